@@ -1,0 +1,69 @@
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+namespace superstep {
+namespace {
+
+std::string joined(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    if (!text.empty()) text += '\n';
+    const std::string where = problem.where.text();
+    text += where.empty() ? "error: " : where + ": error: ";
+    text += problem.message;
+  }
+  return text;
+}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string SourceLocation::text() const {
+  if (file.empty()) return {};
+  if (line == 0) return file;
+  if (column == 0) return fmt::format("{}:{}", file, line);
+  return fmt::format("{}:{}:{}", file, line, column);
+}
+
+UserError::UserError(ExitCode code, std::vector<Problem> problems)
+    : std::runtime_error(joined(problems)), code_(code), problems_(std::move(problems)) {}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+void fail_check(const char* condition, const char* file, int line, const std::string& detail) {
+  fmt::print(stderr, "superstep: internal error at {}:{}: {} does not hold: {}\n", file, line, condition, detail);
+  std::abort();
+}
+
+}  // namespace superstep

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/units.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+struct TransferEnd {
+  TileId tile{};
+  std::uint32_t address = 0;
+};
+
+/// `words` contiguous 32-bit words from one tile to one or more (multicast; may include the sender). Addresses are 4-byte aligned.
+struct Transfer {
+  TransferEnd source;
+  std::vector<TransferEnd> destinations;
+  std::uint32_t words = 0;
+};
+
+/// The supervisor code of one tile for one phase: from its `sync INTERNAL` to the end of its row, ready to fall through.
+/// Position independent; clobbers only the registers that `ExchangeCode` documents.
+struct ExchangeRow {
+  TileId tile{};
+  std::vector<std::uint32_t> code;
+};
+
+struct ExchangePhase {
+  std::vector<ExchangeRow> rows;  ///< ascending tiles; one for each of `participants`
+  Cycles length;                  ///< from the barrier's opening to the last event
+  std::uint64_t bound_words = 0;  ///< the busiest port: max over tiles of words in, words out
+};
+
+/// Schedules one phase statically and encodes every participant's row (a participant without transfers only syncs).
+[[nodiscard]] ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Transfer> transfers,
+                                              std::span<const TileId> participants);
+
+/// Rows of one host phase: `sync` external, the words each tile sends to the host (in this order) while its mux selects the host, `sync` external.
+struct HostSend {
+  TileId tile{};
+  std::uint32_t address = 0;
+  std::uint32_t bytes = 0;  ///< a multiple of 4
+};
+[[nodiscard]] std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine, std::span<const HostSend> sends,
+                                                         std::span<const TileId> participants);
+
+}  // namespace superstep

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/error.h"
+
+namespace superstep {
+
+struct OpDefinition;
+
+enum class ValueId : std::uint32_t {};
+constexpr std::uint32_t index(ValueId v) { return static_cast<std::uint32_t>(v); }
+
+/// An attribute as the module wrote it; each op's `infer` checks the ones it knows.
+using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<std::string>, HostTensor>;
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+class Graph;
+
+/// One op. Operands and results are values of the graph that holds the op.
+struct Op {
+  const OpDefinition* definition = nullptr;
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;
+  Attributes attributes;
+  std::vector<Graph> regions;
+  SourceLocation location;
+};
+
+/// A tensor of a graph: the result of an op, or an argument.
+struct Value {
+  TensorType type;
+  std::string name;                       ///< as the module wrote it, without %
+  std::optional<std::uint32_t> producer;  ///< index into ops(); empty for arguments
+};
+
+/// Ops in an order in which each follows what it uses. Regions are graphs whose ops see only their own values.
+class Graph {
+ public:
+  ValueId add_argument(TensorType type, std::string name);
+  /// Appends an op; its results get the types that `definition->infer` finds. Throws MalformedInput or Unsupported located at the op.
+  const Op& add_op(Op op, const std::vector<std::string>& result_names = {});
+  void set_results(std::vector<ValueId> results) { results_ = std::move(results); }
+
+  [[nodiscard]] const Value& value(ValueId v) const { return values_[index(v)]; }
+  [[nodiscard]] const TensorType& type(ValueId v) const { return value(v).type; }
+  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
+  [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
+  [[nodiscard]] const std::vector<ValueId>& arguments() const { return arguments_; }
+  [[nodiscard]] const std::vector<ValueId>& results() const { return results_; }
+
+ private:
+  std::vector<Value> values_;
+  std::vector<Op> ops_;
+  std::vector<ValueId> arguments_, results_;
+};
+
+/// A module after import: calls of private functions are inlined into `main`.
+struct Module {
+  std::string name;
+  Graph main;
+  std::vector<std::optional<std::uint32_t>> argument_alias;  ///< by argument: the result that takes its storage
+};
+
+}  // namespace superstep

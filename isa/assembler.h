@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// Assembled code at address 0, to be placed anywhere in region 0 at an 8-byte boundary.
+struct Assembly {
+  std::vector<std::uint32_t> words;
+  std::map<std::string, std::uint32_t> symbols;  ///< byte offsets; `.equ` constants are not listed
+  std::vector<std::uint32_t> relocations;        ///< indices of words whose low 19 bits get the load address / 4 added
+};
+
+/// Assembles one source text. Throws MalformedInput with every error of the text, located.
+[[nodiscard]] Assembly assemble(std::string_view text, const std::string& file, const MachineConfig& machine);
+
+/// One word as assembly text; `.word 0x…` when it is no instruction. `address` is that of the word.
+[[nodiscard]] std::string disassemble(std::uint32_t word, std::uint32_t address);
+
+/// The word of an instruction by mnemonic, operands in the order of its syntax: register numbers (the lower one of a pair or quad) and immediates.
+/// For code generators; a wrong mnemonic or operand is a broken invariant.
+[[nodiscard]] std::uint32_t encode(std::string_view mnemonic, std::initializer_list<std::int64_t> operands);
+
+}  // namespace superstep

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// Bytes that boot writes at one address of each of a set of tiles.
+struct Segment {
+  std::vector<TileId> tiles;  ///< ascending
+  std::uint32_t address = 0;
+  std::vector<std::uint8_t> bytes;
+};
+
+/// One contiguous piece of a stream on one tile.
+struct StreamPiece {
+  TileId tile{};
+  std::uint32_t address = 0;
+  std::uint32_t bytes = 0;           ///< on the tile, a multiple of 4
+  std::uint64_t host_offset = 0;     ///< bytes into the tensor's row-major data
+  std::uint32_t host_bytes = 0;      ///< <= bytes; what lies beyond is padding
+};
+
+/// An argument or result of the program as it crosses the host link.
+struct Stream {
+  enum class Kind : std::uint8_t {
+    kArgument,   ///< host to tile
+    kResult,     ///< tile to host
+    kTripCount,  ///< host to tile: the number of calls, one 32-bit word to each piece
+  };
+  Kind kind = Kind::kArgument;
+  std::uint32_t position = 0;  ///< K of argK or resultK
+  TensorType type;
+  std::vector<StreamPiece> pieces;  ///< the order in which packets go
+};
+
+/// What one visit of the tiles to the host moves: results first, then arguments, each in this order.
+struct HostPhase {
+  std::vector<std::uint32_t> results;    ///< indices into `streams`
+  std::vector<std::uint32_t> arguments;  ///< indices into `streams`
+};
+
+/// A tile that takes part in the program.
+struct TileEntry {
+  TileId tile{};
+  std::uint32_t pc = 0;  ///< of the supervisor program
+};
+
+/// What a step of the program is, for the trace: found by the pc of the `sync` or `runall` that begins it.
+struct StepInfo {
+  enum class Kind : std::uint8_t { kCompute, kExchange, kHost };
+  Kind kind = Kind::kCompute;
+  std::string name;       ///< `dot_general.3`, `host`, …
+  std::string operation;  ///< StableHLO op name, empty when there is none
+  SourceLocation source;
+  std::uint64_t flops = 0;
+  std::uint64_t exchange_bytes = 0;
+  std::uint64_t bound_cycles = 0;  ///< exchange: the busiest port
+};
+
+/// Where the bytes of one category are, tile by tile.
+struct MemoryCategory {
+  std::string name;                        ///< codelets, supervisor_code, exchange_code, vertex_state, constants, variables, …
+  std::vector<std::uint32_t> bytes_by_tile;
+};
+
+struct TensorInfo {
+  std::string name;
+  TensorType type;
+  SourceLocation source;
+  std::uint64_t bytes = 0;      ///< over all tiles
+  std::uint32_t max_tile_bytes = 0;
+};
+
+/// Names for what runs; the simulator copies it to the trace without reading it.
+struct ProgramInfo {
+  std::string module;
+  std::vector<StepInfo> steps;  ///< index = step number
+  std::vector<MemoryCategory> memory;
+  std::vector<TensorInfo> tensors;
+};
+
+/// A step number for a supervisor pc of a tile: which step begins when this `sync`/`runall` at `pc` is executed there.
+struct StepMark {
+  TileId tile{};
+  std::uint32_t pc = 0;
+  std::uint32_t step = 0;
+};
+
+/// A compiled program: the contract between compiler and simulator.
+/// Run: host phase `first`; then per call the body, ended by host phase `next` (all calls but the last) or `last`.
+struct ProgramImage {
+  MachineConfig machine;
+  std::uint32_t stack_bytes = 0;
+  std::vector<Segment> segments;
+  std::vector<TileEntry> entries;  ///< ascending tiles; a tile without one is outside every sync zone
+  std::vector<Stream> streams;
+  HostPhase first, next, last;
+  std::vector<TensorType> arguments, results;
+  std::vector<std::optional<std::uint32_t>> alias;  ///< by result: the argument whose storage it takes
+  ProgramInfo info;
+  std::vector<StepMark> marks;
+};
+
+}  // namespace superstep

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "base/units.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// Physical place of a logical tile.
+struct TilePlace {
+  std::uint32_t row, column, lane;
+};
+
+/// Tiles go up one column in pairs and down the next (osmarks/ipu-stack, exchange geometry).
+[[nodiscard]] TilePlace place_of(const MachineConfig& machine, TileId tile);
+
+/// Cycles from a word's slot on `source`'s bus to its write in `destination`'s memory.
+[[nodiscard]] Cycles exchange_latency(const MachineConfig& machine, TileId source, TileId destination);
+
+/// Cycles by which `tile` leaves an internal barrier after it opens.
+[[nodiscard]] Cycles release_skew(const MachineConfig& machine, TileId tile);
+
+}  // namespace superstep

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+namespace superstep {
+
+/// One timed action of a tile's exchange ports, in cycles since the run began.
+struct PortEvent {
+  enum class Kind : std::uint8_t {
+    kSend,     ///< `words` words from `value` on the bus, one a cycle from `cycle`
+    kMux,      ///< the input mux selects source `value` from `cycle`
+    kPointer,  ///< the incoming pointer becomes address `value` at `cycle`
+  };
+  Kind kind = Kind::kSend;
+  std::uint8_t direction = 0;  ///< as the instruction encodes it
+  std::uint32_t pc = 0;
+  std::uint64_t cycle = 0;
+  std::uint32_t value = 0;
+  std::uint32_t words = 0;
+};
+
+}  // namespace superstep

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/units.h"
+#include "isa/program_image.h"
+
+namespace superstep {
+
+/// Why a tile stopped: names cycle, superstep, tile, context and pc.
+struct Trap {
+  Cycles cycle;
+  std::uint64_t superstep = 0;
+  TileId tile{};
+  std::string context;  ///< `supervisor`, `worker 2`, `exchange`
+  std::uint32_t pc = 0;
+  std::string cause;
+
+  [[nodiscard]] std::string text() const;
+};
+
+/// One tile's share of a superstep, in cycles.
+struct TilePhase {
+  std::uint32_t exchange = 0, compute = 0, sync = 0;
+};
+
+/// A finished superstep: from one barrier opening to the next. The parts are those of its critical tile and sum to `end - begin`.
+struct SuperstepRecord {
+  std::uint64_t number = 0;
+  std::uint32_t step = 0;  ///< index into ProgramInfo::steps
+  Cycles begin, end;
+  Cycles exchange, compute, sync, host;
+  TileId critical{};
+  std::uint64_t exchange_bytes = 0, host_bytes = 0;
+  std::uint64_t worker_instructions = 0;  ///< a bundle counts as two
+  const std::vector<TilePhase>* tiles = nullptr;  ///< by entry of the image; valid during the call of the observer
+};
+
+struct RunTotals {
+  Cycles cycles, exchange, compute, sync, host;
+  std::uint64_t supersteps = 0, worker_instructions = 0;
+};
+
+struct RunOptions {
+  std::uint32_t calls = 1;
+  std::uint32_t threads = 1;
+  bool check_races = false;  ///< trap when workers of one round touch the same word
+  std::function<void(const SuperstepRecord&)> on_superstep;
+  std::function<void(std::uint32_t calls_done)> on_call;
+  std::function<bool()> interrupted;  ///< polled between supersteps; true ends the run
+};
+
+struct RunResult {
+  std::vector<HostTensor> results;  ///< by result; not aliased and calls > 1: leading axis of `calls`
+  RunTotals totals;
+  std::optional<Trap> trap;
+  bool interrupted = false;
+};
+
+/// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent slice by slice, any other once.
+/// The result is the same for any number of threads.
+[[nodiscard]] RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments, const RunOptions& options);
+
+}  // namespace superstep
