@@ -1,0 +1,194 @@
+#include "base/hdf5.h"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/hdf5_id.h"
+
+namespace superstep {
+namespace {
+
+/// IEEE half as h5py stores it: sign 1 bit, exponent 5 bits with bias 15, mantissa 10 bits.
+Hdf5Id half_type() {
+  Hdf5Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  H5Tset_fields(type, 15, 10, 5, 0, 10);
+  H5Tset_size(type, 2);
+  H5Tset_ebias(type, 15);
+  return type;
+}
+
+/// The enumeration {FALSE = 0, TRUE = 1} over a signed byte (h5py, h5py/_hl/base.py and h5t.pyx).
+Hdf5Id bool_type() {
+  Hdf5Id type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
+  const std::int8_t no = 0;
+  const std::int8_t yes = 1;
+  H5Tenum_insert(type, "FALSE", &no);
+  H5Tenum_insert(type, "TRUE", &yes);
+  return type;
+}
+
+Hdf5Id hdf5_type(DType dtype) {
+  switch (dtype) {
+    case DType::kI1:
+      return bool_type();
+    case DType::kI8:
+      return {H5Tcopy(H5T_STD_I8LE), H5Tclose};
+    case DType::kI16:
+      return {H5Tcopy(H5T_STD_I16LE), H5Tclose};
+    case DType::kI32:
+      return {H5Tcopy(H5T_STD_I32LE), H5Tclose};
+    case DType::kU8:
+      return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
+    case DType::kU16:
+      return {H5Tcopy(H5T_STD_U16LE), H5Tclose};
+    case DType::kU32:
+      return {H5Tcopy(H5T_STD_U32LE), H5Tclose};
+    case DType::kF16:
+      return half_type();
+    case DType::kF32:
+      return {H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
+  }
+  fail_check("dtype", __FILE__, __LINE__, "not an element type");
+}
+
+constexpr std::array kDTypes = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
+                                DType::kU16, DType::kU32, DType::kF16, DType::kF32};
+
+/// How a message names a type that is none of ours.
+std::string described(hid_t type) {
+  const std::size_t bits = H5Tget_size(type) * 8;
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return fmt::format("{}-bit {}integer", bits,
+                         H5Tget_sign(type) == H5T_SGN_NONE ? "unsigned " : "");
+    case H5T_FLOAT:
+      return fmt::format("{}-bit float", bits);
+    case H5T_COMPOUND:
+      return "compound (complex numbers are compounds)";
+    case H5T_ENUM:
+      return "enumeration that is not h5py's boolean";
+    default:
+      return "neither integer, float nor boolean";
+  }
+}
+
+bool is_text(hid_t type) { return H5Tget_class(type) == H5T_STRING; }
+
+/// The element type, in little or big endian; empty when it is none of ours.
+std::optional<DType> dtype_of(hid_t type) {
+  const Hdf5Id little(H5Tcopy(type), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind == H5T_INTEGER || kind == H5T_FLOAT) H5Tset_order(little, H5T_ORDER_LE);
+  for (const DType dtype : kDTypes) {
+    const Hdf5Id ours = hdf5_type(dtype);
+    if (H5Tequal(little, ours) > 0) return dtype;
+  }
+  return std::nullopt;
+}
+
+Problem problem_in(const std::filesystem::path& path, std::string message) {
+  return {SourceLocation{path.string(), 0, 0}, std::move(message)};
+}
+
+herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
+/// Reads one dataset, or says why it cannot be.
+std::optional<Problem> read_dataset(const std::filesystem::path& path, const std::string& name,
+                                    hid_t set, TensorFile& tensors) {
+  const Hdf5Id type(H5Dget_type(set), H5Tclose);
+  if (is_text(type)) return std::nullopt;
+  const std::optional<DType> dtype = dtype_of(type);
+  if (!dtype) {
+    return problem_in(path, fmt::format("dataset '{}' has the type {}; allowed are booleans, 8, 16 "
+                                        "and 32-bit integers, 16 and 32-bit floats",
+                                        name, described(type)));
+  }
+  const Hdf5Id space(H5Dget_space(set), H5Sclose);
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) {
+    return problem_in(path, fmt::format("dataset '{}' is empty (it has no shape)", name));
+  }
+  const int rank = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
+  if (rank > 0) H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+  TensorType tensor_type{*dtype, {}};
+  for (const hsize_t d : dims) tensor_type.shape.push_back(static_cast<std::int64_t>(d));
+  // A damaged header can claim any size; what is stored bounds what is read.
+  const hsize_t stored = H5Dget_storage_size(set);
+  const Hdf5Id creation(H5Dget_create_plist(set), H5Pclose);
+  if (H5Pget_nfilters(creation) == 0 && tensor_type.bytes() > stored && stored != 0) {
+    return problem_in(path, fmt::format("dataset '{}' is damaged", name));
+  }
+  HostTensor tensor(tensor_type);
+  const Hdf5Id memory = hdf5_type(*dtype);
+  if (tensor_type.elements() != 0 &&
+      H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) < 0) {
+    return problem_in(path, fmt::format("dataset '{}' cannot be read: the file is damaged", name));
+  }
+  tensors.emplace(name, std::move(tensor));
+  return std::nullopt;
+}
+
+}  // namespace
+
+TensorFile read_tensors(const std::filesystem::path& path) {
+  hdf5_silence();
+  if (!std::filesystem::exists(path)) throw MalformedInput({problem_in(path, "no such file")});
+  const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file) {
+    throw MalformedInput({problem_in(path, "is not an HDF5 file, or is cut off or damaged")});
+  }
+  std::vector<std::string> names;
+  if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_link, &names) < 0) {
+    throw MalformedInput({problem_in(path, "is damaged: its datasets cannot be listed")});
+  }
+  TensorFile tensors;
+  std::vector<Problem> problems;
+  for (const std::string& name : names) {
+    const Hdf5Id object(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose);
+    if (!object) {
+      problems.push_back(problem_in(path, fmt::format("'{}' cannot be opened", name)));
+    } else if (H5Iget_type(object) == H5I_DATASET) {
+      if (auto problem = read_dataset(path, name, object, tensors)) problems.push_back(*problem);
+    }
+  }
+  if (!problems.empty()) throw MalformedInput(std::move(problems));
+  return tensors;
+}
+
+void write_tensors(const std::filesystem::path& path, const TensorFile& tensors) {
+  hdf5_silence();
+  const auto failed = [&](const std::string& what) {
+    return std::runtime_error(fmt::format("{}: {}", path.string(), what));
+  };
+  const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  Hdf5Id file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT), H5Fclose);
+  if (!file) throw MalformedInput({problem_in(path, "cannot be written")});
+  for (const auto& [name, tensor] : tensors) {
+    const std::vector<hsize_t> dims(tensor.type.shape.begin(), tensor.type.shape.end());
+    const Hdf5Id space(dims.empty()
+                           ? H5Screate(H5S_SCALAR)
+                           : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
+                       H5Sclose);
+    const Hdf5Id type = hdf5_type(tensor.type.dtype);
+    const Hdf5Id layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(layout, false);
+    const Hdf5Id set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
+                     H5Dclose);
+    if (!set || (tensor.type.elements() != 0 &&
+                 H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) < 0)) {
+      throw failed("cannot write dataset " + name);
+    }
+  }
+  if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) throw failed("cannot be written to its end");
+}
+
+}  // namespace superstep

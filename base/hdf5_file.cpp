@@ -1,0 +1,380 @@
+#include "base/hdf5_file.h"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <optional>
+#include <cstring>
+#include <stdexcept>
+
+#include "base/hdf5_id.h"
+
+namespace superstep {
+namespace {
+
+hid_t memory_type(Hdf5Type type) {
+  switch (type) {
+    case Hdf5Type::kU8:
+      return H5T_NATIVE_UINT8;
+    case Hdf5Type::kU16:
+      return H5T_NATIVE_UINT16;
+    case Hdf5Type::kU32:
+      return H5T_NATIVE_UINT32;
+    case Hdf5Type::kU64:
+      return H5T_NATIVE_UINT64;
+    case Hdf5Type::kI32:
+      return H5T_NATIVE_INT32;
+    case Hdf5Type::kF64:
+      return H5T_NATIVE_DOUBLE;
+    case Hdf5Type::kText:
+      break;
+  }
+  throw std::logic_error("text has no number type");
+}
+
+hid_t file_type(Hdf5Type type) {
+  switch (type) {
+    case Hdf5Type::kU8:
+      return H5T_STD_U8LE;
+    case Hdf5Type::kU16:
+      return H5T_STD_U16LE;
+    case Hdf5Type::kU32:
+      return H5T_STD_U32LE;
+    case Hdf5Type::kU64:
+      return H5T_STD_U64LE;
+    case Hdf5Type::kI32:
+      return H5T_STD_I32LE;
+    case Hdf5Type::kF64:
+      return H5T_IEEE_F64LE;
+    case Hdf5Type::kText:
+      break;
+  }
+  throw std::logic_error("text has no number type");
+}
+
+Hdf5Id text_type(std::size_t bytes) {
+  Hdf5Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, std::max<std::size_t>(bytes, 1));
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  return type;
+}
+
+Hdf5Id space_of(const std::vector<std::uint64_t>& dims, bool grows) {
+  if (dims.empty()) return {H5Screate(H5S_SCALAR), H5Sclose};
+  const std::vector<hsize_t> now(dims.begin(), dims.end());
+  std::vector<hsize_t> most = now;
+  if (grows) most[0] = H5S_UNLIMITED;
+  return {H5Screate_simple(static_cast<int>(now.size()), now.data(), most.data()), H5Sclose};
+}
+
+Hdf5Id creation_without_times() {
+  Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(list, false);
+  return list;
+}
+
+std::vector<std::uint64_t> dims_of(hid_t space) {
+  const int rank = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> dims(static_cast<std::size_t>(std::max(rank, 0)));
+  if (rank > 0) H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+  return {dims.begin(), dims.end()};
+}
+
+/// Fixed-length text without its padding.
+std::string trimmed(const char* text, std::size_t bytes) { return {text, strnlen(text, bytes)}; }
+
+herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
+herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
+}  // namespace
+
+std::size_t size_of(Hdf5Type type) {
+  constexpr std::size_t kSizes[] = {1, 2, 4, 8, 4, 8, 0};
+  return kSizes[static_cast<std::size_t>(type)];
+}
+
+std::string_view name_of(Hdf5Type type) {
+  constexpr std::string_view kNames[] = {"u1", "u2", "u4", "u8", "i4", "f8", "text"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) { hdf5_silence(); }
+
+Hdf5File::Hdf5File(Hdf5File&& other) noexcept
+    : path_(std::move(other.path_)), id_(std::exchange(other.id_, -1)) {}
+
+Hdf5File& Hdf5File::operator=(Hdf5File&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(id_, other.id_);
+  return *this;
+}
+
+Hdf5File::~Hdf5File() {
+  if (id_ >= 0) H5Fclose(id_);
+}
+
+void Hdf5File::fail(const std::string& what) const {
+  throw std::runtime_error(fmt::format("{}: {}", path_.string(), what));
+}
+
+Hdf5File Hdf5File::create(const std::filesystem::path& path) {
+  Hdf5File file(path);
+  const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  file.id_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
+  if (file.id_ < 0) file.fail("cannot be written");
+  return file;
+}
+
+Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access) {
+  Hdf5File file(path);
+  const unsigned flags =
+      access == Access::kRead ? H5F_ACC_RDONLY : H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
+  file.id_ = H5Fopen(path.c_str(), flags, H5P_DEFAULT);
+  if (file.id_ < 0) file.fail("is not a readable HDF5 file");
+  return file;
+}
+
+void Hdf5File::close() {
+  if (id_ >= 0 && H5Fclose(std::exchange(id_, -1)) < 0) fail("cannot be written to its end");
+}
+
+void Hdf5File::start_swmr() {
+  if (H5Fstart_swmr_write(id_) < 0) fail("cannot be shared with readers");
+}
+
+void Hdf5File::flush() {
+  if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) fail("cannot be written");
+}
+
+void Hdf5File::make_group(const std::string& path) {
+  const Hdf5Id creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  const Hdf5Id group(H5Gcreate2(id_, path.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose);
+  if (!group) fail("cannot make group " + path);
+}
+
+void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
+  const Hdf5Id creation = creation_without_times();
+  if (layout.chunk_rows != 0) {
+    std::vector<hsize_t> chunk(layout.dims.begin(), layout.dims.end());
+    chunk[0] = layout.chunk_rows;
+    for (hsize_t& extent : chunk) extent = std::max<hsize_t>(extent, 1);
+    H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
+    if (layout.compressed) {
+      H5Pset_shuffle(creation);
+      H5Pset_deflate(creation, 1);
+    }
+  }
+  Hdf5Id type(H5Tcopy(file_type(layout.type)), H5Tclose);
+  if (!layout.names.empty()) {
+    type = Hdf5Id(H5Tenum_create(file_type(layout.type)), H5Tclose);
+    for (const auto& [name, value] : layout.names) H5Tenum_insert(type, name.c_str(), &value);
+  }
+  const Hdf5Id space = space_of(layout.dims, layout.chunk_rows != 0);
+  const Hdf5Id set(H5Dcreate2(id_, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                   H5Dclose);
+  if (!set) fail("cannot make dataset " + path);
+}
+
+void Hdf5File::append(const std::string& path, const void* data, std::uint64_t rows) {
+  if (rows == 0) return;
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  const Hdf5Id stored(H5Dget_type(set), H5Tclose);
+  const Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
+  std::vector<std::uint64_t> shape = dims(path);
+  std::vector<hsize_t> start(shape.size(), 0);
+  std::vector<hsize_t> count(shape.begin(), shape.end());
+  start[0] = shape[0];
+  count[0] = rows;
+  std::vector<hsize_t> extent(shape.begin(), shape.end());
+  extent[0] += rows;
+  bool good = H5Dset_extent(set, extent.data()) >= 0;
+  const Hdf5Id target(H5Dget_space(set), H5Sclose);
+  const Hdf5Id source(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                      H5Sclose);
+  good = good && H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                                     nullptr) >= 0;
+  good = good && H5Dwrite(set, memory, source, target, H5P_DEFAULT, data) >= 0;
+  if (!good) fail("cannot append to " + path);
+}
+
+void Hdf5File::write(const std::string& path, const void* data) {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  const Hdf5Id stored(H5Dget_type(set), H5Tclose);
+  const Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
+  if (H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) fail("cannot write " + path);
+}
+
+void Hdf5File::write_text(const std::string& path, const std::vector<std::string>& text) {
+  std::size_t width = 1;
+  for (const std::string& line : text) width = std::max(width, line.size());
+  std::string flat(width * text.size(), '\0');
+  for (std::size_t i = 0; i < text.size(); ++i) flat.replace(i * width, text[i].size(), text[i]);
+  const Hdf5Id type = text_type(width);
+  const Hdf5Id space = space_of({text.size()}, false);
+  const Hdf5Id creation = creation_without_times();
+  const Hdf5Id set(H5Dcreate2(id_, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                   H5Dclose);
+  if (!set || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
+    fail("cannot write " + path);
+  }
+}
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name,
+                             const Hdf5Value& value) {
+  const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
+  if (H5Aexists(owner, name.c_str()) > 0) H5Adelete(owner, name.c_str());
+  const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  const auto store = [&](hid_t type, const void* data) {
+    const Hdf5Id attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose);
+    if (!attribute || H5Awrite(attribute, type, data) < 0) {
+      fail(fmt::format("cannot write attribute {} of {}", name, object));
+    }
+  };
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) {
+    store(H5T_STD_U64LE, number);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    store(H5T_IEEE_F64LE, real);
+  } else {
+    const std::string& text = std::get<std::string>(value);
+    const Hdf5Id type = text_type(text.size());
+    store(type, text.c_str());
+  }
+}
+
+bool Hdf5File::exists(const std::string& path) const {
+  // H5Lexists wants every group on the way to exist.
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    if (H5Lexists(id_, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (end == std::string::npos) return true;
+  }
+}
+
+std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
+  const Hdf5Id owner(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), H5Gclose);
+  std::vector<std::string> links;
+  std::vector<std::string> names;
+  if (!owner || H5Literate(owner, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_link, &links) < 0) {
+    fail("cannot list " + group);
+  }
+  for (const std::string& link : links) {
+    const Hdf5Id object(H5Oopen(owner, link.c_str(), H5P_DEFAULT), H5Oclose);
+    if (object && H5Iget_type(object) == H5I_DATASET) names.push_back(link);
+  }
+  return names;
+}
+
+std::vector<std::string> Hdf5File::attributes(const std::string& object) const {
+  const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
+  std::vector<std::string> names;
+  if (!owner || H5Aiterate2(owner, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names) < 0) {
+    fail("cannot list the attributes of " + object);
+  }
+  return names;
+}
+
+std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
+                                             const std::string& name) const {
+  const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!owner || H5Aexists(owner, name.c_str()) <= 0) return std::nullopt;
+  const Hdf5Id attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
+  const Hdf5Id type(H5Aget_type(attribute), H5Tclose);
+  const auto checked = [&](herr_t status) {
+    if (status < 0) fail(fmt::format("cannot read attribute {} of {}", name, object));
+  };
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER: {
+      std::uint64_t number = 0;
+      checked(H5Aread(attribute, H5T_NATIVE_UINT64, &number));
+      return number;
+    }
+    case H5T_FLOAT: {
+      double number = 0;
+      checked(H5Aread(attribute, H5T_NATIVE_DOUBLE, &number));
+      return number;
+    }
+    case H5T_STRING: {
+      if (H5Tis_variable_str(type) > 0) return std::nullopt;
+      std::vector<char> text(H5Tget_size(type));
+      checked(H5Aread(attribute, type, text.data()));
+      return trimmed(text.data(), text.size());
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  const Hdf5Id space(H5Dget_space(set), H5Sclose);
+  return dims_of(space);
+}
+
+void Hdf5File::read(const std::string& path, Hdf5Type type, std::uint64_t first, std::uint64_t rows,
+                    void* out) const {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  const Hdf5Id stored(H5Dget_type(set), H5Tclose);
+  // An enumeration reads as its numbers only through its own native type.
+  const Hdf5Id memory(H5Tget_class(stored) == H5T_ENUM ? H5Tget_native_type(stored, H5T_DIR_DEFAULT)
+                                                       : H5Tcopy(memory_type(type)),
+                      H5Tclose);
+  if (H5Tget_size(memory) != size_of(type)) fail("has another type for " + path);
+  const Hdf5Id space(H5Dget_space(set), H5Sclose);
+  const std::vector<std::uint64_t> shape = dims_of(space);
+  herr_t status = 0;
+  if (shape.empty()) {
+    status = H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+  } else {
+    std::vector<hsize_t> start(shape.size(), 0);
+    std::vector<hsize_t> count(shape.begin(), shape.end());
+    start[0] = first;
+    count[0] = rows;
+    const Hdf5Id target(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                        H5Sclose);
+    status =
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+    if (status >= 0) status = H5Dread(set, memory, target, space, H5P_DEFAULT, out);
+  }
+  if (status < 0) fail("cannot read " + path);
+}
+
+std::vector<std::string> Hdf5File::read_text(const std::string& path) const {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  const Hdf5Id type(H5Dget_type(set), H5Tclose);
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0) {
+    fail(path + " is no fixed-length text");
+  }
+  const Hdf5Id space(H5Dget_space(set), H5Sclose);
+  std::uint64_t count = 1;
+  for (const std::uint64_t d : dims_of(space)) count *= d;
+  const std::size_t width = H5Tget_size(type);
+  std::vector<char> flat(width * count);
+  if (count != 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
+    fail("cannot read " + path);
+  }
+  std::vector<std::string> text;
+  text.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    text.push_back(trimmed(flat.data() + i * width, width));
+  }
+  return text;
+}
+
+}  // namespace superstep

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace superstep {
+
+/// Types of the numbers and texts in an HDF5 file of ours.
+enum class Hdf5Type : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kF64, kText };
+
+[[nodiscard]] std::size_t size_of(Hdf5Type type);
+/// `u4`, `u8`, `f8`, `text`, …: kind and bytes.
+[[nodiscard]] std::string_view name_of(Hdf5Type type);
+
+/// An attribute's value.
+using Hdf5Value = std::variant<std::uint64_t, double, std::string>;
+
+/// Shape and storage of a dataset to be made. Without `chunk_rows` it is contiguous; with them,
+/// compressed and its first axis can grow.
+struct Hdf5Layout {
+  Hdf5Type type = Hdf5Type::kU32;
+  std::vector<std::uint64_t> dims;
+  std::uint64_t chunk_rows = 0;
+  bool compressed = true;
+  std::vector<std::pair<std::string, std::uint8_t>> names;  ///< a u1 with names is an enumeration
+};
+
+/// One HDF5 file, open. Every failure of the library is thrown as std::runtime_error naming file
+/// and object, with nothing printed.
+class Hdf5File {
+ public:
+  enum class Access : std::uint8_t {
+    kRead,
+    kSwmrRead,  ///< of a file that a writer has open, or had when it was killed
+  };
+
+  /// Replaces the file. Equal calls make equal bytes: no time stamps are kept.
+  [[nodiscard]] static Hdf5File create(const std::filesystem::path& path);
+  [[nodiscard]] static Hdf5File open(const std::filesystem::path& path, Access access);
+  Hdf5File(Hdf5File&& other) noexcept;
+  Hdf5File& operator=(Hdf5File&& other) noexcept;
+  ~Hdf5File();
+
+  /// Writes what is buffered and closes; errors are thrown, unlike those of the destructor.
+  void close();
+
+  /// From here on datasets only grow, and readers may follow.
+  void start_swmr();
+  void flush();
+
+  void make_group(const std::string& path);
+  void make_dataset(const std::string& path, const Hdf5Layout& layout);
+  /// Adds rows to a growing dataset of numbers.
+  void append(const std::string& path, const void* data, std::uint64_t rows);
+  /// Fills a whole dataset of numbers.
+  void write(const std::string& path, const void* data);
+  void write_text(const std::string& path, const std::vector<std::string>& text);
+  void set_attribute(const std::string& object, const std::string& name, const Hdf5Value& value);
+
+  [[nodiscard]] bool exists(const std::string& path) const;
+  /// Names of the datasets that are directly in `group`, in order.
+  [[nodiscard]] std::vector<std::string> datasets(const std::string& group) const;
+  [[nodiscard]] std::vector<std::string> attributes(const std::string& object) const;
+  [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& object,
+                                                   const std::string& name) const;
+  [[nodiscard]] std::vector<std::uint64_t> dims(const std::string& path) const;
+  /// Rows `first` .. `first + rows` of the first axis, in `type` whatever the file's number type
+  /// is.
+  void read(const std::string& path, Hdf5Type type, std::uint64_t first, std::uint64_t rows,
+            void* out) const;
+  [[nodiscard]] std::vector<std::string> read_text(const std::string& path) const;
+
+  template <class T>
+  [[nodiscard]] std::vector<T> read_all(const std::string& path, Hdf5Type type) const {
+    std::uint64_t count = 1;
+    const std::vector<std::uint64_t> shape = dims(path);
+    for (const std::uint64_t d : shape) count *= d;
+    std::vector<T> out(count);
+    if (count != 0) read(path, type, 0, shape.empty() ? 1 : shape[0], out.data());
+    return out;
+  }
+
+ private:
+  explicit Hdf5File(std::filesystem::path path);
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::filesystem::path path_;
+  std::int64_t id_ = -1;
+};
+
+}  // namespace superstep

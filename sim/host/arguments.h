@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "isa/program_image.h"
+
+namespace superstep {
+
+/// Throws MalformedInput with every argument that does not fit the program: one too few or too
+/// many, a wrong shape or element type.
+void check_arguments(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+                     std::uint32_t calls);
+
+/// True when `argument` carries a leading axis of `calls` and goes to the device slice by slice.
+[[nodiscard]] bool is_sliced(const TensorType& expected, const TensorType& argument,
+                             std::uint32_t calls);
+
+}  // namespace superstep

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "isa/program_image.h"
+#include "sim/machine.h"
+
+namespace superstep {
+
+/// How much of a run its trace keeps; each level holds the one before it.
+enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile };
+
+/// The level of a name, `summary`, `superstep` or `tile`; empty for any other.
+[[nodiscard]] std::optional<TraceLevel> trace_level(std::string_view name);
+[[nodiscard]] std::string_view name_of(TraceLevel level);
+
+/// Writes the trace of one run. While the run lasts the data is in `<path>.part`, which SWMR
+/// readers can follow and which outlives a killed process.
+class TraceWriter {
+ public:
+  /// `provenance` is everything about the run that may differ between equal runs: version, command
+  /// line, date, host.
+  TraceWriter(std::filesystem::path path, TraceLevel level, const ProgramImage& image,
+              const std::map<std::string, std::string>& provenance);
+  ~TraceWriter();
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+
+  /// To be called from RunOptions::on_superstep.
+  void on_superstep(const SuperstepRecord& record);
+
+  /// Adds the totals and repacks `<path>.part` into `path`; `provenance` is added to that of the
+  /// constructor.
+  void finish(const RunResult& result, const std::map<std::string, std::string>& provenance = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Copies what a killed run left in `part` to a clean trace `out` with outcome `interrupted`.
+/// Throws UserError (damaged trace) when `part` is no trace.
+void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out);
+
+/// Totals of one step of the program over a run.
+struct StepTotals {
+  StepInfo info;
+  std::uint64_t count = 0;  ///< supersteps
+  Cycles cycles, exchange, compute, sync, host;
+  TileId worst{};                 ///< critical tile of its longest superstep
+  std::uint64_t tile_cycles = 0;  ///< compute cycles added up over tiles and supersteps
+  std::uint64_t peak_cycles = 0;  ///< most compute cycles of any tile, added up over supersteps
+
+  /// Mean over maximum of the tiles' compute cycles; 1 when nothing was computed.
+  [[nodiscard]] double balance(std::size_t tiles) const {
+    if (peak_cycles == 0 || tiles == 0) return 1.0;
+    return static_cast<double>(tile_cycles) /
+           (static_cast<double>(peak_cycles) * static_cast<double>(tiles));
+  }
+};
+
+/// What a text report needs of a trace.
+struct TraceSummary {
+  std::string format_version, level, outcome, module, machine_name, machine_toml, trap;
+  bool complete = false;
+  std::uint64_t clock_hz = 0;
+  std::uint32_t tiles = 0;       ///< of the chip
+  std::uint32_t tiles_used = 0;  ///< with a program
+  std::uint32_t workers = 0;
+  std::uint64_t tile_memory_bytes = 0;
+  RunTotals totals;
+  std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;
+  double balance = 1.0;           ///< mean over maximum of the tiles' compute cycles
+  std::vector<StepTotals> steps;  ///< by step number, those that never ran included
+  TileId worst_tile{};            ///< of most memory
+  std::uint64_t worst_tile_bytes = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> worst_tile_memory;  ///< bytes by category
+  std::vector<TensorInfo> tensors;
+  std::map<std::string, std::string> provenance;
+};
+
+/// Reads a finished trace, or a `.part` while its run lasts or after it was killed. Throws
+/// UserError with ExitCode::kDamagedTrace for anything else.
+[[nodiscard]] TraceSummary read_trace(const std::filesystem::path& path);
+
+/// The schema as a Markdown table: dataset, type, axes, unit, meaning.
+[[nodiscard]] std::string trace_schema_markdown();
+
+}  // namespace superstep

@@ -1,0 +1,92 @@
+#include "base/hdf5.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace superstep {
+namespace {
+
+const std::filesystem::path kTests = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "tests" / "base";
+
+std::filesystem::path scratch(const std::string& name) {
+  return std::filesystem::path(::testing::TempDir()) / name;
+}
+
+std::string refusal_of(const std::filesystem::path& path) {
+  try {
+    (void)read_tensors(path);
+  } catch (const MalformedInput& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(TensorFile, ReadsEveryTypeThatH5pyWrites) {
+  const TensorFile file = read_tensors(kTests / "h5py_types.h5");
+  ASSERT_EQ(file.size(), 11u);  // the string and the group are no tensors
+  EXPECT_EQ(file.at("arg0").type, (TensorType{DType::kI1, {2, 2}}));
+  EXPECT_EQ(file.at("arg0").get<std::uint8_t>(0), 1);
+  EXPECT_EQ(file.at("arg0").get<std::uint8_t>(1), 0);
+  EXPECT_EQ(file.at("arg1").get<std::int8_t>(0), -1);
+  EXPECT_EQ(file.at("arg2").get<std::int16_t>(0), -300);
+  EXPECT_EQ(file.at("arg3").type, (TensorType{DType::kI32, {}}));
+  EXPECT_EQ(file.at("arg3").get<std::int32_t>(0), -70000);
+  EXPECT_EQ(file.at("arg4").get<std::uint8_t>(0), 255);
+  EXPECT_EQ(file.at("arg5").get<std::uint16_t>(0), 65535);
+  EXPECT_EQ(file.at("arg6").get<std::uint32_t>(0), 4000000000u);
+  EXPECT_EQ(file.at("arg7").type.dtype, DType::kF16);
+  EXPECT_EQ(file.at("arg7").get<std::uint16_t>(0), 0x3e00);
+  EXPECT_EQ(file.at("arg7").get<std::uint16_t>(1), 0xfbff);
+  EXPECT_EQ(file.at("arg7").get<std::uint16_t>(2), 0x0001);
+  EXPECT_EQ(file.at("arg8").get<float>(0), 1.5f);
+  EXPECT_EQ(file.at("arg8").get<std::uint32_t>(1), 0x80000000u);
+  EXPECT_EQ(file.at("arg9").type.shape, (Shape{0, 3}));
+  EXPECT_EQ(file.at("big").get<float>(0), 2.5f);
+}
+
+TEST(TensorFile, WritesWhatItReadsBack) {
+  const TensorFile before = read_tensors(kTests / "h5py_types.h5");
+  const auto path = scratch("superstep_roundtrip.h5");
+  write_tensors(path, before);
+  const TensorFile after = read_tensors(path);
+  ASSERT_EQ(after.size(), before.size());
+  for (const auto& [name, tensor] : before) {
+    EXPECT_EQ(after.at(name).type, tensor.type) << name;
+    EXPECT_EQ(after.at(name).data, tensor.data) << name;
+  }
+}
+
+TEST(TensorFile, WritesTheSameBytesTwice) {
+  const TensorFile tensors = read_tensors(kTests / "h5py_types.h5");
+  const auto bytes = [&](const std::string& name) {
+    write_tensors(scratch(name), tensors);
+    std::ifstream in(scratch(name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_EQ(bytes("superstep_a.h5"), bytes("superstep_b.h5"));
+}
+
+TEST(TensorFile, NamesEveryDatasetOfAnUnsupportedType) {
+  const std::string text = refusal_of(kTests / "h5py_f64.h5");
+  EXPECT_NE(text.find("'arg0' has the type 64-bit float"), std::string::npos) << text;
+  EXPECT_NE(text.find("'arg1' has the type 64-bit integer"), std::string::npos) << text;
+  EXPECT_NE(text.find("'arg2' has the type compound"), std::string::npos) << text;
+}
+
+TEST(TensorFile, RefusesAFileThatIsCutOffForeignOrMissing) {
+  const auto cut = scratch("superstep_cut.h5");
+  std::filesystem::copy_file(kTests / "h5py_types.h5", cut,
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(cut, 1500);
+  EXPECT_NE(refusal_of(cut).find("cut off or damaged"), std::string::npos);
+  EXPECT_NE(refusal_of(kTests / "hdf5_test.cpp").find("not an HDF5 file"), std::string::npos);
+  EXPECT_NE(refusal_of(scratch("superstep_absent.h5")).find("no such file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace superstep
