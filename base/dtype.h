@@ -13,21 +13,35 @@ enum class DType : std::uint8_t { kI1, kI8, kI16, kI32, kU8, kU16, kU32, kF16, k
 
 [[nodiscard]] constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
-    case DType::kI1: case DType::kI8: case DType::kU8: return 1;
-    case DType::kI16: case DType::kU16: case DType::kF16: return 2;
-    case DType::kI32: case DType::kU32: case DType::kF32: return 4;
+    case DType::kI1:
+    case DType::kI8:
+    case DType::kU8:
+      return 1;
+    case DType::kI16:
+    case DType::kU16:
+    case DType::kF16:
+      return 2;
+    case DType::kI32:
+    case DType::kU32:
+    case DType::kF32:
+      return 4;
   }
   return 0;
 }
-[[nodiscard]] constexpr bool is_float(DType dtype) { return dtype == DType::kF16 || dtype == DType::kF32; }
+[[nodiscard]] constexpr bool is_float(DType dtype) {
+  return dtype == DType::kF16 || dtype == DType::kF32;
+}
 [[nodiscard]] constexpr bool is_signed(DType dtype) {
   return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kI32 || is_float(dtype);
 }
-[[nodiscard]] constexpr bool is_integer(DType dtype) { return !is_float(dtype) && dtype != DType::kI1; }
+[[nodiscard]] constexpr bool is_integer(DType dtype) {
+  return !is_float(dtype) && dtype != DType::kI1;
+}
 
 /// StableHLO's spelling: i1, i8, ui16, f32, …
 [[nodiscard]] constexpr std::string_view name_of(DType dtype) {
-  constexpr std::string_view kNames[] = {"i1", "i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "f32"};
+  constexpr std::string_view kNames[] = {"i1",   "i8",   "i16", "i32", "ui8",
+                                         "ui16", "ui32", "f16", "f32"};
   return kNames[static_cast<std::size_t>(dtype)];
 }
 
@@ -42,7 +56,9 @@ struct TensorType {
     for (const std::int64_t d : shape) n *= d;
     return n;
   }
-  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(elements()) * size_of(dtype);
+  }
   /// `tensor<2x3xf32>`
   [[nodiscard]] std::string text() const {
     std::string out = "tensor<";

@@ -38,11 +38,13 @@ struct Problem {
   std::string message;
 };
 
-/// Something the user can mend. Carries every problem of the input that was found, in order of place.
+/// Something the user can mend. Carries every problem of the input that was found, in order of
+/// place.
 class UserError : public std::runtime_error {
  public:
   UserError(ExitCode code, std::vector<Problem> problems);
-  UserError(ExitCode code, std::string message) : UserError(code, {Problem{{}, std::move(message)}}) {}
+  UserError(ExitCode code, std::string message)
+      : UserError(code, {Problem{{}, std::move(message)}}) {}
 
   [[nodiscard]] ExitCode code() const { return code_; }
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
@@ -54,14 +56,18 @@ class UserError : public std::runtime_error {
 
 /// Malformed input: a machine file, assembly, a module, a tensor file.
 struct MalformedInput : UserError {
-  explicit MalformedInput(std::vector<Problem> problems) : UserError(ExitCode::kMalformed, std::move(problems)) {}
-  explicit MalformedInput(std::string message) : UserError(ExitCode::kMalformed, std::move(message)) {}
+  explicit MalformedInput(std::vector<Problem> problems)
+      : UserError(ExitCode::kMalformed, std::move(problems)) {}
+  explicit MalformedInput(std::string message)
+      : UserError(ExitCode::kMalformed, std::move(message)) {}
 };
 
 /// Well-formed input that asks for something Superstep does not model.
 struct Unsupported : UserError {
-  explicit Unsupported(std::vector<Problem> problems) : UserError(ExitCode::kUnsupported, std::move(problems)) {}
-  explicit Unsupported(std::string message) : UserError(ExitCode::kUnsupported, std::move(message)) {}
+  explicit Unsupported(std::vector<Problem> problems)
+      : UserError(ExitCode::kUnsupported, std::move(problems)) {}
+  explicit Unsupported(std::string message)
+      : UserError(ExitCode::kUnsupported, std::move(message)) {}
 };
 
 /// A program that needs more tile memory than the machine has.
@@ -73,7 +79,8 @@ struct DoesNotFit : UserError {
 [[nodiscard]] std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 /// Ends the process with a message: a broken invariant of Superstep itself.
-[[noreturn]] void fail_check(const char* condition, const char* file, int line, const std::string& detail);
+[[noreturn]] void fail_check(const char* condition, const char* file, int line,
+                             const std::string& detail);
 
 }  // namespace superstep
 

@@ -5,7 +5,8 @@
 
 namespace superstep {
 
-/// A count of one unit. Construction is explicit and nothing converts out: `value()` names the place where a unit is left behind.
+/// A count of one unit. Construction is explicit and nothing converts out: `value()` names the
+/// place where a unit is left behind.
 template <class Unit>
 class Quantity {
  public:
@@ -17,7 +18,9 @@ class Quantity {
   constexpr Quantity& operator-=(Quantity other) { return value_ -= other.value_, *this; }
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return a += b; }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return a -= b; }
-  friend constexpr Quantity operator*(Quantity a, std::uint64_t n) { return Quantity(a.value_ * n); }
+  friend constexpr Quantity operator*(Quantity a, std::uint64_t n) {
+    return Quantity(a.value_ * n);
+  }
   friend constexpr Quantity operator*(std::uint64_t n, Quantity a) { return a * n; }
   friend constexpr auto operator<=>(Quantity, Quantity) = default;
 

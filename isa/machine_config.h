@@ -9,7 +9,8 @@
 
 namespace superstep {
 
-/// A machine as data: everything that the assembler, the compiler and the simulator need to know about it.
+/// A machine as data: everything that the assembler, the compiler and the simulator need to know
+/// about it.
 struct MachineConfig {
   struct Grid {
     std::uint32_t rows = 23;
@@ -28,22 +29,24 @@ struct MachineConfig {
   };
   /// Worker slots of instructions that take more than one.
   struct Costs {
-    std::uint32_t f32exp = 3, f32ln = 6, f16v2exp = 2, f16v2ln = 2, f32tanh = 5, f32sigm = 5, f16v2tanh = 1,
-                  f16v2sigm = 2, f32div = 3, f32oox = 2, f32oorx = 3, f32sqrt = 4;
-    std::uint32_t taken_branch = 6;   ///< supervisor, cycles
-    std::uint32_t result_latency = 6; ///< supervisor, cycles until a result can be used
-    std::uint32_t runall = 6;         ///< supervisor, cycles
+    std::uint32_t f32exp = 3, f32ln = 6, f16v2exp = 2, f16v2ln = 2, f32tanh = 5, f32sigm = 5,
+                  f16v2tanh = 1, f16v2sigm = 2, f32div = 3, f32oox = 2, f32oorx = 3, f32sqrt = 4;
+    std::uint32_t taken_branch = 6;    ///< supervisor, cycles
+    std::uint32_t result_latency = 6;  ///< supervisor, cycles until a result can be used
+    std::uint32_t runall = 6;          ///< supervisor, cycles
   };
   struct Exchange {
-    std::uint32_t same_column_latency = 32, same_side_latency = 29, per_column_latency = 6, cross_east_latency = 42,
-                  cross_east_per_column = 7, cross_west_latency = 32, cross_west_per_column = 5, per_row_latency = 1;
+    std::uint32_t same_column_latency = 32, same_side_latency = 29, per_column_latency = 6,
+                  cross_east_latency = 42, cross_east_per_column = 7, cross_west_latency = 32,
+                  cross_west_per_column = 5, per_row_latency = 1;
     std::uint32_t max_send_words = 64;  ///< of one short send instruction
   };
   struct Sync {
     std::uint32_t internal_latency = 68;
     std::uint32_t external_latency_ns = 300;
     std::uint32_t skew_per_row = 1;
-    std::vector<std::uint32_t> column_skew = {0, 4, 9, 14, 19, 24, 29, 34, 36, 32, 28, 24, 20, 16, 12, 8};
+    std::vector<std::uint32_t> column_skew = {0,  4,  9,  14, 19, 24, 29, 34,
+                                              36, 32, 28, 24, 20, 16, 12, 8};
   };
   struct Host {
     std::uint64_t bytes_per_second = 27'200'000'000;  ///< each direction
@@ -64,20 +67,40 @@ struct MachineConfig {
 
   [[nodiscard]] std::uint32_t tiles() const { return grid.rows * grid.columns * grid.lanes; }
   [[nodiscard]] std::uint32_t memory_end() const { return tile.memory_base + tile.memory_bytes; }
-  bool operator==(const MachineConfig&) const;
-
-  template <class Self, class Visit>
-  static void for_each_key(Self& self, Visit&& visit);
 };
 
-/// Reads a machine file (TOML; `extends`; quantities with units) and then `section.key=value` overrides. `machine` is a builtin name or a path.
-/// Throws MalformedInput with every problem of the file at once.
-[[nodiscard]] MachineConfig load_machine(const std::string& machine, const std::vector<std::string>& overrides = {});
+/// What a key of a machine file is measured in.
+enum class Unit : std::uint8_t {
+  kCount,
+  kBytes,
+  kAddress,
+  kHertz,
+  kNanoseconds,
+  kBytesPerSecond,
+  kCycles
+};
 
-/// The names of the builtin machines, in order.
+/// One key of a machine file, for help and docs.
+struct ConfigKey {
+  std::string key;  ///< `section.name`
+  Unit unit = Unit::kCount;
+  std::string default_value;
+  std::string help;
+};
+
+/// Every key, in the order of the file.
+[[nodiscard]] std::vector<ConfigKey> config_keys();
+
+/// Reads a machine file (TOML; `extends`; quantities with units) and then `section.key=value`
+/// overrides. `machine` is a builtin name or a path. Throws MalformedInput with every problem of
+/// the file at once.
+[[nodiscard]] MachineConfig load_machine(const std::string& machine,
+                                         const std::vector<std::string>& overrides = {});
+
+/// The names of the builtin machines, smallest first.
 [[nodiscard]] std::vector<std::string> builtin_machines();
 
-/// The machine as TOML that `load_machine` reads back to the same value; `only_changed` compares with the defaults.
+/// The machine as TOML that `load_machine` reads back to the same value.
 [[nodiscard]] std::string to_toml(const MachineConfig& machine);
 
 /// Every broken rule, in key order; empty when the machine can be built.

@@ -23,9 +23,9 @@ struct Segment {
 struct StreamPiece {
   TileId tile{};
   std::uint32_t address = 0;
-  std::uint32_t bytes = 0;           ///< on the tile, a multiple of 4
-  std::uint64_t host_offset = 0;     ///< bytes into the tensor's row-major data
-  std::uint32_t host_bytes = 0;      ///< <= bytes; what lies beyond is padding
+  std::uint32_t bytes = 0;        ///< on the tile, a multiple of 4
+  std::uint64_t host_offset = 0;  ///< bytes into the tensor's row-major data
+  std::uint32_t host_bytes = 0;   ///< <= bytes; what lies beyond is padding
 };
 
 /// An argument or result of the program as it crosses the host link.
@@ -41,7 +41,8 @@ struct Stream {
   std::vector<StreamPiece> pieces;  ///< the order in which packets go
 };
 
-/// What one visit of the tiles to the host moves: results first, then arguments, each in this order.
+/// What one visit of the tiles to the host moves: results first, then arguments, each in this
+/// order.
 struct HostPhase {
   std::vector<std::uint32_t> results;    ///< indices into `streams`
   std::vector<std::uint32_t> arguments;  ///< indices into `streams`
@@ -53,7 +54,8 @@ struct TileEntry {
   std::uint32_t pc = 0;  ///< of the supervisor program
 };
 
-/// What a step of the program is, for the trace: found by the pc of the `sync` or `runall` that begins it.
+/// What a step of the program is, for the trace: found by the pc of the `sync` or `runall` that
+/// begins it.
 struct StepInfo {
   enum class Kind : std::uint8_t { kCompute, kExchange, kHost };
   Kind kind = Kind::kCompute;
@@ -67,7 +69,8 @@ struct StepInfo {
 
 /// Where the bytes of one category are, tile by tile.
 struct MemoryCategory {
-  std::string name;                        ///< codelets, supervisor_code, exchange_code, vertex_state, constants, variables, …
+  std::string
+      name;  ///< codelets, supervisor_code, exchange_code, vertex_state, constants, variables, …
   std::vector<std::uint32_t> bytes_by_tile;
 };
 
@@ -75,7 +78,7 @@ struct TensorInfo {
   std::string name;
   TensorType type;
   SourceLocation source;
-  std::uint64_t bytes = 0;      ///< over all tiles
+  std::uint64_t bytes = 0;  ///< over all tiles
   std::uint32_t max_tile_bytes = 0;
 };
 
@@ -87,7 +90,8 @@ struct ProgramInfo {
   std::vector<TensorInfo> tensors;
 };
 
-/// A step number for a supervisor pc of a tile: which step begins when this `sync`/`runall` at `pc` is executed there.
+/// A step number for a supervisor pc of a tile: which step begins when this `sync`/`runall` at `pc`
+/// is executed there.
 struct StepMark {
   TileId tile{};
   std::uint32_t pc = 0;
@@ -95,16 +99,19 @@ struct StepMark {
 };
 
 /// A compiled program: the contract between compiler and simulator.
-/// Run: host phase `first`; then per call the body, ended by host phase `next` (all calls but the last) or `last`.
+/// Run: host phase `first`; then per call the body, ended by host phase `next` (all calls but the
+/// last) or `last`.
 struct ProgramImage {
   MachineConfig machine;
   std::uint32_t stack_bytes = 0;
   std::vector<Segment> segments;
-  std::vector<TileEntry> entries;  ///< ascending tiles; a tile without one is outside every sync zone
+  std::vector<TileEntry>
+      entries;  ///< ascending tiles; a tile without one is outside every sync zone
   std::vector<Stream> streams;
   HostPhase first, next, last;
   std::vector<TensorType> arguments, results;
-  std::vector<std::optional<std::uint32_t>> alias;  ///< by result: the argument whose storage it takes
+  std::vector<std::optional<std::uint32_t>>
+      alias;  ///< by result: the argument whose storage it takes
   ProgramInfo info;
   std::vector<StepMark> marks;
 };

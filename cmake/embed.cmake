@@ -1,0 +1,12 @@
+# Compiles configs/*.toml into the program, so that a builtin machine needs no file at run time.
+file(GLOB machine_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/*.toml)
+set(embedded "#include \"isa/builtin_machines.h\"\n\nnamespace superstep {\n\nstd::span<const BuiltinMachine> builtin_machine_files() {\n  static constexpr BuiltinMachine kFiles[] = {\n")
+foreach(file IN LISTS machine_files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  get_filename_component(machine_name ${file} NAME_WE)
+  file(READ ${file} text)
+  string(APPEND embedded "      {\"${machine_name}\", R\"TOML(${text})TOML\"},\n")
+endforeach()
+string(APPEND embedded "  };\n  return kFiles;\n}\n\n}  // namespace superstep\n")
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/builtin_machines.cpp CONTENT "${embedded}")
+target_sources(superstep_isa PRIVATE ${CMAKE_BINARY_DIR}/generated/builtin_machines.cpp)
