@@ -1,0 +1,104 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/import/lexer.h"
+#include "compiler/import/syntax.h"
+
+namespace superstep::import {
+
+/// Reads the text of a module, pretty or generic form. What is wrong goes to `problems`; reading
+/// goes on behind the op or function that is wrong.
+class Parser {
+ public:
+  Parser(std::string_view text, std::vector<SyntaxError>& problems)
+      : lexer_(text), problems_(problems) {}
+
+  [[nodiscard]] SyntaxModule parse();
+
+ private:
+  // module.cpp
+  void parse_module_body(SyntaxModule& module, bool braced);
+  void parse_module(SyntaxModule& module);
+  void parse_function(SyntaxModule& module);
+  void parse_function_pretty(SyntaxFunction& function);
+  void parse_function_generic(SyntaxFunction& function);
+  SyntaxArgument parse_argument();
+  void parse_block(SyntaxBlock& block, int depth);
+
+  // op.cpp
+  SyntaxOp parse_op(int depth);
+  void parse_results(SyntaxOp& op);
+  void parse_generic(SyntaxOp& op, int depth);
+  void parse_pretty(SyntaxOp& op, int depth);
+  void parse_constant(SyntaxOp& op);
+  void parse_call(SyntaxOp& op);
+  void parse_return(SyntaxOp& op);
+  void parse_items(SyntaxOp& op);
+  void parse_keyed(SyntaxOp& op);
+  void parse_slice_ranges(SyntaxOp& op);
+  void parse_types(SyntaxOp& op);
+  void parse_function_type(SyntaxOp& op);
+  ValueUse parse_value();
+  std::vector<ValueUse> parse_values_in_parentheses();
+  /// Goes on behind an op whose text is not understood, from its name.
+  void skip_op();
+  bool starts_op() const;
+
+  // reduce.cpp
+  void parse_reduce(SyntaxOp& op, int depth);
+  void parse_reducer(SyntaxOp& op, std::size_t inputs, int depth);
+  void apply_reducer(SyntaxOp& op, const Token& reducer);
+
+  // attribute.cpp
+  SyntaxAttribute parse_attribute(int depth);
+  SyntaxAttribute parse_dialect_attribute(int depth);
+  std::vector<std::pair<std::string, SyntaxAttribute>> parse_dictionary(int depth);
+  std::vector<std::pair<std::string, SyntaxAttribute>> parse_fields(char close, int depth);
+  SyntaxAttribute parse_array();
+  std::vector<std::int64_t> parse_integer_list();
+  std::vector<std::string> parse_word_list();
+  void add_attribute(SyntaxOp& op, const std::string& name, SyntaxAttribute attribute);
+  void add_dictionary(SyntaxOp& op);
+  std::string skip_angles();
+
+  // dense.cpp
+  SyntaxAttribute parse_dense();
+  void parse_elements(SyntaxAttribute& out);
+
+  // type.cpp
+  TypeUse parse_type();
+  std::vector<TypeUse> parse_type_list(char close);
+  std::vector<TypeUse> parse_result_types();
+
+  // location.cpp
+  std::string parse_optional_location();
+  std::string parse_location(int depth);
+
+  const Token& token() const { return lexer_.token(); }
+  void advance() { lexer_.advance(); }
+  bool accept(char c);
+  bool accept_word(std::string_view word);
+  void expect(char c, std::string_view where);
+  std::int64_t expect_integer(std::string_view what);
+  /// The current token for a message.
+  std::string found() const;
+  [[noreturn]] void fail(const std::string& message) const {
+    throw SyntaxError{token().offset, message};
+  }
+  void report(SyntaxError problem) { problems_.push_back(std::move(problem)); }
+
+  Lexer lexer_;
+  std::vector<SyntaxError>& problems_;
+};
+
+/// `file:line:column` of an op's location, empty when the text does not say.
+[[nodiscard]] std::string resolve_location(const SyntaxModule& module, std::string_view location);
+
+/// An integer token's value; reports one that 64 bits do not hold.
+[[nodiscard]] std::int64_t integer_value(const Token& token);
+
+}  // namespace superstep::import

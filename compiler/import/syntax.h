@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "compiler/graph/graph.h"
+
+namespace superstep::import {
+
+// What the text says, both printed forms alike, before names are resolved and types are checked.
+// Views point into the text.
+
+/// A type where it is used; without `type` it is one that Superstep does not have.
+struct TypeUse {
+  std::optional<TensorType> type;
+  std::string unsupported;  ///< why there is no `type`
+  std::size_t offset = 0;
+};
+
+/// `%name#number`
+struct ValueUse {
+  std::string_view name;
+  std::uint32_t number = 0;
+  std::size_t offset = 0;
+};
+
+/// `%name:count =`
+struct ResultGroup {
+  std::string_view name;
+  std::uint32_t count = 1;
+  std::size_t offset = 0;
+};
+
+struct SyntaxArgument {
+  std::string_view name;
+  TypeUse type;
+  std::size_t offset = 0;
+  std::optional<std::int64_t> alias;  ///< `tf.aliasing_output`
+};
+
+struct SyntaxBlock;
+
+struct SyntaxOp {
+  std::string name;
+  std::size_t offset = 0;
+  std::vector<ResultGroup> results;
+  std::vector<ValueUse> operands;
+  std::vector<TypeUse> operand_types, result_types;
+  Attributes attributes;
+  std::vector<SyntaxBlock> regions;
+  std::string callee;    ///< of `call`
+  std::string location;  ///< `file:line:column`, or `#alias`, or empty
+  bool broken = false;   ///< already reported; its results exist but have no type
+};
+
+/// A block; the last op is its `return`.
+struct SyntaxBlock {
+  std::vector<SyntaxArgument> arguments;
+  std::vector<SyntaxOp> ops;
+};
+
+struct SyntaxFunction {
+  std::string name;
+  std::size_t offset = 0;
+  bool is_private = false;
+  bool broken = false;
+  std::vector<TypeUse> results;
+  SyntaxBlock body;
+};
+
+struct SyntaxModule {
+  std::string name;
+  std::vector<SyntaxFunction> functions;
+  std::map<std::string, std::string, std::less<>> locations;  ///< `#loc3` to what an op's has
+};
+
+/// An attribute as written. Structures like `#stablehlo.dot<lhs_… = [0]>` are dictionaries.
+struct SyntaxAttribute {
+  enum class Kind {
+    kBool,
+    kInteger,
+    kFloat,
+    kString,
+    kList,
+    kDictionary,
+    kIntegers,
+    kTensor,
+    kFunctionType,
+    kOpaque
+  };
+  Kind kind = Kind::kOpaque;
+  bool boolean = false;
+  std::int64_t integer = 0;
+  double number = 0;
+  std::string text;  ///< of a string; of an opaque one, the text itself
+  std::vector<SyntaxAttribute> list;
+  std::vector<std::pair<std::string, SyntaxAttribute>> dictionary;
+  std::vector<std::int64_t> integers;
+  HostTensor tensor;
+  TypeUse type;                  ///< of a `dense` one
+  std::vector<TypeUse> results;  ///< of a function type
+};
+
+}  // namespace superstep::import

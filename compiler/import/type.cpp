@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "compiler/import/parser.h"
+
+namespace superstep::import {
+namespace {
+
+constexpr std::array kDTypes = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
+                                DType::kU16, DType::kU32, DType::kF16, DType::kF32};
+
+// Above this no machine holds a tensor, and products of dimensions stay far from overflow.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<DType> dtype_of(std::string_view name) {
+  const auto at = std::find_if(kDTypes.begin(), kDTypes.end(),
+                               [&](DType dtype) { return name_of(dtype) == name; });
+  return at == kDTypes.end() ? std::nullopt : std::optional(*at);
+}
+
+std::string all_dtypes() {
+  std::string out;
+  for (const DType dtype : kDTypes) out += (out.empty() ? "" : ", ") + std::string(name_of(dtype));
+  return out;
+}
+
+// Element types of StableHLO that Superstep does not have, as against misspelt ones.
+bool is_foreign_dtype(std::string_view name) {
+  if (name == "complex" || name == "index" || name == "bf16" || name == "tf32") return true;
+  const std::size_t digits = name.find_first_of("0123456789");
+  if (digits == std::string_view::npos) return false;
+  const std::string_view head = name.substr(0, digits);
+  if (head == "i" || head == "ui" || head == "si") {
+    return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(digits), name.end(), is_digit);
+  }
+  if (head != "f") return false;
+  const std::string_view tail = name.substr(digits);
+  return tail == "64" || tail == "80" || tail == "128" || tail.find('E') != std::string_view::npos;
+}
+
+}  // namespace
+
+TypeUse Parser::parse_type() {
+  TypeUse out;
+  out.offset = token().offset;
+  const auto rest_of_text = [&](std::size_t begin) {
+    const std::string_view text = lexer_.text().substr(begin, token().offset - begin);
+    return std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
+  };
+  if (token().kind == TokenKind::kType || token().is_word("tuple") ||
+      (token().kind == TokenKind::kWord && token().text != "tensor" &&
+       (dtype_of(token().text) || is_foreign_dtype(token().text)))) {
+    advance();
+    if (token().is('<')) skip_angles();
+    out.unsupported = "type " + rest_of_text(out.offset) +
+                      " is not supported; values are tensors, for example tensor<2x3xf32>";
+    return out;
+  }
+  if (!accept_word("tensor")) fail("expected a type such as tensor<2x3xf32>, found " + found());
+  if (!token().is('<')) fail("expected `<` behind `tensor`, found " + found());
+
+  // Dimensions are read from characters: `2x3xf32` is no sequence of MLIR tokens.
+  const std::string_view text = lexer_.text();
+  std::size_t at = lexer_.end_of_token();
+  TensorType type;
+  bool dynamic = false;
+  bool huge = false;
+  std::int64_t elements = 1;
+  while (at < text.size() && (is_digit(text[at]) || text[at] == '?')) {
+    std::int64_t dimension = 0;
+    if (text[at] == '?') {
+      dynamic = true;
+      ++at;
+    } else {
+      for (; at < text.size() && is_digit(text[at]); ++at) {
+        dimension = std::min(dimension * 10 + (text[at] - '0'), kMaxElements + 1);
+      }
+    }
+    if (at >= text.size() || text[at] != 'x') {
+      throw SyntaxError{at, "expected `x` and an element type behind a dimension of a tensor type"};
+    }
+    ++at;
+    huge =
+        huge || dimension > kMaxElements || (elements > 0 && dimension > kMaxElements / elements);
+    if (!huge) elements *= dimension;
+    type.shape.push_back(dimension);
+  }
+  lexer_.seek(at);
+  if (token().kind != TokenKind::kWord && token().kind != TokenKind::kType) {
+    fail("expected an element type, found " + found());
+  }
+  const std::string element(token().text);
+  const std::optional<DType> dtype = dtype_of(element);
+  if (!dtype && token().kind == TokenKind::kWord && !is_foreign_dtype(element)) {
+    fail("unknown element type `" + element + "`; supported are " + all_dtypes());
+  }
+  advance();
+  if (token().is('<')) skip_angles();
+  bool encoded = false;
+  if (token().is(',')) {
+    encoded = true;
+    advance();
+    while (!token().is('>') && token().kind != TokenKind::kEnd) {
+      if (token().is('<')) {
+        skip_angles();
+      } else {
+        advance();
+      }
+    }
+  }
+  expect('>', "at the end of a tensor type");
+  const std::string written = rest_of_text(out.offset);
+  if (!dtype) {
+    out.unsupported =
+        "the element type of " + written + " is not supported; supported are " + all_dtypes();
+  } else if (dynamic || encoded) {
+    out.unsupported = written + " has no static shape; Superstep compiles static shapes only";
+  } else if (huge) {
+    out.unsupported = written + " has more elements than any machine can hold";
+  } else {
+    type.dtype = *dtype;
+    out.type = std::move(type);
+  }
+  return out;
+}
+
+std::vector<TypeUse> Parser::parse_type_list(char close) {
+  std::vector<TypeUse> out;
+  if (accept(close)) return out;
+  do {
+    out.push_back(parse_type());
+  } while (accept(','));
+  expect(close, "behind a list of types");
+  return out;
+}
+
+std::vector<TypeUse> Parser::parse_result_types() {
+  if (accept('(')) return parse_type_list(')');
+  return {parse_type()};
+}
+
+}  // namespace superstep::import
