@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include "isa/machine_config.h"
+#include "tools/command.h"
+#include "tools/options.h"
+
+namespace superstep {
+
+ExitCode config_command(const std::vector<std::string>& words) {
+  Options options("config list | keys | show MACHINE | check FILE…",
+                  "Lists, prints and checks machines.",
+                  {"superstep config show bow --set tile.workers=8",
+                   "superstep config check mine.toml", "superstep config keys"});
+  options.values("set", "KEY=VALUE", "override one key of the machine").positionals(1, 1000);
+  if (!options.parse(words)) return ExitCode::kOk;
+  const std::string& verb = options.words()[0];
+  const std::vector<std::string> rest(options.words().begin() + 1, options.words().end());
+  if (verb == "list") {
+    for (const std::string& name : builtin_machines()) {
+      const MachineConfig machine = load_machine(name);
+      fmt::print("{:<10}{:>6} tiles  {}\n", name, machine.tiles(), machine.description);
+    }
+    return ExitCode::kOk;
+  }
+  if (verb == "keys") {
+    for (const ConfigKey& key : config_keys())
+      fmt::print("{:<34}{:<20}{}\n", key.key, key.default_value, key.help);
+    return ExitCode::kOk;
+  }
+  if (verb == "show") {
+    if (rest.size() != 1) usage_error("config show takes one machine");
+    fmt::print("{}", to_toml(load_machine(rest[0], options.list("set"))));
+    return ExitCode::kOk;
+  }
+  if (verb == "check") {
+    if (rest.empty()) usage_error("config check takes one or more machine files");
+    for (const std::string& file : rest) {
+      (void)load_machine(file, options.list("set"));
+      fmt::print("{}: ok\n", file);
+    }
+    return ExitCode::kOk;
+  }
+  const std::string guess = nearest(verb, {"list", "keys", "show", "check"});
+  usage_error(fmt::format(
+      "unknown verb '{}'{}", verb,
+      guess.empty() ? "; use list, keys, show or check" : "; did you mean '" + guess + "'?"));
+}
+
+}  // namespace superstep

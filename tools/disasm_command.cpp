@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "isa/assembler.h"
+#include "tools/command.h"
+#include "tools/files.h"
+#include "tools/options.h"
+
+namespace superstep {
+
+ExitCode disasm_command(const std::vector<std::string>& words) {
+  Options options("disasm FILE.bin | 0xWORD…", "Shows machine words as assembly.",
+                  {"superstep disasm 0x58e0e003", "superstep disasm fill.bin"});
+  options.positionals(1, 100'000);
+  if (!options.parse(words)) return ExitCode::kOk;
+  std::vector<std::uint32_t> code;
+  if (!options.words()[0].starts_with("0x")) {
+    const std::string bytes = read_text_file(options.words()[0]);
+    if (bytes.size() % 4 != 0)
+      throw MalformedInput(
+          fmt::format("{}: {} bytes are no whole 32-bit words", options.words()[0], bytes.size()));
+    code.resize(bytes.size() / 4);
+    std::memcpy(code.data(), bytes.data(), bytes.size());
+  } else {
+    for (const std::string& word : options.words()) {
+      std::uint32_t value = 0;
+      const char* end = word.data() + word.size();
+      if (!word.starts_with("0x") || std::from_chars(word.data() + 2, end, value, 16).ptr != end)
+        usage_error(fmt::format("'{}' is no 32-bit word such as 0x58e0e003", word));
+      code.push_back(value);
+    }
+  }
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const auto address = static_cast<std::uint32_t>(4 * i);
+    fmt::print("{:6x}  {:08x}  {}\n", address, code[i], disassemble(code[i], address));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace superstep

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/hdf5.h"
+
+namespace superstep {
+
+/// The whole file. Throws MalformedInput when it cannot be read.
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& path);
+
+/// Throws MalformedInput when it cannot be written.
+void write_text_file(const std::filesystem::path& path, const std::string& text);
+
+/// `arg0 …` of `inputs` (later files win); else `result0 …` of `parameters`, the results of an
+/// earlier run; else made up when an input is `random:SEED`. Throws MalformedInput that says what
+/// the program expects.
+[[nodiscard]] std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
+                                                     const std::vector<std::string>& inputs,
+                                                     const TensorFile& parameters);
+
+/// Compares `result0 …` with a file of expected ones; empty when all agree within
+/// |found - expected| <= atol + rtol * |expected|, else a line for each tensor that differs.
+[[nodiscard]] std::vector<std::string> compare_results(const std::vector<HostTensor>& results,
+                                                       const TensorFile& expected, double rtol,
+                                                       double atol);
+
+/// Element `i` as a number.
+[[nodiscard]] double element_as_double(const HostTensor& tensor, std::size_t i);
+
+}  // namespace superstep

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "sim/trace/trace.h"
+#include "tools/command.h"
+#include "tools/options.h"
+
+namespace superstep {
+
+ExitCode trace_command(const std::vector<std::string>& words) {
+  Options options("trace repair RUN.h5.part OUT.h5 | info RUN.h5 | schema",
+                  "Inspects and repairs trace files.",
+                  {"superstep trace repair run.h5.part run.h5", "superstep trace schema"});
+  options.positionals(1, 3);
+  if (!options.parse(words)) return ExitCode::kOk;
+  const std::string& verb = options.words()[0];
+  const std::size_t rest = options.words().size() - 1;
+  if (verb == "repair") {
+    if (rest != 2) usage_error("trace repair takes the .part file and the file to write");
+    repair_trace(options.words()[1], options.words()[2]);
+    fmt::print("{}\n", options.words()[2]);
+    return ExitCode::kOk;
+  }
+  if (verb == "info") {
+    if (rest != 1) usage_error("trace info takes one trace");
+    const TraceSummary trace = read_trace(options.words()[1]);
+    fmt::print(
+        "format {}  level {}  outcome {}  complete {}\nmodule {}  machine {}  supersteps {}\n",
+        trace.format_version, trace.level, trace.outcome, trace.complete ? "yes" : "no",
+        trace.module, trace.machine_name, trace.totals.supersteps);
+    for (const auto& [key, value] : trace.provenance) fmt::print("{}: {}\n", key, value);
+    return ExitCode::kOk;
+  }
+  if (verb == "schema") {
+    if (rest != 0) usage_error("trace schema takes no further word");
+    fmt::print("{}", trace_schema_markdown());
+    return ExitCode::kOk;
+  }
+  const std::string guess = nearest(verb, {"repair", "info", "schema"});
+  usage_error(fmt::format(
+      "unknown verb '{}'{}", verb,
+      guess.empty() ? "; use repair, info or schema" : "; did you mean '" + guess + "'?"));
+}
+
+}  // namespace superstep
