@@ -29,16 +29,19 @@ struct TilePhase {
   std::uint32_t exchange = 0, compute = 0, sync = 0;
 };
 
-/// A finished superstep: from one barrier opening to the next. The parts are those of its critical tile and sum to `end - begin`.
+/// A finished superstep: from one barrier opening to the next. The parts are those of its critical
+/// tile and sum to `end - begin`.
 struct SuperstepRecord {
   std::uint64_t number = 0;
-  std::uint32_t step = 0;  ///< index into ProgramInfo::steps
+  std::uint32_t step = 0;  ///< index into ProgramInfo::steps; their number for code between steps
+  std::uint32_t exchange_step = 0;  ///< the same for the exchange cycles: the step of the sync
   Cycles begin, end;
   Cycles exchange, compute, sync, host;
   TileId critical{};
   std::uint64_t exchange_bytes = 0, host_bytes = 0;
   std::uint64_t worker_instructions = 0;  ///< a bundle counts as two
-  const std::vector<TilePhase>* tiles = nullptr;  ///< by entry of the image; valid during the call of the observer
+  const std::vector<TilePhase>* tiles =
+      nullptr;  ///< by entry of the image; valid during the call of the observer
 };
 
 struct RunTotals {
@@ -56,14 +59,17 @@ struct RunOptions {
 };
 
 struct RunResult {
-  std::vector<HostTensor> results;  ///< by result; not aliased and calls > 1: leading axis of `calls`
+  std::vector<HostTensor>
+      results;  ///< by result; not aliased and calls > 1: leading axis of `calls`
   RunTotals totals;
   std::optional<Trap> trap;
   bool interrupted = false;
 };
 
-/// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent slice by slice, any other once.
-/// The result is the same for any number of threads.
-[[nodiscard]] RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments, const RunOptions& options);
+/// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent
+/// slice by slice, any other once. The result is the same for any number of threads.
+[[nodiscard]] RunResult run_image(const ProgramImage& image,
+                                  const std::vector<HostTensor>& arguments,
+                                  const RunOptions& options);
 
 }  // namespace superstep

@@ -1,0 +1,407 @@
+#include "sim/machine.h"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <span>
+#include <tuple>
+
+#include "base/error.h"
+#include "isa/timing.h"
+#include "sim/exchange/fabric.h"
+#include "sim/host/arguments.h"
+#include "sim/host/link.h"
+#include "sim/sync/barrier.h"
+#include "sim/tile/tile.h"
+
+namespace superstep {
+namespace {
+
+/// Finds the step that begins at a pc of a tile.
+class StepTable {
+ public:
+  explicit StepTable(const ProgramImage& image)
+      : marks_(image.marks), none_(static_cast<std::uint32_t>(image.info.steps.size())) {
+    std::sort(marks_.begin(), marks_.end(), before);
+  }
+
+  [[nodiscard]] std::uint32_t find(TileId tile, std::uint32_t pc) const {
+    const StepMark wanted{tile, pc, 0};
+    const auto mark = std::lower_bound(marks_.begin(), marks_.end(), wanted, before);
+    return mark != marks_.end() && mark->tile == tile && mark->pc == pc ? mark->step : none_;
+  }
+  [[nodiscard]] std::uint32_t none() const { return none_; }
+
+ private:
+  static bool before(const StepMark& a, const StepMark& b) {
+    return std::tie(a.tile, a.pc) < std::tie(b.tile, b.pc);
+  }
+
+  std::vector<StepMark> marks_;
+  std::uint32_t none_;
+};
+
+bool earlier(const Trap& a, const Trap& b) {
+  return std::tie(a.cycle, a.tile, a.context) < std::tie(b.cycle, b.tile, b.context);
+}
+
+/// One run of an image: the tiles, their barrier, the fabric and the host in one time.
+class Machine {
+ public:
+  Machine(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+          const RunOptions& options)
+      : image_(image),
+        options_(options),
+        code_(image.machine),
+        steps_(image),
+        host_(image, arguments, options.calls),
+        arena_(static_cast<int>(std::max(1U, options.threads))) {
+    boot();
+  }
+
+  RunResult run();
+
+ private:
+  template <class Body>
+  void for_each_tile(const Body& body);
+  void boot();
+  void run_tiles();
+  void move_words();
+  void resume_tiles();
+  void visit_host();
+  [[nodiscard]] bool open_barrier();
+  void record_superstep(Cycles opening, bool host);
+  void name_steps(SuperstepRecord& record) const;
+  void add_trap(Cycles cycle, TileId tile, std::string context, std::uint32_t pc,
+                std::string cause);
+  void add_tile_faults();
+
+  const ProgramImage& image_;
+  const RunOptions& options_;
+  CodeStore code_;
+  StepTable steps_;
+  HostLink host_;
+  tbb::task_arena arena_;
+
+  std::vector<Tile> tiles_;                ///< by entry
+  std::vector<Cycles> skew_;               ///< by entry
+  std::vector<Arrival> arrivals_;          ///< by entry, of the current superstep
+  std::vector<TileStop> stops_;            ///< by entry, of the current superstep
+  std::vector<std::uint32_t> sync_pc_;     ///< by entry: the sync that began this superstep
+  std::vector<std::uint64_t> last_event_;  ///< by entry: one past the last port event, 0 without
+  std::vector<std::uint8_t> resumed_;      ///< by entry: it used the words of this superstep
+  std::vector<TilePhase> phases_;          ///< by entry
+  Cycles begin_;                           ///< of the current superstep
+  bool first_ = true;                      ///< no barrier has opened yet
+  bool in_host_phase_ = false;
+  HostVisit visit_;
+  std::uint64_t exchange_bytes_ = 0;
+  std::uint64_t instructions_before_ = 0;
+  RunResult result_;
+};
+
+template <class Body>
+void Machine::for_each_tile(const Body& body) {
+  if (options_.threads <= 1) {
+    for (std::size_t i = 0; i < tiles_.size(); ++i) body(i);
+    return;
+  }
+  arena_.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, tiles_.size()), [&](const auto& range) {
+      for (std::size_t i = range.begin(); i != range.end(); ++i) body(i);
+    });
+  });
+}
+
+void Machine::boot() {
+  const std::size_t count = image_.entries.size();
+  tiles_.reserve(count);
+  std::vector<std::size_t> entry_of(image_.machine.tiles(), count);
+  for (const TileEntry& entry : image_.entries) {
+    SUPERSTEP_CHECK(index(entry.tile) < entry_of.size(), "an entry names a tile past the last");
+    entry_of[index(entry.tile)] = tiles_.size();
+    tiles_.emplace_back(image_.machine, entry.tile, code_);
+    skew_.push_back(release_skew(image_.machine, entry.tile));
+  }
+  for (const Segment& segment : image_.segments) {
+    for (const TileId tile : segment.tiles) {
+      if (entry_of[index(tile)] == count) continue;
+      const bool inside = tiles_[entry_of[index(tile)]].memory().write(
+          segment.address, std::as_bytes(std::span(segment.bytes)));
+      SUPERSTEP_CHECK(inside,
+                      fmt::format("a segment at {:#x} lies outside tile memory", segment.address));
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) tiles_[i].boot(image_.entries[i].pc);
+  arrivals_.resize(count);
+  stops_.resize(count);
+  sync_pc_.resize(count);
+  last_event_.resize(count);
+  resumed_.resize(count);
+  phases_.resize(count);
+}
+
+void Machine::add_trap(Cycles cycle, TileId tile, std::string context, std::uint32_t pc,
+                       std::string cause) {
+  Trap trap{cycle, result_.totals.supersteps, tile, std::move(context), pc, std::move(cause)};
+  if (!result_.trap || earlier(trap, *result_.trap)) result_.trap = std::move(trap);
+}
+
+void Machine::add_tile_faults() {
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    if (stops_[i].kind != TileStop::Kind::kFault) continue;
+    const std::optional<TileFault> fault = tiles_[i].fault();
+    SUPERSTEP_CHECK(fault.has_value(), "a tile stopped at a fault without one");
+    add_trap(Cycles(fault->cycle), tiles_[i].id(), fault->context, fault->pc, fault->cause);
+  }
+}
+
+/// Runs every tile until it waits, faults, or needs the words of this superstep's exchange.
+void Machine::run_tiles() {
+  for_each_tile([&](std::size_t i) {
+    tiles_[i].clear_port_events();
+    stops_[i] = tiles_[i].run((first_ ? Cycles() : begin_ + skew_[i]).value());
+  });
+  std::fill(last_event_.begin(), last_event_.end(), 0);
+  std::fill(resumed_.begin(), resumed_.end(), std::uint8_t{0});
+  exchange_bytes_ = 0;
+}
+
+/// Resolves the exchange of this superstep for all tiles at once.
+void Machine::move_words() {
+  std::vector<FabricPort> ports;
+  std::vector<std::size_t> entries;
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    const std::vector<PortEvent>& events = tiles_[i].port_events();
+    if (events.empty()) continue;
+    TileMemory& memory = tiles_[i].memory();
+    ports.push_back(
+        {tiles_[i].id(), events, {reinterpret_cast<std::uint8_t*>(memory.data()), memory.size()}});
+    entries.push_back(i);
+    for (const PortEvent& event : events) {
+      if (event.kind == PortEvent::Kind::kPointer && event.value < memory.first_free_of_code()) {
+        memory.touched();
+      }
+    }
+  }
+  if (ports.empty()) return;
+  const FabricResult moved = resolve_exchange(image_.machine, ports);
+  exchange_bytes_ = moved.bytes;
+  if (moved.fault) {
+    add_trap(Cycles(moved.fault->cycle), moved.fault->tile, "exchange", moved.fault->pc,
+             moved.fault->cause);
+  }
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    const std::size_t i = entries[p];
+    const std::uint64_t last = moved.last_event_by_tile[p];
+    last_event_[i] = last == 0 ? 0 : last + 1;
+    if (stops_[i].kind == TileStop::Kind::kExchangeDone && last > stops_[i].cycle) {
+      add_trap(
+          Cycles(last), tiles_[i].id(), "exchange", stops_[i].pc,
+          fmt::format("the exchange ends at cycle {}, after the tile went on with its program at "
+                      "cycle {}",
+                      last, stops_[i].cycle));
+    }
+  }
+}
+
+/// Lets the tiles that needed the words go on to their sync.
+void Machine::resume_tiles() {
+  for_each_tile([&](std::size_t i) {
+    if (stops_[i].kind != TileStop::Kind::kExchangeDone) return;
+    tiles_[i].clear_port_events();
+    resumed_[i] = 1;
+    stops_[i] = tiles_[i].resume();
+  });
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    if (!resumed_[i] || tiles_[i].port_events().empty()) continue;
+    const PortEvent& event = tiles_[i].port_events().front();
+    add_trap(Cycles(event.cycle), tiles_[i].id(), "supervisor", event.pc,
+             "an exchange instruction after this superstep's words were used; a sync must come "
+             "between them");
+  }
+}
+
+/// Moves what the host and the tiles exchange between two external barriers.
+void Machine::visit_host() {
+  std::vector<HostPort> ports;
+  ports.reserve(tiles_.size());
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    if (stops_[i].kind == TileStop::Kind::kExchangeDone) {
+      add_trap(Cycles(stops_[i].cycle), tiles_[i].id(), "supervisor", stops_[i].pc,
+               "memory is touched or workers are launched inside a host phase");
+    }
+    ports.push_back({tiles_[i].id(), &tiles_[i].port_events(), &tiles_[i].memory()});
+  }
+  if (result_.trap) return;
+  visit_ = host_.visit(ports);
+  if (visit_.fault) {
+    add_trap(std::max(begin_, Cycles(visit_.fault->cycle)), visit_.fault->tile, "host link",
+             visit_.fault->pc, visit_.fault->cause);
+  }
+}
+
+/// Opens the barrier at which all tiles wait; false at the end of the program or at a trap.
+bool Machine::open_barrier() {
+  const MachineConfig& machine = image_.machine;
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    arrivals_[i] = {tiles_[i].id(), Cycles(stops_[i].cycle), stops_[i].zone, stops_[i].pc};
+  }
+  const std::size_t critical = critical_of(arrivals_);
+  const Arrival& last = arrivals_[critical];
+  if (const auto fault = check_zones(arrivals_)) {
+    const Arrival& blamed = arrivals_[fault->arrival];
+    add_trap(last.cycle, blamed.tile, "supervisor", blamed.pc, fault->cause);
+    return false;
+  }
+  const Cycles external(cycles_of_ns(machine, machine.sync.external_latency_ns));
+  const std::uint32_t zone = last.zone;
+  const auto refuse = [&](std::string cause) {
+    add_trap(last.cycle, last.tile, "supervisor", last.pc, std::move(cause));
+    return false;
+  };
+
+  if (in_host_phase_) {
+    if (zone != kZoneExternal) {
+      return refuse(
+          fmt::format("a host phase must end at sync zone {}, not {}", kZoneExternal, zone));
+    }
+    record_superstep(std::max(last.cycle + external, begin_ + visit_.duration), true);
+    in_host_phase_ = false;
+    if (host_.visits() > 1 && options_.on_call) options_.on_call(host_.visits() - 1);
+  } else if (zone == kZoneInternal) {
+    const Cycles opening = internal_opening(machine, last.cycle);
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      if (last_event_[i] <= opening.value()) continue;
+      add_trap(Cycles(last_event_[i] - 1), tiles_[i].id(), "exchange", arrivals_[i].pc,
+               fmt::format("a word is on its way when the next barrier opens at cycle {}",
+                           opening.value()));
+    }
+    if (result_.trap) return false;
+    record_superstep(opening, false);
+  } else if (zone == kZoneExternal) {
+    if (host_.done()) {
+      return refuse(fmt::format("the program asks for a host phase after its last ({} calls)",
+                                options_.calls));
+    }
+    record_superstep(last.cycle + external, false);
+    in_host_phase_ = true;
+  } else {
+    if (!host_.done() && !image_.streams.empty()) {
+      return refuse(fmt::format("the program ends after {} of {} host phases", host_.visits(),
+                                options_.calls + 1));
+    }
+    record_superstep(last.cycle, false);
+    return false;
+  }
+  for (std::size_t i = 0; i < tiles_.size(); ++i) sync_pc_[i] = arrivals_[i].pc;
+  first_ = false;
+  return true;
+}
+
+/// The sync that began the superstep names its exchange; the first launch, if it is marked, the
+/// rest.
+void Machine::name_steps(SuperstepRecord& record) const {
+  record.step = steps_.none();
+  record.exchange_step = steps_.none();
+  for (std::size_t i = 0; i < tiles_.size() && !first_; ++i) {
+    record.exchange_step = steps_.find(tiles_[i].id(), sync_pc_[i]);
+    if (record.exchange_step != steps_.none()) break;
+  }
+  const auto launch_of = [&](std::size_t i) {
+    const TileLaunches& launches = tiles_[i].launches();
+    return launches.count == 0 ? steps_.none() : steps_.find(tiles_[i].id(), launches.first_pc);
+  };
+  record.step = launch_of(critical_of(arrivals_));
+  for (std::size_t i = 0; i < tiles_.size() && record.step == steps_.none(); ++i) {
+    record.step = launch_of(i);
+  }
+  if (record.step == steps_.none()) record.step = record.exchange_step;
+  if (record.exchange_step == steps_.none()) record.exchange_step = record.step;
+}
+
+void Machine::record_superstep(Cycles opening, bool host) {
+  std::uint64_t instructions = 0;
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    instructions += tiles_[i].worker_instructions();
+    const std::uint64_t arrival = arrivals_[i].cycle.value();
+    const std::uint64_t ports_done = std::clamp(last_event_[i], begin_.value(), arrival);
+    phases_[i] = {};
+    if (host) continue;
+    phases_[i].exchange = static_cast<std::uint32_t>(ports_done - begin_.value());
+    phases_[i].compute = static_cast<std::uint32_t>(arrival - ports_done);
+    phases_[i].sync = static_cast<std::uint32_t>(opening.value() - arrival);
+  }
+  RunTotals& totals = result_.totals;
+  if (opening > begin_) {
+    const std::size_t critical = critical_of(arrivals_);
+    SuperstepRecord record;
+    record.number = totals.supersteps;
+    record.begin = begin_;
+    record.end = opening;
+    record.critical = tiles_[critical].id();
+    if (host) {
+      record.host = opening - begin_;
+      record.host_bytes = visit_.bytes;
+    } else {
+      record.exchange = Cycles(phases_[critical].exchange);
+      record.compute = Cycles(phases_[critical].compute);
+      record.sync = opening - arrivals_[critical].cycle;
+      record.exchange_bytes = exchange_bytes_;
+    }
+    record.worker_instructions = instructions - instructions_before_;
+    record.tiles = &phases_;
+    name_steps(record);
+    if (options_.on_superstep) options_.on_superstep(record);
+    totals.exchange += record.exchange;
+    totals.compute += record.compute;
+    totals.sync += record.sync;
+    totals.host += record.host;
+    totals.worker_instructions += record.worker_instructions;
+    ++totals.supersteps;
+  }
+  instructions_before_ = instructions;
+  totals.cycles = opening;
+  begin_ = opening;
+}
+
+RunResult Machine::run() {
+  while (!tiles_.empty()) {
+    run_tiles();
+    if (in_host_phase_) {
+      visit_host();
+    } else {
+      move_words();
+      if (!result_.trap) resume_tiles();
+    }
+    add_tile_faults();
+    if (result_.trap || !open_barrier()) break;
+    if (options_.interrupted && options_.interrupted()) {
+      result_.interrupted = true;
+      break;
+    }
+  }
+  result_.results = host_.take_results();
+  return std::move(result_);
+}
+
+}  // namespace
+
+std::string Trap::text() const {
+  return fmt::format("trap at cycle {}, superstep {}, tile {}, {}, pc {:#x}: {}", cycle.value(),
+                     superstep, index(tile), context, pc, cause);
+}
+
+RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+                    const RunOptions& options) {
+  check_arguments(image, arguments, options.calls);
+  return Machine(image, arguments, options).run();
+}
+
+}  // namespace superstep

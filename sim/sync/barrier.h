@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/units.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// Sync zones that the machine models (osmarks/ipu-stack for 3 and 4; 15 is Superstep's own end of
+/// program).
+constexpr std::uint32_t kZoneInternal = 3;
+constexpr std::uint32_t kZoneExternal = 4;
+constexpr std::uint32_t kZoneEnd = 15;
+
+/// A tile that waits at a barrier.
+struct Arrival {
+  TileId tile{};
+  Cycles cycle;
+  std::uint32_t zone = 0;
+  std::uint32_t pc = 0;
+};
+
+/// Index of the last tile to arrive, the lowest of several.
+[[nodiscard]] std::size_t critical_of(std::span<const Arrival> arrivals);
+
+/// Why these tiles can never leave together, and the index of the tile to blame; empty when all
+/// wait in one zone that is modelled.
+struct BarrierFault {
+  std::size_t arrival = 0;
+  std::string cause;
+};
+[[nodiscard]] std::optional<BarrierFault> check_zones(std::span<const Arrival> arrivals);
+
+/// When an internal barrier opens: one sync latency after the last arrival.
+[[nodiscard]] Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival);
+
+/// Nanoseconds of the host's clock as cycles of the tile clock, rounded up.
+[[nodiscard]] Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds);
+
+}  // namespace superstep
