@@ -11,14 +11,16 @@ namespace superstep::vertex {
 enum class Primitive : std::uint8_t {
   kInput, kConstant,
   // float and integer
-  kAdd, kSub, kMul, kDiv, kMin, kMax, kNeg, kAbs,
-  kRem,                                   // integers: sign of the dividend; floats: C fmod
+  kAdd, kSub, kMul, kNeg, kAbs,
+  kDiv,                                   // integers: towards zero, x / 0 = all ones (-1), lowest / -1 = lowest
+  kMin, kMax,                             // floats: NaN if either is NaN, -0 < +0 (IEEE 754-2019 minimum and maximum)
+  kRem,                                   // integers: sign of the dividend, x % 0 = x, lowest % -1 = 0; floats: C fmod
   kAnd, kOr, kXor, kNot,                  // integers and i1
-  kShl, kShrLogical, kShrArithmetic,      // amount >= width: 0, 0, sign fill
+  kShl, kShrLogical, kShrArithmetic,      // the amount is read unsigned; amount >= width: 0, 0, sign fill
   kClz, kPopcount,
   kEq, kNe, kLt, kLe, kGt, kGe,           // by the operand's signedness; unordered floats: only kNe is true
   kSelect,                                // i1, a, b
-  kConvert,                               // StableHLO conversion between any two dtypes
+  kConvert,                               // see number.h: float to integer truncates, saturates, NaN -> 0; to i1: != 0 (NaN: true)
   kBitcast,                               // same width
   kExp, kLog, kSqrt, kRsqrt, kReciprocal, kTanh, kSigmoid,  // floats, native instructions
   kFloor, kCeil, kRoundEven, kRoundAway, kTruncate,         // floats

@@ -1,0 +1,119 @@
+// Arithmetic on two numbers of one type.
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/ops.h"
+
+namespace superstep {
+namespace {
+
+using vertex::Expression;
+using vertex::Node;
+using vertex::Primitive;
+
+double add(double a, double b) { return a + b; }
+double subtract(double a, double b) { return a - b; }
+double multiply(double a, double b) { return a * b; }
+double divide(double a, double b) { return a / b; }
+double remainder(double a, double b) { return std::fmod(a, b); }
+
+// IEEE 754-2019 maximum and minimum: a NaN wins, +0 is above -0.
+double maximum(double a, double b) {
+  if (std::isnan(a)) return a;
+  if (std::isnan(b)) return b;
+  if (a == 0 && b == 0) return std::signbit(a) ? b : a;
+  return std::max(a, b);
+}
+double minimum(double a, double b) {
+  if (std::isnan(a)) return a;
+  if (std::isnan(b)) return b;
+  if (a == 0 && b == 0) return std::signbit(a) ? a : b;
+  return std::min(a, b);
+}
+
+// On booleans the sum is OR and the product AND.
+std::int64_t add(DType dtype, std::int64_t a, std::int64_t b) {
+  return dtype == DType::kI1 ? a | b : a + b;
+}
+std::int64_t subtract(DType, std::int64_t a, std::int64_t b) { return a - b; }
+std::int64_t multiply(DType, std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+// Division by zero is open in StableHLO; XLA gives -1 (all ones) and the dividend.
+std::int64_t divide(DType, std::int64_t a, std::int64_t b) { return b == 0 ? -1 : a / b; }
+std::int64_t remainder(DType, std::int64_t a, std::int64_t b) { return b == 0 ? a : a % b; }
+std::int64_t maximum(DType, std::int64_t a, std::int64_t b) { return std::max(a, b); }
+std::int64_t minimum(DType, std::int64_t a, std::int64_t b) { return std::min(a, b); }
+
+constexpr DTypeSet kNumbers = kFloats | kIntegers;
+
+template <Primitive kNumber, Primitive kBoolean>
+Node emit(const Op&, const Graph&, Expression& expression, std::span<const Node> operands) {
+  const bool boolean = expression.dtype(operands[0]) == DType::kI1;
+  return expression.apply(boolean ? kBoolean : kNumber, {operands[0], operands[1]});
+}
+
+template <Primitive kPrimitive>
+Node emit_division(const Op& op, const Graph& graph, Expression& expression,
+                   std::span<const Node> operands) {
+  if (is_float(expression.dtype(operands[0]))) {
+    return emit_in_f32<primitive_formula<kPrimitive>>(op, graph, expression, operands);
+  }
+  return emit_primitive<kPrimitive>(op, graph, expression, operands);
+}
+
+}  // namespace
+
+const OpDefinition kAddOp{
+    .name = "stablehlo.add",
+    .summary = "Sum of two elements; OR of booleans.",
+    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .evaluate = evaluate_binary<add, add>,
+    .lowering = ElementwiseLowering{emit<Primitive::kAdd, Primitive::kOr>},
+};
+const OpDefinition kSubtractOp{
+    .name = "stablehlo.subtract",
+    .summary = "Difference of two elements.",
+    .infer = infer_elementwise<2, kNumbers>,
+    .evaluate = evaluate_binary<subtract, subtract>,
+    .lowering = ElementwiseLowering{emit_primitive<Primitive::kSub>},
+};
+const OpDefinition kMultiplyOp{
+    .name = "stablehlo.multiply",
+    .summary = "Product of two elements; AND of booleans.",
+    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .evaluate = evaluate_binary<multiply, multiply>,
+    .lowering = ElementwiseLowering{emit<Primitive::kMul, Primitive::kAnd>},
+};
+const OpDefinition kDivideOp{
+    .name = "stablehlo.divide",
+    .summary = "Quotient of two elements; integers round towards zero, x / 0 is -1 (all ones).",
+    .infer = infer_elementwise<2, kNumbers>,
+    .evaluate = evaluate_binary<divide, divide>,
+    .lowering = ElementwiseLowering{emit_division<Primitive::kDiv>},
+};
+const OpDefinition kRemainderOp{
+    .name = "stablehlo.remainder",
+    .summary = "Remainder of two elements, with the sign of the dividend; integer x % 0 is x.",
+    .infer = infer_elementwise<2, kNumbers>,
+    .evaluate = evaluate_binary<remainder, remainder>,
+    .lowering = ElementwiseLowering{emit_division<Primitive::kRem>},
+};
+const OpDefinition kMaximumOp{
+    .name = "stablehlo.maximum",
+    .summary = "The larger of two elements, NaN if one is NaN; OR of booleans.",
+    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .evaluate = evaluate_binary<maximum, maximum>,
+    .lowering = ElementwiseLowering{emit<Primitive::kMax, Primitive::kOr>},
+};
+const OpDefinition kMinimumOp{
+    .name = "stablehlo.minimum",
+    .summary = "The smaller of two elements, NaN if one is NaN; AND of booleans.",
+    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .evaluate = evaluate_binary<minimum, minimum>,
+    .lowering = ElementwiseLowering{emit<Primitive::kMin, Primitive::kAnd>},
+};
+
+}  // namespace superstep

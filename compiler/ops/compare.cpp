@@ -1,0 +1,124 @@
+#include <array>
+#include <fmt/format.h>
+
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/formula.h"
+#include "compiler/ops/ops.h"
+
+namespace superstep {
+namespace {
+
+using vertex::Expression;
+using vertex::Node;
+using vertex::Primitive;
+
+struct Direction {
+  std::string_view name;
+  Primitive primitive;
+  bool if_less, if_equal, if_greater, if_unordered;
+};
+constexpr std::array kDirections = {
+    Direction{"EQ", Primitive::kEq, false, true, false, false},
+    Direction{"NE", Primitive::kNe, true, false, true, true},
+    Direction{"LT", Primitive::kLt, true, false, false, false},
+    Direction{"LE", Primitive::kLe, true, true, false, false},
+    Direction{"GT", Primitive::kGt, false, false, true, false},
+    Direction{"GE", Primitive::kGe, false, true, true, false},
+};
+
+const Direction& direction_of(const Op& op) {
+  const std::string& name = attribute<std::string>(op, "comparison_direction");
+  for (const Direction& direction : kDirections) {
+    if (direction.name == name) return direction;
+  }
+  malformed(op, fmt::format("comparison_direction {} is not one of EQ, NE, LT, LE, GT, GE", name));
+}
+
+bool total_order(const Op& op) {
+  const auto found = op.attributes.find("compare_type");
+  return found != op.attributes.end() && attribute<std::string>(op, "compare_type") == "TOTALORDER";
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
+  require_operands(op, operands, 2);
+  if (operands[0] != operands[1]) {
+    malformed(op, fmt::format("operands have types {} and {}, expected equal ones",
+                              operands[0].text(), operands[1].text()));
+  }
+  direction_of(op);
+  if (op.attributes.contains("compare_type")) {
+    const std::string& type = attribute<std::string>(op, "compare_type");
+    const DType dtype = operands[0].dtype;
+    const bool fits = is_float(dtype)    ? type == "FLOAT" || type == "TOTALORDER"
+                      : is_signed(dtype) ? type == "SIGNED"
+                                         : type == "UNSIGNED";
+    if (!fits && type != "NOTYPE") {
+      malformed(op, fmt::format("compare_type {} does not fit {}", type, name_of(dtype)));
+    }
+  }
+  return single_result(op, {DType::kI1, operands[0].shape});
+}
+
+/// An integer that orders as the IEEE 754 total order does: -NaN < -inf < … < -0 < +0 < … < inf <
+/// NaN.
+std::int64_t total_order_key(const HostTensor& tensor, std::size_t element) {
+  const std::uint64_t sign = tensor.type.dtype == DType::kF16 ? 0x8000 : 0x80000000;
+  const std::uint64_t bits = read_bits(tensor, element);
+  const auto magnitude = static_cast<std::int64_t>(bits & (sign - 1));
+  return (bits & sign) != 0 ? -magnitude - 1 : magnitude;
+}
+
+template <class T>
+std::int64_t holds(const Direction& direction, T a, T b) {
+  if (a < b) return direction.if_less ? 1 : 0;
+  if (a == b) return direction.if_equal ? 1 : 0;
+  if (a > b) return direction.if_greater ? 1 : 0;
+  return direction.if_unordered ? 1 : 0;
+}
+
+std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
+  const HostTensor& a = operands[0];
+  const HostTensor& b = operands[1];
+  const Direction& direction = direction_of(op);
+  return map_elements(operands, DType::kI1, write_int, [&](std::size_t i) {
+    const std::size_t ia = element_of(a, i);
+    const std::size_t ib = element_of(b, i);
+    if (!is_float(a.type.dtype)) return holds(direction, read_int(a, ia), read_int(b, ib));
+    if (total_order(op)) {
+      return holds(direction, total_order_key(a, ia), total_order_key(b, ib));
+    }
+    return holds(direction, read_float(a, ia), read_float(b, ib));
+  });
+}
+
+/// As total_order_key: the bits, with those of the magnitude flipped below zero.
+Node emit_total_order_key(Expression& expression, Node x) {
+  const bool half = expression.dtype(x) == DType::kF16;
+  const DType integer = half ? DType::kI16 : DType::kI32;
+  const Term bits{&expression, expression.bitcast(x, integer)};
+  const Term zero{&expression, expression.constant(integer, 0)};
+  const Term magnitude{&expression, expression.constant(integer, half ? 0x7fff : 0x7fffffff)};
+  return select(bits < zero, bits ^ magnitude, bits).node;
+}
+
+Node emit(const Op& op, const Graph&, Expression& expression, std::span<const Node> operands) {
+  Node a = operands[0];
+  Node b = operands[1];
+  if (is_float(expression.dtype(a)) && total_order(op)) {
+    a = emit_total_order_key(expression, a);
+    b = emit_total_order_key(expression, b);
+  }
+  return expression.apply(direction_of(op).primitive, {a, b});
+}
+
+}  // namespace
+
+const OpDefinition kCompareOp{
+    .name = "stablehlo.compare",
+    .summary = "Whether two elements stand in a relation; NaN only in NE, unless in total order.",
+    .infer = infer,
+    .evaluate = evaluate,
+    .lowering = ElementwiseLowering{emit},
+};
+
+}  // namespace superstep

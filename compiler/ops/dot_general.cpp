@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/ops.h"
+#include "compiler/ops/verify.h"
+
+namespace superstep {
+namespace {
+
+/// The dimensions of one side by what they do; `free` ascends.
+struct Side {
+  Indices batching, contracting, free;
+};
+
+Side side_of(const Op& op, const std::string& prefix, std::size_t rank) {
+  Side side{dimension_list(op, prefix + "_batching_dimensions", rank),
+            dimension_list(op, prefix + "_contracting_dimensions", rank),
+            {}};
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(rank); ++d) {
+    const bool batches = std::ranges::find(side.batching, d) != side.batching.end();
+    const bool contracts = std::ranges::find(side.contracting, d) != side.contracting.end();
+    if (batches && contracts) {
+      malformed(op, fmt::format("dimension {} of {} both batches and contracts", d, prefix));
+    }
+    if (!batches && !contracts) side.free.push_back(d);
+  }
+  return side;
+}
+
+Shape sizes(const Shape& shape, const Indices& dimensions) {
+  Shape result;
+  for (const std::int64_t d : dimensions) result.push_back(shape[static_cast<std::size_t>(d)]);
+  return result;
+}
+
+void append(Shape& shape, const Shape& more) {
+  shape.insert(shape.end(), more.begin(), more.end());
+}
+
+Shape result_shape(const TensorType& lhs, const Side& left, const TensorType& rhs,
+                   const Side& right) {
+  Shape shape = sizes(lhs.shape, left.batching);
+  append(shape, sizes(lhs.shape, left.free));
+  append(shape, sizes(rhs.shape, right.free));
+  return shape;
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
+  require_operands(op, operands, 2);
+  const TensorType& lhs = operands[0];
+  const TensorType& rhs = operands[1];
+  const Side left = side_of(op, "lhs", lhs.shape.size());
+  const Side right = side_of(op, "rhs", rhs.shape.size());
+  if (sizes(lhs.shape, left.batching) != sizes(rhs.shape, right.batching) ||
+      sizes(lhs.shape, left.contracting) != sizes(rhs.shape, right.contracting)) {
+    malformed(op, fmt::format("the batching or contracting dimensions of {} and {} do not match",
+                              lhs.text(), rhs.text()));
+  }
+  const auto declared = declared_result(op);
+  const DType dtype = declared ? declared->dtype : lhs.dtype;
+  if (is_float(lhs.dtype) != is_float(rhs.dtype) || is_float(lhs.dtype) != is_float(dtype)) {
+    unsupported(op, fmt::format("product of {} and {} as {}; expected all floats or all integers",
+                                name_of(lhs.dtype), name_of(rhs.dtype), name_of(dtype)));
+  }
+  return single_result(op, {dtype, result_shape(lhs, left, rhs, right)});
+}
+
+/// Element number of every index of `dimensions`, in row-major order.
+std::vector<std::size_t> offsets(const Shape& shape, const Indices& dimensions) {
+  const Indices strides = sizes(row_major_strides(shape), dimensions);
+  const Shape box = sizes(shape, dimensions);
+  std::vector<std::size_t> result;
+  if (std::ranges::find(box, 0) != box.end()) return result;
+  Indices index(box.size());
+  do {
+    result.push_back(element_at(index, strides));
+  } while (next_index(index, box));
+  return result;
+}
+
+/// Sums of products in f64, rounded once; of integers at the width of the result; OR of ANDs of
+/// booleans.
+std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
+  const HostTensor& lhs = operands[0];
+  const HostTensor& rhs = operands[1];
+  const Side left = side_of(op, "lhs", lhs.type.shape.size());
+  const Side right = side_of(op, "rhs", rhs.type.shape.size());
+  const std::vector<TensorType> types = {lhs.type, rhs.type};
+  HostTensor result(infer(op, types)[0]);
+  const DType dtype = result.type.dtype;
+
+  const auto batch_left = offsets(lhs.type.shape, left.batching);
+  const auto batch_right = offsets(rhs.type.shape, right.batching);
+  const auto free_left = offsets(lhs.type.shape, left.free);
+  const auto free_right = offsets(rhs.type.shape, right.free);
+  const auto sum_left = offsets(lhs.type.shape, left.contracting);
+  const auto sum_right = offsets(rhs.type.shape, right.contracting);
+  std::size_t element = 0;
+  for (std::size_t b = 0; b < batch_left.size(); ++b) {
+    for (const std::size_t i : free_left) {
+      for (const std::size_t j : free_right) {
+        const std::size_t from_left = batch_left[b] + i;
+        const std::size_t from_right = batch_right[b] + j;
+        double float_sum = 0;
+        std::uint64_t sum = 0;
+        for (std::size_t k = 0; k < sum_left.size(); ++k) {
+          const std::size_t l = from_left + sum_left[k];
+          const std::size_t r = from_right + sum_right[k];
+          if (is_float(dtype)) {
+            float_sum += read_float(lhs, l) * read_float(rhs, r);
+          } else {
+            const auto product = static_cast<std::uint64_t>(read_int(lhs, l)) *
+                                 static_cast<std::uint64_t>(read_int(rhs, r));
+            sum = dtype == DType::kI1 ? sum | product : sum + product;
+          }
+        }
+        if (is_float(dtype)) {
+          write_float(result, element++, float_sum);
+        } else {
+          write_int(result, element++, static_cast<std::int64_t>(sum));
+        }
+      }
+    }
+  }
+  return {std::move(result)};
+}
+
+}  // namespace
+
+const OpDefinition kDotGeneralOp{
+    .name = "stablehlo.dot_general",
+    .summary = "Sums of products over contracting dimensions, for each batch.",
+    .infer = infer,
+    .evaluate = evaluate,
+    .lowering = DotLowering{},
+};
+
+}  // namespace superstep

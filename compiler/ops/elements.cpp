@@ -1,0 +1,58 @@
+#include "compiler/ops/elements.h"
+
+#include <cstring>
+#include <numeric>
+
+#include "compiler/vertex/number.h"
+
+namespace superstep {
+
+std::uint64_t read_bits(const HostTensor& tensor, std::size_t element) {
+  const std::size_t size = size_of(tensor.type.dtype);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, tensor.data.data() + element * size, size);
+  return bits;
+}
+
+void write_bits(HostTensor& tensor, std::size_t element, std::uint64_t bits) {
+  const std::size_t size = size_of(tensor.type.dtype);
+  std::memcpy(tensor.data.data() + element * size, &bits, size);
+}
+
+std::int64_t read_int(const HostTensor& tensor, std::size_t element) {
+  return vertex::int_of(tensor.type.dtype, read_bits(tensor, element));
+}
+
+void write_int(HostTensor& tensor, std::size_t element, std::int64_t value) {
+  write_bits(tensor, element, vertex::bits_of_int(tensor.type.dtype, value));
+}
+
+double read_float(const HostTensor& tensor, std::size_t element) {
+  return vertex::float_of(tensor.type.dtype, read_bits(tensor, element));
+}
+
+void write_float(HostTensor& tensor, std::size_t element, double value) {
+  write_bits(tensor, element, vertex::bits_of_float(tensor.type.dtype, value));
+}
+
+std::vector<std::int64_t> row_major_strides(const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+bool next_index(std::vector<std::int64_t>& index, const Shape& shape) {
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (++index[i] < shape[i]) return true;
+    index[i] = 0;
+  }
+  return false;
+}
+
+std::size_t element_at(const std::vector<std::int64_t>& index,
+                       const std::vector<std::int64_t>& strides) {
+  return static_cast<std::size_t>(
+      std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0}));
+}
+
+}  // namespace superstep

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace superstep {
+
+/// Elements of host tensors as numbers, whatever their dtype (for reference semantics: simple,
+/// slow).
+[[nodiscard]] std::uint64_t read_bits(const HostTensor& tensor, std::size_t element);
+void write_bits(HostTensor& tensor, std::size_t element, std::uint64_t bits);
+/// An integer or i1 element.
+[[nodiscard]] std::int64_t read_int(const HostTensor& tensor, std::size_t element);
+/// Wraps at the width of the dtype.
+void write_int(HostTensor& tensor, std::size_t element, std::int64_t value);
+/// A float element.
+[[nodiscard]] double read_float(const HostTensor& tensor, std::size_t element);
+/// Rounds once, to nearest even.
+void write_float(HostTensor& tensor, std::size_t element, double value);
+
+/// Elements from one index of each dimension to the next in row-major order.
+[[nodiscard]] std::vector<std::int64_t> row_major_strides(const Shape& shape);
+
+/// Steps `index` to the next of `shape` in row-major order; false after the last one.
+bool next_index(std::vector<std::int64_t>& index, const Shape& shape);
+
+/// Row-major number of the element at `index`.
+[[nodiscard]] std::size_t element_at(const std::vector<std::int64_t>& index,
+                                     const std::vector<std::int64_t>& strides);
+
+}  // namespace superstep

@@ -1,0 +1,33 @@
+#include "compiler/ops/emit_graph.h"
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/op.h"
+
+namespace superstep {
+
+std::vector<vertex::Node> emit_graph(const Graph& scalars, vertex::Expression& expression,
+                                     std::span<const vertex::Node> arguments) {
+  SUPERSTEP_CHECK(arguments.size() == scalars.arguments().size(), "one node for each argument");
+  std::vector<vertex::Node> nodes(scalars.values().size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    nodes[index(scalars.arguments()[i])] = arguments[i];
+  }
+  for (const Op& op : scalars.ops()) {
+    vertex::Node& result = nodes[index(op.results[0])];
+    if (const auto* lowering = std::get_if<ElementwiseLowering>(&op.definition->lowering)) {
+      std::vector<vertex::Node> operands;
+      for (const ValueId operand : op.operands) operands.push_back(nodes[index(operand)]);
+      result = lowering->emit(op, scalars, expression, operands);
+    } else {
+      SUPERSTEP_CHECK(std::holds_alternative<ConstantLowering>(op.definition->lowering),
+                      "a scalar region holds elementwise ops and constants");
+      const std::vector<HostTensor> value = op.definition->evaluate(op, {});
+      result = expression.constant(value[0].type.dtype, read_bits(value[0], 0));
+    }
+  }
+  std::vector<vertex::Node> results;
+  for (const ValueId result : scalars.results()) results.push_back(nodes[index(result)]);
+  return results;
+}
+
+}  // namespace superstep

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "compiler/vertex/expression.h"
+
+namespace superstep {
+
+/// A node with arithmetic, so that formulas read as such. Every operator rounds on its own, in the
+/// order written.
+struct Term {
+  vertex::Expression* expression;
+  vertex::Node node;
+
+  [[nodiscard]] Term apply(vertex::Primitive primitive) const {
+    return {expression, expression->apply(primitive, {node})};
+  }
+  [[nodiscard]] Term apply(vertex::Primitive primitive, Term other) const {
+    return {expression, expression->apply(primitive, {node, other.node})};
+  }
+  /// A constant of this term's dtype, which is f32 or a 32-bit integer.
+  [[nodiscard]] Term f32(float value) const {
+    return {expression, expression->constant_f32(value)};
+  }
+  [[nodiscard]] Term i32(std::int32_t value) const {
+    return {expression, expression->constant(DType::kI32, static_cast<std::uint32_t>(value))};
+  }
+  [[nodiscard]] Term as(DType dtype) const {
+    return {expression, expression->convert(node, dtype)};
+  }
+  [[nodiscard]] Term bits_as(DType dtype) const {
+    return {expression, expression->bitcast(node, dtype)};
+  }
+  /// True where the sign bit of an f32 is set, that of a zero or NaN too.
+  [[nodiscard]] Term sign_bit() const {
+    return bits_as(DType::kI32).apply(vertex::Primitive::kLt, i32(0));
+  }
+  [[nodiscard]] Term abs() const { return apply(vertex::Primitive::kAbs); }
+  [[nodiscard]] Term is_nan() const { return apply(vertex::Primitive::kNe, *this); }
+};
+
+inline Term operator+(Term a, Term b) { return a.apply(vertex::Primitive::kAdd, b); }
+inline Term operator-(Term a, Term b) { return a.apply(vertex::Primitive::kSub, b); }
+inline Term operator*(Term a, Term b) { return a.apply(vertex::Primitive::kMul, b); }
+inline Term operator/(Term a, Term b) { return a.apply(vertex::Primitive::kDiv, b); }
+inline Term operator-(Term a) { return a.apply(vertex::Primitive::kNeg); }
+inline Term operator+(Term a, float b) { return a + a.f32(b); }
+inline Term operator-(Term a, float b) { return a - a.f32(b); }
+inline Term operator*(Term a, float b) { return a * a.f32(b); }
+inline Term operator<(Term a, Term b) { return a.apply(vertex::Primitive::kLt, b); }
+inline Term operator>(Term a, Term b) { return a.apply(vertex::Primitive::kGt, b); }
+inline Term operator==(Term a, Term b) { return a.apply(vertex::Primitive::kEq, b); }
+inline Term operator!=(Term a, Term b) { return a.apply(vertex::Primitive::kNe, b); }
+inline Term operator<(Term a, float b) { return a < a.f32(b); }
+inline Term operator>(Term a, float b) { return a > a.f32(b); }
+inline Term operator==(Term a, float b) { return a == a.f32(b); }
+inline Term operator&(Term a, Term b) { return a.apply(vertex::Primitive::kAnd, b); }
+inline Term operator|(Term a, Term b) { return a.apply(vertex::Primitive::kOr, b); }
+inline Term operator^(Term a, Term b) { return a.apply(vertex::Primitive::kXor, b); }
+inline Term operator!(Term a) { return a.apply(vertex::Primitive::kNot); }
+
+inline Term select(Term condition, Term if_true, Term if_false) {
+  return {condition.expression,
+          condition.expression->apply(vertex::Primitive::kSelect,
+                                      {condition.node, if_true.node, if_false.node})};
+}
+
+/// c[0] + c[1] x + c[2] x^2 + …, by Horner's rule.
+template <std::size_t kSize>
+Term polynomial(Term x, const float (&coefficients)[kSize]) {
+  Term sum = x.f32(coefficients[kSize - 1]);
+  for (std::size_t i = kSize - 1; i-- > 0;) sum = sum * x + coefficients[i];
+  return sum;
+}
+
+}  // namespace superstep

@@ -1,0 +1,43 @@
+#include "compiler/ops/elements.h"
+#include "compiler/ops/ops.h"
+#include "compiler/ops/verify.h"
+
+namespace superstep {
+namespace {
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
+  require_operands(op, operands, 0);
+  TensorType result = required_result(op);
+  require_dtype(op, result.dtype, kIntegers | kFloats);
+  dimension(op, "iota_dimension", result.shape.size());
+  return {std::move(result)};
+}
+
+std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor>) {
+  HostTensor result(required_result(op));
+  const Shape& shape = result.type.shape;
+  const std::size_t along = dimension(op, "iota_dimension", shape.size());
+  const std::int64_t stride = row_major_strides(shape)[along];
+  for (std::int64_t i = 0; i < result.type.elements(); ++i) {
+    const std::int64_t value = i / stride % shape[along];
+    const auto element = static_cast<std::size_t>(i);
+    if (is_float(result.type.dtype)) {
+      write_float(result, element, static_cast<double>(value));
+    } else {
+      write_int(result, element, value);
+    }
+  }
+  return {std::move(result)};
+}
+
+}  // namespace
+
+const OpDefinition kIotaOp{
+    .name = "stablehlo.iota",
+    .summary = "Each element's index in one dimension.",
+    .infer = infer,
+    .evaluate = evaluate,
+    .lowering = ConstantLowering{},
+};
+
+}  // namespace superstep

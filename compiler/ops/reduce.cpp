@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/ops.h"
+#include "compiler/ops/verify.h"
+
+namespace superstep {
+namespace {
+
+Shape kept_shape(const Shape& shape, const Indices& reduced) {
+  Shape kept;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (std::ranges::find(reduced, static_cast<std::int64_t>(d)) == reduced.end()) {
+      kept.push_back(shape[d]);
+    }
+  }
+  return kept;
+}
+
+void check_region(const Op& op, std::span<const TensorType> inits) {
+  if (op.regions.size() != 1) {
+    malformed(op, fmt::format("has {} regions, expected 1", op.regions.size()));
+  }
+  const Graph& region = op.regions[0];
+  const std::size_t count = inits.size();
+  if (region.arguments().size() != 2 * count || region.results().size() != count) {
+    malformed(op,
+              fmt::format("the reducer has {} arguments and {} results, expected {} and {}",
+                          region.arguments().size(), region.results().size(), 2 * count, count));
+  }
+  for (std::size_t i = 0; i < 3 * count; ++i) {
+    const TensorType& type = i < 2 * count ? region.type(region.arguments()[i])
+                                           : region.type(region.results()[i - 2 * count]);
+    if (type != inits[i % count]) {
+      malformed(op, fmt::format("the reducer has {} where {} is expected", type.text(),
+                                inits[i % count].text()));
+    }
+  }
+  for (const Op& inner : region.ops()) {
+    const auto& lowering = inner.definition->lowering;
+    if (!std::holds_alternative<ElementwiseLowering>(lowering) &&
+        !std::holds_alternative<ConstantLowering>(lowering)) {
+      unsupported(inner,
+                  "within a reducer; only elementwise ops and constants are supported there");
+    }
+  }
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
+  if (operands.empty() || operands.size() % 2 != 0) {
+    malformed(op, fmt::format("has {} operands, expected as many inputs as initial values",
+                              operands.size()));
+  }
+  const std::size_t count = operands.size() / 2;
+  const Shape& shape = operands[0].shape;
+  const Indices reduced = dimension_list(op, "dimensions", shape.size());
+  std::vector<TensorType> results;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (operands[i].shape != shape) malformed(op, "the inputs have different shapes");
+    const TensorType scalar{operands[i].dtype, {}};
+    if (operands[count + i] != scalar) {
+      malformed(op, fmt::format("initial value {} is {}, expected {}", i,
+                                operands[count + i].text(), scalar.text()));
+    }
+    results.push_back({operands[i].dtype, kept_shape(shape, reduced)});
+  }
+  check_region(op, operands.subspan(count));
+  single_result(op, results[0]);
+  return results;
+}
+
+/// Runs a region over scalars for all elements of its arguments at once.
+std::vector<HostTensor> evaluate_region(const Graph& region, std::vector<HostTensor> arguments) {
+  std::vector<HostTensor> values(region.values().size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    values[index(region.arguments()[i])] = std::move(arguments[i]);
+  }
+  for (const Op& op : region.ops()) {
+    std::vector<HostTensor> operands;
+    for (const ValueId operand : op.operands) operands.push_back(values[index(operand)]);
+    values[index(op.results[0])] = std::move(op.definition->evaluate(op, operands)[0]);
+  }
+  std::vector<HostTensor> results;
+  for (const ValueId result : region.results()) results.push_back(values[index(result)]);
+  return results;
+}
+
+HostTensor filled(const TensorType& type, const HostTensor& scalar) {
+  HostTensor result(type);
+  const auto elements = static_cast<std::size_t>(type.elements());
+  for (std::size_t i = 0; i < elements; ++i) write_bits(result, i, read_bits(scalar, 0));
+  return result;
+}
+
+/// Numbers of the elements that are reduced into each element of the result, in row-major order:
+/// [reduced index][result element].
+std::vector<std::vector<std::size_t>> gather_order(const Shape& shape, const Indices& reduced) {
+  const Indices strides = row_major_strides(shape);
+  Shape reduced_sizes, kept_sizes;
+  Indices reduced_strides, kept_strides;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const bool reduces = std::ranges::find(reduced, static_cast<std::int64_t>(d)) != reduced.end();
+    (reduces ? reduced_sizes : kept_sizes).push_back(shape[d]);
+    (reduces ? reduced_strides : kept_strides).push_back(strides[d]);
+  }
+  std::vector<std::vector<std::size_t>> order;
+  if (std::ranges::find(shape, 0) != shape.end()) return order;
+  Indices outer(reduced_sizes.size());
+  do {
+    std::vector<std::size_t>& row = order.emplace_back();
+    Indices inner(kept_sizes.size());
+    do {
+      row.push_back(element_at(outer, reduced_strides) + element_at(inner, kept_strides));
+    } while (next_index(inner, kept_sizes));
+  } while (next_index(outer, reduced_sizes));
+  return order;
+}
+
+bool sums_floats(const Op& op, DType dtype) {
+  const Graph& region = op.regions[0];
+  return is_float(dtype) && region.ops().size() == 1 && region.ops()[0].definition == &kAddOp &&
+         region.results()[0] == region.ops()[0].results[0] &&
+         region.ops()[0].operands[0] != region.ops()[0].operands[1];
+}
+
+/// Elements are taken in ascending order, from the initial value; float sums are kept in f64 and
+/// rounded once.
+std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
+  const std::size_t count = operands.size() / 2;
+  const Shape& shape = operands[0].type.shape;
+  const Indices reduced = dimension_list(op, "dimensions", shape.size());
+  const Shape kept = kept_shape(shape, reduced);
+  const auto order = gather_order(shape, reduced);
+  const DType dtype = operands[0].type.dtype;
+  if (count == 1 && sums_floats(op, dtype)) {
+    HostTensor result(TensorType{dtype, kept});
+    const auto elements = static_cast<std::size_t>(result.type.elements());
+    for (std::size_t i = 0; i < elements; ++i) {
+      double sum = read_float(operands[1], 0);
+      for (const auto& row : order) sum += read_float(operands[0], row[i]);
+      write_float(result, i, sum);
+    }
+    return {std::move(result)};
+  }
+
+  std::vector<HostTensor> accumulators;
+  for (std::size_t i = 0; i < count; ++i) {
+    accumulators.push_back(filled({operands[i].type.dtype, kept}, operands[count + i]));
+  }
+  for (const auto& row : order) {
+    std::vector<HostTensor> arguments = accumulators;
+    for (std::size_t i = 0; i < count; ++i) {
+      HostTensor slice(accumulators[i].type);
+      for (std::size_t e = 0; e < row.size(); ++e) {
+        write_bits(slice, e, read_bits(operands[i], row[e]));
+      }
+      arguments.push_back(std::move(slice));
+    }
+    std::vector<HostTensor> results = evaluate_region(op.regions[0], std::move(arguments));
+    for (std::size_t i = 0; i < count; ++i) {
+      // A reducer that ignores its arguments gives one value for all.
+      accumulators[i] = results[i].type == accumulators[i].type
+                            ? std::move(results[i])
+                            : filled(accumulators[i].type, results[i]);
+    }
+  }
+  return accumulators;
+}
+
+}  // namespace
+
+const OpDefinition kReduceOp{
+    .name = "stablehlo.reduce",
+    .summary = "Elements of some dimensions combined by a function of scalars.",
+    .infer = infer,
+    .evaluate = evaluate,
+    .lowering = ReduceLowering{},
+};
+
+}  // namespace superstep

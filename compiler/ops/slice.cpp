@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/ops.h"
+#include "compiler/ops/strided_box.h"
+#include "compiler/ops/verify.h"
+
+namespace superstep {
+namespace {
+
+struct Window {
+  Indices start, limit, stride;
+};
+
+Window window_of(const Op& op, std::size_t rank) {
+  return {index_list(op, "start_indices", rank), index_list(op, "limit_indices", rank),
+          index_list(op, "strides", rank)};
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
+  require_operands(op, operands, 1);
+  const TensorType& operand = operands[0];
+  const Window window = window_of(op, operand.shape.size());
+  TensorType result{operand.dtype, {}};
+  for (std::size_t i = 0; i < operand.shape.size(); ++i) {
+    const std::int64_t start = window.start[i];
+    const std::int64_t limit = window.limit[i];
+    const std::int64_t stride = window.stride[i];
+    if (start < 0 || start > limit || limit > operand.shape[i] || stride < 1) {
+      malformed(op, fmt::format("slice {}:{}:{} of dimension {} of {} does not satisfy "
+                                "0 <= start <= limit <= size and stride >= 1",
+                                start, limit, stride, i, operand.text()));
+    }
+    result.shape.push_back((limit - start + stride - 1) / stride);
+  }
+  return single_result(op, std::move(result));
+}
+
+std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
+  const HostTensor& x = operands[0];
+  const Window window = window_of(op, x.type.shape.size());
+  const std::vector<TensorType> types = {x.type};
+  HostTensor result(infer(op, types)[0]);
+  if (result.type.elements() == 0) return {std::move(result)};
+  const Indices from = row_major_strides(x.type.shape);
+  const Indices to = row_major_strides(result.type.shape);
+  Indices index(to.size());
+  do {
+    Indices source(index.size());
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      source[i] = window.start[i] + index[i] * window.stride[i];
+    }
+    write_bits(result, element_at(index, to), read_bits(x, element_at(source, from)));
+  } while (next_index(index, result.type.shape));
+  return {std::move(result)};
+}
+
+std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
+  const Shape& shape = graph.type(op.operands[0]).shape;
+  const Shape& result = graph.type(op.results[0]).shape;
+  const Window window = window_of(op, shape.size());
+  Indices from = row_major_strides(shape);
+  const auto offset = static_cast<std::int64_t>(element_at(window.start, from));
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] *= window.stride[i];
+  return single_box({0, result, from, row_major_strides(result), offset, 0});
+}
+
+}  // namespace
+
+const OpDefinition kSliceOp{
+    .name = "stablehlo.slice",
+    .summary = "The elements of a box of a tensor, every stride-th in each dimension.",
+    .infer = infer,
+    .evaluate = evaluate,
+    .lowering = RearrangeLowering{boxes},
+};
+
+}  // namespace superstep

@@ -1,0 +1,161 @@
+// Ops on one float: native instructions, and short formulas over them.
+
+#include <cmath>
+
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/formula.h"
+#include "compiler/ops/ops.h"
+
+namespace superstep {
+namespace {
+
+using vertex::Expression;
+using vertex::Node;
+using vertex::Primitive;
+
+double exponential(double x) { return std::exp(x); }
+double exponential_minus_one(double x) { return std::expm1(x); }
+double log(double x) { return std::log(x); }
+double log_plus_one(double x) { return std::log1p(x); }
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double tanh(double x) { return std::tanh(x); }
+double sqrt(double x) { return std::sqrt(x); }
+double rsqrt(double x) { return 1 / std::sqrt(x); }
+double cbrt(double x) { return std::cbrt(x); }
+double floor(double x) { return std::floor(x); }
+double ceil(double x) { return std::ceil(x); }
+double round_nearest_afz(double x) { return std::round(x); }
+double round_nearest_even(double x) { return std::nearbyint(x); }
+
+Node emit_exponential_minus_one(Expression& expression, std::span<const Node> operands) {
+  const Term x{&expression, operands[0]};
+  // Below 1/2 the subtraction would cancel: the Taylor series, whose rest is below 2^-26 of the sum
+  // there.
+  constexpr float kSeries[] = {1.0F,          1.0F / 2,      1.0F / 6,    1.0F / 24,
+                               1.0F / 120,    1.0F / 720,    1.0F / 5040, 1.0F / 40320,
+                               1.0F / 362880, 1.0F / 3628800};
+  const Term near_zero = x * polynomial(x, kSeries);
+  const Term elsewhere = x.apply(Primitive::kExp) - 1.0F;
+  return select(x.abs() < 0.5F, near_zero, elsewhere).node;
+}
+
+Node emit_log_plus_one(Expression& expression, std::span<const Node> operands) {
+  const Term x{&expression, operands[0]};
+  const Term u = x + 1.0F;
+  // log(1 + x) = log(u) + log((1 + x) / u), and what the sum lost, x - (u - 1), is small against u.
+  const Term lost = (x - (u - 1.0F)) / u;
+  const Term regular = (u > 0.0F) & u.apply(Primitive::kIsFinite);
+  const Term sum = u.apply(Primitive::kLog) + select(regular, lost, x.f32(0));
+  return select(u == 1.0F, x, sum).node;
+}
+
+Node emit_cbrt(Expression& expression, std::span<const Node> operands) {
+  const Term x{&expression, operands[0]};
+  const Term magnitude = x.abs();
+  const Term guess = (magnitude.apply(Primitive::kLog) * (1.0F / 3)).apply(Primitive::kExp);
+  // The guess is good to 2^-17; one Newton step squares that.
+  const Term root = guess + (magnitude / (guess * guess) - guess) * (1.0F / 3);
+  const Term signed_root = select(x < 0.0F, -root, root);
+  return select((x == 0.0F) | !x.apply(Primitive::kIsFinite), x, signed_root).node;
+}
+
+constexpr auto kInfer = infer_elementwise<1, kFloats>;
+
+template <Primitive kPrimitive>
+constexpr ElementwiseLowering kNative{emit_in_f32<primitive_formula<kPrimitive>>};
+
+}  // namespace
+
+const OpDefinition kExponentialOp{
+    .name = "stablehlo.exponential",
+    .summary = "e to the power of each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<exponential>,
+    .lowering = kNative<Primitive::kExp>,
+};
+const OpDefinition kExponentialMinusOneOp{
+    .name = "stablehlo.exponential_minus_one",
+    .summary = "e to the power of each element, minus one.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<exponential_minus_one>,
+    .lowering = ElementwiseLowering{emit_in_f32<emit_exponential_minus_one>},
+};
+const OpDefinition kLogOp{
+    .name = "stablehlo.log",
+    .summary = "Natural logarithm of each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<log>,
+    .lowering = kNative<Primitive::kLog>,
+};
+const OpDefinition kLogPlusOneOp{
+    .name = "stablehlo.log_plus_one",
+    .summary = "Natural logarithm of one plus each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<log_plus_one>,
+    .lowering = ElementwiseLowering{emit_in_f32<emit_log_plus_one>},
+};
+const OpDefinition kLogisticOp{
+    .name = "stablehlo.logistic",
+    .summary = "1 / (1 + e^-x) of each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<logistic>,
+    .lowering = kNative<Primitive::kSigmoid>,
+};
+const OpDefinition kTanhOp{
+    .name = "stablehlo.tanh",
+    .summary = "Hyperbolic tangent of each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<tanh>,
+    .lowering = kNative<Primitive::kTanh>,
+};
+const OpDefinition kSqrtOp{
+    .name = "stablehlo.sqrt",
+    .summary = "Square root of each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<sqrt>,
+    .lowering = kNative<Primitive::kSqrt>,
+};
+const OpDefinition kRsqrtOp{
+    .name = "stablehlo.rsqrt",
+    .summary = "One over the square root of each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<rsqrt>,
+    .lowering = kNative<Primitive::kRsqrt>,
+};
+const OpDefinition kCbrtOp{
+    .name = "stablehlo.cbrt",
+    .summary = "Cube root of each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<cbrt>,
+    .lowering = ElementwiseLowering{emit_in_f32<emit_cbrt>},
+};
+const OpDefinition kFloorOp{
+    .name = "stablehlo.floor",
+    .summary = "The nearest integer that is not above each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<floor>,
+    .lowering = kNative<Primitive::kFloor>,
+};
+const OpDefinition kCeilOp{
+    .name = "stablehlo.ceil",
+    .summary = "The nearest integer that is not below each element.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<ceil>,
+    .lowering = kNative<Primitive::kCeil>,
+};
+const OpDefinition kRoundNearestAfzOp{
+    .name = "stablehlo.round_nearest_afz",
+    .summary = "The nearest integer to each element, ties away from zero.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<round_nearest_afz>,
+    .lowering = kNative<Primitive::kRoundAway>,
+};
+const OpDefinition kRoundNearestEvenOp{
+    .name = "stablehlo.round_nearest_even",
+    .summary = "The nearest integer to each element, ties to even.",
+    .infer = kInfer,
+    .evaluate = evaluate_float<round_nearest_even>,
+    .lowering = kNative<Primitive::kRoundEven>,
+};
+
+}  // namespace superstep

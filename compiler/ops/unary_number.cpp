@@ -1,0 +1,81 @@
+// Ops on one number, float or integer.
+
+#include <cmath>
+
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/ops.h"
+
+namespace superstep {
+namespace {
+
+using vertex::Expression;
+using vertex::Node;
+using vertex::Primitive;
+
+template <double (*kFloat)(double), std::int64_t (*kInteger)(std::int64_t)>
+std::vector<HostTensor> evaluate_number(const Op& op, std::span<const HostTensor> operands) {
+  const HostTensor& x = operands[0];
+  if (is_float(x.type.dtype)) return evaluate_float<kFloat>(op, operands);
+  return map_elements(operands, x.type.dtype, write_int,
+                      [&](std::size_t i) { return kInteger(read_int(x, element_of(x, i))); });
+}
+
+double absolute(double x) { return std::fabs(x); }
+std::int64_t absolute(std::int64_t x) { return x < 0 ? -x : x; }
+double negated(double x) { return -x; }
+std::int64_t negated(std::int64_t x) { return -x; }
+double squared(double x) { return x * x; }
+std::int64_t squared(std::int64_t x) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x));
+}
+double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+std::int64_t sign(std::int64_t x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+Node emit_square(const Op&, const Graph&, Expression& expression, std::span<const Node> operands) {
+  return expression.apply(Primitive::kMul, {operands[0], operands[0]});
+}
+
+Node emit_sign(const Op&, const Graph&, Expression& expression, std::span<const Node> operands) {
+  const Node x = operands[0];
+  const DType dtype = expression.dtype(x);
+  const auto constant = [&](std::int64_t value) { return emit_number(expression, dtype, value); };
+  const Node zero = constant(0);
+  // Zeros of either sign and NaN are what is left.
+  const Node below = expression.apply(Primitive::kLt, {x, zero});
+  const Node rest = expression.apply(Primitive::kSelect, {below, constant(-1), x});
+  const Node above = expression.apply(Primitive::kGt, {x, zero});
+  return expression.apply(Primitive::kSelect, {above, constant(1), rest});
+}
+
+}  // namespace
+
+const OpDefinition kAbsOp{
+    .name = "stablehlo.abs",
+    .summary = "Absolute value of each element; that of the lowest integer wraps to itself.",
+    .infer = infer_elementwise<1, kFloats | kSignedIntegers>,
+    .evaluate = evaluate_number<absolute, absolute>,
+    .lowering = ElementwiseLowering{emit_primitive<Primitive::kAbs>},
+};
+const OpDefinition kNegateOp{
+    .name = "stablehlo.negate",
+    .summary = "Each element with its sign changed; integers wrap.",
+    .infer = infer_elementwise<1, kFloats | kIntegers>,
+    .evaluate = evaluate_number<negated, negated>,
+    .lowering = ElementwiseLowering{emit_primitive<Primitive::kNeg>},
+};
+const OpDefinition kSignOp{
+    .name = "stablehlo.sign",
+    .summary = "-1, 0 or 1 by the sign of each element; zeros keep their sign, NaN stays.",
+    .infer = infer_elementwise<1, kFloats | kSignedIntegers>,
+    .evaluate = evaluate_number<sign, sign>,
+    .lowering = ElementwiseLowering{emit_sign},
+};
+const OpDefinition kSquareOp{
+    .name = "chlo.square",
+    .summary = "Each element times itself.",
+    .infer = infer_elementwise<1, kFloats | kIntegers>,
+    .evaluate = evaluate_number<squared, squared>,
+    .lowering = ElementwiseLowering{emit_square},
+};
+
+}  // namespace superstep

@@ -1,0 +1,72 @@
+#include "compiler/vertex/expression.h"
+
+#include "base/error.h"
+
+namespace superstep::vertex {
+namespace {
+
+bool gives_i1(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::kEq:
+    case Primitive::kNe:
+    case Primitive::kLt:
+    case Primitive::kLe:
+    case Primitive::kGt:
+    case Primitive::kGe:
+    case Primitive::kIsFinite:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::size_t arity(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::kInput:
+    case Primitive::kConstant:
+    case Primitive::kConvert:
+    case Primitive::kBitcast:
+      return 0;
+    case Primitive::kAdd:
+    case Primitive::kSub:
+    case Primitive::kMul:
+    case Primitive::kDiv:
+    case Primitive::kMin:
+    case Primitive::kMax:
+    case Primitive::kRem:
+    case Primitive::kAnd:
+    case Primitive::kOr:
+    case Primitive::kXor:
+    case Primitive::kShl:
+    case Primitive::kShrLogical:
+    case Primitive::kShrArithmetic:
+    case Primitive::kEq:
+    case Primitive::kNe:
+    case Primitive::kLt:
+    case Primitive::kLe:
+    case Primitive::kGt:
+    case Primitive::kGe:
+      return 2;
+    case Primitive::kSelect:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+Node Expression::apply(Primitive primitive, std::vector<Node> operands) {
+  SUPERSTEP_CHECK(arity(primitive) != 0, "inputs, constants and casts have their own functions");
+  SUPERSTEP_CHECK(operands.size() == arity(primitive), "a primitive takes its number of operands");
+  const bool selects = primitive == Primitive::kSelect;
+  const DType first = dtype(operands[selects ? 1 : 0]);
+  SUPERSTEP_CHECK(operands.size() < 2 || dtype(operands.back()) == first,
+                  "the operands of a primitive have one dtype");
+  SUPERSTEP_CHECK(!selects || dtype(operands[0]) == DType::kI1, "kSelect chooses by an i1");
+  Step step{primitive, gives_i1(primitive) ? DType::kI1 : first, {}};
+  for (const Node operand : operands) step.operands.push_back(operand.id);
+  return push(std::move(step));
+}
+
+}  // namespace superstep::vertex
