@@ -14,7 +14,13 @@ struct TilePlace {
 [[nodiscard]] TilePlace place_of(const MachineConfig& machine, TileId tile);
 
 /// Cycles from a word's slot on `source`'s bus to its write in `destination`'s memory.
-[[nodiscard]] Cycles exchange_latency(const MachineConfig& machine, TileId source, TileId destination);
+[[nodiscard]] Cycles exchange_latency(const MachineConfig& machine, TileId source,
+                                      TileId destination);
+
+/// The memory element an address lies in: two accesses of one cycle conflict when their elements
+/// are equal. Region 1 interleaves two elements by 8 bytes (graphcore/poplibs, TMEM_ELEMSIZE
+/// rules).
+[[nodiscard]] std::uint32_t memory_element(const MachineConfig& machine, std::uint32_t address);
 
 /// Cycles by which `tile` leaves an internal barrier after it opens.
 [[nodiscard]] Cycles release_skew(const MachineConfig& machine, TileId tile);

@@ -14,15 +14,17 @@ struct TransferEnd {
   std::uint32_t address = 0;
 };
 
-/// `words` contiguous 32-bit words from one tile to one or more (multicast; may include the sender). Addresses are 4-byte aligned.
+/// `words` contiguous 32-bit words from one tile to one or more (multicast; may include the
+/// sender). Addresses are 4-byte aligned.
 struct Transfer {
   TransferEnd source;
   std::vector<TransferEnd> destinations;
   std::uint32_t words = 0;
 };
 
-/// The supervisor code of one tile for one phase: from its `sync INTERNAL` to the end of its row, ready to fall through.
-/// Position independent; clobbers only the registers that `ExchangeCode` documents.
+/// The supervisor code of one tile for one phase: from its `sync INTERNAL` to the end of its row,
+/// ready to fall through. Position independent and free of registers, but it must be placed at an
+/// 8-byte boundary; the number of words is even.
 struct ExchangeRow {
   TileId tile{};
   std::vector<std::uint32_t> code;
@@ -34,17 +36,22 @@ struct ExchangePhase {
   std::uint64_t bound_words = 0;  ///< the busiest port: max over tiles of words in, words out
 };
 
-/// Schedules one phase statically and encodes every participant's row (a participant without transfers only syncs).
-[[nodiscard]] ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Transfer> transfers,
+/// Schedules one phase statically and encodes every participant's row (a participant without
+/// transfers only syncs). No destination may overlap what the same tile sends in the phase: whether
+/// the old or the new word leaves would depend on the schedule (the simulator traps).
+[[nodiscard]] ExchangePhase schedule_exchange(const MachineConfig& machine,
+                                              std::span<const Transfer> transfers,
                                               std::span<const TileId> participants);
 
-/// Rows of one host phase: `sync` external, the words each tile sends to the host (in this order) while its mux selects the host, `sync` external.
+/// Rows of one host phase: `sync` external, the words each tile sends to the host (in this order)
+/// while its mux selects the host, `sync` external.
 struct HostSend {
   TileId tile{};
   std::uint32_t address = 0;
   std::uint32_t bytes = 0;  ///< a multiple of 4
 };
-[[nodiscard]] std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine, std::span<const HostSend> sends,
+[[nodiscard]] std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine,
+                                                         std::span<const HostSend> sends,
                                                          std::span<const TileId> participants);
 
 }  // namespace superstep

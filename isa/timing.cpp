@@ -1,0 +1,78 @@
+#include "isa/timing.h"
+
+#include <algorithm>
+
+namespace superstep {
+namespace {
+
+/// Distance of a column from the end of its side: both sides count inwards to the spine.
+struct Side {
+  bool east;
+  std::uint32_t from_edge;
+};
+
+Side side_of(const MachineConfig& machine, std::uint32_t column) {
+  const std::uint32_t west_columns = std::max(machine.grid.columns / 2, 1U);
+  if (column < west_columns) return {false, column};
+  return {true, machine.grid.columns - 1 - column};
+}
+
+}  // namespace
+
+TilePlace place_of(const MachineConfig& machine, TileId tile) {
+  // osmarks/ipu-stack crates/ipu-target/src/topology.rs: the tiles of a pair differ in the upper
+  // lane bit; one run of pairs goes up a column, the next comes down the same column.
+  const std::uint32_t width = machine.grid.lanes % 2 == 0 ? 2 : 1;
+  const std::uint32_t runs_per_column = machine.grid.lanes / width;
+  const std::uint32_t group = index(tile) / width;
+  const std::uint32_t run = group / machine.grid.rows;
+  const std::uint32_t step = group % machine.grid.rows;
+  const std::uint32_t lane = run % runs_per_column + (index(tile) % width) * runs_per_column;
+  const std::uint32_t row = run % 2 == 0 ? step : machine.grid.rows - 1 - step;
+  return {row, run / runs_per_column, lane};
+}
+
+Cycles exchange_latency(const MachineConfig& machine, TileId source, TileId destination) {
+  const MachineConfig::Exchange& law = machine.exchange;
+  const TilePlace from = place_of(machine, source);
+  const TilePlace to = place_of(machine, destination);
+  const std::uint32_t rows = (from.row + to.row) * law.per_row_latency;
+  if (from.column == to.column) return Cycles(rows + law.same_column_latency);
+  const Side a = side_of(machine, from.column);
+  const Side b = side_of(machine, to.column);
+  if (a.east == b.east) {
+    const std::uint32_t distance =
+        std::max(from.column, to.column) - std::min(from.column, to.column);
+    return Cycles(rows + law.same_side_latency + distance * law.per_column_latency);
+  }
+  const std::uint32_t east = a.east ? a.from_edge : b.from_edge;
+  const std::uint32_t west = a.east ? b.from_edge : a.from_edge;
+  if (east >= west) {
+    return Cycles(rows + law.cross_east_latency + (east - west) * law.cross_east_per_column);
+  }
+  return Cycles(rows + law.cross_west_latency + (west - east) * law.cross_west_per_column);
+}
+
+std::uint32_t memory_element(const MachineConfig& machine, std::uint32_t address) {
+  const MachineConfig::Tile& tile = machine.tile;
+  if (address < tile.region1_base) return (address - tile.memory_base) / tile.element_bytes;
+  const std::uint32_t pair = (address - tile.region1_base) / (2 * tile.element_bytes);
+  const std::uint32_t region0 = (tile.region1_base - tile.memory_base) / tile.element_bytes;
+  return region0 + 2 * pair + (address >> 3) % 2;
+}
+
+Cycles release_skew(const MachineConfig& machine, TileId tile) {
+  const TilePlace place = place_of(machine, tile);
+  const std::vector<std::uint32_t>& skew = machine.sync.column_skew;
+  std::uint32_t column = 0;
+  if (!skew.empty()) {
+    // A machine with fewer columns than entries takes them from both ends.
+    const Side side = side_of(machine, place.column);
+    const auto last = static_cast<std::uint32_t>(skew.size()) - 1;
+    const std::uint32_t step = std::min(side.from_edge, last);
+    column = skew[side.east ? last - step : step];
+  }
+  return Cycles(std::uint64_t{place.row} * machine.sync.skew_per_row + column);
+}
+
+}  // namespace superstep

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "isa/machine_config.h"
+#include "sim/exchange/port_event.h"
+
+namespace superstep {
+
+/// One tile's side of an exchange phase.
+struct FabricPort {
+  TileId tile{};
+  std::span<const PortEvent> events;  ///< of this phase, in program order (cycles do not decrease)
+  std::span<std::byte> memory;        ///< tile memory from `tile.memory_base`
+};
+
+/// Why a phase cannot happen: a trap of `tile` that names the other side in `cause`.
+struct FabricFault {
+  std::uint64_t cycle = 0;
+  TileId tile{};
+  std::uint32_t pc = 0;  ///< of the instruction that set the offending control or began the send
+  std::string cause;
+};
+
+struct FabricResult {
+  std::uint64_t bytes = 0;       ///< written to tile memories
+  std::uint64_t last_event = 0;  ///< the last cycle in which a port was busy or controlled
+  std::vector<std::uint64_t> last_event_by_tile;  ///< by port; 0 for a tile without events
+  std::optional<FabricFault> fault;               ///< the one with the smallest (cycle, tile)
+};
+
+/// Moves the words of one phase between tile memories; nothing is written when there is a fault.
+///
+/// A word in `source`'s send slot at cycle t is read at t and reaches `destination` at
+/// t + exchange_latency. A mux or pointer control that acts at cycle c governs the words that
+/// arrive from c on; the pointer advances by 4 with each word received. At the start of a phase
+/// every mux is idle and no pointer is set. While a mux selects a tile a word must arrive each
+/// cycle; host and idle selections receive nothing here. Sends of direction 0 go nowhere. `ports`
+/// ascend by tile. The result does not depend on the number of host threads.
+[[nodiscard]] FabricResult resolve_exchange(const MachineConfig& machine,
+                                            std::span<const FabricPort> ports);
+
+}  // namespace superstep

@@ -1,0 +1,230 @@
+#include "sim/exchange/fabric.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "isa/exchange_ports.h"
+#include "isa/timing.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::uint32_t kSource = 0x80000;  // region 1
+constexpr std::uint32_t kTarget = 0x90000;
+
+class FabricTest : public testing::Test {
+ protected:
+  FabricTest() {
+    machine_.grid = {1, 1, 4};
+    memory_.resize(4);
+    events_.resize(4);
+    for (std::uint32_t t = 0; t < 4; ++t) {
+      memory_[t].resize(machine_.tile.memory_bytes);
+      for (std::uint32_t w = 0; w < 256; ++w) put(t, kSource + w * 4, t << 16 | w);
+    }
+  }
+
+  void put(std::uint32_t tile, std::uint32_t address, std::uint32_t value) {
+    std::memcpy(&memory_[tile][address - machine_.tile.memory_base], &value, 4);
+  }
+  std::uint32_t get(std::uint32_t tile, std::uint32_t address) {
+    std::uint32_t value;
+    std::memcpy(&value, &memory_[tile][address - machine_.tile.memory_base], 4);
+    return value;
+  }
+
+  void send(std::uint32_t tile, std::uint64_t cycle, std::uint32_t address, std::uint32_t words) {
+    events_[tile].push_back({PortEvent::Kind::kSend, 3, 0, cycle, address, words});
+  }
+  void mux(std::uint32_t tile, std::uint64_t cycle, std::uint32_t source) {
+    events_[tile].push_back({PortEvent::Kind::kMux, 0, 0, cycle, source, 0});
+  }
+  void pointer(std::uint32_t tile, std::uint64_t cycle, std::uint32_t address) {
+    events_[tile].push_back({PortEvent::Kind::kPointer, 0, 0, cycle, address, 0});
+  }
+
+  FabricResult resolve() {
+    for (std::vector<PortEvent>& events : events_) {
+      std::stable_sort(events.begin(), events.end(),
+                       [](const PortEvent& a, const PortEvent& b) { return a.cycle < b.cycle; });
+    }
+    std::vector<FabricPort> ports;
+    for (std::uint32_t t = 0; t < 4; ++t) ports.push_back({TileId{t}, events_[t], memory_[t]});
+    return resolve_exchange(machine_, ports);
+  }
+
+  std::string cause() {
+    const FabricResult result = resolve();
+    return result.fault ? result.fault->cause : "no fault";
+  }
+
+  MachineConfig machine_;  // every latency is 32: one row, one column
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<std::vector<PortEvent>> events_;
+};
+
+TEST_F(FabricTest, CopiesTheWordsThatArriveWhileTheMuxSelectsTheSender) {
+  send(0, 1000, kSource, 10);
+  mux(1, 1032, 0);
+  pointer(1, 1032, kTarget);
+  mux(1, 1042, kMuxIdle);
+  const FabricResult result = resolve();
+  ASSERT_FALSE(result.fault) << result.fault->cause;
+  EXPECT_EQ(result.bytes, 40U);
+  EXPECT_EQ(result.last_event, 1042U);
+  EXPECT_EQ(result.last_event_by_tile, (std::vector<std::uint64_t>{1009, 1042, 0, 0}));
+  for (std::uint32_t w = 0; w < 10; ++w) EXPECT_EQ(get(1, kTarget + w * 4), w);
+  EXPECT_EQ(get(1, kTarget + 40), 0U);
+}
+
+TEST_F(FabricTest, TakesAPartOfASendFromTheMiddle) {
+  send(0, 0, kSource, 100);
+  mux(1, 52, 0);
+  pointer(1, 52, kTarget);
+  pointer(1, 54, kTarget + 64);
+  mux(1, 55, kMuxIdle);
+  ASSERT_EQ(cause(), "no fault");
+  EXPECT_EQ(get(1, kTarget), 20U);
+  EXPECT_EQ(get(1, kTarget + 4), 21U);
+  EXPECT_EQ(get(1, kTarget + 8), 0U);
+  EXPECT_EQ(get(1, kTarget + 64), 22U);
+}
+
+TEST_F(FabricTest, ThePointerAdvancesFromOneSourceToTheNext) {
+  send(0, 0, kSource, 5);
+  send(2, 5, kSource, 5);
+  mux(1, 32, 0);
+  pointer(1, 32, kTarget);
+  mux(1, 37, 2);
+  mux(1, 42, kMuxIdle);
+  ASSERT_EQ(cause(), "no fault");
+  EXPECT_EQ(get(1, kTarget + 16), 4U);
+  EXPECT_EQ(get(1, kTarget + 20), 2U << 16);
+}
+
+TEST_F(FabricTest, OneSendReachesEveryTileThatListensItsSenderToo) {
+  send(0, 0, kSource, 8);
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    mux(t, 32, 0);
+    pointer(t, 32, kTarget + t * 64);
+    mux(t, 40, kMuxIdle);
+  }
+  const FabricResult result = resolve();
+  ASSERT_FALSE(result.fault);
+  EXPECT_EQ(result.bytes, 4U * 32U);
+  for (std::uint32_t t = 0; t < 4; ++t) EXPECT_EQ(get(t, kTarget + t * 64 + 28), 7U);
+}
+
+TEST_F(FabricTest, TilesMaySwapAWordInPlace) {
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    send(t, 0, kSource, 1);
+    mux(t, 32, 1 - t);
+    pointer(t, 32, kSource);
+    mux(t, 33, kMuxIdle);
+  }
+  ASSERT_EQ(cause(), "no fault");
+  EXPECT_EQ(get(0, kSource), 1U << 16);
+  EXPECT_EQ(get(1, kSource), 0U);
+}
+
+TEST_F(FabricTest, AMuxOnASilentBusNamesBothTiles) {
+  send(0, 0, kSource, 4);
+  mux(1, 32, 0);
+  pointer(1, 32, kTarget);
+  mux(1, 37, kMuxIdle);
+  const FabricResult result = resolve();
+  ASSERT_TRUE(result.fault);
+  EXPECT_EQ(result.fault->tile, TileId{1});
+  EXPECT_EQ(result.fault->cycle, 36U);
+  EXPECT_NE(result.fault->cause.find("mux selects tile 0"), std::string::npos);
+  EXPECT_EQ(get(1, kTarget), 0U) << "nothing moves in a phase that traps";
+}
+
+TEST_F(FabricTest, OneCycleTooEarlyIsSilent) {
+  send(0, 0, kSource, 4);
+  mux(1, 31, 0);
+  pointer(1, 31, kTarget);
+  mux(1, 35, kMuxIdle);
+  EXPECT_NE(cause().find("no word of it arrives at cycle 31"), std::string::npos) << cause();
+}
+
+TEST_F(FabricTest, TheEarliestFaultOfTheLowestTileIsReported) {
+  mux(3, 40, 0);
+  mux(2, 30, 0);
+  mux(1, 30, 3);
+  const FabricResult result = resolve();
+  ASSERT_TRUE(result.fault);
+  EXPECT_EQ(result.fault->tile, TileId{1});
+  EXPECT_EQ(result.fault->cycle, 30U);
+}
+
+TEST_F(FabricTest, AWordWithoutAPointerIsAFault) {
+  send(0, 0, kSource, 4);
+  mux(1, 32, 0);
+  mux(1, 36, kMuxIdle);
+  EXPECT_NE(cause().find("before its incoming pointer is set"), std::string::npos);
+}
+
+TEST_F(FabricTest, AReceivePastTheEndOfMemoryIsAFault) {
+  send(0, 0, kSource, 4);
+  mux(1, 32, 0);
+  pointer(1, 32, machine_.memory_end() - 8);
+  mux(1, 36, kMuxIdle);
+  EXPECT_NE(cause().find("outside tile memory"), std::string::npos);
+}
+
+TEST_F(FabricTest, ASendAndAReceiveInOneElementAndCycleConflict) {
+  send(0, 0, kSource, 8);
+  send(1, 36, kSource, 8);
+  mux(1, 32, 0);
+  pointer(1, 32, kSource + 0x1000);
+  mux(1, 40, kMuxIdle);
+  EXPECT_NE(cause().find("same memory element and cycle"), std::string::npos);
+}
+
+TEST_F(FabricTest, ASendAndAReceiveInDifferentElementsDoNot) {
+  send(0, 0, kSource, 8);
+  send(1, 32, kSource, 8);
+  mux(1, 32, 0);
+  pointer(1, 32, kSource + 0x8000);
+  mux(1, 40, kMuxIdle);
+  EXPECT_EQ(cause(), "no fault");
+}
+
+TEST_F(FabricTest, InterleavedElementsTakeASendAndAReceiveEightBytesApart) {
+  send(0, 0, kSource, 8);
+  send(1, 32, kSource, 8);
+  mux(1, 32, 0);
+  pointer(1, 32, kSource + 0x1008);
+  mux(1, 40, kMuxIdle);
+  EXPECT_EQ(cause(), "no fault");
+}
+
+TEST_F(FabricTest, SendingWhatWasJustOverwrittenIsAFault) {
+  send(0, 0, kSource, 4);
+  mux(1, 32, 0);
+  pointer(1, 32, kSource);
+  mux(1, 36, kMuxIdle);
+  send(1, 100, kSource, 4);
+  EXPECT_NE(cause().find("after it was overwritten at cycle 32 by tile 0"), std::string::npos);
+}
+
+TEST_F(FabricTest, DataInTheElementOfTheExchangeCodeIsAFault) {
+  events_[0].push_back({PortEvent::Kind::kSend, 3, 0x4c100, 0, 0x4d000, 4});
+  EXPECT_NE(cause().find("element of the exchange code"), std::string::npos);
+}
+
+TEST_F(FabricTest, HostSelectionsAndDirectionlessSendsMoveNothing) {
+  events_[0].push_back({PortEvent::Kind::kSend, 0, 0, 5, 0, 4});
+  mux(0, 1, kMuxHost);
+  mux(0, 9, kMuxIdle);
+  const FabricResult result = resolve();
+  EXPECT_FALSE(result.fault);
+  EXPECT_EQ(result.bytes, 0U);
+}
+
+}  // namespace
+}  // namespace superstep
