@@ -1,0 +1,159 @@
+// Expected values are worked out by hand, or taken from the examples of the StableHLO
+// specification.
+
+#include <limits>
+
+#include "tests/ops/op_case.h"
+
+namespace superstep {
+namespace {
+
+using enum DType;
+using Indices = std::vector<std::int64_t>;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// A region of one op over two scalars.
+Graph combine(const std::string& name, DType dtype) {
+  Graph region;
+  Op op;
+  op.definition = find_op(name);
+  op.operands = {region.add_argument({dtype, {}}, "a"), region.add_argument({dtype, {}}, "b")};
+  region.set_results(region.add_op(std::move(op)).results);
+  return region;
+}
+
+ValueId add(Graph& graph, const std::string& name, std::vector<ValueId> operands,
+            Attributes attributes = {}) {
+  Op op;
+  op.definition = find_op(name);
+  op.operands = std::move(operands);
+  op.attributes = std::move(attributes);
+  return graph.add_op(std::move(op)).results[0];
+}
+
+/// The region of jax.numpy.argmax: NaN beats numbers, the lower index wins a tie.
+Graph arg_max() {
+  Graph region;
+  const ValueId a = region.add_argument({kF32, {}}, "a");
+  const ValueId ia = region.add_argument({kI32, {}}, "ia");
+  const ValueId b = region.add_argument({kF32, {}}, "b");
+  const ValueId ib = region.add_argument({kI32, {}}, "ib");
+  const auto compare = [&](const std::string& direction, ValueId x, ValueId y) {
+    return add(region, "stablehlo.compare", {x, y}, {{"comparison_direction", direction}});
+  };
+  const ValueId wins = add(region, "stablehlo.or", {compare("GT", a, b), compare("NE", a, a)});
+  const ValueId tie = add(region, "stablehlo.and", {compare("EQ", a, b), compare("LT", ia, ib)});
+  const ValueId keep_index = add(region, "stablehlo.or", {wins, tie});
+  region.set_results({add(region, "stablehlo.select", {wins, a, b}),
+                      add(region, "stablehlo.select", {keep_index, ia, ib})});
+  return region;
+}
+
+/// a * 2 + b, which shows the order of the elements.
+Graph shift_in() {
+  Graph region;
+  const ValueId a = region.add_argument({kI32, {}}, "a");
+  const ValueId b = region.add_argument({kI32, {}}, "b");
+  const ValueId two = add(region, "stablehlo.constant", {}, {{"value", numbers(kI32, {}, {2})}});
+  region.set_results(
+      {add(region, "stablehlo.add", {add(region, "stablehlo.multiply", {a, two}), b})});
+  return region;
+}
+
+OpCase reduce(const std::string& what, std::vector<HostTensor> operands, const Indices& dimensions,
+              Graph region, std::vector<HostTensor> expected) {
+  return {"stablehlo.reduce",  what, std::move(operands), {{"dimensions", dimensions}},
+          std::move(expected), 0,    {std::move(region)}};
+}
+
+OpCase dot(const std::string& what, HostTensor lhs, HostTensor rhs, const Indices& lhs_batch,
+           const Indices& rhs_batch, const Indices& lhs_contract, const Indices& rhs_contract,
+           HostTensor result) {
+  return {"stablehlo.dot_general",
+          what,
+          {std::move(lhs), std::move(rhs)},
+          result_type(result.type.dtype, result.type.shape,
+                      {{"lhs_batching_dimensions", lhs_batch},
+                       {"rhs_batching_dimensions", rhs_batch},
+                       {"lhs_contracting_dimensions", lhs_contract},
+                       {"rhs_contracting_dimensions", rhs_contract}}),
+          {std::move(result)},
+          0,
+          {}};
+}
+
+OpCase iota(const std::string& what, std::int64_t dimension, HostTensor result) {
+  return {"stablehlo.iota",
+          what,
+          {},
+          result_type(result.type.dtype, result.type.shape, {{"iota_dimension", dimension}}),
+          {result},
+          0,
+          {}};
+}
+
+}  // namespace
+
+std::vector<OpCase> contraction_cases() {
+  const HostTensor x = numbers(kF32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const HostTensor zero = numbers(kF32, {}, {0});
+  const HostTensor cube = numbers(kI32, {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const HostTensor lowest = numbers(kF32, {}, {-std::numeric_limits<double>::infinity()});
+  return {
+      {"stablehlo.constant", "Tensor", {}, {{"value", x}}, {x}, 0, {}},
+      iota("SpecExample", 0, numbers(kI32, {4, 2}, {0, 0, 1, 1, 2, 2, 3, 3})),
+      iota("LastDimensionFloat", 1, numbers(kF16, {2, 3}, {0, 1, 2, 0, 1, 2})),
+      reduce("Rows", {x, zero}, {1}, combine("stablehlo.add", kF32), {vector_of(kF32, {6, 15})}),
+      reduce("Columns", {x, numbers(kF32, {}, {1})}, {0}, combine("stablehlo.add", kF32),
+             {vector_of(kF32, {6, 8, 10})}),
+      reduce("All", {x, zero}, {0, 1}, combine("stablehlo.add", kF32), {numbers(kF32, {}, {21})}),
+      reduce("FloatSumsRoundOnce", {vector_of(kF32, {16777216, 1, 1}), zero}, {0},
+             combine("stablehlo.add", kF32), {numbers(kF32, {}, {16777218})}),
+      reduce("NoDimension", {x, zero}, {}, combine("stablehlo.add", kF32), {x}),
+      reduce("EmptyGivesTheInitialValue", {numbers(kI8, {0, 2}, {}), numbers(kI8, {}, {7})}, {0},
+             combine("stablehlo.add", kI8), {vector_of(kI8, {7, 7})}),
+      reduce("Maximum", {vector_of(kF32, {1, kNaN, 3}), lowest}, {0},
+             combine("stablehlo.maximum", kF32), {numbers(kF32, {}, {kNaN})}),
+      reduce("Wraps", {vector_of(kI8, {100, 100}), numbers(kI8, {}, {0})}, {0},
+             combine("stablehlo.add", kI8), {numbers(kI8, {}, {-56})}),
+      reduce("Or", {numbers(kI1, {2, 2}, {0, 0, 0, 1}), numbers(kI1, {}, {0})}, {1},
+             combine("stablehlo.or", kI1), {vector_of(kI1, {0, 1})}),
+      reduce("AscendingOrder", {vector_of(kI32, {1, 0, 1}), numbers(kI32, {}, {1})}, {0},
+             shift_in(), {numbers(kI32, {}, {13})}),
+      reduce("OuterDimensionsInOrder", {cube, numbers(kI32, {}, {0})}, {0, 2}, shift_in(),
+             {vector_of(kI32, {1 * 8 + 2 * 4 + 5 * 2 + 6, 3 * 8 + 4 * 4 + 7 * 2 + 8})}),
+      reduce("ArgMax",
+             {numbers(kF32, {3, 3}, {1, 5, 5, 2, kNaN, 9, -1, -2, -3}),
+              numbers(kI32, {3, 3}, {0, 1, 2, 0, 1, 2, 0, 1, 2}), lowest, numbers(kI32, {}, {0})},
+             {1}, arg_max(), {vector_of(kF32, {5, kNaN, -1}), vector_of(kI32, {1, 1, 0})}),
+      dot("MatrixProduct", x, numbers(kF32, {3, 2}, {1, 0, 0, 1, 1, 1}), {}, {}, {1}, {0},
+          numbers(kF32, {2, 2}, {4, 5, 10, 11})),
+      dot("TransposedOperands", x, numbers(kF32, {2, 2}, {1, 2, 3, 4}), {}, {}, {0}, {1},
+          numbers(kF32, {3, 2}, {9, 19, 12, 26, 15, 33})),
+      dot("SpecExampleBatched", cube, numbers(kI32, {2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1}), {0}, {0},
+          {2}, {1}, cube),
+      dot("Outer", vector_of(kF32, {1, 2}), vector_of(kF32, {3, 4}), {}, {}, {}, {},
+          numbers(kF32, {2, 2}, {3, 4, 6, 8})),
+      dot("Inner", vector_of(kF32, {1, 2}), vector_of(kF32, {3, 4}), {}, {}, {0}, {0},
+          numbers(kF32, {}, {11})),
+      dot("TwoContracting", cube, cube, {}, {}, {1, 2}, {1, 2},
+          numbers(kI32, {2, 2}, {30, 70, 70, 174})),
+      dot("BatchInTheMiddle", cube, cube, {1}, {1}, {0}, {0},
+          numbers(kI32, {2, 2, 2}, {26, 32, 32, 40, 58, 68, 68, 80})),
+      dot("NothingToSum", numbers(kF32, {2, 0}, {}), numbers(kF32, {0, 1}, {}), {}, {}, {1}, {0},
+          numbers(kF32, {2, 1}, {0, 0})),
+      dot("HalfIntoFloat", vector_of(kF16, {2048, 1}), vector_of(kF16, {1, 1}), {}, {}, {0}, {0},
+          numbers(kF32, {}, {2049})),
+      dot("HalfRoundsOnce", vector_of(kF16, {2048, 1, 1}), vector_of(kF16, {1, 1, 1}), {}, {}, {0},
+          {0}, numbers(kF16, {}, {2050})),
+      dot("BytesIntoInt", vector_of(kI8, {-128, 100}), vector_of(kI8, {-128, 100}), {}, {}, {0},
+          {0}, numbers(kI32, {}, {26384})),
+      dot("BytesWrap", vector_of(kI8, {100}), vector_of(kI8, {3}), {}, {}, {0}, {0},
+          numbers(kI8, {}, {44})),
+      dot("Booleans", vector_of(kI1, {1, 1}), vector_of(kI1, {1, 1}), {}, {}, {0}, {0},
+          numbers(kI1, {}, {1})),
+  };
+}
+
+}  // namespace superstep

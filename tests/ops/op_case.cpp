@@ -1,0 +1,133 @@
+#include "tests/ops/op_case.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ops/elements.h"
+#include "compiler/vertex/interpret.h"
+
+namespace superstep {
+namespace {
+
+/// Distance in representable values; floats of both signs lie on one line.
+std::uint64_t distance(DType dtype, std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(dtype) - 1);
+  const auto place = [sign](std::uint64_t bits) {
+    const auto magnitude = static_cast<std::int64_t>(bits & (sign - 1));
+    return (bits & sign) != 0 ? -magnitude : magnitude;
+  };
+  return static_cast<std::uint64_t>(std::abs(place(a) - place(b)));
+}
+
+HostTensor copy_boxes(const std::vector<StridedBox>& boxes, const TensorType& type,
+                      const std::vector<HostTensor>& operands) {
+  HostTensor result(type);
+  for (const StridedBox& box : boxes) {
+    std::vector<std::int64_t> index(box.sizes.size());
+    do {
+      const std::size_t from =
+          static_cast<std::size_t>(box.from_offset) + element_at(index, box.from_strides);
+      const std::size_t to =
+          static_cast<std::size_t>(box.to_offset) + element_at(index, box.to_strides);
+      write_bits(result, to, read_bits(operands[box.operand], from));
+    } while (next_index(index, box.sizes));
+  }
+  return result;
+}
+
+}  // namespace
+
+HostTensor numbers(DType dtype, const Shape& shape, const std::vector<double>& values) {
+  HostTensor tensor(TensorType{dtype, shape});
+  EXPECT_EQ(values.size(), static_cast<std::size_t>(tensor.type.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (is_float(dtype)) {
+      write_float(tensor, i, values[i]);
+    } else {
+      write_int(tensor, i, static_cast<std::int64_t>(values[i]));
+    }
+  }
+  return tensor;
+}
+
+HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values) {
+  HostTensor tensor(TensorType{dtype, {static_cast<std::int64_t>(values.size())}});
+  for (std::size_t i = 0; i < values.size(); ++i) write_bits(tensor, i, values[i]);
+  return tensor;
+}
+
+Attributes result_type(DType dtype, const Shape& shape, Attributes more) {
+  more.insert_or_assign("result_shape", shape);
+  more.insert_or_assign("result_dtype", std::string(name_of(dtype)));
+  return more;
+}
+
+::testing::AssertionResult close(const HostTensor& found, const HostTensor& expected,
+                                 std::uint64_t ulp) {
+  if (found.type != expected.type) {
+    return ::testing::AssertionFailure()
+           << "is " << found.type.text() << ", expected " << expected.type.text();
+  }
+  const DType dtype = found.type.dtype;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
+    const std::uint64_t a = read_bits(found, i);
+    const std::uint64_t b = read_bits(expected, i);
+    if (a == b) continue;
+    if (is_float(dtype)) {
+      const double x = read_float(found, i);
+      const double y = read_float(expected, i);
+      if (std::isnan(x) && std::isnan(y)) continue;
+      const bool comparable = !std::isnan(x) && !std::isnan(y);
+      if (ulp != 0 && comparable && distance(dtype, a, b) <= ulp) continue;
+      return ::testing::AssertionFailure() << "element " << i << " is " << x << ", expected " << y
+                                           << " (" << std::hex << a << ", expected " << b << ")";
+    }
+    return ::testing::AssertionFailure() << "element " << i << " is " << read_int(found, i)
+                                         << ", expected " << read_int(expected, i);
+  }
+  return ::testing::AssertionSuccess();
+}
+
+Graph graph_of(const OpCase& use) {
+  Graph graph;
+  Op op;
+  op.definition = find_op(use.op);
+  if (op.definition == nullptr) throw MalformedInput("no op " + use.op);
+  for (const HostTensor& operand : use.operands) {
+    op.operands.push_back(graph.add_argument(operand.type, ""));
+  }
+  op.attributes = use.attributes;
+  op.regions = use.regions;
+  op.location = {"case.mlir", 3, 7};
+  const Op& added = graph.add_op(std::move(op));
+  graph.set_results(added.results);
+  return graph;
+}
+
+std::vector<HostTensor> run_lowering(const Graph& graph, const std::vector<HostTensor>& operands) {
+  const Op& op = graph.ops()[0];
+  const auto& lowering = op.definition->lowering;
+  if (const auto* elementwise = std::get_if<ElementwiseLowering>(&lowering)) {
+    vertex::Expression expression;
+    std::vector<vertex::Node> inputs;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      inputs.push_back(expression.input(static_cast<std::uint32_t>(i), operands[i].type.dtype));
+    }
+    const vertex::Node output = elementwise->emit(op, graph, expression, inputs);
+    return {vertex::evaluate_expression(expression, output, operands)};
+  }
+  if (const auto* rearrange = std::get_if<RearrangeLowering>(&lowering)) {
+    return {copy_boxes(rearrange->boxes(op, graph), graph.type(op.results[0]), operands)};
+  }
+  return {};
+}
+
+std::vector<OpCase> all_cases() {
+  std::vector<OpCase> all = elementwise_cases();
+  for (const auto& family : {rearrange_cases(), contraction_cases()}) {
+    all.insert(all.end(), family.begin(), family.end());
+  }
+  return all;
+}
+
+}  // namespace superstep

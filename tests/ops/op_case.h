@@ -1,0 +1,51 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/ops/op.h"
+
+namespace superstep {
+
+/// One use of an op with the results it must give.
+struct OpCase {
+  std::string op;
+  std::string what;  ///< the end of the test's name
+  std::vector<HostTensor> operands;
+  Attributes attributes;
+  std::vector<HostTensor> expected;
+  std::uint64_t ulp = 0;
+  std::vector<Graph> regions;
+};
+
+/// A tensor of the numbers (rounded or wrapped to the dtype), row-major.
+HostTensor numbers(DType dtype, const Shape& shape, const std::vector<double>& values);
+inline HostTensor vector_of(DType dtype, const std::vector<double>& values) {
+  return numbers(dtype, {static_cast<std::int64_t>(values.size())}, values);
+}
+/// A vector of the bit patterns.
+HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values);
+/// `result_shape` and `result_dtype`, as the importer adds them.
+Attributes result_type(DType dtype, const Shape& shape, Attributes more = {});
+
+/// Zero when every element is within `ulp` of the expected one; NaN matches any NaN.
+::testing::AssertionResult close(const HostTensor& found, const HostTensor& expected,
+                                 std::uint64_t ulp);
+
+/// A graph with one op, its arguments as operands and its results as results.
+Graph graph_of(const OpCase& use);
+
+/// What the op's lowering gives: its expression run on the host, or its boxes copied. Empty for
+/// other lowerings.
+std::vector<HostTensor> run_lowering(const Graph& graph, const std::vector<HostTensor>& operands);
+
+/// Hand-computed uses, at least one for each op.
+std::vector<OpCase> elementwise_cases();
+std::vector<OpCase> rearrange_cases();
+std::vector<OpCase> contraction_cases();
+std::vector<OpCase> all_cases();
+
+}  // namespace superstep
