@@ -1,0 +1,144 @@
+#include "tests/ops/op_case.h"
+
+namespace superstep {
+namespace {
+
+using enum DType;
+using Indices = std::vector<std::int64_t>;
+
+/// The message of the error that the op is refused with.
+std::string refusal(const std::string& op, std::vector<HostTensor> operands, Attributes attributes,
+                    ExitCode expected = ExitCode::kMalformed, std::vector<Graph> regions = {}) {
+  try {
+    static_cast<void>(graph_of({"stablehlo." + op,
+                                "",
+                                std::move(operands),
+                                std::move(attributes),
+                                {},
+                                0,
+                                std::move(regions)}));
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), expected) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << op << " is not refused";
+  return "";
+}
+
+const HostTensor kX = numbers(kF32, {2, 3}, {1, 2, 3, 4, 5, 6});
+
+TEST(OpErrors, NameThePlaceTheOpAndBothTypes) {
+  EXPECT_EQ(
+      refusal("add", {kX, vector_of(kF32, {1})}, {}),
+      "case.mlir:3:7: error: stablehlo.add: operands have types tensor<2x3xf32> and tensor<1xf32>, "
+      "expected equal ones");
+}
+
+TEST(OpErrors, NameTheDTypeAndThoseAllowed) {
+  EXPECT_EQ(refusal("tanh", {vector_of(kI8, {1})}, {}),
+            "case.mlir:3:7: error: stablehlo.tanh: element type i8 is not one of f16, f32");
+}
+
+TEST(OpErrors, NameTheNumberOfOperands) {
+  EXPECT_EQ(refusal("add", {kX}, {}),
+            "case.mlir:3:7: error: stablehlo.add: has 1 operands, expected 2");
+}
+
+TEST(OpErrors, NameADeclaredResultThatDiffers) {
+  EXPECT_EQ(refusal("negate", {kX}, result_type(kF32, {3, 2})),
+            "case.mlir:3:7: error: stablehlo.negate: declares result tensor<3x2xf32>, but its "
+            "operands give "
+            "tensor<2x3xf32>");
+}
+
+TEST(OpErrors, NameAMissingAttribute) {
+  EXPECT_EQ(refusal("transpose", {kX}, {}),
+            "case.mlir:3:7: error: stablehlo.transpose: misses attribute permutation");
+  EXPECT_EQ(refusal("reshape", {kX}, {}),
+            "case.mlir:3:7: error: stablehlo.reshape: needs a result type");
+}
+
+TEST(OpErrors, NameADimensionThatIsOutOfRangeOrTwice) {
+  EXPECT_EQ(refusal("transpose", {kX}, {{"permutation", Indices{0, 2}}}),
+            "case.mlir:3:7: error: stablehlo.transpose: permutation names dimension 2 of a tensor "
+            "of rank 2");
+  EXPECT_EQ(refusal("transpose", {kX}, {{"permutation", Indices{1, 1}}}),
+            "case.mlir:3:7: error: stablehlo.transpose: permutation names dimension 1 twice");
+  EXPECT_EQ(
+      refusal("concatenate", {kX}, {{"dimension", std::int64_t{2}}}),
+      "case.mlir:3:7: error: stablehlo.concatenate: dimension is 2, but the tensor has rank 2");
+}
+
+TEST(OpErrors, NameASliceOutOfBounds) {
+  EXPECT_EQ(
+      refusal(
+          "slice", {vector_of(kF32, {1, 2})},
+          {{"start_indices", Indices{0}}, {"limit_indices", Indices{3}}, {"strides", Indices{1}}}),
+      "case.mlir:3:7: error: stablehlo.slice: slice 0:3:1 of dimension 0 of tensor<2xf32> does not "
+      "satisfy "
+      "0 <= start <= limit <= size and stride >= 1");
+}
+
+TEST(OpErrors, NameABitcastBetweenWidthsAsUnsupported) {
+  EXPECT_EQ(refusal("bitcast_convert", {vector_of(kF32, {1})}, result_type(kI8, {1, 4}),
+                    ExitCode::kUnsupported),
+            "case.mlir:3:7: error: stablehlo.bitcast_convert: f32 and i8 differ in width");
+}
+
+TEST(OpErrors, NameAnUnknownComparison) {
+  EXPECT_EQ(refusal("compare", {kX, kX}, {{"comparison_direction", std::string("LESS")}}),
+            "case.mlir:3:7: error: stablehlo.compare: comparison_direction LESS is not one of EQ, "
+            "NE, LT, LE, GT, GE");
+  EXPECT_EQ(refusal("compare", {kX, kX},
+                    {{"comparison_direction", std::string("LT")},
+                     {"compare_type", std::string("SIGNED")}}),
+            "case.mlir:3:7: error: stablehlo.compare: compare_type SIGNED does not fit f32");
+}
+
+TEST(OpErrors, NameAReducerThatDoesNotFit) {
+  Graph region;
+  const ValueId a = region.add_argument({kF32, {}}, "a");
+  region.add_argument({kI32, {}}, "b");
+  region.set_results({a});
+  EXPECT_EQ(refusal("reduce", {kX, numbers(kF32, {}, {0})}, {{"dimensions", Indices{0}}},
+                    ExitCode::kMalformed, {region}),
+            "case.mlir:3:7: error: stablehlo.reduce: the reducer has tensor<i32> where tensor<f32> "
+            "is expected");
+}
+
+TEST(OpErrors, NameAnOpThatAReducerCannotHold) {
+  Graph region;
+  const ValueId a = region.add_argument({kF32, {}}, "a");
+  region.add_argument({kF32, {}}, "b");
+  Op reshape;
+  reshape.definition = find_op("stablehlo.reshape");
+  reshape.operands = {a};
+  reshape.attributes = result_type(kF32, {});
+  reshape.location = {"case.mlir", 4, 9};
+  region.set_results(region.add_op(std::move(reshape)).results);
+  EXPECT_EQ(refusal("reduce", {kX, numbers(kF32, {}, {0})}, {{"dimensions", Indices{0}}},
+                    ExitCode::kUnsupported, {region}),
+            "case.mlir:4:9: error: stablehlo.reshape: within a reducer; only elementwise ops and "
+            "constants are "
+            "supported there");
+}
+
+TEST(OpErrors, NameContractionsThatDoNotMatch) {
+  EXPECT_EQ(refusal("dot_general", {kX, kX},
+                    {{"lhs_contracting_dimensions", Indices{1}},
+                     {"rhs_contracting_dimensions", Indices{0}}}),
+            "case.mlir:3:7: error: stablehlo.dot_general: the batching or contracting dimensions "
+            "of tensor<2x3xf32> "
+            "and tensor<2x3xf32> do not match");
+}
+
+TEST(Evaluate, RefusesArgumentsOfAnotherType) {
+  const Graph graph = graph_of({"stablehlo.negate", "", {kX}, {}, {}, 0, {}});
+  const std::vector<HostTensor> none;
+  EXPECT_THROW(static_cast<void>(evaluate(graph, none)), MalformedInput);
+  const std::vector<HostTensor> other = {vector_of(kF32, {1})};
+  EXPECT_THROW(static_cast<void>(evaluate(graph, other)), MalformedInput);
+}
+
+}  // namespace
+}  // namespace superstep
