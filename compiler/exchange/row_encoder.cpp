@@ -4,11 +4,35 @@
 #include <limits>
 
 #include "base/error.h"
-#include "isa/assembler.h"
 #include "isa/exchange_ports.h"
+#include "isa/instructions/exchange.h"
+#include "isa/instructions/supervisor.h"
 
 namespace superstep {
 namespace {
+
+template <class Record, class Operand>
+struct FieldOf {
+  static constexpr isa::Field kField = isa::field_of(Record::spec.encoding, Operand::kLetter);
+};
+
+template <class Record, class... Operands, class... Values>
+std::uint32_t insert_operands(isa::List<Operands...>, Values... values) {
+  static_assert(sizeof...(Operands) == sizeof...(Values));
+  constexpr std::uint32_t kFixed = isa::pattern_of(Record::spec.encoding).value;
+  const auto insert = [](const isa::Field& field, std::uint32_t value) {
+    SUPERSTEP_CHECK(value <= field.mask(), "an exchange operand fits its field");
+    return field.insert(value);
+  };
+  return (kFixed | ... |
+          insert(FieldOf<Record, Operands>::kField, static_cast<std::uint32_t>(values)));
+}
+
+/// The word of an instruction known at compile time: rows are long and looked up by no name.
+template <class Record, class... Values>
+std::uint32_t word_of(Values... values) {
+  return insert_operands<Record>(typename Record::Operands{}, values...);
+}
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
@@ -112,7 +136,7 @@ class Row {
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
 
   [[nodiscard]] std::vector<std::uint32_t> code() const {
-    std::vector<std::uint32_t> code{encode("sync", {zone_})};
+    std::vector<std::uint32_t> code{word_of<isa::Sync>(zone_)};
     code.reserve(words_);
     for (const Piece& piece : pieces_) append(code, piece);
     return code;
@@ -125,29 +149,29 @@ class Row {
     const std::uint32_t pointer = piece.pointer / 4;
     switch (piece.kind) {
       case Piece::Kind::kDelay:
-        code.push_back(encode("delay", {count}));
+        code.push_back(word_of<isa::Delay>(count));
         return;
       case Piece::Kind::kDelayMux:
-        code.push_back(encode("delayxpic", {count, 0, piece.mux}));
+        code.push_back(word_of<isa::Delayxpic>(count, 0, piece.mux));
         return;
       case Piece::Kind::kDelayPointer:
-        code.push_back(encode("delaypic", {count, 0, pointer}));
+        code.push_back(word_of<isa::Delaypic>(count, 0, pointer));
         return;
       case Piece::Kind::kSend:
-        code.push_back(encode("send", {count, from, kSendBothWays}));
+        code.push_back(word_of<isa::Send>(count, from, kSendBothWays));
         return;
       case Piece::Kind::kSendOn:
-        code.push_back(encode("sendoff", {count % 64, count / 64, 0, kSendBothWays}));
+        code.push_back(word_of<isa::Sendoff>(count % 64, count / 64, 0, kSendBothWays));
         return;
       case Piece::Kind::kSendMux:
-        code.push_back(encode("sendpic", {count, kSendPicMux, piece.mux}));
+        code.push_back(word_of<isa::Sendpic>(count, kSendPicMux, piece.mux));
         return;
       case Piece::Kind::kSendPointer:
-        code.push_back(encode("sendpic", {count, kSendPicPointer, pointer}));
+        code.push_back(word_of<isa::Sendpic>(count, kSendPicPointer, pointer));
         return;
       case Piece::Kind::kBoth:
-        code.push_back(encode("sendpicp", {count, piece.sending ? from : 0,
-                                           piece.sending ? kSendBothWays : kSendNowhere, 0}));
+        code.push_back(word_of<isa::Sendpicp>(count, piece.sending ? from : 0,
+                                              piece.sending ? kSendBothWays : kSendNowhere, 0));
         code.push_back(piece.mux << 18 | pointer);
         return;
     }

@@ -1,0 +1,338 @@
+#include "compiler/exchange/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "isa/exchange_ports.h"
+#include "isa/timing.h"
+#include "sim/exchange/fabric.h"
+#include "tests/exchange/phase_checker.h"
+#include "tests/exchange/row_decoder.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::uint32_t kOut = 0x50000;  // sends and receives in different elements
+constexpr std::uint32_t kIn = 0x60000;
+constexpr std::uint32_t kInterleaved = 0x30000;  // from there to the same place of region 1
+
+MachineConfig small64() {
+  MachineConfig machine;
+  machine.grid = {4, 4, 4};
+  return machine;
+}
+
+std::vector<TileId> all_tiles(const MachineConfig& machine) {
+  std::vector<TileId> tiles;
+  for (std::uint32_t t = 0; t < machine.tiles(); ++t) tiles.push_back(TileId{t});
+  return tiles;
+}
+
+/// Schedules on all tiles, runs the rows through the fabric and compares every destination.
+ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Transfer>& transfers) {
+  ExchangePhase phase = schedule_exchange(machine, transfers, all_tiles(machine));
+  constexpr std::uint64_t kOpening = 1000;
+  const std::uint32_t base = machine.tile.memory_base;
+  std::vector<std::vector<PortEvent>> events(machine.tiles());
+  std::vector<std::vector<std::byte>> memory(machine.tiles());
+  std::vector<FabricPort> ports;
+  std::uint32_t low = machine.memory_end(), high = base;
+  for (const Transfer& transfer : transfers) {
+    const auto touch = [&](std::uint32_t address) {
+      low = std::min(low, address);
+      high = std::max(high, address + transfer.words * 4);
+    };
+    touch(transfer.source.address);
+    for (const TransferEnd& to : transfer.destinations) touch(to.address);
+  }
+  for (const ExchangeRow& row : phase.rows) {
+    const std::uint32_t t = index(row.tile);
+    events[t] = test::RowDecoder(kOpening + release_skew(machine, row.tile).value()).run(row.code);
+    memory[t].resize(high - base);
+    for (std::uint32_t a = low; a < high; a += 4) {
+      const std::uint32_t value = t << 20 | a;  // unique: tells every word's home
+      std::memcpy(&memory[t][a - base], &value, 4);
+    }
+  }
+  std::vector<std::vector<std::byte>> expected = memory;
+  for (const Transfer& transfer : transfers) {
+    for (const TransferEnd& to : transfer.destinations) {
+      std::memcpy(&expected[index(to.tile)][to.address - base],
+                  &memory[index(transfer.source.tile)][transfer.source.address - base],
+                  std::size_t{transfer.words} * 4);
+    }
+  }
+  for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
+    ports.push_back({TileId{t}, events[t], memory[t]});
+  }
+  const FabricResult result = resolve_exchange(machine, ports);
+  EXPECT_FALSE(result.fault) << result.fault->cause;
+  EXPECT_EQ(result.last_event, kOpening + phase.length.value());
+  EXPECT_TRUE(memory == expected);
+  return phase;
+}
+
+double ratio(const ExchangePhase& phase) {
+  return static_cast<double>(phase.length.value()) / static_cast<double>(phase.bound_words);
+}
+
+std::size_t most_code_bytes(const ExchangePhase& phase) {
+  std::size_t most = 0;
+  for (const ExchangeRow& row : phase.rows) most = std::max(most, row.code.size() * 4);
+  return most;
+}
+
+void report(const char* pattern, const ExchangePhase& phase) {
+  testing::Test::RecordProperty("ratio", std::to_string(ratio(phase)));
+  printf("%-28s bound %6lu words  length %6lu  ratio %.3f  code %zu B\n", pattern,
+         static_cast<unsigned long>(phase.bound_words),
+         static_cast<unsigned long>(phase.length.value()), ratio(phase), most_code_bytes(phase));
+}
+
+std::vector<Transfer> permutations(const MachineConfig& machine, std::uint32_t count,
+                                   std::uint32_t words, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<Transfer> transfers;
+  for (std::uint32_t p = 0; p < count; ++p) {
+    std::vector<std::uint32_t> to(machine.tiles());
+    std::iota(to.begin(), to.end(), 0U);
+    for (std::size_t i = to.size() - 1; i > 0; --i) std::swap(to[i], to[random() % (i + 1)]);
+    for (std::uint32_t s = 0; s < machine.tiles(); ++s) {
+      const std::uint32_t at = p * (words + 1) * 4;
+      transfers.push_back({{TileId{s}, kOut + at}, {{TileId{to[s]}, kIn + at}}, words});
+    }
+  }
+  return transfers;
+}
+
+/// Groups of `size` tiles; in round r member j sends to member j + r of its group.
+std::vector<Transfer> groups(const MachineConfig& machine, std::uint32_t size,
+                             std::uint32_t words) {
+  std::vector<Transfer> transfers;
+  for (std::uint32_t r = 1; r < size; ++r) {
+    for (std::uint32_t s = 0; s < machine.tiles() / size * size; ++s) {
+      const std::uint32_t first = s / size * size;
+      const std::uint32_t d = first + (s - first + r) % size;
+      transfers.push_back({{TileId{s}, kOut + d % size * words * 4},
+                           {{TileId{d}, kIn + s % size * words * 4}},
+                           words});
+    }
+  }
+  return transfers;
+}
+
+TEST(ExchangeSchedule, AWordArrivesOneLatencyAfterItsRowsFirstCycle) {
+  MachineConfig machine;
+  machine.grid = {1, 1, 4};
+  const ExchangePhase phase = expect_moves(machine, {{{TileId{0}, kOut}, {{TileId{1}, kIn}}, 20}});
+  EXPECT_EQ(phase.bound_words, 20U);
+  EXPECT_EQ(phase.length.value(), 1U + 32U + 20U);  // row entry, latency, words
+  ASSERT_EQ(phase.rows.size(), 4U);
+  EXPECT_EQ(phase.rows[2].code, (std::vector<std::uint32_t>{0x41800003, 0x40a00000}));
+}
+
+TEST(ExchangeSchedule, WaitsForTheReleaseOfBothTiles) {
+  const MachineConfig machine;
+  for (const auto& [s, d] :
+       {std::pair{0U, 1471U}, std::pair{1471U, 0U}, std::pair{0U, 740U}, std::pair{740U, 0U}}) {
+    const ExchangePhase phase = expect_moves(machine, {{{TileId{s}, kOut}, {{TileId{d}, kIn}}, 5}});
+    const std::uint64_t latency = exchange_latency(machine, TileId{s}, TileId{d}).value();
+    const std::uint64_t send = release_skew(machine, TileId{s}).value() + 1;
+    const std::uint64_t receive = release_skew(machine, TileId{d}).value() + 1;
+    EXPECT_EQ(phase.length.value(), std::max(send + latency, receive) + 5);
+  }
+}
+
+TEST(ExchangeSchedule, NothingToMoveIsOnlyASync) {
+  const MachineConfig machine = small64();
+  const std::vector<TileId> two = {TileId{3}, TileId{9}};
+  const ExchangePhase phase = schedule_exchange(machine, {}, two);
+  ASSERT_EQ(phase.rows.size(), 2U);
+  EXPECT_EQ(phase.length.value(), 0U);
+  EXPECT_EQ(phase.rows[1].code.size(), 2U);
+}
+
+TEST(ExchangeSchedule, AMulticastIsSentOnceAndReachesItsSender) {
+  const MachineConfig machine = small64();
+  Transfer transfer{{TileId{5}, kOut}, {}, 500};
+  for (const TileId tile : all_tiles(machine)) transfer.destinations.push_back({tile, kIn});
+  const ExchangePhase phase = expect_moves(machine, {transfer});
+  EXPECT_EQ(phase.bound_words, 500U);
+  EXPECT_LE(phase.length.value(), 500U + 100U);
+  test::PhaseChecker(machine).expect_delivers(phase, {transfer});
+}
+
+TEST(ExchangeSchedule, AMulticastToItsSenderWithinOneElementTakesTurns) {
+  const MachineConfig machine = small64();
+  const std::vector<Transfer> transfers = {
+      {{TileId{5}, kOut}, {{TileId{4}, kOut + 0x1000}, {TileId{5}, kOut + 0x1000}}, 200}};
+  test::PhaseChecker(machine).expect_delivers(expect_moves(machine, transfers), transfers);
+}
+
+TEST(ExchangeSchedule, SeparateTransfersOfOneRangeBecomeAMulticast) {
+  const MachineConfig machine = small64();
+  std::vector<Transfer> transfers;
+  for (std::uint32_t piece = 0; piece < 10; ++piece) {
+    for (std::uint32_t d = 1; d < 64; ++d) {
+      transfers.push_back({{TileId{0}, kOut + piece * 80}, {{TileId{d}, kIn + piece * 80}}, 20});
+    }
+  }
+  const ExchangePhase phase = expect_moves(machine, transfers);
+  EXPECT_EQ(phase.bound_words, 200U);
+  EXPECT_LE(phase.rows[0].code.size(), 8U);
+}
+
+TEST(ExchangeSchedule, OneSourceMayGoToTwoAddressesOfOneTile) {
+  const MachineConfig machine = small64();
+  const std::vector<Transfer> transfers = {
+      {{TileId{0}, kOut}, {{TileId{1}, kIn}, {TileId{1}, kIn + 400}, {TileId{2}, kIn}}, 7}};
+  test::PhaseChecker(machine).expect_delivers(expect_moves(machine, transfers), transfers);
+}
+
+TEST(ExchangeSchedule, SendsAndReceivesOfOneElementTakeTurns) {
+  const MachineConfig machine = small64();
+  std::vector<Transfer> transfers;
+  for (std::uint32_t t = 0; t < 64; ++t) {
+    transfers.push_back({{TileId{t}, kOut + kInterleaved},
+                         {{TileId{(t + 17) % 64}, kOut + kInterleaved + 0x1000}},
+                         300});
+  }
+  const ExchangePhase phase = expect_moves(machine, transfers);
+  test::PhaseChecker(machine).expect_delivers(phase, transfers);
+}
+
+TEST(ExchangeSchedule, RandomTrafficIsDeliveredWordForWord) {
+  const MachineConfig machine = small64();
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 40; ++trial) {
+    SCOPED_TRACE(trial);
+    const auto pick = [&](std::uint32_t below) {
+      return static_cast<std::uint32_t>(random() % below);
+    };
+    const std::uint32_t region = trial % 2 == 0 ? 0 : kInterleaved;
+    const std::uint32_t in = kIn + region;
+    std::vector<std::uint32_t> next(64, in + (trial % 2 == 0 ? 0 : 8 * pick(100)));
+    std::vector<Transfer> transfers;
+    for (int i = 0; i < 200; ++i) {
+      Transfer transfer{{TileId{pick(64)}, kOut + region + 4 * pick(2000)}, {}, 1 + pick(90)};
+      if (trial % 3 == 0) transfer.source.address = in + 0x2000 + 4 * pick(1000);
+      std::vector<std::uint32_t> tiles(64);
+      std::iota(tiles.begin(), tiles.end(), 0U);
+      for (std::uint32_t k = 0; k < 1 + pick(trial % 4 + 1); ++k) {
+        std::swap(tiles[k], tiles[k + pick(64 - k)]);
+        transfer.destinations.push_back({TileId{tiles[k]}, next[tiles[k]]});
+        next[tiles[k]] += 4 * (transfer.words + pick(2));
+      }
+      transfers.push_back(transfer);
+    }
+    // Every third trial sends from the elements that receive, but from no word that arrives.
+    ASSERT_LE(*std::max_element(next.begin(), next.end()), in + 0x2000);
+    test::PhaseChecker(machine).expect_delivers(expect_moves(machine, transfers), transfers);
+  }
+}
+
+TEST(ExchangeSchedule, DoesNotDependOnHowTransfersAreCut) {
+  const MachineConfig machine = small64();
+  std::vector<Transfer> whole = permutations(machine, 4, 40, 5);
+  std::vector<Transfer> cut;
+  for (const Transfer& t : whole) {
+    for (std::uint32_t w = 0; w < 40; w += 10) {
+      cut.push_back({{t.source.tile, t.source.address + w * 4},
+                     {{t.destinations[0].tile, t.destinations[0].address + w * 4}},
+                     10});
+    }
+  }
+  const ExchangePhase a = expect_moves(machine, whole);
+  const ExchangePhase b = expect_moves(machine, cut);
+  EXPECT_EQ(a.length, b.length);
+  for (std::size_t i = 0; i < a.rows.size(); ++i) EXPECT_EQ(a.rows[i].code, b.rows[i].code);
+}
+
+// The ratios that compile.md 5.2 found for earliest fit with backfill, path latency included.
+TEST(ExchangeSchedule, SixteenPermutationsAreNearTheBound) {
+  const ExchangePhase phase = expect_moves({}, permutations({}, 16, 32, 1));
+  report("16 permutations x 32", phase);
+  EXPECT_EQ(phase.bound_words, 512U);
+  EXPECT_LE(ratio(phase), 1.75);
+}
+
+TEST(ExchangeSchedule, LongPermutationsAreNearTheBound) {
+  const ExchangePhase phase = expect_moves({}, permutations({}, 16, 300, 1));
+  report("16 permutations x 300", phase);
+  EXPECT_LE(ratio(phase), 1.45);
+}
+
+TEST(ExchangeSchedule, RotatedGroupsAreNearTheBound) {
+  const ExchangePhase phase = expect_moves({}, groups({}, 32, 32));
+  report("groups of 32 x 32", phase);
+  EXPECT_EQ(phase.bound_words, 992U);
+  EXPECT_LE(ratio(phase), 1.2);
+}
+
+TEST(ExchangeSchedule, RotatedGroupsInScrambledOrderAreFoundAgain) {
+  std::vector<Transfer> transfers = groups({}, 32, 32);
+  std::mt19937 random(9);
+  for (std::size_t i = transfers.size() - 1; i > 0; --i) {
+    std::swap(transfers[i], transfers[random() % (i + 1)]);
+  }
+  const ExchangePhase phase = expect_moves({}, transfers);
+  report("the same, scrambled", phase);
+  EXPECT_LE(ratio(phase), 1.3);
+}
+
+TEST(ExchangeSchedule, OneToAllAndAllToOneIsNearTheBound) {
+  const MachineConfig machine;
+  std::vector<Transfer> transfers;
+  Transfer broadcast{{TileId{0}, kOut}, {}, 512};
+  for (std::uint32_t t = 1; t < machine.tiles(); ++t) {
+    broadcast.destinations.push_back({TileId{t}, kIn});
+    transfers.push_back({{TileId{t}, kOut}, {{TileId{0}, kIn + t * 4}}, 1});
+  }
+  transfers.push_back(broadcast);
+  const ExchangePhase phase = expect_moves(machine, transfers);
+  report("broadcast 512 and gather 1", phase);
+  EXPECT_LE(ratio(phase), 1.1);
+}
+
+TEST(HostPhase, SelectsTheHostWhileItSends) {
+  const MachineConfig machine = small64();
+  const std::vector<HostSend> sends = {{TileId{2}, kOut, 400}, {TileId{2}, kIn, 8}};
+  const std::vector<TileId> tiles = {TileId{1}, TileId{2}};
+  const std::vector<ExchangeRow> rows = encode_host_phase(machine, sends, tiles);
+  ASSERT_EQ(rows.size(), 2U);
+  for (const ExchangeRow& row : rows) {
+    EXPECT_EQ(row.code.front(), 0x41800004U);
+    EXPECT_EQ(row.code.back(), 0x41800004U);
+    EXPECT_EQ(row.code.size() % 2, 0U);
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sent;
+  std::vector<std::uint32_t> muxes;
+  std::uint64_t open = 0, close = 0, last_word = 0;
+  for (const PortEvent& event : test::RowDecoder(0).run(rows[1].code)) {
+    if (event.kind == PortEvent::Kind::kMux) {
+      if (muxes.empty() || muxes.back() != event.value) muxes.push_back(event.value);
+      (event.value == kMuxHost ? open : close) = event.cycle;
+    }
+    if (event.kind == PortEvent::Kind::kSend) {
+      EXPECT_GE(event.cycle, open);
+      for (std::uint32_t w = 0; w < event.words; ++w) {
+        sent.push_back({event.value + 4 * w, 1});
+      }
+      last_word = event.cycle + event.words - 1;
+    }
+  }
+  EXPECT_EQ(muxes, (std::vector<std::uint32_t>{kMuxHost, kMuxIdle}));
+  EXPECT_EQ(close, last_word + 1);
+  ASSERT_EQ(sent.size(), 102U);
+  EXPECT_EQ(sent[0].first, kOut);
+  EXPECT_EQ(sent[99].first, kOut + 396);
+  EXPECT_EQ(sent[100].first, kIn);
+}
+
+}  // namespace
+}  // namespace superstep
