@@ -182,7 +182,7 @@ void Machine::move_words() {
     if (events.empty()) continue;
     TileMemory& memory = tiles_[i].memory();
     ports.push_back(
-        {tiles_[i].id(), events, {reinterpret_cast<std::uint8_t*>(memory.data()), memory.size()}});
+        {tiles_[i].id(), events, {reinterpret_cast<std::byte*>(memory.data()), memory.size()}});
     entries.push_back(i);
     for (const PortEvent& event : events) {
       if (event.kind == PortEvent::Kind::kPointer && event.value < memory.first_free_of_code()) {
@@ -392,11 +392,6 @@ RunResult Machine::run() {
 }
 
 }  // namespace
-
-std::string Trap::text() const {
-  return fmt::format("trap at cycle {}, superstep {}, tile {}, {}, pc {:#x}: {}", cycle.value(),
-                     superstep, index(tile), context, pc, cause);
-}
 
 RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments,
                     const RunOptions& options) {
