@@ -26,10 +26,11 @@ using Hdf5Value = std::variant<std::uint64_t, double, std::string>;
 /// compressed and its first axis can grow.
 struct Hdf5Layout {
   Hdf5Type type = Hdf5Type::kU32;
-  std::vector<std::uint64_t> dims;
+  std::vector<std::uint64_t> dims = {};
   std::uint64_t chunk_rows = 0;
   bool compressed = true;
-  std::vector<std::pair<std::string, std::uint8_t>> names;  ///< a u1 with names is an enumeration
+  std::vector<std::pair<std::string, std::uint8_t>> names =
+      {};  ///< a u1 with names is an enumeration
 };
 
 /// One HDF5 file, open. Every failure of the library is thrown as std::runtime_error naming file

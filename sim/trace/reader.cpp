@@ -1,0 +1,246 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "sim/trace/repack.h"
+#include "sim/trace/schema.h"
+#include "sim/trace/totals.h"
+#include "sim/trace/trace.h"
+
+namespace superstep {
+namespace {
+
+UserError damaged(const std::filesystem::path& path, std::string_view why) {
+  return {ExitCode::kDamagedTrace, {Problem{{path.string(), 0, 0}, std::string(why)}}};
+}
+
+/// Text, number and float attributes; absent ones are empty or 0.
+std::string text_at(const Hdf5File& file, const std::string& object, const std::string& name) {
+  const auto value = file.attribute(object, name);
+  const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
+  return text ? *text : std::string();
+}
+std::uint64_t number_at(const Hdf5File& file, const std::string& object, const std::string& name) {
+  const auto value = file.attribute(object, name);
+  const auto* number = value ? std::get_if<std::uint64_t>(&*value) : nullptr;
+  return number ? *number : 0;
+}
+
+/// Opens a trace, finished or not, and makes sure that it is one of ours.
+Hdf5File open_trace(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) throw damaged(path, "no such file");
+  const auto open = [&] {
+    try {
+      return Hdf5File::open(path, Hdf5File::Access::kRead);
+    } catch (const std::runtime_error&) {
+      // A file that a writer has open, or had when it was killed, opens this way only.
+      return Hdf5File::open(path, Hdf5File::Access::kSwmrRead);
+    }
+  };
+  Hdf5File file = open();
+  if (text_at(file, "/", "format") != kTraceFormat) {
+    throw damaged(path, "is an HDF5 file but not a Superstep trace");
+  }
+  const std::string version = text_at(file, "/", "format_version");
+  const auto major = [](std::string_view v) { return v.substr(0, v.find('.')); };
+  if (major(version) != major(kTraceVersion)) {
+    throw damaged(path, fmt::format("has trace format {}, this version reads {}.x", version,
+                                    major(kTraceVersion)));
+  }
+  return file;
+}
+
+/// Runs `body`, turning every failure of the file into a damaged trace.
+template <class Body>
+auto guarded(const std::filesystem::path& path, const Body& body) {
+  try {
+    return body();
+  } catch (const UserError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    std::string why = error.what();
+    const std::string prefix = path.string() + ": ";
+    if (why.starts_with(prefix)) why.erase(0, prefix.size());
+    throw damaged(path, why);
+  }
+}
+
+TraceTotals stored_totals(const Hdf5File& file) {
+  TraceTotals totals(step_count(file));
+  totals.run.cycles = Cycles(number_at(file, "/summary", "total_cycles"));
+  totals.run.exchange = Cycles(number_at(file, "/summary", "exchange_cycles"));
+  totals.run.compute = Cycles(number_at(file, "/summary", "compute_cycles"));
+  totals.run.sync = Cycles(number_at(file, "/summary", "sync_cycles"));
+  totals.run.host = Cycles(number_at(file, "/summary", "host_cycles"));
+  totals.run.supersteps = number_at(file, "/summary", "supersteps");
+  totals.run.worker_instructions = number_at(file, "/summary", "worker_instructions");
+  totals.exchange_bytes = number_at(file, "/summary", "exchange_bytes");
+  totals.host_bytes = number_at(file, "/summary", "host_bytes");
+  StepSums names;
+  StepSums::for_each_column(names, [&](const char* name, auto& member) {
+    using Value = std::decay_t<decltype(member)>;
+    const auto values =
+        file.read_all<Value>(fmt::format("/summary/step/{}", name), hdf5_type_of(Value{}));
+    if (values.size() != totals.steps.size()) {
+      throw std::runtime_error("the summary's steps are not those of the program");
+    }
+    for (std::size_t s = 0; s < values.size(); ++s) {
+      StepSums::for_each_column(totals.steps[s], [&](const char* other, auto& target) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(target)>, Value>) {
+          if (std::string_view(other) == name) target = values[s];
+        }
+      });
+    }
+  });
+  for (const StepSums& sums : totals.steps) {
+    totals.tile_cycles += sums.tile_cycles;
+    totals.peak_cycles += sums.peak_cycles;
+  }
+  return totals;
+}
+
+std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& totals) {
+  const std::string at = "/program/step/";
+  const auto kind = file.read_all<std::uint8_t>(at + "kind", Hdf5Type::kU8);
+  const auto name = file.read_text(at + "name");
+  const auto operation = file.read_text(at + "operation");
+  const auto source = file.read_text(at + "source_file");
+  const auto line = file.read_all<std::uint32_t>(at + "source_line", Hdf5Type::kU32);
+  const auto column = file.read_all<std::uint32_t>(at + "source_column", Hdf5Type::kU32);
+  const auto flops = file.read_all<std::uint64_t>(at + "flops", Hdf5Type::kU64);
+  const auto bytes = file.read_all<std::uint64_t>(at + "exchange_bytes", Hdf5Type::kU64);
+  const auto bound = file.read_all<std::uint64_t>(at + "bound_cycles", Hdf5Type::kU64);
+  const std::size_t count = kind.size();
+  for (const std::size_t rows : {name.size(), operation.size(), source.size(), line.size(),
+                                 column.size(), flops.size(), bytes.size(), bound.size()}) {
+    if (rows != count) throw std::runtime_error("the columns of /program/step differ in length");
+  }
+  std::vector<StepTotals> steps;
+  for (std::size_t s = 0; s < count; ++s) {
+    const StepSums& sums = totals.steps[s];
+    if (s + 1 == count && sums.count == 0) continue;  // nothing ran between steps
+    StepTotals step;
+    const bool known = kind[s] <= static_cast<std::uint8_t>(StepInfo::Kind::kHost);
+    step.info.kind = known ? static_cast<StepInfo::Kind>(kind[s]) : StepInfo::Kind::kCompute;
+    step.info.name = name[s];
+    step.info.operation = operation[s];
+    step.info.source = {source[s], line[s], column[s]};
+    step.info.flops = flops[s];
+    step.info.exchange_bytes = bytes[s];
+    step.info.bound_cycles = bound[s];
+    step.count = sums.count;
+    step.exchange = Cycles(sums.exchange_cycles);
+    step.compute = Cycles(sums.compute_cycles);
+    step.sync = Cycles(sums.sync_cycles);
+    step.host = Cycles(sums.host_cycles);
+    step.cycles = step.exchange + step.compute + step.sync + step.host;
+    step.worst = TileId{sums.worst_tile};
+    step.tile_cycles = sums.tile_cycles;
+    step.peak_cycles = sums.peak_cycles;
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+void read_memory(const Hdf5File& file, TraceSummary& out) {
+  const std::vector<std::string> category = file.read_text("/memory/category");
+  const auto bytes = file.read_all<std::uint32_t>("/memory/bytes", Hdf5Type::kU32);
+  if (category.empty()) return;
+  const std::size_t tiles = bytes.size() / category.size();
+  std::vector<std::uint64_t> sums(tiles, 0);
+  for (std::size_t i = 0; i < tiles * category.size(); ++i) sums[i % tiles] += bytes[i];
+  const auto worst = std::max_element(sums.begin(), sums.end());
+  if (worst == sums.end()) return;
+  const auto tile = static_cast<std::size_t>(worst - sums.begin());
+  out.worst_tile = TileId{static_cast<std::uint32_t>(tile)};
+  out.worst_tile_bytes = *worst;
+  for (std::size_t c = 0; c < category.size(); ++c) {
+    out.worst_tile_memory.emplace_back(category[c], bytes[c * tiles + tile]);
+  }
+}
+
+/// Reads `tensor<2x3xf32>` back; a type that is none of ours stays a scalar.
+TensorType type_from(std::string_view text) {
+  TensorType type;
+  if (!text.starts_with("tensor<") || !text.ends_with('>')) return type;
+  text = text.substr(7, text.size() - 8);
+  for (std::size_t cut = text.find('x'); cut != std::string_view::npos; cut = text.find('x')) {
+    type.shape.push_back(std::stoll(std::string(text.substr(0, cut))));
+    text.remove_prefix(cut + 1);
+  }
+  for (int d = 0; d <= static_cast<int>(DType::kF32); ++d) {
+    if (name_of(static_cast<DType>(d)) == text) type.dtype = static_cast<DType>(d);
+  }
+  return type;
+}
+
+void read_tensor_table(const Hdf5File& file, TraceSummary& out) {
+  const std::string at = "/program/tensor/";
+  const auto name = file.read_text(at + "name");
+  const auto type = file.read_text(at + "type");
+  const auto source = file.read_text(at + "source_file");
+  const auto line = file.read_all<std::uint32_t>(at + "source_line", Hdf5Type::kU32);
+  const auto bytes = file.read_all<std::uint64_t>(at + "bytes", Hdf5Type::kU64);
+  const auto most = file.read_all<std::uint32_t>(at + "max_tile_bytes", Hdf5Type::kU32);
+  for (std::size_t t = 0; t < std::min({name.size(), type.size(), source.size(), line.size(),
+                                        bytes.size(), most.size()});
+       ++t) {
+    out.tensors.push_back(
+        {name[t], type_from(type[t]), SourceLocation{source[t], line[t], 0}, bytes[t], most[t]});
+  }
+}
+
+}  // namespace
+
+TraceSummary read_trace(const std::filesystem::path& path) {
+  return guarded(path, [&] {
+    const Hdf5File file = open_trace(path);
+    TraceSummary out;
+    out.format_version = text_at(file, "/", "format_version");
+    out.level = text_at(file, "/", "level");
+    out.outcome = text_at(file, "/", "outcome");
+    out.complete = number_at(file, "/", "complete") == 1;
+    out.module = text_at(file, "/", "module");
+    out.machine_name = text_at(file, "/", "machine");
+    out.clock_hz = number_at(file, "/", "clock_hz");
+    out.tiles = static_cast<std::uint32_t>(number_at(file, "/", "tiles"));
+    out.tiles_used = static_cast<std::uint32_t>(file.dims("/program/used_tile")[0]);
+    out.workers = static_cast<std::uint32_t>(number_at(file, "/", "workers_per_tile"));
+    out.tile_memory_bytes = number_at(file, "/", "tile_memory_bytes");
+    out.trap = text_at(file, "/summary", "trap");
+    const std::vector<std::string> toml = file.read_text("/machine/toml");
+    if (!toml.empty()) out.machine_toml = toml[0];
+    const TraceTotals totals =
+        out.complete ? stored_totals(file) : totals_of(file, complete_rows(file));
+    out.totals = totals.run;
+    out.exchange_bytes = totals.exchange_bytes;
+    out.host_bytes = totals.host_bytes;
+    out.steps = read_steps(file, totals);
+    for (const StepTotals& step : out.steps) out.flops += step.info.flops * step.count;
+    if (totals.peak_cycles != 0 && out.tiles_used != 0) {
+      out.balance = static_cast<double>(totals.tile_cycles) /
+                    (static_cast<double>(totals.peak_cycles) * static_cast<double>(out.tiles_used));
+    }
+    read_memory(file, out);
+    read_tensor_table(file, out);
+    for (const std::string& name : file.attributes("/provenance")) {
+      out.provenance.emplace(name, text_at(file, "/provenance", name));
+    }
+    return out;
+  });
+}
+
+void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out) {
+  guarded(part, [&] {
+    const Hdf5File file = open_trace(part);
+    const bool complete = number_at(file, "/", "complete") == 1;
+    TraceEnd end;
+    end.outcome = complete ? text_at(file, "/", "outcome") : "interrupted";
+    end.trap = text_at(file, "/summary", "trap");
+    repack_trace(file, complete ? stored_totals(file) : totals_of(file, complete_rows(file)), end,
+                 out);
+  });
+}
+
+}  // namespace superstep

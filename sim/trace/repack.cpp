@@ -1,0 +1,197 @@
+#include "sim/trace/repack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "sim/trace/schema.h"
+
+namespace superstep {
+namespace {
+
+template <class T>
+void make_table(Hdf5File& file, const std::string& dataset, const std::vector<T>& values) {
+  file.make_dataset(dataset, {.type = hdf5_type_of(T{}), .dims = {values.size()}});
+  if (!values.empty()) file.write(dataset, values.data());
+  describe_dataset(file, dataset);
+}
+
+void copy_growing(const Hdf5File& part, Hdf5File& file, const TraceColumn& column,
+                  std::uint64_t rows) {
+  const std::string dataset(column.path);
+  std::vector<std::uint64_t> dims = part.dims(dataset);
+  const std::uint64_t width = dims.size() > 1 ? dims[1] : 1;
+  dims[0] = 0;
+  const std::uint64_t chunk = dims.size() > 1 ? kProfileChunk : kSuperstepChunk;
+  file.make_dataset(dataset, {.type = column.type, .dims = dims, .chunk_rows = chunk});
+  std::vector<std::byte> block(chunk * width * size_of(column.type));
+  for (std::uint64_t first = 0; first < rows; first += chunk) {
+    const std::uint64_t count = std::min(chunk, rows - first);
+    part.read(dataset, column.type, first, count, block.data());
+    file.append(dataset, block.data(), count);
+  }
+  describe_dataset(file, dataset);
+}
+
+void copy_fixed(const Hdf5File& part, Hdf5File& file, const TraceColumn& column) {
+  const std::string dataset(column.path);
+  if (column.type == Hdf5Type::kText) {
+    file.write_text(dataset, part.read_text(dataset));
+  } else {
+    const std::vector<std::uint64_t> dims = part.dims(dataset);
+    std::uint64_t count = 1;
+    for (const std::uint64_t d : dims) count *= d;
+    file.make_dataset(dataset, fixed_layout(dataset, column.type, dims));
+    std::vector<std::byte> values(count * size_of(column.type));
+    if (count != 0) {
+      part.read(dataset, column.type, 0, dims[0], values.data());
+      file.write(dataset, values.data());
+    }
+  }
+  describe_dataset(file, dataset);
+}
+
+std::uint64_t flops_of(const Hdf5File& part, const TraceTotals& totals) {
+  const auto flops = part.read_all<std::uint64_t>("/program/step/flops", Hdf5Type::kU64);
+  std::uint64_t sum = 0;
+  for (std::size_t s = 0; s < std::min(flops.size(), totals.steps.size()); ++s) {
+    sum += flops[s] * totals.steps[s].count;
+  }
+  return sum;
+}
+
+void write_summary(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
+                   Hdf5File& file) {
+  const std::uint64_t used = part.dims("/program/used_tile")[0];
+  const double balance =
+      totals.peak_cycles == 0 || used == 0
+          ? 1.0
+          : static_cast<double>(totals.tile_cycles) /
+                (static_cast<double>(totals.peak_cycles) * static_cast<double>(used));
+  const auto set = [&](const char* name, const Hdf5Value& value) {
+    file.set_attribute("/summary", name, value);
+  };
+  set("total_cycles", totals.run.cycles.value());
+  set("exchange_cycles", totals.run.exchange.value());
+  set("compute_cycles", totals.run.compute.value());
+  set("sync_cycles", totals.run.sync.value());
+  set("host_cycles", totals.run.host.value());
+  set("supersteps", totals.run.supersteps);
+  set("worker_instructions", totals.run.worker_instructions);
+  set("exchange_bytes", totals.exchange_bytes);
+  set("host_bytes", totals.host_bytes);
+  set("flops", flops_of(part, totals));
+  set("balance", balance);
+  set("trap", end.trap);
+  StepSums names;
+  StepSums::for_each_column(names, [&](const char* name, auto& member) {
+    std::vector<std::decay_t<decltype(member)>> values;
+    for (const StepSums& sums : totals.steps) {
+      StepSums::for_each_column(sums, [&](const char* other, const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>,
+                                     std::decay_t<decltype(member)>>) {
+          if (std::string_view(other) == name) values.push_back(value);
+        }
+      });
+    }
+    make_table(file, fmt::format("/summary/step/{}", name), values);
+  });
+}
+
+}  // namespace
+
+void describe_dataset(Hdf5File& file, const std::string& path) {
+  for (const TraceColumn& column : trace_columns()) {
+    if (column.path != path) continue;
+    // Texts have a unit too, so that every dataset can be asked for one.
+    file.set_attribute(path, "units", std::string(column.unit.empty() ? "1" : column.unit));
+    file.set_attribute(path, "long_name", std::string(column.meaning));
+    file.set_attribute(path, "axes", std::string(column.axes));
+    return;
+  }
+  SUPERSTEP_CHECK(false, path + " is not in the schema");
+}
+
+std::uint64_t complete_rows(const Hdf5File& file) {
+  std::uint64_t rows = UINT64_MAX;
+  std::uint64_t profiles = UINT64_MAX;
+  for (const TraceColumn& column : trace_columns()) {
+    const std::string dataset(column.path);
+    if (!column.grows() || !file.exists(dataset)) continue;
+    std::uint64_t& least = dataset.starts_with("/profiles/") ? profiles : rows;
+    least = std::min(least, file.dims(dataset)[0]);
+  }
+  if (rows == UINT64_MAX) return 0;
+  if (!file.exists("/supersteps/profile") || rows == 0) return rows;
+  std::vector<std::uint32_t> used(rows);
+  file.read("/supersteps/profile", Hdf5Type::kU32, 0, rows, used.data());
+  const auto cut =
+      std::find_if(used.begin(), used.end(), [&](std::uint32_t p) { return p >= profiles; });
+  return static_cast<std::uint64_t>(cut - used.begin());
+}
+
+std::size_t step_count(const Hdf5File& file) { return file.dims("/program/step/kind")[0]; }
+
+TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows) {
+  TraceTotals totals(step_count(file));
+  std::vector<SuperstepRow> block;
+  for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
+    block.assign(std::min(kSuperstepChunk, rows - first), {});
+    SuperstepRow names;
+    SuperstepRow::for_each_column(names, [&](const char* name, auto& member) {
+      using Value = std::decay_t<decltype(member)>;
+      if (std::string_view(name) == "profile") return;  // sums to nothing
+      std::vector<Value> values(block.size());
+      file.read(fmt::format("/supersteps/{}", name), hdf5_type_of(Value{}), first, block.size(),
+                values.data());
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        SuperstepRow::for_each_column(block[i], [&](const char* other, auto& target) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(target)>, Value>) {
+            if (std::string_view(other) == name) target = values[i];
+          }
+        });
+      }
+    });
+    for (const SuperstepRow& row : block) totals.add(row);
+  }
+  return totals;
+}
+
+void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
+                  const std::filesystem::path& out) {
+  std::filesystem::path fresh = out;
+  fresh += ".new";
+  Hdf5File file = Hdf5File::create(fresh);
+  for (const TraceAttribute& attribute : trace_attributes()) {
+    if (attribute.object != "/") continue;
+    const std::string name(attribute.name);
+    if (const auto value = part.attribute("/", name)) file.set_attribute("/", name, *value);
+  }
+  file.set_attribute("/", "complete", std::uint64_t{1});
+  file.set_attribute("/", "outcome", end.outcome);
+  for (const std::string_view group : trace_groups()) file.make_group(std::string(group));
+  for (const std::string& name : part.attributes("/provenance")) {
+    if (const auto value = part.attribute("/provenance", name)) {
+      file.set_attribute("/provenance", name, *value);
+    }
+  }
+  for (const auto& [name, text] : end.provenance) file.set_attribute("/provenance", name, text);
+  const std::uint64_t rows = complete_rows(part);
+  for (const TraceColumn& column : trace_columns()) {
+    const std::string dataset(column.path);
+    if (!part.exists(dataset)) continue;
+    if (!column.grows()) {
+      copy_fixed(part, file, column);
+    } else {
+      const bool profile = column.axes == "profile used";
+      copy_growing(part, file, column, profile ? part.dims(dataset)[0] : rows);
+    }
+  }
+  write_summary(part, totals, end, file);
+  file.close();
+  std::filesystem::rename(fresh, out);
+}
+
+}  // namespace superstep

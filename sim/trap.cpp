@@ -1,0 +1,12 @@
+#include <fmt/format.h>
+
+#include "sim/machine.h"
+
+namespace superstep {
+
+std::string Trap::text() const {
+  return fmt::format("trap at cycle {}, superstep {}, tile {}, {}, pc {:#x}: {}", cycle.value(),
+                     superstep, index(tile), context, pc, cause);
+}
+
+}  // namespace superstep
