@@ -40,7 +40,8 @@ void fill_raw(HostTensor& tensor, const Token& blob) {
     const int high = hex_digit(digits[2 * i + 2]);
     const int low = hex_digit(digits[2 * i + 3]);
     if (high < 0 || low < 0) {
-      throw SyntaxError{blob.offset + 2 * i + 3, "expected hexadecimal digits of raw bytes"};
+      throw SyntaxError{blob.offset + 2 * i + (high < 0 ? 3 : 4),
+                        "expected hexadecimal digits of raw bytes"};
     }
     bytes[i] = static_cast<std::byte>(high * 16 + low);
   }

@@ -48,14 +48,18 @@ std::string canonical_name(std::string name) {
   return name;
 }
 
-std::string unsupported_op(std::string name) {
+std::string unsupported_op(const std::string& name) {
+  // Names are compared behind their dialect, which would make all of them near to each other.
   constexpr std::size_t kLongestName = 64;
-  name.resize(std::min(name.size(), kLongestName));
+  const std::size_t stem = name.find('.') + 1;
   std::vector<std::string> known;
-  for (const OpDefinition* op : all_ops()) known.emplace_back(op->name);
-  const std::string near = nearest(name, known);
-  return "op " + name + " is not supported" +
-         (near.empty() ? std::string() : "; the nearest supported one is " + near);
+  for (const OpDefinition* op : all_ops()) {
+    if (op->name.substr(0, stem) == name.substr(0, stem)) known.emplace_back(op->name.substr(stem));
+  }
+  const std::string near = nearest(name.substr(stem, kLongestName), known);
+  return "op " + name.substr(0, kLongestName) + " is not supported" +
+         (near.empty() ? std::string()
+                       : "; the nearest supported one is " + name.substr(0, stem) + near);
 }
 
 void complete_dot(SyntaxOp& op) {
