@@ -138,33 +138,50 @@ class Scheduler {
     std::vector<std::uint32_t> order(tasks_.size());
     std::iota(order.begin(), order.end(), 0U);
     Placement best = place_in(order, look_back);
+    // `key` of a task number; equal keys keep the given order.
     const auto attempt = [&](auto key) {
       if (static_cast<double>(best.length) <= aim) return;
-      std::vector<std::pair<decltype(key(tasks_[0])), std::uint32_t>> keyed;
+      std::vector<std::pair<decltype(key(0U)), std::uint32_t>> keyed;
       keyed.reserve(tasks_.size());
-      for (std::uint32_t i = 0; i < tasks_.size(); ++i) keyed.emplace_back(key(tasks_[i]), i);
+      for (std::uint32_t i = 0; i < tasks_.size(); ++i) keyed.emplace_back(key(i), i);
       std::sort(keyed.begin(), keyed.end());
       for (std::size_t i = 0; i < keyed.size(); ++i) order[i] = keyed[i].second;
       Placement next = place_in(order, look_back);
       if (next.length < best.length) best = std::move(next);
     };
     const std::uint32_t tiles = machine_.tiles();
-    attempt([&](const Task& task) {
+    attempt([&](std::uint32_t i) {
+      const Task& task = tasks_[i];
       return std::tuple((task.arrivals.front().tile + tiles - task.source) % tiles, task.source);
     });
     if (!look_back) return best;
-    attempt([](const Task& task) { return ~task.words; });
-    attempt([&](const Task& task) {
+    attempt([&](std::uint32_t i) { return ~tasks_[i].words; });
+    attempt([&](std::uint32_t i) {
+      const Task& task = tasks_[i];
       std::uint64_t load = words_out_[task.source];
       for (const Arrival& to : task.arrivals) load = std::max(load, words_in_[to.tile]);
       return std::tuple(~load, ~task.words);
     });
+    // What came last in the best schedule goes first, the rest in the order it had there.
+    for (int round = 0; round < 2; ++round) {
+      const Placement before = best;
+      attempt([&](std::uint32_t i) {
+        const bool late = end_of(i, before) * 10 >= before.length * 9;
+        return std::tuple(!late, before.start[i]);
+      });
+    }
     return best;
   }
 
  private:
   [[nodiscard]] Blocks blocks_of(std::uint32_t address, std::uint32_t words) const {
     return {memory_block(machine_, address), memory_block(machine_, address + words * 4 - 4)};
+  }
+
+  [[nodiscard]] std::uint64_t end_of(std::uint32_t task, const Placement& placement) const {
+    std::uint64_t longest = 0;
+    for (const Arrival& to : tasks_[task].arrivals) longest = std::max(longest, to.latency);
+    return placement.start[task] + longest + tasks_[task].words;
   }
 
   void add_task(const Transfer& transfer) {
