@@ -171,7 +171,7 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& tensors)
   const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
   Hdf5Id file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT), H5Fclose);
-  if (!file) throw MalformedInput({problem_in(path, "cannot be written")});
+  if (!file) throw UserError(ExitCode::kUsage, {problem_in(path, "cannot be written")});
   for (const auto& [name, tensor] : tensors) {
     const std::vector<hsize_t> dims(tensor.type.shape.begin(), tensor.type.shape.end());
     const Hdf5Id space(dims.empty()

@@ -82,7 +82,8 @@ std::optional<HostFault> check_port(const HostPort& port, const std::vector<Exte
     if (event.kind == PortEvent::Kind::kMux) {
       selected = event.value == kMuxHost;
       ever_selected = ever_selected || selected;
-    } else if (event.kind == PortEvent::Kind::kSend && event.direction != kSendNowhere) {
+    } else if (event.kind == PortEvent::Kind::kSend &&
+               (event.direction & kSendBothWays) != kSendNowhere) {
       if (!selected) {
         return HostFault{event.cycle, port.tile, event.pc,
                          "a send in a host phase while the input mux does not select the host"};

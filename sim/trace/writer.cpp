@@ -57,6 +57,14 @@ class ProfileStore {
   std::uint32_t count_ = 0;
 };
 
+Hdf5File create_part(const std::filesystem::path& part) {
+  try {
+    return Hdf5File::create(part);
+  } catch (const std::runtime_error&) {
+    throw UserError(ExitCode::kUsage, {Problem{{part.string(), 0, 0}, "cannot be written"}});
+  }
+}
+
 std::filesystem::path part_of(const std::filesystem::path& path) {
   std::filesystem::path part = path;
   return part += ".part";
@@ -191,7 +199,7 @@ struct TraceWriter::State {
       : path(std::move(p)),
         level(l),
         used_tiles(image.entries.size()),
-        file(Hdf5File::create(part_of(path))),
+        file(create_part(part_of(path))),
         totals(image.info.steps.size() + 1) {}
 
   template <class T>
