@@ -209,7 +209,7 @@ TEST(ExchangeSchedule, SendsAndReceivesOfOneElementTakeTurns) {
 TEST(ExchangeSchedule, RandomTrafficIsDeliveredWordForWord) {
   const MachineConfig machine = small64();
   std::mt19937 random(3);
-  for (int trial = 0; trial < 40; ++trial) {
+  for (std::uint32_t trial = 0; trial < 40; ++trial) {
     SCOPED_TRACE(trial);
     const auto pick = [&](std::uint32_t below) {
       return static_cast<std::uint32_t>(random() % below);
