@@ -46,11 +46,12 @@ Pair normalised(Term high, Term low) {
   return {sum, low - (sum - high)};
 }
 
-/// log(m) for m in [sqrt(1/2), sqrt(2)): 2 s + 2 s^3 / 3 + 2 s^5 / 5 + … of s = (m - 1) / (m + 1).
-Pair logarithm(Term m) {
-  const Term numerator = m - 1.0F;
-  const Term denominator = m + 1.0F;
-  const Term denominator_rest = m - (denominator - 1.0F);
+/// log(m / base) for m near base: 2 s + 2 s^3 / 3 + 2 s^5 / 5 + … of s = (m - base) / (m + base),
+/// |s| < 0.102.
+Pair logarithm(Term m, Term base) {
+  const Term numerator = m - base;
+  const Term denominator = m + base;
+  const Term denominator_rest = m - (denominator - base);
   const Term s = numerator / denominator;
   const Term s_high = truncated(s);
   const Pair d = split(denominator);
@@ -58,30 +59,37 @@ Pair logarithm(Term m) {
   const Term s_low = rest / denominator;
 
   const Term square = s_high * s_high + (s_high + s_high + s_low) * s_low;
-  constexpr float kSeries[] = {2.0F / 3, 2.0F / 5, 2.0F / 7, 2.0F / 9, 2.0F / 11, 2.0F / 13};
+  constexpr float kSeries[] = {2.0F / 3, 2.0F / 5, 2.0F / 7, 2.0F / 9};
   const Term tail = s * (square * polynomial(square, kSeries));
   return normalised(s_high + s_high, s_low + s_low + tail);
 }
 
-/// log2(x) for positive finite x, to about 2^-30 of its value.
+/// log2(x) for positive finite x, to about 2^-31 of its value.
 Pair logarithm2(Term x) {
   constexpr float kSmallestNormal = 1.17549435e-38F;
-  constexpr std::int32_t kRootHalfBits = 0x3f3504f3;
+  constexpr std::int32_t kLowestMantissa = 0x3f5db3d7;  // sqrt(3) / 2
+  constexpr float kRootOfBase = 1.2247449F;             // sqrt(1.5)
   const Term subnormal = x < kSmallestNormal;
   const Term scaled = select(subnormal, x * 16777216.0F, x);
   const Term bits = scaled.bits_as(DType::kI32);
   const Term exponent =
-      (bits - bits.i32(kRootHalfBits)).apply(Primitive::kShrArithmetic, bits.i32(23));
-  const Term mantissa = bits - exponent.apply(Primitive::kShl, bits.i32(23));
-  const Pair log = logarithm(mantissa.bits_as(DType::kF32));
+      (bits - bits.i32(kLowestMantissa)).apply(Primitive::kShrArithmetic, bits.i32(23));
+  const Term mantissa = (bits - exponent.apply(Primitive::kShl, bits.i32(23))).bits_as(DType::kF32);
+  // Taking 1 or 1.5 as the base of the mantissa keeps the series short.
+  const Term low_half = mantissa < kRootOfBase;
+  const Pair log = logarithm(mantissa, select(low_half, x.f32(1), x.f32(1.5F)));
 
-  constexpr float kHigh = 1.4423828125F;  // 1 / ln 2 to 12 bits
+  constexpr float kHigh = 1.4423828125F;  // 1 / ln 2 to 12 bits, and the rest
   constexpr float kLow = 3.1222839e-4F;
+  constexpr float kBaseHigh = 0.5849609375F;  // log2(1.5) to 12 bits, and the rest
+  constexpr float kBaseLow = 1.5632211e-6F;
+  const Term base = select(low_half, x.f32(0), x.f32(kBaseHigh));
+  const Term base_rest = select(low_half, x.f32(0), x.f32(kBaseLow));
   const Term high = log.high * kHigh;
-  const Term low = log.low * kHigh + (log.high + log.low) * kLow;
+  const Term low = log.low * kHigh + (log.high + log.low) * kLow + base_rest;
   const Term whole = exponent.as(DType::kF32) + select(subnormal, x.f32(-24), x.f32(0));
-  const Term sum = truncated((high + low) + whole);
-  return {sum, low - ((sum - whole) - high)};
+  const Term sum = truncated(((high + low) + base) + whole);
+  return {sum, low - (((sum - whole) - base) - high)};
 }
 
 /// 2^(z.high + z.low), rounded once from a value good to about 1 ULP, also where it is subnormal.

@@ -146,7 +146,7 @@ TEST_P(Agreement, OfLoweringAndReferenceOnEveryDType) {
     }
     taken.insert(use.what);
     const HostTensor reference = evaluate(graph, use.operands)[0];
-    const HostTensor lowered = run_lowering(graph, use.operands)[0];
+    const HostTensor lowered = run_lowering(graph.ops()[0], graph, use.operands)[0];
     EXPECT_TRUE(close(lowered, reference, use.ulp)) << op.name << " on " << use.what;
   }
   EXPECT_FALSE(taken.empty());

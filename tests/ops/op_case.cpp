@@ -104,8 +104,8 @@ Graph graph_of(const OpCase& use) {
   return graph;
 }
 
-std::vector<HostTensor> run_lowering(const Graph& graph, const std::vector<HostTensor>& operands) {
-  const Op& op = graph.ops()[0];
+std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
+                                     const std::vector<HostTensor>& operands) {
   const auto& lowering = op.definition->lowering;
   if (const auto* elementwise = std::get_if<ElementwiseLowering>(&lowering)) {
     vertex::Expression expression;

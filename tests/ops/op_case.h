@@ -40,7 +40,8 @@ Graph graph_of(const OpCase& use);
 
 /// What the op's lowering gives: its expression run on the host, or its boxes copied. Empty for
 /// other lowerings.
-std::vector<HostTensor> run_lowering(const Graph& graph, const std::vector<HostTensor>& operands);
+std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
+                                     const std::vector<HostTensor>& operands);
 
 /// Hand-computed uses, at least one for each op.
 std::vector<OpCase> elementwise_cases();

@@ -1,0 +1,291 @@
+// Runs StableHLO's own test data: each check becomes two results of @main, compared here.
+// The folder holds `interpret`, `math` and `testdata` of openxla/stablehlo (stablehlo/tests and
+// stablehlo/testdata).
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <sstream>
+
+#include "compiler/compile.h"
+#include "compiler/ops/elements.h"
+#include "tests/ops/op_case.h"
+
+namespace superstep {
+namespace {
+
+struct Check {
+  std::string kind, found, expected, found_type, expected_type;
+  std::uint64_t ulp = 0;
+  double difference = 0;
+};
+
+/// A module whose @main returns what its checks compared.
+struct Checked {
+  std::string text;
+  std::vector<Check> checks;
+};
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> sections(const std::string& text) {
+  std::vector<std::string> out;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find("// -----"); end != std::string::npos;
+       end = text.find("// -----", begin)) {
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 8;
+  }
+  out.push_back(text.substr(begin));
+  return out;
+}
+
+/// 64-bit element types as 32-bit ones: most of `interpret` holds small numbers in wide types.
+std::string narrowed(const std::string& text) {
+  static const std::regex kInteger("(<|x)(u?)i64>");
+  static const std::regex kFloat("(<|x)f64>");
+  return std::regex_replace(std::regex_replace(text, kInteger, "$1$2i32>"), kFloat, "$1f32>");
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+std::string joined(const std::vector<Check>& checks, bool types) {
+  std::string out;
+  for (const Check& check : checks) {
+    if (!out.empty()) out += ", ";
+    out +=
+        types ? check.found_type + ", " + check.expected_type : check.found + ", " + check.expected;
+  }
+  return out;
+}
+
+/// The one statement that starts with `name` at `at` and ends with its line, or where its brackets
+/// Where the statement at `at` ends: with the line that holds its type.
+std::size_t end_of_statement(const std::string& text, std::size_t at) {
+  return std::min(text.find('\n', text.find(" : ", at)), text.size());
+}
+
+Check parse_check(const std::string& statement, std::size_t number, std::string& replacement) {
+  static const std::regex kCall(
+      R"(@check\.(\w+)\((%[\w#]+), (%[\w#]+)\)[^:]*: \((tensor<[^)]*>), (tensor<[^)]*>)\))");
+  static const std::regex kConstant(
+      R"(check\.(\w+)_const (%[\w#]+), (dense<[\s\S]*>) : (tensor<[^{ ]*>))");
+  static const std::regex kPair(R"(check\.(\w+) (%[\w#]+), (%[\w#]+)[^:]* : (tensor<[^{ ,]*>))");
+  static const std::regex kUlp(R"(max_ulp_difference = (\d+))");
+  static const std::regex kTolerance(R"(tolerance = ([\d.e-]+))");
+  std::smatch match;
+  Check check;
+  if (std::regex_search(statement, match, kCall)) {
+    check = {match[1], match[2], match[3], match[4], match[5]};
+    check.ulp = 3;
+    check.difference = 1e-3;
+  } else if (std::regex_search(statement, match, kConstant)) {
+    const std::string name = "%check_" + std::to_string(number);
+    replacement = name + " = stablehlo.constant " + match[3].str() + " : " + match[4].str();
+    check = {match[1], match[2], name, match[4], match[4]};
+    check.ulp = 1;
+    check.difference = 1e-4;
+  } else if (std::regex_search(statement, match, kPair)) {
+    check = {match[1], match[2], match[3], match[4], match[4]};
+    check.ulp = 1;
+    check.difference = 1e-4;
+  }
+  if (std::regex_search(statement, match, kUlp)) check.ulp = std::stoull(match[1]);
+  if (std::regex_search(statement, match, kTolerance)) check.difference = std::stod(match[1]);
+  return check;
+}
+
+/// Empty text when the section has no check of a form that is known here.
+Checked rewritten(std::string text) {
+  Checked out;
+  for (std::size_t at = text.find("check."); at != std::string::npos;
+       at = text.find("check.", at)) {
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    const std::size_t end = end_of_statement(text, begin);
+    std::string replacement;
+    const Check check =
+        parse_check(text.substr(begin, end - begin), out.checks.size(), replacement);
+    if (check.kind.empty()) return {};
+    out.checks.push_back(check);
+    text.replace(begin, end - begin, replacement);
+    at = begin;
+  }
+  if (out.checks.empty()) return {};
+  // The function that held the checks is @main, or the only one.
+  std::size_t main = text.find("@main(");
+  if (main == std::string::npos) {
+    main = text.find("func.func @");
+    if (main == std::string::npos || text.find("func.func", main + 1) != std::string::npos)
+      return {};
+    main += 10;
+    text.replace(main, text.find('(', main) - main, "@main");
+  }
+  const std::size_t head = text.find("()", main);
+  const std::size_t body = text.find("{\n", main);
+  if (head == std::string::npos || head > body) return {};
+  std::size_t leave = text.find("return", body);
+  while (text.rfind("stablehlo.return", leave) == leave - 10)
+    leave = text.find("return", leave + 1);
+  text.replace(leave, text.find('\n', leave) - leave,
+               "return " + joined(out.checks, false) + " : " + joined(out.checks, true));
+  text.replace(head + 2, body - head - 2, " -> (" + joined(out.checks, true) + ") ");
+  replace_all(text, "func.return", "return");
+  out.text = text;
+  return out;
+}
+
+/// Every value of a graph without arguments; lowerings run on the host where that is possible, if
+/// `lowers`.
+std::vector<HostTensor> all_values(const Graph& graph, bool lowers) {
+  std::vector<HostTensor> values(graph.values().size());
+  for (const Op& op : graph.ops()) {
+    std::vector<HostTensor> operands;
+    for (const ValueId operand : op.operands) operands.push_back(values[index(operand)]);
+    std::vector<HostTensor> results;
+    if (lowers) results = run_lowering(op, graph, operands);
+    if (results.empty()) results = op.definition->evaluate(op, operands);
+    for (std::size_t i = 0; i < results.size(); ++i) values[index(op.results[i])] = results[i];
+  }
+  return values;
+}
+
+/// By element of a dot's result, how far two ways of adding up may differ: 2 K u sum |a||b| for K
+/// products.
+std::vector<double> dot_bounds(const Op& op, const std::vector<HostTensor>& values) {
+  std::vector<HostTensor> magnitudes;
+  for (const ValueId operand : op.operands) {
+    HostTensor magnitude = values[index(operand)];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(magnitude.type.elements()); ++i) {
+      write_float(magnitude, i, std::fabs(read_float(magnitude, i)));
+    }
+    magnitudes.push_back(std::move(magnitude));
+  }
+  const HostTensor sums = op.definition->evaluate(op, magnitudes)[0];
+  const double products = std::sqrt(static_cast<double>(magnitudes[0].type.elements()) *
+                                    static_cast<double>(magnitudes[1].type.elements()) /
+                                    static_cast<double>(sums.type.elements()));
+  const double unit = std::ldexp(1.0, sums.type.dtype == DType::kF16 ? -11 : -24);
+  std::vector<double> bounds;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(sums.type.elements()); ++i) {
+    bounds.push_back(2 * products * unit * read_float(sums, i));
+  }
+  return bounds;
+}
+
+::testing::AssertionResult within(const HostTensor& found, const HostTensor& expected,
+                                  const std::function<double(std::size_t)>& bound) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
+    const double a = read_float(found, i);
+    const double b = read_float(expected, i);
+    const bool same = a == b || (std::isnan(a) && std::isnan(b));
+    if (!same && !(std::fabs(a - b) <= bound(i))) {
+      return ::testing::AssertionFailure() << "element " << i << " is " << a << ", expected " << b;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+/// Whether result `result` of the graph is what the next one says it should be.
+::testing::AssertionResult holds(const Check& check, const Graph& graph, std::size_t result,
+                                 const std::vector<HostTensor>& values) {
+  const ValueId id = graph.results()[result];
+  const HostTensor& found = values[index(id)];
+  const HostTensor& expected = values[index(graph.results()[result + 1])];
+  if (check.kind == "expect_eq" || !is_float(found.type.dtype)) return close(found, expected, 0);
+  const auto producer = graph.value(id).producer;
+  if (producer && graph.ops()[*producer].definition->name == "stablehlo.dot_general") {
+    const std::vector<double> bounds = dot_bounds(graph.ops()[*producer], values);
+    return within(found, expected, [&](std::size_t i) { return bounds[i]; });
+  }
+  if (check.kind == "expect_close") return close(found, expected, check.ulp);
+  return within(found, expected, [&](std::size_t i) {
+    return check.difference * std::max(1.0, std::fabs(read_float(expected, i)));
+  });
+}
+
+std::vector<std::filesystem::path> modules_below(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> out;
+  if (!std::filesystem::exists(folder)) return out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".mlir") out.push_back(entry.path());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+/// Functions whose expected values hold for 64 bits only, and the module that tests the check
+/// itself.
+constexpr const char* kExcepted[] = {"@count_leading_zeros_op_test_si64", "@remainder_op_test_f64",
+                                     "@ulp_difference_float32"};
+
+class Conformance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Conformance, HoldsForEveryModuleOfSupportedOps) {
+  const char* root = std::getenv("STABLEHLO_TESTDATA");
+  if (root == nullptr) {
+    GTEST_SKIP() << "STABLEHLO_TESTDATA does not name a folder with StableHLO's *.mlir test data";
+  }
+  const bool narrows = std::string(GetParam()) == "interpret";
+  std::size_t run = 0;
+  std::size_t unsupported = 0;
+  std::size_t unreadable = 0;
+  for (const std::filesystem::path& path :
+       modules_below(std::filesystem::path(root) / GetParam())) {
+    for (const std::string& section : sections(read_text(path))) {
+      if (std::ranges::any_of(kExcepted, [&](const char* name) {
+            return section.find(name) != std::string::npos;
+          })) {
+        continue;
+      }
+      const Checked module = rewritten(narrows ? narrowed(section) : section);
+      if (module.text.empty()) {
+        ++unreadable;
+        continue;
+      }
+      Module imported;
+      try {
+        imported = import_stablehlo(module.text, path.filename().string());
+      } catch (const Unsupported&) {
+        ++unsupported;
+        continue;
+      } catch (const MalformedInput& error) {
+        // A number that was written for 64 bits.
+        EXPECT_TRUE(narrows) << error.what();
+        ++unreadable;
+        continue;
+      }
+      ++run;
+      for (const bool lowers : {false, true}) {
+        const std::vector<HostTensor> values = all_values(imported.main, lowers);
+        for (std::size_t i = 0; i < module.checks.size(); ++i) {
+          EXPECT_TRUE(holds(module.checks[i], imported.main, 2 * i, values))
+              << (lowers ? "lowering, " : "reference, ") << path << "\n"
+              << section.substr(0, 300);
+        }
+      }
+    }
+  }
+  std::printf("%s: %zu modules hold, %zu need what is not supported, %zu are of another form\n",
+              GetParam(), run, unsupported, unreadable);
+  EXPECT_GT(run, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(StableHlo, Conformance, ::testing::Values("interpret", "math", "testdata"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace superstep
