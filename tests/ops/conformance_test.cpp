@@ -175,9 +175,11 @@ std::vector<double> dot_bounds(const Op& op, const std::vector<HostTensor>& valu
     magnitudes.push_back(std::move(magnitude));
   }
   const HostTensor sums = op.definition->evaluate(op, magnitudes)[0];
-  const double products = std::sqrt(static_cast<double>(magnitudes[0].type.elements()) *
-                                    static_cast<double>(magnitudes[1].type.elements()) /
-                                    static_cast<double>(sums.type.elements()));
+  double products = 1;
+  for (const std::int64_t d :
+       std::get<std::vector<std::int64_t>>(op.attributes.at("lhs_contracting_dimensions"))) {
+    products *= static_cast<double>(magnitudes[0].type.shape[static_cast<std::size_t>(d)]);
+  }
   const double unit = std::ldexp(1.0, sums.type.dtype == DType::kF16 ? -11 : -24);
   std::vector<double> bounds;
   for (std::size_t i = 0; i < static_cast<std::size_t>(sums.type.elements()); ++i) {
