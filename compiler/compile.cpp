@@ -1,0 +1,29 @@
+#include "compiler/compile.h"
+
+#include <utility>
+
+#include "compiler/image/build.h"
+#include "compiler/lower/lower.h"
+#include "compiler/passes/passes.h"
+
+namespace superstep {
+
+ProgramImage compile(const Module& module, const MachineConfig& machine,
+                     const CompileProgress& progress,
+                     const std::function<void(const ProgramInfo&)>& on_memory) {
+  const auto stage = [&](std::string_view name) {
+    if (progress) progress(name);
+  };
+  Module simple{module.name, {}, module.argument_alias};
+  stage("fold constants");
+  simple.main = fold_constants(module.main);
+  stage("merge equal ops");
+  simple.main = merge_equal_ops(simple.main);
+  stage("remove unused ops");
+  simple.main = remove_unused_ops(simple.main);
+  stage("lower");
+  LoweredProgram program = lower(simple, machine);
+  return build_image(simple, machine, std::move(program), progress, on_memory);
+}
+
+}  // namespace superstep

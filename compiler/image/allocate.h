@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace superstep {
+
+/// Storage that one tile needs from one point of the program to another, both included.
+struct StorageRequest {
+  std::uint32_t bytes = 0;  ///< a multiple of 8
+  std::uint32_t first = 0, last = 0;
+};
+
+/// Addresses [begin, end) that may hold data.
+struct DataRange {
+  std::uint32_t begin = 0, end = 0;
+};
+
+struct Allocation {
+  std::vector<std::uint32_t> addresses;  ///< by request
+  std::uint64_t missing_bytes = 0;       ///< what lies beyond the last range; 0 when all fits
+};
+
+/// First fit, largest first, in the ranges in their order. What finds no place goes after the last
+/// range's end: a measure of what is missing.
+[[nodiscard]] Allocation allocate(const std::vector<StorageRequest>& requests,
+                                  const std::vector<DataRange>& ranges);
+
+/// The most bytes that live at once.
+[[nodiscard]] std::uint64_t peak_bytes(const std::vector<StorageRequest>& requests);
+
+}  // namespace superstep

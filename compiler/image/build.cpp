@@ -1,0 +1,483 @@
+#include "compiler/image/build.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "compiler/exchange/schedule.h"
+#include "compiler/image/codelets.h"
+#include "compiler/image/storage.h"
+#include "compiler/image/tile_code.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::uint32_t kHostStep = 0;
+/// Bytes of a tile's row that the first placement sets aside for each end of a transfer.
+constexpr std::uint32_t kRowBytesPerEnd = 16;
+/// Code sizes depend on addresses and addresses on code sizes; each try sets more aside.
+constexpr int kMostTries = 4;
+
+std::uint32_t align_up(std::uint32_t value, std::uint32_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// One `runall` of a tile's program.
+struct PlacedLaunch {
+  std::uint32_t superstep = 0;
+  std::uint32_t step = 0;
+  std::uint32_t codelet = 0;
+  std::uint32_t state = 0;  ///< address
+  const Launch* launch = nullptr;
+};
+
+/// What a participating tile runs, and where its parts of region 0 are.
+struct TileProgram {
+  TileId tile{};
+  std::vector<PlacedLaunch> launches;
+  std::uint32_t stacks = 0, scratch = 0, states = 0, code = 0;  ///< addresses
+  std::uint32_t code_bytes = 0;                                 ///< expected, then exact
+  std::uint32_t row_bytes = 0;
+  std::vector<std::uint32_t> words;
+};
+
+class Builder {
+ public:
+  Builder(const Module& module, const MachineConfig& machine, LoweredProgram program)
+      : module_(module),
+        machine_(machine),
+        program_(std::move(program)),
+        library_(machine, program_.codelets) {}
+
+  ProgramImage build(const std::function<void(std::string_view)>& progress,
+                     const std::function<void(const ProgramInfo&)>& on_memory) {
+    find_tiles();
+    number_steps();
+    collect_launches();
+    place_fixed_parts();
+    const Storage storage = place(progress, on_memory);
+    add_segments(storage);
+    describe_memory(storage);
+    finish();
+    return std::move(image_);
+  }
+
+ private:
+  /// Tiles that hold or run anything; the others stay outside every sync.
+  void find_tiles() {
+    std::vector<bool> used(machine_.tiles());
+    for (const Buffer& buffer : program_.buffers) {
+      for (const Interval& interval : buffer.layout->intervals()) {
+        for (const TileId tile : interval.tiles) used[index(tile)] = true;
+      }
+    }
+    tile_number_.resize(machine_.tiles());
+    for (std::uint32_t t = 0; t < used.size(); ++t) {
+      if (!used[t]) continue;
+      tile_number_[t] = tiles_.size();
+      tiles_.push_back({.tile = TileId{t}, .launches = {}, .words = {}});
+      participants_.push_back(TileId{t});
+    }
+    if (participants_.empty()) return;
+    trip_count_ = BufferId{static_cast<std::uint32_t>(program_.buffers.size())};
+    program_.buffers.push_back(
+        {.kind = Buffer::Kind::kArgument,
+         .name = "trip count",
+         .type = {DType::kU32, {}},
+         .element_bytes = 4,
+         .layout = std::make_shared<const Layout>(std::vector<Interval>{{0, 1, participants_}}),
+         .contents = {},
+         .source = {}});
+  }
+
+  void number_steps() {
+    std::vector<StepInfo>& steps = image_.info.steps;
+    steps.push_back({.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}});
+    for (const Superstep& superstep : program_.supersteps) {
+      exchange_step_.push_back(static_cast<std::uint32_t>(steps.size()));
+      if (!superstep.movements.empty()) {
+        StepInfo info{.kind = StepInfo::Kind::kExchange,
+                      .name = superstep.names[0],
+                      .operation = superstep.operation,
+                      .source = superstep.source};
+        std::vector<std::string> names = superstep.names;
+        std::ranges::sort(names);
+        names.erase(std::ranges::unique(names).begin(), names.end());
+        if (names.size() > 1) info.name += " +" + std::to_string(names.size() - 1);
+        for (const Movement& movement : superstep.movements) {
+          info.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
+        }
+        steps.push_back(std::move(info));
+      }
+      compute_step_.push_back(static_cast<std::uint32_t>(steps.size()));
+      for (const ComputeSet& set : superstep.computes) {
+        steps.push_back({.kind = StepInfo::Kind::kCompute,
+                         .name = set.name,
+                         .operation = set.operation,
+                         .source = set.source,
+                         .flops = set.flops});
+      }
+    }
+  }
+
+  void collect_launches() {
+    for (std::uint32_t s = 0; s < program_.supersteps.size(); ++s) {
+      std::uint32_t step = compute_step_[s];
+      for (const ComputeSet& set : program_.supersteps[s].computes) {
+        for (const Launch& launch : set.launches) {
+          program_of(launch.tile).launches.push_back({s, step, set.codelet, 0, &launch});
+        }
+        ++step;
+      }
+    }
+  }
+
+  TileProgram& program_of(TileId tile) { return tiles_[tile_number_[index(tile)]]; }
+
+  /// Codelets, stacks, scratch and vertex states; the supervisor's code comes after them.
+  void place_fixed_parts() {
+    const std::uint32_t workers = machine_.tile.workers;
+    for (TileProgram& t : tiles_) {
+      t.stacks = align_up(library_.end(), 8);
+      std::uint32_t scratch = 0;
+      for (const PlacedLaunch& launch : t.launches) {
+        scratch = std::max(scratch, library_.codelet(launch.codelet).scratch_bytes);
+      }
+      t.scratch = t.stacks + workers * library_.stack_bytes();
+      t.states = align_up(t.scratch + workers * scratch, 8);
+      std::uint32_t at = t.states;
+      for (PlacedLaunch& launch : t.launches) {
+        launch.state = at;
+        at += align_up(static_cast<std::uint32_t>(launch.launch->state.size()) * 4, 8);
+      }
+      t.code = at;
+      t.code_bytes = 512 + 16 * static_cast<std::uint32_t>(t.launches.size()) +
+                     16 * static_cast<std::uint32_t>(program_.supersteps.size());
+    }
+    for (const Superstep& superstep : program_.supersteps) {
+      for (const Movement& movement : superstep.movements) {
+        program_of(movement.source.tile).code_bytes += kRowBytesPerEnd;
+        for (const Movement::End& end : movement.destinations) {
+          program_of(end.tile).code_bytes += kRowBytesPerEnd;
+        }
+      }
+    }
+  }
+
+  /// The first address after the elements that hold code or are fetched ahead of it.
+  [[nodiscard]] std::uint32_t data_begin(const TileProgram& t) const {
+    return align_up(t.code + t.code_bytes + machine_.tile.fetch_ahead_bytes,
+                    machine_.tile.element_bytes);
+  }
+
+  Storage place(const std::function<void(std::string_view)>& progress,
+                const std::function<void(const ProgramInfo&)>& on_memory) {
+    Storage storage(machine_, program_);
+    std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
+    for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
+    for (int tries = 0;; ++tries) {
+      if (progress) progress("allocate memory");
+      storage.place(begin);
+      report_if_too_full(storage, on_memory);
+      if (progress) progress("schedule exchanges");
+      schedule(storage);
+      if (progress) progress("build supervisor programs");
+      add_streams(storage);
+      emit_programs(storage);
+      bool fits = true;
+      for (const TileProgram& t : tiles_) {
+        if (data_begin(t) <= begin[index(t.tile)]) continue;
+        fits = false;
+        begin[index(t.tile)] = data_begin(t);
+      }
+      report_if_too_full(storage, on_memory);
+      if (fits) return storage;
+      SUPERSTEP_CHECK(tries < kMostTries, "code sizes do not settle");
+    }
+  }
+
+  void report_if_too_full(const Storage& storage,
+                          const std::function<void(const ProgramInfo&)>& on_memory) {
+    std::vector<std::uint64_t> missing = storage.missing_bytes();
+    for (const TileProgram& t : tiles_) {
+      const std::uint32_t end = t.code + t.code_bytes + machine_.tile.fetch_ahead_bytes;
+      if (end > machine_.tile.region1_base) {
+        missing[index(t.tile)] += end - machine_.tile.region1_base;
+      }
+    }
+    if (std::ranges::all_of(missing, [](std::uint64_t bytes) { return bytes == 0; })) return;
+    describe_memory(storage);
+    if (on_memory) on_memory(image_.info);
+    check_fits(machine_, program_, storage, image_.info.memory, missing);
+  }
+
+  void schedule(const Storage& storage) {
+    phases_.assign(program_.supersteps.size(), {});
+    tbb::parallel_for(std::size_t{0}, phases_.size(), [&](std::size_t s) {
+      std::vector<Transfer> transfers;
+      for (const Movement& movement : program_.supersteps[s].movements) {
+        const auto end = [&](const Movement::End& e) {
+          return TransferEnd{e.tile, storage.address(e.buffer, e.tile) + e.byte};
+        };
+        Transfer transfer{end(movement.source), {}, movement.words};
+        for (const Movement::End& e : movement.destinations)
+          transfer.destinations.push_back(end(e));
+        transfers.push_back(std::move(transfer));
+      }
+      if (!transfers.empty()) phases_[s] = schedule_exchange(machine_, transfers, participants_);
+    });
+    for (std::size_t s = 0; s < phases_.size(); ++s) {
+      if (!phases_[s].rows.empty()) {
+        image_.info.steps[exchange_step_[s]].bound_cycles = phases_[s].bound_words;
+      }
+    }
+  }
+
+  void add_stream(Stream::Kind kind, std::uint32_t position, const TensorType& type,
+                  std::optional<BufferId> buffer, const Storage& storage) {
+    Stream stream{.kind = kind, .position = position, .type = type, .pieces = {}};
+    if (buffer) {
+      const Buffer& b = program_.buffers[index(*buffer)];
+      for (const Interval& interval : b.layout->intervals()) {
+        const auto bytes = static_cast<std::uint32_t>(interval.count * b.element_bytes);
+        for (const TileId tile : interval.tiles) {
+          stream.pieces.push_back({tile, storage.address(*buffer, tile), align_up(bytes, 4),
+                                   static_cast<std::uint64_t>(interval.begin) * b.element_bytes,
+                                   bytes});
+        }
+      }
+    }
+    image_.streams.push_back(std::move(stream));
+  }
+
+  void add_streams(const Storage& storage) {
+    image_.streams.clear();
+    image_.first = image_.next = image_.last = {};
+    const Graph& graph = module_.main;
+    const std::vector<std::optional<std::uint32_t>> alias = alias_by_result();
+    const auto last_stream = [&] { return static_cast<std::uint32_t>(image_.streams.size() - 1); };
+    if (trip_count_) {
+      add_stream(Stream::Kind::kTripCount, 0, {DType::kU32, {}}, trip_count_, storage);
+      image_.first.arguments.push_back(last_stream());
+    }
+    for (std::uint32_t a = 0; a < graph.arguments().size(); ++a) {
+      add_stream(Stream::Kind::kArgument, a, graph.type(graph.arguments()[a]),
+                 program_.arguments[a], storage);
+      image_.first.arguments.push_back(last_stream());
+      const bool is_state = std::ranges::find(alias, std::optional(a)) != alias.end();
+      if (!is_state) image_.next.arguments.push_back(last_stream());
+    }
+    for (std::uint32_t r = 0; r < graph.results().size(); ++r) {
+      add_stream(Stream::Kind::kResult, r, graph.type(graph.results()[r]), program_.results[r],
+                 storage);
+      image_.last.results.push_back(last_stream());
+      if (!alias[r]) image_.next.results.push_back(last_stream());
+    }
+  }
+
+  [[nodiscard]] std::vector<std::optional<std::uint32_t>> alias_by_result() const {
+    std::vector<std::optional<std::uint32_t>> alias(module_.main.results().size());
+    for (std::uint32_t a = 0; a < module_.argument_alias.size(); ++a) {
+      if (module_.argument_alias[a]) alias[*module_.argument_alias[a]] = a;
+    }
+    return alias;
+  }
+
+  [[nodiscard]] std::vector<ExchangeRow> host_rows(const HostPhase& phase) const {
+    std::vector<HostSend> sends;
+    for (const std::uint32_t stream : phase.results) {
+      for (const StreamPiece& piece : image_.streams[stream].pieces) {
+        sends.push_back({piece.tile, piece.address, piece.bytes});
+      }
+    }
+    return encode_host_phase(machine_, sends, participants_);
+  }
+
+  void emit_programs(const Storage& storage) {
+    image_.marks.clear();
+    const auto first = host_rows(image_.first);
+    const auto next = host_rows(image_.next);
+    const auto last = host_rows(image_.last);
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      TileProgram& t = tiles_[i];
+      TileCode code(t.code);
+      t.row_bytes = 0;
+      const auto row = [&](const ExchangeRow& r, std::uint32_t step) {
+        SUPERSTEP_CHECK(r.tile == t.tile, "rows follow the participants");
+        image_.marks.push_back({t.tile, code.row(r.code), step});
+        t.row_bytes += static_cast<std::uint32_t>(r.code.size()) * 4;
+      };
+      for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
+        code.set_worker_base(w, t.stacks + w * library_.stack_bytes());
+      }
+      row(first[i], kHostStep);
+      code.align();
+      const std::uint32_t loop = code.here();
+      auto launch = t.launches.begin();
+      for (std::uint32_t s = 0; s < phases_.size(); ++s) {
+        if (!phases_[s].rows.empty()) row(phases_[s].rows[i], exchange_step_[s]);
+        for (; launch != t.launches.end() && launch->superstep == s; ++launch) {
+          const std::uint32_t at = code.launch(library_.address(launch->codelet), launch->state);
+          image_.marks.push_back({t.tile, at, launch->step});
+        }
+      }
+      const std::uint32_t done = code.count_down(storage.address(*trip_count_, t.tile));
+      row(next[i], kHostStep);
+      code.branch(loop);
+      code.align();
+      code.patch(done, code.here());
+      row(last[i], kHostStep);
+      code.stop();
+      t.words = code.words();
+      t.code_bytes = static_cast<std::uint32_t>(t.words.size()) * 4;
+    }
+  }
+
+  /// Segments of equal bytes at equal addresses become one.
+  class Segments {
+   public:
+    void add(TileId tile, std::uint32_t address, std::vector<std::uint8_t> bytes) {
+      if (!bytes.empty()) by_content_[{address, std::move(bytes)}].push_back(tile);
+    }
+    void take(std::vector<Segment>& segments) {
+      for (auto& [content, tiles] : by_content_) {
+        segments.push_back({std::move(tiles), content.first, content.second});
+      }
+    }
+
+   private:
+    std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::vector<TileId>> by_content_;
+  };
+
+  static std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(words.size() * 4);
+    for (const std::uint32_t word : words) {
+      for (int shift = 0; shift < 32; shift += 8) {
+        bytes.push_back(static_cast<std::uint8_t>(word >> shift));
+      }
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> states_of(const TileProgram& t,
+                                                     const Storage& storage) const {
+    std::vector<std::uint32_t> words;
+    for (const PlacedLaunch& launch : t.launches) {
+      for (const StateWord& word : launch.launch->state) {
+        std::uint32_t base = 0;
+        if (word.base == StateWord::Base::kBuffer) base = storage.address(word.buffer, t.tile);
+        if (word.base == StateWord::Base::kState) base = launch.state;
+        if (word.base == StateWord::Base::kScratch) base = t.scratch;
+        words.push_back(base + word.value);
+      }
+      if (words.size() % 2 != 0) words.push_back(0);
+    }
+    return words;
+  }
+
+  void add_segments(const Storage& storage) {
+    std::vector<std::vector<TileId>> users(library_.codelets().size());
+    for (const TileProgram& t : tiles_) {
+      std::vector<bool> used(users.size());
+      for (const PlacedLaunch& launch : t.launches) used[library_.number(launch.codelet)] = true;
+      for (std::size_t c = 0; c < used.size(); ++c) {
+        if (used[c]) users[c].push_back(t.tile);
+      }
+    }
+    for (std::size_t c = 0; c < users.size(); ++c) {
+      const std::uint32_t address = library_.addresses()[c];
+      if (users[c].empty()) continue;
+      image_.segments.push_back(
+          {users[c], address, bytes_of(vertex::place(library_.codelets()[c], address))});
+    }
+    Segments states, code, constants;
+    for (const TileProgram& t : tiles_) {
+      states.add(t.tile, t.states, bytes_of(states_of(t, storage)));
+      code.add(t.tile, t.code, bytes_of(t.words));
+    }
+    for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
+      const Buffer& buffer = program_.buffers[b];
+      if (buffer.kind != Buffer::Kind::kConstant) continue;
+      for (const Interval& interval : buffer.layout->intervals()) {
+        const auto* data = reinterpret_cast<const std::uint8_t*>(buffer.contents.data());
+        const auto begin = interval.begin * buffer.element_bytes;
+        const auto end = interval.end() * buffer.element_bytes;
+        for (const TileId tile : interval.tiles) {
+          const std::uint32_t address = storage.address(BufferId{b}, tile);
+          if (address != 0) constants.add(tile, address, {data + begin, data + end});
+        }
+      }
+    }
+    states.take(image_.segments);
+    code.take(image_.segments);
+    constants.take(image_.segments);
+  }
+
+  void describe_memory(const Storage& storage) {
+    std::vector<MemoryCategory>& memory = image_.info.memory;
+    memory.clear();
+    const auto add = [&](const char* name, const auto& bytes_on) {
+      MemoryCategory& category = memory.emplace_back();
+      category.name = name;
+      category.bytes_by_tile.resize(machine_.tiles());
+      for (const TileProgram& t : tiles_) category.bytes_by_tile[index(t.tile)] = bytes_on(t);
+    };
+    add("codelets", [&](const TileProgram&) { return library_.end() - machine_.tile.memory_base; });
+    add("stacks", [&](const TileProgram& t) { return t.states - t.stacks; });
+    add("vertex_state", [&](const TileProgram& t) { return t.code - t.states; });
+    add("supervisor_code", [&](const TileProgram& t) { return t.code_bytes - t.row_bytes; });
+    add("exchange_code", [&](const TileProgram& t) { return t.row_bytes; });
+    memory.push_back({"constants", storage.peak_by_tile(Buffer::Kind::kConstant)});
+    memory.push_back({"variables", storage.peak_by_tile(Buffer::Kind::kArgument)});
+    memory.push_back({"temporaries", storage.peak_by_tile(Buffer::Kind::kTemporary)});
+    image_.info.tensors.clear();
+    for (const Buffer& buffer : program_.buffers) {
+      TensorInfo info{.name = buffer.name, .type = buffer.type, .source = buffer.source};
+      for (const Interval& interval : buffer.layout->intervals()) {
+        const std::uint32_t bytes = buffer.bytes(interval);
+        info.bytes += std::uint64_t{bytes} * interval.tiles.size();
+        info.max_tile_bytes = std::max(info.max_tile_bytes, bytes);
+      }
+      image_.info.tensors.push_back(std::move(info));
+    }
+  }
+
+  void finish() {
+    image_.machine = machine_;
+    image_.stack_bytes = library_.stack_bytes();
+    image_.info.module = module_.name;
+    image_.alias = alias_by_result();
+    for (const TileProgram& t : tiles_) image_.entries.push_back({t.tile, t.code});
+    const Graph& graph = module_.main;
+    for (const ValueId argument : graph.arguments()) {
+      image_.arguments.push_back(graph.type(argument));
+    }
+    for (const ValueId result : graph.results()) image_.results.push_back(graph.type(result));
+  }
+
+  const Module& module_;
+  const MachineConfig& machine_;
+  LoweredProgram program_;
+  CodeletLibrary library_;
+  ProgramImage image_;
+  std::vector<TileProgram> tiles_;
+  std::vector<TileId> participants_;
+  std::vector<std::size_t> tile_number_;  ///< by tile
+  std::optional<BufferId> trip_count_;
+  std::vector<std::uint32_t> exchange_step_, compute_step_;  ///< by superstep
+  std::vector<ExchangePhase> phases_;                        ///< by superstep
+};
+
+}  // namespace
+
+ProgramImage build_image(const Module& module, const MachineConfig& machine, LoweredProgram program,
+                         const std::function<void(std::string_view)>& progress,
+                         const std::function<void(const ProgramInfo&)>& on_memory) {
+  return Builder(module, machine, std::move(program)).build(progress, on_memory);
+}
+
+}  // namespace superstep

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "compiler/graph/graph.h"
+#include "compiler/lower/program.h"
+#include "isa/program_image.h"
+
+namespace superstep {
+
+/// Memory, exchange schedules and machine code for a lowered program. Throws DoesNotFit;
+/// `on_memory` then gets the memory report first.
+[[nodiscard]] ProgramImage build_image(const Module& module, const MachineConfig& machine,
+                                       LoweredProgram program,
+                                       const std::function<void(std::string_view)>& progress,
+                                       const std::function<void(const ProgramInfo&)>& on_memory);
+
+}  // namespace superstep

@@ -1,0 +1,51 @@
+#include "compiler/image/codelets.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace superstep {
+namespace {
+
+struct Generate {
+  const MachineConfig& machine;
+
+  vertex::Codelet operator()(const ElementwiseSpec& spec) const {
+    return vertex::elementwise(machine, spec.expression, spec.outputs, spec.inputs);
+  }
+  vertex::Codelet operator()(const ReduceSpec& spec) const {
+    return vertex::reduce(machine, spec.expression, spec.outputs, spec.dtypes);
+  }
+  vertex::Codelet operator()(const CopySpec& spec) const {
+    return vertex::copy_boxes(machine, spec.element_bytes);
+  }
+  vertex::Codelet operator()(const MatmulSpec& spec) const {
+    return vertex::matmul(machine, spec.input, spec.output);
+  }
+};
+
+}  // namespace
+
+CodeletLibrary::CodeletLibrary(const MachineConfig& machine, const std::vector<CodeletSpec>& specs)
+    : end_(machine.tile.memory_base) {
+  std::map<std::string, std::uint32_t> by_name;
+  for (const CodeletSpec& spec : specs) {
+    vertex::Codelet codelet = std::visit(Generate{machine}, spec);
+    const auto [at, is_new] =
+        by_name.try_emplace(codelet.name, static_cast<std::uint32_t>(codelets_.size()));
+    by_spec_.push_back(at->second);
+    if (!is_new) continue;
+    addresses_.push_back(end_);
+    end_ += (static_cast<std::uint32_t>(codelet.words.size()) * 4 + 7) / 8 * 8;
+    codelets_.push_back(std::move(codelet));
+  }
+}
+
+std::uint32_t CodeletLibrary::stack_bytes() const {
+  std::uint32_t bytes = 0;
+  for (const vertex::Codelet& codelet : codelets_) bytes = std::max(bytes, codelet.stack_bytes);
+  return bytes;
+}
+
+}  // namespace superstep

@@ -1,0 +1,141 @@
+#include "compiler/image/storage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+
+namespace superstep {
+namespace {
+
+/// The points of a program, in order, at which a buffer is first and last used.
+struct Lifetime {
+  std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t last = 0;
+
+  void use(std::uint32_t point) {
+    first = std::min(first, point);
+    last = std::max(last, point);
+  }
+  [[nodiscard]] bool is_used() const { return first <= last; }
+};
+
+std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
+  std::vector<Lifetime> lifetimes(program.buffers.size());
+  std::uint32_t point = 1;
+  for (const Superstep& step : program.supersteps) {
+    for (const Movement& movement : step.movements) {
+      lifetimes[index(movement.source.buffer)].use(point);
+      for (const Movement::End& end : movement.destinations)
+        lifetimes[index(end.buffer)].use(point);
+    }
+    ++point;
+    for (const ComputeSet& set : step.computes) {
+      for (const BufferId buffer : set.reads) lifetimes[index(buffer)].use(point);
+      for (const BufferId buffer : set.writes) lifetimes[index(buffer)].use(point);
+      ++point;
+    }
+  }
+  for (std::size_t b = 0; b < lifetimes.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.is_result) lifetimes[b].use(point);
+    // Arguments and constants keep their values from call to call.
+    if (buffer.kind == Buffer::Kind::kArgument) lifetimes[b] = {0, point};
+    if (buffer.kind == Buffer::Kind::kConstant && lifetimes[b].is_used()) lifetimes[b] = {0, point};
+  }
+  return lifetimes;
+}
+
+std::string in_kib(std::uint64_t bytes) {
+  return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+}
+
+}  // namespace
+
+Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
+    : machine_(machine), program_(program), by_tile_(machine.tiles()), missing_(machine.tiles()) {
+  const std::vector<Lifetime> lifetimes = lifetimes_of(program);
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+    if (!lifetimes[b].is_used()) continue;
+    const Buffer& buffer = program.buffers[b];
+    for (const Interval& interval : buffer.layout->intervals()) {
+      const StorageRequest request{buffer.bytes(interval), lifetimes[b].first, lifetimes[b].last};
+      for (const TileId tile : interval.tiles)
+        by_tile_[index(tile)].push_back({BufferId{b}, request});
+    }
+  }
+  addresses_.assign(program.buffers.size(), std::vector<std::uint32_t>(machine.tiles()));
+}
+
+void Storage::place(const std::vector<std::uint32_t>& data_begin) {
+  const MachineConfig::Tile& memory = machine_.tile;
+  for (std::uint32_t t = 0; t < by_tile_.size(); ++t) {
+    std::vector<StorageRequest> requests;
+    for (const Entry& entry : by_tile_[t]) requests.push_back(entry.request);
+    std::vector<DataRange> ranges{
+        {std::max(memory.region1_base, data_begin[t]), machine_.memory_end()}};
+    if (data_begin[t] < memory.region1_base) ranges.push_back({data_begin[t], memory.region1_base});
+    const Allocation allocation = allocate(requests, ranges);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      addresses_[index(by_tile_[t][i].buffer)][t] = allocation.addresses[i];
+    }
+    missing_[t] = allocation.missing_bytes;
+  }
+}
+
+std::vector<std::uint32_t> Storage::peak_by_tile(Buffer::Kind kind) const {
+  std::vector<std::uint32_t> peaks;
+  for (const std::vector<Entry>& entries : by_tile_) {
+    std::vector<StorageRequest> requests;
+    for (const Entry& entry : entries) {
+      if (program_.buffers[index(entry.buffer)].kind == kind) requests.push_back(entry.request);
+    }
+    peaks.push_back(static_cast<std::uint32_t>(peak_bytes(requests)));
+  }
+  return peaks;
+}
+
+std::vector<std::pair<BufferId, std::uint32_t>> Storage::on(TileId tile) const {
+  std::vector<std::pair<BufferId, std::uint32_t>> buffers;
+  for (const Entry& entry : by_tile_[index(tile)]) {
+    buffers.emplace_back(entry.buffer, entry.request.bytes);
+  }
+  std::ranges::stable_sort(buffers, std::greater{}, &std::pair<BufferId, std::uint32_t>::second);
+  return buffers;
+}
+
+void check_fits(const MachineConfig& machine, const LoweredProgram& program, const Storage& storage,
+                const std::vector<MemoryCategory>& categories,
+                const std::vector<std::uint64_t>& missing_bytes) {
+  const auto worst = std::ranges::max_element(missing_bytes);
+  if (worst == missing_bytes.end() || *worst == 0) return;
+  const auto tile = static_cast<std::uint32_t>(worst - missing_bytes.begin());
+  std::string text = fmt::format(
+      "the program does not fit machine {}: tile {} needs {} more than its {} of memory\n  tile {} "
+      "holds:",
+      machine.name, tile, in_kib(*worst), in_kib(machine.tile.memory_bytes), tile);
+  for (const MemoryCategory& category : categories) {
+    if (category.bytes_by_tile[tile] == 0) continue;
+    text += fmt::format("\n    {:<16} {:>12}", category.name, in_kib(category.bytes_by_tile[tile]));
+  }
+  text += "\n  its biggest tensors:";
+  const auto buffers = storage.on(TileId{tile});
+  for (std::size_t i = 0; i < std::min<std::size_t>(buffers.size(), 5); ++i) {
+    const Buffer& buffer = program.buffers[index(buffers[i].first)];
+    text += fmt::format("\n    {:<32} {:<24} {:>12}", buffer.name, buffer.type.text(),
+                        in_kib(buffers[i].second));
+    if (const std::string where = buffer.source.text(); !where.empty()) text += "  " + where;
+  }
+  const auto full = static_cast<std::size_t>(
+      std::ranges::count_if(missing_bytes, [](std::uint64_t missing) { return missing > 0; }));
+  text += fmt::format(
+      "\n  {} of {} tiles are too full; a machine with more tiles, or smaller "
+      "tensors, would help",
+      full, machine.tiles());
+  throw DoesNotFit(std::move(text));
+}
+
+}  // namespace superstep

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/image/allocate.h"
+#include "compiler/lower/program.h"
+#include "isa/machine_config.h"
+#include "isa/program_image.h"
+
+namespace superstep {
+
+/// Where the buffers of a program are on each tile.
+class Storage {
+ public:
+  Storage(const MachineConfig& machine, const LoweredProgram& program);
+
+  /// Places the buffers of all tiles; data of region 0 begins at `data_begin[tile]`.
+  void place(const std::vector<std::uint32_t>& data_begin);
+
+  /// The address of a buffer's interval on a tile that holds one.
+  [[nodiscard]] std::uint32_t address(BufferId buffer, TileId tile) const {
+    return addresses_[superstep::index(buffer)][superstep::index(tile)];
+  }
+  /// Bytes beyond the end of a tile's memory, by tile.
+  [[nodiscard]] const std::vector<std::uint64_t>& missing_bytes() const { return missing_; }
+  /// Most bytes that live at once, by tile, of buffers of one kind; results count as variables.
+  [[nodiscard]] std::vector<std::uint32_t> peak_by_tile(Buffer::Kind kind) const;
+  /// Buffers that a tile holds, biggest first, with their bytes there.
+  [[nodiscard]] std::vector<std::pair<BufferId, std::uint32_t>> on(TileId tile) const;
+
+ private:
+  struct Entry {
+    BufferId buffer{};
+    StorageRequest request;
+  };
+
+  const MachineConfig& machine_;
+  const LoweredProgram& program_;
+  std::vector<std::vector<Entry>> by_tile_;
+  std::vector<std::vector<std::uint32_t>> addresses_;  ///< by buffer, tile
+  std::vector<std::uint64_t> missing_;
+};
+
+/// Throws DoesNotFit for the tile that misses most, if any does.
+void check_fits(const MachineConfig& machine, const LoweredProgram& program, const Storage& storage,
+                const std::vector<MemoryCategory>& categories,
+                const std::vector<std::uint64_t>& missing_bytes);
+
+}  // namespace superstep

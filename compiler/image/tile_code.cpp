@@ -1,0 +1,77 @@
+#include "compiler/image/tile_code.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "isa/assembler.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::uint32_t kZero = 15;
+constexpr std::int64_t kLocalZone = 2;
+constexpr std::int64_t kEndZone = 15;
+/// CSR of worker 0's $mworker_base; the others follow (osmarks/ipu-stack).
+constexpr std::uint32_t kWorkerBaseCsr = 0x21;
+
+/// Words of an instruction whose last operand, in the low bits, is filled in later: encoding by
+/// name is slow.
+std::uint32_t setzi(std::uint32_t reg) {
+  static const std::array<std::uint32_t, 2> kWords{encode("setzi", {0, 0}),
+                                                   encode("setzi", {1, 0})};
+  return kWords[reg];
+}
+
+}  // namespace
+
+void TileCode::set(std::uint32_t reg, std::uint32_t value) {
+  SUPERSTEP_CHECK(value < (1U << 20), "an address has 20 bits");
+  emit(setzi(reg) | value);
+}
+
+std::uint32_t TileCode::row(std::span<const std::uint32_t> code) {
+  align();
+  const std::uint32_t begin = here();
+  words_.insert(words_.end(), code.begin(), code.end());
+  return begin;
+}
+
+std::uint32_t TileCode::launch(std::uint32_t codelet, std::uint32_t state) {
+  static const std::uint32_t kRunall = encode("runall", {0, 1, 0});
+  static const std::uint32_t kWait = encode("sync", {kLocalZone});
+  set(0, codelet);
+  set(1, state);
+  const std::uint32_t at = here();
+  emit(kRunall);
+  emit(kWait);
+  return at;
+}
+
+void TileCode::set_worker_base(std::uint32_t worker, std::uint32_t address) {
+  set(0, address);
+  emit(encode("put", {kWorkerBaseCsr + worker, 0}));
+}
+
+std::uint32_t TileCode::count_down(std::uint32_t address) {
+  set(0, address);
+  emit(encode("ld32", {1, 0, kZero, 0}));
+  emit(encode("add", {1, 1, -1}));
+  emit(encode("st32", {1, 0, kZero, 0}));
+  const std::uint32_t at = here();
+  emit(encode("brz", {1, 0}));
+  return at;
+}
+
+void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
+  words_[(branch - address_) / 4] |= target / 4;
+}
+
+void TileCode::branch(std::uint32_t target) { emit(encode("brz", {kZero, target / 4})); }
+
+void TileCode::align() {
+  if (words_.size() % 2 != 0) set(0, 0);
+}
+
+void TileCode::stop() { emit(encode("sync", {kEndZone})); }
+
+}  // namespace superstep

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "compiler/ops/op.h"
+
+namespace superstep {
+
+/// One axis of a strided copy; strides are in elements.
+struct Axis {
+  std::int64_t size = 1;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  bool operator==(const Axis&) const = default;
+};
+
+/// A strided copy: element (i0, i1, …) moves from `from + Σ i*axis.from` to `to + Σ i*axis.to`.
+struct Box {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::vector<Axis> axes;
+
+  [[nodiscard]] std::int64_t elements() const;
+  bool operator==(const Box&) const = default;
+};
+
+/// A flattened index range of some axes, for one stride of each: what `range_boxes` cuts up.
+struct Side {
+  std::int64_t Box::*offset;
+  std::int64_t Axis::*stride;
+};
+inline constexpr Side kFromSide{&Box::from, &Axis::from};
+inline constexpr Side kToSide{&Box::to, &Axis::to};
+
+/// The same copy with ascending destinations, no axes of size one, and axes merged where that is
+/// possible.
+[[nodiscard]] Box simplified(Box box);
+
+[[nodiscard]] Box to_box(const StridedBox& box);
+
+/// Lowest and highest element number that `box` touches on a side. The box is not empty.
+struct Extent {
+  std::int64_t first, last;
+};
+[[nodiscard]] Extent extent_of(const Box& box, Side side);
+
+/// Cuts `box` so that each part lies in one interval on `side`. `interval_at(element)` gives the
+/// number and end (exclusive) of the interval that holds an element.
+struct IntervalEnd {
+  std::size_t number;
+  std::int64_t end;
+};
+void partition(const Box& box, Side side,
+               const std::function<IntervalEnd(std::int64_t)>& interval_at,
+               const std::function<void(std::size_t, const Box&)>& visit);
+
+/// The boxes that make up elements [begin, end) of the row-major index space of `axes`: like a copy
+/// of the whole space, cut to a range of its flat numbers. Strides are those of `axes`; offsets are
+/// relative to index 0.
+[[nodiscard]] std::vector<Box> range_boxes(const std::vector<Axis>& axes, std::int64_t begin,
+                                           std::int64_t end);
+
+/// `outer` reads the result of `inner`, whose one box writes all of it densely: the copy straight
+/// from inner's source. False when no single box does it.
+[[nodiscard]] bool compose(const Box& outer, const Box& inner, Box& composed);
+
+}  // namespace superstep

@@ -1,0 +1,137 @@
+#include "compiler/lower/builder.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace superstep {
+
+BufferId ProgramBuilder::add_buffer(Buffer buffer) {
+  program_.buffers.push_back(std::move(buffer));
+  return BufferId{static_cast<std::uint32_t>(program_.buffers.size() - 1)};
+}
+
+std::uint32_t ProgramBuilder::add_codelet(const std::string& key, CodeletSpec spec) {
+  const auto [at, is_new] =
+      codelets_.try_emplace(key, static_cast<std::uint32_t>(program_.codelets.size()));
+  if (is_new) program_.codelets.push_back(std::move(spec));
+  return at->second;
+}
+
+void ProgramBuilder::add_movements(std::uint32_t superstep, const Origin& origin,
+                                   std::vector<Movement> movements) {
+  if (!movements.empty()) movements_.push_back({superstep, origin, std::move(movements)});
+}
+
+void ProgramBuilder::add_compute(Time time, ComputeSet set, bool last) {
+  if (set.launches.empty()) return;
+  std::ranges::stable_sort(set.launches, {}, &Launch::tile);
+  computes_.push_back({time, last, std::move(set)});
+}
+
+Time ProgramBuilder::end() const {
+  Time end;
+  for (const auto& c : computes_) end = std::max(end, c.time.next_round());
+  for (const auto& m : movements_) end = std::max(end, Time{m.superstep, 0});
+  return end;
+}
+
+ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
+  const TimedCompute& c = computes_[compute];
+  return {c.time.superstep, true, c.time.round, c.last, compute};
+}
+
+bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const {
+  const Buffer& from = buffer(result);
+  if (from.kind != Buffer::Kind::kTemporary || from.is_result ||
+      from.layout != buffer(argument).layout ||
+      from.element_bytes != buffer(argument).element_bytes) {
+    return false;
+  }
+  const auto contains = [](const std::vector<BufferId>& list, BufferId id) {
+    return std::ranges::find(list, id) != list.end();
+  };
+  std::optional<Position> first_write;
+  std::optional<Position> last_read, updating;
+  const auto note_write = [&](const Position& at) {
+    if (!first_write || at < *first_write) first_write = at;
+  };
+  const auto note_read = [&](const Position& at) {
+    if (!last_read || *last_read < at) last_read = at;
+  };
+  for (std::size_t i = 0; i < computes_.size(); ++i) {
+    const ComputeSet& set = computes_[i].set;
+    const bool writes = contains(set.writes, result);
+    const bool reads = contains(set.reads, argument);
+    if (contains(set.writes, argument)) return false;
+    if (writes) note_write(position(i));
+    // An elementwise vertex loads what it needs of an element before it stores there.
+    const bool in_place =
+        writes && std::holds_alternative<ElementwiseSpec>(program_.codelets[set.codelet]);
+    if (reads && !in_place) note_read(position(i));
+    // In place it must be the first to write.
+    if (reads && in_place) {
+      if (updating) return false;
+      updating = position(i);
+    }
+  }
+  for (const TimedMovements& group : movements_) {
+    const Position at{group.superstep, false, 0, false, 0};
+    for (const Movement& movement : group.movements) {
+      if (movement.source.buffer == argument) note_read(at);
+      for (const Movement::End& end : movement.destinations) {
+        if (end.buffer == result) note_write(at);
+        if (end.buffer == argument) return false;
+      }
+    }
+  }
+  if (!first_write || (updating && *updating != *first_write)) return false;
+  return !last_read || *last_read < *first_write;
+}
+
+bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
+  if (!can_take_storage(result, argument)) return false;
+  const auto rename = [&](BufferId& id) {
+    if (id == result) id = argument;
+  };
+  for (TimedCompute& c : computes_) {
+    for (BufferId& id : c.set.reads) rename(id);
+    for (BufferId& id : c.set.writes) rename(id);
+    for (Launch& launch : c.set.launches) {
+      for (StateWord& word : launch.state) {
+        if (word.base == StateWord::Base::kBuffer) rename(word.buffer);
+      }
+    }
+  }
+  for (TimedMovements& group : movements_) {
+    for (Movement& movement : group.movements) {
+      rename(movement.source.buffer);
+      for (Movement::End& end : movement.destinations) rename(end.buffer);
+    }
+  }
+  return true;
+}
+
+LoweredProgram ProgramBuilder::finish() {
+  std::ranges::stable_sort(computes_, {},
+                           [](const TimedCompute& c) { return std::tuple(c.time, c.last); });
+  std::uint32_t supersteps = 0;
+  for (const auto& c : computes_) supersteps = std::max(supersteps, c.time.superstep + 1);
+  for (const auto& m : movements_) supersteps = std::max(supersteps, m.superstep + 1);
+  program_.supersteps.resize(supersteps);
+  for (auto& m : movements_) {
+    Superstep& step = program_.supersteps[m.superstep];
+    if (step.names.empty()) {
+      step.operation = m.origin.operation;
+      step.source = m.origin.source;
+    }
+    step.names.push_back(m.origin.name);
+    std::ranges::move(m.movements, std::back_inserter(step.movements));
+  }
+  for (auto& c : computes_) {
+    program_.supersteps[c.time.superstep].computes.push_back(std::move(c.set));
+  }
+  return std::move(program_);
+}
+
+}  // namespace superstep

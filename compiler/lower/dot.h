@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/lower/values.h"
+
+namespace superstep {
+
+/// Splits of a batched product over tiles, and the largest block of each.
+struct DotPlan {
+  std::int64_t batch_splits = 1, row_splits = 1, column_splits = 1, depth_splits = 1;
+  std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;  ///< of a block
+  std::int64_t cycles = 0;
+
+  [[nodiscard]] std::int64_t tiles() const {
+    return batch_splits * row_splits * column_splits * depth_splits;
+  }
+};
+
+/// Sizes of a product [batches][rows][depth] x [batches][columns][depth].
+struct DotSizes {
+  std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;
+};
+
+/// The plan with the least estimated cycles, by exhaustive search over splits.
+[[nodiscard]] DotPlan plan_dot(const MachineConfig& machine, const DotSizes& sizes, DType input,
+                               DType result);
+
+/// Lowers `stablehlo.dot_general` of floats. `transposed` is the value that takes the result with
+/// its dimensions permuted when that is its only use, `permutation` says how.
+void lower_dot(ProgramBuilder& builder, Values& values, const Op& op,
+               std::optional<ValueId> transposed, const std::vector<std::int64_t>& permutation);
+
+}  // namespace superstep

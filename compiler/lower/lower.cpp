@@ -1,0 +1,213 @@
+#include "compiler/lower/lower.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/lower/dot.h"
+#include "compiler/lower/elementwise.h"
+#include "compiler/lower/reduce.h"
+#include "compiler/lower/values.h"
+#include "compiler/ops/op.h"
+
+namespace superstep {
+namespace {
+
+class ModuleLowering {
+ public:
+  ModuleLowering(const Module& module, const MachineConfig& machine)
+      : module_(module),
+        graph_(module.main),
+        builder_(machine),
+        values_(builder_, module.main),
+        fusion_(builder_, values_, module.main) {}
+
+  LoweredProgram run() {
+    find_users();
+    add_arguments();
+    for (const Op& op : graph_.ops()) lower_op(op);
+    store_results();
+    fusion_.finish();
+    const std::vector<std::optional<BufferId>> results = settle_results();
+    LoweredProgram program = builder_.finish();
+    program.arguments = arguments_;
+    program.results = results;
+    return program;
+  }
+
+ private:
+  void find_users() {
+    users_.resize(graph_.values().size());
+    for (const Op& op : graph_.ops()) {
+      for (const ValueId operand : op.operands) users_[index(operand)].push_back(&op);
+    }
+    for (const ValueId result : graph_.results()) users_[index(result)].push_back(nullptr);
+  }
+
+  void add_arguments() {
+    for (const ValueId argument : graph_.arguments()) {
+      const Value& value = graph_.value(argument);
+      if (value.type.elements() == 0) {
+        arguments_.push_back(std::nullopt);
+        continue;
+      }
+      const BufferId buffer = values_.add_linear(value.type, value.name, {});
+      builder_.mutable_buffer(buffer).kind = Buffer::Kind::kArgument;
+      arguments_.push_back(buffer);
+      values_.set_stored(argument, buffer, {});
+    }
+  }
+
+  void lower_op(const Op& op) {
+    const auto& lowering = op.definition->lowering;
+    if (std::holds_alternative<ReduceLowering>(lowering)) {
+      lower_reduce(builder_, values_, op);
+      return;
+    }
+    if (std::ranges::all_of(op.results, [&](ValueId r) { return values_.elements(r) == 0; })) {
+      return;
+    }
+    if (std::holds_alternative<ConstantLowering>(lowering)) {
+      values_.set_constant(op.results[0], op.definition->evaluate(op, {})[0]);
+    } else if (const auto* rearrange = std::get_if<RearrangeLowering>(&lowering)) {
+      if (!done_.contains(&op)) lower_rearrangement(op, rearrange->boxes(op, graph_));
+    } else if (std::holds_alternative<DotLowering>(lowering)) {
+      lower_product(op);
+    } else {
+      fusion_.add(op);
+    }
+  }
+
+  void lower_rearrangement(const Op& op, const std::vector<StridedBox>& strided) {
+    const ValueId result = op.results[0];
+    const std::int64_t elements = values_.elements(result);
+    std::vector<std::pair<ValueId, Box>> boxes;
+    for (const StridedBox& box : strided) {
+      const Box simple = to_box(box);
+      if (simple.elements() > 0) boxes.emplace_back(op.operands[box.operand], simple);
+    }
+    if (boxes.size() == 1) {
+      const auto& [operand, box] = boxes[0];
+      const Box same = simplified({0, 0, {{elements, 1, 1}}});
+      if (box == same && values_.elements(operand) == elements) {
+        values_.set_same(result, operand);
+        return;
+      }
+      const bool repeats =
+          std::ranges::all_of(box.axes, [](const Axis& axis) { return axis.from == 0; });
+      const std::optional<std::uint64_t> bits = values_.repeated_bits(operand);
+      if (repeats && bits && box.elements() == elements) {
+        values_.set_repeated(result, *bits);
+        return;
+      }
+    }
+    std::vector<Piece> pieces;
+    Time ready;
+    for (const auto& [operand, box] : boxes) {
+      Reading reading = values_.read(operand, box);
+      ready = std::max(ready, reading.ready);
+      std::ranges::move(reading.pieces, std::back_inserter(pieces));
+    }
+    values_.set_view(result, std::move(pieces), ready);
+  }
+
+  /// A product that is only transposed is computed transposed.
+  void lower_product(const Op& op) {
+    const auto& users = users_[index(op.results[0])];
+    if (users.size() == 1 && users[0] != nullptr &&
+        users[0]->definition->name == "stablehlo.transpose") {
+      done_.insert(users[0]);
+      const auto& permutation =
+          std::get<std::vector<std::int64_t>>(users[0]->attributes.at("permutation"));
+      lower_dot(builder_, values_, op, users[0]->results[0], permutation);
+      return;
+    }
+    lower_dot(builder_, values_, op, std::nullopt, {});
+  }
+
+  void store_results() {
+    for (const ValueId result : graph_.results()) {
+      if (values_.elements(result) > 0) values_.stored(result);
+    }
+  }
+
+  [[nodiscard]] std::optional<BufferId> storage_for(std::size_t result) const {
+    for (std::size_t a = 0; a < module_.argument_alias.size(); ++a) {
+      if (module_.argument_alias[a] == result) return arguments_[a];
+    }
+    return std::nullopt;
+  }
+
+  BufferId copy(BufferId from, BufferId to, Time time) {
+    const Buffer& source = builder_.buffer(from);
+    vertex::Expression expression;
+    const vertex::Node node = expression.input(0, source.type.dtype);
+    ComputeSet set{.name = source.name + ".copy",
+                   .operation = "",
+                   .source = source.source,
+                   .codelet = builder_.add_codelet(
+                       "identity " + std::string(name_of(source.type.dtype)),
+                       ElementwiseSpec{expression, {node}, {vertex::Access::kVector}}),
+                   .launches = {},
+                   .reads = {from},
+                   .writes = {to}};
+    for (const Interval& interval : source.layout->intervals()) {
+      set.launches.push_back(
+          {interval.tiles[0],
+           {StateWord::number(interval.count), StateWord::address(to), StateWord::address(from)}});
+    }
+    builder_.add_compute(time, std::move(set));
+    return to;
+  }
+
+  /// Every result in a buffer of its own, which is the argument's where they share storage. Runs
+  /// after everything else.
+  std::vector<std::optional<BufferId>> settle_results() {
+    const Time last = builder_.end();
+    std::vector<std::optional<BufferId>> settled(graph_.results().size());
+    for (std::size_t r = 0; r < settled.size(); ++r) {
+      const ValueId value = graph_.results()[r];
+      if (values_.elements(value) == 0) continue;
+      const BufferId stored = values_.stored(value);
+      const std::optional<BufferId> storage = storage_for(r);
+      settled[r] = stored;
+      // An argument's storage may be taken by another result before the host reads it.
+      const bool is_argument = builder_.buffer(stored).kind == Buffer::Kind::kArgument;
+      if (is_argument && storage != stored) {
+        settled[r] = copy(
+            stored,
+            values_.add_linear(values_.type(value), builder_.buffer(stored).name + ".result", {}),
+            last);
+      }
+    }
+    for (std::size_t r = 0; r < settled.size(); ++r) {
+      const std::optional<BufferId> storage = storage_for(r);
+      if (!settled[r]) continue;
+      if (storage && *storage != *settled[r]) {
+        if (!builder_.take_storage(*settled[r], *storage)) {
+          copy(*settled[r], *storage, last.next_round());
+        }
+        settled[r] = storage;
+      }
+      builder_.mutable_buffer(*settled[r]).is_result = true;
+    }
+    return settled;
+  }
+
+  const Module& module_;
+  const Graph& graph_;
+  ProgramBuilder builder_;
+  Values values_;
+  ElementwiseFusion fusion_;
+  std::vector<std::vector<const Op*>> users_;  ///< null stands for the caller
+  std::vector<std::optional<BufferId>> arguments_;
+  std::set<const Op*> done_;
+};
+
+}  // namespace
+
+LoweredProgram lower(const Module& module, const MachineConfig& machine) {
+  return ModuleLowering(module, machine).run();
+}
+
+}  // namespace superstep

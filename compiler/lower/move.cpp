@@ -1,0 +1,539 @@
+#include "compiler/lower/move.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+
+namespace superstep {
+namespace {
+
+/// Words between two needed runs that are cheaper to receive than a second transfer.
+constexpr std::int64_t kGapWords = 4;
+/// Cycles that a transfer takes from its receiver beyond its words [assumed].
+constexpr std::int64_t kTransferCycles = 4;
+
+/// A copy inside one tile, in bytes from the interval starts.
+struct LocalCopy {
+  BufferId from{};
+  Box box;  ///< strides and offsets in bytes; axes count elements
+  std::uint32_t round = 0;
+};
+
+/// A part of a piece that one source interval holds and one destination interval wants.
+struct Part {
+  BufferId source{};
+  std::size_t source_interval = 0;
+  Box box;  ///< in bytes from the interval starts
+  std::uint32_t round = 0;
+};
+
+/// Words [begin, end) of a source interval, and where they are received.
+struct Run {
+  std::int64_t begin, end;
+  std::int64_t received_at = 0;
+};
+
+Box in_bytes(const Box& box, std::int64_t element_bytes, std::int64_t from_begin,
+             std::int64_t to_begin) {
+  Box bytes{(box.from - from_begin) * element_bytes, (box.to - to_begin) * element_bytes, box.axes};
+  for (Axis& axis : bytes.axes) {
+    axis.from *= element_bytes;
+    axis.to *= element_bytes;
+  }
+  return bytes;
+}
+
+/// Axes with ascending sources, outermost first; broadcast axes (stride 0) apart.
+struct SourceOrder {
+  Box box;
+  std::vector<Axis> repeated;
+};
+
+SourceOrder in_source_order(const Box& box) {
+  SourceOrder order{{box.from, box.to, {}}, {}};
+  for (Axis axis : box.axes) {
+    if (axis.from == 0) {
+      order.repeated.push_back(axis);
+      continue;
+    }
+    if (axis.from < 0) {
+      order.box.from += (axis.size - 1) * axis.from;
+      order.box.to += (axis.size - 1) * axis.to;
+      axis.from = -axis.from;
+      axis.to = -axis.to;
+    }
+    order.box.axes.push_back(axis);
+  }
+  std::ranges::stable_sort(order.box.axes,
+                           [](const Axis& a, const Axis& b) { return a.from > b.from; });
+  return order;
+}
+
+void for_each_index(std::span<const Axis> axes, std::int64_t from, std::int64_t to,
+                    const auto& visit) {
+  if (axes.empty()) {
+    visit(from, to);
+    return;
+  }
+  for (std::int64_t i = 0; i < axes[0].size; ++i) {
+    for_each_index(axes.subspan(1), from + i * axes[0].from, to + i * axes[0].to, visit);
+  }
+}
+
+/// How a part would travel: runs of `bytes` for every index of `outer`.
+struct Travel {
+  std::int64_t from = 0, to = 0;
+  std::int64_t bytes = 0;
+  std::vector<Axis> outer;
+
+  [[nodiscard]] std::int64_t runs() const {
+    std::int64_t n = 1;
+    for (const Axis& axis : outer) n *= axis.size;
+    return n;
+  }
+};
+
+/// Runs that lie the same way on both sides and cover whole words; `bytes` is 0 when the part has
+/// none.
+Travel direct_travel(const Part& part, std::int64_t element_bytes, std::int64_t interval_bytes) {
+  const SourceOrder order = in_source_order(part.box);
+  Travel travel{order.box.from, order.box.to, element_bytes, order.box.axes};
+  while (!travel.outer.empty() && travel.outer.back().from == travel.bytes &&
+         travel.outer.back().to == travel.bytes) {
+    travel.bytes *= travel.outer.back().size;
+    travel.outer.pop_back();
+  }
+  travel.outer.insert(travel.outer.end(), order.repeated.begin(), order.repeated.end());
+  bool whole = travel.from % 4 == 0 && travel.to % 4 == 0;
+  for (const Axis& axis : travel.outer) whole = whole && axis.from % 4 == 0 && axis.to % 4 == 0;
+  if (travel.bytes % 4 != 0) {
+    // A ragged end may only spill into the padding after the interval.
+    whole = whole && travel.outer.empty() && travel.to + travel.bytes == interval_bytes;
+  }
+  if (!whole) travel.bytes = 0;
+  return travel;
+}
+
+/// Covering runs on the source side only.
+Travel staged_travel(const Part& part, std::int64_t element_bytes) {
+  const SourceOrder order = in_source_order(part.box);
+  Travel travel{order.box.from, 0, element_bytes, order.box.axes};
+  while (!travel.outer.empty() && travel.outer.back().from - travel.bytes <= kGapWords * 4) {
+    travel.bytes += travel.outer.back().from * (travel.outer.back().size - 1);
+    travel.outer.pop_back();
+  }
+  return travel;
+}
+
+/// Assigns rounds so that no two parts of one round write the same word, and later parts win where
+/// parts overlap.
+void assign_rounds(std::vector<Part>& parts, std::int64_t interval_bytes, bool overlapping) {
+  std::vector<std::uint64_t> taken(static_cast<std::size_t>((interval_bytes + 3) / 4));
+  for (Part& part : parts) {
+    const auto for_each_word = [&](const auto& visit) {
+      for_each_index(part.box.axes, part.box.from, part.box.to, [&](std::int64_t, std::int64_t to) {
+        visit(taken[static_cast<std::size_t>(to / 4)]);
+      });
+    };
+    std::uint64_t used = 0;
+    for_each_word([&](std::uint64_t& word) { used |= word; });
+    const int round = overlapping ? static_cast<int>(std::bit_width(used)) : std::countr_one(used);
+    SUPERSTEP_CHECK(round < 64, "too many strided copies overlap");
+    part.round = static_cast<std::uint32_t>(round);
+    for_each_word([&](std::uint64_t& word) { word |= std::uint64_t{1} << round; });
+  }
+}
+
+/// Copies out of a receive buffer: finds for each box of source bytes where its runs were received.
+class Unpacker {
+ public:
+  Unpacker(const std::vector<Run>& runs, BufferId received, std::uint32_t round,
+           std::int64_t element_bytes, std::vector<LocalCopy>& copies)
+      : runs_(runs), received_(received), round_(round), bytes_(element_bytes), copies_(copies) {}
+
+  void unpack(const Box& box) {
+    const SourceOrder order = in_source_order(box);
+    unpack(order.box, order.repeated);
+  }
+
+ private:
+  [[nodiscard]] const Run& run_of(std::int64_t byte) const {
+    return *(std::ranges::upper_bound(runs_, byte / 4, {}, &Run::begin) - 1);
+  }
+  /// Where the box is received when one run holds all of it.
+  [[nodiscard]] std::optional<std::int64_t> place(const Box& box) const {
+    const Extent extent = extent_of(box, kFromSide);
+    const Run& run = run_of(extent.first);
+    if (extent.last + bytes_ > run.end * 4) return std::nullopt;
+    return run.received_at + extent.first - run.begin * 4;
+  }
+  void emit(Box box, const std::vector<Axis>& repeated) {
+    box.axes.insert(box.axes.end(), repeated.begin(), repeated.end());
+    copies_.push_back({received_, std::move(box), round_});
+  }
+  void unpack(Box box, const std::vector<Axis>& repeated) {
+    if (const auto at = place(box)) {
+      box.from = *at;
+      emit(std::move(box), repeated);
+      return;
+    }
+    const Axis outer = box.axes.front();
+    Box slice{box.from, box.to, {box.axes.begin() + 1, box.axes.end()}};
+    std::vector<std::optional<std::int64_t>> places;
+    for (std::int64_t i = 0; i < outer.size; ++i) {
+      places.push_back(place(slice));
+      slice.from += outer.from;
+    }
+    for (std::int64_t i = 0; i < outer.size;) {
+      const auto at = static_cast<std::size_t>(i);
+      Box part{box.from + i * outer.from, box.to + i * outer.to, slice.axes};
+      if (!places[at]) {
+        unpack(std::move(part), repeated);
+        ++i;
+        continue;
+      }
+      std::int64_t n = 1;
+      std::int64_t step = 0;
+      while (i + n < outer.size && places[at + static_cast<std::size_t>(n)]) {
+        const std::int64_t next = *places[at + static_cast<std::size_t>(n)] -
+                                  *places[at + static_cast<std::size_t>(n) - 1];
+        if (n == 1) step = next;
+        if (next != step) break;
+        ++n;
+      }
+      part.from = *places[at];
+      if (n > 1) part.axes.insert(part.axes.begin(), {n, step, outer.to});
+      emit(std::move(part), repeated);
+      i += n;
+    }
+  }
+
+  const std::vector<Run>& runs_;
+  BufferId received_;
+  std::uint32_t round_;
+  std::int64_t bytes_;
+  std::vector<LocalCopy>& copies_;
+};
+
+void merge_runs(std::vector<Run>& runs) {
+  std::ranges::sort(runs, {}, [](const Run& run) { return std::tuple(run.begin, run.end); });
+  std::vector<Run> merged;
+  for (const Run& run : runs) {
+    if (!merged.empty() && run.begin <= merged.back().end + kGapWords) {
+      merged.back().end = std::max(merged.back().end, run.end);
+    } else {
+      merged.push_back(run);
+    }
+  }
+  runs = std::move(merged);
+}
+
+/// Movements by what they send, so that equal words go to all their destinations at once.
+class Multicasts {
+ public:
+  void add(const Movement::End& source, std::uint32_t words,
+           const std::vector<Movement::End>& destinations) {
+    std::vector<std::size_t>& equal = by_source_[{source, words}];
+    for (const std::size_t at : equal) {
+      auto& known = movements_[at].destinations;
+      // A word on the bus reaches a tile once.
+      const bool meets = std::ranges::any_of(destinations, [&](const Movement::End& end) {
+        return std::ranges::find(known, end.tile, &Movement::End::tile) != known.end();
+      });
+      if (meets) continue;
+      known.insert(known.end(), destinations.begin(), destinations.end());
+      return;
+    }
+    equal.push_back(movements_.size());
+    movements_.push_back({source, destinations, words});
+  }
+  std::vector<Movement> take() {
+    for (Movement& movement : movements_) {
+      std::ranges::sort(movement.destinations, {}, &Movement::End::tile);
+    }
+    return std::move(movements_);
+  }
+
+ private:
+  std::map<std::pair<Movement::End, std::uint32_t>, std::vector<std::size_t>> by_source_;
+  std::vector<Movement> movements_;
+};
+
+/// The copies of one destination interval.
+struct IntervalPlan {
+  struct Transfer {
+    BufferId source{};
+    std::size_t source_interval = 0;
+    std::int64_t from = 0, to = 0;  ///< bytes
+    std::int64_t words = 0;
+    bool staged = false;
+  };
+  std::vector<Transfer> transfers;
+  std::vector<LocalCopy> copies;
+  std::int64_t received_words = 0;
+};
+
+class Mover {
+ public:
+  Mover(ProgramBuilder& builder, BufferId destination)
+      : builder_(builder),
+        destination_(destination),
+        layout_(builder.buffer(destination).layout),
+        element_bytes_(builder.buffer(destination).element_bytes) {}
+
+  Time run(const std::vector<Piece>& pieces, Time ready, const Origin& origin) {
+    split_by_destination(pieces);
+    for (std::size_t i = 0; i < layout_->intervals().size(); ++i) plan_interval(i);
+    add_receive_buffer(origin);
+    std::vector<Movement> movements = multicasts();
+    const Time done = movements.empty() ? ready.next_round() : ready.after_exchange();
+    builder_.add_movements(done.superstep, origin, std::move(movements));
+    add_copies(done, origin);
+    return done;
+  }
+
+ private:
+  [[nodiscard]] const Interval& interval(std::size_t i) const { return layout_->intervals()[i]; }
+
+  void split_by_destination(const std::vector<Piece>& pieces) {
+    wanted_.resize(layout_->intervals().size());
+    for (const Piece& piece : pieces) {
+      partition(
+          piece.box, kToSide, [&](std::int64_t e) { return layout_->interval_at(e); },
+          [&](std::size_t number, const Box& box) {
+            wanted_[number].push_back({piece.source, simplified(box)});
+          });
+    }
+    plans_.resize(wanted_.size());
+  }
+
+  /// Whether every tile of destination interval `i` holds `source` itself.
+  [[nodiscard]] bool is_local(std::size_t i, const Interval& source) const {
+    return std::ranges::includes(source.tiles, interval(i).tiles);
+  }
+
+  void plan_interval(std::size_t i) {
+    const std::int64_t interval_bytes = interval(i).count * element_bytes_;
+    std::vector<Part> parts;
+    std::int64_t elements = 0;
+    for (const Piece& piece : wanted_[i]) {
+      const Layout& source = *builder_.buffer(piece.source).layout;
+      elements += piece.box.elements();
+      partition(
+          piece.box, kFromSide, [&](std::int64_t e) { return source.interval_at(e); },
+          [&](std::size_t number, const Box& box) {
+            parts.push_back({piece.source, number,
+                             in_bytes(simplified(box), element_bytes_,
+                                      source.intervals()[number].begin, interval(i).begin)});
+          });
+    }
+    const bool overlapping = elements > interval(i).count;
+    if (overlapping || (element_bytes_ < 4 && parts.size() > 1)) {
+      assign_rounds(parts, interval_bytes, overlapping);
+    }
+    IntervalPlan& plan = plans_[i];
+    std::vector<Part> staged;
+    for (Part& part : parts) {
+      const Interval& source =
+          builder_.buffer(part.source).layout->intervals()[part.source_interval];
+      if (is_local(i, source)) {
+        plan.copies.push_back({part.source, part.box, part.round});
+      } else if (!plan_direct(plan, part, interval_bytes)) {
+        staged.push_back(std::move(part));
+      }
+    }
+    plan_staged(plan, staged);
+    merge_transfers(plan);
+  }
+
+  bool plan_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes) const {
+    if (part.round != 0) return false;
+    const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
+    if (direct.bytes == 0) return false;
+    const Travel staged = staged_travel(part, element_bytes_);
+    const std::int64_t words = (direct.bytes + 3) / 4;
+    const std::int64_t direct_cost = direct.runs() * (words + kTransferCycles);
+    const std::int64_t staged_cost =
+        staged.runs() * ((staged.bytes + 3) / 4 + kTransferCycles) + 30 + 2 * words * direct.runs();
+    if (direct_cost > staged_cost) return false;
+    for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
+      plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});
+    });
+    return true;
+  }
+
+  void plan_staged(IntervalPlan& plan, const std::vector<Part>& parts) const {
+    std::map<std::pair<BufferId, std::size_t>, std::vector<Run>> runs;
+    for (const Part& part : parts) {
+      const Travel travel = staged_travel(part, element_bytes_);
+      auto& of_source = runs[{part.source, part.source_interval}];
+      for_each_index(travel.outer, travel.from, travel.to, [&](std::int64_t from, std::int64_t) {
+        of_source.push_back({from / 4, (from + travel.bytes + 3) / 4});
+      });
+    }
+    for (auto& [source, of_source] : runs) {
+      merge_runs(of_source);
+      for (Run& run : of_source) {
+        run.received_at = plan.received_words * 4;
+        plan.received_words += run.end - run.begin;
+        plan.transfers.push_back({source.first, source.second, run.begin * 4, run.received_at,
+                                  run.end - run.begin, true});
+      }
+    }
+    for (const Part& part : parts) {
+      Unpacker(runs[{part.source, part.source_interval}], kReceived, part.round, element_bytes_,
+               plan.copies)
+          .unpack(part.box);
+    }
+  }
+
+  static void merge_transfers(IntervalPlan& plan) {
+    auto& transfers = plan.transfers;
+    std::ranges::sort(transfers, {}, [](const IntervalPlan::Transfer& t) {
+      return std::tuple(t.staged, t.source, t.source_interval, t.from, t.to);
+    });
+    std::vector<IntervalPlan::Transfer> merged;
+    for (const auto& t : transfers) {
+      if (!merged.empty()) {
+        auto& last = merged.back();
+        if (last.staged == t.staged && last.source == t.source &&
+            last.source_interval == t.source_interval && last.from + last.words * 4 == t.from &&
+            last.to + last.words * 4 == t.to) {
+          last.words += t.words;
+          continue;
+        }
+      }
+      merged.push_back(t);
+    }
+    transfers = std::move(merged);
+  }
+
+  void add_receive_buffer(const Origin& origin) {
+    std::vector<Interval> intervals;
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (plans_[i].received_words == 0) continue;
+      intervals.push_back({begin, plans_[i].received_words, interval(i).tiles});
+      begin += plans_[i].received_words;
+    }
+    if (intervals.empty()) return;
+    received_ = builder_.add_buffer({.name = origin.name + ".received",
+                                     .type = {DType::kU32, {begin}},
+                                     .element_bytes = 4,
+                                     .layout = std::make_shared<const Layout>(std::move(intervals)),
+                                     .contents = {},
+                                     .source = origin.source});
+  }
+
+  std::vector<Movement> multicasts() const {
+    Multicasts all;
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      for (const IntervalPlan::Transfer& t : plans_[i].transfers) {
+        const auto& holders =
+            builder_.buffer(t.source).layout->intervals()[t.source_interval].tiles;
+        const Movement::End source{t.source, holders[i % holders.size()],
+                                   static_cast<std::uint32_t>(t.from)};
+        std::vector<Movement::End> ends;
+        for (const TileId tile : interval(i).tiles) {
+          ends.push_back(
+              {t.staged ? received_ : destination_, tile, static_cast<std::uint32_t>(t.to)});
+        }
+        all.add(source, static_cast<std::uint32_t>(t.words), ends);
+      }
+    }
+    return all.take();
+  }
+
+  /// The largest unit in which the copy codelet can move this box.
+  [[nodiscard]] std::uint32_t in_units(Box& box) const {
+    bool whole = element_bytes_ < 4 && box.from % 4 == 0 && box.to % 4 == 0 && !box.axes.empty();
+    if (whole) {
+      Axis& inner = box.axes.back();
+      whole = inner.from == element_bytes_ && inner.to == element_bytes_ &&
+              inner.size * element_bytes_ % 4 == 0;
+      for (std::size_t d = 0; d + 1 < box.axes.size(); ++d) {
+        whole = whole && box.axes[d].from % 4 == 0 && box.axes[d].to % 4 == 0;
+      }
+    }
+    if (!whole) return static_cast<std::uint32_t>(element_bytes_);
+    Axis& inner = box.axes.back();
+    inner = {inner.size * element_bytes_ / 4, 4, 4};
+    return 4;
+  }
+
+  /// Rows of the copy codelet's table for a box: at most three axes each.
+  static void append_rows(const Box& box, BufferId from, BufferId to,
+                          std::vector<StateWord>& table) {
+    const std::size_t rank = box.axes.size();
+    const std::size_t outer = rank > 3 ? rank - 3 : 0;
+    const std::span<const Axis> axes(box.axes);
+    for_each_index(axes.first(outer), box.from, box.to, [&](std::int64_t f, std::int64_t t) {
+      std::vector<Axis> inner(3 - (rank - outer));
+      inner.insert(inner.end(), axes.begin() + static_cast<std::ptrdiff_t>(outer), axes.end());
+      table.push_back(StateWord::address(to, t));
+      table.push_back(StateWord::address(from, f));
+      for (const Axis& axis : inner) table.push_back(StateWord::number(axis.size));
+      for (const Axis& axis : inner) table.push_back(StateWord::number(axis.to));
+      for (const Axis& axis : inner) table.push_back(StateWord::number(axis.from));
+      table.push_back(StateWord::number(0));
+    });
+  }
+
+  void add_copies(Time time, const Origin& origin) {
+    struct Tables {
+      std::map<std::size_t, std::vector<StateWord>> by_interval;
+      std::vector<BufferId> reads;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Tables> sets;  // by round and unit
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      for (const LocalCopy& copy : plans_[i].copies) {
+        Box box = simplified(copy.box);
+        const std::uint32_t unit = in_units(box);
+        Tables& set = sets[{copy.round, unit}];
+        const BufferId from = copy.from == kReceived ? received_ : copy.from;
+        if (std::ranges::find(set.reads, from) == set.reads.end()) set.reads.push_back(from);
+        append_rows(box, from, destination_, set.by_interval[i]);
+      }
+    }
+    for (auto& [key, set] : sets) {
+      const std::uint32_t unit = key.second;
+      ComputeSet compute{
+          .name = origin.name + ".arrange",
+          .operation = origin.operation,
+          .source = origin.source,
+          .codelet = builder_.add_codelet("copy " + std::to_string(unit), CopySpec{unit}),
+          .launches = {},
+          .reads = set.reads,
+          .writes = {destination_}};
+      for (const auto& [i, table] : set.by_interval) {
+        std::vector<StateWord> state{
+            StateWord::number(static_cast<std::int64_t>(table.size() / 12)), StateWord::own(8)};
+        state.insert(state.end(), table.begin(), table.end());
+        for (const TileId tile : interval(i).tiles) compute.launches.push_back({tile, state});
+      }
+      builder_.add_compute(time, std::move(compute));
+    }
+  }
+
+  static constexpr BufferId kReceived{0xffffffff};
+
+  ProgramBuilder& builder_;
+  BufferId destination_;
+  LayoutPtr layout_;
+  std::int64_t element_bytes_;
+  std::vector<std::vector<Piece>> wanted_;
+  std::vector<IntervalPlan> plans_;
+  BufferId received_{};
+};
+
+}  // namespace
+
+Time move(ProgramBuilder& builder, BufferId destination, const std::vector<Piece>& pieces,
+          Time ready, const Origin& origin) {
+  return Mover(builder, destination).run(pieces, ready, origin);
+}
+
+}  // namespace superstep

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "compiler/lower/layout.h"
+#include "compiler/vertex/codelet.h"
+
+namespace superstep {
+
+enum class BufferId : std::uint32_t {};
+constexpr std::uint32_t index(BufferId b) { return static_cast<std::uint32_t>(b); }
+
+/// Storage on some tiles: an interval of elements on each tile of its layout.
+struct Buffer {
+  enum class Kind : std::uint8_t { kArgument, kConstant, kTemporary };
+  Kind kind = Kind::kTemporary;
+  std::string name;
+  TensorType type;  ///< what a report calls it; its shape may differ from the layout's elements
+  std::uint32_t element_bytes = 4;
+  LayoutPtr layout;
+  std::vector<std::byte> contents;  ///< kConstant: the elements, dense
+  SourceLocation source;
+  bool is_result = false;  ///< lives until the host has read it
+
+  /// Bytes on a tile that holds `interval`, padded to 8.
+  [[nodiscard]] std::uint32_t bytes(const Interval& interval) const {
+    return static_cast<std::uint32_t>((interval.count * element_bytes + 7) / 8 * 8);
+  }
+};
+
+/// What a codelet computes, before there is code for it.
+struct ElementwiseSpec {
+  vertex::Expression expression;
+  std::vector<vertex::Node> outputs;
+  std::vector<vertex::Access> inputs;
+};
+struct ReduceSpec {
+  vertex::Expression expression;
+  std::vector<vertex::Node> outputs;
+  std::vector<DType> dtypes;
+};
+struct CopySpec {
+  std::uint32_t element_bytes = 4;
+};
+struct MatmulSpec {
+  DType input = DType::kF32;
+  DType output = DType::kF32;
+};
+using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, MatmulSpec>;
+
+/// A word of vertex state: a number, or an address that is known once memory is allocated.
+struct StateWord {
+  enum class Base : std::uint8_t { kNone, kBuffer, kState, kScratch };
+  Base base = Base::kNone;
+  std::uint32_t value = 0;  ///< the number, or bytes to add to the address of the base
+  BufferId buffer{};
+
+  static StateWord number(std::int64_t n) {
+    return {Base::kNone, static_cast<std::uint32_t>(n), {}};
+  }
+  static StateWord address(BufferId buffer, std::int64_t byte = 0) {
+    return {Base::kBuffer, static_cast<std::uint32_t>(byte), buffer};
+  }
+  /// Byte `byte` of the vertex state itself, for constants and tables that travel with it.
+  static StateWord own(std::size_t byte) {
+    return {Base::kState, static_cast<std::uint32_t>(byte), {}};
+  }
+  /// The tile's scratch for all workers of the codelet.
+  static StateWord scratch() { return {Base::kScratch, 0, {}}; }
+};
+
+/// One `runall` of a codelet on a tile.
+struct Launch {
+  TileId tile{};
+  std::vector<StateWord> state;
+};
+
+/// Launches of one codelet on some tiles, for one op or one group of fused ops.
+struct ComputeSet {
+  std::string name;
+  std::string operation;
+  SourceLocation source;
+  std::uint32_t codelet = 0;  ///< index into LoweredProgram::codelets
+  std::vector<Launch> launches;
+  std::uint64_t flops = 0;
+  std::vector<BufferId> reads, writes;
+};
+
+/// Words that move between buffers; offsets are bytes from the interval's start on the tile.
+struct Movement {
+  struct End {
+    BufferId buffer{};
+    TileId tile{};
+    std::uint32_t byte = 0;
+    auto operator<=>(const End&) const = default;
+  };
+  End source;
+  std::vector<End> destinations;
+  std::uint32_t words = 0;
+};
+
+/// An exchange phase (none when nothing moves), then compute sets in order.
+struct Superstep {
+  std::vector<std::string> names;  ///< of the ops whose operands move
+  std::string operation;
+  SourceLocation source;
+  std::vector<Movement> movements;
+  std::vector<ComputeSet> computes;
+};
+
+/// A program over buffers: everything but addresses and machine code.
+struct LoweredProgram {
+  std::vector<Buffer> buffers;
+  std::vector<CodeletSpec> codelets;
+  std::vector<Superstep> supersteps;
+  std::vector<std::optional<BufferId>> arguments;  ///< empty for an argument without elements
+  std::vector<std::optional<BufferId>> results;
+};
+
+}  // namespace superstep

@@ -1,0 +1,407 @@
+#include "compiler/lower/reduce.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "compiler/lower/elementwise.h"
+#include "compiler/ops/emit_graph.h"
+#include "compiler/ops/op.h"
+
+namespace superstep {
+namespace {
+
+/// Cycles to take one element into an accumulator with all workers busy [assumed].
+constexpr std::int64_t kCyclesPerElement = 4;
+constexpr std::int64_t kLaunchCycles = 150;
+
+std::int64_t product(const std::vector<Axis>& axes) {
+  std::int64_t n = 1;
+  for (const Axis& axis : axes) n *= axis.size;
+  return n;
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// The part of a reduction that one tile does: results [first, last) from elements [begin, end) of
+/// the reduced axes.
+struct Block {
+  TileId tile{};
+  std::int64_t first, last;
+  std::int64_t begin, end;
+
+  [[nodiscard]] std::int64_t width() const { return last - first; }
+  [[nodiscard]] std::int64_t depth() const { return end - begin; }
+};
+
+/// How one stage is cut: results in blocks of `width`, the reduced axes into `splits` parts.
+struct Cut {
+  std::int64_t width = 1;
+  std::int64_t splits = 1;
+};
+
+class Planner {
+ public:
+  Planner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
+          bool may_split)
+      : tiles_(machine.tiles()),
+        phase_(machine.sync.internal_latency + 100),
+        results_(results),
+        final_width_(final_width),
+        may_split_(may_split) {}
+
+  /// The cut with the least cycles, by exhaustive search; stages that follow are planned alike.
+  [[nodiscard]] std::pair<std::int64_t, Cut> best(std::int64_t reduced, int stages_left) const {
+    const std::int64_t last_stage = stage(reduced, final_width_);
+    std::pair<std::int64_t, Cut> best{last_stage, {final_width_, 1}};
+    if (stages_left == 0) return best;
+    for (std::int64_t width = final_width_;; width = divide_up(width, 2)) {
+      const std::int64_t most =
+          std::min(reduced / 2, std::int64_t{tiles_} / divide_up(results_, width));
+      std::int64_t last_depth = reduced;
+      if (width < final_width_ && divide_up(results_, width) <= tiles_) {
+        const std::int64_t cycles = stage(reduced, width) + phase_ + final_width_;
+        if (cycles < best.first) best = {cycles, {width, 1}};
+      }
+      for (std::int64_t splits = 2; may_split_ && splits <= most; ++splits) {
+        const std::int64_t depth = divide_up(reduced, splits);
+        if (depth == last_depth) continue;
+        last_depth = depth;
+        const std::int64_t first = stage(depth, width);
+        if (first >= best.first) continue;
+        const std::int64_t cycles = first + this->best(divide_up(reduced, depth), 0).first;
+        if (cycles < best.first) best = {cycles, {width, divide_up(reduced, depth)}};
+      }
+      if (width == 1) break;
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t stage(std::int64_t depth, std::int64_t width) const {
+    return phase_ + kLaunchCycles + depth * width * (1 + kCyclesPerElement);
+  }
+
+  std::uint32_t tiles_;
+  std::int64_t phase_;
+  std::int64_t results_, final_width_;
+  bool may_split_;
+};
+
+/// Axes with row-major destinations, the innermost `unit` apart.
+std::vector<Axis> with_destinations(std::vector<Axis> axes, std::int64_t unit) {
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    axis->to = unit;
+    unit *= axis->size;
+  }
+  return axes;
+}
+
+class Lowering {
+ public:
+  Lowering(ProgramBuilder& builder, Values& values, const Reduction& reduction,
+           const Origin& origin)
+      : builder_(builder), values_(values), r_(reduction), origin_(origin) {}
+
+  Time run() {
+    const std::int64_t results = product(r_.kept);
+    const std::int64_t reduced = product(r_.reduced);
+    const bool may_split = r_.combine.identity.has_value() && r_.read.size() == 1;
+    const Layout& final_layout = *builder_.buffer(r_.results[0]).layout;
+    if (may_split && results == 1) {
+      if (const auto done = reduce_in_place(reduced)) return *done;
+    }
+    const std::int64_t final_width = final_layout.intervals()[0].count;
+    const Cut cut =
+        Planner(builder_.machine(), results, final_width, may_split).best(reduced, 1).second;
+    if (cut.splits == 1 && cut.width == final_width) {
+      std::vector<Block> blocks;
+      for (const Interval& i : final_layout.intervals()) {
+        blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
+      }
+      return gather_and_reduce(blocks, r_.results, true);
+    }
+    return in_stages(cut, results, reduced);
+  }
+
+ private:
+  Time in_stages(const Cut& cut, std::int64_t results, std::int64_t reduced) {
+    const std::int64_t across = divide_up(results, cut.width);
+    const std::int64_t depth = divide_up(reduced, cut.splits);
+    const std::uint32_t tiles = builder_.linear().tiles();
+    const std::uint32_t base =
+        builder_.linear().take_tiles(static_cast<std::uint32_t>(across * cut.splits));
+    std::vector<Block> blocks;
+    std::vector<Interval> intervals;
+    for (std::int64_t j = 0; j < cut.splits; ++j) {
+      for (std::int64_t b = 0; b < across; ++b) {
+        const auto place = static_cast<std::uint32_t>(b * cut.splits + j);
+        const Block block{TileId{(base + place) % tiles}, b * cut.width,
+                          std::min((b + 1) * cut.width, results), j * depth,
+                          std::min((j + 1) * depth, reduced)};
+        intervals.push_back({j * results + block.first, block.width(), {block.tile}});
+        blocks.push_back(block);
+      }
+    }
+    const auto layout = std::make_shared<const Layout>(std::move(intervals));
+    std::vector<BufferId> partials;
+    for (const DType dtype : r_.combine.spec.dtypes) {
+      partials.push_back(
+          values_.add_temporary(dtype, layout, origin_.name + ".partials", origin_.source));
+    }
+    const Time partial_time = gather_and_reduce(blocks, partials, cut.splits == 1);
+    if (cut.splits > 1) return finish(partials[0], cut.splits, results, partial_time);
+    Time done;
+    for (std::size_t k = 0; k < partials.size(); ++k) {
+      const Box all{0, 0, {{results, 1, 1}}};
+      done = std::max(done,
+                      move(builder_, r_.results[k], {{partials[k], all}}, partial_time, origin_));
+    }
+    return done;
+  }
+
+  /// Combines [splits x results] partial results.
+  Time finish(BufferId partials, std::int64_t splits, std::int64_t results, Time ready) {
+    Reduction last{.combine = r_.combine,
+                   .kept = {{results, 1, 0}},
+                   .reduced = {{splits, results, 0}},
+                   .read = {[=](const Box& box) {
+                     return Reading{{{partials, box}}, ready};
+                   }},
+                   .initial = r_.initial,
+                   .results = r_.results};
+    return Lowering(builder_, values_, last, origin_).run_without_local_stage();
+  }
+
+  Time run_without_local_stage() {
+    const std::int64_t results = product(r_.kept);
+    const std::int64_t reduced = product(r_.reduced);
+    const Layout& final_layout = *builder_.buffer(r_.results[0]).layout;
+    const std::int64_t final_width = final_layout.intervals()[0].count;
+    const Cut cut = Planner(builder_.machine(), results, final_width, true).best(reduced, 1).second;
+    if (cut.splits > 1) return in_stages(cut, results, reduced);
+    std::vector<Block> blocks;
+    for (const Interval& i : final_layout.intervals()) {
+      blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
+    }
+    return gather_and_reduce(blocks, r_.results, true);
+  }
+
+  /// One result of elements that lie in order on many tiles: each tile reduces what it holds, then
+  /// the partial results meet.
+  std::optional<Time> reduce_in_place(std::int64_t reduced) {
+    Box all{0, 0, with_destinations(r_.reduced, 1)};
+    const Reading reading = r_.read[0](simplified(all));
+    if (reading.pieces.size() != 1) return std::nullopt;
+    const Piece& piece = reading.pieces[0];
+    const Layout& layout = *builder_.buffer(piece.source).layout;
+    const std::vector<Axis> dense{{reduced, 1, 1}};
+    if (piece.box.from != 0 || piece.box.axes != dense || layout.elements() != reduced ||
+        layout.intervals().size() < 2) {
+      return std::nullopt;
+    }
+    std::vector<Interval> intervals;
+    std::vector<Block> blocks;
+    for (const Interval& interval : layout.intervals()) {
+      if (interval.tiles.size() != 1) return std::nullopt;
+      intervals.push_back({static_cast<std::int64_t>(intervals.size()), 1, {interval.tiles[0]}});
+      blocks.push_back({interval.tiles[0], 0, 1, interval.begin, interval.end()});
+    }
+    const auto splits = static_cast<std::int64_t>(blocks.size());
+    const BufferId partials = values_.add_temporary(
+        r_.combine.spec.dtypes[0], std::make_shared<const Layout>(std::move(intervals)),
+        origin_.name + ".partials", origin_.source);
+    const Time done = reading.ready.next_round();
+    launch(blocks, {piece.source}, {partials}, false, false, done);
+    return finish(partials, splits, 1, done);
+  }
+
+  /// One stage: gathers what each block needs, and reduces it. `is_last` begins with the initial
+  /// values, else with the identity.
+  Time gather_and_reduce(const std::vector<Block>& blocks, const std::vector<BufferId>& results,
+                         bool is_last) {
+    const bool reduced_inside = reduced_axes_are_inner();
+    std::vector<Interval> intervals;
+    std::int64_t begin = 0;
+    for (const Block& block : blocks) {
+      intervals.push_back({begin, block.width() * block.depth(), {block.tile}});
+      begin += block.width() * block.depth();
+    }
+    const auto layout = std::make_shared<const Layout>(intervals);
+    std::vector<BufferId> inputs;
+    Time done;
+    for (std::size_t k = 0; k < r_.read.size(); ++k) {
+      std::vector<Piece> pieces;
+      Time ready;
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        for (const Box& box : boxes_of(blocks[b], intervals[b].begin, reduced_inside)) {
+          Reading reading = r_.read[k](box);
+          ready = std::max(ready, reading.ready);
+          std::ranges::move(reading.pieces, std::back_inserter(pieces));
+        }
+      }
+      const DType dtype = r_.combine.spec.dtypes[k];
+      inputs.push_back(
+          values_.add_temporary(dtype, layout, origin_.name + ".gathered", origin_.source));
+      done = std::max(done, move(builder_, inputs.back(), pieces, ready, origin_));
+    }
+    return launch(blocks, inputs, results, is_last, !reduced_inside, done);
+  }
+
+  [[nodiscard]] bool reduced_axes_are_inner() const {
+    const auto least = [](const std::vector<Axis>& axes) {
+      std::int64_t stride = std::numeric_limits<std::int64_t>::max();
+      for (const Axis& axis : axes) {
+        if (axis.size > 1) stride = std::min(stride, std::abs(axis.from));
+      }
+      return stride;
+    };
+    return least(r_.reduced) < least(r_.kept);
+  }
+
+  /// Copies of a block's elements to [width][depth] or [depth][width] from element `begin`.
+  [[nodiscard]] std::vector<Box> boxes_of(const Block& block, std::int64_t begin,
+                                          bool reduced_inside) const {
+    const std::int64_t kept_unit = reduced_inside ? block.depth() : 1;
+    const std::int64_t reduced_unit = reduced_inside ? 1 : block.width();
+    std::vector<Box> boxes;
+    for (const Box& kept :
+         range_boxes(with_destinations(r_.kept, kept_unit), block.first, block.last)) {
+      for (const Box& reduced :
+           range_boxes(with_destinations(r_.reduced, reduced_unit), block.begin, block.end)) {
+        Box box{kept.from + reduced.from,
+                begin + kept.to - block.first * kept_unit + reduced.to - block.begin * reduced_unit,
+                kept.axes};
+        box.axes.insert(box.axes.end(), reduced.axes.begin(), reduced.axes.end());
+        boxes.push_back(simplified(std::move(box)));
+      }
+    }
+    return boxes;
+  }
+
+  Time launch(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
+              const std::vector<BufferId>& results, bool is_last, bool results_inside, Time ready) {
+    ComputeSet set{.name = origin_.name,
+                   .operation = origin_.operation,
+                   .source = origin_.source,
+                   .codelet = builder_.add_codelet(r_.combine.key, r_.combine.spec),
+                   .launches = {},
+                   .reads = inputs,
+                   .writes = results};
+    Time time = ready;
+    const std::size_t count = inputs.size();
+    std::vector<Splat> initial = r_.initial;
+    if (!is_last) initial = {Splat{.bits = r_.combine.identity}};
+    std::vector<StateWord> begins, constants;
+    for (std::size_t k = 0; k < count; ++k) {
+      if (initial[k].bits) {
+        begins.push_back(StateWord::own(4 * (4 + 3 * count + constants.size())));
+        constants.push_back(StateWord::number(static_cast<std::int64_t>(*initial[k].bits)));
+        continue;
+      }
+      const Values::Spread spread = values_.spread(initial[k], r_.combine.spec.dtypes[k],
+                                                   builder_.buffer(results[0]).layout, origin_);
+      time = std::max(time, spread.time);
+      begins.push_back(StateWord::address(spread.buffer));
+      set.reads.push_back(spread.buffer);
+    }
+    for (const Block& block : blocks) {
+      std::vector<StateWord> state{StateWord::number(results_inside ? 1 : block.width()),
+                                   StateWord::number(block.depth()),
+                                   StateWord::number(results_inside ? block.width() : 1)};
+      state.insert(state.end(), begins.begin(), begins.end());
+      for (const BufferId result : results) state.push_back(StateWord::address(result));
+      for (const BufferId input : inputs) state.push_back(StateWord::address(input));
+      state.push_back(StateWord::scratch());
+      state.insert(state.end(), constants.begin(), constants.end());
+      set.launches.push_back({block.tile, std::move(state)});
+      set.flops += static_cast<std::uint64_t>(block.width() * block.depth());
+    }
+    builder_.add_compute(time, std::move(set));
+    return time;
+  }
+
+  ProgramBuilder& builder_;
+  Values& values_;
+  const Reduction& r_;
+  const Origin& origin_;
+};
+
+/// The one primitive that a reducer applies to accumulator and element, if it is that simple.
+std::optional<vertex::Primitive> primitive_of(const vertex::Expression& expression,
+                                              const std::vector<vertex::Node>& outputs) {
+  if (expression.steps().size() != 3 || outputs.size() != 1 || outputs[0].id != 2) {
+    return std::nullopt;
+  }
+  const vertex::Expression::Step& step = expression.steps()[2];
+  const std::set<std::uint32_t> operands(step.operands.begin(), step.operands.end());
+  if (operands != std::set<std::uint32_t>{0, 1}) return std::nullopt;
+  return step.primitive;
+}
+
+Combine combine_of(const Graph& region) {
+  Combine combine;
+  std::vector<vertex::Node> arguments;
+  for (const ValueId argument : region.arguments()) {
+    arguments.push_back(combine.spec.expression.input(static_cast<std::uint32_t>(arguments.size()),
+                                                      region.type(argument).dtype));
+  }
+  combine.spec.outputs = emit_graph(region, combine.spec.expression, arguments);
+  for (const ValueId result : region.results()) {
+    combine.spec.dtypes.push_back(region.type(result).dtype);
+  }
+  combine.key = "reduce " + expression_key(combine.spec.expression, combine.spec.outputs);
+  if (const auto primitive = primitive_of(combine.spec.expression, combine.spec.outputs)) {
+    combine.identity = identity_of(*primitive, combine.spec.dtypes[0]);
+  }
+  return combine;
+}
+
+}  // namespace
+
+Time lower_reduction(ProgramBuilder& builder, Values& values, const Reduction& reduction,
+                     const Origin& origin) {
+  return Lowering(builder, values, reduction, origin).run();
+}
+
+void lower_reduce(ProgramBuilder& builder, Values& values, const Op& op) {
+  const std::size_t count = op.operands.size() / 2;
+  const Origin origin = values.origin(op);
+  if (values.elements(op.results[0]) == 0) return;
+  const Shape& shape = values.type(op.operands[0]).shape;
+  const auto& dimensions = std::get<std::vector<std::int64_t>>(op.attributes.at("dimensions"));
+  Reduction reduction;
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) {
+    const bool reduces =
+        std::ranges::find(dimensions, static_cast<std::int64_t>(d)) != dimensions.end();
+    auto& axes = reduces ? reduction.reduced : reduction.kept;
+    axes.insert(axes.begin(), {shape[d], stride, 0});
+  }
+  if (values.elements(op.operands[0]) == 0) {
+    // Nothing to combine: every result is its initial value.
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::int64_t n = values.elements(op.results[k]);
+      const Reading reading = values.read(op.operands[count + k], simplified({0, 0, {{n, 0, 1}}}));
+      values.set_view(op.results[k], reading.pieces, reading.ready);
+    }
+    return;
+  }
+  reduction.combine = combine_of(op.regions[0]);
+  for (std::size_t k = 0; k < count; ++k) {
+    const ValueId operand = op.operands[k];
+    reduction.read.push_back(
+        [&values, operand](const Box& box) { return values.read(operand, box); });
+    reduction.initial.push_back(*values.splat(op.operands[count + k]));
+    reduction.results.push_back(
+        values.add_linear(values.type(op.results[k]), origin.name, op.location));
+  }
+  const Time done = lower_reduction(builder, values, reduction, origin);
+  for (std::size_t k = 0; k < count; ++k) {
+    values.set_stored(op.results[k], reduction.results[k], done);
+  }
+}
+
+}  // namespace superstep

@@ -1,0 +1,60 @@
+#include <map>
+#include <utility>
+
+#include "compiler/ops/op.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/rewrite.h"
+
+namespace superstep {
+namespace {
+
+/// Larger values are cheaper to compute or to copy than to keep.
+constexpr std::size_t kMostBytes = 256 * 1024;
+
+bool is_constant(const Op& op) {
+  return std::holds_alternative<ConstantLowering>(op.definition->lowering);
+}
+
+}  // namespace
+
+Graph fold_constants(const Graph& graph) {
+  Rewrite rewrite(graph);
+  std::map<ValueId, HostTensor> known;  // by value of the old graph
+  const OpDefinition* constant = find_op("stablehlo.constant");
+  for (const Op& op : graph.ops()) {
+    bool foldable = constant != nullptr && !op.results.empty();
+    bool has_many = op.operands.empty();
+    std::vector<HostTensor> operands;
+    for (const ValueId operand : op.operands) {
+      const auto value = known.find(operand);
+      foldable = foldable && value != known.end();
+      has_many = has_many || graph.type(operand).elements() > 1;
+      if (foldable) operands.push_back(value->second);
+    }
+    for (const ValueId result : op.results) {
+      const TensorType& type = graph.type(result);
+      // One element repeated stays a broadcast: its users read the one.
+      foldable = foldable && type.bytes() <= kMostBytes && (has_many || type.elements() <= 1);
+    }
+    if (!foldable) {
+      rewrite.add(op, rewrite.translated(op));
+      if (is_constant(op)) known[op.results[0]] = op.definition->evaluate(op, {})[0];
+      continue;
+    }
+    std::vector<HostTensor> values = op.definition->evaluate(op, operands);
+    for (std::size_t i = 0; i < op.results.size(); ++i) {
+      Op folded{.definition = constant,
+                .operands = {},
+                .results = {op.results[i]},
+                .attributes = {{"value", values[i]}},
+                .regions = {},
+                .location = op.location};
+      const Op shown = folded;
+      rewrite.add(shown, std::move(folded));
+      known[op.results[i]] = std::move(values[i]);
+    }
+  }
+  return rewrite.finish();
+}
+
+}  // namespace superstep

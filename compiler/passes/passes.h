@@ -1,0 +1,17 @@
+#pragma once
+
+#include "compiler/graph/graph.h"
+
+namespace superstep {
+
+/// Replaces ops whose operands are all constant by their values, unless that would only store one
+/// element many times.
+[[nodiscard]] Graph fold_constants(const Graph& graph);
+
+/// Keeps the first of ops that compute the same.
+[[nodiscard]] Graph merge_equal_ops(const Graph& graph);
+
+/// Removes ops whose results nothing uses. Arguments stay.
+[[nodiscard]] Graph remove_unused_ops(const Graph& graph);
+
+}  // namespace superstep

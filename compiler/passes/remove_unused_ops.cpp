@@ -1,0 +1,26 @@
+#include <algorithm>
+#include <ranges>
+
+#include "compiler/passes/passes.h"
+#include "compiler/passes/rewrite.h"
+
+namespace superstep {
+
+Graph remove_unused_ops(const Graph& graph) {
+  std::vector<bool> used(graph.values().size());
+  for (const ValueId result : graph.results()) used[index(result)] = true;
+  const auto is_used = [&](const Op& op) {
+    return std::ranges::any_of(op.results, [&](ValueId result) { return used[index(result)]; });
+  };
+  for (const Op& op : std::views::reverse(graph.ops())) {
+    if (!is_used(op)) continue;
+    for (const ValueId operand : op.operands) used[index(operand)] = true;
+  }
+  Rewrite rewrite(graph);
+  for (const Op& op : graph.ops()) {
+    if (is_used(op)) rewrite.add(op, rewrite.translated(op));
+  }
+  return rewrite.finish();
+}
+
+}  // namespace superstep

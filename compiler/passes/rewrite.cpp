@@ -1,0 +1,35 @@
+#include "compiler/passes/rewrite.h"
+
+#include <utility>
+
+namespace superstep {
+
+Rewrite::Rewrite(const Graph& from) : from_(from), values_(from.values().size()) {
+  for (const ValueId argument : from.arguments()) {
+    const Value& value = from.value(argument);
+    replace(argument, to_.add_argument(value.type, value.name));
+  }
+}
+
+Op Rewrite::translated(const Op& op) const {
+  Op copy = op;
+  for (ValueId& operand : copy.operands) operand = of(operand);
+  return copy;
+}
+
+const Op& Rewrite::add(const Op& old, Op replacement) {
+  std::vector<std::string> names;
+  for (const ValueId result : old.results) names.push_back(from_.value(result).name);
+  const Op& added = to_.add_op(std::move(replacement), names);
+  for (std::size_t i = 0; i < old.results.size(); ++i) replace(old.results[i], added.results[i]);
+  return added;
+}
+
+Graph Rewrite::finish() {
+  std::vector<ValueId> results;
+  for (const ValueId result : from_.results()) results.push_back(of(result));
+  to_.set_results(std::move(results));
+  return std::move(to_);
+}
+
+}  // namespace superstep
