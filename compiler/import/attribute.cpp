@@ -166,13 +166,13 @@ SyntaxAttribute Parser::parse_dialect_attribute(int depth) {
   return out;
 }
 
-std::vector<std::pair<std::string, SyntaxAttribute>> Parser::parse_dictionary(int depth) {
+SyntaxFields Parser::parse_dictionary(int depth) {
   expect('{', "in front of attributes");
   return parse_fields('}', depth);
 }
 
-std::vector<std::pair<std::string, SyntaxAttribute>> Parser::parse_fields(char close, int depth) {
-  std::vector<std::pair<std::string, SyntaxAttribute>> out;
+SyntaxFields Parser::parse_fields(char close, int depth) {
+  SyntaxFields out;
   if (accept(close)) return out;
   do {
     if (token().kind != TokenKind::kWord && token().kind != TokenKind::kString) {
@@ -188,7 +188,7 @@ std::vector<std::pair<std::string, SyntaxAttribute>> Parser::parse_fields(char c
       value.kind = Kind::kBool;
       value.boolean = true;
     }
-    out.emplace_back(std::move(name), std::move(value));
+    out.push_back({std::move(name), std::move(value)});
   } while (accept(','));
   expect(close, "at the end of attributes");
   return out;

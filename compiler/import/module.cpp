@@ -19,8 +19,7 @@ bool is_name(const Token& token, std::string_view pretty, std::string_view full)
 bool is_module(const Token& token) { return is_name(token, "module", "builtin.module"); }
 bool is_function(const Token& token) { return is_name(token, "func.func", "func.func"); }
 
-std::optional<std::int64_t> alias_of(
-    const std::vector<std::pair<std::string, SyntaxAttribute>>& attributes) {
+std::optional<std::int64_t> alias_of(const SyntaxFields& attributes) {
   for (const auto& [name, value] : attributes) {
     if (name == "tf.aliasing_output" && value.kind == SyntaxAttribute::Kind::kInteger) {
       return value.integer;
@@ -243,7 +242,7 @@ void Parser::parse_function_generic(SyntaxFunction& function) {
   expect('(', "behind \"func.func\"");
   expect(')', "behind \"func.func\"");
   std::vector<std::optional<std::int64_t>> aliases;
-  const auto read = [&](const std::vector<std::pair<std::string, SyntaxAttribute>>& attributes) {
+  const auto read = [&](const SyntaxFields& attributes) {
     for (const auto& [name, value] : attributes) {
       if (name == "sym_name") function.name = value.text;
       if (name == "sym_visibility") function.is_private = value.text != "public";

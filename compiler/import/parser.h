@@ -56,8 +56,8 @@ class Parser {
   // attribute.cpp
   SyntaxAttribute parse_attribute(int depth);
   SyntaxAttribute parse_dialect_attribute(int depth);
-  std::vector<std::pair<std::string, SyntaxAttribute>> parse_dictionary(int depth);
-  std::vector<std::pair<std::string, SyntaxAttribute>> parse_fields(char close, int depth);
+  SyntaxFields parse_dictionary(int depth);
+  SyntaxFields parse_fields(char close, int depth);
   SyntaxAttribute parse_array();
   std::vector<std::int64_t> parse_integer_list();
   std::vector<std::string> parse_word_list();

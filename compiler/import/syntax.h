@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/dtype.h"
@@ -81,6 +80,9 @@ struct SyntaxModule {
   std::map<std::string, std::string, std::less<>> locations;  ///< `#loc3` to what an op's has
 };
 
+struct SyntaxField;
+using SyntaxFields = std::vector<SyntaxField>;
+
 /// An attribute as written. Structures like `#stablehlo.dot<lhs_… = [0]>` are dictionaries.
 struct SyntaxAttribute {
   enum class Kind {
@@ -101,11 +103,17 @@ struct SyntaxAttribute {
   double number = 0;
   std::string text;  ///< of a string; of an opaque one, the text itself
   std::vector<SyntaxAttribute> list;
-  std::vector<std::pair<std::string, SyntaxAttribute>> dictionary;
+  SyntaxFields dictionary;
   std::vector<std::int64_t> integers;
   HostTensor tensor;
   TypeUse type;                  ///< of a `dense` one
   std::vector<TypeUse> results;  ///< of a function type
+};
+
+/// `name = value` of a dictionary or structure.
+struct SyntaxField {
+  std::string name;
+  SyntaxAttribute value;
 };
 
 }  // namespace superstep::import
