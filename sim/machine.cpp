@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -61,6 +62,7 @@ class Machine {
         code_(image.machine),
         steps_(image),
         host_(image, arguments, options.calls),
+        limit_(tbb::global_control::max_allowed_parallelism, std::max(1U, options.threads)),
         arena_(static_cast<int>(std::max(1U, options.threads))) {
     boot();
   }
@@ -87,6 +89,7 @@ class Machine {
   CodeStore code_;
   StepTable steps_;
   HostLink host_;
+  tbb::global_control limit_;  ///< more threads than the host has are allowed
   tbb::task_arena arena_;
 
   std::vector<Tile> tiles_;                ///< by entry

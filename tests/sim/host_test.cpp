@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "sim/host/arguments.h"
+#include "tests/sim/programs.h"
+
+namespace superstep {
+namespace {
+
+const std::string kReceive =
+    "sync 4\n delayxpic 0, 0, 0x600\n delay 9\n delayxpic 0, 0, 0x640\n sync 4\n";
+const std::string kSendAndReceive =
+    "sync 4\n delayxpic 0, 0, 0x600\n send 1, 0x20000, 3\n delayxpic 0, 0, 0x640\n sync 4\n";
+
+/// A program whose result0 is its arg0, a u32 pair at kData of tile 0.
+ProgramImage echo(std::uint32_t visits) {
+  ProgramImage image = image_of(1);
+  const TensorType pair{DType::kU32, {2}};
+  const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, 0, 8}};
+  image.streams = {{Stream::Kind::kArgument, 0, pair, pieces},
+                   {Stream::Kind::kResult, 0, pair, pieces}};
+  image.arguments = {pair};
+  image.results = {pair};
+  image.alias = {std::nullopt};
+  image.first.arguments = {0};
+  image.next.results = {1};
+  image.next.arguments = {0};
+  image.last.results = {1};
+  std::string text = kReceive;
+  for (std::uint32_t v = 0; v < visits; ++v) text += kSendAndReceive;
+  add_program(image, 0, text + "sync 15\n");
+  return image;
+}
+
+HostTensor numbers(const Shape& shape) {
+  HostTensor tensor(TensorType{DType::kU32, shape});
+  for (std::size_t i = 0; i < tensor.data.size() / 4; ++i) {
+    tensor.set(i, static_cast<std::uint32_t>(7 * i + 3));
+  }
+  return tensor;
+}
+
+TEST(Host, GivesBackWhatWasSent) {
+  const HostTensor argument = numbers({2});
+  const Recorded run = record(echo(1), {argument});
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  ASSERT_EQ(run.result.results.size(), 1u);
+  EXPECT_EQ(run.result.results[0].type, argument.type);
+  EXPECT_EQ(run.result.results[0].data, argument.data);
+}
+
+TEST(Host, APhaseTakesLatencyPacketsAndBytesRoundedUp) {
+  const Recorded run = record(echo(1), {numbers({2})});
+  ASSERT_GE(run.supersteps.size(), 2u);
+  // 300 ns at 1.325 GHz are 397.5 cycles.
+  EXPECT_EQ(run.supersteps[0].sync, 398_cycles);
+  EXPECT_EQ(run.supersteps[0].end, 398_cycles);
+  // (1000 ns + 10 ns for the packet + 8 B / 27.2 GB/s) at 1.325 GHz: 1338.64 cycles.
+  EXPECT_EQ(run.supersteps[1].host, 1339_cycles);
+  EXPECT_EQ(run.supersteps[1].host_bytes, 8u);
+  EXPECT_EQ(run.supersteps[1].compute + run.supersteps[1].exchange + run.supersteps[1].sync,
+            0_cycles);
+}
+
+TEST(Host, SendsOneSliceACallAndStacksTheResults) {
+  const HostTensor argument = numbers({3, 2});
+  const Recorded run = record(echo(3), {argument}, 3);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.result.results[0].type.shape, (Shape{3, 2}));
+  EXPECT_EQ(run.result.results[0].data, argument.data);
+}
+
+TEST(Host, SendsAnArgumentWithoutSlicesOnce) {
+  const HostTensor argument = numbers({2});
+  const Recorded run = record(echo(3), {argument}, 3);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.result.results[0].type.shape, (Shape{3, 2}));
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(run.result.results[0].get<std::uint32_t>(i), argument.get<std::uint32_t>(i % 2));
+  }
+  std::uint64_t bytes = 0;
+  for (const SuperstepRecord& superstep : run.supersteps) bytes += superstep.host_bytes;
+  EXPECT_EQ(bytes, 8u + 3 * 8u);
+}
+
+TEST(Host, AnAliasedResultIsWrittenOnceAtTheEnd) {
+  ProgramImage image = echo(3);
+  image.alias = {0};
+  image.next = {};
+  image.segments.clear();
+  image.entries.clear();
+  add_program(image, 0, kReceive + kReceive + kReceive + kSendAndReceive + "sync 15\n");
+  const HostTensor argument = numbers({2});
+  const Recorded run = record(image, {argument}, 3);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.result.results[0].type.shape, (Shape{2}));
+  EXPECT_EQ(run.result.results[0].data, argument.data);
+}
+
+TEST(Host, TellsTheProgramTheNumberOfCalls) {
+  ProgramImage image = echo(2);
+  image.streams[0].kind = Stream::Kind::kTripCount;
+  image.streams[0].pieces = {{TileId{0}, kData, 4, 0, 4}};
+  image.arguments.clear();
+  image.next.arguments.clear();
+  const Recorded run = record(image, {}, 2);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.result.results[0].get<std::uint32_t>(0), 2u);
+}
+
+TEST(Host, TrapsWhenATileSendsOtherBytesThanTheStreamTableSays) {
+  ProgramImage image = echo(1);
+  image.segments.clear();
+  image.entries.clear();
+  add_program(image, 0,
+              kReceive +
+                  "sync 4\n delayxpic 0, 0, 0x600\n send 0, 0x20000, 3\n"
+                  "delayxpic 0, 0, 0x640\n sync 4\n sync 15\n");
+  const Recorded run = record(image, {numbers({2})});
+  ASSERT_TRUE(run.result.trap);
+  EXPECT_EQ(run.result.trap->context, "host link");
+  EXPECT_NE(run.result.trap->cause.find("sends 4 B at 0x80000"), std::string::npos);
+  EXPECT_NE(run.result.trap->cause.find("expects 8 B at 0x80000"), std::string::npos);
+}
+
+TEST(Host, TrapsWhenTheProgramEndsBeforeItsLastPhase) {
+  const Recorded run = record(echo(1), {numbers({2, 2})}, 2);
+  ASSERT_TRUE(run.result.trap);
+  EXPECT_NE(run.result.trap->cause.find("ends after 2 of 3 host phases"), std::string::npos);
+}
+
+TEST(Arguments, ThatDoNotFitAreNamedWithWhatTheProgramExpects) {
+  ProgramImage image = echo(1);
+  image.arguments.push_back({DType::kF32, {}});
+  const auto problems = [&](const std::vector<HostTensor>& arguments, std::uint32_t calls) {
+    try {
+      check_arguments(image, arguments, calls);
+    } catch (const MalformedInput& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const HostTensor scalar(TensorType{DType::kF32, {}});
+  EXPECT_EQ(problems({numbers({2}), scalar}, 1), "");
+  EXPECT_EQ(problems({numbers({5, 2}), scalar}, 5), "");
+  EXPECT_NE(problems({numbers({2})}, 1).find("arg1 is missing"), std::string::npos);
+  EXPECT_NE(problems({numbers({3}), scalar}, 1)
+                .find("arg0 is tensor<3xui32>, but the program expects tensor<2xui32>"),
+            std::string::npos);
+  EXPECT_NE(problems({numbers({3}), scalar}, 4).find("or tensor<4x2xui32> for one slice a call"),
+            std::string::npos);
+  EXPECT_NE(problems({numbers({2}), scalar, scalar}, 1).find("arg2 is one too many"),
+            std::string::npos);
+  image.alias = {0};
+  EXPECT_NE(problems({numbers({4, 2}), scalar}, 4).find("arg0 is state"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace superstep

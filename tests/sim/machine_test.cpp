@@ -1,0 +1,218 @@
+#include "sim/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "isa/timing.h"
+#include "sim/sync/barrier.h"
+#include "sim/trace/trace.h"
+#include "tests/sim/programs.h"
+
+namespace superstep {
+namespace {
+
+TEST(Barrier, OpensOneSyncLatencyAfterTheLastArrival) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "delay 9\n sync 3\n sync 15\n");   // 10 cycles, then arrives
+  add_program(image, 1, "delay 49\n sync 3\n sync 15\n");  // 50
+  const Recorded run = record(image);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  ASSERT_EQ(run.supersteps.size(), 2u);
+  const SuperstepRecord& first = run.supersteps[0];
+  EXPECT_EQ(first.begin, 0_cycles);
+  EXPECT_EQ(first.compute, 50_cycles);
+  EXPECT_EQ(first.sync, 68_cycles);
+  EXPECT_EQ(first.end, 118_cycles);
+  EXPECT_EQ(first.critical, TileId{1});
+  EXPECT_EQ(run.tiles[0][0].sync, 108u);  // arrived 40 cycles before the other
+  EXPECT_EQ(run.supersteps[1].begin, 118_cycles);
+}
+
+TEST(Barrier, ReleasesATileItsSkewAfterTheOpening) {
+  ProgramImage image;
+  image.machine.grid = {1, 2, 1};
+  image.machine.sync.column_skew = {0, 9};
+  add_program(image, 0, "sync 3\n sync 15\n");
+  add_program(image, 1, "sync 3\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_EQ(run.supersteps.size(), 2u);
+  const SuperstepRecord& last = run.supersteps[1];
+  EXPECT_EQ(last.end - last.begin, 9_cycles);
+  EXPECT_EQ(last.critical, TileId{1});
+  EXPECT_EQ(run.tiles[1][0].compute, 0u);
+  EXPECT_EQ(run.tiles[1][0].sync, 9u);
+}
+
+TEST(Barrier, BlamesTheLowestOfSeveralLastTiles) {
+  const std::vector<Arrival> arrivals = {
+      {TileId{0}, 5_cycles, 3, 0}, {TileId{1}, 7_cycles, 3, 0}, {TileId{2}, 7_cycles, 3, 0}};
+  EXPECT_EQ(critical_of(arrivals), 1u);
+}
+
+TEST(Barrier, TilesThatWaitInDifferentZonesAreATrapNamingBoth) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "sync 3\n sync 15\n");
+  add_program(image, 1, "delay 4\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_TRUE(run.result.trap);
+  const std::string text = run.result.trap->text();
+  EXPECT_EQ(run.result.trap->tile, TileId{1});
+  EXPECT_NE(text.find("sync zone 15"), std::string::npos) << text;
+  EXPECT_NE(text.find("tile 0 waits in zone 3"), std::string::npos) << text;
+}
+
+TEST(Barrier, AZoneThatIsNotModelledIsATrap) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "sync 6\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_TRUE(run.result.trap);
+  EXPECT_NE(run.result.trap->cause.find("zone 6 is not modelled"), std::string::npos);
+}
+
+/// Four words from tile 0 to tile 1, both at row 0 of one column: 32 cycles away.
+ProgramImage one_transfer(const std::string& rest) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "sync 3\n send 3, 0x20000, 3\n sync 3\n sync 15\n");
+  add_program(image, 1,
+              "sync 3\n"
+              "delaypic 30, 0, 0x20000\n"  // the pointer, in cycle 30
+              "delayxpic 1, 0, 0\n"        // tile 0, in cycle 32
+              "delayxpic 3, 0, 0x640\n" +  // idle again, in cycle 36
+                  rest +
+                  "sync 3\n sync 15\n");
+  Segment data{{TileId{0}}, kData, {}};
+  for (std::uint8_t byte = 1; byte <= 16; ++byte) data.bytes.push_back(byte);
+  image.segments.push_back(data);
+  return image;
+}
+
+TEST(Exchange, EndsWithTheLastPortEventOfTheCriticalTile) {
+  const Recorded run = record(one_transfer("delay 99\n"));
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  ASSERT_EQ(run.supersteps.size(), 3u);
+  const SuperstepRecord& moved = run.supersteps[1];
+  EXPECT_EQ(moved.critical, TileId{1});
+  EXPECT_EQ(moved.exchange_bytes, 16u);
+  // Released 4 cycles after the opening; the mux is idle again in cycle 36 of the row.
+  EXPECT_EQ(moved.exchange, 41_cycles);
+  EXPECT_EQ(moved.compute, 100_cycles);
+  EXPECT_EQ(moved.sync, 68_cycles);
+}
+
+TEST(Exchange, HasArrivedWhenTheTileReadsTheWords) {
+  // The tile stores the last word it received where the next phase's row is to send from.
+  ProgramImage image = one_transfer(
+      "setzi $m1, 0x80000\n"
+      "ld32 $m2, $m1, $m15, 3\n"
+      "st32 $m2, $m1, $m15, 4\n");
+  Stream result{Stream::Kind::kResult, 0, {DType::kU32, {1}}, {{TileId{1}, kData + 16, 4, 0, 4}}};
+  image.streams = {result};
+  image.results = {result.type};
+  image.alias = {std::nullopt};
+  image.last.results = {0};
+  const std::string visit_twice = "sync 4\n sync 4\n sync 4\n";
+  image.segments.erase(image.segments.begin(), image.segments.begin() + 2);
+  image.entries.clear();
+  add_program(image, 0,
+              "sync 3\n send 3, 0x20000, 3\n sync 3\n" + visit_twice + "sync 4\n sync 15\n");
+  add_program(image, 1,
+              "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 0\n delayxpic 3, 0, 0x640\n"
+              "setzi $m1, 0x80000\n ld32 $m2, $m1, $m15, 3\n st32 $m2, $m1, $m15, 4\n sync 3\n" +
+                  visit_twice +
+                  "delayxpic 0, 0, 0x600\n send 0, 0x20004, 3\n delayxpic 0, 0, 0x640\n"
+                  "sync 4\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.result.results[0].get<std::uint32_t>(0), 0x100f0e0du);
+}
+
+TEST(Exchange, AfterTheWordsWereUsedIsATrap) {
+  const Recorded run =
+      record(one_transfer("setzi $m1, 0x80000\n ld32 $m2, $m1, $m15, 0\n send 0, 0x20000, 3\n"));
+  ASSERT_TRUE(run.result.trap);
+  EXPECT_NE(run.result.trap->cause.find("a sync must come between"), std::string::npos)
+      << run.result.trap->text();
+}
+
+TEST(Exchange, AFaultOfTheFabricIsATrapOfTheExchange) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "sync 3\n sync 3\n sync 15\n");  // silent
+  add_program(image, 1,
+              "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 0\n delayxpic 3, 0, 0x640\n"
+              "sync 3\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_TRUE(run.result.trap);
+  EXPECT_EQ(run.result.trap->context, "exchange");
+  EXPECT_EQ(run.result.trap->tile, TileId{1});
+  EXPECT_EQ(run.result.trap->superstep, 1u);
+}
+
+TEST(Steps, AreNamedByTheSyncThatBeginsThem) {
+  ProgramImage image = one_transfer("delay 9\n");
+  image.info.steps.resize(2);
+  image.marks = {{TileId{0}, kCode, 1}, {TileId{1}, kCode, 1}};
+  const Recorded run = record(image);
+  ASSERT_EQ(run.supersteps.size(), 3u);
+  EXPECT_EQ(run.supersteps[0].step, 2u);  // before any sync: no step of the program
+  EXPECT_EQ(run.supersteps[1].step, 1u);
+  EXPECT_EQ(run.supersteps[2].step, 2u);
+}
+
+TEST(Traps, TheEarliestIsReportedWhateverTheThreads) {
+  ProgramImage image = image_of(4);
+  // .word 0 is no instruction.
+  add_program(image, 0, "delay 80\n .word 0\n");
+  add_program(image, 1, "sync 3\n sync 15\n");
+  add_program(image, 2, "delay 8\n .word 0\n");
+  add_program(image, 3, "delay 8\n .word 0\n");
+  for (const std::uint32_t threads : {1u, 2u, 4u}) {
+    const Recorded run = record(image, {}, 1, threads);
+    ASSERT_TRUE(run.result.trap);
+    EXPECT_EQ(run.result.trap->tile, TileId{2}) << threads;
+    EXPECT_EQ(run.result.trap->cycle, 9_cycles) << threads;
+    EXPECT_EQ(run.result.trap->context, "supervisor");
+  }
+}
+
+TEST(Run, WritesTheSameTraceWithAnyNumberOfThreads) {
+  ProgramImage image = image_of(8);
+  for (std::uint32_t tile = 0; tile < 8; ++tile) {
+    const std::string work = "delay " + std::to_string(10 + 37 * tile % 50) + "\n";
+    add_program(image, tile, "sync 3\n" + work + "sync 3\n" + work + work + "sync 15\n");
+  }
+  const auto trace_with = [&](std::uint32_t threads) {
+    const auto path = std::filesystem::path(::testing::TempDir()) /
+                      ("superstep_threads" + std::to_string(threads) + ".h5");
+    TraceWriter writer(path, TraceLevel::kTile, image, {});
+    RunOptions options;
+    options.threads = threads;
+    options.on_superstep = [&](const SuperstepRecord& superstep) {
+      writer.on_superstep(superstep);
+    };
+    writer.finish(run_image(image, {}, options));
+    EXPECT_EQ(read_trace(path).totals.supersteps, 3u);
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string one = trace_with(1);
+  EXPECT_EQ(one, trace_with(2));
+  EXPECT_EQ(one, trace_with(5));
+}
+
+TEST(Run, StopsBetweenSuperstepsWhenInterrupted) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "sync 3\n sync 3\n sync 3\n sync 15\n");
+  RunOptions options;
+  int polls = 0;
+  options.interrupted = [&] { return ++polls == 2; };
+  const RunResult result = run_image(image, {}, options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_FALSE(result.trap);
+  EXPECT_EQ(result.totals.supersteps, 2u);
+}
+
+}  // namespace
+}  // namespace superstep
