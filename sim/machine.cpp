@@ -399,6 +399,7 @@ RunResult Machine::run() {
 RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments,
                     const RunOptions& options) {
   check_arguments(image, arguments, options.calls);
+  if (options.check_races) throw Unsupported("races between workers are not checked yet");
   return Machine(image, arguments, options).run();
 }
 
