@@ -1,0 +1,766 @@
+#pragma once
+
+#include "isa/instruction.h"
+#include "isa/numerics.h"
+
+namespace superstep::isa {
+
+struct F32add {
+  static constexpr Spec spec{.syntax = "f32add $d, $a, $b",
+                             .encoding = "50a0b0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) { return canonical(a + b); }
+};
+
+struct F32v2add {
+  static constexpr Spec spec{.syntax = "f32v2add $d, $a, $b",
+                             .encoding = "58a0b0d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds two f32.",
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kPublished};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 x, F32x2 y) {
+    return lanes(x, y, [](float a, float b) { return a + b; });
+  }
+};
+
+struct F32v2addBroadcast {
+  static constexpr Spec spec{.syntax = "f32v2add $d, $a:B, $b",
+                             .encoding = "57a0b0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds one f32 and two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, Broadcast<'a', float>, InA<'b', F32x2>>;
+  static F32x2 execute(float x, F32x2 y) {
+    return lanes(F32x2{{x, x}}, y, [](float a, float b) { return a + b; });
+  }
+};
+
+struct F32sub {
+  static constexpr Spec spec{.syntax = "f32sub $d, $a, $b",
+                             .encoding = "50a0b1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Subtracts f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) { return canonical(a - b); }
+};
+
+struct F32v2sub {
+  static constexpr Spec spec{.syntax = "f32v2sub $d, $a, $b",
+                             .encoding = "58a0b1d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Subtracts two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 x, F32x2 y) {
+    return lanes(x, y, [](float a, float b) { return a - b; });
+  }
+};
+
+struct F32v2subBroadcast {
+  static constexpr Spec spec{.syntax = "f32v2sub $d, $a:B, $b",
+                             .encoding = "57a0b1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Subtracts one f32 and two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, Broadcast<'a', float>, InA<'b', F32x2>>;
+  static F32x2 execute(float x, F32x2 y) {
+    return lanes(F32x2{{x, x}}, y, [](float a, float b) { return a - b; });
+  }
+};
+
+struct F32max {
+  static constexpr Spec spec{.syntax = "f32max $d, $a, $b",
+                             .encoding = "50a0b2d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) { return canonical(number_max(a, b)); }
+};
+
+struct F32v2max {
+  static constexpr Spec spec{.syntax = "f32v2max $d, $a, $b",
+                             .encoding = "58a0b2d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 x, F32x2 y) {
+    return lanes(x, y, [](float a, float b) { return number_max(a, b); });
+  }
+};
+
+struct F32mul {
+  static constexpr Spec spec{.syntax = "f32mul $d, $a, $b",
+                             .encoding = "50a0b3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Multiplies f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) { return canonical(a * b); }
+};
+
+struct F32v2mul {
+  static constexpr Spec spec{.syntax = "f32v2mul $d, $a, $b",
+                             .encoding = "58a0b3d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Multiplies two f32.",
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kPublished};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 x, F32x2 y) {
+    return lanes(x, y, [](float a, float b) { return a * b; });
+  }
+};
+
+struct F32v2mulBroadcast {
+  static constexpr Spec spec{.syntax = "f32v2mul $d, $a:B, $b",
+                             .encoding = "57a0b3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Multiplies one f32 and two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, Broadcast<'a', float>, InA<'b', F32x2>>;
+  static F32x2 execute(float x, F32x2 y) {
+    return lanes(F32x2{{x, x}}, y, [](float a, float b) { return a * b; });
+  }
+};
+
+struct F32min {
+  static constexpr Spec spec{.syntax = "f32min $d, $a, $b",
+                             .encoding = "50a0b4d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Lesser f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) { return canonical(number_min(a, b)); }
+};
+
+struct F32v2min {
+  static constexpr Spec spec{.syntax = "f32v2min $d, $a, $b",
+                             .encoding = "58a0b4d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Lesser two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 x, F32x2 y) {
+    return lanes(x, y, [](float a, float b) { return number_min(a, b); });
+  }
+};
+
+struct F32absadd {
+  static constexpr Spec spec{.syntax = "f32absadd $d, $a, $b",
+                             .encoding = "50a0b5d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds absolute values f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) { return canonical(std::fabs(a) + std::fabs(b)); }
+};
+
+struct F32v2absadd {
+  static constexpr Spec spec{.syntax = "f32v2absadd $d, $a, $b",
+                             .encoding = "58a0b5d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds absolute values two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 x, F32x2 y) {
+    return lanes(x, y, [](float a, float b) { return std::fabs(a) + std::fabs(b); });
+  }
+};
+
+struct F32absmax {
+  static constexpr Spec spec{.syntax = "f32absmax $d, $a, $b",
+                             .encoding = "50a0b6d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater absolute value f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) {
+    return canonical(number_max(std::fabs(a), std::fabs(b)));
+  }
+};
+
+struct F32v2absmax {
+  static constexpr Spec spec{.syntax = "f32v2absmax $d, $a, $b",
+                             .encoding = "58a0b6d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater absolute value two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 x, F32x2 y) {
+    return lanes(x, y, [](float a, float b) { return number_max(std::fabs(a), std::fabs(b)); });
+  }
+};
+
+struct F32cmpeq {
+  static constexpr Spec spec{.syntax = "f32cmpeq $d, $a, $b",
+                             .encoding = "50a0b0d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>, InA<'b', float>>;
+  static U32 execute(float a, float b) { return mask_if(a == b); }
+};
+
+struct F32v2cmpeq {
+  static constexpr Spec spec{.syntax = "f32v2cmpeq $d, $a, $b",
+                             .encoding = "58a0b0d4",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static U64 execute(F32x2 x, F32x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a == b; });
+  }
+};
+
+struct F32cmpne {
+  static constexpr Spec spec{.syntax = "f32cmpne $d, $a, $b",
+                             .encoding = "50a0b1d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>, InA<'b', float>>;
+  static U32 execute(float a, float b) { return mask_if(a != b); }
+};
+
+struct F32v2cmpne {
+  static constexpr Spec spec{.syntax = "f32v2cmpne $d, $a, $b",
+                             .encoding = "58a0b1d4",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static U64 execute(F32x2 x, F32x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a != b; });
+  }
+};
+
+struct F32cmplt {
+  static constexpr Spec spec{.syntax = "f32cmplt $d, $a, $b",
+                             .encoding = "50a0b2d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>, InA<'b', float>>;
+  static U32 execute(float a, float b) { return mask_if(a < b); }
+};
+
+struct F32v2cmplt {
+  static constexpr Spec spec{.syntax = "f32v2cmplt $d, $a, $b",
+                             .encoding = "58a0b2d4",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static U64 execute(F32x2 x, F32x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a < b; });
+  }
+};
+
+struct F32cmple {
+  static constexpr Spec spec{.syntax = "f32cmple $d, $a, $b",
+                             .encoding = "50a0b3d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>, InA<'b', float>>;
+  static U32 execute(float a, float b) { return mask_if(a <= b); }
+};
+
+struct F32v2cmple {
+  static constexpr Spec spec{.syntax = "f32v2cmple $d, $a, $b",
+                             .encoding = "58a0b3d4",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static U64 execute(F32x2 x, F32x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a <= b; });
+  }
+};
+
+struct F32cmpgt {
+  static constexpr Spec spec{.syntax = "f32cmpgt $d, $a, $b",
+                             .encoding = "50a0b4d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>, InA<'b', float>>;
+  static U32 execute(float a, float b) { return mask_if(a > b); }
+};
+
+struct F32v2cmpgt {
+  static constexpr Spec spec{.syntax = "f32v2cmpgt $d, $a, $b",
+                             .encoding = "58a0b4d4",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static U64 execute(F32x2 x, F32x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a > b; });
+  }
+};
+
+struct F32cmpge {
+  static constexpr Spec spec{.syntax = "f32cmpge $d, $a, $b",
+                             .encoding = "50a0b5d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>, InA<'b', float>>;
+  static U32 execute(float a, float b) { return mask_if(a >= b); }
+};
+
+struct F32v2cmpge {
+  static constexpr Spec spec{.syntax = "f32v2cmpge $d, $a, $b",
+                             .encoding = "58a0b5d4",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f32 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static U64 execute(F32x2 x, F32x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a >= b; });
+  }
+};
+
+struct F32div {
+  static constexpr Spec spec{.syntax = "f32div $d, $a, $b",
+                             .encoding = "50a0b7d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Divides f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32div};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', float>>;
+  static float execute(float a, float b) { return canonical(a / b); }
+};
+
+struct F32clamp {
+  static constexpr Spec spec{
+      .syntax = "f32clamp $d, $a, $b",
+      .encoding = "50a0b8d0",
+      .pipe = Pipe::kAux,
+      .summary = "Lesser of the upper bound and the greater of $a and the lower bound.",
+      .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', F32x2>>;
+  static float execute(float a, F32x2 b) {
+    return canonical(number_min(number_max(a, b.lane[0]), b.lane[1]));
+  }
+};
+
+struct F32v2clamp {
+  static constexpr Spec spec{.syntax = "f32v2clamp $d, $a, $b",
+                             .encoding = "58a0b8d3",
+                             .pipe = Pipe::kAux,
+                             .summary = "Clamps two f32 between the two of $b.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
+  static F32x2 execute(F32x2 a, F32x2 b) {
+    return lanes(a, a,
+                 [&](float x, float) { return number_min(number_max(x, b.lane[0]), b.lane[1]); });
+  }
+};
+
+struct F32sqrt {
+  static constexpr Spec spec{.syntax = "f32sqrt $d, $a",
+                             .encoding = "51a000d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Square root of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32sqrt};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(static_cast<float>(std::sqrt(a))); }
+};
+
+struct F32exp {
+  static constexpr Spec spec{.syntax = "f32exp $d, $a",
+                             .encoding = "51a010d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "e to the power of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32exp};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(from_double(std::exp(double{a}))); }
+};
+
+struct F32ln {
+  static constexpr Spec spec{.syntax = "f32ln $d, $a",
+                             .encoding = "51a020d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Natural logarithm of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32ln};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(from_double(std::log(double{a}))); }
+};
+
+struct F32exp2 {
+  static constexpr Spec spec{.syntax = "f32exp2 $d, $a",
+                             .encoding = "51a030d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "2 to the power of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32exp};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(from_double(std::exp2(double{a}))); }
+};
+
+struct F32log2 {
+  static constexpr Spec spec{.syntax = "f32log2 $d, $a",
+                             .encoding = "51a040d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Logarithm to base 2 of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32ln};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(from_double(std::log2(double{a}))); }
+};
+
+struct F32tanh {
+  static constexpr Spec spec{.syntax = "f32tanh $d, $a",
+                             .encoding = "51a050d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Hyperbolic tangent of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32tanh};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(from_double(std::tanh(double{a}))); }
+};
+
+struct F32sigm {
+  static constexpr Spec spec{.syntax = "f32sigm $d, $a",
+                             .encoding = "51a060d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Logistic function of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32sigm};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) {
+    return canonical(from_double(1.0 / (1.0 + std::exp(-double{a}))));
+  }
+};
+
+struct F32oox {
+  static constexpr Spec spec{.syntax = "f32oox $d, $a",
+                             .encoding = "51a070d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Reciprocal of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32oox};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(1.0F / a); }
+};
+
+struct F32oorx {
+  static constexpr Spec spec{.syntax = "f32oorx $d, $a",
+                             .encoding = "51a080d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Reciprocal of the square root of an f32.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f32oorx};
+  using Operands = List<OutA<'d', float>, InA<'a', float>>;
+  static float execute(float a) { return canonical(from_double(1.0 / std::sqrt(double{a}))); }
+};
+
+struct F32int {
+  static constexpr Spec spec{
+      .syntax = "f32int $d, $a, i",
+      .encoding = "51a0A0di",
+      .pipe = Pipe::kAux,
+      .summary =
+          "Rounds an f32 to an integer: 0 nearest even, 1 to zero, 2 up, 3 down, 4 nearest away.",
+      .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', float>, Imm<'i'>>;
+  static float execute(float a, U32 i) { return canonical(rounded(a, i)); }
+};
+
+struct F32class {
+  static constexpr Spec spec{.syntax = "f32class $d, $a",
+                             .encoding = "51a0B0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The class of an f32, in the order of IEEE 754-2008 5.7.2.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>>;
+  static U32 execute(float a) { return class_of(a); }
+};
+
+struct F32v2class {
+  static constexpr Spec spec{.syntax = "f32v2class $d, $a",
+                             .encoding = "51a0B1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The classes of two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>>;
+  static U64 execute(F32x2 a) { return pair_of(class_of(a.lane[0]), class_of(a.lane[1])); }
+};
+
+struct F32toi32 {
+  static constexpr Spec spec{
+      .syntax = "f32toi32 $d, $a",
+      .encoding = "51a0C0d0",
+      .pipe = Pipe::kAux,
+      .summary = "Nearest (ties to even) signed integer of an f32, saturating; 0 for NaN.",
+      .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>>;
+  static U32 execute(float a) { return signed_of(a); }
+};
+
+struct F32toui32 {
+  static constexpr Spec spec{
+      .syntax = "f32toui32 $d, $a",
+      .encoding = "51a0C1d0",
+      .pipe = Pipe::kAux,
+      .summary = "Nearest (ties to even) unsigned integer of an f32, saturating; 0 for NaN.",
+      .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', float>>;
+  static U32 execute(float a) { return unsigned_of(a); }
+};
+
+struct F32fromi32 {
+  static constexpr Spec spec{.syntax = "f32fromi32 $d, $a",
+                             .encoding = "51a0C2d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Nearest f32 of a signed integer.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a'>>;
+  static float execute(U32 a) { return static_cast<float>(static_cast<std::int32_t>(a)); }
+};
+
+struct F32fromui32 {
+  static constexpr Spec spec{.syntax = "f32fromui32 $d, $a",
+                             .encoding = "51a0C3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Nearest f32 of an unsigned integer.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a'>>;
+  static float execute(U32 a) { return static_cast<float>(a); }
+};
+
+struct AndA {
+  static constexpr Spec spec{.syntax = "and $d, $a, $b",
+                             .encoding = "59a0b0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise on auxiliary registers.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, InA<'b'>>;
+  static U32 execute(U32 a, U32 b) { return a & b; }
+};
+
+struct AndAImmediate {
+  static constexpr Spec spec{.syntax = "and $d, $a, i",
+                             .encoding = "31ad0iii",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise with an immediate.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, Imm<'i'>>;
+  static U32 execute(U32 a, U32 b) { return a & b; }
+};
+
+struct AndATailed {
+  static constexpr Spec spec{.syntax = "and $d, $a, i<<20",
+                             .encoding = "31ad8iii",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise with an immediate in the upper 12 bits.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, Imm<'i'>>;
+  static U32 execute(U32 a, U32 i) {
+    const U32 b = i << 20;
+    return a & b;
+  }
+};
+
+struct And64 {
+  static constexpr Spec spec{.syntax = "and64 $d, $a, $b",
+                             .encoding = "59a0b1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise on register pairs.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', U64>, InA<'b', U64>>;
+  static U64 execute(U64 a, U64 b) { return a & b; }
+};
+
+struct AndcA {
+  static constexpr Spec spec{.syntax = "andc $d, $a, $b",
+                             .encoding = "59a0b0d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise on auxiliary registers.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, InA<'b'>>;
+  static U32 execute(U32 a, U32 b) { return a & ~b; }
+};
+
+struct AndcAImmediate {
+  static constexpr Spec spec{.syntax = "andc $d, $a, i",
+                             .encoding = "31ad1iii",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise with an immediate.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, Imm<'i'>>;
+  static U32 execute(U32 a, U32 b) { return a & ~b; }
+};
+
+struct AndcATailed {
+  static constexpr Spec spec{.syntax = "andc $d, $a, i<<20",
+                             .encoding = "31ad9iii",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise with an immediate in the upper 12 bits.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, Imm<'i'>>;
+  static U32 execute(U32 a, U32 i) {
+    const U32 b = i << 20;
+    return a & ~b;
+  }
+};
+
+struct Andc64 {
+  static constexpr Spec spec{.syntax = "andc64 $d, $a, $b",
+                             .encoding = "59a0b1d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise on register pairs.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', U64>, InA<'b', U64>>;
+  static U64 execute(U64 a, U64 b) { return a & ~b; }
+};
+
+struct OrA {
+  static constexpr Spec spec{.syntax = "or $d, $a, $b",
+                             .encoding = "59a0b0d2",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise on auxiliary registers.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, InA<'b'>>;
+  static U32 execute(U32 a, U32 b) { return a | b; }
+};
+
+struct OrAImmediate {
+  static constexpr Spec spec{.syntax = "or $d, $a, i",
+                             .encoding = "31ad2iii",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise with an immediate.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, Imm<'i'>>;
+  static U32 execute(U32 a, U32 b) { return a | b; }
+};
+
+struct OrATailed {
+  static constexpr Spec spec{.syntax = "or $d, $a, i<<20",
+                             .encoding = "31adAiii",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise with an immediate in the upper 12 bits.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, Imm<'i'>>;
+  static U32 execute(U32 a, U32 i) {
+    const U32 b = i << 20;
+    return a | b;
+  }
+};
+
+struct Or64 {
+  static constexpr Spec spec{.syntax = "or64 $d, $a, $b",
+                             .encoding = "59a0b1d2",
+                             .pipe = Pipe::kAux,
+                             .summary = "Bitwise on register pairs.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', U64>, InA<'b', U64>>;
+  static U64 execute(U64 a, U64 b) { return a | b; }
+};
+
+struct NotA {
+  static constexpr Spec spec{.syntax = "not $d, $a",
+                             .encoding = "59a002d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Complement.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>>;
+  static U32 execute(U32 a) { return ~a; }
+};
+
+struct Not64 {
+  static constexpr Spec spec{.syntax = "not64 $d, $a",
+                             .encoding = "59a002d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Complement of a pair.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', U64>>;
+  static U64 execute(U64 a) { return ~a; }
+};
+
+struct Roll16A {
+  static constexpr Spec spec{.syntax = "roll16 $d, $a, $b",
+                             .encoding = "59a0b3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Permutes halves.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, InA<'b'>>;
+  static U32 execute(U32 a, U32 b) { return a >> 16 | b << 16; }
+};
+
+struct Sort4x16loA {
+  static constexpr Spec spec{.syntax = "sort4x16lo $d, $a, $b",
+                             .encoding = "59a0b3d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Permutes halves.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, InA<'b'>>;
+  static U32 execute(U32 a, U32 b) { return (a & 0xffffU) | b << 16; }
+};
+
+struct Sort4x16hiA {
+  static constexpr Spec spec{.syntax = "sort4x16hi $d, $a, $b",
+                             .encoding = "59a0b3d2",
+                             .pipe = Pipe::kAux,
+                             .summary = "Permutes halves.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a'>, InA<'b'>>;
+  static U32 execute(U32 a, U32 b) { return a >> 16 | (b & 0xffff0000U); }
+};
+
+struct Roll32 {
+  static constexpr Spec spec{.syntax = "roll32 $d, $a, $b",
+                             .encoding = "59a0b4d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Permutes words.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', U64>, InA<'b', U64>>;
+  static U64 execute(U64 a, U64 b) { return pair_of(high(a), low(b)); }
+};
+
+struct Sort4x32lo {
+  static constexpr Spec spec{.syntax = "sort4x32lo $d, $a, $b",
+                             .encoding = "59a0b4d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Permutes words.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', U64>, InA<'b', U64>>;
+  static U64 execute(U64 a, U64 b) { return pair_of(low(a), low(b)); }
+};
+
+struct Sort4x32hi {
+  static constexpr Spec spec{.syntax = "sort4x32hi $d, $a, $b",
+                             .encoding = "59a0b4d2",
+                             .pipe = Pipe::kAux,
+                             .summary = "Permutes words.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', U64>, InA<'a', U64>, InA<'b', U64>>;
+  static U64 execute(U64 a, U64 b) { return pair_of(high(a), high(b)); }
+};
+
+using FloatInstructions =
+    List<F32add, F32v2add, F32v2addBroadcast, F32sub, F32v2sub, F32v2subBroadcast, F32max, F32v2max,
+         F32mul, F32v2mul, F32v2mulBroadcast, F32min, F32v2min, F32absadd, F32v2absadd, F32absmax,
+         F32v2absmax, F32cmpeq, F32v2cmpeq, F32cmpne, F32v2cmpne, F32cmplt, F32v2cmplt, F32cmple,
+         F32v2cmple, F32cmpgt, F32v2cmpgt, F32cmpge, F32v2cmpge, F32div, F32clamp, F32v2clamp,
+         F32sqrt, F32exp, F32ln, F32exp2, F32log2, F32tanh, F32sigm, F32oox, F32oorx, F32int,
+         F32class, F32v2class, F32toi32, F32toui32, F32fromi32, F32fromui32, AndA, AndAImmediate,
+         AndATailed, And64, AndcA, AndcAImmediate, AndcATailed, Andc64, OrA, OrAImmediate,
+         OrATailed, Or64, NotA, Not64, Roll16A, Sort4x16loA, Sort4x16hiA, Roll32, Sort4x32lo,
+         Sort4x32hi>;
+
+}  // namespace superstep::isa

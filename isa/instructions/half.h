@@ -1,0 +1,643 @@
+#pragma once
+
+#include "isa/instruction.h"
+#include "isa/numerics.h"
+
+namespace superstep::isa {
+
+struct F16v2add {
+  static constexpr Spec spec{.syntax = "f16v2add $d, $a, $b",
+                             .encoding = "53a0b0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(x, y, [](float a, float b) { return a + b; });
+  }
+};
+
+struct F16v4add {
+  static constexpr Spec spec{.syntax = "f16v4add $d, $a, $b",
+                             .encoding = "54a0b0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return lanes(x, y, [](float a, float b) { return a + b; });
+  }
+};
+
+struct F16v2addLower {
+  static constexpr Spec spec{.syntax = "f16v2add $d, $a:BL, $b",
+                             .encoding = "55a0b0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds the lower f16 and two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(lower_twice(x), y, [](float a, float b) { return a + b; });
+  }
+};
+
+struct F16v4addLower {
+  static constexpr Spec spec{.syntax = "f16v4add $d, $a:BL, $b",
+                             .encoding = "55a0b0d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds the lower f16 and four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x2 x, F16x4 y) {
+    return lanes(lower_four_times(x), y, [](float a, float b) { return a + b; });
+  }
+};
+
+struct F16v2sub {
+  static constexpr Spec spec{.syntax = "f16v2sub $d, $a, $b",
+                             .encoding = "53a0b1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Subtracts two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(x, y, [](float a, float b) { return a - b; });
+  }
+};
+
+struct F16v4sub {
+  static constexpr Spec spec{.syntax = "f16v4sub $d, $a, $b",
+                             .encoding = "54a0b1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Subtracts four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return lanes(x, y, [](float a, float b) { return a - b; });
+  }
+};
+
+struct F16v2subLower {
+  static constexpr Spec spec{.syntax = "f16v2sub $d, $a:BL, $b",
+                             .encoding = "55a0b1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Subtracts the lower f16 and two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(lower_twice(x), y, [](float a, float b) { return a - b; });
+  }
+};
+
+struct F16v4subLower {
+  static constexpr Spec spec{.syntax = "f16v4sub $d, $a:BL, $b",
+                             .encoding = "55a0b1d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Subtracts the lower f16 and four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x2 x, F16x4 y) {
+    return lanes(lower_four_times(x), y, [](float a, float b) { return a - b; });
+  }
+};
+
+struct F16v2max {
+  static constexpr Spec spec{.syntax = "f16v2max $d, $a, $b",
+                             .encoding = "53a0b2d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(x, y, [](float a, float b) { return number_max(a, b); });
+  }
+};
+
+struct F16v4max {
+  static constexpr Spec spec{.syntax = "f16v4max $d, $a, $b",
+                             .encoding = "54a0b2d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return lanes(x, y, [](float a, float b) { return number_max(a, b); });
+  }
+};
+
+struct F16v2mul {
+  static constexpr Spec spec{.syntax = "f16v2mul $d, $a, $b",
+                             .encoding = "53a0b3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Multiplies two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(x, y, [](float a, float b) { return a * b; });
+  }
+};
+
+struct F16v4mul {
+  static constexpr Spec spec{.syntax = "f16v4mul $d, $a, $b",
+                             .encoding = "54a0b3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Multiplies four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return lanes(x, y, [](float a, float b) { return a * b; });
+  }
+};
+
+struct F16v2mulLower {
+  static constexpr Spec spec{.syntax = "f16v2mul $d, $a:BL, $b",
+                             .encoding = "55a0b3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Multiplies the lower f16 and two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(lower_twice(x), y, [](float a, float b) { return a * b; });
+  }
+};
+
+struct F16v4mulLower {
+  static constexpr Spec spec{.syntax = "f16v4mul $d, $a:BL, $b",
+                             .encoding = "55a0b3d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "Multiplies the lower f16 and four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x2 x, F16x4 y) {
+    return lanes(lower_four_times(x), y, [](float a, float b) { return a * b; });
+  }
+};
+
+struct F16v2min {
+  static constexpr Spec spec{.syntax = "f16v2min $d, $a, $b",
+                             .encoding = "53a0b4d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Lesser two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(x, y, [](float a, float b) { return number_min(a, b); });
+  }
+};
+
+struct F16v4min {
+  static constexpr Spec spec{.syntax = "f16v4min $d, $a, $b",
+                             .encoding = "54a0b4d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Lesser four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return lanes(x, y, [](float a, float b) { return number_min(a, b); });
+  }
+};
+
+struct F16v2absadd {
+  static constexpr Spec spec{.syntax = "f16v2absadd $d, $a, $b",
+                             .encoding = "53a0b5d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds absolute values two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(x, y, [](float a, float b) { return std::fabs(a) + std::fabs(b); });
+  }
+};
+
+struct F16v4absadd {
+  static constexpr Spec spec{.syntax = "f16v4absadd $d, $a, $b",
+                             .encoding = "54a0b5d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Adds absolute values four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return lanes(x, y, [](float a, float b) { return std::fabs(a) + std::fabs(b); });
+  }
+};
+
+struct F16v2absmax {
+  static constexpr Spec spec{.syntax = "f16v2absmax $d, $a, $b",
+                             .encoding = "53a0b6d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater absolute value two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return lanes(x, y, [](float a, float b) { return number_max(std::fabs(a), std::fabs(b)); });
+  }
+};
+
+struct F16v4absmax {
+  static constexpr Spec spec{.syntax = "f16v4absmax $d, $a, $b",
+                             .encoding = "54a0b6d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Greater absolute value four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return lanes(x, y, [](float a, float b) { return number_max(std::fabs(a), std::fabs(b)); });
+  }
+};
+
+struct F16v2cmpeq {
+  static constexpr Spec spec{.syntax = "f16v2cmpeq $d, $a, $b",
+                             .encoding = "53a0b0d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a == b; });
+  }
+};
+
+struct F16v4cmpeq {
+  static constexpr Spec spec{.syntax = "f16v4cmpeq $d, $a, $b",
+                             .encoding = "54a0b0d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a == b; });
+  }
+};
+
+struct F16v2cmpne {
+  static constexpr Spec spec{.syntax = "f16v2cmpne $d, $a, $b",
+                             .encoding = "53a0b1d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a != b; });
+  }
+};
+
+struct F16v4cmpne {
+  static constexpr Spec spec{.syntax = "f16v4cmpne $d, $a, $b",
+                             .encoding = "54a0b1d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a != b; });
+  }
+};
+
+struct F16v2cmplt {
+  static constexpr Spec spec{.syntax = "f16v2cmplt $d, $a, $b",
+                             .encoding = "53a0b2d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a < b; });
+  }
+};
+
+struct F16v4cmplt {
+  static constexpr Spec spec{.syntax = "f16v4cmplt $d, $a, $b",
+                             .encoding = "54a0b2d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a < b; });
+  }
+};
+
+struct F16v2cmple {
+  static constexpr Spec spec{.syntax = "f16v2cmple $d, $a, $b",
+                             .encoding = "53a0b3d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a <= b; });
+  }
+};
+
+struct F16v4cmple {
+  static constexpr Spec spec{.syntax = "f16v4cmple $d, $a, $b",
+                             .encoding = "54a0b3d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a <= b; });
+  }
+};
+
+struct F16v2cmpgt {
+  static constexpr Spec spec{.syntax = "f16v2cmpgt $d, $a, $b",
+                             .encoding = "53a0b4d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a > b; });
+  }
+};
+
+struct F16v4cmpgt {
+  static constexpr Spec spec{.syntax = "f16v4cmpgt $d, $a, $b",
+                             .encoding = "54a0b4d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a > b; });
+  }
+};
+
+struct F16v2cmpge {
+  static constexpr Spec spec{.syntax = "f16v2cmpge $d, $a, $b",
+                             .encoding = "53a0b5d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 x, F16x2 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a >= b; });
+  }
+};
+
+struct F16v4cmpge {
+  static constexpr Spec spec{.syntax = "f16v4cmpge $d, $a, $b",
+                             .encoding = "54a0b5d1",
+                             .pipe = Pipe::kAux,
+                             .summary = "All ones in each lane where the comparison of f16 holds.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
+  static F16x4 execute(F16x4 x, F16x4 y) {
+    return compare_lanes(x, y, [](float a, float b) { return a >= b; });
+  }
+};
+
+struct F16v2clamp {
+  static constexpr Spec spec{.syntax = "f16v2clamp $d, $a, $b",
+                             .encoding = "53a0b8d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Clamps f16 between the two of $b.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
+  static F16x2 execute(F16x2 a, F16x2 b) {
+    const float least = float_of_half(b.lane[0]), most = float_of_half(b.lane[1]);
+    return lanes(a, a, [&](float x, float) { return number_min(number_max(x, least), most); });
+  }
+};
+
+struct F16v2class {
+  static constexpr Spec spec{
+      .syntax = "f16v2class $d, $a",
+      .encoding = "52a0C2d0",
+      .pipe = Pipe::kAux,
+      .summary = "The classes of f16, a byte each, in the order of IEEE 754-2008 5.7.2.",
+      .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', F16x2>>;
+  static U32 execute(F16x2 a) {
+    U32 out = 0;
+    for (unsigned i = 0; i < a.lane.size(); ++i) out |= class_of_half(a.lane[i]) << (8 * i);
+    return out;
+  }
+};
+
+struct F16v4clamp {
+  static constexpr Spec spec{.syntax = "f16v4clamp $d, $a, $b",
+                             .encoding = "54a0b8d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Clamps f16 between the two of $b.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x2>>;
+  static F16x4 execute(F16x4 a, F16x2 b) {
+    const float least = float_of_half(b.lane[0]), most = float_of_half(b.lane[1]);
+    return lanes(a, a, [&](float x, float) { return number_min(number_max(x, least), most); });
+  }
+};
+
+struct F16v4class {
+  static constexpr Spec spec{
+      .syntax = "f16v4class $d, $a",
+      .encoding = "52a0C4d0",
+      .pipe = Pipe::kAux,
+      .summary = "The classes of f16, a byte each, in the order of IEEE 754-2008 5.7.2.",
+      .where = Where::kWorker};
+  using Operands = List<OutA<'d'>, InA<'a', F16x4>>;
+  static U32 execute(F16x4 a) {
+    U32 out = 0;
+    for (unsigned i = 0; i < a.lane.size(); ++i) out |= class_of_half(a.lane[i]) << (8 * i);
+    return out;
+  }
+};
+
+struct F16v2exp {
+  static constexpr Spec spec{.syntax = "f16v2exp $d, $a",
+                             .encoding = "52a000d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "e to the power of two f16.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f16v2exp};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
+  static F16x2 execute(F16x2 x) {
+    return lanes(x, x, [](float a, float) { return once_rounded(std::exp(double{a})); });
+  }
+};
+
+struct F16v2ln {
+  static constexpr Spec spec{.syntax = "f16v2ln $d, $a",
+                             .encoding = "52a012d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Natural logarithm of two f16.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f16v2ln,
+                             .encoding_source = Source::kPublished};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
+  static F16x2 execute(F16x2 x) {
+    return lanes(x, x, [](float a, float) { return once_rounded(std::log(double{a})); });
+  }
+};
+
+struct F16v2exp2 {
+  static constexpr Spec spec{.syntax = "f16v2exp2 $d, $a",
+                             .encoding = "52a020d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "2 to the power of two f16.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f16v2exp};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
+  static F16x2 execute(F16x2 x) {
+    return lanes(x, x, [](float a, float) { return once_rounded(std::exp2(double{a})); });
+  }
+};
+
+struct F16v2log2 {
+  static constexpr Spec spec{.syntax = "f16v2log2 $d, $a",
+                             .encoding = "52a030d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Logarithm to base 2 of two f16.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f16v2ln};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
+  static F16x2 execute(F16x2 x) {
+    return lanes(x, x, [](float a, float) { return once_rounded(std::log2(double{a})); });
+  }
+};
+
+struct F16v2tanh {
+  static constexpr Spec spec{.syntax = "f16v2tanh $d, $a",
+                             .encoding = "52a040d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Hyperbolic tangent of two f16.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f16v2tanh};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
+  static F16x2 execute(F16x2 x) {
+    return lanes(x, x, [](float a, float) { return once_rounded(std::tanh(double{a})); });
+  }
+};
+
+struct F16v2sigm {
+  static constexpr Spec spec{.syntax = "f16v2sigm $d, $a",
+                             .encoding = "52a050d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "Logistic function of two f16.",
+                             .where = Where::kWorker,
+                             .slots = &MachineConfig::Costs::f16v2sigm};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
+  static F16x2 execute(F16x2 x) {
+    return lanes(x, x,
+                 [](float a, float) { return once_rounded(1.0 / (1.0 + std::exp(-double{a}))); });
+  }
+};
+
+struct F16tof32 {
+  static constexpr Spec spec{.syntax = "f16tof32 $d, $a",
+                             .encoding = "52a0A0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The f32 of the lower f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', F16x2>>;
+  static float execute(F16x2 a) { return float_of_half(a.lane[0]); }
+};
+
+struct F16v2tof32 {
+  static constexpr Spec spec{.syntax = "f16v2tof32 $d, $a",
+                             .encoding = "52a0A1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The f32 of two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F16x2>>;
+  static F32x2 execute(F16x2 a) { return {{float_of_half(a.lane[0]), float_of_half(a.lane[1])}}; }
+};
+
+struct F32tof16 {
+  static constexpr Spec spec{.syntax = "f32tof16 $d, $a",
+                             .encoding = "52a0A2d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The nearest f16 of an f32, in both halves.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', float>>;
+  static F16x2 execute(float a) {
+    const std::uint16_t half = half_bits(a);
+    return {{half, half}};
+  }
+};
+
+struct F32v2tof16 {
+  static constexpr Spec spec{.syntax = "f32v2tof16 $d, $a",
+                             .encoding = "52a0A3d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The nearest f16 of two f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F32x2>>;
+  static F16x2 execute(F32x2 a) { return {{half_bits(a.lane[0]), half_bits(a.lane[1])}}; }
+};
+
+struct F32v4tof16 {
+  static constexpr Spec spec{.syntax = "f32v4tof16 $d, $a",
+                             .encoding = "52a0A4d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The nearest f16 of four f32.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x4>, InA<'a', F32x4>>;
+  static F16x4 execute(F32x4 a) {
+    return {
+        {half_bits(a.lane[0]), half_bits(a.lane[1]), half_bits(a.lane[2]), half_bits(a.lane[3])}};
+  }
+};
+
+struct F16v2sum {
+  static constexpr Spec spec{.syntax = "f16v2sum $d, $a",
+                             .encoding = "52a0B0d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The f32 sum of two f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', float>, InA<'a', F16x2>>;
+  static float execute(F16x2 a) {
+    return canonical(float_of_half(a.lane[0]) + float_of_half(a.lane[1]));
+  }
+};
+
+struct F16v4sum {
+  static constexpr Spec spec{.syntax = "f16v4sum $d, $a",
+                             .encoding = "52a0B1d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The f32 sums of the lower and the upper two of four f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F32x2>, InA<'a', F16x4>>;
+  static F32x2 execute(F16x4 a) {
+    return {{canonical(float_of_half(a.lane[0]) + float_of_half(a.lane[1])),
+             canonical(float_of_half(a.lane[2]) + float_of_half(a.lane[3]))}};
+  }
+};
+
+struct F16v2maxc {
+  static constexpr Spec spec{.syntax = "f16v2maxc $d, $a",
+                             .encoding = "52a0B2d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The greatest of neighbouring f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
+  static F16x2 execute(F16x2 a) {
+    const std::uint16_t most = greater_half(a.lane[0], a.lane[1]);
+    return {{most, most}};
+  }
+};
+
+struct F16v4maxc {
+  static constexpr Spec spec{.syntax = "f16v4maxc $d, $a",
+                             .encoding = "52a0B4d0",
+                             .pipe = Pipe::kAux,
+                             .summary = "The greatest of neighbouring f16.",
+                             .where = Where::kWorker};
+  using Operands = List<OutA<'d', F16x2>, InA<'a', F16x4>>;
+  static F16x2 execute(F16x4 a) {
+    return {{greater_half(a.lane[0], a.lane[1]), greater_half(a.lane[2], a.lane[3])}};
+  }
+};
+
+using HalfInstructions =
+    List<F16v2add, F16v4add, F16v2addLower, F16v4addLower, F16v2sub, F16v4sub, F16v2subLower,
+         F16v4subLower, F16v2max, F16v4max, F16v2mul, F16v4mul, F16v2mulLower, F16v4mulLower,
+         F16v2min, F16v4min, F16v2absadd, F16v4absadd, F16v2absmax, F16v4absmax, F16v2cmpeq,
+         F16v4cmpeq, F16v2cmpne, F16v4cmpne, F16v2cmplt, F16v4cmplt, F16v2cmple, F16v4cmple,
+         F16v2cmpgt, F16v4cmpgt, F16v2cmpge, F16v4cmpge, F16v2clamp, F16v2class, F16v4clamp,
+         F16v4class, F16v2exp, F16v2ln, F16v2exp2, F16v2log2, F16v2tanh, F16v2sigm, F16tof32,
+         F16v2tof32, F32tof16, F32v2tof16, F32v4tof16, F16v2sum, F16v4sum, F16v2maxc, F16v4maxc>;
+
+}  // namespace superstep::isa

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "base/float16.h"
+#include "isa/values.h"
+
+namespace superstep::isa {
+
+/// IEEE 754-2008 maxNum and minNum: a NaN loses against a number; -0 is less than +0. Assumed.
+inline float number_max(float a, float b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+inline float number_min(float a, float b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
+inline float from_double(double value) { return static_cast<float>(value); }
+
+/// An f32 near `value` that rounds to the f16 nearest to `value`: rounded to odd, so that the
+/// second rounding cannot err.
+inline float once_rounded(double value) {
+  const float nearest = static_cast<float>(value);
+  if (value != value || static_cast<double>(nearest) == value || std::isinf(nearest)) {
+    return nearest;
+  }
+  std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
+  const bool away = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
+  if (away) --bits;
+  return std::bit_cast<float>(bits | 1U);
+}
+
+/// Rounding to an integer: 0 nearest even, 1 to zero, 2 up, 3 down, 4 nearest away. The numbering
+/// is assumed.
+inline float rounded(float value, U32 mode) {
+  switch (mode) {
+    case 1:
+      return std::trunc(value);
+    case 2:
+      return std::ceil(value);
+    case 3:
+      return std::floor(value);
+    case 4:
+      return std::round(value);
+    default:
+      return std::nearbyint(value);
+  }
+}
+
+inline U32 signed_of(float value) {
+  if (value != value) return 0;
+  if (value >= 0x1p31F) return 0x7fffffffU;
+  if (value <= -0x1p31F) return 0x80000000U;
+  return static_cast<U32>(static_cast<std::int32_t>(std::nearbyint(value)));
+}
+inline U32 unsigned_of(float value) {
+  if (!(value > 0.0F)) return 0;
+  if (value >= 0x1p32F) return 0xffffffffU;
+  return static_cast<U32>(std::nearbyint(value));
+}
+
+/// Classes in the order of IEEE 754-2008 5.7.2: signalling NaN 0, quiet NaN, -inf, -normal,
+/// -subnormal, -0, +0, … +inf 9. The numbers are assumed.
+constexpr U32 class_of_parts(bool negative, U32 exponent, U32 all_ones, U32 fraction, U32 quiet) {
+  if (exponent == all_ones && fraction != 0) return (fraction & quiet) != 0 ? 1 : 0;
+  U32 distance = 3;
+  if (exponent != all_ones) distance = exponent != 0 ? 2 : fraction != 0 ? 1 : 0;
+  return negative ? 5 - distance : 6 + distance;
+}
+inline U32 class_of(float value) {
+  const U32 bits = std::bit_cast<U32>(value);
+  return class_of_parts(bits >> 31 != 0, bits >> 23 & 0xffU, 0xffU, bits & 0x7fffffU, 0x400000U);
+}
+constexpr U32 class_of_half(std::uint16_t bits) {
+  return class_of_parts(bits >> 15 != 0, bits >> 10 & 0x1fU, 0x1fU, bits & 0x3ffU, 0x200U);
+}
+
+constexpr U32 mask_if(bool condition) { return condition ? 0xffffffffU : 0; }
+
+/// `operation` on each lane; f16 lanes are computed in f32 and rounded once.
+template <class Operation>
+F32x2 lanes(F32x2 x, F32x2 y, Operation&& operation) {
+  return {{canonical(operation(x.lane[0], y.lane[0])), canonical(operation(x.lane[1], y.lane[1]))}};
+}
+template <class Operation>
+F16x2 lanes(F16x2 x, F16x2 y, Operation&& operation) {
+  F16x2 out;
+  for (unsigned i = 0; i < 2; ++i) {
+    out.lane[i] = half_bits(operation(float_of_half(x.lane[i]), float_of_half(y.lane[i])));
+  }
+  return out;
+}
+template <class Operation>
+F16x4 lanes(F16x4 x, F16x4 y, Operation&& operation) {
+  F16x4 out;
+  for (unsigned i = 0; i < 4; ++i) {
+    out.lane[i] = half_bits(operation(float_of_half(x.lane[i]), float_of_half(y.lane[i])));
+  }
+  return out;
+}
+
+template <class Compare>
+U64 compare_lanes(F32x2 x, F32x2 y, Compare&& compare) {
+  return pair_of(mask_if(compare(x.lane[0], y.lane[0])), mask_if(compare(x.lane[1], y.lane[1])));
+}
+template <class Halves, class Compare>
+Halves compare_lanes(Halves x, Halves y, Compare&& compare) {
+  Halves out;
+  for (unsigned i = 0; i < out.lane.size(); ++i) {
+    const bool holds = compare(float_of_half(x.lane[i]), float_of_half(y.lane[i]));
+    out.lane[i] = holds ? 0xffffU : 0;
+  }
+  return out;
+}
+
+constexpr F16x2 lower_twice(F16x2 x) { return {{x.lane[0], x.lane[0]}}; }
+constexpr F16x4 lower_four_times(F16x2 x) { return {{x.lane[0], x.lane[0], x.lane[0], x.lane[0]}}; }
+inline std::uint16_t greater_half(std::uint16_t a, std::uint16_t b) {
+  return half_bits(number_max(float_of_half(a), float_of_half(b)));
+}
+
+}  // namespace superstep::isa

@@ -1,0 +1,139 @@
+#include "isa/table.h"
+
+#include <array>
+
+#include "isa/instructions.h"
+
+namespace superstep::isa {
+
+namespace {
+
+template <class... Records>
+constexpr bool all_are_records(List<Records...>) {
+  static_assert((Record<Records> && ...),
+                "an encoding must have 32 bits and a field for each operand");
+  return true;
+}
+static_assert(all_are_records(Isa{}));
+static_assert(all_distinct(Isa{}), "two instructions share a word");
+
+template <class Operand>
+OperandInfo describe(std::string_view encoding) {
+  OperandInfo info;
+  info.letter = Operand::kLetter;
+  info.is_register = Operand::kIsRegister;
+  info.is_signed = Operand::kIsSigned;
+  info.is_address = Operand::kIsAddress;
+  info.field = field_of(encoding, Operand::kLetter);
+  if constexpr (Operand::kIsRegister) {
+    info.role = Operand::kRole;
+    info.file = Operand::kFile;
+    info.count = Operand::kIsBroadcast ? 1 : Operand::kCount;
+  }
+  return info;
+}
+
+/// Reads what follows the operand's letter in the syntax: `$o+=`, `i<<20`.
+void read_suffix(OperandInfo& operand, std::string_view text) {
+  const std::size_t end = text.find(',');
+  std::string_view item = text.substr(0, end);
+  item.remove_prefix(item.find(operand.letter) + 1);
+  while (item.ends_with(' ')) item.remove_suffix(1);
+  if (item == "<<20") {
+    operand.tail = 20;
+  } else {
+    operand.suffix = item;
+  }
+}
+
+template <class R, class... Operands>
+InstructionInfo describe_record(List<Operands...>) {
+  InstructionInfo info;
+  info.spec = R::spec;
+  info.pattern = pattern_of(info.spec.encoding);
+  std::string_view rest = info.spec.syntax;
+  const std::size_t space = rest.find(' ');
+  info.mnemonic = rest.substr(0, space);
+  rest.remove_prefix(std::min(rest.size(), info.mnemonic.size() + 1));
+  (info.operands.push_back(describe<Operands>(info.spec.encoding)), ...);
+  for (OperandInfo& operand : info.operands) {
+    read_suffix(operand, rest);
+    const std::size_t comma = rest.find(',');
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
+  }
+  return info;
+}
+
+template <class... Records>
+std::vector<InstructionInfo> build_table(List<Records...>) {
+  std::vector<InstructionInfo> table;
+  table.reserve(sizeof...(Records));
+  (table.push_back(describe_record<Records>(typename Records::Operands{})), ...);
+  for (std::size_t i = 0; i < table.size(); ++i) table[i].number = i;
+  return table;
+}
+
+/// Candidates by bits 30 to 24.
+std::array<std::vector<const InstructionInfo*>, 128> build_index() {
+  std::array<std::vector<const InstructionInfo*>, 128> index;
+  for (const InstructionInfo& info : instruction_table()) {
+    for (U32 top = 0; top < 128; ++top) {
+      const U32 mask = info.pattern.mask & 0x7f000000U;
+      if ((top << 24 & mask) == (info.pattern.value & mask)) index[top].push_back(&info);
+    }
+  }
+  return index;
+}
+
+}  // namespace
+
+bool OperandInfo::fits(std::int64_t value) const {
+  if (is_register) {
+    if (value < 0 || value > 15 || value % count != 0) return false;
+    return count < 4 || value < 12;
+  }
+  if (is_address) return value >= 0 && value % 4 == 0 && value / 4 <= field.mask();
+  if (tail != 0) {
+    const std::int64_t unit = std::int64_t{1} << tail;
+    return value >= 0 && value % unit == 0 && value / unit <= field.mask();
+  }
+  if (is_signed) {
+    const std::int64_t bound = std::int64_t{1} << (field.width - 1);
+    return value >= -bound && value < bound;
+  }
+  return value >= 0 && value <= field.mask();
+}
+
+U32 OperandInfo::encode(std::int64_t value) const {
+  const std::int64_t raw = is_address ? value >> 2 : value >> tail;
+  return field.insert(static_cast<U32>(raw) & field.mask());
+}
+
+std::int64_t OperandInfo::decode(U32 word) const {
+  const U32 raw = field.extract(word);
+  if (is_address) return std::int64_t{raw} << 2;
+  if (is_signed) {
+    return static_cast<std::int32_t>(raw << (32 - field.width)) >> (32 - field.width);
+  }
+  return std::int64_t{raw} << tail;
+}
+
+const std::vector<InstructionInfo>& instruction_table() {
+  static const std::vector<InstructionInfo> table = build_table(Isa{});
+  return table;
+}
+
+const InstructionInfo* find_instruction(U32 word) {
+  static const std::array<std::vector<const InstructionInfo*>, 128> index = build_index();
+  for (const InstructionInfo* info : index[word >> 24 & 0x7fU]) {
+    if ((word & info->pattern.mask) != info->pattern.value) continue;
+    bool aligned = true;
+    for (const OperandInfo& operand : info->operands) {
+      if (operand.is_register) aligned &= operand.fits(operand.field.extract(word));
+    }
+    return aligned ? info : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace superstep::isa

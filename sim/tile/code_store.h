@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "isa/machine_config.h"
+#include "sim/tile/memory.h"
+
+namespace superstep {
+
+struct WorkerStep;
+
+/// Worker code that can be reached from one entry without an indirect branch, predecoded.
+class WorkerCode {
+ public:
+  ~WorkerCode();
+
+  [[nodiscard]] const WorkerStep* entry() const { return entry_; }
+  /// The step at an address, or null when the code does not reach it.
+  [[nodiscard]] const WorkerStep* at(std::uint32_t pc) const;
+  /// Whether a tile has the words that were decoded.
+  [[nodiscard]] bool matches(const TileMemory& memory) const;
+  /// The first address after the highest word.
+  [[nodiscard]] std::uint32_t end() const { return end_; }
+
+ private:
+  friend class WorkerDecoder;
+  WorkerCode();
+
+  struct Word {
+    std::uint32_t address;
+    std::uint32_t value;
+  };
+  std::deque<WorkerStep> steps_;
+  std::deque<std::string> messages_;  ///< causes of steps that fault
+  std::vector<Word> words_;           ///< ascending addresses
+  std::vector<const WorkerStep*> by_word_;
+  std::uint32_t begin_ = 0;
+  std::uint32_t end_ = 0;
+  const WorkerStep* entry_ = nullptr;
+};
+
+/// Predecoded worker code, interned by content: tiles with equal code share one copy. Safe to use
+/// from several host threads.
+class CodeStore {
+ public:
+  explicit CodeStore(const MachineConfig& machine);
+  ~CodeStore();
+  CodeStore(const CodeStore&) = delete;
+  CodeStore& operator=(const CodeStore&) = delete;
+
+  /// The code of a tile from `entry` on; lives as long as the store.
+  [[nodiscard]] const WorkerCode* find(std::uint32_t entry, const TileMemory& memory);
+  /// Number of different pieces of code.
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  MachineConfig machine_;
+  mutable std::mutex mutex_;
+  std::map<std::uint32_t, std::vector<std::unique_ptr<WorkerCode>>> by_entry_;
+};
+
+}  // namespace superstep

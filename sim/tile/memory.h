@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// The SRAM of one tile. Costs nothing until it is first written; unwritten bytes read 0.
+class TileMemory {
+ public:
+  explicit TileMemory(const MachineConfig& machine);
+  ~TileMemory();
+  TileMemory(TileMemory&& other) noexcept;
+  TileMemory(const TileMemory&) = delete;
+  TileMemory& operator=(const TileMemory&) = delete;
+  TileMemory& operator=(TileMemory&&) = delete;
+
+  [[nodiscard]] std::uint32_t base() const { return base_; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] bool contains(std::uint32_t address, std::uint64_t bytes) const {
+    return address >= base_ && std::uint64_t{address} - base_ + bytes <= size_;
+  }
+
+  /// Copies bytes out or in; false, and nothing done, when they are not all in the memory. Writing
+  /// over code is noticed.
+  [[nodiscard]] bool read(std::uint32_t address, std::span<std::byte> out) const;
+  [[nodiscard]] bool write(std::uint32_t address, std::span<const std::byte> in);
+
+  /// The aligned word at an address inside the memory.
+  [[nodiscard]] std::uint32_t word(std::uint32_t address) const {
+    std::uint32_t value;
+    std::memcpy(&value, data() + (address - base_), sizeof(value));
+    return value;
+  }
+
+  /// The bytes, from `base()`; allocated now. Stores at or above `first_free_of_code` need no call
+  /// of `touched`.
+  [[nodiscard]] std::byte* data() const;
+  [[nodiscard]] std::uint32_t first_free_of_code() const { return first_free_of_code_; }
+  void set_first_free_of_code(std::uint32_t address) { first_free_of_code_ = address; }
+
+  /// Notes a store below `first_free_of_code`; `code_version` changes so that decoded code is
+  /// compared again.
+  void touched() { ++code_version_; }
+  [[nodiscard]] std::uint64_t code_version() const { return code_version_; }
+
+ private:
+  std::uint32_t base_;
+  std::uint32_t size_;
+  mutable std::byte* bytes_ = nullptr;
+  std::uint32_t first_free_of_code_;
+  std::uint64_t code_version_ = 0;
+};
+
+}  // namespace superstep

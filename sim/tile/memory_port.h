@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "isa/machine_config.h"
+#include "sim/tile/memory.h"
+
+namespace superstep {
+
+/// A context's way to its tile's memory: bounds and alignment in one test.
+class MemoryPort {
+ public:
+  MemoryPort(const MachineConfig& machine, TileMemory& memory)
+      : memory_(&memory),
+        base_(memory.base()),
+        interleaved_(machine.tile.region1_base - memory.base()),
+        element_(machine.tile.element_bytes) {
+    for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory.size() >> log;
+  }
+
+  /// Null when an access of T at `address` is allowed, else what is wrong.
+  template <class T>
+  [[nodiscard]] const char* problem(std::uint32_t address) const {
+    if (!in_reach<T>(address)) {
+      return (address & (sizeof(T) - 1)) != 0 ? "a misaligned address"
+                                              : "an address outside the tile's memory";
+    }
+    return sizeof(T) == 16 && address - base_ < interleaved_
+               ? "a 128-bit access outside the interleaved region"
+               : nullptr;
+  }
+  template <class T>
+  [[nodiscard]] bool allowed(std::uint32_t address) const {
+    return in_reach<T>(address) && (sizeof(T) < 16 || address - base_ >= interleaved_);
+  }
+
+  template <class T>
+  [[nodiscard]] T load(std::uint32_t address) const {
+    T value;
+    std::memcpy(&value, data_ + (address - base_), sizeof(T));
+    return value;
+  }
+  /// True when the store may have changed code.
+  template <class T>
+  [[nodiscard]] bool store(std::uint32_t address, T value) {
+    std::memcpy(data_ + (address - base_), &value, sizeof(T));
+    return address < memory_->first_free_of_code();
+  }
+
+  /// Whether two accesses of one instruction need the same element in the same cycle.
+  [[nodiscard]] bool same_element(std::uint32_t a, std::uint32_t b) const {
+    return element_of(a - base_) == element_of(b - base_);
+  }
+
+  void open() { data_ = memory_->data(); }
+  [[nodiscard]] TileMemory& memory() { return *memory_; }
+
+ private:
+  template <class T>
+  [[nodiscard]] bool in_reach(std::uint32_t address) const {
+    constexpr unsigned kLog = std::bit_width(sizeof(T)) - 1;
+    return std::rotr(address - base_, static_cast<int>(kLog)) < limits_[kLog];
+  }
+  [[nodiscard]] std::uint32_t element_of(std::uint32_t offset) const {
+    if (offset < interleaved_) return offset / element_;
+    // Two neighbouring elements take turns by 8 bytes.
+    const std::uint32_t in_region = offset - interleaved_;
+    return interleaved_ / element_ + in_region / (2 * element_) * 2 + (in_region >> 3 & 1U);
+  }
+
+  TileMemory* memory_;
+  std::byte* data_ = nullptr;
+  std::uint32_t base_;
+  std::uint32_t interleaved_;
+  std::uint32_t element_;
+  std::array<std::uint32_t, 5> limits_{};
+};
+
+}  // namespace superstep

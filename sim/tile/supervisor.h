@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "isa/machine_config.h"
+#include "sim/tile/code_store.h"
+#include "sim/tile/supervisor_context.h"
+#include "sim/tile/worker_launcher.h"
+
+namespace superstep {
+
+/// Executes the supervisor program of a tile, one instruction after the other, in its own time.
+class Supervisor {
+ public:
+  Supervisor(const MachineConfig& machine, TileMemory& memory, CodeStore& code);
+
+  void boot(std::uint32_t pc);
+  /// Goes on until `context().stop` is set.
+  void run();
+
+  [[nodiscard]] SupervisorContext& context() { return context_; }
+  [[nodiscard]] const SupervisorContext& context() const { return context_; }
+  [[nodiscard]] WorkerLauncher& launcher() { return launcher_; }
+  [[nodiscard]] const WorkerLauncher& launcher() const { return launcher_; }
+  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+
+  using Run = void (*)(Supervisor&, std::uint32_t word);
+
+ private:
+  struct Step {
+    Run run = nullptr;
+    std::uint32_t word = 0;
+  };
+  static constexpr std::uint32_t kPageWords = 256;
+  using Page = std::array<Step, kPageWords>;
+
+  Step* step_at(std::uint32_t pc);
+  bool decode(Step& step, std::uint32_t pc);
+  void fault(const char* cause);
+
+  const MachineConfig& machine_;
+  SupervisorContext context_;
+  WorkerLauncher launcher_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::uint64_t code_version_ = 0;
+};
+
+}  // namespace superstep

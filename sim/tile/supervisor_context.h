@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "isa/values.h"
+#include "sim/exchange/port_event.h"
+#include "sim/tile/memory_port.h"
+#include "sim/tile/weights.h"
+
+namespace superstep {
+
+/// The slots that running workers take from the supervisor.
+class WorkerSlots {
+ public:
+  explicit WorkerSlots(std::uint32_t workers) : runs_(workers) {}
+
+  /// Worker `id` issues at `first`, then every `workers` cycles, and has left at `end`.
+  void start(std::uint32_t id, std::uint64_t first, std::uint64_t end) { runs_[id] = {first, end}; }
+  /// The first cycle from `cycle` on that no worker owns.
+  [[nodiscard]] std::uint64_t free_from(std::uint64_t cycle) const;
+  /// When the last worker has left.
+  [[nodiscard]] std::uint64_t all_left() const;
+  [[nodiscard]] bool busy(std::uint32_t id, std::uint64_t cycle) const {
+    return runs_[id].end > cycle;
+  }
+
+ private:
+  struct Run {
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+  };
+  std::vector<Run> runs_;
+};
+
+/// State of a tile's supervisor.
+struct SupervisorContext {
+  enum class Stop : std::uint8_t { kNone, kSync, kFault, kExchangeDone };
+
+  SupervisorContext(const MachineConfig& machine, TileMemory& memory)
+      : port(machine, memory), slots(machine.tile.workers) {}
+
+  std::array<isa::U32, 16> registers{};
+  std::array<std::uint64_t, 16> ready{};  ///< when a register's value can be used
+  std::array<isa::U32, 256> csrs{};
+  MemoryPort port;
+  WorkerSlots slots;
+  Weights weights;
+  std::vector<PortEvent> events;
+  std::uint64_t now = 0;  ///< the next instruction issues then or later
+  std::uint32_t pc = 0;
+  std::uint32_t outgoing = 0;      ///< address after the last word sent
+  std::uint32_t send_control = 0;  ///< of the last send
+  Stop stop = Stop::kNone;
+  std::uint32_t zone = 0;
+  const char* cause = nullptr;
+};
+
+}  // namespace superstep

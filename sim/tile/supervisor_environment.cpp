@@ -1,0 +1,135 @@
+#include "sim/tile/supervisor_environment.h"
+
+namespace superstep {
+
+std::uint64_t WorkerSlots::free_from(std::uint64_t cycle) const {
+  while (true) {
+    bool owned = false;
+    std::size_t running = 0;
+    std::uint64_t first_end = ~std::uint64_t{0};
+    for (const Run& run : runs_) {
+      if (run.end <= cycle) continue;
+      ++running;
+      first_end = std::min(first_end, run.end);
+      owned |= cycle >= run.first && (cycle - run.first) % runs_.size() == 0;
+    }
+    if (!owned) return cycle;
+    // With a worker in every slot the supervisor waits until one leaves.
+    cycle = running == runs_.size() && cycle + runs_.size() < first_end ? first_end - runs_.size()
+                                                                        : cycle + 1;
+  }
+}
+
+std::uint64_t WorkerSlots::all_left() const {
+  std::uint64_t end = 0;
+  for (const Run& run : runs_) end = std::max(end, run.end);
+  return end;
+}
+
+std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {
+  switch (number) {
+    case isa::kPc:
+      return context_.pc;
+    case isa::kCountL:
+      return isa::low(issue_);
+    case isa::kCountU:
+      return isa::high(issue_);
+    default:
+      return context_.csrs[number];
+  }
+}
+
+void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
+  if (stopped_) return;
+  context_.csrs[number] = value;
+  switch (number) {
+    case isa::kCr:
+      if ((value & isa::kCrZcwei) != 0) context_.weights.clear();
+      break;
+    case kIncomingMuxCsr:
+      exchange_mux(0, value);
+      break;
+    case kIncomingDcountCsr:
+      exchange_pointer(0, value * 4);
+      break;
+    case kOutgoingBaseCsr:
+      context_.outgoing = value * 4;
+      break;
+    default:
+      break;
+  }
+}
+
+void SupervisorEnvironment::set_weight(std::uint32_t number, std::uint64_t value) {
+  if (stopped_) return;
+  if (number >= Weights::kCount) return fault("a common weight beyond CWEI_15_3");
+  context_.weights.set(number, value);
+}
+
+void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
+                                    std::uint32_t stride) {
+  if (!exchange_is_over()) return;
+  if (context_.slots.all_left() > issue_) return fault("runall while workers are running");
+  launcher_.run_batch(context_, issue_, entry, state, stride);
+  if (launcher_.fault()) {
+    stopped_ = true;
+    context_.stop = SupervisorContext::Stop::kFault;
+  }
+}
+
+void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_offset) {
+  if (!exchange_is_over()) return;
+  if (!launcher_.run_single(context_, issue_, entry, state_offset)) {
+    return fault("run while every worker is running");
+  }
+  if (launcher_.fault()) {
+    stopped_ = true;
+    context_.stop = SupervisorContext::Stop::kFault;
+  }
+}
+
+void SupervisorEnvironment::sync(std::uint32_t zone) {
+  constexpr std::uint32_t kLocal = 2;
+  if (zone == kLocal) {
+    const std::uint64_t left = context_.slots.all_left();
+    if (left > issue_) advance(left - issue_);
+    return;
+  }
+  if (context_.slots.all_left() > issue_) return fault("a sync of tiles while workers are running");
+  context_.zone = zone;
+  context_.stop = SupervisorContext::Stop::kSync;
+}
+
+void SupervisorEnvironment::record(PortEvent::Kind kind, std::uint32_t event, std::uint32_t value,
+                                   std::uint32_t words, std::uint32_t direction) {
+  context_.events.push_back({.kind = kind,
+                             .direction = static_cast<std::uint8_t>(direction),
+                             .pc = context_.pc,
+                             .cycle = issue_ + event,
+                             .value = value,
+                             .words = words});
+}
+
+void SupervisorEnvironment::exchange_mux(std::uint32_t event, std::uint32_t source) {
+  record(PortEvent::Kind::kMux, event, source, 0, 0);
+}
+
+void SupervisorEnvironment::exchange_pointer(std::uint32_t event, std::uint32_t address) {
+  record(PortEvent::Kind::kPointer, event, address, 0, 0);
+}
+
+void SupervisorEnvironment::exchange_send(std::uint32_t words, std::uint32_t address,
+                                          std::uint32_t control) {
+  if ((control & kSendPairedBit) != 0) return fault("sends of 64-bit items are not modelled");
+  context_.send_control = control;
+  if (control == kSendNowhere) return;
+  record(PortEvent::Kind::kSend, 0, address, words, control);
+  context_.outgoing = address + 4 * words;
+}
+
+void SupervisorEnvironment::exchange_send_on(std::uint32_t words, std::uint32_t skipped_words,
+                                             std::uint32_t control) {
+  exchange_send(words, context_.outgoing + 4 * skipped_words, control);
+}
+
+}  // namespace superstep

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+
+#include "isa/exchange_ports.h"
+#include "isa/registers.h"
+#include "sim/tile/supervisor_context.h"
+#include "sim/tile/worker_launcher.h"
+
+namespace superstep {
+
+/// What the instructions of a supervisor see of their tile.
+class SupervisorEnvironment {
+ public:
+  SupervisorEnvironment(SupervisorContext& context, WorkerLauncher& launcher, std::uint64_t issue)
+      : context_(context), launcher_(launcher), issue_(issue) {}
+
+  /// The cycle this instruction issues in.
+  [[nodiscard]] std::uint64_t cycle() const { return issue_; }
+  /// The instruction takes `cycles` more than the one it issues in.
+  void advance(std::uint64_t cycles) { extra_ += cycles; }
+
+  template <class T>
+  T load(std::uint32_t address) {
+    if (!reaches_memory<T>(address)) return {};
+    return context_.port.load<T>(address);
+  }
+  template <class T>
+  void store(std::uint32_t address, T value) {
+    if (!reaches_memory<T>(address)) return;
+    if (context_.port.store(address, value)) context_.port.memory().touched();
+  }
+  template <std::size_t kCount>
+  bool conflict(const std::uint32_t (&)[kCount]) {
+    return false;
+  }
+
+  void branch(std::uint32_t target) {
+    taken_ = true;
+    target_ = target;
+  }
+  [[nodiscard]] std::uint32_t next_pc() const { return context_.pc + 4; }
+  /// The second word of a two-word instruction.
+  [[nodiscard]] std::uint32_t inline_word() {
+    return context_.port.load<std::uint32_t>(context_.pc + 4);
+  }
+
+  std::uint32_t csr(std::uint32_t number);
+  void set_csr(std::uint32_t number, std::uint32_t value);
+  void set_weight(std::uint32_t number, std::uint64_t value);
+
+  void run_all(std::uint32_t entry, std::uint32_t state, std::uint32_t stride);
+  void run_one(std::uint32_t entry, std::uint32_t state_offset);
+  void sync(std::uint32_t zone);
+  /// Arming an acknowledgement has no effect on the tile itself; `sync ANS` comes back to the
+  /// machine as zone 1.
+  void sans(std::uint32_t /*zone*/) {}
+
+  void exchange_mux(std::uint32_t event, std::uint32_t source);
+  void exchange_pointer(std::uint32_t event, std::uint32_t address);
+  void exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control);
+  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words, std::uint32_t control);
+  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words) {
+    exchange_send_on(words, skipped_words, context_.send_control);
+  }
+  void exchange_events(std::uint64_t events) { advance(events - 1); }
+
+  void fault(const char* cause) {
+    if (stopped_) return;
+    stopped_ = true;
+    context_.stop = SupervisorContext::Stop::kFault;
+    context_.cause = cause;
+  }
+
+  /// A fault, or the words of the exchange are needed first: nothing may be written.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  [[nodiscard]] bool taken() const { return taken_; }
+  [[nodiscard]] std::uint32_t target() const { return target_; }
+  [[nodiscard]] std::uint64_t extra() const { return extra_; }
+
+ private:
+  /// False when the words that the ports were told to move must come first.
+  bool exchange_is_over() {
+    if (context_.events.empty()) return true;
+    if (!stopped_) context_.stop = SupervisorContext::Stop::kExchangeDone;
+    stopped_ = true;
+    return false;
+  }
+  template <class T>
+  bool reaches_memory(std::uint32_t address) {
+    if (stopped_ || !exchange_is_over()) return false;
+    if (const char* problem = context_.port.problem<T>(address)) {
+      fault(problem);
+      return false;
+    }
+    return true;
+  }
+  void record(PortEvent::Kind kind, std::uint32_t event, std::uint32_t value, std::uint32_t words,
+              std::uint32_t direction);
+
+  SupervisorContext& context_;
+  WorkerLauncher& launcher_;
+  std::uint64_t issue_;
+  std::uint64_t extra_ = 0;
+  std::uint32_t target_ = 0;
+  bool taken_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace superstep

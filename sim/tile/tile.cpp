@@ -1,0 +1,90 @@
+#include "sim/tile/tile.h"
+
+#include "isa/registers.h"
+#include "sim/tile/supervisor.h"
+
+namespace superstep {
+
+class Tile::Impl {
+ public:
+  Impl(const MachineConfig& machine, TileId id, CodeStore& code)
+      : machine_(machine), id_(id), memory_(machine), code_(code) {}
+
+  /// Created at boot: a tile without a program has no contexts.
+  Supervisor& supervisor() {
+    if (supervisor_ == nullptr) {
+      supervisor_ = std::make_unique<Supervisor>(machine_, memory_, code_);
+    }
+    return *supervisor_;
+  }
+
+  TileStop go_on() {
+    SupervisorContext& context = supervisor_->context();
+    supervisor_->run();
+    TileStop stop{.zone = context.zone, .cycle = context.now, .pc = context.pc};
+    switch (context.stop) {
+      case SupervisorContext::Stop::kNone:
+      case SupervisorContext::Stop::kFault:
+        stop.kind = TileStop::Kind::kFault;
+        fault_ = supervisor_->launcher().fault();
+        if (!fault_) fault_ = TileFault{context.now, "supervisor", context.pc, context.cause};
+        stop.cycle = fault_->cycle;
+        stop.pc = fault_->pc;
+        break;
+      case SupervisorContext::Stop::kExchangeDone:
+        stop.kind = TileStop::Kind::kExchangeDone;
+        break;
+      case SupervisorContext::Stop::kSync:
+        stop.kind = TileStop::Kind::kSync;
+        stop.cycle = context.now - 1;  // when the sync issued
+        stop.pc = context.pc - 4;
+        break;
+    }
+    return stop;
+  }
+
+  MachineConfig machine_;
+  TileId id_;
+  TileMemory memory_;
+  CodeStore& code_;
+  std::unique_ptr<Supervisor> supervisor_;
+  std::optional<TileFault> fault_;
+};
+
+Tile::Tile(const MachineConfig& machine, TileId id, CodeStore& code)
+    : impl_(std::make_unique<Impl>(machine, id, code)) {}
+Tile::~Tile() = default;
+Tile::Tile(Tile&&) noexcept = default;
+
+TileId Tile::id() const { return impl_->id_; }
+TileMemory& Tile::memory() { return impl_->memory_; }
+
+void Tile::boot(std::uint32_t pc) {
+  impl_->supervisor().boot(pc);
+  impl_->supervisor().context().csrs[isa::kTileId] = index(impl_->id_);
+}
+
+TileStop Tile::run(std::uint64_t release_cycle) {
+  impl_->supervisor().context().now = release_cycle;
+  impl_->supervisor().launcher().clear_launches();
+  return impl_->go_on();
+}
+
+TileStop Tile::resume() { return impl_->go_on(); }
+
+const std::vector<PortEvent>& Tile::port_events() const {
+  return impl_->supervisor().context().events;
+}
+void Tile::clear_port_events() { impl_->supervisor().context().events.clear(); }
+
+std::uint64_t Tile::worker_instructions() const {
+  return impl_->supervisor().launcher().instructions();
+}
+const TileLaunches& Tile::launches() const { return impl_->supervisor().launcher().launches(); }
+std::optional<TileFault> Tile::fault() const { return impl_->fault_; }
+
+std::uint32_t Tile::supervisor_register(std::uint32_t number) const {
+  return impl_->supervisor().context().registers[number % 16];
+}
+
+}  // namespace superstep

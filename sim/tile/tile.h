@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "isa/machine_config.h"
+#include "sim/exchange/port_event.h"
+#include "sim/tile/code_store.h"
+#include "sim/tile/memory.h"
+
+namespace superstep {
+
+/// What a context of a tile did that the machine does not allow.
+struct TileFault {
+  std::uint64_t cycle = 0;
+  std::string context;  ///< `supervisor`, `worker 2`
+  std::uint32_t pc = 0;
+  std::string cause;
+};
+
+/// Why `Tile::run` came back.
+struct TileStop {
+  enum class Kind : std::uint8_t {
+    kSync,
+    kFault,
+    kExchangeDone,  ///< port events are pending and the next instruction touches memory or launches
+                    ///< workers; `cycle` is when it would issue
+  };
+  Kind kind = Kind::kSync;
+  std::uint32_t zone = 0;   ///< of the `sync`
+  std::uint64_t cycle = 0;  ///< of arrival, or of the fault
+  std::uint32_t pc = 0;
+};
+
+/// Launches of workers during one `Tile::run`.
+struct TileLaunches {
+  std::uint32_t count = 0;
+  std::uint32_t first_pc = 0;         ///< of the first `runall` or `run`
+  std::uint64_t first_cycle = 0;      ///< when it issued
+  std::uint64_t last_exit_cycle = 0;  ///< when the last worker had left
+};
+
+/// One tile: memory, worker contexts and supervisor. Runs alone from sync to sync; different tiles
+/// may run on different host threads.
+class Tile {
+ public:
+  Tile(const MachineConfig& machine, TileId id, CodeStore& code);
+  ~Tile();
+  Tile(Tile&&) noexcept;
+
+  [[nodiscard]] TileId id() const;
+  [[nodiscard]] TileMemory& memory();
+
+  /// The supervisor will start at `pc`, with registers 0.
+  void boot(std::uint32_t pc);
+
+  /// Continues the supervisor, whose next instruction issues at `release_cycle`, to its next sync
+  /// of a zone other than LOCAL or to a fault.
+  TileStop run(std::uint64_t release_cycle);
+
+  /// Goes on after kExchangeDone, from that stop's cycle and pc: the machine has moved the words
+  /// and cleared the port events. Also to the next sync or fault.
+  TileStop resume();
+
+  /// What the exchange ports were told since the last `clear_port_events`, in order of issue.
+  [[nodiscard]] const std::vector<PortEvent>& port_events() const;
+  void clear_port_events();
+
+  /// Since boot; a bundle counts as two.
+  [[nodiscard]] std::uint64_t worker_instructions() const;
+  /// Of the last `run`.
+  [[nodiscard]] const TileLaunches& launches() const;
+  [[nodiscard]] std::optional<TileFault> fault() const;
+
+  /// A supervisor register ($m0 to $m15), for tests and diagnosis.
+  [[nodiscard]] std::uint32_t supervisor_register(std::uint32_t number) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace superstep

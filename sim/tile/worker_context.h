@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "isa/values.h"
+#include "sim/tile/memory_port.h"
+#include "sim/tile/weights.h"
+
+namespace superstep {
+
+struct WorkerContext;
+struct WorkerStep;
+
+/// Executes a step; returns the next one, or null with `WorkerContext::stop` set.
+using RunWorkerStep = const WorkerStep* (*)(WorkerContext&, const WorkerStep*);
+/// Executes the auxiliary half of a bundle.
+using RunAuxHalf = void (*)(WorkerContext&, const WorkerStep*);
+
+/// A predecoded instruction or bundle.
+struct WorkerStep {
+  RunWorkerStep run = nullptr;
+  const WorkerStep* next = nullptr;
+  union {
+    const WorkerStep* target = nullptr;  ///< of a direct branch; of `rpt`, what follows the body
+    const char* cause;                   ///< of a step that faults
+  };
+  RunAuxHalf aux = nullptr;
+  std::uint32_t word = 0;
+  std::uint32_t aux_word = 0;
+  std::uint32_t pc = 0;
+  std::uint32_t body_slots = 0;  ///< of one turn of an `rpt` body
+  std::array<std::uint8_t, 6> registers{};
+  std::array<std::uint8_t, 6> aux_registers{};
+  std::uint8_t slots = 1;
+  std::uint8_t instructions = 1;
+};
+static_assert(sizeof(WorkerStep) == 64);
+
+/// Places in `WorkerContext::registers`: $m, $a, zeros to read, a sink to write.
+inline constexpr std::uint8_t kAuxRegisters = 16, kZeroRegisters = 32, kSinkRegisters = 36;
+
+/// State of a running worker.
+struct WorkerContext {
+  enum class Stop : std::uint8_t { kExit, kJump, kFault };
+
+  WorkerContext(const MachineConfig& machine, TileMemory& memory, const Weights& tile_weights)
+      : port(machine, memory), weights(&tile_weights) {}
+
+  alignas(16) std::array<isa::U32, 40> registers{};
+  alignas(16) std::array<float, 32> accumulators{};  ///< the even ones, then the odd ones
+  MemoryPort port;
+  const Weights* weights;
+  std::uint32_t id = 0;
+  std::uint32_t tas = 0;
+  std::uint32_t fp_control = 0;
+  std::array<isa::U64, 2> random{};
+  Stop stop = Stop::kExit;
+  const char* cause = nullptr;
+  std::uint32_t pc = 0;           ///< of the fault; where to go on after kJump
+  std::uint64_t extra_slots = 0;  ///< of turns of `rpt` bodies
+  std::uint64_t extra_instructions = 0;
+};
+
+}  // namespace superstep

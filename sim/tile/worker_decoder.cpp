@@ -1,0 +1,182 @@
+#include "sim/tile/worker_decoder.h"
+
+#include <fmt/format.h>
+
+#include "isa/assembler.h"
+#include "sim/tile/worker_handlers.h"
+
+namespace superstep {
+
+namespace {
+
+using isa::Control;
+using isa::InstructionInfo;
+using isa::OperandInfo;
+using isa::Role;
+
+constexpr std::uint32_t kCoIssue = 0x80000000U;
+
+const WorkerStep* run_fault(WorkerContext& context, const WorkerStep* step) {
+  context.stop = WorkerContext::Stop::kFault;
+  context.pc = step->pc;
+  context.cause = step->cause;
+  return nullptr;
+}
+
+std::uint8_t place_of_register(const OperandInfo& operand, std::uint32_t number, bool writes) {
+  if (number + operand.count == 16) return writes ? kSinkRegisters : kZeroRegisters;
+  const std::uint32_t first = operand.file == isa::File::kMain ? 0 : kAuxRegisters;
+  return static_cast<std::uint8_t>(first + number);
+}
+
+std::uint8_t slots_of(const InstructionInfo& info, const MachineConfig& machine) {
+  const auto slots = info.spec.slots;
+  return static_cast<std::uint8_t>(slots == nullptr ? 1 : machine.costs.*slots);
+}
+
+}  // namespace
+
+std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
+  code_.reset(new WorkerCode());
+  code_->entry_ = step_at(entry);
+  while (!pending_.empty()) {
+    WorkerStep* step = pending_.back();
+    pending_.pop_back();
+    if (step->run == nullptr) decode_step(*step);
+  }
+  for (WorkerStep* repeat : repeats_) {
+    repeat->body_slots = 0;
+    for (const WorkerStep* step = repeat->next; step != repeat->target; step = step->next) {
+      repeat->body_slots += step->slots;
+    }
+  }
+  for (const auto& [address, value] : words_) code_->words_.push_back({address, value});
+  code_->begin_ = steps_.begin()->first;
+  code_->end_ = words_.empty() ? code_->begin_ : words_.rbegin()->first + 4;
+  code_->by_word_.resize((steps_.rbegin()->first - code_->begin_) / 4 + 1);
+  for (const auto& [pc, step] : steps_) code_->by_word_[(pc - code_->begin_) / 4] = step;
+  return std::move(code_);
+}
+
+WorkerStep* WorkerDecoder::step_at(std::uint32_t pc) {
+  const auto [found, is_new] = steps_.try_emplace(pc, nullptr);
+  if (is_new) {
+    found->second = &code_->steps_.emplace_back();
+    found->second->pc = pc;
+    pending_.push_back(found->second);
+  }
+  return found->second;
+}
+
+bool WorkerDecoder::executable(std::uint32_t pc) const {
+  return pc % 4 == 0 && pc >= machine_.tile.memory_base && pc < machine_.tile.region1_base &&
+         memory_.contains(pc, 4);
+}
+
+std::uint32_t WorkerDecoder::word_at(std::uint32_t pc) {
+  return words_.try_emplace(pc, memory_.word(pc)).first->second;
+}
+
+void WorkerDecoder::make_fault(WorkerStep& step, std::string cause) {
+  step.run = run_fault;
+  step.cause = code_->messages_.emplace_back(std::move(cause)).c_str();
+  step.slots = 0;
+  step.instructions = 0;
+}
+
+void WorkerDecoder::decode_step(WorkerStep& step) {
+  if (!executable(step.pc)) {
+    return make_fault(step, fmt::format("execution at {:#x}, which is not executable", step.pc));
+  }
+  step.word = word_at(step.pc);
+  const InstructionInfo* info = isa::find_instruction(step.word);
+  if (info == nullptr) {
+    return make_fault(step, fmt::format("{:#010x} is no instruction", step.word));
+  }
+  const WorkerHandlers& handlers = worker_handlers()[info->number];
+  if (handlers.solo == nullptr) {
+    return make_fault(step, fmt::format("`{}` on a worker", disassemble(step.word, step.pc)));
+  }
+  step.slots = slots_of(*info, machine_);
+  place_registers(*info, step.word, step.registers);
+  if ((step.word & kCoIssue) != 0) return decode_bundle(step, *info);
+  step.run = handlers.solo;
+  link(step, *info, step.pc + 4);
+}
+
+void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main) {
+  const std::uint32_t second = step.pc + 4;
+  if (!executable(second)) return make_fault(step, "a bundle at the end of executable memory");
+  step.aux_word = word_at(second);
+  const InstructionInfo* aux = isa::find_instruction(step.aux_word);
+  if (aux == nullptr || (step.aux_word & kCoIssue) == 0) {
+    return make_fault(step, fmt::format("{:#010x} is no second half of a bundle", step.aux_word));
+  }
+  const WorkerHandlers& handlers = worker_handlers()[aux->number];
+  step.run = worker_handlers()[main.number].bundle;
+  step.aux = handlers.aux;
+  if (step.run == nullptr || step.aux == nullptr) {
+    return make_fault(step,
+                      fmt::format("`{}` and `{}` are no bundle", disassemble(step.word, step.pc),
+                                  disassemble(step.aux_word, second)));
+  }
+  place_registers(*aux, step.aux_word, step.aux_registers);
+  step.slots = std::max(step.slots, slots_of(*aux, machine_));
+  step.instructions = 2;
+  link(step, main, step.pc + 8);
+}
+
+void WorkerDecoder::link(WorkerStep& step, const InstructionInfo& info, std::uint32_t next) {
+  switch (info.spec.control) {
+    case Control::kExit:
+      return;
+    case Control::kRepeat:
+      return link_repeat(step, info, next);
+    case Control::kBranch:
+      if (!info.operands.empty() && info.operands.back().is_address) {
+        step.target = step_at(static_cast<std::uint32_t>(info.operands.back().decode(step.word)));
+      }
+      break;
+    case Control::kPlain:
+    case Control::kSystem:
+      break;
+  }
+  if (info.mnemonic != "br" && info.mnemonic != "bri") step.next = step_at(next);
+}
+
+void WorkerDecoder::link_repeat(WorkerStep& step, const InstructionInfo& info, std::uint32_t body) {
+  const auto bundles = static_cast<std::uint32_t>(info.operands[1].decode(step.word)) + 1;
+  if (body % 8 != 0) return make_fault(step, "the body of `rpt` is not 8-byte aligned");
+  for (std::uint32_t i = 0; i < bundles; ++i) {
+    const std::uint32_t pc = body + 8 * i;
+    if (!executable(pc)) return make_fault(step, "the body of `rpt` leaves executable memory");
+    const std::uint32_t word = word_at(pc);
+    const InstructionInfo* inner = isa::find_instruction(word);
+    if ((word & kCoIssue) == 0 || inner == nullptr || inner->spec.control != Control::kPlain) {
+      return make_fault(step, fmt::format("`{}` in the body of `rpt`", disassemble(word, pc)));
+    }
+  }
+  step.next = step_at(body);
+  step.target = step_at(body + 8 * bundles);
+  // Decoded now, so that the turns of the body can be walked: a step in it that faults has no next
+  // one.
+  for (std::uint32_t i = 0; i < bundles; ++i) {
+    WorkerStep* inner = step_at(body + 8 * i);
+    if (inner->run == nullptr) decode_step(*inner);
+    if (inner->next == nullptr) inner->next = step_at(body + 8 * (i + 1));
+  }
+  repeats_.push_back(&step);
+}
+
+void WorkerDecoder::place_registers(const InstructionInfo& info, std::uint32_t word,
+                                    std::array<std::uint8_t, 6>& places) const {
+  std::size_t slot = 0;
+  for (const OperandInfo& operand : info.operands) {
+    if (!operand.is_register) continue;
+    const std::uint32_t number = operand.field.extract(word);
+    if (operand.role != Role::kOut) places[slot++] = place_of_register(operand, number, false);
+    if (operand.role != Role::kIn) places[slot++] = place_of_register(operand, number, true);
+  }
+}
+
+}  // namespace superstep

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/machine_config.h"
+#include "isa/table.h"
+#include "sim/tile/code_store.h"
+#include "sim/tile/worker_context.h"
+
+namespace superstep {
+
+/// Follows worker code from an entry and predecodes what it reaches.
+class WorkerDecoder {
+ public:
+  WorkerDecoder(const MachineConfig& machine, const TileMemory& memory)
+      : machine_(machine), memory_(memory) {}
+
+  [[nodiscard]] std::unique_ptr<WorkerCode> decode(std::uint32_t entry);
+
+ private:
+  WorkerStep* step_at(std::uint32_t pc);
+  void decode_step(WorkerStep& step);
+  void decode_bundle(WorkerStep& step, const isa::InstructionInfo& main);
+  void link(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t next);
+  void link_repeat(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t body);
+  void make_fault(WorkerStep& step, std::string cause);
+  [[nodiscard]] bool executable(std::uint32_t pc) const;
+  std::uint32_t word_at(std::uint32_t pc);
+  void place_registers(const isa::InstructionInfo& info, std::uint32_t word,
+                       std::array<std::uint8_t, 6>& places) const;
+
+  const MachineConfig& machine_;
+  const TileMemory& memory_;
+  std::unique_ptr<WorkerCode> code_;
+  std::map<std::uint32_t, WorkerStep*> steps_;
+  std::map<std::uint32_t, std::uint32_t> words_;
+  std::vector<WorkerStep*> pending_;
+  std::vector<WorkerStep*> repeats_;
+};
+
+}  // namespace superstep

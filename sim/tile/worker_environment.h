@@ -1,0 +1,154 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <initializer_list>
+
+#include "isa/registers.h"
+#include "sim/tile/worker_context.h"
+
+namespace superstep {
+
+/// What the instructions of a worker see of their tile.
+class WorkerEnvironment {
+ public:
+  WorkerEnvironment(WorkerContext& context, std::uint32_t next_pc)
+      : context_(context), next_pc_(next_pc) {}
+
+  template <class T>
+  T load(std::uint32_t address) {
+    if (!context_.port.allowed<T>(address)) [[unlikely]] {
+      fault(context_.port.problem<T>(address));
+      return {};
+    }
+    return context_.port.load<T>(address);
+  }
+  template <class T>
+  void store(std::uint32_t address, T value) {
+    if (failed_) return;
+    if (!context_.port.allowed<T>(address)) [[unlikely]] {
+      fault(context_.port.problem<T>(address));
+      return;
+    }
+    if (context_.port.store(address, value)) [[unlikely]]
+      touched_code_ = true;
+  }
+  /// Traps when two accesses of this instruction fall on one element.
+  template <std::size_t kCount>
+  bool conflict(const std::uint32_t (&addresses)[kCount]) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (context_.port.same_element(addresses[i], addresses[j])) [[unlikely]] {
+          fault("two accesses of one instruction to the same memory element");
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  void branch(std::uint32_t target) {
+    taken_ = true;
+    target_ = target;
+  }
+  [[nodiscard]] std::uint32_t next_pc() const { return next_pc_; }
+  void repeat(std::uint32_t count, std::uint32_t bundles) {
+    repeat_count_ = count;
+    repeat_bundles_ = bundles;
+  }
+  void exit(bool /*status*/) {}
+
+  [[nodiscard]] float& accumulator(std::uint32_t number) {
+    return context_.accumulators[(number & 1U) * 16 + number / 2];
+  }
+  [[nodiscard]] const float* f16_weights(std::uint32_t phase) const {
+    return context_.weights->halves(phase);
+  }
+  [[nodiscard]] const float* f32_weights(std::uint32_t phase) const {
+    return context_.weights->singles(phase);
+  }
+
+  std::uint32_t csr(std::uint32_t number) {
+    switch (number) {
+      case isa::kPc:
+        return next_pc_ - 4;
+      case isa::kWsr:
+        return context_.id;
+      case isa::kVertexBaseCsr:
+        return context_.registers[isa::kVertexBase];
+      case isa::kWorkerBaseCsr:
+        return context_.registers[isa::kWorkerBase];
+      case isa::kFpSts:
+        return 0;
+      case isa::kFpCtl:
+        return context_.fp_control;
+      case isa::kTas:
+        return context_.tas;
+      case isa::kPrng00:
+      case isa::kPrng01:
+      case isa::kPrng10:
+      case isa::kPrng11:
+        return half_of(context_.random[(number - isa::kPrng00) / 2], (number - isa::kPrng00) % 2);
+      default:
+        fault("a control register that a worker does not have, or that is not modelled");
+        return 0;
+    }
+  }
+  void set_csr(std::uint32_t number, std::uint32_t value) {
+    if (number == isa::kFpClr) {
+      if ((value & isa::kFpClrZaacc) != 0) context_.accumulators.fill(0.0F);
+    } else if (number == isa::kFpCtl) {
+      context_.fp_control = value;
+    } else if (number == isa::kTas) {
+      context_.tas = value;
+    } else if (number >= isa::kPrng00 && number <= isa::kPrng11) {
+      set_half_of(context_.random[(number - isa::kPrng00) / 2], (number - isa::kPrng00) % 2, value);
+    } else if (number == isa::kPrngSeed) {
+      // How the seed fills the generator is not public.
+      context_.random = {0x9e3779b97f4a7c15U * (value + 1ULL), 0xbf58476d1ce4e5b9U ^ value};
+    } else {
+      fault("a control register that a worker cannot write, or that is not modelled");
+    }
+  }
+
+  /// xoroshiro128aox (Hanlon and Felix, arXiv 2203.04058).
+  std::uint64_t random() {
+    auto& [s0, s1] = context_.random;
+    const std::uint64_t either = s0 ^ s1, both = s0 & s1;
+    const std::uint64_t out = either ^ (std::rotl(both, 1) | std::rotl(both, 2));
+    s0 = std::rotl(s0, 55) ^ either ^ either << 14;
+    s1 = std::rotl(either, 36);
+    return out;
+  }
+
+  void fault(const char* cause) {
+    failed_ = true;
+    context_.cause = cause;
+  }
+
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] bool taken() const { return taken_; }
+  [[nodiscard]] bool touched_code() const { return touched_code_; }
+  [[nodiscard]] std::uint32_t target() const { return target_; }
+  [[nodiscard]] std::uint32_t repeat_count() const { return repeat_count_; }
+  [[nodiscard]] std::uint32_t repeat_bundles() const { return repeat_bundles_; }
+
+ private:
+  static std::uint32_t half_of(std::uint64_t word, std::uint32_t half) {
+    return half == 0 ? isa::low(word) : isa::high(word);
+  }
+  static void set_half_of(std::uint64_t& word, std::uint32_t half, std::uint32_t value) {
+    word = half == 0 ? isa::pair_of(value, isa::high(word)) : isa::pair_of(isa::low(word), value);
+  }
+
+  WorkerContext& context_;
+  std::uint32_t next_pc_;
+  std::uint32_t target_ = 0;
+  std::uint32_t repeat_count_ = 0;
+  std::uint32_t repeat_bundles_ = 0;
+  bool failed_ = false;
+  bool taken_ = false;
+  bool touched_code_ = false;
+};
+
+}  // namespace superstep

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "sim/tile/code_store.h"
+#include "sim/tile/supervisor_context.h"
+#include "sim/tile/tile.h"
+#include "sim/tile/worker_context.h"
+
+namespace superstep {
+
+/// Runs a tile's workers, each to its end alone.
+class WorkerLauncher {
+ public:
+  WorkerLauncher(const MachineConfig& machine, TileMemory& memory, const Weights& weights,
+                 CodeStore& code)
+      : machine_(machine), memory_(memory), code_(code), context_(machine, memory, weights) {}
+
+  /// `runall` at cycle `issue`.
+  void run_batch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
+                 std::uint32_t state, std::uint32_t stride);
+  /// `run` at cycle `issue`, on the first idle worker; false when there is none.
+  bool run_single(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
+                  std::uint32_t state_offset);
+
+  [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
+  [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
+  [[nodiscard]] const TileLaunches& launches() const { return launches_; }
+  void clear_launches() { launches_ = {}; }
+
+ private:
+  /// What a worker starts with.
+  struct Start {
+    std::uint32_t id = 0;
+    std::uint32_t entry = 0;
+    std::uint32_t vertex_base = 0;
+    std::uint32_t worker_base = 0;
+    std::uint32_t fp_control = 0;
+    std::uint64_t first_cycle = 0;  ///< it issues then, and every `workers` cycles
+  };
+  /// The cycle at which the worker has left its slots, or has faulted.
+  std::uint64_t run(const Start& start);
+
+  void launch(SupervisorContext& supervisor, std::uint64_t issue, Start start);
+  const WorkerStep* step_at(std::uint32_t pc);
+  void keep_earlier(TileFault fault);
+
+  const MachineConfig& machine_;
+  TileMemory& memory_;
+  CodeStore& code_;
+  WorkerContext context_;
+  std::array<std::array<isa::U64, 2>, 64> random_{};  ///< kept from launch to launch
+  std::map<std::uint32_t, const WorkerCode*> by_entry_;
+  const WorkerCode* current_ = nullptr;
+  std::uint64_t code_version_ = 0;
+  std::uint64_t instructions_ = 0;
+  std::optional<TileFault> fault_;
+  TileLaunches launches_;
+};
+
+}  // namespace superstep

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "isa/assembler.h"
+#include "isa/table.h"
+
+namespace superstep {
+namespace {
+
+std::uint32_t word_of(const std::string& text) {
+  const Assembly code = assemble(text, "test.S", MachineConfig{});
+  return code.words.empty() ? 0 : code.words[0];
+}
+
+// Words: graphcore/llvm-project-fork llvm/test (objdump and MC tests) and osmarks/ipu-stack.
+TEST(Encoding, GivesThePublishedWords) {
+  EXPECT_EQ(word_of("add $m1, $m2, $m3"), 0x44203011U);
+  EXPECT_EQ(word_of("exitz $mzero"), 0x43f04000U);
+  EXPECT_EQ(word_of("br $m10"), 0x43a00000U);
+  EXPECT_EQ(word_of("setzi $m3, 0x12345"), 0x19312345U);
+  EXPECT_EQ(word_of("setzi $a3, 0x12345"), 0x1a312345U);
+  EXPECT_EQ(word_of("brnzdec $m1, 0x4c568"), 0x1319315aU);
+  EXPECT_EQ(word_of("st64 $a2:3, $m2, $m15, 0"), 0x5f20f020U);
+  EXPECT_EQ(word_of("f32v2add $a0:1, $a14:15, $a14:15"), 0x58e0e003U);
+  EXPECT_EQ(word_of("f32v2mul $a2:3, $a4:5, $a6:7"), 0x58406323U);
+  EXPECT_EQ(word_of("sync 3"), 0x41800003U);
+  EXPECT_EQ(word_of("sans 1"), 0x40c00001U);
+  EXPECT_EQ(word_of("put 0xa0, $m4"), 0x434080a0U);
+}
+
+TEST(Encoding, MarksBothHalvesOfABundle) {
+  const Assembly code =
+      assemble("{ add $m1, $m2, $m3\n  f32v2add $a0:1, $a14:15, $a14:15 }", "test.S", {});
+  ASSERT_EQ(code.words.size(), 2U);
+  EXPECT_EQ(code.words[0], 0xc4203011U);
+  EXPECT_EQ(code.words[1], 0xd8e0e003U);
+}
+
+TEST(Encoding, EncodesByMnemonicOrByWholeSyntax) {
+  EXPECT_EQ(encode("setzi", {3, 0x12345}), 0x19312345U);
+  EXPECT_EQ(encode("add $d, $a, $b", {1, 2, 3}), 0x44203011U);
+  EXPECT_EQ(encode("ld32", {1, 2, 15, 5}), word_of("ld32 $m1, $m2, $mzero, 5"));
+  EXPECT_EQ(encode("st32", {1, 2, 15, 5}), word_of("st32 $m1, $m2, $mzero, 5"));
+  EXPECT_EQ(encode("add", {1, 1, -4}), word_of("add $m1, $m1, -4"));
+}
+
+// Immediates at their greatest: small ones fit several forms of one mnemonic.
+TEST(Encoding, EveryInstructionSurvivesTheDisassemblerAndTheAssembler) {
+  for (const isa::InstructionInfo& info : isa::instruction_table()) {
+    if (info.spec.control == isa::Control::kRepeat) continue;
+    for (const std::int64_t number : {0, 4, 8}) {
+      std::uint32_t word = info.pattern.value;
+      for (const isa::OperandInfo& operand : info.operands) {
+        word |= operand.is_register ? operand.encode(number)
+                                    : operand.field.insert(operand.field.mask());
+      }
+      const std::string text = disassemble(word, 0x4c000);
+      EXPECT_EQ(word_of(text), word) << info.spec.syntax << " as " << text;
+    }
+  }
+}
+
+TEST(Encoding, WritesAnUnknownWordAsData) {
+  EXPECT_EQ(disassemble(0x3fffffff, 0), ".word 0x3fffffff");
+}
+
+TEST(Encoding, RelocatesBranchesAndSetzi) {
+  const Assembly code = assemble("nop\nloop: bri loop\n setzi $m1, loop", "test.S", {});
+  ASSERT_EQ(code.relocations, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(relocate(code.words[1], 0x4c000) & 0x7ffffU, (0x4c000U + 4) / 4);
+  EXPECT_EQ(relocate(code.words[2], 0x4c000), 0x1914c004U);
+  EXPECT_EQ(code.symbols.at("loop"), 4U);
+}
+
+}  // namespace
+}  // namespace superstep
