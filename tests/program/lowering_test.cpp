@@ -1,0 +1,224 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "compiler/compile.h"
+#include "compiler/lower/lower.h"
+#include "compiler/ops/elements.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/passes.h"
+#include "tests/program/plan_interpreter.h"
+
+namespace superstep {
+namespace {
+
+MachineConfig machine_of(std::uint32_t rows, std::uint32_t columns) {
+  MachineConfig machine;
+  machine.name = "test";
+  machine.grid = {rows, columns, 4};
+  machine.sync.column_skew.assign(columns, 0);
+  return machine;
+}
+
+/// Small whole numbers, exact in every dtype and in any order of summation.
+HostTensor random_tensor(const TensorType& type, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  HostTensor tensor(type);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
+    const auto value = static_cast<std::int64_t>(random() % 7);
+    if (is_float(type.dtype)) {
+      write_float(tensor, i, static_cast<double>(value - 3));
+    } else {
+      write_int(tensor, i, type.dtype == DType::kI1 ? value % 2 : value);
+    }
+  }
+  return tensor;
+}
+
+void expect_equal(const HostTensor& found, const HostTensor& expected, double tolerance) {
+  ASSERT_EQ(found.type, expected.type);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
+    if (is_float(found.type.dtype)) {
+      const double f = read_float(found, i), e = read_float(expected, i);
+      ASSERT_NEAR(f, e, tolerance * std::max(1.0, std::abs(e))) << "element " << i;
+    } else {
+      ASSERT_EQ(read_int(found, i), read_int(expected, i)) << "element " << i;
+    }
+  }
+}
+
+void expect_plan_computes(const std::string& text, const MachineConfig& machine,
+                          double tolerance = 0) {
+  const Module module = import_stablehlo(text, "test.mlir");
+  std::vector<HostTensor> arguments;
+  for (const ValueId a : module.main.arguments()) {
+    arguments.push_back(
+        random_tensor(module.main.type(a), static_cast<std::uint32_t>(arguments.size() + 1)));
+  }
+  std::vector<TensorType> types;
+  for (const ValueId r : module.main.results()) types.push_back(module.main.type(r));
+  const std::vector<HostTensor> expected = evaluate(module.main, arguments);
+  Module simple = module;
+  simple.main = remove_unused_ops(merge_equal_ops(fold_constants(module.main)));
+  const LoweredProgram program = lower(simple, machine);
+  const std::vector<HostTensor> found = PlanInterpreter(program).run(arguments, types);
+  for (std::size_t r = 0; r < types.size(); ++r) {
+    SCOPED_TRACE("result " + std::to_string(r));
+    expect_equal(found[r], expected[r], tolerance);
+  }
+}
+
+std::string source_of(const std::string& name) {
+  std::ifstream file(std::string(SUPERSTEP_SOURCE_DIR) + "/models/" + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Lowering : public testing::TestWithParam<std::pair<int, int>> {
+ protected:
+  MachineConfig machine() const {
+    return machine_of(static_cast<std::uint32_t>(GetParam().first),
+                      static_cast<std::uint32_t>(GetParam().second));
+  }
+  void check(const std::string& arguments, const std::string& result, const std::string& body) {
+    expect_plan_computes("func.func @main(" + arguments + ") -> (" + result + ") {\n" + body + "\n}",
+                         machine());
+  }
+};
+
+TEST_P(Lowering, FusesElementwiseTreesWithScalars) {
+  check("%a: tensor<70xf32>, %s: tensor<f32>", "tensor<70xf32>",
+        R"(%b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<70xf32>
+           %c = stablehlo.multiply %a, %b : tensor<70xf32>
+           %d = stablehlo.add %c, %a : tensor<70xf32>
+           return %d : tensor<70xf32>)");
+}
+
+TEST_P(Lowering, TransposesEveryWidth) {
+  for (const char* t : {"f32", "f16", "i8", "i1"}) {
+    SCOPED_TRACE(t);
+    const std::string from = std::string("tensor<13x37x") + t + ">";
+    const std::string to = std::string("tensor<37x13x") + t + ">";
+    check("%a: " + from, to,
+          "%b = stablehlo.transpose %a, dims = [1, 0] : (" + from + ") -> " + to +
+              "\n return %b : " + to);
+  }
+}
+
+TEST_P(Lowering, TransposesThreeDimensions) {
+  check("%a: tensor<5x6x7xf16>", "tensor<7x5x6xf16>",
+        R"(%b = stablehlo.transpose %a, dims = [2, 0, 1] : (tensor<5x6x7xf16>) -> tensor<7x5x6xf16>
+           return %b : tensor<7x5x6xf16>)");
+}
+
+TEST_P(Lowering, BroadcastsRowsAndColumns) {
+  check("%a: tensor<19xf32>, %b: tensor<23xi8>", "tensor<19x23xf32>, tensor<19x23xi8>",
+        R"(%c = stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<19xf32>) -> tensor<19x23xf32>
+           %d = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<23xi8>) -> tensor<19x23xi8>
+           return %c, %d : tensor<19x23xf32>, tensor<19x23xi8>)");
+}
+
+TEST_P(Lowering, PadsOverTheFill) {
+  for (const char* t : {"f32", "i8"}) {
+    SCOPED_TRACE(t);
+    const std::string e(t);
+    check(
+        "%a: tensor<5x7x" + e + ">, %z: tensor<" + e + ">", "tensor<12x16x" + e + ">",
+        "%b = stablehlo.pad %a, %z, low = [1, 2], high = [2, 1], interior = [1, 1] : (tensor<5x7x" +
+            e + ">, tensor<" + e + ">) -> tensor<12x16x" + e + ">\n return %b : tensor<12x16x" + e +
+            ">");
+  }
+}
+
+TEST_P(Lowering, ConcatenatesSlicesAndReverses) {
+  for (const char* t : {"f32", "f16", "i8"}) {
+    SCOPED_TRACE(t);
+    const std::string e(t);
+    check("%a: tensor<9x5x" + e + ">, %b: tensor<9x3x" + e + ">", "tensor<3x8x" + e + ">",
+          "%c = stablehlo.concatenate %a, %b, dim = 1 : (tensor<9x5x" + e + ">, tensor<9x3x" + e +
+              ">) -> tensor<9x8x" + e + ">\n" +
+              "%d = stablehlo.slice %c [1:9:3, 0:8] : (tensor<9x8x" + e + ">) -> tensor<3x8x" + e +
+              ">\n" + "%r = stablehlo.reverse %d, dims = [1] : tensor<3x8x" + e +
+              ">\n return %r : tensor<3x8x" + e + ">");
+  }
+}
+
+TEST_P(Lowering, ReducesEitherDimension) {
+  check("%a: tensor<33x21xf32>", "tensor<33xf32>, tensor<21xf32>, tensor<f32>",
+        R"(%z = stablehlo.constant dense<1.0> : tensor<f32>
+           %b = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [1] : (tensor<33x21xf32>, tensor<f32>) -> tensor<33xf32>
+           %c = stablehlo.reduce(%a init: %z) applies stablehlo.maximum across dimensions = [0] : (tensor<33x21xf32>, tensor<f32>) -> tensor<21xf32>
+           %d = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<33x21xf32>, tensor<f32>) -> tensor<f32>
+           return %b, %c, %d : tensor<33xf32>, tensor<21xf32>, tensor<f32>)");
+}
+
+TEST_P(Lowering, ReducesInManyStages) {
+  check(
+      "%a: tensor<300x12xf32>, %z: tensor<f32>", "tensor<12xf32>",
+      R"(%c = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [0] : (tensor<300x12xf32>, tensor<f32>) -> tensor<12xf32>
+           return %c : tensor<12xf32>)");
+}
+
+TEST_P(Lowering, MultipliesMatrices) {
+  for (const char* t : {"f32", "f16", "i32"}) {
+    SCOPED_TRACE(t);
+    const std::string e(t);
+    check("%a: tensor<17x29x" + e + ">, %b: tensor<29x11x" + e + ">", "tensor<17x11x" + e + ">",
+          "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<17x29x" + e +
+              ">, tensor<29x11x" + e + ">) -> tensor<17x11x" + e + ">\n return %c : tensor<17x11x" +
+              e + ">");
+  }
+}
+
+TEST_P(Lowering, MultipliesTransposedDeepAndBatched) {
+  check(
+      "%a: tensor<300x3xf32>, %b: tensor<300x4xf32>", "tensor<4x3xf32>",
+      R"(%c = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<300x3xf32>, tensor<300x4xf32>) -> tensor<3x4xf32>
+           %d = stablehlo.transpose %c, dims = [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+           return %d : tensor<4x3xf32>)");
+  check(
+      "%a: tensor<3x5x2x7xf32>, %b: tensor<7x3x4xf32>", "tensor<3x5x2x4xf32>",
+      R"(%c = stablehlo.dot_general %a, %b, batching_dims = [0] x [1], contracting_dims = [3] x [0] : (tensor<3x5x2x7xf32>, tensor<7x3x4xf32>) -> tensor<3x5x2x4xf32>
+           return %c : tensor<3x5x2x4xf32>)");
+}
+
+TEST_P(Lowering, KeepsScalarsAndEmptyTensors) {
+  check("%a: tensor<0x4xf32>, %s: tensor<f32>", "tensor<4x0xf32>, tensor<4xf32>, tensor<f32>",
+        R"(%b = stablehlo.transpose %a, dims = [1, 0] : (tensor<0x4xf32>) -> tensor<4x0xf32>
+           %c = stablehlo.reduce(%a init: %s) applies stablehlo.add across dimensions = [0] : (tensor<0x4xf32>, tensor<f32>) -> tensor<4xf32>
+           %d = stablehlo.add %s, %s : tensor<f32>
+           return %b, %c, %d : tensor<4x0xf32>, tensor<4xf32>, tensor<f32>)");
+}
+
+TEST_P(Lowering, ReturnsArgumentsAndConstants) {
+  check("%a: tensor<40xf32>", "tensor<40xf32>, tensor<3xi32>, tensor<50xf32>",
+        R"(%c = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>
+           %d = stablehlo.constant dense<2.5> : tensor<50xf32>
+           return %a, %c, %d : tensor<40xf32>, tensor<3xi32>, tensor<50xf32>)");
+}
+
+INSTANTIATE_TEST_SUITE_P(Grids, Lowering,
+                         testing::Values(std::pair(1, 1), std::pair(4, 4), std::pair(23, 16)));
+
+TEST(LoweredModel, QuickstartAffine) {
+  expect_plan_computes(source_of("quickstart/affine.mlir"), machine_of(1, 1));
+}
+
+TEST(LoweredModel, LinearRegression) {
+  expect_plan_computes(source_of("linear_regression/train_step.mlir"), machine_of(4, 4), 1e-5);
+}
+
+TEST(LoweredModel, DigitsTrainStep) {
+  expect_plan_computes(source_of("digits_mlp/train_step.mlir"), machine_of(4, 4), 1e-4);
+}
+
+TEST(LoweredModel, DigitsAccuracy) {
+  expect_plan_computes(source_of("digits_mlp/accuracy.mlir"), machine_of(4, 4), 1e-4);
+}
+
+}  // namespace
+}  // namespace superstep

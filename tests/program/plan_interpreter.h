@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compiler/lower/program.h"
+
+namespace superstep {
+
+/// Runs a lowered program on the host by what its codelets mean: no addresses, no machine code, no
+/// time.
+class PlanInterpreter {
+ public:
+  explicit PlanInterpreter(const LoweredProgram& program);
+
+  /// One call; buffers of arguments keep what earlier calls left in them unless a value is given.
+  std::vector<HostTensor> run(std::span<const HostTensor> arguments,
+                              std::span<const TensorType> results);
+
+ private:
+  std::vector<std::byte>& bytes(BufferId buffer, TileId tile);
+  void fill(BufferId buffer, const HostTensor& tensor);
+  [[nodiscard]] HostTensor read(BufferId buffer, const TensorType& type);
+  void exchange(const std::vector<Movement>& movements);
+  void launch(const CodeletSpec& spec, const Launch& launch);
+
+  const LoweredProgram& program_;
+  std::vector<std::vector<std::vector<std::byte>>> memory_;  ///< by buffer, tile
+};
+
+}  // namespace superstep
