@@ -1,0 +1,180 @@
+#include <gtest/gtest.h>
+
+#include "tests/isa/tile_run.h"
+
+namespace superstep {
+namespace {
+
+using testing::kData;
+using testing::kInterleaved;
+using testing::TileRun;
+
+std::string cause_of(const std::string& codelet) {
+  TileRun run;
+  run.load(testing::kCodelet, codelet);
+  const TileStop stop =
+      run.supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
+  EXPECT_EQ(stop.kind, TileStop::Kind::kFault);
+  return run.tile().fault() ? run.tile().fault()->context + ": " + run.tile().fault()->cause : "";
+}
+
+TEST(Memory, LoadsExtendAndBroadcast) {
+  const std::vector<std::uint32_t> out = testing::run_worker(
+      "ldz8 $m0, $mvertex_base, 3\n lds8 $m1, $mvertex_base, 3\n"
+      "ldz16 $m2, $mvertex_base, 1\n lds16 $m3, $mvertex_base, 1\n"
+      "ldb16 $a0, $mvertex_base, 1\n"
+      "st32 $m0, $mvertex_base, $mzero, 0\n st32 $m1, $mvertex_base, $mzero, 1\n"
+      "st32 $m2, $mvertex_base, $mzero, 2\n st32 $m3, $mvertex_base, $mzero, 3\n"
+      "st32 $a0, $mvertex_base, $mzero, 4\n exitz $mzero",
+      {0x81fe1234}, 5);
+  EXPECT_EQ(out, (std::vector<std::uint32_t>{0x81, 0xffffff81, 0x81fe, 0xffff81fe, 0x81fe81fe}));
+}
+
+TEST(Memory, StepFormsMoveTheDeltaByAtoms) {
+  const std::vector<std::uint32_t> out = testing::run_worker(
+      "setzi $m1, 0\n setzi $m2, 3\n"
+      "ld32step $m3, $mvertex_base, $m1+=, 2\n ld32step $m4, $mvertex_base, $m1+=, -1\n"
+      "ldz16step $m5, $mvertex_base, $m1+=, $m2\n"
+      "st32 $m3, $mvertex_base, $mzero, 4\n st32 $m4, $mvertex_base, $mzero, 5\n"
+      "st32 $m5, $mvertex_base, $mzero, 6\n st32 $m1, $mvertex_base, $mzero, 7\n exitz $mzero",
+      {10, 0x55, 30, 40, 0, 0, 0, 0}, 8);
+  EXPECT_EQ(out[4], 10U);
+  EXPECT_EQ(out[5], 30U);
+  EXPECT_EQ(out[6], 0x55U);
+  EXPECT_EQ(out[7], 4U + 6);
+}
+
+TEST(Memory, PacedAccessesStepByAtomsOrByTheStridesOfTheRegister) {
+  TileRun run;
+  std::vector<std::uint32_t> input(64);
+  for (std::uint32_t i = 0; i < 64; ++i) input[i] = i;
+  run.put(0x60000, input);
+  run.put(0x70000, input);
+  // Stride 1 is 2 atoms, stride 2 is -1.
+  run.put<std::uint32_t>(kData, {0x60000, 0x70000, 2 | 0x3ff << 10});
+  run.slots(
+      "ld32 $m0, $mvertex_base, 0\n ld32 $m1, $mvertex_base, 1\n ld32 $m4, $mvertex_base, 2\n"
+      "ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0b0001\n"
+      "ld2x64pace $a4:5, $a6:7, $m0:1+=, $m4, 0b1000\n"
+      "ld2x64pace $a8:9, $a10:11, $m0:1+=, $m4, 0b0000\n"
+      "st64 $a4:5, $mvertex_base, 4\n st64 $a6:7, $mvertex_base, 5\n"
+      "st64 $a8:9, $mvertex_base, 6\n st64 $a10:11, $mvertex_base, 7\n exitz $mzero");
+  EXPECT_EQ(run.get(kData + 32, 8), (std::vector<std::uint32_t>{4, 5, 2, 3, 6, 7, 0, 1}));
+}
+
+TEST(Memory, PackedAddressesReachTheWholeMemory) {
+  TileRun run;
+  run.put<std::uint32_t>(0x60000, {1, 2, 3, 4});
+  run.put<std::uint32_t>(0x9c008, {5, 6, 7, 8});
+  run.put<std::uint32_t>(kData, {0x60000, 0x9c008, 0xe7ff0});
+  run.slots(
+      "ld32 $m0, $mvertex_base, 0\n ld32 $m1, $mvertex_base, 1\n ld32 $m4, $mvertex_base, 2\n"
+      "tapack $m2:3, $m0, $m1, $m4\n ld64 $a4:5, $m1, 0\n"
+      "ld2xst64pace $a0:3, $a4:5, $m2:3+=, $mzero, 0\n"
+      "ld2xst64pace $a4:7, $a2:3, $m2:3+=, $mzero, 0\n"
+      "tapack $m2:3, $m0, $m1, $m4\n ldst64pace $a8:9, $a0:1, $m2:3+=, $mzero, 0\n"
+      "st64 $a4:5, $mvertex_base, 2\n st64 $a6:7, $mvertex_base, 3\n"
+      "st64 $a8:9, $mvertex_base, 4\n exitz $mzero");
+  EXPECT_EQ(run.get(0xe7ff0, 4), (std::vector<std::uint32_t>{1, 2, 5, 6}));
+  EXPECT_EQ(run.get(kData + 16, 6), (std::vector<std::uint32_t>{3, 4, 7, 8, 1, 2}));
+}
+
+TEST(Memory, AnAccessThatTheMachineHasNotIsAFault) {
+  EXPECT_EQ(cause_of("ld32 $m0, $mzero, 0\n exitz $mzero"),
+            "worker 0: an address outside the tile's memory");
+  EXPECT_EQ(cause_of("setzi $m0, 0x50002\n ld32 $m0, $m0, 0\n exitz $mzero"),
+            "worker 0: a misaligned address");
+  EXPECT_EQ(cause_of("ldconst $m0, 0xe7ffc\n ld64 $a0:1, $m0, 0\n exitz $mzero"),
+            "worker 0: a misaligned address");
+  EXPECT_EQ(cause_of("ldconst $m0, 0xe8000\n st32 $m0, $m0, $mzero, 0\n exitz $mzero"),
+            "worker 0: an address outside the tile's memory");
+  EXPECT_EQ(cause_of("setzi $m0, 0x50000\n ld128 $a0:3, $m0, 0\n exitz $mzero"),
+            "worker 0: a 128-bit access outside the interleaved region");
+  EXPECT_EQ(cause_of("setzi $m0, 0x60000\n setzi $m1, 0x60008\n"
+                     "ld2x64pace $a0:1, $a2:3, $m0:1+=, $mzero, 0\n exitz $mzero"),
+            "worker 0: two accesses of one instruction to the same memory element");
+  EXPECT_EQ(cause_of("setzi $m0, 0x80000\n br $m0"),
+            "worker 0: execution at 0x80000, which is not executable");
+  EXPECT_EQ(cause_of(".int 0x3fffffff"), "worker 0: 0x3fffffff is no instruction");
+  EXPECT_EQ(cause_of("sync 3"), "worker 0: `sync 3` on a worker");
+  EXPECT_EQ(cause_of("trap 0"), "worker 0: trap instruction");
+}
+
+TEST(Memory, AFaultIsDatedToItsSlot) {
+  TileRun run;
+  const TileStop stop = run.work("nop\n nop\n ld32 $m0, $mzero, 0");
+  EXPECT_EQ(stop.kind, TileStop::Kind::kFault);
+  EXPECT_EQ(stop.cycle, 7U + 6 + 2 * 6);
+  EXPECT_EQ(stop.pc, testing::kCodelet + 8);
+  EXPECT_EQ(run.tile().fault()->context, "worker 0");
+}
+
+TEST(Memory, AFaultInsideARepeatIsDatedToItsSlot) {
+  TileRun run;
+  run.put<std::uint32_t>(kData, {0xe7ff0});
+  // The third turn leaves the memory: 2 + 1 + 2 x 2 slots before it, and the first bundle of the
+  // turn.
+  const TileStop stop = run.work(
+      "ld32 $m0, $mvertex_base, 0\n nop\n nop\n rpt 9, 1\n"
+      "{ nop ; fnop }\n{ ld64step $a0:1, $mzero, $m0+=, 1 ; fnop }\n exitz $mzero");
+  EXPECT_EQ(stop.kind, TileStop::Kind::kFault);
+  EXPECT_EQ(stop.cycle, 7U + 6 + 6 * (3 + 1 + 2 * 2 + 1));
+}
+
+TEST(Memory, Wide128BitLoadsTakeTheInterleavedRegion) {
+  TileRun run;
+  run.put<std::uint32_t>(kInterleaved, {1, 2, 3, 4});
+  run.slots(
+      "setzi $m0, 0x80000\n ld128 $a4:7, $m0, 0\n st64 $a6:7, $mvertex_base, 0\n exitz $mzero");
+  EXPECT_EQ(run.get(kData, 2), (std::vector<std::uint32_t>{3, 4}));
+}
+
+TEST(Memory, CodeThatIsOverwrittenRunsAsItIsNow) {
+  TileRun run;
+  // The codelet replaces its own `setzi $m0, 1` ahead by `setzi $m0, 2`.
+  const std::uint32_t replacement = encode("setzi", {0, 2});
+  run.put<std::uint32_t>(kData, {replacement, 0});
+  run.slots(
+      "setzi $m1, 0x4d000\n ld32 $m2, $mvertex_base, 0\n st32 $m2, $m1, $mzero, 3\n"
+      "setzi $m0, 1\n st32 $m0, $mvertex_base, $mzero, 1\n exitz $mzero");
+  EXPECT_EQ(run.get(kData, 2)[1], 2U);
+}
+
+TEST(Memory, AnUnusedTileReadsZeroAndKeepsWhatIsWritten) {
+  const MachineConfig machine;
+  TileMemory memory(machine);
+  std::uint32_t word = 7;
+  EXPECT_TRUE(memory.read(0x4c000, std::as_writable_bytes(std::span(&word, 1))));
+  EXPECT_EQ(word, 0U);
+  EXPECT_FALSE(memory.write(0xe8000, std::as_bytes(std::span(&word, 1))));
+  EXPECT_FALSE(memory.read(0x4bffc, std::as_writable_bytes(std::span(&word, 1))));
+}
+
+TEST(CodeStore, TilesWithEqualCodeShareOneCopy) {
+  const MachineConfig machine;
+  CodeStore store(machine);
+  const Assembly code = assemble("nop\n exitz $mzero", "test.S", machine);
+  TileMemory a(machine), b(machine), c(machine);
+  for (TileMemory* memory : {&a, &b, &c}) {
+    ASSERT_TRUE(memory->write(0x4c000, std::as_bytes(std::span(code.words))));
+  }
+  const std::uint32_t other = encode("setzi", {1, 2});
+  ASSERT_TRUE(c.write(0x4c000, std::as_bytes(std::span(&other, 1))));
+  EXPECT_EQ(store.find(0x4c000, a), store.find(0x4c000, b));
+  EXPECT_NE(store.find(0x4c000, a), store.find(0x4c000, c));
+  EXPECT_EQ(store.size(), 2U);
+}
+
+TEST(Supervisor, FaultsAreValuesThatNameTheContext) {
+  TileRun run;
+  EXPECT_EQ(run.supervise("nop\n ld32 $m0, $mzero, 0").kind, TileStop::Kind::kFault);
+  EXPECT_EQ(run.tile().fault()->context, "supervisor");
+  EXPECT_EQ(run.tile().fault()->cycle, 1U);
+  EXPECT_EQ(run.tile().fault()->pc, testing::kProgram + 4);
+  TileRun other;
+  EXPECT_EQ(other.supervise("f32add $a0, $a1, $a2").kind, TileStop::Kind::kFault);
+  EXPECT_EQ(other.tile().fault()->cause, "an instruction that the supervisor does not have");
+}
+
+}  // namespace
+}  // namespace superstep
