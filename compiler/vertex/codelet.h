@@ -15,7 +15,7 @@ struct Codelet {
   std::string name;                       ///< unique by content, e.g. `elementwise_f32_a1b2c3`
   std::vector<std::uint32_t> words;
   std::vector<std::uint32_t> relocations; ///< indices of words whose low 19 bits (word address) get the load address / 4 added
-  std::uint32_t stack_bytes = 0;          ///< per worker
+  std::uint32_t stack_bytes = 0;          ///< per worker, used upward from $mworker_base
   std::uint32_t scratch_bytes = 0;        ///< per worker, 8-byte aligned, addressed by the state when not 0
 };
 
@@ -44,7 +44,15 @@ enum class Access : std::uint8_t {
 /// the same 32-bit word. Byte addresses need only element alignment.
 [[nodiscard]] Codelet copy_boxes(const MachineConfig& machine, std::uint32_t element_bytes);
 
+/// out (rows x columns) = A (rows x depth) Bt^T, with Bt (columns x depth); all dense and row-major. State: {rows, columns, depth, address of A, of Bt, of out,
+/// accumulate}; with `accumulate` not 0 the sums start from out instead of 0. f32: rounded product, rounded sum, ascending k. f16: products and sums
+/// in f32, rounded to the result dtype (f16 or f32). Integers wrap.
+[[nodiscard]] Codelet matmul(const MachineConfig& machine, DType operands, DType result);
+
 /// Cycles from launch to the last worker's exit for one call on an idle tile: exact where control flow does not depend on data.
+[[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression, const std::vector<Node>& outputs,
+                                                 const std::vector<Access>& inputs, std::uint64_t elements);
+/// The same for one output, the last node, and vector inputs only.
 [[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression, std::uint64_t elements);
 
 }  // namespace superstep::vertex

@@ -1,0 +1,129 @@
+#include "compiler/vertex/lane.h"
+
+#include <bit>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace superstep::vertex {
+namespace {
+
+std::uint32_t widened(DType dtype, std::uint64_t bits) {
+  switch (dtype) {
+    case DType::kI1: return bits != 0 ? 1 : 0;
+    case DType::kI8: return static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
+    case DType::kI16: return static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
+    case DType::kU8: return static_cast<std::uint8_t>(bits);
+    case DType::kU16: case DType::kF16: return static_cast<std::uint16_t>(bits);
+    default: return static_cast<std::uint32_t>(bits);
+  }
+}
+
+std::uint32_t f32_bits_of_f16(std::uint32_t half) {
+  const std::uint32_t sign = (half & 0x8000) << 16;
+  const std::uint32_t exponent = half >> 10 & 31, fraction = half & 0x3ff;
+  if (exponent == 31) return sign | 0x7f800000 | fraction << 13;
+  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                        : std::ldexp(static_cast<float>(fraction | 0x400), static_cast<int>(exponent) - 25);
+  return sign | std::bit_cast<std::uint32_t>(magnitude);
+}
+
+}  // namespace
+
+Form loadable(DType dtype, Form form) {
+  if (dtype == DType::kF16) return form == Form::kMain ? Form::kMain : Form::kHalf;
+  return size_of(dtype) == 4 ? form : Form::kMain;
+}
+
+Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base, const Arg& delta, const Arg& offset) {
+  switch (dtype) {
+    case DType::kI1: case DType::kU8: return code.m("ldz8", {base, delta, offset});
+    case DType::kI8: return code.m("lds8", {base, delta, offset});
+    case DType::kU16: return code.m("ldz16", {base, delta, offset});
+    case DType::kI16: return code.m("lds16", {base, delta, offset});
+    case DType::kF16:
+      return form == Form::kMain ? code.m("ldz16", {base, delta, offset}) : code.a("ldb16", {base, delta, offset});
+    case DType::kI32: case DType::kU32: case DType::kF32: break;
+  }
+  return form == Form::kMain ? code.m("ld32", {base, delta, offset}) : code.a("ld32", {base, delta, offset});
+}
+
+Lane::Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs, Load load_scalar)
+    : code_(code), expression_(expression), load_scalar_(std::move(load_scalar)) {
+  for (const Step& step : expression.steps()) {
+    bool invariant = true;
+    if (step.primitive == Primitive::kInput) invariant = inputs.at(step.bits) == Access::kScalar;
+    for (const std::uint32_t operand : step.operands) invariant = invariant && invariant_[operand];
+    invariant_.push_back(invariant);
+  }
+  fixed_.resize(invariant_.size());
+  moving_.resize(invariant_.size());
+}
+
+void Lane::begin(Load load_vector) {
+  load_vector_ = std::move(load_vector);
+  moving_.assign(moving_.size(), {});
+}
+
+void Lane::provide(std::uint32_t input, Form form, Reg reg) {
+  const auto& steps = expression_.steps();
+  for (std::uint32_t n = 0; n < steps.size(); ++n) {
+    if (steps[n].primitive == Primitive::kInput && steps[n].bits == input) moving_[n][form] = reg;
+  }
+}
+
+Reg Lane::value(std::uint32_t node, Form form) {
+  if (has(node, form)) return forms(node)[form];
+  const bool to_prologue = invariant_[node];
+  if (to_prologue) code_.begin_prologue();
+  const Step& step = expression_.steps()[node];
+  if (step.primitive == Primitive::kConstant) {
+    forms(node)[form] = constant(step, form);
+  } else if (step.primitive == Primitive::kInput && form == loadable(step.dtype, form) && !forms(node).any()) {
+    forms(node)[form] = (to_prologue ? load_scalar_ : load_vector_)(static_cast<std::uint32_t>(step.bits), form);
+  } else {
+    if (!forms(node).any()) {
+      if (step.primitive == Primitive::kInput) {
+        (void)value(node, loadable(step.dtype, form));
+      } else {
+        compute(node);
+      }
+    }
+    if (!has(node, form)) {
+      const Reg converted = convert_form(node, form);
+      forms(node)[form] = converted;
+    }
+  }
+  if (to_prologue) code_.end_prologue();
+  return forms(node)[form];
+}
+
+Reg Lane::constant(const Step& step, Form form) {
+  std::uint32_t bits = widened(step.dtype, step.bits);
+  if (form == Form::kArith && step.dtype == DType::kF16) bits = f32_bits_of_f16(bits);
+  if (form == Form::kArith && step.dtype == DType::kI1) bits = 0U - bits;
+  return code_.constant(form == Form::kMain ? File::kM : File::kA, bits);
+}
+
+Reg Lane::convert_form(std::uint32_t node, Form form) {
+  if (dtype(node) == DType::kF16) {
+    if (form == Form::kArith) return code_.a("f16tof32", {half(node)});
+    if (form == Form::kMain) return code_.to_m(half(node));
+    return has(node, Form::kArith) ? code_.a("f32tof16", {arith(node)}) : code_.to_a(main(node));
+  }
+  if (dtype(node) == DType::kI1) {
+    if (form == Form::kArith) return code_.to_a(code_.m("sub", {"$mzero", main(node)}));
+    return code_.m("and", {code_.to_m(arith(node)), 1});
+  }
+  return form == Form::kArith ? code_.to_a(main(node)) : code_.to_m(arith(node));
+}
+
+void Lane::set_rounded(std::uint32_t node, Reg f32) {
+  if (dtype(node) == DType::kF16) {
+    forms(node)[Form::kHalf] = code_.a("f32tof16", {f32});
+  } else {
+    forms(node)[Form::kArith] = f32;
+  }
+}
+
+}  // namespace superstep::vertex

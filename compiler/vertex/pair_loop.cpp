@@ -1,0 +1,331 @@
+#include "compiler/vertex/pair_loop.h"
+
+#include <algorithm>
+
+#include "compiler/vertex/output_block.h"
+
+namespace superstep::vertex {
+namespace {
+
+using Step = Expression::Step;
+
+bool is_pairwise(const Expression& expression, std::uint32_t node) {
+  const Step& step = expression.steps()[node];
+  const auto operands_are = [&](DType dtype) {
+    return std::all_of(step.operands.begin(), step.operands.end(),
+                       [&](std::uint32_t n) { return expression.steps()[n].dtype == dtype; });
+  };
+  switch (step.primitive) {
+    case Primitive::kInput: return step.dtype == DType::kF32;
+    case Primitive::kAnd: case Primitive::kOr: case Primitive::kNot: return operands_are(DType::kI1);
+    case Primitive::kSelect: return step.dtype == DType::kF32;
+    case Primitive::kAdd: case Primitive::kSub: case Primitive::kMul: case Primitive::kDiv: case Primitive::kMin:
+    case Primitive::kMax: case Primitive::kNeg: case Primitive::kAbs: case Primitive::kEq: case Primitive::kNe:
+    case Primitive::kLt: case Primitive::kLe: case Primitive::kGt: case Primitive::kGe: case Primitive::kExp:
+    case Primitive::kLog: case Primitive::kSqrt: case Primitive::kRsqrt: case Primitive::kReciprocal:
+    case Primitive::kTanh: case Primitive::kSigmoid: case Primitive::kFloor: case Primitive::kCeil:
+    case Primitive::kRoundEven: case Primitive::kRoundAway: case Primitive::kTruncate: case Primitive::kIsFinite:
+      return operands_are(DType::kF32);
+    default: return false;
+  }
+}
+
+/// Arithmetic of one turn in program order, on register pairs.
+class PairArithmetic {
+ public:
+  PairArithmetic(WorkerCode& code, const Expression& expression, Lane& lane)
+      : code_(code), expression_(expression), lane_(lane), pairs_(expression.steps().size()) {}
+
+  [[nodiscard]] const std::vector<Instruction>& instructions() const { return instructions_; }
+  void provide(std::uint32_t node, Reg pair) { pairs_[node] = pair; }
+  [[nodiscard]] bool is_scalar(std::uint32_t node) const { return lane_.is_invariant(node); }
+
+  Reg pair(std::uint32_t node) {
+    if (pairs_[node].valid()) return pairs_[node];
+    if (is_scalar(node)) {
+      const Reg scalar = lane_.arith(node);
+      code_.begin_prologue();
+      const Reg p = code_.fresh(File::kPair);
+      code_.emit("mov", {low(def(p)), scalar});
+      code_.emit("mov", {high(def(p)), scalar});
+      code_.end_prologue();
+      return pairs_[node] = p;
+    }
+    const Reg p = compute(node);
+    return pairs_[node] = p;
+  }
+
+ private:
+  Reg emit(const char* mnemonic, std::initializer_list<Arg> args) {
+    const Reg p = code_.fresh(File::kPair);
+    instructions_.emplace_back(mnemonic, args);
+    auto& all = instructions_.back().args;
+    all.insert(all.begin(), def(p));
+    return p;
+  }
+
+  // An instruction that exists for single values only.
+  Reg halves(const char* mnemonic, std::uint32_t operand, std::initializer_list<Arg> more = {}) {
+    const Reg x = pair(operand), p = code_.fresh(File::kPair);
+    instructions_.emplace_back(mnemonic, std::initializer_list<Arg>{low(def(p)), low(x)});
+    instructions_.back().args.insert(instructions_.back().args.end(), more);
+    instructions_.emplace_back(mnemonic, std::initializer_list<Arg>{high(def(p)), high(x)});
+    instructions_.back().args.insert(instructions_.back().args.end(), more);
+    return p;
+  }
+
+  // A scalar broadcasts as the first operand.
+  Reg with_broadcast(const char* mnemonic, std::uint32_t x, std::uint32_t y) {
+    const Reg second = pair(y);
+    if (!is_scalar(x)) {
+      const Reg first = pair(x);
+      return emit(mnemonic, {first, second});
+    }
+    Arg scalar(lane_.arith(x));
+    scalar.text = ":B";
+    return emit(mnemonic, {scalar, second});
+  }
+  Reg commutative(const char* mnemonic, std::uint32_t x, std::uint32_t y) {
+    return is_scalar(y) && !is_scalar(x) ? with_broadcast(mnemonic, y, x) : with_broadcast(mnemonic, x, y);
+  }
+
+  Reg blend(Reg mask, Reg chosen, Reg other) {
+    const Reg kept = emit("and64", {chosen, mask});
+    const Reg rest = emit("andc64", {other, mask});
+    return emit("or64", {kept, rest});
+  }
+
+  // See Lane::extreme.
+  Reg extreme(const char* mnemonic, std::uint32_t x_node, std::uint32_t y_node) {
+    const Reg x = pair(x_node), y = pair(y_node);
+    const Reg number = emit(mnemonic, {x, y});
+    Reg ordered = emit("f32v2cmpeq", {x, x});
+    if (!lane_.is_number(y_node)) {
+      const Reg y_ordered = emit("f32v2cmpeq", {y, y});
+      ordered = emit("and64", {ordered, y_ordered});
+    }
+    return blend(ordered, number, commutative("f32v2add", x_node, y_node));
+  }
+
+  Reg compute(std::uint32_t node) {
+    const Step& step = expression_.steps()[node];
+    const std::uint32_t x = step.operands[0];
+    const std::uint32_t y = step.operands.size() > 1 ? step.operands[1] : x;
+    const auto binary = [&](const char* mnemonic) {
+      const Reg first = pair(x), second = pair(y);
+      return emit(mnemonic, {first, second});
+    };
+    switch (step.primitive) {
+      case Primitive::kAdd: return commutative("f32v2add", x, y);
+      case Primitive::kMul: return commutative("f32v2mul", x, y);
+      case Primitive::kSub: return with_broadcast("f32v2sub", x, y);
+      case Primitive::kNeg: {
+        Arg scalar(lane_.prologue_constant(File::kA, 0x80000000));
+        scalar.text = ":B";
+        return emit("f32v2sub", {scalar, pair(x)});
+      }
+      case Primitive::kAbs: return magnitude(x);
+      case Primitive::kMin: return extreme("f32v2min", x, y);
+      case Primitive::kMax: return extreme("f32v2max", x, y);
+      case Primitive::kEq: return binary("f32v2cmpeq");
+      case Primitive::kNe: return binary("f32v2cmpne");
+      case Primitive::kLt: return binary("f32v2cmplt");
+      case Primitive::kLe: return binary("f32v2cmple");
+      case Primitive::kGt: return binary("f32v2cmpgt");
+      case Primitive::kGe: return binary("f32v2cmpge");
+      case Primitive::kAnd: return binary("and64");
+      case Primitive::kOr: return binary("or64");
+      case Primitive::kNot: return emit("not64", {pair(x)});
+      case Primitive::kSelect: {
+        const Reg mask = pair(x), chosen = pair(y), other = pair(step.operands[2]);
+        return blend(mask, chosen, other);
+      }
+      case Primitive::kIsFinite: {
+        const Reg size = magnitude(x);
+        return emit("f32v2cmplt", {size, infinity()});
+      }
+      case Primitive::kDiv: {
+        const Reg first = pair(x), second = pair(y), p = code_.fresh(File::kPair);
+        instructions_.push_back({"f32div", {low(def(p)), low(first), low(second)}});
+        instructions_.push_back({"f32div", {high(def(p)), high(first), high(second)}});
+        return p;
+      }
+      case Primitive::kExp: return halves("f32exp", x);
+      case Primitive::kLog: return halves("f32ln", x);
+      case Primitive::kSqrt: return halves("f32sqrt", x);
+      case Primitive::kRsqrt: return halves("f32oorx", x);
+      case Primitive::kReciprocal: return halves("f32oox", x);
+      case Primitive::kTanh: return halves("f32tanh", x);
+      case Primitive::kSigmoid: return halves("f32sigm", x);
+      case Primitive::kFloor: return halves("f32int", x, {kRoundDown});
+      case Primitive::kCeil: return halves("f32int", x, {kRoundUp});
+      case Primitive::kRoundEven: return halves("f32int", x, {kRoundEven});
+      case Primitive::kRoundAway: return halves("f32int", x, {kRoundAway});
+      default: return halves("f32int", x, {kTruncate});
+    }
+  }
+
+  Reg magnitude(std::uint32_t node) { return emit("f32v2absadd", {pair(node), "$a14:15"}); }
+
+  Reg infinity() {
+    if (infinity_.valid()) return infinity_;
+    code_.begin_prologue();
+    const Reg scalar = code_.constant(File::kA, 0x7f800000);
+    infinity_ = code_.fresh(File::kPair);
+    code_.emit("mov", {low(def(infinity_)), scalar});
+    code_.emit("mov", {high(def(infinity_)), scalar});
+    code_.end_prologue();
+    return infinity_;
+  }
+
+  WorkerCode& code_;
+  const Expression& expression_;
+  Lane& lane_;
+  std::vector<Reg> pairs_;
+  std::vector<Instruction> instructions_;
+  Reg infinity_;
+};
+
+bool touches(const Instruction& instruction, Reg reg, bool write) {
+  return std::any_of(instruction.args.begin(), instruction.args.end(), [&](const Arg& arg) {
+    if (arg.kind == Arg::Kind::kText || arg.reg.id != reg.id) return false;
+    return write ? arg.kind != Arg::Kind::kUse : arg.kind != Arg::Kind::kDef;
+  });
+}
+
+/// Places for loads of the next turn and stores of this one beside the arithmetic of this one.
+struct Schedule {
+  std::vector<int> load_slots, store_slots;
+  std::size_t slots = 0;
+};
+
+// A load may overwrite its register in the slot of the last use; a store follows the slot that makes its value.
+Schedule schedule(const std::vector<Instruction>& arithmetic, const std::vector<Reg>& loaded,
+                  const std::vector<Reg>& stored) {
+  const auto last = [&](Reg reg, bool write) {
+    int slot = -1;
+    for (std::size_t t = 0; t < arithmetic.size(); ++t) {
+      if (touches(arithmetic[t], reg, write)) slot = static_cast<int>(t);
+    }
+    return slot;
+  };
+  struct Access {
+    int earliest;
+    bool load;
+    std::size_t index;
+  };
+  std::vector<Access> accesses;
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    int earliest = std::max(last(loaded[i], false), 0);
+    // An input that is also an output is stored before the next one comes.
+    for (const Reg reg : stored) {
+      if (reg.id == loaded[i].id) earliest = std::max(earliest, static_cast<int>(stored.size()));
+    }
+    accesses.push_back({earliest, true, i});
+  }
+  for (std::size_t i = 0; i < stored.size(); ++i) accesses.push_back({last(stored[i], true) + 1, false, i});
+  std::stable_sort(accesses.begin(), accesses.end(), [](const Access& a, const Access& b) { return a.earliest < b.earliest; });
+  Schedule result;
+  result.load_slots.resize(loaded.size());
+  result.store_slots.resize(stored.size());
+  int slot = 0;
+  for (const Access& access : accesses) {
+    slot = std::max(slot, access.earliest);
+    (access.load ? result.load_slots : result.store_slots)[access.index] = slot++;
+  }
+  result.slots = std::max(arithmetic.size(), static_cast<std::size_t>(slot));
+  return result;
+}
+
+}  // namespace
+
+std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine, const Expression& expression,
+                                            const std::vector<Node>& outputs, const std::vector<Access>& inputs) {
+  WorkerCode code(machine);
+  const std::uint32_t workers = machine.tile.workers;
+  const auto state = [&](std::size_t word) {
+    return code.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
+  };
+  Lane lane(code, expression, inputs, [&](std::uint32_t input, Form form) {
+    return load_element(code, DType::kF32, form, state(1 + outputs.size() + input), "$mzero", 0);
+  });
+  for (const Node output : outputs) {
+    if (expression.dtype(output) != DType::kF32 || lane.is_invariant(output.id)) return std::nullopt;
+  }
+  const auto& steps = expression.steps();
+  std::vector<bool> used(steps.size(), false);
+  for (const Node output : outputs) used[output.id] = true;
+  for (std::uint32_t n = static_cast<std::uint32_t>(steps.size()); n-- > 0;) {
+    if (!used[n]) continue;
+    for (const std::uint32_t operand : steps[n].operands) used[operand] = true;
+    if (lane.is_invariant(n) ? steps[n].dtype != DType::kF32 : !is_pairwise(expression, n)) return std::nullopt;
+    if (steps[n].primitive == Primitive::kInput && steps[n].dtype != DType::kF32) return std::nullopt;
+  }
+
+  const Label done = code.label();
+  code.begin_prologue();
+  const Reg id = code.worker_id();
+  const Reg pairs = code.m("shr", {code.m("add", {state(0), 1}), 1});
+  code.branch("brz", {code.m("cmpult", {id, pairs})}, done);
+  code.mark();
+  const Reg first = code.m("shl", {id, 3});
+  // Pairs of this worker after its first one.
+  const Reg more = divide_by_constant(code, code.m("add", {code.m("sub", {pairs, id}), -1}), workers);
+  code.end_prologue();
+
+  PairArithmetic arithmetic(code, expression, lane);
+  std::vector<Reg> loaded, from, stored, to;
+  std::vector<Reg> pair_of_input(inputs.size());
+  for (std::uint32_t n = 0; n < steps.size(); ++n) {
+    if (!used[n] || steps[n].primitive != Primitive::kInput || lane.is_invariant(n)) continue;
+    Reg& pair = pair_of_input[steps[n].bits];
+    if (!pair.valid()) {
+      pair = code.fresh(File::kPair);
+      loaded.push_back(pair);
+      code.begin_prologue();
+      from.push_back(code.m("add", {state(1 + outputs.size() + steps[n].bits), first}));
+      code.end_prologue();
+    }
+    arithmetic.provide(n, pair);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    stored.push_back(arithmetic.pair(outputs[i].id));
+    code.begin_prologue();
+    to.push_back(code.m("add", {state(1 + i), first}));
+    code.end_prologue();
+  }
+  const std::vector<Instruction>& body = arithmetic.instructions();
+  const Schedule plan = schedule(body, loaded, stored);
+  const std::uint64_t greatest = machine.tile.memory_bytes / 8 / workers;
+  if (plan.slots > 256 || loaded.empty() || greatest > 65535) return std::nullopt;
+  const auto load = [&](std::size_t i) { return Instruction("ld64step", {def(loaded[i]), "$mzero", step(from[i]), workers}); };
+  const auto store = [&](std::size_t i) { return Instruction("st64step", {stored[i], "$mzero", step(to[i]), workers}); };
+
+  for (std::size_t i = 0; i < loaded.size(); ++i) code.emit(load(i));
+  repeat(code, more, [&] {
+    code.mark();
+    for (std::size_t slot = 0; slot < plan.slots; ++slot) {
+      Instruction main("nop", {});
+      for (std::size_t i = 0; i < loaded.size(); ++i) {
+        if (plan.load_slots[i] == static_cast<int>(slot)) main = load(i);
+      }
+      for (std::size_t i = 0; i < stored.size(); ++i) {
+        if (plan.store_slots[i] == static_cast<int>(slot)) main = store(i);
+      }
+      code.bundle(main, slot < body.size() ? body[slot] : idle_aux());
+    }
+    code.mark();
+  }, greatest);
+  for (const Instruction& instruction : body) code.emit(instruction);
+  for (std::size_t i = 0; i < stored.size(); ++i) code.emit(store(i));
+  code.place(done);
+  code.exit();
+  auto codelet = code.try_finish("elementwise_pairs");
+  if (!codelet) return std::nullopt;
+  const auto& slots = code.marked_slots();
+  // The turn outside the loop counts as fixed, less the turn that the loop has less.
+  const std::uint64_t turn = slots[2] - slots[1];
+  return TimedCodelet{*std::move(codelet), 2, slots[0] + 1, slots[3] - 2 * turn, turn};
+}
+
+}  // namespace superstep::vertex

@@ -1,0 +1,282 @@
+#include "compiler/vertex/worker_code.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "isa/assembler.h"
+
+namespace superstep::vertex {
+namespace {
+
+// The first stack words carry values between the register files.
+constexpr std::uint32_t kTransferWords = 2;
+
+std::uint32_t slots_of(const MachineConfig::Costs& costs, const std::string& mnemonic) {
+  if (mnemonic == "f32exp") return costs.f32exp;
+  if (mnemonic == "f32ln") return costs.f32ln;
+  if (mnemonic == "f32tanh") return costs.f32tanh;
+  if (mnemonic == "f32sigm") return costs.f32sigm;
+  if (mnemonic == "f32div") return costs.f32div;
+  if (mnemonic == "f32oox") return costs.f32oox;
+  if (mnemonic == "f32oorx") return costs.f32oorx;
+  if (mnemonic == "f32sqrt") return costs.f32sqrt;
+  return 1;
+}
+
+std::string content_name(const std::string& prefix, const std::vector<std::uint32_t>& words) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::uint32_t word : words) {
+    for (int byte = 0; byte < 4; ++byte) hash = (hash ^ (word >> (8 * byte) & 0xff)) * 0x100000001b3;
+  }
+  return fmt::format("{}_{:016x}", prefix, hash);
+}
+
+}  // namespace
+
+Arg def(Reg r) {
+  Arg arg(r);
+  arg.kind = Arg::Kind::kDef;
+  return arg;
+}
+
+Arg both(Reg r) {
+  Arg arg(r);
+  arg.kind = Arg::Kind::kBoth;
+  return arg;
+}
+
+Arg step(Reg r) {
+  Arg arg = both(r);
+  arg.text = "+=";
+  return arg;
+}
+
+Arg low(Arg pair) {
+  pair.part = Arg::Part::kLow;
+  return pair;
+}
+
+Arg high(Arg pair) {
+  pair.part = Arg::Part::kHigh;
+  if (pair.kind == Arg::Kind::kDef) pair.kind = Arg::Kind::kBoth;
+  return pair;
+}
+
+Reg WorkerCode::fresh(File file) {
+  files_.push_back(file);
+  return {static_cast<std::uint32_t>(files_.size() - 1)};
+}
+
+void WorkerCode::emit(std::string_view mnemonic, std::initializer_list<Arg> args) {
+  emit(Instruction(std::string(mnemonic), args));
+}
+
+void WorkerCode::emit(Instruction instruction) {
+  Item item;
+  item.ends_block = instruction.mnemonic == "exitz";
+  item.parts.push_back(std::move(instruction));
+  items().push_back(std::move(item));
+}
+
+void WorkerCode::bundle(Instruction main, Instruction aux) {
+  Item item;
+  item.parts.push_back(std::move(main));
+  item.parts.push_back(std::move(aux));
+  items().push_back(std::move(item));
+}
+
+Reg WorkerCode::m(std::string_view mnemonic, std::initializer_list<Arg> args) {
+  const Reg result = fresh(File::kM);
+  emit(mnemonic, args);
+  auto& all = items().back().parts[0].args;
+  all.insert(all.begin(), def(result));
+  return result;
+}
+
+Reg WorkerCode::a(std::string_view mnemonic, std::initializer_list<Arg> args) {
+  const Reg result = fresh(File::kA);
+  emit(mnemonic, args);
+  auto& all = items().back().parts[0].args;
+  all.insert(all.begin(), def(result));
+  return result;
+}
+
+Reg WorkerCode::constant(File file, std::uint32_t value) {
+  const Reg r = fresh(file);
+  set_constant(r, value);
+  return r;
+}
+
+void WorkerCode::set_constant(Reg r, std::uint32_t value) {
+  const std::uint32_t low20 = value & 0xfffff;
+  const std::uint32_t high12 = value & 0xfff00000;
+  if (high12 == 0) {
+    emit("setzi", {def(r), low20});
+    return;
+  }
+  if (low20 == 0) {
+    emit("or", {def(r), file(r) == File::kM ? "$mzero" : "$azero", fmt::format("{:#x}", high12)});
+    return;
+  }
+  emit("setzi", {def(r), low20});
+  emit("or", {def(r), r, fmt::format("{:#x}", high12)});
+}
+
+void WorkerCode::move(Reg to, Reg from) {
+  SUPERSTEP_CHECK(file(to) == file(from), "move between register files");
+  emit("mov", {def(to), from});
+}
+
+Reg WorkerCode::to_a(Reg m) {
+  emit("st32", {m, "$mworker_base", "$mzero", 0});
+  return a("ld32", {"$mworker_base", "$mzero", 0});
+}
+
+void WorkerCode::place(Label label) {
+  Item item;
+  item.kind = Item::Kind::kLabel;
+  item.label = label.id;
+  items().push_back(std::move(item));
+}
+
+void WorkerCode::branch(std::string_view mnemonic, std::initializer_list<Arg> args, Label target) {
+  Item item;
+  item.parts.emplace_back(std::string(mnemonic), args);
+  item.label = target.id;
+  item.ends_block = mnemonic == "bri";
+  items().push_back(std::move(item));
+}
+
+void WorkerCode::begin_repeat(Reg count) {
+  Item item;
+  item.kind = Item::Kind::kRepeat;
+  item.parts.push_back(Instruction("rpt", {count}));
+  items().push_back(std::move(item));
+}
+
+void WorkerCode::end_repeat() {
+  Item item;
+  item.kind = Item::Kind::kEndRepeat;
+  items().push_back(std::move(item));
+}
+
+Reg WorkerCode::worker_id() {
+  const Reg status = m("get", {"$WSR"});
+  return m("and", {status, 7});
+}
+
+void WorkerCode::mark() {
+  Item item;
+  item.kind = Item::Kind::kMark;
+  items().push_back(std::move(item));
+}
+
+std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
+  std::vector<Item> items = prologue_;
+  items.insert(items.end(), body_.begin(), body_.end());
+  const std::vector<Interval> live = intervals(items, files_.size(), labels_);
+  Assignment assignment = allocate(live, false);
+  if (!assignment.ok) assignment = allocate(live, true);
+  if (!assignment.ok) return std::nullopt;
+  const Assembly assembly = assemble(text(items, assignment), prefix, machine_);
+  Codelet codelet;
+  codelet.words = assembly.words;
+  codelet.relocations = assembly.relocations;
+  codelet.stack_bytes = ((kTransferWords + assignment.slots) * 4 + 7) / 8 * 8;
+  codelet.name = content_name(prefix, codelet.words);
+  return codelet;
+}
+
+Codelet WorkerCode::finish(const std::string& prefix) {
+  auto codelet = try_finish(prefix);
+  SUPERSTEP_CHECK(codelet.has_value(), "registers of " + prefix);
+  return *std::move(codelet);
+}
+
+std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& assignment) {
+  marked_slots_.clear();
+  std::uint64_t slots = 0;
+  const auto name = [&](const Arg& arg, std::int32_t number) {
+    switch (file(arg.reg)) {
+      case File::kM: return fmt::format("$m{}{}", number, arg.text);
+      case File::kA: return fmt::format("$a{}{}", number, arg.text);
+      case File::kPair: break;
+    }
+    if (arg.part == Arg::Part::kLow) return fmt::format("$a{}", number);
+    if (arg.part == Arg::Part::kHigh) return fmt::format("$a{}", number + 1);
+    return fmt::format("$a{}:{}{}", number, number + 1, arg.text);
+  };
+  std::string out;
+  std::uint32_t words = 0;
+  const auto line = [&](const std::string& s) {
+    out += "  " + s + "\n";
+    ++words;
+    ++slots;
+  };
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    if (item.kind == Item::Kind::kLabel) {
+      out += fmt::format(".L{}:\n", item.label);
+      continue;
+    }
+    if (item.kind == Item::Kind::kMark) marked_slots_.push_back(slots);
+    if (item.kind == Item::Kind::kEndRepeat || item.kind == Item::Kind::kMark) continue;
+    // Values on the stack pass through the registers that the allocator keeps free for them.
+    std::vector<std::pair<Reg, std::int32_t>> temporaries;
+    std::int32_t next[2] = {kMRegisters - kSpillRegisters, kARegisters - kSpillRegisters};
+    std::vector<std::string> after;
+    const auto number_of = [&](const Arg& arg) {
+      const std::int32_t fixed = assignment.machine[arg.reg.id];
+      if (fixed >= 0) return fixed;
+      for (const auto& [reg, number] : temporaries) {
+        if (reg.id == arg.reg.id) return number;
+      }
+      const std::int32_t number = next[file(arg.reg) == File::kM ? 0 : 1]++;
+      temporaries.emplace_back(arg.reg, number);
+      return number;
+    };
+    for (const Instruction& part : item.parts) {
+      for (const Arg& arg : part.args) {
+        if (arg.kind == Arg::Kind::kText || assignment.slot[arg.reg.id] < 0) continue;
+        const std::size_t known = temporaries.size();
+        const std::string place = fmt::format("{}, $mworker_base, $mzero, {}", name(Arg(arg.reg), number_of(arg)),
+                                              assignment.slot[arg.reg.id] + static_cast<std::int32_t>(kTransferWords));
+        if (arg.kind != Arg::Kind::kDef && temporaries.size() > known) line("ld32 " + place);
+        if (arg.kind != Arg::Kind::kUse) after.push_back("st32 " + place);
+      }
+    }
+    std::vector<std::string> parts;
+    for (const Instruction& part : item.parts) {
+      std::string s = part.mnemonic;
+      const char* separator = " ";
+      for (const Arg& arg : part.args) {
+        s += separator + (arg.kind == Arg::Kind::kText ? arg.text : name(arg, number_of(arg)));
+        separator = ", ";
+      }
+      if (item.label != ~0U) s += fmt::format("{}.L{}", separator, item.label);
+      parts.push_back(std::move(s));
+    }
+    if (item.kind == Item::Kind::kRepeat) {
+      std::size_t bundles = 0;
+      for (std::size_t j = i + 1; items[j].kind != Item::Kind::kEndRepeat; ++j) {
+        bundles += items[j].kind == Item::Kind::kCode;
+      }
+      if (words % 2 == 0) line("nop");  // the body starts at an 8-byte boundary
+      line(fmt::format("{}, {}", parts[0], bundles - 1));
+      continue;
+    }
+    if (parts.size() == 2) {
+      out += fmt::format("  {{ {} ; {} }}\n", parts[0], parts[1]);
+      words += 2;
+      ++slots;
+    } else {
+      line(parts[0]);
+    }
+    slots += slots_of(machine_.costs, item.parts.back().mnemonic) - 1;
+    for (const std::string& store : after) line(store);
+  }
+  marked_slots_.push_back(slots);
+  return out;
+}
+
+}  // namespace superstep::vertex

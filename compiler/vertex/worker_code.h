@@ -1,0 +1,157 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/vertex/codelet.h"
+
+namespace superstep::vertex {
+
+/// Register file of a virtual register; a pair is two neighbouring arithmetic registers.
+enum class File : std::uint8_t { kM, kA, kPair };
+
+/// A virtual register: a value that the allocator puts in a machine register or on the worker's stack.
+struct Reg {
+  std::uint32_t id = ~0U;
+  [[nodiscard]] bool valid() const { return id != ~0U; }
+};
+
+/// An operand of one instruction: a register that is read, written or both, or fixed text.
+struct Arg {
+  enum class Kind : std::uint8_t { kUse, kDef, kBoth, kText };
+  enum class Part : std::uint8_t { kAll, kLow, kHigh };
+
+  Arg(Reg r) : reg(r) {}                                             // NOLINT: reads `r`
+  Arg(std::int64_t value) : kind(Kind::kText), text(std::to_string(value)) {}  // NOLINT
+  Arg(std::uint32_t value) : Arg(std::int64_t{value}) {}             // NOLINT
+  Arg(int value) : Arg(std::int64_t{value}) {}                       // NOLINT
+  Arg(const char* t) : kind(Kind::kText), text(t) {}                 // NOLINT
+  Arg(std::string t) : kind(Kind::kText), text(std::move(t)) {}      // NOLINT
+
+  Kind kind = Kind::kUse;
+  Part part = Part::kAll;
+  Reg reg;
+  std::string text;  ///< of kText; else what follows the register, as `+=`
+};
+
+/// Writes `r`.
+[[nodiscard]] Arg def(Reg r);
+/// Reads and writes `r`.
+[[nodiscard]] Arg both(Reg r);
+/// Reads and steps `r`: `$m3+=`.
+[[nodiscard]] Arg step(Reg r);
+/// One half of a pair; `high` of a written pair keeps the low half.
+[[nodiscard]] Arg low(Arg pair);
+[[nodiscard]] Arg high(Arg pair);
+
+/// One instruction before register allocation.
+struct Instruction {
+  std::string mnemonic;
+  std::vector<Arg> args;
+
+  Instruction(std::string m, std::initializer_list<Arg> a) : mnemonic(std::move(m)), args(a) {}
+};
+
+/// The second half of a bundle that has nothing to do there.
+[[nodiscard]] inline Instruction idle_aux() { return {"f32add", {"$azero", "$azero", "$azero"}}; }
+
+/// A place that branches go to.
+struct Label {
+  std::uint32_t id = 0;
+};
+
+/// General registers of each file that the allocator hands out, and how many of them carry values from and to the stack when some live there.
+inline constexpr std::int32_t kMRegisters = 12, kARegisters = 14, kSpillRegisters = 3;
+
+/// Builds the code of one worker codelet from instructions over virtual registers.
+class WorkerCode {
+ public:
+  explicit WorkerCode(const MachineConfig& machine) : machine_(machine) {}
+
+  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+  [[nodiscard]] Reg fresh(File file);
+  [[nodiscard]] File file(Reg r) const { return files_[r.id]; }
+
+  void emit(std::string_view mnemonic, std::initializer_list<Arg> args);
+  void emit(Instruction instruction);
+  /// One slot: a main and an aux instruction.
+  void bundle(Instruction main, Instruction aux);
+  /// Emits `mnemonic result, args...` and gives the new result register.
+  Reg m(std::string_view mnemonic, std::initializer_list<Arg> args);
+  Reg a(std::string_view mnemonic, std::initializer_list<Arg> args);
+  /// A register with this constant.
+  Reg constant(File file, std::uint32_t value);
+  void set_constant(Reg r, std::uint32_t value);
+  /// `to = from` in one register file.
+  void move(Reg to, Reg from);
+  /// Bits from the main register file to the arithmetic one: through the worker's stack, there is no instruction.
+  Reg to_a(Reg m);
+  Reg to_m(Reg a) { return m("atom", {a}); }
+
+  [[nodiscard]] Label label() { return {labels_++}; }
+  void place(Label label);
+  /// `mnemonic args..., label`.
+  void branch(std::string_view mnemonic, std::initializer_list<Arg> args, Label target);
+  /// Repeats the bundles emitted until `end_repeat` `count` times (0..65535).
+  void begin_repeat(Reg count);
+  void end_repeat();
+
+  /// Later instructions go to the prologue, in front of everything else, until `end_prologue`; calls nest.
+  void begin_prologue() { ++prologue_depth_; }
+  void end_prologue() { --prologue_depth_; }
+
+  /// Remembers the worker slots of everything in front, in order; see `marked_slots`.
+  void mark();
+
+  /// Reads worker id and leaves it in a register.
+  Reg worker_id();
+  /// Ends the worker.
+  void exit() { emit("exitz", {"$mzero"}); }
+
+  /// Allocates registers and assembles; nothing when pinned values (those of `rpt` bodies and counters) do not fit.
+  [[nodiscard]] std::optional<Codelet> try_finish(const std::string& prefix);
+  [[nodiscard]] Codelet finish(const std::string& prefix);
+  /// After `try_finish` or `finish`: slots in front of each mark when each instruction runs once; the last entry is for the whole.
+  [[nodiscard]] const std::vector<std::uint64_t>& marked_slots() const { return marked_slots_; }
+
+ private:
+  struct Item {
+    enum class Kind : std::uint8_t { kCode, kLabel, kRepeat, kEndRepeat, kMark };
+    Kind kind = Kind::kCode;
+    std::vector<Instruction> parts;     ///< one, or main and aux
+    std::uint32_t label = ~0U;          ///< placed, or the branch target
+    bool ends_block = false;            ///< never falls through
+  };
+  struct Interval {
+    std::uint32_t reg, first, last;
+    bool pinned;       ///< cannot live on the stack
+    double uses = 0;   ///< ten times as many for each loop around
+
+    [[nodiscard]] double density() const { return uses / (last - first + 1); }
+  };
+  struct Assignment {
+    std::vector<std::int32_t> machine;  ///< register number, or -1
+    std::vector<std::int32_t> slot;     ///< stack word, or -1
+    std::uint32_t slots = 0;
+    bool ok = true;
+  };
+
+  std::vector<Item>& items() { return prologue_depth_ > 0 ? prologue_ : body_; }
+  [[nodiscard]] static std::vector<Interval> intervals(const std::vector<Item>& items, std::size_t registers,
+                                                       std::uint32_t labels);
+  [[nodiscard]] Assignment allocate(const std::vector<Interval>& intervals, bool may_spill) const;
+  [[nodiscard]] std::string text(const std::vector<Item>& items, const Assignment& assignment);
+
+  MachineConfig machine_;
+  std::vector<File> files_;
+  std::vector<Item> prologue_, body_;
+  std::uint32_t labels_ = 0;
+  int prologue_depth_ = 0;
+  std::vector<std::uint64_t> marked_slots_;
+};
+
+}  // namespace superstep::vertex
