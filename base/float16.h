@@ -73,10 +73,32 @@ inline std::uint16_t half_bits(float value) {
 #endif
 }
 
-/// Four at once.
+/// Four at once, exact; NaN stays NaN.
 inline std::array<float, 4> floats_of_halves(const std::array<std::uint16_t, 4>& bits) {
+#ifdef __F16C__
+  std::array<float, 4> values;
+  _mm_storeu_ps(values.data(),
+                _mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bits.data()))));
+  return values;
+#else
   return {float_of_half(bits[0]), float_of_half(bits[1]), float_of_half(bits[2]),
           float_of_half(bits[3])};
+#endif
+}
+
+/// The nearest f16 of four, as `half_bits` has it.
+inline std::array<std::uint16_t, 4> halves_of_floats(const std::array<float, 4>& values) {
+#ifdef __F16C__
+  const __m128 all = _mm_loadu_ps(values.data());
+  const __m128 nan = _mm_cmpunord_ps(all, all);
+  const __m128 quiet = _mm_set1_ps(std::bit_cast<float>(kFloatNan));
+  std::array<std::uint16_t, 4> bits;
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(bits.data()),
+                   _mm_cvtps_ph(_mm_blendv_ps(all, quiet, nan), _MM_FROUND_TO_NEAREST_INT));
+  return bits;
+#else
+  return {half_bits(values[0]), half_bits(values[1]), half_bits(values[2]), half_bits(values[3])};
+#endif
 }
 
 }  // namespace superstep

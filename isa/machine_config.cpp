@@ -19,7 +19,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wunknown-warning-option"
-#pragma GCC diagnostic ignored "-Wterminate"  // its noexcept functions assert too, on invariants that no input reaches
+#pragma GCC diagnostic ignored \
+    "-Wterminate"  // its noexcept functions assert too, on invariants that no input reaches
 #include <toml++/toml.h>
 #pragma GCC diagnostic pop
 

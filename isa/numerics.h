@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -91,20 +92,18 @@ F32x2 lanes(F32x2 x, F32x2 y, Operation&& operation) {
   return {{canonical(operation(x.lane[0], y.lane[0])), canonical(operation(x.lane[1], y.lane[1]))}};
 }
 template <class Operation>
-F16x2 lanes(F16x2 x, F16x2 y, Operation&& operation) {
-  F16x2 out;
-  for (unsigned i = 0; i < 2; ++i) {
-    out.lane[i] = half_bits(operation(float_of_half(x.lane[i]), float_of_half(y.lane[i])));
-  }
-  return out;
+F16x4 lanes(F16x4 x, F16x4 y, Operation&& operation) {
+  const std::array<float, 4> a = floats_of_halves(x.lane), b = floats_of_halves(y.lane);
+  return {halves_of_floats({operation(a[0], b[0]), operation(a[1], b[1]), operation(a[2], b[2]),
+                            operation(a[3], b[3])})};
 }
 template <class Operation>
-F16x4 lanes(F16x4 x, F16x4 y, Operation&& operation) {
-  F16x4 out;
-  for (unsigned i = 0; i < 4; ++i) {
-    out.lane[i] = half_bits(operation(float_of_half(x.lane[i]), float_of_half(y.lane[i])));
-  }
-  return out;
+F16x2 lanes(F16x2 x, F16x2 y, Operation&& operation) {
+  const std::array<float, 4> a = floats_of_halves({x.lane[0], x.lane[1], 0, 0});
+  const std::array<float, 4> b = floats_of_halves({y.lane[0], y.lane[1], 0, 0});
+  const std::array<std::uint16_t, 4> out =
+      halves_of_floats({operation(a[0], b[0]), operation(a[1], b[1]), 0.0F, 0.0F});
+  return {{out[0], out[1]}};
 }
 
 template <class Compare>

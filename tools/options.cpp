@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <limits>
 
 #include "base/error.h"
 
@@ -45,7 +44,7 @@ bool Options::parse(const std::vector<std::string>& words) {
   po::options_description all = description_;
   all.add_options()("positional", po::value<std::vector<std::string>>());
   po::positional_options_description positional;
-  positional.add("positional", std::numeric_limits<int>::max());
+  positional.add("positional", -1);
   using namespace po::command_line_style;
   try {
     po::store(po::command_line_parser(words)

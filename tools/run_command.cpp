@@ -54,8 +54,9 @@ std::string date_now() {
   return text;
 }
 
-/// The un-aliased scalars of a repeated run beside the expected ones: the loss curve.
-std::string curves(const std::vector<HostTensor>& results, const TensorFile& expected) {
+/// The scalars that each call gave beside the expected ones: the loss curve.
+std::string curves(const ProgramImage& image, const std::vector<HostTensor>& results,
+                   const TensorFile& expected) {
   std::string out;
   for (const auto& [name, want] : expected) {
     for (std::size_t k = 0; k < results.size(); ++k) {
@@ -64,7 +65,7 @@ std::string curves(const std::vector<HostTensor>& results, const TensorFile& exp
           !(got.type == want.type) || !is_float(got.type.dtype))
         continue;
       const auto n = static_cast<std::size_t>(got.type.elements());
-      if (n < 2) continue;
+      if (n < 2 || !image.results[k].shape.empty()) continue;
       out += fmt::format("{:<10}{:>12}{:>16}{:>16}{:>14}\n", "call", name, "found", "expected",
                          "difference");
       for (std::size_t row = 0; row <= 8; ++row) {
@@ -201,7 +202,7 @@ ExitCode run_command(const std::vector<std::string>& words) {
     if (keep_trace) fmt::print("Trace     {}\n", trace_path.string());
   }
   if (expected.empty()) return ExitCode::kOk;
-  if (!json) fmt::print("{}", curves(result.results, expected));
+  if (!json) fmt::print("{}", curves(image, result.results, expected));
   const auto differences = compare_results(result.results, expected, rtol, atol);
   for (const std::string& line : differences) fmt::print(stderr, "error: {}\n", line);
   if (!differences.empty()) return ExitCode::kFailedCheck;

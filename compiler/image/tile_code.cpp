@@ -66,7 +66,7 @@ void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
   words_[(branch - address_) / 4] |= target / 4;
 }
 
-void TileCode::branch(std::uint32_t target) { emit(encode("brz", {kZero, target / 4})); }
+void TileCode::branch(std::uint32_t target) { emit(encode("brz", {kZero, target})); }
 
 void TileCode::align() {
   if (words_.size() % 2 != 0) set(0, 0);

@@ -1,7 +1,9 @@
 #include "compiler/lower/dot.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "compiler/lower/matmul_kernel.h"
@@ -98,8 +100,9 @@ class ProductLowering {
     const Dimensions& rb = dimensions(op, "rhs_batching_dimensions");
     const Dimensions& lc = dimensions(op, "lhs_contracting_dimensions");
     const Dimensions& rc = dimensions(op, "rhs_contracting_dimensions");
-    left_ = {axes_of(lhs, lb), axes_of(lhs, others(lhs, lb, lc)), axes_of(lhs, lc)};
-    right_ = {axes_of(rhs, rb), axes_of(rhs, others(rhs, rb, rc)), axes_of(rhs, rc)};
+    left_ = {op.operands[0], axes_of(lhs, lb), axes_of(lhs, others(lhs, lb, lc)), axes_of(lhs, lc)};
+    right_ = {op.operands[1], axes_of(rhs, rb), axes_of(rhs, others(rhs, rb, rc)),
+              axes_of(rhs, rc)};
     sizes_ = {product(left_.batch), product(left_.free), product(right_.free),
               product(left_.depth)};
     input_ = values.type(op.operands[0]).dtype;
@@ -120,13 +123,13 @@ class ProductLowering {
       return;
     }
     set_result_axes(permutation);
+    swap_to_result_order();
     plan_ = plan_dot(builder_.machine(), sizes_, input_, result_);
     base_ = builder_.linear().take_tiles(static_cast<std::uint32_t>(plan_.tiles()));
     const bool widens = plan_.depth_splits > 1 && is_float(input_);
     const DType partial = widens ? DType::kF32 : result_;
     kernel_ = MatmulKernel::of(input_, partial);
-    const BufferId a = gather(op_.operands[0], left_, true);
-    const BufferId b = gather(op_.operands[1], right_, false);
+    const auto [a, b] = gather_operands();
     const BufferId products = add_products(partial);
     multiply(a, b, products);
     finish(target, type, products, partial);
@@ -134,6 +137,7 @@ class ProductLowering {
 
  private:
   struct Side {
+    ValueId operand{};
     std::vector<Axis> batch, free, depth;
   };
 
@@ -168,14 +172,39 @@ class ProductLowering {
     return TileId{(base_ + static_cast<std::uint32_t>(place)) % builder_.linear().tiles()};
   }
 
-  /// Blocks [batch][row or column][depth] of an operand on every tile that multiplies with them.
-  BufferId gather(ValueId operand, const Side& side, bool is_left) {
+  /// The product's rows become its columns when they are neighbours in the result: what a tile
+  /// computes then goes there in longer runs.
+  void swap_to_result_order() {
+    const auto least = [](const std::vector<Axis>& axes) {
+      std::int64_t stride = std::numeric_limits<std::int64_t>::max();
+      for (const Axis& axis : axes) {
+        if (axis.size > 1) stride = std::min(stride, axis.to);
+      }
+      return stride;
+    };
+    if (least(result_columns_) <= least(result_rows_)) return;
+    std::swap(left_, right_);
+    std::swap(result_rows_, result_columns_);
+    std::swap(sizes_.rows, sizes_.columns);
+  }
+
+  /// The blocks of one operand: intervals [batch][row or column][depth] or, `depth_outside`,
+  /// [batch][depth][row or column].
+  struct Blocks {
+    std::vector<Interval> intervals;
+    std::vector<Piece> pieces;
+    Time ready;
+    bool depth_outside = false;
+    std::vector<Box> transpositions;  ///< from these intervals to those with the depth inside
+  };
+
+  Blocks blocks_of(const Side& side, bool is_left, bool depth_outside) {
     const std::int64_t free_splits = is_left ? plan_.row_splits : plan_.column_splits;
     const std::int64_t free_total = is_left ? sizes_.rows : sizes_.columns;
     const std::int64_t free_block = is_left ? plan_.rows : plan_.columns;
     const std::int64_t sharers = is_left ? plan_.column_splits : plan_.row_splits;
-    std::vector<Interval> intervals;
-    std::vector<Box> boxes;
+    Blocks blocks;
+    blocks.depth_outside = depth_outside;
     std::int64_t begin = 0;
     for (std::int64_t ib = 0; ib < plan_.batch_splits; ++ib) {
       const Range batch = part(ib, plan_.batches, sizes_.batches);
@@ -183,34 +212,70 @@ class ProductLowering {
         const Range depth = part(ik, plan_.depth, sizes_.depth);
         for (std::int64_t f = 0; f < free_splits; ++f) {
           const Range free = part(f, free_block, free_total);
-          Interval interval{begin, batch.size() * free.size() * depth.size(), {}};
+          const std::int64_t area = free.size() * depth.size();
+          Interval interval{begin, batch.size() * area, {}};
           for (std::int64_t s = 0; s < sharers; ++s) {
             interval.tiles.push_back(is_left ? tile(ib, ik, f, s) : tile(ib, ik, s, f));
           }
           std::ranges::sort(interval.tiles);
-          for (Box& box : nested_boxes({{side.batch, batch, free.size() * depth.size()},
-                                        {side.free, free, depth.size()},
-                                        {side.depth, depth, 1}},
+          const std::int64_t free_unit = depth_outside ? 1 : depth.size();
+          const std::int64_t depth_unit = depth_outside ? free.size() : 1;
+          for (Box& box : nested_boxes({{side.batch, batch, area},
+                                        {side.free, free, free_unit},
+                                        {side.depth, depth, depth_unit}},
                                        begin)) {
-            boxes.push_back(simplified(std::move(box)));
+            Reading reading = values_.read(side.operand, simplified(std::move(box)));
+            blocks.ready = std::max(blocks.ready, reading.ready);
+            std::ranges::move(reading.pieces, std::back_inserter(blocks.pieces));
           }
+          blocks.transpositions.push_back(simplified({begin,
+                                                      begin,
+                                                      {{batch.size(), area, area},
+                                                       {free.size(), 1, depth.size()},
+                                                       {depth.size(), free.size(), 1}}}));
           begin = interval.end();
-          intervals.push_back(std::move(interval));
+          blocks.intervals.push_back(std::move(interval));
         }
       }
     }
-    const BufferId block =
-        values_.add_temporary(input_, std::make_shared<const Layout>(std::move(intervals)),
-                              origin_.name + (is_left ? ".rows" : ".columns"), origin_.source);
-    std::vector<Piece> pieces;
-    Time ready;
-    for (const Box& box : boxes) {
-      Reading reading = values_.read(operand, box);
-      ready = std::max(ready, reading.ready);
-      std::ranges::move(reading.pieces, std::back_inserter(pieces));
+    return blocks;
+  }
+
+  /// Whether neighbours along the depth are nearer to each other in the source than other
+  /// neighbours.
+  static bool has_depth_inside(const Blocks& blocks) {
+    const Axis* nearest = nullptr;
+    for (const Axis& axis : blocks.pieces[0].box.axes) {
+      if (axis.from == 0) continue;
+      if (nearest == nullptr || std::abs(axis.from) < std::abs(nearest->from)) nearest = &axis;
     }
-    gathered_ = std::max(gathered_, move(builder_, block, pieces, ready, origin_));
-    return block;
+    return nearest == nullptr || nearest->to == 1;
+  }
+
+  /// Both operands where they are multiplied. What lies the other way in its source comes as it is,
+  /// in long runs, and is transposed on the tile.
+  std::pair<BufferId, BufferId> gather_operands() {
+    std::array<Blocks, 2> blocks{blocks_of(left_, true, false), blocks_of(right_, false, false)};
+    const Time ready = std::max(blocks[0].ready, blocks[1].ready);
+    std::array<BufferId, 2> buffers{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!has_depth_inside(blocks[i]))
+        blocks[i] = blocks_of(i == 0 ? left_ : right_, i == 0, true);
+      const auto layout = std::make_shared<const Layout>(blocks[i].intervals);
+      const auto add = [&](const char* name) {
+        return values_.add_temporary(input_, layout, origin_.name + name, origin_.source);
+      };
+      buffers[i] = add(i == 0 ? ".rows" : ".columns");
+      const BufferId landing = blocks[i].depth_outside ? add(".untransposed") : buffers[i];
+      Time time = move(builder_, landing, blocks[i].pieces, ready, origin_);
+      if (blocks[i].depth_outside) {
+        std::vector<Piece> pieces;
+        for (const Box& box : blocks[i].transpositions) pieces.push_back({landing, box});
+        time = move(builder_, buffers[i], pieces, time, origin_);
+      }
+      gathered_ = std::max(gathered_, time);
+    }
+    return {buffers[0], buffers[1]};
   }
 
   void for_each_block(const auto& visit) const {

@@ -13,6 +13,8 @@
 namespace superstep {
 namespace {
 
+/// Cycles that a transfer takes from its receiver beyond its words [assumed].
+constexpr std::int64_t kTransferCycles = 4;
 /// Cycles to take one element into an accumulator with all workers busy [assumed].
 constexpr std::int64_t kCyclesPerElement = 4;
 constexpr std::int64_t kLaunchCycles = 150;
@@ -45,12 +47,13 @@ struct Cut {
 class Planner {
  public:
   Planner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
-          bool may_split)
+          bool may_split, bool reduced_inside)
       : tiles_(machine.tiles()),
         phase_(machine.sync.internal_latency + 100),
         results_(results),
         final_width_(final_width),
-        may_split_(may_split) {}
+        may_split_(may_split),
+        reduced_inside_(reduced_inside) {}
 
   /// The cut with the least cycles, by exhaustive search; stages that follow are planned alike.
   [[nodiscard]] std::pair<std::int64_t, Cut> best(std::int64_t reduced, int stages_left) const {
@@ -81,13 +84,16 @@ class Planner {
 
  private:
   [[nodiscard]] std::int64_t stage(std::int64_t depth, std::int64_t width) const {
-    return phase_ + kLaunchCycles + depth * width * (1 + kCyclesPerElement);
+    // Elements come in runs along the inner axis.
+    const std::int64_t transfers = reduced_inside_ ? width : depth;
+    return phase_ + kLaunchCycles + depth * width * (1 + kCyclesPerElement) +
+           transfers * kTransferCycles;
   }
 
   std::uint32_t tiles_;
   std::int64_t phase_;
   std::int64_t results_, final_width_;
-  bool may_split_;
+  bool may_split_, reduced_inside_;
 };
 
 /// Axes with row-major destinations, the innermost `unit` apart.
@@ -115,7 +121,9 @@ class Lowering {
     }
     const std::int64_t final_width = final_layout.intervals()[0].count;
     const Cut cut =
-        Planner(builder_.machine(), results, final_width, may_split).best(reduced, 1).second;
+        Planner(builder_.machine(), results, final_width, may_split, reduced_axes_are_inner())
+            .best(reduced, 1)
+            .second;
     if (cut.splits == 1 && cut.width == final_width) {
       std::vector<Block> blocks;
       for (const Interval& i : final_layout.intervals()) {
@@ -180,7 +188,10 @@ class Lowering {
     const std::int64_t reduced = product(r_.reduced);
     const Layout& final_layout = *builder_.buffer(r_.results[0]).layout;
     const std::int64_t final_width = final_layout.intervals()[0].count;
-    const Cut cut = Planner(builder_.machine(), results, final_width, true).best(reduced, 1).second;
+    const Cut cut =
+        Planner(builder_.machine(), results, final_width, true, reduced_axes_are_inner())
+            .best(reduced, 1)
+            .second;
     if (cut.splits > 1) return in_stages(cut, results, reduced);
     std::vector<Block> blocks;
     for (const Interval& i : final_layout.intervals()) {

@@ -1,5 +1,7 @@
 #include "compiler/vertex/worker_code.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -224,6 +226,7 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
     // Values on the stack pass through the registers that the allocator keeps free for them.
     std::vector<std::pair<Reg, std::int32_t>> temporaries;
     std::int32_t next[2] = {kMRegisters - kSpillRegisters, kARegisters - kSpillRegisters};
+    std::set<std::uint32_t> loaded;
     std::vector<std::string> after;
     const auto number_of = [&](const Arg& arg) {
       const std::int32_t fixed = assignment.machine[arg.reg.id];
@@ -238,10 +241,9 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
     for (const Instruction& part : item.parts) {
       for (const Arg& arg : part.args) {
         if (arg.kind == Arg::Kind::kText || assignment.slot[arg.reg.id] < 0) continue;
-        const std::size_t known = temporaries.size();
         const std::string place = fmt::format("{}, $mworker_base, $mzero, {}", name(Arg(arg.reg), number_of(arg)),
                                               assignment.slot[arg.reg.id] + static_cast<std::int32_t>(kTransferWords));
-        if (arg.kind != Arg::Kind::kDef && temporaries.size() > known) line("ld32 " + place);
+        if (arg.kind != Arg::Kind::kDef && loaded.insert(arg.reg.id).second) line("ld32 " + place);
         if (arg.kind != Arg::Kind::kUse) after.push_back("st32 " + place);
       }
     }

@@ -303,8 +303,7 @@ struct F16v4hihov4amp {
   template <class Env>
   static F16x4 execute(Env& env, F16x4 x, F16x4 partials, U32 i) {
     const F32x4 out = amp_f16_wide(env, x, F32x4{floats_of_halves(partials.lane)}, i);
-    return {{half_bits(out.lane[0]), half_bits(out.lane[1]), half_bits(out.lane[2]),
-             half_bits(out.lane[3])}};
+    return {halves_of_floats(out.lane)};
   }
 };
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
-#include <utility>
+#include <cstring>
 
 #include "base/float16.h"
 #include "isa/values.h"
@@ -14,9 +16,10 @@ namespace superstep::isa {
 /// block before, which leave one phase after the other, and in their places the partials of the
 /// block to come. The first phase of a block exchanges the two sets
 /// (graphcore/ipu_assembly_support, f16v4sisoamp: example sequence).
-template <class Env>
-void begin_amp_block(Env& env, U32 channels) {
-  for (U32 c = 0; c < channels; ++c) std::swap(env.accumulator(2 * c), env.accumulator(2 * c + 1));
+template <U32 kChannels, class Env>
+void begin_amp_block(Env& env) {
+  std::swap_ranges(env.even_accumulators(), env.even_accumulators() + kChannels,
+                   env.odd_accumulators());
 }
 
 inline void accumulate(float& sum, float value) { sum = canonical(sum + value); }
@@ -25,15 +28,33 @@ inline float product(std::uint16_t a, std::uint16_t b) {
   return float_of_half(a) * float_of_half(b);
 }
 
-/// What leaves, and enters, at one phase: `count` channels from `first` on.
+/// Four f32 that the host adds and multiplies at once.
+using Lanes = float __attribute__((vector_size(16)));
+using LaneBits = std::int32_t __attribute__((vector_size(16)));
+
+inline Lanes load_lanes(const float* from) {
+  Lanes out;
+  std::memcpy(&out, from, sizeof(out));
+  return out;
+}
+
+/// Adds to four sums; NaN becomes the canonical one.
+inline void accumulate_lanes(float* sums, const Lanes& values) {
+  const Lanes sum = load_lanes(sums) + values;
+  const LaneBits nan = sum != sum;
+  const LaneBits quiet = nan & static_cast<std::int32_t>(kFloatNan);
+  const LaneBits out = (std::bit_cast<LaneBits>(sum) & ~nan) | quiet;
+  std::memcpy(sums, &out, sizeof(out));
+}
+
+/// What leaves, and enters, at one phase: channels from `first` on.
 template <class Env, std::size_t kCount>
 std::array<float, kCount> turn_over(Env& env, U32 first,
                                     const std::array<float, kCount>& partials) {
-  std::array<float, kCount> results{};
-  for (U32 i = 0; i < kCount; ++i) {
-    results[i] = env.accumulator(2 * (first + i) + 1);
-    env.accumulator(2 * (first + i) + 1) = partials[i];
-  }
+  float* const staged = env.odd_accumulators() + first;
+  std::array<float, kCount> results;
+  std::memcpy(results.data(), staged, sizeof(results));
+  std::memcpy(staged, partials.data(), sizeof(partials));
   return results;
 }
 
@@ -41,26 +62,29 @@ std::array<float, kCount> turn_over(Env& env, U32 first,
 template <U32 kChannels, class Env>
 F32x2 amp_f32(Env& env, float x, F32x2 partials, U32 phase) {
   phase &= 7;
-  if (phase == 0) begin_amp_block(env, kChannels);
+  if (phase == 0) begin_amp_block<kChannels>(env);
   F32x2 results{{0.0F, 0.0F}};
   if constexpr (kChannels == 16) {
     results.lane = turn_over(env, 2 * phase, partials.lane);
   } else if (phase % 2 == 0) {
     results.lane = turn_over(env, phase, partials.lane);
   }
-  const float* weights = env.f32_weights(phase);
-  for (U32 c = 0; c < kChannels; ++c) accumulate(env.accumulator(2 * c), x * weights[c]);
+  const float* const weights = env.f32_weights(phase);
+  for (U32 c = 0; c < kChannels; c += 4) {
+    accumulate_lanes(env.even_accumulators() + c, x * load_lanes(weights + c));
+  }
   return results;
 }
 
 template <U32 kChannels, class Env>
 void amp_f16_products(Env& env, F16x4 x, U32 phase) {
   const std::array<float, 4> input = floats_of_halves(x.lane);
-  const float* weights = env.f16_weights(phase);
-  for (U32 c = 0; c < kChannels; ++c) {
-    const float sum = (input[0] * weights[c] + input[1] * weights[16 + c]) +
-                      (input[2] * weights[32 + c] + input[3] * weights[48 + c]);
-    accumulate(env.accumulator(2 * c), sum);
+  const float* const weights = env.f16_weights(phase);
+  for (U32 c = 0; c < kChannels; c += 4) {
+    const float* const w = weights + c;
+    const Lanes sum = (input[0] * load_lanes(w) + input[1] * load_lanes(w + 16)) +
+                      (input[2] * load_lanes(w + 32) + input[3] * load_lanes(w + 48));
+    accumulate_lanes(env.even_accumulators() + c, sum);
   }
 }
 
@@ -68,7 +92,7 @@ void amp_f16_products(Env& env, F16x4 x, U32 phase) {
 template <U32 kChannels, class Env>
 F32x2 amp_f16(Env& env, F16x4 x, F32x2 partials, U32 phase) {
   phase &= 3;
-  if (phase == 0) begin_amp_block(env, kChannels);
+  if (phase == 0) begin_amp_block<kChannels>(env);
   const F32x2 results{turn_over(env, 2 * phase, partials.lane)};
   amp_f16_products<kChannels>(env, x, phase);
   return results;
@@ -76,7 +100,7 @@ F32x2 amp_f16(Env& env, F16x4 x, F32x2 partials, U32 phase) {
 template <class Env>
 F32x4 amp_f16_wide(Env& env, F16x4 x, F32x4 partials, U32 phase) {
   phase &= 3;
-  if (phase == 0) begin_amp_block(env, 16);
+  if (phase == 0) begin_amp_block<16>(env);
   const F32x4 results{turn_over(env, 4 * phase, partials.lane)};
   amp_f16_products<16>(env, x, phase);
   return results;

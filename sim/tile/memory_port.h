@@ -17,7 +17,7 @@ class MemoryPort {
       : memory_(&memory),
         base_(memory.base()),
         interleaved_(machine.tile.region1_base - memory.base()),
-        element_(machine.tile.element_bytes) {
+        element_shift_(static_cast<unsigned>(std::countr_zero(machine.tile.element_bytes))) {
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory.size() >> log;
   }
 
@@ -65,17 +65,18 @@ class MemoryPort {
     return std::rotr(address - base_, static_cast<int>(kLog)) < limits_[kLog];
   }
   [[nodiscard]] std::uint32_t element_of(std::uint32_t offset) const {
-    if (offset < interleaved_) return offset / element_;
+    if (offset < interleaved_) return offset >> element_shift_;
     // Two neighbouring elements take turns by 8 bytes.
     const std::uint32_t in_region = offset - interleaved_;
-    return interleaved_ / element_ + in_region / (2 * element_) * 2 + (in_region >> 3 & 1U);
+    return (interleaved_ >> element_shift_) + (in_region >> (element_shift_ + 1)) * 2 +
+           (in_region >> 3 & 1U);
   }
 
   TileMemory* memory_;
   std::byte* data_ = nullptr;
   std::uint32_t base_;
   std::uint32_t interleaved_;
-  std::uint32_t element_;
+  unsigned element_shift_;
   std::array<std::uint32_t, 5> limits_{};
 };
 

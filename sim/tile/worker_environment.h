@@ -61,6 +61,9 @@ class WorkerEnvironment {
   [[nodiscard]] float& accumulator(std::uint32_t number) {
     return context_.accumulators[(number & 1U) * 16 + number / 2];
   }
+  /// Accumulator 2 c, and 2 c + 1, of channel c.
+  [[nodiscard]] float* even_accumulators() { return context_.accumulators.data(); }
+  [[nodiscard]] float* odd_accumulators() { return context_.accumulators.data() + 16; }
   [[nodiscard]] const float* f16_weights(std::uint32_t phase) const {
     return context_.weights->halves(phase);
   }
