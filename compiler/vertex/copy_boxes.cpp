@@ -6,15 +6,17 @@ namespace {
 
 constexpr std::uint32_t kBoxBytes = 48;
 
-/// One worker's walk over the boxes. Rows are the innermost dimension. Words are dealt by row, or within each row when there are few rows. Narrow elements
-/// are dealt by row where no word belongs to two rows, and by box elsewhere.
+/// One worker's walk over the boxes. Rows are the innermost dimension. Words are dealt by row, or
+/// within each row when there are few rows. Narrow elements are dealt by row where no word belongs
+/// to two rows, and by box elsewhere.
 class BoxCopy {
  public:
   BoxCopy(WorkerCode& code, std::uint32_t element_bytes)
       : code_(code), bytes_(element_bytes), workers_(code.machine().tile.workers) {}
 
   void emit() {
-    const Label done = code_.label(), next_box = code_.label(), row_loop = code_.label(), wrapped = code_.label();
+    const Label done = code_.label(), next_box = code_.label(), row_loop = code_.label(),
+                wrapped = code_.label();
     left_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
     box_ = code_.m("ld32", {"$mvertex_base", "$mzero", 1});
     worker_ = code_.worker_id();
@@ -74,7 +76,8 @@ class BoxCopy {
     return code_.m("add", {code_.m("add", {word(address), far}), near});
   }
 
-  // Sets the first row and the row step of this worker, and for words the first column and column step.
+  // Sets the first row and the row step of this worker, and for words the first column and column
+  // step.
   void deal(Reg rows, Label next_box) {
     const Label dealt = code_.label();
     if (bytes_ == 4) {
@@ -117,7 +120,8 @@ class BoxCopy {
   }
 
   void copy_words() {
-    // Columns of this worker: (columns - column + step - 1) / step, where the step is 1 or the number of workers.
+    // Columns of this worker: (columns - column + step - 1) / step, where the step is 1 or the
+    // number of workers.
     const Label by_row = code_.label(), counted = code_.label();
     const Reg count = code_.fresh(File::kM);
     const Reg from_stride = code_.m("shrs", {code_.m("mul", {word(10), column_step_}), 2});
@@ -143,16 +147,20 @@ class BoxCopy {
     });
   }
 
-  Reg load_narrow(std::uint32_t index) { return code_.m(bytes_ == 1 ? "ldz8" : "ldz16", {from_, "$mzero", index}); }
+  Reg load_narrow(std::uint32_t index) {
+    return code_.m(bytes_ == 1 ? "ldz8" : "ldz16", {from_, "$mzero", index});
+  }
   void advance(Reg to_bytes, Reg from_bytes) {
     code_.emit("add", {def(to_), to_, to_bytes});
     code_.emit("add", {def(from_), from_, from_bytes});
   }
 
-  // Single elements into their words, until a dense row reaches a word; then whole words; then the rest.
+  // Single elements into their words, until a dense row reaches a word; then whole words; then the
+  // rest.
   void copy_narrow() {
     const std::uint32_t in_word = 4 / bytes_;
-    const Label one = code_.label(), single = code_.label(), row_done = code_.label(), many = code_.label();
+    const Label one = code_.label(), single = code_.label(), row_done = code_.label(),
+                many = code_.label();
     const Reg left = code_.fresh(File::kM);
     code_.move(left, columns_);
     const Reg to_stride = word(7), from_stride = word(10);
@@ -193,7 +201,8 @@ class BoxCopy {
     for (std::uint32_t k = 0; k < in_word; ++k) {
       if (k == 1) delta = from_stride;
       if (k > 1) delta = code_.m("add", {delta, from_stride});
-      values.push_back(k == 0 ? load_narrow(0) : code_.m(bytes_ == 1 ? "ldz8" : "ldz16", {from_, delta, 0}));
+      values.push_back(k == 0 ? load_narrow(0)
+                              : code_.m(bytes_ == 1 ? "ldz8" : "ldz16", {from_, delta, 0}));
     }
     const Reg low = code_.m("sort4x16lo", {values[0], values[1]});
     if (bytes_ == 2) return low;
@@ -209,7 +218,8 @@ class BoxCopy {
 }  // namespace
 
 Codelet copy_boxes(const MachineConfig& machine, std::uint32_t element_bytes) {
-  SUPERSTEP_CHECK(element_bytes == 1 || element_bytes == 2 || element_bytes == 4, "elements of 1, 2 or 4 bytes");
+  SUPERSTEP_CHECK(element_bytes == 1 || element_bytes == 2 || element_bytes == 4,
+                  "elements of 1, 2 or 4 bytes");
   WorkerCode code(machine);
   BoxCopy(code, element_bytes).emit();
   return code.finish("copy_boxes");

@@ -17,7 +17,8 @@ std::vector<DType> input_dtypes(const Expression& expression, std::size_t inputs
   return dtypes;
 }
 
-/// The general loop: each turn of a worker makes the elements of one word of the narrowest output. Workers take turns round robin.
+/// The general loop: each turn of a worker makes the elements of one word of the narrowest output.
+/// Workers take turns round robin.
 class ScalarLoop {
  public:
   ScalarLoop(WorkerCode& code, const Expression& expression, const std::vector<Node>& outputs,
@@ -27,7 +28,8 @@ class ScalarLoop {
         outputs_(outputs),
         inputs_(inputs),
         dtypes_(input_dtypes(expression, inputs.size())) {
-    for (const Node output : outputs) lanes_ = std::max(lanes_, 4 / bytes_of(expression.dtype(output)));
+    for (const Node output : outputs)
+      lanes_ = std::max(lanes_, 4 / bytes_of(expression.dtype(output)));
   }
 
   [[nodiscard]] std::uint32_t lanes() const { return lanes_; }
@@ -43,7 +45,8 @@ class ScalarLoop {
     code_.branch("brz", {code_.m("cmpult", {element_, n})}, done);
     code_.mark();
     for (std::size_t i = 0; i < outputs_.size(); ++i) to_.push_back(state(1 + i));
-    for (std::size_t i = 0; i < inputs_.size(); ++i) from_.push_back(state(1 + outputs_.size() + i));
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      from_.push_back(state(1 + outputs_.size() + i));
     make_offsets();
     code_.end_prologue();
 
@@ -53,7 +56,8 @@ class ScalarLoop {
     code_.mark();
     code_.place(loop);
     if (upper_.valid()) {
-      // The last turn may have one or two elements only; its other lanes then repeat them, so that no address is beyond the padding.
+      // The last turn may have one or two elements only; its other lanes then repeat them, so that
+      // no address is beyond the padding.
       const Reg third = code_.m("add", {element_, 2});
       code_.emit("shl", {def(upper_), code_.m("cmpult", {third, n}), 3});
       code_.emit("add", {def(upper_), upper_, offset(4)});
@@ -64,14 +68,16 @@ class ScalarLoop {
         const auto [delta, index] = place(bytes_of(dtypes_[input]), k);
         return load_element(code_, dtypes_[input], form, from_[input], delta, index);
       });
-      for (std::size_t i = 0; i < outputs_.size(); ++i) words[i].push_back(stored_form(lane, outputs_[i]));
+      for (std::size_t i = 0; i < outputs_.size(); ++i)
+        words[i].push_back(stored_form(lane, outputs_[i]));
     }
     // Everything is loaded before anything is stored: an output may lie over an input.
     for (std::size_t i = 0; i < outputs_.size(); ++i) store(i, words[i]);
     code_.emit("add", {def(element_), element_, lanes_ * code_.machine().tile.workers});
     for (const std::uint32_t size : {1U, 2U, 4U}) {
       if (offsets_[size].valid() && offsets_[size].id != element_.id) {
-        code_.emit("add", {def(offsets_[size]), offsets_[size], size * lanes_ * code_.machine().tile.workers});
+        code_.emit("add", {def(offsets_[size]), offsets_[size],
+                           size * lanes_ * code_.machine().tile.workers});
       }
     }
     code_.branch("brnz", {code_.m("cmpult", {element_, n})}, loop);
@@ -120,7 +126,8 @@ class ScalarLoop {
     return half_forms_[node] = lane.has(node, Form::kMain) ? Form::kMain : Form::kHalf;
   }
 
-  // Sorting permutations take the lower parts of two registers: `sort4x16lo` of halves, `sort8x8lo` the even bytes.
+  // Sorting permutations take the lower parts of two registers: `sort4x16lo` of halves, `sort8x8lo`
+  // the even bytes.
   [[nodiscard]] Reg joined(const char* name, Reg low, Reg high) const {
     return code_.file(low) == File::kM ? code_.m(name, {low, high}) : code_.a(name, {low, high});
   }
@@ -137,7 +144,8 @@ class ScalarLoop {
     }
     for (std::uint32_t k = 0; k < lanes_; k += 4 / size) {
       Reg word = joined("sort4x16lo", elements[k], elements[k + 1]);
-      if (size == 1) word = joined("sort8x8lo", word, joined("sort4x16lo", elements[k + 2], elements[k + 3]));
+      if (size == 1)
+        word = joined("sort8x8lo", word, joined("sort4x16lo", elements[k + 2], elements[k + 3]));
       code_.emit("st32", {word, to_[i], offsets_[size], k * size / 4});
     }
   }
@@ -156,9 +164,11 @@ class ScalarLoop {
 };
 
 TimedCodelet timed_elementwise(const MachineConfig& machine, const Expression& expression,
-                               const std::vector<Node>& outputs, const std::vector<Access>& inputs) {
+                               const std::vector<Node>& outputs,
+                               const std::vector<Access>& inputs) {
   SUPERSTEP_CHECK(!outputs.empty(), "an elementwise vertex has an output");
-  if (auto fast = elementwise_in_pairs(machine, expression, outputs, inputs)) return *std::move(fast);
+  if (auto fast = elementwise_in_pairs(machine, expression, outputs, inputs))
+    return *std::move(fast);
   WorkerCode code(machine);
   ScalarLoop loop(code, expression, outputs, inputs);
   loop.emit();
@@ -172,33 +182,38 @@ TimedCodelet timed_elementwise(const MachineConfig& machine, const Expression& e
 
 }  // namespace
 
-Codelet elementwise(const MachineConfig& machine, const Expression& expression, const std::vector<Node>& outputs,
-                    const std::vector<Access>& inputs) {
+Codelet elementwise(const MachineConfig& machine, const Expression& expression,
+                    const std::vector<Node>& outputs, const std::vector<Access>& inputs) {
   return timed_elementwise(machine, expression, outputs, inputs).codelet;
 }
 
 std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression,
-                                   const std::vector<Node>& outputs, const std::vector<Access>& inputs,
-                                   std::uint64_t elements) {
+                                   const std::vector<Node>& outputs,
+                                   const std::vector<Access>& inputs, std::uint64_t elements) {
   const TimedCodelet timed = timed_elementwise(machine, expression, outputs, inputs);
   const std::uint32_t workers = machine.tile.workers;
-  const std::uint64_t all_turns = (elements + timed.elements_per_turn - 1) / timed.elements_per_turn;
+  const std::uint64_t all_turns =
+      (elements + timed.elements_per_turn - 1) / timed.elements_per_turn;
   std::uint64_t last = 0;
   for (std::uint64_t w = 0; w < workers; ++w) {
     const std::uint64_t turns = w < all_turns ? (all_turns - w - 1) / workers + 1 : 0;
-    const std::uint64_t slots = turns == 0 ? timed.idle_slots : timed.fixed_slots + turns * timed.turn_slots;
+    const std::uint64_t slots =
+        turns == 0 ? timed.idle_slots : timed.fixed_slots + turns * timed.turn_slots;
     last = std::max(last, machine.costs.runall + w + slots * workers);
   }
   return last;
 }
 
-std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression, std::uint64_t elements) {
+std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression,
+                                   std::uint64_t elements) {
   const auto last = static_cast<std::uint32_t>(expression.steps().size() - 1);
   std::uint32_t inputs = 0;
   for (const Expression::Step& step : expression.steps()) {
-    if (step.primitive == Primitive::kInput) inputs = std::max(inputs, static_cast<std::uint32_t>(step.bits) + 1);
+    if (step.primitive == Primitive::kInput)
+      inputs = std::max(inputs, static_cast<std::uint32_t>(step.bits) + 1);
   }
-  return estimate_elementwise(machine, expression, {Node{last}}, std::vector<Access>(inputs, Access::kVector), elements);
+  return estimate_elementwise(machine, expression, {Node{last}},
+                              std::vector<Access>(inputs, Access::kVector), elements);
 }
 
 std::vector<std::uint32_t> place(const Codelet& codelet, std::uint32_t address) {

@@ -4,7 +4,8 @@ namespace superstep::vertex {
 namespace {
 
 struct Unpacked {
-  Reg exponent, mantissa;  // value = mantissa * 2^(exponent - 150), 2^23 <= mantissa < 2^24; a zero has mantissa 0
+  Reg exponent, mantissa;  // value = mantissa * 2^(exponent - 150), 2^23 <= mantissa < 2^24; a zero
+                           // has mantissa 0
 };
 
 Unpacked unpack(WorkerCode& code, Reg magnitude, Reg mantissa_mask) {
@@ -42,7 +43,8 @@ Reg float_remainder(WorkerCode& code, Reg x_bits, Reg y_bits) {
   const Reg y = code.m("and", {y_bits, no_sign});
   const Reg sign = code.m("sub", {x_bits, x});
   const Reg result = code.fresh(File::kM);
-  const Label nan = code.label(), same = code.label(), zero = code.label(), tiny = code.label(), done = code.label();
+  const Label nan = code.label(), same = code.label(), zero = code.label(), tiny = code.label(),
+              done = code.label();
 
   code.branch("brz", {y}, nan);
   code.branch("brz", {code.m("cmpult", {x, infinity})}, nan);

@@ -45,11 +45,16 @@ Division divide_unsigned(WorkerCode& code, Reg n, Reg d, bool wide) {
 
 Reg normalize(WorkerCode& code, Reg x, DType dtype) {
   switch (dtype) {
-    case DType::kI8: return code.m("shrs", {code.m("shl", {x, 24}), 24});
-    case DType::kI16: return code.m("shrs", {code.m("shl", {x, 16}), 16});
-    case DType::kU8: return code.m("and", {x, 255});
-    case DType::kU16: return code.m("shr", {code.m("shl", {x, 16}), 16});
-    default: return x;
+    case DType::kI8:
+      return code.m("shrs", {code.m("shl", {x, 24}), 24});
+    case DType::kI16:
+      return code.m("shrs", {code.m("shl", {x, 16}), 16});
+    case DType::kU8:
+      return code.m("and", {x, 255});
+    case DType::kU16:
+      return code.m("shr", {code.m("shl", {x, 16}), 16});
+    default:
+      return x;
   }
 }
 
@@ -58,13 +63,16 @@ Division divide_small(WorkerCode& code, Reg numerator, Reg denominator) {
 }
 
 Reg divide_by_constant(WorkerCode& code, Reg numerator, std::uint32_t denominator) {
-  // n / d = n * m >> s where m = ceil(2^s / d), if the product fits and the error of m stays below one part of the greatest n.
+  // n / d = n * m >> s where m = ceil(2^s / d), if the product fits and the error of m stays below
+  // one part of the greatest n.
   const std::uint64_t greatest = code.machine().tile.memory_bytes / 8 + denominator;
   for (std::uint32_t shift = 0; shift < 32; ++shift) {
     const std::uint64_t power = std::uint64_t{1} << shift;
     const std::uint64_t factor = (power + denominator - 1) / denominator;
-    if (greatest * factor >> 32 != 0 || greatest * (factor * denominator - power) >= power) continue;
-    const Reg product = code.m("mul", {numerator, code.constant(File::kM, static_cast<std::uint32_t>(factor))});
+    if (greatest * factor >> 32 != 0 || greatest * (factor * denominator - power) >= power)
+      continue;
+    const Reg product =
+        code.m("mul", {numerator, code.constant(File::kM, static_cast<std::uint32_t>(factor))});
     return code.m("shr", {product, shift});
   }
   return divide_small(code, numerator, code.constant(File::kM, denominator)).quotient;

@@ -10,12 +10,19 @@ namespace {
 
 std::uint32_t widened(DType dtype, std::uint64_t bits) {
   switch (dtype) {
-    case DType::kI1: return bits != 0 ? 1 : 0;
-    case DType::kI8: return static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
-    case DType::kI16: return static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
-    case DType::kU8: return static_cast<std::uint8_t>(bits);
-    case DType::kU16: case DType::kF16: return static_cast<std::uint16_t>(bits);
-    default: return static_cast<std::uint32_t>(bits);
+    case DType::kI1:
+      return bits != 0 ? 1 : 0;
+    case DType::kI8:
+      return static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
+    case DType::kI16:
+      return static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
+    case DType::kU8:
+      return static_cast<std::uint8_t>(bits);
+    case DType::kU16:
+    case DType::kF16:
+      return static_cast<std::uint16_t>(bits);
+    default:
+      return static_cast<std::uint32_t>(bits);
   }
 }
 
@@ -24,7 +31,8 @@ std::uint32_t f32_bits_of_f16(std::uint32_t half) {
   const std::uint32_t exponent = half >> 10 & 31, fraction = half & 0x3ff;
   if (exponent == 31) return sign | 0x7f800000 | fraction << 13;
   const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                        : std::ldexp(static_cast<float>(fraction | 0x400), static_cast<int>(exponent) - 25);
+                                        : std::ldexp(static_cast<float>(fraction | 0x400),
+                                                     static_cast<int>(exponent) - 25);
   return sign | std::bit_cast<std::uint32_t>(magnitude);
 }
 
@@ -35,20 +43,32 @@ Form loadable(DType dtype, Form form) {
   return size_of(dtype) == 4 ? form : Form::kMain;
 }
 
-Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base, const Arg& delta, const Arg& offset) {
+Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base, const Arg& delta,
+                 const Arg& offset) {
   switch (dtype) {
-    case DType::kI1: case DType::kU8: return code.m("ldz8", {base, delta, offset});
-    case DType::kI8: return code.m("lds8", {base, delta, offset});
-    case DType::kU16: return code.m("ldz16", {base, delta, offset});
-    case DType::kI16: return code.m("lds16", {base, delta, offset});
+    case DType::kI1:
+    case DType::kU8:
+      return code.m("ldz8", {base, delta, offset});
+    case DType::kI8:
+      return code.m("lds8", {base, delta, offset});
+    case DType::kU16:
+      return code.m("ldz16", {base, delta, offset});
+    case DType::kI16:
+      return code.m("lds16", {base, delta, offset});
     case DType::kF16:
-      return form == Form::kMain ? code.m("ldz16", {base, delta, offset}) : code.a("ldb16", {base, delta, offset});
-    case DType::kI32: case DType::kU32: case DType::kF32: break;
+      return form == Form::kMain ? code.m("ldz16", {base, delta, offset})
+                                 : code.a("ldb16", {base, delta, offset});
+    case DType::kI32:
+    case DType::kU32:
+    case DType::kF32:
+      break;
   }
-  return form == Form::kMain ? code.m("ld32", {base, delta, offset}) : code.a("ld32", {base, delta, offset});
+  return form == Form::kMain ? code.m("ld32", {base, delta, offset})
+                             : code.a("ld32", {base, delta, offset});
 }
 
-Lane::Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs, Load load_scalar)
+Lane::Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs,
+           Load load_scalar)
     : code_(code), expression_(expression), load_scalar_(std::move(load_scalar)) {
   for (const Step& step : expression.steps()) {
     bool invariant = true;
@@ -79,8 +99,10 @@ Reg Lane::value(std::uint32_t node, Form form) {
   const Step& step = expression_.steps()[node];
   if (step.primitive == Primitive::kConstant) {
     forms(node)[form] = constant(step, form);
-  } else if (step.primitive == Primitive::kInput && form == loadable(step.dtype, form) && !forms(node).any()) {
-    forms(node)[form] = (to_prologue ? load_scalar_ : load_vector_)(static_cast<std::uint32_t>(step.bits), form);
+  } else if (step.primitive == Primitive::kInput && form == loadable(step.dtype, form) &&
+             !forms(node).any()) {
+    forms(node)[form] =
+        (to_prologue ? load_scalar_ : load_vector_)(static_cast<std::uint32_t>(step.bits), form);
   } else {
     if (!forms(node).any()) {
       if (step.primitive == Primitive::kInput) {

@@ -12,21 +12,25 @@ namespace superstep::vertex {
 
 /// How a value of an expression stands in a register.
 enum class Form : std::uint8_t {
-  kMain,   ///< main file. Integers widened to 32 bits, i1 as 0 or 1, f32 as bits, f16 as bits below undefined ones
-  kArith,  ///< arithmetic file. f32; f16 widened to f32; i1 as a mask of 32 equal bits; integers as in kMain
+  kMain,   ///< main file. Integers widened to 32 bits, i1 as 0 or 1, f32 as bits, f16 as bits below
+           ///< undefined ones
+  kArith,  ///< arithmetic file. f32; f16 widened to f32; i1 as a mask of 32 equal bits; integers as
+           ///< in kMain
   kHalf,   ///< f16 only: arithmetic file, bits below undefined ones
 };
 
 /// Rounding modes of `f32int`.
 inline constexpr int kRoundEven = 0, kTruncate = 1, kRoundUp = 2, kRoundDown = 3, kRoundAway = 4;
 
-/// Emits the code of an expression for one element at a time. What depends on constants and scalar inputs only goes to the prologue.
+/// Emits the code of an expression for one element at a time. What depends on constants and scalar
+/// inputs only goes to the prologue.
 class Lane {
  public:
   /// Loads an element of an input in a form that `load_forms` allows.
   using Load = std::function<Reg(std::uint32_t input, Form form)>;
 
-  Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs, Load load_scalar);
+  Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs,
+       Load load_scalar);
 
   /// Begins the next element: forgets what depends on the one before.
   void begin(Load load_vector);
@@ -62,7 +66,9 @@ class Lane {
   };
   using Step = Expression::Step;
 
-  [[nodiscard]] const Forms& forms(std::uint32_t node) const { return invariant_[node] ? fixed_[node] : moving_[node]; }
+  [[nodiscard]] const Forms& forms(std::uint32_t node) const {
+    return invariant_[node] ? fixed_[node] : moving_[node];
+  }
   Forms& forms(std::uint32_t node) { return invariant_[node] ? fixed_[node] : moving_[node]; }
   [[nodiscard]] DType dtype(std::uint32_t node) const { return expression_.steps()[node].dtype; }
 
@@ -95,21 +101,25 @@ class Lane {
   std::vector<Forms> fixed_, moving_;
 };
 
-/// Loads an element; `address` gives base, delta and offset operands of the load. Forms: any of `dtype` (an f16 loads as kMain or kHalf).
-[[nodiscard]] Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base, const Arg& delta, const Arg& offset);
+/// Loads an element; `address` gives base, delta and offset operands of the load. Forms: any of
+/// `dtype` (an f16 loads as kMain or kHalf).
+[[nodiscard]] Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base,
+                               const Arg& delta, const Arg& offset);
 /// The form in which an element of `dtype` is best loaded or kept when `form` is wanted.
 [[nodiscard]] Form loadable(DType dtype, Form form);
 
 /// Drops the bits of `x` that `dtype` does not have and widens again.
 [[nodiscard]] Reg normalize(WorkerCode& code, Reg x, DType dtype);
 
-/// Quotient and remainder of integers widened to 32 bits. x / 0 gives all ones, x % 0 gives x, and the most negative value / -1 wraps.
+/// Quotient and remainder of integers widened to 32 bits. x / 0 gives all ones, x % 0 gives x, and
+/// the most negative value / -1 wraps.
 struct Division {
   Reg quotient, remainder;
 };
 [[nodiscard]] Division divide(WorkerCode& code, Reg numerator, Reg denominator, DType dtype);
 
-/// The same for unsigned numbers below 2^19, as those of elements in a tile; the denominator is not 0.
+/// The same for unsigned numbers below 2^19, as those of elements in a tile; the denominator is not
+/// 0.
 [[nodiscard]] Division divide_small(WorkerCode& code, Reg numerator, Reg denominator);
 
 /// A number of 8-byte units of a tile, divided by a constant.

@@ -29,7 +29,8 @@ Reg invert(WorkerCode& code, Reg boolean) { return code.m("cmpeq", {boolean, 0})
 bool Lane::is_number(std::uint32_t node) const {
   const Step& step = expression_.steps()[node];
   if (step.primitive != Primitive::kConstant) return false;
-  return step.dtype == DType::kF16 ? (step.bits & 0x7fff) <= 0x7c00 : (step.bits & 0x7fffffff) <= kFloatInfinity;
+  return step.dtype == DType::kF16 ? (step.bits & 0x7fff) <= 0x7c00
+                                   : (step.bits & 0x7fffffff) <= kFloatInfinity;
 }
 
 void Lane::ensure(std::uint32_t node) {
@@ -66,14 +67,16 @@ void Lane::compute(std::uint32_t node) {
   if (step.primitive == Primitive::kSelect) return compute_select(node);
   if (step.primitive == Primitive::kConvert) return compute_convert(node);
   if (step.primitive == Primitive::kBitcast) return compute_bitcast(node);
-  if (step.primitive == Primitive::kIsFinite || is_compare(step.primitive)) return compute_compare(node);
+  if (step.primitive == Primitive::kIsFinite || is_compare(step.primitive))
+    return compute_compare(node);
   if (is_float(from)) return compute_float(node);
   if (from == DType::kI1) return compute_boolean(node);
   compute_integer(node);
 }
 
 Reg Lane::extreme(bool maximum, Reg x, Reg y, bool y_is_number) {
-  // The instruction prefers numbers. A sum is taken only when one of the two is none, and is then the canonical NaN.
+  // The instruction prefers numbers. A sum is taken only when one of the two is none, and is then
+  // the canonical NaN.
   const Reg number = code_.a(maximum ? "f32max" : "f32min", {x, y});
   Reg ordered = code_.a("f32cmpeq", {x, x});
   if (!y_is_number) ordered = code_.a("and", {ordered, code_.a("f32cmpeq", {y, y})});
@@ -106,26 +109,46 @@ void Lane::compute_float(std::uint32_t node) {
   const auto exact = [&](Reg r) { forms(node)[Form::kArith] = r; };
   const auto rounded = [&](Reg r) { set_rounded(node, r); };
   switch (step.primitive) {
-    case Primitive::kAdd: return rounded(code_.a("f32add", {x, y}));
-    case Primitive::kSub: return rounded(code_.a("f32sub", {x, y}));
-    case Primitive::kMul: return rounded(code_.a("f32mul", {x, y}));
-    case Primitive::kDiv: return rounded(code_.a("f32div", {x, y}));
-    case Primitive::kExp: return rounded(code_.a("f32exp", {x}));
-    case Primitive::kLog: return rounded(code_.a("f32ln", {x}));
-    case Primitive::kSqrt: return rounded(code_.a("f32sqrt", {x}));
-    case Primitive::kRsqrt: return rounded(code_.a("f32oorx", {x}));
-    case Primitive::kReciprocal: return rounded(code_.a("f32oox", {x}));
-    case Primitive::kTanh: return rounded(code_.a("f32tanh", {x}));
-    case Primitive::kSigmoid: return rounded(code_.a("f32sigm", {x}));
-    case Primitive::kNeg: return exact(code_.a("f32sub", {prologue_constant(File::kA, 0x80000000), x}));
-    case Primitive::kAbs: return exact(code_.a("f32absadd", {x, "$azero"}));
-    case Primitive::kMin: return exact(extreme(false, x, y, is_number(step.operands[1])));
-    case Primitive::kMax: return exact(extreme(true, x, y, is_number(step.operands[1])));
-    case Primitive::kFloor: return exact(code_.a("f32int", {x, kRoundDown}));
-    case Primitive::kCeil: return exact(code_.a("f32int", {x, kRoundUp}));
-    case Primitive::kRoundEven: return exact(code_.a("f32int", {x, kRoundEven}));
-    case Primitive::kTruncate: return exact(code_.a("f32int", {x, kTruncate}));
-    case Primitive::kRoundAway: return exact(code_.a("f32int", {x, kRoundAway}));
+    case Primitive::kAdd:
+      return rounded(code_.a("f32add", {x, y}));
+    case Primitive::kSub:
+      return rounded(code_.a("f32sub", {x, y}));
+    case Primitive::kMul:
+      return rounded(code_.a("f32mul", {x, y}));
+    case Primitive::kDiv:
+      return rounded(code_.a("f32div", {x, y}));
+    case Primitive::kExp:
+      return rounded(code_.a("f32exp", {x}));
+    case Primitive::kLog:
+      return rounded(code_.a("f32ln", {x}));
+    case Primitive::kSqrt:
+      return rounded(code_.a("f32sqrt", {x}));
+    case Primitive::kRsqrt:
+      return rounded(code_.a("f32oorx", {x}));
+    case Primitive::kReciprocal:
+      return rounded(code_.a("f32oox", {x}));
+    case Primitive::kTanh:
+      return rounded(code_.a("f32tanh", {x}));
+    case Primitive::kSigmoid:
+      return rounded(code_.a("f32sigm", {x}));
+    case Primitive::kNeg:
+      return exact(code_.a("f32sub", {prologue_constant(File::kA, 0x80000000), x}));
+    case Primitive::kAbs:
+      return exact(code_.a("f32absadd", {x, "$azero"}));
+    case Primitive::kMin:
+      return exact(extreme(false, x, y, is_number(step.operands[1])));
+    case Primitive::kMax:
+      return exact(extreme(true, x, y, is_number(step.operands[1])));
+    case Primitive::kFloor:
+      return exact(code_.a("f32int", {x, kRoundDown}));
+    case Primitive::kCeil:
+      return exact(code_.a("f32int", {x, kRoundUp}));
+    case Primitive::kRoundEven:
+      return exact(code_.a("f32int", {x, kRoundEven}));
+    case Primitive::kTruncate:
+      return exact(code_.a("f32int", {x, kTruncate}));
+    case Primitive::kRoundAway:
+      return exact(code_.a("f32int", {x, kRoundAway}));
     case Primitive::kRem: {
       // In half precision too the widened operands have an exact remainder, which is a half.
       const Reg bits = float_remainder(code_, code_.to_m(x), code_.to_m(y));
@@ -133,7 +156,8 @@ void Lane::compute_float(std::uint32_t node) {
       forms(node)[Form::kMain] = bits;
       return;
     }
-    default: SUPERSTEP_CHECK(false, "no such primitive on floats");
+    default:
+      SUPERSTEP_CHECK(false, "no such primitive on floats");
   }
 }
 
@@ -142,13 +166,16 @@ void Lane::compute_compare(std::uint32_t node) {
   const std::uint32_t first = step.operands[0];
   if (step.primitive == Primitive::kIsFinite) {
     const Reg magnitude = code_.a("f32absadd", {arith(first), "$azero"});
-    forms(node)[Form::kArith] = code_.a("f32cmplt", {magnitude, prologue_constant(File::kA, kFloatInfinity)});
+    forms(node)[Form::kArith] =
+        code_.a("f32cmplt", {magnitude, prologue_constant(File::kA, kFloatInfinity)});
     return;
   }
   const std::uint32_t second = step.operands[1];
-  const auto index = static_cast<std::size_t>(step.primitive) - static_cast<std::size_t>(Primitive::kEq);
+  const auto index =
+      static_cast<std::size_t>(step.primitive) - static_cast<std::size_t>(Primitive::kEq);
   if (is_float(dtype(first))) {
-    static constexpr const char* kNames[] = {"f32cmpeq", "f32cmpne", "f32cmplt", "f32cmple", "f32cmpgt", "f32cmpge"};
+    static constexpr const char* kNames[] = {"f32cmpeq", "f32cmpne", "f32cmplt",
+                                             "f32cmple", "f32cmpgt", "f32cmpge"};
     const Reg x = arith(first), y = arith(second);
     forms(node)[Form::kArith] = code_.a(kNames[index], {x, y});
     return;
@@ -157,12 +184,18 @@ void Lane::compute_compare(std::uint32_t node) {
   const char* less = is_signed(dtype(first)) ? "cmpslt" : "cmpult";
   const auto result = [&] {
     switch (step.primitive) {
-      case Primitive::kEq: return code_.m("cmpeq", {x, y});
-      case Primitive::kNe: return code_.m("cmpne", {x, y});
-      case Primitive::kLt: return code_.m(less, {x, y});
-      case Primitive::kGt: return code_.m(less, {y, x});
-      case Primitive::kLe: return invert(code_, code_.m(less, {y, x}));
-      default: return invert(code_, code_.m(less, {x, y}));
+      case Primitive::kEq:
+        return code_.m("cmpeq", {x, y});
+      case Primitive::kNe:
+        return code_.m("cmpne", {x, y});
+      case Primitive::kLt:
+        return code_.m(less, {x, y});
+      case Primitive::kGt:
+        return code_.m(less, {y, x});
+      case Primitive::kLe:
+        return invert(code_, code_.m(less, {y, x}));
+      default:
+        return invert(code_, code_.m(less, {x, y}));
     }
   };
   forms(node)[Form::kMain] = result();
@@ -191,10 +224,18 @@ void Lane::compute_boolean(std::uint32_t node) {
   const Reg x = main(first), y = main(second);
   const auto result = [&] {
     switch (p) {
-      case Primitive::kAdd: case Primitive::kSub: case Primitive::kXor: return code_.m("xor", {x, y});
-      case Primitive::kNot: return invert(code_, x);
-      case Primitive::kNeg: case Primitive::kAbs: return x;
-      default: SUPERSTEP_CHECK(false, "no such primitive on i1"); return x;
+      case Primitive::kAdd:
+      case Primitive::kSub:
+      case Primitive::kXor:
+        return code_.m("xor", {x, y});
+      case Primitive::kNot:
+        return invert(code_, x);
+      case Primitive::kNeg:
+      case Primitive::kAbs:
+        return x;
+      default:
+        SUPERSTEP_CHECK(false, "no such primitive on i1");
+        return x;
     }
   };
   forms(node)[Form::kMain] = result();
@@ -211,31 +252,45 @@ void Lane::compute_integer(std::uint32_t node) {
   const auto wrapped = [&](Reg r) { return normalize(code_, r, type); };
   const auto result = [&] {
     switch (step.primitive) {
-      case Primitive::kAdd: return wrapped(code_.m("add", {x, y}));
-      case Primitive::kSub: return wrapped(code_.m("sub", {x, y}));
-      case Primitive::kMul: return wrapped(code_.m("mul", {x, y}));
-      case Primitive::kNeg: return wrapped(code_.m("sub", {"$mzero", x}));
-      case Primitive::kDiv: return divide(code_, x, y, type).quotient;
-      case Primitive::kRem: return divide(code_, x, y, type).remainder;
+      case Primitive::kAdd:
+        return wrapped(code_.m("add", {x, y}));
+      case Primitive::kSub:
+        return wrapped(code_.m("sub", {x, y}));
+      case Primitive::kMul:
+        return wrapped(code_.m("mul", {x, y}));
+      case Primitive::kNeg:
+        return wrapped(code_.m("sub", {"$mzero", x}));
+      case Primitive::kDiv:
+        return divide(code_, x, y, type).quotient;
+      case Primitive::kRem:
+        return divide(code_, x, y, type).remainder;
       case Primitive::kAbs: {
         if (!is_signed(type)) return x;
         const Reg sign = code_.m("shrs", {x, 31});
         return wrapped(code_.m("sub", {code_.m("xor", {x, sign}), sign}));
       }
-      case Primitive::kMin: case Primitive::kMax: {
+      case Primitive::kMin:
+      case Primitive::kMax: {
         const bool maximum = step.primitive == Primitive::kMax;
         if (type != DType::kU32) return code_.m(maximum ? "max" : "min", {x, y});
         const Reg less = code_.m("cmpult", {x, y});
         return maximum ? choose(code_, less, y, x) : choose(code_, less, x, y);
       }
-      case Primitive::kAnd: return code_.m("and", {x, y});
-      case Primitive::kOr: return code_.m("or", {x, y});
-      case Primitive::kXor: return code_.m("xor", {x, y});
-      case Primitive::kNot: return wrapped(code_.m("not", {x}));
-      case Primitive::kShl: case Primitive::kShrLogical: {
-        // A negative amount is a great one, and a mask takes away what shifts beyond the register give.
+      case Primitive::kAnd:
+        return code_.m("and", {x, y});
+      case Primitive::kOr:
+        return code_.m("or", {x, y});
+      case Primitive::kXor:
+        return code_.m("xor", {x, y});
+      case Primitive::kNot:
+        return wrapped(code_.m("not", {x}));
+      case Primitive::kShl:
+      case Primitive::kShrLogical: {
+        // A negative amount is a great one, and a mask takes away what shifts beyond the register
+        // give.
         const bool left = step.primitive == Primitive::kShl;
-        const Reg shifted = code_.m(left ? "shl" : "shr", {left ? x : normalize(code_, x, unsigned_type), y});
+        const Reg shifted =
+            code_.m(left ? "shl" : "shr", {left ? x : normalize(code_, x, unsigned_type), y});
         const Reg within = code_.m("cmpult", {y, width});
         return wrapped(code_.m("and", {shifted, code_.m("sub", {"$mzero", within})}));
       }
@@ -248,8 +303,11 @@ void Lane::compute_integer(std::uint32_t node) {
         const Reg zeros = code_.m("clz", {normalize(code_, x, unsigned_type)});
         return width == 32 ? zeros : code_.m("add", {zeros, static_cast<int>(width) - 32});
       }
-      case Primitive::kPopcount: return code_.m("popc", {normalize(code_, x, unsigned_type)});
-      default: SUPERSTEP_CHECK(false, "no such primitive on integers"); return x;
+      case Primitive::kPopcount:
+        return code_.m("popc", {normalize(code_, x, unsigned_type)});
+      default:
+        SUPERSTEP_CHECK(false, "no such primitive on integers");
+        return x;
     }
   };
   forms(node)[Form::kMain] = result();
@@ -257,7 +315,8 @@ void Lane::compute_integer(std::uint32_t node) {
 
 void Lane::compute_select(std::uint32_t node) {
   const Step& step = expression_.steps()[node];
-  const std::uint32_t condition = step.operands[0], chosen = step.operands[1], other = step.operands[2];
+  const std::uint32_t condition = step.operands[0], chosen = step.operands[1],
+                      other = step.operands[2];
   ensure(condition);
   if (is_float(dtype(node)) && has(condition, Form::kArith)) {
     // Halves are chosen by their bits, so that a NaN keeps its payload.
@@ -281,10 +340,12 @@ void Lane::compute_convert(std::uint32_t node) {
     }
     if (from == DType::kI1) {
       ensure(operand);
-      forms(node)[Form::kArith] = code_.a("and", {arith(operand), prologue_constant(File::kA, 0x3f800000)});
+      forms(node)[Form::kArith] =
+          code_.a("and", {arith(operand), prologue_constant(File::kA, 0x3f800000)});
       return;
     }
-    // Every integer that does not overflow a half is exact in f32, so rounding twice is rounding once.
+    // Every integer that does not overflow a half is exact in f32, so rounding twice is rounding
+    // once.
     const Reg x = arith(operand);
     return set_rounded(node, code_.a(from == DType::kU32 ? "f32fromui32" : "f32fromi32", {x}));
   }
@@ -317,7 +378,8 @@ void Lane::compute_bitcast(std::uint32_t node) {
     forms(node)[Form::kHalf] = half(operand);
     return;
   }
-  forms(node)[Form::kMain] = to == DType::kF16 ? main(operand) : normalize(code_, main(operand), to);
+  forms(node)[Form::kMain] =
+      to == DType::kF16 ? main(operand) : normalize(code_, main(operand), to);
 }
 
 }  // namespace superstep::vertex

@@ -6,11 +6,13 @@ namespace {
 
 class Matmul {
  public:
-  Matmul(WorkerCode& code, DType operands, DType result) : code_(code), operands_(operands), result_(result) {}
+  Matmul(WorkerCode& code, DType operands, DType result)
+      : code_(code), operands_(operands), result_(result) {}
 
   void emit() {
     const auto size = static_cast<std::uint32_t>(size_of(operands_));
-    const Label done = code_.label(), loop = code_.label(), same_row = code_.label(), from_zero = code_.label();
+    const Label done = code_.label(), loop = code_.label(), same_row = code_.label(),
+                from_zero = code_.label();
     const Reg rows = state(0), columns = state(1), depth = state(2);
     const Reg total = code_.m("mul", {rows, columns});
     code_.branch("brz", {total}, done);
@@ -36,7 +38,9 @@ class Matmul {
     } else {
       multiply_integers(a_row, b_row, depth);
     }
-    cursor.put(result_ == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulator_})) : accumulator_, block);
+    cursor.put(
+        result_ == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulator_})) : accumulator_,
+        block);
     code_.emit("add", {def(b_row), b_row, row_bytes});
     code_.emit("add", {def(column), column, 1});
     code_.branch("brnz", {code_.m("cmpult", {column, columns})}, same_row);
@@ -73,7 +77,8 @@ class Matmul {
     const Reg count = code_.m("add", {depth, -1});
     code_.branch("brz", {count}, last);
     repeat(code_, count, [&] {
-      code_.bundle({"ld32step", {def(a), a_row, step(a_delta), 1}}, {"f32mul", {def(product), a, b}});
+      code_.bundle({"ld32step", {def(a), a_row, step(a_delta), 1}},
+                   {"f32mul", {def(product), a, b}});
       code_.bundle({"ld32step", {def(b), b_row, step(b_delta), 1}},
                    {"f32add", {def(accumulator_), accumulator_, product}});
     });
@@ -92,7 +97,8 @@ class Matmul {
     const Reg count = code_.m("add", {depth, 0});
     repeat(code_, count, [&] {
       code_.bundle({"ldb16step", {def(a_half), a_row, step(a_delta), 1}}, idle_aux());
-      code_.bundle({"ldb16step", {def(b_half), b_row, step(b_delta), 1}}, {"f16tof32", {def(a), a_half}});
+      code_.bundle({"ldb16step", {def(b_half), b_row, step(b_delta), 1}},
+                   {"f16tof32", {def(a), a_half}});
       code_.bundle({"nop", {}}, {"f16tof32", {def(b), b_half}});
       code_.bundle({"nop", {}}, {"f32mul", {def(product), a, b}});
       code_.bundle({"nop", {}}, {"f32add", {def(accumulator_), accumulator_, product}});
@@ -123,8 +129,9 @@ class Matmul {
 }  // namespace
 
 Codelet matmul(const MachineConfig& machine, DType operands, DType result) {
-  SUPERSTEP_CHECK(operands != DType::kI1 && result != DType::kI1 && is_float(operands) == is_float(result),
-                  "a product of floats is a float, of integers an integer");
+  SUPERSTEP_CHECK(
+      operands != DType::kI1 && result != DType::kI1 && is_float(operands) == is_float(result),
+      "a product of floats is a float, of integers an integer");
   WorkerCode code(machine);
   Matmul(code, operands, result).emit();
   return code.finish("matmul");

@@ -2,11 +2,13 @@
 
 namespace superstep::vertex {
 
-OutputBlock::OutputBlock(WorkerCode& code, Reg total, std::uint32_t lanes, Label done) : code_(code) {
+OutputBlock::OutputBlock(WorkerCode& code, Reg total, std::uint32_t lanes, Label done)
+    : code_(code) {
   const std::uint32_t workers = code.machine().tile.workers;
   const std::uint32_t turn = workers * lanes;
   const Reg up = code.m("add", {total, turn - 1});
-  const Reg share = code.m("mul", {divide_small(code, up, code.constant(File::kM, turn)).quotient, lanes});
+  const Reg share =
+      code.m("mul", {divide_small(code, up, code.constant(File::kM, turn)).quotient, lanes});
   element_ = code.m("mul", {code.worker_id(), share});
   code.branch("brz", {code.m("cmpult", {element_, total})}, done);
   end_ = code.m("min", {code.m("add", {element_, share}), total});

@@ -4,10 +4,12 @@
 
 namespace superstep::vertex {
 
-/// A worker's contiguous share of the elements of row-major outputs, cut at whole words, and where it stands in it.
+/// A worker's contiguous share of the elements of row-major outputs, cut at whole words, and where
+/// it stands in it.
 class OutputBlock {
  public:
-  /// `lanes`: elements of a word of the narrowest output. Branches to `done` when the worker has no element.
+  /// `lanes`: elements of a word of the narrowest output. Branches to `done` when the worker has no
+  /// element.
   OutputBlock(WorkerCode& code, Reg total, std::uint32_t lanes, Label done);
 
   [[nodiscard]] Reg element() const { return element_; }
@@ -37,7 +39,8 @@ class OutputCursor {
   Reg address_, word_, filled_;
 };
 
-/// `count` times `body` in `rpt` loops, at most `greatest` times. `body` emits bundles only; `count` is used up.
+/// `count` times `body` in `rpt` loops, at most `greatest` times. `body` emits bundles only;
+/// `count` is used up.
 template <class Body>
 void repeat(WorkerCode& code, Reg count, Body&& body, std::uint64_t greatest = ~std::uint64_t{0}) {
   if (greatest <= 65535) {

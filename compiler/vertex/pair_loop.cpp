@@ -16,17 +16,44 @@ bool is_pairwise(const Expression& expression, std::uint32_t node) {
                        [&](std::uint32_t n) { return expression.steps()[n].dtype == dtype; });
   };
   switch (step.primitive) {
-    case Primitive::kInput: return step.dtype == DType::kF32;
-    case Primitive::kAnd: case Primitive::kOr: case Primitive::kNot: return operands_are(DType::kI1);
-    case Primitive::kSelect: return step.dtype == DType::kF32;
-    case Primitive::kAdd: case Primitive::kSub: case Primitive::kMul: case Primitive::kDiv: case Primitive::kMin:
-    case Primitive::kMax: case Primitive::kNeg: case Primitive::kAbs: case Primitive::kEq: case Primitive::kNe:
-    case Primitive::kLt: case Primitive::kLe: case Primitive::kGt: case Primitive::kGe: case Primitive::kExp:
-    case Primitive::kLog: case Primitive::kSqrt: case Primitive::kRsqrt: case Primitive::kReciprocal:
-    case Primitive::kTanh: case Primitive::kSigmoid: case Primitive::kFloor: case Primitive::kCeil:
-    case Primitive::kRoundEven: case Primitive::kRoundAway: case Primitive::kTruncate: case Primitive::kIsFinite:
+    case Primitive::kInput:
+      return step.dtype == DType::kF32;
+    case Primitive::kAnd:
+    case Primitive::kOr:
+    case Primitive::kNot:
+      return operands_are(DType::kI1);
+    case Primitive::kSelect:
+      return step.dtype == DType::kF32;
+    case Primitive::kAdd:
+    case Primitive::kSub:
+    case Primitive::kMul:
+    case Primitive::kDiv:
+    case Primitive::kMin:
+    case Primitive::kMax:
+    case Primitive::kNeg:
+    case Primitive::kAbs:
+    case Primitive::kEq:
+    case Primitive::kNe:
+    case Primitive::kLt:
+    case Primitive::kLe:
+    case Primitive::kGt:
+    case Primitive::kGe:
+    case Primitive::kExp:
+    case Primitive::kLog:
+    case Primitive::kSqrt:
+    case Primitive::kRsqrt:
+    case Primitive::kReciprocal:
+    case Primitive::kTanh:
+    case Primitive::kSigmoid:
+    case Primitive::kFloor:
+    case Primitive::kCeil:
+    case Primitive::kRoundEven:
+    case Primitive::kRoundAway:
+    case Primitive::kTruncate:
+    case Primitive::kIsFinite:
       return operands_are(DType::kF32);
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -86,7 +113,8 @@ class PairArithmetic {
     return emit(mnemonic, {scalar, second});
   }
   Reg commutative(const char* mnemonic, std::uint32_t x, std::uint32_t y) {
-    return is_scalar(y) && !is_scalar(x) ? with_broadcast(mnemonic, y, x) : with_broadcast(mnemonic, x, y);
+    return is_scalar(y) && !is_scalar(x) ? with_broadcast(mnemonic, y, x)
+                                         : with_broadcast(mnemonic, x, y);
   }
 
   Reg blend(Reg mask, Reg chosen, Reg other) {
@@ -116,26 +144,41 @@ class PairArithmetic {
       return emit(mnemonic, {first, second});
     };
     switch (step.primitive) {
-      case Primitive::kAdd: return commutative("f32v2add", x, y);
-      case Primitive::kMul: return commutative("f32v2mul", x, y);
-      case Primitive::kSub: return with_broadcast("f32v2sub", x, y);
+      case Primitive::kAdd:
+        return commutative("f32v2add", x, y);
+      case Primitive::kMul:
+        return commutative("f32v2mul", x, y);
+      case Primitive::kSub:
+        return with_broadcast("f32v2sub", x, y);
       case Primitive::kNeg: {
         Arg scalar(lane_.prologue_constant(File::kA, 0x80000000));
         scalar.text = ":B";
         return emit("f32v2sub", {scalar, pair(x)});
       }
-      case Primitive::kAbs: return magnitude(x);
-      case Primitive::kMin: return extreme("f32v2min", x, y);
-      case Primitive::kMax: return extreme("f32v2max", x, y);
-      case Primitive::kEq: return binary("f32v2cmpeq");
-      case Primitive::kNe: return binary("f32v2cmpne");
-      case Primitive::kLt: return binary("f32v2cmplt");
-      case Primitive::kLe: return binary("f32v2cmple");
-      case Primitive::kGt: return binary("f32v2cmpgt");
-      case Primitive::kGe: return binary("f32v2cmpge");
-      case Primitive::kAnd: return binary("and64");
-      case Primitive::kOr: return binary("or64");
-      case Primitive::kNot: return emit("not64", {pair(x)});
+      case Primitive::kAbs:
+        return magnitude(x);
+      case Primitive::kMin:
+        return extreme("f32v2min", x, y);
+      case Primitive::kMax:
+        return extreme("f32v2max", x, y);
+      case Primitive::kEq:
+        return binary("f32v2cmpeq");
+      case Primitive::kNe:
+        return binary("f32v2cmpne");
+      case Primitive::kLt:
+        return binary("f32v2cmplt");
+      case Primitive::kLe:
+        return binary("f32v2cmple");
+      case Primitive::kGt:
+        return binary("f32v2cmpgt");
+      case Primitive::kGe:
+        return binary("f32v2cmpge");
+      case Primitive::kAnd:
+        return binary("and64");
+      case Primitive::kOr:
+        return binary("or64");
+      case Primitive::kNot:
+        return emit("not64", {pair(x)});
       case Primitive::kSelect: {
         const Reg mask = pair(x), chosen = pair(y), other = pair(step.operands[2]);
         return blend(mask, chosen, other);
@@ -150,18 +193,30 @@ class PairArithmetic {
         instructions_.push_back({"f32div", {high(def(p)), high(first), high(second)}});
         return p;
       }
-      case Primitive::kExp: return halves("f32exp", x);
-      case Primitive::kLog: return halves("f32ln", x);
-      case Primitive::kSqrt: return halves("f32sqrt", x);
-      case Primitive::kRsqrt: return halves("f32oorx", x);
-      case Primitive::kReciprocal: return halves("f32oox", x);
-      case Primitive::kTanh: return halves("f32tanh", x);
-      case Primitive::kSigmoid: return halves("f32sigm", x);
-      case Primitive::kFloor: return halves("f32int", x, {kRoundDown});
-      case Primitive::kCeil: return halves("f32int", x, {kRoundUp});
-      case Primitive::kRoundEven: return halves("f32int", x, {kRoundEven});
-      case Primitive::kRoundAway: return halves("f32int", x, {kRoundAway});
-      default: return halves("f32int", x, {kTruncate});
+      case Primitive::kExp:
+        return halves("f32exp", x);
+      case Primitive::kLog:
+        return halves("f32ln", x);
+      case Primitive::kSqrt:
+        return halves("f32sqrt", x);
+      case Primitive::kRsqrt:
+        return halves("f32oorx", x);
+      case Primitive::kReciprocal:
+        return halves("f32oox", x);
+      case Primitive::kTanh:
+        return halves("f32tanh", x);
+      case Primitive::kSigmoid:
+        return halves("f32sigm", x);
+      case Primitive::kFloor:
+        return halves("f32int", x, {kRoundDown});
+      case Primitive::kCeil:
+        return halves("f32int", x, {kRoundUp});
+      case Primitive::kRoundEven:
+        return halves("f32int", x, {kRoundEven});
+      case Primitive::kRoundAway:
+        return halves("f32int", x, {kRoundAway});
+      default:
+        return halves("f32int", x, {kTruncate});
     }
   }
 
@@ -199,7 +254,8 @@ struct Schedule {
   std::size_t slots = 0;
 };
 
-// A load may overwrite its register in the slot of the last use; a store follows the slot that makes its value.
+// A load may overwrite its register in the slot of the last use; a store follows the slot that
+// makes its value.
 Schedule schedule(const std::vector<Instruction>& arithmetic, const std::vector<Reg>& loaded,
                   const std::vector<Reg>& stored) {
   const auto last = [&](Reg reg, bool write) {
@@ -223,8 +279,10 @@ Schedule schedule(const std::vector<Instruction>& arithmetic, const std::vector<
     }
     accesses.push_back({earliest, true, i});
   }
-  for (std::size_t i = 0; i < stored.size(); ++i) accesses.push_back({last(stored[i], true) + 1, false, i});
-  std::stable_sort(accesses.begin(), accesses.end(), [](const Access& a, const Access& b) { return a.earliest < b.earliest; });
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    accesses.push_back({last(stored[i], true) + 1, false, i});
+  std::stable_sort(accesses.begin(), accesses.end(),
+                   [](const Access& a, const Access& b) { return a.earliest < b.earliest; });
   Schedule result;
   result.load_slots.resize(loaded.size());
   result.store_slots.resize(stored.size());
@@ -239,8 +297,10 @@ Schedule schedule(const std::vector<Instruction>& arithmetic, const std::vector<
 
 }  // namespace
 
-std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine, const Expression& expression,
-                                            const std::vector<Node>& outputs, const std::vector<Access>& inputs) {
+std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine,
+                                                 const Expression& expression,
+                                                 const std::vector<Node>& outputs,
+                                                 const std::vector<Access>& inputs) {
   WorkerCode code(machine);
   const std::uint32_t workers = machine.tile.workers;
   const auto state = [&](std::size_t word) {
@@ -250,7 +310,8 @@ std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine, c
     return load_element(code, DType::kF32, form, state(1 + outputs.size() + input), "$mzero", 0);
   });
   for (const Node output : outputs) {
-    if (expression.dtype(output) != DType::kF32 || lane.is_invariant(output.id)) return std::nullopt;
+    if (expression.dtype(output) != DType::kF32 || lane.is_invariant(output.id))
+      return std::nullopt;
   }
   const auto& steps = expression.steps();
   std::vector<bool> used(steps.size(), false);
@@ -258,8 +319,10 @@ std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine, c
   for (std::uint32_t n = static_cast<std::uint32_t>(steps.size()); n-- > 0;) {
     if (!used[n]) continue;
     for (const std::uint32_t operand : steps[n].operands) used[operand] = true;
-    if (lane.is_invariant(n) ? steps[n].dtype != DType::kF32 : !is_pairwise(expression, n)) return std::nullopt;
-    if (steps[n].primitive == Primitive::kInput && steps[n].dtype != DType::kF32) return std::nullopt;
+    if (lane.is_invariant(n) ? steps[n].dtype != DType::kF32 : !is_pairwise(expression, n))
+      return std::nullopt;
+    if (steps[n].primitive == Primitive::kInput && steps[n].dtype != DType::kF32)
+      return std::nullopt;
   }
 
   const Label done = code.label();
@@ -270,7 +333,8 @@ std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine, c
   code.mark();
   const Reg first = code.m("shl", {id, 3});
   // Pairs of this worker after its first one.
-  const Reg more = divide_by_constant(code, code.m("add", {code.m("sub", {pairs, id}), -1}), workers);
+  const Reg more =
+      divide_by_constant(code, code.m("add", {code.m("sub", {pairs, id}), -1}), workers);
   code.end_prologue();
 
   PairArithmetic arithmetic(code, expression, lane);
@@ -298,24 +362,31 @@ std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine, c
   const Schedule plan = schedule(body, loaded, stored);
   const std::uint64_t greatest = machine.tile.memory_bytes / 8 / workers;
   if (plan.slots > 256 || loaded.empty() || greatest > 65535) return std::nullopt;
-  const auto load = [&](std::size_t i) { return Instruction("ld64step", {def(loaded[i]), "$mzero", step(from[i]), workers}); };
-  const auto store = [&](std::size_t i) { return Instruction("st64step", {stored[i], "$mzero", step(to[i]), workers}); };
+  const auto load = [&](std::size_t i) {
+    return Instruction("ld64step", {def(loaded[i]), "$mzero", step(from[i]), workers});
+  };
+  const auto store = [&](std::size_t i) {
+    return Instruction("st64step", {stored[i], "$mzero", step(to[i]), workers});
+  };
 
   for (std::size_t i = 0; i < loaded.size(); ++i) code.emit(load(i));
-  repeat(code, more, [&] {
-    code.mark();
-    for (std::size_t slot = 0; slot < plan.slots; ++slot) {
-      Instruction main("nop", {});
-      for (std::size_t i = 0; i < loaded.size(); ++i) {
-        if (plan.load_slots[i] == static_cast<int>(slot)) main = load(i);
-      }
-      for (std::size_t i = 0; i < stored.size(); ++i) {
-        if (plan.store_slots[i] == static_cast<int>(slot)) main = store(i);
-      }
-      code.bundle(main, slot < body.size() ? body[slot] : idle_aux());
-    }
-    code.mark();
-  }, greatest);
+  repeat(
+      code, more,
+      [&] {
+        code.mark();
+        for (std::size_t slot = 0; slot < plan.slots; ++slot) {
+          Instruction main("nop", {});
+          for (std::size_t i = 0; i < loaded.size(); ++i) {
+            if (plan.load_slots[i] == static_cast<int>(slot)) main = load(i);
+          }
+          for (std::size_t i = 0; i < stored.size(); ++i) {
+            if (plan.store_slots[i] == static_cast<int>(slot)) main = store(i);
+          }
+          code.bundle(main, slot < body.size() ? body[slot] : idle_aux());
+        }
+        code.mark();
+      },
+      greatest);
   for (const Instruction& instruction : body) code.emit(instruction);
   for (std::size_t i = 0; i < stored.size(); ++i) code.emit(store(i));
   code.place(done);

@@ -73,12 +73,14 @@ class Reduction {
 
   Reg load_initial(std::size_t i) {
     const Form form = accumulator_form(dtypes_[i]);
-    const Reg raw = load_element(code_, dtypes_[i], loadable(dtypes_[i], form), state(3 + i), "$mzero", 0);
+    const Reg raw =
+        load_element(code_, dtypes_[i], loadable(dtypes_[i], form), state(3 + i), "$mzero", 0);
     return dtypes_[i] == DType::kF16 ? code_.a("f16tof32", {raw}) : raw;
   }
 
   Reg storable(std::size_t i) {
-    return dtypes_[i] == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulators_[i]})) : accumulators_[i];
+    return dtypes_[i] == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulators_[i]}))
+                                     : accumulators_[i];
   }
 
   // The instruction for `accumulator op element` of f32, if that is all.
@@ -88,20 +90,28 @@ class Reduction {
     if (step.operands.size() != 2) return nullptr;
     const Expression::Step& x = expression_.steps()[step.operands[0]];
     const Expression::Step& y = expression_.steps()[step.operands[1]];
-    if (x.primitive != Primitive::kInput || y.primitive != Primitive::kInput || x.bits == y.bits) return nullptr;
+    if (x.primitive != Primitive::kInput || y.primitive != Primitive::kInput || x.bits == y.bits)
+      return nullptr;
     switch (step.primitive) {
-      case Primitive::kAdd: return "f32add";
-      case Primitive::kMul: return "f32mul";
-      case Primitive::kMax: return "f32max";
-      case Primitive::kMin: return "f32min";
-      default: return nullptr;
+      case Primitive::kAdd:
+        return "f32add";
+      case Primitive::kMul:
+        return "f32mul";
+      case Primitive::kMax:
+        return "f32max";
+      case Primitive::kMin:
+        return "f32min";
+      default:
+        return nullptr;
     }
   }
 
-  // The load of the next element goes with the operation on this one: one slot an element, three where NaNs have to be noticed.
+  // The load of the next element goes with the operation on this one: one slot an element, three
+  // where NaNs have to be noticed.
   void fold_in_pairs(const char* operation) {
     const Reg accumulator = accumulators_[0];
-    const bool drops_nan = std::string_view(operation) == "f32max" || std::string_view(operation) == "f32min";
+    const bool drops_nan =
+        std::string_view(operation) == "f32max" || std::string_view(operation) == "f32min";
     const Label none = code_.label(), last = code_.label();
     const Reg ordered = code_.fresh(File::kA), is_number = code_.fresh(File::kA);
     if (drops_nan) code_.emit("f32cmpeq", {def(ordered), accumulator, accumulator});
@@ -151,7 +161,8 @@ class Reduction {
       const DType dtype = dtypes_[input - k];
       return load_element(code_, dtype, form, from_[input - k], deltas[size_of(dtype)], 0);
     });
-    for (std::uint32_t i = 0; i < k; ++i) lane_.provide(i, accumulator_form(dtypes_[i]), accumulators_[i]);
+    for (std::uint32_t i = 0; i < k; ++i)
+      lane_.provide(i, accumulator_form(dtypes_[i]), accumulators_[i]);
     std::vector<Reg> results;
     for (std::size_t i = 0; i < k; ++i) {
       Reg result = lane_.value(outputs_[i].id, accumulator_form(dtypes_[i]));
@@ -182,9 +193,10 @@ class Reduction {
 
 }  // namespace
 
-Codelet reduce(const MachineConfig& machine, const Expression& expression, const std::vector<Node>& outputs,
-               const std::vector<DType>& dtypes) {
-  SUPERSTEP_CHECK(outputs.size() == dtypes.size() && !outputs.empty(), "an output for each reduced value");
+Codelet reduce(const MachineConfig& machine, const Expression& expression,
+               const std::vector<Node>& outputs, const std::vector<DType>& dtypes) {
+  SUPERSTEP_CHECK(outputs.size() == dtypes.size() && !outputs.empty(),
+                  "an output for each reduced value");
   WorkerCode code(machine);
   Reduction(code, expression, outputs, dtypes).emit();
   return code.finish("reduce");

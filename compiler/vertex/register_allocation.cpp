@@ -5,8 +5,10 @@
 
 namespace superstep::vertex {
 
-// What has the fewest uses for the time it lives goes to the stack. Positions: instruction i reads at 2i and writes at 2i + 1, so a result may take the register of an operand that ends there.
-std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>& items, std::size_t registers,
+// What has the fewest uses for the time it lives goes to the stack. Positions: instruction i reads
+// at 2i and writes at 2i + 1, so a result may take the register of an operand that ends there.
+std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>& items,
+                                                        std::size_t registers,
                                                         std::uint32_t labels) {
   struct Block {
     std::size_t first, last;
@@ -17,18 +19,22 @@ std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>&
   std::vector<std::size_t> block_of_label(labels, 0);
   bool open = false;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (!open || items[i].kind == Item::Kind::kLabel) blocks.push_back({i, i, {}, std::vector<bool>(registers)});
+    if (!open || items[i].kind == Item::Kind::kLabel)
+      blocks.push_back({i, i, {}, std::vector<bool>(registers)});
     open = true;
     blocks.back().last = i;
     if (items[i].kind == Item::Kind::kLabel) block_of_label[items[i].label] = blocks.size() - 1;
-    if (items[i].kind == Item::Kind::kCode && (items[i].label != ~0U || items[i].ends_block)) open = false;
+    if (items[i].kind == Item::Kind::kCode && (items[i].label != ~0U || items[i].ends_block))
+      open = false;
     // The body of a repeat is a block that may follow itself.
-    if (items[i].kind == Item::Kind::kRepeat || items[i].kind == Item::Kind::kEndRepeat) open = false;
+    if (items[i].kind == Item::Kind::kRepeat || items[i].kind == Item::Kind::kEndRepeat)
+      open = false;
   }
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Item& last = items[blocks[b].last];
     if (!last.ends_block && b + 1 < blocks.size()) blocks[b].next.push_back(b + 1);
-    if (last.kind == Item::Kind::kCode && last.label != ~0U) blocks[b].next.push_back(block_of_label[last.label]);
+    if (last.kind == Item::Kind::kCode && last.label != ~0U)
+      blocks[b].next.push_back(block_of_label[last.label]);
     if (last.kind == Item::Kind::kRepeat) blocks[b].next.push_back(b + 2);
     if (last.kind == Item::Kind::kEndRepeat) blocks[b].next.push_back(b);
   }
@@ -52,7 +58,8 @@ std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>&
         }
         for (const Instruction& part : items[i].parts) {
           for (const Arg& arg : part.args) {
-            if (arg.kind == Arg::Kind::kUse || arg.kind == Arg::Kind::kBoth) live[arg.reg.id] = true;
+            if (arg.kind == Arg::Kind::kUse || arg.kind == Arg::Kind::kBoth)
+              live[arg.reg.id] = true;
           }
         }
       }
@@ -101,11 +108,13 @@ std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>&
     }
   }
   std::erase_if(found, [](const Interval& interval) { return interval.first == kNever; });
-  std::stable_sort(found.begin(), found.end(), [](const Interval& x, const Interval& y) { return x.first < y.first; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Interval& x, const Interval& y) { return x.first < y.first; });
   return found;
 }
 
-WorkerCode::Assignment WorkerCode::allocate(const std::vector<Interval>& intervals, bool may_spill) const {
+WorkerCode::Assignment WorkerCode::allocate(const std::vector<Interval>& intervals,
+                                            bool may_spill) const {
   Assignment result;
   result.machine.assign(files_.size(), -1);
   result.slot.assign(files_.size(), -1);
@@ -113,7 +122,9 @@ WorkerCode::Assignment WorkerCode::allocate(const std::vector<Interval>& interva
   std::vector<std::uint32_t> owner_m(static_cast<std::size_t>(kMRegisters - reserved), ~0U);
   std::vector<std::uint32_t> owner_a(static_cast<std::size_t>(kARegisters - reserved), ~0U);
   std::vector<Interval> active;
-  const auto owners = [&](Reg r) -> std::vector<std::uint32_t>& { return file(r) == File::kM ? owner_m : owner_a; };
+  const auto owners = [&](Reg r) -> std::vector<std::uint32_t>& {
+    return file(r) == File::kM ? owner_m : owner_a;
+  };
   const auto release = [&](const Interval& interval) {
     for (std::uint32_t& owner : owners({interval.reg})) {
       if (owner == interval.reg) owner = ~0U;

@@ -28,7 +28,8 @@ std::uint32_t slots_of(const MachineConfig::Costs& costs, const std::string& mne
 std::string content_name(const std::string& prefix, const std::vector<std::uint32_t>& words) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::uint32_t word : words) {
-    for (int byte = 0; byte < 4; ++byte) hash = (hash ^ (word >> (8 * byte) & 0xff)) * 0x100000001b3;
+    for (int byte = 0; byte < 4; ++byte)
+      hash = (hash ^ (word >> (8 * byte) & 0xff)) * 0x100000001b3;
   }
   return fmt::format("{}_{:016x}", prefix, hash);
 }
@@ -200,9 +201,12 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
   std::uint64_t slots = 0;
   const auto name = [&](const Arg& arg, std::int32_t number) {
     switch (file(arg.reg)) {
-      case File::kM: return fmt::format("$m{}{}", number, arg.text);
-      case File::kA: return fmt::format("$a{}{}", number, arg.text);
-      case File::kPair: break;
+      case File::kM:
+        return fmt::format("$m{}{}", number, arg.text);
+      case File::kA:
+        return fmt::format("$a{}{}", number, arg.text);
+      case File::kPair:
+        break;
     }
     if (arg.part == Arg::Part::kLow) return fmt::format("$a{}", number);
     if (arg.part == Arg::Part::kHigh) return fmt::format("$a{}", number + 1);
@@ -241,8 +245,9 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
     for (const Instruction& part : item.parts) {
       for (const Arg& arg : part.args) {
         if (arg.kind == Arg::Kind::kText || assignment.slot[arg.reg.id] < 0) continue;
-        const std::string place = fmt::format("{}, $mworker_base, $mzero, {}", name(Arg(arg.reg), number_of(arg)),
-                                              assignment.slot[arg.reg.id] + static_cast<std::int32_t>(kTransferWords));
+        const std::string place =
+            fmt::format("{}, $mworker_base, $mzero, {}", name(Arg(arg.reg), number_of(arg)),
+                        assignment.slot[arg.reg.id] + static_cast<std::int32_t>(kTransferWords));
         if (arg.kind != Arg::Kind::kDef && loaded.insert(arg.reg.id).second) line("ld32 " + place);
         if (arg.kind != Arg::Kind::kUse) after.push_back("st32 " + place);
       }

@@ -14,7 +14,8 @@ namespace superstep::vertex {
 /// Register file of a virtual register; a pair is two neighbouring arithmetic registers.
 enum class File : std::uint8_t { kM, kA, kPair };
 
-/// A virtual register: a value that the allocator puts in a machine register or on the worker's stack.
+/// A virtual register: a value that the allocator puts in a machine register or on the worker's
+/// stack.
 struct Reg {
   std::uint32_t id = ~0U;
   [[nodiscard]] bool valid() const { return id != ~0U; }
@@ -25,12 +26,12 @@ struct Arg {
   enum class Kind : std::uint8_t { kUse, kDef, kBoth, kText };
   enum class Part : std::uint8_t { kAll, kLow, kHigh };
 
-  Arg(Reg r) : reg(r) {}                                             // NOLINT: reads `r`
+  Arg(Reg r) : reg(r) {}                                                       // NOLINT: reads `r`
   Arg(std::int64_t value) : kind(Kind::kText), text(std::to_string(value)) {}  // NOLINT
-  Arg(std::uint32_t value) : Arg(std::int64_t{value}) {}             // NOLINT
-  Arg(int value) : Arg(std::int64_t{value}) {}                       // NOLINT
-  Arg(const char* t) : kind(Kind::kText), text(t) {}                 // NOLINT
-  Arg(std::string t) : kind(Kind::kText), text(std::move(t)) {}      // NOLINT
+  Arg(std::uint32_t value) : Arg(std::int64_t{value}) {}                       // NOLINT
+  Arg(int value) : Arg(std::int64_t{value}) {}                                 // NOLINT
+  Arg(const char* t) : kind(Kind::kText), text(t) {}                           // NOLINT
+  Arg(std::string t) : kind(Kind::kText), text(std::move(t)) {}                // NOLINT
 
   Kind kind = Kind::kUse;
   Part part = Part::kAll;
@@ -64,7 +65,8 @@ struct Label {
   std::uint32_t id = 0;
 };
 
-/// General registers of each file that the allocator hands out, and how many of them carry values from and to the stack when some live there.
+/// General registers of each file that the allocator hands out, and how many of them carry values
+/// from and to the stack when some live there.
 inline constexpr std::int32_t kMRegisters = 12, kARegisters = 14, kSpillRegisters = 3;
 
 /// Builds the code of one worker codelet from instructions over virtual registers.
@@ -88,7 +90,8 @@ class WorkerCode {
   void set_constant(Reg r, std::uint32_t value);
   /// `to = from` in one register file.
   void move(Reg to, Reg from);
-  /// Bits from the main register file to the arithmetic one: through the worker's stack, there is no instruction.
+  /// Bits from the main register file to the arithmetic one: through the worker's stack, there is
+  /// no instruction.
   Reg to_a(Reg m);
   Reg to_m(Reg a) { return m("atom", {a}); }
 
@@ -100,7 +103,8 @@ class WorkerCode {
   void begin_repeat(Reg count);
   void end_repeat();
 
-  /// Later instructions go to the prologue, in front of everything else, until `end_prologue`; calls nest.
+  /// Later instructions go to the prologue, in front of everything else, until `end_prologue`;
+  /// calls nest.
   void begin_prologue() { ++prologue_depth_; }
   void end_prologue() { --prologue_depth_; }
 
@@ -112,24 +116,26 @@ class WorkerCode {
   /// Ends the worker.
   void exit() { emit("exitz", {"$mzero"}); }
 
-  /// Allocates registers and assembles; nothing when pinned values (those of `rpt` bodies and counters) do not fit.
+  /// Allocates registers and assembles; nothing when pinned values (those of `rpt` bodies and
+  /// counters) do not fit.
   [[nodiscard]] std::optional<Codelet> try_finish(const std::string& prefix);
   [[nodiscard]] Codelet finish(const std::string& prefix);
-  /// After `try_finish` or `finish`: slots in front of each mark when each instruction runs once; the last entry is for the whole.
+  /// After `try_finish` or `finish`: slots in front of each mark when each instruction runs once;
+  /// the last entry is for the whole.
   [[nodiscard]] const std::vector<std::uint64_t>& marked_slots() const { return marked_slots_; }
 
  private:
   struct Item {
     enum class Kind : std::uint8_t { kCode, kLabel, kRepeat, kEndRepeat, kMark };
     Kind kind = Kind::kCode;
-    std::vector<Instruction> parts;     ///< one, or main and aux
-    std::uint32_t label = ~0U;          ///< placed, or the branch target
-    bool ends_block = false;            ///< never falls through
+    std::vector<Instruction> parts;  ///< one, or main and aux
+    std::uint32_t label = ~0U;       ///< placed, or the branch target
+    bool ends_block = false;         ///< never falls through
   };
   struct Interval {
     std::uint32_t reg, first, last;
-    bool pinned;       ///< cannot live on the stack
-    double uses = 0;   ///< ten times as many for each loop around
+    bool pinned;      ///< cannot live on the stack
+    double uses = 0;  ///< ten times as many for each loop around
 
     [[nodiscard]] double density() const { return uses / (last - first + 1); }
   };
@@ -141,8 +147,8 @@ class WorkerCode {
   };
 
   std::vector<Item>& items() { return prologue_depth_ > 0 ? prologue_ : body_; }
-  [[nodiscard]] static std::vector<Interval> intervals(const std::vector<Item>& items, std::size_t registers,
-                                                       std::uint32_t labels);
+  [[nodiscard]] static std::vector<Interval> intervals(const std::vector<Item>& items,
+                                                       std::size_t registers, std::uint32_t labels);
   [[nodiscard]] Assignment allocate(const std::vector<Interval>& intervals, bool may_spill) const;
   [[nodiscard]] std::string text(const std::vector<Item>& items, const Assignment& assignment);
 

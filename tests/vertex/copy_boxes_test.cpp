@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "compiler/vertex/codelet.h"
+#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/values.h"
+
+namespace superstep::vertex {
+namespace {
+
+struct Box {
+  std::int32_t to, from, sizes[3], to_strides[3],
+      from_strides[3];  ///< in elements, from the start of the tensors
+};
+
+void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t workers,
+           std::int64_t elements = 800) {
+  SCOPED_TRACE(fmt::format("{} bytes, {} workers", bytes, workers));
+  const DType dtype = bytes == 1 ? DType::kU8 : bytes == 2 ? DType::kU16 : DType::kU32;
+  TileRunner tile(workers);
+  HostTensor from = sample({dtype, {elements}}, 1), to = sample({dtype, {elements}}, 2);
+  const std::uint32_t from_address = tile.put(from), to_address = tile.put(to);
+  std::vector<std::uint32_t> table;
+  const auto scaled = [&](std::int32_t n) { return static_cast<std::uint32_t>(n) * bytes; };
+  for (const Box& b : boxes) {
+    table.insert(table.end(), {to_address + scaled(b.to), from_address + scaled(b.from)});
+    for (const std::int32_t n : b.sizes) table.push_back(static_cast<std::uint32_t>(n));
+    for (const std::int32_t n : b.to_strides) table.push_back(scaled(n));
+    for (const std::int32_t n : b.from_strides) table.push_back(scaled(n));
+    table.push_back(0);
+    for (std::int32_t i = 0; i < b.sizes[0]; ++i) {
+      for (std::int32_t j = 0; j < b.sizes[1]; ++j) {
+        for (std::int32_t k = 0; k < b.sizes[2]; ++k) {
+          const std::int32_t t =
+              b.to + i * b.to_strides[0] + j * b.to_strides[1] + k * b.to_strides[2];
+          const std::int32_t f =
+              b.from + i * b.from_strides[0] + j * b.from_strides[1] + k * b.from_strides[2];
+          std::memcpy(to.data.data() + static_cast<std::uint32_t>(t) * bytes,
+                      from.data.data() + static_cast<std::uint32_t>(f) * bytes, bytes);
+        }
+      }
+    }
+  }
+  const std::uint32_t table_address = tile.put_words(table);
+  tile.run(copy_boxes(tile.machine(), bytes),
+           {static_cast<std::uint32_t>(boxes.size()), table_address});
+  const HostTensor got = tile.get(to_address, to.type);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(elements); ++i)
+    ASSERT_EQ(hex(got, i), hex(to, i)) << "element " << i;
+}
+
+void check_everywhere(const std::vector<Box>& boxes) {
+  for (const std::uint32_t bytes : {1U, 2U, 4U}) {
+    for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) check(boxes, bytes, workers);
+  }
+}
+
+TEST(CopyBoxes, NoBoxAndEmptyBoxesMoveNothing) {
+  check_everywhere({});
+  check_everywhere(
+      {{0, 0, {0, 4, 4}, {16, 4, 1}, {16, 4, 1}}, {0, 0, {4, 4, 0}, {16, 4, 1}, {16, 4, 1}}});
+}
+
+TEST(CopyBoxes, DenseRowsOfAnyLengthAndAlignment) {
+  for (const std::int32_t n : {1, 2, 3, 4, 5, 8, 13, 300}) {
+    for (const std::int32_t to : {0, 1, 3, 6}) {
+      for (const std::int32_t from : {0, 1, 5})
+        check_everywhere({{to, from, {1, 1, n}, {0, 0, 1}, {0, 0, 1}}});
+    }
+  }
+}
+
+TEST(CopyBoxes, TransposesAndReverses) {
+  check_everywhere({{0, 0, {1, 20, 30}, {0, 30, 1}, {0, 1, 20}}});
+  check_everywhere({{0, 0, {1, 20, 30}, {0, 1, 20}, {0, 30, 1}}});
+  check_everywhere({{0, 699, {1, 1, 700}, {0, 0, 1}, {0, 0, -1}}});
+  check_everywhere({{699, 0, {1, 1, 700}, {0, 0, -1}, {0, 0, 1}}});
+  check_everywhere({{0, 0, {5, 6, 7}, {42, 7, 1}, {1, 5, 30}}});
+  check_everywhere({{0, 0, {5, 6, 7}, {1, 5, 30}, {42, 7, 1}}});
+}
+
+TEST(CopyBoxes, BroadcastsAndPads) {
+  check_everywhere({{0, 3, {1, 8, 60}, {0, 60, 1}, {0, 1, 0}}});
+  check_everywhere({{0, 3, {1, 8, 60}, {0, 64, 1}, {0, 0, 1}}});
+  check_everywhere({{5, 0, {4, 5, 3}, {100, 20, 2}, {15, 3, 1}}});
+}
+
+TEST(CopyBoxes, SeveralBoxes) {
+  std::vector<Box> boxes;
+  for (std::int32_t b = 0; b < 20; ++b)
+    boxes.push_back({b * 40 + b % 3, 790 - b * 7, {1, 2, 5}, {0, 20, 3}, {0, -3, -1}});
+  check_everywhere(boxes);
+}
+
+}  // namespace
+}  // namespace superstep::vertex

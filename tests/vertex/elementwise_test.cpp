@@ -1,0 +1,292 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "compiler/vertex/codelet.h"
+#include "compiler/vertex/interpret.h"
+#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/values.h"
+
+namespace superstep::vertex {
+namespace {
+
+const std::vector<DType> kFloats = {DType::kF16, DType::kF32};
+const std::vector<DType> kIntegers = {DType::kI8, DType::kI16, DType::kI32,
+                                      DType::kU8, DType::kU16, DType::kU32};
+const std::vector<DType> kAll = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
+                                 DType::kU16, DType::kU32, DType::kF16, DType::kF32};
+
+struct Case {
+  Expression expression;
+  std::vector<Node> outputs;
+  std::vector<DType> inputs;
+  std::vector<Access> access;
+  std::int64_t elements = 37;
+  std::uint32_t workers = 6;
+  std::uint64_t units_in_last_place = 0;
+};
+
+std::uint64_t distance(const HostTensor& got, const HostTensor& want, std::size_t i) {
+  const auto ordered = [](std::int64_t bits, std::int64_t sign) {
+    return bits & sign ? sign - bits : bits;
+  };
+  std::int64_t a = 0, b = 0;
+  if (got.type.dtype == DType::kF32) {
+    a = ordered(got.get<std::uint32_t>(i), 0x80000000),
+    b = ordered(want.get<std::uint32_t>(i), 0x80000000);
+  } else if (got.type.dtype == DType::kF16) {
+    a = ordered(got.get<std::uint16_t>(i), 0x8000), b = ordered(want.get<std::uint16_t>(i), 0x8000);
+  } else {
+    const std::size_t size = size_of(got.type.dtype);
+    std::memcpy(&a, got.data.data() + i * size, size);
+    std::memcpy(&b, want.data.data() + i * size, size);
+  }
+  return static_cast<std::uint64_t>(std::abs(a - b));
+}
+
+void check(const Case& c, const std::string& what) {
+  SCOPED_TRACE(what + ", " + std::to_string(c.elements) + " elements, " +
+               std::to_string(c.workers) + " workers");
+  TileRunner tile(c.workers);
+  std::vector<HostTensor> inputs;
+  std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(c.elements)};
+  for (const Node output : c.outputs) {
+    state.push_back(tile.put(HostTensor({c.expression.dtype(output), {c.elements}})));
+  }
+  std::uint32_t seed = 1;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    const bool scalar = c.access[i] == Access::kScalar;
+    inputs.push_back(sample({c.inputs[i], scalar ? Shape{} : Shape{c.elements}}, seed++));
+    state.push_back(tile.put(inputs.back()));
+  }
+  tile.run(elementwise(tile.machine(), c.expression, c.outputs, c.access), state);
+  for (std::size_t o = 0; o < c.outputs.size(); ++o) {
+    HostTensor want = evaluate_expression(c.expression, c.outputs[o], inputs);
+    const HostTensor got = tile.get(state[1 + o], {want.type.dtype, {c.elements}});
+    int reported = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(c.elements) && reported < 3; ++i) {
+      if (distance(got, want, i) <= c.units_in_last_place) continue;
+      ++reported;
+      std::string operands;
+      for (const HostTensor& input : inputs)
+        operands += " " + hex(input, input.type.shape.empty() ? 0 : i);
+      ADD_FAILURE() << "output " << o << " element " << i << " is" << hex(got, i) << ", not"
+                    << hex(want, i) << ", of" << operands;
+    }
+  }
+}
+
+Case unary(Primitive p, DType dtype) {
+  Case c;
+  c.outputs = {c.expression.apply(p, {c.expression.input(0, dtype)})};
+  c.inputs = {dtype};
+  c.access = {Access::kVector};
+  return c;
+}
+
+Case binary(Primitive p, DType dtype) {
+  Case c;
+  c.outputs = {c.expression.apply(p, {c.expression.input(0, dtype), c.expression.input(1, dtype)})};
+  c.inputs = {dtype, dtype};
+  c.access = {Access::kVector, Access::kVector};
+  return c;
+}
+
+std::string title(Primitive p, DType dtype) {
+  return "primitive " + std::to_string(static_cast<int>(p)) + " of " + std::string(name_of(dtype));
+}
+
+void check_all(const std::vector<Primitive>& primitives, const std::vector<DType>& dtypes, bool two,
+               std::int64_t elements, std::uint64_t units = 0) {
+  for (const Primitive p : primitives) {
+    for (const DType dtype : dtypes) {
+      Case c = two ? binary(p, dtype) : unary(p, dtype);
+      c.elements = elements;
+      c.units_in_last_place = units;
+      check(c, title(p, dtype));
+    }
+  }
+}
+
+TEST(Elementwise, FloatArithmeticMatchesTheHost) {
+  check_all({Primitive::kAdd, Primitive::kSub, Primitive::kMul, Primitive::kDiv, Primitive::kMin,
+             Primitive::kMax},
+            kFloats, true, 1001);
+  check_all(
+      {Primitive::kNeg, Primitive::kAbs, Primitive::kFloor, Primitive::kCeil, Primitive::kRoundEven,
+       Primitive::kRoundAway, Primitive::kTruncate, Primitive::kIsFinite, Primitive::kSqrt},
+      kFloats, false, 501);
+}
+
+TEST(Elementwise, FloatRemainderIsExact) { check_all({Primitive::kRem}, kFloats, true, 2000); }
+
+TEST(Elementwise, TranscendentalsAreNearTheHost) {
+  check_all({Primitive::kExp, Primitive::kLog, Primitive::kRsqrt, Primitive::kReciprocal,
+             Primitive::kTanh, Primitive::kSigmoid},
+            kFloats, false, 501, 1);
+}
+
+TEST(Elementwise, IntegerArithmeticWraps) {
+  check_all({Primitive::kAdd, Primitive::kSub, Primitive::kMul, Primitive::kMin, Primitive::kMax,
+             Primitive::kAnd, Primitive::kOr, Primitive::kXor, Primitive::kShl,
+             Primitive::kShrLogical, Primitive::kShrArithmetic},
+            kIntegers, true, 701);
+  check_all(
+      {Primitive::kNeg, Primitive::kAbs, Primitive::kNot, Primitive::kClz, Primitive::kPopcount},
+      kIntegers, false, 301);
+}
+
+TEST(Elementwise, IntegerDivisionIsExact) {
+  check_all({Primitive::kDiv, Primitive::kRem}, kIntegers, true, 3000);
+}
+
+TEST(Elementwise, ComparisonsGiveOneByteEach) {
+  check_all({Primitive::kEq, Primitive::kNe, Primitive::kLt, Primitive::kLe, Primitive::kGt,
+             Primitive::kGe},
+            kAll, true, 401);
+}
+
+TEST(Elementwise, BooleanLogic) {
+  check_all({Primitive::kAnd, Primitive::kOr, Primitive::kXor, Primitive::kMin, Primitive::kMax},
+            {DType::kI1}, true, 21);
+  check_all({Primitive::kNot}, {DType::kI1}, false, 21);
+}
+
+TEST(Elementwise, ConvertsBetweenAnyTwoDtypes) {
+  for (const DType from : kAll) {
+    for (const DType to : kAll) {
+      Case c;
+      c.outputs = {c.expression.convert(c.expression.input(0, from), to)};
+      c.inputs = {from};
+      c.access = {Access::kVector};
+      c.elements = 333;
+      check(c, std::string(name_of(from)) + " to " + std::string(name_of(to)));
+    }
+  }
+}
+
+TEST(Elementwise, BitcastKeepsBits) {
+  for (const DType from : kAll) {
+    for (const DType to : kAll) {
+      if (size_of(from) != size_of(to) || to == DType::kI1) continue;
+      Case c;
+      c.outputs = {c.expression.bitcast(c.expression.input(0, from), to)};
+      c.inputs = {from};
+      c.access = {Access::kVector};
+      check(c, std::string(name_of(from)) + " as " + std::string(name_of(to)));
+    }
+  }
+}
+
+TEST(Elementwise, SelectMovesBits) {
+  for (const DType dtype : kAll) {
+    for (const bool by_comparison : {false, true}) {
+      Case c;
+      const Node x = c.expression.input(1, dtype), y = c.expression.input(2, dtype);
+      Node condition = c.expression.input(0, DType::kI1);
+      if (by_comparison) condition = c.expression.apply(Primitive::kLt, {x, y});
+      c.outputs = {c.expression.apply(Primitive::kSelect, {condition, x, y})};
+      c.inputs = {DType::kI1, dtype, dtype};
+      c.access = {Access::kVector, Access::kVector, Access::kVector};
+      c.elements = 130;
+      check(c, "select of " + std::string(name_of(dtype)));
+    }
+  }
+}
+
+TEST(Elementwise, AnySizeOnAnyNumberOfWorkers) {
+  for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
+    for (const std::int64_t elements :
+         {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 64, 1000}) {
+      for (const DType dtype : {DType::kF32, DType::kF16, DType::kI8, DType::kI32}) {
+        Case c = binary(Primitive::kSub, dtype);
+        c.workers = workers;
+        c.elements = elements;
+        check(c, "sub of " + std::string(name_of(dtype)));
+      }
+      for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {
+        Case c = binary(Primitive::kLt, dtype);
+        c.workers = workers;
+        c.elements = elements;
+        check(c, "less of " + std::string(name_of(dtype)));
+      }
+    }
+  }
+}
+
+TEST(Elementwise, OutputsOfDifferentWidthsTogether) {
+  for (const std::int64_t elements : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99}) {
+    Case c;
+    Expression& e = c.expression;
+    const Node x = e.input(0, DType::kF32), y = e.input(1, DType::kF16), z = e.input(2, DType::kI8);
+    const Node wide = e.apply(Primitive::kAdd, {x, e.convert(y, DType::kF32)});
+    c.outputs = {wide, e.convert(wide, DType::kI8), e.convert(wide, DType::kF16),
+                 e.apply(Primitive::kLt, {e.convert(z, DType::kF32), wide}),
+                 e.convert(z, DType::kI32)};
+    c.inputs = {DType::kF32, DType::kF16, DType::kI8};
+    c.access = {Access::kVector, Access::kVector, Access::kVector};
+    c.elements = elements;
+    check(c, "mixed widths");
+  }
+}
+
+TEST(Elementwise, ScalarInputsAndConstantsCountForAllElements) {
+  for (const DType dtype : kAll) {
+    if (dtype == DType::kI1) continue;
+    Case c;
+    Expression& e = c.expression;
+    const Node x = e.input(0, dtype), s = e.input(1, dtype);
+    const Node one = e.convert(e.constant(DType::kI32, 1), dtype);
+    const Node shifted = e.apply(Primitive::kAdd, {e.apply(Primitive::kMul, {s, s}), one});
+    c.outputs = {e.apply(Primitive::kSub, {x, shifted}), shifted};
+    c.inputs = {dtype, dtype};
+    c.access = {Access::kVector, Access::kScalar};
+    c.elements = 50;
+    check(c, "scalar of " + std::string(name_of(dtype)));
+  }
+}
+
+TEST(Elementwise, MoreLiveValuesThanRegisters) {
+  for (const DType dtype : kAll) {
+    if (dtype == DType::kI1) continue;
+    Case c;
+    Expression& e = c.expression;
+    std::vector<Node> terms;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      terms.push_back(e.input(i, dtype));
+      c.inputs.push_back(dtype);
+      c.access.push_back(i == 5 ? Access::kScalar : Access::kVector);
+    }
+    for (std::size_t i = 0; i < 20; ++i)
+      terms.push_back(e.apply(Primitive::kSub, {terms[i], terms[i + 3]}));
+    Node total = terms[0];
+    for (const Node term : terms) total = e.apply(Primitive::kAdd, {total, term});
+    for (const Node term : terms) total = e.apply(Primitive::kMax, {total, term});
+    c.outputs = {total};
+    c.elements = 29;
+    check(c, "many values of " + std::string(name_of(dtype)));
+  }
+}
+
+TEST(Elementwise, AnOutputMayLieOverAnInput) {
+  for (const std::int64_t elements : {1, 2, 3, 5, 6, 7, 64, 999}) {
+    Expression e;
+    const Node x = e.input(0, DType::kF32);
+    const Node doubled = e.apply(Primitive::kAdd, {x, x});
+    const Node positive = e.apply(Primitive::kGt, {x, e.constant_f32(0)});
+    TileRunner tile(6);
+    const HostTensor data = sample({DType::kF32, {elements}}, 3);
+    const std::uint32_t address = tile.put(data);
+    const std::uint32_t flags = tile.put(HostTensor({DType::kI1, {elements}}));
+    tile.run(elementwise(tile.machine(), e, {doubled, positive}, {Access::kVector}),
+             {static_cast<std::uint32_t>(elements), address, flags, address});
+    EXPECT_EQ(tile.get(address, data.type).data, evaluate_expression(e, doubled, {{data}}).data);
+    EXPECT_EQ(tile.get(flags, {DType::kI1, {elements}}).data,
+              evaluate_expression(e, positive, {{data}}).data);
+  }
+}
+
+}  // namespace
+}  // namespace superstep::vertex

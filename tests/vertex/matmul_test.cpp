@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "compiler/vertex/codelet.h"
+#include "compiler/vertex/interpret.h"
+#include "compiler/vertex/number.h"
+#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/values.h"
+
+namespace superstep::vertex {
+namespace {
+
+std::uint64_t bits_at(const HostTensor& tensor, std::size_t i) {
+  std::uint64_t bits = 0;
+  const std::size_t size = size_of(tensor.type.dtype);
+  std::memcpy(&bits, tensor.data.data() + i * size, size);
+  return bits;
+}
+
+HostTensor numbers(DType dtype, std::int64_t n, std::uint32_t seed) {
+  if (!is_float(dtype)) return sample({dtype, {n}}, seed);
+  HostTensor tensor({dtype, {n}});
+  std::mt19937 random(seed);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    const std::uint64_t bits =
+        bits_of_float(dtype, static_cast<double>(random() % 2001) / 1000 - 1);
+    std::memcpy(tensor.data.data() + i * size_of(dtype), &bits, size_of(dtype));
+  }
+  return tensor;
+}
+
+void check(DType operands, DType result, std::int64_t rows, std::int64_t columns,
+           std::int64_t depth, bool accumulate, std::uint32_t workers) {
+  SCOPED_TRACE(fmt::format("{} to {}: {} x {} x {}, {}, {} workers", name_of(operands),
+                           name_of(result), rows, columns, depth,
+                           accumulate ? "accumulate" : "from 0", workers));
+  TileRunner tile(workers);
+  const HostTensor a = numbers(operands, rows * depth, 1),
+                   b = numbers(operands, columns * depth, 2);
+  HostTensor out = numbers(result, rows * columns, 3);
+  const std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(rows),
+                                            static_cast<std::uint32_t>(columns),
+                                            static_cast<std::uint32_t>(depth),
+                                            tile.put(a),
+                                            tile.put(b),
+                                            tile.put(out),
+                                            accumulate ? 1U : 0U};
+  tile.run(matmul(tile.machine(), operands, result), state);
+  const HostTensor got = tile.get(state[5], out.type);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto o = static_cast<std::size_t>(r * columns + c);
+      std::uint64_t want = 0;
+      if (is_float(operands)) {
+        float sum = accumulate ? static_cast<float>(float_of(result, bits_at(out, o))) : 0;
+        for (std::int64_t k = 0; k < depth; ++k) {
+          const float product =
+              static_cast<float>(
+                  float_of(operands, bits_at(a, static_cast<std::size_t>(r * depth + k)))) *
+              static_cast<float>(
+                  float_of(operands, bits_at(b, static_cast<std::size_t>(c * depth + k))));
+          sum += product;
+        }
+        want = bits_of_float(result, static_cast<double>(sum));
+      } else {
+        std::int64_t sum = accumulate ? int_of(result, bits_at(out, o)) : 0;
+        for (std::int64_t k = 0; k < depth; ++k) {
+          const std::int64_t product =
+              int_of(operands, bits_at(a, static_cast<std::size_t>(r * depth + k))) *
+              int_of(operands, bits_at(b, static_cast<std::size_t>(c * depth + k)));
+          sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
+                                          static_cast<std::uint64_t>(product));
+        }
+        want = bits_of_int(result, sum);
+      }
+      ASSERT_EQ(bits_at(got, o), want) << "row " << r << " column " << c;
+    }
+  }
+}
+
+void check_shapes(DType operands, DType result) {
+  for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
+    check(operands, result, 1, 1, 1, false, workers);
+    check(operands, result, 3, 5, 7, false, workers);
+    check(operands, result, 4, 4, 0, false, workers);
+    check(operands, result, 2, 7, 0, true, workers);
+    check(operands, result, 0, 4, 3, false, workers);
+    check(operands, result, 9, 11, 64, true, workers);
+    check(operands, result, 1, 40, 2, true, workers);
+  }
+}
+
+TEST(Matmul, FloatsAddInOrderOfDepth) {
+  check_shapes(DType::kF32, DType::kF32);
+  check_shapes(DType::kF16, DType::kF16);
+  check_shapes(DType::kF16, DType::kF32);
+}
+
+TEST(Matmul, IntegersWrap) {
+  for (const DType dtype :
+       {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16, DType::kU32}) {
+    check_shapes(dtype, dtype);
+    check_shapes(dtype, DType::kI32);
+  }
+}
+
+}  // namespace
+}  // namespace superstep::vertex

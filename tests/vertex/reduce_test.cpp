@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include "compiler/vertex/codelet.h"
+#include "compiler/vertex/interpret.h"
+#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/values.h"
+
+namespace superstep::vertex {
+namespace {
+
+struct Dimensions {
+  std::int64_t outer, reduced, inner;
+};
+
+const std::vector<Dimensions> kDimensions = {{1, 1, 1}, {1, 100, 1}, {5, 7, 1},  {1, 3, 13},
+                                             {4, 6, 5}, {2, 0, 3},   {0, 4, 4},  {3, 4, 0},
+                                             {9, 1, 2}, {7, 33, 8},  {64, 5, 1}, {1, 2, 333}};
+
+HostTensor element(const HostTensor& tensor, std::size_t i) {
+  HostTensor one(TensorType{tensor.type.dtype, {}});
+  const std::size_t size = size_of(tensor.type.dtype);
+  std::memcpy(one.data.data(), tensor.data.data() + i * size, size);
+  return one;
+}
+
+void check(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
+           Dimensions d, std::uint32_t workers) {
+  SCOPED_TRACE(fmt::format("{} x {} x {} of {} on {} workers", d.outer, d.reduced, d.inner,
+                           name_of(dtypes[0]), workers));
+  TileRunner tile(workers);
+  const std::size_t k = dtypes.size();
+  std::vector<HostTensor> initial, data, want;
+  std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(d.outer),
+                                      static_cast<std::uint32_t>(d.reduced),
+                                      static_cast<std::uint32_t>(d.inner)};
+  for (std::size_t i = 0; i < k; ++i) {
+    initial.push_back(sample({dtypes[i], {}}, 5));
+    state.push_back(tile.put(initial.back()));
+  }
+  for (std::size_t i = 0; i < k; ++i) {
+    want.emplace_back(TensorType{dtypes[i], {d.outer, d.inner}});
+    state.push_back(tile.put(want.back()));
+  }
+  for (std::size_t i = 0; i < k; ++i) {
+    data.push_back(
+        sample({dtypes[i], {d.outer, d.reduced, d.inner}}, static_cast<std::uint32_t>(11 + i)));
+    // Sums of special values are all alike; keep to numbers.
+    for (std::size_t n = 0;
+         is_float(dtypes[i]) && n < static_cast<std::size_t>(data[i].type.elements()); ++n) {
+      if (dtypes[i] == DType::kF32 && n % 50 != 7)
+        data[i].set<float>(n, static_cast<float>(static_cast<int>(n * 37 % 101) - 50) / 3);
+      if (dtypes[i] == DType::kF16)
+        data[i].set<std::uint16_t>(
+            n, static_cast<std::uint16_t>(0x3800 + n * 37 % 1500 + (n % 3 << 15)));
+    }
+    state.push_back(tile.put(data.back()));
+  }
+  state.push_back(0);
+  for (std::int64_t o = 0; o < d.outer; ++o) {
+    for (std::int64_t i = 0; i < d.inner; ++i) {
+      std::vector<HostTensor> values = initial;
+      for (std::int64_t r = 0; r < d.reduced; ++r) {
+        std::vector<HostTensor> inputs = values;
+        for (std::size_t n = 0; n < k; ++n) {
+          inputs.push_back(
+              element(data[n], static_cast<std::size_t>((o * d.reduced + r) * d.inner + i)));
+        }
+        for (std::size_t n = 0; n < k; ++n) values[n] = evaluate_expression(e, outputs[n], inputs);
+      }
+      for (std::size_t n = 0; n < k; ++n) {
+        const std::size_t size = size_of(dtypes[n]);
+        std::memcpy(want[n].data.data() + static_cast<std::size_t>(o * d.inner + i) * size,
+                    values[n].data.data(), size);
+      }
+    }
+  }
+  tile.run(reduce(tile.machine(), e, outputs, dtypes), state);
+  for (std::size_t n = 0; n < k; ++n) {
+    const HostTensor got = tile.get(state[3 + k + n], want[n].type);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(want[n].type.elements()); ++i) {
+      ASSERT_EQ(hex(got, i), hex(want[n], i)) << "value " << n << " element " << i;
+    }
+  }
+}
+
+void check_operation(Primitive p, DType dtype) {
+  Expression e;
+  const Node accumulator = e.input(0, dtype), next = e.input(1, dtype);
+  const Node result = e.apply(p, {accumulator, next});
+  for (const Dimensions& d : kDimensions) {
+    for (const std::uint32_t workers : {1U, 6U, 8U}) check(e, {result}, {dtype}, d, workers);
+  }
+}
+
+TEST(Reduce, SumsEveryDtypeInOrder) {
+  for (const DType dtype : {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16,
+                            DType::kU32, DType::kF16, DType::kF32}) {
+    check_operation(Primitive::kAdd, dtype);
+  }
+}
+
+TEST(Reduce, ExtremesTakeNaN) {
+  for (const DType dtype : {DType::kI32, DType::kU32, DType::kF16, DType::kF32}) {
+    check_operation(Primitive::kMax, dtype);
+    check_operation(Primitive::kMin, dtype);
+  }
+}
+
+TEST(Reduce, BooleansByOrAndAnd) {
+  check_operation(Primitive::kAnd, DType::kI1);
+  check_operation(Primitive::kOr, DType::kI1);
+}
+
+TEST(Reduce, ProductsAndSquares) {
+  check_operation(Primitive::kMul, DType::kF32);
+  Expression e;
+  const Node accumulator = e.input(0, DType::kF32), next = e.input(1, DType::kF32);
+  const Node result =
+      e.apply(Primitive::kAdd, {accumulator, e.apply(Primitive::kMul, {next, next})});
+  for (const Dimensions& d : kDimensions) check(e, {result}, {DType::kF32}, d, 6);
+}
+
+TEST(Reduce, SeveralValuesTogetherAsForArgmin) {
+  for (const DType value : {DType::kF32, DType::kI8}) {
+    for (const DType index : {DType::kI32, DType::kI16}) {
+      Expression e;
+      const Node x = e.input(0, value), i = e.input(1, index), y = e.input(2, value),
+                 j = e.input(3, index);
+      const Node less = e.apply(Primitive::kLt, {y, x});
+      const Node best = e.apply(Primitive::kSelect, {less, y, x}),
+                 where = e.apply(Primitive::kSelect, {less, j, i});
+      for (const Dimensions& d : kDimensions) check(e, {best, where}, {value, index}, d, 6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace superstep::vertex
