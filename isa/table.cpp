@@ -1,5 +1,6 @@
 #include "isa/table.h"
 
+#include <algorithm>
 #include <array>
 
 #include "isa/instructions.h"
@@ -8,13 +9,15 @@ namespace superstep::isa {
 
 namespace {
 
+// Arrays and not fold expressions: Clang nests those at most 256 deep.
 template <class... Records>
 constexpr bool all_are_records(List<Records...>) {
-  static_assert((Record<Records> && ...),
-                "an encoding must have 32 bits and a field for each operand");
+  for (const bool is_record : {Record<Records>...}) {
+    if (!is_record) return false;
+  }
   return true;
 }
-static_assert(all_are_records(Isa{}));
+static_assert(all_are_records(Isa{}), "an encoding must have 32 bits, a field for each operand");
 static_assert(all_distinct(Isa{}), "two instructions share a word");
 
 template <class Operand>
@@ -66,9 +69,7 @@ InstructionInfo describe_record(List<Operands...>) {
 
 template <class... Records>
 std::vector<InstructionInfo> build_table(List<Records...>) {
-  std::vector<InstructionInfo> table;
-  table.reserve(sizeof...(Records));
-  (table.push_back(describe_record<Records>(typename Records::Operands{})), ...);
+  std::vector<InstructionInfo> table = {describe_record<Records>(typename Records::Operands{})...};
   for (std::size_t i = 0; i < table.size(); ++i) table[i].number = i;
   return table;
 }
