@@ -6,6 +6,7 @@
 #include "isa/instructions/float.h"
 #include "isa/instructions/half.h"
 #include "isa/instructions/integer.h"
+#include "isa/instructions/logic.h"
 #include "isa/instructions/memory.h"
 #include "isa/instructions/pace.h"
 #include "isa/instructions/supervisor.h"
@@ -14,7 +15,7 @@ namespace superstep::isa {
 
 /// Every instruction. Of several with one mnemonic, the first that fits its operands is meant.
 using Isa = Joined<IntegerInstructions, MemoryInstructions, PaceInstructions, ControlInstructions,
-                   SupervisorInstructions, FloatInstructions, HalfInstructions, AmpInstructions,
-                   ExchangeInstructions>::Type;
+                   SupervisorInstructions, FloatInstructions, LogicInstructions, HalfInstructions,
+                   AmpInstructions, ExchangeInstructions>::Type;
 
 }  // namespace superstep::isa
