@@ -58,7 +58,7 @@ struct Instruction {
 };
 
 /// The second half of a bundle that has nothing to do there.
-[[nodiscard]] inline Instruction idle_aux() { return {"f32add", {"$azero", "$azero", "$azero"}}; }
+[[nodiscard]] inline Instruction idle_aux() { return {"fnop", {}}; }
 
 /// A place that branches go to.
 struct Label {

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "compiler/vertex/codelet.h"
+#include "compiler/vertex/interpret.h"
+#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/values.h"
+
+namespace superstep::vertex {
+namespace {
+
+struct Outcome {
+  std::uint64_t cycles = 0, estimate = 0;
+};
+
+Outcome run(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
+            std::int64_t elements, std::uint32_t workers) {
+  TileRunner tile(workers);
+  std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(elements)};
+  std::vector<HostTensor> inputs;
+  for (const Node output : outputs) {
+    state.push_back(tile.put(HostTensor({e.dtype(output), {elements}})));
+  }
+  for (const DType dtype : dtypes) {
+    inputs.push_back(sample({dtype, {elements}}, static_cast<std::uint32_t>(inputs.size() + 1)));
+    state.push_back(tile.put(inputs.back()));
+  }
+  const std::vector<Access> access(dtypes.size(), Access::kVector);
+  Outcome result;
+  result.cycles = tile.run(elementwise(tile.machine(), e, outputs, access), state);
+  result.estimate = estimate_elementwise(tile.machine(), e, outputs, access,
+                                         static_cast<std::uint64_t>(elements));
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const HostTensor want = evaluate_expression(e, outputs[o], inputs);
+    const HostTensor got = tile.get(state[1 + o], want.type);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(elements); ++i) {
+      EXPECT_EQ(hex(got, i), hex(want, i)) << "output " << o << " element " << i;
+    }
+  }
+  return result;
+}
+
+TEST(ElementwiseSpeed, EstimatesAreExact) {
+  for (const DType dtype : {DType::kF32, DType::kI8, DType::kF16, DType::kI32}) {
+    for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
+      for (const std::int64_t elements : {0, 1, 2, 3, 11, 12, 13, 14, 25, 100, 1003}) {
+        Expression e;
+        const Node x = e.input(0, dtype), y = e.input(1, dtype);
+        const Node product = e.apply(Primitive::kMul, {e.apply(Primitive::kAdd, {x, y}), y});
+        const Outcome r = run(e, {product}, {dtype, dtype}, elements, workers);
+        EXPECT_EQ(r.cycles, r.estimate)
+            << elements << " of " << name_of(dtype) << " on " << workers << " workers";
+      }
+    }
+  }
+}
+
+TEST(ElementwiseSpeed, MultiSlotInstructionsCountInEstimates) {
+  Expression e;
+  const Node x = e.input(0, DType::kF32);
+  const Node root = e.apply(Primitive::kSqrt, {e.apply(Primitive::kAbs, {x})});
+  const Outcome r = run(e, {root, e.apply(Primitive::kDiv, {x, root})}, {DType::kF32}, 777, 6);
+  EXPECT_EQ(r.cycles, r.estimate);
+}
+
+// Two loads and one store for two elements are three slots: the arithmetic goes beside them.
+TEST(ElementwiseSpeed, AFloatSumTakesThreeSlotsForTwoElements) {
+  Expression e;
+  const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
+  const std::uint64_t few = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 10, 6).cycles;
+  const std::uint64_t many = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 110, 6).cycles;
+  EXPECT_EQ(many - few, 100 * 3 * 6);
+}
+
+TEST(ElementwiseSpeed, ArbitraryFloatTreesInPairsMatchTheHost) {
+  const std::vector<Primitive> operations = {
+      Primitive::kAdd, Primitive::kSub,   Primitive::kMul,  Primitive::kDiv,
+      Primitive::kMin, Primitive::kMax,   Primitive::kNeg,  Primitive::kAbs,
+      Primitive::kLt,  Primitive::kFloor, Primitive::kCeil, Primitive::kRoundAway,
+      Primitive::kEq,  Primitive::kSqrt,  Primitive::kGe,   Primitive::kIsFinite};
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Expression e;
+    std::vector<Node> floats = {e.input(0, DType::kF32), e.input(1, DType::kF32),
+                                e.constant_f32(1.5F), e.constant_f32(-0.0F)};
+    const auto any = [&] { return floats[random() % floats.size()]; };
+    for (std::uint32_t i = 0; i < 3 + seed % 12; ++i) {
+      const Primitive p = operations[random() % operations.size()];
+      if (p == Primitive::kLt || p == Primitive::kEq || p == Primitive::kGe) {
+        const Node left = any(), right = any();
+        const Node condition = e.apply(p, {left, right});
+        floats.push_back(e.apply(Primitive::kSelect, {condition, any(), any()}));
+      } else if (p == Primitive::kIsFinite) {
+        const Node condition = e.apply(p, {any()});
+        floats.push_back(e.apply(Primitive::kSelect, {condition, any(), any()}));
+      } else if (p <= Primitive::kMax && p != Primitive::kNeg && p != Primitive::kAbs) {
+        const Node left = any(), right = any();
+        floats.push_back(e.apply(p, {left, right}));
+      } else {
+        floats.push_back(e.apply(p, {any()}));
+      }
+    }
+    run(e, {floats.back(), any()}, {DType::kF32, DType::kF32}, 1 + seed * 7, 6);
+  }
+}
+
+}  // namespace
+}  // namespace superstep::vertex
