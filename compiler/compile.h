@@ -13,12 +13,15 @@ namespace superstep {
 /// Called with the name of each stage as it begins.
 using CompileProgress = std::function<void(std::string_view stage)>;
 
-/// Reads StableHLO text, pretty or generic form. Throws one error with every problem of the module: MalformedInput if any is malformed, else Unsupported.
+/// Reads StableHLO text, pretty or generic form. Throws one error with every problem of the module:
+/// MalformedInput if any is malformed, else Unsupported.
 [[nodiscard]] Module import_stablehlo(std::string_view text, const std::string& file);
 
-/// Compiles a module for a machine. Throws DoesNotFit with the worst tile, its categories and its biggest tensors; the memory part of `info` is then
-/// passed to `on_memory` first, so that a report can still be written.
-[[nodiscard]] ProgramImage compile(const Module& module, const MachineConfig& machine, const CompileProgress& progress = {},
+/// Compiles a module for a machine. Throws DoesNotFit with the worst tile, its categories and its
+/// biggest tensors; the memory part of `info` is then passed to `on_memory` first, so that a report
+/// can still be written.
+[[nodiscard]] ProgramImage compile(const Module& module, const MachineConfig& machine,
+                                   const CompileProgress& progress = {},
                                    const std::function<void(const ProgramInfo&)>& on_memory = {});
 
 }  // namespace superstep

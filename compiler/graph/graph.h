@@ -20,7 +20,8 @@ enum class ValueId : std::uint32_t {};
 constexpr std::uint32_t index(ValueId v) { return static_cast<std::uint32_t>(v); }
 
 /// An attribute as the module wrote it; each op's `infer` checks the ones it knows.
-using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<std::string>, HostTensor>;
+using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                               std::vector<std::string>, HostTensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 class Graph;
@@ -42,11 +43,13 @@ struct Value {
   std::optional<std::uint32_t> producer;  ///< index into ops(); empty for arguments
 };
 
-/// Ops in an order in which each follows what it uses. Regions are graphs whose ops see only their own values.
+/// Ops in an order in which each follows what it uses. Regions are graphs whose ops see only their
+/// own values.
 class Graph {
  public:
   ValueId add_argument(TensorType type, std::string name);
-  /// Appends an op; its results get the types that `definition->infer` finds. Throws MalformedInput or Unsupported located at the op.
+  /// Appends an op; its results get the types that `definition->infer` finds. Throws MalformedInput
+  /// or Unsupported located at the op.
   const Op& add_op(Op op, const std::vector<std::string>& result_names = {});
   void set_results(std::vector<ValueId> results) { results_ = std::move(results); }
 
@@ -67,7 +70,8 @@ class Graph {
 struct Module {
   std::string name;
   Graph main;
-  std::vector<std::optional<std::uint32_t>> argument_alias;  ///< by argument: the result that takes its storage
+  std::vector<std::optional<std::uint32_t>>
+      argument_alias;  ///< by argument: the result that takes its storage
 };
 
 }  // namespace superstep

@@ -12,7 +12,8 @@
 namespace superstep {
 
 /// A strided copy of one operand into the result: element (i0, i1, …) of the box moves from
-/// `from_offset + Σ i*from_strides` of the operand to `to_offset + Σ i*to_strides` of the result (row-major element numbers; strides may be 0 or negative).
+/// `from_offset + Σ i*from_strides` of the operand to `to_offset + Σ i*to_strides` of the result
+/// (row-major element numbers; strides may be 0 or negative).
 struct StridedBox {
   std::size_t operand = 0;
   std::vector<std::int64_t> sizes, from_strides, to_strides;
@@ -22,7 +23,8 @@ struct StridedBox {
 /// Results are computed element by element from operands of the same shape (or rank 0).
 struct ElementwiseLowering {
   /// Appends the op to an expression; operands are in the op's order.
-  vertex::Node (*emit)(const Op& op, const Graph& graph, vertex::Expression& expression, std::span<const vertex::Node> operands);
+  vertex::Node (*emit)(const Op& op, const Graph& graph, vertex::Expression& expression,
+                       std::span<const vertex::Node> operands);
 };
 /// The result is made of strided copies of operands; a later box overwrites an earlier one.
 struct RearrangeLowering {
@@ -37,13 +39,15 @@ struct DotLowering {};
 
 /// Everything about an op in one record.
 struct OpDefinition {
-  std::string_view name;     ///< `stablehlo.transpose`
+  std::string_view name;  ///< `stablehlo.transpose`
   std::string_view summary;
   /// Result types, or MalformedInput/Unsupported located at the op.
   std::vector<TensorType> (*infer)(const Op& op, std::span<const TensorType> operands);
   /// Reference semantics: simple, slow, host only, independent of the lowering.
   std::vector<HostTensor> (*evaluate)(const Op& op, std::span<const HostTensor> operands);
-  std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering, ReduceLowering, DotLowering> lowering;
+  std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering, ReduceLowering,
+               DotLowering>
+      lowering;
 };
 
 /// All ops, sorted by name.
@@ -52,6 +56,7 @@ struct OpDefinition {
 [[nodiscard]] const OpDefinition* find_op(std::string_view name);
 
 /// Runs a graph with the reference semantics.
-[[nodiscard]] std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> arguments);
+[[nodiscard]] std::vector<HostTensor> evaluate(const Graph& graph,
+                                               std::span<const HostTensor> arguments);
 
 }  // namespace superstep

@@ -9,14 +9,17 @@
 
 namespace superstep::vertex {
 
-/// Machine code of one worker codelet: position independent (branches are relocated by `place`), entered with $mvertex_base at its state.
-/// All workers of a `runall` get the same state and divide the work by the worker id in $WSR.
+/// Machine code of one worker codelet: position independent (branches are relocated by `place`),
+/// entered with $mvertex_base at its state. All workers of a `runall` get the same state and divide
+/// the work by the worker id in $WSR.
 struct Codelet {
-  std::string name;                       ///< unique by content, e.g. `elementwise_f32_a1b2c3`
+  std::string name;  ///< unique by content, e.g. `elementwise_f32_a1b2c3`
   std::vector<std::uint32_t> words;
-  std::vector<std::uint32_t> relocations; ///< indices of words whose low 19 bits (word address) get the load address / 4 added
-  std::uint32_t stack_bytes = 0;          ///< per worker, used upward from $mworker_base
-  std::uint32_t scratch_bytes = 0;        ///< per worker, 8-byte aligned, addressed by the state when not 0
+  std::vector<std::uint32_t> relocations;  ///< indices of words whose low 19 bits (word address)
+                                           ///< get the load address / 4 added
+  std::uint32_t stack_bytes = 0;           ///< per worker, used upward from $mworker_base
+  std::uint32_t scratch_bytes =
+      0;  ///< per worker, 8-byte aligned, addressed by the state when not 0
 };
 
 /// The codelet's words at `address` (8-byte aligned).
@@ -28,31 +31,44 @@ enum class Access : std::uint8_t {
   kScalar,  ///< one element for all
 };
 
-/// Elementwise over n elements. State words: {n, output addresses…, input addresses…} as 32-bit words. Addresses are 8-byte aligned; storage is padded to
-/// 8 bytes, and the codelet may read and write the padding but nothing beyond. n >= 0. A scalar input's address is that of its element.
-[[nodiscard]] Codelet elementwise(const MachineConfig& machine, const Expression& expression, const std::vector<Node>& outputs,
+/// Elementwise over n elements. State words: {n, output addresses…, input addresses…} as 32-bit
+/// words. Addresses are 8-byte aligned; storage is padded to 8 bytes, and the codelet may read and
+/// write the padding but nothing beyond. n >= 0. A scalar input's address is that of its element.
+[[nodiscard]] Codelet elementwise(const MachineConfig& machine, const Expression& expression,
+                                  const std::vector<Node>& outputs,
                                   const std::vector<Access>& inputs);
 
-/// Reduces `outer x reduced x inner` (row-major, dense) over the middle axis. One or more values are reduced together (arg-min: two).
-/// `expression` has inputs 0..k-1 (accumulators) and k..2k-1 (elements), and k outputs. State: {outer, reduced, inner, initial-value addresses (k),
-/// output addresses (k), input addresses (k), scratch address}. Element order: ascending, from the initial value.
-[[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression, const std::vector<Node>& outputs,
-                             const std::vector<DType>& dtypes);
+/// Reduces `outer x reduced x inner` (row-major, dense) over the middle axis. One or more values
+/// are reduced together (arg-min: two). `expression` has inputs 0..k-1 (accumulators) and k..2k-1
+/// (elements), and k outputs. State: {outer, reduced, inner, initial-value addresses (k), output
+/// addresses (k), input addresses (k), scratch address}. Element order: ascending, from the initial
+/// value.
+[[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
+                             const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 
-/// Moves elements of `element_bytes` (1, 2, 4) by strided boxes, in order. State: {box count, address of the box table}. A box is 12 words:
-/// {to address, from address, sizes n0..n2 (outer to inner), to strides s0..s2 in bytes, from strides s0..s2 in bytes, 0}. No two boxes of one call write
-/// the same 32-bit word. Byte addresses need only element alignment.
+/// Moves elements of `element_bytes` (1, 2, 4) by strided boxes, in order. State: {box count,
+/// address of the box table}. A box is 12 words: {to address, from address, sizes n0..n2 (outer to
+/// inner), to strides s0..s2 in bytes, from strides s0..s2 in bytes, 0}. No two boxes of one call
+/// write the same 32-bit word. Byte addresses need only element alignment.
 [[nodiscard]] Codelet copy_boxes(const MachineConfig& machine, std::uint32_t element_bytes);
 
-/// out (rows x columns) = A (rows x depth) Bt^T, with Bt (columns x depth); all dense and row-major. State: {rows, columns, depth, address of A, of Bt, of out,
-/// accumulate}; with `accumulate` not 0 the sums start from out instead of 0. f32: rounded product, rounded sum, ascending k. f16: products and sums
-/// in f32, rounded to the result dtype (f16 or f32). Integers wrap.
+/// out (rows x columns) = A (rows x depth) Bt^T, with Bt (columns x depth); all dense and
+/// row-major. State: {rows, columns, depth, address of A, of Bt, of out, accumulate}; with
+/// `accumulate` not 0 the sums start from out instead of 0. f32: rounded product, rounded sum,
+/// ascending k. f16: products and sums in f32, rounded to the result dtype (f16 or f32). Integers
+/// wrap.
 [[nodiscard]] Codelet matmul(const MachineConfig& machine, DType operands, DType result);
 
-/// Cycles from launch to the last worker's exit for one call on an idle tile: exact where control flow does not depend on data.
-[[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression, const std::vector<Node>& outputs,
-                                                 const std::vector<Access>& inputs, std::uint64_t elements);
+/// Cycles from launch to the last worker's exit for one call on an idle tile: exact where control
+/// flow does not depend on data.
+[[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine,
+                                                 const Expression& expression,
+                                                 const std::vector<Node>& outputs,
+                                                 const std::vector<Access>& inputs,
+                                                 std::uint64_t elements);
 /// The same for one output, the last node, and vector inputs only.
-[[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression, std::uint64_t elements);
+[[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine,
+                                                 const Expression& expression,
+                                                 std::uint64_t elements);
 
 }  // namespace superstep::vertex

@@ -85,8 +85,8 @@ class Lowering : public testing::TestWithParam<std::pair<int, int>> {
                       static_cast<std::uint32_t>(GetParam().second));
   }
   void check(const std::string& arguments, const std::string& result, const std::string& body) {
-    expect_plan_computes("func.func @main(" + arguments + ") -> (" + result + ") {\n" + body + "\n}",
-                         machine());
+    expect_plan_computes(
+        "func.func @main(" + arguments + ") -> (" + result + ") {\n" + body + "\n}", machine());
   }
 };
 
