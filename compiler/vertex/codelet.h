@@ -27,13 +27,22 @@ struct Codelet {
 
 /// How an input of an elementwise vertex is read.
 enum class Access : std::uint8_t {
-  kVector,  ///< one element for each output element
-  kScalar,  ///< one element for all
+  kVector,     ///< one element for each output element
+  kScalar,     ///< one element for all
+  kCyclic,     ///< element (start + i) mod period for output element i
+  kStretched,  ///< element (start + i) / period for output element i
 };
 
-/// Elementwise over n elements. State words: {n, output addresses…, input addresses…} as 32-bit
-/// words. Addresses are 8-byte aligned; storage is padded to 8 bytes, and the codelet may read and
-/// write the padding but nothing beyond. n >= 0. A scalar input's address is that of its element.
+/// State words of an input with this access: its address, and for kCyclic and kStretched {address,
+/// start, period} with start < period.
+[[nodiscard]] constexpr std::uint32_t state_words(Access access) {
+  return access == Access::kCyclic || access == Access::kStretched ? 3 : 1;
+}
+
+/// Elementwise over n elements. State words: {n, output addresses…, inputs…} as 32-bit words, with
+/// `state_words` of each input. Addresses are 8-byte aligned; storage is padded to 8 bytes, and the
+/// codelet may read and write the padding but nothing beyond. n >= 0. A scalar input's address is
+/// that of its element.
 [[nodiscard]] Codelet elementwise(const MachineConfig& machine, const Expression& expression,
                                   const std::vector<Node>& outputs,
                                   const std::vector<Access>& inputs);

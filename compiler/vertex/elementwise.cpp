@@ -45,8 +45,14 @@ class ScalarLoop {
     code_.branch("brz", {code_.m("cmpult", {element_, n})}, done);
     code_.mark();
     for (std::size_t i = 0; i < outputs_.size(); ++i) to_.push_back(state(1 + i));
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      from_.push_back(state(1 + outputs_.size() + i));
+    std::size_t word = 1 + outputs_.size();
+    for (const Access access : inputs_) {
+      from_.push_back(state(word));
+      const bool repeats = state_words(access) == 3;
+      starts_.push_back(repeats ? state(word + 1) : Reg{});
+      periods_.push_back(repeats ? state(word + 2) : Reg{});
+      word += state_words(access);
+    }
     make_offsets();
     code_.end_prologue();
 
@@ -65,6 +71,7 @@ class ScalarLoop {
     std::vector<std::vector<Reg>> words(outputs_.size());
     for (std::uint32_t k = 0; k < lanes_; ++k) {
       lane.begin([&](std::uint32_t input, Form form) {
+        if (starts_[input].valid()) return load_repeated(input, form, k);
         const auto [delta, index] = place(bytes_of(dtypes_[input]), k);
         return load_element(code_, dtypes_[input], form, from_[input], delta, index);
       });
@@ -109,6 +116,15 @@ class ScalarLoop {
   [[nodiscard]] Place place(std::uint32_t size, std::uint32_t k) const {
     if (size == 4 && upper_.valid() && k >= 2) return {upper_, k - 2};
     return {offsets_[size], k};
+  }
+
+  [[nodiscard]] Reg load_repeated(std::uint32_t input, Form form, std::uint32_t k) const {
+    const Reg position = code_.m("add", {code_.m("add", {starts_[input], element_}), k});
+    const Division place = divide_small(code_, position, periods_[input]);
+    const Reg index = inputs_[input] == Access::kCyclic ? place.remainder : place.quotient;
+    const std::uint32_t size = bytes_of(dtypes_[input]);
+    const Reg offset = size == 1 ? index : code_.m("shl", {index, size == 2 ? 1 : 2});
+    return load_element(code_, dtypes_[input], form, from_[input], offset, 0);
   }
 
   [[nodiscard]] Reg stored_form(Lane& lane, Node output) const {
@@ -156,7 +172,7 @@ class ScalarLoop {
   const std::vector<Access>& inputs_;
   std::vector<DType> dtypes_;
   std::uint32_t lanes_ = 1;
-  std::vector<Reg> to_, from_;
+  std::vector<Reg> to_, from_, starts_, periods_;
   Reg element_;     ///< first of the turn
   Reg offsets_[5];  ///< of the turn's first element in bytes, by element size
   Reg upper_;       ///< of the third element of four, in bytes, where elements have four bytes

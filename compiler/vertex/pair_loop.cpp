@@ -313,6 +313,9 @@ std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine,
     if (expression.dtype(output) != DType::kF32 || lane.is_invariant(output.id))
       return std::nullopt;
   }
+  for (const Access access : inputs) {
+    if (state_words(access) != 1) return std::nullopt;
+  }
   const auto& steps = expression.steps();
   std::vector<bool> used(steps.size(), false);
   for (const Node output : outputs) used[output.id] = true;

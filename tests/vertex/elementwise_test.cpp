@@ -288,5 +288,74 @@ TEST(Elementwise, AnOutputMayLieOverAnInput) {
   }
 }
 
+struct Repeat {
+  std::uint32_t start, period;
+};
+
+/// Rows, columns and elements that an output of any size and place reads again and again.
+void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyclic,
+                    Repeat stretched, std::uint32_t workers) {
+  SCOPED_TRACE(fmt::format("{} to {}, {} elements, cyclic {} of {}, stretched {} of {}, {} workers",
+                           name_of(dtype), name_of(result), elements, cyclic.start, cyclic.period,
+                           stretched.start, stretched.period, workers));
+  Expression e;
+  const Node row = e.input(0, dtype), column = e.input(1, dtype), x = e.input(2, dtype),
+             scalar = e.input(3, dtype);
+  const Node term = e.apply(Primitive::kSub, {e.apply(Primitive::kAdd, {x, column}), scalar});
+  const Node output = result == DType::kI1 ? e.apply(Primitive::kLt, {row, term})
+                                           : e.apply(Primitive::kSub, {row, term});
+  const std::vector<Access> access = {Access::kCyclic, Access::kStretched, Access::kVector,
+                                      Access::kScalar};
+  TileRunner tile(workers);
+  const std::size_t size = size_of(dtype);
+  const auto n = static_cast<std::uint32_t>(elements);
+  const HostTensor row_data = sample({dtype, {cyclic.period}}, 1);
+  const HostTensor column_data = sample({dtype, {(stretched.start + n) / stretched.period + 1}}, 2);
+  std::vector<HostTensor> inputs = {HostTensor({dtype, {elements}}),
+                                    HostTensor({dtype, {elements}}), sample({dtype, {elements}}, 3),
+                                    sample({dtype, {}}, 4)};
+  for (std::uint32_t i = 0; i < n; ++i) {
+    std::memcpy(inputs[0].data.data() + i * size,
+                row_data.data.data() + (cyclic.start + i) % cyclic.period * size, size);
+    std::memcpy(inputs[1].data.data() + i * size,
+                column_data.data.data() + (stretched.start + i) / stretched.period * size, size);
+  }
+  const std::uint32_t to = tile.put(HostTensor({result, {elements}}));
+  const std::vector<std::uint32_t> state = {n,
+                                            to,
+                                            tile.put(row_data),
+                                            cyclic.start,
+                                            cyclic.period,
+                                            tile.put(column_data),
+                                            stretched.start,
+                                            stretched.period,
+                                            tile.put(inputs[2]),
+                                            tile.put(inputs[3])};
+  tile.run(elementwise(tile.machine(), e, {output}, access), state);
+  const HostTensor want = evaluate_expression(e, output, inputs);
+  const HostTensor got = tile.get(to, {result, {elements}});
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(hex(got, i), hex(want, i)) << "element " << i;
+}
+
+TEST(Elementwise, InputsRepeatAsRowsAndColumns) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kI8, DType::kI16, DType::kU32}) {
+    for (const DType result : {dtype, DType::kI1}) {
+      for (const std::uint32_t period : {1U, 2U, 3U, 4U, 10U, 64U}) {
+        for (const std::uint32_t start : {0U, 1U, period / 2, period - 1}) {
+          if (start >= period) continue;
+          for (const std::uint32_t workers : {1U, 6U, 8U}) {
+            for (const std::int64_t elements : {0, 1, 2, 3, 7, 8, 32, 61, 300})
+              check_repeated(dtype, result, elements, {start, period}, {start, period}, workers);
+          }
+        }
+      }
+    }
+  }
+  for (const std::int64_t elements : {5, 32, 100}) {
+    check_repeated(DType::kF32, DType::kF32, elements, {3, 10}, {1, 7}, 6);
+    check_repeated(DType::kF32, DType::kF32, elements, {0, 32}, {10, 64}, 4);
+  }
+}
+
 }  // namespace
 }  // namespace superstep::vertex
