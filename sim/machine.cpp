@@ -187,11 +187,6 @@ void Machine::move_words() {
     ports.push_back(
         {tiles_[i].id(), events, {reinterpret_cast<std::byte*>(memory.data()), memory.size()}});
     entries.push_back(i);
-    for (const PortEvent& event : events) {
-      if (event.kind == PortEvent::Kind::kPointer && event.value < memory.first_free_of_code()) {
-        memory.touched();
-      }
-    }
   }
   if (ports.empty()) return;
   const FabricResult moved = resolve_exchange(image_.machine, ports);
@@ -202,6 +197,8 @@ void Machine::move_words() {
   }
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const std::size_t i = entries[p];
+    TileMemory& memory = tiles_[i].memory();
+    if (moved.lowest_write_by_tile[p] < memory.first_free_of_code()) memory.touched();
     const std::uint64_t last = moved.last_event_by_tile[p];
     last_event_[i] = last == 0 ? 0 : last + 1;
     if (stops_[i].kind == TileStop::Kind::kExchangeDone && last > stops_[i].cycle) {

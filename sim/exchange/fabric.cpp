@@ -61,7 +61,12 @@ class Phase {
       Side& side = sides_[p];
       result.last_event_by_tile.push_back(side.last_event);
       result.last_event = std::max(result.last_event, side.last_event);
-      for (const Run& run : side.receives) result.bytes += run.bytes();
+      std::uint32_t lowest = std::numeric_limits<std::uint32_t>::max();
+      for (const Run& run : side.receives) {
+        result.bytes += run.bytes();
+        lowest = std::min(lowest, run.address);
+      }
+      result.lowest_write_by_tile.push_back(lowest);
       if (side.fault && (!result.fault || side.fault->cycle < result.fault->cycle)) {
         result.fault = std::move(side.fault);
       }

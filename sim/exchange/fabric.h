@@ -31,8 +31,9 @@ struct FabricFault {
 struct FabricResult {
   std::uint64_t bytes = 0;       ///< written to tile memories
   std::uint64_t last_event = 0;  ///< the last cycle in which a port was busy or controlled
-  std::vector<std::uint64_t> last_event_by_tile;  ///< by port; 0 for a tile without events
-  std::optional<FabricFault> fault;               ///< the one with the smallest (cycle, tile)
+  std::vector<std::uint64_t> last_event_by_tile;    ///< by port; 0 for a tile without events
+  std::vector<std::uint32_t> lowest_write_by_tile;  ///< by port: address, or 2^32 - 1 without
+  std::optional<FabricFault> fault;                 ///< the one with the smallest (cycle, tile)
 };
 
 /// Moves the words of one phase between tile memories; nothing is written when there is a fault.

@@ -20,6 +20,10 @@ bool WorkerCode::matches(const TileMemory& memory) const {
   return true;
 }
 
+void WorkerCode::mark_decoded(TileMemory& memory) const {
+  for (const Word& word : words_) memory.mark_decoded(word.address);
+}
+
 CodeStore::CodeStore(const MachineConfig& machine) : machine_(machine) {}
 CodeStore::~CodeStore() = default;
 

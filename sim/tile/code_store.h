@@ -25,8 +25,8 @@ class WorkerCode {
   [[nodiscard]] const WorkerStep* at(std::uint32_t pc) const;
   /// Whether a tile has the words that were decoded.
   [[nodiscard]] bool matches(const TileMemory& memory) const;
-  /// The first address after the highest word.
-  [[nodiscard]] std::uint32_t end() const { return end_; }
+  /// Marks those words in a tile that has them.
+  void mark_decoded(TileMemory& memory) const;
 
  private:
   friend class WorkerDecoder;
@@ -41,7 +41,6 @@ class WorkerCode {
   std::vector<Word> words_;           ///< ascending addresses
   std::vector<const WorkerStep*> by_word_;
   std::uint32_t begin_ = 0;
-  std::uint32_t end_ = 0;
   const WorkerStep* entry_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -22,6 +23,7 @@ TileMemory::TileMemory(TileMemory&& other) noexcept
       size_(other.size_),
       bytes_(std::exchange(other.bytes_, nullptr)),
       first_free_of_code_(other.first_free_of_code_),
+      decoded_(std::move(other.decoded_)),
       code_version_(other.code_version_) {}
 
 std::byte* TileMemory::data() const {
@@ -44,8 +46,27 @@ bool TileMemory::read(std::uint32_t address, std::span<std::byte> out) const {
 bool TileMemory::write(std::uint32_t address, std::span<const std::byte> in) {
   if (!contains(address, in.size())) return false;
   if (!in.empty()) std::memcpy(data() + (address - base_), in.data(), in.size());
-  if (address < first_free_of_code_) touched();
+  if (decoded(address, in.size())) touched();
   return true;
+}
+
+void TileMemory::mark_decoded(std::uint32_t address) {
+  SUPERSTEP_CHECK(contains(address, 4), "decoded code lies in tile memory");
+  const std::size_t word = (address - base_) / 4;
+  if (word >= decoded_.size()) {
+    decoded_.resize(word + 1);
+    first_free_of_code_ = base_ + static_cast<std::uint32_t>(word + 1) * 4;
+  }
+  decoded_[word] = true;
+}
+
+bool TileMemory::decoded(std::uint32_t address, std::size_t bytes) const {
+  if (address >= first_free_of_code_ || bytes == 0) return false;
+  const std::size_t end = std::min((address - base_ + bytes + 3) / 4, decoded_.size());
+  for (std::size_t word = (address - base_) / 4; word < end; ++word) {
+    if (decoded_[word]) return true;
+  }
+  return false;
 }
 
 }  // namespace superstep

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "isa/machine_config.h"
 
@@ -26,7 +27,7 @@ class TileMemory {
   }
 
   /// Copies bytes out or in; false, and nothing done, when they are not all in the memory. Writing
-  /// over code is noticed.
+  /// over decoded code is noticed.
   [[nodiscard]] bool read(std::uint32_t address, std::span<std::byte> out) const;
   [[nodiscard]] bool write(std::uint32_t address, std::span<const std::byte> in);
 
@@ -37,14 +38,18 @@ class TileMemory {
     return value;
   }
 
-  /// The bytes, from `base()`; allocated now. Stores at or above `first_free_of_code` need no call
-  /// of `touched`.
+  /// The bytes, from `base()`; allocated now. Whoever writes through it calls `touched` when it
+  /// wrote `decoded` words.
   [[nodiscard]] std::byte* data() const;
-  [[nodiscard]] std::uint32_t first_free_of_code() const { return first_free_of_code_; }
-  void set_first_free_of_code(std::uint32_t address) { first_free_of_code_ = address; }
 
-  /// Notes a store below `first_free_of_code`; `code_version` changes so that decoded code is
-  /// compared again.
+  /// Notes that a word has been decoded.
+  void mark_decoded(std::uint32_t address);
+  /// Whether one of the words in [address, address + bytes) has been decoded.
+  [[nodiscard]] bool decoded(std::uint32_t address, std::size_t bytes) const;
+  /// No word from here on has been decoded.
+  [[nodiscard]] std::uint32_t first_free_of_code() const { return first_free_of_code_; }
+
+  /// `code_version` changes so that decoded code is compared again.
   void touched() { ++code_version_; }
   [[nodiscard]] std::uint64_t code_version() const { return code_version_; }
 
@@ -53,6 +58,7 @@ class TileMemory {
   std::uint32_t size_;
   mutable std::byte* bytes_ = nullptr;
   std::uint32_t first_free_of_code_;
+  std::vector<bool> decoded_;  ///< by word, below `first_free_of_code_`
   std::uint64_t code_version_ = 0;
 };
 

@@ -43,11 +43,12 @@ class MemoryPort {
     std::memcpy(&value, data_ + (address - base_), sizeof(T));
     return value;
   }
-  /// True when the store may have changed code.
+  /// True when the store changed decoded code.
   template <class T>
   [[nodiscard]] bool store(std::uint32_t address, T value) {
     std::memcpy(data_ + (address - base_), &value, sizeof(T));
-    return address < memory_->first_free_of_code();
+    // Most data lies above all code, so that most stores end here.
+    return address < memory_->first_free_of_code() && memory_->decoded(address, sizeof(T));
   }
 
   /// Whether two accesses of one instruction need the same element in the same cycle.

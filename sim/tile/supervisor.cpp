@@ -143,7 +143,7 @@ bool Supervisor::decode(Step& step, std::uint32_t pc) {
     fault("a two-word instruction that is not 8-byte aligned");
     return false;
   }
-  memory.set_first_free_of_code(std::max(memory.first_free_of_code(), pc + 4 * info->spec.words));
+  for (std::uint32_t w = 0; w < info->spec.words; ++w) memory.mark_decoded(pc + 4 * w);
   return true;
 }
 

@@ -52,7 +52,6 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
   }
   for (const auto& [address, value] : words_) code_->words_.push_back({address, value});
   code_->begin_ = steps_.begin()->first;
-  code_->end_ = words_.empty() ? code_->begin_ : words_.rbegin()->first + 4;
   code_->by_word_.resize((steps_.rbegin()->first - code_->begin_) / 4 + 1);
   for (const auto& [pc, step] : steps_) code_->by_word_[(pc - code_->begin_) / 4] = step;
   return std::move(code_);

@@ -27,7 +27,7 @@ const WorkerStep* WorkerLauncher::step_at(std::uint32_t pc) {
   const auto [found, is_new] = by_entry_.try_emplace(pc, nullptr);
   if (is_new) {
     found->second = code_.find(pc, memory_);
-    memory_.set_first_free_of_code(std::max(memory_.first_free_of_code(), found->second->end()));
+    found->second->mark_decoded(memory_);
   }
   current_ = found->second;
   return current_->entry();
