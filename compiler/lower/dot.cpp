@@ -292,11 +292,17 @@ class ProductLowering {
     }
   }
 
+  /// Elements from one product of a batch to the next: each starts 8-byte aligned, whatever the
+  /// dtype.
+  static std::int64_t product_stride(Range rows, Range columns) {
+    return (rows.size() * columns.size() + 7) / 8 * 8;
+  }
+
   BufferId add_products(DType dtype) {
     std::vector<Interval> intervals;
     std::int64_t begin = 0;
     for_each_block([&](TileId at, std::int64_t, Range batch, Range rows, Range columns, Range) {
-      intervals.push_back({begin, batch.size() * rows.size() * columns.size(), {at}});
+      intervals.push_back({begin, batch.size() * product_stride(rows, columns), {at}});
       begin = intervals.back().end();
     });
     return values_.add_temporary(dtype, std::make_shared<const Layout>(std::move(intervals)),
@@ -313,17 +319,19 @@ class ProductLowering {
                    .writes = {products}};
     const auto input_bytes = static_cast<std::int64_t>(size_of(input_));
     const std::int64_t result_bytes = builder_.buffer(products).element_bytes;
-    for_each_block(
-        [&](TileId at, std::int64_t, Range batch, Range rows, Range columns, Range depth) {
-          const std::int64_t m = rows.size(), n = columns.size(), k = depth.size();
-          for (std::int64_t i = 0; i < batch.size(); ++i) {
-            set.launches.push_back(
-                {at, MatmulKernel::state(m, n, k, StateWord::address(a, i * m * k * input_bytes),
-                                         StateWord::address(b, i * n * k * input_bytes),
-                                         StateWord::address(products, i * m * n * result_bytes))});
-          }
-          set.flops += static_cast<std::uint64_t>(2 * batch.size() * m * n * k);
-        });
+    for_each_block([&](TileId at, std::int64_t, Range batch, Range rows, Range columns,
+                       Range depth) {
+      const std::int64_t m = rows.size(), n = columns.size(), k = depth.size();
+      for (std::int64_t i = 0; i < batch.size(); ++i) {
+        set.launches.push_back(
+            {at,
+             MatmulKernel::state(
+                 m, n, k, StateWord::address(a, i * m * k * input_bytes),
+                 StateWord::address(b, i * n * k * input_bytes),
+                 StateWord::address(products, i * product_stride(rows, columns) * result_bytes))});
+      }
+      set.flops += static_cast<std::uint64_t>(2 * batch.size() * m * n * k);
+    });
     builder_.add_compute(gathered_, std::move(set));
   }
 
@@ -333,7 +341,7 @@ class ProductLowering {
     std::size_t number = 0;
     for_each_block([&](TileId, std::int64_t ik, Range batch, Range rows, Range columns, Range) {
       const std::int64_t begin = products.intervals()[number++].begin;
-      // Cut in the result's index spaces; the products are dense.
+      // Cut in the result's index spaces; each product is dense.
       std::vector<Box> parts{{begin, 0, {}}};
       const auto nest = [&](std::vector<Axis> axes, Range range, std::int64_t unit) {
         std::int64_t from = unit;
@@ -352,7 +360,7 @@ class ProductLowering {
         }
         parts = std::move(grown);
       };
-      nest(result_batch_, batch, rows.size() * columns.size());
+      nest(result_batch_, batch, product_stride(rows, columns));
       nest(result_rows_, rows, columns.size());
       nest(result_columns_, columns, 1);
       for (Box& box : parts) {

@@ -184,10 +184,15 @@ class ModuleLowering {
       const std::optional<BufferId> storage = storage_for(r);
       if (!settled[r]) continue;
       if (storage && *storage != *settled[r]) {
-        if (!builder_.take_storage(*settled[r], *storage)) {
-          copy(*settled[r], *storage, last.next_round());
+        const BufferId stored = *settled[r];
+        // A value that is two results may be in another argument's storage already.
+        const bool is_argument = builder_.buffer(stored).kind == Buffer::Kind::kArgument;
+        if (!is_argument && builder_.take_storage(stored, *storage)) {
+          std::ranges::replace(settled, std::optional(stored), storage);
+        } else {
+          copy(stored, *storage, last.next_round());
+          settled[r] = storage;
         }
-        settled[r] = storage;
       }
       builder_.mutable_buffer(*settled[r]).is_result = true;
     }

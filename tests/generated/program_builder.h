@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+#include "tests/generated/bounded.h"
+#include "tests/generated/random.h"
+
+namespace superstep {
+
+/// A program while it grows: each value is evaluated as soon as it is there.
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(std::uint64_t seed) : random(seed) {}
+
+  Random random;
+
+  /// An argument, a constant, an iota or a scalar broadcast.
+  ValueId leaf(TensorType type);
+  /// A value that is there and satisfies `fits`, else a leaf of a type that does; `dtypes` lists
+  /// the element types that may fit.
+  ValueId any(std::span<const DType> dtypes,
+              const std::function<bool(const TensorType&)>& fits = {});
+  /// A value or a leaf of this type.
+  ValueId of_type(TensorType type);
+  /// Adds an op unless its results would be too large or without a bound; false then.
+  bool add(std::string_view name, std::vector<ValueId> operands, Attributes attributes = {},
+           std::vector<Graph> regions = {});
+
+  [[nodiscard]] const TensorType& type(ValueId value) const { return graph_.type(value); }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const std::vector<HostTensor>& arguments() const { return arguments_; }
+  [[nodiscard]] const std::vector<Bounded>& values() const { return values_; }
+
+ private:
+  Graph graph_;
+  std::vector<HostTensor> arguments_;
+  std::vector<Bounded> values_;  ///< by value of the graph
+};
+
+/// Attributes that every op has: its result type.
+[[nodiscard]] Attributes with_type(Attributes attributes, const TensorType& type);
+
+}  // namespace superstep

@@ -1,0 +1,94 @@
+#include "tests/generated/tensors.h"
+
+#include <array>
+#include <cmath>
+
+#include "compiler/ops/elements.h"
+
+namespace superstep {
+namespace {
+
+enum class Flavour : std::uint8_t { kSmall, kOrdinary, kWide, kSpecial };
+
+// Canonical and other quiet NaN, infinities, zeros, subnormals, the largest and 1.
+constexpr std::array<std::uint32_t, 13> kSpecialF32 = {
+    0x7fc00000, 0x7fc01234, 0xffc00001, 0x7f800000, 0xff800000, 0x00000000, 0x80000000,
+    0x00000001, 0x80012345, 0x007fffff, 0x7f7fffff, 0xff7fffff, 0x3f800000};
+constexpr std::array<std::uint32_t, 13> kSpecialF16 = {0x7e00, 0x7e12, 0xfe01, 0x7c00, 0xfc00,
+                                                       0x0000, 0x8000, 0x0001, 0x8123, 0x03ff,
+                                                       0x7bff, 0xfbff, 0x3c00};
+
+std::uint64_t random_float(Random& random, DType dtype, Flavour flavour) {
+  HostTensor scalar(TensorType{dtype, {}});
+  const double sign = random.chance(50) ? -1 : 1;
+  switch (flavour) {
+    case Flavour::kSmall:
+      write_float(scalar, 0, static_cast<double>(random.between(-8, 8)) / 2);
+      break;
+    case Flavour::kSpecial:
+      if (random.chance(50)) {
+        return dtype == DType::kF16 ? random.pick(kSpecialF16) : random.pick(kSpecialF32);
+      }
+      [[fallthrough]];
+    case Flavour::kOrdinary:
+      write_float(scalar, 0, sign * 4 * random.unit());
+      break;
+    case Flavour::kWide: {
+      const auto exponent = static_cast<int>(random.between(-20, dtype == DType::kF16 ? 8 : 20));
+      write_float(scalar, 0, sign * std::ldexp(1 + random.unit(), exponent));
+      break;
+    }
+  }
+  return read_bits(scalar, 0);
+}
+
+std::int64_t random_integer(Random& random, Flavour flavour) {
+  constexpr std::array<std::int64_t, 10> kEdges = {0,    1,     -1,     2,          127,
+                                                   -128, 32767, -32768, 2147483647, -2147483648};
+  if (flavour == Flavour::kSmall) return random.between(-8, 8);
+  if (flavour == Flavour::kOrdinary) return random.between(-100, 100);
+  if (flavour == Flavour::kSpecial && random.chance(50)) return random.pick(kEdges);
+  return static_cast<std::int64_t>(random.bits());
+}
+
+}  // namespace
+
+DType random_dtype(Random& random) {
+  constexpr std::array kDTypes = {DType::kF32, DType::kF32, DType::kF32, DType::kF32, DType::kF16,
+                                  DType::kF16, DType::kI1,  DType::kI8,  DType::kI16, DType::kI32,
+                                  DType::kI32, DType::kU8,  DType::kU16, DType::kU32};
+  return random.pick(kDTypes);
+}
+
+Shape random_shape(Random& random, std::int64_t most) {
+  constexpr std::array<std::int64_t, 14> kSizes = {1, 1, 2, 3, 3, 4, 5, 7, 8, 13, 16, 17, 33, 257};
+  Shape shape(random.below(6));
+  std::int64_t elements = 1;
+  for (std::int64_t& size : shape) {
+    size = random.pick(kSizes);
+    if (elements * size > most) size = 1;
+    elements *= size;
+    if (random.chance(1)) size = 0;
+  }
+  for (std::size_t i = shape.size(); i > 1; --i) std::swap(shape[i - 1], shape[random.below(i)]);
+  return shape;
+}
+
+HostTensor random_tensor(Random& random, const TensorType& type) {
+  constexpr std::array kFlavours = {Flavour::kSmall, Flavour::kOrdinary, Flavour::kOrdinary,
+                                    Flavour::kWide, Flavour::kSpecial};
+  const Flavour flavour = random.pick(kFlavours);
+  HostTensor tensor(type);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
+    if (is_float(type.dtype)) {
+      write_bits(tensor, i, random_float(random, type.dtype, flavour));
+    } else if (type.dtype == DType::kI1) {
+      write_int(tensor, i, random.chance(50) ? 1 : 0);
+    } else {
+      write_int(tensor, i, random_integer(random, flavour));
+    }
+  }
+  return tensor;
+}
+
+}  // namespace superstep
