@@ -5,11 +5,10 @@
 #include "isa/assembler.h"
 #include "tools/command.h"
 #include "tools/files.h"
-#include "tools/options.h"
 
 namespace superstep {
 
-ExitCode asm_command(const std::vector<std::string>& words) {
+Options asm_options() {
   Options options("asm FILE.S [options]", "Assembles one source file and lists its words.",
                   {"superstep asm fill.S",
                    "superstep asm fill.S --output fill.bin && superstep disasm fill.bin"});
@@ -17,7 +16,10 @@ ExitCode asm_command(const std::vector<std::string>& words) {
       .values("set", "KEY=VALUE", "override one key of the machine")
       .value("output", "FILE", "write the words there, little endian")
       .positionals(1, 1);
-  if (!options.parse(words)) return ExitCode::kOk;
+  return options;
+}
+
+ExitCode asm_command(const Options& options) {
   const MachineConfig machine =
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
   const std::string& path = options.words()[0];

@@ -2,29 +2,44 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
+#include "tools/options.h"
 
 namespace superstep {
 
-/// One subcommand of `superstep`. `run` gets the words after its name and returns the exit code;
-/// user errors are thrown.
+/// One subcommand of `superstep`: `options` says what it takes, `run` does it and returns the exit
+/// code; user errors are thrown.
 struct Command {
   const char* name;
   const char* summary;
-  ExitCode (*run)(const std::vector<std::string>& words);
+  Options (*options)();
+  ExitCode (*run)(const Options& options);
 };
 
 /// Every subcommand, in the order of the help text.
 [[nodiscard]] std::span<const Command> all_commands();
 
-ExitCode run_command(const std::vector<std::string>& words);
-ExitCode compile_command(const std::vector<std::string>& words);
-ExitCode report_command(const std::vector<std::string>& words);
-ExitCode config_command(const std::vector<std::string>& words);
-ExitCode asm_command(const std::vector<std::string>& words);
-ExitCode disasm_command(const std::vector<std::string>& words);
-ExitCode trace_command(const std::vector<std::string>& words);
+/// The text of `superstep help`.
+[[nodiscard]] std::string overview();
+
+[[nodiscard]] Options run_options();
+ExitCode run_command(const Options& options);
+[[nodiscard]] Options compile_options();
+ExitCode compile_command(const Options& options);
+[[nodiscard]] Options report_options();
+ExitCode report_command(const Options& options);
+[[nodiscard]] Options bench_options();
+ExitCode bench_command(const Options& options);
+[[nodiscard]] Options config_options();
+ExitCode config_command(const Options& options);
+[[nodiscard]] Options asm_options();
+ExitCode asm_command(const Options& options);
+[[nodiscard]] Options disasm_options();
+ExitCode disasm_command(const Options& options);
+[[nodiscard]] Options trace_options();
+ExitCode trace_command(const Options& options);
+[[nodiscard]] Options docs_options();
+ExitCode docs_command(const Options& options);
 
 }  // namespace superstep

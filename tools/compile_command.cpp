@@ -1,15 +1,13 @@
 #include <fmt/format.h>
 
-#include "compiler/compile.h"
 #include "tools/command.h"
-#include "tools/files.h"
-#include "tools/options.h"
+#include "tools/compile_file.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 
 namespace superstep {
 
-ExitCode compile_command(const std::vector<std::string>& words) {
+Options compile_options() {
   Options options("compile PROGRAM.mlir [options]",
                   "Compiles a StableHLO program and shows its steps and memory.",
                   {"superstep compile step.mlir -m bow"});
@@ -17,24 +15,17 @@ ExitCode compile_command(const std::vector<std::string>& words) {
       .values("set", "KEY=VALUE", "override one key of the machine")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
-  if (!options.parse(words)) return ExitCode::kOk;
+  return options;
+}
+
+ExitCode compile_command(const Options& options) {
   Progress progress(options.has("quiet"));
   const MachineConfig machine =
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
   const std::string& path = options.words()[0];
-  const Module module = import_stablehlo(read_text_file(path), path);
-  ProgramInfo info;
-  ProgramImage image;
-  try {
-    image = compile(
-        module, machine,
-        [&](std::string_view stage) { progress.show(fmt::format("compile   {}", stage)); },
-        [&](const ProgramInfo& memory) { info = memory; });
-  } catch (const DoesNotFit&) {
-    fmt::print("{}", memory_report(info, machine));
-    throw;
-  }
-  fmt::print("{} on {}: {} steps, {} of {} tiles\n", module.name, machine.name,
+  const ProgramImage image = compile_file(path, machine, progress);
+  progress.clear();
+  fmt::print("{} on {}: {} steps, {} of {} tiles\n", image.info.module, machine.name,
              image.info.steps.size(), image.entries.size(), machine.tiles());
   for (std::size_t k = 0; k < image.arguments.size(); ++k)
     fmt::print("  arg{:<4} {}\n", k, image.arguments[k].text());

@@ -6,15 +6,17 @@
 #include "isa/assembler.h"
 #include "tools/command.h"
 #include "tools/files.h"
-#include "tools/options.h"
 
 namespace superstep {
 
-ExitCode disasm_command(const std::vector<std::string>& words) {
+Options disasm_options() {
   Options options("disasm FILE.bin | 0xWORD…", "Shows machine words as assembly.",
                   {"superstep disasm 0x58e0e003", "superstep disasm fill.bin"});
   options.positionals(1, 100'000);
-  if (!options.parse(words)) return ExitCode::kOk;
+  return options;
+}
+
+ExitCode disasm_command(const Options& options) {
   std::vector<std::uint32_t> code;
   if (!options.words()[0].starts_with("0x")) {
     const std::string bytes = read_text_file(options.words()[0]);

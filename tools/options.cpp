@@ -41,6 +41,8 @@ Options& Options::positionals(std::size_t least, std::size_t most) {
 }
 
 bool Options::parse(const std::vector<std::string>& words) {
+  command_line_ = "superstep " + usage_.substr(0, usage_.find(' '));
+  for (const std::string& word : words) command_line_ += " " + word;
   po::options_description all = description_;
   all.add_options()("positional", po::value<std::vector<std::string>>());
   po::positional_options_description positional;
@@ -64,10 +66,7 @@ bool Options::parse(const std::vector<std::string>& words) {
   } catch (const po::error& error) {
     usage_error(fmt::format("{}; --help lists the options", error.what()));
   }
-  if (has("help")) {
-    fmt::print("{}", help());
-    return false;
-  }
+  if (has("help")) return false;
   positional_ = list("positional");
   if (positional_.size() < least_)
     usage_error(fmt::format("a word is missing\nusage: superstep {}", usage_));
@@ -101,12 +100,13 @@ std::uint32_t Options::number(const std::string& name, std::uint32_t low, std::u
 
 std::string Options::help() const {
   std::string text = fmt::format("{}\n\nusage: superstep {}\n\nexamples\n", summary_, usage_);
-  for (const std::string& example : examples_) text += "  " + example + "\n";
+  for (const std::string& example : examples_) text += fmt::format("  {}\n", example);
   text += "\noptions\n";
   for (const Entry& entry : entries_) {
     const std::size_t comma = entry.name.find(',');
-    std::string left = "--" + entry.name.substr(0, comma);
-    if (comma != std::string::npos) left = "-" + entry.name.substr(comma + 1) + ", " + left;
+    std::string left = fmt::format("--{}", entry.name.substr(0, comma));
+    if (comma != std::string::npos)
+      left = fmt::format("-{}, {}", entry.name.substr(comma + 1), left);
     if (!entry.placeholder.empty()) left += " " + entry.placeholder;
     text += fmt::format("  {:<28} {}\n", left, entry.help);
   }

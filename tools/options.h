@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ class Options {
   /// Words without a dash: `least` to `most` of them.
   Options& positionals(std::size_t least, std::size_t most);
 
-  /// False when help was asked for and printed. Throws UserError (usage) for a wrong word.
+  /// False when help was asked for. Throws UserError (usage) for a wrong word.
   [[nodiscard]] bool parse(const std::vector<std::string>& words);
 
   [[nodiscard]] bool has(const std::string& name) const { return map_.count(name) != 0; }
@@ -29,14 +30,15 @@ class Options {
   [[nodiscard]] std::uint32_t number(const std::string& name, std::uint32_t low, std::uint32_t high,
                                      std::uint32_t otherwise) const;
   [[nodiscard]] const std::vector<std::string>& words() const { return positional_; }
+  /// What was given to `parse`, as one line.
+  [[nodiscard]] const std::string& command_line() const { return command_line_; }
+  [[nodiscard]] std::string help() const;
 
  private:
   struct Entry {
     std::string name, placeholder, help;
   };
-  [[nodiscard]] std::string help() const;
-
-  std::string usage_, summary_;
+  std::string usage_, summary_, command_line_;
   std::vector<std::string> examples_;
   std::vector<Entry> entries_;
   std::size_t least_ = 0, most_ = 0;

@@ -1,6 +1,7 @@
 #include "tools/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,31 +11,55 @@
 namespace superstep {
 namespace {
 
+using std::chrono::milliseconds;
+
+constexpr milliseconds kRedraw{100};
+/// Without a terminal a quick command says nothing and a long one little.
+constexpr milliseconds kLine{2000};
+
 bool is_terminal() {
   const char* term = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && std::getenv("CI") == nullptr &&
          (!term || std::string_view(term) != "dumb");
 }
 
-}  // namespace
-
-Progress::Progress(bool quiet) : quiet_(quiet), terminal_(is_terminal()) {}
-
-Progress::~Progress() {
-  if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
+/// Columns of the terminal, so that a line never wraps.
+std::size_t width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
+  return size.ws_col;
 }
 
-void Progress::show(const std::string& text, bool now) {
-  if (quiet_) return;
-  const auto time = std::chrono::steady_clock::now();
-  if (!now && time < next_) return;
-  next_ = time + (terminal_ ? std::chrono::milliseconds(100) : std::chrono::seconds(2));
+}  // namespace
+
+Progress::Progress(bool quiet)
+    : quiet_(quiet),
+      terminal_(is_terminal()),
+      next_(std::chrono::steady_clock::now() + (terminal_ ? milliseconds(0) : kLine)) {}
+
+bool Progress::due() const { return !quiet_ && std::chrono::steady_clock::now() >= next_; }
+
+void Progress::show(const std::string& text) {
+  if (!due()) return;
+  next_ = std::chrono::steady_clock::now() + (terminal_ ? kRedraw : kLine);
   shown_ = true;
-  if (terminal_)
-    fmt::print(stderr, "\r\033[K{}", text);
-  else
-    fmt::print(stderr, "{}\n", text);
+  const std::string line = prefix_ + text;
+  if (terminal_) {
+    fmt::print(stderr, "\r\033[K{}", line.substr(0, width() - 1));
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
   std::fflush(stderr);
+}
+
+void Progress::stage(const std::string& text) {
+  if (terminal_) next_ = {};
+  show(text);
+}
+
+void Progress::clear() {
+  if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
 }
 
 }  // namespace superstep

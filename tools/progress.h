@@ -5,22 +5,35 @@
 
 namespace superstep {
 
-/// What a command is doing, on stderr: one line that is rewritten on a terminal, else a line now
-/// and then.
+/// What a command is doing, on stderr: one line that is rewritten on a terminal, else a line every
+/// few seconds. With CI set or TERM=dumb there is no terminal.
 class Progress {
  public:
   explicit Progress(bool quiet);
-  ~Progress();
+  ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Shows `text` when enough time has passed since the last one; always with `now`.
-  void show(const std::string& text, bool now = false);
+  /// Whether enough time has passed to show another line: ask before making a costly text.
+  [[nodiscard]] bool due() const;
+
+  /// Shows `text` when it is due.
+  void show(const std::string& text);
+
+  /// The same for something that may take long: on a terminal at once.
+  void stage(const std::string& text);
+
+  /// What every later text begins with.
+  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
+
+  /// Removes the line from a terminal, so that other output begins on an empty one.
+  void clear();
 
  private:
   bool quiet_, terminal_;
   bool shown_ = false;
-  std::chrono::steady_clock::time_point next_{};
+  std::string prefix_;
+  std::chrono::steady_clock::time_point next_;
 };
 
 }  // namespace superstep

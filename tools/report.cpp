@@ -6,23 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tools/numbers.h"
+
 namespace superstep {
 namespace {
-
-/// 1234567 as 1,234,567.
-std::string grouped(std::uint64_t n) {
-  std::string digits = std::to_string(n);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
-std::string grouped(Cycles n) { return grouped(n.value()); }
-
-std::string time_of(Cycles cycles, std::uint64_t clock_hz) {
-  if (clock_hz == 0) return {};
-  return fmt::format("{:.1f} us",
-                     static_cast<double>(cycles.value()) * 1e6 / static_cast<double>(clock_hz));
-}
 
 double percent(Cycles part, Cycles whole) {
   return whole.value() == 0
@@ -63,7 +50,7 @@ std::string text_report(const TraceSummary& t) {
       fmt::format("{:<28}{:>16}{:>16}{:>10}{:>10}\n", "", "cycles", "time", "% total", "% device");
   const auto row = [&](const char* name, Cycles cycles, bool of_device, const std::string& note) {
     out += fmt::format("{:<28}{:>16}{:>16}{:>10.1f}", name, grouped(cycles),
-                       time_of(cycles, t.clock_hz), percent(cycles, totals.cycles));
+                       time_text(cycles, t.clock_hz), percent(cycles, totals.cycles));
     if (of_device) out += fmt::format("{:>10.1f}", percent(cycles, on_device));
     out += note.empty() ? "\n" : "  " + note + "\n";
   };

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -9,13 +11,13 @@
 
 #include <unistd.h>
 
-#include "compiler/compile.h"
 #include "sim/host/arguments.h"
 #include "sim/machine.h"
 #include "sim/trace/trace.h"
 #include "tools/command.h"
+#include "tools/compile_file.h"
 #include "tools/files.h"
-#include "tools/options.h"
+#include "tools/numbers.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 
@@ -45,6 +47,13 @@ double tolerance(const Options& options, const std::string& name, double otherwi
   return value;
 }
 
+/// An output that cannot be written is found out before the run, not after it.
+void check_folder(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder))
+    usage_error(fmt::format("{}: there is no folder {}", file.string(), folder.string()));
+}
+
 std::string date_now() {
   const std::time_t now = std::time(nullptr);
   char text[32];
@@ -54,27 +63,39 @@ std::string date_now() {
   return text;
 }
 
+/// At most this many calls of a curve are shown.
+constexpr std::size_t kCurveRows = 9;
+
 /// The scalars that each call gave beside the expected ones: the loss curve.
 std::string curves(const ProgramImage& image, const std::vector<HostTensor>& results,
                    const TensorFile& expected) {
   std::string out;
-  for (const auto& [name, want] : expected) {
-    for (std::size_t k = 0; k < results.size(); ++k) {
-      const HostTensor& got = results[k];
-      if (name != fmt::format("result{}", k) || got.type.shape.size() != 1 ||
-          !(got.type == want.type) || !is_float(got.type.dtype))
-        continue;
-      const auto n = static_cast<std::size_t>(got.type.elements());
-      if (n < 2 || !image.results[k].shape.empty()) continue;
-      out += fmt::format("{:<10}{:>12}{:>16}{:>16}{:>14}\n", "call", name, "found", "expected",
-                         "difference");
-      for (std::size_t row = 0; row <= 8; ++row) {
-        const std::size_t i = row * (n - 1) / 8;
-        if (row > 0 && i == (row - 1) * (n - 1) / 8) continue;
-        const double a = element_as_double(got, i), b = element_as_double(want, i);
-        out += fmt::format("{:<10}{:>12}{:>16.7g}{:>16.7g}{:>14.2e}\n", i, "", a, b, a - b);
-      }
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const auto want = expected.find(fmt::format("result{}", k));
+    const HostTensor& got = results[k];
+    if (want == expected.end() || !(got.type == want->second.type) || !is_float(got.type.dtype) ||
+        !image.results[k].shape.empty() || got.type.shape.size() != 1)
+      continue;
+    const auto n = static_cast<std::size_t>(got.type.elements());
+    if (n < 2) continue;
+    const auto relative = [&](std::size_t i) {
+      const double a = element_as_double(got, i), b = element_as_double(want->second, i);
+      return a == b ? 0.0 : std::abs(a - b) / std::abs(b);
+    };
+    out += fmt::format("{:<10}{:>8}{:>16}{:>16}{:>16}\n", want->first, "call", "found", "expected",
+                       "relative error");
+    const std::size_t rows = std::min(n, kCurveRows);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t i = row * (n - 1) / (rows - 1);
+      out +=
+          fmt::format("{:<10}{:>8}{:>16.7g}{:>16.7g}{:>16.1e}\n", "", i, element_as_double(got, i),
+                      element_as_double(want->second, i), relative(i));
     }
+    std::size_t worst = 0;
+    for (std::size_t i = 1; i < n; ++i)
+      if (relative(i) > relative(worst)) worst = i;
+    out += fmt::format("{:<10}largest relative error of all {} calls: {:.1e}, call {}\n", "", n,
+                       relative(worst), worst);
   }
   return out;
 }
@@ -95,20 +116,20 @@ void print_small_results(const std::vector<HostTensor>& results) {
 
 }  // namespace
 
-ExitCode run_command(const std::vector<std::string>& words) {
+Options run_options() {
   Options options(
       "run PROGRAM.mlir [options]",
       "Compiles a StableHLO program, runs it on a simulated machine and reports.",
       {"superstep run step.mlir -m bow --input train.h5 --repeat 44 --expect expected.h5 -o run.h5",
        "superstep run affine.mlir -m tiny4 --input random:1 --set tile.workers=8"});
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
-      .values("set", "KEY=VALUE", "override one key of the machine")
+      .values("set", "KEY=VALUE", "override one key of the machine, as in tile.workers=8")
       .values("input,i", "FILE|random:SEED", "arguments arg0, arg1, …; later files win")
       .value("parameters", "FILE", "results of an earlier run as the arguments that no input gives")
-      .value("output", "FILE", "write result0, result1, … there")
-      .value("trace,o", "FILE", "write the trace there")
-      .value("level", "LEVEL", "summary, superstep or tile (tile)")
       .value("repeat", "N", "calls of the program (1)")
+      .value("output", "FILE", "write result0, result1, … there")
+      .value("trace-file,o", "FILE", "write the trace there")
+      .value("trace", "LEVEL", "what it keeps: summary, superstep or tile (superstep)")
       .value("expect", "FILE", "compare with result0, result1, … of this file")
       .value("rtol", "X", "relative tolerance of --expect (1e-4)")
       .value("atol", "X", "absolute tolerance of --expect (1e-6)")
@@ -117,12 +138,17 @@ ExitCode run_command(const std::vector<std::string>& words) {
       .flag("json", "print the report as JSON")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
-  if (!options.parse(words)) return ExitCode::kOk;
+  return options;
+}
+
+ExitCode run_command(const Options& options) {
+  std::signal(SIGINT, ask_interrupt);
   const std::string path = options.words()[0];
-  const auto level = trace_level(options.get("level").value_or("tile"));
+  const auto level = trace_level(options.get("trace").value_or("superstep"));
   if (!level)
     usage_error(
-        fmt::format("--level is summary, superstep or tile, found '{}'", *options.get("level")));
+        fmt::format("--trace takes summary, superstep or tile, found '{}'; -o names the file",
+                    *options.get("trace")));
   const double rtol = tolerance(options, "rtol", 1e-4), atol = tolerance(options, "atol", 1e-6);
   RunOptions run;
   run.calls = options.number("repeat", 1, 1'000'000'000, 1);
@@ -130,86 +156,80 @@ ExitCode run_command(const std::vector<std::string>& words) {
       options.number("threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()));
   run.check_races = options.has("check-races");
 
+  for (const char* file : {"output", "trace-file"})
+    if (const auto name = options.get(file)) check_folder(*name);
+  TensorFile expected, parameters;
+  if (const auto file = options.get("expect")) expected = read_tensors(*file);
+  if (const auto file = options.get("parameters")) parameters = read_tensors(*file);
+
   Progress progress(options.has("quiet"));
   const MachineConfig machine =
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
-  const Module module = import_stablehlo(read_text_file(path), path);
-  ProgramInfo info;
-  ProgramImage image;
-  try {
-    image = compile(
-        module, machine,
-        [&](std::string_view stage) { progress.show(fmt::format("compile   {}", stage)); },
-        [&](const ProgramInfo& memory) { info = memory; });
-  } catch (const DoesNotFit&) {
-    fmt::print("{}", memory_report(info, machine));
-    throw;
-  }
-  const std::vector<HostTensor> arguments = load_arguments(
-      image.arguments, options.list("input"),
-      options.has("parameters") ? read_tensors(*options.get("parameters")) : TensorFile{});
+  const ProgramImage image = compile_file(path, machine, progress);
+  const std::vector<HostTensor> arguments =
+      load_arguments(image.arguments, options.list("input"), parameters);
   check_arguments(image, arguments, run.calls);
-  TensorFile expected;
-  if (options.has("expect")) expected = read_tensors(*options.get("expect"));
 
   // Without -o the trace only feeds the report.
-  const bool keep_trace = options.has("trace");
+  const bool keep_trace = options.has("trace-file");
   const std::filesystem::path trace_path =
       keep_trace
-          ? std::filesystem::path(*options.get("trace"))
+          ? std::filesystem::path(*options.get("trace-file"))
           : std::filesystem::temp_directory_path() / fmt::format("superstep-{}.h5", getpid());
-  std::string command_line = "superstep run";
-  for (const std::string& word : words) command_line += " " + word;
-  TraceWriter trace(trace_path, keep_trace ? *level : TraceLevel::kSuperstep, image,
+  TraceWriter trace(trace_path, keep_trace ? *level : TraceLevel::kSummary, image,
                     {{"software", "superstep"},
                      {"software_version", SUPERSTEP_VERSION},
-                     {"command_line", command_line},
+                     {"command_line", options.command_line()},
                      {"created", date_now()},
                      {"host_threads", std::to_string(run.threads)}});
 
   std::uint32_t calls_done = 0;
   run.on_superstep = [&](const SuperstepRecord& record) {
     trace.on_superstep(record);
+    if (!progress.due()) return;
     progress.show(fmt::format(
-        "simulate  call {}/{}  superstep {}  {}", calls_done, run.calls, record.number,
+        "simulate  call {} of {}  superstep {}  cycle {}  {}", grouped(calls_done + 1),
+        grouped(run.calls), grouped(record.number), grouped(record.end),
         record.step < image.info.steps.size() ? image.info.steps[record.step].name : ""));
   };
-  run.on_call = [&](std::uint32_t calls) { calls_done = calls; };
+  run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
   run.interrupted = [] { return interrupt_asked != 0; };
-  std::signal(SIGINT, ask_interrupt);
+  progress.stage("simulate");
   const auto begin = std::chrono::steady_clock::now();
   const RunResult result = run_image(image, arguments, run);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   trace.finish(result, {{"wall_seconds", fmt::format("{:.3f}", wall.count())}});
+  progress.clear();
 
+  // Files before text: a reader of the text that goes away early costs nothing.
   const TraceSummary summary = read_trace(trace_path);
   if (!keep_trace) std::filesystem::remove(trace_path);
-  const bool json = options.has("json");
-  fmt::print("{}", json ? json_report(summary) : text_report(summary));
-  if (result.trap) {
-    fmt::print(stderr, "{}\n", result.trap->text());
-    return ExitCode::kFailedCheck;
-  }
-  if (result.interrupted) return ExitCode::kInterrupted;
-  if (options.has("output")) {
+  const bool whole = !result.trap && !result.interrupted;
+  if (options.has("output") && whole) {
     TensorFile out;
     for (std::size_t k = 0; k < result.results.size(); ++k)
       out[fmt::format("result{}", k)] = result.results[k];
     write_tensors(*options.get("output"), out);
   }
-  if (!json) {
-    if (run.calls == 1) print_small_results(result.results);
-    if (keep_trace) fmt::print("Trace     {}\n", trace_path.string());
+  const bool json = options.has("json");
+  fmt::print("{}", json ? json_report(summary) : text_report(summary));
+  if (result.trap) fmt::print(stderr, "error: {}\n", result.trap->text());
+  ExitCode code = result.trap          ? ExitCode::kFailedCheck
+                  : result.interrupted ? ExitCode::kInterrupted
+                                       : ExitCode::kOk;
+  if (whole) {
+    if (!json && run.calls == 1) print_small_results(result.results);
+    if (!json) fmt::print("{}", curves(image, result.results, expected));
+    const auto differences = compare_results(result.results, expected, rtol, atol);
+    for (const std::string& line : differences) fmt::print(stderr, "error: {}\n", line);
+    if (!differences.empty()) code = ExitCode::kFailedCheck;
+    if (!json && !expected.empty() && differences.empty())
+      fmt::print("Expected  {} tensors agree within {:g} relative + {:g} absolute\n",
+                 expected.size(), rtol, atol);
   }
-  if (expected.empty()) return ExitCode::kOk;
-  if (!json) fmt::print("{}", curves(image, result.results, expected));
-  const auto differences = compare_results(result.results, expected, rtol, atol);
-  for (const std::string& line : differences) fmt::print(stderr, "error: {}\n", line);
-  if (!differences.empty()) return ExitCode::kFailedCheck;
-  if (!json)
-    fmt::print("Expected  {} tensors agree within {:g} relative, {:g} absolute\n", expected.size(),
-               rtol, atol);
-  return ExitCode::kOk;
+  if (!json && keep_trace) fmt::print("Trace     {}\n", trace_path.string());
+  if (!json && whole && options.has("output")) fmt::print("Results   {}\n", *options.get("output"));
+  return code;
 }
 
 }  // namespace superstep

@@ -2,16 +2,18 @@
 
 #include "sim/trace/trace.h"
 #include "tools/command.h"
-#include "tools/options.h"
 
 namespace superstep {
 
-ExitCode trace_command(const std::vector<std::string>& words) {
+Options trace_options() {
   Options options("trace repair RUN.h5.part OUT.h5 | info RUN.h5 | schema",
                   "Inspects and repairs trace files.",
                   {"superstep trace repair run.h5.part run.h5", "superstep trace schema"});
   options.positionals(1, 3);
-  if (!options.parse(words)) return ExitCode::kOk;
+  return options;
+}
+
+ExitCode trace_command(const Options& options) {
   const std::string& verb = options.words()[0];
   const std::size_t rest = options.words().size() - 1;
   if (verb == "repair") {

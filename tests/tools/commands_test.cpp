@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.h"
+#include "tools/command.h"
+
+namespace superstep {
+namespace {
+
+constexpr const char* kAffine =
+    "models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5";
+
+std::string affine(const std::string& more = "") {
+  return "run " + std::string(kAffine) + " " + more;
+}
+
+TEST(Commands, HelpLeadsWithWhatItDoesAndExamples) {
+  for (const Command& command : all_commands()) {
+    const ProgramRun run = superstep(std::string(command.name) + " --help");
+    EXPECT_EQ(run.code, 0) << command.name;
+    EXPECT_EQ(run.err, "");
+    EXPECT_NE(run.out.find("usage: superstep " + std::string(command.name)), std::string::npos);
+    EXPECT_LT(run.out.find("\nexamples\n"), run.out.find("\noptions\n"));
+    EXPECT_EQ(superstep("help " + std::string(command.name)).out, run.out);
+    EXPECT_NE(superstep("help").out.find(command.summary), std::string::npos);
+  }
+}
+
+TEST(Commands, WithoutWordsTheHelpGoesToStderr) {
+  const ProgramRun run = superstep("");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find("usage: superstep COMMAND"), std::string::npos);
+}
+
+TEST(Commands, WrongWordsSuggestTheRightOnes) {
+  const struct {
+    const char* words;
+    int code;
+    const char* message;
+  } kCases[] = {
+      {"rnu x.mlir", 2, "unknown command 'rnu'; did you mean 'run'?"},
+      {"run x.mlir --machin tiny4", 2, "unknown option '--machin'; did you mean '--machine'?"},
+      {"run x.mlir -m tiny4 --repeat -4", 2, "--repeat takes a whole number"},
+      {"run x.mlir --trace everything", 2, "--trace takes summary, superstep or tile"},
+      {"run", 2, "usage: superstep run PROGRAM.mlir"},
+      {"run a.mlir b.mlir", 2, "unexpected word 'b.mlir'"},
+      {"config shwo bow", 2, "did you mean 'show'?"},
+      {"trace fix run.h5", 2, "unknown verb 'fix'"},
+      {"config show bwo", 5, "did you mean 'bow'?"},
+      {"config show bow --set tile.worker=8", 5, "did you mean 'tile.workers'?"},
+      {"run none.mlir -m tiny4", 5, "none.mlir"},
+      {"run models/quickstart/affine.mlir -m tiny4", 5, "--input"},
+      {"run models/quickstart/affine.mlir -m tiny4 -o none/run.h5", 2, "there is no folder none"},
+      {"report none.h5", 7, "no such file"},
+      {"report README.md", 7, "not a readable HDF5 file"},
+      {"bench README.md", 5, "is no baseline file"},
+  };
+  for (const auto& c : kCases) {
+    const ProgramRun run = superstep(c.words);
+    EXPECT_EQ(run.code, c.code) << c.words;
+    EXPECT_EQ(run.out, "") << c.words;
+    EXPECT_NE(run.err.find(c.message), std::string::npos) << c.words << "\n" << run.err;
+    EXPECT_NE(run.err.find("error: "), std::string::npos) << run.err;
+  }
+}
+
+TEST(Commands, RunReportsOnStdoutAndNothingElse) {
+  const ProgramRun run = superstep(affine());
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.err, "");
+  for (const char* part : {"Total", "Host", "Device", "Compute", "Exchange", "Sync", "Memory",
+                           "result0  tensor<4xf32>  [6.5, 12.25, 17.75, 23.5]"})
+    EXPECT_NE(run.out.find(part), std::string::npos) << part;
+  EXPECT_EQ(run.out.find('\033'), std::string::npos);
+}
+
+TEST(Commands, ReportOfATraceSaysWhatTheRunSaid) {
+  const std::string trace = (scratch_folder() / "run.h5").string();
+  const ProgramRun text = superstep(affine("-o " + trace));
+  const ProgramRun report = superstep("report " + trace);
+  EXPECT_EQ(report.code, 0);
+  EXPECT_TRUE(text.out.starts_with(report.out));
+  const ProgramRun json = superstep(affine("--json -o " + trace));
+  EXPECT_EQ(superstep("report --json " + trace).out, json.out);
+}
+
+TEST(Commands, ResultsAreComparedWithExpectedOnes) {
+  EXPECT_EQ(superstep(affine("--expect models/quickstart/affine_expected.h5")).code, 0);
+  const ProgramRun wrong = superstep(affine("--expect models/quickstart/affine_input.h5"));
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_NE(wrong.err.find("arg0: the program has no such result"), std::string::npos);
+}
+
+TEST(Commands, TheLossCurveStandsBesideTheExpectedOne) {
+  const ProgramRun run = superstep(
+      "run models/linear_regression/train_step.mlir -m tiny4 --input "
+      "models/linear_regression/train.h5 --repeat 1000 --expect "
+      "models/linear_regression/expected.h5 --rtol 1e-4 --atol 2e-5");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("relative error"), std::string::npos);
+  EXPECT_NE(run.out.find("largest relative error of all 1000 calls"), std::string::npos);
+  EXPECT_LT(std::count(run.out.begin(), run.out.end(), '\n'), 60);
+}
+
+TEST(Commands, WhatDoesNotFitStillShowsItsMemory) {
+  const auto program = scratch_folder() / "big.mlir";
+  std::ofstream(program)
+      << "module @big {\n  func.func public @main(%x: tensor<2000x1000xf32>) -> "
+         "tensor<2000x1000xf32> {\n    %y = stablehlo.add %x, %x : "
+         "tensor<2000x1000xf32>\n    return %y : tensor<2000x1000xf32>\n  }\n}\n";
+  const ProgramRun run = superstep("run " + program.string() + " -m tiny4 --input random:1");
+  EXPECT_EQ(run.code, 4);
+  EXPECT_NE(run.out.find("worst tile"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("variables"), std::string::npos) << run.out;
+}
+
+TEST(Commands, UnsupportedOpsAreRefusedWithTheirPlaces) {
+  const auto program = scratch_folder() / "fft.mlir";
+  std::ofstream(program) << "module @f {\n  func.func public @main(%x: tensor<4xf32>) -> "
+                            "tensor<4xf32> {\n    %y = stablehlo.cosine %x : tensor<4xf32>\n    "
+                            "return %y : tensor<4xf32>\n  }\n}\n";
+  const ProgramRun run = superstep("compile " + program.string() + " -m tiny4");
+  EXPECT_EQ(run.code, 6) << run.err;
+  EXPECT_NE(run.err.find("fft.mlir:3:"), std::string::npos) << run.err;
+}
+
+TEST(Commands, AnInterruptedRunLeavesItsTrace) {
+  const std::string trace = (scratch_folder() / "run.h5").string();
+  const ProgramRun run = superstep(
+      "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat 100000000 "
+      "-o " +
+      trace + " & pid=$!; until [ -s " + trace + ".part ]; do :; done; kill -INT $pid; wait $pid");
+  EXPECT_EQ(run.code, 130) << run.err;
+  EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
+}
+
+TEST(Commands, AReaderThatGoesAwayIsNoError) {
+  const ProgramRun run = superstep("config keys | head -n 1");
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(superstep("config keys > /dev/full").code, 70);
+}
+
+TEST(Commands, AssemblyComesBackFromItsWords) {
+  const auto source = scratch_folder() / "code.S";
+  std::ofstream(source) << "add $m0, $m1, $m2\nexitz $m15\n";
+  const auto words = scratch_folder() / "code.bin";
+  EXPECT_EQ(superstep("asm " + source.string() + " --output " + words.string()).code, 0);
+  const ProgramRun run = superstep("disasm " + words.string());
+  EXPECT_NE(run.out.find("add $m0, $m1, $m2"), std::string::npos) << run.out;
+}
+
+TEST(Commands, BenchFailsOnOneCycleAndUpdatesOnDemand) {
+  const auto file = scratch_folder() / "cycles.json";
+  std::ofstream(file) << R"({"schema": "superstep-baseline/1", "benchmarks": {
+"square": {"program": "models/quickstart/square_plus_one.mlir", "machine": "tiny4", "calls": 1}}})";
+  const std::string words = "bench " + file.string();
+  EXPECT_EQ(superstep(words).code, 3);
+  EXPECT_EQ(superstep(words + " --update").code, 0);
+  EXPECT_EQ(superstep(words).code, 0);
+  auto document = nlohmann::ordered_json::parse(text_of(file));
+  auto& counts = document["benchmarks"]["square"]["counts"];
+  counts["device_cycles"] = counts["device_cycles"].get<int>() - 1;
+  counts["compute_cycles"] = counts["compute_cycles"].get<int>() - 1;
+  std::ofstream(file) << document.dump();
+  const ProgramRun run = superstep(words);
+  EXPECT_EQ(run.code, 3);
+  EXPECT_NE(run.out.find("SLOWER  compute_cycles +1"), std::string::npos) << run.out;
+}
+
+TEST(Commands, ConfigPrintsAMachineThatReadsBackWithTheSourceOfEachNumber) {
+  const auto file = scratch_folder() / "mine.toml";
+  const ProgramRun show = superstep("config show bow --set tile.workers=8");
+  EXPECT_NE(show.out.find("workers = 8                           # command line"),
+            std::string::npos);
+  EXPECT_NE(show.out.find("# builtin:bow: published: Bow data sheet"), std::string::npos);
+  std::ofstream(file) << show.out;
+  EXPECT_EQ(superstep("config check " + file.string()).code, 0);
+  const auto values = [](const std::string& machine) {
+    return superstep("config show " + machine + " | sed 's/ *#.*//'").out;
+  };
+  EXPECT_EQ(values(file.string()), values("bow --set tile.workers=8"));
+}
+
+}  // namespace
+}  // namespace superstep

@@ -1,0 +1,55 @@
+#include <filesystem>
+#include <set>
+
+#include "isa/table.h"
+#include "tests/tools/program.h"
+#include "tools/command.h"
+#include "tools/reference.h"
+
+namespace superstep {
+namespace {
+
+TEST(Docs, PagesAreWhatTheTablesSay) {
+  for (const ReferencePage& page : reference_pages()) {
+    const auto path = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "docs" / page.file;
+    EXPECT_TRUE(text_of(path) == page.text)
+        << path << " is stale: `superstep docs docs` writes it again";
+  }
+}
+
+TEST(Docs, CheckFailsOnAPageThatWasEdited) {
+  const auto folder = scratch_folder() / "pages";
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(superstep("docs " + folder.string()).code, 0);
+  EXPECT_EQ(superstep("docs --check " + folder.string()).code, 0);
+  std::ofstream(folder / "isa.md", std::ios::app) << "more\n";
+  const ProgramRun run = superstep("docs --check " + folder.string());
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("isa.md"), std::string::npos);
+}
+
+TEST(Docs, EveryInstructionAndCommandHasItsLine) {
+  std::string isa, cli;
+  for (const ReferencePage& page : reference_pages()) {
+    if (page.file == "isa.md") isa = page.text;
+    if (page.file == "cli.md") cli = page.text;
+  }
+  for (const auto& info : isa::instruction_table())
+    EXPECT_NE(isa.find("| `" + std::string(info.mnemonic)), std::string::npos) << info.mnemonic;
+  for (const Command& command : all_commands())
+    EXPECT_NE(cli.find("## superstep " + std::string(command.name)), std::string::npos);
+}
+
+TEST(Docs, EveryMachineNumberNamesItsSource) {
+  for (const ReferencePage& page : reference_pages()) {
+    if (page.file != "config.md") continue;
+    std::istringstream lines(page.text);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("| `") || line.find("gc200") != std::string::npos) continue;
+      EXPECT_FALSE(line.ends_with("|  |")) << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace superstep

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace superstep {
+
+/// What a run of the `superstep` program gave.
+struct ProgramRun {
+  int code = 0;
+  std::string out, err;
+};
+
+inline std::filesystem::path scratch_folder() {
+  const auto folder =
+      std::filesystem::path(::testing::TempDir()) /
+      ("superstep_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Runs `superstep WORDS` through a shell, from the top of the repository.
+inline ProgramRun superstep(const std::string& words) {
+  const auto folder = scratch_folder();
+  const std::string command = "cd " SUPERSTEP_SOURCE_DIR " && (" SUPERSTEP_BINARY " " + words +
+                              ") >" + (folder / "stdout").string() + " 2>" +
+                              (folder / "stderr").string();
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder / "stdout"),
+          text_of(folder / "stderr")};
+}
+
+}  // namespace superstep

@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "isa/machine_config.h"
+#include "sim/machine.h"
+#include "tools/command.h"
+#include "tools/compile_file.h"
+#include "tools/files.h"
+#include "tools/numbers.h"
+#include "tools/progress.h"
+
+namespace superstep {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kSchema = "superstep-baseline/1";
+/// What a baseline holds of a run, in the order of the file.
+constexpr const char* kCounts[] = {"device_cycles", "compute_cycles", "exchange_cycles",
+                                   "sync_cycles",   "host_cycles",    "supersteps"};
+
+/// Runs one benchmark and returns its counts. Inputs are made up: cycles depend on them only where
+/// code branches on data, and the seed is fixed.
+ordered_json measure(const ordered_json& benchmark, const std::filesystem::path& root,
+                     std::uint32_t threads, Progress& progress) {
+  const MachineConfig machine = load_machine(benchmark.at("machine").get<std::string>());
+  const ProgramImage image =
+      compile_file((root / benchmark.at("program").get<std::string>()).string(), machine, progress);
+  RunOptions run;
+  run.calls = benchmark.at("calls").get<std::uint32_t>();
+  run.threads = threads;
+  progress.stage("simulate");
+  const RunResult result =
+      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), run);
+  if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
+  const RunTotals& t = result.totals;
+  return {{"device_cycles", (t.exchange + t.compute + t.sync).value()},
+          {"compute_cycles", t.compute.value()},
+          {"exchange_cycles", t.exchange.value()},
+          {"sync_cycles", t.sync.value()},
+          {"host_cycles", t.host.value()},
+          {"supersteps", t.supersteps}};
+}
+
+/// What moved, largest part first by order of the file: `exchange_cycles +12, supersteps -1`.
+std::string changes(const ordered_json& before, const ordered_json& after) {
+  std::string text;
+  for (const char* name : kCounts) {
+    const auto a = before.value(name, std::int64_t{0}), b = after.at(name).get<std::int64_t>();
+    if (a == b || std::string_view(name) == "device_cycles") continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {:+}", name, b - a);
+  }
+  return text;
+}
+
+ordered_json read_baseline(const std::string& path) {
+  ordered_json document = ordered_json::parse(read_text_file(path), nullptr, false);
+  if (document.is_discarded() || !document.is_object() || document.value("schema", "") != kSchema ||
+      !document.contains("benchmarks") || !document["benchmarks"].is_object())
+    throw MalformedInput({{SourceLocation{path, 0, 0},
+                           fmt::format("is no baseline file (JSON with schema {})", kSchema)}});
+  for (const auto& [name, entry] : document["benchmarks"].items()) {
+    if (!entry.is_object() || !entry.contains("program") || !entry["program"].is_string() ||
+        !entry.contains("machine") || !entry["machine"].is_string() || !entry.contains("calls") ||
+        !entry["calls"].is_number_unsigned())
+      throw MalformedInput(
+          {{SourceLocation{path, 0, 0},
+            fmt::format("benchmark '{}' needs program, machine and calls", name)}});
+  }
+  return document;
+}
+
+/// One benchmark a line, so that a change of one is a change of one line.
+std::string baseline_text(const ordered_json& document) {
+  std::string text = fmt::format("{{\"schema\": \"{}\", \"benchmarks\": {{\n", kSchema);
+  bool first = true;
+  for (const auto& [name, entry] : document["benchmarks"].items()) {
+    text += fmt::format("{}\"{}\": {}", first ? "" : ",\n", name, entry.dump());
+    first = false;
+  }
+  return text + "\n}}\n";
+}
+
+}  // namespace
+
+Options bench_options() {
+  Options options("bench BASELINE.json [options]",
+                  "Runs the benchmarks of a baseline file and compares simulated cycles exactly: "
+                  "any change fails.",
+                  {"superstep bench tests/baseline/cycles.json",
+                   "superstep bench tests/baseline/cycles.json --update",
+                   "superstep bench tests/baseline/cycles.json --match digits"});
+  options.flag("update", "write what was found into the file")
+      .value("match", "TEXT", "only benchmarks with TEXT in their name")
+      .value("root", "DIR", "folder that program paths are relative to (the current one)")
+      .value("threads,j", "N", "host threads (all)")
+      .flag("quiet,q", "no progress")
+      .positionals(1, 1);
+  return options;
+}
+
+ExitCode bench_command(const Options& options) {
+  const std::string& path = options.words()[0];
+  ordered_json document = read_baseline(path);
+  const std::string match = options.get("match").value_or("");
+  const std::filesystem::path root = options.get("root").value_or("");
+  const std::uint32_t threads =
+      options.number("threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()));
+  const bool update = options.has("update");
+  Progress progress(options.has("quiet"));
+  std::size_t compared = 0, changed = 0, failed = 0;
+  std::string table = fmt::format("{:<36}{:>18}{:>14}{:>10}  {}\n", "benchmark", "device cycles",
+                                  "change", "", "verdict");
+  for (auto& [name, entry] : document["benchmarks"].items()) {
+    if (name.find(match) == std::string::npos) continue;
+    ++compared;
+    progress.set_prefix(name + "  ");
+    ordered_json found;
+    try {
+      found = measure(entry, root, threads, progress);
+    } catch (const UserError& error) {
+      ++failed;
+      table +=
+          fmt::format("{:<36}{:>18}{:>14}{:>10}  FAILED: {}\n", name, "-", "", "", error.what());
+      continue;
+    }
+    const ordered_json before = entry.value("counts", ordered_json::object());
+    const auto a = before.value("device_cycles", std::int64_t{0});
+    const auto b = found["device_cycles"].get<std::int64_t>();
+    const bool same = before == found;
+    if (!same) ++changed;
+    const std::string percent =
+        a == 0
+            ? ""
+            : fmt::format("{:+.2f} %", 100.0 * static_cast<double>(b - a) / static_cast<double>(a));
+    table +=
+        fmt::format("{:<36}{:>18}{:>14}{:>10}  {}\n", name, grouped(static_cast<std::uint64_t>(b)),
+                    same || before.empty() ? "" : fmt::format("{:+}", b - a), same ? "" : percent,
+                    same             ? "ok"
+                    : before.empty() ? "NEW"
+                    : b == a         ? "CHANGED  " + changes(before, found)
+                    : b > a          ? "SLOWER  " + changes(before, found)
+                                     : "FASTER  " + changes(before, found));
+    entry["counts"] = std::move(found);
+  }
+  progress.clear();
+  fmt::print("{}", table);
+  if (compared == 0)
+    usage_error(fmt::format("no benchmark of {} has '{}' in its name", path, match));
+  if (update) write_text_file(path, baseline_text(document));
+  fmt::print("{} compared, {} changed, {} failed{}\n", compared, changed, failed,
+             update ? "; " + path + " written" : "");
+  if (failed != 0) return ExitCode::kFailedCheck;
+  if (changed == 0 || update) return ExitCode::kOk;
+  fmt::print(stderr, "error: cycles differ from {}; accept with `superstep bench {} --update`\n",
+             path, path);
+  return ExitCode::kRegression;
+}
+
+}  // namespace superstep

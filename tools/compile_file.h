@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "isa/program_image.h"
+#include "tools/progress.h"
+
+namespace superstep {
+
+/// Reads and compiles one StableHLO file and shows the stages. When the program does not fit, the
+/// memory report is printed before DoesNotFit is thrown.
+[[nodiscard]] ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
+                                        Progress& progress);
+
+}  // namespace superstep

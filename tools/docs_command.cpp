@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tools/command.h"
+#include "tools/files.h"
+#include "tools/reference.h"
+
+namespace superstep {
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+Options docs_options() {
+  Options options("docs DIR [options]",
+                  "Writes the reference pages that follow from the tables of the code.",
+                  {"superstep docs docs", "superstep docs docs --check"});
+  options.flag("check", "write nothing; fail when a page is not what the tables say")
+      .positionals(1, 1);
+  return options;
+}
+
+ExitCode docs_command(const Options& options) {
+  const std::filesystem::path folder = options.words()[0];
+  bool same = true;
+  for (const ReferencePage& page : reference_pages()) {
+    const std::filesystem::path path = folder / page.file;
+    if (text_of(path) == page.text) continue;
+    same = false;
+    if (options.has("check")) {
+      fmt::print(stderr, "error: {} is not what the tables say; `superstep docs {}` writes it\n",
+                 path.string(), folder.string());
+    } else {
+      write_text_file(path, page.text);
+      fmt::print("{}\n", path.string());
+    }
+  }
+  return same || !options.has("check") ? ExitCode::kOk : ExitCode::kFailedCheck;
+}
+
+}  // namespace superstep

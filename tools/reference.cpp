@@ -1,0 +1,157 @@
+#include "tools/reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/ops/op.h"
+#include "isa/builtin_machines.h"
+#include "isa/machine_config.h"
+#include "isa/table.h"
+#include "sim/trace/trace.h"
+#include "tools/command.h"
+#include "tools/machine_lines.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::string_view kNote =
+    "<!-- Written by `superstep docs docs` from the tables of the code; do not edit. -->\n\n";
+
+/// Text in a cell of a table.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string_view name_of(isa::Where where) {
+  constexpr std::string_view kNames[] = {"any", "worker", "supervisor"};
+  return kNames[static_cast<std::size_t>(where)];
+}
+
+std::string_view name_of(isa::Source source) {
+  constexpr std::string_view kNames[] = {"published", "measured", "assumed"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+std::string slots_of(const isa::Spec& spec, std::string_view mnemonic) {
+  if (spec.slots == nullptr) return "1";
+  const MachineConfig::Costs costs;
+  return fmt::format("{} (`costs.{}`)", costs.*spec.slots, mnemonic);
+}
+
+std::string isa_page() {
+  std::string out = std::string("# Instructions\n\n") + std::string(kNote);
+  out += fmt::format(
+      "{} forms. Registers are `$m0` to `$m15` (`main`) and `$a0` to `$a15` (`aux`); an operand "
+      "letter stands for\none register or, for 64 and 128 bits, an aligned group. An encoding "
+      "has eight nibbles: a digit (A to F\nupper case), an operand letter, or four bits in "
+      "brackets. Slots are those of a worker: "
+      "each is `tile.workers` cycles. A bundle is {{main; aux}}.\n"
+      "Encodings: *published* in the tests of graphcore/llvm-project-fork, *measured* by "
+      "osmarks/ipu-stack, or *assumed* (ours).\n\n",
+      isa::instruction_table().size());
+  out += "| syntax | encoding | pipe | slots | where | encoding from | what it does |\n";
+  out += "|---|---|---|---|---|---|---|\n";
+  for (const isa::InstructionInfo& info : isa::instruction_table()) {
+    const isa::Spec& spec = info.spec;
+    out += fmt::format("| `{}` | `{}` | {} | {} | {} | {} | {} |\n", cell(spec.syntax),
+                       cell(spec.encoding), spec.pipe == isa::Pipe::kMain ? "main" : "aux",
+                       slots_of(spec, info.mnemonic), name_of(spec.where),
+                       name_of(spec.encoding_source), cell(spec.summary));
+  }
+  return out;
+}
+
+std::string_view kind_of(const OpDefinition& op) {
+  constexpr std::string_view kKinds[] = {"elementwise, fused", "copies of boxes",
+                                         "made at compile "
+                                         "time",
+                                         "reduction", "matrix product"};
+  return kKinds[op.lowering.index()];
+}
+
+std::string ops_page() {
+  std::string out = std::string("# Ops\n\n") + std::string(kNote);
+  out +=
+      "The ops that a program may use, for f32, f16, i1 and signed and unsigned 8, 16 and 32-bit "
+      "integers as far as\nStableHLO allows them. Everything else is refused with its place (exit "
+      "code 6). Private functions are inlined.\n\n"
+      "| op | becomes | what it does |\n|---|---|---|\n";
+  for (const OpDefinition* op : all_ops())
+    out += fmt::format("| `{}` | {} | {} |\n", op->name, kind_of(*op), cell(op->summary));
+  return out;
+}
+
+std::string_view name_of(Unit unit) {
+  constexpr std::string_view kNames[] = {"number", "bytes", "address", "frequency",
+                                         "time",   "rate",  "cycles"};
+  return kNames[static_cast<std::size_t>(unit)];
+}
+
+std::string config_page() {
+  std::string out = std::string("# Machine files\n\n") + std::string(kNote);
+  out +=
+      "A machine is a TOML file; `extends = \"builtin:gc200\"` takes everything that the file does "
+      "not set from another.\nQuantities carry their unit: `\"624 KiB\"`, `\"1.85 GHz\"`, "
+      "`\"300 ns\"`, `\"68 cycles\"`, `\"27.2 GB/s\"`.\n`--set tile.workers=8` overrides one key. "
+      "`superstep config show MACHINE` prints a machine with all its keys.\n\n"
+      "The default is that of `gc200`, and the source is where that number comes from.\n\n"
+      "| key | kind | default | meaning | source |\n|---|---|---|---|---|\n";
+  std::map<std::string_view, std::map<std::string, MachineLine>> machines;
+  for (const BuiltinMachine& file : builtin_machine_files())
+    machines[file.name] = machine_lines(file.text);
+  const auto& base = machines["gc200"];
+  for (const ConfigKey& key : config_keys()) {
+    const auto line = base.find(key.key);
+    out += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", key.key, name_of(key.unit),
+                       key.default_value, cell(key.help),
+                       line == base.end() ? "" : cell(line->second.source));
+  }
+  out +=
+      "\n## Builtin machines\n\n| machine | what it is | differs from `gc200` in "
+      "|\n|---|---|---|\n";
+  for (const std::string& name : builtin_machines()) {
+    std::string changes;
+    if (name != "gc200") {
+      for (const auto& [key, line] : machines[name]) {
+        if (key.find('.') == std::string::npos) continue;
+        if (!changes.empty()) changes += ", ";
+        changes += fmt::format("`{} = {}`", key, line.value);
+        if (!line.source.empty()) changes += " (" + line.source + ")";
+      }
+    }
+    const MachineConfig machine = load_machine(name);
+    out += fmt::format("| `{}` | {} | {} |\n", name, cell(machine.description), cell(changes));
+  }
+  return out;
+}
+
+std::string trace_page() {
+  return std::string("# The trace file\n\n") + std::string(kNote) + trace_schema_markdown();
+}
+
+std::string cli_page() {
+  std::string out = std::string("# Commands\n\n") + std::string(kNote);
+  out += "```\n" + overview() + "```\n";
+  for (const Command& command : all_commands())
+    out += fmt::format("\n## superstep {}\n\n```\n{}```\n", command.name, command.options().help());
+  return out;
+}
+
+}  // namespace
+
+std::vector<ReferencePage> reference_pages() {
+  return {{"isa.md", isa_page()},
+          {"ops.md", ops_page()},
+          {"config.md", config_page()},
+          {"trace.md", trace_page()},
+          {"cli.md", cli_page()}};
+}
+
+}  // namespace superstep
