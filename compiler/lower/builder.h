@@ -35,10 +35,10 @@ struct Origin {
 /// Collects buffers and timed work in any order, and puts them into supersteps at the end.
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(const MachineConfig& machine) : machine_(machine), linear_(machine) {}
+  explicit ProgramBuilder(const MachineConfig& machine) : machine_(machine), layouts_(machine) {}
 
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
-  LinearLayouts& linear() { return linear_; }
+  Layouts& layouts() { return layouts_; }
 
   BufferId add_buffer(Buffer buffer);
   [[nodiscard]] const Buffer& buffer(BufferId id) const { return program_.buffers[index(id)]; }
@@ -83,7 +83,7 @@ class ProgramBuilder {
   };
 
   const MachineConfig& machine_;
-  LinearLayouts linear_;
+  Layouts layouts_;
   LoweredProgram program_;
   std::map<std::string, std::uint32_t> codelets_;
   std::vector<TimedCompute> computes_;

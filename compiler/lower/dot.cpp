@@ -125,7 +125,7 @@ class ProductLowering {
     set_result_axes(permutation);
     swap_to_result_order();
     plan_ = plan_dot(builder_.machine(), sizes_, input_, result_);
-    base_ = builder_.linear().take_tiles(static_cast<std::uint32_t>(plan_.tiles()));
+    base_ = builder_.layouts().take_tiles(static_cast<std::uint32_t>(plan_.tiles()));
     const bool widens = plan_.depth_splits > 1 && is_float(input_);
     const DType partial = widens ? DType::kF32 : result_;
     kernel_ = MatmulKernel::of(input_, partial);
@@ -169,7 +169,7 @@ class ProductLowering {
     const std::int64_t place =
         ((batch * plan_.depth_splits + depth) * plan_.row_splits + row) * plan_.column_splits +
         column;
-    return TileId{(base_ + static_cast<std::uint32_t>(place)) % builder_.linear().tiles()};
+    return TileId{(base_ + static_cast<std::uint32_t>(place)) % builder_.layouts().tiles()};
   }
 
   /// The product's rows become its columns when they are neighbours in the result: what a tile
@@ -370,9 +370,30 @@ class ProductLowering {
     return boxes;
   }
 
+  /// The products as a layout of the result; null when a block is no interval of it.
+  LayoutPtr result_layout(const std::vector<Box>& boxes, BufferId products) {
+    std::vector<Interval> intervals = builder_.buffer(products).layout->intervals();
+    if (boxes.size() != intervals.size()) return nullptr;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      const Axis all{intervals[i].count, 1, 1};
+      if (boxes[i].elements() != all.size || (all.size > 1 && boxes[i].axes != std::vector{all})) {
+        return nullptr;
+      }
+      intervals[i].begin = boxes[i].to;
+    }
+    std::ranges::sort(intervals, {}, &Interval::begin);
+    return builder_.layouts().with(std::move(intervals));
+  }
+
   void finish(ValueId target, const TensorType& type, BufferId products, DType partial) {
     const auto boxes = results_by_depth(*builder_.buffer(products).layout);
     if (plan_.depth_splits == 1) {
+      if (const LayoutPtr layout = result_layout(boxes[0], products)) {
+        builder_.mutable_buffer(products).layout = layout;
+        builder_.mutable_buffer(products).type = type;
+        values_.set_stored(target, products, gathered_);
+        return;
+      }
       std::vector<Piece> pieces;
       for (const Box& box : boxes[0]) pieces.push_back({products, box});
       values_.set_view(target, std::move(pieces), gathered_);
@@ -380,7 +401,8 @@ class ProductLowering {
     }
     // [parts of the depth][elements] on the tiles of the result, then sums in ascending order of
     // parts.
-    const BufferId sums = values_.add_linear({partial, type.shape}, origin_.name, origin_.source);
+    const BufferId sums =
+        values_.add_temporary(partial, builder_.layouts().of(type), origin_.name, origin_.source);
     const LayoutPtr layout = builder_.buffer(sums).layout;
     std::vector<Interval> intervals;
     for (const Interval& interval : layout->intervals()) {
@@ -435,7 +457,8 @@ class ProductLowering {
   }
 
   BufferId convert(BufferId sums, const TensorType& type, Time time) {
-    const BufferId converted = values_.add_linear(type, origin_.name, origin_.source);
+    const BufferId converted = values_.add_temporary(type.dtype, builder_.buffer(sums).layout,
+                                                     origin_.name, origin_.source);
     vertex::Expression expression;
     const vertex::Node node = expression.convert(expression.input(0, DType::kF32), type.dtype);
     ComputeSet set{.name = origin_.name + ".convert",

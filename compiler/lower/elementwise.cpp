@@ -28,66 +28,86 @@ std::string expression_key(const vertex::Expression& expression,
   return key;
 }
 
+/// Where an op runs: where its result is wanted, else where the operand lies that is there last, so
+/// that those which are there early move while others compute.
+LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
+  const ValueId result = op.results[0];
+  if (LayoutPtr preferred = values_.preferred(result)) return preferred;
+  LayoutPtr best;
+  Time latest;
+  for (const ValueId operand : op.operands) {
+    if (values_.elements(operand) != values_.elements(result)) continue;
+    const LayoutPtr layout = values_.layout(operand);
+    if (!layout || (best && values_.time(operand) <= latest)) continue;
+    best = layout;
+    latest = values_.time(operand);
+  }
+  return best ? best : builder_.layouts().of(values_.type(result));
+}
+
 void ElementwiseFusion::add(const Op& op) {
   const std::int64_t elements = values_.elements(op.results[0]);
-  const LayoutPtr layout = builder_.linear().of(elements);
+  const LayoutPtr layout = layout_for(op);
   const Origin origin = values_.origin(op);
   Time time;
   std::vector<ValueId> fused;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const ValueId operand = op.operands[i];
-    const bool is_one = values_.elements(operand) != elements;
-    if (values_.is_fused(operand) && !is_one) {
+    if (values_.repeated_bits(operand)) continue;
+    if (values_.is_fused(operand) && values_.layout(operand) == layout) {
       fused.push_back(operand);
       time = std::max(time, values_.time(operand));
       continue;
     }
-    const std::optional<Splat> splat = values_.splat(operand);
-    if (splat && splat->bits) continue;
-    if (splat && elements > 1) {
-      const Values::Spread spread =
-          values_.spread(*splat, values_.type(operand).dtype, layout, origin);
-      scalars_[{&op, i}] = spread.buffer;
-      time = std::max(time, spread.time);
-      continue;
+    Place place;
+    Input& input = inputs_[{&op, i}];
+    if (const auto broadcast = values_.broadcast(operand, elements, layout, origin)) {
+      place = broadcast->place;
+      input = {place.buffer, broadcast->access, broadcast->period};
+    } else {
+      place = values_.stored(operand, layout);
+      input = {place.buffer, vertex::Access::kVector, 1};
     }
-    values_.stored(operand);
-    time = std::max(time, values_.time(operand));
+    time = std::max(time, place.time);
   }
   for (const ValueId operand : fused) {
     if (values_.time(operand) != time) values_.stored(operand);
   }
-  for (const ValueId result : op.results) values_.set_fused(result, time);
-  groups_[{time, elements}].push_back(&op);
+  for (const ValueId result : op.results) values_.set_fused(result, time, layout);
+  group(time, layout).ops.push_back(&op);
+}
+
+ElementwiseFusion::Group& ElementwiseFusion::group(Time time, const LayoutPtr& layout) {
+  const auto at = std::ranges::find_if(
+      groups_, [&](const Group& g) { return g.time == time && g.layout == layout; });
+  if (at != groups_.end()) return *at;
+  return groups_.emplace_back(Group{time, layout, {}});
 }
 
 void ElementwiseFusion::finish() {
   // Which values cross parts must be known before the first part is emitted.
-  std::vector<std::pair<const std::pair<Time, std::int64_t>*, std::vector<Group>>> all;
-  for (const auto& [key, group] : groups_) all.emplace_back(&key, parts(group));
-  for (const auto& [key, of_group] : all) {
-    for (const Group& part : of_group) {
-      std::set<ValueId> inside;
-      for (const Op* op : part) {
-        for (const ValueId operand : op->operands) {
-          const ValueId v = values_.root(operand);
-          const bool is_scalar = values_.elements(v) != key->second;
-          if (values_.is_fused(v) && !is_scalar && !inside.contains(v)) values_.stored(v);
+  std::vector<Group> all;
+  for (const Group& group : groups_) std::ranges::move(parts(group), std::back_inserter(all));
+  for (const Group& part : all) {
+    std::set<ValueId> inside;
+    for (const Op* op : part.ops) {
+      for (std::size_t i = 0; i < op->operands.size(); ++i) {
+        const ValueId v = values_.root(op->operands[i]);
+        if (values_.is_fused(v) && !inputs_.contains({op, i}) && !inside.contains(v)) {
+          values_.stored(v);
         }
-        inside.insert(op->results.begin(), op->results.end());
       }
+      inside.insert(op->results.begin(), op->results.end());
     }
   }
-  for (const auto& [key, of_group] : all) {
-    for (const Group& part : of_group) emit(key->first, key->second, part);
-  }
+  for (const Group& part : all) emit(part);
 }
 
 /// Cuts a group, in its order, where a vertex would read and write too many buffers.
 std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& group) const {
   std::vector<Group> all;
   std::set<ValueId> buffers, inside;
-  for (const Op* op : group) {
+  for (const Op* op : group.ops) {
     std::set<ValueId> grown = buffers;
     for (const ValueId operand : op->operands) {
       const ValueId v = values_.root(operand);
@@ -96,48 +116,47 @@ std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& grou
     for (const ValueId result : op->results) {
       if (values_.buffer(result)) grown.insert(result);
     }
-    if (!all.empty() && (grown.size() > kMostBuffers || all.back().size() == kMostOps)) {
-      all.emplace_back();
+    if (!all.empty() && (grown.size() > kMostBuffers || all.back().ops.size() == kMostOps)) {
+      all.push_back({group.time, group.layout, {}});
       inside.clear();
       buffers.clear();
       for (const ValueId operand : op->operands) buffers.insert(values_.root(operand));
     } else {
-      if (all.empty()) all.emplace_back();
+      if (all.empty()) all.push_back({group.time, group.layout, {}});
       buffers = std::move(grown);
     }
     inside.insert(op->results.begin(), op->results.end());
-    all.back().push_back(op);
+    all.back().ops.push_back(op);
   }
   return all;
 }
 
-void ElementwiseFusion::emit(Time time, std::int64_t elements, const Group& part) {
+void ElementwiseFusion::emit(const Group& part) {
   vertex::Expression expression;
   std::map<ValueId, vertex::Node> nodes;
   std::map<Input, vertex::Node> input_nodes;
   std::vector<Input> inputs;
-  const auto input = [&](BufferId buffer, vertex::Access access, DType dtype) {
-    const auto [at, is_new] = input_nodes.try_emplace({buffer, access}, vertex::Node{});
+  const auto input_node = [&](const Input& input, DType dtype) {
+    const auto [at, is_new] = input_nodes.try_emplace(input, vertex::Node{});
     if (is_new) {
       at->second = expression.input(static_cast<std::uint32_t>(inputs.size()), dtype);
-      inputs.push_back({buffer, access});
+      inputs.push_back(input);
     }
     return at->second;
   };
-  for (const Op* op : part) {
+  for (const Op* op : part.ops) {
     std::vector<vertex::Node> operands;
     for (std::size_t i = 0; i < op->operands.size(); ++i) {
       const ValueId v = values_.root(op->operands[i]);
-      const DType dtype = values_.type(op->operands[i]).dtype;
-      const auto scalar = scalars_.find({op, i});
-      if (const auto node = nodes.find(v); node != nodes.end()) {
-        operands.push_back(node->second);
-      } else if (scalar != scalars_.end()) {
-        operands.push_back(input(scalar->second, vertex::Access::kScalar, dtype));
-      } else if (const auto bits = values_.repeated_bits(v)) {
+      const DType dtype = values_.type(v).dtype;
+      if (const auto bits = values_.repeated_bits(v)) {
         operands.push_back(expression.constant(dtype, *bits));
+      } else if (const auto input = inputs_.find({op, i}); input != inputs_.end()) {
+        operands.push_back(input_node(input->second, dtype));
+      } else if (const auto node = nodes.find(v); node != nodes.end()) {
+        operands.push_back(node->second);
       } else {
-        operands.push_back(input(values_.stored(v), vertex::Access::kVector, dtype));
+        operands.push_back(input_node({.buffer = values_.stored(v)}, dtype));
       }
     }
     const auto& lowering = std::get<ElementwiseLowering>(op->definition->lowering);
@@ -145,7 +164,7 @@ void ElementwiseFusion::emit(Time time, std::int64_t elements, const Group& part
   }
   ComputeSet set;
   std::vector<vertex::Node> outputs;
-  for (const Op* op : part) {
+  for (const Op* op : part.ops) {
     const std::optional<BufferId> buffer = values_.buffer(op->results[0]);
     if (!buffer) continue;
     outputs.push_back(nodes[op->results[0]]);
@@ -157,22 +176,27 @@ void ElementwiseFusion::emit(Time time, std::int64_t elements, const Group& part
   for (const Input& in : inputs) {
     set.reads.push_back(in.buffer);
     accesses.push_back(in.access);
-    key += in.access == vertex::Access::kScalar ? " scalar" : " vector";
+    key += " access " + std::to_string(static_cast<int>(in.access));
   }
-  const Origin origin = values_.origin(*part.back());
+  const Origin origin = values_.origin(*part.ops.back());
   set.name = origin.name;
   set.operation = origin.operation;
   set.source = origin.source;
-  set.flops = static_cast<std::uint64_t>(elements) * part.size();
+  set.flops = static_cast<std::uint64_t>(part.layout->elements()) * part.ops.size();
   set.codelet = builder_.add_codelet(
       key, ElementwiseSpec{std::move(expression), std::move(outputs), std::move(accesses)});
-  for (const Interval& interval : builder_.linear().of(elements)->intervals()) {
+  for (const Interval& interval : part.layout->intervals()) {
     std::vector<StateWord> state{StateWord::number(interval.count)};
     for (const BufferId buffer : set.writes) state.push_back(StateWord::address(buffer));
-    for (const Input& in : inputs) state.push_back(StateWord::address(in.buffer));
+    for (const Input& in : inputs) {
+      state.push_back(StateWord::address(in.buffer));
+      if (in.access != vertex::Access::kCyclic && in.access != vertex::Access::kStretched) continue;
+      state.push_back(StateWord::number(interval.begin % in.period));
+      state.push_back(StateWord::number(in.period));
+    }
     set.launches.push_back({interval.tiles[0], std::move(state)});
   }
-  builder_.add_compute(time, std::move(set), true);
+  builder_.add_compute(part.time, std::move(set), true);
 }
 
 }  // namespace superstep

@@ -7,8 +7,8 @@
 
 namespace superstep {
 
-/// Fuses elementwise ops of equal element count that can run at the same time: they own the same
-/// elements of each tile, so one vertex computes them all.
+/// Fuses elementwise ops of equal layout that can run at the same time: they own the same elements
+/// of each tile, so one vertex computes them all.
 class ElementwiseFusion {
  public:
   ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph)
@@ -24,24 +24,27 @@ class ElementwiseFusion {
   struct Input {
     BufferId buffer{};
     vertex::Access access = vertex::Access::kVector;
+    std::int64_t period = 1;
     auto operator<=>(const Input&) const = default;
   };
-  /// An operand that no op of a group computes.
-  struct Scalar {
-    const Op* op;
-    std::size_t operand;
-    auto operator<=>(const Scalar&) const = default;
+  /// Ops that run on the tiles of one layout at one time, in program order.
+  struct Group {
+    Time time;
+    LayoutPtr layout;
+    std::vector<const Op*> ops;
   };
-  using Group = std::vector<const Op*>;
 
-  std::vector<Group> parts(const Group& group) const;
-  void emit(Time time, std::int64_t elements, const Group& part);
+  [[nodiscard]] LayoutPtr layout_for(const Op& op);
+  Group& group(Time time, const LayoutPtr& layout);
+  [[nodiscard]] std::vector<Group> parts(const Group& group) const;
+  void emit(const Group& part);
 
   ProgramBuilder& builder_;
   Values& values_;
   const Graph& graph_;
-  std::map<std::pair<Time, std::int64_t>, Group> groups_;
-  std::map<Scalar, BufferId> scalars_;  ///< operands that are one element, spread over the tiles
+  std::vector<Group> groups_;
+  std::map<std::pair<const Op*, std::size_t>, Input>
+      inputs_;  ///< operands that no op of the group computes
 };
 
 /// Text that is equal for equal expressions.

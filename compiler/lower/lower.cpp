@@ -25,6 +25,7 @@ class ModuleLowering {
   LoweredProgram run() {
     find_users();
     add_arguments();
+    prefer_storage();
     for (const Op& op : graph_.ops()) lower_op(op);
     store_results();
     fusion_.finish();
@@ -51,10 +52,31 @@ class ModuleLowering {
         arguments_.push_back(std::nullopt);
         continue;
       }
-      const BufferId buffer = values_.add_linear(value.type, value.name, {});
+      const BufferId buffer = values_.add_storage(argument, builder_.layouts().of(value.type));
       builder_.mutable_buffer(buffer).kind = Buffer::Kind::kArgument;
       arguments_.push_back(buffer);
       values_.set_stored(argument, buffer, {});
+    }
+  }
+
+  /// Results that take an argument's storage are wanted where it lies, and so is what they are
+  /// computed from element by element.
+  void prefer_storage() {
+    for (std::size_t r = 0; r < graph_.results().size(); ++r) {
+      const std::optional<BufferId> storage = storage_for(r);
+      if (storage) values_.prefer(graph_.results()[r], builder_.buffer(*storage).layout);
+    }
+    for (auto op = graph_.ops().rbegin(); op != graph_.ops().rend(); ++op) {
+      const LayoutPtr layout = values_.preferred(op->results[0]);
+      const bool keeps_order =
+          std::holds_alternative<ElementwiseLowering>(op->definition->lowering) ||
+          op->definition->name == "stablehlo.reshape";
+      if (!layout || !keeps_order) continue;
+      for (const ValueId operand : op->operands) {
+        if (values_.elements(operand) == layout->elements() && !values_.preferred(operand)) {
+          values_.prefer(operand, layout);
+        }
+      }
     }
   }
 
@@ -126,8 +148,9 @@ class ModuleLowering {
   }
 
   void store_results() {
-    for (const ValueId result : graph_.results()) {
-      if (values_.elements(result) > 0) values_.stored(result);
+    for (std::size_t r = 0; r < graph_.results().size(); ++r) {
+      const ValueId result = graph_.results()[r];
+      if (values_.elements(result) > 0) place_of(result, storage_for(r));
     }
   }
 
@@ -138,6 +161,13 @@ class ModuleLowering {
     return std::nullopt;
   }
 
+  /// Where a result is: like the storage that it takes, if any.
+  BufferId place_of(ValueId result, std::optional<BufferId> storage) {
+    if (!storage) return values_.stored(result);
+    return values_.stored(result, builder_.buffer(*storage).layout).buffer;
+  }
+
+  /// Copies between buffers of equal layout.
   BufferId copy(BufferId from, BufferId to, Time time) {
     const Buffer& source = builder_.buffer(from);
     vertex::Expression expression;
@@ -168,16 +198,13 @@ class ModuleLowering {
     for (std::size_t r = 0; r < settled.size(); ++r) {
       const ValueId value = graph_.results()[r];
       if (values_.elements(value) == 0) continue;
-      const BufferId stored = values_.stored(value);
       const std::optional<BufferId> storage = storage_for(r);
+      const BufferId stored = place_of(value, storage);
       settled[r] = stored;
       // An argument's storage may be taken by another result before the host reads it.
       const bool is_argument = builder_.buffer(stored).kind == Buffer::Kind::kArgument;
       if (is_argument && storage != stored) {
-        settled[r] = copy(
-            stored,
-            values_.add_linear(values_.type(value), builder_.buffer(stored).name + ".result", {}),
-            last);
+        settled[r] = copy(stored, values_.add_storage(value, builder_.buffer(stored).layout), last);
       }
     }
     for (std::size_t r = 0; r < settled.size(); ++r) {

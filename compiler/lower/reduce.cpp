@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -111,36 +112,112 @@ class Lowering {
            const Origin& origin)
       : builder_(builder), values_(values), r_(reduction), origin_(origin) {}
 
-  Time run() {
+  Reduced run() {
     const std::int64_t results = product(r_.kept);
     const std::int64_t reduced = product(r_.reduced);
     const bool may_split = r_.combine.identity.has_value() && r_.read.size() == 1;
-    const Layout& final_layout = *builder_.buffer(r_.results[0]).layout;
-    if (may_split && results == 1) {
-      if (const auto done = reduce_in_place(reduced)) return *done;
-    }
-    const std::int64_t final_width = final_layout.intervals()[0].count;
+    const std::int64_t final_width = r_.layout->intervals()[0].count;
     const Cut cut =
         Planner(builder_.machine(), results, final_width, may_split, reduced_axes_are_inner())
             .best(reduced, 1)
             .second;
-    if (cut.splits == 1 && cut.width == final_width) {
-      std::vector<Block> blocks;
-      for (const Interval& i : final_layout.intervals()) {
-        blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
-      }
-      return gather_and_reduce(blocks, r_.results, true);
+    if (cut.splits > 1 || cut.width < final_width) return in_stages(cut, results, reduced);
+    std::vector<Block> blocks;
+    for (const Interval& i : r_.layout->intervals()) {
+      blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
     }
-    return in_stages(cut, results, reduced);
+    return gather_and_reduce(blocks, r_.layout, true);
+  }
+
+  /// Reduces what each tile holds of operands that lie in `layout`, and combines the parts of one
+  /// result. Empty when the layout cuts rows where that does not help.
+  std::optional<Reduced> run_in_place(const std::vector<ValueId>& operands,
+                                      const LayoutPtr& layout) {
+    const std::int64_t results = product(r_.kept);
+    const std::int64_t reduced = product(r_.reduced);
+    const bool may_split = r_.combine.identity.has_value() && operands.size() == 1;
+    const std::vector<Interval>& intervals = layout->intervals();
+    std::vector<Block> blocks;
+    if (are_dense(r_.reduced, 1) && are_dense(r_.kept, reduced)) {
+      if (const LayoutPtr whole = builder_.layouts().divided(layout, reduced)) {
+        for (const Interval& i : whole->intervals()) {
+          blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
+        }
+        return reduce_stored(blocks, operands, layout, whole, true, false);
+      }
+      const auto count = static_cast<std::int64_t>(intervals.size());
+      if (!may_split || count % results != 0 || !lies_in_rows(*layout, reduced)) {
+        return std::nullopt;
+      }
+      for (const Interval& i : intervals) {
+        const std::int64_t row = i.begin / reduced;
+        if (static_cast<std::int64_t>(blocks.size()) / (count / results) != row) {
+          return std::nullopt;
+        }
+        blocks.push_back(
+            {i.tiles[0], row, row + 1, i.begin % reduced, i.begin % reduced + i.count});
+      }
+      const Reduced parts =
+          reduce_stored(blocks, operands, layout, one_after_another(blocks), false, false);
+      return finish(parts, {{results, count / results, 0}}, {{count / results, 1, 0}});
+    }
+    if (are_dense(r_.kept, 1) && are_dense(r_.reduced, results)) {
+      if (!builder_.layouts().divided(layout, results)) return std::nullopt;
+      for (const Interval& i : intervals) {
+        blocks.push_back({i.tiles[0], 0, results, i.begin / results, i.end() / results});
+      }
+      if (blocks.size() == 1) {
+        return reduce_stored(blocks, operands, layout, one_after_another(blocks), true, true);
+      }
+      const auto count = static_cast<std::int64_t>(blocks.size());
+      if (!may_split || reduced < 2 * count) return std::nullopt;
+      const Reduced parts =
+          reduce_stored(blocks, operands, layout, one_after_another(blocks), false, true);
+      return finish(parts, {{results, 1, 0}}, {{count, results, 0}});
+    }
+    return std::nullopt;
   }
 
  private:
-  Time in_stages(const Cut& cut, std::int64_t results, std::int64_t reduced) {
+  /// Whether row-major axes cover numbers that are `unit` apart.
+  static bool are_dense(const std::vector<Axis>& axes, std::int64_t unit) {
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      if (axis->size > 1 && axis->from != unit) return false;
+      unit *= axis->size;
+    }
+    return true;
+  }
+
+  /// A layout of the results of all blocks in their order.
+  LayoutPtr one_after_another(const std::vector<Block>& blocks) {
+    std::vector<Interval> intervals;
+    std::int64_t begin = 0;
+    for (const Block& block : blocks) {
+      intervals.push_back({begin, block.width(), {block.tile}});
+      begin += block.width();
+    }
+    return builder_.layouts().with(std::move(intervals));
+  }
+
+  Reduced reduce_stored(const std::vector<Block>& blocks, const std::vector<ValueId>& operands,
+                        const LayoutPtr& from, const LayoutPtr& to, bool is_last,
+                        bool results_inside) {
+    std::vector<BufferId> inputs;
+    Time ready;
+    for (const ValueId operand : operands) {
+      const Place place = values_.stored(operand, from);
+      inputs.push_back(place.buffer);
+      ready = std::max(ready, place.time);
+    }
+    return launch(blocks, inputs, to, is_last, results_inside, ready.next_round());
+  }
+
+  Reduced in_stages(const Cut& cut, std::int64_t results, std::int64_t reduced) {
     const std::int64_t across = divide_up(results, cut.width);
     const std::int64_t depth = divide_up(reduced, cut.splits);
-    const std::uint32_t tiles = builder_.linear().tiles();
+    const std::uint32_t tiles = builder_.layouts().tiles();
     const std::uint32_t base =
-        builder_.linear().take_tiles(static_cast<std::uint32_t>(across * cut.splits));
+        builder_.layouts().take_tiles(static_cast<std::uint32_t>(across * cut.splits));
     std::vector<Block> blocks;
     std::vector<Interval> intervals;
     for (std::int64_t j = 0; j < cut.splits; ++j) {
@@ -153,86 +230,30 @@ class Lowering {
         blocks.push_back(block);
       }
     }
-    const auto layout = std::make_shared<const Layout>(std::move(intervals));
-    std::vector<BufferId> partials;
-    for (const DType dtype : r_.combine.spec.dtypes) {
-      partials.push_back(
-          values_.add_temporary(dtype, layout, origin_.name + ".partials", origin_.source));
-    }
-    const Time partial_time = gather_and_reduce(blocks, partials, cut.splits == 1);
-    if (cut.splits > 1) return finish(partials[0], cut.splits, results, partial_time);
-    Time done;
-    for (std::size_t k = 0; k < partials.size(); ++k) {
-      const Box all{0, 0, {{results, 1, 1}}};
-      done = std::max(done,
-                      move(builder_, r_.results[k], {{partials[k], all}}, partial_time, origin_));
-    }
-    return done;
+    const LayoutPtr layout = builder_.layouts().with(std::move(intervals));
+    const Reduced parts = gather_and_reduce(blocks, layout, cut.splits == 1);
+    if (cut.splits == 1) return parts;
+    return finish(parts, {{results, 1, 0}}, {{cut.splits, results, 0}});
   }
 
-  /// Combines [splits x results] partial results.
-  Time finish(BufferId partials, std::int64_t splits, std::int64_t results, Time ready) {
-    Reduction last{.combine = r_.combine,
-                   .kept = {{results, 1, 0}},
-                   .reduced = {{splits, results, 0}},
-                   .read = {[=](const Box& box) {
-                     return Reading{{{partials, box}}, ready};
-                   }},
-                   .initial = r_.initial,
-                   .results = r_.results};
-    return Lowering(builder_, values_, last, origin_).run_without_local_stage();
-  }
-
-  Time run_without_local_stage() {
-    const std::int64_t results = product(r_.kept);
-    const std::int64_t reduced = product(r_.reduced);
-    const Layout& final_layout = *builder_.buffer(r_.results[0]).layout;
-    const std::int64_t final_width = final_layout.intervals()[0].count;
-    const Cut cut =
-        Planner(builder_.machine(), results, final_width, true, reduced_axes_are_inner())
-            .best(reduced, 1)
-            .second;
-    if (cut.splits > 1) return in_stages(cut, results, reduced);
-    std::vector<Block> blocks;
-    for (const Interval& i : final_layout.intervals()) {
-      blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
-    }
-    return gather_and_reduce(blocks, r_.results, true);
-  }
-
-  /// One result of elements that lie in order on many tiles: each tile reduces what it holds, then
-  /// the partial results meet.
-  std::optional<Time> reduce_in_place(std::int64_t reduced) {
-    Box all{0, 0, with_destinations(r_.reduced, 1)};
-    const Reading reading = r_.read[0](simplified(all));
-    if (reading.pieces.size() != 1) return std::nullopt;
-    const Piece& piece = reading.pieces[0];
-    const Layout& layout = *builder_.buffer(piece.source).layout;
-    const std::vector<Axis> dense{{reduced, 1, 1}};
-    if (piece.box.from != 0 || piece.box.axes != dense || layout.elements() != reduced ||
-        layout.intervals().size() < 2) {
-      return std::nullopt;
-    }
-    std::vector<Interval> intervals;
-    std::vector<Block> blocks;
-    for (const Interval& interval : layout.intervals()) {
-      if (interval.tiles.size() != 1) return std::nullopt;
-      intervals.push_back({static_cast<std::int64_t>(intervals.size()), 1, {interval.tiles[0]}});
-      blocks.push_back({interval.tiles[0], 0, 1, interval.begin, interval.end()});
-    }
-    const auto splits = static_cast<std::int64_t>(blocks.size());
-    const BufferId partials = values_.add_temporary(
-        r_.combine.spec.dtypes[0], std::make_shared<const Layout>(std::move(intervals)),
-        origin_.name + ".partials", origin_.source);
-    const Time done = reading.ready.next_round();
-    launch(blocks, {piece.source}, {partials}, false, false, done);
-    return finish(partials, splits, 1, done);
+  /// Combines partial results, which `kept` and `reduced` number.
+  Reduced finish(const Reduced& parts, std::vector<Axis> kept, std::vector<Axis> reduced) {
+    const BufferId buffer = parts.results[0];
+    const Time ready = parts.time;
+    const Reduction last{.combine = r_.combine,
+                         .kept = std::move(kept),
+                         .reduced = std::move(reduced),
+                         .read = {[=](const Box& box) {
+                           return Reading{{{buffer, box}}, ready};
+                         }},
+                         .initial = r_.initial,
+                         .layout = r_.layout};
+    return Lowering(builder_, values_, last, origin_).run();
   }
 
   /// One stage: gathers what each block needs, and reduces it. `is_last` begins with the initial
   /// values, else with the identity.
-  Time gather_and_reduce(const std::vector<Block>& blocks, const std::vector<BufferId>& results,
-                         bool is_last) {
+  Reduced gather_and_reduce(const std::vector<Block>& blocks, const LayoutPtr& to, bool is_last) {
     const bool reduced_inside = reduced_axes_are_inner();
     std::vector<Interval> intervals;
     std::int64_t begin = 0;
@@ -258,7 +279,7 @@ class Lowering {
           values_.add_temporary(dtype, layout, origin_.name + ".gathered", origin_.source));
       done = std::max(done, move(builder_, inputs.back(), pieces, ready, origin_));
     }
-    return launch(blocks, inputs, results, is_last, !reduced_inside, done);
+    return launch(blocks, inputs, to, is_last, !reduced_inside, done);
   }
 
   [[nodiscard]] bool reduced_axes_are_inner() const {
@@ -292,8 +313,14 @@ class Lowering {
     return boxes;
   }
 
-  Time launch(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
-              const std::vector<BufferId>& results, bool is_last, bool results_inside, Time ready) {
+  /// Reduces blocks whose elements are in `inputs` to results in the layout `to`.
+  Reduced launch(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
+                 const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
+    std::vector<BufferId> results;
+    for (const DType dtype : r_.combine.spec.dtypes) {
+      results.push_back(values_.add_temporary(
+          dtype, to, origin_.name + (is_last ? "" : ".partials"), origin_.source));
+    }
     ComputeSet set{.name = origin_.name,
                    .operation = origin_.operation,
                    .source = origin_.source,
@@ -312,8 +339,7 @@ class Lowering {
         constants.push_back(StateWord::number(static_cast<std::int64_t>(*initial[k].bits)));
         continue;
       }
-      const Values::Spread spread = values_.spread(initial[k], r_.combine.spec.dtypes[k],
-                                                   builder_.buffer(results[0]).layout, origin_);
+      const Place spread = values_.spread(initial[k], to, origin_);
       time = std::max(time, spread.time);
       begins.push_back(StateWord::address(spread.buffer));
       set.reads.push_back(spread.buffer);
@@ -331,7 +357,7 @@ class Lowering {
       set.flops += static_cast<std::uint64_t>(block.width() * block.depth());
     }
     builder_.add_compute(time, std::move(set));
-    return time;
+    return {std::move(results), time};
   }
 
   ProgramBuilder& builder_;
@@ -372,8 +398,8 @@ Combine combine_of(const Graph& region) {
 
 }  // namespace
 
-Time lower_reduction(ProgramBuilder& builder, Values& values, const Reduction& reduction,
-                     const Origin& origin) {
+Reduced lower_reduction(ProgramBuilder& builder, Values& values, const Reduction& reduction,
+                        const Origin& origin) {
   return Lowering(builder, values, reduction, origin).run();
 }
 
@@ -406,12 +432,18 @@ void lower_reduce(ProgramBuilder& builder, Values& values, const Op& op) {
     reduction.read.push_back(
         [&values, operand](const Box& box) { return values.read(operand, box); });
     reduction.initial.push_back(*values.splat(op.operands[count + k]));
-    reduction.results.push_back(
-        values.add_linear(values.type(op.results[k]), origin.name, op.location));
   }
-  const Time done = lower_reduction(builder, values, reduction, origin);
+  reduction.layout = values.natural_layout(op.results[0]);
+  Lowering lowering(builder, values, reduction, origin);
+  std::optional<Reduced> done;
+  if (const LayoutPtr layout = values.layout(op.operands[0])) {
+    done = lowering.run_in_place(
+        {op.operands.begin(), op.operands.begin() + static_cast<std::ptrdiff_t>(count)}, layout);
+  }
+  if (!done) done = lowering.run();
   for (std::size_t k = 0; k < count; ++k) {
-    values.set_stored(op.results[k], reduction.results[k], done);
+    builder.mutable_buffer(done->results[k]).type = values.type(op.results[k]);
+    values.set_stored(op.results[k], done->results[k], done->time);
   }
 }
 

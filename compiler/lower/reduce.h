@@ -29,12 +29,18 @@ struct Reduction {
   /// Copies that read the elements of each value through a box of its flat numbers.
   std::vector<std::function<Reading(const Box&)>> read;
   std::vector<Splat> initial;
-  std::vector<BufferId> results;  ///< with single-tile intervals
+  LayoutPtr layout;  ///< of the results, with single-tile intervals
 };
 
-/// Lowers a reduction that has elements and results; the time is that of the results.
-Time lower_reduction(ProgramBuilder& builder, Values& values, const Reduction& reduction,
-                     const Origin& origin);
+/// Results of a reduction, and when they are there.
+struct Reduced {
+  std::vector<BufferId> results;
+  Time time;
+};
+
+/// Lowers a reduction that has elements and results.
+Reduced lower_reduction(ProgramBuilder& builder, Values& values, const Reduction& reduction,
+                        const Origin& origin);
 
 /// Lowers `stablehlo.reduce`.
 void lower_reduce(ProgramBuilder& builder, Values& values, const Op& op);

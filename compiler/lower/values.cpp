@@ -39,9 +39,7 @@ ValueId Values::root(ValueId v) const {
 }
 
 void Values::set_stored(ValueId v, BufferId buffer, Time time) {
-  Entry& e = entry(v);
-  e.buffer = buffer;
-  e.time = time;
+  entry(v).places.insert(entry(v).places.begin(), {buffer, time});
 }
 
 void Values::set_constant(ValueId v, HostTensor value) {
@@ -52,10 +50,11 @@ void Values::set_constant(ValueId v, HostTensor value) {
 
 void Values::set_repeated(ValueId v, std::uint64_t bits) { entry(v).repeated = bits; }
 
-void Values::set_fused(ValueId v, Time time) {
+void Values::set_fused(ValueId v, Time time, LayoutPtr layout) {
   Entry& e = entry(v);
   e.fused = true;
   e.time = time;
+  e.layout = std::move(layout);
 }
 
 void Values::set_view(ValueId v, std::vector<Piece> pieces, Time ready) {
@@ -73,22 +72,59 @@ const HostTensor* Values::constant(ValueId v) const {
 
 std::optional<std::uint64_t> Values::repeated_bits(ValueId v) const { return entry(v).repeated; }
 
-BufferId Values::stored(ValueId value) {
+std::optional<BufferId> Values::buffer(ValueId v) const {
+  const Entry& e = entry(v);
+  return e.places.empty() ? std::nullopt : std::optional(e.places[0].buffer);
+}
+
+Time Values::time(ValueId v) const {
+  const Entry& e = entry(v);
+  return e.places.empty() ? e.time : e.places[0].time;
+}
+
+LayoutPtr Values::layout(ValueId v) const {
+  const Entry& e = entry(v);
+  return e.places.empty() ? e.layout : builder_.buffer(e.places[0].buffer).layout;
+}
+
+LayoutPtr Values::natural_layout(ValueId v) {
+  const Entry& e = entry(v);
+  return e.preferred ? e.preferred : builder_.layouts().of(type(v));
+}
+
+BufferId Values::stored(ValueId v) {
+  const Entry& e = entry(v);
+  if (!e.places.empty()) return e.places[0].buffer;
+  return stored(v, e.layout ? e.layout : natural_layout(v)).buffer;
+}
+
+Place Values::stored(ValueId value, const LayoutPtr& layout) {
   const ValueId v = root(value);
   Entry& e = entry(v);
-  if (e.buffer) return *e.buffer;
+  for (const Place& place : e.places) {
+    if (builder_.buffer(place.buffer).layout == layout) return place;
+  }
   const Origin from = origin(v);
-  const BufferId buffer = add_linear(type(v), from.name, from.source);
+  if (e.fused && e.places.empty()) {
+    e.places.push_back({add_storage(v, e.layout), e.time});
+    if (e.layout == layout) return e.places[0];
+  }
+  Place place{add_storage(v, layout), {}};
   if (e.constant || e.repeated) {
-    Buffer& constant = builder_.mutable_buffer(buffer);
+    Buffer& constant = builder_.mutable_buffer(place.buffer);
     constant.kind = Buffer::Kind::kConstant;
     constant.contents = e.constant ? e.constant->data : repeated(type(v), *e.repeated);
-  } else if (!e.fused) {
-    SUPERSTEP_CHECK(!e.view.empty(), "a value is used before it is lowered: " + from.name);
-    e.time = move(builder_, buffer, e.view, e.time, from);
+  } else if (!e.view.empty()) {
+    place.time = move(builder_, place.buffer, e.view, e.time, from);
+  } else {
+    SUPERSTEP_CHECK(!e.places.empty(), "a value is used before it is lowered: " + from.name);
+    const Place& original = e.places[0];
+    const Box all{0, 0, {{elements(v), 1, 1}}};
+    place.time =
+        move(builder_, place.buffer, {{original.buffer, simplified(all)}}, original.time, from);
   }
-  e.buffer = buffer;
-  return buffer;
+  e.places.push_back(place);
+  return place;
 }
 
 std::optional<Splat> Values::splat(ValueId v) {
@@ -99,7 +135,7 @@ std::optional<Splat> Values::splat(ValueId v) {
     const BufferId buffer = stored(v);
     return Splat{.bits = std::nullopt, .buffer = buffer, .element = 0, .ready = time(v)};
   }
-  if (e.buffer || e.view.size() != 1) return std::nullopt;
+  if (!e.places.empty() || e.view.size() != 1) return std::nullopt;
   const Piece& piece = e.view.front();
   const bool repeats =
       std::ranges::all_of(piece.box.axes, [](const Axis& axis) { return axis.from == 0; });
@@ -108,9 +144,97 @@ std::optional<Splat> Values::splat(ValueId v) {
       .bits = std::nullopt, .buffer = piece.source, .element = piece.box.from, .ready = e.time};
 }
 
+std::optional<Values::Repetition> Values::repetition(ValueId v, std::int64_t elements) {
+  if (elements == 1) return std::nullopt;
+  if (this->elements(v) == 1) {
+    const BufferId buffer = stored(v);
+    return Repetition{.source = buffer, .ready = time(v), .period = elements};
+  }
+  const Entry& e = entry(v);
+  if (e.view.size() != 1) return std::nullopt;
+  const auto& [source, box] = e.view.front();
+  if (box.to != 0 || box.elements() != elements) return std::nullopt;
+  Repetition r{.source = source, .ready = e.time, .first = box.from};
+  const std::vector<Axis>& axes = box.axes;
+  if (axes.size() == 1 && axes[0].from == 0) {
+    r.period = elements;
+  } else if (axes.size() == 2 && axes[0].from == 0) {
+    r.is_cyclic = true;
+    r.period = axes[1].size;
+    r.stride = axes[1].from;
+  } else if (axes.size() == 2 && axes[1].from == 0) {
+    r.period = axes[1].size;
+    r.stride = axes[0].from;
+  } else {
+    return std::nullopt;
+  }
+  return r;
+}
+
+std::optional<Broadcast> Values::broadcast(ValueId v, std::int64_t elements,
+                                           const LayoutPtr& layout, const Origin& origin) {
+  const std::optional<Repetition> r = repetition(v, elements);
+  if (!r) return std::nullopt;
+  if (!r->is_cyclic && r->first == 0 && r->stride == 1 &&
+      builder_.layouts().divided(layout, r->period) == builder_.buffer(r->source).layout) {
+    return Broadcast{{r->source, r->ready}, vertex::Access::kStretched, r->period};
+  }
+  return gather(*r, layout, origin);
+}
+
+Broadcast Values::gather(const Repetition& r, const LayoutPtr& layout, const Origin& origin) {
+  const auto [at, is_new] = gathered_.try_emplace({r, layout.get()}, Broadcast{});
+  Broadcast& result = at->second;
+  if (!is_new) return result;
+  const bool in_rows = lies_in_rows(*layout, r.period);
+  result.period = r.period;
+  if (r.is_cyclic) {
+    result.access = in_rows ? vertex::Access::kVector : vertex::Access::kCyclic;
+  } else {
+    result.access = in_rows ? vertex::Access::kScalar : vertex::Access::kStretched;
+  }
+  // Tiles that need the same elements receive them together.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<TileId>> users;
+  for (const Interval& interval : layout->intervals()) {
+    std::int64_t first = interval.begin / r.period;
+    std::int64_t last = (interval.end() - 1) / r.period;
+    if (r.is_cyclic) {
+      first = in_rows ? interval.begin % r.period : 0;
+      last = in_rows ? first + interval.count - 1 : r.period - 1;
+    }
+    std::vector<TileId>& tiles = users[{first, last - first + 1}];
+    tiles.insert(tiles.end(), interval.tiles.begin(), interval.tiles.end());
+  }
+  std::vector<Interval> intervals;
+  std::vector<Piece> pieces;
+  std::int64_t begin = 0;
+  for (auto& [range, tiles] : users) {
+    const auto [first, count] = range;
+    std::ranges::sort(tiles);
+    pieces.push_back(
+        {r.source, simplified({r.first + first * r.stride, begin, {{count, r.stride, 1}}})});
+    intervals.push_back({begin, count, std::move(tiles)});
+    begin += count;
+  }
+  const Buffer& source = builder_.buffer(r.source);
+  result.place.buffer =
+      add_temporary(source.type.dtype, std::make_shared<const Layout>(std::move(intervals)),
+                    source.name + ".spread", origin.source);
+  result.place.time = move(builder_, result.place.buffer, pieces, r.ready, origin);
+  return result;
+}
+
+Place Values::spread(const Splat& splat, const LayoutPtr& layout, const Origin& origin) {
+  const Repetition r{.source = splat.buffer,
+                     .ready = splat.ready,
+                     .first = splat.element,
+                     .period = layout->elements()};
+  return gather(r, layout, origin).place;
+}
+
 Reading Values::read(ValueId v, const Box& box) {
   const Entry& e = entry(v);
-  if (!e.buffer && e.view.size() == 1 && e.view.front().box.elements() == elements(v)) {
+  if (e.places.empty() && e.view.size() == 1 && e.view.front().box.elements() == elements(v)) {
     Piece piece{e.view.front().source, {}};
     if (compose(box, e.view.front().box, piece.box)) return {{std::move(piece)}, e.time};
   }
@@ -118,33 +242,14 @@ Reading Values::read(ValueId v, const Box& box) {
   return {{{buffer, box}}, time(v)};
 }
 
-Values::Spread Values::spread(const Splat& splat, DType dtype, const LayoutPtr& layout,
-                              const Origin& origin) {
-  const auto [at, is_new] =
-      spreads_.try_emplace({splat.buffer, splat.element, layout.get()}, Spread{});
-  if (!is_new) return at->second;
-  Interval one{0, 1, {}};
-  for (const Interval& interval : layout->intervals()) {
-    one.tiles.insert(one.tiles.end(), interval.tiles.begin(), interval.tiles.end());
-  }
-  std::ranges::sort(one.tiles);
-  Spread& spread = at->second;
-  spread.buffer =
-      add_temporary(dtype, std::make_shared<const Layout>(std::vector<Interval>{std::move(one)}),
-                    builder_.buffer(splat.buffer).name + ".spread", origin.source);
-  spread.time =
-      move(builder_, spread.buffer, {{splat.buffer, {splat.element, 0, {}}}}, splat.ready, origin);
-  return spread;
-}
-
-BufferId Values::add_linear(const TensorType& type, const std::string& name,
-                            const SourceLocation& at) {
-  return builder_.add_buffer({.name = name,
-                              .type = type,
-                              .element_bytes = static_cast<std::uint32_t>(size_of(type.dtype)),
-                              .layout = builder_.linear().of(type.elements()),
+BufferId Values::add_storage(ValueId v, LayoutPtr layout) {
+  const Origin from = origin(root(v));
+  return builder_.add_buffer({.name = from.name,
+                              .type = type(v),
+                              .element_bytes = static_cast<std::uint32_t>(size_of(type(v).dtype)),
+                              .layout = std::move(layout),
                               .contents = {},
-                              .source = at});
+                              .source = from.source});
 }
 
 BufferId Values::add_temporary(DType dtype, LayoutPtr layout, const std::string& name,

@@ -2,7 +2,7 @@
 
 #include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compiler/graph/graph.h"
@@ -25,9 +25,24 @@ struct Reading {
   Time ready;
 };
 
+/// A copy of a value, and when it is there.
+struct Place {
+  BufferId buffer{};
+  Time time;
+};
+
+/// How vertices on the tiles of a layout read a value that repeats the elements of `place`:
+/// `period` is that of vertex::Access. Each interval of the layout needs elements from a whole
+/// period on.
+struct Broadcast {
+  Place place;
+  vertex::Access access = vertex::Access::kScalar;
+  std::int64_t period = 1;
+};
+
 /// What lowering knows of each value of the graph, and the storage it has so far. A value may be
 /// constant, a fused elementwise result that needs no storage, a set of copies that nothing has
-/// needed in place yet, or stored in its linear layout.
+/// needed in place yet, or stored, in one layout or several.
 class Values {
  public:
   Values(ProgramBuilder& builder, const Graph& graph);
@@ -39,11 +54,13 @@ class Values {
   void set_constant(ValueId v, HostTensor value);
   /// A constant all of whose elements are one element of another.
   void set_repeated(ValueId v, std::uint64_t bits);
-  /// A result of an elementwise op that runs at `time`.
-  void set_fused(ValueId v, Time time);
+  /// A result of an elementwise op that runs at `time` on the tiles of `layout`.
+  void set_fused(ValueId v, Time time, LayoutPtr layout);
   /// A value made of copies.
   void set_view(ValueId v, std::vector<Piece> pieces, Time ready);
   void set_same(ValueId v, ValueId as);
+  /// Where the value is wanted in the end.
+  void prefer(ValueId v, LayoutPtr layout) { entries_[index(v)].preferred = std::move(layout); }
 
   [[nodiscard]] ValueId root(ValueId v) const;
   [[nodiscard]] bool is_fused(ValueId v) const { return entry(v).fused; }
@@ -51,26 +68,34 @@ class Values {
   /// The bits of every element, if they are known and equal.
   [[nodiscard]] std::optional<std::uint64_t> repeated_bits(ValueId v) const;
   /// The storage of a value that has some already.
-  [[nodiscard]] std::optional<BufferId> buffer(ValueId v) const { return entry(v).buffer; }
+  [[nodiscard]] std::optional<BufferId> buffer(ValueId v) const;
   /// When a stored or fused value is there.
-  [[nodiscard]] Time time(ValueId v) const { return entry(v).time; }
+  [[nodiscard]] Time time(ValueId v) const;
+  /// The layout of a stored or fused value; null for others.
+  [[nodiscard]] LayoutPtr layout(ValueId v) const;
+  /// Where `v` is wanted, or null.
+  [[nodiscard]] LayoutPtr preferred(ValueId v) const { return entries_[index(v)].preferred; }
+  /// The layout that a value gets when nothing else decides.
+  [[nodiscard]] LayoutPtr natural_layout(ValueId v);
 
-  /// Storage in the linear layout, made now if there is none. Not for empty values.
+  /// Storage, made now in the natural layout if there is none. Not for empty values.
   BufferId stored(ValueId v);
+  /// Storage in `layout`, copied there if the value lies elsewhere.
+  Place stored(ValueId v, const LayoutPtr& layout);
   /// The element that all elements equal, if that is known.
   std::optional<Splat> splat(ValueId v);
+  /// The elements that `v` repeats, on the tiles of `layout`, the layout of `elements` elements.
+  /// Empty when `v` is no simple repetition.
+  std::optional<Broadcast> broadcast(ValueId v, std::int64_t elements, const LayoutPtr& layout,
+                                     const Origin& origin);
   /// Copies that do what `box` does to the elements of `v`, from wherever they are.
   Reading read(ValueId v, const Box& box);
   /// A copy of one element on every tile of `layout`.
-  struct Spread {
-    BufferId buffer{};
-    Time time;
-  };
-  Spread spread(const Splat& splat, DType dtype, const LayoutPtr& layout, const Origin& origin);
+  Place spread(const Splat& splat, const LayoutPtr& layout, const Origin& origin);
 
-  /// A new temporary in the linear layout of `type`.
-  BufferId add_linear(const TensorType& type, const std::string& name, const SourceLocation& at);
-  /// A new temporary with another layout.
+  /// A new temporary for `v`.
+  BufferId add_storage(ValueId v, LayoutPtr layout);
+  /// A new temporary of elements that are no tensor of the graph.
   BufferId add_temporary(DType dtype, LayoutPtr layout, const std::string& name,
                          const SourceLocation& at);
 
@@ -82,20 +107,34 @@ class Values {
     std::optional<ValueId> same;
     std::optional<HostTensor> constant;
     std::optional<std::uint64_t> repeated;
-    std::optional<BufferId> buffer;
+    std::vector<Place> places;  ///< the first is the original
     std::vector<Piece> view;
     bool fused = false;
-    Time time;
+    LayoutPtr layout;  ///< of a fused value
+    Time time;         ///< of a fused value or a view
+    LayoutPtr preferred;
+  };
+  /// Element i of a value is element `first + i / period * stride` of `source`, or, cyclic,
+  /// `first + i % period * stride`.
+  struct Repetition {
+    BufferId source{};
+    Time ready;
+    std::int64_t first = 0, stride = 1, period = 1;
+    bool is_cyclic = false;
+    auto operator<=>(const Repetition&) const = default;
   };
 
   [[nodiscard]] const Entry& entry(ValueId v) const { return entries_[index(root(v))]; }
   Entry& entry(ValueId v) { return entries_[index(root(v))]; }
   [[nodiscard]] Origin origin(ValueId v) const;
+  std::optional<Repetition> repetition(ValueId v, std::int64_t elements);
+  /// What each interval of `layout` needs of a repetition, gathered there.
+  Broadcast gather(const Repetition& repetition, const LayoutPtr& layout, const Origin& origin);
 
   ProgramBuilder& builder_;
   const Graph& graph_;
   std::vector<Entry> entries_;
-  std::map<std::tuple<BufferId, std::int64_t, const Layout*>, Spread> spreads_;
+  std::map<std::pair<Repetition, const Layout*>, Broadcast> gathered_;
 };
 
 }  // namespace superstep

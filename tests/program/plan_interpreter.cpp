@@ -139,12 +139,28 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
       if (step.primitive == vertex::Primitive::kInput) dtypes[step.bits] = step.dtype;
     }
     const std::size_t outputs = elementwise->outputs.size();
+    std::vector<std::size_t> input_words{1 + outputs};
+    for (const vertex::Access access : elementwise->inputs) {
+      input_words.push_back(input_words.back() + vertex::state_words(access));
+    }
+    const auto element_of = [&](std::size_t i, std::int64_t e) -> std::int64_t {
+      const std::size_t word = input_words[i];
+      switch (elementwise->inputs[i]) {
+        case vertex::Access::kScalar:
+          return 0;
+        case vertex::Access::kCyclic:
+          return (number(word + 1) + e) % number(word + 2);
+        case vertex::Access::kStretched:
+          return (number(word + 1) + e) / number(word + 2);
+        default:
+          return e;
+      }
+    };
     for (std::int64_t e = 0; e < number(0); ++e) {
       std::vector<HostTensor> inputs;
       for (std::size_t i = 0; i < dtypes.size(); ++i) {
-        const bool is_vector = elementwise->inputs[i] == vertex::Access::kVector;
-        const auto at = is_vector ? e * static_cast<std::int64_t>(size_of(dtypes[i])) : 0;
-        inputs.push_back(element(dtypes[i], pointer(1 + outputs + i).plus(at)));
+        const std::int64_t at = element_of(i, e) * static_cast<std::int64_t>(size_of(dtypes[i]));
+        inputs.push_back(element(dtypes[i], pointer(input_words[i]).plus(at)));
       }
       std::vector<HostTensor> values;
       for (const vertex::Node node : elementwise->outputs) {
