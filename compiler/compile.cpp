@@ -15,8 +15,10 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
     if (progress) progress(name);
   };
   Module simple{module.name, {}, module.argument_alias};
+  stage("unwrap reductions");
+  simple.main = unwrap_reductions(module.main);
   stage("fold constants");
-  simple.main = fold_constants(module.main);
+  simple.main = fold_constants(simple.main);
   stage("merge equal ops");
   simple.main = merge_equal_ops(simple.main);
   stage("remove unused ops");

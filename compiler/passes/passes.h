@@ -8,6 +8,9 @@ namespace superstep {
 /// element many times.
 [[nodiscard]] Graph fold_constants(const Graph& graph);
 
+/// Makes reductions of one element into one op of that element and the initial value.
+[[nodiscard]] Graph unwrap_reductions(const Graph& graph);
+
 /// Keeps the first of ops that compute the same.
 [[nodiscard]] Graph merge_equal_ops(const Graph& graph);
 

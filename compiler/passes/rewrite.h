@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "compiler/graph/graph.h"
@@ -17,6 +18,8 @@ class Rewrite {
   [[nodiscard]] Op translated(const Op& op) const;
   /// Appends the op that takes the place of `old`.
   const Op& add(const Op& old, Op replacement);
+  /// Appends an op of operands of the new graph that the old one does not have; its result.
+  ValueId append(Op op) { return to_.add_op(std::move(op)).results[0]; }
 
   [[nodiscard]] const Graph& graph() const { return to_; }
   /// The new graph, with the results of the old one.
