@@ -98,7 +98,7 @@ BufferId Values::stored(ValueId v) {
   return stored(v, e.layout ? e.layout : natural_layout(v)).buffer;
 }
 
-Place Values::stored(ValueId value, const LayoutPtr& layout) {
+Place Values::stored(ValueId value, LayoutPtr layout) {
   const ValueId v = root(value);
   Entry& e = entry(v);
   for (const Place& place : e.places) {
@@ -109,7 +109,7 @@ Place Values::stored(ValueId value, const LayoutPtr& layout) {
     e.places.push_back({add_storage(v, e.layout), e.time});
     if (e.layout == layout) return e.places[0];
   }
-  Place place{add_storage(v, layout), {}};
+  Place place{add_storage(v, std::move(layout)), {}};
   if (e.constant || e.repeated) {
     Buffer& constant = builder_.mutable_buffer(place.buffer);
     constant.kind = Buffer::Kind::kConstant;

@@ -81,7 +81,7 @@ class Values {
   /// Storage, made now in the natural layout if there is none. Not for empty values.
   BufferId stored(ValueId v);
   /// Storage in `layout`, copied there if the value lies elsewhere.
-  Place stored(ValueId v, const LayoutPtr& layout);
+  Place stored(ValueId v, LayoutPtr layout);
   /// The element that all elements equal, if that is known.
   std::optional<Splat> splat(ValueId v);
   /// The elements that `v` repeats, on the tiles of `layout`, the layout of `elements` elements.

@@ -7,7 +7,7 @@
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
-#include "tests/generated/program_builder.h"
+#include "tests/generated/random_program.h"
 #include "tests/generated/propose.h"
 
 namespace superstep {
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostOps = 12;
 
-std::vector<ValueId> choose_results(ProgramBuilder& builder) {
+std::vector<ValueId> choose_results(RandomProgram& builder) {
   const Graph& graph = builder.graph();
   Random& random = builder.random;
   std::vector<bool> used(graph.values().size());
@@ -106,7 +106,7 @@ std::string body_text(const Graph& graph, const std::string& indent, const std::
 }  // namespace
 
 Program generate_program(std::uint64_t seed) {
-  ProgramBuilder builder(seed);
+  RandomProgram builder(seed);
   const std::size_t ops = 1 + builder.random.below(kMostOps);
   std::size_t made = 0;
   for (std::size_t attempt = 0; made < ops && attempt < 4 * kMostOps; ++attempt) {

@@ -41,7 +41,7 @@ Indices subset(Random& random, std::size_t n) {
   return chosen;
 }
 
-bool unary(ProgramBuilder& builder) {
+bool unary(RandomProgram& builder) {
   constexpr std::array<std::string_view, 17> kFloatOps = {
       "stablehlo.floor",       "stablehlo.ceil",
       "stablehlo.sqrt",        "stablehlo.round_nearest_afz",
@@ -68,7 +68,7 @@ bool unary(ProgramBuilder& builder) {
   return builder.add(random.pick(names), {builder.any(dtypes)});
 }
 
-bool binary(ProgramBuilder& builder) {
+bool binary(RandomProgram& builder) {
   constexpr std::array<std::string_view, 4> kAnyOps = {"stablehlo.add", "stablehlo.multiply",
                                                        "stablehlo.maximum", "stablehlo.minimum"};
   constexpr std::array<std::string_view, 4> kNumberOps = {"stablehlo.subtract", "stablehlo.divide",
@@ -95,7 +95,7 @@ bool binary(ProgramBuilder& builder) {
                            : builder.add(random.pick(names), {b, a});
 }
 
-bool compare(ProgramBuilder& builder) {
+bool compare(RandomProgram& builder) {
   constexpr std::array kDirections = {"EQ", "NE", "LT", "LE", "GT", "GE"};
   Random& random = builder.random;
   const ValueId a = builder.any(kAll);
@@ -111,7 +111,7 @@ bool compare(ProgramBuilder& builder) {
                      std::move(attributes));
 }
 
-bool select(ProgramBuilder& builder) {
+bool select(RandomProgram& builder) {
   const ValueId predicate = builder.any(kPredicate);
   const ValueId a =
       builder.type(predicate).shape.empty()
@@ -120,7 +120,7 @@ bool select(ProgramBuilder& builder) {
   return builder.add("stablehlo.select", {predicate, a, builder.of_type(builder.type(a))});
 }
 
-bool clamp(ProgramBuilder& builder) {
+bool clamp(RandomProgram& builder) {
   const ValueId x = builder.any(kAll);
   const auto bound = [&] {
     return builder.of_type(builder.random.chance(50) ? TensorType{builder.type(x).dtype, {}}
@@ -130,13 +130,13 @@ bool clamp(ProgramBuilder& builder) {
   return builder.add("stablehlo.clamp", {low, x, bound()});
 }
 
-bool convert(ProgramBuilder& builder) {
+bool convert(RandomProgram& builder) {
   const ValueId x = builder.any(kAll);
   const DType to = random_dtype(builder.random);
   return builder.add("stablehlo.convert", {x}, with_type({}, {to, builder.type(x).shape}));
 }
 
-bool bitcast(ProgramBuilder& builder) {
+bool bitcast(RandomProgram& builder) {
   const ValueId x = builder.any(kNumbers);
   std::vector<DType> same_width;
   for (const DType dtype : kNumbers) {
@@ -146,7 +146,7 @@ bool bitcast(ProgramBuilder& builder) {
                      with_type({}, {builder.random.pick(same_width), builder.type(x).shape}));
 }
 
-bool broadcast(ProgramBuilder& builder) {
+bool broadcast(RandomProgram& builder) {
   Random& random = builder.random;
   const ValueId x = builder.any(kAll, [](const TensorType& type) { return type.shape.size() < 5; });
   const Shape& from = builder.type(x).shape;
@@ -164,13 +164,13 @@ bool broadcast(ProgramBuilder& builder) {
       with_type({{"broadcast_dimensions", dimensions}}, {builder.type(x).dtype, to}));
 }
 
-bool transpose(ProgramBuilder& builder) {
+bool transpose(RandomProgram& builder) {
   const ValueId x = builder.any(kAll);
   return builder.add("stablehlo.transpose", {x},
                      {{"permutation", shuffled(builder.random, builder.type(x).shape.size())}});
 }
 
-bool reshape(ProgramBuilder& builder) {
+bool reshape(RandomProgram& builder) {
   constexpr std::array<std::int64_t, 7> kFactors = {2, 3, 4, 5, 7, 8, 13};
   Random& random = builder.random;
   const ValueId x = builder.any(kAll);
@@ -186,7 +186,7 @@ bool reshape(ProgramBuilder& builder) {
   return builder.add("stablehlo.reshape", {x}, with_type({}, {builder.type(x).dtype, to}));
 }
 
-bool slice(ProgramBuilder& builder) {
+bool slice(RandomProgram& builder) {
   Random& random = builder.random;
   const ValueId x = builder.any(kAll, has_dimensions);
   Indices start, limit, strides;
@@ -200,7 +200,7 @@ bool slice(ProgramBuilder& builder) {
                      {{"start_indices", start}, {"limit_indices", limit}, {"strides", strides}});
 }
 
-bool concatenate(ProgramBuilder& builder) {
+bool concatenate(RandomProgram& builder) {
   Random& random = builder.random;
   const ValueId first = builder.any(kAll, has_dimensions);
   const std::size_t along = random.below(builder.type(first).shape.size());
@@ -215,7 +215,7 @@ bool concatenate(ProgramBuilder& builder) {
                      {{"dimension", static_cast<std::int64_t>(along)}});
 }
 
-bool pad(ProgramBuilder& builder) {
+bool pad(RandomProgram& builder) {
   Random& random = builder.random;
   const ValueId x = builder.any(kAll, has_dimensions);
   const ValueId value = builder.of_type({builder.type(x).dtype, {}});
@@ -232,13 +232,13 @@ bool pad(ProgramBuilder& builder) {
       {{"edge_padding_low", low}, {"edge_padding_high", high}, {"interior_padding", interior}});
 }
 
-bool reverse(ProgramBuilder& builder) {
+bool reverse(RandomProgram& builder) {
   const ValueId x = builder.any(kAll, has_dimensions);
   return builder.add("stablehlo.reverse", {x},
                      {{"dimensions", subset(builder.random, builder.type(x).shape.size())}});
 }
 
-bool reduce(ProgramBuilder& builder) {
+bool reduce(RandomProgram& builder) {
   constexpr std::array<std::string_view, 4> kNumberOps = {"stablehlo.add", "stablehlo.add",
                                                           "stablehlo.maximum", "stablehlo.minimum"};
   constexpr std::array<std::string_view, 3> kBitOps = {"stablehlo.and", "stablehlo.or",
@@ -253,7 +253,7 @@ bool reduce(ProgramBuilder& builder) {
       {binary_reducer(bits ? random.pick(kBitOps) : random.pick(kNumberOps), type.dtype)});
 }
 
-bool arg_max(ProgramBuilder& builder) {
+bool arg_max(RandomProgram& builder) {
   constexpr std::array kIndex = {DType::kI32, DType::kI32, DType::kU32, DType::kI16};
   Random& random = builder.random;
   const ValueId x = builder.any(kNumbers, has_dimensions);
@@ -270,7 +270,7 @@ bool arg_max(ProgramBuilder& builder) {
                      {arg_max_reducer(type.dtype, positions.dtype)});
 }
 
-bool dot(ProgramBuilder& builder) {
+bool dot(RandomProgram& builder) {
   constexpr std::array kDTypes = {DType::kF32, DType::kF32, DType::kF32, DType::kF16, DType::kF16,
                                   DType::kI8,  DType::kI32, DType::kU8,  DType::kI16};
   Random& random = builder.random;
@@ -332,8 +332,8 @@ bool dot(ProgramBuilder& builder) {
 
 }  // namespace
 
-bool propose_op(ProgramBuilder& builder) {
-  using Propose = bool (*)(ProgramBuilder&);
+bool propose_op(RandomProgram& builder) {
+  using Propose = bool (*)(RandomProgram&);
   constexpr std::array<Propose, 29> kKinds = {
       unary,     unary,     unary,     unary,   binary, binary,      binary,  binary,
       binary,    binary,    compare,   select,  clamp,  convert,     convert, bitcast,

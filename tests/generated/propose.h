@@ -1,10 +1,10 @@
 #pragma once
 
-#include "tests/generated/program_builder.h"
+#include "tests/generated/random_program.h"
 
 namespace superstep {
 
 /// Adds one op of a random kind, and leaves for it; false when there was no bound for its result.
-bool propose_op(ProgramBuilder& builder);
+bool propose_op(RandomProgram& builder);
 
 }  // namespace superstep

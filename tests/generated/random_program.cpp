@@ -1,4 +1,4 @@
-#include "tests/generated/program_builder.h"
+#include "tests/generated/random_program.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ Attributes with_type(Attributes attributes, const TensorType& type) {
   return attributes;
 }
 
-ValueId ProgramBuilder::leaf(TensorType type) {
+ValueId RandomProgram::leaf(TensorType type) {
   const auto last = [&] { return ValueId{static_cast<std::uint32_t>(values_.size() - 1)}; };
   if (random.chance(15) && !type.shape.empty()) {
     const ValueId scalar = leaf({type.dtype, {}});
@@ -42,7 +42,7 @@ ValueId ProgramBuilder::leaf(TensorType type) {
   return argument;
 }
 
-ValueId ProgramBuilder::any(std::span<const DType> dtypes,
+ValueId RandomProgram::any(std::span<const DType> dtypes,
                             const std::function<bool(const TensorType&)>& fits) {
   const auto suits = [&](const TensorType& type) {
     return std::ranges::find(dtypes, type.dtype) != dtypes.end() && (!fits || fits(type));
@@ -60,7 +60,7 @@ ValueId ProgramBuilder::any(std::span<const DType> dtypes,
   return leaf(type);
 }
 
-ValueId ProgramBuilder::of_type(TensorType type) {
+ValueId RandomProgram::of_type(TensorType type) {
   std::vector<ValueId> found;
   for (std::uint32_t v = 0; v < values_.size(); ++v) {
     if (graph_.type(ValueId{v}) == type) found.push_back(ValueId{v});
@@ -68,7 +68,7 @@ ValueId ProgramBuilder::of_type(TensorType type) {
   return !found.empty() && random.chance(60) ? random.pick(found) : leaf(type);
 }
 
-bool ProgramBuilder::add(std::string_view name, std::vector<ValueId> operands,
+bool RandomProgram::add(std::string_view name, std::vector<ValueId> operands,
                          Attributes attributes, std::vector<Graph> regions) {
   Op op;
   op.definition = find_op(name);

@@ -11,9 +11,9 @@
 namespace superstep {
 
 /// A program while it grows: each value is evaluated as soon as it is there.
-class ProgramBuilder {
+class RandomProgram {
  public:
-  explicit ProgramBuilder(std::uint64_t seed) : random(seed) {}
+  explicit RandomProgram(std::uint64_t seed) : random(seed) {}
 
   Random random;
 
