@@ -30,7 +30,9 @@ struct PlacedLaunch {
   std::uint32_t superstep = 0;
   std::uint32_t step = 0;
   std::uint32_t codelet = 0;
-  std::uint32_t state = 0;  ///< address
+  std::uint32_t state = 0;          ///< address
+  std::uint32_t worker_states = 0;  ///< address of worker 0's
+  std::uint32_t stride = 0;         ///< words from one worker's state to the next
   const Launch* launch = nullptr;
 };
 
@@ -128,7 +130,7 @@ class Builder {
       std::uint32_t step = compute_step_[s];
       for (const ComputeSet& set : program_.supersteps[s].computes) {
         for (const Launch& launch : set.launches) {
-          program_of(launch.tile).launches.push_back({s, step, set.codelet, 0, &launch});
+          program_of(launch.tile).launches.push_back({s, step, set.codelet, 0, 0, 0, &launch});
         }
         ++step;
       }
@@ -151,7 +153,16 @@ class Builder {
       std::uint32_t at = t.states;
       for (PlacedLaunch& launch : t.launches) {
         launch.state = at;
-        at += align_up(static_cast<std::uint32_t>(launch.launch->state.size()) * 4, 8);
+        const std::vector<std::uint32_t> words = state_of(launch, t, nullptr);
+        const vertex::Codelet& codelet = library_.codelet(launch.codelet);
+        launch.worker_states = at;
+        at = vertex::worker_states_address(at, words.size());
+        if (codelet.divide) {
+          const vertex::WorkerStates divided = codelet.divide(words, launch.state);
+          launch.worker_states = at;
+          launch.stride = divided.stride;
+          at = vertex::worker_states_address(at, divided.words.size());
+        }
       }
       t.code = at;
       t.code_bytes = 512 + 16 * static_cast<std::uint32_t>(t.launches.size()) +
@@ -320,7 +331,8 @@ class Builder {
       for (std::uint32_t s = 0; s < phases_.size(); ++s) {
         if (!phases_[s].rows.empty()) row(phases_[s].rows[i], exchange_step_[s]);
         for (; launch != t.launches.end() && launch->superstep == s; ++launch) {
-          const std::uint32_t at = code.launch(library_.address(launch->codelet), launch->state);
+          const std::uint32_t at =
+              code.launch(library_.address(launch->codelet), launch->worker_states, launch->stride);
           image_.marks.push_back({t.tile, at, launch->step});
         }
       }
@@ -363,18 +375,36 @@ class Builder {
     return bytes;
   }
 
+  /// The words of a launch's state; without `storage` every buffer is at address 0.
+  [[nodiscard]] static std::vector<std::uint32_t> state_of(const PlacedLaunch& launch,
+                                                           const TileProgram& t,
+                                                           const Storage* storage) {
+    std::vector<std::uint32_t> words;
+    for (const StateWord& word : launch.launch->state) {
+      std::uint32_t base = 0;
+      if (word.base == StateWord::Base::kBuffer && storage != nullptr)
+        base = storage->address(word.buffer, t.tile);
+      if (word.base == StateWord::Base::kState) base = launch.state;
+      if (word.base == StateWord::Base::kScratch) base = t.scratch;
+      words.push_back(base + word.value);
+    }
+    return words;
+  }
+
+  /// The states of a tile's launches, and those of their workers.
   [[nodiscard]] std::vector<std::uint32_t> states_of(const TileProgram& t,
                                                      const Storage& storage) const {
     std::vector<std::uint32_t> words;
-    for (const PlacedLaunch& launch : t.launches) {
-      for (const StateWord& word : launch.launch->state) {
-        std::uint32_t base = 0;
-        if (word.base == StateWord::Base::kBuffer) base = storage.address(word.buffer, t.tile);
-        if (word.base == StateWord::Base::kState) base = launch.state;
-        if (word.base == StateWord::Base::kScratch) base = t.scratch;
-        words.push_back(base + word.value);
-      }
+    const auto append = [&](const std::vector<std::uint32_t>& more) {
+      words.insert(words.end(), more.begin(), more.end());
       if (words.size() % 2 != 0) words.push_back(0);
+    };
+    for (const PlacedLaunch& launch : t.launches) {
+      SUPERSTEP_CHECK(t.states + 4 * words.size() == launch.state, "a vertex state has moved");
+      const std::vector<std::uint32_t> state = state_of(launch, t, &storage);
+      append(state);
+      const vertex::Codelet& codelet = library_.codelet(launch.codelet);
+      if (codelet.divide) append(codelet.divide(state, launch.state).words);
     }
     return words;
   }

@@ -36,13 +36,14 @@ std::uint32_t TileCode::row(std::span<const std::uint32_t> code) {
   return begin;
 }
 
-std::uint32_t TileCode::launch(std::uint32_t codelet, std::uint32_t state) {
+std::uint32_t TileCode::launch(std::uint32_t codelet, std::uint32_t state, std::uint32_t stride) {
+  SUPERSTEP_CHECK(stride < (1U << 12), "a stride of vertex states has 12 bits");
   static const std::uint32_t kRunall = encode("runall", {0, 1, 0});
   static const std::uint32_t kWait = encode("sync", {kLocalZone});
   set(0, codelet);
   set(1, state);
   const std::uint32_t at = here();
-  emit(kRunall);
+  emit(kRunall | stride);
   emit(kWait);
   return at;
 }

@@ -20,8 +20,9 @@ class TileCode {
 
   /// An exchange or host row, which needs an 8-byte boundary; returns where it begins.
   std::uint32_t row(std::span<const std::uint32_t> code);
-  /// Runs all workers on one vertex state and waits for them; returns the address of the `runall`.
-  std::uint32_t launch(std::uint32_t codelet, std::uint32_t state);
+  /// Runs all workers and waits for them, worker w with the vertex state `stride` words times w
+  /// behind `state`; returns the address of the `runall`.
+  std::uint32_t launch(std::uint32_t codelet, std::uint32_t state, std::uint32_t stride);
   /// Gives worker `worker` its stack.
   void set_worker_base(std::uint32_t worker, std::uint32_t address);
   /// Counts down the word at `address` and branches when it reaches 0. The target is set by

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,9 +11,16 @@
 
 namespace superstep::vertex {
 
+/// The vertex states of one launch's workers: worker w's begins at word w * stride. A stride of 0
+/// is one state for all.
+struct WorkerStates {
+  std::uint32_t stride = 0;
+  std::vector<std::uint32_t> words;
+};
+
 /// Machine code of one worker codelet: position independent (branches are relocated by `place`),
-/// entered with $mvertex_base at its state. All workers of a `runall` get the same state and divide
-/// the work by the worker id in $WSR.
+/// entered with $mvertex_base at its state. Either all workers of a `runall` get the launch's state
+/// and divide the work by the worker id in $WSR, or `divide` has done so before.
 struct Codelet {
   std::string name;  ///< unique by content, e.g. `elementwise_f32_a1b2c3`
   std::vector<std::uint32_t> words;
@@ -20,7 +29,18 @@ struct Codelet {
   std::uint32_t stack_bytes = 0;           ///< per worker, used upward from $mworker_base
   std::uint32_t scratch_bytes =
       0;  ///< per worker, 8-byte aligned, addressed by the state when not 0
+
+  /// Makes the workers' states of a launch's state, which lies at `address`; they go right behind
+  /// it, at the next 8-byte boundary. Their number of words depends on addresses modulo 8 only.
+  /// Empty where the workers share the launch's state.
+  std::function<WorkerStates(std::span<const std::uint32_t> state, std::uint32_t address)> divide;
 };
+
+/// Where the workers' states of a launch's state of `words` words at `address` go.
+[[nodiscard]] constexpr std::uint32_t worker_states_address(std::uint32_t address,
+                                                            std::size_t words) {
+  return (address + 4 * static_cast<std::uint32_t>(words) + 7) / 8 * 8;
+}
 
 /// The codelet's words at `address` (8-byte aligned).
 [[nodiscard]] std::vector<std::uint32_t> place(const Codelet& codelet, std::uint32_t address);
@@ -68,13 +88,19 @@ enum class Access : std::uint8_t {
 /// wrap.
 [[nodiscard]] Codelet matmul(const MachineConfig& machine, DType operands, DType result);
 
+/// Start and period of an input that repeats; without a period it does not within the elements.
+struct Repeat {
+  std::uint32_t start = 0, period = 0;
+};
+
 /// Cycles from launch to the last worker's exit for one call on an idle tile: exact where control
-/// flow does not depend on data.
+/// flow does not depend on data. `repeats` has one entry for each input, or none at all.
 [[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine,
                                                  const Expression& expression,
                                                  const std::vector<Node>& outputs,
                                                  const std::vector<Access>& inputs,
-                                                 std::uint64_t elements);
+                                                 std::uint64_t elements,
+                                                 const std::vector<Repeat>& repeats = {});
 /// The same for one output, the last node, and vector inputs only.
 [[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine,
                                                  const Expression& expression,

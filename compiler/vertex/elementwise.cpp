@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/error.h"
 #include "compiler/vertex/pair_loop.h"
@@ -17,88 +18,194 @@ std::vector<DType> input_dtypes(const Expression& expression, std::size_t inputs
   return dtypes;
 }
 
-/// The general loop: each turn of a worker makes the elements of one word of the narrowest output.
-/// Workers take turns round robin.
+/// The general loop: each turn of a worker makes the elements of one word of the narrowest output,
+/// or two elements of four bytes.
 class ScalarLoop {
  public:
+  /// With `by_repeat` the loop is an `rpt`, which not every body can be.
   ScalarLoop(WorkerCode& code, const Expression& expression, const std::vector<Node>& outputs,
-             const std::vector<Access>& inputs)
+             const std::vector<Access>& inputs, bool by_repeat)
       : code_(code),
         expression_(expression),
         outputs_(outputs),
         inputs_(inputs),
-        dtypes_(input_dtypes(expression, inputs.size())) {
+        dtypes_(input_dtypes(expression, inputs.size())),
+        by_repeat_(by_repeat) {
     for (const Node output : outputs)
       lanes_ = std::max(lanes_, 4 / bytes_of(expression.dtype(output)));
+    if (lanes_ == 1 && expression.steps().size() <= kFewSteps) lanes_ = 2;
+    const auto wide = [](DType dtype) { return size_of(dtype) == 4; };
+    has_upper_ = lanes_ == 4;
+    bool any_wide = false;
+    for (const Node output : outputs) any_wide = any_wide || wide(expression.dtype(output));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      any_wide = any_wide || (inputs[i] == Access::kVector && wide(dtypes_[i]));
+    has_upper_ = lanes_ == 4 && any_wide;
   }
 
-  [[nodiscard]] std::uint32_t lanes() const { return lanes_; }
+  [[nodiscard]] bool can_repeat() const {
+    const auto branches = [](const Expression::Step& step) {
+      return step.primitive == Primitive::kRem && is_float(step.dtype);
+    };
+    const auto& steps = expression_.steps();
+    const MachineConfig::Tile& tile = code_.machine().tile;
+    return !has_upper_ && std::none_of(steps.begin(), steps.end(), branches) &&
+           std::none_of(inputs_.begin(), inputs_.end(),
+                        [](Access access) { return state_words(access) == 3; }) &&
+           tile.memory_bytes / lanes_ / tile.workers <= 65535;
+  }
+
+  [[nodiscard]] ElementwiseDivision division() const {
+    std::vector<DType> outputs;
+    for (const Node output : outputs_) outputs.push_back(expression_.dtype(output));
+    return {code_.machine().tile.workers,
+            lanes_,
+            by_repeat_ ? Count::kTurns : Count::kMoreTurns,
+            has_upper_,
+            outputs,
+            dtypes_,
+            inputs_};
+  }
 
   void emit() {
-    const auto state = [&](std::size_t word) {
-      return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
-    };
     const Label done = code_.label(), loop = code_.label();
     code_.begin_prologue();
-    const Reg n = state(0);
-    element_ = code_.m("mul", {code_.worker_id(), lanes_});
-    code_.branch("brz", {code_.m("cmpult", {element_, n})}, done);
+    const Reg count = state(0);
+    if (!by_repeat_) code_.branch("brneg", {count}, done);
     code_.mark();
-    for (std::size_t i = 0; i < outputs_.size(); ++i) to_.push_back(state(1 + i));
-    std::size_t word = 1 + outputs_.size();
-    for (const Access access : inputs_) {
-      from_.push_back(state(word));
-      const bool repeats = state_words(access) == 3;
-      starts_.push_back(repeats ? state(word + 1) : Reg{});
-      periods_.push_back(repeats ? state(word + 2) : Reg{});
-      word += state_words(access);
-    }
+    std::size_t word = 1;
+    Reg tail;
+    if (has_upper_) tail = state(word++);
+    for (std::size_t i = 0; i < outputs_.size(); ++i) to_.push_back(state(word++));
+    for (std::size_t i = 0; i < inputs_.size(); word += worker_words(inputs_[i++]))
+      load_input(static_cast<std::uint32_t>(i), word);
     make_offsets();
+    const Reg beyond = has_upper_ ? code_.constant(File::kM, 8) : Reg{};
     code_.end_prologue();
 
     Lane lane(code_, expression_, inputs_, [&](std::uint32_t input, Form form) {
       return load_element(code_, dtypes_[input], form, from_[input], "$mzero", 0);
     });
+    if (by_repeat_) code_.begin_repeat(count);
     code_.mark();
-    code_.place(loop);
-    if (upper_.valid()) {
+    if (!by_repeat_) code_.place(loop);
+    if (has_upper_) {
       // The last turn may have one or two elements only; its other lanes then repeat them, so that
       // no address is beyond the padding.
-      const Reg third = code_.m("add", {element_, 2});
-      code_.emit("shl", {def(upper_), code_.m("cmpult", {third, n}), 3});
-      code_.emit("add", {def(upper_), upper_, offset(4)});
+      code_.emit("movz", {both(beyond), count, tail});
+      code_.emit("add", {def(upper_), offsets_[4], beyond});
+    }
+    std::vector<std::vector<Reg>> repeated(lanes_);
+    for (std::uint32_t k = 0; k < lanes_; ++k) {
+      for (const Repeated& r : repeated_) repeated[k].push_back(next(r));
     }
     std::vector<std::vector<Reg>> words(outputs_.size());
     for (std::uint32_t k = 0; k < lanes_; ++k) {
       lane.begin([&](std::uint32_t input, Form form) {
-        if (starts_[input].valid()) return load_repeated(input, form, k);
         const auto [delta, index] = place(bytes_of(dtypes_[input]), k);
         return load_element(code_, dtypes_[input], form, from_[input], delta, index);
       });
+      for (std::size_t i = 0; i < repeated_.size(); ++i)
+        lane.provide(repeated_[i].input, repeated_[i].form, repeated[k][i]);
       for (std::size_t i = 0; i < outputs_.size(); ++i)
         words[i].push_back(stored_form(lane, outputs_[i]));
     }
     // Everything is loaded before anything is stored: an output may lie over an input.
     for (std::size_t i = 0; i < outputs_.size(); ++i) store(i, words[i]);
-    code_.emit("add", {def(element_), element_, lanes_ * code_.machine().tile.workers});
     for (const std::uint32_t size : {1U, 2U, 4U}) {
-      if (offsets_[size].valid() && offsets_[size].id != element_.id) {
-        code_.emit("add", {def(offsets_[size]), offsets_[size],
-                           size * lanes_ * code_.machine().tile.workers});
-      }
+      if (offsets_[size].valid())
+        code_.emit("add", {def(offsets_[size]), offsets_[size], size * lanes_});
     }
-    code_.branch("brnz", {code_.m("cmpult", {element_, n})}, loop);
+    if (!by_repeat_) code_.branch("brnzdec", {both(count)}, loop);
     code_.mark();
+    if (by_repeat_) code_.end_repeat();
     code_.place(done);
     code_.exit();
   }
 
+  std::optional<TimedCodelet> finish() {
+    auto codelet = code_.try_finish(by_repeat_ ? "elementwise_repeat" : "elementwise");
+    if (!codelet) return std::nullopt;
+    TimedCodelet result{*std::move(codelet), lanes_};
+    result.codelet.divide = [division = division()](std::span<const std::uint32_t> words,
+                                                    std::uint32_t) { return division(words); };
+    const auto& slots = code_.marked_slots();
+    const std::uint64_t wraps = lanes_ * repeated_.size() * kWrapSlots;
+    result.turn_slots = slots[2] - slots[1] - wraps;
+    result.fixed_slots = slots[3] - result.turn_slots - wraps;
+    result.idle_slots = by_repeat_ ? result.fixed_slots : slots[0] + 1;
+    result.wrap_slots = repeated_.empty() ? 0 : kWrapSlots;
+    return result;
+  }
+
  private:
+  struct Repeated {
+    std::uint32_t input;
+    Form form;
+    std::size_t word;  ///< of the worker's state
+    Reg pointer, left, value;
+  };
+  static constexpr std::size_t kFewSteps = 24;
+  static constexpr std::uint32_t kWrapSlots = 2;
+
+  [[nodiscard]] Reg state(std::size_t word) const {
+    return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
+  }
+
+  void load_input(std::uint32_t input, std::size_t word) {
+    from_.push_back(state(word));
+    if (state_words(inputs_[input]) != 3) return;
+    const Form form =
+        loadable(dtypes_[input],
+                 is_float(dtypes_[input]) || only_converted(input) ? Form::kArith : Form::kMain);
+    Repeated r{input, form, word, from_[input], state(word + 1), {}};
+    if (inputs_[input] == Access::kStretched)
+      r.value = load_stepping(code_, dtypes_[input], form, r.pointer);
+    repeated_.push_back(r);
+  }
+
+  // Integers that only become floats are loaded where they do so.
+  [[nodiscard]] bool only_converted(std::uint32_t input) const {
+    const auto& steps = expression_.steps();
+    const auto is_input = [&](std::uint32_t n) {
+      return steps[n].primitive == Primitive::kInput && steps[n].bits == input;
+    };
+    for (const Expression::Step& step : steps) {
+      const bool converts = step.primitive == Primitive::kConvert && is_float(step.dtype);
+      for (const std::uint32_t operand : step.operands) {
+        if (is_input(operand) && !converts) return false;
+      }
+    }
+    return std::none_of(outputs_.begin(), outputs_.end(), [&](Node n) { return is_input(n.id); });
+  }
+
+  // The next element of an input that repeats.
+  Reg next(const Repeated& r) {
+    const Label same = code_.label();
+    const auto reload = [&](Reg reg, std::size_t offset) {
+      code_.emit("ld32", {def(reg), "$mvertex_base", "$mzero",
+                          static_cast<std::uint32_t>(r.word + offset)});
+    };
+    if (r.value.valid()) {
+      const Reg value = code_.fresh(code_.file(r.value));
+      code_.branch("brnzdec", {both(r.left)}, same);
+      load_stepping(code_, dtypes_[r.input], r.form, r.pointer, r.value);
+      reload(r.left, 2);
+      code_.place(same);
+      code_.move(value, r.value);
+      return value;
+    }
+    const Reg value = load_stepping(code_, dtypes_[r.input], r.form, r.pointer);
+    code_.branch("brnzdec", {both(r.left)}, same);
+    reload(r.pointer, 2);
+    reload(r.left, 3);
+    code_.place(same);
+    return value;
+  }
+
   struct Place {
     Arg delta, index;
   };
-
-  [[nodiscard]] Reg offset(std::uint32_t size) const { return offsets_[size]; }
 
   void make_offsets() {
     std::vector<std::uint32_t> sizes;
@@ -107,24 +214,14 @@ class ScalarLoop {
       if (inputs_[i] == Access::kVector) sizes.push_back(bytes_of(dtypes_[i]));
     }
     for (const std::uint32_t size : sizes) {
-      if (offsets_[size].valid()) continue;
-      offsets_[size] = size == 1 ? element_ : code_.m("shl", {element_, size == 2 ? 1 : 2});
+      if (!offsets_[size].valid()) offsets_[size] = code_.constant(File::kM, 0);
     }
-    if (lanes_ == 4 && offsets_[4].valid()) upper_ = code_.fresh(File::kM);
+    if (has_upper_) upper_ = code_.fresh(File::kM);
   }
 
   [[nodiscard]] Place place(std::uint32_t size, std::uint32_t k) const {
     if (size == 4 && upper_.valid() && k >= 2) return {upper_, k - 2};
     return {offsets_[size], k};
-  }
-
-  [[nodiscard]] Reg load_repeated(std::uint32_t input, Form form, std::uint32_t k) const {
-    const Reg position = code_.m("add", {code_.m("add", {starts_[input], element_}), k});
-    const Division place = divide_small(code_, position, periods_[input]);
-    const Reg index = inputs_[input] == Access::kCyclic ? place.remainder : place.quotient;
-    const std::uint32_t size = bytes_of(dtypes_[input]);
-    const Reg offset = size == 1 ? index : code_.m("shl", {index, size == 2 ? 1 : 2});
-    return load_element(code_, dtypes_[input], form, from_[input], offset, 0);
   }
 
   [[nodiscard]] Reg stored_form(Lane& lane, Node output) const {
@@ -172,8 +269,9 @@ class ScalarLoop {
   const std::vector<Access>& inputs_;
   std::vector<DType> dtypes_;
   std::uint32_t lanes_ = 1;
-  std::vector<Reg> to_, from_, starts_, periods_;
-  Reg element_;     ///< first of the turn
+  bool by_repeat_, has_upper_ = false;
+  std::vector<Reg> to_, from_;
+  std::vector<Repeated> repeated_;
   Reg offsets_[5];  ///< of the turn's first element in bytes, by element size
   Reg upper_;       ///< of the third element of four, in bytes, where elements have four bytes
   mutable std::map<std::uint32_t, Form> half_forms_;
@@ -185,15 +283,26 @@ TimedCodelet timed_elementwise(const MachineConfig& machine, const Expression& e
   SUPERSTEP_CHECK(!outputs.empty(), "an elementwise vertex has an output");
   if (auto fast = elementwise_in_pairs(machine, expression, outputs, inputs))
     return *std::move(fast);
-  WorkerCode code(machine);
-  ScalarLoop loop(code, expression, outputs, inputs);
-  loop.emit();
-  TimedCodelet result{code.finish("elementwise"), loop.lanes()};
-  const auto& slots = code.marked_slots();
-  result.idle_slots = slots[0] + 1;
-  result.turn_slots = slots[2] - slots[1];
-  result.fixed_slots = slots[3] - result.turn_slots;
-  return result;
+  for (const bool by_repeat : {true, false}) {
+    WorkerCode code(machine);
+    ScalarLoop loop(code, expression, outputs, inputs, by_repeat);
+    if (by_repeat && !loop.can_repeat()) continue;
+    loop.emit();
+    if (auto timed = loop.finish()) return *std::move(timed);
+  }
+  SUPERSTEP_CHECK(false, "registers of an elementwise vertex");
+  return {};
+}
+
+/// Times that an input goes on to its next period within elements [first, last).
+std::uint64_t wraps_of(Access access, const Repeat& repeat, std::uint64_t first,
+                       std::uint64_t last) {
+  if (repeat.period == 0 || state_words(access) != 3) return 0;
+  const std::uint64_t begin = repeat.start + first, end = repeat.start + last;
+  // A cyclic input wraps behind the last element of a period, a stretched one in front of the
+  // first.
+  if (access == Access::kCyclic) return end / repeat.period - begin / repeat.period;
+  return (end - 1) / repeat.period - begin / repeat.period;
 }
 
 }  // namespace
@@ -205,16 +314,21 @@ Codelet elementwise(const MachineConfig& machine, const Expression& expression,
 
 std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression,
                                    const std::vector<Node>& outputs,
-                                   const std::vector<Access>& inputs, std::uint64_t elements) {
+                                   const std::vector<Access>& inputs, std::uint64_t elements,
+                                   const std::vector<Repeat>& repeats) {
   const TimedCodelet timed = timed_elementwise(machine, expression, outputs, inputs);
-  const std::uint32_t workers = machine.tile.workers;
-  const std::uint64_t all_turns =
-      (elements + timed.elements_per_turn - 1) / timed.elements_per_turn;
+  const std::uint32_t workers = machine.tile.workers, unit = timed.elements_per_turn;
   std::uint64_t last = 0;
-  for (std::uint64_t w = 0; w < workers; ++w) {
-    const std::uint64_t turns = w < all_turns ? (all_turns - w - 1) / workers + 1 : 0;
-    const std::uint64_t slots =
-        turns == 0 ? timed.idle_slots : timed.fixed_slots + turns * timed.turn_slots;
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    const Turns turns = turns_of((elements + unit - 1) / unit, workers, w);
+    std::uint64_t slots = timed.idle_slots;
+    if (turns.count > 0) {
+      slots = timed.fixed_slots + turns.count * timed.turn_slots;
+      for (std::size_t i = 0; i < repeats.size(); ++i) {
+        slots += timed.wrap_slots * wraps_of(inputs[i], repeats[i], turns.first * unit,
+                                             (turns.first + turns.count) * unit);
+      }
+    }
     last = std::max(last, machine.costs.runall + w + slots * workers);
   }
   return last;

@@ -43,28 +43,47 @@ Form loadable(DType dtype, Form form) {
   return size_of(dtype) == 4 ? form : Form::kMain;
 }
 
-Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base, const Arg& delta,
-                 const Arg& offset) {
+namespace {
+
+const char* load_name(DType dtype, Form form) {
   switch (dtype) {
     case DType::kI1:
     case DType::kU8:
-      return code.m("ldz8", {base, delta, offset});
+      return "ldz8";
     case DType::kI8:
-      return code.m("lds8", {base, delta, offset});
+      return "lds8";
     case DType::kU16:
-      return code.m("ldz16", {base, delta, offset});
+      return "ldz16";
     case DType::kI16:
-      return code.m("lds16", {base, delta, offset});
+      return "lds16";
     case DType::kF16:
-      return form == Form::kMain ? code.m("ldz16", {base, delta, offset})
-                                 : code.a("ldb16", {base, delta, offset});
+      return form == Form::kMain ? "ldz16" : "ldb16";
     case DType::kI32:
     case DType::kU32:
     case DType::kF32:
       break;
   }
-  return form == Form::kMain ? code.m("ld32", {base, delta, offset})
-                             : code.a("ld32", {base, delta, offset});
+  return "ld32";
+}
+
+File load_file(DType dtype, Form form) {
+  return loadable(dtype, form) == Form::kMain ? File::kM : File::kA;
+}
+
+}  // namespace
+
+Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base, const Arg& delta,
+                 const Arg& offset) {
+  const Reg result = code.fresh(load_file(dtype, form));
+  code.emit(load_name(dtype, form), {def(result), base, delta, offset});
+  return result;
+}
+
+Reg load_stepping(WorkerCode& code, DType dtype, Form form, Reg pointer, Reg result) {
+  if (!result.valid()) result = code.fresh(load_file(dtype, form));
+  code.emit(std::string(load_name(dtype, form)) + "step",
+            {def(result), "$mzero", step(pointer), 1});
+  return result;
 }
 
 Lane::Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs,

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/vertex/output_block.h"
-
 namespace superstep::vertex {
 namespace {
 
@@ -295,111 +293,211 @@ Schedule schedule(const std::vector<Instruction>& arithmetic, const std::vector<
   return result;
 }
 
+class PairLoop {
+ public:
+  PairLoop(const MachineConfig& machine, const Expression& expression,
+           const std::vector<Node>& outputs, const std::vector<Access>& inputs)
+      : code_(machine),
+        expression_(expression),
+        outputs_(outputs),
+        inputs_(inputs),
+        lane_(code_, expression, inputs,
+              [&](std::uint32_t input, Form form) {
+                return load_element(code_, DType::kF32, form, state(first_word(input)), "$mzero",
+                                    0);
+              }),
+        arithmetic_(code_, expression, lane_) {}
+
+  std::optional<TimedCodelet> make() {
+    if (!is_possible()) return std::nullopt;
+    const Label done = code_.label();
+    code_.begin_prologue();
+    more_ = state(0);
+    code_.branch("brneg", {more_}, done);
+    code_.mark();
+    code_.end_prologue();
+    load_pointers();
+    for (const Node output : outputs_) {
+      stored_.push_back(arithmetic_.pair(output.id));
+      code_.begin_prologue();
+      to_.push_back(state(1 + to_.size()));
+      code_.end_prologue();
+    }
+    if (!(repeated_.empty() ? emit_pipelined() : emit_turns())) return std::nullopt;
+    code_.place(done);
+    code_.exit();
+    auto codelet = code_.try_finish("elementwise_pairs");
+    if (!codelet) return std::nullopt;
+    const auto& slots = code_.marked_slots();
+    TimedCodelet timed{*std::move(codelet), 2};
+    timed.idle_slots = slots[0] + 1;
+    timed.turn_slots = slots[2] - slots[1];
+    timed.fixed_slots = slots[3] - timed.turn_slots;
+    if (repeated_.empty()) {
+      // The turn outside the loop counts as fixed, less the turn that the loop has less.
+      timed.fixed_slots -= timed.turn_slots;
+    } else {
+      timed.wrap_slots = kWrapSlots;
+      timed.turn_slots -= 2 * repeated_.size() * kWrapSlots;
+    }
+    return timed;
+  }
+
+ private:
+  struct Repeated {
+    std::uint32_t input;
+    Reg pair, pointer, left, value;  ///< the value where it is stretched
+  };
+  static constexpr std::uint32_t kWrapSlots = 2;
+
+  Reg state(std::size_t word) {
+    return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
+  }
+  [[nodiscard]] std::uint32_t first_word(std::uint32_t input) const {
+    auto word = static_cast<std::uint32_t>(1 + outputs_.size());
+    for (std::uint32_t i = 0; i < input; ++i) word += worker_words(inputs_[i]);
+    return word;
+  }
+
+  bool is_possible() {
+    const auto& steps = expression_.steps();
+    used_.assign(steps.size(), false);
+    for (const Node output : outputs_) {
+      if (expression_.dtype(output) != DType::kF32 || lane_.is_invariant(output.id)) return false;
+      used_[output.id] = true;
+    }
+    for (std::uint32_t n = static_cast<std::uint32_t>(steps.size()); n-- > 0;) {
+      if (!used_[n]) continue;
+      for (const std::uint32_t operand : steps[n].operands) used_[operand] = true;
+      if (lane_.is_invariant(n) ? steps[n].dtype != DType::kF32 : !is_pairwise(expression_, n))
+        return false;
+      if (steps[n].primitive == Primitive::kInput && steps[n].dtype != DType::kF32) return false;
+    }
+    const MachineConfig::Tile& tile = code_.machine().tile;
+    return tile.memory_bytes / 8 / tile.workers <= 65535;
+  }
+
+  void load_pointers() {
+    const auto& steps = expression_.steps();
+    std::vector<Reg> pair_of_input(inputs_.size());
+    for (std::uint32_t n = 0; n < steps.size(); ++n) {
+      if (!used_[n] || steps[n].primitive != Primitive::kInput || lane_.is_invariant(n)) continue;
+      const auto input = static_cast<std::uint32_t>(steps[n].bits);
+      Reg& pair = pair_of_input[input];
+      if (!pair.valid()) {
+        pair = code_.fresh(File::kPair);
+        code_.begin_prologue();
+        const std::uint32_t word = first_word(input);
+        const Reg pointer = state(word);
+        if (inputs_[input] == Access::kVector) {
+          loaded_.push_back(pair);
+          from_.push_back(pointer);
+        } else {
+          Repeated r{input, pair, pointer, state(word + 1), {}};
+          if (inputs_[input] == Access::kStretched)
+            r.value = code_.a("ld32step", {"$mzero", step(pointer), 1});
+          repeated_.push_back(r);
+        }
+        code_.end_prologue();
+      }
+      arithmetic_.provide(n, pair);
+    }
+  }
+
+  Instruction load(std::size_t i) {
+    return {"ld64step", {def(loaded_[i]), "$mzero", step(from_[i]), 1}};
+  }
+  Instruction store(std::size_t i) { return {"st64step", {stored_[i], "$mzero", step(to_[i]), 1}}; }
+
+  // The next turn's loads beside this turn's arithmetic.
+  bool emit_pipelined() {
+    const std::vector<Instruction>& body = arithmetic_.instructions();
+    if (loaded_.empty()) return false;
+    const Schedule plan = schedule(body, loaded_, stored_);
+    for (std::size_t i = 0; i < loaded_.size(); ++i) code_.emit(load(i));
+    code_.begin_repeat(more_);
+    code_.mark();
+    for (std::size_t slot = 0; slot < plan.slots; ++slot) {
+      Instruction main("nop", {});
+      for (std::size_t i = 0; i < loaded_.size(); ++i) {
+        if (plan.load_slots[i] == static_cast<int>(slot)) main = load(i);
+      }
+      for (std::size_t i = 0; i < stored_.size(); ++i) {
+        if (plan.store_slots[i] == static_cast<int>(slot)) main = store(i);
+      }
+      code_.bundle(main, slot < body.size() ? body[slot] : idle_aux());
+    }
+    code_.mark();
+    code_.end_repeat();
+    for (const Instruction& instruction : body) code_.emit(instruction);
+    for (std::size_t i = 0; i < stored_.size(); ++i) code_.emit(store(i));
+    return true;
+  }
+
+  bool emit_turns() {
+    const Label loop = code_.label();
+    code_.mark();
+    code_.place(loop);
+    for (std::size_t i = 0; i < loaded_.size(); ++i) code_.emit(load(i));
+    for (const Repeated& r : repeated_) {
+      load_next(r, low(def(r.pair)));
+      load_next(r, high(def(r.pair)));
+    }
+    for (const Instruction& instruction : arithmetic_.instructions()) code_.emit(instruction);
+    for (std::size_t i = 0; i < stored_.size(); ++i) code_.emit(store(i));
+    code_.branch("brnzdec", {both(more_)}, loop);
+    code_.mark();
+    return true;
+  }
+
+  void load_next(const Repeated& r, const Arg& half) {
+    const Label same = code_.label();
+    const std::uint32_t word = first_word(r.input);
+    const auto reload = [&](Reg reg, std::uint32_t offset) {
+      code_.emit("ld32", {def(reg), "$mvertex_base", "$mzero", word + offset});
+    };
+    if (r.value.valid()) {
+      code_.branch("brnzdec", {both(r.left)}, same);
+      code_.emit("ld32step", {def(r.value), "$mzero", step(r.pointer), 1});
+      reload(r.left, 2);
+      code_.place(same);
+      code_.emit("mov", {half, r.value});
+    } else {
+      code_.emit("ld32step", {half, "$mzero", step(r.pointer), 1});
+      code_.branch("brnzdec", {both(r.left)}, same);
+      reload(r.pointer, 2);
+      reload(r.left, 3);
+      code_.place(same);
+    }
+  }
+
+  WorkerCode code_;
+  const Expression& expression_;
+  const std::vector<Node>& outputs_;
+  const std::vector<Access>& inputs_;
+  Lane lane_;
+  PairArithmetic arithmetic_;
+  std::vector<bool> used_;
+  Reg more_;
+  std::vector<Reg> loaded_, from_, stored_, to_;
+  std::vector<Repeated> repeated_;
+};
+
 }  // namespace
 
 std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine,
                                                  const Expression& expression,
                                                  const std::vector<Node>& outputs,
                                                  const std::vector<Access>& inputs) {
-  WorkerCode code(machine);
-  const std::uint32_t workers = machine.tile.workers;
-  const auto state = [&](std::size_t word) {
-    return code.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
-  };
-  Lane lane(code, expression, inputs, [&](std::uint32_t input, Form form) {
-    return load_element(code, DType::kF32, form, state(1 + outputs.size() + input), "$mzero", 0);
-  });
-  for (const Node output : outputs) {
-    if (expression.dtype(output) != DType::kF32 || lane.is_invariant(output.id))
-      return std::nullopt;
+  auto timed = PairLoop(machine, expression, outputs, inputs).make();
+  if (timed) {
+    timed->codelet.divide =
+        [division = ElementwiseDivision{machine.tile.workers, 2, Count::kMoreTurns, false,
+                                        std::vector<DType>(outputs.size(), DType::kF32),
+                                        std::vector<DType>(inputs.size(), DType::kF32), inputs}](
+            std::span<const std::uint32_t> state, std::uint32_t) { return division(state); };
   }
-  for (const Access access : inputs) {
-    if (state_words(access) != 1) return std::nullopt;
-  }
-  const auto& steps = expression.steps();
-  std::vector<bool> used(steps.size(), false);
-  for (const Node output : outputs) used[output.id] = true;
-  for (std::uint32_t n = static_cast<std::uint32_t>(steps.size()); n-- > 0;) {
-    if (!used[n]) continue;
-    for (const std::uint32_t operand : steps[n].operands) used[operand] = true;
-    if (lane.is_invariant(n) ? steps[n].dtype != DType::kF32 : !is_pairwise(expression, n))
-      return std::nullopt;
-    if (steps[n].primitive == Primitive::kInput && steps[n].dtype != DType::kF32)
-      return std::nullopt;
-  }
-
-  const Label done = code.label();
-  code.begin_prologue();
-  const Reg id = code.worker_id();
-  const Reg pairs = code.m("shr", {code.m("add", {state(0), 1}), 1});
-  code.branch("brz", {code.m("cmpult", {id, pairs})}, done);
-  code.mark();
-  const Reg first = code.m("shl", {id, 3});
-  // Pairs of this worker after its first one.
-  const Reg more =
-      divide_by_constant(code, code.m("add", {code.m("sub", {pairs, id}), -1}), workers);
-  code.end_prologue();
-
-  PairArithmetic arithmetic(code, expression, lane);
-  std::vector<Reg> loaded, from, stored, to;
-  std::vector<Reg> pair_of_input(inputs.size());
-  for (std::uint32_t n = 0; n < steps.size(); ++n) {
-    if (!used[n] || steps[n].primitive != Primitive::kInput || lane.is_invariant(n)) continue;
-    Reg& pair = pair_of_input[steps[n].bits];
-    if (!pair.valid()) {
-      pair = code.fresh(File::kPair);
-      loaded.push_back(pair);
-      code.begin_prologue();
-      from.push_back(code.m("add", {state(1 + outputs.size() + steps[n].bits), first}));
-      code.end_prologue();
-    }
-    arithmetic.provide(n, pair);
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    stored.push_back(arithmetic.pair(outputs[i].id));
-    code.begin_prologue();
-    to.push_back(code.m("add", {state(1 + i), first}));
-    code.end_prologue();
-  }
-  const std::vector<Instruction>& body = arithmetic.instructions();
-  const Schedule plan = schedule(body, loaded, stored);
-  const std::uint64_t greatest = machine.tile.memory_bytes / 8 / workers;
-  if (plan.slots > 256 || loaded.empty() || greatest > 65535) return std::nullopt;
-  const auto load = [&](std::size_t i) {
-    return Instruction("ld64step", {def(loaded[i]), "$mzero", step(from[i]), workers});
-  };
-  const auto store = [&](std::size_t i) {
-    return Instruction("st64step", {stored[i], "$mzero", step(to[i]), workers});
-  };
-
-  for (std::size_t i = 0; i < loaded.size(); ++i) code.emit(load(i));
-  repeat(
-      code, more,
-      [&] {
-        code.mark();
-        for (std::size_t slot = 0; slot < plan.slots; ++slot) {
-          Instruction main("nop", {});
-          for (std::size_t i = 0; i < loaded.size(); ++i) {
-            if (plan.load_slots[i] == static_cast<int>(slot)) main = load(i);
-          }
-          for (std::size_t i = 0; i < stored.size(); ++i) {
-            if (plan.store_slots[i] == static_cast<int>(slot)) main = store(i);
-          }
-          code.bundle(main, slot < body.size() ? body[slot] : idle_aux());
-        }
-        code.mark();
-      },
-      greatest);
-  for (const Instruction& instruction : body) code.emit(instruction);
-  for (std::size_t i = 0; i < stored.size(); ++i) code.emit(store(i));
-  code.place(done);
-  code.exit();
-  auto codelet = code.try_finish("elementwise_pairs");
-  if (!codelet) return std::nullopt;
-  const auto& slots = code.marked_slots();
-  // The turn outside the loop counts as fixed, less the turn that the loop has less.
-  const std::uint64_t turn = slots[2] - slots[1];
-  return TimedCodelet{*std::move(codelet), 2, slots[0] + 1, slots[3] - 2 * turn, turn};
+  return timed;
 }
 
 }  // namespace superstep::vertex

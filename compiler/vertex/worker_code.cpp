@@ -1,5 +1,6 @@
 #include "compiler/vertex/worker_code.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,18 +13,15 @@ namespace {
 
 // The first stack words carry values between the register files.
 constexpr std::uint32_t kTransferWords = 2;
+/// Bundles of a repeat body: the instruction holds their number less one in 8 bits.
+constexpr std::size_t kMostRepeated = 256;
 
-std::uint32_t slots_of(const MachineConfig::Costs& costs, const std::string& mnemonic) {
-  if (mnemonic == "f32exp") return costs.f32exp;
-  if (mnemonic == "f32ln") return costs.f32ln;
-  if (mnemonic == "f32tanh") return costs.f32tanh;
-  if (mnemonic == "f32sigm") return costs.f32sigm;
-  if (mnemonic == "f32div") return costs.f32div;
-  if (mnemonic == "f32oox") return costs.f32oox;
-  if (mnemonic == "f32oorx") return costs.f32oorx;
-  if (mnemonic == "f32sqrt") return costs.f32sqrt;
-  return 1;
-}
+/// A line of assembly: one instruction that may become a bundle, or anything else.
+struct Line {
+  enum class Kind : std::uint8_t { kMain, kAux, kRepeat, kOther };
+  std::string text;
+  Kind kind;
+};
 
 std::string content_name(const std::string& prefix, const std::vector<std::uint32_t>& words) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -63,6 +61,19 @@ Arg high(Arg pair) {
   pair.part = Arg::Part::kHigh;
   if (pair.kind == Arg::Kind::kDef) pair.kind = Arg::Kind::kBoth;
   return pair;
+}
+
+std::uint32_t WorkerCode::slots_of(const std::string& mnemonic) const {
+  const MachineConfig::Costs& costs = machine_.costs;
+  if (mnemonic == "f32exp") return costs.f32exp;
+  if (mnemonic == "f32ln") return costs.f32ln;
+  if (mnemonic == "f32tanh") return costs.f32tanh;
+  if (mnemonic == "f32sigm") return costs.f32sigm;
+  if (mnemonic == "f32div") return costs.f32div;
+  if (mnemonic == "f32oox") return costs.f32oox;
+  if (mnemonic == "f32oorx") return costs.f32oorx;
+  if (mnemonic == "f32sqrt") return costs.f32sqrt;
+  return 1;
 }
 
 Reg WorkerCode::fresh(File file) {
@@ -175,12 +186,18 @@ void WorkerCode::mark() {
 }
 
 std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
-  std::vector<Item> items = prologue_;
-  items.insert(items.end(), body_.begin(), body_.end());
-  const std::vector<Interval> live = intervals(items, files_.size(), labels_);
-  Assignment assignment = allocate(live, false);
-  if (!assignment.ok) assignment = allocate(live, true);
-  if (!assignment.ok) return std::nullopt;
+  std::vector<Item> all = prologue_;
+  all.insert(all.end(), body_.begin(), body_.end());
+  // Values live longer where instructions move together: the order as written needs least.
+  std::vector<Item> items = bundled(all, true);
+  Assignment assignment = allocate(intervals(items, files_.size(), labels_), false);
+  if (!assignment.ok) {
+    items = bundled(all, false);
+    const std::vector<Interval> live = intervals(items, files_.size(), labels_);
+    assignment = allocate(live, false);
+    if (!assignment.ok) assignment = allocate(live, true);
+  }
+  if (!assignment.ok || longest_repeat(items) > kMostRepeated) return std::nullopt;
   const Assembly assembly = assemble(text(items, assignment), prefix, machine_);
   Codelet codelet;
   codelet.words = assembly.words;
@@ -188,6 +205,16 @@ std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
   codelet.stack_bytes = ((kTransferWords + assignment.slots) * 4 + 7) / 8 * 8;
   codelet.name = content_name(prefix, codelet.words);
   return codelet;
+}
+
+std::size_t WorkerCode::longest_repeat(const std::vector<Item>& items) {
+  std::size_t longest = 0, length = 0;
+  for (const Item& item : items) {
+    if (item.kind == Item::Kind::kRepeat) length = 0;
+    length += item.kind == Item::Kind::kCode;
+    if (item.kind == Item::Kind::kEndRepeat) longest = std::max(longest, length);
+  }
+  return longest;
 }
 
 Codelet WorkerCode::finish(const std::string& prefix) {
@@ -212,17 +239,32 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
     if (arg.part == Arg::Part::kHigh) return fmt::format("$a{}", number + 1);
     return fmt::format("$a{}:{}{}", number, number + 1, arg.text);
   };
-  std::string out;
+  std::vector<Line> lines;
   std::uint32_t words = 0;
-  const auto line = [&](const std::string& s) {
-    out += "  " + s + "\n";
+  const auto line = [&](const std::string& s, bool aux = false) {
+    lines.push_back({s, aux ? Line::Kind::kAux : Line::Kind::kMain});
     ++words;
+    ++slots;
+  };
+  // A repeat body starts at an 8-byte boundary: one word more in front of it is free where an
+  // instruction becomes a bundle.
+  const auto shift_by_a_word = [&] {
+    ++words;
+    for (std::size_t i = lines.size(); i-- > 0 && lines[i].kind != Line::Kind::kRepeat;) {
+      Line& l = lines[i];
+      if (l.kind != Line::Kind::kMain && l.kind != Line::Kind::kAux) continue;
+      l.text =
+          l.kind == Line::Kind::kMain ? "{ " + l.text + " ; fnop }" : "{ nop ; " + l.text + " }";
+      l.kind = Line::Kind::kOther;
+      return;
+    }
+    lines.push_back({"nop", Line::Kind::kOther});
     ++slots;
   };
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     if (item.kind == Item::Kind::kLabel) {
-      out += fmt::format(".L{}:\n", item.label);
+      lines.push_back({fmt::format(".L{}:", item.label), Line::Kind::kOther});
       continue;
     }
     if (item.kind == Item::Kind::kMark) marked_slots_.push_back(slots);
@@ -260,7 +302,7 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
         s += separator + (arg.kind == Arg::Kind::kText ? arg.text : name(arg, number_of(arg)));
         separator = ", ";
       }
-      if (item.label != ~0U) s += fmt::format("{}.L{}", separator, item.label);
+      if (item.label != ~0U && parts.empty()) s += fmt::format("{}.L{}", separator, item.label);
       parts.push_back(std::move(s));
     }
     if (item.kind == Item::Kind::kRepeat) {
@@ -268,21 +310,24 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
       for (std::size_t j = i + 1; items[j].kind != Item::Kind::kEndRepeat; ++j) {
         bundles += items[j].kind == Item::Kind::kCode;
       }
-      if (words % 2 == 0) line("nop");  // the body starts at an 8-byte boundary
+      if (words % 2 == 0) shift_by_a_word();
       line(fmt::format("{}, {}", parts[0], bundles - 1));
+      lines.back().kind = Line::Kind::kRepeat;
       continue;
     }
     if (parts.size() == 2) {
-      out += fmt::format("  {{ {} ; {} }}\n", parts[0], parts[1]);
+      lines.push_back({fmt::format("{{ {} ; {} }}", parts[0], parts[1]), Line::Kind::kOther});
       words += 2;
       ++slots;
     } else {
-      line(parts[0]);
+      line(parts[0], is_aux(item.parts[0]));
     }
-    slots += slots_of(machine_.costs, item.parts.back().mnemonic) - 1;
+    slots += slots_of(item.parts.back().mnemonic) - 1;
     for (const std::string& store : after) line(store);
   }
   marked_slots_.push_back(slots);
+  std::string out;
+  for (const Line& l : lines) out += l.text + "\n";
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +100,8 @@ class WorkerCode {
   void place(Label label);
   /// `mnemonic args..., label`.
   void branch(std::string_view mnemonic, std::initializer_list<Arg> args, Label target);
-  /// Repeats the bundles emitted until `end_repeat` `count` times (0..65535).
+  /// Repeats what is emitted until `end_repeat` `count` times (0..65535).
+  /// Single instructions become bundles; a body of more than 256 does not finish.
   void begin_repeat(Reg count);
   void end_repeat();
 
@@ -147,6 +149,15 @@ class WorkerCode {
   };
 
   std::vector<Item>& items() { return prologue_depth_ > 0 ? prologue_ : body_; }
+  /// Whether an instruction goes to the auxiliary pipe.
+  [[nodiscard]] bool is_aux(const Instruction& instruction) const;
+  [[nodiscard]] std::uint32_t slots_of(const std::string& mnemonic) const;
+  /// Straight-line code in a new order, with bundles; the last item may be a branch.
+  [[nodiscard]] std::vector<Item> scheduled(std::vector<Item> block) const;
+  /// Everything with bundles: those of repeat bodies, and with `reorder` wherever two pipes have
+  /// work at a time.
+  [[nodiscard]] std::vector<Item> bundled(const std::vector<Item>& items, bool reorder) const;
+  [[nodiscard]] static std::size_t longest_repeat(const std::vector<Item>& items);
   [[nodiscard]] static std::vector<Interval> intervals(const std::vector<Item>& items,
                                                        std::size_t registers, std::uint32_t labels);
   [[nodiscard]] Assignment allocate(const std::vector<Interval>& intervals, bool may_spill) const;

@@ -64,8 +64,16 @@ std::uint64_t TileRunner::run(const Codelet& codelet, const std::vector<std::uin
   for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
     text += fmt::format("setzi $m0, {}\nput {}, $m0\n", kStacks + w * kStackBytes, 0x21 + w);
   }
-  text += fmt::format("setzi $m1, {}\nsetzi $m2, {}\nrunall $m1, $m2, 0\nsync 2\nsync 3\n",
-                      kCodelet, kState);
+  std::uint32_t states = kState, stride = 0;
+  if (codelet.divide) {
+    const WorkerStates divided = codelet.divide(state, kState);
+    EXPECT_EQ(divided.words.size(), divided.stride * machine_.tile.workers);
+    states = worker_states_address(kState, state.size());
+    stride = divided.stride;
+    EXPECT_TRUE(tile_.memory().write(states, bytes_of(divided.words)));
+  }
+  text += fmt::format("setzi $m1, {}\nsetzi $m2, {}\nrunall $m1, $m2, {}\nsync 2\nsync 3\n",
+                      kCodelet, states, stride);
   const Assembly supervisor = assemble(text, "supervisor", machine_);
   EXPECT_LE(codelet.stack_bytes, kStackBytes);
   EXPECT_LE(kCodelet + 4 * codelet.words.size(), kStacks);

@@ -1,0 +1,43 @@
+#include "compiler/vertex/turns.h"
+
+#include "base/error.h"
+
+namespace superstep::vertex {
+
+WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> state) const {
+  const std::uint32_t n = state[0];
+  const std::uint64_t all = (std::uint64_t{n} + elements_per_turn - 1) / elements_per_turn;
+  WorkerStates result;
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    const Turns turns = turns_of(all, workers, w);
+    const auto first = static_cast<std::uint32_t>(turns.first * elements_per_turn);
+    std::vector<std::uint32_t>& words = result.words;
+    words.push_back(static_cast<std::uint32_t>(turns.count) - (count == Count::kMoreTurns ? 1 : 0));
+    if (with_tail) words.push_back(turns.first + turns.count == all && (n - 1) % 4 < 2 ? 0 : 8);
+    const auto address = [&](std::size_t word, DType dtype, std::uint32_t element) {
+      return state[word] + element * static_cast<std::uint32_t>(size_of(dtype));
+    };
+    std::size_t word = 1;
+    for (const DType dtype : outputs) words.push_back(address(word++, dtype, first));
+    for (std::size_t i = 0; i < inputs.size(); word += state_words(access[i++])) {
+      if (access[i] == Access::kScalar || access[i] == Access::kVector) {
+        words.push_back(address(word, inputs[i], access[i] == Access::kScalar ? 0 : first));
+        continue;
+      }
+      const std::uint32_t period = state[word + 2], position = state[word + 1] + first;
+      SUPERSTEP_CHECK(period > 0, "the period of a repeated input");
+      const std::uint32_t within = position % period;
+      if (access[i] == Access::kCyclic) {
+        words.insert(words.end(), {address(word, inputs[i], within), period - 1 - within,
+                                   state[word], period - 1});
+      } else {
+        words.insert(words.end(),
+                     {address(word, inputs[i], position / period), period - within, period - 1});
+      }
+    }
+    result.stride = static_cast<std::uint32_t>(words.size()) / (w + 1);
+  }
+  return result;
+}
+
+}  // namespace superstep::vertex

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "compiler/vertex/codelet.h"
+
+namespace superstep::vertex {
+
+/// Contiguous shares of equal turns: worker w of `workers` does `count` turns from turn `first`.
+struct Turns {
+  std::uint64_t first = 0, count = 0;
+};
+[[nodiscard]] constexpr Turns turns_of(std::uint64_t all, std::uint32_t workers, std::uint32_t w) {
+  const std::uint64_t each = all / workers, more = all % workers;
+  return {w * each + (w < more ? w : more), each + (w < more ? 1 : 0)};
+}
+
+/// A codelet whose workers each do a number of turns of so many elements.
+struct TimedCodelet {
+  Codelet codelet;
+  std::uint32_t elements_per_turn = 1;
+  std::uint64_t idle_slots = 0;   ///< of a worker without a turn
+  std::uint64_t fixed_slots = 0;  ///< of a worker with turns, besides these
+  std::uint64_t turn_slots = 0;   ///< of each turn
+  std::uint64_t wrap_slots = 0;   ///< of each time that a repeated input goes on to its next period
+};
+
+/// Words of a worker's state for an input: an address; for kCyclic {first address, turns of the
+/// period left after this element, address of the period, period - 1}; for kStretched {address,
+/// elements left with this value, period - 1}.
+[[nodiscard]] constexpr std::uint32_t worker_words(Access access) {
+  return access == Access::kCyclic ? 4 : access == Access::kStretched ? 3 : 1;
+}
+
+/// How elementwise codelets that count turns down want their number.
+enum class Count : std::uint8_t {
+  kTurns,      ///< as it is
+  kMoreTurns,  ///< less one: -1 for a worker without elements
+};
+
+/// `Codelet::divide` of elementwise codelets. Worker states are {number of turns, 0 or 8 with
+/// `with_tail`, addresses of outputs, `worker_words` of each input}. The tail is 8 unless the last
+/// turn has no more than two elements.
+struct ElementwiseDivision {
+  std::uint32_t workers = 6;
+  std::uint32_t elements_per_turn = 1;
+  Count count = Count::kTurns;
+  bool with_tail = false;
+  std::vector<DType> outputs, inputs;
+  std::vector<Access> access;
+
+  [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state) const;
+};
+
+}  // namespace superstep::vertex
