@@ -166,6 +166,14 @@ std::optional<Bounded> sum_bound(HostTensor value, const HostTensor& magnitude,
   return result;
 }
 
+/// A reduction may keep the payload of a NaN or not: its f16 accumulators are f32.
+void free_payloads(Bounded& x) {
+  if (!is_float(x.value.type.dtype)) return;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.value.type.elements()); ++i) {
+    if (std::isnan(read_float(x.value, i))) x.error.set(i, 1.0F);
+  }
+}
+
 std::optional<std::vector<Bounded>> propagate_reduce(const Op& op,
                                                      std::span<const Bounded> operands,
                                                      std::vector<HostTensor> values) {
@@ -197,7 +205,10 @@ std::optional<std::vector<Bounded>> propagate_reduce(const Op& op,
   if (!std::ranges::all_of(operands, is_exact)) return std::nullopt;
   // A product of floats rounds by its order.
   if (kind == "stablehlo.multiply" && floats) return std::nullopt;
-  for (HostTensor& value : values) results.push_back(exactly(std::move(value)));
+  for (HostTensor& value : values) {
+    results.push_back(exactly(std::move(value)));
+    free_payloads(results.back());
+  }
   return results;
 }
 
