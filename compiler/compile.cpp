@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/image/build.h"
+#include "compiler/image/oversized.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
 
@@ -23,6 +24,9 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   simple.main = merge_equal_ops(simple.main);
   stage("remove unused ops");
   simple.main = remove_unused_ops(simple.main);
+  if (auto tensors = oversized(simple, machine)) {
+    return build_image(simple, machine, *std::move(tensors), progress, on_memory);
+  }
   stage("lower");
   LoweredProgram program = lower(simple, machine);
   return build_image(simple, machine, std::move(program), progress, on_memory);

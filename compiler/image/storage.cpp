@@ -78,7 +78,12 @@ void Storage::place(const std::vector<std::uint32_t>& data_begin) {
     std::vector<DataRange> ranges{
         {std::max(memory.region1_base, data_begin[t]), machine_.memory_end()}};
     if (data_begin[t] < memory.region1_base) ranges.push_back({data_begin[t], memory.region1_base});
-    const Allocation allocation = allocate(requests, ranges);
+    Allocation allocation = allocate(requests, ranges);
+    if (allocation.missing_bytes > 0) {
+      // Big tensors may fit when they lie across the border of the regions.
+      Allocation across = allocate(requests, {{data_begin[t], machine_.memory_end()}});
+      if (across.missing_bytes < allocation.missing_bytes) allocation = std::move(across);
+    }
     for (std::size_t i = 0; i < requests.size(); ++i) {
       addresses_[index(by_tile_[t][i].buffer)][t] = allocation.addresses[i];
     }
@@ -93,7 +98,8 @@ std::vector<std::uint32_t> Storage::peak_by_tile(Buffer::Kind kind) const {
     for (const Entry& entry : entries) {
       if (program_.buffers[index(entry.buffer)].kind == kind) requests.push_back(entry.request);
     }
-    peaks.push_back(static_cast<std::uint32_t>(peak_bytes(requests)));
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    peaks.push_back(static_cast<std::uint32_t>(std::min(kMost, peak_bytes(requests))));
   }
   return peaks;
 }

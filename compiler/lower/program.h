@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -27,9 +28,11 @@ struct Buffer {
   SourceLocation source;
   bool is_result = false;  ///< lives until the host has read it
 
-  /// Bytes on a tile that holds `interval`, padded to 8.
+  /// Bytes on a tile that holds `interval`, padded to 8; at most what 32 bits hold.
   [[nodiscard]] std::uint32_t bytes(const Interval& interval) const {
-    return static_cast<std::uint32_t>((interval.count * element_bytes + 7) / 8 * 8);
+    constexpr std::int64_t kMost = 0xfffffff8;
+    return static_cast<std::uint32_t>(
+        std::min(kMost, (interval.count * element_bytes + 7) / 8 * 8));
   }
 };
 

@@ -10,6 +10,8 @@ namespace {
 
 /// Larger values are cheaper to compute or to copy than to keep.
 constexpr std::size_t kMostBytes = 256 * 1024;
+/// Larger constants are not looked at: their evaluation takes the host longer than it saves.
+constexpr std::size_t kMostOperandBytes = 64 * 1024 * 1024;
 
 bool is_constant(const Op& op) {
   return std::holds_alternative<ConstantLowering>(op.definition->lowering);
@@ -38,7 +40,9 @@ Graph fold_constants(const Graph& graph) {
     }
     if (!foldable) {
       rewrite.add(op, rewrite.translated(op));
-      if (is_constant(op)) known[op.results[0]] = op.definition->evaluate(op, {})[0];
+      if (is_constant(op) && graph.type(op.results[0]).bytes() <= kMostOperandBytes) {
+        known[op.results[0]] = op.definition->evaluate(op, {})[0];
+      }
       continue;
     }
     std::vector<HostTensor> values = op.definition->evaluate(op, operands);

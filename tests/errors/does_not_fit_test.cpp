@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/compile.h"
+#include "sim/machine.h"
+
+namespace superstep {
+namespace {
+
+std::string main_of(const std::string& arguments, const std::string& body,
+                    const std::string& result) {
+  return "func.func @main(" + arguments + ") -> tensor<" + result + "> {\n" + body + "\n}\n";
+}
+
+std::string product(const std::string& type) {
+  return main_of("%a: tensor<" + type + ">, %b: tensor<" + type + ">",
+                 "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<" +
+                     type + ">, tensor<" + type + ">) -> tensor<" + type +
+                     ">\nreturn %0 : tensor<" + type + ">",
+                 type);
+}
+
+/// Why a program does not fit; empty when it does. `memory` gets what the report is made of.
+std::string refusal_on(const std::string& machine, const std::string& text, ProgramInfo& memory) {
+  const Module module = import_stablehlo(text, "f.mlir");
+  try {
+    (void)compile(module, load_machine(machine), {},
+                  [&](const ProgramInfo& info) { memory = info; });
+  } catch (const DoesNotFit& error) {
+    return error.what();
+  }
+  return {};
+}
+
+std::uint64_t worst_tile(const ProgramInfo& info) {
+  std::uint64_t worst = 0;
+  for (std::size_t tile = 0; tile < info.memory.at(0).bytes_by_tile.size(); ++tile) {
+    std::uint64_t bytes = 0;
+    for (const MemoryCategory& category : info.memory) bytes += category.bytes_by_tile[tile];
+    worst = std::max(worst, bytes);
+  }
+  return worst;
+}
+
+TEST(DoesNotFit, NamesTheTileWhatIsMissingAndTheBiggestTensorsWithTheirPlaces) {
+  ProgramInfo memory;
+  const std::string text = refusal_on("tiny4", product("500x500xf32"), memory);
+  EXPECT_NE(text.find("does not fit machine tiny4: tile "), std::string::npos) << text;
+  EXPECT_NE(text.find("KiB more than its 624.0 KiB"), std::string::npos) << text;
+  EXPECT_NE(text.find("tensor<500x500xf32>"), std::string::npos) << text;
+  EXPECT_NE(text.find("f.mlir:2:6"), std::string::npos) << text;
+  EXPECT_GT(worst_tile(memory), 624U * 1024);
+}
+
+TEST(DoesNotFit, IsSaidAtOnceOfTensorsBeyondAllTiles) {
+  const std::string constant =
+      main_of("",
+              "%0 = stablehlo.iota dim = 0 : tensor<99999x99999xf32>\nreturn %0 : "
+              "tensor<99999x99999xf32>",
+              "99999x99999xf32");
+  for (const std::string& text : {constant, product("60000x60000xf32")}) {
+    for (const char* machine : {"tiny4", "bow"}) {
+      ProgramInfo memory;
+      EXPECT_NE(refusal_on(machine, text, memory).find("f.mlir:2:6"), std::string::npos);
+      EXPECT_GT(worst_tile(memory), 624U * 1024);
+    }
+  }
+}
+
+// 271,744 bytes of each tile are an argument and as many its double: neither region holds both.
+TEST(DoesNotFit, IsNotSaidOfTensorsThatLieAcrossTheRegions) {
+  const std::string type = "271744xf32";
+  const Module module = import_stablehlo(
+      main_of("%a: tensor<" + type + ">",
+              "%0 = stablehlo.add %a, %a : tensor<" + type + ">\nreturn %0 : tensor<" + type + ">",
+              type),
+      "f.mlir");
+  HostTensor argument(module.main.type(module.main.arguments()[0]));
+  for (std::size_t i = 0; i < 271744; ++i) argument.set(i, static_cast<float>(i));
+  const RunResult run = run_image(compile(module, load_machine("tiny4")), {argument}, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  for (std::size_t i = 0; i < 271744; ++i) {
+    ASSERT_EQ(run.results[0].get<float>(i), 2 * static_cast<float>(i)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace superstep
