@@ -231,37 +231,6 @@ void merge_runs(std::vector<Run>& runs) {
   runs = std::move(merged);
 }
 
-/// Movements by what they send, so that equal words go to all their destinations at once.
-class Multicasts {
- public:
-  void add(const Movement::End& source, std::uint32_t words,
-           const std::vector<Movement::End>& destinations) {
-    std::vector<std::size_t>& equal = by_source_[{source, words}];
-    for (const std::size_t at : equal) {
-      auto& known = movements_[at].destinations;
-      // A word on the bus reaches a tile once.
-      const bool meets = std::ranges::any_of(destinations, [&](const Movement::End& end) {
-        return std::ranges::find(known, end.tile, &Movement::End::tile) != known.end();
-      });
-      if (meets) continue;
-      known.insert(known.end(), destinations.begin(), destinations.end());
-      return;
-    }
-    equal.push_back(movements_.size());
-    movements_.push_back({source, destinations, words});
-  }
-  std::vector<Movement> take() {
-    for (Movement& movement : movements_) {
-      std::ranges::sort(movement.destinations, {}, &Movement::End::tile);
-    }
-    return std::move(movements_);
-  }
-
- private:
-  std::map<std::pair<Movement::End, std::uint32_t>, std::vector<std::size_t>> by_source_;
-  std::vector<Movement> movements_;
-};
-
 /// The copies of one destination interval.
 struct IntervalPlan {
   struct Transfer {
@@ -288,9 +257,9 @@ class Mover {
     split_by_destination(pieces);
     for (std::size_t i = 0; i < layout_->intervals().size(); ++i) plan_interval(i);
     add_receive_buffer(origin);
-    std::vector<Movement> movements = multicasts();
-    const Time done = movements.empty() ? ready.next_round() : ready.after_exchange();
-    builder_.add_movements(done.superstep, origin, std::move(movements));
+    std::vector<Movement> moving = movements();
+    const Time done = moving.empty() ? ready.next_round() : ready.after_exchange();
+    builder_.add_movements(done.superstep, origin, std::move(moving));
     add_copies(done, origin);
     return done;
   }
@@ -428,23 +397,23 @@ class Mover {
                                      .source = origin.source});
   }
 
-  std::vector<Movement> multicasts() const {
-    Multicasts all;
+  std::vector<Movement> movements() const {
+    std::vector<Movement> all;
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       for (const IntervalPlan::Transfer& t : plans_[i].transfers) {
         const auto& holders =
             builder_.buffer(t.source).layout->intervals()[t.source_interval].tiles;
-        const Movement::End source{t.source, holders[i % holders.size()],
-                                   static_cast<std::uint32_t>(t.from)};
-        std::vector<Movement::End> ends;
+        Movement& movement = all.emplace_back(
+            Movement{{t.source, holders[i % holders.size()], static_cast<std::uint32_t>(t.from)},
+                     {},
+                     static_cast<std::uint32_t>(t.words)});
         for (const TileId tile : interval(i).tiles) {
-          ends.push_back(
+          movement.destinations.push_back(
               {t.staged ? received_ : destination_, tile, static_cast<std::uint32_t>(t.to)});
         }
-        all.add(source, static_cast<std::uint32_t>(t.words), ends);
       }
     }
-    return all.take();
+    return all;
   }
 
   /// The largest unit in which the copy codelet can move this box.
