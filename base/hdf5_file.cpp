@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <hdf5_hl.h>
 
 #include <algorithm>
 #include <optional>
@@ -237,7 +238,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
                              const Hdf5Value& value) {
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   if (H5Aexists(owner, name.c_str()) > 0) H5Adelete(owner, name.c_str());
-  const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
   const auto store = [&](hid_t type, const void* data) {
     const Hdf5Id attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose);
@@ -249,10 +250,35 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
     store(H5T_STD_U64LE, number);
   } else if (const auto* real = std::get_if<double>(&value)) {
     store(H5T_IEEE_F64LE, real);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    store(text_type(text->size()), text->c_str());
   } else {
-    const std::string& text = std::get<std::string>(value);
-    const Hdf5Id type = text_type(text.size());
-    store(type, text.c_str());
+    const auto& list = std::get<std::vector<std::string>>(value);
+    std::size_t width = 1;
+    for (const std::string& entry : list) width = std::max(width, entry.size());
+    std::string flat(width * list.size(), '\0');
+    for (std::size_t i = 0; i < list.size(); ++i) flat.replace(i * width, list[i].size(), list[i]);
+    space = space_of({list.size()}, false);
+    store(text_type(width), flat.data());
+  }
+}
+
+void Hdf5File::make_scale(const std::string& path, const std::string& name) {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set || H5DSset_scale(set, name.c_str()) < 0) fail("cannot make a scale of " + path);
+}
+
+void Hdf5File::attach_scale(const std::string& path, unsigned axis, const std::string& scale) {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  const Hdf5Id other(H5Dopen2(id_, scale.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set || !other || H5DSattach_scale(set, other, axis) < 0) {
+    fail(fmt::format("cannot attach {} to {}", scale, path));
+  }
+}
+
+void Hdf5File::link(const std::string& existing, const std::string& path) {
+  if (H5Lcreate_hard(id_, existing.c_str(), id_, path.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0) {
+    fail(fmt::format("cannot link {} to {}", path, existing));
   }
 }
 
@@ -293,6 +319,11 @@ std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
   if (!owner || H5Aexists(owner, name.c_str()) <= 0) return std::nullopt;
   const Hdf5Id attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
   const Hdf5Id type(H5Aget_type(attribute), H5Tclose);
+  const Hdf5Id space(H5Aget_space(attribute), H5Sclose);
+  const auto count =
+      static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space)));
+  const bool scalar = H5Sget_simple_extent_type(space) == H5S_SCALAR;
+  if (!scalar && H5Tget_class(type) != H5T_STRING) return std::nullopt;
   const auto checked = [&](herr_t status) {
     if (status < 0) fail(fmt::format("cannot read attribute {} of {}", name, object));
   };
@@ -309,13 +340,47 @@ std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
     }
     case H5T_STRING: {
       if (H5Tis_variable_str(type) > 0) return std::nullopt;
-      std::vector<char> text(H5Tget_size(type));
-      checked(H5Aread(attribute, type, text.data()));
-      return trimmed(text.data(), text.size());
+      const std::size_t width = H5Tget_size(type);
+      std::vector<char> text(width * count);
+      if (count != 0) checked(H5Aread(attribute, type, text.data()));
+      std::vector<std::string> list;
+      for (std::size_t i = 0; i < count; ++i)
+        list.push_back(trimmed(text.data() + i * width, width));
+      if (scalar) return list[0];
+      return list;
     }
     default:
       return std::nullopt;
   }
+}
+
+std::vector<std::string> Hdf5File::scales(const std::string& path) const {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  std::vector<std::string> names(dims(path).size());
+  for (unsigned axis = 0; axis < names.size(); ++axis) {
+    const auto keep = [](hid_t, unsigned, hid_t scale, void* name) -> herr_t {
+      char text[256] = {};
+      H5Iget_name(scale, text, sizeof text);
+      *static_cast<std::string*>(name) = text;
+      return 1;
+    };
+    H5DSiterate_scales(set, axis, nullptr, keep, &names[axis]);
+  }
+  return names;
+}
+
+Hdf5Type Hdf5File::type(const std::string& path) const {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  Hdf5Id stored(H5Dget_type(set), H5Tclose);
+  if (H5Tget_class(stored) == H5T_STRING) return Hdf5Type::kText;
+  if (H5Tget_class(stored) == H5T_ENUM) stored = Hdf5Id(H5Tget_super(stored), H5Tclose);
+  for (const Hdf5Type type : {Hdf5Type::kU8, Hdf5Type::kU16, Hdf5Type::kU32, Hdf5Type::kU64,
+                              Hdf5Type::kI32, Hdf5Type::kF64}) {
+    if (H5Tequal(stored, file_type(type)) > 0) return type;
+  }
+  fail("has a type that is none of ours: " + path);
 }
 
 std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {

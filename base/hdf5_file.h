@@ -20,7 +20,7 @@ enum class Hdf5Type : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kF64, kText };
 [[nodiscard]] std::string_view name_of(Hdf5Type type);
 
 /// An attribute's value.
-using Hdf5Value = std::variant<std::uint64_t, double, std::string>;
+using Hdf5Value = std::variant<std::uint64_t, double, std::string, std::vector<std::string>>;
 
 /// Shape and storage of a dataset to be made. Without `chunk_rows` it is contiguous; with them,
 /// compressed and its first axis can grow.
@@ -64,6 +64,11 @@ class Hdf5File {
   void write(const std::string& path, const void* data);
   void write_text(const std::string& path, const std::vector<std::string>& text);
   void set_attribute(const std::string& object, const std::string& name, const Hdf5Value& value);
+  /// Makes a dataset the dimension scale of axes called `name`.
+  void make_scale(const std::string& path, const std::string& name);
+  void attach_scale(const std::string& path, unsigned axis, const std::string& scale);
+  /// A second name for a dataset.
+  void link(const std::string& existing, const std::string& path);
 
   [[nodiscard]] bool exists(const std::string& path) const;
   /// Names of the datasets that are directly in `group`, in order.
@@ -71,6 +76,10 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> attributes(const std::string& object) const;
   [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& object,
                                                    const std::string& name) const;
+  /// The dimension scale of each axis of a dataset, by path; empty where there is none.
+  [[nodiscard]] std::vector<std::string> scales(const std::string& path) const;
+  /// What is stored: an enumeration counts as its numbers.
+  [[nodiscard]] Hdf5Type type(const std::string& path) const;
   [[nodiscard]] std::vector<std::uint64_t> dims(const std::string& path) const;
   /// Rows `first` .. `first + rows` of the first axis, in `type` whatever the file's number type
   /// is.

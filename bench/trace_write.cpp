@@ -29,7 +29,7 @@ void write_trace(benchmark::State& state, TraceLevel level) {
   }
   const auto path = std::filesystem::temp_directory_path() / "superstep-bench-trace.h5";
   for ([[maybe_unused]] auto iteration : state) {
-    TraceWriter writer(path, level, image, {});
+    TraceWriter writer(path, {.level = level}, image, {});
     for (std::uint64_t k = 0; k < kSupersteps; ++k) {
       SuperstepRecord record;
       record.number = k;

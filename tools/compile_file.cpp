@@ -8,8 +8,8 @@
 
 namespace superstep {
 
-ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
-                          Progress& progress) {
+ProgramImage compile_file(const std::string& path, const MachineConfig& machine, Progress& progress,
+                          const std::function<void(const ProgramInfo&)>& on_overflow) {
   progress.stage("read      " + path);
   const Module module = import_stablehlo(read_text_file(path), path);
   ProgramInfo memory;
@@ -21,6 +21,7 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
   } catch (const DoesNotFit&) {
     progress.clear();
     fmt::print("{}", memory_report(memory, machine));
+    if (on_overflow) on_overflow(memory);
     throw;
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "isa/program_image.h"
@@ -8,8 +9,9 @@
 namespace superstep {
 
 /// Reads and compiles one StableHLO file and shows the stages. When the program does not fit, the
-/// memory report is printed before DoesNotFit is thrown.
-[[nodiscard]] ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
-                                        Progress& progress);
+/// memory report is printed and given to `on_overflow` before DoesNotFit is thrown.
+[[nodiscard]] ProgramImage compile_file(
+    const std::string& path, const MachineConfig& machine, Progress& progress,
+    const std::function<void(const ProgramInfo&)>& on_overflow = {});
 
 }  // namespace superstep

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include <unistd.h>
@@ -165,7 +166,16 @@ ExitCode run_command(const Options& options) {
   Progress progress(options.has("quiet"));
   const MachineConfig machine =
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
-  const ProgramImage image = compile_file(path, machine, progress);
+  const std::map<std::string, std::string> provenance = {
+      {"software", "superstep"},
+      {"software_version", SUPERSTEP_VERSION},
+      {"command_line", options.command_line()},
+      {"created", date_now()},
+      {"host_threads", std::to_string(run.threads)}};
+  const ProgramImage image = compile_file(path, machine, progress, [&](const ProgramInfo& memory) {
+    if (const auto file = options.get("trace-file"))
+      write_memory_trace(*file, machine, memory, provenance);
+  });
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), parameters);
   check_arguments(image, arguments, run.calls);
@@ -176,12 +186,9 @@ ExitCode run_command(const Options& options) {
       keep_trace
           ? std::filesystem::path(*options.get("trace-file"))
           : std::filesystem::temp_directory_path() / fmt::format("superstep-{}.h5", getpid());
-  TraceWriter trace(trace_path, keep_trace ? *level : TraceLevel::kSummary, image,
-                    {{"software", "superstep"},
-                     {"software_version", SUPERSTEP_VERSION},
-                     {"command_line", options.command_line()},
-                     {"created", date_now()},
-                     {"host_threads", std::to_string(run.threads)}});
+  TraceWriter trace(trace_path,
+                    {.level = keep_trace ? *level : TraceLevel::kSummary, .calls = run.calls},
+                    image, provenance);
 
   std::uint32_t calls_done = 0;
   run.on_superstep = [&](const SuperstepRecord& record) {

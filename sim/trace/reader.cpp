@@ -27,6 +27,12 @@ std::uint64_t number_at(const Hdf5File& file, const std::string& object, const s
   return number ? *number : 0;
 }
 
+double real_at(const Hdf5File& file, const std::string& object, const std::string& name) {
+  const auto value = file.attribute(object, name);
+  const auto* real = value ? std::get_if<double>(&*value) : nullptr;
+  return real ? *real : 0;
+}
+
 /// Opens a trace, finished or not, and makes sure that it is one of ours.
 Hdf5File open_trace(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) throw damaged(path, "no such file");
@@ -74,8 +80,8 @@ TraceTotals stored_totals(const Hdf5File& file) {
   totals.run.sync = Cycles(number_at(file, "/summary", "sync_cycles"));
   totals.run.host = Cycles(number_at(file, "/summary", "host_cycles"));
   totals.run.supersteps = number_at(file, "/summary", "supersteps");
-  totals.run.worker_instructions = number_at(file, "/summary", "worker_instructions");
-  totals.exchange_bytes = number_at(file, "/summary", "exchange_bytes");
+  totals.run.worker_instructions = number_at(file, "/summary", "instructions");
+  totals.bytes_exchanged = number_at(file, "/summary", "bytes_exchanged");
   totals.host_bytes = number_at(file, "/summary", "host_bytes");
   StepSums names;
   StepSums::for_each_column(names, [&](const char* name, auto& member) {
@@ -94,28 +100,32 @@ TraceTotals stored_totals(const Hdf5File& file) {
     }
   });
   for (const StepSums& sums : totals.steps) {
-    totals.tile_cycles += sums.tile_cycles;
-    totals.peak_cycles += sums.peak_cycles;
+    totals.compute_sum += sums.compute_sum;
+    totals.compute_max += sums.compute_max;
   }
   return totals;
 }
 
 std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& totals) {
-  const std::string at = "/program/step/";
-  const auto kind = file.read_all<std::uint8_t>(at + "kind", Hdf5Type::kU8);
-  const auto name = file.read_text(at + "name");
-  const auto operation = file.read_text(at + "operation");
+  std::string at = "/program/operation/";
+  const auto opcode = file.read_text(at + "hlo_opcode");
   const auto source = file.read_text(at + "source_file");
   const auto line = file.read_all<std::uint32_t>(at + "source_line", Hdf5Type::kU32);
   const auto column = file.read_all<std::uint32_t>(at + "source_column", Hdf5Type::kU32);
+  at = "/program/step/";
+  const auto kind = file.read_all<std::uint8_t>(at + "kind", Hdf5Type::kU8);
+  const auto name = file.read_text(at + "name");
+  const auto operation = file.read_all<std::uint32_t>(at + "operation", Hdf5Type::kU32);
   const auto flops = file.read_all<std::uint64_t>(at + "flops", Hdf5Type::kU64);
   const auto bytes = file.read_all<std::uint64_t>(at + "exchange_bytes", Hdf5Type::kU64);
   const auto bound = file.read_all<std::uint64_t>(at + "bound_cycles", Hdf5Type::kU64);
   const std::size_t count = kind.size();
-  for (const std::size_t rows : {name.size(), operation.size(), source.size(), line.size(),
-                                 column.size(), flops.size(), bytes.size(), bound.size()}) {
+  for (const std::size_t rows :
+       {name.size(), operation.size(), flops.size(), bytes.size(), bound.size()}) {
     if (rows != count) throw std::runtime_error("the columns of /program/step differ in length");
   }
+  const std::size_t operations =
+      std::min({opcode.size(), source.size(), line.size(), column.size()});
   std::vector<StepTotals> steps;
   for (std::size_t s = 0; s < count; ++s) {
     const StepSums& sums = totals.steps[s];
@@ -124,8 +134,10 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     const bool known = kind[s] <= static_cast<std::uint8_t>(StepInfo::Kind::kHost);
     step.info.kind = known ? static_cast<StepInfo::Kind>(kind[s]) : StepInfo::Kind::kCompute;
     step.info.name = name[s];
-    step.info.operation = operation[s];
-    step.info.source = {source[s], line[s], column[s]};
+    if (const std::uint32_t op = operation[s]; op < operations) {
+      step.info.operation = opcode[op];
+      step.info.source = {source[op], line[op], column[op]};
+    }
     step.info.flops = flops[s];
     step.info.exchange_bytes = bytes[s];
     step.info.bound_cycles = bound[s];
@@ -135,9 +147,9 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     step.sync = Cycles(sums.sync_cycles);
     step.host = Cycles(sums.host_cycles);
     step.cycles = step.exchange + step.compute + step.sync + step.host;
-    step.worst = TileId{sums.worst_tile};
-    step.tile_cycles = sums.tile_cycles;
-    step.peak_cycles = sums.peak_cycles;
+    step.worst = TileId{sums.critical_tile};
+    step.tile_cycles = sums.compute_sum;
+    step.peak_cycles = sums.compute_max;
     steps.push_back(std::move(step));
   }
   return steps;
@@ -149,14 +161,14 @@ void read_memory(const Hdf5File& file, TraceSummary& out) {
   if (category.empty()) return;
   const std::size_t tiles = bytes.size() / category.size();
   std::vector<std::uint64_t> sums(tiles, 0);
-  for (std::size_t i = 0; i < tiles * category.size(); ++i) sums[i % tiles] += bytes[i];
+  for (std::size_t i = 0; i < tiles * category.size(); ++i) sums[i / category.size()] += bytes[i];
   const auto worst = std::max_element(sums.begin(), sums.end());
   if (worst == sums.end()) return;
   const auto tile = static_cast<std::size_t>(worst - sums.begin());
   out.worst_tile = TileId{static_cast<std::uint32_t>(tile)};
   out.worst_tile_bytes = *worst;
   for (std::size_t c = 0; c < category.size(); ++c) {
-    out.worst_tile_memory.emplace_back(category[c], bytes[c * tiles + tile]);
+    out.worst_tile_memory.emplace_back(category[c], bytes[tile * category.size() + c]);
   }
 }
 
@@ -176,7 +188,7 @@ TensorType type_from(std::string_view text) {
 }
 
 void read_tensor_table(const Hdf5File& file, TraceSummary& out) {
-  const std::string at = "/program/tensor/";
+  const std::string at = "/program/variable/";
   const auto name = file.read_text(at + "name");
   const auto type = file.read_text(at + "type");
   const auto source = file.read_text(at + "source_file");
@@ -203,24 +215,25 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     out.complete = number_at(file, "/", "complete") == 1;
     out.module = text_at(file, "/", "module");
     out.machine_name = text_at(file, "/", "machine");
-    out.clock_hz = number_at(file, "/", "clock_hz");
+    out.clock_hz = static_cast<std::uint64_t>(real_at(file, "/", "clock_hz"));
     out.tiles = static_cast<std::uint32_t>(number_at(file, "/", "tiles"));
     out.tiles_used = static_cast<std::uint32_t>(file.dims("/program/used_tile")[0]);
     out.workers = static_cast<std::uint32_t>(number_at(file, "/", "workers_per_tile"));
+    out.calls = static_cast<std::uint32_t>(number_at(file, "/", "calls"));
     out.tile_memory_bytes = number_at(file, "/", "tile_memory_bytes");
     out.trap = text_at(file, "/summary", "trap");
-    const std::vector<std::string> toml = file.read_text("/machine/toml");
+    const std::vector<std::string> toml = file.read_text("/provenance/config_toml");
     if (!toml.empty()) out.machine_toml = toml[0];
     const TraceTotals totals =
         out.complete ? stored_totals(file) : totals_of(file, complete_rows(file));
     out.totals = totals.run;
-    out.exchange_bytes = totals.exchange_bytes;
+    out.exchange_bytes = totals.bytes_exchanged;
     out.host_bytes = totals.host_bytes;
     out.steps = read_steps(file, totals);
     for (const StepTotals& step : out.steps) out.flops += step.info.flops * step.count;
-    if (totals.peak_cycles != 0 && out.tiles_used != 0) {
-      out.balance = static_cast<double>(totals.tile_cycles) /
-                    (static_cast<double>(totals.peak_cycles) * static_cast<double>(out.tiles_used));
+    if (totals.compute_max != 0 && out.tiles_used != 0) {
+      out.balance = static_cast<double>(totals.compute_sum) /
+                    (static_cast<double>(totals.compute_max) * static_cast<double>(out.tiles_used));
     }
     read_memory(file, out);
     read_tensor_table(file, out);

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <sstream>
 #include <vector>
 
 #include "base/error.h"
@@ -10,6 +14,12 @@
 
 namespace superstep {
 namespace {
+
+/// The words of a text, which spaces separate.
+std::vector<std::string> words(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  return {std::istream_iterator<std::string>(in), {}};
+}
 
 template <class T>
 void make_table(Hdf5File& file, const std::string& dataset, const std::vector<T>& values) {
@@ -24,7 +34,7 @@ void copy_growing(const Hdf5File& part, Hdf5File& file, const TraceColumn& colum
   std::vector<std::uint64_t> dims = part.dims(dataset);
   const std::uint64_t width = dims.size() > 1 ? dims[1] : 1;
   dims[0] = 0;
-  const std::uint64_t chunk = dims.size() > 1 ? kProfileChunk : kSuperstepChunk;
+  const std::uint64_t chunk = column.is_profile() ? kProfileChunk : kSuperstepChunk;
   file.make_dataset(dataset, {.type = column.type, .dims = dims, .chunk_rows = chunk});
   std::vector<std::byte> block(chunk * width * size_of(column.type));
   for (std::uint64_t first = 0; first < rows; first += chunk) {
@@ -62,28 +72,97 @@ std::uint64_t flops_of(const Hdf5File& part, const TraceTotals& totals) {
   return sum;
 }
 
+/// The tile with most memory in use, the lowest of several, and how much that is.
+std::pair<std::uint64_t, std::uint64_t> fullest_tile(const Hdf5File& part) {
+  const std::vector<std::uint64_t> dims = part.dims("/memory/bytes");
+  const auto bytes = part.read_all<std::uint32_t>("/memory/bytes", Hdf5Type::kU32);
+  std::pair<std::uint64_t, std::uint64_t> worst{0, 0};
+  for (std::uint64_t t = 0; t < dims[0]; ++t) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t c = 0; c < dims[1]; ++c) sum += bytes[t * dims[1] + c];
+    if (sum > worst.second) worst = {t, sum};
+  }
+  return worst;
+}
+
+/// Gives every axis its dimension scale.
+void attach_scales(Hdf5File& file) {
+  for (const TraceColumn& column : trace_columns()) {
+    const std::string dataset(column.path);
+    if (column.is_scale() && file.exists(dataset)) {
+      file.make_scale(dataset, std::string(column.axes));
+    }
+  }
+  for (const TraceColumn& column : trace_columns()) {
+    const std::string dataset(column.path);
+    if (column.is_scale() || !file.exists(dataset)) continue;
+    const std::vector<std::string> axes = words(column.axes);
+    for (unsigned axis = 0; axis < axes.size(); ++axis) {
+      const std::string scale(TraceColumn::scale_of(axes[axis]));
+      if (!scale.empty()) file.attach_scale(dataset, axis, scale);
+    }
+  }
+}
+
+/// The NeXus views: groups of links to the data.
+void write_plots(Hdf5File& file) {
+  file.make_group("/plots");
+  file.set_attribute("/plots", "NX_class", std::string("NXentry"));
+  std::string first;
+  for (const TracePlot& plot : trace_plots()) {
+    if (!file.exists(std::string(plot.signal))) continue;
+    const std::string group = "/plots/" + std::string(plot.name);
+    file.make_group(group);
+    const auto link = [&](std::string_view path) {
+      std::string name(path.substr(path.rfind('/') + 1));
+      file.link(std::string(path), group + "/" + name);
+      return name;
+    };
+    file.set_attribute(group, "NX_class", std::string("NXdata"));
+    file.set_attribute(group, "title", std::string(plot.title));
+    file.set_attribute(group, "signal", link(plot.signal));
+    std::vector<std::string> more, axes;
+    for (const std::string& path : words(plot.auxiliary)) more.push_back(link(path));
+    for (const std::string& axis : words(plot.axes))
+      axes.push_back(link(TraceColumn::scale_of(axis)));
+    if (!more.empty()) file.set_attribute(group, "auxiliary_signals", more);
+    file.set_attribute(group, "axes", axes);
+    if (first.empty()) first = plot.name;
+  }
+  file.set_attribute("/plots", "default", first);
+}
+
 void write_summary(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
                    Hdf5File& file) {
   const std::uint64_t used = part.dims("/program/used_tile")[0];
-  const double balance =
-      totals.peak_cycles == 0 || used == 0
-          ? 1.0
-          : static_cast<double>(totals.tile_cycles) /
-                (static_cast<double>(totals.peak_cycles) * static_cast<double>(used));
+  const auto ratio = [](std::uint64_t part_of, double whole, double otherwise) {
+    return whole == 0 ? otherwise : static_cast<double>(part_of) / whole;
+  };
+  const Cycles device = totals.run.exchange + totals.run.compute + totals.run.sync;
+  const auto device_cycles = static_cast<double>(device.value());
+  const auto tiles = static_cast<double>(used);
+  const std::uint64_t flops = flops_of(part, totals);
+  const auto [worst, peak] = fullest_tile(part);
   const auto set = [&](const char* name, const Hdf5Value& value) {
     file.set_attribute("/summary", name, value);
   };
   set("total_cycles", totals.run.cycles.value());
+  set("device_cycles", device.value());
   set("exchange_cycles", totals.run.exchange.value());
   set("compute_cycles", totals.run.compute.value());
   set("sync_cycles", totals.run.sync.value());
   set("host_cycles", totals.run.host.value());
   set("supersteps", totals.run.supersteps);
-  set("worker_instructions", totals.run.worker_instructions);
-  set("exchange_bytes", totals.exchange_bytes);
+  set("instructions", totals.run.worker_instructions);
+  set("bytes_exchanged", totals.bytes_exchanged);
   set("host_bytes", totals.host_bytes);
-  set("flops", flops_of(part, totals));
-  set("balance", balance);
+  set("flops", flops);
+  set("flop_per_cycle", ratio(flops, device_cycles, 0));
+  set("tile_balance",
+      ratio(totals.compute_sum, static_cast<double>(totals.compute_max) * tiles, 1));
+  set("bsp_efficiency", ratio(totals.compute_sum, device_cycles * tiles, 0));
+  set("worst_tile", worst);
+  set("peak_tile_bytes", peak);
   set("trap", end.trap);
   StepSums names;
   StepSums::for_each_column(names, [&](const char* name, auto& member) {
@@ -116,20 +195,33 @@ void describe_dataset(Hdf5File& file, const std::string& path) {
 
 std::uint64_t complete_rows(const Hdf5File& file) {
   std::uint64_t rows = UINT64_MAX;
-  std::uint64_t profiles = UINT64_MAX;
+  std::map<std::string_view, std::uint64_t> profiles;  // by axis
   for (const TraceColumn& column : trace_columns()) {
     const std::string dataset(column.path);
     if (!column.grows() || !file.exists(dataset)) continue;
-    std::uint64_t& least = dataset.starts_with("/profiles/") ? profiles : rows;
-    least = std::min(least, file.dims(dataset)[0]);
+    std::uint64_t* least = &rows;
+    if (column.is_profile()) {
+      const std::string_view axis = column.axes.substr(0, column.axes.find(' '));
+      least = &profiles.emplace(axis, UINT64_MAX).first->second;
+    }
+    *least = std::min(*least, file.dims(dataset)[0]);
   }
   if (rows == UINT64_MAX) return 0;
-  if (!file.exists("/supersteps/profile") || rows == 0) return rows;
-  std::vector<std::uint32_t> used(rows);
-  file.read("/supersteps/profile", Hdf5Type::kU32, 0, rows, used.data());
-  const auto cut =
-      std::find_if(used.begin(), used.end(), [&](std::uint32_t p) { return p >= profiles; });
-  return static_cast<std::uint64_t>(cut - used.begin());
+  for (const auto& [axis, count] : profiles) {
+    if (rows == 0) break;
+    std::vector<std::uint32_t> used(rows);
+    file.read("/supersteps/" + std::string(axis), Hdf5Type::kU32, 0, rows, used.data());
+    const auto cut = std::find_if(used.begin(), used.end(),
+                                  [&](std::uint32_t p) { return p >= count && p != kNoProfile; });
+    rows = static_cast<std::uint64_t>(cut - used.begin());
+  }
+  return rows;
+}
+
+std::optional<TraceLevel> level_of(const Hdf5File& file) {
+  const auto value = file.attribute("/", "level");
+  const auto* name = value ? std::get_if<std::string>(&*value) : nullptr;
+  return name ? trace_level(*name) : std::nullopt;
 }
 
 std::size_t step_count(const Hdf5File& file) { return file.dims("/program/step/kind")[0]; }
@@ -142,7 +234,8 @@ TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows) {
     SuperstepRow names;
     SuperstepRow::for_each_column(names, [&](const char* name, auto& member) {
       using Value = std::decay_t<decltype(member)>;
-      if (std::string_view(name) == "profile") return;  // sums to nothing
+      // What sums to nothing, and is not there at every level.
+      if (std::string_view(name).ends_with("_profile")) return;
       std::vector<Value> values(block.size());
       file.read(fmt::format("/supersteps/{}", name), hdf5_type_of(Value{}), first, block.size(),
                 values.data());
@@ -179,17 +272,20 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
   }
   for (const auto& [name, text] : end.provenance) file.set_attribute("/provenance", name, text);
   const std::uint64_t rows = complete_rows(part);
+  const std::optional<TraceLevel> level = level_of(part);
   for (const TraceColumn& column : trace_columns()) {
     const std::string dataset(column.path);
-    if (!part.exists(dataset)) continue;
+    // An unfinished file has supersteps at every level.
+    if (!part.exists(dataset) || (level && column.level > *level)) continue;
     if (!column.grows()) {
       copy_fixed(part, file, column);
     } else {
-      const bool profile = column.axes == "profile used";
-      copy_growing(part, file, column, profile ? part.dims(dataset)[0] : rows);
+      copy_growing(part, file, column, column.is_profile() ? part.dims(dataset)[0] : rows);
     }
   }
   write_summary(part, totals, end, file);
+  attach_scales(file);
+  write_plots(file);
   file.close();
   std::filesystem::rename(fresh, out);
 }

@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/hdf5_file.h"
 #include "sim/trace/totals.h"
+#include "sim/trace/trace.h"
 
 namespace superstep {
 
@@ -24,6 +26,9 @@ void describe_dataset(Hdf5File& file, const std::string& path);
 
 /// Totals of the first `rows` supersteps of an open trace of level superstep or tile.
 [[nodiscard]] TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows);
+
+/// The level of an open trace; empty when it has none of ours.
+[[nodiscard]] std::optional<TraceLevel> level_of(const Hdf5File& file);
 
 /// Steps of an open trace.
 [[nodiscard]] std::size_t step_count(const Hdf5File& file);

@@ -12,18 +12,18 @@ void TraceTotals::add(const SuperstepRow& row) {
   run.compute += Cycles(row.compute_cycles);
   run.sync += Cycles(row.sync_cycles);
   run.host += Cycles(row.host_cycles);
-  run.worker_instructions += row.worker_instructions;
+  run.worker_instructions += row.instructions;
   ++run.supersteps;
-  exchange_bytes += row.exchange_bytes;
+  bytes_exchanged += row.bytes_sent;
   host_bytes += row.host_bytes;
-  tile_cycles += row.tile_cycles;
-  peak_cycles += row.peak_cycles;
+  compute_sum += row.compute_sum;
+  compute_max += row.compute_max;
 
   const auto credit = [&](StepSums& sums, Cycles share) {
     ++sums.count;
     if (share.value() > sums.longest_cycles) {
       sums.longest_cycles = share.value();
-      sums.worst_tile = row.critical_tile;
+      sums.critical_tile = row.critical_tile;
     }
   };
   const std::size_t last = steps.size() - 1;
@@ -33,8 +33,8 @@ void TraceTotals::add(const SuperstepRow& row) {
   main.compute_cycles += row.compute_cycles;
   main.sync_cycles += row.sync_cycles;
   main.host_cycles += row.host_cycles;
-  main.tile_cycles += row.tile_cycles;
-  main.peak_cycles += row.peak_cycles;
+  main.compute_sum += row.compute_sum;
+  main.compute_max += row.compute_max;
   if (&main == &moved) {
     credit(main, exchange + rest);
   } else {

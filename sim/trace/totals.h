@@ -10,17 +10,18 @@ namespace superstep {
 
 /// One row of /supersteps, as it is stored.
 struct SuperstepRow {
-  std::uint64_t start_cycle = 0;
+  std::uint64_t number = 0, start_cycle = 0;
   std::uint32_t step = 0, exchange_step = 0;
   std::uint64_t exchange_cycles = 0, compute_cycles = 0, sync_cycles = 0, host_cycles = 0;
-  std::uint32_t critical_tile = 0;
-  std::uint64_t exchange_bytes = 0, host_bytes = 0, worker_instructions = 0;
-  std::uint64_t tile_cycles = 0, peak_cycles = 0;
-  std::uint32_t profile = 0;
+  std::uint32_t critical_tile = 0, active_tiles = 0;
+  std::uint64_t compute_max = 0, compute_min = 0, compute_sum = 0;
+  std::uint64_t bytes_sent = 0, host_bytes = 0, instructions = 0;
+  std::uint32_t compute_profile = 0, exchange_profile = 0;
 
   /// Calls `visit(name, member)` for every column, in file order.
   template <class Self, class Visit>
   static void for_each_column(Self& row, const Visit& visit) {
+    visit("superstep", row.number);
     visit("start_cycle", row.start_cycle);
     visit("step", row.step);
     visit("exchange_step", row.exchange_step);
@@ -29,12 +30,15 @@ struct SuperstepRow {
     visit("sync_cycles", row.sync_cycles);
     visit("host_cycles", row.host_cycles);
     visit("critical_tile", row.critical_tile);
-    visit("exchange_bytes", row.exchange_bytes);
+    visit("active_tiles", row.active_tiles);
+    visit("compute_cycles_max", row.compute_max);
+    visit("compute_cycles_min", row.compute_min);
+    visit("compute_cycles_sum", row.compute_sum);
+    visit("bytes_sent", row.bytes_sent);
     visit("host_bytes", row.host_bytes);
-    visit("worker_instructions", row.worker_instructions);
-    visit("tile_cycles", row.tile_cycles);
-    visit("peak_cycles", row.peak_cycles);
-    visit("profile", row.profile);
+    visit("instructions", row.instructions);
+    visit("compute_profile", row.compute_profile);
+    visit("exchange_profile", row.exchange_profile);
   }
 };
 
@@ -42,9 +46,9 @@ struct SuperstepRow {
 struct StepSums {
   std::uint64_t count = 0;
   std::uint64_t exchange_cycles = 0, compute_cycles = 0, sync_cycles = 0, host_cycles = 0;
-  std::uint32_t worst_tile = 0;
+  std::uint32_t critical_tile = 0;
   std::uint64_t longest_cycles = 0;
-  std::uint64_t tile_cycles = 0, peak_cycles = 0;
+  std::uint64_t compute_sum = 0, compute_max = 0;
 
   /// Calls `visit(name, member)` for every column of /summary/step, in file order.
   template <class Self, class Visit>
@@ -54,10 +58,10 @@ struct StepSums {
     visit("compute_cycles", sums.compute_cycles);
     visit("sync_cycles", sums.sync_cycles);
     visit("host_cycles", sums.host_cycles);
-    visit("worst_tile", sums.worst_tile);
+    visit("critical_tile", sums.critical_tile);
     visit("longest_cycles", sums.longest_cycles);
-    visit("tile_cycles", sums.tile_cycles);
-    visit("peak_cycles", sums.peak_cycles);
+    visit("compute_cycles_sum", sums.compute_sum);
+    visit("compute_cycles_max", sums.compute_max);
   }
 };
 
@@ -65,7 +69,7 @@ struct StepSums {
 /// file.
 struct TraceTotals {
   RunTotals run;
-  std::uint64_t exchange_bytes = 0, host_bytes = 0, tile_cycles = 0, peak_cycles = 0;
+  std::uint64_t bytes_exchanged = 0, host_bytes = 0, compute_sum = 0, compute_max = 0;
   std::vector<StepSums> steps;
 
   explicit TraceTotals(std::size_t step_count) : steps(step_count) {}

@@ -22,13 +22,21 @@ enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile };
 [[nodiscard]] std::optional<TraceLevel> trace_level(std::string_view name);
 [[nodiscard]] std::string_view name_of(TraceLevel level);
 
+/// What a trace keeps of a run.
+struct TraceOptions {
+  TraceLevel level = TraceLevel::kSuperstep;
+  std::uint32_t calls = 1;  ///< of the program, for the record
+  /// Once the file is as large as this, tile profiles end and everything else goes on.
+  std::uint64_t max_bytes = std::uint64_t{2} << 30;
+};
+
 /// Writes the trace of one run. While the run lasts the data is in `<path>.part`, which SWMR
 /// readers can follow and which outlives a killed process.
 class TraceWriter {
  public:
   /// `provenance` is everything about the run that may differ between equal runs: version, command
   /// line, date, host.
-  TraceWriter(std::filesystem::path path, TraceLevel level, const ProgramImage& image,
+  TraceWriter(std::filesystem::path path, const TraceOptions& options, const ProgramImage& image,
               const std::map<std::string, std::string>& provenance);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
@@ -40,11 +48,18 @@ class TraceWriter {
   /// Adds the totals and repacks `<path>.part` into `path`; `provenance` is added to that of the
   /// constructor.
   void finish(const RunResult& result, const std::map<std::string, std::string>& provenance = {});
+  /// The same for a program that cannot run because it does not fit.
+  void finish_unrun();
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Writes a trace with outcome `oom`: the machine, the program and the memory that it would take.
+void write_memory_trace(const std::filesystem::path& path, const MachineConfig& machine,
+                        const ProgramInfo& info,
+                        const std::map<std::string, std::string>& provenance);
 
 /// Copies what a killed run left in `part` to a clean trace `out` with outcome `interrupted`.
 /// Throws UserError (damaged trace) when `part` is no trace.
@@ -75,6 +90,7 @@ struct TraceSummary {
   std::uint32_t tiles = 0;       ///< of the chip
   std::uint32_t tiles_used = 0;  ///< with a program
   std::uint32_t workers = 0;
+  std::uint32_t calls = 1;  ///< of the program
   std::uint64_t tile_memory_bytes = 0;
   RunTotals totals;
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;

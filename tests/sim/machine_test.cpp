@@ -186,7 +186,7 @@ TEST(Run, WritesTheSameTraceWithAnyNumberOfThreads) {
   const auto trace_with = [&](std::uint32_t threads) {
     const auto path = std::filesystem::path(::testing::TempDir()) /
                       ("superstep_threads" + std::to_string(threads) + ".h5");
-    TraceWriter writer(path, TraceLevel::kTile, image, {});
+    TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
     RunOptions options;
     options.threads = threads;
     options.on_superstep = [&](const SuperstepRecord& superstep) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/hdf5_file.h"
@@ -66,7 +67,7 @@ SuperstepRecord superstep(std::uint64_t k, std::vector<TilePhase>& tiles) {
 
 void write(const std::filesystem::path& path, TraceLevel level, std::uint64_t supersteps,
            const std::string& host) {
-  TraceWriter writer(path, level, two_steps(), {{"host", host}});
+  TraceWriter writer(path, {.level = level, .calls = 3}, two_steps(), {{"host", host}});
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < supersteps; ++k) writer.on_superstep(superstep(k, tiles));
   writer.finish({}, {{"wall_seconds", "1.5"}});
@@ -105,6 +106,7 @@ TEST(Trace, EveryLevelHoldsTheSameTotals) {
     EXPECT_EQ(trace.outcome, "ok");
     EXPECT_EQ(trace.level, name_of(level));
     EXPECT_EQ(trace.module, "jit_f");
+    EXPECT_EQ(trace.calls, 3u);
     EXPECT_EQ(trace.provenance.at("wall_seconds"), "1.5");
     expect_totals(trace, 10);
     EXPECT_EQ(trace.flops, 160u);
@@ -135,35 +137,107 @@ TEST(Trace, StoresEqualTileRowsOnce) {
   const auto path = scratch("superstep_profiles.h5");
   write(path, TraceLevel::kTile, 1000, "a");
   const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
-  EXPECT_EQ(file.dims("/profiles/compute_cycles"), (std::vector<std::uint64_t>{2, 2}));
-  const auto rows = file.read_all<std::uint32_t>("/supersteps/profile", Hdf5Type::kU32);
+  using Dims = std::vector<std::uint64_t>;
+  EXPECT_EQ(file.dims("/profiles/compute/cycles"), (Dims{2, 2}));
+  EXPECT_EQ(file.dims("/profiles/exchange/cycles"), (Dims{1, 2}));
+  EXPECT_EQ(file.read_all<std::uint32_t>("/profiles/compute/cycles", Hdf5Type::kU32),
+            (std::vector<std::uint32_t>{20, 20, 20, 21}));
+  const auto rows = file.read_all<std::uint32_t>("/supersteps/compute_profile", Hdf5Type::kU32);
   EXPECT_EQ(rows.size(), 1000u);
   EXPECT_EQ(rows[998], 0u);
   EXPECT_EQ(rows[999], 1u);
 }
 
-TEST(Trace, EveryDatasetHasUnitMeaningAndAxesAndIsInTheSchema) {
-  const auto path = scratch("superstep_schema.h5");
-  write(path, TraceLevel::kTile, 5000, "a");
-  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
-  std::size_t found = 0;
-  for (const std::string_view group : trace_groups()) {
-    for (const std::string& name : file.datasets(std::string(group))) {
-      const std::string dataset = std::string(group) + "/" + name;
-      ++found;
-      for (const char* attribute : {"units", "long_name", "axes"}) {
-        EXPECT_TRUE(file.attribute(dataset, attribute).has_value()) << dataset << attribute;
+/// The type of a dataset as the schema names it.
+std::string type_of(const Hdf5File& file, const std::string& dataset) {
+  return std::string(name_of(file.type(dataset)));
+}
+
+TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
+  for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
+    const auto path = scratch("superstep_schema.h5");
+    write(path, level, 5000, "a");
+    const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+    std::size_t found = 0, listed = 0;
+    for (const std::string_view group : trace_groups())
+      found += file.datasets(std::string(group)).size();
+    for (const TraceColumn& column : trace_columns()) {
+      const std::string dataset(column.path);
+      EXPECT_EQ(file.exists(dataset), column.level <= level) << dataset;
+      if (column.level > level) continue;
+      ++listed;
+      EXPECT_EQ(type_of(file, dataset), name_of(column.type)) << dataset;
+      const std::string unit(column.unit.empty() ? "1" : column.unit);
+      EXPECT_EQ(std::get<std::string>(*file.attribute(dataset, "units")), unit) << dataset;
+      EXPECT_EQ(std::get<std::string>(*file.attribute(dataset, "long_name")), column.meaning);
+      EXPECT_EQ(std::get<std::string>(*file.attribute(dataset, "axes")), column.axes);
+      std::istringstream axes{std::string(column.axes)};
+      const std::vector<std::string> scales = file.scales(dataset);
+      std::size_t axis = 0;
+      for (std::string name; axes >> name; ++axis) {
+        const std::string scale(column.is_scale() ? "" : TraceColumn::scale_of(name));
+        EXPECT_EQ(scales.at(axis), scale) << dataset << " " << name;
+        if (!scale.empty()) {
+          EXPECT_EQ(file.dims(dataset)[axis], file.dims(scale)[0]) << dataset << " " << name;
+        }
       }
+      EXPECT_EQ(scales.size(), axis) << dataset;
+      EXPECT_NE(trace_schema_markdown().find(dataset), std::string::npos);
+    }
+    EXPECT_EQ(found, listed);
+    for (const TraceAttribute& attribute : trace_attributes()) {
+      const auto value = file.attribute(std::string(attribute.object), std::string(attribute.name));
+      ASSERT_TRUE(value) << attribute.name;
+      constexpr Hdf5Type kTypes[] = {Hdf5Type::kU64, Hdf5Type::kF64, Hdf5Type::kText};
+      EXPECT_EQ(kTypes[value->index()], attribute.type) << attribute.name;
     }
   }
-  EXPECT_EQ(found, trace_columns().size());
-  for (const TraceAttribute& attribute : trace_attributes()) {
-    EXPECT_TRUE(file.attribute(std::string(attribute.object), std::string(attribute.name)))
-        << attribute.name;
+}
+
+TEST(Trace, PlotsAreNexusViewsOfTheData) {
+  const auto path = scratch("superstep_plots.h5");
+  write(path, TraceLevel::kTile, 10, "a");
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  const auto text = [&](const std::string& object, const std::string& name) {
+    return std::get<std::string>(file.attribute(object, name).value());
+  };
+  EXPECT_EQ(text("/", "default"), "plots");
+  EXPECT_EQ(text("/plots", "NX_class"), "NXentry");
+  EXPECT_EQ(text("/plots", "default"), "phases");
+  for (const TracePlot& plot : trace_plots()) {
+    const std::string group = "/plots/" + std::string(plot.name);
+    EXPECT_EQ(text(group, "NX_class"), "NXdata");
+    const auto signal = file.dims(group + "/" + text(group, "signal"));
+    const auto axes = std::get<std::vector<std::string>>(file.attribute(group, "axes").value());
+    ASSERT_EQ(axes.size(), signal.size()) << group;
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      EXPECT_EQ(file.dims(group + "/" + axes[a])[0], signal[a]) << group;
   }
-  for (const TraceColumn& column : trace_columns()) {
-    EXPECT_NE(trace_schema_markdown().find(std::string(column.path)), std::string::npos);
-  }
+}
+
+TEST(Trace, ProfilesEndAtTheSizeLimitAndTheRestGoesOn) {
+  const auto path = scratch("superstep_limit.h5");
+  TraceWriter writer(path, {.level = TraceLevel::kTile, .max_bytes = 1}, two_steps(), {});
+  std::vector<TilePhase> tiles;
+  for (std::uint64_t k = 0; k < 10; ++k) writer.on_superstep(superstep(k, tiles));
+  writer.finish({});
+  expect_totals(read_trace(path), 10);
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  const auto rows = file.read_all<std::uint32_t>("/supersteps/compute_profile", Hdf5Type::kU32);
+  // The first superstep was flushed, which is when the limit was seen.
+  EXPECT_EQ(rows[0], 0u);
+  EXPECT_EQ(rows[1], kNoProfile);
+  EXPECT_EQ(rows[9], kNoProfile);
+}
+
+TEST(Trace, AProgramThatDoesNotFitLeavesItsMemory) {
+  const auto path = scratch("superstep_oom.h5");
+  const ProgramImage image = two_steps();
+  write_memory_trace(path, image.machine, image.info, {});
+  const TraceSummary trace = read_trace(path);
+  EXPECT_EQ(trace.outcome, "oom");
+  EXPECT_EQ(trace.worst_tile_bytes, 1100u);
+  EXPECT_EQ(trace.totals.supersteps, 0u);
 }
 
 TEST(Trace, EqualRunsMakeEqualBytes) {
@@ -176,33 +250,47 @@ TEST(Trace, EqualRunsMakeEqualBytes) {
   EXPECT_EQ(bytes("superstep_one.h5"), bytes("superstep_two.h5"));
 }
 
-TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
-  const auto path = scratch("superstep_killed.h5");
-  const auto part = std::filesystem::path(path.string() + ".part");
+/// Writes `supersteps` of a trace in a process that then kills itself.
+void write_and_die(const std::filesystem::path& path, TraceLevel level, std::uint64_t supersteps) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    TraceWriter writer(path, TraceLevel::kTile, two_steps(), {});
+    TraceWriter writer(path, {.level = level}, two_steps(), {});
     std::vector<TilePhase> tiles;
-    for (std::uint64_t k = 0; k < 2 * kSuperstepChunk + 10; ++k) {
-      writer.on_superstep(superstep(k, tiles));
-    }
+    for (std::uint64_t k = 0; k < supersteps; ++k) writer.on_superstep(superstep(k, tiles));
     kill(getpid(), SIGKILL);
   }
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status));
-  EXPECT_FALSE(std::filesystem::exists(path));
-  const TraceSummary left = read_trace(part);
-  EXPECT_FALSE(left.complete);
-  EXPECT_EQ(left.outcome, "running");
-  expect_totals(left, 2 * kSuperstepChunk);
-  const auto mended = scratch("superstep_mended.h5");
-  repair_trace(part, mended);
-  const TraceSummary trace = read_trace(mended);
-  EXPECT_TRUE(trace.complete);
-  EXPECT_EQ(trace.outcome, "interrupted");
-  expect_totals(trace, 2 * kSuperstepChunk);
+}
+
+TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
+  for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
+    const auto path = scratch("superstep_killed.h5");
+    const auto part = std::filesystem::path(path.string() + ".part");
+    write_and_die(path, level, 2 * kSuperstepChunk + 10);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    const TraceSummary left = read_trace(part);
+    EXPECT_FALSE(left.complete);
+    EXPECT_EQ(left.outcome, "running");
+    expect_totals(left, 2 * kSuperstepChunk);
+    const auto mended = scratch("superstep_mended.h5");
+    repair_trace(part, mended);
+    const TraceSummary trace = read_trace(mended);
+    EXPECT_TRUE(trace.complete);
+    EXPECT_EQ(trace.outcome, "interrupted");
+    EXPECT_EQ(trace.level, name_of(level));
+    expect_totals(trace, 2 * kSuperstepChunk);
+    const Hdf5File file = Hdf5File::open(mended, Hdf5File::Access::kRead);
+    EXPECT_EQ(file.exists("/supersteps/step"), level != TraceLevel::kSummary);
+  }
+}
+
+TEST(Trace, AWriterThatIsKilledEarlyLeavesItsFirstSupersteps) {
+  const auto path = scratch("superstep_early.h5");
+  write_and_die(path, TraceLevel::kSummary, 11);
+  expect_totals(read_trace(path.string() + ".part"), 8);
 }
 
 TEST(Trace, RefusesDamagedForeignAndMissingFiles) {
