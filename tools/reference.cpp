@@ -12,6 +12,7 @@
 #include "sim/trace/trace.h"
 #include "tools/command.h"
 #include "tools/machine_lines.h"
+#include "tools/report.h"
 
 namespace superstep {
 namespace {
@@ -136,6 +137,18 @@ std::string trace_page() {
   return std::string("# The trace file\n\n") + std::string(kNote) + trace_schema_markdown();
 }
 
+std::string report_page() {
+  std::string out = std::string("# The JSON report\n\n") + std::string(kNote);
+  out +=
+      "`superstep run --json` and `superstep report --json` print one document with these fields. "
+      "`steps[].name` is in\nevery element of the list `steps`.\n\n"
+      "| field | type | unit | meaning |\n|---|---|---|---|\n";
+  for (const ReportField& field : report_fields())
+    out += fmt::format("| `{}` | {} | {} | {} |\n", field.path, field.type, field.unit,
+                       cell(field.meaning));
+  return out;
+}
+
 std::string cli_page() {
   std::string out = std::string("# Commands\n\n") + std::string(kNote);
   out += "```\n" + overview() + "```\n";
@@ -147,11 +160,8 @@ std::string cli_page() {
 }  // namespace
 
 std::vector<ReferencePage> reference_pages() {
-  return {{"isa.md", isa_page()},
-          {"ops.md", ops_page()},
-          {"config.md", config_page()},
-          {"trace.md", trace_page()},
-          {"cli.md", cli_page()}};
+  return {{"isa.md", isa_page()},     {"ops.md", ops_page()},       {"config.md", config_page()},
+          {"trace.md", trace_page()}, {"report.md", report_page()}, {"cli.md", cli_page()}};
 }
 
 }  // namespace superstep

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "tools/numbers.h"
 
@@ -17,27 +16,33 @@ double percent(Cycles part, Cycles whole) {
              : 100.0 * static_cast<double>(part.value()) / static_cast<double>(whole.value());
 }
 
-struct Operation {
-  std::string name;
-  Cycles cycles;
-};
-
-/// Device cycles by operation, most first; equal counts by name.
-std::vector<Operation> top_operations(const TraceSummary& trace) {
-  std::map<std::string, Cycles> sums;
-  for (const StepTotals& step : trace.steps)
-    if (step.count != 0) sums[step.info.name] += step.exchange + step.compute + step.sync;
-  std::vector<Operation> operations;
-  for (const auto& [name, cycles] : sums)
-    if (cycles.value() != 0) operations.push_back({name, cycles});
-  std::stable_sort(operations.begin(), operations.end(),
-                   [](const Operation& a, const Operation& b) { return a.cycles > b.cycles; });
-  return operations;
-}
-
 Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute + totals.sync; }
 
 }  // namespace
+
+std::vector<OperationTotals> operations_of(const TraceSummary& trace) {
+  std::vector<OperationTotals> operations;
+  std::map<std::string, std::size_t> known;
+  for (const StepTotals& step : trace.steps) {
+    if (step.count == 0) continue;
+    const auto [it, fresh] = known.emplace(step.operation_name, operations.size());
+    if (fresh)
+      operations.push_back(
+          {.name = step.operation_name, .opcode = step.info.operation, .source = step.info.source});
+    OperationTotals& sums = operations[it->second];
+    sums.supersteps += step.count;
+    sums.flops += step.count * step.info.flops;
+    sums.compute += step.compute;
+    sums.exchange += step.exchange;
+    sums.sync += step.sync;
+    sums.host += step.host;
+  }
+  std::stable_sort(operations.begin(), operations.end(),
+                   [](const OperationTotals& a, const OperationTotals& b) {
+                     return a.device() != b.device() ? a.device() > b.device() : a.name < b.name;
+                   });
+  return operations;
+}
 
 std::string text_report(const TraceSummary& t) {
   const RunTotals& totals = t.totals;
@@ -60,6 +65,10 @@ std::string text_report(const TraceSummary& t) {
   row("    Compute", totals.compute, true, fmt::format("balance {:.0f} %", 100 * t.balance));
   row("    Exchange", totals.exchange, true, fmt::format("{} B", grouped(t.exchange_bytes)));
   row("    Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
+  if (t.calls > 1 && t.outcome == "ok")
+    out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
+                       grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
+                       grouped(t.calls));
 
   const StepTotals* longest = nullptr;
   for (const StepTotals& step : t.steps)
@@ -77,57 +86,22 @@ std::string text_report(const TraceSummary& t) {
       if (bytes != 0) out += fmt::format("  {} {}", name, grouped(bytes));
     out += "\n";
   }
-  const auto operations = top_operations(t);
-  if (!operations.empty()) {
-    out += "Top operations (device cycles)\n";
-    for (std::size_t i = 0; i < std::min<std::size_t>(8, operations.size()); ++i)
-      out += fmt::format("  {:<40}{:>14}{:>8.1f} %\n", operations[i].name,
-                         grouped(operations[i].cycles), percent(operations[i].cycles, on_device));
+  constexpr std::size_t kMost = 8;
+  const auto operations = operations_of(t);
+  if (on_device.value() == 0) return out;
+  out += fmt::format("{:<28}{:>16}{:>16}{:>10}{:>10}\n", "Top operations", "device cycles",
+                     "compute", "exchange", "% device");
+  for (std::size_t i = 0; i < std::min(kMost, operations.size()); ++i) {
+    const OperationTotals& o = operations[i];
+    if (o.device().value() == 0) break;
+    out += fmt::format("  {:<26}{:>16}{:>16}{:>10}{:>10.1f}{}\n", o.name, grouped(o.device()),
+                       grouped(o.compute), grouped(o.exchange), percent(o.device(), on_device),
+                       o.source.file.empty() ? "" : "  " + o.source.text());
   }
+  if (operations.size() > kMost)
+    out +=
+        fmt::format("  and {} more: superstep report RUN.h5 --json\n", operations.size() - kMost);
   return out;
-}
-
-std::string json_report(const TraceSummary& t) {
-  using nlohmann::ordered_json;
-  const auto parts = [](const auto& p) {
-    return ordered_json{{"cycles", p.cycles.value()},
-                        {"compute_cycles", p.compute.value()},
-                        {"exchange_cycles", p.exchange.value()},
-                        {"sync_cycles", p.sync.value()},
-                        {"host_cycles", p.host.value()}};
-  };
-  ordered_json doc;
-  doc["schema_version"] = 1;
-  doc["module"] = t.module;
-  doc["machine"] = t.machine_name;
-  doc["clock_hz"] = t.clock_hz;
-  doc["tiles"] = t.tiles;
-  doc["tiles_used"] = t.tiles_used;
-  doc["outcome"] = t.outcome;
-  if (!t.trap.empty()) doc["trap"] = t.trap;
-  doc["total"] = parts(t.totals);
-  doc["device_cycles"] = device(t.totals).value();
-  doc["supersteps"] = t.totals.supersteps;
-  doc["worker_instructions"] = t.totals.worker_instructions;
-  doc["exchange_bytes"] = t.exchange_bytes;
-  doc["host_bytes"] = t.host_bytes;
-  doc["balance"] = t.balance;
-  doc["memory"] = {{"worst_tile", index(t.worst_tile)},
-                   {"worst_tile_bytes", t.worst_tile_bytes},
-                   {"tile_memory_bytes", t.tile_memory_bytes}};
-  for (const auto& [name, bytes] : t.worst_tile_memory) doc["memory"]["by_category"][name] = bytes;
-  doc["steps"] = ordered_json::array();
-  for (const StepTotals& step : t.steps) {
-    if (step.count == 0) continue;
-    ordered_json row{{"name", step.info.name},
-                     {"operation", step.info.operation},
-                     {"source", step.info.source.text()},
-                     {"supersteps", step.count}};
-    row.update(parts(step));
-    row["critical_tile"] = index(step.worst);
-    doc["steps"].push_back(std::move(row));
-  }
-  return doc.dump(2) + "\n";
 }
 
 std::string memory_report(const ProgramInfo& info, const MachineConfig& machine) {

@@ -108,6 +108,7 @@ TraceTotals stored_totals(const Hdf5File& file) {
 
 std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& totals) {
   std::string at = "/program/operation/";
+  const auto operation_name = file.read_text(at + "name");
   const auto opcode = file.read_text(at + "hlo_opcode");
   const auto source = file.read_text(at + "source_file");
   const auto line = file.read_all<std::uint32_t>(at + "source_line", Hdf5Type::kU32);
@@ -125,7 +126,7 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     if (rows != count) throw std::runtime_error("the columns of /program/step differ in length");
   }
   const std::size_t operations =
-      std::min({opcode.size(), source.size(), line.size(), column.size()});
+      std::min({operation_name.size(), opcode.size(), source.size(), line.size(), column.size()});
   std::vector<StepTotals> steps;
   for (std::size_t s = 0; s < count; ++s) {
     const StepSums& sums = totals.steps[s];
@@ -135,6 +136,7 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     step.info.kind = known ? static_cast<StepInfo::Kind>(kind[s]) : StepInfo::Kind::kCompute;
     step.info.name = name[s];
     if (const std::uint32_t op = operation[s]; op < operations) {
+      step.operation_name = operation_name[op];
       step.info.operation = opcode[op];
       step.info.source = {source[op], line[op], column[op]};
     }
@@ -234,6 +236,12 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     if (totals.compute_max != 0 && out.tiles_used != 0) {
       out.balance = static_cast<double>(totals.compute_sum) /
                     (static_cast<double>(totals.compute_max) * static_cast<double>(out.tiles_used));
+    }
+    const Cycles device = out.totals.exchange + out.totals.compute + out.totals.sync;
+    if (device.value() != 0 && out.tiles_used != 0) {
+      out.bsp_efficiency =
+          static_cast<double>(totals.compute_sum) /
+          (static_cast<double>(device.value()) * static_cast<double>(out.tiles_used));
     }
     read_memory(file, out);
     read_tensor_table(file, out);

@@ -68,7 +68,8 @@ void repair_trace(const std::filesystem::path& part, const std::filesystem::path
 /// Totals of one step of the program over a run.
 struct StepTotals {
   StepInfo info;
-  std::uint64_t count = 0;  ///< supersteps
+  std::string operation_name;  ///< `dot_general.3` of `dot_general.3.arrange`
+  std::uint64_t count = 0;     ///< supersteps
   Cycles cycles, exchange, compute, sync, host;
   TileId worst{};                 ///< critical tile of its longest superstep
   std::uint64_t tile_cycles = 0;  ///< compute cycles added up over tiles and supersteps
@@ -95,6 +96,7 @@ struct TraceSummary {
   RunTotals totals;
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;
   double balance = 1.0;           ///< mean over maximum of the tiles' compute cycles
+  double bsp_efficiency = 0.0;    ///< mean of the tiles' compute cycles over device cycles
   std::vector<StepTotals> steps;  ///< by step number, those that never ran included
   TileId worst_tile{};            ///< of most memory
   std::uint64_t worst_tile_bytes = 0;

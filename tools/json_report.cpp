@@ -1,0 +1,120 @@
+#include <nlohmann/json.hpp>
+
+#include "tools/report.h"
+
+namespace superstep {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr ReportField kFields[] = {
+    {"schema_version", "integer", "", "1; a new number when a field goes or changes its meaning"},
+    {"module", "text", "", "name of the StableHLO module"},
+    {"machine", "text", "", "name of the machine"},
+    {"clock_hz", "integer", "Hz", "tile clock"},
+    {"tiles", "integer", "", "tiles of the chip"},
+    {"tiles_used", "integer", "", "tiles with a program"},
+    {"calls", "integer", "", "calls of the program"},
+    {"outcome", "text", "", "ok, trap, interrupted, oom or running"},
+    {"trap", "text", "", "the trap that ended the run, or empty"},
+    {"cycles.total", "integer", "cycle", "device and host"},
+    {"cycles.device", "integer", "cycle", "compute, exchange and sync"},
+    {"cycles.compute", "integer", "cycle", "of the critical tile of each superstep"},
+    {"cycles.exchange", "integer", "cycle", "likewise"},
+    {"cycles.sync", "integer", "cycle", "likewise"},
+    {"cycles.host", "integer", "cycle", "between external syncs"},
+    {"supersteps", "integer", "", "from one opening of the barrier to the next"},
+    {"instructions", "integer", "", "issued by all workers; a bundle counts as two"},
+    {"flops", "integer", "flop", "useful floating-point operations, by the compiler"},
+    {"exchange_bytes", "integer", "B", "written to tile memories by exchanges"},
+    {"host_bytes", "integer", "B", "moved over the host link"},
+    {"tile_balance", "number", "",
+     "sum of the tiles' mean compute cycles over the sum of their maximum"},
+    {"bsp_efficiency", "number", "", "sum of the tiles' mean compute cycles over device cycles"},
+    {"memory.tile_bytes", "integer", "B", "memory of a tile"},
+    {"memory.worst_tile", "integer", "", "tile with most memory in use"},
+    {"memory.worst_tile_bytes", "integer", "B", "memory in use there"},
+    {"memory.worst_tile_categories", "object", "B", "what it is used for: a number by category"},
+    {"operations", "list", "", "most device cycles first"},
+    {"operations[].name", "text", "", "such as dot_general.3; `control` is the code between steps"},
+    {"operations[].opcode", "text", "", "StableHLO operation, or empty"},
+    {"operations[].source", "text", "", "file:line:column, or empty"},
+    {"operations[].supersteps", "integer", "", "that it took part in"},
+    {"operations[].flops", "integer", "flop", "useful ones"},
+    {"operations[].compute_cycles", "integer", "cycle", ""},
+    {"operations[].exchange_cycles", "integer", "cycle", ""},
+    {"operations[].sync_cycles", "integer", "cycle", ""},
+    {"operations[].host_cycles", "integer", "cycle", ""},
+    {"steps", "list", "", "steps of the program that ran, in program order"},
+    {"steps[].name", "text", "", ""},
+    {"steps[].operation", "text", "", "name in `operations`"},
+    {"steps[].supersteps", "integer", "", "that it took part in"},
+    {"steps[].compute_cycles", "integer", "cycle", ""},
+    {"steps[].exchange_cycles", "integer", "cycle", ""},
+    {"steps[].sync_cycles", "integer", "cycle", ""},
+    {"steps[].host_cycles", "integer", "cycle", ""},
+    {"steps[].critical_tile", "integer", "", "of its longest superstep"},
+};
+
+}  // namespace
+
+std::span<const ReportField> report_fields() { return kFields; }
+
+std::string json_report(const TraceSummary& t) {
+  const RunTotals& totals = t.totals;
+  const Cycles device = totals.compute + totals.exchange + totals.sync;
+  ordered_json doc;
+  doc["schema_version"] = 1;
+  doc["module"] = t.module;
+  doc["machine"] = t.machine_name;
+  doc["clock_hz"] = t.clock_hz;
+  doc["tiles"] = t.tiles;
+  doc["tiles_used"] = t.tiles_used;
+  doc["calls"] = t.calls;
+  doc["outcome"] = t.outcome;
+  doc["trap"] = t.trap;
+  doc["cycles"] = {{"total", totals.cycles.value()},    {"device", device.value()},
+                   {"compute", totals.compute.value()}, {"exchange", totals.exchange.value()},
+                   {"sync", totals.sync.value()},       {"host", totals.host.value()}};
+  doc["supersteps"] = totals.supersteps;
+  doc["instructions"] = totals.worker_instructions;
+  doc["flops"] = t.flops;
+  doc["exchange_bytes"] = t.exchange_bytes;
+  doc["host_bytes"] = t.host_bytes;
+  doc["tile_balance"] = t.balance;
+  doc["bsp_efficiency"] = t.bsp_efficiency;
+  ordered_json categories = ordered_json::object();
+  for (const auto& [name, bytes] : t.worst_tile_memory) categories[name] = bytes;
+  doc["memory"] = {{"tile_bytes", t.tile_memory_bytes},
+                   {"worst_tile", index(t.worst_tile)},
+                   {"worst_tile_bytes", t.worst_tile_bytes},
+                   {"worst_tile_categories", categories}};
+  const auto add_cycles = [](ordered_json& row, const auto& sums) {
+    row["compute_cycles"] = sums.compute.value();
+    row["exchange_cycles"] = sums.exchange.value();
+    row["sync_cycles"] = sums.sync.value();
+    row["host_cycles"] = sums.host.value();
+  };
+  doc["operations"] = ordered_json::array();
+  for (const OperationTotals& operation : operations_of(t)) {
+    ordered_json row{{"name", operation.name},
+                     {"opcode", operation.opcode},
+                     {"source", operation.source.text()},
+                     {"supersteps", operation.supersteps},
+                     {"flops", operation.flops}};
+    add_cycles(row, operation);
+    doc["operations"].push_back(std::move(row));
+  }
+  doc["steps"] = ordered_json::array();
+  for (const StepTotals& step : t.steps) {
+    if (step.count == 0) continue;
+    ordered_json row{
+        {"name", step.info.name}, {"operation", step.operation_name}, {"supersteps", step.count}};
+    add_cycles(row, step);
+    row["critical_tile"] = index(step.worst);
+    doc["steps"].push_back(std::move(row));
+  }
+  return doc.dump(2) + "\n";
+}
+
+}  // namespace superstep
