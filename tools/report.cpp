@@ -115,21 +115,29 @@ std::string memory_report(const ProgramInfo& info, const MachineConfig& machine)
   if (sums.empty()) return {};
   const auto worst =
       static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
-  std::string out = fmt::format("Memory    worst tile {}: {} of {} B\n", worst,
-                                grouped(sums[worst]), grouped(machine.tile.memory_bytes));
-  for (const MemoryCategory& category : info.memory)
-    if (worst < category.bytes_by_tile.size() && category.bytes_by_tile[worst] != 0)
-      out +=
-          fmt::format("  {:<24}{:>12} B\n", category.name, grouped(category.bytes_by_tile[worst]));
+  const std::uint64_t room = machine.tile.memory_bytes;
+  std::string out = fmt::format(
+      "Memory of the worst tile, {}: {} of {} B ({:.0f} %){}\n", worst, grouped(sums[worst]),
+      grouped(room), 100.0 * static_cast<double>(sums[worst]) / static_cast<double>(room),
+      sums[worst] > room ? fmt::format(", {} B too many", grouped(sums[worst] - room)) : "");
+  constexpr std::size_t kTensors = 5;
   std::vector<const TensorInfo*> tensors;
   for (const TensorInfo& tensor : info.tensors) tensors.push_back(&tensor);
   std::stable_sort(tensors.begin(), tensors.end(), [](const TensorInfo* a, const TensorInfo* b) {
     return a->max_tile_bytes > b->max_tile_bytes;
   });
-  if (!tensors.empty()) out += "Biggest tensors (bytes on their worst tile)\n";
-  for (std::size_t i = 0; i < std::min<std::size_t>(5, tensors.size()); ++i)
-    out += fmt::format("  {:<24}{:>12} B  {}\n", tensors[i]->name,
-                       grouped(tensors[i]->max_tile_bytes), tensors[i]->type.text());
+  tensors.resize(std::min(kTensors, tensors.size()));
+  std::size_t width = 24;
+  for (const TensorInfo* tensor : tensors) width = std::max(width, tensor->name.size() + 2);
+  for (const MemoryCategory& category : info.memory)
+    if (worst < category.bytes_by_tile.size() && category.bytes_by_tile[worst] != 0)
+      out += fmt::format("  {:<{}}{:>12} B\n", category.name, width,
+                         grouped(category.bytes_by_tile[worst]));
+  if (!tensors.empty()) out += "Biggest tensors, bytes on the tile that holds most of each\n";
+  for (const TensorInfo* tensor : tensors)
+    out += fmt::format("  {:<{}}{:>12} B  {}{}\n", tensor->name, width,
+                       grouped(tensor->max_tile_bytes), tensor->type.text(),
+                       tensor->source.file.empty() ? "" : "  " + tensor->source.text());
   return out;
 }
 
