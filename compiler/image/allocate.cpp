@@ -9,6 +9,9 @@
 namespace superstep {
 namespace {
 
+/// A multiple of what one access of any width occupies.
+constexpr std::uint64_t kBank = 32 * 1024;
+
 struct Placed {
   std::uint64_t begin, end;
 };
@@ -50,7 +53,11 @@ Allocation allocate(const std::vector<StorageRequest>& requests,
     }
     std::optional<std::uint64_t> at;
     for (const DataRange& range : ranges) {
-      at = first_gap(alive, request.bytes, range.begin, range.end);
+      if (request.is_received) {
+        const std::uint64_t middle = range.begin + (range.end - range.begin) / 2 / kBank * kBank;
+        at = first_gap(alive, request.bytes, middle, range.end);
+      }
+      if (!at) at = first_gap(alive, request.bytes, range.begin, range.end);
       if (at) break;
     }
     if (!at) {

@@ -58,11 +58,18 @@ std::string in_kib(std::uint64_t bytes) {
 Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
     : machine_(machine), program_(program), by_tile_(machine.tiles()), missing_(machine.tiles()) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
+  std::vector<bool> received(program.buffers.size());
+  for (const Superstep& step : program.supersteps) {
+    for (const Movement& movement : step.movements) {
+      for (const Movement::End& end : movement.destinations) received[index(end.buffer)] = true;
+    }
+  }
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     if (!lifetimes[b].is_used()) continue;
     const Buffer& buffer = program.buffers[b];
     for (const Interval& interval : buffer.layout->intervals()) {
-      const StorageRequest request{buffer.bytes(interval), lifetimes[b].first, lifetimes[b].last};
+      const StorageRequest request{buffer.bytes(interval), lifetimes[b].first, lifetimes[b].last,
+                                   received[b]};
       for (const TileId tile : interval.tiles)
         by_tile_[index(tile)].push_back({BufferId{b}, request});
     }
