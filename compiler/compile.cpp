@@ -16,8 +16,10 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
     if (progress) progress(name);
   };
   Module simple{module.name, {}, module.argument_alias};
+  stage("convert product operands");
+  simple.main = convert_product_operands(module.main);
   stage("unwrap reductions");
-  simple.main = unwrap_reductions(module.main);
+  simple.main = unwrap_reductions(simple.main);
   stage("fold constants");
   simple.main = fold_constants(simple.main);
   stage("merge equal ops");

@@ -8,6 +8,10 @@ namespace superstep {
 /// element many times.
 [[nodiscard]] Graph fold_constants(const Graph& graph);
 
+/// Gives the operands of each product one dtype that matrix codelets take: booleans are counted,
+/// unlike floats become f32.
+[[nodiscard]] Graph convert_product_operands(const Graph& graph);
+
 /// Makes reductions of one element into one op of that element and the initial value.
 [[nodiscard]] Graph unwrap_reductions(const Graph& graph);
 

@@ -272,7 +272,7 @@ bool arg_max(RandomProgram& builder) {
 
 bool dot(RandomProgram& builder) {
   constexpr std::array kDTypes = {DType::kF32, DType::kF32, DType::kF32, DType::kF16, DType::kF16,
-                                  DType::kI8,  DType::kI32, DType::kU8,  DType::kI16};
+                                  DType::kI8,  DType::kI32, DType::kU8,  DType::kI16, DType::kI1};
   Random& random = builder.random;
   const DType dtype = random.pick(kDTypes);
   const std::array<DType, 1> only = {dtype};
@@ -320,7 +320,7 @@ bool dot(RandomProgram& builder) {
   if (random.chance(50)) {
     if (dtype == DType::kF16) wide = DType::kF32;
     if (dtype == DType::kI8 || dtype == DType::kI16) wide = DType::kI32;
-    if (dtype == DType::kU8) wide = DType::kU32;
+    if (dtype == DType::kU8 || dtype == DType::kI1) wide = DType::kU32;
   }
   return builder.add("stablehlo.dot_general", {lhs, rhs},
                      with_type({{"lhs_batching_dimensions", batch},

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/ops/elements.h"
+#include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
 
 namespace superstep {
@@ -150,6 +151,38 @@ TEST_P(Agreement, OfLoweringAndReferenceOnEveryDType) {
     EXPECT_TRUE(close(lowered, reference, use.ulp)) << op.name << " on " << use.what;
   }
   EXPECT_FALSE(taken.empty());
+}
+
+// All uses of an op are one program, so that bow runs it once.
+TEST_P(Agreement, OfMachinesAndReferenceOnEveryDType) {
+  Graph graph;
+  std::vector<ValueId> results;
+  std::vector<HostTensor> arguments, expected;
+  std::vector<OpCase> taken;
+  for (OpCase& use : uses(*GetParam())) {
+    try {
+      expected.push_back(evaluate(graph_of(use), use.operands)[0]);
+    } catch (const UserError&) {
+      continue;
+    }
+    Op op;
+    op.definition = GetParam();
+    op.attributes = use.attributes;
+    for (HostTensor& operand : use.operands) {
+      op.operands.push_back(graph.add_argument(operand.type, "x"));
+      arguments.push_back(operand);
+    }
+    results.push_back(graph.add_op(std::move(op)).results[0]);
+    taken.push_back(std::move(use));
+  }
+  graph.set_results(std::move(results));
+  for (const char* machine : {"tiny4", "bow"}) {
+    const std::vector<HostTensor> found = run_on(machine, graph, arguments);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_TRUE(close(found[i], expected[i], taken[i].ulp)) << taken[i].what << " on " << machine;
+    }
+  }
 }
 
 std::vector<const OpDefinition*> elementwise_ops() {

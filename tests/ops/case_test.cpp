@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
 
 namespace superstep {
@@ -19,6 +20,20 @@ TEST_P(OpCases, ReferenceAndLoweringGiveTheExpectedValues) {
   const std::vector<HostTensor> lowered = run_lowering(graph.ops()[0], graph, use.operands);
   for (std::size_t i = 0; i < lowered.size(); ++i) {
     EXPECT_TRUE(close(lowered[i], use.expected[i], use.ulp)) << "lowering, result " << i;
+  }
+}
+
+TEST_P(OpCases, MachinesGiveTheExpectedValues) {
+  const OpCase& use = GetParam();
+  // Expected sums of floats are rounded once, a machine rounds each addition.
+  const bool adds = use.op == "stablehlo.reduce" && is_float(use.operands[0].type.dtype);
+  const std::uint64_t ulp = std::max<std::uint64_t>(use.ulp, adds ? 1 : 0);
+  for (const char* machine : {"tiny4", "bow"}) {
+    const std::vector<HostTensor> results = run_on(machine, graph_of(use), use.operands);
+    ASSERT_EQ(results.size(), use.expected.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      EXPECT_TRUE(close(results[i], use.expected[i], ulp)) << machine << ", result " << i;
+    }
   }
 }
 

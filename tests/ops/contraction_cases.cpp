@@ -153,6 +153,14 @@ std::vector<OpCase> contraction_cases() {
           numbers(kI8, {}, {44})),
       dot("Booleans", vector_of(kI1, {1, 1}), vector_of(kI1, {1, 1}), {}, {}, {0}, {0},
           numbers(kI1, {}, {1})),
+      dot("ManyBooleans", vector_of(kI1, std::vector<double>(256, 1)),
+          vector_of(kI1, std::vector<double>(256, 1)), {}, {}, {0}, {0}, numbers(kI1, {}, {1})),
+      dot("BooleansIntoInt", vector_of(kI1, {1, 0, 1}), vector_of(kI1, {1, 1, 1}), {}, {}, {0}, {0},
+          numbers(kI32, {}, {2})),
+      dot("HalfTimesFloat", vector_of(kF16, {2048, 0.5}), vector_of(kF32, {1, 3}), {}, {}, {0}, {0},
+          numbers(kF32, {}, {2049.5})),
+      dot("BytesTimesInt", vector_of(kI8, {-1, 2}), vector_of(kI32, {1000, 7}), {}, {}, {0}, {0},
+          numbers(kI32, {}, {-986})),
   };
 }
 

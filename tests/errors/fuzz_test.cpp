@@ -1,0 +1,163 @@
+// Damaged modules and machine files through the whole compiler: each is refused as an error of the
+// user's, or compiles. SUPERSTEP_FUZZ sets how many of each.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "compiler/compile.h"
+#include "isa/machine_config.h"
+#include "sim/machine.h"
+
+namespace superstep {
+namespace {
+
+int inputs() {
+  const char* text = std::getenv("SUPERSTEP_FUZZ");
+  return text == nullptr ? 2000 : std::atoi(text);
+}
+
+// Between them every kind of op, attribute and constant.
+constexpr std::array kModules = {
+    R"(func.func public @main(%arg0: tensor<6x5xf32> {tf.aliasing_output = 1 : i32}, %arg1: tensor<5x3xf32>) -> (tensor<6x3xf32>, tensor<6x5xf32>) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<6x5xf32>, tensor<5x3xf32>) -> tensor<6x3xf32>
+  %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.maximum across dimensions = [1] : (tensor<6x3xf32>, tensor<f32>) -> tensor<6xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<6xf32>) -> tensor<6x3xf32>
+  %3 = stablehlo.subtract %0, %2 : tensor<6x3xf32>
+  %4 = stablehlo.exponential %3 : tensor<6x3xf32>
+  %5 = call @twice(%arg0) : (tensor<6x5xf32>) -> tensor<6x5xf32>
+  return %4, %5 : tensor<6x3xf32>, tensor<6x5xf32>
+}
+func.func private @twice(%arg0: tensor<6x5xf32>) -> tensor<6x5xf32> {
+  %0 = stablehlo.add %arg0, %arg0 : tensor<6x5xf32>
+  return %0 : tensor<6x5xf32>
+})",
+    R"(func.func public @main(%arg0: tensor<4x7xui8>, %arg1: tensor<3x7xui8>, %arg2: tensor<ui8>) -> (tensor<8x12xui8>, tensor<7x2xui8>, tensor<7xi1>) {
+  %0 = stablehlo.concatenate %arg0, %arg1, dim = 0 : (tensor<4x7xui8>, tensor<3x7xui8>) -> tensor<7x7xui8>
+  %1 = stablehlo.pad %0, %arg2, low = [-1, 2], high = [2, -3], interior = [0, 1] : (tensor<7x7xui8>, tensor<ui8>) -> tensor<8x12xui8>
+  %2 = stablehlo.slice %0 [0:7, 1:6:3] : (tensor<7x7xui8>) -> tensor<7x2xui8>
+  %3 = stablehlo.reverse %2, dims = [0, 1] : tensor<7x2xui8>
+  %c = stablehlo.constant dense<[1, 2, 3, 4, 5, 6, 255]> : tensor<7xui8>
+  %4 = stablehlo.iota dim = 0 : tensor<7xui8>
+  %5 = stablehlo.compare LT, %c, %4, UNSIGNED : (tensor<7xui8>, tensor<7xui8>) -> tensor<7xi1>
+  return %1, %3, %5 : tensor<8x12xui8>, tensor<7x2xui8>, tensor<7xi1>
+})",
+    R"("builtin.module"() <{sym_name = "m"}> ({
+  "func.func"() <{function_type = (tensor<2x3x4xf16>, tensor<i1>) -> (tensor<i32>, tensor<4x6xf32>), sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2x3x4xf16>, %arg1: tensor<i1>):
+    %0 = "stablehlo.transpose"(%arg0) <{permutation = array<i64: 2, 0, 1>}> : (tensor<2x3x4xf16>) -> tensor<4x2x3xf16>
+    %1 = "stablehlo.reshape"(%0) : (tensor<4x2x3xf16>) -> tensor<4x6xf16>
+    %2 = "stablehlo.convert"(%1) : (tensor<4x6xf16>) -> tensor<4x6xf32>
+    %3 = "stablehlo.constant"() <{value = dense<-1.5> : tensor<4x6xf32>}> : () -> tensor<4x6xf32>
+    %4 = "stablehlo.select"(%arg1, %2, %3) : (tensor<i1>, tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    %5 = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+    %6 = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<4x6xi32>
+    %7 = "stablehlo.reduce"(%6, %5) <{dimensions = array<i64: 0, 1>}> ({
+    ^bb0(%arg2: tensor<i32>, %arg3: tensor<i32>):
+      %8 = "stablehlo.xor"(%arg2, %arg3) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      "stablehlo.return"(%8) : (tensor<i32>) -> ()
+    }) : (tensor<4x6xi32>, tensor<i32>) -> tensor<i32>
+    "func.return"(%7, %4) : (tensor<i32>, tensor<4x6xf32>) -> ()
+  }) : () -> ()
+}) : () -> ())"};
+
+class Damage {
+ public:
+  explicit Damage(unsigned seed) : random_(seed) {}
+
+  /// One to three edits: numbers become others, words move, characters change, the end is lost.
+  std::string apply(std::string text) {
+    for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) edit(text);
+    return text;
+  }
+
+ private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+
+  void edit(std::string& text) {
+    static constexpr std::array kNumbers = {
+        "0",   "1",  "2", "3", "7", "-1", "64", "1000", "4294967296", "9223372036854775807",
+        "1e9", "0.5"};
+    const std::size_t at = below(text.size());
+    switch (below(8)) {
+      case 0:
+        text[at] = static_cast<char>(below(256));
+        return;
+      case 1:
+        text.resize(at);
+        return;
+      case 2:
+        text.erase(at, 1 + below(30));
+        return;
+      case 3:
+        text.insert(below(text.size()), text.substr(at, 1 + below(60)));
+        return;
+      default: {
+        std::size_t begin = at;
+        while (begin < text.size() && std::isdigit(static_cast<unsigned char>(text[begin])) == 0) {
+          ++begin;
+        }
+        std::size_t end = begin;
+        while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
+        text.replace(begin, end - begin, kNumbers[below(kNumbers.size())]);
+        return;
+      }
+    }
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(Fuzz, DamagedModulesAreRefusedOrCompile) {
+  const MachineConfig machine = load_machine("tiny4");
+  Damage damage(1);
+  int compiled = 0;
+  for (int i = 0; i < inputs(); ++i) {
+    const std::string text = damage.apply(kModules[static_cast<std::size_t>(i) % kModules.size()]);
+    SCOPED_TRACE(text);
+    try {
+      (void)compile(import_stablehlo(text, "f.mlir"), machine);
+      ++compiled;
+    } catch (const UserError& error) {
+      EXPECT_FALSE(error.problems().empty());
+    }
+  }
+  EXPECT_GT(compiled, inputs() / 50);
+}
+
+TEST(Fuzz, DamagedMachinesAreRefusedOrRunAProgram) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "superstep_fuzz.toml";
+  const Module module = import_stablehlo(
+      "func.func @main(%a: tensor<40xf32>) -> tensor<40xf32> {\n"
+      "  %0 = stablehlo.reverse %a, dims = [0] : tensor<40xf32>\n"
+      "  %1 = stablehlo.add %0, %a : tensor<40xf32>\n"
+      "  return %1 : tensor<40xf32>\n}\n",
+      "f.mlir");
+  const HostTensor argument(module.main.type(module.main.arguments()[0]));
+  const std::string good = to_toml(load_machine("tiny4"));
+  Damage damage(2);
+  int ran = 0;
+  for (int i = 0; i < inputs(); ++i) {
+    const std::string text = damage.apply(good);
+    SCOPED_TRACE(text);
+    std::ofstream(path, std::ios::binary) << text;
+    try {
+      const RunResult run = run_image(compile(module, load_machine(path.string())), {argument}, {});
+      EXPECT_FALSE(run.trap) << run.trap->text();
+      ++ran;
+    } catch (const UserError& error) {
+      EXPECT_FALSE(error.problems().empty());
+    }
+  }
+  EXPECT_GT(ran, inputs() / 50);
+}
+
+}  // namespace
+}  // namespace superstep
