@@ -75,10 +75,11 @@ enum class Access : std::uint8_t {
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 
-/// Moves elements of `element_bytes` (1, 2, 4) by strided boxes, in order. State: {box count,
+/// Moves elements of `element_bytes` (1, 2, 4) by strided boxes, in any order. State: {box count,
 /// address of the box table}. A box is 12 words: {to address, from address, sizes n0..n2 (outer to
 /// inner), to strides s0..s2 in bytes, from strides s0..s2 in bytes, 0}. No two boxes of one call
-/// write the same 32-bit word. Byte addresses need only element alignment.
+/// write the same 32-bit word. Byte addresses need only element alignment. The table is part of the
+/// state.
 [[nodiscard]] Codelet copy_boxes(const MachineConfig& machine, std::uint32_t element_bytes);
 
 /// out (rows x columns) = A (rows x depth) Bt^T, with Bt (columns x depth); all dense and
@@ -105,5 +106,10 @@ struct Repeat {
 [[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine,
                                                  const Expression& expression,
                                                  std::uint64_t elements);
+
+/// The same for `copy_boxes`, exact; `boxes` is the box table.
+[[nodiscard]] std::uint64_t estimate_copy_boxes(const MachineConfig& machine,
+                                                std::uint32_t element_bytes,
+                                                std::span<const std::uint32_t> boxes);
 
 }  // namespace superstep::vertex

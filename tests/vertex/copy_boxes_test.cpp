@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <algorithm>
+#include <random>
 
 #include "compiler/vertex/codelet.h"
 #include "tests/vertex/tile_runner.h"
@@ -42,9 +43,11 @@ void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t wor
       }
     }
   }
-  const std::uint32_t table_address = tile.put_words(table);
-  tile.run(copy_boxes(tile.machine(), bytes),
-           {static_cast<std::uint32_t>(boxes.size()), table_address});
+  std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(boxes.size()),
+                                      TileRunner::kState + 8};
+  state.insert(state.end(), table.begin(), table.end());
+  EXPECT_EQ(tile.run(copy_boxes(tile.machine(), bytes), state),
+            estimate_copy_boxes(tile.machine(), bytes, table));
   const HostTensor got = tile.get(to_address, to.type);
   for (std::size_t i = 0; i < static_cast<std::size_t>(elements); ++i)
     ASSERT_EQ(hex(got, i), hex(to, i)) << "element " << i;
@@ -91,6 +94,45 @@ TEST(CopyBoxes, SeveralBoxes) {
   for (std::int32_t b = 0; b < 20; ++b)
     boxes.push_back({b * 40 + b % 3, 790 - b * 7, {1, 2, 5}, {0, 20, 3}, {0, -3, -1}});
   check_everywhere(boxes);
+}
+
+TEST(CopyBoxes, RandomBoxesWithAnyStrides) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    // Dense in the target in some order of dimensions, with gaps; anything in the source.
+    std::int32_t sizes[3], strides[3], order[3] = {0, 1, 2};
+    for (std::int32_t& n : sizes)
+      n = static_cast<std::int32_t>(random() % 3 == 0 ? 1 : random() % 9 + 1);
+    std::shuffle(std::begin(order), std::end(order), random);
+    std::int32_t reach = 1;
+    for (const std::int32_t d : order) {
+      strides[d] = reach + (random() % 3 == 0 ? static_cast<std::int32_t>(random() % 4) : 0);
+      if (random() % 4 == 0) strides[d] = (strides[d] + 3) / 4 * 4;
+      reach = strides[d] * sizes[d];
+    }
+    const auto any = [&](std::uint32_t n) { return static_cast<std::int32_t>(random() % n); };
+    Box box{any(8),
+            400 + any(8),
+            {sizes[0], sizes[1], sizes[2]},
+            {strides[0], strides[1], strides[2]},
+            {any(40) - 20, any(40) - 20, any(3) - 1}};
+    if (random() % 3 == 0) std::copy(strides, strides + 3, box.from_strides);
+    if (random() % 3 == 0) std::swap(box.from_strides[0], box.from_strides[2]);
+    for (const std::uint32_t bytes : {1U, 2U, 4U}) check({box}, bytes, 1 + seed % 8, 6000);
+  }
+}
+
+// 32 words are 16 pairs, three for most workers: two slots each, 13 besides (`CopyCosts`).
+TEST(CopyBoxes, RunsTakeTwoSlotsAPair) {
+  const MachineConfig machine;
+  const auto words = [&](std::uint32_t n, std::uint32_t from_stride) {
+    return estimate_copy_boxes(
+        machine, 4,
+        std::vector<std::uint32_t>{0x80000, 0x81000, 1, 1, n, 0, 0, 4, 0, 0, from_stride, 0});
+  };
+  EXPECT_EQ(words(12 * 110, 4) - words(12 * 10, 4), 100 * 2 * 6);
+  EXPECT_EQ(words(12 * 110, 0) - words(12 * 10, 0), 100 * 6);
 }
 
 }  // namespace

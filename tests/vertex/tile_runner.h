@@ -20,6 +20,8 @@ class TileRunner {
   std::uint32_t put(const HostTensor& tensor);
   [[nodiscard]] HostTensor get(std::uint32_t address, const TensorType& type);
   std::uint32_t put_words(const std::vector<std::uint32_t>& words);
+  /// Where `run` puts the vertex state.
+  static constexpr std::uint32_t kState = 0x78000;
   /// Cycles from launch to the last exit; faults and damaged guards are test failures.
   std::uint64_t run(const Codelet& codelet, const std::vector<std::uint32_t>& state);
 
