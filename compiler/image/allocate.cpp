@@ -37,7 +37,9 @@ Allocation allocate(const std::vector<StorageRequest>& requests,
   result.addresses.resize(requests.size());
   std::vector<std::size_t> order(requests.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return requests[i].bytes; });
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) {
+    return std::pair(requests[i].range.has_value(), requests[i].bytes);
+  });
   std::uint64_t highest_end = 0;
   for (const DataRange& range : ranges)
     highest_end = std::max<std::uint64_t>(highest_end, range.end);
@@ -52,13 +54,14 @@ Allocation allocate(const std::vector<StorageRequest>& requests,
       }
     }
     std::optional<std::uint64_t> at;
-    for (const DataRange& range : ranges) {
+    for (std::size_t r = 0; r < ranges.size() && !at; ++r) {
+      if (request.range.value_or(r) != r) continue;
+      const DataRange& range = ranges[r];
       if (request.is_received) {
         const std::uint64_t middle = range.begin + (range.end - range.begin) / 2 / kBank * kBank;
         at = first_gap(alive, request.bytes, middle, range.end);
       }
       if (!at) at = first_gap(alive, request.bytes, range.begin, range.end);
-      if (at) break;
     }
     if (!at) {
       at = first_gap(alive, request.bytes, highest_end, std::numeric_limits<std::uint32_t>::max());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace superstep {
@@ -10,6 +11,7 @@ struct StorageRequest {
   std::uint32_t bytes = 0;  ///< a multiple of 8
   std::uint32_t first = 0, last = 0;
   bool is_received = false;  ///< written by exchanges: kept apart from what they send
+  std::optional<std::uint32_t> range = {};  ///< the number of the only range it may lie in
 };
 
 /// Addresses [begin, end) that may hold data.
@@ -22,9 +24,10 @@ struct Allocation {
   std::uint64_t missing_bytes = 0;       ///< what lies beyond the last range; 0 when all fits
 };
 
-/// First fit, largest first, in the ranges in their order; for what exchanges write, from the
-/// middle of a range on if that is possible: a memory element does not send and receive in one
-/// cycle. What finds no place goes after the last range's end: a measure of what is missing.
+/// First fit in the ranges in their order, those with a range of their own first, then the largest
+/// first; for what exchanges write, from the middle of a range on if that is possible: a memory
+/// element does not send and receive in one cycle. What finds no place goes after the last range's
+/// end: a measure of what is missing.
 [[nodiscard]] Allocation allocate(const std::vector<StorageRequest>& requests,
                                   const std::vector<DataRange>& ranges);
 

@@ -167,6 +167,10 @@ class Builder {
       t.code = at;
       t.code_bytes = 512 + 16 * static_cast<std::uint32_t>(t.launches.size()) +
                      16 * static_cast<std::uint32_t>(program_.supersteps.size());
+      for (const PlacedLaunch& launch : t.launches) {
+        const Launch& of = *launch.launch;
+        t.code_bytes += 4 * of.weight_loads + 24 * static_cast<std::uint32_t>(of.stages.size());
+      }
     }
     for (const Superstep& superstep : program_.supersteps) {
       for (const Movement& movement : superstep.movements) {
@@ -331,8 +335,7 @@ class Builder {
       for (std::uint32_t s = 0; s < phases_.size(); ++s) {
         if (!phases_[s].rows.empty()) row(phases_[s].rows[i], exchange_step_[s]);
         for (; launch != t.launches.end() && launch->superstep == s; ++launch) {
-          const std::uint32_t at =
-              code.launch(library_.address(launch->codelet), launch->worker_states, launch->stride);
+          const std::uint32_t at = emit_launch(code, *launch, storage);
           image_.marks.push_back({t.tile, at, launch->step});
         }
       }
@@ -346,6 +349,26 @@ class Builder {
       t.words = code.words();
       t.code_bytes = static_cast<std::uint32_t>(t.words.size()) * 4;
     }
+  }
+
+  std::uint32_t emit_launch(TileCode& code, const PlacedLaunch& placed,
+                            const Storage& storage) const {
+    const Launch& launch = *placed.launch;
+    if (launch.stages.empty()) {
+      return code.launch(library_.address(placed.codelet), placed.worker_states,
+                         launch.worker_words != 0 ? launch.worker_words : placed.stride);
+    }
+    TileCode::WeightedLaunch weighted{
+        .stages = {},
+        .state = placed.state,
+        .weights = storage.address(launch.weights.buffer, launch.tile) + launch.weights.value,
+        .workers = machine_.tile.workers,
+        .state_words = launch.worker_words,
+        .loads = launch.weight_loads};
+    for (const Launch::Stage& stage : launch.stages) {
+      weighted.stages.push_back({library_.address(stage.codelet), stage.blocks});
+    }
+    return code.launch_weighted(weighted);
   }
 
   /// Segments of equal bytes at equal addresses become one.
@@ -413,7 +436,11 @@ class Builder {
     std::vector<std::vector<TileId>> users(library_.codelets().size());
     for (const TileProgram& t : tiles_) {
       std::vector<bool> used(users.size());
-      for (const PlacedLaunch& launch : t.launches) used[library_.number(launch.codelet)] = true;
+      for (const PlacedLaunch& launch : t.launches) {
+        const std::vector<Launch::Stage>& stages = launch.launch->stages;
+        if (stages.empty()) used[library_.number(launch.codelet)] = true;
+        for (const Launch::Stage& stage : stages) used[library_.number(stage.codelet)] = true;
+      }
       for (std::size_t c = 0; c < used.size(); ++c) {
         if (used[c]) users[c].push_back(t.tile);
       }

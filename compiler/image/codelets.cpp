@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "compiler/vertex/amp_transpose.h"
+
 namespace superstep {
 namespace {
 
@@ -22,6 +24,12 @@ struct Generate {
   }
   vertex::Codelet operator()(const MatmulSpec& spec) const {
     return vertex::matmul(machine, spec.input, spec.output);
+  }
+  vertex::Codelet operator()(const AmpProductSpec& spec) const {
+    return vertex::amp_product(machine, spec.product);
+  }
+  vertex::Codelet operator()(const AmpTransposeSpec&) const {
+    return vertex::amp_transpose(machine);
   }
 };
 

@@ -68,8 +68,10 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
     if (!lifetimes[b].is_used()) continue;
     const Buffer& buffer = program.buffers[b];
     for (const Interval& interval : buffer.layout->intervals()) {
-      const StorageRequest request{buffer.bytes(interval), lifetimes[b].first, lifetimes[b].last,
-                                   received[b]};
+      StorageRequest request{buffer.bytes(interval), lifetimes[b].first, lifetimes[b].last,
+                             received[b]};
+      if (buffer.region == Buffer::Region::kInterleaved) request.range = 0;
+      if (buffer.region == Buffer::Region::kFirst) request.range = 1;
       for (const TileId tile : interval.tiles)
         by_tile_[index(tile)].push_back({BufferId{b}, request});
     }
@@ -79,6 +81,7 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
 
 void Storage::place(const std::vector<std::uint32_t>& data_begin) {
   const MachineConfig::Tile& memory = machine_.tile;
+  // The first range is the interleaved region, the second what code leaves of the other.
   for (std::uint32_t t = 0; t < by_tile_.size(); ++t) {
     std::vector<StorageRequest> requests;
     for (const Entry& entry : by_tile_[t]) requests.push_back(entry.request);

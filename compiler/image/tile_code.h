@@ -23,6 +23,20 @@ class TileCode {
   /// Runs all workers and waits for them, worker w with the vertex state `stride` words times w
   /// behind `state`; returns the address of the `runall`.
   std::uint32_t launch(std::uint32_t codelet, std::uint32_t state, std::uint32_t stride);
+  /// Blocks of common weights: for each, loads the weights and runs all workers, whose states of
+  /// `state_words` words each follow those of the block before.
+  struct WeightedLaunch {
+    struct Stage {
+      std::uint32_t codelet = 0;  ///< address
+      std::uint32_t blocks = 0;   ///< not 0
+    };
+    std::vector<Stage> stages;
+    std::uint32_t state = 0, weights = 0;  ///< addresses
+    std::uint32_t workers = 0, state_words = 0;
+    std::uint32_t loads = 0;  ///< of 128 bits for a block
+  };
+  /// Returns the address of the `runall`.
+  std::uint32_t launch_weighted(const WeightedLaunch& launch);
   /// Gives worker `worker` its stack.
   void set_worker_base(std::uint32_t worker, std::uint32_t address);
   /// Counts down the word at `address` and branches when it reaches 0. The target is set by

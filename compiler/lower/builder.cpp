@@ -44,7 +44,7 @@ ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
 bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const {
   const Buffer& from = buffer(result);
   if (from.kind != Buffer::Kind::kTemporary || from.is_result ||
-      from.layout != buffer(argument).layout ||
+      from.layout != buffer(argument).layout || from.region != buffer(argument).region ||
       from.element_bytes != buffer(argument).element_bytes) {
     return false;
   }

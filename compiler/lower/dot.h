@@ -7,10 +7,13 @@
 
 namespace superstep {
 
-/// Splits of a batched product over tiles, and the largest block of each.
+/// Splits of a batched product over tiles, the largest block of each, and how it is multiplied.
 struct DotPlan {
   std::int64_t batch_splits = 1, row_splits = 1, column_splits = 1, depth_splits = 1;
   std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;  ///< of a block
+  bool on_amp = false;
+  bool rows_inside = false;  ///< AMP: rows of one depth are neighbours
+  bool transposes = false;   ///< AMP: weights come with columns as neighbours
   std::int64_t cycles = 0;
 
   [[nodiscard]] std::int64_t tiles() const {
@@ -23,9 +26,15 @@ struct DotSizes {
   std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;
 };
 
+/// What the planner knows of a product.
+struct DotProblem {
+  DotSizes sizes;
+  DType input = DType::kF32, result = DType::kF32;
+  bool left_depth_inside = true, right_depth_inside = true;  ///< as the operands are stored
+};
+
 /// The plan with the least estimated cycles, by exhaustive search over splits.
-[[nodiscard]] DotPlan plan_dot(const MachineConfig& machine, const DotSizes& sizes, DType input,
-                               DType result);
+[[nodiscard]] DotPlan plan_dot(const MachineConfig& machine, const DotProblem& problem);
 
 /// Lowers `stablehlo.dot_general` of floats. `transposed` is the value that takes the result with
 /// its dimensions permuted when that is its only use, `permutation` says how.

@@ -3,9 +3,12 @@
 
 #include "compiler/lower/dot.h"
 #include "compiler/lower/matmul_kernel.h"
+#include "compiler/vertex/amp_product.h"
 
 namespace superstep {
 namespace {
+
+using vertex::AmpProduct;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -23,60 +26,173 @@ std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {
 }
 
 /// Cycles to add one partial sum with all workers busy [assumed].
-constexpr std::int64_t kCyclesPerPartial = 4;
-constexpr std::int64_t kLaunchCycles = 150;
+constexpr std::int64_t kCyclesPerPartial = 1;
+constexpr std::int64_t kLaunchCycles = 200;
+/// Cycles of a receiving tile for one transfer beyond its words [assumed].
+constexpr std::int64_t kTransferCycles = 2;
+/// Rows and columns to be transposed share region 0 with code.
+constexpr std::int64_t kMostBytesInRegion0 = 64 * 1024;
 
-}  // namespace
+class Planner {
+ public:
+  Planner(const MachineConfig& machine, const DotProblem& problem)
+      : machine_(machine),
+        problem_(problem),
+        sizes_(problem.sizes),
+        phase_(machine.sync.internal_latency + 120),
+        input_bytes_(static_cast<std::int64_t>(size_of(problem.input))),
+        most_bytes_(machine.tile.memory_bytes / 3) {}
 
-DotPlan plan_dot(const MachineConfig& machine, const DotSizes& sizes, DType input, DType result) {
-  const MatmulKernel kernel = MatmulKernel::of(input, result);
-  const std::int64_t tiles = machine.tiles();
-  const std::int64_t phase = machine.sync.internal_latency + 100;
-  const auto input_bytes = static_cast<std::int64_t>(size_of(input));
-  // A block, its operands and what is received of them must leave room for the rest of the program.
-  const std::int64_t most_bytes = machine.tile.memory_bytes / 3;
-  std::optional<DotPlan> best;
-  std::int64_t best_bytes = 0;
-  const auto consider = [&](DotPlan plan) {
-    plan.batches = divide_up(sizes.batches, plan.batch_splits);
-    plan.rows = divide_up(sizes.rows, plan.row_splits);
-    plan.columns = divide_up(sizes.columns, plan.column_splits);
-    plan.depth = divide_up(sizes.depth, plan.depth_splits);
-    const std::int64_t operands =
-        plan.batches * plan.depth * (plan.rows + plan.columns) * input_bytes;
-    const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
-    plan.cycles = phase + operands / 4 +
-                  plan.batches * kernel.cycles(machine, plan.rows, plan.columns, plan.depth);
-    const std::int64_t all_outputs = sizes.batches * sizes.rows * sizes.columns;
-    const std::int64_t per_tile = std::max<std::int64_t>(32, divide_up(all_outputs, tiles));
-    plan.cycles += phase + per_tile * plan.depth_splits;
-    if (plan.depth_splits > 1) {
-      plan.cycles += kLaunchCycles + per_tile * plan.depth_splits * kCyclesPerPartial;
+  DotPlan run() {
+    search({}, 1, 1, 1);
+    if (const auto kernel = amp_kernel()) {
+      const DotPlan plan{.on_amp = true,
+                         .rows_inside = kernel->rows_inside,
+                         .transposes = !problem_.right_depth_inside};
+      search(plan, kernel->rows_inside ? 2 : 1, kernel->channels(), kernel->depth());
     }
-    const std::int64_t bytes = operands + outputs * 4;
-    const bool fits = bytes <= most_bytes;
-    const bool best_fits = best && best_bytes <= most_bytes;
-    const bool better = !best || (fits && !best_fits) ||
-                        (fits == best_fits && (fits ? std::tuple(plan.cycles, bytes) <
-                                                          std::tuple(best->cycles, best_bytes)
-                                                    : bytes < best_bytes));
-    if (better) {
-      best = plan;
-      best_bytes = bytes;
+    return *best_;
+  }
+
+ private:
+  /// The AMP codelet for this product, if there is one.
+  [[nodiscard]] std::optional<AmpProduct> amp_kernel() const {
+    if (machine_.tile.amp_units != 16) return std::nullopt;
+    AmpProduct kernel{.operands = problem_.input};
+    if (problem_.input == DType::kF16) {
+      const bool whole = sizes_.depth % kernel.depth() == 0;
+      if (!whole || !problem_.left_depth_inside || !problem_.right_depth_inside)
+        return std::nullopt;
+      return kernel;
     }
-  };
-  for (const std::int64_t b : splits_of(sizes.batches, tiles)) {
-    // Batches share nothing: other splits only help when batches alone do not fill the machine.
-    if (b < sizes.batches && b * 2 <= tiles && sizes.batches <= tiles) continue;
-    for (const std::int64_t k : splits_of(sizes.depth, tiles / b)) {
-      for (const std::int64_t c : splits_of(sizes.columns, tiles / (b * k))) {
-        for (const std::int64_t r : splits_of(sizes.rows, tiles / (b * k * c))) {
-          consider({.batch_splits = b, .row_splits = r, .column_splits = c, .depth_splits = k});
+    if (problem_.input != DType::kF32) return std::nullopt;
+    if (!problem_.right_depth_inside && sizes_.depth % kernel.depth() != 0) return std::nullopt;
+    kernel.rows_inside = !problem_.left_depth_inside;
+    return kernel;
+  }
+
+  void search(const DotPlan& start, std::int64_t row_unit, std::int64_t column_unit,
+              std::int64_t depth_unit) {
+    const std::int64_t tiles = machine_.tiles();
+    const std::int64_t rows = divide_up(sizes_.rows, row_unit);
+    const std::int64_t columns = divide_up(sizes_.columns, column_unit);
+    const std::int64_t depth = divide_up(sizes_.depth, depth_unit);
+    for (const std::int64_t b : splits_of(sizes_.batches, tiles)) {
+      // Batches share nothing: other splits only help when batches alone do not fill the machine.
+      if (b < sizes_.batches && b * 2 <= tiles && sizes_.batches <= tiles) continue;
+      for (const std::int64_t k : splits_of(depth, tiles / b)) {
+        for (const std::int64_t c : splits_of(columns, tiles / (b * k))) {
+          for (const std::int64_t r : splits_of(rows, tiles / (b * k * c))) {
+            DotPlan plan = start;
+            plan.batch_splits = b;
+            plan.depth_splits = k;
+            plan.column_splits = c;
+            plan.row_splits = r;
+            plan.batches = divide_up(sizes_.batches, b);
+            plan.rows = divide_up(rows, r) * row_unit;
+            plan.columns = divide_up(columns, c) * column_unit;
+            plan.depth = divide_up(depth, k) * depth_unit;
+            consider(plan);
+          }
         }
       }
     }
   }
-  return *best;
+
+  void consider(DotPlan plan) {
+    const std::int64_t rows = plan.batches * plan.rows * plan.depth * input_bytes_;
+    const std::int64_t columns = plan.batches * plan.columns * plan.depth * input_bytes_;
+    const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
+    if (plan.on_amp && !suits_amp(plan)) return;
+    plan.cycles = phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
+    plan.cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
+    const std::int64_t all_outputs = sizes_.batches * sizes_.rows * sizes_.columns;
+    const std::int64_t per_tile =
+        std::max<std::int64_t>(32, divide_up(all_outputs, machine_.tiles()));
+    plan.cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
+    if (plan.depth_splits > 1) {
+      plan.cycles += kLaunchCycles + per_tile * plan.depth_splits * kCyclesPerPartial;
+    }
+    keep(plan, rows + columns * (plan.transposes ? 2 : 1) + outputs * 4);
+  }
+
+  /// Whether the operands fit region 0, and their strides the codelets.
+  [[nodiscard]] bool suits_amp(const DotPlan& plan) const {
+    const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
+    const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.depth) * input_bytes_;
+    const std::int64_t columns = plan.transposes ? plan.columns : 0;
+    return pitch <= vertex::amp_max_pitch(kernel) &&
+           columns * input_bytes_ <= kMostTransposedPitch &&
+           plan.batches * (plan.rows + columns) * plan.depth * input_bytes_ <= kMostBytesInRegion0;
+  }
+
+  /// Runs of words that a tile receives.
+  [[nodiscard]] std::int64_t transfers(const DotPlan& plan) const {
+    const std::int64_t left = problem_.left_depth_inside ? plan.rows : plan.depth;
+    std::int64_t right = problem_.right_depth_inside ? plan.columns : plan.depth;
+    if (plan.on_amp && problem_.right_depth_inside) right *= plan.depth * input_bytes_ / 32;
+    return plan.batches * (left + right);
+  }
+
+  [[nodiscard]] std::int64_t dense_cycles(const DotPlan& plan) const {
+    const MatmulKernel kernel = MatmulKernel::of(problem_.input, problem_.result);
+    std::int64_t cycles =
+        plan.batches * kernel.cycles(machine_, plan.rows, plan.columns, plan.depth);
+    // Elements that lie the other way are put in order one by one.
+    const auto arrange = [&](std::int64_t elements) {
+      return kLaunchCycles + plan.batches * elements * 4;
+    };
+    if (!problem_.left_depth_inside) cycles += arrange(plan.rows * plan.depth);
+    if (!problem_.right_depth_inside) cycles += arrange(plan.columns * plan.depth);
+    return cycles;
+  }
+
+  [[nodiscard]] std::int64_t amp_cycles(const DotPlan& plan) const {
+    const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
+    const std::int64_t workers = machine_.tile.workers;
+    const std::int64_t groups = plan.columns / kernel.channels();
+    const std::int64_t depths = plan.depth / kernel.depth();
+    std::int64_t cycles =
+        plan.batches * vertex::amp_launch_cycles(machine_, kernel, plan.rows, groups,
+                                                 groups * (depths - 1), depths > 1 ? 1 : 0);
+    if (plan.transposes) {
+      const std::int64_t blocks = divide_up(groups * 8 * depths, workers);
+      const std::int64_t strips = divide_up(blocks - 1, depths) + 1;
+      cycles += plan.batches * (kTransposeCycles + workers * (8 * blocks + 10 * strips));
+    }
+    return cycles;
+  }
+
+  void keep(const DotPlan& plan, std::int64_t bytes) {
+    // A block, its operands and what is received of them must leave room for the rest.
+    const bool fits = bytes <= most_bytes_;
+    const bool best_fits = best_ && best_bytes_ <= most_bytes_;
+    const bool better = !best_ || (fits && !best_fits) ||
+                        (fits == best_fits && (fits ? std::tuple(plan.cycles, bytes) <
+                                                          std::tuple(best_->cycles, best_bytes_)
+                                                    : bytes < best_bytes_));
+    if (!better) return;
+    best_ = plan;
+    best_bytes_ = bytes;
+  }
+
+  static constexpr std::int64_t kMostTransposedPitch = 511 * 8;
+  static constexpr std::int64_t kTransposeCycles = 70;
+
+  const MachineConfig& machine_;
+  const DotProblem& problem_;
+  const DotSizes& sizes_;
+  std::int64_t phase_;
+  std::int64_t input_bytes_;
+  std::int64_t most_bytes_;
+  std::optional<DotPlan> best_;
+  std::int64_t best_bytes_ = 0;
+};
+
+}  // namespace
+
+DotPlan plan_dot(const MachineConfig& machine, const DotProblem& problem) {
+  return Planner(machine, problem).run();
 }
 
 }  // namespace superstep

@@ -9,6 +9,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "compiler/lower/layout.h"
+#include "compiler/vertex/amp_product.h"
 #include "compiler/vertex/codelet.h"
 
 namespace superstep {
@@ -27,6 +28,10 @@ struct Buffer {
   std::vector<std::byte> contents;  ///< kConstant: the elements, dense
   SourceLocation source;
   bool is_result = false;  ///< lives until the host has read it
+  /// Where it must lie: what one instruction accesses together needs different memory elements, and
+  /// 128-bit accesses the interleaved region.
+  enum class Region : std::uint8_t { kAny, kFirst, kInterleaved };
+  Region region = Region::kAny;
 
   /// Bytes on a tile that holds `interval`, padded to 8; at most what 32 bits hold.
   [[nodiscard]] std::uint32_t bytes(const Interval& interval) const {
@@ -54,7 +59,12 @@ struct MatmulSpec {
   DType input = DType::kF32;
   DType output = DType::kF32;
 };
-using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, MatmulSpec>;
+struct AmpProductSpec {
+  vertex::AmpProduct product;
+};
+struct AmpTransposeSpec {};
+using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, MatmulSpec, AmpProductSpec,
+                                 AmpTransposeSpec>;
 
 /// A word of vertex state: a number, or an address that is known once memory is allocated.
 struct StateWord {
@@ -77,10 +87,21 @@ struct StateWord {
   static StateWord scratch() { return {Base::kScratch, 0, {}}; }
 };
 
-/// One `runall` of a codelet on a tile.
+/// One `runall` of a codelet on a tile, or several with common weights.
 struct Launch {
   TileId tile{};
   std::vector<StateWord> state;
+  /// Words from one worker's state to the next one's; 0: all share one.
+  std::uint32_t worker_words = 0;
+
+  /// Some blocks of weights: the supervisor loads each and runs all workers on the next states.
+  struct Stage {
+    std::uint32_t codelet = 0;  ///< in place of that of the compute set
+    std::uint32_t blocks = 0;
+  };
+  std::vector<Stage> stages = {};
+  StateWord weights = {};
+  std::uint32_t weight_loads = 0;  ///< of 128 bits for a block
 };
 
 /// Launches of one codelet on some tiles, for one op or one group of fused ops.

@@ -23,6 +23,8 @@ struct Line {
   Kind kind;
 };
 
+}  // namespace
+
 std::string content_name(const std::string& prefix, const std::vector<std::uint32_t>& words) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::uint32_t word : words) {
@@ -31,8 +33,6 @@ std::string content_name(const std::string& prefix, const std::vector<std::uint3
   }
   return fmt::format("{}_{:016x}", prefix, hash);
 }
-
-}  // namespace
 
 Arg def(Reg r) {
   Arg arg(r);

@@ -70,6 +70,10 @@ struct Label {
 /// from and to the stack when some live there.
 inline constexpr std::int32_t kMRegisters = 12, kARegisters = 14, kSpillRegisters = 3;
 
+/// A name for a codelet that is equal for equal words.
+[[nodiscard]] std::string content_name(const std::string& prefix,
+                                       const std::vector<std::uint32_t>& words);
+
 /// Builds the code of one worker codelet from instructions over virtual registers.
 class WorkerCode {
  public:

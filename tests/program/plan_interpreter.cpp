@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compiler/vertex/interpret.h"
+#include "compiler/vertex/number.h"
 
 namespace superstep {
 namespace {
@@ -94,7 +95,13 @@ std::vector<HostTensor> PlanInterpreter::run(std::span<const HostTensor> argumen
   for (const Superstep& superstep : program_.supersteps) {
     exchange(superstep.movements);
     for (const ComputeSet& set : superstep.computes) {
-      for (const Launch& one : set.launches) launch(program_.codelets[set.codelet], one);
+      for (const Launch& one : set.launches) {
+        if (one.stages.empty()) {
+          launch(program_.codelets[set.codelet], one);
+        } else {
+          launch_weighted(one);
+        }
+      }
     }
   }
   std::vector<HostTensor> values;
@@ -116,6 +123,56 @@ void PlanInterpreter::exchange(const std::vector<Movement>& movements) {
   for (std::size_t i = 0; i < movements.size(); ++i) {
     for (const Movement::End& end : movements[i].destinations) {
       Pointer{&bytes(end.buffer, end.tile), end.byte}.write(sent[i].data(), sent[i].size());
+    }
+  }
+}
+
+void PlanInterpreter::launch_weighted(const Launch& launch) {
+  // The machine of the plan is not known here: workers are counted by their words.
+  std::size_t blocks = 0;
+  for (const Launch::Stage& stage : launch.stages) blocks += stage.blocks;
+  const std::size_t workers = launch.state.size() / (blocks * launch.worker_words);
+  const auto pointer = [&](const StateWord& word) {
+    return Pointer{&bytes(word.buffer, launch.tile), word.value};
+  };
+  Pointer weights = pointer(launch.weights);
+  auto state = launch.state.begin();
+  for (const Launch::Stage& stage : launch.stages) {
+    const auto& product = std::get<AmpProductSpec>(program_.codelets[stage.codelet]).product;
+    const std::int64_t live = product.depth() - product.unused_inputs;
+    const auto size = static_cast<std::int64_t>(size_of(product.operands));
+    const auto number = [&](const Pointer& at) {
+      const HostTensor one = element(product.operands, at);
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, one.data.data(), one.data.size());
+      return static_cast<float>(vertex::float_of(product.operands, bits));
+    };
+    for (std::uint32_t b = 0; b < stage.blocks; ++b) {
+      for (std::size_t w = 0; w < workers; ++w, state += launch.worker_words) {
+        const std::int64_t first_stride = static_cast<std::int64_t>(state[3].value & 0x3ffU) * 8;
+        const std::int64_t row = product.rows_inside ? size : first_stride + 24;
+        const std::int64_t input = product.rows_inside ? first_stride : size;
+        for (std::int64_t r = 0; r < state[2].value; ++r) {
+          for (std::int64_t c = 0; c < product.channels(); ++c) {
+            const Pointer sum = pointer(state[0]).plus((r * product.channels() + c) * 4);
+            float total = 0;
+            if (product.accumulates) sum.read(&total, 4);
+            const auto term = [&](std::int64_t k) {
+              return number(pointer(state[1]).plus(r * row + k * input)) *
+                     number(weights.plus(c * vertex::kAmpChannelBytes + k * size));
+            };
+            if (product.operands == DType::kF32) {
+              for (std::int64_t k = 0; k < live; ++k) total += term(k);
+            } else {
+              for (std::int64_t k = 0; k < live; k += 4) {
+                total += (term(k) + term(k + 1)) + (term(k + 2) + term(k + 3));
+              }
+            }
+            sum.write(&total, 4);
+          }
+        }
+      }
+      weights = weights.plus(product.channels() * vertex::kAmpChannelBytes);
     }
   }
 }
@@ -216,6 +273,23 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
             pointer(row)
                 .plus(x * stride(5) + y * stride(6) + z * stride(7))
                 .write(&value, copy->element_bytes);
+          }
+        }
+      }
+    }
+  } else if (std::holds_alternative<AmpTransposeSpec>(spec)) {
+    for (std::size_t w = 0; w < launch.state.size(); w += launch.worker_words) {
+      const std::int64_t pitch = number(w + 3) * 8;
+      const std::int64_t next = ((number(w + 2) >> 20) + 7) * 8;
+      for (std::int64_t s = 0; s < number(w); ++s) {
+        const auto strip = w + 4 + 3 * static_cast<std::size_t>(s);
+        for (std::int64_t b = 0; b < number(strip + 2); ++b) {
+          for (std::int64_t k = 0; k < 8; ++k) {
+            for (std::int64_t c = 0; c < 2; ++c) {
+              std::uint32_t value = 0;
+              pointer(strip).plus((b * 8 + k) * pitch + c * 4).read(&value, 4);
+              pointer(strip + 1).plus(b * next + c * 32 + k * 4).write(&value, 4);
+            }
           }
         }
       }

@@ -22,6 +22,7 @@ class PlanInterpreter {
   void fill(BufferId buffer, const HostTensor& tensor);
   [[nodiscard]] HostTensor read(BufferId buffer, const TensorType& type);
   void exchange(const std::vector<Movement>& movements);
+  void launch_weighted(const Launch& launch);
   void launch(const CodeletSpec& spec, const Launch& launch);
 
   const LoweredProgram& program_;

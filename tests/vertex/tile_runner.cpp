@@ -8,7 +8,7 @@
 namespace superstep::vertex {
 namespace {
 
-constexpr std::uint32_t kSupervisor = 0x4c000, kCodelet = 0x4c100, kStacks = 0x70000,
+constexpr std::uint32_t kSupervisor = 0x4c000, kCodelet = 0x4c400, kStacks = 0x70000,
                         kStackBytes = 0x400;
 constexpr std::byte kGuard{0xa5};
 
@@ -58,12 +58,57 @@ HostTensor TileRunner::get(std::uint32_t address, const TensorType& type) {
   return tensor;
 }
 
-std::uint64_t TileRunner::run(const Codelet& codelet, const std::vector<std::uint32_t>& state) {
+std::uint32_t TileRunner::put_in_region0(const HostTensor& tensor) {
+  const std::uint32_t address = next_in_region0_;
+  next_in_region0_ += static_cast<std::uint32_t>((tensor.data.size() + 7) / 8 * 8);
+  EXPECT_LE(next_in_region0_, kStacks);
+  EXPECT_TRUE(tile_.memory().write(address, tensor.data));
+  return address;
+}
+
+TileStop TileRunner::run_checked() {
+  const TileStop stop = tile_.run(0);
+  if (const auto fault = tile_.fault()) {
+    ADD_FAILURE() << fault->context << " at codelet + " << fault->pc - kCodelet << ": "
+                  << fault->cause;
+  }
+  EXPECT_TRUE(stop.zone == 3U || stop.zone == 15U);
+  for (const std::uint32_t guard : guards_) {
+    std::vector<std::byte> found(8);
+    EXPECT_TRUE(tile_.memory().read(guard, found));
+    EXPECT_EQ(found, std::vector<std::byte>(8, kGuard)) << "bytes behind " << guard;
+  }
+  return stop;
+}
+
+std::uint64_t TileRunner::run_weighted(const std::vector<Stage>& stages,
+                                       const std::vector<std::uint32_t>& state,
+                                       TileCode::WeightedLaunch launch) {
+  std::uint32_t at = kCodelet;
+  for (const Stage& stage : stages) {
+    EXPECT_TRUE(tile_.memory().write(at, bytes_of(place(stage.codelet, at))));
+    launch.stages.push_back({at, stage.blocks});
+    at += static_cast<std::uint32_t>(stage.codelet.words.size() + 1) / 2 * 8;
+  }
+  launch.state = kState;
+  launch.workers = machine_.tile.workers;
+  TileCode code(kSupervisor);
+  code.launch_weighted(launch);
+  code.stop();
+  EXPECT_LE(code.here(), kCodelet);
+  EXPECT_TRUE(tile_.memory().write(kSupervisor, bytes_of(code.words())));
+  EXPECT_TRUE(tile_.memory().write(kState, bytes_of(state)));
+  tile_.boot(kSupervisor);
+  return run_checked().cycle;
+}
+
+std::uint64_t TileRunner::run(const Codelet& codelet, const std::vector<std::uint32_t>& state,
+                              std::uint32_t worker_words) {
   std::string text;
   for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
     text += fmt::format("setzi $m0, {}\nput {}, $m0\n", kStacks + w * kStackBytes, 0x21 + w);
   }
-  std::uint32_t states = kState, stride = 0;
+  std::uint32_t states = kState, stride = worker_words;
   if (codelet.divide) {
     const WorkerStates divided = codelet.divide(state, kState);
     EXPECT_GE(divided.words.size(), divided.stride * machine_.tile.workers);
@@ -80,17 +125,7 @@ std::uint64_t TileRunner::run(const Codelet& codelet, const std::vector<std::uin
   EXPECT_TRUE(tile_.memory().write(kCodelet, bytes_of(place(codelet, kCodelet))));
   EXPECT_TRUE(tile_.memory().write(kState, bytes_of(state)));
   tile_.boot(kSupervisor);
-  const TileStop stop = tile_.run(0);
-  if (const auto fault = tile_.fault()) {
-    ADD_FAILURE() << fault->context << " at codelet + " << fault->pc - kCodelet << ": "
-                  << fault->cause;
-  }
-  EXPECT_EQ(stop.zone, 3U);
-  for (const std::uint32_t guard : guards_) {
-    std::vector<std::byte> found(8);
-    EXPECT_TRUE(tile_.memory().read(guard, found));
-    EXPECT_EQ(found, std::vector<std::byte>(8, kGuard)) << "bytes behind " << guard;
-  }
+  run_checked();
   return tile_.launches().last_exit_cycle - tile_.launches().first_cycle;
 }
 

@@ -1,0 +1,287 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "compiler/lower/product.h"
+#include "compiler/vertex/amp_product.h"
+#include "compiler/vertex/amp_transpose.h"
+
+namespace superstep {
+namespace {
+
+using vertex::AmpProduct;
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t round_up(std::int64_t a, std::int64_t unit) { return divide_up(a, unit) * unit; }
+
+class AmpLowering {
+ public:
+  AmpLowering(ProgramBuilder& builder, Values& values, const Product& product)
+      : builder_(builder),
+        values_(values),
+        product_(product),
+        origin_(product.origin),
+        kernel_{.operands = product.input, .rows_inside = product.plan.rows_inside},
+        bytes_(static_cast<std::int64_t>(size_of(product.input))) {}
+
+  Multiplied run() {
+    Gathering rows = gather(values_, product_.left, product_.left_blocks(),
+                            [&](const OperandBlock& block) { return rows_layout(block); });
+    Gathering weights =
+        gather(values_, product_.right, product_.right_blocks(), [&](const OperandBlock& block) {
+          return product_.plan.transposes ? columns_layout(block) : weights_layout(block);
+        });
+    const Time ready = std::max(rows.ready, weights.ready);
+    rows_ = add(product_.input, rows.intervals, ".rows", Buffer::Region::kFirst);
+    const Time rows_there = move(builder_, rows_, rows.pieces, ready, origin_);
+    const auto weight_intervals = weights.intervals;
+    weights_ = add(product_.input, weight_intervals, ".weights", Buffer::Region::kInterleaved);
+    Time time = ready;
+    if (product_.plan.transposes) {
+      const BufferId columns =
+          add(product_.input, weight_intervals, ".columns", Buffer::Region::kFirst);
+      time = move(builder_, columns, weights.pieces, ready, origin_);
+      transpose(columns, time);
+      time = time.next_round();
+    } else {
+      add_padding(weights);
+      time = move(builder_, weights_, weights.pieces, ready, origin_);
+    }
+    time = std::max(time, rows_there);
+    products_ = add_products(values_, product_, DType::kF32);
+    builder_.mutable_buffer(products_).region = Buffer::Region::kInterleaved;
+    multiply(time);
+    return {products_, time};
+  }
+
+ private:
+  BufferId add(DType dtype, std::vector<Interval> intervals, const char* name,
+               Buffer::Region region) {
+    const BufferId id =
+        values_.add_temporary(dtype, std::make_shared<const Layout>(std::move(intervals)),
+                              origin_.name + name, origin_.source);
+    builder_.mutable_buffer(id).region = region;
+    return id;
+  }
+
+  [[nodiscard]] std::int64_t padded_depth(const IndexRange& depth) const {
+    return round_up(depth.size(), kernel_.depth());
+  }
+  [[nodiscard]] std::int64_t padded_rows(const IndexRange& rows) const {
+    return round_up(rows.size(), product_.row_unit);
+  }
+  [[nodiscard]] std::int64_t groups(const IndexRange& columns) const {
+    return divide_up(columns.size(), kernel_.channels());
+  }
+  [[nodiscard]] std::int64_t rows_area(const IndexRange& rows, const IndexRange& depth) const {
+    return padded_rows(rows) * padded_depth(depth);
+  }
+  [[nodiscard]] std::int64_t weights_area(const IndexRange& columns,
+                                          const IndexRange& depth) const {
+    return groups(columns) * kernel_.channels() * padded_depth(depth);
+  }
+  [[nodiscard]] std::int64_t pitch(const IndexRange& rows, const IndexRange& depth) const {
+    return (kernel_.rows_inside ? padded_rows(rows) : padded_depth(depth)) * bytes_;
+  }
+
+  [[nodiscard]] BlockLayout rows_layout(const OperandBlock& block) const {
+    const std::int64_t area = rows_area(block.free, block.depth);
+    const std::int64_t row = kernel_.rows_inside ? 1 : padded_depth(block.depth);
+    const std::int64_t input = kernel_.rows_inside ? padded_rows(block.free) : 1;
+    return {block.batch.size() * area,
+            {{{{product_.left.batch, block.batch, area},
+               {product_.left.free, block.free, row},
+               {product_.left.depth, block.depth, input}},
+              0}}};
+  }
+
+  /// [input][column], to be transposed.
+  [[nodiscard]] BlockLayout columns_layout(const OperandBlock& block) const {
+    const std::int64_t area = weights_area(block.free, block.depth);
+    return {block.batch.size() * area,
+            {{{{product_.right.batch, block.batch, area},
+               {product_.right.free, block.free, 1},
+               {product_.right.depth, block.depth, groups(block.free) * kernel_.channels()}},
+              0}}};
+  }
+
+  /// [inputs of a block][column][input in the block].
+  [[nodiscard]] BlockLayout weights_layout(const OperandBlock& block) const {
+    const std::int64_t area = weights_area(block.free, block.depth), inputs = kernel_.depth();
+    BlockLayout layout{block.batch.size() * area, {}};
+    for (std::int64_t k = 0; k < block.depth.size(); k += inputs) {
+      const IndexRange depth{block.depth.first + k,
+                             std::min(block.depth.first + k + inputs, block.depth.last)};
+      layout.parts.push_back({{{product_.right.batch, block.batch, area},
+                               {product_.right.free, block.free, inputs},
+                               {product_.right.depth, depth, 1}},
+                              k * groups(block.free) * kernel_.channels()});
+    }
+    return layout;
+  }
+
+  /// Zeros for the inputs that the last block of weights has beyond the depth: their rows count as
+  /// 0, and so nothing may make a NaN of that.
+  void add_padding(Gathering& weights) {
+    const std::int64_t inputs = kernel_.depth(), live = product_.sizes.depth % inputs;
+    if (live == 0) return;
+    const BufferId zeros = add(product_.input, {{0, inputs, {TileId{product_.first_tile}}}},
+                               ".zeros", Buffer::Region::kAny);
+    Buffer& constant = builder_.mutable_buffer(zeros);
+    constant.kind = Buffer::Kind::kConstant;
+    constant.contents.resize(static_cast<std::size_t>(inputs * bytes_));
+    const std::vector<OperandBlock> blocks = product_.right_blocks();
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (blocks[b].depth.last != product_.sizes.depth) continue;
+      const std::int64_t area = weights_area(blocks[b].free, blocks[b].depth);
+      const std::int64_t columns = groups(blocks[b].free) * kernel_.channels();
+      const std::int64_t last = padded_depth(blocks[b].depth) - inputs;
+      weights.pieces.push_back(
+          {zeros, simplified({0,
+                              weights.intervals[b].begin + last * columns + live,
+                              {{blocks[b].batch.size(), 0, area},
+                               {columns, 0, inputs},
+                               {inputs - live, 1, 1}}})});
+    }
+  }
+
+  void transpose(BufferId columns, Time time) {
+    ComputeSet set{.name = origin_.name + ".transpose",
+                   .operation = origin_.operation,
+                   .source = origin_.source,
+                   .codelet = builder_.add_codelet("amp transpose", AmpTransposeSpec{}),
+                   .launches = {},
+                   .reads = {columns},
+                   .writes = {weights_}};
+    for (const OperandBlock& block : product_.right_blocks()) {
+      const std::int64_t n = groups(block.free), pitch = n * kernel_.channels() * bytes_;
+      const auto strips = vertex::amp_transpose_strips(builder_.machine().tile.workers, pitch,
+                                                       block.depth.size(), n);
+      std::size_t words = 0;
+      for (const auto& of_worker : strips) words = std::max(words, 4 + 3 * of_worker.size());
+      for (std::int64_t i = 0; i < block.batch.size(); ++i) {
+        const std::int64_t begin = i * weights_area(block.free, block.depth) * bytes_;
+        std::vector<StateWord> state;
+        for (const auto& of_worker : strips) {
+          const std::size_t end = state.size() + words;
+          state.push_back(StateWord::number(static_cast<std::int64_t>(of_worker.size())));
+          for (const std::uint32_t word : vertex::amp_transpose_strides(pitch, n)) {
+            state.push_back(StateWord::number(word));
+          }
+          for (const vertex::AmpStrip& strip : of_worker) {
+            state.push_back(StateWord::address(columns, begin + strip.source));
+            state.push_back(StateWord::address(weights_, begin + strip.destination));
+            state.push_back(StateWord::number(strip.blocks));
+          }
+          state.resize(end, StateWord::number(0));
+        }
+        for (const TileId tile : block.tiles) {
+          set.launches.push_back(
+              {.tile = tile, .state = state, .worker_words = static_cast<std::uint32_t>(words)});
+        }
+      }
+    }
+    builder_.add_compute(time, std::move(set));
+  }
+
+  [[nodiscard]] std::uint32_t codelet(bool accumulates, bool is_last) {
+    AmpProduct kernel = kernel_;
+    kernel.accumulates = accumulates;
+    const std::int64_t live = product_.sizes.depth % kernel.depth();
+    if (is_last && live != 0) {
+      kernel.unused_inputs = static_cast<std::uint32_t>(kernel.depth() - live);
+    }
+    const std::string key = "amp " + std::string(name_of(kernel.operands)) +
+                            (kernel.rows_inside ? " rows inside" : "") +
+                            (accumulates ? " accumulates" : "") + ' ' +
+                            std::to_string(kernel.unused_inputs);
+    return builder_.add_codelet(key, AmpProductSpec{kernel});
+  }
+
+  /// Blocks of equal kind are launched together.
+  [[nodiscard]] std::vector<Launch::Stage> stages(const ProductBlock& block) {
+    const auto columns = static_cast<std::uint32_t>(groups(block.columns));
+    const std::int64_t depths = padded_depth(block.depth) / kernel_.depth();
+    const bool is_last = block.depth.last == product_.sizes.depth;
+    std::vector<Launch::Stage> stages;
+    for (std::int64_t k = 0; k < depths; ++k) {
+      const std::uint32_t code = codelet(k > 0, is_last && k + 1 == depths);
+      if (!stages.empty() && stages.back().codelet == code) {
+        stages.back().blocks += columns;
+      } else {
+        stages.push_back({code, columns});
+      }
+    }
+    return stages;
+  }
+
+  void multiply(Time time) {
+    ComputeSet set{.name = origin_.name,
+                   .operation = origin_.operation,
+                   .source = origin_.source,
+                   .codelet = codelet(false, false),
+                   .launches = {},
+                   .reads = {rows_, weights_},
+                   .writes = {products_}};
+    for (const ProductBlock& block : product_.blocks()) {
+      const std::vector<Launch::Stage> of_block = stages(block);
+      set.codelet = of_block[0].codelet;
+      for (std::int64_t i = 0; i < block.batch.size(); ++i) {
+        set.launches.push_back(
+            {.tile = block.tile,
+             .state = states(block, i),
+             .worker_words = vertex::kAmpStateWords,
+             .stages = of_block,
+             .weights = StateWord::address(weights_,
+                                           i * weights_area(block.columns, block.depth) * bytes_),
+             .weight_loads = static_cast<std::uint32_t>(vertex::amp_weight_loads(kernel_))});
+      }
+      set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * block.rows.size() *
+                                              block.columns.size() * block.depth.size());
+    }
+    builder_.add_compute(time, std::move(set));
+  }
+
+  /// States of all workers for block after block.
+  [[nodiscard]] std::vector<StateWord> states(const ProductBlock& block, std::int64_t batch) const {
+    const std::int64_t workers = builder_.machine().tile.workers;
+    const std::int64_t rows = padded_rows(block.rows), row_pitch = pitch(block.rows, block.depth);
+    const std::int64_t first_row = batch * rows_area(block.rows, block.depth) * bytes_;
+    const std::int64_t first_sum = batch * product_.result_area(block) * 4;
+    std::vector<StateWord> words;
+    for (std::int64_t k = 0; k < padded_depth(block.depth); k += kernel_.depth()) {
+      for (std::int64_t g = 0; g < groups(block.columns); ++g) {
+        std::int64_t row = 0;
+        for (std::int64_t w = 0; w < workers; ++w) {
+          const std::int64_t n = vertex::amp_rows_of_worker(kernel_, rows, workers, w);
+          const std::int64_t at =
+              kernel_.rows_inside ? k * row_pitch + row * bytes_ : row * row_pitch + k * bytes_;
+          words.push_back(
+              StateWord::address(products_, first_sum + (g * rows + row) * kernel_.channels() * 4));
+          words.push_back(StateWord::address(rows_, first_row + at));
+          words.push_back(StateWord::number(n));
+          words.push_back(StateWord::number(vertex::amp_strides(kernel_, row_pitch)));
+          row += n;
+        }
+      }
+    }
+    return words;
+  }
+
+  ProgramBuilder& builder_;
+  Values& values_;
+  const Product& product_;
+  const Origin& origin_;
+  AmpProduct kernel_;
+  std::int64_t bytes_;
+  BufferId rows_{}, weights_{}, products_{};
+};
+
+}  // namespace
+
+Multiplied multiply_on_amp(ProgramBuilder& builder, Values& values, const Product& product) {
+  return AmpLowering(builder, values, product).run();
+}
+
+}  // namespace superstep

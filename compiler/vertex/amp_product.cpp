@@ -1,0 +1,354 @@
+#include "compiler/vertex/amp_product.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "compiler/vertex/worker_code.h"
+#include "isa/assembler.h"
+
+namespace superstep::vertex {
+namespace {
+
+/// What the main pipe does beside one AMP phase.
+struct Slot {
+  std::uint32_t phase = 0;
+  std::uint32_t row = 0;    ///< of two that take turns with `rows_inside`
+  bool fill = false;        ///< no row yet, only sums enter
+  bool drain = false;       ///< no row any more
+  bool sums_enter = false;  ///< sums of the next row enter here
+  bool load_row = false;    ///< inputs of the phase after the next
+  bool load_sums = false;   ///< sums that enter at the phase after the next
+  bool store = false;       ///< what left one phase ago
+};
+
+/// The codelet as text. A phase takes its operands from registers that were loaded two phases ago;
+/// sums are stored two rows and one phase after they were loaded, 19 pairs further down, so that in
+/// region 1 the two accesses fall on different elements of an interleaved pair.
+class Writer {
+ public:
+  Writer(const AmpProduct& product, bool padded)
+      : product_(product), padded_(padded), phases_(product.operands == DType::kF32 ? 8 : 4) {}
+
+  /// Whether the body of the loop begins at a multiple of 8, as it must.
+  [[nodiscard]] bool is_aligned() const { return loop_word_ % 2 == 0; }
+
+  std::string text() {
+    prologue();
+    if (product_.accumulates) fill();
+    many_rows();
+    two_rows();
+    one_row();
+    line("done: exitz $mzero");
+    return std::move(text_);
+  }
+
+ private:
+  // $m0:1 rows and sums to load, $m2 strides, $m3 count, $m4:5 packed addresses, $m6 sums to store.
+  // $a0:3 and $a4:7 {inputs, sums} of even and odd phases, $a10:11 results, $a12:13 not used.
+
+  void line(std::string_view text) {
+    (text_ += text) += '\n';
+    words_ += text.ends_with(':') ? 0 : text.starts_with('{') ? 2 : 1;
+  }
+
+  void prologue() {
+    if (product_.accumulates) {
+      line("ld32 $m3, $mvertex_base, $mzero, 2");
+    } else {
+      line("{ ld32 $m3, $mvertex_base, $mzero, 2 ; setzi $a0, 8 }");
+    }
+    line("brz $m3, done");
+    const auto load = [&](int reg, int word, const char* aux) {
+      const std::string main = fmt::format("ld32 $m{}, $mvertex_base, $mzero, {}", reg, word);
+      line(*aux == 0 ? main : "{ " + main + " ; " + aux + " }");
+    };
+    load(1, 0, product_.accumulates ? "" : "uput $FP_CLR, $a0");
+    // The body of the loop must begin at a multiple of 8.
+    load(0, 1, padded_ ? "fnop" : "");
+    load(2, 3, "");
+    load(6, 0, "");
+    line("add $m3, $m3, -1");
+    if (product_.accumulates) {
+      line("ld64step $a2:3, $mzero, $m1+=, 1");
+      line("ld64step $a6:7, $mzero, $m1+=, 1");
+    } else {
+      // The loads of sums that go with these read the worker's own rows.
+      load_raw(0, 0, true, true);
+      load_raw(1, 0, true, true);
+      line("brz $m3, one");
+    }
+  }
+
+  void fill() {
+    Slot slot{.fill = true, .sums_enter = true};
+    for (slot.phase = 0; slot.phase + 2 < phases_; ++slot.phase) {
+      slot.load_sums = true;
+      emit_raw(slot);
+    }
+    line("brz $m3, one");
+    slot.load_row = true;
+    for (; slot.phase < phases_; ++slot.phase) emit_raw(slot);
+  }
+
+  /// Phases of one row.
+  struct Row {
+    std::uint32_t row = 0;
+    bool sums_enter = false;
+    bool load_sums_of_next = false;
+    bool load_next_row = true;
+    bool store = true;
+  };
+  [[nodiscard]] Slot slot_of(const Row& row, std::uint32_t phase) const {
+    const bool same = phase + 2 < phases_;
+    return {.phase = phase,
+            .row = row.row,
+            .sums_enter = row.sums_enter,
+            .load_row = same || row.load_next_row,
+            .load_sums = same ? row.sums_enter : row.load_sums_of_next,
+            .store = row.store};
+  }
+  void rows_raw(const Row& row, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t p = first; p < last; ++p) emit_raw(slot_of(row, p));
+  }
+  void rows_packed(const Row& row, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t p = first; p < last; ++p) emit_packed(slot_of(row, p));
+  }
+
+  /// Rows in the loop: one, or two that take turns.
+  [[nodiscard]] std::uint32_t turns() const { return product_.rows_inside ? 2 : 1; }
+
+  void pack() { line("tapack $m4:5, $m0, $m1, $m6"); }
+
+  void many_rows() {
+    const bool sums = product_.accumulates;
+    const std::uint32_t odd = product_.rows_inside ? 1 : 0;
+    const Row all{.row = 0, .sums_enter = sums, .load_sums_of_next = sums};
+    Row odd_row = all, first = all;
+    odd_row.row = odd;
+    first.store = false;
+    line("add $m3, $m3, -1");
+    line("brz $m3, two");
+    rows_raw(first, 0, phases_);
+    Row second = odd_row;
+    second.store = false;
+    rows_raw(second, 0, 1);
+    pack();
+    line(fmt::format("add $m3, $m3, {}", -static_cast<int>(turns())));
+    if (product_.rows_inside) line("shr $m3, $m3, 1");
+    const std::uint32_t bundles = phases_ * turns();
+    line(fmt::format("rpt $m3, {}", bundles - 1));
+    loop_word_ = words_;
+    rows_packed(odd_row, 1, phases_);
+    if (product_.rows_inside) {
+      rows_packed(all, 0, phases_);
+      rows_packed(odd_row, 0, 1);
+      rows_packed(odd_row, 1, phases_);
+      rows_packed(all, 0, 1);
+    } else {
+      rows_packed(all, 0, 1);
+    }
+    Row last_but_one = all;
+    last_but_one.load_sums_of_next = false;
+    rows_packed(last_but_one, 1, phases_);
+    const Row last{.row = odd, .sums_enter = false, .load_next_row = false};
+    rows_packed(last, 0, 1);
+    line("last:");
+    rows_packed(last, 1, phases_);
+    Slot slot{.drain = true, .store = true};
+    emit_packed(slot);
+    line("drain:");
+    for (slot.phase = 1; slot.phase < phases_; ++slot.phase) emit_packed(slot);
+    line("st64pace $a10:11, $m4:5+=, $m2, 0");
+    line("exitz $mzero");
+  }
+
+  void two_rows() {
+    const bool sums = product_.accumulates;
+    line("two:");
+    const Row first{.row = 0, .sums_enter = sums, .store = false};
+    rows_raw(first, 0, phases_ - 2);
+    // Loads of sums that go with those of rows read the worker's own.
+    line("mov $m1, $m6");
+    rows_raw(first, phases_ - 2, phases_);
+    rows_raw({.row = product_.rows_inside ? 1U : 0U, .load_next_row = false, .store = false}, 0, 1);
+    pack();
+    line("bri last");
+  }
+
+  void one_row() {
+    line("one:");
+    if (product_.rows_inside) {
+      // There are always two.
+      line("exitz $mzero");
+      return;
+    }
+    if (product_.accumulates) {
+      line("mov $m1, $m6");
+      for (std::uint32_t p = phases_ - 2; p < phases_; ++p) {
+        emit_raw({.phase = p, .fill = true, .sums_enter = true, .load_row = true});
+      }
+    }
+    rows_raw({.load_next_row = false, .store = false}, 0, phases_);
+    emit_raw({.drain = true});
+    pack();
+    line("bri drain");
+  }
+
+  [[nodiscard]] std::uint32_t quad(std::uint32_t phase) const { return phase % 2 * 4; }
+
+  /// The inputs of a phase: how their address steps afterwards.
+  [[nodiscard]] std::uint32_t row_selector(std::uint32_t phase, std::uint32_t row) const {
+    const bool last = phase + 1 == phases_;
+    if (product_.rows_inside) return !last ? 1 : row == 0 ? 2 : 3;
+    if (product_.operands != DType::kF32) return last ? 1 : 0;
+    return last ? 1 : phase % 2 == 0 ? 2 : 0;
+  }
+
+  /// Loads for `target` of a row, which is the next one's when the phase has wrapped round.
+  void load_raw(std::uint32_t target, std::uint32_t row, bool inputs, bool sums) {
+    line(raw_load(target, row, inputs, sums));
+  }
+  [[nodiscard]] std::string raw_load(std::uint32_t target, std::uint32_t row, bool inputs,
+                                     bool sums) const {
+    const std::uint32_t at = quad(target);
+    if (!inputs) return fmt::format("ld64step $a{}:{}, $mzero, $m1+=, 1", at + 2, at + 3);
+    const std::uint32_t to = sums && product_.accumulates ? at + 2 : 12;
+    return fmt::format("ld2x64pace $a{}:{}, $a{}:{}, $m0:1+=, $m2, {}", at, at + 1, to, to + 1,
+                       row_selector(target, row));
+  }
+
+  [[nodiscard]] std::uint32_t target(const Slot& slot) const { return (slot.phase + 2) % phases_; }
+  [[nodiscard]] std::uint32_t target_row(const Slot& slot) const {
+    const bool wraps = slot.phase + 2 >= phases_ && !slot.fill;
+    return product_.rows_inside && wraps ? 1 - slot.row : slot.row;
+  }
+
+  void emit_raw(const Slot& slot) {
+    SUPERSTEP_CHECK(!slot.store, "stores need packed addresses");
+    bundle(slot.load_row || slot.load_sums
+               ? raw_load(target(slot), target_row(slot), slot.load_row, slot.load_sums)
+               : "nop",
+           slot);
+  }
+
+  void emit_packed(const Slot& slot) {
+    SUPERSTEP_CHECK(slot.store, "nothing to store");
+    const std::uint32_t at = quad(target(slot));
+    const std::uint32_t step = slot.load_row ? row_selector(target(slot), target_row(slot)) : 0;
+    if (slot.load_sums) {
+      SUPERSTEP_CHECK(slot.load_row, "sums come with inputs");
+      bundle(fmt::format("ld2xst64pace $a{}:{}, $a10:11, $m4:5+=, $m2, {}", at, at + 3, step),
+             slot);
+    } else if (slot.load_row) {
+      bundle(fmt::format("ldst64pace $a{}:{}, $a10:11, $m4:5+=, $m2, {}", at, at + 1, step), slot);
+    } else {
+      bundle("st64pace $a10:11, $m4:5+=, $m2, 0", slot);
+    }
+  }
+
+  void bundle(const std::string& main, const Slot& slot) {
+    const std::uint32_t at = quad(slot.phase);
+    const bool f32 = product_.operands == DType::kF32;
+    const bool is_zero = slot.fill || slot.drain || slot.phase + product_.unused_inputs >= phases_;
+    std::string input = f32 ? "$azero" : "$azeros";
+    if (!is_zero && f32) {
+      input = fmt::format("$a{}", at + (product_.rows_inside ? slot.row : slot.phase % 2));
+    } else if (!is_zero) {
+      input = fmt::format("$a{}:{}", at, at + 1);
+    }
+    const std::string sums = slot.sums_enter && product_.accumulates
+                                 ? fmt::format("$a{}:{}", at + 2, at + 3)
+                                 : "$azeros";
+    line(fmt::format("{{ {} ; {} $a10:11, {}, {}, {} }}", main,
+                     f32 ? "f32sisov2amp" : "f16v4sisoamp", input, sums, slot.phase));
+  }
+
+  const AmpProduct product_;
+  bool padded_;
+  std::uint32_t words_ = 0, loop_word_ = 0;
+  std::uint32_t phases_;
+  std::string text_;
+};
+
+std::int64_t phases_of(const AmpProduct& product) {
+  return product.operands == DType::kF32 ? 8 : 4;
+}
+
+}  // namespace
+
+std::uint32_t amp_strides(const AmpProduct& product, std::int64_t pitch) {
+  SUPERSTEP_CHECK(pitch % 8 == 0 && pitch <= amp_max_pitch(product), "a pitch beyond the strides");
+  const std::int64_t unit = pitch / 8, phases = phases_of(product);
+  const auto field = [](std::int64_t value, int shift) {
+    return (static_cast<std::uint32_t>(value) & 0x3ffU) << shift;
+  };
+  if (product.rows_inside) {
+    return field(unit, 0) | field((1 - phases) * unit, 10) | field((1 - phases) * unit + 1, 20);
+  }
+  // From the last inputs of a row to the first of the next; the second selector stays in place.
+  return field(unit - 3, 0);
+}
+
+std::int64_t amp_max_pitch(const AmpProduct& product) {
+  return product.rows_inside ? 512 / 7 * 8 : (511 + 3) * 8;
+}
+
+Codelet amp_product(const MachineConfig& machine, const AmpProduct& product) {
+  SUPERSTEP_CHECK(product.operands == DType::kF32 || product.operands == DType::kF16,
+                  "AMP products of floats");
+  Writer writer(product, false), padded(product, true);
+  const std::string text = writer.text(), padded_text = padded.text();
+  const Assembly assembly =
+      assemble(writer.is_aligned() ? text : padded_text, "amp_product", machine);
+  Codelet codelet;
+  codelet.words = assembly.words;
+  codelet.relocations = assembly.relocations;
+  codelet.name = content_name("amp_product", codelet.words);
+  return codelet;
+}
+
+std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows) {
+  if (rows == 0) return 3;
+  const std::int64_t phases = phases_of(product);
+  // Until the first row: state, loads of two phases, and sums that enter while no row does.
+  const std::int64_t start = 7 + (product.accumulates ? 2 + phases + 1 : 2 + 1);
+  const std::int64_t end = phases + 2;
+  if (rows == 1) return start + (product.accumulates ? 1 : 0) + phases + 2 + end;
+  if (rows == 2) return start + 2 * phases + 5 + end;
+  return start + phases * rows + (product.rows_inside ? 6 : 5) + end;
+}
+
+std::int64_t amp_rows_of_worker(const AmpProduct& product, std::int64_t rows, std::int64_t workers,
+                                std::int64_t worker) {
+  const std::int64_t unit = product.rows_inside ? 2 : 1;
+  const std::int64_t units = (rows + unit - 1) / unit;
+  return (units / workers + (worker < units % workers ? 1 : 0)) * unit;
+}
+
+std::int64_t amp_launch_cycles(const MachineConfig& machine, const AmpProduct& product,
+                               std::int64_t rows, std::int64_t first, std::int64_t more,
+                               std::int64_t changes) {
+  const std::int64_t workers = machine.tile.workers;
+  const auto block = [&](bool accumulates) {
+    AmpProduct of = product;
+    of.accumulates = accumulates;
+    std::int64_t last_exit = 0;
+    for (std::int64_t w = 0; w < workers; ++w) {
+      const std::int64_t slots =
+          amp_product_slots(of, amp_rows_of_worker(product, rows, workers, w));
+      last_exit = std::max(last_exit, w + workers * slots);
+    }
+    return amp_weight_loads(product) + machine.costs.runall + last_exit;
+  };
+  // Around blocks the supervisor waits for its address, then for each block a `sync` and a branch;
+  // a change of codelet takes two branches more.
+  const std::int64_t branch = machine.costs.taken_branch;
+  const std::int64_t last = 2, turn = 1 + branch, change = 2 + branch + 3 + branch;
+  return machine.costs.result_latency + 1 + first * (block(false) + turn) +
+         more * (block(true) + turn) + changes * (change - turn) + (changes > 0 ? branch : 0) +
+         last - turn;
+}
+
+}  // namespace superstep::vertex

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/vertex/codelet.h"
+
+namespace superstep::vertex {
+
+/// A product of rows with common weights on the AMP units: a block of weights is `depth` inputs by
+/// `channels` columns; its sums are f32.
+struct AmpProduct {
+  DType operands = DType::kF32;  ///< f32 or f16
+  /// f32 only: the rows of one input are neighbours, [input][row] with an even number of rows, in
+  /// place of [row][input].
+  bool rows_inside = false;
+  bool accumulates = false;         ///< starts from the sums in memory, else from 0
+  std::uint32_t unused_inputs = 0;  ///< last inputs of the block that are taken as 0; f32 only
+  bool operator==(const AmpProduct&) const = default;
+
+  [[nodiscard]] std::int64_t depth() const { return operands == DType::kF32 ? 8 : 16; }
+  [[nodiscard]] std::int64_t channels() const { return operands == DType::kF32 ? 16 : 8; }
+};
+
+/// Bytes of one channel of a block of weights: [channel][input], in region 1.
+inline constexpr std::int64_t kAmpChannelBytes = 32;
+/// Words of vertex state of one worker: {sums, rows, number of rows, strides}. Sums are
+/// [row][channel], 8-byte aligned, in region 1. Rows lie in region 0: what is read and written in
+/// one cycle must be in different memory elements.
+inline constexpr std::int64_t kAmpStateWords = 4;
+
+/// The last word of a worker's state for rows that lie `pitch` bytes apart (inputs, for
+/// `rows_inside`).
+[[nodiscard]] std::uint32_t amp_strides(const AmpProduct& product, std::int64_t pitch);
+/// The greatest pitch that the strides can express.
+[[nodiscard]] std::int64_t amp_max_pitch(const AmpProduct& product);
+
+/// Multiplies one block for some rows a worker; with `rows_inside` an even number. f32: rounded
+/// product, rounded sum, ascending inputs.
+[[nodiscard]] Codelet amp_product(const MachineConfig& machine, const AmpProduct& product);
+
+/// 128-bit loads of a block of weights.
+[[nodiscard]] inline std::int64_t amp_weight_loads(const AmpProduct& product) {
+  return product.channels() * kAmpChannelBytes / 16;
+}
+
+/// How many of `rows` rows are a worker's: the first workers get one more, or two.
+[[nodiscard]] std::int64_t amp_rows_of_worker(const AmpProduct& product, std::int64_t rows,
+                                              std::int64_t workers, std::int64_t worker);
+
+/// Worker slots for some rows.
+[[nodiscard]] std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows);
+
+/// Cycles from the first instruction of the supervisor to the end of a launch of blocks: `first`
+/// that start from 0, then `more` that accumulate, for rows dealt evenly to the workers, with
+/// `changes` of the codelet.
+[[nodiscard]] std::int64_t amp_launch_cycles(const MachineConfig& machine,
+                                             const AmpProduct& product, std::int64_t rows,
+                                             std::int64_t first, std::int64_t more,
+                                             std::int64_t changes);
+
+}  // namespace superstep::vertex

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/vertex/codelet.h"
+
+namespace superstep::vertex {
+
+/// Consecutive pairs of columns that a worker of `amp_transpose` moves: 8 inputs each, in
+/// neighbouring blocks along the depth.
+struct AmpStrip {
+  std::int64_t source = 0;       ///< byte offset of the first pair of numbers
+  std::int64_t destination = 0;  ///< byte offset of the first channel of its block
+  std::int64_t blocks = 0;
+};
+
+/// Makes blocks of common f32 weights, [block][channel][8 inputs] (those of one depth for all
+/// columns, then the next) in region 1, from [input][column] in region 0. State of each worker:
+/// {number of strips, two words of strides, pitch / 8, then for each strip the addresses of source
+/// and destination and the number of blocks}.
+[[nodiscard]] Codelet amp_transpose(const MachineConfig& machine);
+
+/// The second to fourth words of the state: an input's columns take `pitch` bytes, the blocks of
+/// one depth `groups` times 512.
+[[nodiscard]] std::vector<std::uint32_t> amp_transpose_strides(std::int64_t pitch,
+                                                               std::int64_t groups);
+
+/// The strips of each worker for `depth` inputs, a multiple of 8, and `groups` of 16 columns.
+[[nodiscard]] std::vector<std::vector<AmpStrip>> amp_transpose_strips(std::int64_t workers,
+                                                                      std::int64_t pitch,
+                                                                      std::int64_t depth,
+                                                                      std::int64_t groups);
+
+/// Worker slots for some strips.
+[[nodiscard]] std::int64_t amp_transpose_slots(const std::vector<AmpStrip>& strips);
+
+}  // namespace superstep::vertex

@@ -1,0 +1,70 @@
+#include "compiler/vertex/amp_transpose.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "tests/vertex/tile_runner.h"
+
+namespace superstep::vertex {
+namespace {
+
+void check(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
+  SCOPED_TRACE(testing::Message() << depth << " x " << groups << " groups, " << workers
+                                  << " workers");
+  TileRunner tile(workers);
+  const std::int64_t columns = groups * 16, pitch = columns * 4;
+  HostTensor source({DType::kU32, {depth * columns}});
+  std::vector<std::uint32_t> values(static_cast<std::size_t>(depth * columns));
+  std::iota(values.begin(), values.end(), 1U);
+  std::memcpy(source.data.data(), values.data(), source.data.size());
+  const std::uint32_t from = tile.put_in_region0(source);
+  const std::uint32_t to = tile.put(HostTensor({DType::kU32, {depth * columns}}));
+  const auto strips = amp_transpose_strips(workers, pitch, depth, groups);
+  std::size_t words = 0;
+  std::int64_t cycles = 0;
+  for (std::size_t w = 0; w < strips.size(); ++w) {
+    words = std::max(words, 4 + 3 * strips[w].size());
+    cycles = std::max(cycles, static_cast<std::int64_t>(w) + static_cast<std::int64_t>(workers) *
+                                                                 amp_transpose_slots(strips[w]));
+  }
+  std::vector<std::uint32_t> state;
+  for (const auto& of_worker : strips) {
+    const std::size_t begin = state.size();
+    state.push_back(static_cast<std::uint32_t>(of_worker.size()));
+    for (const std::uint32_t word : amp_transpose_strides(pitch, groups)) state.push_back(word);
+    for (const AmpStrip& strip : of_worker) {
+      state.push_back(from + static_cast<std::uint32_t>(strip.source));
+      state.push_back(to + static_cast<std::uint32_t>(strip.destination));
+      state.push_back(static_cast<std::uint32_t>(strip.blocks));
+    }
+    state.resize(begin + words);
+  }
+  EXPECT_EQ(tile.run(amp_transpose(tile.machine()), state, static_cast<std::uint32_t>(words)),
+            static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);
+  const HostTensor got = tile.get(to, source.type);
+  for (std::int64_t k = 0; k < depth; ++k) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const std::int64_t at = ((k / 8 * groups + c / 16) * 16 + c % 16) * 8 + k % 8;
+      std::uint32_t value = 0;
+      std::memcpy(&value, got.data.data() + 4 * at, 4);
+      ASSERT_EQ(value, static_cast<std::uint32_t>(k * columns + c + 1)) << k << ", " << c;
+    }
+  }
+}
+
+TEST(AmpTranspose, MakesBlocksOfWeights) {
+  for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
+    check(8, 1, workers);
+    check(40, 1, workers);
+    check(32, 2, workers);
+    check(8, 9, workers);
+    check(24, 8, workers);
+    check(16, 3, workers);
+  }
+}
+
+}  // namespace
+}  // namespace superstep::vertex
