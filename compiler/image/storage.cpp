@@ -89,7 +89,9 @@ void Storage::place(const std::vector<std::uint32_t>& data_begin) {
         {std::max(memory.region1_base, data_begin[t]), machine_.memory_end()}};
     if (data_begin[t] < memory.region1_base) ranges.push_back({data_begin[t], memory.region1_base});
     Allocation allocation = allocate(requests, ranges);
-    if (allocation.missing_bytes > 0) {
+    const bool is_free = std::ranges::none_of(
+        requests, [](const StorageRequest& request) { return request.range.has_value(); });
+    if (allocation.missing_bytes > 0 && is_free) {
       // Big tensors may fit when they lie across the border of the regions.
       Allocation across = allocate(requests, {{data_begin[t], machine_.memory_end()}});
       if (across.missing_bytes < allocation.missing_bytes) allocation = std::move(across);
