@@ -85,6 +85,8 @@ ElementwiseFusion::Group& ElementwiseFusion::group(Time time, const LayoutPtr& l
 }
 
 void ElementwiseFusion::finish() {
+  // A group may stretch what another one of the same time computes, which has fewer elements.
+  std::ranges::stable_sort(groups_, {}, [](const Group& g) { return g.layout->elements(); });
   // Which values cross parts must be known before the first part is emitted.
   std::vector<Group> all;
   for (const Group& group : groups_) std::ranges::move(parts(group), std::back_inserter(all));

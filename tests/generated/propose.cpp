@@ -253,6 +253,33 @@ bool reduce(RandomProgram& builder) {
       {binary_reducer(bits ? random.pick(kBitOps) : random.pick(kNumberOps), type.dtype)});
 }
 
+/// Reduces some dimensions and combines the result, as it is and negated, with each element again.
+bool reduce_and_spread(RandomProgram& builder) {
+  Random& random = builder.random;
+  const auto last = [&] {
+    return ValueId{static_cast<std::uint32_t>(builder.values().size() - 1)};
+  };
+  const ValueId x = builder.any(kSigned, has_dimensions);
+  const TensorType type = builder.type(x);
+  const ValueId initial = builder.of_type({type.dtype, {}});
+  const Indices dimensions = subset(random, type.shape.size());
+  Indices kept;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(type.shape.size()); ++d) {
+    if (std::ranges::find(dimensions, d) == dimensions.end()) kept.push_back(d);
+  }
+  if (!builder.add("stablehlo.reduce", {x, initial}, {{"dimensions", dimensions}},
+                   {binary_reducer("stablehlo.maximum", type.dtype)})) {
+    return false;
+  }
+  const ValueId most = last();
+  const auto spread = [&](ValueId v) {
+    return builder.add("stablehlo.broadcast_in_dim", {v},
+                       with_type({{"broadcast_dimensions", kept}}, type)) &&
+           builder.add("stablehlo.minimum", {x, last()});
+  };
+  return spread(most) && builder.add("stablehlo.negate", {most}) && spread(last());
+}
+
 bool arg_max(RandomProgram& builder) {
   constexpr std::array kIndex = {DType::kI32, DType::kI32, DType::kU32, DType::kI16};
   Random& random = builder.random;
@@ -334,11 +361,37 @@ bool dot(RandomProgram& builder) {
 
 bool propose_op(RandomProgram& builder) {
   using Propose = bool (*)(RandomProgram&);
-  constexpr std::array<Propose, 29> kKinds = {
-      unary,     unary,     unary,     unary,   binary, binary,      binary,  binary,
-      binary,    binary,    compare,   select,  clamp,  convert,     convert, bitcast,
-      broadcast, broadcast, transpose, reshape, slice,  concatenate, pad,     reverse,
-      reduce,    reduce,    dot,       dot,     arg_max};
+  constexpr std::array<Propose, 31> kKinds = {unary,
+                                              unary,
+                                              unary,
+                                              unary,
+                                              binary,
+                                              binary,
+                                              binary,
+                                              binary,
+                                              binary,
+                                              binary,
+                                              compare,
+                                              select,
+                                              clamp,
+                                              convert,
+                                              convert,
+                                              bitcast,
+                                              broadcast,
+                                              broadcast,
+                                              transpose,
+                                              reshape,
+                                              slice,
+                                              concatenate,
+                                              pad,
+                                              reverse,
+                                              reduce,
+                                              reduce,
+                                              dot,
+                                              dot,
+                                              arg_max,
+                                              reduce_and_spread,
+                                              reduce_and_spread};
   return builder.random.pick(kKinds)(builder);
 }
 
