@@ -21,10 +21,8 @@ class TileRunner {
   std::uint32_t put(const HostTensor& tensor);
   [[nodiscard]] HostTensor get(std::uint32_t address, const TensorType& type);
   std::uint32_t put_words(const std::vector<std::uint32_t>& words);
-<<<<<<< HEAD
   /// Where `run` puts the vertex state.
   static constexpr std::uint32_t kState = 0x78000;
-=======
   /// The same in region 0, without guard bytes.
   std::uint32_t put_in_region0(const HostTensor& tensor);
   struct Stage {
@@ -37,7 +35,6 @@ class TileRunner {
                              const std::vector<std::uint32_t>& state,
                              TileCode::WeightedLaunch launch);
   /// Runs on one state for all workers, or on states of `worker_words` that follow each other.
->>>>>>> 459a5c9 (Matrix products on the AMP units)
   /// Cycles from launch to the last exit; faults and damaged guards are test failures.
   std::uint64_t run(const Codelet& codelet, const std::vector<std::uint32_t>& state,
                     std::uint32_t worker_words = 0);
