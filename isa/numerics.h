@@ -39,16 +39,17 @@ inline float once_rounded(double value) {
   return std::bit_cast<float>(bits | 1U);
 }
 
-/// Rounding to an integer: 0 nearest even, 1 to zero, 2 up, 3 down, 4 nearest away. The numbering
-/// is assumed.
+/// Rounding to an integer: 0 nearest even, 1 up, 2 down, 3 to zero, 4 nearest away
+/// (graphcore/llvm-project-fork llvm/test/CodeGen/Colossus: what ceil, floor, trunc and round
+/// become; graphcore/poplibs lib/popops/codelets/inlineAssemblerCast.hpp, TFPU_ROUND_ZERO).
 inline float rounded(float value, U32 mode) {
   switch (mode) {
     case 1:
-      return std::trunc(value);
-    case 2:
       return std::ceil(value);
-    case 3:
+    case 2:
       return std::floor(value);
+    case 3:
+      return std::trunc(value);
     case 4:
       return std::round(value);
     default:
@@ -68,13 +69,16 @@ inline U32 unsigned_of(float value) {
   return static_cast<U32>(std::nearbyint(value));
 }
 
-/// Classes in the order of IEEE 754-2008 5.7.2: signalling NaN 0, quiet NaN, -inf, -normal,
-/// -subnormal, -0, +0, … +inf 9. The numbers are assumed.
+/// Classes: 1 signalling NaN, 2 quiet NaN, 3 and 4 infinities, 5 -0, 6 +0, 7 and 8 subnormal, 9 and
+/// 10 normal; of a pair the negative one first. NaNs below 3, infinities at 3 and 4 and the finite
+/// above: graphcore/llvm-project-fork clang/lib/CodeGen/Targets/Colossus.cpp, testFPKind. Quiet NaN
+/// and -0: graphcore/poplibs HasNaN.S and inlineAssemblerCast.hpp. The others are assumed.
 constexpr U32 class_of_parts(bool negative, U32 exponent, U32 all_ones, U32 fraction, U32 quiet) {
-  if (exponent == all_ones && fraction != 0) return (fraction & quiet) != 0 ? 1 : 0;
-  U32 distance = 3;
-  if (exponent != all_ones) distance = exponent != 0 ? 2 : fraction != 0 ? 1 : 0;
-  return negative ? 5 - distance : 6 + distance;
+  if (exponent == all_ones && fraction != 0) return (fraction & quiet) != 0 ? 2 : 1;
+  const U32 positive = negative ? 0 : 1;
+  if (exponent == all_ones) return 3 + positive;
+  if (exponent != 0) return 9 + positive;
+  return (fraction != 0 ? 7 : 5) + positive;
 }
 inline U32 class_of(float value) {
   const U32 bits = std::bit_cast<U32>(value);

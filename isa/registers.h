@@ -58,6 +58,14 @@ enum Csr : std::uint32_t {
 inline constexpr std::uint32_t kFpClrZaacc = 1U << 3;  ///< zeroes the accumulators
 inline constexpr std::uint32_t kCrZcwei = 1U << 2;     ///< zeroes the common weights
 
+/// Bits of FP_CTL and FP_ICTL that ask for what is not modelled: exceptions (0 to 2), a rounding
+/// other than to nearest even (16 to 18), stochastic rounding (19), NaN on overflow (20). Bit
+/// numbers: osmarks/ipu-stack; graphcore/poplibs agrees where it uses them.
+inline constexpr std::uint32_t kFpCtlModes = 0x1f0007;
+inline constexpr const char* kFpModeProblem =
+    "a floating-point mode that is not modelled: only rounding to nearest even without exceptions "
+    "is";
+
 /// The number of a CSR or of a predefined constant (`WSR`, `CWEI_3_1`, `TAMP_F16V4_E4_P2`,
 /// `TEXCH_SYNCZONE_LOCAL`, …); the name without `$`.
 [[nodiscard]] std::optional<std::uint32_t> constant_of(std::string_view name);

@@ -20,7 +20,7 @@ enum class Form : std::uint8_t {
 };
 
 /// Rounding modes of `f32int`.
-inline constexpr int kRoundEven = 0, kTruncate = 1, kRoundUp = 2, kRoundDown = 3, kRoundAway = 4;
+inline constexpr int kRoundEven = 0, kRoundUp = 1, kRoundDown = 2, kTruncate = 3, kRoundAway = 4;
 
 /// Emits the code of an expression for one element at a time. What depends on constants and scalar
 /// inputs only goes to the prologue.

@@ -475,7 +475,7 @@ struct F32int {
       .encoding = "51a0A0di",
       .pipe = Pipe::kAux,
       .summary =
-          "Rounds an f32 to an integer: 0 nearest even, 1 to zero, 2 up, 3 down, 4 nearest away.",
+          "Rounds an f32 to an integer: 0 nearest even, 1 up, 2 down, 3 to zero, 4 nearest away.",
       .where = Where::kWorker};
   using Operands = List<OutA<'d', float>, InA<'a', float>, Imm<'i'>>;
   static float execute(float a, U32 i) { return canonical(rounded(a, i)); }
@@ -485,7 +485,9 @@ struct F32class {
   static constexpr Spec spec{.syntax = "f32class $d, $a",
                              .encoding = "51a0B0d0",
                              .pipe = Pipe::kAux,
-                             .summary = "The class of an f32, in the order of IEEE 754-2008 5.7.2.",
+                             .summary =
+                                 "The class of an f32: 1 and 2 NaN, 3 and 4 infinite, 5 and "
+                                 "6 zero, 7 and 8 subnormal, 9 and 10 normal.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d'>, InA<'a', float>>;
   static U32 execute(float a) { return class_of(a); }
@@ -495,10 +497,10 @@ struct F32v2class {
   static constexpr Spec spec{.syntax = "f32v2class $d, $a",
                              .encoding = "51a0B1d0",
                              .pipe = Pipe::kAux,
-                             .summary = "The classes of two f32.",
+                             .summary = "The classes of two f32, a byte each.",
                              .where = Where::kWorker};
-  using Operands = List<OutA<'d', U64>, InA<'a', F32x2>>;
-  static U64 execute(F32x2 a) { return pair_of(class_of(a.lane[0]), class_of(a.lane[1])); }
+  using Operands = List<OutA<'d'>, InA<'a', F32x2>>;
+  static U32 execute(F32x2 a) { return class_of(a.lane[0]) | class_of(a.lane[1]) << 8; }
 };
 
 struct F32toi32 {

@@ -407,7 +407,7 @@ struct F16v2class {
       .syntax = "f16v2class $d, $a",
       .encoding = "52a0C2d0",
       .pipe = Pipe::kAux,
-      .summary = "The classes of f16, a byte each, in the order of IEEE 754-2008 5.7.2.",
+      .summary = "The classes of f16, a byte each, numbered like those of `f32class`.",
       .where = Where::kWorker};
   using Operands = List<OutA<'d'>, InA<'a', F16x2>>;
   static U32 execute(F16x2 a) {
@@ -435,7 +435,7 @@ struct F16v4class {
       .syntax = "f16v4class $d, $a",
       .encoding = "52a0C4d0",
       .pipe = Pipe::kAux,
-      .summary = "The classes of f16, a byte each, in the order of IEEE 754-2008 5.7.2.",
+      .summary = "The classes of f16, a byte each, numbered like those of `f32class`.",
       .where = Where::kWorker};
   using Operands = List<OutA<'d'>, InA<'a', F16x4>>;
   static U32 execute(F16x4 a) {

@@ -23,6 +23,7 @@ class WorkerSlots {
   [[nodiscard]] std::uint64_t free_from(std::uint64_t cycle) const;
   /// When the last worker has left.
   [[nodiscard]] std::uint64_t all_left() const;
+  [[nodiscard]] std::uint32_t workers() const { return static_cast<std::uint32_t>(runs_.size()); }
   [[nodiscard]] bool busy(std::uint32_t id, std::uint64_t cycle) const {
     return runs_[id].end > cycle;
   }

@@ -34,13 +34,39 @@ std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {
       return isa::low(issue_);
     case isa::kCountU:
       return isa::high(issue_);
-    default:
+    case isa::kTileId:
       return context_.csrs[number];
+    default:
+      if (!is_writable(number)) {
+        fault("a control register that the supervisor does not have, or that is not modelled");
+        return 0;
+      }
+      return context_.csrs[number];
+  }
+}
+
+bool SupervisorEnvironment::is_writable(std::uint32_t number) const {
+  switch (number) {
+    case isa::kCr:
+    case isa::kFpIctl:
+    case isa::kCccsLoad:
+    case kIncomingMuxCsr:
+    case kIncomingDcountCsr:
+    case kOutgoingBaseCsr:
+      return true;
+    default:
+      return number - WorkerLauncher::kFirstWorkerBase < context_.slots.workers();
   }
 }
 
 void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   if (stopped_) return;
+  if (!is_writable(number)) {
+    return fault("a control register that the supervisor cannot write, or that is not modelled");
+  }
+  if (number == isa::kFpIctl && (value & isa::kFpCtlModes) != 0) {
+    return fault(isa::kFpModeProblem);
+  }
   context_.csrs[number] = value;
   switch (number) {
     case isa::kCr:
@@ -69,6 +95,7 @@ void SupervisorEnvironment::set_weight(std::uint32_t number, std::uint64_t value
 void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
                                     std::uint32_t stride) {
   if (!exchange_is_over()) return;
+  if (state % 4 != 0) return fault("a vertex state that is not 4-byte aligned");
   if (context_.slots.all_left() > issue_) return fault("runall while workers are running");
   launcher_.run_batch(context_, issue_, entry, state, stride);
   if (launcher_.fault()) {
@@ -79,6 +106,7 @@ void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
 
 void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_offset) {
   if (!exchange_is_over()) return;
+  if (state_offset % 4 != 0) return fault("a vertex state that is not 4-byte aligned");
   if (!launcher_.run_single(context_, issue_, entry, state_offset)) {
     return fault("run while every worker is running");
   }

@@ -79,6 +79,8 @@ class SupervisorEnvironment {
   [[nodiscard]] std::uint64_t extra() const { return extra_; }
 
  private:
+  /// Whether a program may write, and read back, a control register.
+  [[nodiscard]] bool is_writable(std::uint32_t number) const;
   /// False when the words that the ports were told to move must come first.
   bool exchange_is_over() {
     if (context_.events.empty()) return true;

@@ -29,6 +29,20 @@ std::uint8_t place_of_register(const OperandInfo& operand, std::uint32_t number,
   return static_cast<std::uint8_t>(first + number);
 }
 
+/// Whether an instruction loads two values into one register (`ld2x64pace`).
+bool destinations_overlap(const InstructionInfo& info, std::uint32_t word) {
+  for (std::size_t i = 0; i < info.operands.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const OperandInfo &a = info.operands[i], &b = info.operands[j];
+      if (!a.is_register || !b.is_register || a.role != Role::kOut || b.role != Role::kOut)
+        continue;
+      const std::uint32_t at = a.field.extract(word), other = b.field.extract(word);
+      if (a.file == b.file && at < other + b.count && other < at + a.count) return true;
+    }
+  }
+  return false;
+}
+
 std::uint8_t slots_of(const InstructionInfo& info, const MachineConfig& machine) {
   const auto slots = info.spec.slots;
   return static_cast<std::uint8_t>(slots == nullptr ? 1 : machine.costs.*slots);
@@ -95,6 +109,10 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
   const WorkerHandlers& handlers = worker_handlers()[info->number];
   if (handlers.solo == nullptr) {
     return make_fault(step, fmt::format("`{}` on a worker", disassemble(step.word, step.pc)));
+  }
+  if (destinations_overlap(*info, step.word)) {
+    return make_fault(step, fmt::format("`{}` has one register twice as its destination",
+                                        disassemble(step.word, step.pc)));
   }
   step.slots = slots_of(*info, machine_);
   place_registers(*info, step.word, step.registers);

@@ -12,8 +12,9 @@ namespace superstep {
 /// What the instructions of a worker see of their tile.
 class WorkerEnvironment {
  public:
-  WorkerEnvironment(WorkerContext& context, std::uint32_t next_pc)
-      : context_(context), next_pc_(next_pc) {}
+  /// An instruction, or bundle, of `bytes` at `pc`.
+  WorkerEnvironment(WorkerContext& context, std::uint32_t pc, std::uint32_t bytes)
+      : context_(context), pc_(pc), next_pc_(pc + bytes) {}
 
   template <class T>
   T load(std::uint32_t address) {
@@ -74,7 +75,7 @@ class WorkerEnvironment {
   std::uint32_t csr(std::uint32_t number) {
     switch (number) {
       case isa::kPc:
-        return next_pc_ - 4;
+        return pc_;
       case isa::kWsr:
         return context_.id;
       case isa::kVertexBaseCsr:
@@ -82,6 +83,8 @@ class WorkerEnvironment {
       case isa::kWorkerBaseCsr:
         return context_.registers[isa::kWorkerBase];
       case isa::kFpSts:
+      case isa::kFpClr:
+      case isa::kPrngSeed:
         return 0;
       case isa::kFpCtl:
         return context_.fp_control;
@@ -101,14 +104,16 @@ class WorkerEnvironment {
     if (number == isa::kFpClr) {
       if ((value & isa::kFpClrZaacc) != 0) context_.accumulators.fill(0.0F);
     } else if (number == isa::kFpCtl) {
+      if ((value & isa::kFpCtlModes) != 0) return fault(isa::kFpModeProblem);
       context_.fp_control = value;
     } else if (number == isa::kTas) {
       context_.tas = value;
     } else if (number >= isa::kPrng00 && number <= isa::kPrng11) {
       set_half_of(context_.random[(number - isa::kPrng00) / 2], (number - isa::kPrng00) % 2, value);
     } else if (number == isa::kPrngSeed) {
-      // How the seed fills the generator is not public.
-      context_.random = {0x9e3779b97f4a7c15U * (value + 1ULL), 0xbf58476d1ce4e5b9U ^ value};
+      // graphcore/ipu_assembly_support, $PRNG_SEED.
+      context_.random = {isa::pair_of(value, ~value),
+                         isa::pair_of(value << 13 | ~value >> 19, ~value << 13 | value >> 19)};
     } else {
       fault("a control register that a worker cannot write, or that is not modelled");
     }
@@ -145,6 +150,7 @@ class WorkerEnvironment {
   }
 
   WorkerContext& context_;
+  std::uint32_t pc_;
   std::uint32_t next_pc_;
   std::uint32_t target_ = 0;
   std::uint32_t repeat_count_ = 0;

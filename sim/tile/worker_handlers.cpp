@@ -85,7 +85,7 @@ const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step,
 /// Main reads and checks, aux runs, main writes.
 template <class R, bool kBundle>
 const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
-  WorkerEnvironment env(context, step->pc + (kBundle ? 8 : 4));
+  WorkerEnvironment env(context, step->pc, kBundle ? 8 : 4);
   const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
   if (env.failed()) [[unlikely]] {
     return stop(context, WorkerContext::Stop::kFault, step->pc);
@@ -117,7 +117,7 @@ const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
 /// An auxiliary instruction has no access to memory; one that fails leaves its cause.
 template <class R>
 void run_aux(WorkerContext& context, const WorkerStep* step) {
-  WorkerEnvironment env(context, step->pc + 8);
+  WorkerEnvironment env(context, step->pc, 8);
   const auto outputs =
       execute_record<R>(env, inputs_of<R>(context, step->aux_registers, step->aux_word));
   write_outputs<R>(context, step->aux_registers, outputs);

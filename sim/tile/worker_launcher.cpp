@@ -11,7 +11,6 @@ namespace {
 /// A worker that takes more slots than this is taken for an endless loop: about 20 seconds of
 /// machine time.
 constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 34;
-constexpr std::uint32_t kFirstWorkerBase = 0x21;  ///< CSRs 0x21 … 0x26 (osmarks/ipu-stack)
 
 }  // namespace
 

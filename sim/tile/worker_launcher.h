@@ -15,6 +15,9 @@ namespace superstep {
 /// Runs a tile's workers, each to its end alone.
 class WorkerLauncher {
  public:
+  /// CSR of worker 0's scratch base; the others follow (osmarks/ipu-stack).
+  static constexpr std::uint32_t kFirstWorkerBase = 0x21;
+
   WorkerLauncher(const MachineConfig& machine, TileMemory& memory, const Weights& weights,
                  CodeStore& code)
       : machine_(machine), memory_(memory), code_(code), context_(machine, memory, weights) {}

@@ -6,7 +6,6 @@ namespace superstep {
 namespace {
 
 using testing::kData;
-using testing::kInterleaved;
 using testing::TileRun;
 
 std::string cause_of(const std::string& codelet) {
@@ -16,50 +15,6 @@ std::string cause_of(const std::string& codelet) {
       run.supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
   EXPECT_EQ(stop.kind, TileStop::Kind::kFault);
   return run.tile().fault() ? run.tile().fault()->context + ": " + run.tile().fault()->cause : "";
-}
-
-TEST(Memory, LoadsExtendAndBroadcast) {
-  const std::vector<std::uint32_t> out = testing::run_worker(
-      "ldz8 $m0, $mvertex_base, 3\n lds8 $m1, $mvertex_base, 3\n"
-      "ldz16 $m2, $mvertex_base, 1\n lds16 $m3, $mvertex_base, 1\n"
-      "ldb16 $a0, $mvertex_base, 1\n"
-      "st32 $m0, $mvertex_base, $mzero, 0\n st32 $m1, $mvertex_base, $mzero, 1\n"
-      "st32 $m2, $mvertex_base, $mzero, 2\n st32 $m3, $mvertex_base, $mzero, 3\n"
-      "st32 $a0, $mvertex_base, $mzero, 4\n exitz $mzero",
-      {0x81fe1234}, 5);
-  EXPECT_EQ(out, (std::vector<std::uint32_t>{0x81, 0xffffff81, 0x81fe, 0xffff81fe, 0x81fe81fe}));
-}
-
-TEST(Memory, StepFormsMoveTheDeltaByAtoms) {
-  const std::vector<std::uint32_t> out = testing::run_worker(
-      "setzi $m1, 0\n setzi $m2, 3\n"
-      "ld32step $m3, $mvertex_base, $m1+=, 2\n ld32step $m4, $mvertex_base, $m1+=, -1\n"
-      "ldz16step $m5, $mvertex_base, $m1+=, $m2\n"
-      "st32 $m3, $mvertex_base, $mzero, 4\n st32 $m4, $mvertex_base, $mzero, 5\n"
-      "st32 $m5, $mvertex_base, $mzero, 6\n st32 $m1, $mvertex_base, $mzero, 7\n exitz $mzero",
-      {10, 0x55, 30, 40, 0, 0, 0, 0}, 8);
-  EXPECT_EQ(out[4], 10U);
-  EXPECT_EQ(out[5], 30U);
-  EXPECT_EQ(out[6], 0x55U);
-  EXPECT_EQ(out[7], 4U + 6);
-}
-
-TEST(Memory, PacedAccessesStepByAtomsOrByTheStridesOfTheRegister) {
-  TileRun run;
-  std::vector<std::uint32_t> input(64);
-  for (std::uint32_t i = 0; i < 64; ++i) input[i] = i;
-  run.put(0x60000, input);
-  run.put(0x70000, input);
-  // Stride 1 is 2 atoms, stride 2 is -1.
-  run.put<std::uint32_t>(kData, {0x60000, 0x70000, 2 | 0x3ff << 10});
-  run.slots(
-      "ld32 $m0, $mvertex_base, 0\n ld32 $m1, $mvertex_base, 1\n ld32 $m4, $mvertex_base, 2\n"
-      "ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0b0001\n"
-      "ld2x64pace $a4:5, $a6:7, $m0:1+=, $m4, 0b1000\n"
-      "ld2x64pace $a8:9, $a10:11, $m0:1+=, $m4, 0b0000\n"
-      "st64 $a4:5, $mvertex_base, 4\n st64 $a6:7, $mvertex_base, 5\n"
-      "st64 $a8:9, $mvertex_base, 6\n st64 $a10:11, $mvertex_base, 7\n exitz $mzero");
-  EXPECT_EQ(run.get(kData + 32, 8), (std::vector<std::uint32_t>{4, 5, 2, 3, 6, 7, 0, 1}));
 }
 
 TEST(Memory, PackedAddressesReachTheWholeMemory) {
@@ -119,14 +74,6 @@ TEST(Memory, AFaultInsideARepeatIsDatedToItsSlot) {
       "{ nop ; fnop }\n{ ld64step $a0:1, $mzero, $m0+=, 1 ; fnop }\n exitz $mzero");
   EXPECT_EQ(stop.kind, TileStop::Kind::kFault);
   EXPECT_EQ(stop.cycle, 7U + 6 + 6 * (3 + 1 + 2 * 2 + 1));
-}
-
-TEST(Memory, Wide128BitLoadsTakeTheInterleavedRegion) {
-  TileRun run;
-  run.put<std::uint32_t>(kInterleaved, {1, 2, 3, 4});
-  run.slots(
-      "setzi $m0, 0x80000\n ld128 $a4:7, $m0, 0\n st64 $a6:7, $mvertex_base, 0\n exitz $mzero");
-  EXPECT_EQ(run.get(kData, 2), (std::vector<std::uint32_t>{3, 4}));
 }
 
 TEST(Memory, CodeThatIsOverwrittenRunsAsItIsNow) {
