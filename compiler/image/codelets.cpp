@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_transpose.h"
 
 namespace superstep {
@@ -28,6 +29,7 @@ struct Generate {
   vertex::Codelet operator()(const AmpProductSpec& spec) const {
     return vertex::amp_product(machine, spec.product);
   }
+  vertex::Codelet operator()(const AddPartsSpec&) const { return vertex::add_parts(machine); }
   vertex::Codelet operator()(const AmpTransposeSpec&) const {
     return vertex::amp_transpose(machine);
   }

@@ -70,6 +70,8 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
     for (const Interval& interval : buffer.layout->intervals()) {
       StorageRequest request{buffer.bytes(interval), lifetimes[b].first, lifetimes[b].last,
                              received[b]};
+      // 128-bit accesses are aligned; what has no range of its own is placed after those that have.
+      if (buffer.region != Buffer::Region::kAny) request.bytes = (request.bytes + 15) / 16 * 16;
       if (buffer.region == Buffer::Region::kInterleaved) request.range = 0;
       if (buffer.region == Buffer::Region::kFirst) request.range = 1;
       for (const TileId tile : interval.tiles)

@@ -7,6 +7,7 @@
 #include "compiler/lower/product.h"
 #include "compiler/lower/reduce.h"
 #include "compiler/ops/op.h"
+#include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_product.h"
 
 namespace superstep {
@@ -225,9 +226,15 @@ class ProductLowering {
     const BufferId sums = values_.add_temporary(partial, builder_.layouts().of(type),
                                                 product_.origin.name, product_.origin.source);
     const LayoutPtr layout = builder_.buffer(sums).layout;
+    const std::int64_t unit = partial == DType::kF32 ? vertex::kAddPartsGroup : 1;
+    const auto pitch = [&](const Interval& interval) {
+      return (interval.count + unit - 1) / unit * unit;
+    };
     std::vector<Interval> intervals;
+    std::int64_t begin = 0;
     for (const Interval& interval : layout->intervals()) {
-      intervals.push_back({interval.begin * splits, interval.count * splits, interval.tiles});
+      intervals.push_back({begin, pitch(interval) * splits, interval.tiles});
+      begin = intervals.back().end();
     }
     const BufferId received =
         values_.add_temporary(partial, std::make_shared<const Layout>(intervals),
@@ -240,19 +247,55 @@ class ProductLowering {
             [&](std::size_t number, const Box& box) {
               const Interval& interval = layout->intervals()[number];
               Box moved = box;
-              moved.to = intervals[number].begin + static_cast<std::int64_t>(ik) * interval.count +
+              moved.to = intervals[number].begin + static_cast<std::int64_t>(ik) * pitch(interval) +
                          (box.to - interval.begin);
               pieces.push_back({products, simplified(std::move(moved))});
             });
       }
     }
     const Time time = move(builder_, received, pieces, multiplied.time, product_.origin);
-    add_up(received, sums, partial, time);
+    if (partial == DType::kF32) {
+      builder_.mutable_buffer(received).region = Buffer::Region::kInterleaved;
+      add_parts(received, sums, time);
+    } else {
+      add_up(received, sums, partial, time);
+    }
     if (partial == result_) {
       values_.set_stored(target, sums, time);
     } else {
       values_.set_stored(target, convert(sums, type, time), time);
     }
+  }
+
+  void add_parts(BufferId received, BufferId sums, Time time) {
+    ComputeSet set{.name = product_.origin.name + ".sum",
+                   .operation = product_.origin.operation,
+                   .source = product_.origin.source,
+                   .codelet = builder_.add_codelet("add parts", AddPartsSpec{}),
+                   .launches = {},
+                   .reads = {received},
+                   .writes = {sums}};
+    const std::int64_t parts = product_.plan.depth_splits;
+    const std::int64_t workers = builder_.machine().tile.workers;
+    constexpr std::int64_t kGroup = vertex::kAddPartsGroup;
+    for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
+      const std::int64_t groups = (interval.count + kGroup - 1) / kGroup;
+      std::vector<StateWord> state;
+      for (std::int64_t w = 0; w < workers; ++w) {
+        const std::int64_t first = w * groups / workers * kGroup;
+        const std::int64_t last = std::min((w + 1) * groups / workers * kGroup, interval.count);
+        state.push_back(StateWord::number(parts));
+        state.push_back(StateWord::address(received, first * 4));
+        state.push_back(StateWord::address(sums, first * 4));
+        state.push_back(StateWord::number((last - first + 1) / 2));
+        state.push_back(StateWord::number(groups * kGroup / 4));
+      }
+      set.launches.push_back({.tile = interval.tiles[0],
+                              .state = std::move(state),
+                              .worker_words = vertex::kAddPartsStateWords});
+      set.flops += static_cast<std::uint64_t>(interval.count * (parts - 1));
+    }
+    builder_.add_compute(time, std::move(set));
   }
 
   void add_up(BufferId received, BufferId sums, DType dtype, Time time) {

@@ -305,12 +305,15 @@ class Mover {
     }
     IntervalPlan& plan = plans_[i];
     std::vector<Part> staged;
+    const auto is_here = [&](const Part& part) {
+      return is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval]);
+    };
+    const bool all_here = std::ranges::all_of(parts, is_here);
     for (Part& part : parts) {
-      const Interval& source =
-          builder_.buffer(part.source).layout->intervals()[part.source_interval];
-      if (is_local(i, source)) {
+      // In an exchange that other parts need anyway, a tile may as well send to itself.
+      if (is_here(part) && (all_here || !plan_direct(plan, part, interval_bytes))) {
         plan.copies.push_back({part.source, part.box, part.round});
-      } else if (!plan_direct(plan, part, interval_bytes)) {
+      } else if (!is_here(part) && !plan_direct(plan, part, interval_bytes)) {
         staged.push_back(std::move(part));
       }
     }

@@ -63,8 +63,9 @@ struct AmpProductSpec {
   vertex::AmpProduct product;
 };
 struct AmpTransposeSpec {};
+struct AddPartsSpec {};
 using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, MatmulSpec, AmpProductSpec,
-                                 AmpTransposeSpec>;
+                                 AmpTransposeSpec, AddPartsSpec>;
 
 /// A word of vertex state: a number, or an address that is known once memory is allocated.
 struct StateWord {

@@ -277,6 +277,18 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
         }
       }
     }
+  } else if (std::holds_alternative<AddPartsSpec>(spec)) {
+    for (std::size_t w = 0; w < launch.state.size(); w += launch.worker_words) {
+      for (std::int64_t e = 0; e < 2 * number(w + 3); ++e) {
+        float sum = 0;
+        for (std::int64_t p = 0; p < number(w); ++p) {
+          float part = 0;
+          pointer(w + 1).plus(p * number(w + 4) * 16 + e * 4).read(&part, 4);
+          sum += part;
+        }
+        pointer(w + 2).plus(e * 4).write(&sum, 4);
+      }
+    }
   } else if (std::holds_alternative<AmpTransposeSpec>(spec)) {
     for (std::size_t w = 0; w < launch.state.size(); w += launch.worker_words) {
       const std::int64_t pitch = number(w + 3) * 8;
