@@ -126,12 +126,18 @@ class AmpLowering {
   void add_padding(Gathering& weights) {
     const std::int64_t inputs = kernel_.depth(), live = product_.sizes.depth % inputs;
     if (live == 0) return;
-    const BufferId zeros = add(product_.input, {{0, inputs, {TileId{product_.first_tile}}}},
-                               ".zeros", Buffer::Region::kAny);
+    const std::vector<OperandBlock> blocks = product_.right_blocks();
+    Interval everywhere{0, inputs, {}};
+    for (const OperandBlock& block : blocks) {
+      if (block.depth.last != product_.sizes.depth) continue;
+      everywhere.tiles.insert(everywhere.tiles.end(), block.tiles.begin(), block.tiles.end());
+    }
+    std::ranges::sort(everywhere.tiles);
+    const BufferId zeros =
+        add(product_.input, {std::move(everywhere)}, ".zeros", Buffer::Region::kAny);
     Buffer& constant = builder_.mutable_buffer(zeros);
     constant.kind = Buffer::Kind::kConstant;
     constant.contents.resize(static_cast<std::size_t>(inputs * bytes_));
-    const std::vector<OperandBlock> blocks = product_.right_blocks();
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       if (blocks[b].depth.last != product_.sizes.depth) continue;
       const std::int64_t area = weights_area(blocks[b].free, blocks[b].depth);
