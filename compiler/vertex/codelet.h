@@ -71,7 +71,9 @@ enum class Access : std::uint8_t {
 /// are reduced together (arg-min: two). `expression` has inputs 0..k-1 (accumulators) and k..2k-1
 /// (elements), and k outputs. State: {outer, reduced, inner, initial-value addresses (k), output
 /// addresses (k), input addresses (k), scratch address}. Element order: ascending, from the initial
-/// value.
+/// value; but where one f32 operation is all (kAdd, kMul, kMin, kMax of the accumulator and the
+/// element), inner is 1 and reduced is even, elements of even index from the initial value, those
+/// of odd index from the operation's neutral value, then the one result with the other.
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 

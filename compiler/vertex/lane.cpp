@@ -79,10 +79,11 @@ Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base, cons
   return result;
 }
 
-Reg load_stepping(WorkerCode& code, DType dtype, Form form, Reg pointer, Reg result) {
+Reg load_stepping(WorkerCode& code, DType dtype, Form form, Reg pointer, Reg result,
+                  const Arg& stride) {
   if (!result.valid()) result = code.fresh(load_file(dtype, form));
   code.emit(std::string(load_name(dtype, form)) + "step",
-            {def(result), "$mzero", step(pointer), 1});
+            {def(result), "$mzero", step(pointer), stride});
   return result;
 }
 

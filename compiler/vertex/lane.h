@@ -105,8 +105,10 @@ class Lane {
 /// `dtype` (an f16 loads as kMain or kHalf).
 [[nodiscard]] Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base,
                                const Arg& delta, const Arg& offset);
-/// Loads the element at `pointer`, which steps to the next one; into `result` when that is given.
-Reg load_stepping(WorkerCode& code, DType dtype, Form form, Reg pointer, Reg result = {});
+/// Loads the element at `pointer`, which goes on by `stride` elements; into `result` when that is
+/// given.
+Reg load_stepping(WorkerCode& code, DType dtype, Form form, Reg pointer, Reg result = {},
+                  const Arg& stride = 1);
 /// The form in which an element of `dtype` is best loaded or kept when `form` is wanted.
 [[nodiscard]] Form loadable(DType dtype, Form form);
 

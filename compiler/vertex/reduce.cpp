@@ -1,168 +1,317 @@
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
-#include "compiler/vertex/output_block.h"
+#include "compiler/vertex/lane.h"
+#include "compiler/vertex/reduce_plan.h"
 
 namespace superstep::vertex {
 namespace {
 
+constexpr std::uint32_t kNegativeZero = 0x80000000;
+
 std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
 Form accumulator_form(DType dtype) { return is_float(dtype) ? Form::kArith : Form::kMain; }
 
+/// An operation on f32 that is all of an expression.
+struct SingleOperation {
+  const char *one, *two;  ///< instructions on f32 and on pairs
+  std::uint32_t neutral;  ///< changes no operand
+  bool drops_nan;
+};
+
+std::optional<SingleOperation> single_operation(const Expression& expression,
+                                                const std::vector<Node>& outputs,
+                                                const std::vector<DType>& dtypes) {
+  if (dtypes.size() != 1 || dtypes[0] != DType::kF32) return std::nullopt;
+  const Expression::Step& step = expression.steps()[outputs[0].id];
+  if (step.operands.size() != 2) return std::nullopt;
+  const Expression::Step& x = expression.steps()[step.operands[0]];
+  const Expression::Step& y = expression.steps()[step.operands[1]];
+  if (x.primitive != Primitive::kInput || y.primitive != Primitive::kInput || x.bits == y.bits)
+    return std::nullopt;
+  switch (step.primitive) {
+    case Primitive::kAdd:
+      return SingleOperation{"f32add", "f32v2add", kNegativeZero, false};
+    case Primitive::kMul:
+      return SingleOperation{"f32mul", "f32v2mul", 0x3f800000, false};
+    case Primitive::kMax:
+      return SingleOperation{"f32max", "f32v2max", 0xff800000, true};
+    case Primitive::kMin:
+      return SingleOperation{"f32min", "f32v2min", 0x7f800000, true};
+    default:
+      return std::nullopt;
+  }
+}
+
+bool can_repeat(const Expression& expression) {
+  const auto& steps = expression.steps();
+  return std::none_of(steps.begin(), steps.end(), [](const Expression::Step& step) {
+    return step.primitive == Primitive::kRem && is_float(step.dtype);
+  });
+}
+
+/// What a worker's list has: addresses of outputs and, for narrow ones, how many bits the last word
+/// lacks, then commands, then -1. A command is {turns - 1, addresses of inputs, what `count` says,
+/// stride in loads (0: kRows, negative: kSingles), then but for kRows what to add to addresses
+/// behind a column, outer rows - 1, what to add behind a row}; additions are bytes for each size of
+/// element.
+struct ListLayout {
+  std::vector<DType> dtypes;
+
+  [[nodiscard]] std::vector<std::uint32_t> sizes() const {
+    std::vector<std::uint32_t> result;
+    for (const DType dtype : dtypes) {
+      if (std::find(result.begin(), result.end(), bytes_of(dtype)) == result.end())
+        result.push_back(bytes_of(dtype));
+    }
+    return result;
+  }
+  [[nodiscard]] std::uint32_t lanes() const {
+    std::uint32_t most = 1;
+    for (const DType dtype : dtypes) most = std::max(most, 4 / bytes_of(dtype));
+    return most;
+  }
+};
+
+/// Everything that reductions have in common: the walk over lists and columns.
 class Reduction {
  public:
   Reduction(WorkerCode& code, const Expression& expression, const std::vector<Node>& outputs,
-            const std::vector<DType>& dtypes)
+            const std::vector<DType>& dtypes, bool by_repeat)
       : code_(code),
         expression_(expression),
         outputs_(outputs),
         dtypes_(dtypes),
-        lane_(code, expression, std::vector<Access>(2 * dtypes.size(), Access::kVector), {}) {}
+        layout_{dtypes},
+        lane_(code, expression, std::vector<Access>(2 * dtypes.size(), Access::kVector), {}),
+        by_repeat_(by_repeat) {}
 
   void emit() {
-    const std::size_t k = dtypes_.size();
-    std::uint32_t lanes = 1;
-    for (const DType dtype : dtypes_) lanes = std::max(lanes, 4 / bytes_of(dtype));
-    const Label done = code_.label(), loop = code_.label(), same_row = code_.label();
-    code_.begin_prologue();
-    const Reg outer = state(0), inner = state(2);
-    reduced_ = state(1);
-    const Reg total = code_.m("mul", {outer, inner});
-    code_.branch("brz", {total}, done);
-    OutputBlock block(code_, total, lanes, done);
-    const Division place = divide_small(code_, block.element(), inner);
-    column_ = place.remainder;
-    // First element of the current column of the input.
-    first_ = code_.m("mul", {code_.m("mul", {place.quotient, inner}), reduced_});
-    first_ = code_.m("add", {first_, column_});
-    const Reg skip = code_.m("sub", {code_.m("mul", {reduced_, inner}), inner});
-    stride_ = inner;
-    std::vector<OutputCursor> cursors;
-    std::vector<Reg> initial;
-    for (std::size_t i = 0; i < k; ++i) {
-      cursors.emplace_back(code_, dtypes_[i], state(3 + k + i), block);
-      from_.push_back(state(3 + 2 * k + i));
-      initial.push_back(load_initial(i));
-      accumulators_.push_back(code_.fresh(code_.file(initial[i])));
+    const Label next = code_.label(), done = code_.label(), rows = code_.label(),
+                singles = code_.label();
+    list_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
+    for (const DType dtype : dtypes_) {
+      const Reg address = word();
+      to_.push_back({address, {}, {}, {}});
+      if (size_of(dtype) < 4) to_.back().missing = word();
     }
-    code_.end_prologue();
-
-    code_.place(loop);
-    for (std::size_t i = 0; i < k; ++i) code_.move(accumulators_[i], initial[i]);
-    if (const char* operation = single_operation()) {
-      fold_in_pairs(operation);
+    for (std::size_t i = 0; i < dtypes_.size(); ++i) initial_.push_back(load_initial(i));
+    for (std::size_t i = 0; i < dtypes_.size(); ++i) {
+      if (size_of(dtypes_[i]) == 4) continue;
+      to_[i].word = code_.constant(File::kM, 0);
+      to_[i].left = code_.constant(File::kM, 4 / bytes_of(dtypes_[i]) - 1);
+    }
+    const auto operation = single_operation(expression_, outputs_, dtypes_);
+    code_.place(next);
+    const Reg turns = word();
+    code_.branch("brneg", {turns}, done);
+    std::vector<Reg> from;
+    for (std::size_t i = 0; i < dtypes_.size(); ++i) from.push_back(word());
+    const Reg count = word();
+    if (operation) {
+      reduce_floats(*operation, next, turns, from[0], count, rows, singles);
     } else {
-      fold();
+      const Reg stride = word();
+      columns(next, turns, from, [&] { fold(from, count, stride); });
     }
-    for (std::size_t i = 0; i < k; ++i) cursors[i].put(storable(i), block);
-    code_.emit("add", {def(first_), first_, 1});
-    code_.emit("add", {def(column_), column_, 1});
-    code_.branch("brnz", {code_.m("cmpult", {column_, inner})}, same_row);
-    code_.set_constant(column_, 0);
-    code_.emit("add", {def(first_), first_, skip});
-    code_.place(same_row);
-    block.next(loop);
     code_.place(done);
+    finish_words();
     code_.exit();
   }
 
  private:
-  Reg state(std::size_t word) {
-    return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
-  }
+  struct Output {
+    Reg address, missing, word, left;  ///< but the first for elements narrower than a word
+  };
+
+  Reg word() { return code_.m("ld32step", {"$mzero", step(list_), 1}); }
 
   Reg load_initial(std::size_t i) {
-    const Form form = accumulator_form(dtypes_[i]);
-    const Reg raw =
-        load_element(code_, dtypes_[i], loadable(dtypes_[i], form), state(3 + i), "$mzero", 0);
+    const Form form = loadable(dtypes_[i], accumulator_form(dtypes_[i]));
+    const Reg raw = load_element(code_, dtypes_[i], form, word(), "$mzero", 0);
     return dtypes_[i] == DType::kF16 ? code_.a("f16tof32", {raw}) : raw;
   }
 
-  Reg storable(std::size_t i) {
-    return dtypes_[i] == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulators_[i]}))
-                                     : accumulators_[i];
-  }
-
-  // The instruction for `accumulator op element` of f32, if that is all.
-  [[nodiscard]] const char* single_operation() const {
-    if (dtypes_.size() != 1 || dtypes_[0] != DType::kF32) return nullptr;
-    const Expression::Step& step = expression_.steps()[outputs_[0].id];
-    if (step.operands.size() != 2) return nullptr;
-    const Expression::Step& x = expression_.steps()[step.operands[0]];
-    const Expression::Step& y = expression_.steps()[step.operands[1]];
-    if (x.primitive != Primitive::kInput || y.primitive != Primitive::kInput || x.bits == y.bits)
-      return nullptr;
-    switch (step.primitive) {
-      case Primitive::kAdd:
-        return "f32add";
-      case Primitive::kMul:
-        return "f32mul";
-      case Primitive::kMax:
-        return "f32max";
-      case Primitive::kMin:
-        return "f32min";
-      default:
-        return nullptr;
-    }
-  }
-
-  // The load of the next element goes with the operation on this one: one slot an element, three
-  // where NaNs have to be noticed.
-  void fold_in_pairs(const char* operation) {
-    const Reg accumulator = accumulators_[0];
-    const bool drops_nan =
-        std::string_view(operation) == "f32max" || std::string_view(operation) == "f32min";
-    const Label none = code_.label(), last = code_.label();
-    const Reg ordered = code_.fresh(File::kA), is_number = code_.fresh(File::kA);
-    if (drops_nan) code_.emit("f32cmpeq", {def(ordered), accumulator, accumulator});
-    code_.branch("brz", {reduced_}, none);
-    const Reg delta = code_.m("shl", {first_, 2});
-    const Reg element = code_.fresh(File::kA);
-    code_.emit("ld32step", {def(element), from_[0], step(delta), stride_});
-    const Reg count = code_.m("add", {reduced_, -1});
-    code_.branch("brz", {count}, last);
-    repeat(code_, count, [&] {
-      if (drops_nan) {
-        code_.bundle({"nop", {}}, {"f32cmpeq", {def(is_number), element, element}});
-        code_.bundle({"nop", {}}, {"and", {def(ordered), ordered, is_number}});
+  // Runs `column` for each column of a command; it leaves addresses behind its column.
+  template <class Column>
+  void columns(Label next, Reg turns, const std::vector<Reg>& from, const Column& column) {
+    const Label again = code_.label();
+    std::vector<Reg> skips, outer_skips;
+    for (std::size_t i = 0; i < layout_.sizes().size(); ++i) skips.push_back(word());
+    const Reg outers = word();
+    for (std::size_t i = 0; i < layout_.sizes().size(); ++i) outer_skips.push_back(word());
+    const Reg left = code_.fresh(File::kM);
+    code_.move(left, turns);
+    code_.place(again);
+    column();
+    const auto advance = [&](const std::vector<Reg>& by) {
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        const auto sizes = layout_.sizes();
+        const auto at = std::find(sizes.begin(), sizes.end(), bytes_of(dtypes_[i]));
+        code_.emit("add",
+                   {def(from[i]), from[i], by[static_cast<std::size_t>(at - sizes.begin())]});
       }
-      code_.bundle({"ld32step", {def(element), from_[0], step(delta), stride_}},
-                   {operation, {def(accumulator), accumulator, element}});
-    });
-    code_.place(last);
-    code_.emit(operation, {def(accumulator), accumulator, element});
-    if (drops_nan) {
-      code_.emit("f32cmpeq", {def(is_number), element, element});
-      code_.emit("and", {def(ordered), ordered, is_number});
-    }
-    code_.place(none);
-    if (!drops_nan) return;
-    const Reg nan = code_.constant(File::kA, 0x7fc00000);
-    const Reg number = code_.a("and", {accumulator, ordered});
-    code_.emit("or", {def(accumulator), number, code_.a("andc", {nan, ordered})});
+    };
+    advance(skips);
+    code_.branch("brnzdec", {both(left)}, again);
+    code_.branch("brz", {outers}, next);
+    advance(outer_skips);
+    code_.emit("add", {def(outers), outers, -1});
+    code_.move(left, turns);
+    code_.branch("bri", {}, again);
   }
 
-  void fold() {
-    const std::size_t k = dtypes_.size();
-    const Label loop = code_.label(), none = code_.label();
-    code_.branch("brz", {reduced_}, none);
-    const Reg count = code_.m("add", {reduced_, -1});
-    Reg deltas[5], strides[5];
-    for (const DType dtype : dtypes_) {
-      const std::uint32_t size = bytes_of(dtype);
-      if (deltas[size].valid()) continue;
-      deltas[size] = code_.m("mul", {first_, size});
-      code_.begin_prologue();
-      strides[size] = code_.m("mul", {stride_, size});
-      code_.end_prologue();
+  // `rpt` counts to 65535; `upper` is what is above that of the count.
+  template <class Body>
+  void repeat_long(Reg count, Reg upper, const Body& body) {
+    const Label done = code_.label(), again = code_.label();
+    code_.begin_repeat(count);
+    body();
+    code_.end_repeat();
+    code_.branch("brz", {upper}, done);
+    const Reg chunks = code_.m("add", {upper, -1});
+    const Reg most = code_.constant(File::kM, 65535), one = code_.constant(File::kM, 1);
+    code_.place(again);
+    for (const Reg turns : {most, one}) {
+      code_.begin_repeat(turns);
+      body();
+      code_.end_repeat();
     }
-    code_.place(loop);
-    lane_.begin([&](std::uint32_t input, Form form) {
-      const DType dtype = dtypes_[input - k];
-      return load_element(code_, dtype, form, from_[input - k], deltas[size_of(dtype)], 0);
+    code_.branch("brnzdec", {both(chunks)}, again);
+    code_.place(done);
+  }
+
+  void reduce_floats(const SingleOperation& operation, Label next, Reg turns, Reg from, Reg count,
+                     Label rows, Label singles) {
+    code_.begin_prologue();
+    // The sum with the negative zero is the operand, or the canonical NaN.
+    const Reg zero = operation.drops_nan ? code_.constant(File::kA, kNegativeZero) : Reg{};
+    code_.end_prologue();
+    const Reg stride = word();
+    const Reg upper = code_.m("shr", {count, 16});
+    code_.branch("brz", {stride}, rows);
+    code_.branch("brneg", {stride}, singles);
+    const Reg initial_pair = code_.fresh(File::kPair);
+    code_.emit("mov", {low(def(initial_pair)), initial_[0]});
+    code_.emit("mov", {high(def(initial_pair)), initial_[0]});
+    columns(next, turns, {from}, [&] {
+      const Reg sum = accumulate(operation, true, initial_pair, from, count, upper, stride);
+      code_.emit("st64step", {canonical(sum, true, zero), "$mzero", step(to_[0].address), 1});
     });
-    for (std::uint32_t i = 0; i < k; ++i)
-      lane_.provide(i, accumulator_form(dtypes_[i]), accumulators_[i]);
+
+    code_.place(singles);
+    const Reg positive = code_.m("sub", {"$mzero", stride});
+    columns(next, turns, {from}, [&] {
+      const Reg sum = accumulate(operation, false, initial_[0], from, count, upper, positive);
+      code_.emit("st32step", {canonical(sum, false, zero), "$mzero", step(to_[0].address), 1});
+    });
+
+    code_.place(rows);
+    reduce_rows(operation, next, turns, from, count, upper, zero);
+  }
+
+  // Folds a column into `initial`: the load of the next element goes with the operation on this
+  // one. One slot a load, three where NaNs have to be noticed.
+  Reg accumulate(const SingleOperation& operation, bool two, Reg initial, Reg from, Reg count,
+                 Reg upper, const Arg& stride) {
+    const File file = two ? File::kPair : File::kA;
+    const char* name = two ? operation.two : operation.one;
+    const char* compare = two ? "f32v2cmpne" : "f32cmpne";
+    const char* join = two ? "or64" : "or";
+    const Reg x = code_.fresh(file), sum = code_.fresh(file);
+    const Instruction load(two ? "ld64step" : "ld32step", {def(x), "$mzero", step(from), stride});
+    code_.emit(load);
+    if (two) {
+      code_.emit("or64", {def(sum), initial, "$a14:15"});
+    } else {
+      code_.emit("mov", {def(sum), initial});
+    }
+    Reg is_nan;
+    if (operation.drops_nan) {
+      not_number_ = code_.fresh(file);
+      is_nan = code_.fresh(file);
+      code_.emit(compare, {def(not_number_), initial, initial});
+    }
+    const auto note = [&](const auto& put) {
+      put(Instruction(compare, {def(is_nan), x, x}));
+      put(Instruction(join, {def(not_number_), not_number_, is_nan}));
+    };
+    repeat_long(count, upper, [&] {
+      if (operation.drops_nan) note([&](const Instruction& i) { code_.bundle({"nop", {}}, i); });
+      code_.bundle(load, {name, {def(sum), sum, x}});
+    });
+    code_.emit(name, {def(sum), sum, x});
+    if (operation.drops_nan) note([&](const Instruction& i) { code_.emit(i); });
+    return sum;
+  }
+
+  Reg canonical(Reg sum, bool two, Reg zero) {
+    if (!zero.valid()) return sum;
+    const Reg marked = code_.fresh(code_.file(sum)), result = code_.fresh(code_.file(sum));
+    code_.emit(two ? "or64" : "or", {def(marked), sum, not_number_});
+    Arg broadcast(zero);
+    if (two) broadcast.text = ":B";
+    code_.emit(two ? "f32v2add" : "f32add", {def(result), broadcast, marked});
+    return result;
+  }
+
+  void reduce_rows(const SingleOperation& operation, Label next, Reg turns, Reg from, Reg count,
+                   Reg upper, Reg zero) {
+    const Label again = code_.label(), none = code_.label();
+    const Reg initial_pair = code_.fresh(File::kPair);
+    code_.branch("brneg", {count}, none);
+    code_.emit("mov", {low(def(initial_pair)), initial_[0]});
+    const Reg neutral = code_.constant(File::kA, operation.neutral);
+    code_.emit("mov", {high(def(initial_pair)), neutral});
+    code_.place(again);
+    const Reg sum = accumulate(operation, true, initial_pair, from, count, upper, 1);
+    const Reg both_sums = code_.a(operation.one, {low(Arg(sum)), high(Arg(sum))});
+    if (operation.drops_nan) {
+      not_number_ = code_.a("or", {low(Arg(not_number_)), high(Arg(not_number_))});
+    }
+    code_.emit("st32step", {canonical(both_sums, false, zero), "$mzero", step(to_[0].address), 1});
+    code_.branch("brnzdec", {both(turns)}, again);
+    code_.branch("bri", {}, next);
+    code_.place(none);
+    code_.emit("st32step", {initial_[0], "$mzero", step(to_[0].address), 1});
+    code_.branch("brnzdec", {both(turns)}, none);
+    code_.branch("bri", {}, next);
+  }
+
+  // Any expression, one element at a time.
+  void fold(const std::vector<Reg>& from, Reg count, Reg stride) {
+    const std::size_t k = dtypes_.size();
+    std::vector<Reg> accumulators;
+    for (const Reg initial : initial_) {
+      accumulators.push_back(code_.fresh(code_.file(initial)));
+      code_.move(accumulators.back(), initial);
+    }
+    if (by_repeat_) {
+      repeat_long(count, code_.m("shr", {count, 16}),
+                  [&] { fold_element(from, stride, accumulators); });
+    } else {
+      const Label loop = code_.label(), none = code_.label();
+      code_.branch("brz", {count}, none);
+      const Reg left = code_.m("add", {count, -1});
+      code_.place(loop);
+      fold_element(from, stride, accumulators);
+      code_.branch("brnzdec", {both(left)}, loop);
+      code_.place(none);
+    }
+    for (std::size_t i = 0; i < k; ++i) put(i, accumulators[i]);
+  }
+
+  void fold_element(const std::vector<Reg>& from, Reg stride,
+                    const std::vector<Reg>& accumulators) {
+    const std::size_t k = dtypes_.size();
+    lane_.begin({});
+    for (std::uint32_t i = 0; i < k; ++i) {
+      const Form form = loadable(dtypes_[i], accumulator_form(dtypes_[i]));
+      lane_.provide(static_cast<std::uint32_t>(k) + i, form,
+                    load_stepping(code_, dtypes_[i], form, from[i], {}, stride));
+      lane_.provide(i, accumulator_form(dtypes_[i]), accumulators[i]);
+    }
     std::vector<Reg> results;
     for (std::size_t i = 0; i < k; ++i) {
       Reg result = lane_.value(outputs_[i].id, accumulator_form(dtypes_[i]));
@@ -174,21 +323,102 @@ class Reduction {
       }
       results.push_back(result);
     }
-    for (std::size_t i = 0; i < k; ++i) code_.move(accumulators_[i], results[i]);
-    for (const std::uint32_t size : {1U, 2U, 4U}) {
-      if (deltas[size].valid()) code_.emit("add", {def(deltas[size]), deltas[size], strides[size]});
+    for (std::size_t i = 0; i < k; ++i) {
+      if (k > 1 || !code_.retarget(results[i], accumulators[i]))
+        code_.move(accumulators[i], results[i]);
     }
-    code_.branch("brnzdec", {both(count)}, loop);
-    code_.place(none);
+  }
+
+  // A word fills up from above, so what is left of the word before falls out below.
+  void put(std::size_t i, Reg accumulator) {
+    const Output& to = to_[i];
+    if (size_of(dtypes_[i]) == 4) {
+      code_.emit("st32step", {accumulator, "$mzero", step(to.address), 1});
+      return;
+    }
+    const Reg value =
+        dtypes_[i] == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulator})) : accumulator;
+    const std::uint32_t bits = 8 * bytes_of(dtypes_[i]);
+    const Label not_yet = code_.label();
+    const Reg top = code_.m("shl", {value, 32 - bits});
+    code_.emit("shr", {def(to.word), to.word, bits});
+    code_.emit("or", {def(to.word), to.word, top});
+    code_.branch("brnzdec", {both(to.left)}, not_yet);
+    code_.emit("st32step", {to.word, "$mzero", step(to.address), 1});
+    code_.set_constant(to.left, 32 / bits - 1);
+    code_.place(not_yet);
+  }
+
+  void finish_words() {
+    for (std::size_t i = 0; i < dtypes_.size(); ++i) {
+      const Output& to = to_[i];
+      if (size_of(dtypes_[i]) == 4) continue;
+      const Label full = code_.label();
+      code_.branch("brz", {to.missing}, full);
+      code_.emit("st32", {code_.m("shr", {to.word, to.missing}), to.address, "$mzero", 0});
+      code_.place(full);
+    }
   }
 
   WorkerCode& code_;
   const Expression& expression_;
   const std::vector<Node>& outputs_;
   const std::vector<DType>& dtypes_;
+  ListLayout layout_;
   Lane lane_;
-  std::vector<Reg> from_, accumulators_;
-  Reg reduced_, column_, first_, stride_;
+  bool by_repeat_;
+  Reg list_, not_number_;
+  std::vector<Output> to_;
+  std::vector<Reg> initial_;
+};
+
+/// `Codelet::divide` of reductions.
+struct ReduceDivision {
+  std::uint32_t workers;
+  ListLayout layout;
+  bool in_pairs;
+
+  [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state,
+                                        std::uint32_t address) const {
+    const std::uint32_t reduced = state[1], inner = state[2];
+    const std::size_t k = layout.dtypes.size();
+    const ReducePlan plan =
+        plan_reduction(state[0], reduced, inner, in_pairs, layout.lanes(), workers);
+    std::vector<std::uint32_t> lists;
+    WorkerStates states{1, {}};
+    const std::uint32_t begin = worker_states_address(address, state.size()) + 4 * workers;
+    for (const ReducePlan::Worker& worker : plan.workers) {
+      states.words.push_back(begin + 4 * static_cast<std::uint32_t>(lists.size()));
+      const auto put = [&](auto value) { lists.push_back(static_cast<std::uint32_t>(value)); };
+      for (std::size_t i = 0; i < k; ++i) {
+        const std::uint32_t size = bytes_of(layout.dtypes[i]);
+        put(state[3 + k + i] + worker.first * size);
+        if (size < 4) put((4 - worker.outputs * size % 4) % 4 * 8);
+      }
+      for (std::size_t i = 0; i < k; ++i) put(state[3 + i]);
+      for (const ReduceCommand& c : worker.commands) {
+        put(c.turns - 1);
+        for (std::size_t i = 0; i < k; ++i)
+          put(state[3 + 2 * k + i] + c.element * bytes_of(layout.dtypes[i]));
+        // Floats have loads before and behind the loop.
+        const std::uint32_t loads = c.kind == ReduceKind::kRows ? reduced / 2 : reduced;
+        put(in_pairs ? loads - 1 : loads);
+        if (c.kind == ReduceKind::kRows) {
+          put(0);
+          continue;
+        }
+        const auto stride =
+            static_cast<std::int64_t>(c.kind == ReduceKind::kPairs ? inner / 2 : inner);
+        put(in_pairs && c.kind == ReduceKind::kSingles ? -stride : stride);
+        for (const std::uint32_t size : layout.sizes()) put(c.skip * size);
+        put(c.outers - 1);
+        for (const std::uint32_t size : layout.sizes()) put(c.outer_skip * size);
+      }
+      put(-1);
+    }
+    states.words.insert(states.words.end(), lists.begin(), lists.end());
+    return states;
+  }
 };
 
 }  // namespace
@@ -197,9 +427,18 @@ Codelet reduce(const MachineConfig& machine, const Expression& expression,
                const std::vector<Node>& outputs, const std::vector<DType>& dtypes) {
   SUPERSTEP_CHECK(outputs.size() == dtypes.size() && !outputs.empty(),
                   "an output for each reduced value");
-  WorkerCode code(machine);
-  Reduction(code, expression, outputs, dtypes).emit();
-  return code.finish("reduce");
+  std::optional<Codelet> codelet;
+  for (const bool by_repeat : {true, false}) {
+    WorkerCode code(machine);
+    if (by_repeat && !can_repeat(expression)) continue;
+    Reduction(code, expression, outputs, dtypes, by_repeat).emit();
+    codelet = code.try_finish(by_repeat ? "reduce_repeat" : "reduce");
+    if (codelet) break;
+  }
+  SUPERSTEP_CHECK(codelet.has_value(), "registers of a reduction");
+  const bool in_pairs = single_operation(expression, outputs, dtypes).has_value();
+  codelet->divide = ReduceDivision{machine.tile.workers, {dtypes}, in_pairs};
+  return *std::move(codelet);
 }
 
 }  // namespace superstep::vertex

@@ -141,6 +141,15 @@ void WorkerCode::move(Reg to, Reg from) {
   emit("mov", {def(to), from});
 }
 
+bool WorkerCode::retarget(Reg from, Reg to) {
+  if (items().empty() || items().back().parts.size() != 1) return false;
+  std::vector<Arg>& args = items().back().parts[0].args;
+  if (args.empty() || args[0].kind != Arg::Kind::kDef || args[0].reg.id != from.id) return false;
+  if (file(from) != file(to)) return false;
+  args[0].reg = to;
+  return true;
+}
+
 Reg WorkerCode::to_a(Reg m) {
   emit("st32", {m, "$mworker_base", "$mzero", 0});
   return a("ld32", {"$mworker_base", "$mzero", 0});

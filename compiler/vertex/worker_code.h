@@ -95,6 +95,8 @@ class WorkerCode {
   void set_constant(Reg r, std::uint32_t value);
   /// `to = from` in one register file.
   void move(Reg to, Reg from);
+  /// Lets the last instruction write `to` if it writes `from` now.
+  [[nodiscard]] bool retarget(Reg from, Reg to);
   /// Bits from the main register file to the arithmetic one: through the worker's stack, there is
   /// no instruction.
   Reg to_a(Reg m);

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
 #include "tests/vertex/tile_runner.h"
@@ -12,9 +14,30 @@ struct Dimensions {
   std::int64_t outer, reduced, inner;
 };
 
-const std::vector<Dimensions> kDimensions = {{1, 1, 1}, {1, 100, 1}, {5, 7, 1},  {1, 3, 13},
-                                             {4, 6, 5}, {2, 0, 3},   {0, 4, 4},  {3, 4, 0},
-                                             {9, 1, 2}, {7, 33, 8},  {64, 5, 1}, {1, 2, 333}};
+const std::vector<Dimensions> kDimensions = {
+    {1, 1, 1}, {1, 100, 1}, {5, 7, 1},  {1, 3, 13}, {4, 6, 5},   {2, 0, 3},  {0, 4, 4},
+    {3, 4, 0}, {9, 1, 2},   {7, 33, 8}, {64, 5, 1}, {1, 2, 333}, {3, 10, 1}, {13, 2, 1},
+    {2, 0, 4}, {4, 0, 1},   {5, 7, 6},  {1, 1, 64}, {20, 3, 3}};
+
+/// Whether elements of even and odd index are reduced apart.
+bool is_split(const Expression& e, Node output, const std::vector<DType>& dtypes, Dimensions d) {
+  const Expression::Step& step = e.steps()[output.id];
+  const bool single = step.primitive == Primitive::kAdd || step.primitive == Primitive::kMul ||
+                      step.primitive == Primitive::kMax || step.primitive == Primitive::kMin;
+  return dtypes == std::vector<DType>{DType::kF32} && single &&
+         e.steps()[step.operands[1]].primitive == Primitive::kInput && d.inner == 1 &&
+         d.reduced % 2 == 0 && d.reduced > 0;
+}
+
+HostTensor neutral(Primitive p) {
+  HostTensor value(TensorType{DType::kF32, {}});
+  const float infinity = std::numeric_limits<float>::infinity();
+  value.set<float>(0, p == Primitive::kAdd   ? -0.0F
+                      : p == Primitive::kMul ? 1
+                      : p == Primitive::kMax ? -infinity
+                                             : infinity);
+  return value;
+}
 
 HostTensor element(const HostTensor& tensor, std::size_t i) {
   HostTensor one(TensorType{tensor.type.dtype, {}});
@@ -58,8 +81,11 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
   state.push_back(0);
   for (std::int64_t o = 0; o < d.outer; ++o) {
     for (std::int64_t i = 0; i < d.inner; ++i) {
-      std::vector<HostTensor> values = initial;
+      const bool split = is_split(e, outputs[0], dtypes, d);
+      std::vector<HostTensor> values = initial, odd;
+      if (split) odd = {neutral(e.steps()[outputs[0].id].primitive)};
       for (std::int64_t r = 0; r < d.reduced; ++r) {
+        if (split && r > 0) std::swap(values, odd);
         std::vector<HostTensor> inputs = values;
         for (std::size_t n = 0; n < k; ++n) {
           inputs.push_back(
@@ -67,6 +93,8 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
         }
         for (std::size_t n = 0; n < k; ++n) values[n] = evaluate_expression(e, outputs[n], inputs);
       }
+      // An even number of turns leaves the odd elements' value last.
+      if (split) values = {evaluate_expression(e, outputs[0], {{odd[0], values[0]}})};
       for (std::size_t n = 0; n < k; ++n) {
         const std::size_t size = size_of(dtypes[n]);
         std::memcpy(want[n].data.data() + static_cast<std::size_t>(o * d.inner + i) * size,
@@ -96,6 +124,14 @@ TEST(Reduce, SumsEveryDtypeInOrder) {
   for (const DType dtype : {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16,
                             DType::kU32, DType::kF16, DType::kF32}) {
     check_operation(Primitive::kAdd, dtype);
+  }
+}
+
+TEST(Reduce, MoreElementsThanARepeatCounts) {
+  for (const DType dtype : {DType::kF32, DType::kI32}) {
+    Expression e;
+    const Node sum = e.apply(Primitive::kAdd, {e.input(0, dtype), e.input(1, dtype)});
+    check(e, {sum}, {dtype}, {1, 66001, 1}, 6);
   }
 }
 
