@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -50,6 +51,17 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   return command.run(options);
 }
 
+/// Problems after these are only counted: what is no input of ours at all has one in every line.
+constexpr std::size_t kMostProblems = 20;
+
+void print_problems(const UserError& error) {
+  const std::vector<Problem>& problems = error.problems();
+  for (std::size_t i = 0; i < std::min(kMostProblems, problems.size()); ++i)
+    fmt::print(stderr, "{}\n", UserError(error.code(), {problems[i]}).what());
+  if (problems.size() > kMostProblems)
+    fmt::print(stderr, "and {} more\n", problems.size() - kMostProblems);
+}
+
 /// A broken invariant aborts; to the shell it is the exit code of an internal error.
 void exit_internal(int) { std::_Exit(static_cast<int>(ExitCode::kInternal)); }
 
@@ -63,7 +75,7 @@ int main(int argc, char** argv) {
   try {
     code = superstep::dispatch({argv + 1, argv + argc});
   } catch (const superstep::UserError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    superstep::print_problems(error);
     code = error.code();
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: the host ran out of memory\n");

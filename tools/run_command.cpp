@@ -48,6 +48,25 @@ double tolerance(const Options& options, const std::string& name, double otherwi
   return value;
 }
 
+/// Throws when an argument does not fit; when they would with more calls, says with how many.
+void check(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+           std::uint32_t calls) {
+  try {
+    check_arguments(image, arguments, calls);
+  } catch (const MalformedInput& error) {
+    std::vector<Problem> problems = error.problems();
+    for (std::size_t k = 0; k < std::min(arguments.size(), image.arguments.size()); ++k) {
+      const std::vector<std::int64_t>& shape = arguments[k].type.shape;
+      const auto n = static_cast<std::uint32_t>(shape.empty() ? 0 : shape[0]);
+      if (n > 1 && n != calls && is_sliced(image.arguments[k], arguments[k].type, n)) {
+        problems.push_back({{}, fmt::format("arg{} holds {} calls; give --repeat {}", k, n, n)});
+        break;
+      }
+    }
+    throw MalformedInput(std::move(problems));
+  }
+}
+
 /// An output that cannot be written is found out before the run, not after it.
 void check_folder(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
@@ -178,7 +197,7 @@ ExitCode run_command(const Options& options) {
   });
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), parameters);
-  check_arguments(image, arguments, run.calls);
+  check(image, arguments, run.calls);
 
   // Without -o the trace only feeds the report.
   const bool keep_trace = options.has("trace-file");

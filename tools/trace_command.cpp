@@ -2,13 +2,14 @@
 
 #include "sim/trace/trace.h"
 #include "tools/command.h"
+#include "tools/numbers.h"
 
 namespace superstep {
 
 Options trace_options() {
-  Options options("trace repair RUN.h5.part OUT.h5 | info RUN.h5 | schema",
+  Options options("trace repair RUN.h5.part [OUT.h5] | info RUN.h5 | schema",
                   "Inspects and repairs trace files.",
-                  {"superstep trace repair run.h5.part run.h5", "superstep trace schema"});
+                  {"superstep trace repair run.h5.part", "superstep trace info run.h5"});
   options.positionals(1, 3);
   return options;
 }
@@ -17,9 +18,15 @@ ExitCode trace_command(const Options& options) {
   const std::string& verb = options.words()[0];
   const std::size_t rest = options.words().size() - 1;
   if (verb == "repair") {
-    if (rest != 2) usage_error("trace repair takes the .part file and the file to write");
-    repair_trace(options.words()[1], options.words()[2]);
-    fmt::print("{}\n", options.words()[2]);
+    if (rest == 0) usage_error("trace repair takes the .part file, and the file to write");
+    const std::string& part = options.words()[1];
+    if (rest == 1 && !part.ends_with(".part"))
+      usage_error(fmt::format("{} does not end in .part: name the file to write", part));
+    const std::string out = rest == 2 ? options.words()[2] : part.substr(0, part.size() - 5);
+    repair_trace(part, out);
+    const TraceSummary trace = read_trace(out);
+    fmt::print("{}: {} supersteps, {} cycles\n", out, grouped(trace.totals.supersteps),
+               grouped(trace.totals.cycles));
     return ExitCode::kOk;
   }
   if (verb == "info") {

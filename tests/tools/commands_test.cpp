@@ -52,6 +52,11 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
       {"run none.mlir -m tiny4", 5, "none.mlir"},
       {"run models/quickstart/affine.mlir -m tiny4", 5, "--input"},
       {"run models/quickstart/affine.mlir -m tiny4 -o none/run.h5", 2, "there is no folder none"},
+      {"run models/digits_mlp/train_step.mlir -m small64 --input "
+       "models/digits_mlp/train.h5",
+       5, "give --repeat 44"},
+      {"asm README.md", 5, "more"},
+      {"trace repair run.h5", 2, "does not end in .part"},
       {"report none.h5", 7, "no such file"},
       {"report README.md", 7, "not a readable HDF5 file"},
       {"bench README.md", 5, "is no baseline file"},
@@ -132,6 +137,24 @@ TEST(Commands, AnInterruptedRunLeavesItsTrace) {
       "-o " +
       trace + " & pid=$!; until [ -s " + trace + ".part ]; do :; done; kill -INT $pid; wait $pid");
   EXPECT_EQ(run.code, 130) << run.err;
+  EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
+}
+
+TEST(Commands, AKilledRunIsRepaired) {
+  const std::string trace = (scratch_folder() / "run.h5").string();
+  std::filesystem::remove(trace);
+  // Readers may follow the run: it is killed once ten supersteps can be read.
+  superstep(
+      "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat "
+      "100000000 -q --trace summary -o " +
+      trace + " & pid=$!; until " SUPERSTEP_BINARY " trace info " + trace +
+      ".part 2>/dev/null | grep -q 'supersteps [1-9][0-9]'; do :; done; kill -KILL $pid; "
+      "wait $pid");
+  EXPECT_FALSE(std::filesystem::exists(trace));
+  const ProgramRun report = superstep("report " + trace + ".part");
+  EXPECT_EQ(report.code, 0) << report.err;
+  EXPECT_NE(report.out.find("the run did not end"), std::string::npos);
+  EXPECT_EQ(superstep("trace repair " + trace + ".part").code, 0);
   EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
 }
 
