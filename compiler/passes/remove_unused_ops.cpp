@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <ranges>
 
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
@@ -12,9 +11,9 @@ Graph remove_unused_ops(const Graph& graph) {
   const auto is_used = [&](const Op& op) {
     return std::ranges::any_of(op.results, [&](ValueId result) { return used[index(result)]; });
   };
-  for (const Op& op : std::views::reverse(graph.ops())) {
-    if (!is_used(op)) continue;
-    for (const ValueId operand : op.operands) used[index(operand)] = true;
+  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+    if (!is_used(*op)) continue;
+    for (const ValueId operand : op->operands) used[index(operand)] = true;
   }
   Rewrite rewrite(graph);
   for (const Op& op : graph.ops()) {
