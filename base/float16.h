@@ -17,7 +17,12 @@ inline constexpr std::uint32_t kFloatNan = 0x7fc00000;
 
 /// The value with every NaN replaced by the canonical quiet one.
 inline float canonical(float value) {
-  return value != value ? std::bit_cast<float>(kFloatNan) : value;
+  if (value != value) [[unlikely]] {
+    // Keeps compilers from selecting without a branch: sums would wait for the comparison.
+    asm volatile("");
+    return std::bit_cast<float>(kFloatNan);
+  }
+  return value;
 }
 
 /// The nearest f16 (ties to even) by integer arithmetic alone; overflow gives infinity, NaN the

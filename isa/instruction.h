@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "isa/machine_config.h"
 #include "isa/values.h"
@@ -207,14 +208,30 @@ constexpr Pattern pattern_of(std::string_view encoding) {
   return pattern;
 }
 
-/// The value of an immediate operand in an instruction word.
-template <class Operand>
-constexpr typename Operand::Value immediate_of(Field field, U32 word) {
-  const U32 raw = field.extract(word);
+/// The bits of an operand of `Record` in an instruction word: `Field::extract` without its loop.
+template <class Record, class Operand>
+constexpr U32 raw_of(U32 word) {
+  constexpr unsigned kRuns = field_of(Record::spec.encoding, Operand::kLetter).count;
+  return [word]<std::size_t... I>(std::index_sequence<I...>) {
+    constexpr Field kField = field_of(Record::spec.encoding, Operand::kLetter);
+    U32 value = 0;
+    ((value = value << kField.runs[I].width |
+              (word >> kField.runs[I].shift & ((U32{1} << kField.runs[I].width) - 1))),
+     ...);
+    return value;
+  }
+  (std::make_index_sequence<kRuns>{});
+}
+
+/// The value of an immediate operand of `Record` in an instruction word.
+template <class Record, class Operand>
+constexpr typename Operand::Value immediate_of(U32 word) {
+  const U32 raw = raw_of<Record, Operand>(word);
   if constexpr (Operand::kIsAddress) {
     return raw << 2;
   } else if constexpr (Operand::kIsSigned) {
-    return static_cast<std::int32_t>(raw << (32 - field.width)) >> (32 - field.width);
+    constexpr unsigned kUnused = 32 - field_of(Record::spec.encoding, Operand::kLetter).width;
+    return static_cast<std::int32_t>(raw << kUnused) >> kUnused;
   } else {
     return raw;
   }

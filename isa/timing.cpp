@@ -33,9 +33,11 @@ TilePlace place_of(const MachineConfig& machine, TileId tile) {
 }
 
 Cycles exchange_latency(const MachineConfig& machine, TileId source, TileId destination) {
+  return exchange_latency(machine, place_of(machine, source), place_of(machine, destination));
+}
+
+Cycles exchange_latency(const MachineConfig& machine, const TilePlace& from, const TilePlace& to) {
   const MachineConfig::Exchange& law = machine.exchange;
-  const TilePlace from = place_of(machine, source);
-  const TilePlace to = place_of(machine, destination);
   const std::uint32_t rows = (from.row + to.row) * law.per_row_latency;
   if (from.column == to.column) return Cycles(rows + law.same_column_latency);
   const Side a = side_of(machine, from.column);

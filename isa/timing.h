@@ -16,6 +16,9 @@ struct TilePlace {
 /// Cycles from a word's slot on `source`'s bus to its write in `destination`'s memory.
 [[nodiscard]] Cycles exchange_latency(const MachineConfig& machine, TileId source,
                                       TileId destination);
+/// The same between places, for those who ask often.
+[[nodiscard]] Cycles exchange_latency(const MachineConfig& machine, const TilePlace& source,
+                                      const TilePlace& destination);
 
 /// The memory element an address lies in: two accesses of one cycle conflict when their elements
 /// are equal. Region 1 interleaves two elements by 8 bytes (graphcore/poplibs, TMEM_ELEMSIZE

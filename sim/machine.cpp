@@ -62,6 +62,7 @@ class Machine {
         code_(image.machine),
         steps_(image),
         host_(image, arguments, options.calls),
+        fabric_(image.machine),
         limit_(tbb::global_control::max_allowed_parallelism, std::max(1U, options.threads)),
         arena_(static_cast<int>(std::max(1U, options.threads))) {
     boot();
@@ -89,6 +90,7 @@ class Machine {
   CodeStore code_;
   StepTable steps_;
   HostLink host_;
+  Fabric fabric_;
   tbb::global_control limit_;  ///< more threads than the host has are allowed
   tbb::task_arena arena_;
 
@@ -141,7 +143,10 @@ void Machine::boot() {
                       fmt::format("a segment at {:#x} lies outside tile memory", segment.address));
     }
   }
-  for (std::size_t i = 0; i < count; ++i) tiles_[i].boot(image_.entries[i].pc);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (options_.check_races) tiles_[i].check_races();
+    tiles_[i].boot(image_.entries[i].pc);
+  }
   arrivals_.resize(count);
   stops_.resize(count);
   sync_pc_.resize(count);
@@ -189,7 +194,7 @@ void Machine::move_words() {
     entries.push_back(i);
   }
   if (ports.empty()) return;
-  const FabricResult moved = resolve_exchange(image_.machine, ports);
+  const FabricResult moved = fabric_.resolve(ports);
   exchange_bytes_ = moved.bytes;
   if (moved.fault) {
     add_trap(Cycles(moved.fault->cycle), moved.fault->tile, "exchange", moved.fault->pc,
@@ -399,7 +404,6 @@ RunResult Machine::run() {
 RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments,
                     const RunOptions& options) {
   check_arguments(image, arguments, options.calls);
-  if (options.check_races) throw Unsupported("races between workers are not checked yet");
   return Machine(image, arguments, options).run();
 }
 

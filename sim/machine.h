@@ -52,7 +52,8 @@ struct RunTotals {
 struct RunOptions {
   std::uint32_t calls = 1;
   std::uint32_t threads = 1;
-  bool check_races = false;  ///< trap when workers of one round touch the same word
+  bool check_races = false;  ///< trap when workers that run at the same time share a word that one
+                             ///< of them writes
   std::function<void(const SuperstepRecord&)> on_superstep;
   std::function<void(std::uint32_t calls_done)> on_call;
   std::function<bool()> interrupted;  ///< polled between supersteps; true ends the run

@@ -1,15 +1,62 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
+
 #include "base/float16.h"
 #include "isa/values.h"
 
 namespace superstep::isa {
+
+inline void accumulate(float& sum, float value) { sum = canonical(sum + value); }
+
+inline float product(std::uint16_t a, std::uint16_t b) {
+  return float_of_half(a) * float_of_half(b);
+}
+
+/// As many f32 as the host adds and multiplies at once; no channel count is less.
+#ifdef __AVX__
+inline constexpr U32 kLanes = 8;
+#else
+inline constexpr U32 kLanes = 4;
+#endif
+using Lanes = float __attribute__((vector_size(4 * kLanes)));
+
+inline Lanes load_lanes(const float* from) {
+  Lanes out;
+  std::memcpy(&out, from, sizeof(out));
+  return out;
+}
+
+inline void store_lanes(float* to, const Lanes& values) {
+  std::memcpy(to, &values, sizeof(values));
+}
+
+inline bool any_nan(const Lanes& values) {
+#ifdef __AVX__
+  return _mm256_movemask_ps(_mm256_cmp_ps(values, values, _CMP_UNORD_Q)) != 0;
+#else
+  const auto nan = std::bit_cast<std::array<U64, kLanes / 2> >(values != values);
+  U64 any = 0;
+  for (const U64 pair : nan) any |= pair;
+  return any != 0;
+#endif
+}
+
+/// Adds to sums; NaN becomes the canonical one.
+inline void accumulate_lanes(float* sums, const Lanes& values) {
+  const Lanes sum = load_lanes(sums) + values;
+  store_lanes(sums, sum);
+  if (any_nan(sum)) [[unlikely]] {
+    for (U32 c = 0; c < kLanes; ++c) sums[c] = canonical(sums[c]);
+  }
+}
 
 /// Accumulating matrix-vector products. The even accumulators (2c for channel c) hold the running
 /// sums of the block of phases that is under way; the odd ones (2c + 1) hold the results of the
@@ -18,33 +65,12 @@ namespace superstep::isa {
 /// (graphcore/ipu_assembly_support, f16v4sisoamp: example sequence).
 template <U32 kChannels, class Env>
 void begin_amp_block(Env& env) {
-  std::swap_ranges(env.even_accumulators(), env.even_accumulators() + kChannels,
-                   env.odd_accumulators());
-}
-
-inline void accumulate(float& sum, float value) { sum = canonical(sum + value); }
-
-inline float product(std::uint16_t a, std::uint16_t b) {
-  return float_of_half(a) * float_of_half(b);
-}
-
-/// Four f32 that the host adds and multiplies at once.
-using Lanes = float __attribute__((vector_size(16)));
-using LaneBits = std::int32_t __attribute__((vector_size(16)));
-
-inline Lanes load_lanes(const float* from) {
-  Lanes out;
-  std::memcpy(&out, from, sizeof(out));
-  return out;
-}
-
-/// Adds to four sums; NaN becomes the canonical one.
-inline void accumulate_lanes(float* sums, const Lanes& values) {
-  const Lanes sum = load_lanes(sums) + values;
-  const LaneBits nan = sum != sum;
-  const LaneBits quiet = nan & static_cast<std::int32_t>(kFloatNan);
-  const LaneBits out = (std::bit_cast<LaneBits>(sum) & ~nan) | quiet;
-  std::memcpy(sums, &out, sizeof(out));
+  static_assert(kChannels % kLanes == 0);
+  for (U32 c = 0; c < kChannels; c += kLanes) {
+    const Lanes even = load_lanes(env.even_accumulators() + c);
+    store_lanes(env.even_accumulators() + c, load_lanes(env.odd_accumulators() + c));
+    store_lanes(env.odd_accumulators() + c, even);
+  }
 }
 
 /// What leaves, and enters, at one phase: channels from `first` on.
@@ -60,7 +86,7 @@ std::array<float, kCount> turn_over(Env& env, U32 first,
 
 /// Phase `phase` of 8; weight (channel, n) holds those of inputs 2n and 2n + 1.
 template <U32 kChannels, class Env>
-F32x2 amp_f32(Env& env, float x, F32x2 partials, U32 phase) {
+[[gnu::always_inline]] inline F32x2 amp_f32(Env& env, float x, F32x2 partials, U32 phase) {
   phase &= 7;
   if (phase == 0) begin_amp_block<kChannels>(env);
   F32x2 results{{0.0F, 0.0F}};
@@ -70,17 +96,17 @@ F32x2 amp_f32(Env& env, float x, F32x2 partials, U32 phase) {
     results.lane = turn_over(env, phase, partials.lane);
   }
   const float* const weights = env.f32_weights(phase);
-  for (U32 c = 0; c < kChannels; c += 4) {
+  for (U32 c = 0; c < kChannels; c += kLanes) {
     accumulate_lanes(env.even_accumulators() + c, x * load_lanes(weights + c));
   }
   return results;
 }
 
 template <U32 kChannels, class Env>
-void amp_f16_products(Env& env, F16x4 x, U32 phase) {
+[[gnu::always_inline]] inline void amp_f16_products(Env& env, F16x4 x, U32 phase) {
   const std::array<float, 4> input = floats_of_halves(x.lane);
   const float* const weights = env.f16_weights(phase);
-  for (U32 c = 0; c < kChannels; c += 4) {
+  for (U32 c = 0; c < kChannels; c += kLanes) {
     const float* const w = weights + c;
     const Lanes sum = (input[0] * load_lanes(w) + input[1] * load_lanes(w + 16)) +
                       (input[2] * load_lanes(w + 32) + input[3] * load_lanes(w + 48));
@@ -90,7 +116,7 @@ void amp_f16_products(Env& env, F16x4 x, U32 phase) {
 
 /// Phase `phase` of 4; weight (channel, phase) holds those of the four inputs.
 template <U32 kChannels, class Env>
-F32x2 amp_f16(Env& env, F16x4 x, F32x2 partials, U32 phase) {
+[[gnu::always_inline]] inline F32x2 amp_f16(Env& env, F16x4 x, F32x2 partials, U32 phase) {
   phase &= 3;
   if (phase == 0) begin_amp_block<kChannels>(env);
   const F32x2 results{turn_over(env, 2 * phase, partials.lane)};
@@ -98,7 +124,7 @@ F32x2 amp_f16(Env& env, F16x4 x, F32x2 partials, U32 phase) {
   return results;
 }
 template <class Env>
-F32x4 amp_f16_wide(Env& env, F16x4 x, F32x4 partials, U32 phase) {
+[[gnu::always_inline]] inline F32x4 amp_f16_wide(Env& env, F16x4 x, F32x4 partials, U32 phase) {
   phase &= 3;
   if (phase == 0) begin_amp_block<16>(env);
   const F32x4 results{turn_over(env, 4 * phase, partials.lane)};

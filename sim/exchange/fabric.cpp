@@ -35,21 +35,41 @@ struct Run {
 
 struct Side {
   std::vector<Run> sends, receives;
+  std::vector<const PortEvent*> pointers, muxes;
+  std::vector<std::byte> staged;  ///< the words received, in their order
   std::optional<FabricFault> fault;
   std::uint64_t last_event = 0;
+
+  /// As new, but for the capacity of the vectors.
+  void clear() {
+    sends.clear();
+    receives.clear();
+    pointers.clear();
+    muxes.clear();
+    fault.reset();
+    last_event = 0;
+  }
 };
 
-class Phase {
+}  // namespace
+
+class Fabric::Phase {
  public:
-  Phase(const MachineConfig& machine, std::span<const FabricPort> ports)
-      : machine_(machine), ports_(ports), sides_(ports.size()), port_of_(machine.tiles(), kNoPort) {
-    for (std::uint32_t p = 0; p < ports.size(); ++p) {
-      SUPERSTEP_CHECK(p == 0 || ports[p - 1].tile < ports[p].tile, "ports ascend by tile");
-      port_of_.at(index(ports[p].tile)) = p;
+  explicit Phase(const MachineConfig& machine) : machine_(machine) {
+    for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
+      places_.push_back(place_of(machine, TileId{t}));
     }
   }
 
-  FabricResult run() {
+  FabricResult run(std::span<const FabricPort> ports) {
+    ports_ = ports;
+    if (sides_.size() < ports.size()) sides_.resize(ports.size());
+    port_of_.assign(places_.size(), kNoPort);
+    for (std::uint32_t p = 0; p < ports.size(); ++p) {
+      SUPERSTEP_CHECK(p == 0 || ports[p - 1].tile < ports[p].tile, "ports ascend by tile");
+      port_of_.at(index(ports[p].tile)) = p;
+      sides_[p].clear();
+    }
     each_port([this](std::uint32_t p) { collect_sends(p); });
     each_port([this](std::uint32_t p) {
       connect(p);
@@ -140,8 +160,8 @@ class Phase {
   };
 
   void connect(std::uint32_t port) {
-    std::vector<const PortEvent*> pointers;
-    std::vector<const PortEvent*> muxes;
+    std::vector<const PortEvent*>& pointers = sides_[port].pointers;
+    std::vector<const PortEvent*>& muxes = sides_[port].muxes;
     for (const PortEvent& event : ports_[port].events) {
       if (event.kind == PortEvent::Kind::kPointer) pointers.push_back(&event);
       if (event.kind == PortEvent::Kind::kMux) muxes.push_back(&event);
@@ -168,7 +188,7 @@ class Phase {
                Pointer& pointer) {
     const std::uint32_t source = port_of_[mux.value];
     const std::uint64_t latency =
-        exchange_latency(machine_, TileId{mux.value}, ports_[port].tile).value();
+        exchange_latency(machine_, places_[mux.value], places_[index(ports_[port].tile)]).value();
     std::uint64_t cycle = mux.cycle;
     if (source != kNoPort) {
       const std::vector<Run>& sends = sides_[source].sends;
@@ -328,20 +348,19 @@ class Phase {
 
   void move_words() {
     // Every word is read before the first is written: a tile may send what it later overwrites.
-    std::vector<std::vector<std::byte>> staged(ports_.size());
     const std::uint32_t base = machine_.tile.memory_base;
     each_port([&](std::uint32_t p) {
       std::size_t size = 0;
       for (const Run& run : sides_[p].receives) size += run.bytes();
-      staged[p].resize(size);
-      std::byte* to = staged[p].data();
+      sides_[p].staged.resize(size);
+      std::byte* to = sides_[p].staged.data();
       for (const Run& run : sides_[p].receives) {
         std::memcpy(to, ports_[run.other].memory.data() + (run.other_address - base), run.bytes());
         to += run.bytes();
       }
     });
     each_port([&](std::uint32_t p) {
-      const std::byte* from = staged[p].data();
+      const std::byte* from = sides_[p].staged.data();
       for (const Run& run : sides_[p].receives) {
         std::memcpy(ports_[p].memory.data() + (run.address - base), from, run.bytes());
         from += run.bytes();
@@ -351,14 +370,18 @@ class Phase {
 
   const MachineConfig& machine_;
   std::span<const FabricPort> ports_;
-  std::vector<Side> sides_;
-  std::vector<std::uint32_t> port_of_;
+  std::vector<Side> sides_;             ///< by port
+  std::vector<std::uint32_t> port_of_;  ///< by tile
+  std::vector<TilePlace> places_;       ///< by tile
 };
 
-}  // namespace
+Fabric::Fabric(const MachineConfig& machine) : phase_(std::make_unique<Phase>(machine)) {}
+Fabric::~Fabric() = default;
+
+FabricResult Fabric::resolve(std::span<const FabricPort> ports) { return phase_->run(ports); }
 
 FabricResult resolve_exchange(const MachineConfig& machine, std::span<const FabricPort> ports) {
-  return Phase(machine, ports).run();
+  return Fabric(machine).resolve(ports);
 }
 
 }  // namespace superstep

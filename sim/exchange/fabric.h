@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,5 +47,19 @@ struct FabricResult {
 /// ascend by tile. The result does not depend on the number of host threads.
 [[nodiscard]] FabricResult resolve_exchange(const MachineConfig& machine,
                                             std::span<const FabricPort> ports);
+
+/// `resolve_exchange` for one phase after the other: keeps what does not change and its buffers.
+class Fabric {
+ public:
+  /// `machine` outlives the fabric.
+  explicit Fabric(const MachineConfig& machine);
+  ~Fabric();
+
+  [[nodiscard]] FabricResult resolve(std::span<const FabricPort> ports);
+
+ private:
+  class Phase;
+  std::unique_ptr<Phase> phase_;
+};
 
 }  // namespace superstep

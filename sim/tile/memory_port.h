@@ -21,17 +21,19 @@ class MemoryPort {
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory.size() >> log;
   }
 
-  /// Null when an access of T at `address` is allowed, else what is wrong.
+  /// From now on `allowed` holds for no access, so that each is looked at one by one.
+  void refuse_all() { limits_.fill(0); }
+
+  /// Null when an access of T at `address` is possible, else what is wrong.
   template <class T>
   [[nodiscard]] const char* problem(std::uint32_t address) const {
-    if (!in_reach<T>(address)) {
-      return (address & (sizeof(T) - 1)) != 0 ? "a misaligned address"
-                                              : "an address outside the tile's memory";
-    }
+    if ((address & (sizeof(T) - 1)) != 0) return "a misaligned address";
+    if (!memory_->contains(address, sizeof(T))) return "an address outside the tile's memory";
     return sizeof(T) == 16 && address - base_ < interleaved_
                ? "a 128-bit access outside the interleaved region"
                : nullptr;
   }
+  /// Whether an access is possible and nobody wants to know of it.
   template <class T>
   [[nodiscard]] bool allowed(std::uint32_t address) const {
     return in_reach<T>(address) && (sizeof(T) < 16 || address - base_ >= interleaved_);
@@ -43,12 +45,11 @@ class MemoryPort {
     std::memcpy(&value, data_ + (address - base_), sizeof(T));
     return value;
   }
-  /// True when the store changed decoded code.
+  /// True when the store may have changed decoded code.
   template <class T>
   [[nodiscard]] bool store(std::uint32_t address, T value) {
     std::memcpy(data_ + (address - base_), &value, sizeof(T));
-    // Most data lies above all code, so that most stores end here.
-    return address < memory_->first_free_of_code() && memory_->decoded(address, sizeof(T));
+    return address < memory_->first_free_of_code();
   }
 
   /// Whether two accesses of one instruction need the same element in the same cycle.

@@ -71,6 +71,14 @@ auto execute_record(Env& env, const std::tuple<Inputs...>& inputs) {
   (std::index_sequence_for<Inputs...>{});
 }
 
+/// Whether `execute` goes without `env`: it cannot fail and has no effect but its outputs.
+template <class R, class Inputs>
+inline constexpr bool kIsPure = false;
+template <class R, class... Inputs>
+inline constexpr bool kIsPure<R, std::tuple<Inputs...>> = requires(const Inputs&... inputs) {
+  R::execute(inputs...);
+};
+
 /// How many outputs stand before operand `ordinal`.
 template <class... Operands>
 constexpr std::size_t outputs_before(isa::List<Operands...>, std::size_t ordinal) {

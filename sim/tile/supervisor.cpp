@@ -19,14 +19,13 @@ constexpr std::uint64_t kMostCycles = std::uint64_t{1} << 34;
 template <class R>
 auto inputs_of(const SupervisorContext& context, std::uint32_t word, std::uint64_t& issue) {
   return gather(typename R::Operands{}, [&]<class Operand, std::size_t kOrdinal>() {
-    constexpr isa::Field kField = isa::field_of(R::spec.encoding, Operand::kLetter);
     if constexpr (Operand::kIsRegister) {
       static_assert(Operand::kCount == 1, "a supervisor instruction with a register pair");
-      const std::uint32_t number = kField.extract(word);
+      const std::uint32_t number = isa::raw_of<R, Operand>(word);
       issue = std::max(issue, context.ready[number]);
       return context.registers[number];
     } else {
-      return isa::immediate_of<Operand>(kField, word);
+      return isa::immediate_of<R, Operand>(word);
     }
   });
 }
@@ -36,8 +35,7 @@ void write_outputs(SupervisorContext& context, std::uint32_t word, std::uint64_t
                    const Outputs& outputs) {
   scatter(typename R::Operands{}, outputs,
           [&]<class Operand, std::size_t kOrdinal>(const auto& value) {
-            constexpr isa::Field kField = isa::field_of(R::spec.encoding, Operand::kLetter);
-            const std::uint32_t number = kField.extract(word);
+            const std::uint32_t number = isa::raw_of<R, Operand>(word);
             if (number == isa::kZero) return;
             context.registers[number] = value;
             context.ready[number] = ready;
@@ -84,10 +82,10 @@ constexpr Supervisor::Run handler_of() {
 }
 
 template <class... Records>
-const std::vector<Supervisor::Run>& handlers(isa::List<Records...>) {
-  static const std::vector<Supervisor::Run> all = {handler_of<Records>()...};
-  return all;
+constexpr std::array<Supervisor::Run, sizeof...(Records)> handlers(isa::List<Records...>) {
+  return {handler_of<Records>()...};
 }
+constexpr auto kHandlers = handlers(isa::Isa{});
 
 }  // namespace
 
@@ -106,45 +104,49 @@ void Supervisor::boot(std::uint32_t pc) {
   context_.now = 0;
 }
 
-Supervisor::Step* Supervisor::step_at(std::uint32_t pc) {
+Supervisor::Run Supervisor::run_of(std::uint32_t pc) {
   if (code_version_ != context_.port.memory().code_version()) [[unlikely]] {
     code_version_ = context_.port.memory().code_version();
     for (std::unique_ptr<Page>& page : pages_) page.reset();
   }
-  const std::uint32_t index = (pc - machine_.tile.memory_base) / 4;
   if (pc % 4 != 0 || pc < machine_.tile.memory_base || pc >= machine_.tile.region1_base)
       [[unlikely]] {
     fault("execution outside the executable region");
     return nullptr;
   }
+  const std::uint32_t index = (pc - machine_.tile.memory_base) / 4;
   std::unique_ptr<Page>& page = pages_[index / kPageWords];
-  if (page == nullptr) page = std::make_unique<Page>();
-  Step& step = (*page)[index % kPageWords];
-  if (step.run == nullptr && !decode(step, pc)) return nullptr;
-  return &step;
+  if (page == nullptr) [[unlikely]]
+    page = std::make_unique<Page>();
+  std::uint16_t& number = (*page)[index % kPageWords];
+  if (number == 0) [[unlikely]] {
+    number = decode(pc);
+    if (number == 0) return nullptr;
+  }
+  return kHandlers[number - 1U];
 }
 
-bool Supervisor::decode(Step& step, std::uint32_t pc) {
+/// The instruction's number + 1, or 0 after a fault.
+std::uint16_t Supervisor::decode(std::uint32_t pc) {
   TileMemory& memory = context_.port.memory();
-  step.word = memory.word(pc);
-  const isa::InstructionInfo* info = isa::find_instruction(step.word);
-  const bool bundled = info != nullptr && (info->pattern.mask >> 31) == 0 && step.word >> 31 != 0;
-  if (info == nullptr || bundled) {
-    fault(bundled ? "a bundle on the supervisor" : "an illegal instruction");
-    return false;
+  const std::uint32_t word = memory.word(pc);
+  const isa::InstructionInfo* info = isa::find_instruction(word);
+  const char* problem = nullptr;
+  if (info == nullptr) {
+    problem = "an illegal instruction";
+  } else if ((info->pattern.mask >> 31) == 0 && word >> 31 != 0) {
+    problem = "a bundle on the supervisor";
+  } else if (kHandlers[info->number] == nullptr) {
+    problem = "an instruction that the supervisor does not have";
+  } else if (info->spec.words == 2 && pc % 8 != 0) {
+    problem = "a two-word instruction that is not 8-byte aligned";
   }
-  step.run = handlers(isa::Isa{})[info->number];
-  if (step.run == nullptr) {
-    fault("an instruction that the supervisor does not have");
-    return false;
-  }
-  if (info->spec.words == 2 && pc % 8 != 0) {
-    step.run = nullptr;
-    fault("a two-word instruction that is not 8-byte aligned");
-    return false;
+  if (problem != nullptr) {
+    fault(problem);
+    return 0;
   }
   for (std::uint32_t w = 0; w < info->spec.words; ++w) memory.mark_decoded(pc + 4 * w);
-  return true;
+  return static_cast<std::uint16_t>(info->number + 1);
 }
 
 void Supervisor::fault(const char* cause) {
@@ -156,9 +158,9 @@ void Supervisor::run() {
   context_.stop = SupervisorContext::Stop::kNone;
   const std::uint64_t limit = context_.now + kMostCycles;
   while (context_.stop == SupervisorContext::Stop::kNone) {
-    Step* step = step_at(context_.pc);
-    if (step == nullptr) return;
-    step->run(*this, step->word);
+    const Run run = run_of(context_.pc);
+    if (run == nullptr) return;
+    run(*this, context_.port.load<std::uint32_t>(context_.pc));
     if (context_.now > limit) [[unlikely]] {
       return fault("more than 2^34 cycles without a sync: an endless loop");
     }

@@ -30,15 +30,14 @@ class Supervisor {
   using Run = void (*)(Supervisor&, std::uint32_t word);
 
  private:
-  struct Step {
-    Run run = nullptr;
-    std::uint32_t word = 0;
-  };
+  /// Of each word that has been executed the instruction's number + 1: supervisor programs differ
+  /// from tile to tile, so that what is kept for a word must be small.
   static constexpr std::uint32_t kPageWords = 256;
-  using Page = std::array<Step, kPageWords>;
+  using Page = std::array<std::uint16_t, kPageWords>;
 
-  Step* step_at(std::uint32_t pc);
-  bool decode(Step& step, std::uint32_t pc);
+  /// Null after a fault.
+  Run run_of(std::uint32_t pc);
+  std::uint16_t decode(std::uint32_t pc);
   void fault(const char* cause);
 
   const MachineConfig& machine_;

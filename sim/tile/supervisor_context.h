@@ -18,11 +18,16 @@ class WorkerSlots {
   explicit WorkerSlots(std::uint32_t workers) : runs_(workers) {}
 
   /// Worker `id` issues at `first`, then every `workers` cycles, and has left at `end`.
-  void start(std::uint32_t id, std::uint64_t first, std::uint64_t end) { runs_[id] = {first, end}; }
+  void start(std::uint32_t id, std::uint64_t first, std::uint64_t end) {
+    runs_[id] = {first, end};
+    all_left_ = std::max(all_left_, end);
+  }
   /// The first cycle from `cycle` on that no worker owns.
-  [[nodiscard]] std::uint64_t free_from(std::uint64_t cycle) const;
+  [[nodiscard]] std::uint64_t free_from(std::uint64_t cycle) const {
+    return cycle >= all_left_ ? cycle : free_among_workers(cycle);
+  }
   /// When the last worker has left.
-  [[nodiscard]] std::uint64_t all_left() const;
+  [[nodiscard]] std::uint64_t all_left() const { return all_left_; }
   [[nodiscard]] std::uint32_t workers() const { return static_cast<std::uint32_t>(runs_.size()); }
   [[nodiscard]] bool busy(std::uint32_t id, std::uint64_t cycle) const {
     return runs_[id].end > cycle;
@@ -33,7 +38,10 @@ class WorkerSlots {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
   };
+  [[nodiscard]] std::uint64_t free_among_workers(std::uint64_t cycle) const;
+
   std::vector<Run> runs_;
+  std::uint64_t all_left_ = 0;
 };
 
 /// State of a tile's supervisor.

@@ -2,7 +2,7 @@
 
 namespace superstep {
 
-std::uint64_t WorkerSlots::free_from(std::uint64_t cycle) const {
+std::uint64_t WorkerSlots::free_among_workers(std::uint64_t cycle) const {
   while (true) {
     bool owned = false;
     std::size_t running = 0;
@@ -18,12 +18,6 @@ std::uint64_t WorkerSlots::free_from(std::uint64_t cycle) const {
     cycle = running == runs_.size() && cycle + runs_.size() < first_end ? first_end - runs_.size()
                                                                         : cycle + 1;
   }
-}
-
-std::uint64_t WorkerSlots::all_left() const {
-  std::uint64_t end = 0;
-  for (const Run& run : runs_) end = std::max(end, run.end);
-  return end;
 }
 
 std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {

@@ -28,7 +28,8 @@ class SupervisorEnvironment {
   template <class T>
   void store(std::uint32_t address, T value) {
     if (!reaches_memory<T>(address)) return;
-    if (context_.port.store(address, value)) context_.port.memory().touched();
+    TileMemory& memory = context_.port.memory();
+    if (context_.port.store(address, value) && memory.decoded(address, sizeof(T))) memory.touched();
   }
   template <std::size_t kCount>
   bool conflict(const std::uint32_t (&)[kCount]) {

@@ -59,6 +59,8 @@ Tile::Tile(Tile&&) noexcept = default;
 TileId Tile::id() const { return impl_->id_; }
 TileMemory& Tile::memory() { return impl_->memory_; }
 
+void Tile::check_races() { impl_->supervisor().launcher().check_races(); }
+
 void Tile::boot(std::uint32_t pc) {
   impl_->supervisor().boot(pc);
   impl_->supervisor().context().csrs[isa::kTileId] = index(impl_->id_);

@@ -55,6 +55,10 @@ class Tile {
   [[nodiscard]] TileId id() const;
   [[nodiscard]] TileMemory& memory();
 
+  /// From now on it is a fault when a worker writes a word that another, which runs at the same
+  /// time, touches.
+  void check_races();
+
   /// The supervisor will start at `pc`, with registers 0.
   void boot(std::uint32_t pc);
 

@@ -5,6 +5,7 @@
 
 #include "isa/values.h"
 #include "sim/tile/memory_port.h"
+#include "sim/tile/race_check.h"
 #include "sim/tile/weights.h"
 
 namespace superstep {
@@ -55,6 +56,7 @@ struct WorkerContext {
   std::uint32_t tas = 0;
   std::uint32_t fp_control = 0;
   std::array<isa::U64, 2> random{};
+  RaceCheck* races = nullptr;  ///< who wants to know of each access
   Stop stop = Stop::kExit;
   const char* cause = nullptr;
   std::uint32_t pc = 0;           ///< of the fault; where to go on after kJump

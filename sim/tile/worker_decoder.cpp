@@ -48,6 +48,18 @@ std::uint8_t slots_of(const InstructionInfo& info, const MachineConfig& machine)
   return static_cast<std::uint8_t>(slots == nullptr ? 1 : machine.costs.*slots);
 }
 
+/// Whether an instruction only writes zero registers, like `nop` and `fnop`.
+bool has_no_effect(const InstructionInfo& info, const std::array<std::uint8_t, 6>& places) {
+  if (!worker_handlers()[info.number].pure) return false;
+  std::size_t slot = 0;
+  for (const OperandInfo& operand : info.operands) {
+    if (!operand.is_register) continue;
+    if (operand.role != Role::kOut) ++slot;
+    if (operand.role != Role::kIn && places[slot++] != kSinkRegisters) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
@@ -140,6 +152,13 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   place_registers(*aux, step.aux_word, step.aux_registers);
   step.slots = std::max(step.slots, slots_of(*aux, machine_));
   step.instructions = 2;
+  if (has_no_effect(*aux, step.aux_registers) && main.spec.control == Control::kPlain) {
+    step.run = worker_handlers()[main.number].solo;
+  } else if (has_no_effect(main, step.registers)) {
+    step.run = handlers.solo;
+    step.word = step.aux_word;
+    step.registers = step.aux_registers;
+  }
   link(step, main, step.pc + 8);
 }
 

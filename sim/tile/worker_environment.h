@@ -9,7 +9,8 @@
 
 namespace superstep {
 
-/// What the instructions of a worker see of their tile.
+/// What the instructions of a worker see of their tile. Only says that an instruction failed, with
+/// nothing changed that doing it again would not change alike: CarefulEnvironment finds out why.
 class WorkerEnvironment {
  public:
   /// An instruction, or bundle, of `bytes` at `pc`.
@@ -19,7 +20,7 @@ class WorkerEnvironment {
   template <class T>
   T load(std::uint32_t address) {
     if (!context_.port.allowed<T>(address)) [[unlikely]] {
-      fault(context_.port.problem<T>(address));
+      failed_ = true;
       return {};
     }
     return context_.port.load<T>(address);
@@ -28,11 +29,10 @@ class WorkerEnvironment {
   void store(std::uint32_t address, T value) {
     if (failed_) return;
     if (!context_.port.allowed<T>(address)) [[unlikely]] {
-      fault(context_.port.problem<T>(address));
+      failed_ = true;
       return;
     }
-    if (context_.port.store(address, value)) [[unlikely]]
-      touched_code_ = true;
+    put(address, value);
   }
   /// Traps when two accesses of this instruction fall on one element.
   template <std::size_t kCount>
@@ -136,10 +136,26 @@ class WorkerEnvironment {
 
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool taken() const { return taken_; }
-  [[nodiscard]] bool touched_code() const { return touched_code_; }
+  /// Whether a store may have changed code, and did.
+  [[nodiscard]] bool stored_low() const { return low_bytes_ != 0; }
+  [[nodiscard]] bool touched_code() { return context_.port.memory().decoded(low_, low_bytes_); }
   [[nodiscard]] std::uint32_t target() const { return target_; }
   [[nodiscard]] std::uint32_t repeat_count() const { return repeat_count_; }
   [[nodiscard]] std::uint32_t repeat_bundles() const { return repeat_bundles_; }
+
+ protected:
+  template <class T>
+  void put(std::uint32_t address, T value) {
+    // Most data lies above all code.
+    if (context_.port.store(address, value)) [[unlikely]] {
+      low_ = address;
+      low_bytes_ = sizeof(T);
+    }
+  }
+
+  WorkerContext& context_;
+  std::uint32_t pc_;
+  bool failed_ = false;
 
  private:
   static std::uint32_t half_of(std::uint64_t word, std::uint32_t half) {
@@ -149,15 +165,40 @@ class WorkerEnvironment {
     word = half == 0 ? isa::pair_of(value, isa::high(word)) : isa::pair_of(isa::low(word), value);
   }
 
-  WorkerContext& context_;
-  std::uint32_t pc_;
   std::uint32_t next_pc_;
   std::uint32_t target_ = 0;
   std::uint32_t repeat_count_ = 0;
   std::uint32_t repeat_bundles_ = 0;
-  bool failed_ = false;
+  std::uint32_t low_ = 0;        ///< where the instruction's one store went
+  std::uint32_t low_bytes_ = 0;  ///< 0 when that is above all code
   bool taken_ = false;
-  bool touched_code_ = false;
+};
+
+/// Looks at each access and says what is wrong.
+class CarefulEnvironment : public WorkerEnvironment {
+ public:
+  using WorkerEnvironment::WorkerEnvironment;
+
+  template <class T>
+  T load(std::uint32_t address) {
+    if (failed_ || !may_access<T>(address, false)) return {};
+    return context_.port.load<T>(address);
+  }
+  template <class T>
+  void store(std::uint32_t address, T value) {
+    if (!failed_ && may_access<T>(address, true)) put(address, value);
+  }
+
+ private:
+  template <class T>
+  bool may_access(std::uint32_t address, bool writes) {
+    const char* problem = context_.port.problem<T>(address);
+    if (problem == nullptr && context_.races != nullptr) {
+      problem = context_.races->access(pc_, address, sizeof(T), writes);
+    }
+    if (problem != nullptr) fault(problem);
+    return problem == nullptr;
+  }
 };
 
 }  // namespace superstep

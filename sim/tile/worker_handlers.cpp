@@ -24,8 +24,7 @@ auto inputs_of(const WorkerContext& context, const Registers& places, std::uint3
       std::memcpy(&value, &context.registers[places[kSlot]], sizeof(value));
       return value;
     } else {
-      constexpr isa::Field kField = isa::field_of(R::spec.encoding, Operand::kLetter);
-      return isa::immediate_of<Operand>(kField, word);
+      return isa::immediate_of<R, Operand>(word);
     }
   });
 }
@@ -56,9 +55,8 @@ void count_partial_turn(WorkerContext& context, const WorkerStep* step, const Wo
 }
 
 /// The body of an `rpt`, as often as it says.
-const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step,
-                              const WorkerEnvironment& env) {
-  const std::uint32_t count = env.repeat_count();
+const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
+                              std::uint32_t bundles) {
   const WorkerStep* const end = step->target;
   const WorkerStep* const first = step->next;
   for (std::uint32_t turn = 0; turn < count; ++turn) {
@@ -67,7 +65,7 @@ const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step,
       inner = inner->run(context, inner);
       if (inner == nullptr) [[unlikely]] {
         context.extra_slots += std::uint64_t{turn} * step->body_slots;
-        context.extra_instructions += std::uint64_t{turn} * env.repeat_bundles() * 2;
+        context.extra_instructions += std::uint64_t{turn} * bundles * 2;
         if (context.stop == WorkerContext::Stop::kJump) {
           context.cause = "a store over code inside an rpt body";
           context.stop = WorkerContext::Stop::kFault;
@@ -78,18 +76,14 @@ const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step,
     } while (inner != end);
   }
   context.extra_slots += std::uint64_t{count} * step->body_slots;
-  context.extra_instructions += std::uint64_t{count} * env.repeat_bundles() * 2;
+  context.extra_instructions += std::uint64_t{count} * bundles * 2;
   return end;
 }
 
-/// Main reads and checks, aux runs, main writes.
-template <class R, bool kBundle>
-const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
-  WorkerEnvironment env(context, step->pc, kBundle ? 8 : 4);
-  const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
-  if (env.failed()) [[unlikely]] {
-    return stop(context, WorkerContext::Stop::kFault, step->pc);
-  }
+/// What follows the reads and checks of the main half: aux runs, main writes.
+template <class R, bool kBundle, class Env, class Outputs>
+const WorkerStep* finish(WorkerContext& context, const WorkerStep* step, Env& env,
+                         const Outputs& outputs) {
   if constexpr (kBundle) {
     step->aux(context, step);
     if (context.cause != nullptr) [[unlikely]] {
@@ -102,16 +96,35 @@ const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
     if (step->target != nullptr) return step->target;
     return stop(context, WorkerContext::Stop::kJump, env.target());
   } else if constexpr (R::spec.control == Control::kRepeat) {
-    return repeat_body(context, step, env);
+    return repeat_body(context, step, env.repeat_count(), env.repeat_bundles());
   } else if constexpr (R::spec.control == Control::kExit) {
     return stop(context, WorkerContext::Stop::kExit, step->pc);
   } else {
-    if (env.touched_code()) [[unlikely]] {
+    if (env.stored_low() && env.touched_code()) [[unlikely]] {
       context.port.memory().touched();
-      return stop(context, WorkerContext::Stop::kJump, step->pc + (kBundle ? 8 : 4));
+      return stop(context, WorkerContext::Stop::kJump, step->next->pc);
     }
     return step->next;
   }
+}
+
+/// Does again what failed; knows why.
+template <class R, bool kBundle>
+[[gnu::cold, gnu::noinline]] const WorkerStep* run_carefully(WorkerContext& context,
+                                                             const WorkerStep* step) {
+  CarefulEnvironment env(context, step->pc, kBundle ? 8 : 4);
+  const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
+  if (env.failed()) return stop(context, WorkerContext::Stop::kFault, step->pc);
+  return finish<R, kBundle>(context, step, env, outputs);
+}
+
+template <class R, bool kBundle>
+const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
+  WorkerEnvironment env(context, step->pc, kBundle ? 8 : 4);
+  const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
+  if (env.failed()) [[unlikely]]
+    return run_carefully<R, kBundle>(context, step);
+  return finish<R, kBundle>(context, step, env, outputs);
 }
 
 /// An auxiliary instruction has no access to memory; one that fails leaves its cause.
@@ -127,6 +140,9 @@ template <class R>
 WorkerHandlers handlers_of() {
   WorkerHandlers handlers;
   if constexpr (R::spec.where != isa::Where::kSupervisor) {
+    using Inputs =
+        decltype(inputs_of<R>(std::declval<WorkerContext&>(), WorkerStep().registers, 0));
+    handlers.pure = kIsPure<R, Inputs>;
     handlers.solo = run_main<R, false>;
     if constexpr (R::spec.pipe == Pipe::kMain) {
       handlers.bundle = run_main<R, true>;

@@ -45,7 +45,6 @@ std::uint64_t WorkerLauncher::run(const Start& start) {
   context_.extra_slots = 0;
   context_.extra_instructions = 0;
   context_.port.open();
-  current_ = nullptr;
 
   std::uint64_t slots = 0, instructions = 0;
   const WorkerStep* step = step_at(start.entry);
@@ -83,7 +82,9 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
   start.worker_base = supervisor.csrs[kFirstWorkerBase + start.id];
   start.fp_control = supervisor.csrs[isa::kFpIctl];
   start.first_cycle = issue + machine_.costs.runall + start.id;
+  if (races_ != nullptr) races_->begin(start.id, issue);
   const std::uint64_t end = run(start);
+  if (races_ != nullptr) races_->end(end);
   supervisor.slots.start(start.id, start.first_cycle, end);
   if (launches_.count == 0) {
     launches_.first_pc = supervisor.pc;
@@ -110,6 +111,12 @@ bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t iss
     return true;
   }
   return false;
+}
+
+void WorkerLauncher::check_races() {
+  races_ = std::make_unique<RaceCheck>();
+  context_.races = races_.get();
+  context_.port.refuse_all();
 }
 
 void WorkerLauncher::keep_earlier(TileFault fault) {

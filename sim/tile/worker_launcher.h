@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "sim/tile/code_store.h"
@@ -28,6 +29,9 @@ class WorkerLauncher {
   /// `run` at cycle `issue`, on the first idle worker; false when there is none.
   bool run_single(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
                   std::uint32_t state_offset);
+
+  /// From now on a word that workers share without order is a fault.
+  void check_races();
 
   [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
@@ -55,6 +59,7 @@ class WorkerLauncher {
   TileMemory& memory_;
   CodeStore& code_;
   WorkerContext context_;
+  std::unique_ptr<RaceCheck> races_;
   std::array<std::array<isa::U64, 2>, 64> random_{};  ///< kept from launch to launch
   std::map<std::uint32_t, const WorkerCode*> by_entry_;
   const WorkerCode* current_ = nullptr;

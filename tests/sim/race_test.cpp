@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include "tests/sim/programs.h"
+
+namespace superstep {
+namespace {
+
+/// A tile that launches `worker` six times over state at kData, `stride` bytes apart, in a runall
+/// that issues at cycle 8: the last constant is ready six cycles after it issued in cycle 2. Worker
+/// w then first issues at 14 + w.
+ProgramImage batch(const std::string& worker, std::uint32_t stride = 0) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0,
+              "  setzi $m0, worker\n  setzi $m1, 0x80000\n  nop\n"
+              "  runall $m0, $m1, " +
+                  std::to_string(stride) + "\n  sync 2\n  sync 15\n.align 8\nworker:\n" + worker);
+  return image;
+}
+constexpr std::uint32_t kWorker = kCode + 24;
+
+RunResult checked(const ProgramImage& image) {
+  RunOptions options;
+  options.check_races = true;
+  return run_image(image, {}, options);
+}
+
+TEST(Races, TwoWritersOfOneWordAreATrapNamingBoth) {
+  const ProgramImage image = batch("nop\n st32 $a15, $m13, $m15, 1\n exitz $m15\n");
+  const RunResult result = checked(image);
+  ASSERT_TRUE(result.trap.has_value());
+  EXPECT_EQ(result.trap->context, "worker 1");
+  EXPECT_EQ(result.trap->pc, kWorker + 4);
+  EXPECT_EQ(result.trap->tile, TileId{0});
+  EXPECT_EQ(result.trap->superstep, 0U);
+  // Its second slot: six cycles after the first.
+  EXPECT_EQ(result.trap->cycle.value() - checked(batch("trap 0\n")).trap->cycle.value(), 7U);
+  EXPECT_EQ(result.trap->cause,
+            "a race: writes the word at 0x80004, which worker 0 writes at pc 0x4c01c in the same "
+            "launch; workers that run at the same time may not share words that one of them "
+            "writes");
+}
+
+TEST(Races, NothingIsCheckedUnlessAsked) {
+  const ProgramImage image = batch("nop\n st32 $a15, $m13, $m15, 1\n exitz $m15\n");
+  EXPECT_FALSE(run_image(image, {}, {}).trap.has_value());
+}
+
+TEST(Races, AWriterAfterReadersIsATrap) {
+  // Workers 0 to 4 read a word; worker 5 writes it.
+  const RunResult result =
+      checked(batch("get $m0, $WSR\n and $m0, $m0, 7\n cmpeq $m0, $m0, 5\n brnz $m0, last\n"
+                    "ldz16 $m1, $m13, $m15, 0\n exitz $m15\n"
+                    "last: st32 $m15, $m13, $m15, 0\n exitz $m15\n"));
+  ASSERT_TRUE(result.trap.has_value());
+  EXPECT_EQ(result.trap->context, "worker 5");
+  EXPECT_NE(result.trap->cause.find("writes the word at 0x80000, which worker 0 reads"),
+            std::string::npos)
+      << result.trap->cause;
+}
+
+TEST(Races, AReaderAfterAWriterIsATrap) {
+  const RunResult result =
+      checked(batch("get $m0, $WSR\n and $m0, $m0, 7\n brz $m0, first\n"
+                    "ld64 $a0:1, $m13, $m15, 0\n exitz $m15\n"
+                    "first: st32 $m15, $m13, $m15, 1\n exitz $m15\n"));
+  ASSERT_TRUE(result.trap.has_value());
+  EXPECT_EQ(result.trap->context, "worker 1");
+  EXPECT_NE(result.trap->cause.find("reads the word at 0x80004, which worker 0 writes"),
+            std::string::npos)
+      << result.trap->cause;
+}
+
+TEST(Races, WordsThatAllReadOrThatOneUsesAreNone) {
+  EXPECT_FALSE(checked(batch("ld32 $m0, $m13, $m15, 0\n exitz $m15\n")).trap.has_value());
+  EXPECT_FALSE(checked(batch("ld32 $m0, $m13, $m15, 0\n add $m0, $m0, 1\n"
+                             "st32 $m0, $m13, $m15, 0\n ld32 $m0, $m13, $m15, 0\n exitz $m15\n",
+                             4))
+                   .trap.has_value());
+}
+
+TEST(Races, AWorkerMayUseWhatAnEarlierLaunchWrote) {
+  ProgramImage image = image_of(1);
+  const std::string program =
+      "  setzi $m0, worker\n  setzi $m1, 0x34000\n  nop\n"
+      "  run $m0, $m1, 0\n{}"
+      "  run $m0, $m1, 0\n  sync 2\n  sync 15\n.align 8\n"
+      "worker: ld32 $m0, $m13, $m15, 0\n st32 $m0, $m13, $m15, 0\n exitz $m15\n";
+  const auto with = [&](const std::string& between) {
+    ProgramImage out = image;
+    std::string text = program;
+    text.replace(text.find("{}"), 2, between);
+    add_program(out, 0, text);
+    return checked(out);
+  };
+  EXPECT_FALSE(with("  sync 2\n").trap.has_value());
+  EXPECT_FALSE(with("  delay 40\n").trap.has_value());
+  const RunResult together = with("");
+  ASSERT_TRUE(together.trap.has_value());
+  EXPECT_EQ(together.trap->context, "worker 1");
+}
+
+TEST(Races, ARepeatedStoreIsDatedToItsTurn) {
+  // Worker 0 writes words 0 to 19, worker 1 words 4 to 23 and so on: worker 1 meets at its first
+  // turn, its third slot.
+  const RunResult result = checked(batch(
+      "mov $m2, $m13\n rpt 10, 0\n { st64step $a14:15, $m15, $m2+=, 1; fnop }\n exitz $m15\n", 16));
+  ASSERT_TRUE(result.trap.has_value());
+  EXPECT_EQ(result.trap->context, "worker 1");
+  EXPECT_EQ(result.trap->pc, kWorker + 8);
+  EXPECT_EQ(result.trap->cycle.value() - checked(batch("trap 0\n")).trap->cycle.value(), 13U);
+}
+
+}  // namespace
+}  // namespace superstep
