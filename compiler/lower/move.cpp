@@ -14,6 +14,9 @@ namespace {
 constexpr std::int64_t kGapWords = 4;
 /// Cycles that a transfer takes from its receiver beyond its words [assumed].
 constexpr std::int64_t kTransferCycles = 4;
+/// Direct transfers into one interval above which the code of their rows counts more than their
+/// cycles [assumed]: each takes some 32 bytes of region 0 on its two tiles.
+constexpr std::int64_t kMostDirectTransfers = 2048;
 
 /// A copy inside one tile, in bytes from the interval starts.
 struct LocalCopy {
@@ -231,6 +234,34 @@ void merge_runs(std::vector<Run>& runs) {
   runs = std::move(merged);
 }
 
+/// Copies that differ only in where they begin, by equal steps, become one with another axis.
+std::vector<LocalCopy> joined(const std::vector<LocalCopy>& copies) {
+  std::vector<LocalCopy> result;
+  for (auto first = copies.begin(); first != copies.end();) {
+    const auto is_alike = [&](const LocalCopy& copy) {
+      return copy.from == first->from && copy.round == first->round &&
+             copy.box.axes == first->box.axes;
+    };
+    auto last = first + 1;
+    Axis steps;
+    if (last != copies.end() && is_alike(*last)) {
+      steps = {1, last->box.from - first->box.from, last->box.to - first->box.to};
+    }
+    for (; last != copies.end() && is_alike(*last); ++last, ++steps.size) {
+      if (last->box.from != first->box.from + steps.size * steps.from ||
+          last->box.to != first->box.to + steps.size * steps.to) {
+        break;
+      }
+    }
+    LocalCopy copy = *first;
+    copy.box.axes.insert(copy.box.axes.begin(), steps);
+    copy.box = simplified(std::move(copy.box));
+    result.push_back(std::move(copy));
+    first = last;
+  }
+  return result;
+}
+
 /// The copies of one destination interval.
 struct IntervalPlan {
   struct Transfer {
@@ -299,6 +330,11 @@ class Mover {
                                       source.intervals()[number].begin, interval(i).begin)});
           });
     }
+    std::int64_t direct_transfers = 0;
+    for (const Part& part : parts) {
+      direct_transfers += direct_travel(part, element_bytes_, interval_bytes).runs();
+    }
+    const bool saves_code = direct_transfers > kMostDirectTransfers;
     const bool overlapping = elements > interval(i).count;
     if (overlapping || (element_bytes_ < 4 && parts.size() > 1)) {
       assign_rounds(parts, interval_bytes, overlapping);
@@ -311,9 +347,9 @@ class Mover {
     const bool all_here = std::ranges::all_of(parts, is_here);
     for (Part& part : parts) {
       // In an exchange that other parts need anyway, a tile may as well send to itself.
-      if (is_here(part) && (all_here || !plan_direct(plan, part, interval_bytes))) {
+      if (is_here(part) && (all_here || !plan_direct(plan, part, interval_bytes, saves_code))) {
         plan.copies.push_back({part.source, part.box, part.round});
-      } else if (!is_here(part) && !plan_direct(plan, part, interval_bytes)) {
+      } else if (!is_here(part) && !plan_direct(plan, part, interval_bytes, saves_code)) {
         staged.push_back(std::move(part));
       }
     }
@@ -321,7 +357,8 @@ class Mover {
     merge_transfers(plan);
   }
 
-  bool plan_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes) const {
+  bool plan_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes,
+                   bool saves_code) const {
     if (part.round != 0) return false;
     const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
     if (direct.bytes == 0) return false;
@@ -330,7 +367,7 @@ class Mover {
     const std::int64_t direct_cost = direct.runs() * (words + kTransferCycles);
     const std::int64_t staged_cost =
         staged.runs() * ((staged.bytes + 3) / 4 + kTransferCycles) + 30 + 2 * words * direct.runs();
-    if (direct_cost > staged_cost) return false;
+    if (saves_code ? direct.runs() > staged.runs() : direct_cost > staged_cost) return false;
     for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
       plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});
     });
@@ -461,8 +498,8 @@ class Mover {
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Tables> sets;  // by round and unit
     for (std::size_t i = 0; i < plans_.size(); ++i) {
-      for (const LocalCopy& copy : plans_[i].copies) {
-        Box box = simplified(copy.box);
+      for (const LocalCopy& copy : joined(plans_[i].copies)) {
+        Box box = copy.box;
         const std::uint32_t unit = in_units(box);
         Tables& set = sets[{copy.round, unit}];
         const BufferId from = copy.from == kReceived ? received_ : copy.from;
