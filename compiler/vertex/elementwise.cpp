@@ -129,12 +129,11 @@ class ScalarLoop {
     TimedCodelet result{*std::move(codelet), lanes_};
     result.codelet.divide = [division = division()](std::span<const std::uint32_t> words,
                                                     std::uint32_t) { return division(words); };
-    const auto& slots = code_.marked_slots();
-    const std::uint64_t wraps = lanes_ * repeated_.size() * kWrapSlots;
-    result.turn_slots = slots[2] - slots[1] - wraps;
-    result.fixed_slots = slots[3] - result.turn_slots - wraps;
-    result.idle_slots = by_repeat_ ? result.fixed_slots : slots[0] + 1;
-    result.wrap_slots = repeated_.empty() ? 0 : kWrapSlots;
+    result.wrap_slots.resize(inputs_.size());
+    std::vector<std::uint32_t> repeated;
+    for (const Repeated& r : repeated_) repeated.push_back(r.input);
+    result.measure(code_.marked_slots(), repeated, lanes_);
+    if (by_repeat_) result.idle_slots = result.fixed_slots;
     return result;
   }
 
@@ -146,7 +145,6 @@ class ScalarLoop {
     Reg pointer, left, value;
   };
   static constexpr std::size_t kFewSteps = 24;
-  static constexpr std::uint32_t kWrapSlots = 2;
 
   [[nodiscard]] Reg state(std::size_t word) const {
     return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
@@ -189,16 +187,20 @@ class ScalarLoop {
     if (r.value.valid()) {
       const Reg value = code_.fresh(code_.file(r.value));
       code_.branch("brnzdec", {both(r.left)}, same);
+      code_.mark();
       load_stepping(code_, dtypes_[r.input], r.form, r.pointer, r.value);
       reload(r.left, 2);
+      code_.mark();
       code_.place(same);
       code_.move(value, r.value);
       return value;
     }
     const Reg value = load_stepping(code_, dtypes_[r.input], r.form, r.pointer);
     code_.branch("brnzdec", {both(r.left)}, same);
+    code_.mark();
     reload(r.pointer, 2);
     reload(r.left, 3);
+    code_.mark();
     code_.place(same);
     return value;
   }
@@ -325,8 +327,8 @@ std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expressio
     if (turns.count > 0) {
       slots = timed.fixed_slots + turns.count * timed.turn_slots;
       for (std::size_t i = 0; i < repeats.size(); ++i) {
-        slots += timed.wrap_slots * wraps_of(inputs[i], repeats[i], turns.first * unit,
-                                             (turns.first + turns.count) * unit);
+        slots += timed.wrap_slots[i] * wraps_of(inputs[i], repeats[i], turns.first * unit,
+                                                (turns.first + turns.count) * unit);
       }
     }
     last = std::max(last, machine.costs.runall + w + slots * workers);

@@ -75,12 +75,11 @@ void Lane::compute(std::uint32_t node) {
 }
 
 Reg Lane::extreme(bool maximum, Reg x, Reg y, bool y_is_number) {
-  // The instruction prefers numbers. A sum is taken only when one of the two is none, and is then
-  // the canonical NaN.
+  // The instruction prefers numbers. Ones where an operand is none make a NaN.
   const Reg number = code_.a(maximum ? "f32max" : "f32min", {x, y});
-  Reg ordered = code_.a("f32cmpeq", {x, x});
-  if (!y_is_number) ordered = code_.a("and", {ordered, code_.a("f32cmpeq", {y, y})});
-  return blend(code_, ordered, number, code_.a("f32add", {x, y}));
+  Reg not_number = code_.a("f32cmpne", {x, x});
+  if (!y_is_number) not_number = code_.a("or", {not_number, code_.a("f32cmpne", {y, y})});
+  return canonical(code_.a("or", {number, not_number}));
 }
 
 Reg Lane::canonical(Reg x) {

@@ -121,16 +121,19 @@ class PairArithmetic {
     return emit("or64", {kept, rest});
   }
 
-  // See Lane::extreme.
+  // See Lane::extreme. Ones where an operand is no number make a NaN, and the sum with the negative
+  // zero makes it canonical.
   Reg extreme(const char* mnemonic, std::uint32_t x_node, std::uint32_t y_node) {
     const Reg x = pair(x_node), y = pair(y_node);
     const Reg number = emit(mnemonic, {x, y});
-    Reg ordered = emit("f32v2cmpeq", {x, x});
+    Reg not_number = emit("f32v2cmpne", {x, x});
     if (!lane_.is_number(y_node)) {
-      const Reg y_ordered = emit("f32v2cmpeq", {y, y});
-      ordered = emit("and64", {ordered, y_ordered});
+      const Reg y_not = emit("f32v2cmpne", {y, y});
+      not_number = emit("or64", {not_number, y_not});
     }
-    return blend(ordered, number, commutative("f32v2add", x_node, y_node));
+    Arg zero(lane_.prologue_constant(File::kA, 0x80000000));
+    zero.text = ":B";
+    return emit("f32v2add", {zero, emit("or64", {number, not_number})});
   }
 
   Reg compute(std::uint32_t node) {
@@ -328,18 +331,13 @@ class PairLoop {
     code_.exit();
     auto codelet = code_.try_finish("elementwise_pairs");
     if (!codelet) return std::nullopt;
-    const auto& slots = code_.marked_slots();
     TimedCodelet timed{*std::move(codelet), 2};
-    timed.idle_slots = slots[0] + 1;
-    timed.turn_slots = slots[2] - slots[1];
-    timed.fixed_slots = slots[3] - timed.turn_slots;
-    if (repeated_.empty()) {
-      // The turn outside the loop counts as fixed, less the turn that the loop has less.
-      timed.fixed_slots -= timed.turn_slots;
-    } else {
-      timed.wrap_slots = kWrapSlots;
-      timed.turn_slots -= 2 * repeated_.size() * kWrapSlots;
-    }
+    timed.wrap_slots.resize(inputs_.size());
+    std::vector<std::uint32_t> repeated;
+    for (const Repeated& r : repeated_) repeated.push_back(r.input);
+    timed.measure(code_.marked_slots(), repeated, 2);
+    // The turn outside the loop counts as fixed, less the turn that the loop has less.
+    if (repeated_.empty()) timed.fixed_slots -= timed.turn_slots;
     return timed;
   }
 
@@ -348,7 +346,6 @@ class PairLoop {
     std::uint32_t input;
     Reg pair, pointer, left, value;  ///< the value where it is stretched
   };
-  static constexpr std::uint32_t kWrapSlots = 2;
 
   Reg state(std::size_t word) {
     return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
@@ -439,10 +436,8 @@ class PairLoop {
     code_.mark();
     code_.place(loop);
     for (std::size_t i = 0; i < loaded_.size(); ++i) code_.emit(load(i));
-    for (const Repeated& r : repeated_) {
-      load_next(r, low(def(r.pair)));
-      load_next(r, high(def(r.pair)));
-    }
+    for (const Repeated& r : repeated_) load_next(r, low(def(r.pair)));
+    for (const Repeated& r : repeated_) load_next(r, high(def(r.pair)));
     for (const Instruction& instruction : arithmetic_.instructions()) code_.emit(instruction);
     for (std::size_t i = 0; i < stored_.size(); ++i) code_.emit(store(i));
     code_.branch("brnzdec", {both(more_)}, loop);
@@ -458,15 +453,19 @@ class PairLoop {
     };
     if (r.value.valid()) {
       code_.branch("brnzdec", {both(r.left)}, same);
+      code_.mark();
       code_.emit("ld32step", {def(r.value), "$mzero", step(r.pointer), 1});
       reload(r.left, 2);
+      code_.mark();
       code_.place(same);
       code_.emit("mov", {half, r.value});
     } else {
       code_.emit("ld32step", {half, "$mzero", step(r.pointer), 1});
       code_.branch("brnzdec", {both(r.left)}, same);
+      code_.mark();
       reload(r.pointer, 2);
       reload(r.left, 3);
+      code_.mark();
       code_.place(same);
     }
   }

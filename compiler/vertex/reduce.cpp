@@ -208,7 +208,7 @@ class Reduction {
     });
 
     code_.place(rows);
-    reduce_rows(operation, next, turns, from, count, upper, zero);
+    reduce_rows(operation, turns, from, count, upper, zero);
   }
 
   // Folds a column into `initial`: the load of the next element goes with the operation on this
@@ -256,14 +256,17 @@ class Reduction {
     return result;
   }
 
-  void reduce_rows(const SingleOperation& operation, Label next, Reg turns, Reg from, Reg count,
-                   Reg upper, Reg zero) {
+  // The rows of a worker are one command, its only one.
+  void reduce_rows(const SingleOperation& operation, Reg turns, Reg from, Reg count, Reg upper,
+                   Reg zero) {
     const Label again = code_.label(), none = code_.label();
-    const Reg initial_pair = code_.fresh(File::kPair);
-    code_.branch("brneg", {count}, none);
-    code_.emit("mov", {low(def(initial_pair)), initial_[0]});
+    code_.begin_prologue();
     const Reg neutral = code_.constant(File::kA, operation.neutral);
+    code_.end_prologue();
+    const Reg initial_pair = code_.fresh(File::kPair);
+    code_.emit("mov", {low(def(initial_pair)), initial_[0]});
     code_.emit("mov", {high(def(initial_pair)), neutral});
+    code_.branch("brneg", {count}, none);
     code_.place(again);
     const Reg sum = accumulate(operation, true, initial_pair, from, count, upper, 1);
     const Reg both_sums = code_.a(operation.one, {low(Arg(sum)), high(Arg(sum))});
@@ -272,11 +275,11 @@ class Reduction {
     }
     code_.emit("st32step", {canonical(both_sums, false, zero), "$mzero", step(to_[0].address), 1});
     code_.branch("brnzdec", {both(turns)}, again);
-    code_.branch("bri", {}, next);
+    code_.exit();
     code_.place(none);
     code_.emit("st32step", {initial_[0], "$mzero", step(to_[0].address), 1});
     code_.branch("brnzdec", {both(turns)}, none);
-    code_.branch("bri", {}, next);
+    code_.exit();
   }
 
   // Any expression, one element at a time.

@@ -4,6 +4,19 @@
 
 namespace superstep::vertex {
 
+void TimedCodelet::measure(const std::vector<std::uint64_t>& marks,
+                           const std::vector<std::uint32_t>& repeated, std::uint32_t lanes) {
+  const std::size_t wraps = repeated.size() * lanes;
+  std::uint64_t wrapping = 0;
+  for (std::size_t i = 0; i < wraps; ++i) wrapping += marks[3 + 2 * i] - marks[2 + 2 * i];
+  idle_slots = marks[0] + 1;
+  turn_slots = marks[2 + 2 * wraps] - marks[1] - wrapping;
+  fixed_slots = marks[3 + 2 * wraps] - turn_slots - wrapping;
+  // Every lane of an input has the same code.
+  for (std::size_t i = 0; i < wraps; ++i)
+    wrap_slots[repeated[i % repeated.size()]] = marks[3 + 2 * i] - marks[2 + 2 * i];
+}
+
 WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> state) const {
   const std::uint32_t n = state[0];
   const std::uint64_t all = (std::uint64_t{n} + elements_per_turn - 1) / elements_per_turn;

@@ -20,7 +20,13 @@ struct TimedCodelet {
   std::uint64_t idle_slots = 0;   ///< of a worker without a turn
   std::uint64_t fixed_slots = 0;  ///< of a worker with turns, besides these
   std::uint64_t turn_slots = 0;   ///< of each turn
-  std::uint64_t wrap_slots = 0;   ///< of each time that a repeated input goes on to its next period
+  /// By input: of each time that it goes on to its next period.
+  std::vector<std::uint64_t> wrap_slots = {};
+
+  /// Sets slots by `WorkerCode::marked_slots`: marks stand behind the exit of idle workers, where a
+  /// turn begins and ends, and between around each wrap of `repeated` inputs, for each of `lanes`.
+  void measure(const std::vector<std::uint64_t>& marks, const std::vector<std::uint32_t>& repeated,
+               std::uint32_t lanes);
 };
 
 /// Words of a worker's state for an input: an address; for kCyclic {first address, turns of the

@@ -288,10 +288,6 @@ TEST(Elementwise, AnOutputMayLieOverAnInput) {
   }
 }
 
-struct Repeat {
-  std::uint32_t start, period;
-};
-
 /// Rows, columns and elements that an output of any size and place reads again and again.
 void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyclic,
                     Repeat stretched, std::uint32_t workers) {
@@ -331,7 +327,10 @@ void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyc
                                             stretched.period,
                                             tile.put(inputs[2]),
                                             tile.put(inputs[3])};
-  tile.run(elementwise(tile.machine(), e, {output}, access), state);
+  const std::vector<Repeat> repeats = {
+      {cyclic.start, cyclic.period}, {stretched.start, stretched.period}, {}, {}};
+  EXPECT_EQ(tile.run(elementwise(tile.machine(), e, {output}, access), state),
+            estimate_elementwise(tile.machine(), e, {output}, access, n, repeats));
   const HostTensor want = evaluate_expression(e, output, inputs);
   const HostTensor got = tile.get(to, {result, {elements}});
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(hex(got, i), hex(want, i)) << "element " << i;
@@ -341,10 +340,10 @@ TEST(Elementwise, InputsRepeatAsRowsAndColumns) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kI8, DType::kI16, DType::kU32}) {
     for (const DType result : {dtype, DType::kI1}) {
       for (const std::uint32_t period : {1U, 2U, 3U, 4U, 10U, 64U}) {
-        for (const std::uint32_t start : {0U, 1U, period / 2, period - 1}) {
+        for (const std::uint32_t start : {0U, period / 2, period - 1}) {
           if (start >= period) continue;
           for (const std::uint32_t workers : {1U, 6U, 8U}) {
-            for (const std::int64_t elements : {0, 1, 2, 3, 7, 8, 32, 61, 300})
+            for (const std::int64_t elements : {0, 1, 3, 8, 61, 300})
               check_repeated(dtype, result, elements, {start, period}, {start, period}, workers);
           }
         }
