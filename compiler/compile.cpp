@@ -1,6 +1,8 @@
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "compiler/image/build.h"
 #include "compiler/image/oversized.h"
@@ -31,6 +33,20 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   }
   stage("lower");
   LoweredProgram program = lower(simple, machine);
+  const bool has_amp = std::ranges::any_of(program.codelets, [](const CodeletSpec& spec) {
+    return std::holds_alternative<AmpProductSpec>(spec);
+  });
+  if (has_amp) {
+    // Their operands need certain regions; without them more may fit.
+    try {
+      return build_image(simple, machine, std::move(program), progress, {});
+    } catch (const DoesNotFit&) {
+      stage("lower without AMP products");
+      MachineConfig without = machine;
+      without.tile.amp_units = 0;
+      program = lower(simple, without);
+    }
+  }
   return build_image(simple, machine, std::move(program), progress, on_memory);
 }
 

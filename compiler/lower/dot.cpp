@@ -83,9 +83,12 @@ class ProductLowering {
     }
     set_result_axes(permutation);
     swap_to_result_order();
-    const DotProblem problem{product_.sizes, product_.input, result_,
+    const DotProblem problem{product_.sizes,
+                             product_.input,
+                             result_,
                              has_depth_inside(values_, product_.left),
-                             has_depth_inside(values_, product_.right)};
+                             has_depth_inside(values_, product_.right),
+                             results_per_tile(type)};
     product_.plan = plan_dot(builder_.machine(), problem);
     product_.tiles = builder_.layouts().tiles();
     product_.first_tile =
@@ -138,6 +141,28 @@ class ProductLowering {
     std::swap(product_.left, product_.right);
     std::swap(result_rows_, result_columns_);
     std::swap(product_.sizes.rows, product_.sizes.columns);
+  }
+
+  /// Elements of a small result are added row by row, on more tiles than it takes otherwise.
+  [[nodiscard]] bool adds_rows(const TensorType& type) {
+    if (type.shape.empty() || result_ != DType::kF32) return false;
+    const std::int64_t row = type.shape.back();
+    return row >= kLeastRow && row < kMostRow && type.elements() / row <= kMostRows;
+  }
+  [[nodiscard]] std::int64_t results_per_tile(const TensorType& type) {
+    return adds_rows(type) ? type.shape.back() : builder_.layouts().of(type)->intervals()[0].count;
+  }
+  [[nodiscard]] LayoutPtr sums_layout(const TensorType& type) {
+    if (!adds_rows(type)) return builder_.layouts().of(type);
+    const std::int64_t row = type.shape.back(), rows = type.elements() / row;
+    const std::uint32_t first = builder_.layouts().take_tiles(static_cast<std::uint32_t>(rows));
+    std::vector<Interval> intervals;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::uint32_t tile =
+          (first + static_cast<std::uint32_t>(r)) % builder_.layouts().tiles();
+      intervals.push_back({r * row, row, {TileId{tile}}});
+    }
+    return builder_.layouts().with(std::move(intervals));
   }
 
   /// Copies of every block of products to its place in the result, by part of the depth.
@@ -223,8 +248,8 @@ class ProductLowering {
     // [parts of the depth][elements] on the tiles of the result, then sums in ascending order of
     // parts.
     const std::int64_t splits = product_.plan.depth_splits;
-    const BufferId sums = values_.add_temporary(partial, builder_.layouts().of(type),
-                                                product_.origin.name, product_.origin.source);
+    const BufferId sums = values_.add_temporary(partial, sums_layout(type), product_.origin.name,
+                                                product_.origin.source);
     const LayoutPtr layout = builder_.buffer(sums).layout;
     const std::int64_t unit = partial == DType::kF32 ? vertex::kAddPartsGroup : 1;
     const auto pitch = [&](const Interval& interval) {
@@ -341,6 +366,8 @@ class ProductLowering {
     builder_.add_compute(time, std::move(set));
     return converted;
   }
+
+  static constexpr std::int64_t kLeastRow = 8, kMostRow = 32, kMostRows = 256;
 
   ProgramBuilder& builder_;
   Values& values_;

@@ -31,6 +31,7 @@ struct DotProblem {
   DotSizes sizes;
   DType input = DType::kF32, result = DType::kF32;
   bool left_depth_inside = true, right_depth_inside = true;  ///< as the operands are stored
+  std::int64_t results_per_tile = 32;                        ///< where partial sums are added
 };
 
 /// The plan with the least estimated cycles, by exhaustive search over splits.

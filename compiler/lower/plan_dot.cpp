@@ -28,10 +28,13 @@ std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {
 /// Cycles to add one partial sum with all workers busy [assumed].
 constexpr std::int64_t kCyclesPerPartial = 1;
 constexpr std::int64_t kLaunchCycles = 200;
+/// Cycles of a round of copies besides its elements [assumed].
+constexpr std::int64_t kArrangeCycles = 300;
 /// Cycles of a receiving tile for one transfer beyond its words [assumed].
 constexpr std::int64_t kTransferCycles = 2;
-/// Rows and columns to be transposed share region 0 with code.
-constexpr std::int64_t kMostBytesInRegion0 = 64 * 1024;
+/// Rows, and columns to be transposed, share region 0 with code and with those of other products:
+/// what they should take, and what they may.
+constexpr std::int64_t kGoodBytesInRegion0 = 64 * 1024, kMostBytesInRegion0 = 144 * 1024;
 
 class Planner {
  public:
@@ -49,7 +52,11 @@ class Planner {
       const DotPlan plan{.on_amp = true,
                          .rows_inside = kernel->rows_inside,
                          .transposes = !problem_.right_depth_inside};
-      search(plan, kernel->rows_inside ? 2 : 1, kernel->channels(), kernel->depth());
+      for (const std::int64_t bytes : {kGoodBytesInRegion0, kMostBytesInRegion0}) {
+        region0_bytes_ = bytes;
+        search(plan, kernel->rows_inside ? 2 : 1, kernel->channels(), kernel->depth());
+        if (amp_fits_) break;
+      }
     }
     return *best_;
   }
@@ -106,9 +113,7 @@ class Planner {
     if (plan.on_amp && !suits_amp(plan)) return;
     plan.cycles = phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
     plan.cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
-    const std::int64_t all_outputs = sizes_.batches * sizes_.rows * sizes_.columns;
-    const std::int64_t per_tile =
-        std::max<std::int64_t>(32, divide_up(all_outputs, machine_.tiles()));
+    const std::int64_t per_tile = problem_.results_per_tile;
     plan.cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
     if (plan.depth_splits > 1) {
       plan.cycles += kLaunchCycles + per_tile * plan.depth_splits * kCyclesPerPartial;
@@ -123,7 +128,7 @@ class Planner {
     const std::int64_t columns = plan.transposes ? plan.columns : 0;
     return pitch <= vertex::amp_max_pitch(kernel) &&
            columns * input_bytes_ <= kMostTransposedPitch &&
-           plan.batches * (plan.rows + columns) * plan.depth * input_bytes_ <= kMostBytesInRegion0;
+           plan.batches * (plan.rows + columns) * plan.depth * input_bytes_ <= region0_bytes_;
   }
 
   /// Runs of words that a tile receives.
@@ -140,7 +145,7 @@ class Planner {
         plan.batches * kernel.cycles(machine_, plan.rows, plan.columns, plan.depth);
     // Elements that lie the other way are put in order one by one.
     const auto arrange = [&](std::int64_t elements) {
-      return kLaunchCycles + plan.batches * elements * 4;
+      return kArrangeCycles + plan.batches * elements * 6;
     };
     if (!problem_.left_depth_inside) cycles += arrange(plan.rows * plan.depth);
     if (!problem_.right_depth_inside) cycles += arrange(plan.columns * plan.depth);
@@ -166,6 +171,7 @@ class Planner {
   void keep(const DotPlan& plan, std::int64_t bytes) {
     // A block, its operands and what is received of them must leave room for the rest.
     const bool fits = bytes <= most_bytes_;
+    amp_fits_ |= plan.on_amp && fits;
     const bool best_fits = best_ && best_bytes_ <= most_bytes_;
     const bool better = !best_ || (fits && !best_fits) ||
                         (fits == best_fits && (fits ? std::tuple(plan.cycles, bytes) <
@@ -187,6 +193,8 @@ class Planner {
   std::int64_t most_bytes_;
   std::optional<DotPlan> best_;
   std::int64_t best_bytes_ = 0;
+  std::int64_t region0_bytes_ = kGoodBytesInRegion0;
+  bool amp_fits_ = false;
 };
 
 }  // namespace
