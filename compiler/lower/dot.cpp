@@ -147,7 +147,8 @@ class ProductLowering {
   [[nodiscard]] bool adds_rows(const TensorType& type) {
     if (type.shape.empty() || result_ != DType::kF32) return false;
     const std::int64_t row = type.shape.back();
-    return row >= kLeastRow && row < kMostRow && type.elements() / row <= kMostRows;
+    return row >= kLeastRow && row < kMostRow &&
+           type.elements() / row <= std::min<std::int64_t>(kMostRows, builder_.layouts().tiles());
   }
   [[nodiscard]] std::int64_t results_per_tile(const TensorType& type) {
     return adds_rows(type) ? type.shape.back() : builder_.layouts().of(type)->intervals()[0].count;
