@@ -17,6 +17,9 @@ class WorkerSlots {
  public:
   explicit WorkerSlots(std::uint32_t workers) : runs_(workers) {}
 
+  /// The first slot of worker `id`, launched at `issue`, at least `delay` cycles later. Workers
+  /// take turns in the order of their ids, from the first one launched on an idle tile.
+  [[nodiscard]] std::uint64_t first_of(std::uint32_t id, std::uint64_t issue, std::uint64_t delay);
   /// Worker `id` issues at `first`, then every `workers` cycles, and has left at `end`.
   void start(std::uint32_t id, std::uint64_t first, std::uint64_t end) {
     runs_[id] = {first, end};
@@ -42,6 +45,7 @@ class WorkerSlots {
 
   std::vector<Run> runs_;
   std::uint64_t all_left_ = 0;
+  std::uint64_t turn_ = 0;  ///< a slot of worker 0
 };
 
 /// State of a tile's supervisor.

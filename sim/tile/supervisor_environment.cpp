@@ -2,6 +2,15 @@
 
 namespace superstep {
 
+std::uint64_t WorkerSlots::first_of(std::uint32_t id, std::uint64_t issue, std::uint64_t delay) {
+  const std::uint64_t earliest = issue + delay;
+  if (all_left() <= issue) turn_ = earliest;
+  const std::uint64_t slot = turn_ + id;
+  if (slot >= earliest) return slot;
+  const std::uint64_t turns = (earliest - slot + runs_.size() - 1) / runs_.size();
+  return slot + turns * runs_.size();
+}
+
 std::uint64_t WorkerSlots::free_among_workers(std::uint64_t cycle) const {
   while (true) {
     bool owned = false;

@@ -81,7 +81,7 @@ std::uint64_t WorkerLauncher::run(const Start& start) {
 void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, Start start) {
   start.worker_base = supervisor.csrs[kFirstWorkerBase + start.id];
   start.fp_control = supervisor.csrs[isa::kFpIctl];
-  start.first_cycle = issue + machine_.costs.runall + start.id;
+  start.first_cycle = supervisor.slots.first_of(start.id, issue, machine_.costs.runall);
   if (races_ != nullptr) races_->begin(start.id, issue);
   const std::uint64_t end = run(start);
   if (races_ != nullptr) races_->end(end);

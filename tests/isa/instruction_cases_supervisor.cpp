@@ -32,9 +32,6 @@ std::vector<InstructionCase> supervisor_cases() {
       {with_codelet("run $m0, $m1, 0\n run $m0, $m1, 2"), "m0=0x4d090,0x14000",
        "[0x60000]=0,0x60000,1,0x60008"},
       {with_codelet("run $m0, $m1, 0"), "m0=0x4d08c,0x14001", aligned},
-      {with_codelet("run $m0, $m1, 0\n run $m0, $m1, 0\n run $m0, $m1, 0\n run $m0, $m1, 0\n"
-                    "run $m0, $m1, 0\n run $m0, $m1, 0\n run $m0, $m1, 0"),
-       "m0=0x4d0a4,0x14000", "fault=run while every worker is running"},
       {"sync 2", "", ""},
       {"sync 3\n sync 4\n setzi $m1, 1", "", "m1=1"},
       {with_codelet("runall $m0, $m1, 0\n sync 3"), "m0=0x4d090,0x60000",

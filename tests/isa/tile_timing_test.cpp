@@ -7,92 +7,232 @@ namespace {
 
 using testing::TileRun;
 
-TEST(WorkerTiming, AnInstructionOrBundleTakesOneSlot) {
-  TileRun run;
-  EXPECT_EQ(run.slots("exitz $mzero"), 1U);
-  EXPECT_EQ(run.slots("nop\n nop\n exitz $mzero"), 3U);
-  EXPECT_EQ(run.slots("{ nop ; fnop }\n exitz $mzero"), 2U);
-  EXPECT_EQ(run.slots("setzi $m0, 4\n1: brnzdec $m0, 1b\n exitz $mzero"), 1U + 5 + 1);
-  EXPECT_EQ(run.slots("call $m10, 1f\n exitz $mzero\n1: br $m10"), 3U);
+/// Tiles with 1, 4, 6 and 8 workers: a worker's slots are as many cycles apart.
+class TileTiming : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  [[nodiscard]] static std::uint64_t workers() { return GetParam(); }
+  [[nodiscard]] static MachineConfig machine() {
+    MachineConfig machine;
+    machine.tile.workers = GetParam();
+    return machine;
+  }
+  static std::uint64_t slots(const std::string& codelet) {
+    TileRun run(machine());
+    return run.slots(codelet);
+  }
+  /// The cycle at which a supervisor program reaches its sync.
+  static std::uint64_t arrival(const std::string& program, std::uint64_t release = 0) {
+    TileRun run(machine());
+    return run.supervise(program, release).cycle;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, TileTiming, ::testing::Values(1U, 4U, 6U, 8U));
+
+// Slots of a worker: graphcore/poplibs' estimators.
+TEST_P(TileTiming, AnInstructionOrBundleTakesOneSlot) {
+  EXPECT_EQ(slots("exitz $mzero"), 1U);
+  EXPECT_EQ(slots("nop\n nop\n exitz $mzero"), 3U);
+  EXPECT_EQ(slots("{ nop ; fnop }\n exitz $mzero"), 2U);
+  EXPECT_EQ(slots("{ nop ; fnop }\n{ exitz $mzero ; fnop }"), 2U);
 }
 
-TEST(WorkerTiming, ARepeatTakesOneSlotAndThoseOfItsTurns) {
-  TileRun run;
+TEST_P(TileTiming, AWorkersLoadHasNoExtraDelay) {
+  EXPECT_EQ(slots("ld32 $m0, $mvertex_base, 0\n add $m1, $m0, 1\n"
+                  "st32 $m1, $mvertex_base, $mzero, 1\n ld32 $m2, $mvertex_base, 1\n"
+                  "brnz $m2, 1f\n1: exitz $mzero"),
+            6U);
+  TileRun run(machine());
+  run.put<std::uint32_t>(0x80000, {0x80000, 0});
+  EXPECT_EQ(run.slots("setzi $m0, 0x80000\n ld128 $a0:3, $m0, 0\n atom $m1, $a0\n"
+                      "ld32 $m1, $m1, 0\n exitz $mzero"),
+            5U);
+}
+
+TEST_P(TileTiming, AWorkersBranchTakesOneSlotTakenOrNot) {
+  EXPECT_EQ(slots("brz $mzero, 1f\n1: exitz $mzero"), 2U);
+  EXPECT_EQ(slots("brnz $mzero, 1f\n1: exitz $mzero"), 2U);
+  EXPECT_EQ(slots("brneg $mzero, 1f\n1: exitz $mzero"), 2U);
+  EXPECT_EQ(slots("brpos $mzero, 1f\n1: exitz $mzero"), 2U);
+  EXPECT_EQ(slots("bri 1f\n1: exitz $mzero"), 2U);
+  EXPECT_EQ(slots("setzi $m0, 4\n1: brnzdec $m0, 1b\n exitz $mzero"), 1U + 5 + 1);
+  EXPECT_EQ(slots("call $m10, 1f\n exitz $mzero\n1: br $m10"), 3U);
+}
+
+TEST_P(TileTiming, ARepeatTakesOneSlotAndThoseOfItsTurns) {
   const std::string body = "{ nop ; fnop }\n{ nop ; fnop }\n exitz $mzero";
-  EXPECT_EQ(run.slots("nop\n rpt 5, 1\n" + body), 1U + 1 + 5 * 2 + 1);
-  EXPECT_EQ(run.slots("nop\n rpt 0, 1\n" + body), 1U + 1 + 1);
-  EXPECT_EQ(run.slots("setzi $m0, 1000\n rpt $m0, 1\n" + body), 1U + 1 + 2000 + 1);
-  EXPECT_EQ(run.slots("{ rpt 5, 1 ; fnop }\n" + body), 1U + 5 * 2 + 1);
+  EXPECT_EQ(slots("nop\n rpt 5, 1\n" + body), 1U + 1 + 5 * 2 + 1);
+  EXPECT_EQ(slots("nop\n rpt 1, 1\n" + body), 1U + 1 + 2 + 1);
+  EXPECT_EQ(slots("nop\n rpt 0, 1\n" + body), 1U + 1 + 1);
+  EXPECT_EQ(slots("setzi $m0, 1000\n rpt $m0, 1\n" + body), 1U + 1 + 2000 + 1);
+  EXPECT_EQ(slots("{ rpt 5, 1 ; fnop }\n" + body), 1U + 5 * 2 + 1);
+  EXPECT_EQ(slots("nop\n rpt 5, 0\n{ nop ; f32exp $a0, $a1 }\n exitz $mzero"), 1U + 1 + 5 * 3 + 1);
 }
 
-// Slots: reference isa.md 2.2 (PopLibs estimators).
-TEST(WorkerTiming, LongInstructionsTakeTheirSlots) {
-  TileRun run;
-  EXPECT_EQ(run.slots("f32exp $a0, $a1\n exitz $mzero"), 4U);
-  EXPECT_EQ(run.slots("f32ln $a0, $a1\n exitz $mzero"), 7U);
-  EXPECT_EQ(run.slots("f32div $a0, $a1, $a2\n exitz $mzero"), 4U);
-  EXPECT_EQ(run.slots("{ nop ; f32sigm $a0, $a1 }\n exitz $mzero"), 6U);
-  EXPECT_EQ(run.slots("f16v2tanh $a0, $a1\n exitz $mzero"), 2U);
+TEST_P(TileTiming, LongInstructionsHoldTheirSlot) {
+  EXPECT_EQ(slots("f32exp $a0, $a1\n exitz $mzero"), 4U);
+  EXPECT_EQ(slots("f32exp2 $a0, $a1\n exitz $mzero"), 4U);
+  EXPECT_EQ(slots("f32ln $a0, $a1\n exitz $mzero"), 7U);
+  EXPECT_EQ(slots("f32log2 $a0, $a1\n exitz $mzero"), 7U);
+  EXPECT_EQ(slots("f32div $a0, $a1, $a2\n exitz $mzero"), 4U);
+  EXPECT_EQ(slots("f32sqrt $a0, $a1\n exitz $mzero"), 5U);
+  EXPECT_EQ(slots("f32oox $a0, $a1\n exitz $mzero"), 3U);
+  EXPECT_EQ(slots("f32oorx $a0, $a1\n exitz $mzero"), 4U);
+  EXPECT_EQ(slots("f32tanh $a0, $a1\n exitz $mzero"), 6U);
+  EXPECT_EQ(slots("{ nop ; f32sigm $a0, $a1 }\n exitz $mzero"), 6U);
+  EXPECT_EQ(slots("f16v2tanh $a0, $a1\n exitz $mzero"), 2U);
+  EXPECT_EQ(slots("f16v2sigm $a0, $a1\n exitz $mzero"), 3U);
+  EXPECT_EQ(slots("f16v2exp $a0, $a1\n exitz $mzero"), 3U);
+  EXPECT_EQ(slots("f16v2ln $a0, $a1\n exitz $mzero"), 3U);
 }
 
-// The 64-bit fill of PopLibs takes 5 + n slots: five around an `rpt` of one st64step bundle.
-TEST(WorkerTiming, AFillTakesFiveSlotsAndOneForEachStore) {
-  TileRun run;
-  run.put<std::uint32_t>(testing::kData, {0x60000, 7, 0x11, 0x22});
-  EXPECT_EQ(run.slots("ld32 $m0, $mvertex_base, 0\n ld32 $m1, $mvertex_base, 1\n"
-                      "ld64 $a0:1, $mvertex_base, 1\n"
-                      "rpt $m1, 0\n"
-                      "{ st64step $a0:1, $mzero, $m0+=, 1 ; fnop }\n"
-                      "exitz $mzero"),
-            5U + 7);
-  EXPECT_EQ(run.get(0x60000, 16)[13], 0x22U);
-  EXPECT_EQ(run.get(0x60000, 16)[14], 0U);
+// Both addresses are ready six cycles after they are set in cycles 0 and 1: runall in cycle 7.
+TEST_P(TileTiming, WorkersIssueSixCyclesAndTheirNumberAfterRunall) {
+  for (const std::uint64_t instructions : {1U, 2U, 9U}) {
+    TileRun run(machine());
+    std::string codelet;
+    for (std::uint64_t i = 1; i < instructions; ++i) codelet += "nop\n";
+    const TileStop stop = run.work(codelet + "exitz $mzero");
+    EXPECT_EQ(run.tile().launches().first_cycle, 7U);
+    const std::uint64_t left = 7U + 6 + (workers() - 1) + instructions * workers();
+    EXPECT_EQ(run.tile().launches().last_exit_cycle, left);
+    // `sync LOCAL` takes the cycle in which the last worker has left.
+    EXPECT_EQ(stop.cycle, left + 1);
+    EXPECT_EQ(run.tile().worker_instructions(), instructions * workers());
+  }
 }
 
-TEST(TileTiming, WorkersIssueSixCyclesAndTheirNumberAfterRunall) {
-  TileRun run;
-  // runall at cycle 7: both setzi results are ready six cycles after 0 and 1.
-  const TileStop stop = run.work("nop\n exitz $mzero");
-  EXPECT_EQ(stop.kind, TileStop::Kind::kSync);
-  EXPECT_EQ(stop.zone, 15U);
-  EXPECT_EQ(run.tile().launches().first_cycle, 7U);
-  EXPECT_EQ(run.tile().launches().last_exit_cycle, 7U + 6 + 5 + 2 * 6);
-  EXPECT_EQ(stop.cycle, 7U + 6 + 5 + 2 * 6 + 1);
-  EXPECT_EQ(run.tile().worker_instructions(), 12U);
+// A fault is dated to its slot: worker w's slots are at 7 + 6 + w and then a round apart.
+TEST_P(TileTiming, EachWorkerHasItsOwnSlotOfTheRound) {
+  for (std::uint64_t worker = 0; worker < workers(); ++worker) {
+    TileRun run(machine());
+    const TileStop stop = run.work("get $m0, $WSR\n cmpeq $m0, $m0, " + std::to_string(worker) +
+                                   "\n brz $m0, 1f\n trap 0\n1: exitz $mzero");
+    ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
+    EXPECT_EQ(run.tile().fault()->context, "worker " + std::to_string(worker));
+    EXPECT_EQ(stop.cycle, 7U + 6 + worker + 3 * workers());
+  }
 }
 
-TEST(TileTiming, SupervisorResultsTakeSixCycles) {
-  TileRun run;
-  EXPECT_EQ(run.supervise("setzi $m0, 1\n sync 3").cycle, 1U);
-  EXPECT_EQ(run.supervise("setzi $m0, 1\n add $m1, $m0, 1\n sync 3").cycle, 7U);
-  EXPECT_EQ(run.supervise("setzi $m0, 1\n nop\n add $m1, $m0, 1\n sync 3").cycle, 7U);
-  EXPECT_EQ(run.supervise("setzi $m0, 1\n add $m1, $m2, 1\n sync 3", 100).cycle, 102U);
+/// The first `count` cycles from `begin` on that no worker owns: worker w of `busy` ones owns
+/// `turn` + w and every round after that.
+std::vector<std::uint32_t> free_cycles(std::uint64_t begin, std::uint64_t turn, std::uint64_t busy,
+                                       std::uint64_t round, std::size_t count) {
+  std::vector<std::uint32_t> free;
+  for (std::uint64_t cycle = begin; free.size() < count; ++cycle) {
+    const bool owned = cycle >= turn && (cycle - turn) % round < busy;
+    if (!owned) free.push_back(static_cast<std::uint32_t>(cycle));
+  }
+  return free;
 }
 
-TEST(TileTiming, ATakenSupervisorBranchTakesSixCycles) {
-  TileRun run;
-  EXPECT_EQ(run.supervise("bri 1f\n1: sync 3").cycle, 6U);
-  EXPECT_EQ(run.supervise("brnz $m0, 1f\n1: sync 3").cycle, 1U);
-  EXPECT_EQ(run.supervise("setzi $m0, 3\n1: brnzdec $m0, 1b\n sync 3").cycle, 6U + 3 * 6 + 1);
+TEST_P(TileTiming, TheSupervisorIssuesInEverySlotThatNoWorkerOwns) {
+  for (std::uint64_t busy = 0; busy < workers(); ++busy) {
+    SCOPED_TRACE(busy);
+    TileRun run(machine());
+    run.load(testing::kCodelet, "nop\n rpt 100, 0\n{ nop ; fnop }\n exitz $mzero");
+    // The addresses are ready at 7: `run`s in cycles 7, 8, …; worker w issues first at 13 + w.
+    std::string program = "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n";
+    for (std::uint64_t i = 0; i < busy; ++i) program += "run $m0, $m1, 0\n";
+    if (busy == 0) program += "nop\n nop\n nop\n nop\n nop\n";
+    for (int i = 2; i < 12; ++i) program += "get $m" + std::to_string(i) + ", $COUNT_L\n";
+    const TileStop stop = run.supervise(program + "sync 2\n sync 15");
+    ASSERT_EQ(stop.kind, TileStop::Kind::kSync) << run.tile().fault()->cause;
+    const std::vector<std::uint32_t> expected = free_cycles(7 + busy, 13, busy, workers(), 10);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(run.tile().supervisor_register(2 + i), expected[i]) << i;
+    }
+  }
 }
 
-TEST(TileTiming, TheSupervisorGoesOnAfterASync) {
-  TileRun run;
+TEST_P(TileTiming, ASupervisorWithoutSlotsWaitsForTheFirstWorkerToLeave) {
+  TileRun run(machine());
+  // Worker 0 ends after 4 instructions, the others after 6.
+  run.load(testing::kCodelet, "get $m0, $WSR\n brz $m0, 1f\n nop\n nop\n1: nop\n exitz $mzero");
+  const TileStop stop = run.supervise(
+      "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n delay 5\n"
+      "get $m2, $COUNT_L\n get $m3, $COUNT_L\n sync 2\n sync 15");
+  ASSERT_EQ(stop.kind, TileStop::Kind::kSync);
+  // The round from 13 on is full until worker 0 has left: its first free slot, and then another.
+  const std::uint64_t left = 13 + 4 * workers();
+  EXPECT_EQ(run.tile().supervisor_register(2), left);
+  EXPECT_EQ(run.tile().supervisor_register(3), left + workers());
+}
+
+// A worker launched beside others takes the next slot of its own place in the round.
+TEST_P(TileTiming, AWorkerThatIsLaunchedLaterKeepsItsPlaceInTheRound) {
+  if (workers() < 4) return;
+  TileRun run(machine());
+  // Worker 1 faults in its first slot; worker 0 was launched at 7 and has slots at 13, 13 + W, …
+  run.load(testing::kCodelet,
+           "get $m0, $WSR\n brnz $m0, 1f\n nop\n rpt 100, 0\n{ nop ; fnop }\n exitz $mzero\n"
+           "1: trap 0");
+  const TileStop stop = run.supervise(
+      "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n delay 1\n run $m0, $m1, 0\n"
+      "sync 2\n sync 15");
+  ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
+  EXPECT_EQ(run.tile().fault()->context, "worker 1");
+  // Launched at 10: not before 16, in the slots of 14, 14 + W, …; then two more.
+  EXPECT_EQ(stop.cycle, 14 + workers() + 2 * workers());
+}
+
+// Launched workers own no slot before their first one; from there on the supervisor waits.
+TEST_P(TileTiming, ALaunchWithoutAnIdleWorkerIsAFaultOrWaitsForASlot) {
+  TileRun run(machine());
+  run.load(testing::kCodelet, "nop\n exitz $mzero");
+  std::string program = "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n";
+  for (std::uint64_t i = 0; i <= workers(); ++i) program += "run $m0, $m1, 0\n";
+  const TileStop stop = run.supervise(program + "sync 2\n sync 15");
+  if (workers() < 6) {
+    ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
+    EXPECT_EQ(run.tile().fault()->cause, "run while every worker is running");
+    EXPECT_EQ(stop.cycle, 7 + workers());
+  } else {
+    EXPECT_EQ(stop.kind, TileStop::Kind::kSync);
+    EXPECT_EQ(run.tile().launches().count, workers() + 1);
+  }
+}
+
+TEST_P(TileTiming, SupervisorResultsTakeSixCycles) {
+  EXPECT_EQ(arrival("setzi $m0, 1\n sync 3"), 1U);
+  EXPECT_EQ(arrival("setzi $m0, 1\n add $m1, $m0, 1\n sync 3"), 7U);
+  EXPECT_EQ(arrival("setzi $m0, 1\n nop\n add $m1, $m0, 1\n sync 3"), 7U);
+  EXPECT_EQ(arrival("setzi $m0, 1\n nop\n nop\n nop\n nop\n nop\n add $m1, $m0, 1\n sync 3"), 7U);
+  EXPECT_EQ(arrival("setzi $m0, 1\n nop\n nop\n nop\n nop\n nop\n nop\n add $m1, $m0, 1\n sync 3"),
+            8U);
+  EXPECT_EQ(arrival("setzi $m0, 1\n add $m1, $m2, 1\n sync 3", 100), 102U);
+  EXPECT_EQ(arrival("setzi $m0, 0x50000\n ld32 $m1, $m0, 0\n add $m2, $m1, 1\n sync 3"), 13U);
+}
+
+TEST_P(TileTiming, ATakenSupervisorBranchTakesSixCycles) {
+  EXPECT_EQ(arrival("bri 1f\n1: sync 3"), 6U);
+  EXPECT_EQ(arrival("brz $m0, 1f\n1: sync 3"), 6U);
+  EXPECT_EQ(arrival("brnz $m0, 1f\n1: sync 3"), 1U);
+  EXPECT_EQ(arrival("brpos $m0, 1f\n1: sync 3"), 6U);
+  EXPECT_EQ(arrival("brneg $m0, 1f\n1: sync 3"), 1U);
+  EXPECT_EQ(arrival("call $m10, 1f\n1: sync 3"), 6U);
+  EXPECT_EQ(arrival("setzi $m0, 3\n1: brnzdec $m0, 1b\n sync 3"), 6U + 3 * 6 + 1);
+}
+
+TEST_P(TileTiming, ALocalSyncOfAnIdleTileTakesOneCycle) {
+  EXPECT_EQ(arrival("sync 2\n sync 3"), 1U);
+  EXPECT_EQ(arrival("sync 2\n sync 2\n sync 2\n sync 3"), 3U);
+}
+
+TEST_P(TileTiming, LoadingCommonWeightsTakesACycleEach) {
+  std::string text = "ldconst $m0, 0x80000\n put $CCCSLOAD, $m0\n";
+  const std::uint64_t before = arrival(text + "sync 3");
+  for (int i = 0; i < 32; ++i) text += "ld128putcs " + std::to_string(2 * i) + "\n";
+  EXPECT_EQ(arrival(text + "sync 3"), before + 32);
+}
+
+TEST_P(TileTiming, TheSupervisorGoesOnAfterASync) {
+  TileRun run(machine());
   EXPECT_EQ(run.supervise("sync 3\n setzi $m5, 9\n sync 4").zone, 3U);
   const TileStop stop = run.tile().run(1000);
   EXPECT_EQ(stop.zone, 4U);
   EXPECT_EQ(stop.cycle, 1001U);
   EXPECT_EQ(stop.pc, testing::kProgram + 8);
   EXPECT_EQ(run.tile().supervisor_register(5), 9U);
-}
-
-TEST(TileTiming, TheSupervisorOwnsOnlyTheSlotsOfIdleWorkers) {
-  TileRun run;
-  run.load(testing::kCodelet, "nop\n nop\n exitz $mzero");
-  const TileStop stop = run.supervise(
-      "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n nop\n sync 2\n sync 15");
-  // Worker 0 leaves at 7 + 6 + 18: the nop issues then, the others' slots are not free before.
-  EXPECT_EQ(stop.cycle, 7U + 6 + 5 + 3 * 6 + 1);
 }
 
 }  // namespace
