@@ -1,6 +1,8 @@
 #include "sim/tile/supervisor.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "isa/instructions.h"
 #include "isa/table.h"
@@ -45,6 +47,13 @@ void write_outputs(SupervisorContext& context, std::uint32_t word, std::uint64_t
 template <class R>
 void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   SupervisorContext& context = supervisor.context();
+  if constexpr (R::spec.words == 2) {
+    if (context.pc % 8 != 0) [[unlikely]] {
+      context.stop = SupervisorContext::Stop::kFault;
+      context.cause = "a two-word instruction that is not 8-byte aligned";
+      return;
+    }
+  }
   const MachineConfig::Costs& costs = supervisor.machine().costs;
   std::uint64_t issue = context.now;
   const auto inputs = inputs_of<R>(context, word, issue);
@@ -85,15 +94,54 @@ template <class... Records>
 constexpr std::array<Supervisor::Run, sizeof...(Records)> handlers(isa::List<Records...>) {
   return {handler_of<Records>()...};
 }
-constexpr auto kHandlers = handlers(isa::Isa{});
+
+/// An instruction that a supervisor has.
+struct Candidate {
+  std::uint32_t mask, value;
+  Supervisor::Run run;
+};
+
+/// Candidates by bits 30 to 24. A supervisor reads each word as it executes it: its program runs
+/// once a superstep, so that words kept decoded would cost more than they save.
+std::array<std::vector<Candidate>, 128> build_candidates() {
+  constexpr auto kHandlers = handlers(isa::Isa{});
+  constexpr std::uint32_t kCoIssue = 0x80000000U;
+  std::array<std::vector<Candidate>, 128> candidates;
+  for (const isa::InstructionInfo& info : isa::instruction_table()) {
+    if (kHandlers[info.number] == nullptr) continue;
+    const isa::Pattern pattern = info.pattern;
+    for (std::uint32_t top = 0; top < candidates.size(); ++top) {
+      const std::uint32_t word = top << 24;
+      if (((word ^ pattern.value) & pattern.mask & 0x7f000000U) != 0) continue;
+      candidates[top].push_back({pattern.mask | kCoIssue, pattern.value, kHandlers[info.number]});
+    }
+  }
+  return candidates;
+}
+
+/// Null when a supervisor cannot execute the word.
+Supervisor::Run find_handler(std::uint32_t word) {
+  static const std::array<std::vector<Candidate>, 128> candidates = build_candidates();
+  for (const Candidate& candidate : candidates[word >> 24 & 127U]) {
+    if ((word & candidate.mask) == candidate.value) return candidate.run;
+  }
+  return nullptr;
+}
+
+/// Why not.
+const char* problem_of(std::uint32_t word) {
+  const isa::InstructionInfo* info = isa::find_instruction(word);
+  if (info == nullptr) return "an illegal instruction";
+  if ((info->pattern.mask >> 31) == 0 && word >> 31 != 0) return "a bundle on the supervisor";
+  return "an instruction that the supervisor does not have";
+}
 
 }  // namespace
 
 Supervisor::Supervisor(const MachineConfig& machine, TileMemory& memory, CodeStore& code)
     : machine_(machine),
       context_(machine, memory),
-      launcher_(machine, memory, context_.weights, code),
-      pages_((machine.tile.region1_base - machine.tile.memory_base) / 4 / kPageWords + 1) {}
+      launcher_(machine, memory, context_.weights, code) {}
 
 void Supervisor::boot(std::uint32_t pc) {
   context_.port.open();
@@ -102,51 +150,6 @@ void Supervisor::boot(std::uint32_t pc) {
   context_.csrs.fill(0);
   context_.pc = pc;
   context_.now = 0;
-}
-
-Supervisor::Run Supervisor::run_of(std::uint32_t pc) {
-  if (code_version_ != context_.port.memory().code_version()) [[unlikely]] {
-    code_version_ = context_.port.memory().code_version();
-    for (std::unique_ptr<Page>& page : pages_) page.reset();
-  }
-  if (pc % 4 != 0 || pc < machine_.tile.memory_base || pc >= machine_.tile.region1_base)
-      [[unlikely]] {
-    fault("execution outside the executable region");
-    return nullptr;
-  }
-  const std::uint32_t index = (pc - machine_.tile.memory_base) / 4;
-  std::unique_ptr<Page>& page = pages_[index / kPageWords];
-  if (page == nullptr) [[unlikely]]
-    page = std::make_unique<Page>();
-  std::uint16_t& number = (*page)[index % kPageWords];
-  if (number == 0) [[unlikely]] {
-    number = decode(pc);
-    if (number == 0) return nullptr;
-  }
-  return kHandlers[number - 1U];
-}
-
-/// The instruction's number + 1, or 0 after a fault.
-std::uint16_t Supervisor::decode(std::uint32_t pc) {
-  TileMemory& memory = context_.port.memory();
-  const std::uint32_t word = memory.word(pc);
-  const isa::InstructionInfo* info = isa::find_instruction(word);
-  const char* problem = nullptr;
-  if (info == nullptr) {
-    problem = "an illegal instruction";
-  } else if ((info->pattern.mask >> 31) == 0 && word >> 31 != 0) {
-    problem = "a bundle on the supervisor";
-  } else if (kHandlers[info->number] == nullptr) {
-    problem = "an instruction that the supervisor does not have";
-  } else if (info->spec.words == 2 && pc % 8 != 0) {
-    problem = "a two-word instruction that is not 8-byte aligned";
-  }
-  if (problem != nullptr) {
-    fault(problem);
-    return 0;
-  }
-  for (std::uint32_t w = 0; w < info->spec.words; ++w) memory.mark_decoded(pc + 4 * w);
-  return static_cast<std::uint16_t>(info->number + 1);
 }
 
 void Supervisor::fault(const char* cause) {
@@ -158,9 +161,16 @@ void Supervisor::run() {
   context_.stop = SupervisorContext::Stop::kNone;
   const std::uint64_t limit = context_.now + kMostCycles;
   while (context_.stop == SupervisorContext::Stop::kNone) {
-    const Run run = run_of(context_.pc);
-    if (run == nullptr) return;
-    run(*this, context_.port.load<std::uint32_t>(context_.pc));
+    const std::uint32_t pc = context_.pc;
+    if (pc % 4 != 0 || pc < machine_.tile.memory_base || pc >= machine_.tile.region1_base)
+        [[unlikely]] {
+      return fault("execution outside the executable region");
+    }
+    const auto word = context_.port.load<std::uint32_t>(pc);
+    const Run run = find_handler(word);
+    if (run == nullptr) [[unlikely]]
+      return fault(problem_of(word));
+    run(*this, word);
     if (context_.now > limit) [[unlikely]] {
       return fault("more than 2^34 cycles without a sync: an endless loop");
     }

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "isa/machine_config.h"
 #include "sim/tile/code_store.h"
@@ -30,21 +27,11 @@ class Supervisor {
   using Run = void (*)(Supervisor&, std::uint32_t word);
 
  private:
-  /// Of each word that has been executed the instruction's number + 1: supervisor programs differ
-  /// from tile to tile, so that what is kept for a word must be small.
-  static constexpr std::uint32_t kPageWords = 256;
-  using Page = std::array<std::uint16_t, kPageWords>;
-
-  /// Null after a fault.
-  Run run_of(std::uint32_t pc);
-  std::uint16_t decode(std::uint32_t pc);
   void fault(const char* cause);
 
   const MachineConfig& machine_;
   SupervisorContext context_;
   WorkerLauncher launcher_;
-  std::vector<std::unique_ptr<Page>> pages_;
-  std::uint64_t code_version_ = 0;
 };
 
 }  // namespace superstep
