@@ -133,7 +133,7 @@ TEST(Commands, UnsupportedOpsAreRefusedWithTheirPlaces) {
 TEST(Commands, AnInterruptedRunLeavesItsTrace) {
   const std::string trace = (scratch_folder() / "run.h5").string();
   const ProgramRun run = superstep(
-      "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat 100000000 "
+      "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat 1000000 "
       "-o " +
       trace + " & pid=$!; until [ -s " + trace + ".part ]; do :; done; kill -INT $pid; wait $pid");
   EXPECT_EQ(run.code, 130) << run.err;
@@ -146,7 +146,7 @@ TEST(Commands, AKilledRunIsRepaired) {
   // Readers may follow the run: it is killed once ten supersteps can be read.
   superstep(
       "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat "
-      "100000000 -q --trace summary -o " +
+      "1000000 -q --trace summary -o " +
       trace + " & pid=$!; until " SUPERSTEP_BINARY " trace info " + trace +
       ".part 2>/dev/null | grep -q 'supersteps [1-9][0-9]'; do :; done; kill -KILL $pid; "
       "wait $pid");
