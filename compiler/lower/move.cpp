@@ -262,6 +262,15 @@ std::vector<LocalCopy> joined(const std::vector<LocalCopy>& copies) {
   return result;
 }
 
+/// Puts copies whose elements share words into different rounds, later ones where they overlap.
+void separate(std::vector<LocalCopy>& copies, std::int64_t interval_bytes, bool overlapping) {
+  std::ranges::stable_sort(copies, {}, &LocalCopy::round);
+  std::vector<Part> parts;
+  for (const LocalCopy& copy : copies) parts.push_back({copy.from, 0, copy.box, 0});
+  assign_rounds(parts, interval_bytes, overlapping);
+  for (std::size_t i = 0; i < copies.size(); ++i) copies[i].round = parts[i].round;
+}
+
 /// The copies of one destination interval.
 struct IntervalPlan {
   struct Transfer {
@@ -355,6 +364,11 @@ class Mover {
     }
     plan_staged(plan, staged);
     merge_transfers(plan);
+    plan.copies = joined(plan.copies);
+    // What one part takes from several runs may meet in a word.
+    if (element_bytes_ < 4 && plan.copies.size() > 1) {
+      separate(plan.copies, interval_bytes, overlapping);
+    }
   }
 
   bool plan_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes,
@@ -498,7 +512,7 @@ class Mover {
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Tables> sets;  // by round and unit
     for (std::size_t i = 0; i < plans_.size(); ++i) {
-      for (const LocalCopy& copy : joined(plans_[i].copies)) {
+      for (const LocalCopy& copy : plans_[i].copies) {
         Box box = copy.box;
         const std::uint32_t unit = in_units(box);
         Tables& set = sets[{copy.round, unit}];

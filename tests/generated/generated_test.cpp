@@ -38,6 +38,7 @@ void print_seed(int signal) {
 RunOptions options(std::uint32_t calls) {
   RunOptions run;
   run.calls = calls;
+  run.check_races = true;
   return run;
 }
 
