@@ -7,7 +7,8 @@ namespace {
 
 using Step = Expression::Step;
 
-bool is_pairwise(const Expression& expression, std::uint32_t node) {
+/// Whether a step works on pairs of f32, or fours of f16.
+bool is_pairwise(const Expression& expression, std::uint32_t node, DType dtype) {
   const Step& step = expression.steps()[node];
   const auto operands_are = [&](DType dtype) {
     return std::all_of(step.operands.begin(), step.operands.end(),
@@ -15,17 +16,16 @@ bool is_pairwise(const Expression& expression, std::uint32_t node) {
   };
   switch (step.primitive) {
     case Primitive::kInput:
-      return step.dtype == DType::kF32;
+      return step.dtype == dtype;
     case Primitive::kAnd:
     case Primitive::kOr:
     case Primitive::kNot:
       return operands_are(DType::kI1);
     case Primitive::kSelect:
-      return step.dtype == DType::kF32;
+      return step.dtype == dtype;
     case Primitive::kAdd:
     case Primitive::kSub:
     case Primitive::kMul:
-    case Primitive::kDiv:
     case Primitive::kMin:
     case Primitive::kMax:
     case Primitive::kNeg:
@@ -36,6 +36,9 @@ bool is_pairwise(const Expression& expression, std::uint32_t node) {
     case Primitive::kLe:
     case Primitive::kGt:
     case Primitive::kGe:
+    case Primitive::kIsFinite:
+      return operands_are(dtype);
+    case Primitive::kDiv:
     case Primitive::kExp:
     case Primitive::kLog:
     case Primitive::kSqrt:
@@ -48,18 +51,21 @@ bool is_pairwise(const Expression& expression, std::uint32_t node) {
     case Primitive::kRoundEven:
     case Primitive::kRoundAway:
     case Primitive::kTruncate:
-    case Primitive::kIsFinite:
-      return operands_are(DType::kF32);
+      return dtype == DType::kF32 && operands_are(dtype);
     default:
       return false;
   }
 }
 
-/// Arithmetic of one turn in program order, on register pairs.
+/// Arithmetic of one turn in program order, on register pairs of two f32 or four f16.
 class PairArithmetic {
  public:
-  PairArithmetic(WorkerCode& code, const Expression& expression, Lane& lane)
-      : code_(code), expression_(expression), lane_(lane), pairs_(expression.steps().size()) {}
+  PairArithmetic(WorkerCode& code, const Expression& expression, Lane& lane, DType dtype)
+      : code_(code),
+        expression_(expression),
+        lane_(lane),
+        is_half_(dtype == DType::kF16),
+        pairs_(expression.steps().size()) {}
 
   [[nodiscard]] const std::vector<Instruction>& instructions() const { return instructions_; }
   void provide(std::uint32_t node, Reg pair) { pairs_[node] = pair; }
@@ -68,8 +74,9 @@ class PairArithmetic {
   Reg pair(std::uint32_t node) {
     if (pairs_[node].valid()) return pairs_[node];
     if (is_scalar(node)) {
-      const Reg scalar = lane_.arith(node);
+      Reg scalar = is_half_ ? lane_.half(node) : lane_.arith(node);
       code_.begin_prologue();
+      if (is_half_) scalar = code_.a("sort4x16lo", {scalar, scalar});
       const Reg p = code_.fresh(File::kPair);
       code_.emit("mov", {low(def(p)), scalar});
       code_.emit("mov", {high(def(p)), scalar});
@@ -89,6 +96,11 @@ class PairArithmetic {
     return p;
   }
 
+  // An instruction of the vector's type.
+  Reg vector(const char* operation, std::initializer_list<Arg> args) {
+    return emit((std::string(is_half_ ? "f16v4" : "f32v2") + operation).c_str(), args);
+  }
+
   // An instruction that exists for single values only.
   Reg halves(const char* mnemonic, std::uint32_t operand, std::initializer_list<Arg> more = {}) {
     const Reg x = pair(operand), p = code_.fresh(File::kPair);
@@ -100,19 +112,19 @@ class PairArithmetic {
   }
 
   // A scalar broadcasts as the first operand.
-  Reg with_broadcast(const char* mnemonic, std::uint32_t x, std::uint32_t y) {
+  Reg with_broadcast(const char* operation, std::uint32_t x, std::uint32_t y) {
     const Reg second = pair(y);
-    if (!is_scalar(x)) {
+    if (is_half_ || !is_scalar(x)) {
       const Reg first = pair(x);
-      return emit(mnemonic, {first, second});
+      return vector(operation, {first, second});
     }
     Arg scalar(lane_.arith(x));
     scalar.text = ":B";
-    return emit(mnemonic, {scalar, second});
+    return vector(operation, {scalar, second});
   }
-  Reg commutative(const char* mnemonic, std::uint32_t x, std::uint32_t y) {
-    return is_scalar(y) && !is_scalar(x) ? with_broadcast(mnemonic, y, x)
-                                         : with_broadcast(mnemonic, x, y);
+  Reg commutative(const char* operation, std::uint32_t x, std::uint32_t y) {
+    return is_scalar(y) && !is_scalar(x) ? with_broadcast(operation, y, x)
+                                         : with_broadcast(operation, x, y);
   }
 
   Reg blend(Reg mask, Reg chosen, Reg other) {
@@ -123,57 +135,53 @@ class PairArithmetic {
 
   // See Lane::extreme. Ones where an operand is no number make a NaN, and the sum with the negative
   // zero makes it canonical.
-  Reg extreme(const char* mnemonic, std::uint32_t x_node, std::uint32_t y_node) {
+  Reg extreme(const char* operation, std::uint32_t x_node, std::uint32_t y_node) {
     const Reg x = pair(x_node), y = pair(y_node);
-    const Reg number = emit(mnemonic, {x, y});
-    Reg not_number = emit("f32v2cmpne", {x, x});
+    const Reg number = vector(operation, {x, y});
+    Reg not_number = vector("cmpne", {x, x});
     if (!lane_.is_number(y_node)) {
-      const Reg y_not = emit("f32v2cmpne", {y, y});
+      const Reg y_not = vector("cmpne", {y, y});
       not_number = emit("or64", {not_number, y_not});
     }
-    Arg zero(lane_.prologue_constant(File::kA, 0x80000000));
-    zero.text = ":B";
-    return emit("f32v2add", {zero, emit("or64", {number, not_number})});
+    const Reg marked = emit("or64", {number, not_number});
+    return with_negative_zero("add", marked);
   }
 
   Reg compute(std::uint32_t node) {
     const Step& step = expression_.steps()[node];
     const std::uint32_t x = step.operands[0];
     const std::uint32_t y = step.operands.size() > 1 ? step.operands[1] : x;
-    const auto binary = [&](const char* mnemonic) {
+    const auto binary = [&](const char* operation) {
       const Reg first = pair(x), second = pair(y);
-      return emit(mnemonic, {first, second});
+      return vector(operation, {first, second});
     };
     switch (step.primitive) {
       case Primitive::kAdd:
-        return commutative("f32v2add", x, y);
+        return commutative("add", x, y);
       case Primitive::kMul:
-        return commutative("f32v2mul", x, y);
+        return commutative("mul", x, y);
       case Primitive::kSub:
-        return with_broadcast("f32v2sub", x, y);
-      case Primitive::kNeg: {
-        Arg scalar(lane_.prologue_constant(File::kA, 0x80000000));
-        scalar.text = ":B";
-        return emit("f32v2sub", {scalar, pair(x)});
-      }
+        return with_broadcast("sub", x, y);
+      case Primitive::kNeg:
+        return with_negative_zero("sub", pair(x));
       case Primitive::kAbs:
         return magnitude(x);
       case Primitive::kMin:
-        return extreme("f32v2min", x, y);
+        return extreme("min", x, y);
       case Primitive::kMax:
-        return extreme("f32v2max", x, y);
+        return extreme("max", x, y);
       case Primitive::kEq:
-        return binary("f32v2cmpeq");
+        return binary("cmpeq");
       case Primitive::kNe:
-        return binary("f32v2cmpne");
+        return binary("cmpne");
       case Primitive::kLt:
-        return binary("f32v2cmplt");
+        return binary("cmplt");
       case Primitive::kLe:
-        return binary("f32v2cmple");
+        return binary("cmple");
       case Primitive::kGt:
-        return binary("f32v2cmpgt");
+        return binary("cmpgt");
       case Primitive::kGe:
-        return binary("f32v2cmpge");
+        return binary("cmpge");
       case Primitive::kAnd:
         return binary("and64");
       case Primitive::kOr:
@@ -186,7 +194,7 @@ class PairArithmetic {
       }
       case Primitive::kIsFinite: {
         const Reg size = magnitude(x);
-        return emit("f32v2cmplt", {size, infinity()});
+        return vector("cmplt", {size, infinity()});
       }
       case Primitive::kDiv: {
         const Reg first = pair(x), second = pair(y), p = code_.fresh(File::kPair);
@@ -221,25 +229,36 @@ class PairArithmetic {
     }
   }
 
-  Reg magnitude(std::uint32_t node) { return emit("f32v2absadd", {pair(node), "$a14:15"}); }
+  Reg magnitude(std::uint32_t node) { return vector("absadd", {pair(node), "$a14:15"}); }
 
-  Reg infinity() {
-    if (infinity_.valid()) return infinity_;
+  Reg with_negative_zero(const char* operation, Reg x) {
+    if (is_half_) return vector(operation, {everywhere(negative_zeros_, 0x80008000), x});
+    Arg zero(lane_.prologue_constant(File::kA, 0x80000000));
+    zero.text = ":B";
+    return vector(operation, {zero, x});
+  }
+
+  Reg infinity() { return everywhere(infinity_, is_half_ ? 0x7c007c00 : 0x7f800000); }
+
+  // A pair of one constant, set in the prologue.
+  Reg everywhere(Reg& pair, std::uint32_t word) {
+    if (pair.valid()) return pair;
     code_.begin_prologue();
-    const Reg scalar = code_.constant(File::kA, 0x7f800000);
-    infinity_ = code_.fresh(File::kPair);
-    code_.emit("mov", {low(def(infinity_)), scalar});
-    code_.emit("mov", {high(def(infinity_)), scalar});
+    const Reg scalar = code_.constant(File::kA, word);
+    pair = code_.fresh(File::kPair);
+    code_.emit("mov", {low(def(pair)), scalar});
+    code_.emit("mov", {high(def(pair)), scalar});
     code_.end_prologue();
-    return infinity_;
+    return pair;
   }
 
   WorkerCode& code_;
   const Expression& expression_;
   Lane& lane_;
+  bool is_half_;
   std::vector<Reg> pairs_;
   std::vector<Instruction> instructions_;
-  Reg infinity_;
+  Reg infinity_, negative_zeros_;
 };
 
 bool touches(const Instruction& instruction, Reg reg, bool write) {
@@ -304,12 +323,12 @@ class PairLoop {
         expression_(expression),
         outputs_(outputs),
         inputs_(inputs),
+        dtype_(expression.dtype(outputs[0])),
         lane_(code_, expression, inputs,
               [&](std::uint32_t input, Form form) {
-                return load_element(code_, DType::kF32, form, state(first_word(input)), "$mzero",
-                                    0);
+                return load_element(code_, dtype_, form, state(first_word(input)), "$mzero", 0);
               }),
-        arithmetic_(code_, expression, lane_) {}
+        arithmetic_(code_, expression, lane_, dtype_) {}
 
   std::optional<TimedCodelet> make() {
     if (!is_possible()) return std::nullopt;
@@ -331,7 +350,7 @@ class PairLoop {
     code_.exit();
     auto codelet = code_.try_finish("elementwise_pairs");
     if (!codelet) return std::nullopt;
-    TimedCodelet timed{*std::move(codelet), 2};
+    TimedCodelet timed{*std::move(codelet), dtype_ == DType::kF16 ? 4U : 2U};
     timed.wrap_slots.resize(inputs_.size());
     std::vector<std::uint32_t> repeated;
     for (const Repeated& r : repeated_) repeated.push_back(r.input);
@@ -357,18 +376,21 @@ class PairLoop {
   }
 
   bool is_possible() {
+    const bool repeats = std::any_of(inputs_.begin(), inputs_.end(),
+                                     [](Access access) { return state_words(access) == 3; });
+    if (dtype_ != DType::kF32 && (dtype_ != DType::kF16 || repeats)) return false;
     const auto& steps = expression_.steps();
     used_.assign(steps.size(), false);
     for (const Node output : outputs_) {
-      if (expression_.dtype(output) != DType::kF32 || lane_.is_invariant(output.id)) return false;
+      if (expression_.dtype(output) != dtype_ || lane_.is_invariant(output.id)) return false;
       used_[output.id] = true;
     }
     for (std::uint32_t n = static_cast<std::uint32_t>(steps.size()); n-- > 0;) {
       if (!used_[n]) continue;
       for (const std::uint32_t operand : steps[n].operands) used_[operand] = true;
-      if (lane_.is_invariant(n) ? steps[n].dtype != DType::kF32 : !is_pairwise(expression_, n))
+      if (lane_.is_invariant(n) ? steps[n].dtype != dtype_ : !is_pairwise(expression_, n, dtype_))
         return false;
-      if (steps[n].primitive == Primitive::kInput && steps[n].dtype != DType::kF32) return false;
+      if (steps[n].primitive == Primitive::kInput && steps[n].dtype != dtype_) return false;
     }
     const MachineConfig::Tile& tile = code_.machine().tile;
     return tile.memory_bytes / 8 / tile.workers <= 65535;
@@ -474,6 +496,7 @@ class PairLoop {
   const Expression& expression_;
   const std::vector<Node>& outputs_;
   const std::vector<Access>& inputs_;
+  DType dtype_;
   Lane lane_;
   PairArithmetic arithmetic_;
   std::vector<bool> used_;
@@ -490,11 +513,17 @@ std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine,
                                                  const std::vector<Access>& inputs) {
   auto timed = PairLoop(machine, expression, outputs, inputs).make();
   if (timed) {
-    timed->codelet.divide =
-        [division = ElementwiseDivision{machine.tile.workers, 2, Count::kMoreTurns, false,
-                                        std::vector<DType>(outputs.size(), DType::kF32),
-                                        std::vector<DType>(inputs.size(), DType::kF32), inputs}](
-            std::span<const std::uint32_t> state, std::uint32_t) { return division(state); };
+    const DType dtype = expression.dtype(outputs[0]);
+    const ElementwiseDivision division{machine.tile.workers,
+                                       timed->elements_per_turn,
+                                       Count::kMoreTurns,
+                                       false,
+                                       std::vector<DType>(outputs.size(), dtype),
+                                       std::vector<DType>(inputs.size(), dtype),
+                                       inputs};
+    timed->codelet.divide = [division](std::span<const std::uint32_t> state, std::uint32_t) {
+      return division(state);
+    };
   }
   return timed;
 }

@@ -71,6 +71,22 @@ TEST(ElementwiseSpeed, AFloatSumTakesThreeSlotsForTwoElements) {
   EXPECT_EQ(many - few, 100 * 3 * 6);
 }
 
+TEST(ElementwiseSpeed, AHalfSumTakesThreeSlotsForFourElements) {
+  Expression e;
+  const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF16), e.input(1, DType::kF16)});
+  const std::uint64_t few = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 10, 6).cycles;
+  const std::uint64_t many = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 110, 6).cycles;
+  EXPECT_EQ(many - few, 100 * 3 * 6);
+}
+
+// The number of turns, a branch, three addresses, two loads, a repeat of nothing, the sum, the
+// store and the exit.
+TEST(ElementwiseSpeed, AFewElementsCostLittleMoreThanTheirLoads) {
+  Expression e;
+  const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
+  EXPECT_EQ(run(e, {sum}, {DType::kF32, DType::kF32}, 2, 6).cycles, 6 + 11 * 6);
+}
+
 TEST(ElementwiseSpeed, ArbitraryFloatTreesInPairsMatchTheHost) {
   const std::vector<Primitive> operations = {
       Primitive::kAdd, Primitive::kSub,   Primitive::kMul,  Primitive::kDiv,

@@ -248,6 +248,24 @@ TEST(Elementwise, ScalarInputsAndConstantsCountForAllElements) {
   }
 }
 
+TEST(Elementwise, FoursOfHalvesWithScalarsAndConstants) {
+  for (const std::int64_t elements : {1, 2, 3, 4, 5, 24, 25, 500}) {
+    Case c;
+    Expression& e = c.expression;
+    const Node x = e.input(0, DType::kF16), s = e.input(1, DType::kF16);
+    const Node scaled =
+        e.apply(Primitive::kSub, {e.apply(Primitive::kMul, {s, x}),
+                                  e.apply(Primitive::kAdd, {s, e.constant(DType::kF16, 0x3e00)})});
+    const Node positive = e.apply(Primitive::kMax, {scaled, e.constant(DType::kF16, 0)});
+    c.outputs = {positive, e.apply(Primitive::kSelect, {e.apply(Primitive::kIsFinite, {x}),
+                                                        e.apply(Primitive::kNeg, {x}), s})};
+    c.inputs = {DType::kF16, DType::kF16};
+    c.access = {Access::kVector, Access::kScalar};
+    c.elements = elements;
+    check(c, "halves");
+  }
+}
+
 TEST(Elementwise, MoreLiveValuesThanRegisters) {
   for (const DType dtype : kAll) {
     if (dtype == DType::kI1) continue;
