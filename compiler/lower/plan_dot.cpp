@@ -44,7 +44,8 @@ class Planner {
         sizes_(problem.sizes),
         phase_(machine.sync.internal_latency + 120),
         input_bytes_(static_cast<std::int64_t>(size_of(problem.input))),
-        most_bytes_(machine.tile.memory_bytes / 3) {}
+        good_bytes_(machine.tile.memory_bytes / 3),
+        most_bytes_(machine.tile.memory_bytes * 3 / 4) {}
 
   DotPlan run() {
     search({}, 1, 1, 1);
@@ -169,15 +170,12 @@ class Planner {
   }
 
   void keep(const DotPlan& plan, std::int64_t bytes) {
-    // A block, its operands and what is received of them must leave room for the rest.
-    const bool fits = bytes <= most_bytes_;
-    amp_fits_ |= plan.on_amp && fits;
-    const bool best_fits = best_ && best_bytes_ <= most_bytes_;
-    const bool better = !best_ || (fits && !best_fits) ||
-                        (fits == best_fits && (fits ? std::tuple(plan.cycles, bytes) <
-                                                          std::tuple(best_->cycles, best_bytes_)
-                                                    : bytes < best_bytes_));
-    if (!better) return;
+    const auto rank = [&](const DotPlan& of, std::int64_t size) {
+      const int tier = size <= good_bytes_ ? 0 : of.on_amp && size <= most_bytes_ ? 1 : 2;
+      return std::tuple(tier, tier < 2 ? of.cycles : size, size);
+    };
+    amp_fits_ |= plan.on_amp && bytes <= most_bytes_;
+    if (best_ && rank(plan, bytes) >= rank(*best_, best_bytes_)) return;
     best_ = plan;
     best_bytes_ = bytes;
   }
@@ -190,7 +188,9 @@ class Planner {
   const DotSizes& sizes_;
   std::int64_t phase_;
   std::int64_t input_bytes_;
-  std::int64_t most_bytes_;
+  /// A block, its operands and what is received of them should leave room for the rest. On the AMP
+  /// units they may take more: what then does not fit is planned again without them.
+  std::int64_t good_bytes_, most_bytes_;
   std::optional<DotPlan> best_;
   std::int64_t best_bytes_ = 0;
   std::int64_t region0_bytes_ = kGoodBytesInRegion0;

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "compiler/compile.h"
+#include "compiler/lower/dot.h"
+#include "compiler/lower/lower.h"
+#include "compiler/ops/elements.h"
+#include "compiler/ops/op.h"
+#include "tests/program/plan_interpreter.h"
+
+namespace superstep {
+namespace {
+
+/// Small whole numbers, exact in any order of summation.
+HostTensor whole_numbers(const TensorType& type, int seed) {
+  HostTensor tensor(type);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
+    write_float(tensor, i,
+                static_cast<double>((i * 7 + i / 5 + static_cast<std::size_t>(seed)) % 5) - 2);
+  }
+  return tensor;
+}
+
+void expect_amp_product(const std::string& a, const std::string& b, const std::string& result,
+                        const std::string& dimensions) {
+  SCOPED_TRACE(a + " " + dimensions + " " + b);
+  const std::string text = fmt::format(
+      "func.func @main(%a: tensor<{0}>, %b: tensor<{1}>) -> tensor<{2}> {{\n"
+      "%c = stablehlo.dot_general %a, %b, {3} : (tensor<{0}>, tensor<{1}>) -> tensor<{2}>\n"
+      "return %c : tensor<{2}>\n}}",
+      a, b, result, dimensions);
+  const Module module = import_stablehlo(text, "test.mlir");
+  const TensorType type = module.main.type(module.main.results()[0]);
+  const std::vector<HostTensor> arguments{whole_numbers(module.main.type(ValueId{0}), 1),
+                                          whole_numbers(module.main.type(ValueId{1}), 3)};
+  const LoweredProgram program = lower(module, load_machine("small64"));
+  EXPECT_TRUE(std::ranges::any_of(program.codelets, [](const CodeletSpec& spec) {
+    return std::holds_alternative<AmpProductSpec>(spec);
+  }));
+  const HostTensor found = PlanInterpreter(program).run(arguments, std::vector{type})[0];
+  const HostTensor expected = evaluate(module.main, arguments)[0];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
+    ASSERT_EQ(read_float(found, i), read_float(expected, i)) << "element " << i;
+  }
+}
+
+TEST(Products, UseTheAmpHoweverOperandsLie) {
+  expect_amp_product("97x160xf32", "160x83xf32", "97x83xf32", "contracting_dims = [1] x [0]");
+  expect_amp_product("97x163xf32", "83x163xf32", "97x83xf32", "contracting_dims = [1] x [1]");
+  expect_amp_product("160x97xf32", "160x83xf32", "97x83xf32", "contracting_dims = [0] x [0]");
+  expect_amp_product("163x97xf32", "83x163xf32", "97x83xf32", "contracting_dims = [0] x [1]");
+  expect_amp_product("97x160xf16", "83x160xf16", "97x83xf16", "contracting_dims = [1] x [1]");
+  expect_amp_product("97x160xf16", "83x160xf16", "97x83xf32", "contracting_dims = [1] x [1]");
+  expect_amp_product("70x33x64xf32", "70x35x64xf32", "70x33x35xf32",
+                     "batching_dims = [0] x [0], contracting_dims = [2] x [2]");
+}
+
+TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
+  const MachineConfig bow = load_machine("bow");
+  const DotPlan small = plan_dot(bow, {.sizes = {1, 4, 4, 4}});
+  EXPECT_FALSE(small.on_amp);
+  EXPECT_LE(small.tiles(), 16);
+  const DotPlan layer = plan_dot(bow, {.sizes = {1, 128, 512, 784}, .right_depth_inside = false});
+  EXPECT_TRUE(layer.on_amp && layer.transposes);
+  EXPECT_GT(layer.tiles(), 1000);
+  EXPECT_LT(layer.cycles, 11000);
+  EXPECT_TRUE(plan_dot(bow, {.sizes = {1, 4096, 512, 4096}}).on_amp);
+  EXPECT_TRUE(plan_dot(bow, {.sizes = {1, 1024, 1024, 1024}, .right_depth_inside = false}).on_amp);
+}
+
+}  // namespace
+}  // namespace superstep
