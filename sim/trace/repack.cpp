@@ -207,10 +207,11 @@ std::uint64_t complete_rows(const Hdf5File& file) {
     *least = std::min(*least, file.dims(dataset)[0]);
   }
   if (rows == UINT64_MAX) return 0;
-  for (const auto& [axis, count] : profiles) {
+  for (const auto& profile : profiles) {
     if (rows == 0) break;
+    const std::uint64_t count = profile.second;
     std::vector<std::uint32_t> used(rows);
-    file.read("/supersteps/" + std::string(axis), Hdf5Type::kU32, 0, rows, used.data());
+    file.read("/supersteps/" + std::string(profile.first), Hdf5Type::kU32, 0, rows, used.data());
     const auto cut = std::find_if(used.begin(), used.end(),
                                   [&](std::uint32_t p) { return p >= count && p != kNoProfile; });
     rows = static_cast<std::uint64_t>(cut - used.begin());
