@@ -43,7 +43,7 @@ ValueId RandomProgram::leaf(TensorType type) {
 }
 
 ValueId RandomProgram::any(std::span<const DType> dtypes,
-                            const std::function<bool(const TensorType&)>& fits) {
+                           const std::function<bool(const TensorType&)>& fits) {
   const auto suits = [&](const TensorType& type) {
     return std::ranges::find(dtypes, type.dtype) != dtypes.end() && (!fits || fits(type));
   };
@@ -68,8 +68,8 @@ ValueId RandomProgram::of_type(TensorType type) {
   return !found.empty() && random.chance(60) ? random.pick(found) : leaf(type);
 }
 
-bool RandomProgram::add(std::string_view name, std::vector<ValueId> operands,
-                         Attributes attributes, std::vector<Graph> regions) {
+bool RandomProgram::add(std::string_view name, std::vector<ValueId> operands, Attributes attributes,
+                        std::vector<Graph> regions) {
   Op op;
   op.definition = find_op(name);
   SUPERSTEP_CHECK(op.definition != nullptr, std::string(name));
