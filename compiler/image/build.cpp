@@ -172,12 +172,14 @@ class Builder {
         t.code_bytes += 4 * of.weight_loads + 24 * static_cast<std::uint32_t>(of.stages.size());
       }
     }
+    const auto set_aside = [](TileProgram& t) {
+      t.code_bytes += kRowBytesPerEnd;
+      t.row_bytes += kRowBytesPerEnd;
+    };
     for (const Superstep& superstep : program_.supersteps) {
       for (const Movement& movement : superstep.movements) {
-        program_of(movement.source.tile).code_bytes += kRowBytesPerEnd;
-        for (const Movement::End& end : movement.destinations) {
-          program_of(end.tile).code_bytes += kRowBytesPerEnd;
-        }
+        set_aside(program_of(movement.source.tile));
+        for (const Movement::End& end : movement.destinations) set_aside(program_of(end.tile));
       }
     }
   }
@@ -193,6 +195,15 @@ class Builder {
     Storage storage(machine_, program_);
     std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
     for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
+    storage.place(begin);
+    if (is_too_full(missing_bytes(storage))) {
+      // Rows in which transfers merge need much less.
+      for (TileProgram& t : tiles_) {
+        t.code_bytes -= t.row_bytes / 4 * 3;
+        t.row_bytes /= 4;
+        begin[index(t.tile)] = data_begin(t);
+      }
+    }
     for (int tries = 0;; ++tries) {
       if (progress) progress("allocate memory");
       storage.place(begin);
@@ -214,8 +225,8 @@ class Builder {
     }
   }
 
-  void report_if_too_full(const Storage& storage,
-                          const std::function<void(const ProgramInfo&)>& on_memory) {
+  /// By tile, of data and of code.
+  [[nodiscard]] std::vector<std::uint64_t> missing_bytes(const Storage& storage) const {
     std::vector<std::uint64_t> missing = storage.missing_bytes();
     for (const TileProgram& t : tiles_) {
       const std::uint32_t end = t.code + t.code_bytes + machine_.tile.fetch_ahead_bytes;
@@ -223,7 +234,17 @@ class Builder {
         missing[index(t.tile)] += end - machine_.tile.region1_base;
       }
     }
-    if (std::ranges::all_of(missing, [](std::uint64_t bytes) { return bytes == 0; })) return;
+    return missing;
+  }
+
+  static bool is_too_full(const std::vector<std::uint64_t>& missing) {
+    return std::ranges::any_of(missing, [](std::uint64_t bytes) { return bytes > 0; });
+  }
+
+  void report_if_too_full(const Storage& storage,
+                          const std::function<void(const ProgramInfo&)>& on_memory) {
+    const std::vector<std::uint64_t> missing = missing_bytes(storage);
+    if (!is_too_full(missing)) return;
     describe_memory(storage);
     if (on_memory) on_memory(image_.info);
     check_fits(machine_, program_, storage, image_.info.memory, missing);
