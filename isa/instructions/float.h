@@ -1,5 +1,6 @@
 #pragma once
 
+#include "isa/elementary.h"
 #include "isa/instruction.h"
 #include "isa/numerics.h"
 
@@ -387,7 +388,7 @@ struct F32exp {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f32exp};
   using Operands = List<OutA<'d', float>, InA<'a', float>>;
-  static float execute(float a) { return canonical(from_double(std::exp(double{a}))); }
+  static float execute(float a) { return canonical(from_double(exponential(a))); }
 };
 
 struct F32ln {
@@ -398,7 +399,7 @@ struct F32ln {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f32ln};
   using Operands = List<OutA<'d', float>, InA<'a', float>>;
-  static float execute(float a) { return canonical(from_double(std::log(double{a}))); }
+  static float execute(float a) { return canonical(from_double(logarithm(a))); }
 };
 
 struct F32exp2 {
@@ -409,7 +410,7 @@ struct F32exp2 {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f32exp};
   using Operands = List<OutA<'d', float>, InA<'a', float>>;
-  static float execute(float a) { return canonical(from_double(std::exp2(double{a}))); }
+  static float execute(float a) { return canonical(from_double(exponential_2(a))); }
 };
 
 struct F32log2 {
@@ -420,7 +421,7 @@ struct F32log2 {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f32ln};
   using Operands = List<OutA<'d', float>, InA<'a', float>>;
-  static float execute(float a) { return canonical(from_double(std::log2(double{a}))); }
+  static float execute(float a) { return canonical(from_double(logarithm_2(a))); }
 };
 
 struct F32tanh {
@@ -431,7 +432,7 @@ struct F32tanh {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f32tanh};
   using Operands = List<OutA<'d', float>, InA<'a', float>>;
-  static float execute(float a) { return canonical(from_double(std::tanh(double{a}))); }
+  static float execute(float a) { return canonical(from_double(hyperbolic_tangent(a))); }
 };
 
 struct F32sigm {
@@ -442,9 +443,7 @@ struct F32sigm {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f32sigm};
   using Operands = List<OutA<'d', float>, InA<'a', float>>;
-  static float execute(float a) {
-    return canonical(from_double(1.0 / (1.0 + std::exp(-double{a}))));
-  }
+  static float execute(float a) { return canonical(from_double(logistic_function(a))); }
 };
 
 struct F32oox {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "isa/elementary.h"
 #include "isa/instruction.h"
 #include "isa/numerics.h"
 
@@ -454,7 +455,7 @@ struct F16v2exp {
                              .slots = &MachineConfig::Costs::f16v2exp};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
   static F16x2 execute(F16x2 x) {
-    return lanes(x, x, [](float a, float) { return once_rounded(std::exp(double{a})); });
+    return lanes(x, x, [](float a, float) { return once_rounded(exponential(a)); });
   }
 };
 
@@ -468,7 +469,7 @@ struct F16v2ln {
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
   static F16x2 execute(F16x2 x) {
-    return lanes(x, x, [](float a, float) { return once_rounded(std::log(double{a})); });
+    return lanes(x, x, [](float a, float) { return once_rounded(logarithm(a)); });
   }
 };
 
@@ -481,7 +482,7 @@ struct F16v2exp2 {
                              .slots = &MachineConfig::Costs::f16v2exp};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
   static F16x2 execute(F16x2 x) {
-    return lanes(x, x, [](float a, float) { return once_rounded(std::exp2(double{a})); });
+    return lanes(x, x, [](float a, float) { return once_rounded(exponential_2(a)); });
   }
 };
 
@@ -494,7 +495,7 @@ struct F16v2log2 {
                              .slots = &MachineConfig::Costs::f16v2ln};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
   static F16x2 execute(F16x2 x) {
-    return lanes(x, x, [](float a, float) { return once_rounded(std::log2(double{a})); });
+    return lanes(x, x, [](float a, float) { return once_rounded(logarithm_2(a)); });
   }
 };
 
@@ -507,7 +508,7 @@ struct F16v2tanh {
                              .slots = &MachineConfig::Costs::f16v2tanh};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
   static F16x2 execute(F16x2 x) {
-    return lanes(x, x, [](float a, float) { return once_rounded(std::tanh(double{a})); });
+    return lanes(x, x, [](float a, float) { return once_rounded(hyperbolic_tangent(a)); });
   }
 };
 
@@ -520,8 +521,7 @@ struct F16v2sigm {
                              .slots = &MachineConfig::Costs::f16v2sigm};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
   static F16x2 execute(F16x2 x) {
-    return lanes(x, x,
-                 [](float a, float) { return once_rounded(1.0 / (1.0 + std::exp(-double{a}))); });
+    return lanes(x, x, [](float a, float) { return once_rounded(logistic_function(a)); });
   }
 };
 

@@ -225,6 +225,24 @@ TEST_P(TileTiming, LoadingCommonWeightsTakesACycleEach) {
   EXPECT_EQ(arrival(text + "sync 3"), before + 32);
 }
 
+TEST(TileCosts, AreThoseOfTheMachine) {
+  MachineConfig machine;
+  machine.costs.f32exp = 11;
+  machine.costs.f16v2tanh = 3;
+  machine.costs.taken_branch = 9;
+  machine.costs.result_latency = 4;
+  machine.costs.runall = 10;
+  TileRun run(machine);
+  EXPECT_EQ(run.slots("f32exp2 $a0, $a1\n f16v2tanh $a0, $a1\n exitz $mzero"), 11U + 3 + 1);
+  TileRun branch(machine);
+  EXPECT_EQ(branch.supervise("bri 1f\n1: sync 3").cycle, 9U);
+  TileRun result(machine);
+  EXPECT_EQ(result.supervise("setzi $m0, 1\n add $m1, $m0, 1\n sync 3").cycle, 5U);
+  // Both addresses are ready at 5.
+  TileRun launch(machine);
+  EXPECT_EQ(launch.work("exitz $mzero").cycle, 5U + 10 + 5 + 6 + 1);
+}
+
 TEST_P(TileTiming, TheSupervisorGoesOnAfterASync) {
   TileRun run(machine());
   EXPECT_EQ(run.supervise("sync 3\n setzi $m5, 9\n sync 4").zone, 3U);
