@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -25,7 +26,7 @@ std::uint32_t align_up(std::uint32_t value, std::uint32_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// One `runall` of a tile's program.
+/// One launch of a tile's program.
 struct PlacedLaunch {
   std::uint32_t superstep = 0;
   std::uint32_t step = 0;
@@ -33,6 +34,8 @@ struct PlacedLaunch {
   std::uint32_t state = 0;          ///< address
   std::uint32_t worker_states = 0;  ///< address of worker 0's
   std::uint32_t stride = 0;         ///< words from one worker's state to the next
+  std::uint32_t busy = 0;           ///< states that need a worker; 0: not known
+  bool is_with_previous = false;    ///< runs beside the launch before
   const Launch* launch = nullptr;
 };
 
@@ -130,7 +133,9 @@ class Builder {
       std::uint32_t step = compute_step_[s];
       for (const ComputeSet& set : program_.supersteps[s].computes) {
         for (const Launch& launch : set.launches) {
-          program_of(launch.tile).launches.push_back({s, step, set.codelet, 0, 0, 0, &launch});
+          program_of(launch.tile)
+              .launches.push_back(
+                  {.superstep = s, .step = step, .codelet = set.codelet, .launch = &launch});
         }
         ++step;
       }
@@ -161,14 +166,17 @@ class Builder {
           const vertex::WorkerStates divided = codelet.divide(words, launch.state);
           launch.worker_states = at;
           launch.stride = divided.stride;
+          if (codelet.scratch_bytes == 0) launch.busy = divided.busy;
           at = vertex::worker_states_address(at, divided.words.size());
         }
       }
+      group_launches(t);
       t.code = at;
       t.code_bytes = 512 + 16 * static_cast<std::uint32_t>(t.launches.size()) +
                      16 * static_cast<std::uint32_t>(program_.supersteps.size());
       for (const PlacedLaunch& launch : t.launches) {
         const Launch& of = *launch.launch;
+        if (launch.is_with_previous) t.code_bytes += 4 * machine_.tile.workers;
         t.code_bytes += 4 * of.weight_loads + 24 * static_cast<std::uint32_t>(of.stages.size());
       }
     }
@@ -182,6 +190,39 @@ class Builder {
         for (const Movement::End& end : movement.destinations) set_aside(program_of(end.tile));
       }
     }
+  }
+
+  /// Lets neighbours that neither wait for each other nor need all workers run at once.
+  void group_launches(TileProgram& t) {
+    std::vector<ComputeSet*> group;
+    std::uint32_t busy = 0;
+    for (std::size_t i = 0; i < t.launches.size(); ++i) {
+      PlacedLaunch& launch = t.launches[i];
+      std::vector<ComputeSet>& sets = program_.supersteps[launch.superstep].computes;
+      ComputeSet& set = sets[launch.step - compute_step_[launch.superstep]];
+      const bool fits = launch.busy > 0 && busy > 0 && busy + launch.busy <= machine_.tile.workers;
+      launch.is_with_previous = fits && launch.superstep == t.launches[i - 1].superstep &&
+                                std::ranges::none_of(group, [&](const ComputeSet* other) {
+                                  return depends_on(set, *other) || depends_on(*other, set);
+                                });
+      if (!launch.is_with_previous) {
+        group.clear();
+        busy = 0;
+      }
+      for (ComputeSet* other : group) {
+        other->beside = std::max(other->beside, static_cast<std::uint32_t>(&set - other));
+      }
+      group.push_back(&set);
+      busy = launch.busy == 0 ? 0 : busy + launch.busy;
+    }
+  }
+
+  /// Whether `later` reads or overwrites what `earlier` writes.
+  static bool depends_on(const ComputeSet& later, const ComputeSet& earlier) {
+    return std::ranges::any_of(earlier.writes, [&](BufferId written) {
+      return std::ranges::find(later.reads, written) != later.reads.end() ||
+             std::ranges::find(later.writes, written) != later.writes.end();
+    });
   }
 
   /// The first address after the elements that hold code or are fetched ahead of it.
@@ -355,9 +396,11 @@ class Builder {
       auto launch = t.launches.begin();
       for (std::uint32_t s = 0; s < phases_.size(); ++s) {
         if (!phases_[s].rows.empty()) row(phases_[s].rows[i], exchange_step_[s]);
-        for (; launch != t.launches.end() && launch->superstep == s; ++launch) {
-          const std::uint32_t at = emit_launch(code, *launch, storage);
-          image_.marks.push_back({t.tile, at, launch->step});
+        while (launch != t.launches.end() && launch->superstep == s) {
+          const auto first = launch++;
+          while (launch != t.launches.end() && launch->is_with_previous) ++launch;
+          const std::uint32_t at = emit_launches(code, {first, launch}, storage);
+          image_.marks.push_back({t.tile, at, first->step});
         }
       }
       const std::uint32_t done = code.count_down(storage.address(*trip_count_, t.tile));
@@ -372,8 +415,18 @@ class Builder {
     }
   }
 
-  std::uint32_t emit_launch(TileCode& code, const PlacedLaunch& placed,
-                            const Storage& storage) const {
+  std::uint32_t emit_launches(TileCode& code, std::span<const PlacedLaunch> launches,
+                              const Storage& storage) const {
+    if (launches.size() > 1) {
+      std::vector<TileCode::BusyStates> together;
+      for (const PlacedLaunch& launch : launches) {
+        together.push_back({library_.address(launch.codelet),
+                            launch.worker_states - machine_.tile.memory_base, launch.stride,
+                            launch.busy});
+      }
+      return code.launch_together(together);
+    }
+    const PlacedLaunch& placed = launches.front();
     const Launch& launch = *placed.launch;
     if (launch.stages.empty()) {
       return code.launch(library_.address(placed.codelet), placed.worker_states,

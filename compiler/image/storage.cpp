@@ -34,8 +34,12 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
     }
     ++point;
     for (const ComputeSet& set : step.computes) {
-      for (const BufferId buffer : set.reads) lifetimes[index(buffer)].use(point);
-      for (const BufferId buffer : set.writes) lifetimes[index(buffer)].use(point);
+      for (const auto* buffers : {&set.reads, &set.writes}) {
+        for (const BufferId buffer : *buffers) {
+          lifetimes[index(buffer)].use(point);
+          lifetimes[index(buffer)].use(point + set.beside);
+        }
+      }
       ++point;
     }
   }

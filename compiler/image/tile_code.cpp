@@ -56,6 +56,21 @@ std::uint32_t TileCode::launch(std::uint32_t codelet, std::uint32_t state, std::
   return at;
 }
 
+std::uint32_t TileCode::launch_together(std::span<const BusyStates> launches) {
+  static const std::uint32_t kRun = encode("run", {0, 1, 0});
+  static const std::uint32_t kWait = encode("sync", {kLocalZone});
+  std::uint32_t at = 0;
+  for (const BusyStates& launch : launches) {
+    SUPERSTEP_CHECK(launch.busy * launch.stride < (1U << 16), "a state of `run` is near the first");
+    set(0, launch.codelet);
+    set(1, launch.state);
+    if (at == 0) at = here();
+    for (std::uint32_t n = 0; n < launch.busy; ++n) emit(kRun | (n * launch.stride));
+  }
+  emit(kWait);
+  return at;
+}
+
 std::uint32_t TileCode::launch_weighted(const WeightedLaunch& launch) {
   // $m0 codelet, $m1 state, $m2 weights, $m3 blocks still to come, $m4 where the next stage begins.
   set(2, launch.weights);

@@ -23,6 +23,15 @@ class TileCode {
   /// Runs all workers and waits for them, worker w with the vertex state `stride` words times w
   /// behind `state`; returns the address of the `runall`.
   std::uint32_t launch(std::uint32_t codelet, std::uint32_t state, std::uint32_t stride);
+  /// The states of a launch that need a worker.
+  struct BusyStates {
+    std::uint32_t codelet = 0, state = 0;  ///< addresses; the state's from the begin of memory
+    std::uint32_t stride = 0;              ///< words
+    std::uint32_t busy = 0;                ///< states
+  };
+  /// Runs launches that together have no more states than there are workers side by side, and
+  /// waits for them; returns the address of the first `run`.
+  std::uint32_t launch_together(std::span<const BusyStates> launches);
   /// Blocks of common weights: for each, loads the weights and runs all workers, whose states of
   /// `state_words` words each follow those of the block before.
   struct WeightedLaunch {

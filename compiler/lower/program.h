@@ -114,6 +114,7 @@ struct ComputeSet {
   std::vector<Launch> launches;
   std::uint64_t flops = 0;
   std::vector<BufferId> reads, writes;
+  std::uint32_t beside = 0;  ///< following sets of the superstep that may run at once with this one
 };
 
 /// Words that move between buffers; offsets are bytes from the interval's start on the tile.

@@ -16,6 +16,7 @@ namespace superstep::vertex {
 struct WorkerStates {
   std::uint32_t stride = 0;
   std::vector<std::uint32_t> words;
+  std::uint32_t busy = 0;  ///< the first so many states have work, the others none; 0: not known
 };
 
 /// Machine code of one worker codelet: position independent (branches are relocated by `place`),

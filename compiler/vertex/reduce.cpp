@@ -388,10 +388,11 @@ struct ReduceDivision {
     const ReducePlan plan =
         plan_reduction(state[0], reduced, inner, in_pairs, layout.lanes(), workers);
     std::vector<std::uint32_t> lists;
-    WorkerStates states{1, {}};
+    WorkerStates states{1, {}, 0};
     const std::uint32_t begin = worker_states_address(address, state.size()) + 4 * workers;
     for (const ReducePlan::Worker& worker : plan.workers) {
       states.words.push_back(begin + 4 * static_cast<std::uint32_t>(lists.size()));
+      if (!worker.commands.empty()) states.busy = static_cast<std::uint32_t>(states.words.size());
       const auto put = [&](auto value) { lists.push_back(static_cast<std::uint32_t>(value)); };
       for (std::size_t i = 0; i < k; ++i) {
         const std::uint32_t size = bytes_of(layout.dtypes[i]);

@@ -23,6 +23,7 @@ WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> stat
   WorkerStates result;
   for (std::uint32_t w = 0; w < workers; ++w) {
     const Turns turns = turns_of(all, workers, w);
+    if (turns.count > 0) result.busy = w + 1;
     const auto first = static_cast<std::uint32_t>(turns.first * elements_per_turn);
     std::vector<std::uint32_t>& words = result.words;
     words.push_back(static_cast<std::uint32_t>(turns.count) - (count == Count::kMoreTurns ? 1 : 0));
