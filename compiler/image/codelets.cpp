@@ -44,11 +44,13 @@ CodeletLibrary::CodeletLibrary(const MachineConfig& machine, const std::vector<C
     vertex::Codelet codelet = std::visit(Generate{machine}, spec);
     const auto [at, is_new] =
         by_name.try_emplace(codelet.name, static_cast<std::uint32_t>(codelets_.size()));
-    by_spec_.push_back(at->second);
-    if (!is_new) continue;
-    addresses_.push_back(end_);
-    end_ += (static_cast<std::uint32_t>(codelet.words.size()) * 4 + 7) / 8 * 8;
-    codelets_.push_back(std::move(codelet));
+    numbers_.push_back(at->second);
+    if (is_new) {
+      addresses_.push_back(end_);
+      end_ += (static_cast<std::uint32_t>(codelet.words.size()) * 4 + 7) / 8 * 8;
+      codelets_.push_back(codelet);
+    }
+    by_spec_.push_back(std::move(codelet));
   }
 }
 
