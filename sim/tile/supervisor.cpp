@@ -150,6 +150,8 @@ void Supervisor::boot(std::uint32_t pc) {
   context_.csrs.fill(0);
   context_.pc = pc;
   context_.now = 0;
+  context_.earliest = 0;
+  context_.armed.reset();
 }
 
 void Supervisor::fault(const char* cause) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "isa/values.h"
@@ -51,6 +52,11 @@ class WorkerSlots {
 /// State of a tile's supervisor.
 struct SupervisorContext {
   enum class Stop : std::uint8_t { kNone, kSync, kFault, kExchangeDone };
+  /// Of a sync of other tiles that this one takes part in without waiting.
+  struct Acknowledgement {
+    std::uint32_t zone = 0;  ///< 0 internal, 1 external
+    std::uint64_t cycle = 0;
+  };
 
   SupervisorContext(const MachineConfig& machine, TileMemory& memory)
       : port(machine, memory), slots(machine.tile.workers) {}
@@ -68,6 +74,9 @@ struct SupervisorContext {
   std::uint32_t send_control = 0;  ///< of the last send
   Stop stop = Stop::kNone;
   std::uint32_t zone = 0;
+  std::uint64_t arrival = 0;   ///< at the sync it stopped at
+  std::uint64_t earliest = 0;  ///< the tile cannot go on before, even when the sync opens
+  std::optional<Acknowledgement> armed;
   const char* cause = nullptr;
 };
 

@@ -120,15 +120,27 @@ void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_off
 }
 
 void SupervisorEnvironment::sync(std::uint32_t zone) {
-  constexpr std::uint32_t kLocal = 2;
+  constexpr std::uint32_t kAns = 1, kLocal = 2, kInternal = 3;
   if (zone == kLocal) {
     const std::uint64_t left = context_.slots.all_left();
     if (left > issue_) advance(left - issue_);
     return;
   }
   if (context_.slots.all_left() > issue_) return fault("a sync of tiles while workers are running");
-  context_.zone = zone;
+  std::optional<SupervisorContext::Acknowledgement>& armed = context_.armed;
+  if (zone == kAns && !armed) return fault("`sync ANS` without a `sans` before it");
+  if (zone != kAns && armed) return fault("a sync while an acknowledgement is armed");
+  context_.zone = zone == kAns ? kInternal + armed->zone : zone;
+  context_.arrival = zone == kAns ? armed->cycle : issue_;
+  context_.earliest = issue_ + 1;
+  armed.reset();
   context_.stop = SupervisorContext::Stop::kSync;
+}
+
+void SupervisorEnvironment::sans(std::uint32_t zone) {
+  if (zone > 1) return fault("`sans` takes 0 (internal) or 1 (external)");
+  if (context_.armed) return fault("a `sans` while an acknowledgement is armed");
+  context_.armed = {zone, issue_};
 }
 
 void SupervisorEnvironment::record(PortEvent::Kind kind, std::uint32_t event, std::uint32_t value,

@@ -53,9 +53,8 @@ class SupervisorEnvironment {
   void run_all(std::uint32_t entry, std::uint32_t state, std::uint32_t stride);
   void run_one(std::uint32_t entry, std::uint32_t state_offset);
   void sync(std::uint32_t zone);
-  /// Arming an acknowledgement has no effect on the tile itself; `sync ANS` comes back to the
-  /// machine as zone 1.
-  void sans(std::uint32_t /*zone*/) {}
+  /// The tile arrives at the next internal (0) or external (1) sync now; `sync ANS` waits for it.
+  void sans(std::uint32_t zone);
 
   void exchange_mux(std::uint32_t event, std::uint32_t source);
   void exchange_pointer(std::uint32_t event, std::uint32_t address);

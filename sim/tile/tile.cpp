@@ -1,5 +1,7 @@
 #include "sim/tile/tile.h"
 
+#include <algorithm>
+
 #include "isa/registers.h"
 #include "sim/tile/supervisor.h"
 
@@ -36,7 +38,7 @@ class Tile::Impl {
         break;
       case SupervisorContext::Stop::kSync:
         stop.kind = TileStop::Kind::kSync;
-        stop.cycle = context.now - 1;  // when the sync issued
+        stop.cycle = context.arrival;
         stop.pc = context.pc - 4;
         break;
     }
@@ -67,7 +69,8 @@ void Tile::boot(std::uint32_t pc) {
 }
 
 TileStop Tile::run(std::uint64_t release_cycle) {
-  impl_->supervisor().context().now = release_cycle;
+  SupervisorContext& context = impl_->supervisor().context();
+  context.now = std::max(release_cycle, context.earliest);
   impl_->supervisor().launcher().clear_launches();
   return impl_->go_on();
 }

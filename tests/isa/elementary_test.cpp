@@ -6,24 +6,10 @@
 
 #include "isa/instructions/float.h"
 #include "isa/instructions/half.h"
+#include "tests/isa/nearest_half.h"
 
 namespace superstep {
 namespace {
-
-/// The f16 nearest to `value`, from the definition of the format.
-std::uint32_t nearest_half(long double value) {
-  if (std::isnan(value)) return 0x7e00U;
-  const std::uint32_t sign = std::signbit(value) ? 0x8000U : 0;
-  const long double magnitude = std::fabs(value);
-  if (magnitude >= 65520.0L) return sign | 0x7c00U;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int unit = std::max(exponent - 11, -24);
-  const auto places = static_cast<std::uint32_t>(std::rint(std::ldexp(magnitude, -unit)));
-  // A carry into the exponent is right as it is.
-  return sign |
-         (places < 0x400U ? places : ((static_cast<std::uint32_t>(unit + 24) << 10) + places));
-}
 
 long double logistic(long double x) { return 1.0L / (1.0L + std::exp(-x)); }
 
@@ -50,7 +36,7 @@ TEST(Elementary, EveryF16ValueIsCorrectlyRounded) {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
       const auto half = static_cast<std::uint16_t>(bits);
       const isa::F16x2 got = f.halves({{half, 0}});
-      ASSERT_EQ(got.lane[0], nearest_half(f.expected(portable_float_of_half(half))))
+      ASSERT_EQ(got.lane[0], testing::nearest_half(f.expected(portable_float_of_half(half))))
           << f.name << std::hex << " of 0x" << bits;
     }
   }

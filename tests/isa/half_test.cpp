@@ -3,8 +3,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "base/float16.h"
+#include "isa/instructions/half.h"
+#include "tests/isa/nearest_half.h"
 
 namespace superstep {
 namespace {
@@ -31,6 +34,40 @@ TEST(Float16, RoundsToNearestEven) {
     ASSERT_EQ(portable_half_bits(std::nextafter(middle, std::numeric_limits<float>::infinity())),
               half + 1);
     ASSERT_EQ(half_bits(middle), portable_half_bits(middle));
+  }
+}
+
+// Sums and products of two f16 are exact in a long double.
+TEST(Float16, ArithmeticRoundsTheExactResultOnce) {
+  std::mt19937 random(11);
+  const auto lane = [&] { return static_cast<std::uint16_t>(random()); };
+  for (int i = 0; i < 100000; ++i) {
+    const isa::F16x4 a{{lane(), lane(), lane(), lane()}};
+    isa::F16x4 b{{lane(), lane(), lane(), lane()}};
+    // Neighbours in size, so that sums cancel and round.
+    b.lane[3] = static_cast<std::uint16_t>(a.lane[3] ^ (random() & 0x83ffU));
+    const isa::F16x4 sum = isa::F16v4add::execute(a, b);
+    const isa::F16x4 difference = isa::F16v4sub::execute(a, b);
+    const isa::F16x4 product = isa::F16v4mul::execute(a, b);
+    for (unsigned k = 0; k < 4; ++k) {
+      const long double x = portable_float_of_half(a.lane[k]);
+      const long double y = portable_float_of_half(b.lane[k]);
+      ASSERT_EQ(sum.lane[k], testing::nearest_half(x + y)) << a.lane[k] << " " << b.lane[k];
+      ASSERT_EQ(difference.lane[k], testing::nearest_half(x - y));
+      ASSERT_EQ(product.lane[k], testing::nearest_half(x * y));
+    }
+  }
+}
+
+TEST(Float16, IsTheNearestOfAnF32) {
+  std::mt19937 random(12);
+  for (int i = 0; i < 200000; ++i) {
+    // Three of four about the range of f16.
+    auto bits = static_cast<std::uint32_t>(random());
+    if (i % 4 != 0) bits = (bits & 0x807fffffU) | (100U + i % 45U) << 23;
+    const float value = std::bit_cast<float>(bits);
+    ASSERT_EQ(isa::F32tof16::execute(value).lane[0], testing::nearest_half(value)) << bits;
+    ASSERT_EQ(portable_half_bits(value), testing::nearest_half(value)) << bits;
   }
 }
 

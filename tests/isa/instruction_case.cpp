@@ -241,10 +241,20 @@ void check(const InstructionCase& c) {
   if (supervisor) run(c, assembly, false);
   const bool bundled = (info.pattern.mask >> 31) == 0 && worker;
   if (!bundled || words_of(assembly).size() != 1) return;
-  const std::string bundle = info.spec.pipe == isa::Pipe::kMain ? "{ " + assembly + "; fnop }"
-                                                                : "{ nop; " + assembly + " }";
-  run(c, bundle, true);
-  if (info.spec.control == isa::Control::kPlain) run(c, "nop\n rpt 1, 0\n" + bundle, true);
+  const bool main = info.spec.pipe == isa::Pipe::kMain;
+  const auto bundle_with = [&](const std::string& other) {
+    return main ? "{ " + assembly + "; " + other + " }" : "{ " + other + "; " + assembly + " }";
+  };
+  const std::string beside_nothing = bundle_with(main ? "fnop" : "nop");
+  run(c, beside_nothing, true);
+  // Registers that no case uses.
+  const std::string beside_another = bundle_with(main ? "setzi $a13, 291" : "setzi $m11, 291");
+  InstructionCase with_another = c;
+  with_another.out = (main ? "a13=291 " : "m11=291 ") + c.out;
+  run(with_another, beside_another, true);
+  if (info.spec.control != isa::Control::kPlain) return;
+  run(c, "nop\n rpt 1, 0\n" + beside_nothing, true);
+  run(with_another, "nop\n rpt 1, 0\n" + beside_another, true);
 }
 
 }  // namespace superstep::testing

@@ -17,7 +17,8 @@ enum class On { kAll, kWorker, kSupervisor };
 /// address. `fault=text` (to the end of the list) expects a trap.
 ///
 /// A case is of the record of its first instruction, or of the first one after a line `---`. A
-/// single instruction is also run in a bundle and in an `rpt` body where the machine allows that.
+/// single instruction is also run in a bundle, beside nothing and beside another instruction, and
+/// in an `rpt` body where the machine allows that. $m11 and $a13 are for that other instruction.
 struct InstructionCase {
   std::string assembly;
   std::string in;

@@ -57,6 +57,13 @@ std::vector<InstructionCase> control_cases() {
       {"uput $FP_CTL, $a0\n uget $a1, $FP_CTL", "a0=0x80000",
        "fault=a floating-point mode that is "
        "not modelled: only rounding to nearest even without exceptions is"},
+      {"uput $FP_CTL, $a0", "a0=1",
+       "fault=a floating-point mode that is not modelled: only rounding to nearest even without "
+       "exceptions is"},
+      {"uput 99, $a0", "",
+       "fault=a control register that a worker cannot write, or that is not modelled"},
+      {"uget $a0, 99", "",
+       "fault=a control register that a worker does not have, or that is not modelled"},
       {"uget $a1, $FP_CTL", "a1=7", "a1=0"},
       {"uget $a1, $FP_CLR", "a1=7", "a1=0"},
       {"uget $a1, $PRNG_SEED", "a1=7", "a1=0"},

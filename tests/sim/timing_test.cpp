@@ -100,6 +100,27 @@ TEST(BarrierTiming, FollowsTheNumbersOfTheMachine) {
   EXPECT_EQ(NamedTiles::word(result, 1, 1), last_arrival + 100 + 9);
 }
 
+// `sans` arrives for an idle tile: the barrier opens as if it waited there.
+TEST(BarrierTiming, ATileThatAcknowledgesAheadArrivesThen) {
+  for (const bool late : {false, true}) {
+    NamedTiles chip;
+    chip.add(kFirst.tile,
+             "delay 500\n get $m0, $COUNT_L\n sync 3\n get $m1, $COUNT_L\n"
+             "st32 $m0, $m9, $m15, 0\n st32 $m1, $m9, $m15, 1\n");
+    // Late: what it does after `sans` ends long after the barrier has opened.
+    chip.add(kRow3.tile, std::string("sans 0\n get $m0, $COUNT_L\n") + (late ? "delay 999\n" : "") +
+                             "sync 1\n get $m1, $COUNT_L\n"
+                             "st32 $m0, $m9, $m15, 0\n st32 $m1, $m9, $m15, 1\n");
+    const RunResult result = chip.run();
+    ASSERT_FALSE(result.trap) << result.trap->text();
+    const std::uint32_t opening = NamedTiles::word(result, 0, 0) + 1 + 68;
+    EXPECT_EQ(NamedTiles::word(result, 0, 1), opening);
+    const std::uint32_t acknowledged = NamedTiles::word(result, 1, 0) - 1;
+    EXPECT_EQ(NamedTiles::word(result, 1, 1),
+              late ? acknowledged + 1 + 1 + 1000 + 1 : opening + kRow3.skew);
+  }
+}
+
 struct Route {
   Place from, to;
   std::uint32_t latency;
