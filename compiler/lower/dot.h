@@ -11,6 +11,8 @@ namespace superstep {
 struct DotPlan {
   std::int64_t batch_splits = 1, row_splits = 1, column_splits = 1, depth_splits = 1;
   std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;  ///< of a block
+  /// AMP: a tile takes `step_depth` of its depth at a time, and adds to its sums in place.
+  std::int64_t step_depth = 1;
   bool on_amp = false;
   bool rows_inside = false;  ///< AMP: rows of one depth are neighbours
   bool transposes = false;   ///< AMP: weights come with columns as neighbours

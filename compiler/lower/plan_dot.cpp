@@ -33,7 +33,7 @@ constexpr std::int64_t kArrangeCycles = 300;
 /// Cycles of a receiving tile for one transfer beyond its words [assumed].
 constexpr std::int64_t kTransferCycles = 2;
 /// Rows, and columns to be transposed, share region 0 with code and with those of other products:
-/// what they should take, and what they may.
+/// what they should take, and what they and vertex state may.
 constexpr std::int64_t kGoodBytesInRegion0 = 64 * 1024, kMostBytesInRegion0 = 144 * 1024;
 
 class Planner {
@@ -100,42 +100,75 @@ class Planner {
             plan.rows = divide_up(rows, r) * row_unit;
             plan.columns = divide_up(columns, c) * column_unit;
             plan.depth = divide_up(depth, k) * depth_unit;
-            consider(plan);
+            if (plan.on_amp) {
+              consider_steps(plan, depth_unit);
+            } else {
+              plan.step_depth = plan.depth;
+              consider(plan);
+            }
           }
         }
       }
     }
   }
 
+  /// The least number of steps with which the operands fit.
+  void consider_steps(DotPlan plan, std::int64_t depth_unit) {
+    const std::int64_t units = plan.depth / depth_unit;
+    std::int64_t last = 0;
+    for (std::int64_t steps = 1; steps <= std::min(units, kMostSteps); ++steps) {
+      const std::int64_t step_units = divide_up(units, steps);
+      if (step_units == last) continue;
+      last = step_units;
+      plan.step_depth = step_units * depth_unit;
+      if (!suits_amp(plan)) continue;
+      consider(plan);
+      if (bytes(plan) <= good_bytes_) return;
+    }
+  }
+
+  /// Bytes of the operands of a step and of the sums on a tile.
+  [[nodiscard]] std::int64_t bytes(const DotPlan& plan) const {
+    const std::int64_t columns = plan.columns * (plan.transposes ? 2 : 1);
+    return plan.batches *
+           ((plan.rows + columns) * plan.step_depth * input_bytes_ + plan.rows * plan.columns * 4);
+  }
+
   void consider(DotPlan plan) {
     const std::int64_t rows = plan.batches * plan.rows * plan.depth * input_bytes_;
     const std::int64_t columns = plan.batches * plan.columns * plan.depth * input_bytes_;
     const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
-    if (plan.on_amp && !suits_amp(plan)) return;
-    plan.cycles = phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
+    const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
+    plan.cycles = steps * phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
     plan.cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
     const std::int64_t per_tile = problem_.results_per_tile;
     plan.cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
     if (plan.depth_splits > 1) {
       plan.cycles += kLaunchCycles + per_tile * plan.depth_splits * kCyclesPerPartial;
     }
-    keep(plan, rows + columns * (plan.transposes ? 2 : 1) + outputs * 4);
+    keep(plan, bytes(plan));
   }
 
-  /// Whether the operands fit region 0, and their strides the codelets.
+  /// Whether operands and vertex state fit region 0, and strides the codelets.
   [[nodiscard]] bool suits_amp(const DotPlan& plan) const {
     const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
-    const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.depth) * input_bytes_;
+    const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.step_depth) * input_bytes_;
     const std::int64_t columns = plan.transposes ? plan.columns : 0;
+    const std::int64_t operands =
+        plan.batches * (plan.rows + columns) * plan.step_depth * input_bytes_;
+    const std::int64_t launches = plan.batches * divide_up(plan.columns, kernel.channels()) *
+                                  divide_up(plan.depth, kernel.depth());
+    const std::int64_t state = launches * machine_.tile.workers * vertex::kAmpStateWords * 4;
     return pitch <= vertex::amp_max_pitch(kernel) &&
-           columns * input_bytes_ <= kMostTransposedPitch &&
-           plan.batches * (plan.rows + columns) * plan.depth * input_bytes_ <= region0_bytes_;
+           columns * input_bytes_ <= kMostTransposedPitch && operands <= region0_bytes_ &&
+           operands + state <= kMostBytesInRegion0;
   }
 
   /// Runs of words that a tile receives.
   [[nodiscard]] std::int64_t transfers(const DotPlan& plan) const {
-    const std::int64_t left = problem_.left_depth_inside ? plan.rows : plan.depth;
+    std::int64_t left = problem_.left_depth_inside ? plan.rows : plan.depth;
     std::int64_t right = problem_.right_depth_inside ? plan.columns : plan.depth;
+    if (problem_.left_depth_inside) left *= divide_up(plan.depth, plan.step_depth);
     if (plan.on_amp && problem_.right_depth_inside) right *= plan.depth * input_bytes_ / 32;
     return plan.batches * (left + right);
   }
@@ -161,10 +194,13 @@ class Planner {
     std::int64_t cycles =
         plan.batches * vertex::amp_launch_cycles(machine_, kernel, plan.rows, groups,
                                                  groups * (depths - 1), depths > 1 ? 1 : 0);
+    const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
+    cycles += (steps - 1) * kLaunchCycles;
     if (plan.transposes) {
-      const std::int64_t blocks = divide_up(groups * 8 * depths, workers);
-      const std::int64_t strips = divide_up(blocks - 1, depths) + 1;
-      cycles += plan.batches * (kTransposeCycles + workers * (8 * blocks + 10 * strips));
+      const std::int64_t inputs = divide_up(depths, steps);
+      const std::int64_t blocks = divide_up(groups * 8 * inputs, workers);
+      const std::int64_t strips = divide_up(blocks - 1, inputs) + 1;
+      cycles += steps * plan.batches * (kTransposeCycles + workers * (8 * blocks + 10 * strips));
     }
     return cycles;
   }
@@ -181,6 +217,7 @@ class Planner {
   }
 
   static constexpr std::int64_t kMostTransposedPitch = 511 * 8;
+  static constexpr std::int64_t kMostSteps = 64;
   static constexpr std::int64_t kTransposeCycles = 70;
 
   const MachineConfig& machine_;

@@ -49,6 +49,10 @@ struct Product {
 
   /// In order of depth parts.
   [[nodiscard]] std::vector<ProductBlock> blocks() const;
+  /// How many steps the largest blocks take.
+  [[nodiscard]] std::int64_t steps() const {
+    return (plan.depth + plan.step_depth - 1) / plan.step_depth;
+  }
   [[nodiscard]] std::vector<OperandBlock> left_blocks() const;
   [[nodiscard]] std::vector<OperandBlock> right_blocks() const;
 

@@ -26,13 +26,25 @@ class AmpLowering {
         bytes_(static_cast<std::int64_t>(size_of(product.input))) {}
 
   Multiplied run() {
-    Gathering rows = gather(values_, product_.left, product_.left_blocks(),
+    products_ = add_products(values_, product_, DType::kF32);
+    builder_.mutable_buffer(products_).region = Buffer::Region::kInterleaved;
+    Time time;
+    for (std::int64_t step = 0; step < product_.steps(); ++step) time = run(step, time);
+    return {products_, time};
+  }
+
+ private:
+  /// The operands of a step are gathered when the one before is done: both use the same storage.
+  Time run(std::int64_t step, Time before) {
+    step_ = step;
+    left_ = of_step(product_.left_blocks());
+    right_ = of_step(product_.right_blocks());
+    Gathering rows = gather(values_, product_.left, left_,
                             [&](const OperandBlock& block) { return rows_layout(block); });
-    Gathering weights =
-        gather(values_, product_.right, product_.right_blocks(), [&](const OperandBlock& block) {
-          return product_.plan.transposes ? columns_layout(block) : weights_layout(block);
-        });
-    const Time ready = std::max(rows.ready, weights.ready);
+    Gathering weights = gather(values_, product_.right, right_, [&](const OperandBlock& block) {
+      return product_.plan.transposes ? columns_layout(block) : weights_layout(block);
+    });
+    const Time ready = std::max({before, rows.ready, weights.ready});
     rows_ = add(product_.input, rows.intervals, ".rows", Buffer::Region::kFirst);
     const Time rows_there = move(builder_, rows_, rows.pieces, ready, origin_);
     const auto weight_intervals = weights.intervals;
@@ -49,13 +61,22 @@ class AmpLowering {
       time = move(builder_, weights_, weights.pieces, ready, origin_);
     }
     time = std::max(time, rows_there);
-    products_ = add_products(values_, product_, DType::kF32);
-    builder_.mutable_buffer(products_).region = Buffer::Region::kInterleaved;
     multiply(time);
-    return {products_, time};
+    return time;
   }
 
- private:
+  /// What this step takes of some blocks; short blocks may be done already.
+  template <typename Block>
+  [[nodiscard]] std::vector<Block> of_step(std::vector<Block> blocks) const {
+    const std::int64_t depth = product_.plan.step_depth;
+    for (Block& block : blocks) {
+      block.depth.first += step_ * depth;
+      block.depth.last = std::min(block.depth.last, block.depth.first + depth);
+    }
+    std::erase_if(blocks, [](const Block& block) { return block.depth.size() <= 0; });
+    return blocks;
+  }
+
   BufferId add(DType dtype, std::vector<Interval> intervals, const char* name,
                Buffer::Region region) {
     const BufferId id =
@@ -126,7 +147,7 @@ class AmpLowering {
   void add_padding(Gathering& weights) {
     const std::int64_t inputs = kernel_.depth(), live = product_.sizes.depth % inputs;
     if (live == 0) return;
-    const std::vector<OperandBlock> blocks = product_.right_blocks();
+    const std::vector<OperandBlock>& blocks = right_;
     Interval everywhere{0, inputs, {}};
     for (const OperandBlock& block : blocks) {
       if (block.depth.last != product_.sizes.depth) continue;
@@ -160,7 +181,7 @@ class AmpLowering {
                    .launches = {},
                    .reads = {columns},
                    .writes = {weights_}};
-    for (const OperandBlock& block : product_.right_blocks()) {
+    for (const OperandBlock& block : right_) {
       const std::int64_t n = groups(block.free), pitch = n * kernel_.channels() * bytes_;
       const auto strips = vertex::amp_transpose_strips(builder_.machine().tile.workers, pitch,
                                                        block.depth.size(), n);
@@ -212,7 +233,7 @@ class AmpLowering {
     const bool is_last = block.depth.last == product_.sizes.depth;
     std::vector<Launch::Stage> stages;
     for (std::int64_t k = 0; k < depths; ++k) {
-      const std::uint32_t code = codelet(k > 0, is_last && k + 1 == depths);
+      const std::uint32_t code = codelet(step_ > 0 || k > 0, is_last && k + 1 == depths);
       if (!stages.empty() && stages.back().codelet == code) {
         stages.back().blocks += columns;
       } else {
@@ -226,11 +247,12 @@ class AmpLowering {
     ComputeSet set{.name = origin_.name,
                    .operation = origin_.operation,
                    .source = origin_.source,
-                   .codelet = codelet(false, false),
+                   .codelet = 0,
                    .launches = {},
                    .reads = {rows_, weights_},
                    .writes = {products_}};
-    for (const ProductBlock& block : product_.blocks()) {
+    if (step_ > 0) set.reads.push_back(products_);
+    for (const ProductBlock& block : of_step(product_.blocks())) {
       const std::vector<Launch::Stage> of_block = stages(block);
       set.codelet = of_block[0].codelet;
       for (std::int64_t i = 0; i < block.batch.size(); ++i) {
@@ -282,6 +304,8 @@ class AmpLowering {
   AmpProduct kernel_;
   std::int64_t bytes_;
   BufferId rows_{}, weights_{}, products_{};
+  std::int64_t step_ = 0;
+  std::vector<OperandBlock> left_, right_;  ///< of the step
 };
 
 }  // namespace

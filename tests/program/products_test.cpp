@@ -26,7 +26,7 @@ HostTensor whole_numbers(const TensorType& type, int seed) {
 }
 
 void expect_amp_product(const std::string& a, const std::string& b, const std::string& result,
-                        const std::string& dimensions) {
+                        const std::string& dimensions, const char* machine = "small64") {
   SCOPED_TRACE(a + " " + dimensions + " " + b);
   const std::string text = fmt::format(
       "func.func @main(%a: tensor<{0}>, %b: tensor<{1}>) -> tensor<{2}> {{\n"
@@ -37,7 +37,7 @@ void expect_amp_product(const std::string& a, const std::string& b, const std::s
   const TensorType type = module.main.type(module.main.results()[0]);
   const std::vector<HostTensor> arguments{whole_numbers(module.main.type(ValueId{0}), 1),
                                           whole_numbers(module.main.type(ValueId{1}), 3)};
-  const LoweredProgram program = lower(module, load_machine("small64"));
+  const LoweredProgram program = lower(module, load_machine(machine));
   EXPECT_TRUE(std::ranges::any_of(program.codelets, [](const CodeletSpec& spec) {
     return std::holds_alternative<AmpProductSpec>(spec);
   }));
@@ -59,6 +59,17 @@ TEST(Products, UseTheAmpHoweverOperandsLie) {
                      "batching_dims = [0] x [0], contracting_dims = [2] x [2]");
 }
 
+TEST(Products, TakeTheDepthInStepsWhenTheirOperandsWouldFillRegion0) {
+  const MachineConfig tiny = load_machine("tiny4");
+  const DotPlan plan = plan_dot(tiny, {.sizes = {1, 66, 97, 1000}, .right_depth_inside = false});
+  EXPECT_TRUE(plan.on_amp && plan.transposes);
+  EXPECT_LT(plan.step_depth, plan.depth);
+  expect_amp_product("66x1000xf32", "1000x97xf32", "66x97xf32", "contracting_dims = [1] x [0]",
+                     "tiny4");
+  expect_amp_product("1003x66xf32", "97x1003xf32", "66x97xf32", "contracting_dims = [0] x [1]",
+                     "tiny4");
+}
+
 TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
   const MachineConfig bow = load_machine("bow");
   const DotPlan small = plan_dot(bow, {.sizes = {1, 4, 4, 4}});
@@ -69,7 +80,10 @@ TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
   EXPECT_GT(layer.tiles(), 1000);
   EXPECT_LT(layer.cycles, 11000);
   EXPECT_TRUE(plan_dot(bow, {.sizes = {1, 4096, 512, 4096}}).on_amp);
-  EXPECT_TRUE(plan_dot(bow, {.sizes = {1, 1024, 1024, 1024}, .right_depth_inside = false}).on_amp);
+  for (const std::int64_t size : {1024, 2048, 4096}) {
+    EXPECT_TRUE(
+        plan_dot(bow, {.sizes = {1, size, size, size}, .right_depth_inside = false}).on_amp);
+  }
 }
 
 }  // namespace
