@@ -18,7 +18,8 @@ struct Generate {
     return vertex::elementwise(machine, spec.expression, spec.outputs, spec.inputs);
   }
   vertex::Codelet operator()(const ReduceSpec& spec) const {
-    return vertex::reduce(machine, spec.expression, spec.outputs, spec.dtypes);
+    const auto make = spec.rows ? vertex::reduce_rows : vertex::reduce;
+    return make(machine, spec.expression, spec.outputs, spec.dtypes);
   }
   vertex::Codelet operator()(const CopySpec& spec) const {
     return vertex::copy_boxes(machine, spec.element_bytes);

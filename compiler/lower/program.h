@@ -51,6 +51,7 @@ struct ReduceSpec {
   vertex::Expression expression;
   std::vector<vertex::Node> outputs;
   std::vector<DType> dtypes;
+  bool rows = false;  ///< by vertex::reduce_rows
 };
 struct CopySpec {
   std::uint32_t element_bytes = 4;

@@ -146,7 +146,9 @@ class Lowering {
         return reduce_stored(blocks, operands, layout, whole, true, false);
       }
       const auto count = static_cast<std::int64_t>(intervals.size());
-      if (!may_split || count % results != 0 || !lies_in_rows(*layout, reduced)) {
+      // Tiles that hold one element each have nothing to combine.
+      if (!may_split || count == layout->elements() || count % results != 0 ||
+          !lies_in_rows(*layout, reduced)) {
         return std::nullopt;
       }
       for (const Interval& i : intervals) {
@@ -321,10 +323,17 @@ class Lowering {
       results.push_back(values_.add_temporary(
           dtype, to, origin_.name + (is_last ? "" : ".partials"), origin_.source));
     }
+    ReduceSpec spec = r_.combine.spec;
+    spec.rows = std::ranges::all_of(blocks, [&](const Block& block) {
+      const bool is_rows = !results_inside || block.width() == 1;
+      return is_rows && vertex::can_reduce_rows(spec.expression, spec.outputs, spec.dtypes,
+                                                static_cast<std::uint64_t>(block.depth()));
+    });
+    const std::string key = r_.combine.key + (spec.rows ? " rows" : "");
     ComputeSet set{.name = origin_.name,
                    .operation = origin_.operation,
                    .source = origin_.source,
-                   .codelet = builder_.add_codelet(r_.combine.key, r_.combine.spec),
+                   .codelet = builder_.add_codelet(key, std::move(spec)),
                    .launches = {},
                    .reads = inputs,
                    .writes = results};

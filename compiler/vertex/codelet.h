@@ -78,6 +78,14 @@ enum class Access : std::uint8_t {
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 
+/// `reduce` of launches whose every `inner` is 1 and for whose `reduced` `can_reduce_rows` holds:
+/// the same results in fewer cycles.
+[[nodiscard]] Codelet reduce_rows(const MachineConfig& machine, const Expression& expression,
+                                  const std::vector<Node>& outputs,
+                                  const std::vector<DType>& dtypes);
+[[nodiscard]] bool can_reduce_rows(const Expression& expression, const std::vector<Node>& outputs,
+                                   const std::vector<DType>& dtypes, std::uint64_t reduced);
+
 /// Moves elements of `element_bytes` (1, 2, 4) by strided boxes, in any order. State: {box count,
 /// address of the box table}. A box is 12 words: {to address, from address, sizes n0..n2 (outer to
 /// inner), to strides s0..s2 in bytes, from strides s0..s2 in bytes, 0}. No two boxes of one call

@@ -3,46 +3,14 @@
 
 #include "base/error.h"
 #include "compiler/vertex/lane.h"
+#include "compiler/vertex/reduce_operation.h"
 #include "compiler/vertex/reduce_plan.h"
 
 namespace superstep::vertex {
 namespace {
 
-constexpr std::uint32_t kNegativeZero = 0x80000000;
-
 std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
 Form accumulator_form(DType dtype) { return is_float(dtype) ? Form::kArith : Form::kMain; }
-
-/// An operation on f32 that is all of an expression.
-struct SingleOperation {
-  const char *one, *two;  ///< instructions on f32 and on pairs
-  std::uint32_t neutral;  ///< changes no operand
-  bool drops_nan;
-};
-
-std::optional<SingleOperation> single_operation(const Expression& expression,
-                                                const std::vector<Node>& outputs,
-                                                const std::vector<DType>& dtypes) {
-  if (dtypes.size() != 1 || dtypes[0] != DType::kF32) return std::nullopt;
-  const Expression::Step& step = expression.steps()[outputs[0].id];
-  if (step.operands.size() != 2) return std::nullopt;
-  const Expression::Step& x = expression.steps()[step.operands[0]];
-  const Expression::Step& y = expression.steps()[step.operands[1]];
-  if (x.primitive != Primitive::kInput || y.primitive != Primitive::kInput || x.bits == y.bits)
-    return std::nullopt;
-  switch (step.primitive) {
-    case Primitive::kAdd:
-      return SingleOperation{"f32add", "f32v2add", kNegativeZero, false};
-    case Primitive::kMul:
-      return SingleOperation{"f32mul", "f32v2mul", 0x3f800000, false};
-    case Primitive::kMax:
-      return SingleOperation{"f32max", "f32v2max", 0xff800000, true};
-    case Primitive::kMin:
-      return SingleOperation{"f32min", "f32v2min", 0x7f800000, true};
-    default:
-      return std::nullopt;
-  }
-}
 
 bool can_repeat(const Expression& expression) {
   const auto& steps = expression.steps();

@@ -47,9 +47,9 @@ HostTensor element(const HostTensor& tensor, std::size_t i) {
 }
 
 void check(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
-           Dimensions d, std::uint32_t workers) {
-  SCOPED_TRACE(fmt::format("{} x {} x {} of {} on {} workers", d.outer, d.reduced, d.inner,
-                           name_of(dtypes[0]), workers));
+           Dimensions d, std::uint32_t workers, bool by_rows) {
+  SCOPED_TRACE(fmt::format("{} x {} x {} of {} on {} workers{}", d.outer, d.reduced, d.inner,
+                           name_of(dtypes[0]), workers, by_rows ? ", by rows" : ""));
   TileRunner tile(workers);
   const std::size_t k = dtypes.size();
   std::vector<HostTensor> initial, data, want;
@@ -102,12 +102,21 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
       }
     }
   }
-  tile.run(reduce(tile.machine(), e, outputs, dtypes), state);
+  const auto make = by_rows ? reduce_rows : reduce;
+  tile.run(make(tile.machine(), e, outputs, dtypes), state);
   for (std::size_t n = 0; n < k; ++n) {
     const HostTensor got = tile.get(state[3 + k + n], want[n].type);
     for (std::size_t i = 0; i < static_cast<std::size_t>(want[n].type.elements()); ++i) {
       ASSERT_EQ(hex(got, i), hex(want[n], i)) << "value " << n << " element " << i;
     }
+  }
+}
+
+void check(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
+           Dimensions d, std::uint32_t workers) {
+  check(e, outputs, dtypes, d, workers, false);
+  if (d.inner == 1 && can_reduce_rows(e, outputs, dtypes, static_cast<std::uint64_t>(d.reduced))) {
+    check(e, outputs, dtypes, d, workers, true);
   }
 }
 
@@ -140,6 +149,22 @@ TEST(Reduce, ExtremesTakeNaN) {
     check_operation(Primitive::kMax, dtype);
     check_operation(Primitive::kMin, dtype);
   }
+}
+
+TEST(Reduce, RowsTakeASlotForEachPair) {
+  Expression e;
+  const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
+  std::vector<std::uint64_t> cycles;
+  for (const std::uint32_t n : {8U, 16U, 32U}) {
+    TileRunner tile(6);
+    const HostTensor zero(TensorType{DType::kF32, {}}), x(TensorType{DType::kF32, {n}});
+    const std::vector<std::uint32_t> state = {1,           n, 1, tile.put(zero), tile.put(zero),
+                                              tile.put(x), 0};
+    cycles.push_back(tile.run(reduce_rows(tile.machine(), e, {sum}, {DType::kF32}), state));
+  }
+  EXPECT_EQ(cycles[1] - cycles[0], 6 * 4U);
+  EXPECT_EQ(cycles[2] - cycles[1], 6 * 8U);
+  EXPECT_LE(cycles[0], 120U);
 }
 
 TEST(Reduce, BooleansByOrAndAnd) {
