@@ -282,7 +282,7 @@ void Lane::compute_integer(std::uint32_t node) {
       case Primitive::kXor:
         return code_.m("xor", {x, y});
       case Primitive::kNot:
-        return wrapped(code_.m("not", {x}));
+        return wrapped(code_.m("xnor", {x, "$mzero"}));
       case Primitive::kShl:
       case Primitive::kShrLogical: {
         // A negative amount is a great one, and a mask takes away what shifts beyond the register
@@ -352,7 +352,7 @@ void Lane::compute_convert(std::uint32_t node) {
     if (is_float(from)) {
       forms(node)[Form::kArith] = code_.a("f32cmpne", {arith(operand), "$azero"});
     } else {
-      forms(node)[Form::kMain] = code_.m("cmpne", {main(operand), 0});
+      forms(node)[Form::kMain] = code_.m("cmpne", {main(operand), "$mzero"});
     }
     return;
   }

@@ -75,18 +75,6 @@ struct Cmpeq {
   static U32 execute(U32 a, U32 b) { return a == b ? 1 : 0; }
 };
 
-struct CmpneImmediate {
-  static constexpr Spec spec{.syntax = "cmpne $d, $a, i",
-                             .encoding = "23adiiii",
-                             .pipe = Pipe::kMain,
-                             .summary = "1 when different, else 0."};
-  using Operands = List<OutM<'d'>, InM<'a'>, SignedImm<'i'>>;
-  static U32 execute(U32 a, std::int32_t i) {
-    const U32 b = static_cast<U32>(i);
-    return a != b ? 1 : 0;
-  }
-};
-
 struct Cmpne {
   static constexpr Spec spec{.syntax = "cmpne $d, $a, $b",
                              .encoding = "44a0b2d3",
@@ -350,15 +338,6 @@ struct Abs {
   static U32 execute(U32 a) { return static_cast<std::int32_t>(a) < 0 ? 0 - a : a; }
 };
 
-struct Not {
-  static constexpr Spec spec{.syntax = "not $d, $a",
-                             .encoding = "45a010d0",
-                             .pipe = Pipe::kMain,
-                             .summary = "Complement."};
-  using Operands = List<OutM<'d'>, InM<'a'>>;
-  static U32 execute(U32 a) { return ~a; }
-};
-
 struct Clz {
   static constexpr Spec spec{.syntax = "clz $d, $a",
                              .encoding = "45a020d0",
@@ -569,11 +548,11 @@ struct Tapack {
 };
 
 using IntegerInstructions =
-    List<AddImmediate, AddUnsigned, Add, MulImmediate, Mul, CmpeqImmediate, Cmpeq, CmpneImmediate,
-         Cmpne, CmpsltImmediate, Cmpslt, CmpultImmediate, Cmpult, MinImmediate, Min, MaxImmediate,
-         Max, SubImmediate, Sub, AndImmediate, And, AndcImmediate, Andc, OrImmediate, Or, Xor, Xnor,
-         OrTailed, ShlImmediate, Shl, ShrImmediate, Shr, ShrsImmediate, Shrs, Abs, Not, Clz, Cms,
-         Popc, Swap8, Sort8, Bitrev8, Movz, Movnz, Roll16, Sort4x16lo, Sort4x16hi, Shuf8x8lo,
-         Shuf8x8hi, Sort8x8lo, Sort8x8hi, Roll8r, Roll8l, Setzi, SetziA, Atom, Tapack>;
+    List<AddImmediate, AddUnsigned, Add, MulImmediate, Mul, CmpeqImmediate, Cmpeq, Cmpne,
+         CmpsltImmediate, Cmpslt, CmpultImmediate, Cmpult, MinImmediate, Min, MaxImmediate, Max,
+         SubImmediate, Sub, AndImmediate, And, AndcImmediate, Andc, OrImmediate, Or, Xor, Xnor,
+         OrTailed, ShlImmediate, Shl, ShrImmediate, Shr, ShrsImmediate, Shrs, Abs, Clz, Cms, Popc,
+         Swap8, Sort8, Bitrev8, Movz, Movnz, Roll16, Sort4x16lo, Sort4x16hi, Shuf8x8lo, Shuf8x8hi,
+         Sort8x8lo, Sort8x8hi, Roll8r, Roll8l, Setzi, SetziA, Atom, Tapack>;
 
 }  // namespace superstep::isa
