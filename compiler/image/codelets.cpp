@@ -7,6 +7,7 @@
 
 #include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_transpose.h"
+#include "compiler/vertex/half_transpose.h"
 
 namespace superstep {
 namespace {
@@ -33,6 +34,9 @@ struct Generate {
   vertex::Codelet operator()(const AddPartsSpec&) const { return vertex::add_parts(machine); }
   vertex::Codelet operator()(const AmpTransposeSpec&) const {
     return vertex::amp_transpose(machine);
+  }
+  vertex::Codelet operator()(const HalfTransposeSpec&) const {
+    return vertex::half_transpose(machine);
   }
 };
 

@@ -95,7 +95,7 @@ class ProductLowering {
         builder_.layouts().take_tiles(static_cast<std::uint32_t>(product_.plan.tiles()));
     if (product_.plan.on_amp) {
       product_.column_group = vertex::AmpProduct{.operands = product_.input}.channels();
-      product_.row_unit = product_.plan.rows_inside ? 2 : 1;
+      product_.row_unit = product_.plan.row_unit();
       finish(target, type, multiply_on_amp(builder_, values_, product_), DType::kF32);
     } else {
       const bool widens = product_.plan.depth_splits > 1 && is_float(product_.input);

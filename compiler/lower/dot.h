@@ -14,8 +14,12 @@ struct DotPlan {
   /// AMP: a tile takes `step_depth` of its depth at a time, and adds to its sums in place.
   std::int64_t step_depth = 1;
   bool on_amp = false;
-  bool rows_inside = false;  ///< AMP: rows of one depth are neighbours
-  bool transposes = false;   ///< AMP: weights come with columns as neighbours
+  bool rows_inside = false;      ///< AMP: rows of one depth are neighbours
+  bool transposes = false;       ///< AMP: weights come with columns as neighbours
+  bool transposes_rows = false;  ///< AMP: rows of one depth come as neighbours
+
+  /// AMP: the rows of a block are padded to a multiple.
+  [[nodiscard]] std::int64_t row_unit() const { return rows_inside ? 2 : transposes_rows ? 4 : 1; }
   std::int64_t cycles = 0;
 
   [[nodiscard]] std::int64_t tiles() const {

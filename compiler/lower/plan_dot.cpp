@@ -52,10 +52,11 @@ class Planner {
     if (const auto kernel = amp_kernel()) {
       const DotPlan plan{.on_amp = true,
                          .rows_inside = kernel->rows_inside,
-                         .transposes = !problem_.right_depth_inside};
+                         .transposes = !problem_.right_depth_inside,
+                         .transposes_rows = is_half() && !problem_.left_depth_inside};
       for (const std::int64_t bytes : {kGoodBytesInRegion0, kMostBytesInRegion0}) {
         region0_bytes_ = bytes;
-        search(plan, kernel->rows_inside ? 2 : 1, kernel->channels(), kernel->depth());
+        search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
         if (amp_fits_) break;
       }
     }
@@ -67,17 +68,11 @@ class Planner {
   [[nodiscard]] std::optional<AmpProduct> amp_kernel() const {
     if (machine_.tile.amp_units != 16) return std::nullopt;
     AmpProduct kernel{.operands = problem_.input};
-    if (problem_.input == DType::kF16) {
-      const bool whole = sizes_.depth % kernel.depth() == 0;
-      if (!whole || !problem_.left_depth_inside || !problem_.right_depth_inside)
-        return std::nullopt;
-      return kernel;
-    }
-    if (problem_.input != DType::kF32) return std::nullopt;
-    if (!problem_.right_depth_inside && sizes_.depth % kernel.depth() != 0) return std::nullopt;
-    kernel.rows_inside = !problem_.left_depth_inside;
+    if (!is_float(problem_.input)) return std::nullopt;
+    kernel.rows_inside = !is_half() && !problem_.left_depth_inside;
     return kernel;
   }
+  [[nodiscard]] bool is_half() const { return problem_.input == DType::kF16; }
 
   void search(const DotPlan& start, std::int64_t row_unit, std::int64_t column_unit,
               std::int64_t depth_unit) {
@@ -129,9 +124,10 @@ class Planner {
 
   /// Bytes of the operands of a step and of the sums on a tile.
   [[nodiscard]] std::int64_t bytes(const DotPlan& plan) const {
+    const std::int64_t rows = plan.rows * (plan.transposes_rows ? 2 : 1);
     const std::int64_t columns = plan.columns * (plan.transposes ? 2 : 1);
     return plan.batches *
-           ((plan.rows + columns) * plan.step_depth * input_bytes_ + plan.rows * plan.columns * 4);
+           ((rows + columns) * plan.step_depth * input_bytes_ + plan.rows * plan.columns * 4);
   }
 
   void consider(DotPlan plan) {
@@ -153,7 +149,7 @@ class Planner {
   [[nodiscard]] bool suits_amp(const DotPlan& plan) const {
     const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
     const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.step_depth) * input_bytes_;
-    const std::int64_t columns = plan.transposes ? plan.columns : 0;
+    const std::int64_t columns = plan.transposes && !is_half() ? plan.columns : 0;
     const std::int64_t operands =
         plan.batches * (plan.rows + columns) * plan.step_depth * input_bytes_;
     const std::int64_t launches = plan.batches * divide_up(plan.columns, kernel.channels()) *
@@ -196,11 +192,18 @@ class Planner {
                                                  groups * (depths - 1), depths > 1 ? 1 : 0);
     const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
     cycles += (steps - 1) * kLaunchCycles;
-    if (plan.transposes) {
-      const std::int64_t inputs = divide_up(depths, steps);
-      const std::int64_t blocks = divide_up(groups * 8 * inputs, workers);
-      const std::int64_t strips = divide_up(blocks - 1, inputs) + 1;
+    const auto transpose = [&](std::int64_t count, std::int64_t in_strip) {
+      const std::int64_t blocks = divide_up(count, workers);
+      const std::int64_t strips = divide_up(blocks - 1, in_strip) + 1;
       cycles += steps * plan.batches * (kTransposeCycles + workers * (8 * blocks + 10 * strips));
+    };
+    const std::int64_t inputs = divide_up(depths, steps);
+    if (is_half()) {
+      const std::int64_t quads = inputs * kernel.depth() / 4;
+      if (plan.transposes) transpose(quads * plan.columns / 4, plan.columns / 4);
+      if (plan.transposes_rows) transpose(quads * plan.rows / 4, plan.rows / 4);
+    } else if (plan.transposes) {
+      transpose(groups * 8 * inputs, inputs);
     }
     return cycles;
   }

@@ -6,6 +6,7 @@
 #include "compiler/lower/product.h"
 #include "compiler/vertex/amp_product.h"
 #include "compiler/vertex/amp_transpose.h"
+#include "compiler/vertex/half_transpose.h"
 
 namespace superstep {
 namespace {
@@ -45,22 +46,12 @@ class AmpLowering {
       return product_.plan.transposes ? columns_layout(block) : weights_layout(block);
     });
     const Time ready = std::max({before, rows.ready, weights.ready});
+    add_zeros(rows, false);
+    add_zeros(weights, true);
     rows_ = add(product_.input, rows.intervals, ".rows", Buffer::Region::kFirst);
-    const Time rows_there = move(builder_, rows_, rows.pieces, ready, origin_);
-    const auto weight_intervals = weights.intervals;
-    weights_ = add(product_.input, weight_intervals, ".weights", Buffer::Region::kInterleaved);
-    Time time = ready;
-    if (product_.plan.transposes) {
-      const BufferId columns =
-          add(product_.input, weight_intervals, ".columns", Buffer::Region::kFirst);
-      time = move(builder_, columns, weights.pieces, ready, origin_);
-      transpose(columns, time);
-      time = time.next_round();
-    } else {
-      add_padding(weights);
-      time = move(builder_, weights_, weights.pieces, ready, origin_);
-    }
-    time = std::max(time, rows_there);
+    weights_ = add(product_.input, weights.intervals, ".weights", Buffer::Region::kInterleaved);
+    const Time rows_there = bring(rows, false, ready);
+    const Time time = std::max(rows_there, bring(weights, true, ready));
     multiply(time);
     return time;
   }
@@ -75,6 +66,45 @@ class AmpLowering {
     }
     std::erase_if(blocks, [](const Block& block) { return block.depth.size() <= 0; });
     return blocks;
+  }
+
+  [[nodiscard]] bool transposes(bool weights) const {
+    return weights ? product_.plan.transposes : product_.plan.transposes_rows;
+  }
+
+  /// Fills the buffer of an operand. What lies the other way lands as it is, in long runs, and is
+  /// transposed where it is multiplied.
+  Time bring(const Gathering& gathering, bool weights, Time ready) {
+    const BufferId to = weights ? weights_ : rows_;
+    if (!transposes(weights)) return move(builder_, to, gathering.pieces, ready, origin_);
+    const bool is_half = product_.input == DType::kF16;
+    const BufferId landing =
+        add(product_.input, gathering.intervals, weights ? ".columns" : ".inputs",
+            is_half ? Buffer::Region::kAny : Buffer::Region::kFirst);
+    const Time time = move(builder_, landing, gathering.pieces, ready, origin_);
+    ComputeSet set{.name = origin_.name + ".transpose",
+                   .operation = origin_.operation,
+                   .source = origin_.source,
+                   .codelet = is_half ? builder_.add_codelet("half transpose", HalfTransposeSpec{})
+                                      : builder_.add_codelet("amp transpose", AmpTransposeSpec{}),
+                   .launches = {},
+                   .reads = {landing},
+                   .writes = {to}};
+    for (const OperandBlock& block : weights ? right_ : left_) {
+      const std::int64_t area = area_of(block, weights) * bytes_;
+      for (std::int64_t i = 0; i < block.batch.size(); ++i) {
+        std::vector<StateWord> state =
+            is_half ? half_transposition(block, weights, landing, to, i * area)
+                    : transposition(block, landing, to, i * area);
+        const auto words = static_cast<std::uint32_t>(
+            state.size() / static_cast<std::size_t>(builder_.machine().tile.workers));
+        for (const TileId tile : block.tiles) {
+          set.launches.push_back({.tile = tile, .state = state, .worker_words = words});
+        }
+      }
+    }
+    builder_.add_compute(time, std::move(set));
+    return time.next_round();
   }
 
   BufferId add(DType dtype, std::vector<Interval> intervals, const char* name,
@@ -95,41 +125,40 @@ class AmpLowering {
   [[nodiscard]] std::int64_t groups(const IndexRange& columns) const {
     return divide_up(columns.size(), kernel_.channels());
   }
-  [[nodiscard]] std::int64_t rows_area(const IndexRange& rows, const IndexRange& depth) const {
-    return padded_rows(rows) * padded_depth(depth);
+  /// Rows or columns of a block, padded.
+  [[nodiscard]] std::int64_t padded_free(const OperandBlock& block, bool weights) const {
+    return weights ? groups(block.free) * kernel_.channels() : padded_rows(block.free);
   }
-  [[nodiscard]] std::int64_t weights_area(const IndexRange& columns,
-                                          const IndexRange& depth) const {
-    return groups(columns) * kernel_.channels() * padded_depth(depth);
+  [[nodiscard]] std::int64_t area_of(const OperandBlock& block, bool weights) const {
+    return padded_free(block, weights) * padded_depth(block.depth);
   }
   [[nodiscard]] std::int64_t pitch(const IndexRange& rows, const IndexRange& depth) const {
     return (kernel_.rows_inside ? padded_rows(rows) : padded_depth(depth)) * bytes_;
   }
 
   [[nodiscard]] BlockLayout rows_layout(const OperandBlock& block) const {
-    const std::int64_t area = rows_area(block.free, block.depth);
-    const std::int64_t row = kernel_.rows_inside ? 1 : padded_depth(block.depth);
-    const std::int64_t input = kernel_.rows_inside ? padded_rows(block.free) : 1;
+    const std::int64_t area = area_of(block, false);
+    const bool inside = kernel_.rows_inside || transposes(false);
     return {block.batch.size() * area,
             {{{{product_.left.batch, block.batch, area},
-               {product_.left.free, block.free, row},
-               {product_.left.depth, block.depth, input}},
+               {product_.left.free, block.free, inside ? 1 : padded_depth(block.depth)},
+               {product_.left.depth, block.depth, inside ? padded_rows(block.free) : 1}},
               0}}};
   }
 
   /// [input][column], to be transposed.
   [[nodiscard]] BlockLayout columns_layout(const OperandBlock& block) const {
-    const std::int64_t area = weights_area(block.free, block.depth);
+    const std::int64_t area = area_of(block, true);
     return {block.batch.size() * area,
             {{{{product_.right.batch, block.batch, area},
                {product_.right.free, block.free, 1},
-               {product_.right.depth, block.depth, groups(block.free) * kernel_.channels()}},
+               {product_.right.depth, block.depth, padded_free(block, true)}},
               0}}};
   }
 
   /// [inputs of a block][column][input in the block].
   [[nodiscard]] BlockLayout weights_layout(const OperandBlock& block) const {
-    const std::int64_t area = weights_area(block.free, block.depth), inputs = kernel_.depth();
+    const std::int64_t area = area_of(block, true), inputs = kernel_.depth();
     BlockLayout layout{block.batch.size() * area, {}};
     for (std::int64_t k = 0; k < block.depth.size(); k += inputs) {
       const IndexRange depth{block.depth.first + k,
@@ -142,81 +171,100 @@ class AmpLowering {
     return layout;
   }
 
-  /// Zeros for the inputs that the last block of weights has beyond the depth: their rows count as
-  /// 0, and so nothing may make a NaN of that.
-  void add_padding(Gathering& weights) {
+  /// Zeros for the inputs that the last block has beyond the depth. The f32 codelet takes those of
+  /// rows as 0, and so nothing may make a NaN of that; f16 needs both.
+  void add_zeros(Gathering& operand, bool weights) {
     const std::int64_t inputs = kernel_.depth(), live = product_.sizes.depth % inputs;
-    if (live == 0) return;
-    const std::vector<OperandBlock>& blocks = right_;
+    if (live == 0 || (!weights && product_.input == DType::kF32)) return;
+    const std::vector<OperandBlock>& blocks = weights ? right_ : left_;
     Interval everywhere{0, inputs, {}};
-    for (const OperandBlock& block : blocks) {
+    std::vector<Box> boxes;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const OperandBlock& block = blocks[b];
       if (block.depth.last != product_.sizes.depth) continue;
       everywhere.tiles.insert(everywhere.tiles.end(), block.tiles.begin(), block.tiles.end());
+      const std::int64_t n = padded_free(block, weights), last = padded_depth(block.depth) - inputs;
+      const std::int64_t begin = operand.intervals[b].begin;
+      Box box{0, begin, {{block.batch.size(), 0, area_of(block, weights)}}};
+      if (transposes(weights)) {
+        everywhere.count = std::max(everywhere.count, n);
+        box.to += (last + live) * n;
+        box.axes.insert(box.axes.end(), {{inputs - live, 0, n}, {n, 1, 1}});
+      } else {
+        box.to += weights ? last * n + live : last + live;
+        box.axes.insert(box.axes.end(), {{n, 0, weights ? inputs : padded_depth(block.depth)},
+                                         {inputs - live, 1, 1}});
+      }
+      boxes.push_back(simplified(std::move(box)));
     }
+    if (boxes.empty()) return;
     std::ranges::sort(everywhere.tiles);
+    const auto bytes = static_cast<std::size_t>(everywhere.count * bytes_);
     const BufferId zeros =
         add(product_.input, {std::move(everywhere)}, ".zeros", Buffer::Region::kAny);
     Buffer& constant = builder_.mutable_buffer(zeros);
     constant.kind = Buffer::Kind::kConstant;
-    constant.contents.resize(static_cast<std::size_t>(inputs * bytes_));
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      if (blocks[b].depth.last != product_.sizes.depth) continue;
-      const std::int64_t area = weights_area(blocks[b].free, blocks[b].depth);
-      const std::int64_t columns = groups(blocks[b].free) * kernel_.channels();
-      const std::int64_t last = padded_depth(blocks[b].depth) - inputs;
-      weights.pieces.push_back(
-          {zeros, simplified({0,
-                              weights.intervals[b].begin + last * columns + live,
-                              {{blocks[b].batch.size(), 0, area},
-                               {columns, 0, inputs},
-                               {inputs - live, 1, 1}}})});
-    }
+    constant.contents.resize(bytes);
+    for (Box& box : boxes) operand.pieces.push_back({zeros, std::move(box)});
   }
 
-  void transpose(BufferId columns, Time time) {
-    ComputeSet set{.name = origin_.name + ".transpose",
-                   .operation = origin_.operation,
-                   .source = origin_.source,
-                   .codelet = builder_.add_codelet("amp transpose", AmpTransposeSpec{}),
-                   .launches = {},
-                   .reads = {columns},
-                   .writes = {weights_}};
-    for (const OperandBlock& block : right_) {
-      const std::int64_t n = groups(block.free), pitch = n * kernel_.channels() * bytes_;
-      const auto strips = vertex::amp_transpose_strips(builder_.machine().tile.workers, pitch,
-                                                       block.depth.size(), n);
-      std::size_t words = 0;
-      for (const auto& of_worker : strips) words = std::max(words, 4 + 3 * of_worker.size());
-      for (std::int64_t i = 0; i < block.batch.size(); ++i) {
-        const std::int64_t begin = i * weights_area(block.free, block.depth) * bytes_;
-        std::vector<StateWord> state;
-        for (const auto& of_worker : strips) {
-          const std::size_t end = state.size() + words;
-          state.push_back(StateWord::number(static_cast<std::int64_t>(of_worker.size())));
-          for (const std::uint32_t word : vertex::amp_transpose_strides(pitch, n)) {
-            state.push_back(StateWord::number(word));
-          }
-          for (const vertex::AmpStrip& strip : of_worker) {
-            state.push_back(StateWord::address(columns, begin + strip.source));
-            state.push_back(StateWord::address(weights_, begin + strip.destination));
-            state.push_back(StateWord::number(strip.blocks));
-          }
-          state.resize(end, StateWord::number(0));
-        }
-        for (const TileId tile : block.tiles) {
-          set.launches.push_back(
-              {.tile = tile, .state = state, .worker_words = static_cast<std::uint32_t>(words)});
-        }
-      }
+  /// Vertex states of all workers: {number of strips, strides, strips}, of equal length.
+  [[nodiscard]] static std::vector<StateWord> states_of_strips(
+      const auto& strips, const std::vector<std::uint32_t>& strides, const auto& append) {
+    std::size_t words = 0;
+    for (const auto& of_worker : strips) {
+      words = std::max(words, 1 + strides.size() + 3 * of_worker.size());
     }
-    builder_.add_compute(time, std::move(set));
+    std::vector<StateWord> state;
+    for (const auto& of_worker : strips) {
+      const std::size_t end = state.size() + words;
+      state.push_back(StateWord::number(static_cast<std::int64_t>(of_worker.size())));
+      for (const std::uint32_t word : strides) state.push_back(StateWord::number(word));
+      for (const auto& strip : of_worker) append(strip, state);
+      state.resize(end, StateWord::number(0));
+    }
+    return state;
+  }
+
+  [[nodiscard]] std::vector<StateWord> transposition(const OperandBlock& block, BufferId from,
+                                                     BufferId to, std::int64_t begin) const {
+    const std::int64_t n = groups(block.free), pitch = n * kernel_.channels() * bytes_;
+    const auto strips = vertex::amp_transpose_strips(builder_.machine().tile.workers, pitch,
+                                                     padded_depth(block.depth), n);
+    return states_of_strips(strips, vertex::amp_transpose_strides(pitch, n),
+                            [&](const vertex::AmpStrip& strip, std::vector<StateWord>& state) {
+                              state.push_back(StateWord::address(from, begin + strip.source));
+                              state.push_back(StateWord::address(to, begin + strip.destination));
+                              state.push_back(StateWord::number(strip.blocks));
+                            });
+  }
+
+  [[nodiscard]] std::vector<StateWord> half_transposition(const OperandBlock& block, bool weights,
+                                                          BufferId from, BufferId to,
+                                                          std::int64_t begin) const {
+    const std::int64_t n = padded_free(block, weights), depth = padded_depth(block.depth);
+    // Rows are one block of all inputs.
+    const std::int64_t inputs = weights ? kernel_.depth() : depth;
+    const vertex::HalfTransposition shape{.inputs = depth,
+                                          .columns = n,
+                                          .pitch = n * bytes_,
+                                          .column_pitch = inputs * bytes_,
+                                          .block_inputs = inputs,
+                                          .block_bytes = n * inputs * bytes_};
+    const auto strips = vertex::half_transpose_strips(builder_.machine().tile.workers, shape);
+    return states_of_strips(strips, vertex::half_transpose_strides(shape),
+                            [&](const vertex::HalfStrip& strip, std::vector<StateWord>& state) {
+                              state.push_back(StateWord::address(from, begin + strip.source));
+                              state.push_back(StateWord::address(to, begin + strip.destination));
+                              state.push_back(StateWord::number(strip.squares));
+                            });
   }
 
   [[nodiscard]] std::uint32_t codelet(bool accumulates, bool is_last) {
     AmpProduct kernel = kernel_;
     kernel.accumulates = accumulates;
     const std::int64_t live = product_.sizes.depth % kernel.depth();
-    if (is_last && live != 0) {
+    if (is_last && live != 0 && product_.input == DType::kF32) {
       kernel.unused_inputs = static_cast<std::uint32_t>(kernel.depth() - live);
     }
     const std::string key = "amp " + std::string(name_of(kernel.operands)) +
@@ -261,8 +309,9 @@ class AmpLowering {
              .state = states(block, i),
              .worker_words = vertex::kAmpStateWords,
              .stages = of_block,
-             .weights = StateWord::address(weights_,
-                                           i * weights_area(block.columns, block.depth) * bytes_),
+             .weights =
+                 StateWord::address(weights_, i * groups(block.columns) * kernel_.channels() *
+                                                  padded_depth(block.depth) * bytes_),
              .weight_loads = static_cast<std::uint32_t>(vertex::amp_weight_loads(kernel_))});
       }
       set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * block.rows.size() *
@@ -275,7 +324,7 @@ class AmpLowering {
   [[nodiscard]] std::vector<StateWord> states(const ProductBlock& block, std::int64_t batch) const {
     const std::int64_t workers = builder_.machine().tile.workers;
     const std::int64_t rows = padded_rows(block.rows), row_pitch = pitch(block.rows, block.depth);
-    const std::int64_t first_row = batch * rows_area(block.rows, block.depth) * bytes_;
+    const std::int64_t first_row = batch * rows * padded_depth(block.depth) * bytes_;
     const std::int64_t first_sum = batch * product_.result_area(block) * 4;
     std::vector<StateWord> words;
     for (std::int64_t k = 0; k < padded_depth(block.depth); k += kernel_.depth()) {

@@ -64,9 +64,10 @@ struct AmpProductSpec {
   vertex::AmpProduct product;
 };
 struct AmpTransposeSpec {};
+struct HalfTransposeSpec {};
 struct AddPartsSpec {};
 using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, MatmulSpec, AmpProductSpec,
-                                 AmpTransposeSpec, AddPartsSpec>;
+                                 AmpTransposeSpec, HalfTransposeSpec, AddPartsSpec>;
 
 /// A word of vertex state: a number, or an address that is known once memory is allocated.
 struct StateWord {

@@ -289,6 +289,20 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
         pointer(w + 2).plus(e * 4).write(&sum, 4);
       }
     }
+  } else if (std::holds_alternative<HalfTransposeSpec>(spec)) {
+    for (std::size_t w = 0; w < launch.state.size(); w += launch.worker_words) {
+      const std::int64_t pitch = number(w + 1) * 8, column_pitch = number(w + 3) * 8;
+      for (std::int64_t s = 0; s < number(w); ++s) {
+        const auto strip = w + 4 + 3 * static_cast<std::size_t>(s);
+        for (std::int64_t c = 0; c < 4 * number(strip + 2); ++c) {
+          for (std::int64_t k = 0; k < 4; ++k) {
+            std::uint16_t value = 0;
+            pointer(strip).plus(k * pitch + c * 2).read(&value, 2);
+            pointer(strip + 1).plus(c * column_pitch + k * 2).write(&value, 2);
+          }
+        }
+      }
+    }
   } else if (std::holds_alternative<AmpTransposeSpec>(spec)) {
     for (std::size_t w = 0; w < launch.state.size(); w += launch.worker_words) {
       const std::int64_t pitch = number(w + 3) * 8;

@@ -55,6 +55,12 @@ TEST(Products, UseTheAmpHoweverOperandsLie) {
   expect_amp_product("163x97xf32", "83x163xf32", "97x83xf32", "contracting_dims = [0] x [1]");
   expect_amp_product("97x160xf16", "83x160xf16", "97x83xf16", "contracting_dims = [1] x [1]");
   expect_amp_product("97x160xf16", "83x160xf16", "97x83xf32", "contracting_dims = [1] x [1]");
+  expect_amp_product("97x163xf32", "163x83xf32", "97x83xf32", "contracting_dims = [1] x [0]");
+  expect_amp_product("97x163xf16", "83x163xf16", "97x83xf16", "contracting_dims = [1] x [1]");
+  expect_amp_product("97x160xf16", "160x83xf16", "97x83xf32", "contracting_dims = [1] x [0]");
+  expect_amp_product("163x97xf16", "163x83xf16", "97x83xf32", "contracting_dims = [0] x [0]");
+  expect_amp_product("70x32x19xf16", "70x32x21xf16", "70x19x21xf32",
+                     "batching_dims = [0] x [0], contracting_dims = [1] x [1]");
   expect_amp_product("70x33x64xf32", "70x35x64xf32", "70x33x35xf32",
                      "batching_dims = [0] x [0], contracting_dims = [2] x [2]");
 }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/vertex/codelet.h"
+
+namespace superstep::vertex {
+
+/// Neighbouring squares of 4 inputs by 4 columns that a worker of `half_transpose` moves.
+struct HalfStrip {
+  std::int64_t source = 0;       ///< byte offset of the first square
+  std::int64_t destination = 0;  ///< byte offset of the first four inputs of its first column
+  std::int64_t squares = 0;
+};
+
+/// How `half_transpose` finds its way, in bytes, all multiples of 8.
+struct HalfTransposition {
+  std::int64_t inputs = 0, columns = 0;  ///< multiples of 4
+  std::int64_t pitch = 0;                ///< from an input to the next in the source
+  std::int64_t column_pitch = 0;         ///< from a column to the next in the destination
+  /// Inputs that are neighbours in the destination, and from these to the next ones.
+  std::int64_t block_inputs = 0, block_bytes = 0;
+};
+
+/// Puts the inputs of each column next to each other, in blocks: f16 from [input][column], in any
+/// region. State of each worker: {number of strips, three strides, then for each strip the
+/// addresses of source and destination and the number of squares}.
+[[nodiscard]] Codelet half_transpose(const MachineConfig& machine);
+
+/// The second to fourth words of the state.
+[[nodiscard]] std::vector<std::uint32_t> half_transpose_strides(const HalfTransposition& of);
+
+/// The strips of each worker.
+[[nodiscard]] std::vector<std::vector<HalfStrip>> half_transpose_strips(
+    std::int64_t workers, const HalfTransposition& of);
+
+/// Worker slots for some strips.
+[[nodiscard]] std::int64_t half_transpose_slots(const std::vector<HalfStrip>& strips);
+
+}  // namespace superstep::vertex
