@@ -61,7 +61,7 @@ TEST(Float16, ArithmeticRoundsTheExactResultOnce) {
 
 TEST(Float16, IsTheNearestOfAnF32) {
   std::mt19937 random(12);
-  for (int i = 0; i < 200000; ++i) {
+  for (std::uint32_t i = 0; i < 200000; ++i) {
     // Three of four about the range of f16.
     auto bits = static_cast<std::uint32_t>(random());
     if (i % 4 != 0) bits = (bits & 0x807fffffU) | (100U + i % 45U) << 23;
