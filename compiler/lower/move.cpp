@@ -10,6 +10,8 @@
 namespace superstep {
 namespace {
 
+/// Axes of a box of the copy codelet.
+constexpr std::size_t kBoxAxes = 3;
 /// Words between two needed runs that are cheaper to receive than a second transfer.
 constexpr std::int64_t kGapWords = 4;
 /// Cycles that a transfer takes from its receiver beyond its words [assumed].
@@ -364,7 +366,7 @@ class Mover {
     }
     plan_staged(plan, staged);
     merge_transfers(plan);
-    plan.copies = joined(plan.copies);
+    plan.copies = in_single_boxes(joined(plan.copies));
     // What one part takes from several runs may meet in a word.
     if (element_bytes_ < 4 && plan.copies.size() > 1) {
       separate(plan.copies, interval_bytes, overlapping);
@@ -470,6 +472,26 @@ class Mover {
     return all;
   }
 
+  /// Copies of narrow elements such that each is one box of the copy codelet's table: boxes may not
+  /// meet in a word.
+  [[nodiscard]] std::vector<LocalCopy> in_single_boxes(const std::vector<LocalCopy>& copies) const {
+    std::vector<LocalCopy> result;
+    for (const LocalCopy& copy : copies) {
+      const std::span<const Axis> axes(copy.box.axes);
+      Box box = copy.box;
+      if (element_bytes_ == 4 || axes.size() <= kBoxAxes || in_units(box) == 4) {
+        result.push_back(copy);
+        continue;
+      }
+      const std::vector<Axis> inner(axes.end() - kBoxAxes, axes.end());
+      for_each_index(axes.first(axes.size() - kBoxAxes), box.from, box.to,
+                     [&](std::int64_t from, std::int64_t to) {
+                       result.push_back({copy.from, {from, to, inner}, copy.round});
+                     });
+    }
+    return result;
+  }
+
   /// The largest unit in which the copy codelet can move this box.
   [[nodiscard]] std::uint32_t in_units(Box& box) const {
     bool whole = element_bytes_ < 4 && box.from % 4 == 0 && box.to % 4 == 0 && !box.axes.empty();
@@ -491,10 +513,10 @@ class Mover {
   static void append_rows(const Box& box, BufferId from, BufferId to,
                           std::vector<StateWord>& table) {
     const std::size_t rank = box.axes.size();
-    const std::size_t outer = rank > 3 ? rank - 3 : 0;
+    const std::size_t outer = rank > kBoxAxes ? rank - kBoxAxes : 0;
     const std::span<const Axis> axes(box.axes);
     for_each_index(axes.first(outer), box.from, box.to, [&](std::int64_t f, std::int64_t t) {
-      std::vector<Axis> inner(3 - (rank - outer));
+      std::vector<Axis> inner(kBoxAxes - (rank - outer));
       inner.insert(inner.end(), axes.begin() + static_cast<std::ptrdiff_t>(outer), axes.end());
       table.push_back(StateWord::address(to, t));
       table.push_back(StateWord::address(from, f));

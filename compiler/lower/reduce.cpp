@@ -19,6 +19,8 @@ constexpr std::int64_t kTransferCycles = 4;
 /// Cycles to take one element into an accumulator with all workers busy [assumed].
 constexpr std::int64_t kCyclesPerElement = 4;
 constexpr std::int64_t kLaunchCycles = 150;
+/// Elements of a row for which another launch pays.
+constexpr std::int64_t kLeastPart = 24;
 
 std::int64_t product(const std::vector<Axis>& axes) {
   std::int64_t n = 1;
@@ -315,9 +317,35 @@ class Lowering {
     return boxes;
   }
 
-  /// Reduces blocks whose elements are in `inputs` to results in the layout `to`.
+  /// Into how many equal parts a block's rows are cut so that more workers have one.
+  [[nodiscard]] std::int64_t parts_of(const Block& block) const {
+    const std::int64_t workers = builder_.machine().tile.workers;
+    for (std::int64_t parts = workers / block.width(); parts > 1; --parts) {
+      if (block.depth() % (2 * parts) == 0 && block.depth() / parts >= kLeastPart) return parts;
+    }
+    return 1;
+  }
+
+  /// Reduces blocks whose elements are in `inputs` to results in the layout `to`; few long rows in
+  /// two launches.
   Reduced launch(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
                  const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
+    const bool may_cut = !results_inside && inputs.size() == 1 && r_.combine.identity.has_value();
+    std::vector<Block> parts, whole;
+    for (const Block& block : blocks) {
+      const std::int64_t count = may_cut ? parts_of(block) : 1;
+      parts.push_back({block.tile, 0, block.width() * count, 0, block.depth() / count});
+      whole.push_back({block.tile, block.first, block.last, 0, count});
+    }
+    if (std::ranges::all_of(whole, [](const Block& block) { return block.depth() == 1; })) {
+      return launch_once(blocks, inputs, to, is_last, results_inside, ready);
+    }
+    const Reduced first = launch_once(parts, inputs, one_after_another(parts), false, false, ready);
+    return launch_once(whole, first.results, to, is_last, false, first.time.next_round());
+  }
+
+  Reduced launch_once(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
+                      const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
     std::vector<BufferId> results;
     for (const DType dtype : r_.combine.spec.dtypes) {
       results.push_back(values_.add_temporary(

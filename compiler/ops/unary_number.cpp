@@ -40,9 +40,10 @@ Node emit_sign(const Op&, const Graph&, Expression& expression, std::span<const 
   const DType dtype = expression.dtype(x);
   const auto constant = [&](std::int64_t value) { return emit_number(expression, dtype, value); };
   const Node zero = constant(0);
-  // Zeros of either sign and NaN are what is left.
+  // Zeros of either sign and NaN are what is left; the product has the canonical NaN.
+  const Node kept = is_float(dtype) ? expression.apply(Primitive::kMul, {x, constant(1)}) : x;
   const Node below = expression.apply(Primitive::kLt, {x, zero});
-  const Node rest = expression.apply(Primitive::kSelect, {below, constant(-1), x});
+  const Node rest = expression.apply(Primitive::kSelect, {below, constant(-1), kept});
   const Node above = expression.apply(Primitive::kGt, {x, zero});
   return expression.apply(Primitive::kSelect, {above, constant(1), rest});
 }
