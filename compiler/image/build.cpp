@@ -110,7 +110,7 @@ class Builder {
                       .source = superstep.source};
         std::vector<std::string> names = superstep.names;
         std::ranges::sort(names);
-        names.erase(std::ranges::unique(names).begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
         if (names.size() > 1) info.name += " +" + std::to_string(names.size() - 1);
         for (const Movement& movement : superstep.movements) {
           info.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
