@@ -3,6 +3,7 @@
 
 #include "compiler/lower/dot.h"
 #include "compiler/lower/matmul_kernel.h"
+#include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_product.h"
 
 namespace superstep {
@@ -25,8 +26,6 @@ std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {
   return splits;
 }
 
-/// Cycles to add one partial sum with all workers busy [assumed].
-constexpr std::int64_t kCyclesPerPartial = 1;
 constexpr std::int64_t kLaunchCycles = 200;
 /// Cycles of a round of copies besides its elements [assumed].
 constexpr std::int64_t kArrangeCycles = 300;
@@ -140,7 +139,7 @@ class Planner {
     const std::int64_t per_tile = problem_.results_per_tile;
     plan.cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
     if (plan.depth_splits > 1) {
-      plan.cycles += kLaunchCycles + per_tile * plan.depth_splits * kCyclesPerPartial;
+      plan.cycles += sum_cycles(per_tile, plan.depth_splits);
     }
     keep(plan, bytes(plan));
   }
@@ -167,6 +166,14 @@ class Planner {
     if (problem_.left_depth_inside) left *= divide_up(plan.depth, plan.step_depth);
     if (plan.on_amp && problem_.right_depth_inside) right *= plan.depth * input_bytes_ / 32;
     return plan.batches * (left + right);
+  }
+
+  /// To add partial sums, the last worker's share [derived from the codelet].
+  [[nodiscard]] std::int64_t sum_cycles(std::int64_t sums, std::int64_t parts) const {
+    const std::int64_t workers = machine_.tile.workers;
+    const std::int64_t groups = divide_up(divide_up(sums, vertex::kAddPartsGroup), workers);
+    return kLaunchCycles +
+           workers * vertex::add_parts_slots(parts, groups * vertex::kAddPartsGroup / 2);
   }
 
   [[nodiscard]] std::int64_t dense_cycles(const DotPlan& plan) const {

@@ -337,7 +337,7 @@ class AmpLowering {
           words.push_back(
               StateWord::address(products_, first_sum + (g * rows + row) * kernel_.channels() * 4));
           words.push_back(StateWord::address(rows_, first_row + at));
-          words.push_back(StateWord::number(n));
+          words.push_back(StateWord::number(vertex::amp_repeats(kernel_, n)));
           words.push_back(StateWord::number(vertex::amp_strides(kernel_, row_pitch)));
           row += n;
         }

@@ -35,9 +35,25 @@ class Writer {
   [[nodiscard]] bool is_aligned() const { return loop_word_ % 2 == 0; }
 
   std::string text() {
-    prologue();
-    if (product_.accumulates) fill();
+    // The repeats of the loop are negative for few rows.
+    if (product_.accumulates) {
+      line("ld32 $m3, $mvertex_base, $mzero, 2");
+    } else {
+      line("{ ld32 $m3, $mvertex_base, $mzero, 2 ; setzi $a0, 8 }");
+    }
+    line("brneg $m3, few");
+    load_state();
+    if (product_.accumulates) fill(false);
     many_rows();
+    line("few:");
+    line("add $m3, $m3, 2");
+    line("brneg $m3, done");
+    load_state();
+    if (product_.accumulates) {
+      fill(true);
+    } else {
+      line("brz $m3, one");
+    }
     two_rows();
     one_row();
     line("done: exitz $mzero");
@@ -53,13 +69,7 @@ class Writer {
     words_ += text.ends_with(':') ? 0 : text.starts_with('{') ? 2 : 1;
   }
 
-  void prologue() {
-    if (product_.accumulates) {
-      line("ld32 $m3, $mvertex_base, $mzero, 2");
-    } else {
-      line("{ ld32 $m3, $mvertex_base, $mzero, 2 ; setzi $a0, 8 }");
-    }
-    line("brz $m3, done");
+  void load_state() {
     const auto load = [&](int reg, int word, const char* aux) {
       const std::string main = fmt::format("ld32 $m{}, $mvertex_base, $mzero, {}", reg, word);
       line(*aux == 0 ? main : "{ " + main + " ; " + aux + " }");
@@ -69,7 +79,6 @@ class Writer {
     load(0, 1, padded_ ? "fnop" : "");
     load(2, 3, "");
     load(6, 0, "");
-    line("add $m3, $m3, -1");
     if (product_.accumulates) {
       line("ld64step $a2:3, $mzero, $m1+=, 1");
       line("ld64step $a6:7, $mzero, $m1+=, 1");
@@ -77,17 +86,16 @@ class Writer {
       // The loads of sums that go with these read the worker's own rows.
       load_raw(0, 0, true, true);
       load_raw(1, 0, true, true);
-      line("brz $m3, one");
     }
   }
 
-  void fill() {
+  void fill(bool maybe_one) {
     Slot slot{.fill = true, .sums_enter = true};
     for (slot.phase = 0; slot.phase + 2 < phases_; ++slot.phase) {
       slot.load_sums = true;
       emit_raw(slot);
     }
-    line("brz $m3, one");
+    if (maybe_one) line("brz $m3, one");
     slot.load_row = true;
     for (; slot.phase < phases_; ++slot.phase) emit_raw(slot);
   }
@@ -128,15 +136,11 @@ class Writer {
     Row odd_row = all, first = all;
     odd_row.row = odd;
     first.store = false;
-    line("add $m3, $m3, -1");
-    line("brz $m3, two");
     rows_raw(first, 0, phases_);
     Row second = odd_row;
     second.store = false;
     rows_raw(second, 0, 1);
     pack();
-    line(fmt::format("add $m3, $m3, {}", -static_cast<int>(turns())));
-    if (product_.rows_inside) line("shr $m3, $m3, 1");
     const std::uint32_t bundles = phases_ * turns();
     line(fmt::format("rpt $m3, {}", bundles - 1));
     loop_word_ = words_;
@@ -166,7 +170,6 @@ class Writer {
 
   void two_rows() {
     const bool sums = product_.accumulates;
-    line("two:");
     const Row first{.row = 0, .sums_enter = sums, .store = false};
     rows_raw(first, 0, phases_ - 2);
     // Loads of sums that go with those of rows read the worker's own.
@@ -310,14 +313,18 @@ Codelet amp_product(const MachineConfig& machine, const AmpProduct& product) {
 }
 
 std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows) {
-  if (rows == 0) return 3;
+  if (rows == 0) return 5;
   const std::int64_t phases = phases_of(product);
   // Until the first row: state, loads of two phases, and sums that enter while no row does.
-  const std::int64_t start = 7 + (product.accumulates ? 2 + phases + 1 : 2 + 1);
+  const std::int64_t start = 6 + (product.accumulates ? 2 + phases : 2), few = 3;
   const std::int64_t end = phases + 2;
-  if (rows == 1) return start + (product.accumulates ? 1 : 0) + phases + 2 + end;
-  if (rows == 2) return start + 2 * phases + 5 + end;
-  return start + phases * rows + (product.rows_inside ? 6 : 5) + end;
+  if (rows == 1) return start + few + (product.accumulates ? 1 : 0) + phases + 2 + end;
+  if (rows == 2) return start + few + 2 * phases + 3 + end;
+  return start + phases * rows + 2 + end;
+}
+
+std::int64_t amp_repeats(const AmpProduct& product, std::int64_t rows) {
+  return product.rows_inside && rows >= 4 ? (rows - 4) / 2 : rows - 3;
 }
 
 std::int64_t amp_rows_of_worker(const AmpProduct& product, std::int64_t rows, std::int64_t workers,

@@ -23,11 +23,14 @@ struct AmpProduct {
 
 /// Bytes of one channel of a block of weights: [channel][input], in region 1.
 inline constexpr std::int64_t kAmpChannelBytes = 32;
-/// Words of vertex state of one worker: {sums, rows, number of rows, strides}. Sums are
+/// Words of vertex state of one worker: {sums, rows, repeats, strides}. Sums are
 /// [row][channel], 8-byte aligned, in region 1. Rows lie in region 0: what is read and written in
 /// one cycle must be in different memory elements.
 inline constexpr std::int64_t kAmpStateWords = 4;
 
+/// The third word of a worker's state for a number of rows: repeats of the loop; negative for less
+/// than three, `rows_inside` four.
+[[nodiscard]] std::int64_t amp_repeats(const AmpProduct& product, std::int64_t rows);
 /// The last word of a worker's state for rows that lie `pitch` bytes apart (inputs, for
 /// `rows_inside`).
 [[nodiscard]] std::uint32_t amp_strides(const AmpProduct& product, std::int64_t pitch);

@@ -152,7 +152,10 @@ void PlanInterpreter::launch_weighted(const Launch& launch) {
         const std::int64_t first_stride = static_cast<std::int64_t>(state[3].value & 0x3ffU) * 8;
         const std::int64_t row = product.rows_inside ? size : first_stride + 24;
         const std::int64_t input = product.rows_inside ? first_stride : size;
-        for (std::int64_t r = 0; r < state[2].value; ++r) {
+        const std::int64_t repeats = static_cast<std::int32_t>(state[2].value);
+        const std::int64_t rows =
+            product.rows_inside && repeats >= 0 ? 2 * repeats + 4 : repeats + 3;
+        for (std::int64_t r = 0; r < rows; ++r) {
           for (std::int64_t c = 0; c < product.channels(); ++c) {
             const Pointer sum = pointer(state[0]).plus((r * product.channels() + c) * 4);
             float total = 0;

@@ -94,7 +94,7 @@ void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int6
                                                        : row * pitch + kg * product.depth() * bytes;
         state.push_back(at_sums + static_cast<std::uint32_t>((g * padded + row) * channels * 4));
         state.push_back(at_inputs + static_cast<std::uint32_t>(input));
-        state.push_back(static_cast<std::uint32_t>(n));
+        state.push_back(static_cast<std::uint32_t>(amp_repeats(product, n)));
         state.push_back(amp_strides(product, pitch));
         row += n;
       }
@@ -182,11 +182,11 @@ TEST(AmpProduct, LeavesOutTheLastInputsOfABlock) {
 }
 
 // 57 rows, 5 blocks of 8 inputs: 10 rows for the busiest workers, 8 slots a row; the first block
-// takes 20 slots more, the others 31.
+// takes 20 slots more, the others 28.
 TEST(AmpProduct, CostsEightCyclesARowAndLittleMore) {
   const AmpProduct product{.operands = DType::kF32};
-  EXPECT_EQ(amp_product_slots(product, 10), 80 + 25);
-  EXPECT_EQ(amp_product_slots({.operands = DType::kF32, .accumulates = true}, 10), 80 + 33);
+  EXPECT_EQ(amp_product_slots(product, 10), 80 + 20);
+  EXPECT_EQ(amp_product_slots({.operands = DType::kF32, .accumulates = true}, 10), 80 + 28);
   check(product, 57, 1, 5, false, 6);
 }
 
