@@ -10,6 +10,9 @@
 namespace superstep {
 namespace {
 
+// As long as any dimension is: sums and products of such amounts stay far from overflow.
+constexpr std::int64_t kMaxSize = std::int64_t{1} << 40;
+
 struct Padding {
   Indices low, high, interior;
 };
@@ -31,9 +34,14 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   for (std::size_t i = 0; i < operand.shape.size(); ++i) {
     const std::int64_t size = operand.shape[i];
     if (padding.interior[i] < 0) malformed(op, "interior_padding must not be negative");
-    const std::int64_t padded = padding.low[i] + size +
-                                std::max<std::int64_t>(size - 1, 0) * padding.interior[i] +
-                                padding.high[i];
+    const std::int64_t gaps = std::max<std::int64_t>(size - 1, 0);
+    if (std::max(padding.low[i], padding.high[i]) > kMaxSize ||
+        std::min(padding.low[i], padding.high[i]) < -kMaxSize ||
+        padding.interior[i] > kMaxSize / std::max<std::int64_t>(gaps, 1)) {
+      malformed(op, fmt::format("pads dimension {} by more than any tensor holds", i));
+    }
+    const std::int64_t padded =
+        padding.low[i] + size + gaps * padding.interior[i] + padding.high[i];
     if (padded < 0) malformed(op, fmt::format("takes more than all of dimension {}", i));
     result.shape.push_back(padded);
   }

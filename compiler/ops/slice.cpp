@@ -31,7 +31,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
                                 "0 <= start <= limit <= size and stride >= 1",
                                 start, limit, stride, i, operand.text()));
     }
-    result.shape.push_back((limit - start + stride - 1) / stride);
+    result.shape.push_back((limit - start) / stride + ((limit - start) % stride == 0 ? 0 : 1));
   }
   return single_result(op, std::move(result));
 }
@@ -61,7 +61,9 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   const Window window = window_of(op, shape.size());
   Indices from = row_major_strides(shape);
   const auto offset = static_cast<std::int64_t>(element_at(window.start, from));
-  for (std::size_t i = 0; i < from.size(); ++i) from[i] *= window.stride[i];
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (result[i] > 1) from[i] *= window.stride[i];  // else of any size, and never taken
+  }
   return single_box({0, result, from, row_major_strides(result), offset, 0});
 }
 

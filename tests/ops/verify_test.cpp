@@ -1,3 +1,6 @@
+#include <array>
+#include <limits>
+
 #include "tests/ops/op_case.h"
 
 namespace superstep {
@@ -37,6 +40,19 @@ TEST(OpErrors, NameThePlaceTheOpAndBothTypes) {
 TEST(OpErrors, NameTheDTypeAndThoseAllowed) {
   EXPECT_EQ(refusal("tanh", {vector_of(kI8, {1})}, {}),
             "case.mlir:3:7: error: stablehlo.tanh: element type i8 is not one of f16, f32");
+}
+
+TEST(OpErrors, NameADimensionPaddedByMoreThanAnyTensorHolds) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [low, high, interior] :
+       {std::array{kMost, 0L, 0L}, {-kMost, 0L, 0L}, {0L, kMost, 0L}, {0L, 0L, kMost}}) {
+    EXPECT_EQ(
+        refusal("pad", {vector_of(kF32, {1, 2, 3}), numbers(kF32, {}, {0})},
+                {{"edge_padding_low", Indices{low}},
+                 {"edge_padding_high", Indices{high}},
+                 {"interior_padding", Indices{interior}}}),
+        "case.mlir:3:7: error: stablehlo.pad: pads dimension 0 by more than any tensor holds");
+  }
 }
 
 TEST(OpErrors, NameTheNumberOfOperands) {
