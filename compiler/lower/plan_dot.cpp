@@ -121,12 +121,15 @@ class Planner {
     }
   }
 
-  /// Bytes of the operands of a step and of the sums on a tile.
+  /// Bytes of the sums on a tile, and of the operands of a step or of the parts of other sums as
+  /// they are received and in order.
   [[nodiscard]] std::int64_t bytes(const DotPlan& plan) const {
     const std::int64_t rows = plan.rows * (plan.transposes_rows ? 2 : 1);
     const std::int64_t columns = plan.columns * (plan.transposes ? 2 : 1);
-    return plan.batches *
-           ((rows + columns) * plan.step_depth * input_bytes_ + plan.rows * plan.columns * 4);
+    const std::int64_t operands = plan.batches * (rows + columns) * plan.step_depth * input_bytes_;
+    const std::int64_t parts =
+        plan.depth_splits > 1 ? problem_.results_per_tile * plan.depth_splits * 8 : 0;
+    return plan.batches * plan.rows * plan.columns * 4 + std::max(operands, parts);
   }
 
   void consider(DotPlan plan) {

@@ -86,6 +86,14 @@ TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
   EXPECT_GT(layer.tiles(), 1000);
   EXPECT_LT(layer.cycles, 11000);
   EXPECT_TRUE(plan_dot(bow, {.sizes = {1, 4096, 512, 4096}}).on_amp);
+  // The result takes 12,288 elements of a tile, 8 bytes for each part of its sums as they come.
+  const DotPlan big = plan_dot(bow, {.sizes = {1, 4096, 4096, 4096},
+                                     .input = DType::kF16,
+                                     .right_depth_inside = false,
+                                     .results_per_tile = 12288});
+  EXPECT_TRUE(big.on_amp);
+  EXPECT_LT(big.depth_splits * 12288 * 8 + big.rows * big.columns * 4,
+            std::int64_t{bow.tile.memory_bytes} / 2);
   for (const std::int64_t size : {1024, 2048, 4096}) {
     EXPECT_TRUE(
         plan_dot(bow, {.sizes = {1, size, size, size}, .right_depth_inside = false}).on_amp);
