@@ -8,8 +8,10 @@ std::int64_t MatmulKernel::cycles(const MachineConfig& machine, std::int64_t row
                                   std::int64_t columns, std::int64_t depth) const {
   const std::int64_t workers = machine.tile.workers;
   const std::int64_t turns = (rows * columns + workers - 1) / workers;
-  // Two loads for each product; each output starts and ends with some twenty instructions.
-  return 150 + turns * workers * (2 * depth + 20);
+  // Two loads for each product, f16 is converted besides; each output starts and ends with some
+  // twenty instructions.
+  const std::int64_t slots = spec.input == DType::kF16 ? 5 : 2;
+  return 150 + turns * workers * (slots * depth + 20);
 }
 
 std::string MatmulKernel::key() const {
