@@ -91,6 +91,8 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const 
 
 bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
   if (!can_take_storage(result, argument)) return false;
+  Buffer& storage = mutable_buffer(argument);
+  storage.read_past = std::max(storage.read_past, buffer(result).read_past);
   const auto rename = [&](BufferId& id) {
     if (id == result) id = argument;
   };

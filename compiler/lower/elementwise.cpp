@@ -173,11 +173,18 @@ void ElementwiseFusion::emit(const Group& part) {
     set.writes.push_back(*buffer);
   }
   if (outputs.empty()) return;
+  std::uint32_t narrowest = 4;
+  for (const BufferId buffer : set.writes) {
+    narrowest = std::min(narrowest, builder_.buffer(buffer).element_bytes);
+  }
   std::vector<vertex::Access> accesses;
   std::string key = "elementwise " + expression_key(expression, outputs);
   for (const Input& in : inputs) {
     set.reads.push_back(in.buffer);
     accesses.push_back(in.access);
+    Buffer& buffer = builder_.mutable_buffer(in.buffer);
+    const bool repeats = vertex::state_words(in.access) > 1;
+    if (repeats || buffer.element_bytes > narrowest) buffer.read_past = vertex::kReadPast;
     key += " access " + std::to_string(static_cast<int>(in.access));
   }
   const Origin origin = values_.origin(*part.ops.back());

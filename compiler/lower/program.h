@@ -27,17 +27,19 @@ struct Buffer {
   LayoutPtr layout;
   std::vector<std::byte> contents;  ///< kConstant: the elements, dense
   SourceLocation source;
-  bool is_result = false;  ///< lives until the host has read it
+  bool is_result = false;       ///< lives until the host has read it
+  std::uint32_t read_past = 0;  ///< bytes behind an interval that vertices may read and not use
   /// Where it must lie: what one instruction accesses together needs different memory elements, and
   /// 128-bit accesses the interleaved region.
   enum class Region : std::uint8_t { kAny, kFirst, kInterleaved };
   Region region = Region::kAny;
 
-  /// Bytes on a tile that holds `interval`, padded to 8; at most what 32 bits hold.
+  /// Bytes on a tile that holds `interval`, padded to 8, and what is read past them; at most what
+  /// 32 bits hold.
   [[nodiscard]] std::uint32_t bytes(const Interval& interval) const {
     constexpr std::int64_t kMost = 0xfffffff8;
     return static_cast<std::uint32_t>(
-        std::min(kMost, (interval.count * element_bytes + 7) / 8 * 8));
+        std::min(kMost, (interval.count * element_bytes + 7) / 8 * 8 + read_past));
   }
 };
 

@@ -60,10 +60,14 @@ enum class Access : std::uint8_t {
   return access == Access::kCyclic || access == Access::kStretched ? 3 : 1;
 }
 
+/// Bytes behind an input that a vertex may read without using them, where the input repeats or an
+/// output is narrower; a multiple of 8. Other inputs are read up to their padding.
+inline constexpr std::uint32_t kReadPast = 16;
+
 /// Elementwise over n elements. State words: {n, output addresses…, inputs…} as 32-bit words, with
 /// `state_words` of each input. Addresses are 8-byte aligned; storage is padded to 8 bytes, and the
-/// codelet may read and write the padding but nothing beyond. n >= 0. A scalar input's address is
-/// that of its element.
+/// codelet may write the padding and read `kReadPast`, but nothing beyond. n >= 0. A scalar input's
+/// address is that of its element.
 [[nodiscard]] Codelet elementwise(const MachineConfig& machine, const Expression& expression,
                                   const std::vector<Node>& outputs,
                                   const std::vector<Access>& inputs);
