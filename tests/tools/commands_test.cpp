@@ -148,7 +148,8 @@ TEST(Commands, AKilledRunIsRepaired) {
       "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat "
       "1000000 -q --trace summary -o " +
       trace + " & pid=$!; until " SUPERSTEP_BINARY " trace info " + trace +
-      ".part 2>/dev/null | grep -q 'supersteps [1-9][0-9]'; do :; done; kill -KILL $pid; "
+      ".part 2>/dev/null | grep -q 'supersteps [1-9][0-9]'; do kill -0 $pid || break; done; "
+      "kill -KILL $pid; "
       "wait $pid");
   EXPECT_FALSE(std::filesystem::exists(trace));
   const ProgramRun report = superstep("report " + trace + ".part");

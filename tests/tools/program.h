@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -19,9 +20,16 @@ struct ProgramRun {
 };
 
 inline std::filesystem::path scratch_folder() {
-  const auto folder =
-      std::filesystem::path(::testing::TempDir()) /
-      ("superstep_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  struct Root {
+    std::filesystem::path path =
+        std::filesystem::path(::testing::TempDir()) / ("superstep_" + std::to_string(getpid()));
+    ~Root() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  };
+  static const Root root;
+  const auto folder = root.path / ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::filesystem::create_directories(folder);
   return folder;
 }
