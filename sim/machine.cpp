@@ -1,9 +1,7 @@
 #include "sim/machine.h"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 
 #include "base/error.h"
 #include "isa/timing.h"
+#include "sim/each_index.h"
 #include "sim/exchange/fabric.h"
 #include "sim/host/arguments.h"
 #include "sim/host/link.h"
@@ -117,11 +116,7 @@ void Machine::for_each_tile(const Body& body) {
     for (std::size_t i = 0; i < tiles_.size(); ++i) body(i);
     return;
   }
-  arena_.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, tiles_.size()), [&](const auto& range) {
-      for (std::size_t i = range.begin(); i != range.end(); ++i) body(i);
-    });
-  });
+  arena_.execute([&] { each_index(tiles_.size(), 1, body); });
 }
 
 void Machine::boot() {

@@ -1,8 +1,6 @@
 #include "sim/exchange/fabric.h"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "isa/exchange_ports.h"
 #include "isa/timing.h"
+#include "sim/each_index.h"
 
 namespace superstep {
 namespace {
@@ -102,11 +101,7 @@ class Fabric::Phase {
  private:
   template <class Body>
   void each_port(Body body) {
-    const auto ports = static_cast<std::uint32_t>(ports_.size());
-    tbb::parallel_for(tbb::blocked_range<std::uint32_t>(0, ports, 16),
-                      [&](const tbb::blocked_range<std::uint32_t>& range) {
-                        for (std::uint32_t p = range.begin(); p != range.end(); ++p) body(p);
-                      });
+    each_index(ports_.size(), 16, [&](std::size_t p) { body(static_cast<std::uint32_t>(p)); });
   }
 
   void fail(std::uint32_t port, std::uint64_t cycle, std::uint32_t pc, std::string cause) {
