@@ -33,7 +33,7 @@ constexpr std::int64_t kArrangeCycles = 300;
 constexpr std::int64_t kTransferCycles = 2;
 /// Rows, and columns to be transposed, share region 0 with code and with those of other products:
 /// what they should take, and what they and vertex state may.
-constexpr std::int64_t kGoodBytesInRegion0 = 64 * 1024, kMostBytesInRegion0 = 144 * 1024;
+constexpr std::int64_t kGoodBytesInRegion0 = 48 * 1024, kMostBytesInRegion0 = 144 * 1024;
 
 class Planner {
  public:
