@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/lower/cut_reduction.h"
 #include "compiler/lower/elementwise.h"
 #include "compiler/ops/emit_graph.h"
 #include "compiler/ops/op.h"
@@ -14,11 +15,6 @@
 namespace superstep {
 namespace {
 
-/// Cycles that a transfer takes from its receiver beyond its words [assumed].
-constexpr std::int64_t kTransferCycles = 4;
-/// Cycles to take one element into an accumulator with all workers busy [assumed].
-constexpr std::int64_t kCyclesPerElement = 4;
-constexpr std::int64_t kLaunchCycles = 150;
 /// Elements of a row for which another launch pays.
 constexpr std::int64_t kLeastPart = 24;
 
@@ -41,64 +37,6 @@ struct Block {
   [[nodiscard]] std::int64_t depth() const { return end - begin; }
 };
 
-/// How one stage is cut: results in blocks of `width`, the reduced axes into `splits` parts.
-struct Cut {
-  std::int64_t width = 1;
-  std::int64_t splits = 1;
-};
-
-class Planner {
- public:
-  Planner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
-          bool may_split, bool reduced_inside)
-      : tiles_(machine.tiles()),
-        phase_(machine.sync.internal_latency + 100),
-        results_(results),
-        final_width_(final_width),
-        may_split_(may_split),
-        reduced_inside_(reduced_inside) {}
-
-  /// The cut with the least cycles, by exhaustive search; stages that follow are planned alike.
-  [[nodiscard]] std::pair<std::int64_t, Cut> best(std::int64_t reduced, int stages_left) const {
-    const std::int64_t last_stage = stage(reduced, final_width_);
-    std::pair<std::int64_t, Cut> best{last_stage, {final_width_, 1}};
-    if (stages_left == 0) return best;
-    for (std::int64_t width = final_width_;; width = divide_up(width, 2)) {
-      const std::int64_t most =
-          std::min(reduced / 2, std::int64_t{tiles_} / divide_up(results_, width));
-      std::int64_t last_depth = reduced;
-      if (width < final_width_ && divide_up(results_, width) <= tiles_) {
-        const std::int64_t cycles = stage(reduced, width) + phase_ + final_width_;
-        if (cycles < best.first) best = {cycles, {width, 1}};
-      }
-      for (std::int64_t splits = 2; may_split_ && splits <= most; ++splits) {
-        const std::int64_t depth = divide_up(reduced, splits);
-        if (depth == last_depth) continue;
-        last_depth = depth;
-        const std::int64_t first = stage(depth, width);
-        if (first >= best.first) continue;
-        const std::int64_t cycles = first + this->best(divide_up(reduced, depth), 0).first;
-        if (cycles < best.first) best = {cycles, {width, divide_up(reduced, depth)}};
-      }
-      if (width == 1) break;
-    }
-    return best;
-  }
-
- private:
-  [[nodiscard]] std::int64_t stage(std::int64_t depth, std::int64_t width) const {
-    // Elements come in runs along the inner axis.
-    const std::int64_t transfers = reduced_inside_ ? width : depth;
-    return phase_ + kLaunchCycles + depth * width * (1 + kCyclesPerElement) +
-           transfers * kTransferCycles;
-  }
-
-  std::uint32_t tiles_;
-  std::int64_t phase_;
-  std::int64_t results_, final_width_;
-  bool may_split_, reduced_inside_;
-};
-
 /// Axes with row-major destinations, the innermost `unit` apart.
 std::vector<Axis> with_destinations(std::vector<Axis> axes, std::int64_t unit) {
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
@@ -119,10 +57,8 @@ class Lowering {
     const std::int64_t reduced = product(r_.reduced);
     const bool may_split = r_.combine.identity.has_value() && r_.read.size() == 1;
     const std::int64_t final_width = r_.layout->intervals()[0].count;
-    const Cut cut =
-        Planner(builder_.machine(), results, final_width, may_split, reduced_axes_are_inner())
-            .best(reduced, 1)
-            .second;
+    const ReductionCut cut = cut_reduction(builder_.machine(), {results, reduced}, final_width,
+                                           may_split, reduced_axes_are_inner());
     if (cut.splits > 1 || cut.width < final_width) return in_stages(cut, results, reduced);
     std::vector<Block> blocks;
     for (const Interval& i : r_.layout->intervals()) {
@@ -216,7 +152,7 @@ class Lowering {
     return launch(blocks, inputs, to, is_last, results_inside, ready.next_round());
   }
 
-  Reduced in_stages(const Cut& cut, std::int64_t results, std::int64_t reduced) {
+  Reduced in_stages(const ReductionCut& cut, std::int64_t results, std::int64_t reduced) {
     const std::int64_t across = divide_up(results, cut.width);
     const std::int64_t depth = divide_up(reduced, cut.splits);
     const std::uint32_t tiles = builder_.layouts().tiles();
