@@ -1,6 +1,7 @@
 #include "base/hdf5.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace {
 const std::filesystem::path kTests = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "tests" / "base";
 
 std::filesystem::path scratch(const std::string& name) {
-  return std::filesystem::path(::testing::TempDir()) / name;
+  return std::filesystem::path(::testing::TempDir()) / (std::to_string(getpid()) + "_" + name);
 }
 
 std::string refusal_of(const std::filesystem::path& path) {

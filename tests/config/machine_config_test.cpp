@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,8 +14,9 @@ namespace {
 class MachineFile : public testing::Test {
  protected:
   std::string write(const std::string& text) {
-    const auto path = std::filesystem::path(testing::TempDir()) /
-                      ("machine_" + std::to_string(++count_) + ".toml");
+    const auto path =
+        std::filesystem::path(testing::TempDir()) /
+        ("machine_" + std::to_string(getpid()) + "_" + std::to_string(++count_) + ".toml");
     std::ofstream(path) << text;
     return path.string();
   }

@@ -17,7 +17,8 @@ namespace superstep {
 namespace {
 
 std::filesystem::path scratch(const std::string& name) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / name;
+  const auto path =
+      std::filesystem::path(::testing::TempDir()) / (std::to_string(getpid()) + "_" + name);
   std::filesystem::remove(path);
   std::filesystem::remove(path.string() + ".part");
   return path;
