@@ -101,15 +101,6 @@ LayoutPtr Layouts::divided(const LayoutPtr& layout, std::int64_t factor) {
   return with(std::move(intervals));
 }
 
-LayoutPtr Layouts::multiplied(const LayoutPtr& layout, std::int64_t factor) {
-  std::vector<Interval> intervals = layout->intervals();
-  for (Interval& interval : intervals) {
-    interval.begin *= factor;
-    interval.count *= factor;
-  }
-  return with(std::move(intervals));
-}
-
 std::uint32_t Layouts::take_tiles(std::uint32_t count) {
   const std::uint32_t first = next_tile_;
   // Starts stay even: two tiles of a pair serve the same tensor.

@@ -59,8 +59,6 @@ class Layouts {
   /// The layout of what remains when every `factor` consecutive elements become one; null when an
   /// interval has a part of such a row.
   LayoutPtr divided(const LayoutPtr& layout, std::int64_t factor);
-  /// The layout of what arises when each element becomes `factor` consecutive ones.
-  LayoutPtr multiplied(const LayoutPtr& layout, std::int64_t factor);
 
   /// `count` consecutive tiles for something else, so that small things do not pile up on the first
   /// tiles.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -14,6 +15,23 @@
 
 namespace superstep {
 namespace {
+
+/// A reduction of one or more values of equal index space over some of its axes.
+struct Reduction {
+  Combine combine;
+  std::vector<Axis> kept,
+      reduced;  ///< sizes and `from` strides; row-major order of results and of combination
+  /// Copies that read the elements of each value through a box of its flat numbers.
+  std::vector<std::function<Reading(const Box&)>> read;
+  std::vector<Splat> initial;
+  LayoutPtr layout;  ///< of the results, with single-tile intervals
+};
+
+/// Results of a reduction, and when they are there.
+struct Reduced {
+  std::vector<BufferId> results;
+  Time time;
+};
 
 /// Elements of a row for which another launch pays.
 constexpr std::int64_t kLeastPart = 24;
@@ -370,11 +388,6 @@ Combine combine_of(const Graph& region) {
 }
 
 }  // namespace
-
-Reduced lower_reduction(ProgramBuilder& builder, Values& values, const Reduction& reduction,
-                        const Origin& origin) {
-  return Lowering(builder, values, reduction, origin).run();
-}
 
 void lower_reduce(ProgramBuilder& builder, Values& values, const Op& op) {
   const std::size_t count = op.operands.size() / 2;

@@ -45,7 +45,8 @@ TEST(Layouts, AreOneObjectWhenTheyAreEqual) {
   const LayoutPtr rows = layouts.divided(matrix, 16);
   ASSERT_NE(rows, nullptr);
   EXPECT_EQ(rows->elements(), 64);
-  EXPECT_EQ(layouts.multiplied(rows, 16), matrix);
+  EXPECT_EQ(layouts.divided(matrix, 16), rows);
+  EXPECT_EQ(layouts.with(matrix->intervals()), matrix);
   EXPECT_EQ(layouts.of({DType::kI1, {64, 16}}), matrix);
 }
 
