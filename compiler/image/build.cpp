@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -195,18 +196,25 @@ class Builder {
   /// Lets neighbours that neither wait for each other nor need all workers run at once.
   void group_launches(TileProgram& t) {
     std::vector<ComputeSet*> group;
+    std::set<std::uint32_t> codelets;
     std::uint32_t busy = 0;
     for (std::size_t i = 0; i < t.launches.size(); ++i) {
       PlacedLaunch& launch = t.launches[i];
       std::vector<ComputeSet>& sets = program_.supersteps[launch.superstep].computes;
       ComputeSet& set = sets[launch.step - compute_step_[launch.superstep]];
-      const bool fits = launch.busy > 0 && busy > 0 && busy + launch.busy <= machine_.tile.workers;
+      codelets.insert(library_.number(launch.codelet));
+      const std::uint32_t end =
+          launch.worker_states + 4 * launch.busy * launch.stride - machine_.tile.memory_base;
+      const bool fits = launch.busy > 0 && busy > 0 &&
+                        busy + launch.busy <= machine_.tile.workers &&
+                        codelets.size() <= TileCode::kBankRegisters && end <= TileCode::kNearStates;
       launch.is_with_previous = fits && launch.superstep == t.launches[i - 1].superstep &&
                                 std::ranges::none_of(group, [&](const ComputeSet* other) {
                                   return depends_on(set, *other) || depends_on(*other, set);
                                 });
       if (!launch.is_with_previous) {
         group.clear();
+        codelets = {library_.number(launch.codelet)};
         busy = 0;
       }
       for (ComputeSet* other : group) {
@@ -373,6 +381,12 @@ class Builder {
     return encode_host_phase(machine_, sends, participants_);
   }
 
+  /// Launches of a tile that run at once.
+  struct LaunchGroup {
+    std::uint32_t superstep = 0, step = 0;
+    TileCode::AnyLaunch launch;
+  };
+
   void emit_programs(const Storage& storage) {
     image_.marks.clear();
     const auto first = host_rows(image_.first);
@@ -382,30 +396,48 @@ class Builder {
       TileProgram& t = tiles_[i];
       TileCode code(t.code);
       t.row_bytes = 0;
+      const auto mark = [&](std::uint32_t at, std::uint32_t step) {
+        image_.marks.push_back({t.tile, at, step});
+      };
       const auto row = [&](const ExchangeRow& r, std::uint32_t step) {
         SUPERSTEP_CHECK(r.tile == t.tile, "rows follow the participants");
-        image_.marks.push_back({t.tile, code.row(r.code), step});
+        mark(code.row(r.code), step);
         t.row_bytes += static_cast<std::uint32_t>(r.code.size()) * 4;
+      };
+      // The sync that ends a visit to the host serves an exchange that follows at once.
+      const auto host_row = [&](const ExchangeRow& r) {
+        row(r, kHostStep);
+        if (begins_with_exchange()) mark(code.here() - 4, exchange_step_[0]);
       };
       for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
         code.set_worker_base(w, t.stacks + w * library_.stack_bytes());
       }
-      row(first[i], kHostStep);
+      const std::vector<LaunchGroup> groups = launch_groups(t, storage);
+      const auto bank = [](std::size_t group) {
+        return static_cast<std::uint32_t>(group) % TileCode::kBanks;
+      };
+      if (!groups.empty()) code.prepare(groups[0].launch, bank(0));
+      code.prepare_trip_count(storage.address(*trip_count_, t.tile));
+      host_row(first[i]);
+      code.load_trip_count();
       code.align();
-      const std::uint32_t loop = code.here();
-      auto launch = t.launches.begin();
+      std::uint32_t loop = code.here();
+      std::size_t g = 0;
       for (std::uint32_t s = 0; s < phases_.size(); ++s) {
-        if (!phases_[s].rows.empty()) row(phases_[s].rows[i], exchange_step_[s]);
-        while (launch != t.launches.end() && launch->superstep == s) {
-          const auto first = launch++;
-          while (launch != t.launches.end() && launch->is_with_previous) ++launch;
-          const std::uint32_t at = emit_launches(code, {first, launch}, storage);
-          image_.marks.push_back({t.tile, at, first->step});
+        if (s == 0 && begins_with_exchange()) {
+          loop = code.row_after_sync(phases_[s].rows[i].code);
+        } else if (!phases_[s].rows.empty()) {
+          row(phases_[s].rows[i], exchange_step_[s]);
+        }
+        for (; g < groups.size() && groups[g].superstep == s; ++g) {
+          const std::size_t then = (g + 1) % groups.size();
+          mark(code.launch(groups[g].launch, bank(g), &groups[then].launch, bank(then)),
+               groups[g].step);
         }
       }
-      const std::uint32_t done = code.count_down(storage.address(*trip_count_, t.tile));
-      row(next[i], kHostStep);
-      code.branch(loop);
+      const std::uint32_t done = code.branch_if_last();
+      host_row(next[i]);
+      code.next_call(loop);
       code.align();
       code.patch(done, code.here());
       row(last[i], kHostStep);
@@ -415,22 +447,37 @@ class Builder {
     }
   }
 
-  std::uint32_t emit_launches(TileCode& code, std::span<const PlacedLaunch> launches,
-                              const Storage& storage) const {
+  [[nodiscard]] bool begins_with_exchange() const {
+    return !phases_.empty() && !phases_[0].rows.empty();
+  }
+
+  [[nodiscard]] std::vector<LaunchGroup> launch_groups(const TileProgram& t,
+                                                       const Storage& storage) const {
+    std::vector<LaunchGroup> groups;
+    for (auto launch = t.launches.begin(); launch != t.launches.end();) {
+      const auto first = launch++;
+      while (launch != t.launches.end() && launch->is_with_previous) ++launch;
+      groups.push_back({first->superstep, first->step, code_of(std::span(first, launch), storage)});
+    }
+    return groups;
+  }
+
+  [[nodiscard]] TileCode::AnyLaunch code_of(std::span<const PlacedLaunch> launches,
+                                            const Storage& storage) const {
     if (launches.size() > 1) {
-      std::vector<TileCode::BusyStates> together;
+      TileCode::LaunchTogether together;
       for (const PlacedLaunch& launch : launches) {
         together.push_back({library_.address(launch.codelet),
                             launch.worker_states - machine_.tile.memory_base, launch.stride,
                             launch.busy});
       }
-      return code.launch_together(together);
+      return together;
     }
     const PlacedLaunch& placed = launches.front();
     const Launch& launch = *placed.launch;
     if (launch.stages.empty()) {
-      return code.launch(library_.address(placed.codelet), placed.worker_states,
-                         launch.worker_words != 0 ? launch.worker_words : placed.stride);
+      return TileCode::LaunchAll{library_.address(placed.codelet), placed.worker_states,
+                                 launch.worker_words != 0 ? launch.worker_words : placed.stride};
     }
     TileCode::WeightedLaunch weighted{
         .stages = {},
@@ -442,7 +489,7 @@ class Builder {
     for (const Launch::Stage& stage : launch.stages) {
       weighted.stages.push_back({library_.address(stage.codelet), stage.blocks});
     }
-    return code.launch_weighted(weighted);
+    return weighted;
   }
 
   /// Segments of equal bytes at equal addresses become one.

@@ -1,5 +1,6 @@
 #include "compiler/image/tile_code.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -15,13 +16,38 @@ constexpr std::int64_t kEndZone = 15;
 constexpr std::uint32_t kWorkerBaseCsr = 0x21;
 constexpr std::uint32_t kWeightsCsr = 80;  ///< $CCCSLOAD
 
+/// Registers: two banks of `TileCode::kBankRegisters`, then these.
+constexpr std::uint32_t kPadding = 10, kTripCount = 11;
+/// Registers of a weighted launch, from the first of its bank.
+constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
+                        kBlocks = 3,  ///< still to come
+    kNextStage = 4;                   ///< where it begins
+
 /// Words of an instruction whose last operand, in the low bits, is filled in later: encoding by
 /// name is slow.
 std::uint32_t setzi(std::uint32_t reg) {
-  static const std::array<std::uint32_t, 5> kWords{encode("setzi", {0, 0}), encode("setzi", {1, 0}),
-                                                   encode("setzi", {2, 0}), encode("setzi", {3, 0}),
-                                                   encode("setzi", {4, 0})};
+  static const std::array<std::uint32_t, kTripCount + 1> kWords = [] {
+    std::array<std::uint32_t, kTripCount + 1> words{};
+    for (std::uint32_t r = 0; r < words.size(); ++r) words[r] = encode("setzi", {r, 0});
+    return words;
+  }();
   return kWords[reg];
+}
+
+std::uint32_t wait_for_workers() {
+  static const std::uint32_t kWord = encode("sync", {kLocalZone});
+  return kWord;
+}
+
+/// Each once, in order of first use.
+std::vector<std::uint32_t> codelets_of(const TileCode::LaunchTogether& launches) {
+  std::vector<std::uint32_t> codelets;
+  for (const TileCode::BusyStates& launch : launches) {
+    if (std::ranges::find(codelets, launch.codelet) == codelets.end()) {
+      codelets.push_back(launch.codelet);
+    }
+  }
+  return codelets;
 }
 
 /// Loads two common weights from where $CCCSLOAD points.
@@ -44,54 +70,100 @@ std::uint32_t TileCode::row(std::span<const std::uint32_t> code) {
   return begin;
 }
 
-std::uint32_t TileCode::launch(std::uint32_t codelet, std::uint32_t state, std::uint32_t stride) {
-  SUPERSTEP_CHECK(stride < (1U << 12), "a stride of vertex states has 12 bits");
-  static const std::uint32_t kRunall = encode("runall", {0, 1, 0});
-  static const std::uint32_t kWait = encode("sync", {kLocalZone});
-  set(0, codelet);
-  set(1, state);
-  const std::uint32_t at = here();
-  emit(kRunall | stride);
-  emit(kWait);
-  return at;
+std::uint32_t TileCode::row_after_sync(std::span<const std::uint32_t> code) {
+  // Without its first word a row is at an 8-byte boundary less one word.
+  if (words_.size() % 2 == 0) set(kPadding, 0);
+  const std::uint32_t begin = here();
+  words_.insert(words_.end(), code.begin() + 1, code.end());
+  return begin;
 }
 
-std::uint32_t TileCode::launch_together(std::span<const BusyStates> launches) {
-  static const std::uint32_t kRun = encode("run", {0, 1, 0});
-  static const std::uint32_t kWait = encode("sync", {kLocalZone});
-  std::uint32_t at = 0;
-  for (const BusyStates& launch : launches) {
-    SUPERSTEP_CHECK(launch.busy * launch.stride < (1U << 16), "a state of `run` is near the first");
-    set(0, launch.codelet);
-    set(1, launch.state);
-    if (at == 0) at = here();
-    for (std::uint32_t n = 0; n < launch.busy; ++n) emit(kRun | (n * launch.stride));
+void TileCode::prepare(const AnyLaunch& launch, std::uint32_t bank) {
+  const std::uint32_t first = bank * kBankRegisters;
+  if (const auto* all = std::get_if<LaunchAll>(&launch)) {
+    set(first, all->codelet);
+    set(first + 1, all->state);
+  } else if (const auto* together = std::get_if<LaunchTogether>(&launch)) {
+    const std::vector<std::uint32_t> codelets = codelets_of(*together);
+    SUPERSTEP_CHECK(codelets.size() <= kBankRegisters, "a register for each codelet");
+    for (std::uint32_t i = 0; i < codelets.size(); ++i) set(first + i, codelets[i]);
+  } else {
+    const auto& weighted = std::get<WeightedLaunch>(launch);
+    set(first + kWeights, weighted.weights);
+    set(first + kState, weighted.state);
+    set(first + kCodelet, weighted.stages[0].codelet);
+    set(first + kBlocks, weighted.stages[0].blocks - 1);
   }
-  emit(kWait);
+}
+
+std::uint32_t TileCode::launch(const AnyLaunch& launch, std::uint32_t bank, const AnyLaunch* next,
+                               std::uint32_t next_bank) {
+  const auto prepare_next = [&] {
+    if (next != nullptr) prepare(*next, next_bank);
+  };
+  if (const auto* weighted = std::get_if<WeightedLaunch>(&launch)) {
+    // Its own registers are needed until it ends.
+    if (bank != next_bank) return run_weighted(*weighted, bank, prepare_next);
+    const std::uint32_t at = run_weighted(*weighted, bank, [] {});
+    prepare_next();
+    return at;
+  }
+  const auto* all = std::get_if<LaunchAll>(&launch);
+  const std::uint32_t at =
+      all != nullptr ? run_all(*all, bank) : run_together(std::get<LaunchTogether>(launch), bank);
+  prepare_next();
+  emit(wait_for_workers());
   return at;
 }
 
-std::uint32_t TileCode::launch_weighted(const WeightedLaunch& launch) {
-  // $m0 codelet, $m1 state, $m2 weights, $m3 blocks still to come, $m4 where the next stage begins.
-  set(2, launch.weights);
-  set(1, launch.state);
+std::uint32_t TileCode::run_all(const LaunchAll& launch, std::uint32_t bank) {
+  SUPERSTEP_CHECK(launch.stride < (1U << 12), "a stride of vertex states has 12 bits");
+  static const std::array<std::uint32_t, kBanks> kRunall{
+      encode("runall", {0, 1, 0}), encode("runall", {kBankRegisters, kBankRegisters + 1, 0})};
+  const std::uint32_t at = here();
+  emit(kRunall[bank] | launch.stride);
+  return at;
+}
+
+std::uint32_t TileCode::run_together(const LaunchTogether& launches, std::uint32_t bank) {
+  const std::vector<std::uint32_t> codelets = codelets_of(launches);
+  const std::uint32_t at = here();
+  for (const BusyStates& launch : launches) {
+    const auto number = std::ranges::find(codelets, launch.codelet) - codelets.begin();
+    for (std::uint32_t n = 0; n < launch.busy; ++n) {
+      const std::uint32_t state = launch.state + 4 * n * launch.stride;
+      SUPERSTEP_CHECK(state < kNearStates, "states of launches side by side are near");
+      emit(encode("run", {bank * kBankRegisters + number, kZero, state / 4}));
+    }
+  }
+  return at;
+}
+
+template <class PrepareNext>
+std::uint32_t TileCode::run_weighted(const WeightedLaunch& launch, std::uint32_t bank,
+                                     const PrepareNext& prepare_next) {
+  const std::uint32_t first = bank * kBankRegisters;
   std::uint32_t at = 0, loop = 0;
   for (std::size_t i = 0; i < launch.stages.size(); ++i) {
     const bool is_last = i + 1 == launch.stages.size();
-    set(0, launch.stages[i].codelet);
-    set(3, launch.stages[i].blocks - 1);
+    if (i > 0) {
+      set(first + kCodelet, launch.stages[i].codelet);
+      set(first + kBlocks, launch.stages[i].blocks - 1);
+    }
     const std::size_t next = words_.size();
-    set(4, 0);
+    set(first + kNextStage, 0);
     if (i == 0) {
-      emit(encode("put", {kWeightsCsr, 2}));
+      emit(encode("put", {kWeightsCsr, first + kWeights}));
       loop = here();
       for (std::uint32_t n = 0; n < launch.loads; ++n) emit(load_weights(2 * n));
       at = here();
-      emit(encode("runall", {0, 1, launch.state_words}));
-      emit(encode("add", {1, 1, launch.workers * launch.state_words * 4}));
-      emit(encode("sync", {kLocalZone}));
-      emit(encode("brnzdec", {3, 0}) | loop / 4);
-      if (!is_last) emit(encode("br", {4}));
+      emit(encode("runall", {first + kCodelet, first + kState, launch.state_words}));
+      emit(
+          encode("add", {first + kState, first + kState, launch.workers * launch.state_words * 4}));
+      prepare_next();
+      emit(wait_for_workers());
+      emit(encode("brnzdec", {first + kBlocks, 0}) | loop / 4);
+      if (!is_last) emit(encode("br", {first + kNextStage}));
     } else {
       branch(loop);
     }
@@ -105,15 +177,20 @@ void TileCode::set_worker_base(std::uint32_t worker, std::uint32_t address) {
   emit(encode("put", {kWorkerBaseCsr + worker, 0}));
 }
 
-std::uint32_t TileCode::count_down(std::uint32_t address) {
-  set(0, address);
-  emit(encode("ld32", {1, 0, kZero, 0}));
-  emit(encode("add", {1, 1, -1}));
-  emit(encode("st32", {1, 0, kZero, 0}));
+void TileCode::prepare_trip_count(std::uint32_t address) { set(kTripCount, address); }
+
+void TileCode::load_trip_count() {
+  emit(encode("ld32", {kTripCount, kTripCount, kZero, 0}));
+  emit(encode("add", {kTripCount, kTripCount, -1}));
+}
+
+std::uint32_t TileCode::branch_if_last() {
   const std::uint32_t at = here();
-  emit(encode("brz", {1, 0}));
+  emit(encode("brz", {kTripCount, 0}));
   return at;
 }
+
+void TileCode::next_call(std::uint32_t target) { emit(encode("brnzdec", {kTripCount, target})); }
 
 void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
   words_[(branch - address_) / 4] |= target / 4;
@@ -122,7 +199,7 @@ void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
 void TileCode::branch(std::uint32_t target) { emit(encode("brz", {kZero, target})); }
 
 void TileCode::align() {
-  if (words_.size() % 2 != 0) set(0, 0);
+  if (words_.size() % 2 != 0) set(kPadding, 0);
 }
 
 void TileCode::stop() { emit(encode("sync", {kEndZone})); }

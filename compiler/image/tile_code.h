@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace superstep {
@@ -20,18 +21,24 @@ class TileCode {
 
   /// An exchange or host row, which needs an 8-byte boundary; returns where it begins.
   std::uint32_t row(std::span<const std::uint32_t> code);
-  /// Runs all workers and waits for them, worker w with the vertex state `stride` words times w
-  /// behind `state`; returns the address of the `runall`.
-  std::uint32_t launch(std::uint32_t codelet, std::uint32_t state, std::uint32_t stride);
+  /// A row that begins where a sync has just ended: `code` without its own. Returns the address of
+  /// its first instruction, which the code in front falls into.
+  std::uint32_t row_after_sync(std::span<const std::uint32_t> code);
+
+  /// Runs all workers, worker w with the vertex state `stride` words times w behind `state`.
+  struct LaunchAll {
+    std::uint32_t codelet = 0, state = 0;  ///< addresses
+    std::uint32_t stride = 0;              ///< words
+  };
   /// The states of a launch that need a worker.
   struct BusyStates {
     std::uint32_t codelet = 0, state = 0;  ///< addresses; the state's from the begin of memory
     std::uint32_t stride = 0;              ///< words
     std::uint32_t busy = 0;                ///< states
   };
-  /// Runs launches that together have no more states than there are workers side by side, and
-  /// waits for them; returns the address of the first `run`.
-  std::uint32_t launch_together(std::span<const BusyStates> launches);
+  /// Launches side by side, of together no more states than there are workers and no more codelets
+  /// than `kBankRegisters`.
+  using LaunchTogether = std::vector<BusyStates>;
   /// Blocks of common weights: for each, loads the weights and runs all workers, whose states of
   /// `state_words` words each follow those of the block before.
   struct WeightedLaunch {
@@ -44,16 +51,32 @@ class TileCode {
     std::uint32_t workers = 0, state_words = 0;
     std::uint32_t loads = 0;  ///< of 128 bits for a block
   };
-  /// Returns the address of the `runall`.
-  std::uint32_t launch_weighted(const WeightedLaunch& launch);
+  using AnyLaunch = std::variant<LaunchAll, LaunchTogether, WeightedLaunch>;
+
+  /// Sets the registers of a launch, so that it need not wait for them. Neighbours in time use
+  /// different banks.
+  void prepare(const AnyLaunch& launch, std::uint32_t bank);
+  /// Runs a prepared launch, prepares the one that comes next, if any, where that costs nothing,
+  /// and waits for the workers. Returns the address of the first `runall` or `run`.
+  std::uint32_t launch(const AnyLaunch& launch, std::uint32_t bank, const AnyLaunch* next,
+                       std::uint32_t next_bank);
+  /// Bytes from the begin of memory within which `LaunchTogether` finds states.
+  static constexpr std::uint32_t kNearStates = 1U << 18;
+  /// Registers of a launch.
+  static constexpr std::uint32_t kBankRegisters = 5, kBanks = 2;
+
   /// Gives worker `worker` its stack.
   void set_worker_base(std::uint32_t worker, std::uint32_t address);
-  /// Counts down the word at `address` and branches when it reaches 0. The target is set by
-  /// `patch`.
-  std::uint32_t count_down(std::uint32_t address);
+  /// Prepares `load_trip_count` from this address; other code keeps the register.
+  void prepare_trip_count(std::uint32_t address);
+  /// Reads how often the program is called.
+  void load_trip_count();
+  /// Branches when this call is the last. The target is set by `patch`.
+  std::uint32_t branch_if_last();
+  /// Counts a call and branches.
+  void next_call(std::uint32_t target);
   /// Makes the branch at `branch` go to `target`.
   void patch(std::uint32_t branch, std::uint32_t target);
-  void branch(std::uint32_t target);
   void align();
   /// The end of the program.
   void stop();
@@ -61,6 +84,12 @@ class TileCode {
  private:
   void emit(std::uint32_t word) { words_.push_back(word); }
   void set(std::uint32_t reg, std::uint32_t value);
+  void branch(std::uint32_t target);
+  std::uint32_t run_all(const LaunchAll& launch, std::uint32_t bank);
+  std::uint32_t run_together(const LaunchTogether& launches, std::uint32_t bank);
+  template <class PrepareNext>
+  std::uint32_t run_weighted(const WeightedLaunch& launch, std::uint32_t bank,
+                             const PrepareNext& prepare_next);
 
   std::uint32_t address_;
   std::vector<std::uint32_t> words_;

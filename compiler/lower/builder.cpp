@@ -133,6 +133,13 @@ LoweredProgram ProgramBuilder::finish() {
   for (auto& c : computes_) {
     program_.supersteps[c.time.superstep].computes.push_back(std::move(c.set));
   }
+  // What moves first need not wait for anything.
+  const auto is_empty = [](const Superstep& s) {
+    return s.movements.empty() && s.computes.empty();
+  };
+  if (supersteps > 0 && is_empty(program_.supersteps[0])) {
+    program_.supersteps.erase(program_.supersteps.begin());
+  }
   return std::move(program_);
 }
 

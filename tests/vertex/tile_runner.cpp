@@ -93,7 +93,8 @@ std::uint64_t TileRunner::run_weighted(const std::vector<Stage>& stages,
   launch.state = kState;
   launch.workers = machine_.tile.workers;
   TileCode code(kSupervisor);
-  code.launch_weighted(launch);
+  code.prepare(launch, 0);
+  code.launch(launch, 0, nullptr, 0);
   code.stop();
   EXPECT_LE(code.here(), kCodelet);
   EXPECT_TRUE(tile_.memory().write(kSupervisor, bytes_of(code.words())));
