@@ -1,13 +1,12 @@
 #include "compiler/exchange/schedule.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "compiler/exchange/merge.h"
+#include "compiler/exchange/rounds.h"
 #include "compiler/exchange/row_encoder.h"
 #include "isa/exchange_ports.h"
 #include "isa/timing.h"
@@ -18,8 +17,8 @@ namespace {
 constexpr std::uint32_t kInternalZone = 3;
 constexpr std::uint32_t kExternalZone = 4;
 
-/// Above this many arrivals a phase is placed once, without looking back into gaps.
-constexpr std::size_t kManyArrivals = 1'000'000;
+/// Up to this many arrivals all orders are tried, above the second number only one.
+constexpr std::size_t kFewArrivals = 200'000, kManyArrivals = 600'000;
 
 /// Busy cycles, neighbours joined, ascending.
 class BusyCycles {
@@ -52,8 +51,6 @@ class BusyCycles {
     }
     busy_.erase(std::next(at), last);
   }
-
-  [[nodiscard]] std::uint64_t end() const { return busy_.empty() ? 0 : busy_.back().second; }
 
  private:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> busy_;
@@ -104,6 +101,7 @@ struct Task {
   std::uint32_t words;
   Blocks blocks;
   std::uint64_t earliest;  ///< no port is before its release
+  std::uint32_t round;     ///< of a rotation, see `rounds_of`
   std::vector<Arrival> arrivals;
 };
 
@@ -117,7 +115,8 @@ class Scheduler {
   Scheduler(const MachineConfig& machine, std::span<const Transfer> transfers)
       : machine_(machine), words_out_(machine.tiles()), words_in_(machine.tiles()) {
     tasks_.reserve(transfers.size());
-    for (const Transfer& transfer : transfers) add_task(transfer);
+    const std::vector<std::uint32_t> rounds = rounds_of(transfers);
+    for (std::size_t i = 0; i < transfers.size(); ++i) add_task(transfers[i], rounds[i]);
   }
 
   [[nodiscard]] const std::vector<Task>& tasks() const { return tasks_; }
@@ -129,33 +128,44 @@ class Scheduler {
     return std::max(most(words_out_), most(words_in_));
   }
 
-  /// The best of a few orders; the first that is near the bound ends the search.
+  /// The best of a few orders. The search in a large phase ends near the bound.
   [[nodiscard]] Placement place() const {
     if (tasks_.empty()) return {};
-    const bool look_back = arrivals_ <= kManyArrivals;
     // 135 cycles is the longest path of a full chip; the aim follows compile-time cost, not need.
-    const double aim = 1.05 * static_cast<double>(bound_words() + 135);
-    std::vector<std::uint32_t> order(tasks_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    Placement best = place_in(order, look_back);
+    const double aim = 1.03 * static_cast<double>(bound_words() + 135);
+    const auto is_done = [&](const Placement& best) {
+      if (best.start.empty() || arrivals_ <= kFewArrivals) return false;
+      return arrivals_ > kManyArrivals || static_cast<double>(best.length) <= aim;
+    };
+    Placement best;
     // `key` of a task number; equal keys keep the given order.
     const auto attempt = [&](auto key) {
-      if (static_cast<double>(best.length) <= aim) return;
+      if (is_done(best)) return;
       std::vector<std::pair<decltype(key(0U)), std::uint32_t>> keyed;
       keyed.reserve(tasks_.size());
       for (std::uint32_t i = 0; i < tasks_.size(); ++i) keyed.emplace_back(key(i), i);
       std::sort(keyed.begin(), keyed.end());
-      for (std::size_t i = 0; i < keyed.size(); ++i) order[i] = keyed[i].second;
-      Placement next = place_in(order, look_back);
-      if (next.length < best.length) best = std::move(next);
+      std::vector<std::uint32_t> order;
+      order.reserve(keyed.size());
+      for (const auto& [unused, task] : keyed) order.push_back(task);
+      Placement next = place_in(order);
+      if (best.start.empty() || next.length < best.length) best = std::move(next);
     };
+    // What needs many ports at once goes first, while they are free.
+    attempt([&](std::uint32_t i) {
+      const Task& task = tasks_[i];
+      return std::tuple(~task.arrivals.size(), ~task.words, task.round, task.source);
+    });
+    attempt([&](std::uint32_t i) {
+      const Task& task = tasks_[i];
+      return std::tuple(~task.arrivals.size(), task.round, task.source);
+    });
+    attempt([&](std::uint32_t i) { return i; });
     const std::uint32_t tiles = machine_.tiles();
     attempt([&](std::uint32_t i) {
       const Task& task = tasks_[i];
       return std::tuple((task.arrivals.front().tile + tiles - task.source) % tiles, task.source);
     });
-    if (!look_back) return best;
-    attempt([&](std::uint32_t i) { return ~tasks_[i].words; });
     attempt([&](std::uint32_t i) {
       const Task& task = tasks_[i];
       std::uint64_t load = words_out_[task.source];
@@ -163,7 +173,7 @@ class Scheduler {
       return std::tuple(~load, ~task.words);
     });
     // What came last in the best schedule goes first, the rest in the order it had there.
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < 3; ++round) {
       const Placement before = best;
       attempt([&](std::uint32_t i) {
         const bool late = end_of(i, before) * 10 >= before.length * 9;
@@ -184,7 +194,7 @@ class Scheduler {
     return placement.start[task] + longest + tasks_[task].words;
   }
 
-  void add_task(const Transfer& transfer) {
+  void add_task(const Transfer& transfer, std::uint32_t round) {
     const std::uint64_t source_start =
         release_skew(machine_, transfer.source.tile).value() + kFirstRowCycle;
     Task task{index(transfer.source.tile),
@@ -192,6 +202,7 @@ class Scheduler {
               transfer.words,
               blocks_of(transfer.source.address, transfer.words),
               source_start,
+              round,
               {}};
     words_out_.at(task.source) += task.words;
     task.arrivals.reserve(transfer.destinations.size());
@@ -208,7 +219,7 @@ class Scheduler {
     tasks_.push_back(std::move(task));
   }
 
-  [[nodiscard]] Placement place_in(const std::vector<std::uint32_t>& order, bool look_back) const {
+  [[nodiscard]] Placement place_in(const std::vector<std::uint32_t>& order) const {
     std::vector<Port> send(machine_.tiles());
     std::vector<Port> receive(machine_.tiles());
     Placement result;
@@ -216,15 +227,7 @@ class Scheduler {
     for (const std::uint32_t i : order) {
       const Task& task = tasks_[i];
       const std::uint64_t words = task.words;
-      std::uint64_t from = task.earliest;
-      if (!look_back) {
-        from = std::max(from, send[task.source].busy.end());
-        for (const Arrival& to : task.arrivals) {
-          const std::uint64_t end = receive[to.tile].busy.end();
-          if (end > to.latency) from = std::max(from, end - to.latency);
-        }
-      }
-      const std::uint64_t start = first_fit(task, from, send, receive);
+      const std::uint64_t start = first_fit(task, task.earliest, send, receive);
       result.start[i] = start;
       send[task.source].add(task.blocks, start, start + words);
       for (const Arrival& to : task.arrivals) {
