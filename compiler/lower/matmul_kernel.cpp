@@ -9,9 +9,9 @@ std::int64_t MatmulKernel::cycles(const MachineConfig& machine, std::int64_t row
   const std::int64_t workers = machine.tile.workers;
   const std::int64_t turns = (rows * columns + workers - 1) / workers;
   // Two loads for each product, f16 is converted besides; each output starts and ends with some
-  // twenty instructions.
-  const std::int64_t slots = spec.input == DType::kF16 ? 5 : 2;
-  return 150 + turns * workers * (slots * depth + 20);
+  // twelve instructions.
+  const std::int64_t slots = spec.input == DType::kF16 ? 4 : 2;
+  return 70 + turns * workers * (slots * depth + 12);
 }
 
 std::string MatmulKernel::key() const {
@@ -21,8 +21,7 @@ std::string MatmulKernel::key() const {
 std::vector<StateWord> MatmulKernel::state(std::int64_t rows, std::int64_t columns,
                                            std::int64_t depth, StateWord a, StateWord b,
                                            StateWord c) {
-  return {StateWord::number(rows), StateWord::number(columns), StateWord::number(depth), a, b, c,
-          StateWord::number(0)};
+  return {StateWord::number(rows), StateWord::number(columns), StateWord::number(depth), a, b, c};
 }
 
 }  // namespace superstep

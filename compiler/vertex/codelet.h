@@ -20,8 +20,7 @@ struct WorkerStates {
 };
 
 /// Machine code of one worker codelet: position independent (branches are relocated by `place`),
-/// entered with $mvertex_base at its state. Either all workers of a `runall` get the launch's state
-/// and divide the work by the worker id in $WSR, or `divide` has done so before.
+/// entered with $mvertex_base at its worker's state.
 struct Codelet {
   std::string name;  ///< unique by content, e.g. `elementwise_f32_a1b2c3`
   std::vector<std::uint32_t> words;
@@ -33,7 +32,7 @@ struct Codelet {
 
   /// Makes the workers' states of a launch's state, which lies at `address`; they go right behind
   /// it, at the next 8-byte boundary. Their number of words depends on addresses modulo 8 only.
-  /// Empty where the workers share the launch's state.
+  /// Empty where the launch's state is that of the workers already.
   std::function<WorkerStates(std::span<const std::uint32_t> state, std::uint32_t address)> divide;
 };
 
@@ -98,10 +97,9 @@ inline constexpr std::uint32_t kReadPast = 16;
 [[nodiscard]] Codelet copy_boxes(const MachineConfig& machine, std::uint32_t element_bytes);
 
 /// out (rows x columns) = A (rows x depth) Bt^T, with Bt (columns x depth); all dense and
-/// row-major. State: {rows, columns, depth, address of A, of Bt, of out, accumulate}; with
-/// `accumulate` not 0 the sums start from out instead of 0. f32: rounded product, rounded sum,
-/// ascending k. f16: products and sums in f32, rounded to the result dtype (f16 or f32). Integers
-/// wrap.
+/// row-major. State: {rows, columns, depth, address of A, of Bt, of out}; depth is not 0. f32:
+/// rounded product, rounded sum, ascending k. f16: products and sums in f32, rounded to the result
+/// dtype (f16 or f32). Integers wrap.
 [[nodiscard]] Codelet matmul(const MachineConfig& machine, DType operands, DType result);
 
 /// Start and period of an input that repeats; without a period it does not within the elements.

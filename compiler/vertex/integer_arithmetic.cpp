@@ -58,26 +58,6 @@ Reg normalize(WorkerCode& code, Reg x, DType dtype) {
   }
 }
 
-Division divide_small(WorkerCode& code, Reg numerator, Reg denominator) {
-  return divide_unsigned(code, numerator, denominator, false);
-}
-
-Reg divide_by_constant(WorkerCode& code, Reg numerator, std::uint32_t denominator) {
-  // n / d = n * m >> s where m = ceil(2^s / d), if the product fits and the error of m stays below
-  // one part of the greatest n.
-  const std::uint64_t greatest = code.machine().tile.memory_bytes / 8 + denominator;
-  for (std::uint32_t shift = 0; shift < 32; ++shift) {
-    const std::uint64_t power = std::uint64_t{1} << shift;
-    const std::uint64_t factor = (power + denominator - 1) / denominator;
-    if (greatest * factor >> 32 != 0 || greatest * (factor * denominator - power) >= power)
-      continue;
-    const Reg product =
-        code.m("mul", {numerator, code.constant(File::kM, static_cast<std::uint32_t>(factor))});
-    return code.m("shr", {product, shift});
-  }
-  return divide_small(code, numerator, code.constant(File::kM, denominator)).quotient;
-}
-
 Division divide(WorkerCode& code, Reg numerator, Reg denominator, DType dtype) {
   Reg n = numerator, d = denominator, n_sign, q_sign;
   if (is_signed(dtype)) {

@@ -122,13 +122,6 @@ struct Division {
 };
 [[nodiscard]] Division divide(WorkerCode& code, Reg numerator, Reg denominator, DType dtype);
 
-/// The same for unsigned numbers below 2^19, as those of elements in a tile; the denominator is not
-/// 0.
-[[nodiscard]] Division divide_small(WorkerCode& code, Reg numerator, Reg denominator);
-
-/// A number of 8-byte units of a tile, divided by a constant.
-[[nodiscard]] Reg divide_by_constant(WorkerCode& code, Reg numerator, std::uint32_t denominator);
-
 /// C fmod of two f32, bit exact.
 [[nodiscard]] Reg float_remainder(WorkerCode& code, Reg x_bits, Reg y_bits);
 

@@ -1,8 +1,24 @@
 #include "base/error.h"
-#include "compiler/vertex/output_block.h"
+#include "compiler/vertex/lane.h"
+#include "compiler/vertex/packed_output.h"
+#include "compiler/vertex/turns.h"
 
 namespace superstep::vertex {
 namespace {
+
+/// Words of a worker's state.
+enum State : std::uint32_t {
+  kMoreOutputs,  ///< -1 for a worker without outputs
+  kRow,          ///< addresses
+  kColumn,
+  kOutput,
+  kMoreInRow,  ///< outputs of the first row of A behind the first
+  kFirstColumn,
+  kMoreColumns,  ///< columns - 1
+  kMoreDepth,    ///< depth - 1
+  kMissing,      ///< of PackedOutput, for narrow results
+  kStateWords,
+};
 
 class Matmul {
  public:
@@ -10,120 +26,132 @@ class Matmul {
       : code_(code), operands_(operands), result_(result) {}
 
   void emit() {
-    const auto size = static_cast<std::uint32_t>(size_of(operands_));
-    const Label done = code_.label(), loop = code_.label(), same_row = code_.label(),
-                from_zero = code_.label();
-    const Reg rows = state(0), columns = state(1), depth = state(2);
-    const Reg total = code_.m("mul", {rows, columns});
-    code_.branch("brz", {total}, done);
-    OutputBlock block(code_, total, 4 / static_cast<std::uint32_t>(size_of(result_)), done);
-    const Division place = divide_small(code_, block.element(), columns);
-    const Reg row_bytes = code_.m("mul", {depth, size});
-    Reg column = place.remainder;
-    const Reg first_column = state(4), out = state(5);
-    Reg a_row = code_.m("add", {state(3), code_.m("mul", {place.quotient, row_bytes})});
-    Reg b_row = code_.m("add", {first_column, code_.m("mul", {column, row_bytes})});
-    OutputCursor cursor(code_, result_, out, block);
-    accumulator_ = code_.fresh(is_float(operands_) ? File::kA : File::kM);
+    const Label done = code_.label(), loop = code_.label(), same_row = code_.label();
+    const Reg more = state(kMoreOutputs);
+    PackedOutput out(code_, result_, state(kOutput),
+                     size_of(result_) < 4 ? state(kMissing) : Reg{});
+    code_.branch("brneg", {more}, done);
+    const Reg row = state(kRow), column = state(kColumn), in_row = state(kMoreInRow);
+    const Reg more_depth = state(kMoreDepth);
+    const Reg upper = is_float(operands_) ? code_.m("shr", {more_depth, 16}) : Reg{};
+    sum_ = code_.fresh(is_float(operands_) ? File::kA : File::kM);
 
     code_.place(loop);
-    code_.set_constant(accumulator_, 0);
-    code_.branch("brz", {state(6)}, from_zero);
-    load_old(out, block);
-    code_.place(from_zero);
+    const Reg from = code_.fresh(File::kM);
+    code_.move(from, row);
+    code_.set_constant(sum_, 0);
     if (operands_ == DType::kF32) {
-      multiply_f32(a_row, b_row, depth);
+      multiply_f32(from, column, more_depth, upper);
     } else if (operands_ == DType::kF16) {
-      multiply_f16(a_row, b_row, depth);
+      multiply_f16(from, column, more_depth, upper);
     } else {
-      multiply_integers(a_row, b_row, depth);
+      multiply_integers(from, column, more_depth);
     }
-    cursor.put(
-        result_ == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulator_})) : accumulator_,
-        block);
-    code_.emit("add", {def(b_row), b_row, row_bytes});
-    code_.emit("add", {def(column), column, 1});
-    code_.branch("brnz", {code_.m("cmpult", {column, columns})}, same_row);
-    code_.set_constant(column, 0);
-    code_.move(b_row, first_column);
-    code_.emit("add", {def(a_row), a_row, row_bytes});
+    out.put(sum_);
+    code_.branch("brnzdec", {both(in_row)}, same_row);
+    code_.move(row, from);
+    reload(column, kFirstColumn);
+    reload(in_row, kMoreColumns);
     code_.place(same_row);
-    block.next(loop);
+    code_.branch("brnzdec", {both(more)}, loop);
     code_.place(done);
+    out.finish();
     code_.exit();
   }
 
  private:
   Reg state(std::uint32_t word) { return code_.m("ld32", {"$mvertex_base", "$mzero", word}); }
-
-  void load_old(Reg out, const OutputBlock& block) {
-    const Form form = loadable(result_, is_float(result_) ? Form::kArith : Form::kMain);
-    const Reg old = load_element(code_, result_, form, out, "$mzero", block.element());
-    if (result_ == DType::kF16) {
-      code_.emit("f16tof32", {def(accumulator_), old});
-    } else {
-      code_.move(accumulator_, old);
-    }
+  void reload(Reg reg, std::uint32_t word) {
+    code_.emit("ld32", {def(reg), "$mvertex_base", "$mzero", word});
   }
 
   // Loads of the next pair go with the arithmetic of this one.
-  void multiply_f32(Reg a_row, Reg b_row, Reg depth) {
-    const Label none = code_.label(), last = code_.label();
-    const Reg a_delta = code_.constant(File::kM, 0), b_delta = code_.constant(File::kM, 0);
+  void multiply_f32(Reg row, Reg column, Reg more_depth, Reg upper) {
     const Reg a = code_.fresh(File::kA), b = code_.fresh(File::kA), product = code_.fresh(File::kA);
-    code_.branch("brz", {depth}, none);
-    code_.emit("ld32step", {def(a), a_row, step(a_delta), 1});
-    code_.emit("ld32step", {def(b), b_row, step(b_delta), 1});
-    const Reg count = code_.m("add", {depth, -1});
-    code_.branch("brz", {count}, last);
-    repeat(code_, count, [&] {
-      code_.bundle({"ld32step", {def(a), a_row, step(a_delta), 1}},
-                   {"f32mul", {def(product), a, b}});
-      code_.bundle({"ld32step", {def(b), b_row, step(b_delta), 1}},
-                   {"f32add", {def(accumulator_), accumulator_, product}});
+    const Instruction load_a("ld32step", {def(a), "$mzero", step(row), 1});
+    const Instruction load_b("ld32step", {def(b), "$mzero", step(column), 1});
+    const Instruction multiply("f32mul", {def(product), a, b});
+    const Instruction add("f32add", {def(sum_), sum_, product});
+    code_.emit(load_a);
+    code_.emit(load_b);
+    code_.repeat_long(more_depth, upper, [&] {
+      code_.bundle(load_a, multiply);
+      code_.bundle(load_b, add);
     });
-    code_.place(last);
-    code_.emit("f32mul", {def(product), a, b});
-    code_.emit("f32add", {def(accumulator_), accumulator_, product});
-    code_.place(none);
+    code_.emit(multiply);
+    code_.emit(add);
   }
 
-  void multiply_f16(Reg a_row, Reg b_row, Reg depth) {
-    const Label none = code_.label();
-    const Reg a_delta = code_.constant(File::kM, 0), b_delta = code_.constant(File::kM, 0);
+  void multiply_f16(Reg row, Reg column, Reg more_depth, Reg upper) {
     const Reg a = code_.fresh(File::kA), b = code_.fresh(File::kA), product = code_.fresh(File::kA);
     const Reg a_half = code_.fresh(File::kA), b_half = code_.fresh(File::kA);
-    code_.branch("brz", {depth}, none);
-    const Reg count = code_.m("add", {depth, 0});
-    repeat(code_, count, [&] {
-      code_.bundle({"ldb16step", {def(a_half), a_row, step(a_delta), 1}}, idle_aux());
-      code_.bundle({"ldb16step", {def(b_half), b_row, step(b_delta), 1}},
-                   {"f16tof32", {def(a), a_half}});
-      code_.bundle({"nop", {}}, {"f16tof32", {def(b), b_half}});
-      code_.bundle({"nop", {}}, {"f32mul", {def(product), a, b}});
-      code_.bundle({"nop", {}}, {"f32add", {def(accumulator_), accumulator_, product}});
+    const Instruction load_a("ldb16step", {def(a_half), "$mzero", step(row), 1});
+    const Instruction load_b("ldb16step", {def(b_half), "$mzero", step(column), 1});
+    const Instruction widen_a("f16tof32", {def(a), a_half});
+    const Instruction widen_b("f16tof32", {def(b), b_half});
+    const Instruction multiply("f32mul", {def(product), a, b});
+    const Instruction add("f32add", {def(sum_), sum_, product});
+    code_.emit(load_a);
+    code_.emit(load_b);
+    code_.repeat_long(more_depth, upper, [&] {
+      code_.bundle(load_a, widen_a);
+      code_.bundle(load_b, widen_b);
+      code_.bundle({"nop", {}}, multiply);
+      code_.bundle({"nop", {}}, add);
     });
-    code_.place(none);
+    for (const Instruction& i : {widen_a, widen_b, multiply, add}) code_.emit(i);
   }
 
   // Products and sums are right modulo 2^32, so also modulo the width of a narrower result.
-  void multiply_integers(Reg a_row, Reg b_row, Reg depth) {
-    const Label none = code_.label(), loop = code_.label();
-    const Reg index = code_.constant(File::kM, 0);
-    code_.branch("brz", {depth}, none);
-    const Reg count = code_.m("add", {depth, -1});
+  void multiply_integers(Reg row, Reg column, Reg more_depth) {
+    const Label loop = code_.label();
+    const Reg left = code_.fresh(File::kM);
+    code_.move(left, more_depth);
     code_.place(loop);
-    const Reg a = load_element(code_, operands_, Form::kMain, a_row, "$mzero", index);
-    const Reg b = load_element(code_, operands_, Form::kMain, b_row, "$mzero", index);
-    code_.emit("add", {def(accumulator_), accumulator_, code_.m("mul", {a, b})});
-    code_.emit("add", {def(index), index, 1});
-    code_.branch("brnzdec", {both(count)}, loop);
-    code_.place(none);
+    const Reg a = load_stepping(code_, operands_, Form::kMain, row);
+    const Reg b = load_stepping(code_, operands_, Form::kMain, column);
+    code_.emit("add", {def(sum_), sum_, code_.m("mul", {a, b})});
+    code_.branch("brnzdec", {both(left)}, loop);
   }
 
   WorkerCode& code_;
   DType operands_, result_;
-  Reg accumulator_;
+  Reg sum_;
+};
+
+/// `Codelet::divide` of products.
+struct MatmulDivision {
+  std::uint32_t workers;
+  DType operands, result;
+
+  [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state, std::uint32_t) const {
+    const std::uint32_t rows = state[0], columns = state[1], depth = state[2];
+    SUPERSTEP_CHECK(depth > 0, "a product adds something");
+    const std::uint64_t outputs = std::uint64_t{rows} * columns;
+    const std::uint64_t lanes = 4 / size_of(result);
+    const auto row_bytes = depth * static_cast<std::uint32_t>(size_of(operands));
+    WorkerStates states{kStateWords, std::vector<std::uint32_t>(kStateWords * workers), 0};
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      const Turns words = turns_of((outputs + lanes - 1) / lanes, workers, w);
+      const std::uint64_t first = words.first * lanes;
+      const std::uint64_t count = std::min(words.count * lanes, outputs - std::min(first, outputs));
+      const auto put = [&](State word, std::uint64_t value) {
+        states.words[w * kStateWords + word] = static_cast<std::uint32_t>(value);
+      };
+      put(kMoreOutputs, count - 1);
+      if (count == 0) continue;
+      states.busy = w + 1;
+      put(kRow, state[3] + first / columns * row_bytes);
+      put(kColumn, state[4] + first % columns * row_bytes);
+      put(kOutput, state[5] + first * size_of(result));
+      put(kMoreInRow, columns - 1 - first % columns);
+      put(kFirstColumn, state[4]);
+      put(kMoreColumns, columns - 1);
+      put(kMoreDepth, depth - 1);
+      put(kMissing, PackedOutput::missing_bits(result, count));
+    }
+    return states;
+  }
 };
 
 }  // namespace
@@ -134,7 +162,9 @@ Codelet matmul(const MachineConfig& machine, DType operands, DType result) {
       "a product of floats is a float, of integers an integer");
   WorkerCode code(machine);
   Matmul(code, operands, result).emit();
-  return code.finish("matmul");
+  Codelet codelet = code.finish("matmul");
+  codelet.divide = MatmulDivision{machine.tile.workers, operands, result};
+  return codelet;
 }
 
 }  // namespace superstep::vertex

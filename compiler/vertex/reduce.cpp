@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "compiler/vertex/lane.h"
+#include "compiler/vertex/packed_output.h"
 #include "compiler/vertex/reduce_operation.h"
 #include "compiler/vertex/reduce_plan.h"
 
@@ -61,15 +62,9 @@ class Reduction {
     list_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
     for (const DType dtype : dtypes_) {
       const Reg address = word();
-      to_.push_back({address, {}, {}, {}});
-      if (size_of(dtype) < 4) to_.back().missing = word();
+      to_.emplace_back(code_, dtype, address, size_of(dtype) < 4 ? word() : Reg{});
     }
     for (std::size_t i = 0; i < dtypes_.size(); ++i) initial_.push_back(load_initial(i));
-    for (std::size_t i = 0; i < dtypes_.size(); ++i) {
-      if (size_of(dtypes_[i]) == 4) continue;
-      to_[i].word = code_.constant(File::kM, 0);
-      to_[i].left = code_.constant(File::kM, 4 / bytes_of(dtypes_[i]) - 1);
-    }
     const auto operation = single_operation(expression_, outputs_, dtypes_);
     code_.place(next);
     const Reg turns = word();
@@ -84,15 +79,11 @@ class Reduction {
       columns(next, turns, from, [&] { fold(from, count, stride); });
     }
     code_.place(done);
-    finish_words();
+    for (PackedOutput& to : to_) to.finish();
     code_.exit();
   }
 
  private:
-  struct Output {
-    Reg address, missing, word, left;  ///< but the first for elements narrower than a word
-  };
-
   Reg word() { return code_.m("ld32step", {"$mzero", step(list_), 1}); }
 
   Reg load_initial(std::size_t i) {
@@ -130,26 +121,6 @@ class Reduction {
     code_.branch("bri", {}, again);
   }
 
-  // `rpt` counts to 65535; `upper` is what is above that of the count.
-  template <class Body>
-  void repeat_long(Reg count, Reg upper, const Body& body) {
-    const Label done = code_.label(), again = code_.label();
-    code_.begin_repeat(count);
-    body();
-    code_.end_repeat();
-    code_.branch("brz", {upper}, done);
-    const Reg chunks = code_.m("add", {upper, -1});
-    const Reg most = code_.constant(File::kM, 65535), one = code_.constant(File::kM, 1);
-    code_.place(again);
-    for (const Reg turns : {most, one}) {
-      code_.begin_repeat(turns);
-      body();
-      code_.end_repeat();
-    }
-    code_.branch("brnzdec", {both(chunks)}, again);
-    code_.place(done);
-  }
-
   void reduce_floats(const SingleOperation& operation, Label next, Reg turns, Reg from, Reg count,
                      Label rows, Label singles) {
     code_.begin_prologue();
@@ -165,14 +136,14 @@ class Reduction {
     code_.emit("mov", {high(def(initial_pair)), initial_[0]});
     columns(next, turns, {from}, [&] {
       const Reg sum = accumulate(operation, true, initial_pair, from, count, upper, stride);
-      code_.emit("st64step", {canonical(sum, true, zero), "$mzero", step(to_[0].address), 1});
+      code_.emit("st64step", {canonical(sum, true, zero), "$mzero", step(to_[0].address()), 1});
     });
 
     code_.place(singles);
     const Reg positive = code_.m("sub", {"$mzero", stride});
     columns(next, turns, {from}, [&] {
       const Reg sum = accumulate(operation, false, initial_[0], from, count, upper, positive);
-      code_.emit("st32step", {canonical(sum, false, zero), "$mzero", step(to_[0].address), 1});
+      code_.emit("st32step", {canonical(sum, false, zero), "$mzero", step(to_[0].address()), 1});
     });
 
     code_.place(rows);
@@ -205,7 +176,7 @@ class Reduction {
       put(Instruction(compare, {def(is_nan), x, x}));
       put(Instruction(join, {def(not_number_), not_number_, is_nan}));
     };
-    repeat_long(count, upper, [&] {
+    code_.repeat_long(count, upper, [&] {
       if (operation.drops_nan) note([&](const Instruction& i) { code_.bundle({"nop", {}}, i); });
       code_.bundle(load, {name, {def(sum), sum, x}});
     });
@@ -241,11 +212,12 @@ class Reduction {
     if (operation.drops_nan) {
       not_number_ = code_.a("or", {low(Arg(not_number_)), high(Arg(not_number_))});
     }
-    code_.emit("st32step", {canonical(both_sums, false, zero), "$mzero", step(to_[0].address), 1});
+    code_.emit("st32step",
+               {canonical(both_sums, false, zero), "$mzero", step(to_[0].address()), 1});
     code_.branch("brnzdec", {both(turns)}, again);
     code_.exit();
     code_.place(none);
-    code_.emit("st32step", {initial_[0], "$mzero", step(to_[0].address), 1});
+    code_.emit("st32step", {initial_[0], "$mzero", step(to_[0].address()), 1});
     code_.branch("brnzdec", {both(turns)}, none);
     code_.exit();
   }
@@ -259,8 +231,8 @@ class Reduction {
       code_.move(accumulators.back(), initial);
     }
     if (by_repeat_) {
-      repeat_long(count, code_.m("shr", {count, 16}),
-                  [&] { fold_element(from, stride, accumulators); });
+      code_.repeat_long(count, code_.m("shr", {count, 16}),
+                        [&] { fold_element(from, stride, accumulators); });
     } else {
       const Label loop = code_.label(), none = code_.label();
       code_.branch("brz", {count}, none);
@@ -270,7 +242,7 @@ class Reduction {
       code_.branch("brnzdec", {both(left)}, loop);
       code_.place(none);
     }
-    for (std::size_t i = 0; i < k; ++i) put(i, accumulators[i]);
+    for (std::size_t i = 0; i < k; ++i) to_[i].put(accumulators[i]);
   }
 
   void fold_element(const std::vector<Reg>& from, Reg stride,
@@ -300,37 +272,6 @@ class Reduction {
     }
   }
 
-  // A word fills up from above, so what is left of the word before falls out below.
-  void put(std::size_t i, Reg accumulator) {
-    const Output& to = to_[i];
-    if (size_of(dtypes_[i]) == 4) {
-      code_.emit("st32step", {accumulator, "$mzero", step(to.address), 1});
-      return;
-    }
-    const Reg value =
-        dtypes_[i] == DType::kF16 ? code_.to_m(code_.a("f32tof16", {accumulator})) : accumulator;
-    const std::uint32_t bits = 8 * bytes_of(dtypes_[i]);
-    const Label not_yet = code_.label();
-    const Reg top = code_.m("shl", {value, 32 - bits});
-    code_.emit("shr", {def(to.word), to.word, bits});
-    code_.emit("or", {def(to.word), to.word, top});
-    code_.branch("brnzdec", {both(to.left)}, not_yet);
-    code_.emit("st32step", {to.word, "$mzero", step(to.address), 1});
-    code_.set_constant(to.left, 32 / bits - 1);
-    code_.place(not_yet);
-  }
-
-  void finish_words() {
-    for (std::size_t i = 0; i < dtypes_.size(); ++i) {
-      const Output& to = to_[i];
-      if (size_of(dtypes_[i]) == 4) continue;
-      const Label full = code_.label();
-      code_.branch("brz", {to.missing}, full);
-      code_.emit("st32", {code_.m("shr", {to.word, to.missing}), to.address, "$mzero", 0});
-      code_.place(full);
-    }
-  }
-
   WorkerCode& code_;
   const Expression& expression_;
   const std::vector<Node>& outputs_;
@@ -339,7 +280,7 @@ class Reduction {
   Lane lane_;
   bool by_repeat_;
   Reg list_, not_number_;
-  std::vector<Output> to_;
+  std::vector<PackedOutput> to_;
   std::vector<Reg> initial_;
 };
 
@@ -365,7 +306,7 @@ struct ReduceDivision {
       for (std::size_t i = 0; i < k; ++i) {
         const std::uint32_t size = bytes_of(layout.dtypes[i]);
         put(state[3 + k + i] + worker.first * size);
-        if (size < 4) put((4 - worker.outputs * size % 4) % 4 * 8);
+        if (size < 4) put(PackedOutput::missing_bits(layout.dtypes[i], worker.outputs));
       }
       for (std::size_t i = 0; i < k; ++i) put(state[3 + i]);
       for (const ReduceCommand& c : worker.commands) {

@@ -183,11 +183,6 @@ void WorkerCode::end_repeat() {
   items().push_back(std::move(item));
 }
 
-Reg WorkerCode::worker_id() {
-  const Reg status = m("get", {"$WSR"});
-  return m("and", {status, 7});
-}
-
 void WorkerCode::mark() {
   Item item;
   item.kind = Item::Kind::kMark;

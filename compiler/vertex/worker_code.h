@@ -110,6 +110,26 @@ class WorkerCode {
   /// Single instructions become bundles; a body of more than 256 does not finish.
   void begin_repeat(Reg count);
   void end_repeat();
+  /// Repeats `body` as often as `count` says, whose upper 16 bits are in `upper`; it emits the same
+  /// each time.
+  template <class Body>
+  void repeat_long(Reg count, Reg upper, const Body& body) {
+    const Label done = label(), again = label();
+    const auto repeat = [&](Reg turns) {
+      begin_repeat(turns);
+      body();
+      end_repeat();
+    };
+    repeat(count);
+    branch("brz", {upper}, done);
+    const Reg chunks = m("add", {upper, -1});
+    const Reg most = constant(File::kM, 65535), one = constant(File::kM, 1);
+    place(again);
+    repeat(most);
+    repeat(one);
+    branch("brnzdec", {both(chunks)}, again);
+    place(done);
+  }
 
   /// Later instructions go to the prologue, in front of everything else, until `end_prologue`;
   /// calls nest.
@@ -119,8 +139,6 @@ class WorkerCode {
   /// Remembers the worker slots of everything in front, in order; see `marked_slots`.
   void mark();
 
-  /// Reads worker id and leaves it in a register.
-  Reg worker_id();
   /// Ends the worker.
   void exit() { emit("exitz", {"$mzero"}); }
 

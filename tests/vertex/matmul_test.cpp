@@ -29,21 +29,19 @@ HostTensor numbers(DType dtype, std::int64_t n, std::uint32_t seed) {
 }
 
 void check(DType operands, DType result, std::int64_t rows, std::int64_t columns,
-           std::int64_t depth, bool accumulate, std::uint32_t workers) {
-  SCOPED_TRACE(fmt::format("{} to {}: {} x {} x {}, {}, {} workers", name_of(operands),
-                           name_of(result), rows, columns, depth,
-                           accumulate ? "accumulate" : "from 0", workers));
+           std::int64_t depth, std::uint32_t workers) {
+  SCOPED_TRACE(fmt::format("{} to {}: {} x {} x {}, {} workers", name_of(operands), name_of(result),
+                           rows, columns, depth, workers));
   TileRunner tile(workers);
   const HostTensor a = numbers(operands, rows * depth, 1),
                    b = numbers(operands, columns * depth, 2);
-  HostTensor out = numbers(result, rows * columns, 3);
+  const HostTensor out = numbers(result, rows * columns, 3);
   const std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(rows),
                                             static_cast<std::uint32_t>(columns),
                                             static_cast<std::uint32_t>(depth),
                                             tile.put(a),
                                             tile.put(b),
-                                            tile.put(out),
-                                            accumulate ? 1U : 0U};
+                                            tile.put(out)};
   tile.run(matmul(tile.machine(), operands, result), state);
   const HostTensor got = tile.get(state[5], out.type);
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -51,7 +49,7 @@ void check(DType operands, DType result, std::int64_t rows, std::int64_t columns
       const auto o = static_cast<std::size_t>(r * columns + c);
       std::uint64_t want = 0;
       if (is_float(operands)) {
-        float sum = accumulate ? static_cast<float>(float_of(result, bits_at(out, o))) : 0;
+        float sum = 0;
         for (std::int64_t k = 0; k < depth; ++k) {
           const float product =
               static_cast<float>(
@@ -62,7 +60,7 @@ void check(DType operands, DType result, std::int64_t rows, std::int64_t columns
         }
         want = bits_of_float(result, static_cast<double>(sum));
       } else {
-        std::int64_t sum = accumulate ? int_of(result, bits_at(out, o)) : 0;
+        std::int64_t sum = 0;
         for (std::int64_t k = 0; k < depth; ++k) {
           const std::int64_t product =
               int_of(operands, bits_at(a, static_cast<std::size_t>(r * depth + k))) *
@@ -79,13 +77,12 @@ void check(DType operands, DType result, std::int64_t rows, std::int64_t columns
 
 void check_shapes(DType operands, DType result) {
   for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
-    check(operands, result, 1, 1, 1, false, workers);
-    check(operands, result, 3, 5, 7, false, workers);
-    check(operands, result, 4, 4, 0, false, workers);
-    check(operands, result, 2, 7, 0, true, workers);
-    check(operands, result, 0, 4, 3, false, workers);
-    check(operands, result, 9, 11, 64, true, workers);
-    check(operands, result, 1, 40, 2, true, workers);
+    check(operands, result, 1, 1, 1, workers);
+    check(operands, result, 3, 5, 7, workers);
+    check(operands, result, 2, 7, 1, workers);
+    check(operands, result, 0, 4, 3, workers);
+    check(operands, result, 9, 11, 64, workers);
+    check(operands, result, 1, 40, 2, workers);
   }
 }
 
@@ -93,6 +90,12 @@ TEST(Matmul, FloatsAddInOrderOfDepth) {
   check_shapes(DType::kF32, DType::kF32);
   check_shapes(DType::kF16, DType::kF16);
   check_shapes(DType::kF16, DType::kF32);
+}
+
+// More products than one `rpt` counts.
+TEST(Matmul, DepthMayExceedARepeatCount) {
+  check(DType::kF16, DType::kF32, 1, 1, 65'537, 6);
+  check(DType::kF16, DType::kF16, 1, 2, 70'001, 6);
 }
 
 TEST(Matmul, IntegersWrap) {
