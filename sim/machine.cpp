@@ -77,6 +77,7 @@ class Machine {
   void move_words();
   void resume_tiles();
   void visit_host();
+  [[nodiscard]] bool stopped_inside() const;
   [[nodiscard]] bool open_barrier();
   void record_superstep(Cycles opening, bool host);
   void name_steps(SuperstepRecord& record) const;
@@ -140,6 +141,7 @@ void Machine::boot() {
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (options_.check_races) tiles_[i].check_races();
+    if (options_.interrupted) tiles_[i].poll(options_.interrupted);
     tiles_[i].boot(image_.entries[i].pc);
   }
   arrivals_.resize(count);
@@ -374,15 +376,26 @@ void Machine::record_superstep(Cycles opening, bool host) {
   begin_ = opening;
 }
 
+/// Whether a tile was interrupted in the middle of this superstep.
+bool Machine::stopped_inside() const {
+  return std::any_of(stops_.begin(), stops_.end(), [](const TileStop& stop) {
+    return stop.kind == TileStop::Kind::kInterrupted;
+  });
+}
+
 RunResult Machine::run() {
   while (!tiles_.empty()) {
     run_tiles();
+    result_.interrupted = stopped_inside();
+    if (result_.interrupted) break;
     if (in_host_phase_) {
       visit_host();
     } else {
       move_words();
       if (!result_.trap) resume_tiles();
     }
+    result_.interrupted = stopped_inside();
+    if (result_.interrupted) break;
     add_tile_faults();
     if (result_.trap || !open_barrier()) break;
     if (options_.interrupted && options_.interrupted()) {

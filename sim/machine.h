@@ -56,7 +56,9 @@ struct RunOptions {
                              ///< of them writes
   std::function<void(const SuperstepRecord&)> on_superstep;
   std::function<void(std::uint32_t calls_done)> on_call;
-  std::function<bool()> interrupted;  ///< polled between supersteps; true ends the run
+  /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it
+  /// stays so. Ends the run after the last superstep that is whole.
+  std::function<bool()> interrupted;
 };
 
 struct RunResult {

@@ -57,7 +57,9 @@ class MemoryPort {
     return element_of(a - base_) == element_of(b - base_);
   }
 
-  void open() { data_ = memory_->data(); }
+  void open() {
+    if (data_ == nullptr) data_ = memory_->data();
+  }
   [[nodiscard]] TileMemory& memory() { return *memory_; }
 
  private:

@@ -18,6 +18,9 @@ using isa::Control;
 /// An endless loop without a sync, in cycles of one `run`.
 constexpr std::uint64_t kMostCycles = std::uint64_t{1} << 34;
 
+/// In instructions.
+constexpr std::uint32_t kPollPeriod = 4096;
+
 template <class R>
 auto inputs_of(const SupervisorContext& context, std::uint32_t word, std::uint64_t& issue) {
   return gather(typename R::Operands{}, [&]<class Operand, std::size_t kOrdinal>() {
@@ -162,7 +165,7 @@ void Supervisor::fault(const char* cause) {
 void Supervisor::run() {
   context_.stop = SupervisorContext::Stop::kNone;
   const std::uint64_t limit = context_.now + kMostCycles;
-  while (context_.stop == SupervisorContext::Stop::kNone) {
+  for (std::uint32_t turn = 1; context_.stop == SupervisorContext::Stop::kNone; ++turn) {
     const std::uint32_t pc = context_.pc;
     if (pc % 4 != 0 || pc < machine_.tile.memory_base || pc >= machine_.tile.region1_base)
         [[unlikely]] {
@@ -175,6 +178,9 @@ void Supervisor::run() {
     run(*this, word);
     if (context_.now > limit) [[unlikely]] {
       return fault("more than 2^34 cycles without a sync: an endless loop");
+    }
+    if (turn % kPollPeriod == 0 && poll_ != nullptr && (*poll_)()) {
+      context_.stop = SupervisorContext::Stop::kInterrupted;
     }
   }
 }

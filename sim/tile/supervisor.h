@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "isa/machine_config.h"
 #include "sim/tile/code_store.h"
@@ -14,6 +15,11 @@ class Supervisor {
  public:
   Supervisor(const MachineConfig& machine, TileMemory& memory, CodeStore& code);
 
+  /// It and its workers ask `interrupted`, which outlives them, every now and then.
+  void poll(const std::function<bool()>& interrupted) {
+    poll_ = &interrupted;
+    launcher_.poll(interrupted);
+  }
   void boot(std::uint32_t pc);
   /// Goes on until `context().stop` is set.
   void run();
@@ -32,6 +38,7 @@ class Supervisor {
   const MachineConfig& machine_;
   SupervisorContext context_;
   WorkerLauncher launcher_;
+  const std::function<bool()>* poll_ = nullptr;
 };
 
 }  // namespace superstep

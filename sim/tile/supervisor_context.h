@@ -51,7 +51,7 @@ class WorkerSlots {
 
 /// State of a tile's supervisor.
 struct SupervisorContext {
-  enum class Stop : std::uint8_t { kNone, kSync, kFault, kExchangeDone };
+  enum class Stop : std::uint8_t { kNone, kSync, kFault, kExchangeDone, kInterrupted };
   /// Of a sync of other tiles that this one takes part in without waiting.
   struct Acknowledgement {
     std::uint32_t zone = 0;  ///< 0 internal, 1 external

@@ -101,10 +101,7 @@ void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
   if (state % 4 != 0) return fault("a vertex state that is not 4-byte aligned");
   if (context_.slots.all_left() > issue_) return fault("runall while workers are running");
   launcher_.run_batch(context_, issue_, entry, state, stride);
-  if (launcher_.fault()) {
-    stopped_ = true;
-    context_.stop = SupervisorContext::Stop::kFault;
-  }
+  stop_with_workers();
 }
 
 void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_offset) {
@@ -113,10 +110,15 @@ void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_off
   if (!launcher_.run_single(context_, issue_, entry, state_offset)) {
     return fault("run while every worker is running");
   }
-  if (launcher_.fault()) {
-    stopped_ = true;
-    context_.stop = SupervisorContext::Stop::kFault;
-  }
+  stop_with_workers();
+}
+
+void SupervisorEnvironment::stop_with_workers() {
+  if (!launcher_.fault() && !launcher_.interrupted()) [[likely]]
+    return;
+  stopped_ = true;
+  context_.stop = launcher_.interrupted() ? SupervisorContext::Stop::kInterrupted
+                                          : SupervisorContext::Stop::kFault;
 }
 
 void SupervisorEnvironment::sync(std::uint32_t zone) {

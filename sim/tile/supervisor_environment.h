@@ -97,6 +97,8 @@ class SupervisorEnvironment {
     }
     return true;
   }
+  /// Stops when a worker faulted or was interrupted.
+  void stop_with_workers();
   void record(PortEvent::Kind kind, std::uint32_t event, std::uint32_t value, std::uint32_t words,
               std::uint32_t direction);
 

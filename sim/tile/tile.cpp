@@ -33,6 +33,9 @@ class Tile::Impl {
         stop.cycle = fault_->cycle;
         stop.pc = fault_->pc;
         break;
+      case SupervisorContext::Stop::kInterrupted:
+        stop.kind = TileStop::Kind::kInterrupted;
+        break;
       case SupervisorContext::Stop::kExchangeDone:
         stop.kind = TileStop::Kind::kExchangeDone;
         break;
@@ -62,6 +65,8 @@ TileId Tile::id() const { return impl_->id_; }
 TileMemory& Tile::memory() { return impl_->memory_; }
 
 void Tile::check_races() { impl_->supervisor().launcher().check_races(); }
+
+void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor().poll(interrupted); }
 
 void Tile::boot(std::uint32_t pc) {
   impl_->supervisor().boot(pc);

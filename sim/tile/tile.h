@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct TileStop {
   enum class Kind : std::uint8_t {
     kSync,
     kFault,
+    kInterrupted,   ///< because the poll said so; the tile cannot go on
     kExchangeDone,  ///< port events are pending and the next instruction touches memory or launches
                     ///< workers; `cycle` is when it would issue
   };
@@ -58,6 +60,9 @@ class Tile {
   /// From now on it is a fault when a worker writes a word that another, which runs at the same
   /// time, touches.
   void check_races();
+
+  /// Contexts that run for long ask `interrupted`, which outlives the tile, whether to stop.
+  void poll(const std::function<bool()>& interrupted);
 
   /// The supervisor will start at `pc`, with registers 0.
   void boot(std::uint32_t pc);

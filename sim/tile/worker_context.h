@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "isa/values.h"
 #include "sim/tile/memory_port.h"
@@ -20,6 +21,8 @@ using RunAuxHalf = void (*)(WorkerContext&, const WorkerStep*);
 
 /// A predecoded instruction or bundle.
 struct WorkerStep {
+  static constexpr unsigned kCostShift = 24;  ///< slots below, instructions above
+
   RunWorkerStep run = nullptr;
   const WorkerStep* next = nullptr;
   union {
@@ -33,8 +36,14 @@ struct WorkerStep {
   std::uint32_t body_slots = 0;  ///< of one turn of an `rpt` body
   std::array<std::uint8_t, 6> registers{};
   std::array<std::uint8_t, 6> aux_registers{};
-  std::uint8_t slots = 1;
-  std::uint8_t instructions = 1;
+  std::uint32_t cost = cost_of(1, 1);
+
+  /// Slots and instructions in one number, so that an engine adds both at once.
+  static constexpr std::uint32_t cost_of(std::uint32_t slots, std::uint32_t instructions) {
+    return slots | instructions << kCostShift;
+  }
+  [[nodiscard]] std::uint32_t slots() const { return cost & ((1U << kCostShift) - 1); }
+  [[nodiscard]] std::uint32_t instructions() const { return cost >> kCostShift; }
 };
 static_assert(sizeof(WorkerStep) == 64);
 
@@ -43,10 +52,23 @@ inline constexpr std::uint8_t kAuxRegisters = 16, kZeroRegisters = 32, kSinkRegi
 
 /// State of a running worker.
 struct WorkerContext {
-  enum class Stop : std::uint8_t { kExit, kJump, kFault };
+  enum class Stop : std::uint8_t { kExit, kJump, kFault, kInterrupted };
 
   WorkerContext(const MachineConfig& machine, TileMemory& memory, const Weights& tile_weights)
       : port(machine, memory), weights(&tile_weights) {}
+
+  /// Registers and accumulators become 0. By vectors, because what a compiler makes of `fill` takes
+  /// as long as a short worker.
+  void clear() {
+    using Vector = float __attribute__((vector_size(32)));
+    const Vector zeros{};
+    for (std::size_t i = 0; i < registers.size(); i += 8) {
+      std::memcpy(&registers[i], &zeros, sizeof(zeros));
+    }
+    for (std::size_t i = 0; i < accumulators.size(); i += 8) {
+      std::memcpy(&accumulators[i], &zeros, sizeof(zeros));
+    }
+  }
 
   alignas(16) std::array<isa::U32, 40> registers{};
   alignas(16) std::array<float, 32> accumulators{};  ///< the even ones, then the odd ones
@@ -55,8 +77,8 @@ struct WorkerContext {
   std::uint32_t id = 0;
   std::uint32_t tas = 0;
   std::uint32_t fp_control = 0;
-  std::array<isa::U64, 2> random{};
-  RaceCheck* races = nullptr;  ///< who wants to know of each access
+  std::array<isa::U64, 2>* random = nullptr;  ///< of this worker; outlives its run
+  RaceCheck* races = nullptr;                 ///< who wants to know of each access
   Stop stop = Stop::kExit;
   const char* cause = nullptr;
   std::uint32_t pc = 0;           ///< of the fault; where to go on after kJump

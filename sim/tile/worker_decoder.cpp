@@ -43,9 +43,9 @@ bool destinations_overlap(const InstructionInfo& info, std::uint32_t word) {
   return false;
 }
 
-std::uint8_t slots_of(const InstructionInfo& info, const MachineConfig& machine) {
+std::uint32_t slots_of(const InstructionInfo& info, const MachineConfig& machine) {
   const auto slots = info.spec.slots;
-  return static_cast<std::uint8_t>(slots == nullptr ? 1 : machine.costs.*slots);
+  return slots == nullptr ? 1 : machine.costs.*slots;
 }
 
 /// Whether an instruction only writes zero registers, like `nop` and `fnop`.
@@ -73,7 +73,7 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
   for (WorkerStep* repeat : repeats_) {
     repeat->body_slots = 0;
     for (const WorkerStep* step = repeat->next; step != repeat->target; step = step->next) {
-      repeat->body_slots += step->slots;
+      repeat->body_slots += step->slots();
     }
   }
   for (const auto& [address, value] : words_) code_->words_.push_back({address, value});
@@ -105,8 +105,7 @@ std::uint32_t WorkerDecoder::word_at(std::uint32_t pc) {
 void WorkerDecoder::make_fault(WorkerStep& step, std::string cause) {
   step.run = run_fault;
   step.cause = code_->messages_.emplace_back(std::move(cause)).c_str();
-  step.slots = 0;
-  step.instructions = 0;
+  step.cost = 0;
 }
 
 void WorkerDecoder::decode_step(WorkerStep& step) {
@@ -126,7 +125,7 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
     return make_fault(step, fmt::format("`{}` has one register twice as its destination",
                                         disassemble(step.word, step.pc)));
   }
-  step.slots = slots_of(*info, machine_);
+  step.cost = WorkerStep::cost_of(slots_of(*info, machine_), 1);
   place_registers(*info, step.word, step.registers);
   if ((step.word & kCoIssue) != 0) return decode_bundle(step, *info);
   step.run = handlers.solo;
@@ -142,7 +141,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
     return make_fault(step, fmt::format("{:#010x} is no second half of a bundle", step.aux_word));
   }
   const WorkerHandlers& handlers = worker_handlers()[aux->number];
-  step.run = worker_handlers()[main.number].bundle;
+  step.run = bundle_handler(main.number, aux->number);
   step.aux = handlers.aux;
   if (step.run == nullptr || step.aux == nullptr) {
     return make_fault(step,
@@ -150,8 +149,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
                                   disassemble(step.aux_word, second)));
   }
   place_registers(*aux, step.aux_word, step.aux_registers);
-  step.slots = std::max(step.slots, slots_of(*aux, machine_));
-  step.instructions = 2;
+  step.cost = WorkerStep::cost_of(std::max(step.slots(), slots_of(*aux, machine_)), 2);
   if (has_no_effect(*aux, step.aux_registers) && main.spec.control == Control::kPlain) {
     step.run = worker_handlers()[main.number].solo;
   } else if (has_no_effect(main, step.registers)) {

@@ -17,4 +17,9 @@ struct WorkerHandlers {
 /// By `InstructionInfo::number`.
 [[nodiscard]] const std::vector<WorkerHandlers>& worker_handlers();
 
+/// How a bundle runs of two instructions, by their numbers: pairs that inner loops are made of have
+/// a handler of their own, which calls nothing, others that of the main half. Null when the main
+/// half can be in no bundle.
+[[nodiscard]] RunWorkerStep bundle_handler(std::size_t main, std::size_t aux);
+
 }  // namespace superstep

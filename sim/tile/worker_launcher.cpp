@@ -1,6 +1,7 @@
 #include "sim/tile/worker_launcher.h"
 
 #include <algorithm>
+#include <string>
 
 #include "isa/registers.h"
 
@@ -12,16 +13,22 @@ namespace {
 /// machine time.
 constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 34;
 
+/// A worker is looked at from outside each time it has executed 2^12 instructions. They take less
+/// slots than `WorkerStep::cost` has room for.
+constexpr std::uint64_t kTurnCost = std::uint64_t{1} << (WorkerStep::kCostShift + 12);
+
 }  // namespace
 
-const WorkerStep* WorkerLauncher::step_at(std::uint32_t pc) {
+const WorkerStep* WorkerLauncher::find_step(std::uint32_t pc) {
+  last_pc_ = pc;
   if (code_version_ != memory_.code_version()) {
     code_version_ = memory_.code_version();
     std::erase_if(by_entry_, [&](const auto& entry) { return !entry.second->matches(memory_); });
     current_ = nullptr;
   }
   if (current_ != nullptr) {
-    if (const WorkerStep* step = current_->at(pc)) return step;
+    last_step_ = current_->at(pc);
+    if (last_step_ != nullptr) return last_step_;
   }
   const auto [found, is_new] = by_entry_.try_emplace(pc, nullptr);
   if (is_new) {
@@ -29,63 +36,77 @@ const WorkerStep* WorkerLauncher::step_at(std::uint32_t pc) {
     found->second->mark_decoded(memory_);
   }
   current_ = found->second;
-  return current_->entry();
+  last_step_ = current_->entry();
+  return last_step_;
 }
 
-std::uint64_t WorkerLauncher::run(const Start& start) {
-  context_.registers.fill(0);
-  context_.registers[isa::kWorkerBase] = start.worker_base;
-  context_.registers[isa::kVertexBase] = start.vertex_base;
-  context_.accumulators.fill(0.0F);
-  context_.id = start.id;
-  context_.tas = 0;
-  context_.fp_control = start.fp_control;
-  context_.random = random_[start.id % random_.size()];
-  context_.cause = nullptr;
-  context_.extra_slots = 0;
-  context_.extra_instructions = 0;
-  context_.port.open();
-
-  std::uint64_t slots = 0, instructions = 0;
-  const WorkerStep* step = step_at(start.entry);
-  const WorkerStep* last = step;
+std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
+  std::uint64_t slots = 0;
   while (true) {
-    while (step != nullptr) {
+    std::uint64_t cost = 0;
+    const WorkerStep* last = step;
+    const auto go_on = [&] {
       last = step;
-      slots += step->slots;
-      instructions += step->instructions;
+      cost += step->cost;
+      step = step->run(context_, step);
+      return step != nullptr;
+    };
+    // Several steps a round: the host predicts each call by its place, and jumps back less often.
+    while (go_on() && go_on() && go_on() && go_on() && cost < kTurnCost) {
+    }
+    slots += cost & ((1U << WorkerStep::kCostShift) - 1);
+    instructions_ += cost >> WorkerStep::kCostShift;
+    if (step != nullptr) {
       if (slots + context_.extra_slots > kMostSlots) [[unlikely]] {
         context_.stop = WorkerContext::Stop::kFault;
         context_.cause = "more than 2^34 slots: an endless loop";
         context_.pc = step->pc;
-        break;
+        return slots;
       }
-      step = step->run(context_, step);
+      if (poll_ != nullptr && (*poll_)()) [[unlikely]] {
+        context_.stop = WorkerContext::Stop::kInterrupted;
+        return slots;
+      }
+    } else if (context_.stop == WorkerContext::Stop::kJump) {
+      step = step_at(context_.pc);
+    } else {
+      // A fault is dated to the slot of its instruction.
+      const bool here = context_.stop == WorkerContext::Stop::kFault && last->pc == context_.pc;
+      return here ? slots - last->slots() : slots;
     }
-    if (context_.stop != WorkerContext::Stop::kJump) break;
-    step = step_at(context_.pc);
   }
-  random_[start.id % random_.size()] = context_.random;
-  instructions_ += instructions + context_.extra_instructions;
-  const bool faulted = context_.stop == WorkerContext::Stop::kFault;
-  // A fault is dated to the slot of its instruction.
-  if (faulted && last->pc == context_.pc) slots -= last->slots;
-  const std::uint64_t end =
-      start.first_cycle + (slots + context_.extra_slots) * machine_.tile.workers;
-  if (faulted) {
-    keep_earlier({end, "worker " + std::to_string(start.id), context_.pc, context_.cause});
+}
+
+std::uint64_t WorkerLauncher::run(std::uint32_t id, std::uint32_t entry,
+                                  std::uint64_t first_cycle) {
+  context_.id = id;
+  context_.tas = 0;
+  context_.random = &random_[id % random_.size()];
+  context_.cause = nullptr;
+  context_.extra_slots = 0;
+  context_.extra_instructions = 0;
+  context_.port.open();
+  const std::uint64_t slots = execute(step_at(entry));
+  instructions_ += context_.extra_instructions;
+  const std::uint64_t end = first_cycle + (slots + context_.extra_slots) * machine_.tile.workers;
+  if (context_.stop == WorkerContext::Stop::kFault) [[unlikely]] {
+    keep_earlier({end, "worker " + std::to_string(id), context_.pc, context_.cause});
   }
+  interrupted_ |= context_.stop == WorkerContext::Stop::kInterrupted;
   return end;
 }
 
-void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, Start start) {
-  start.worker_base = supervisor.csrs[kFirstWorkerBase + start.id];
-  start.fp_control = supervisor.csrs[isa::kFpIctl];
-  start.first_cycle = supervisor.slots.first_of(start.id, issue, machine_.costs.runall);
-  if (races_ != nullptr) races_->begin(start.id, issue);
-  const std::uint64_t end = run(start);
+void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
+                            std::uint32_t entry, std::uint32_t vertex_base) {
+  context_.clear();
+  context_.registers[isa::kWorkerBase] = supervisor.csrs[kFirstWorkerBase + id];
+  context_.registers[isa::kVertexBase] = vertex_base;
+  context_.fp_control = supervisor.csrs[isa::kFpIctl];
+  const std::uint64_t first_cycle = supervisor.slots.first_of(id, issue, machine_.costs.runall);
+  if (races_ != nullptr) races_->begin(id, issue);
+  const std::uint64_t end = run(id, entry, first_cycle);
   if (races_ != nullptr) races_->end(end);
-  supervisor.slots.start(start.id, start.first_cycle, end);
+  supervisor.slots.start(id, first_cycle, end);
   if (launches_.count == 0) {
     launches_.first_pc = supervisor.pc;
     launches_.first_cycle = issue;
@@ -96,7 +117,9 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
 void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issue,
                                std::uint32_t entry, std::uint32_t state, std::uint32_t stride) {
   for (std::uint32_t id = 0; id < machine_.tile.workers; ++id) {
-    launch(supervisor, issue, {.id = id, .entry = entry, .vertex_base = state + id * stride});
+    launch(supervisor, issue, id, entry, state + id * stride);
+    if (interrupted_) [[unlikely]]
+      return;
   }
   ++launches_.count;
 }
@@ -105,8 +128,7 @@ bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t iss
                                 std::uint32_t entry, std::uint32_t state_offset) {
   for (std::uint32_t id = 0; id < machine_.tile.workers; ++id) {
     if (supervisor.slots.busy(id, issue)) continue;
-    launch(supervisor, issue,
-           {.id = id, .entry = entry, .vertex_base = machine_.tile.memory_base + state_offset});
+    launch(supervisor, issue, id, entry, machine_.tile.memory_base + state_offset);
     ++launches_.count;
     return true;
   }

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <array>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +24,12 @@ class WorkerLauncher {
                  CodeStore& code)
       : machine_(machine), memory_(memory), code_(code), context_(machine, memory, weights) {}
 
+  /// Workers ask `interrupted`, which outlives the launcher, every now and then, and stop when it
+  /// holds.
+  void poll(const std::function<bool()>& interrupted) { poll_ = &interrupted; }
+  /// A worker has been stopped so; the tile cannot go on.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+
   /// `runall` at cycle `issue`.
   void run_batch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
                  std::uint32_t state, std::uint32_t stride);
@@ -39,20 +46,18 @@ class WorkerLauncher {
   void clear_launches() { launches_ = {}; }
 
  private:
-  /// What a worker starts with.
-  struct Start {
-    std::uint32_t id = 0;
-    std::uint32_t entry = 0;
-    std::uint32_t vertex_base = 0;
-    std::uint32_t worker_base = 0;
-    std::uint32_t fp_control = 0;
-    std::uint64_t first_cycle = 0;  ///< it issues then, and every `workers` cycles
-  };
-  /// The cycle at which the worker has left its slots, or has faulted.
-  std::uint64_t run(const Start& start);
+  /// Runs worker `id` from `entry` to its end. The cycle at which it has left its slots, or has
+  /// faulted; it issues at `first_cycle`, and every `workers` cycles.
+  std::uint64_t run(std::uint32_t id, std::uint32_t entry, std::uint64_t first_cycle);
+  /// Executes steps until the worker stops; the slots it took, but for turns of `rpt` bodies.
+  std::uint64_t execute(const WorkerStep* step);
 
-  void launch(SupervisorContext& supervisor, std::uint64_t issue, Start start);
-  const WorkerStep* step_at(std::uint32_t pc);
+  void launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
+              std::uint32_t entry, std::uint32_t vertex_base);
+  const WorkerStep* step_at(std::uint32_t pc) {
+    return pc == last_pc_ && code_version_ == memory_.code_version() ? last_step_ : find_step(pc);
+  }
+  const WorkerStep* find_step(std::uint32_t pc);
   void keep_earlier(TileFault fault);
 
   const MachineConfig& machine_;
@@ -63,8 +68,12 @@ class WorkerLauncher {
   std::array<std::array<isa::U64, 2>, 64> random_{};  ///< kept from launch to launch
   std::map<std::uint32_t, const WorkerCode*> by_entry_;
   const WorkerCode* current_ = nullptr;
+  std::uint32_t last_pc_ = 0;  ///< what `find_step` last found
+  const WorkerStep* last_step_ = nullptr;
   std::uint64_t code_version_ = 0;
   std::uint64_t instructions_ = 0;
+  const std::function<bool()>* poll_ = nullptr;
+  bool interrupted_ = false;
   std::optional<TileFault> fault_;
   TileLaunches launches_;
 };

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "isa/instruction.h"
+#include "sim/tile/operands.h"
+#include "sim/tile/worker_environment.h"
+
+namespace superstep {
+
+template <class R, class Registers>
+auto inputs_of(const WorkerContext& context, const Registers& places, std::uint32_t word) {
+  using Operands = typename R::Operands;
+  return gather(Operands{}, [&]<class Operand, std::size_t kOrdinal>() {
+    using Value = typename Operand::Value;
+    if constexpr (Operand::kIsRegister) {
+      constexpr std::size_t kSlot = register_slot(Operands{}, kOrdinal);
+      Value value;
+      std::memcpy(&value, &context.registers[places[kSlot]], sizeof(value));
+      return value;
+    } else {
+      return isa::immediate_of<R, Operand>(word);
+    }
+  });
+}
+
+template <class R, class Registers, class Outputs>
+void write_outputs(WorkerContext& context, const Registers& places, const Outputs& outputs) {
+  using Operands = typename R::Operands;
+  scatter(Operands{}, outputs, [&]<class Operand, std::size_t kOrdinal>(const auto& value) {
+    constexpr std::size_t kSlot =
+        register_slot(Operands{}, kOrdinal) + (is_input<Operand>() ? 1 : 0);
+    const typename Operand::Value typed = value;
+    std::memcpy(&context.registers[places[kSlot]], &typed, sizeof(typed));
+  });
+}
+
+inline const WorkerStep* stop(WorkerContext& context, WorkerContext::Stop how, std::uint32_t pc) {
+  context.stop = how;
+  context.pc = pc;
+  return nullptr;
+}
+
+/// The body of an `rpt`, as often as it says.
+const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
+                              std::uint32_t bundles);
+
+/// An auxiliary instruction has no access to memory; one that fails leaves its cause.
+template <class R>
+[[gnu::always_inline]] inline void run_aux(WorkerContext& context, const WorkerStep* step) {
+  WorkerEnvironment env(context, step->pc, 8);
+  const auto outputs =
+      execute_record<R>(env, inputs_of<R>(context, step->aux_registers, step->aux_word));
+  write_outputs<R>(context, step->aux_registers, outputs);
+}
+
+/// The second half of a step: none, what `WorkerStep::aux` says, or the instruction R. `Careful` is
+/// the same one for `run_carefully`.
+struct NoAux {
+  using Careful = NoAux;
+  static constexpr std::uint32_t kBytes = 4;
+  static void run(WorkerContext&, const WorkerStep*) {}
+};
+struct AnyAux {
+  using Careful = AnyAux;
+  static constexpr std::uint32_t kBytes = 8;
+  static void run(WorkerContext& context, const WorkerStep* step) { step->aux(context, step); }
+};
+template <class R>
+struct FixedAux {
+  using Careful = AnyAux;
+  static constexpr std::uint32_t kBytes = 8;
+  static void run(WorkerContext& context, const WorkerStep* step) { run_aux<R>(context, step); }
+};
+
+/// What follows the reads and checks of the main half: aux runs, main writes. Part of each handler,
+/// so that `env` and `outputs` need no place in memory.
+template <class R, class Aux, class Env, class Outputs>
+[[gnu::always_inline]] inline const WorkerStep* finish(WorkerContext& context,
+                                                       const WorkerStep* step, Env& env,
+                                                       const Outputs& outputs) {
+  if constexpr (!std::is_same_v<Aux, NoAux>) {
+    Aux::run(context, step);
+    if (context.cause != nullptr) [[unlikely]] {
+      return stop(context, WorkerContext::Stop::kFault, step->pc);
+    }
+  }
+  write_outputs<R>(context, step->registers, outputs);
+  if constexpr (R::spec.control == isa::Control::kBranch) {
+    if (!env.taken()) return step->next;
+    if (step->target != nullptr) return step->target;
+    return stop(context, WorkerContext::Stop::kJump, env.target());
+  } else if constexpr (R::spec.control == isa::Control::kRepeat) {
+    return repeat_body(context, step, env.repeat_count(), env.repeat_bundles());
+  } else if constexpr (R::spec.control == isa::Control::kExit) {
+    return stop(context, WorkerContext::Stop::kExit, step->pc);
+  } else {
+    if (env.stored_low() && env.touched_code()) [[unlikely]] {
+      context.port.memory().touched();
+      return stop(context, WorkerContext::Stop::kJump, step->next->pc);
+    }
+    return step->next;
+  }
+}
+
+/// Does again what failed; knows why.
+template <class R, class Aux>
+[[gnu::cold, gnu::noinline]] const WorkerStep* run_carefully(WorkerContext& context,
+                                                             const WorkerStep* step) {
+  CarefulEnvironment env(context, step->pc, Aux::kBytes);
+  const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
+  if (env.failed()) return stop(context, WorkerContext::Stop::kFault, step->pc);
+  return finish<R, Aux>(context, step, env, outputs);
+}
+
+template <class R, class Aux>
+const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
+  WorkerEnvironment env(context, step->pc, Aux::kBytes);
+  const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
+  if (env.failed()) [[unlikely]]
+    return run_carefully<R, typename Aux::Careful>(context, step);
+  return finish<R, Aux>(context, step, env, outputs);
+}
+
+}  // namespace superstep
