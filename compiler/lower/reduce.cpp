@@ -1,6 +1,7 @@
 #include "compiler/lower/reduce.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -305,25 +306,12 @@ class Lowering {
       results.push_back(values_.add_temporary(
           dtype, to, origin_.name + (is_last ? "" : ".partials"), origin_.source));
     }
-    ReduceSpec spec = r_.combine.spec;
-    spec.rows = std::ranges::all_of(blocks, [&](const Block& block) {
-      const bool is_rows = !results_inside || block.width() == 1;
-      return is_rows && vertex::can_reduce_rows(spec.expression, spec.outputs, spec.dtypes,
-                                                static_cast<std::uint64_t>(block.depth()));
-    });
-    const std::string key = r_.combine.key + (spec.rows ? " rows" : "");
-    ComputeSet set{.name = origin_.name,
-                   .operation = origin_.operation,
-                   .source = origin_.source,
-                   .codelet = builder_.add_codelet(key, std::move(spec)),
-                   .launches = {},
-                   .reads = inputs,
-                   .writes = results};
     Time time = ready;
     const std::size_t count = inputs.size();
     std::vector<Splat> initial = r_.initial;
     if (!is_last) initial = {Splat{.bits = r_.combine.identity}};
     std::vector<StateWord> begins, constants;
+    std::vector<BufferId> reads = inputs;
     for (std::size_t k = 0; k < count; ++k) {
       if (initial[k].bits) {
         begins.push_back(StateWord::own(4 * (4 + 3 * count + constants.size())));
@@ -333,9 +321,12 @@ class Lowering {
       const Place spread = values_.spread(initial[k], to, origin_);
       time = std::max(time, spread.time);
       begins.push_back(StateWord::address(spread.buffer));
-      set.reads.push_back(spread.buffer);
+      reads.push_back(spread.buffer);
     }
+    std::array<ComputeSet, 2> sets;  // others, and those in rows
     for (const Block& block : blocks) {
+      const bool is_rows = is_in_rows(block, results_inside);
+      ComputeSet& set = sets[is_rows ? 1 : 0];
       std::vector<StateWord> state{StateWord::number(results_inside ? 1 : block.width()),
                                    StateWord::number(block.depth()),
                                    StateWord::number(results_inside ? block.width() : 1)};
@@ -347,8 +338,28 @@ class Lowering {
       set.launches.push_back({block.tile, std::move(state)});
       set.flops += static_cast<std::uint64_t>(block.width() * block.depth());
     }
-    builder_.add_compute(time, std::move(set));
+    for (const bool rows : {false, true}) {
+      ComputeSet& set = sets[rows ? 1 : 0];
+      if (set.launches.empty()) continue;
+      ReduceSpec spec = r_.combine.spec;
+      spec.rows = rows;
+      set.name = origin_.name;
+      set.operation = origin_.operation;
+      set.source = origin_.source;
+      set.codelet = builder_.add_codelet(r_.combine.key + (rows ? " rows" : ""), std::move(spec));
+      set.reads = reads;
+      set.writes = results;
+      builder_.add_compute(time, std::move(set));
+    }
     return {std::move(results), time};
+  }
+
+  /// Whether vertex::reduce_rows does a block.
+  [[nodiscard]] bool is_in_rows(const Block& block, bool results_inside) const {
+    const ReduceSpec& spec = r_.combine.spec;
+    return (!results_inside || block.width() == 1) &&
+           vertex::can_reduce_rows(spec.expression, spec.outputs, spec.dtypes,
+                                   static_cast<std::uint64_t>(block.depth()));
   }
 
   ProgramBuilder& builder_;

@@ -71,21 +71,21 @@ inline constexpr std::uint32_t kReadPast = 16;
                                   const std::vector<Node>& outputs,
                                   const std::vector<Access>& inputs);
 
-/// Reduces `outer x reduced x inner` (row-major, dense) over the middle axis. One or more values
-/// are reduced together (arg-min: two). `expression` has inputs 0..k-1 (accumulators) and k..2k-1
-/// (elements), and k outputs. State: {outer, reduced, inner, initial-value addresses (k), output
-/// addresses (k), input addresses (k), scratch address}. Element order: ascending, from the initial
-/// value; but where one f32 operation is all (kAdd, kMul, kMin, kMax of the accumulator and the
-/// element), inner is 1 and reduced is even, elements of even index from the initial value, those
-/// of odd index from the operation's neutral value, then the one result with the other.
+/// Reduces `outer x reduced x inner` (row-major, dense) over the middle axis, which is not 0. One
+/// or more values are reduced together (arg-min: two). `expression` has inputs 0..k-1
+/// (accumulators) and k..2k-1 (elements), and k outputs. State: {outer, reduced, inner,
+/// initial-value addresses (k), output addresses (k), input addresses (k), scratch address}.
+/// Element order: ascending, from the initial value.
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 
-/// `reduce` of launches whose every `inner` is 1 and for whose `reduced` `can_reduce_rows` holds:
-/// the same results in fewer cycles.
+/// `reduce` where `inner` is 1 and `can_reduce_rows` holds, in half the cycles: elements of even
+/// index from the initial value, those of odd index from the operation's neutral value, then the
+/// one result with the other.
 [[nodiscard]] Codelet reduce_rows(const MachineConfig& machine, const Expression& expression,
                                   const std::vector<Node>& outputs,
                                   const std::vector<DType>& dtypes);
+/// Whether rows of `reduced` elements are an even number of f32, and one operation is all.
 [[nodiscard]] bool can_reduce_rows(const Expression& expression, const std::vector<Node>& outputs,
                                    const std::vector<DType>& dtypes, std::uint64_t reduced);
 

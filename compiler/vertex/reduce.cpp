@@ -22,7 +22,7 @@ bool can_repeat(const Expression& expression) {
 
 /// What a worker's list has: addresses of outputs and, for narrow ones, how many bits the last word
 /// lacks, then commands, then -1. A command is {turns - 1, addresses of inputs, what `count` says,
-/// stride in loads (0: kRows, negative: kSingles), then but for kRows what to add to addresses
+/// stride in loads (of one operation on floats: negative without pairs), what to add to addresses
 /// behind a column, outer rows - 1, what to add behind a row}; additions are bytes for each size of
 /// element.
 struct ListLayout {
@@ -57,8 +57,7 @@ class Reduction {
         by_repeat_(by_repeat) {}
 
   void emit() {
-    const Label next = code_.label(), done = code_.label(), rows = code_.label(),
-                singles = code_.label();
+    const Label next = code_.label(), done = code_.label(), singles = code_.label();
     list_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
     for (const DType dtype : dtypes_) {
       const Reg address = word();
@@ -73,7 +72,7 @@ class Reduction {
     for (std::size_t i = 0; i < dtypes_.size(); ++i) from.push_back(word());
     const Reg count = word();
     if (operation) {
-      reduce_floats(*operation, next, turns, from[0], count, rows, singles);
+      reduce_floats(*operation, next, turns, from[0], count, singles);
     } else {
       const Reg stride = word();
       columns(next, turns, from, [&] { fold(from, count, stride); });
@@ -122,14 +121,13 @@ class Reduction {
   }
 
   void reduce_floats(const SingleOperation& operation, Label next, Reg turns, Reg from, Reg count,
-                     Label rows, Label singles) {
+                     Label singles) {
     code_.begin_prologue();
     // The sum with the negative zero is the operand, or the canonical NaN.
     const Reg zero = operation.drops_nan ? code_.constant(File::kA, kNegativeZero) : Reg{};
     code_.end_prologue();
     const Reg stride = word();
     const Reg upper = code_.m("shr", {count, 16});
-    code_.branch("brz", {stride}, rows);
     code_.branch("brneg", {stride}, singles);
     const Reg initial_pair = code_.fresh(File::kPair);
     code_.emit("mov", {low(def(initial_pair)), initial_[0]});
@@ -145,9 +143,6 @@ class Reduction {
       const Reg sum = accumulate(operation, false, initial_[0], from, count, upper, positive);
       code_.emit("st32step", {canonical(sum, false, zero), "$mzero", step(to_[0].address()), 1});
     });
-
-    code_.place(rows);
-    reduce_rows(operation, turns, from, count, upper, zero);
   }
 
   // Folds a column into `initial`: the load of the next element goes with the operation on this
@@ -195,33 +190,6 @@ class Reduction {
     return result;
   }
 
-  // The rows of a worker are one command, its only one.
-  void reduce_rows(const SingleOperation& operation, Reg turns, Reg from, Reg count, Reg upper,
-                   Reg zero) {
-    const Label again = code_.label(), none = code_.label();
-    code_.begin_prologue();
-    const Reg neutral = code_.constant(File::kA, operation.neutral);
-    code_.end_prologue();
-    const Reg initial_pair = code_.fresh(File::kPair);
-    code_.emit("mov", {low(def(initial_pair)), initial_[0]});
-    code_.emit("mov", {high(def(initial_pair)), neutral});
-    code_.branch("brneg", {count}, none);
-    code_.place(again);
-    const Reg sum = accumulate(operation, true, initial_pair, from, count, upper, 1);
-    const Reg both_sums = code_.a(operation.one, {low(Arg(sum)), high(Arg(sum))});
-    if (operation.drops_nan) {
-      not_number_ = code_.a("or", {low(Arg(not_number_)), high(Arg(not_number_))});
-    }
-    code_.emit("st32step",
-               {canonical(both_sums, false, zero), "$mzero", step(to_[0].address()), 1});
-    code_.branch("brnzdec", {both(turns)}, again);
-    code_.exit();
-    code_.place(none);
-    code_.emit("st32step", {initial_[0], "$mzero", step(to_[0].address()), 1});
-    code_.branch("brnzdec", {both(turns)}, none);
-    code_.exit();
-  }
-
   // Any expression, one element at a time.
   void fold(const std::vector<Reg>& from, Reg count, Reg stride) {
     const std::size_t k = dtypes_.size();
@@ -234,13 +202,11 @@ class Reduction {
       code_.repeat_long(count, code_.m("shr", {count, 16}),
                         [&] { fold_element(from, stride, accumulators); });
     } else {
-      const Label loop = code_.label(), none = code_.label();
-      code_.branch("brz", {count}, none);
+      const Label loop = code_.label();
       const Reg left = code_.m("add", {count, -1});
       code_.place(loop);
       fold_element(from, stride, accumulators);
       code_.branch("brnzdec", {both(left)}, loop);
-      code_.place(none);
     }
     for (std::size_t i = 0; i < k; ++i) to_[i].put(accumulators[i]);
   }
@@ -293,6 +259,7 @@ struct ReduceDivision {
   [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state,
                                         std::uint32_t address) const {
     const std::uint32_t reduced = state[1], inner = state[2];
+    SUPERSTEP_CHECK(reduced > 0, "a reduction combines something");
     const std::size_t k = layout.dtypes.size();
     const ReducePlan plan =
         plan_reduction(state[0], reduced, inner, in_pairs, layout.lanes(), workers);
@@ -313,16 +280,10 @@ struct ReduceDivision {
         put(c.turns - 1);
         for (std::size_t i = 0; i < k; ++i)
           put(state[3 + 2 * k + i] + c.element * bytes_of(layout.dtypes[i]));
-        // Floats have loads before and behind the loop.
-        const std::uint32_t loads = c.kind == ReduceKind::kRows ? reduced / 2 : reduced;
-        put(in_pairs ? loads - 1 : loads);
-        if (c.kind == ReduceKind::kRows) {
-          put(0);
-          continue;
-        }
-        const auto stride =
-            static_cast<std::int64_t>(c.kind == ReduceKind::kPairs ? inner / 2 : inner);
-        put(in_pairs && c.kind == ReduceKind::kSingles ? -stride : stride);
+        // One operation on floats has a load before the loop.
+        put(in_pairs ? reduced - 1 : reduced);
+        const auto stride = static_cast<std::int64_t>(c.in_pairs ? inner / 2 : inner);
+        put(in_pairs && !c.in_pairs ? -stride : stride);
         for (const std::uint32_t size : layout.sizes()) put(c.skip * size);
         put(c.outers - 1);
         for (const std::uint32_t size : layout.sizes()) put(c.outer_skip * size);

@@ -9,13 +9,7 @@ namespace superstep::vertex {
 ReducePlan plan_reduction(std::uint64_t outer, std::uint64_t reduced, std::uint64_t inner,
                           bool in_pairs, std::uint32_t lanes, std::uint32_t workers) {
   const std::uint64_t total = outer * inner;
-  // Without elements every output is a row of its own.
-  if (in_pairs && reduced == 0) inner = 1;
-  const bool rows = in_pairs && inner == 1 && reduced % 2 == 0;
   const bool pairs = in_pairs && inner % 2 == 0;
-  const ReduceKind kind = rows    ? ReduceKind::kRows
-                          : pairs ? ReduceKind::kPairs
-                                  : ReduceKind::kSingles;
   const std::uint64_t width = pairs ? 2 : 1, unit = std::max<std::uint64_t>(width, lanes);
   const std::uint64_t row = reduced * inner;
   ReducePlan plan;
@@ -28,7 +22,7 @@ ReducePlan plan_reduction(std::uint64_t outer, std::uint64_t reduced, std::uint6
     const std::uint64_t in_row = inner == 1 ? total : inner;
     for (std::uint64_t at = worker.first, end = at + worker.outputs; at < end;) {
       ReduceCommand c;
-      c.kind = kind;
+      c.in_pairs = pairs;
       const std::uint64_t column = at % in_row;
       c.outers = column == 0 ? std::max<std::uint64_t>((end - at) / in_row, 1) : 1;
       const std::uint64_t columns = std::min(in_row - column, end - at);

@@ -8,16 +8,9 @@
 
 namespace superstep::vertex {
 
-/// How a codelet reduces the columns of a command.
-enum class ReduceKind : std::uint8_t {
-  kRows,     ///< dense rows of an even number of f32, two at a time
-  kPairs,    ///< two neighbouring columns of f32 at a time
-  kSingles,  ///< one column, or one row, at a time
-};
-
-/// Columns of one worker that lie at equal distances. Turns are columns, or pairs of them.
+/// Columns of one worker that lie at equal distances. Turns are columns, or pairs of neighbours.
 struct ReduceCommand {
-  ReduceKind kind = ReduceKind::kSingles;
+  bool in_pairs = false;
   std::uint64_t turns = 0;  ///< in each outer row
   std::uint64_t outers = 1;
   std::uint64_t element = 0;    ///< the first of the input
@@ -34,8 +27,8 @@ struct ReducePlan {
   std::vector<Worker> workers;
 };
 
-/// `in_pairs`: whether kRows and kPairs may be used; `lanes`: outputs of a word of the narrowest
-/// dtype.
+/// `in_pairs`: whether two neighbouring columns may be reduced at a time; `lanes`: outputs of a
+/// word of the narrowest dtype.
 [[nodiscard]] ReducePlan plan_reduction(std::uint64_t outer, std::uint64_t reduced,
                                         std::uint64_t inner, bool in_pairs, std::uint32_t lanes,
                                         std::uint32_t workers);
