@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "compiler/ops/op.h"
@@ -65,5 +66,17 @@ void partition(const Box& box, Side side,
 /// `outer` reads the result of `inner`, whose one box writes all of it densely: the copy straight
 /// from inner's source. False when no single box does it.
 [[nodiscard]] bool compose(const Box& outer, const Box& inner, Box& composed);
+
+/// Calls `visit` with the source and destination of every index of `axes`.
+inline void for_each_index(std::span<const Axis> axes, std::int64_t from, std::int64_t to,
+                           const auto& visit) {
+  if (axes.empty()) {
+    visit(from, to);
+    return;
+  }
+  for (std::int64_t i = 0; i < axes[0].size; ++i) {
+    for_each_index(axes.subspan(1), from + i * axes[0].from, to + i * axes[0].to, visit);
+  }
+}
 
 }  // namespace superstep
