@@ -68,9 +68,13 @@ class ProductLowering {
     result_ = values.type(op.results[0]).dtype;
   }
 
-  void lower(ValueId target, const std::vector<std::int64_t>& permutation) {
+  [[nodiscard]] const Product& product() const { return product_; }
+
+  /// What is left of the product once the result's dimensions are permuted; nothing to multiply
+  /// when that is a constant.
+  [[nodiscard]] bool prepare(ValueId target, const std::vector<std::int64_t>& permutation) {
     const TensorType& type = values_.type(target);
-    if (type.elements() == 0) return;
+    if (type.elements() == 0) return false;
     const DType right = values_.type(op_.operands[1]).dtype;
     if (product_.input != right || product_.input == DType::kI1) {
       throw Unsupported({{op_.location, "product of " + std::string(name_of(product_.input)) +
@@ -79,29 +83,74 @@ class ProductLowering {
     }
     if (product_.sizes.depth == 0) {
       values_.set_constant(target, HostTensor(type));
-      return;
+      return false;
     }
+    orient(permutation);
+    return true;
+  }
+
+  /// Decides what are rows, and where everything lies in the wanted result.
+  void orient(const std::vector<std::int64_t>& permutation) {
     set_result_axes(permutation);
     swap_to_result_order();
-    const DotProblem problem{product_.sizes,
-                             product_.input,
-                             result_,
-                             has_depth_inside(values_, product_.left),
-                             has_depth_inside(values_, product_.right),
-                             results_per_tile(type)};
-    product_.plan = plan_dot(builder_.machine(), problem);
+  }
+
+  /// What the planner needs to know, when the operands are lowered.
+  [[nodiscard]] DotProblem problem(const TensorType& type) {
+    return {product_.sizes,
+            product_.input,
+            result_,
+            has_depth_inside(values_, product_.left),
+            has_depth_inside(values_, product_.right),
+            results_per_tile(type)};
+  }
+
+  /// The same of a product that follows `before`, whose right operand is not lowered yet.
+  [[nodiscard]] DotProblem problem_after(const DotProblem& before, const TensorType& type) {
+    const auto nearest = [](const std::vector<Axis>& axes) {
+      std::int64_t stride = std::numeric_limits<std::int64_t>::max();
+      for (const Axis& axis : axes) {
+        if (axis.size > 1) stride = std::min(stride, axis.from);
+      }
+      return stride;
+    };
+    return {product_.sizes,
+            product_.input,
+            result_,
+            !before.left_depth_inside,
+            nearest(product_.right.depth) <= nearest(product_.right.free),
+            results_per_tile(type)};
+  }
+
+  /// Whether `product` has the same left operand with rows and depth exchanged.
+  [[nodiscard]] bool can_follow(const Product& product) const {
+    return product_.left.operand == product.left.operand && product_.left.batch.empty() &&
+           product.left.batch.empty() && product_.left.free == product.left.depth &&
+           product_.left.depth == product.left.free && product_.input == product.input;
+  }
+
+  /// Lowers the product; its rows stay on their tiles.
+  Place lower(ValueId target, const DotPlan& plan, const Product* before,
+              const std::optional<Place>& rows) {
+    const TensorType& type = values_.type(target);
+    product_.plan = plan;
     product_.tiles = builder_.layouts().tiles();
+    product_.rows_there = rows;
     product_.first_tile =
-        builder_.layouts().take_tiles(static_cast<std::uint32_t>(product_.plan.tiles()));
+        before != nullptr
+            ? before->first_tile
+            : builder_.layouts().take_tiles(static_cast<std::uint32_t>(product_.plan.tiles()));
     if (product_.plan.on_amp) {
       product_.column_group = vertex::AmpProduct{.operands = product_.input}.channels();
       product_.row_unit = product_.plan.row_unit();
-      finish(target, type, multiply_on_amp(builder_, values_, product_), DType::kF32);
-    } else {
-      const bool widens = product_.plan.depth_splits > 1 && is_float(product_.input);
-      const DType partial = widens ? DType::kF32 : result_;
-      finish(target, type, multiply_dense(builder_, values_, product_, partial), partial);
+      const Multiplied multiplied = multiply_on_amp(builder_, values_, product_);
+      finish(target, type, multiplied, DType::kF32);
+      return {multiplied.rows, multiplied.time};
     }
+    const bool widens = product_.plan.depth_splits > 1 && is_float(product_.input);
+    const DType partial = widens ? DType::kF32 : result_;
+    finish(target, type, multiply_dense(builder_, values_, product_, partial), partial);
+    return {};
   }
 
  private:
@@ -380,9 +429,42 @@ class ProductLowering {
 
 }  // namespace
 
-void lower_dot(ProgramBuilder& builder, Values& values, const Op& op,
-               std::optional<ValueId> transposed, const std::vector<std::int64_t>& permutation) {
-  ProductLowering(builder, values, op).lower(transposed.value_or(op.results[0]), permutation);
+std::optional<DotProblem> Products::follower_of(std::size_t number, const DotProblem& problem,
+                                                const Product& product) const {
+  for (std::size_t next = number + 1; next < all_.size(); ++next) {
+    const auto& [op, target, permutation] = all_[next];
+    if (std::ranges::find(op->operands, product.left.operand) == op->operands.end()) continue;
+    ProductLowering later(builder_, values_, *op);
+    later.orient(permutation);
+    if (later.can_follow(product)) return later.problem_after(problem, values_.type(target));
+  }
+  return std::nullopt;
+}
+
+void Products::lower(std::size_t number) {
+  const auto& [op, target, permutation] = all_[number];
+  ProductLowering product(builder_, values_, *op);
+  if (!product.prepare(target, permutation)) return;
+  const DotProblem problem = product.problem(values_.type(target));
+  const std::optional<DotProblem> later = follower_of(number, problem, product.product());
+  DotPlan plan = plan_dot(builder_.machine(), problem, later ? &*later : nullptr);
+  const RowsThere* before = nullptr;
+  for (const RowsThere& there : rows_there_) {
+    if (!product.can_follow(*there.product)) continue;
+    const auto next =
+        plan_following(builder_.machine(), problem, there.problem, there.product->plan);
+    if (!next || next->cycles >= plan.cycles) continue;
+    plan = *next;
+    before = &there;
+  }
+  if (before != nullptr) {
+    (void)product.lower(target, plan, before->product.get(), before->rows);
+    return;
+  }
+  const Place rows = product.lower(target, plan, nullptr, std::nullopt);
+  if (later && plan.on_amp) {
+    rows_there_.push_back({std::make_shared<const Product>(product.product()), problem, rows});
+  }
 }
 
 }  // namespace superstep

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/lower/values.h"
@@ -17,6 +19,7 @@ struct DotPlan {
   bool rows_inside = false;      ///< AMP: rows of one depth are neighbours
   bool transposes = false;       ///< AMP: weights come with columns as neighbours
   bool transposes_rows = false;  ///< AMP: rows of one depth come as neighbours
+  bool follows = false;          ///< AMP: rows lie where a product before this one had them
 
   /// AMP: the rows of a block are padded to a multiple.
   [[nodiscard]] std::int64_t row_unit() const { return rows_inside ? 2 : transposes_rows ? 4 : 1; }
@@ -40,12 +43,54 @@ struct DotProblem {
   std::int64_t results_per_tile = 32;                        ///< where partial sums are added
 };
 
-/// The plan with the least estimated cycles, by exhaustive search over splits.
-[[nodiscard]] DotPlan plan_dot(const MachineConfig& machine, const DotProblem& problem);
+/// The plan with the least estimated cycles, by exhaustive search over splits. `later` is a product
+/// of the same left operand with rows and depth exchanged, as that of a weight's gradient: it may
+/// follow this one, and the cycles of both count.
+[[nodiscard]] DotPlan plan_dot(const MachineConfig& machine, const DotProblem& problem,
+                               const DotProblem* later = nullptr);
 
-/// Lowers `stablehlo.dot_general` of floats. `transposed` is the value that takes the result with
-/// its dimensions permuted when that is its only use, `permutation` says how.
-void lower_dot(ProgramBuilder& builder, Values& values, const Op& op,
-               std::optional<ValueId> transposed, const std::vector<std::int64_t>& permutation);
+/// The plan of a product that takes its rows as they lie on the tiles of `before`, a product of the
+/// same left operand with rows and depth exchanged; nothing when it cannot.
+[[nodiscard]] std::optional<DotPlan> plan_following(const MachineConfig& machine,
+                                                    const DotProblem& problem,
+                                                    const DotProblem& before,
+                                                    const DotPlan& plan_before);
+
+/// A `stablehlo.dot_general` of floats, and the value that takes its result with its dimensions
+/// permuted.
+struct DotOp {
+  const Op* op = nullptr;
+  ValueId target{};
+  std::vector<std::int64_t> permutation;  ///< empty: as it is
+};
+
+struct Product;
+
+/// Lowers the products of a program one by one. Those that are still to come are known, so that one
+/// can leave an operand where a later one takes it.
+class Products {
+ public:
+  Products(ProgramBuilder& builder, Values& values, std::vector<DotOp> all)
+      : builder_(builder), values_(values), all_(std::move(all)) {}
+
+  /// Lowers product `number` of them; they come in ascending order.
+  void lower(std::size_t number);
+
+ private:
+  /// The rows of a product, on their tiles.
+  struct RowsThere {
+    std::shared_ptr<const Product> product;
+    DotProblem problem;
+    Place rows;
+  };
+  /// A later product that may take the rows of product `number`.
+  [[nodiscard]] std::optional<DotProblem> follower_of(std::size_t number, const DotProblem& problem,
+                                                      const Product& product) const;
+
+  ProgramBuilder& builder_;
+  Values& values_;
+  std::vector<DotOp> all_;
+  std::vector<RowsThere> rows_there_;
+};
 
 }  // namespace superstep

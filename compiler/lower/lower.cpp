@@ -1,6 +1,8 @@
 #include "compiler/lower/lower.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -26,6 +28,7 @@ class ModuleLowering {
     find_users();
     add_arguments();
     prefer_storage();
+    products_.emplace(builder_, values_, find_products());
     for (const Op& op : graph_.ops()) lower_op(op);
     store_results();
     fusion_.finish();
@@ -94,7 +97,7 @@ class ModuleLowering {
     } else if (const auto* rearrange = std::get_if<RearrangeLowering>(&lowering)) {
       if (!done_.contains(&op)) lower_rearrangement(op, rearrange->boxes(op, graph_));
     } else if (std::holds_alternative<DotLowering>(lowering)) {
-      lower_product(op);
+      products_->lower(product_numbers_.at(&op));
     } else {
       fusion_.add(op);
     }
@@ -133,18 +136,24 @@ class ModuleLowering {
     values_.set_view(result, std::move(pieces), ready);
   }
 
-  /// A product that is only transposed is computed transposed.
-  void lower_product(const Op& op) {
-    const auto& users = users_[index(op.results[0])];
-    if (users.size() == 1 && users[0] != nullptr &&
-        users[0]->definition->name == "stablehlo.transpose") {
-      done_.insert(users[0]);
-      const auto& permutation =
-          std::get<std::vector<std::int64_t>>(users[0]->attributes.at("permutation"));
-      lower_dot(builder_, values_, op, users[0]->results[0], permutation);
-      return;
+  /// The products in order. One that is only transposed is computed transposed.
+  [[nodiscard]] std::vector<DotOp> find_products() {
+    std::vector<DotOp> products;
+    for (const Op& op : graph_.ops()) {
+      if (!std::holds_alternative<DotLowering>(op.definition->lowering)) continue;
+      const auto& users = users_[index(op.results[0])];
+      product_numbers_[&op] = products.size();
+      if (users.size() == 1 && users[0] != nullptr &&
+          users[0]->definition->name == "stablehlo.transpose") {
+        done_.insert(users[0]);
+        products.push_back(
+            {&op, users[0]->results[0],
+             std::get<std::vector<std::int64_t>>(users[0]->attributes.at("permutation"))});
+      } else {
+        products.push_back({&op, op.results[0], {}});
+      }
     }
-    lower_dot(builder_, values_, op, std::nullopt, {});
+    return products;
   }
 
   void store_results() {
@@ -234,6 +243,8 @@ class ModuleLowering {
   std::vector<std::vector<const Op*>> users_;  ///< null stands for the caller
   std::vector<std::optional<BufferId>> arguments_;
   std::set<const Op*> done_;
+  std::map<const Op*, std::size_t> product_numbers_;
+  std::optional<Products> products_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "compiler/lower/dot.h"
 #include "compiler/lower/matmul_kernel.h"
@@ -46,7 +47,14 @@ class Planner {
         good_bytes_(machine.tile.memory_bytes / 3),
         most_bytes_(machine.tile.memory_bytes * 3 / 4) {}
 
-  DotPlan run() {
+  /// A product that may take over the rows of this one.
+  struct Later {
+    Planner* planner;
+    std::int64_t cycles_alone;
+  };
+
+  DotPlan run(std::optional<Later> later = std::nullopt) {
+    later_ = later;
     search({}, 1, 1, 1);
     if (const auto kernel = amp_kernel()) {
       const DotPlan plan{.on_amp = true,
@@ -60,6 +68,31 @@ class Planner {
       }
     }
     return *best_;
+  }
+
+  /// The plan on the rows of another product: its tiles stay, its depth is rows and its rows depth.
+  std::optional<DotPlan> following(const DotProblem& before, const DotPlan& plan) {
+    const DotSizes& sizes = before.sizes;
+    // Both take the rows as one dense block, without padding in either direction.
+    const bool is_dense = sizes.rows % kDenseUnit == 0 && sizes.depth % kDenseUnit == 0 &&
+                          plan.rows % kDenseUnit == 0 && plan.depth % kDenseUnit == 0;
+    const std::int64_t operand_bytes = plan.rows * plan.depth * input_bytes_;
+    if (!plan.on_amp || is_half() || !is_dense || plan.step_depth != plan.depth ||
+        sizes.batches != 1 || sizes.columns != sizes_.columns ||
+        operand_bytes > kMostBytesThatStay) {
+      return std::nullopt;
+    }
+    DotPlan next = plan;
+    std::swap(next.row_splits, next.depth_splits);
+    std::swap(next.rows, next.depth);
+    next.step_depth = next.depth;
+    next.rows_inside = !plan.rows_inside;
+    next.transposes = !problem_.right_depth_inside;
+    next.follows = true;
+    region0_bytes_ = kGoodBytesInRegion0;
+    if (!suits_amp(next) || bytes(next) > good_bytes_) return std::nullopt;
+    next.cycles = cycles_of(next);
+    return next;
   }
 
  private:
@@ -133,18 +166,22 @@ class Planner {
   }
 
   void consider(DotPlan plan) {
-    const std::int64_t rows = plan.batches * plan.rows * plan.depth * input_bytes_;
+    plan.cycles = cycles_of(plan);
+    keep(plan, bytes(plan));
+  }
+
+  [[nodiscard]] std::int64_t cycles_of(const DotPlan& plan) const {
+    const std::int64_t rows =
+        plan.follows ? 0 : plan.batches * plan.rows * plan.depth * input_bytes_;
     const std::int64_t columns = plan.batches * plan.columns * plan.depth * input_bytes_;
     const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
     const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
-    plan.cycles = steps * phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
-    plan.cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
+    std::int64_t cycles = steps * phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
+    cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
     const std::int64_t per_tile = problem_.results_per_tile;
-    plan.cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
-    if (plan.depth_splits > 1) {
-      plan.cycles += sum_cycles(per_tile, plan.depth_splits);
-    }
-    keep(plan, bytes(plan));
+    cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
+    if (plan.depth_splits > 1) cycles += sum_cycles(per_tile, plan.depth_splits);
+    return cycles;
   }
 
   /// Whether operands and vertex state fit region 0, and strides the codelets.
@@ -165,6 +202,7 @@ class Planner {
   /// Runs of words that a tile receives.
   [[nodiscard]] std::int64_t transfers(const DotPlan& plan) const {
     std::int64_t left = problem_.left_depth_inside ? plan.rows : plan.depth;
+    if (plan.follows) left = 0;
     std::int64_t right = problem_.right_depth_inside ? plan.columns : plan.depth;
     if (problem_.left_depth_inside) left *= divide_up(plan.depth, plan.step_depth);
     if (plan.on_amp && problem_.right_depth_inside) right *= plan.depth * input_bytes_ / 32;
@@ -218,20 +256,32 @@ class Planner {
     return cycles;
   }
 
+  /// Tier of size, cycles or bytes, bytes: the least is best.
+  using Rank = std::tuple<int, std::int64_t, std::int64_t>;
+
   void keep(const DotPlan& plan, std::int64_t bytes) {
-    const auto rank = [&](const DotPlan& of, std::int64_t size) {
-      const int tier = size <= good_bytes_ ? 0 : of.on_amp && size <= most_bytes_ ? 1 : 2;
-      return std::tuple(tier, tier < 2 ? of.cycles : size, size);
-    };
     amp_fits_ |= plan.on_amp && bytes <= most_bytes_;
-    if (best_ && rank(plan, bytes) >= rank(*best_, best_bytes_)) return;
+    const int tier = bytes <= good_bytes_ ? 0 : plan.on_amp && bytes <= most_bytes_ ? 1 : 2;
+    const Rank rank{tier, tier < 2 ? cycles_with_later(plan) : bytes, bytes};
+    if (best_ && rank >= best_rank_) return;
     best_ = plan;
-    best_bytes_ = bytes;
+    best_rank_ = rank;
+  }
+
+  [[nodiscard]] std::int64_t cycles_with_later(const DotPlan& plan) const {
+    if (!later_) return plan.cycles;
+    const std::optional<DotPlan> next = later_->planner->following(problem_, plan);
+    const std::int64_t alone = later_->cycles_alone;
+    return plan.cycles + (next ? std::min(next->cycles, alone) : alone);
   }
 
   static constexpr std::int64_t kMostTransposedPitch = 511 * 8;
   static constexpr std::int64_t kMostSteps = 64;
   static constexpr std::int64_t kTransposeCycles = 70;
+  /// Inputs of a block of weights: the codelets pad neither rows nor depth of multiples.
+  static constexpr std::int64_t kDenseUnit = 8;
+  /// Rows that stay in region 0 until another product takes them are in the way of others.
+  static constexpr std::int64_t kMostBytesThatStay = 16 * 1024;
 
   const MachineConfig& machine_;
   const DotProblem& problem_;
@@ -242,15 +292,24 @@ class Planner {
   /// units they may take more: what then does not fit is planned again without them.
   std::int64_t good_bytes_, most_bytes_;
   std::optional<DotPlan> best_;
-  std::int64_t best_bytes_ = 0;
+  Rank best_rank_;
   std::int64_t region0_bytes_ = kGoodBytesInRegion0;
   bool amp_fits_ = false;
+  std::optional<Later> later_;
 };
 
 }  // namespace
 
-DotPlan plan_dot(const MachineConfig& machine, const DotProblem& problem) {
-  return Planner(machine, problem).run();
+DotPlan plan_dot(const MachineConfig& machine, const DotProblem& problem, const DotProblem* later) {
+  Planner planner(machine, problem);
+  if (later == nullptr) return planner.run();
+  Planner follower(machine, *later);
+  return planner.run(Planner::Later{&follower, Planner(machine, *later).run().cycles});
+}
+
+std::optional<DotPlan> plan_following(const MachineConfig& machine, const DotProblem& problem,
+                                      const DotProblem& before, const DotPlan& plan_before) {
+  return Planner(machine, problem).following(before, plan_before);
 }
 
 }  // namespace superstep

@@ -14,10 +14,13 @@ IndexRange part(std::int64_t number, std::int64_t block, std::int64_t total) {
 
 TileId tile_of(const Product& p, std::int64_t batch, std::int64_t depth, std::int64_t row,
                std::int64_t column) {
-  // Columns innermost: the two tiles of a pair share their rows.
+  // Columns innermost: the two tiles of a pair share their rows. What follows another product has
+  // its rows where those of the other's depth are.
   const DotPlan& plan = p.plan;
+  const std::int64_t block =
+      plan.follows ? row * plan.depth_splits + depth : depth * plan.row_splits + row;
   const std::int64_t place =
-      ((batch * plan.depth_splits + depth) * plan.row_splits + row) * plan.column_splits + column;
+      (batch * plan.depth_splits * plan.row_splits + block) * plan.column_splits + column;
   return TileId{(p.first_tile + static_cast<std::uint32_t>(place)) % p.tiles};
 }
 

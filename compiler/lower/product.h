@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "compiler/lower/dot.h"
@@ -44,6 +45,8 @@ struct Product {
   DType input = DType::kF32;
   DotPlan plan;
   std::uint32_t first_tile = 0, tiles = 1;
+  /// A product whose plan follows another's: that one's rows where they lie.
+  std::optional<Place> rows_there;
   std::int64_t column_group = 0;  ///< columns of a group; 0: all of a block
   std::int64_t row_unit = 1;      ///< rows of a block are padded to a multiple
 
@@ -112,6 +115,7 @@ struct Gathering {
 struct Multiplied {
   BufferId products{};
   Time time;
+  BufferId rows{};  ///< AMP: the left operand of the last step
 };
 
 /// A buffer for the products, an interval for each block.

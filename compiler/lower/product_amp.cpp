@@ -31,7 +31,7 @@ class AmpLowering {
     builder_.mutable_buffer(products_).region = Buffer::Region::kInterleaved;
     Time time;
     for (std::int64_t step = 0; step < product_.steps(); ++step) time = run(step, time);
-    return {products_, time};
+    return {products_, time, rows_};
   }
 
  private:
@@ -40,18 +40,27 @@ class AmpLowering {
     step_ = step;
     left_ = of_step(product_.left_blocks());
     right_ = of_step(product_.right_blocks());
-    Gathering rows = gather(values_, product_.left, left_,
-                            [&](const OperandBlock& block) { return rows_layout(block); });
+    Gathering rows;
+    if (!product_.rows_there) {
+      rows = gather(values_, product_.left, left_,
+                    [&](const OperandBlock& block) { return rows_layout(block); });
+    }
     Gathering weights = gather(values_, product_.right, right_, [&](const OperandBlock& block) {
       return product_.plan.transposes ? columns_layout(block) : weights_layout(block);
     });
     const Time ready = std::max({before, rows.ready, weights.ready});
-    add_zeros(rows, false);
+    Time time;
+    if (product_.rows_there) {
+      rows_ = product_.rows_there->buffer;
+      time = product_.rows_there->time;
+    } else {
+      add_zeros(rows, false);
+      rows_ = add(product_.input, rows.intervals, ".rows", Buffer::Region::kFirst);
+      time = bring(rows, false, ready);
+    }
     add_zeros(weights, true);
-    rows_ = add(product_.input, rows.intervals, ".rows", Buffer::Region::kFirst);
     weights_ = add(product_.input, weights.intervals, ".weights", Buffer::Region::kInterleaved);
-    const Time rows_there = bring(rows, false, ready);
-    const Time time = std::max(rows_there, bring(weights, true, ready));
+    time = std::max(time, bring(weights, true, ready));
     multiply(time);
     return time;
   }

@@ -25,6 +25,30 @@ HostTensor whole_numbers(const TensorType& type, int seed) {
   return tensor;
 }
 
+/// The program's results are the reference's; returns the program.
+LoweredProgram expect_agrees(const std::string& text, const char* machine) {
+  const Module module = import_stablehlo(text, "test.mlir");
+  std::vector<HostTensor> arguments;
+  for (const ValueId argument : module.main.arguments()) {
+    arguments.push_back(
+        whole_numbers(module.main.type(argument), static_cast<int>(2 * arguments.size() + 1)));
+  }
+  std::vector<TensorType> types;
+  for (const ValueId result : module.main.results()) types.push_back(module.main.type(result));
+  LoweredProgram program = lower(module, load_machine(machine));
+  const std::vector<HostTensor> found = PlanInterpreter(program).run(arguments, types);
+  const std::vector<HostTensor> expected = evaluate(module.main, arguments);
+  for (std::size_t r = 0; r < types.size(); ++r) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(types[r].elements()); ++i) {
+      if (read_float(found[r], i) == read_float(expected[r], i)) continue;
+      ADD_FAILURE() << "result " << r << ", element " << i << ": " << read_float(found[r], i)
+                    << " in place of " << read_float(expected[r], i);
+      return program;
+    }
+  }
+  return program;
+}
+
 void expect_amp_product(const std::string& a, const std::string& b, const std::string& result,
                         const std::string& dimensions, const char* machine = "small64") {
   SCOPED_TRACE(a + " " + dimensions + " " + b);
@@ -33,19 +57,10 @@ void expect_amp_product(const std::string& a, const std::string& b, const std::s
       "%c = stablehlo.dot_general %a, %b, {3} : (tensor<{0}>, tensor<{1}>) -> tensor<{2}>\n"
       "return %c : tensor<{2}>\n}}",
       a, b, result, dimensions);
-  const Module module = import_stablehlo(text, "test.mlir");
-  const TensorType type = module.main.type(module.main.results()[0]);
-  const std::vector<HostTensor> arguments{whole_numbers(module.main.type(ValueId{0}), 1),
-                                          whole_numbers(module.main.type(ValueId{1}), 3)};
-  const LoweredProgram program = lower(module, load_machine(machine));
+  const LoweredProgram program = expect_agrees(text, machine);
   EXPECT_TRUE(std::ranges::any_of(program.codelets, [](const CodeletSpec& spec) {
     return std::holds_alternative<AmpProductSpec>(spec);
   }));
-  const HostTensor found = PlanInterpreter(program).run(arguments, std::vector{type})[0];
-  const HostTensor expected = evaluate(module.main, arguments)[0];
-  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
-    ASSERT_EQ(read_float(found, i), read_float(expected, i)) << "element " << i;
-  }
 }
 
 TEST(Products, UseTheAmpHoweverOperandsLie) {
@@ -98,6 +113,51 @@ TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
     EXPECT_TRUE(
         plan_dot(bow, {.sizes = {1, size, size, size}, .right_depth_inside = false}).on_amp);
   }
+}
+
+/// A layer and the gradient of its weights: activations of `batch` by `inputs`.
+LoweredProgram lower_layer(int batch, int inputs, int outputs, const char* machine) {
+  return expect_agrees(
+      fmt::format(
+          "func.func @main(%x: tensor<{0}x{1}xf32>, %w: tensor<{1}x{2}xf32>, %d: "
+          "tensor<{0}x{2}xf32>) -> (tensor<{0}x{2}xf32>, tensor<{1}x{2}xf32>) {{\n"
+          "%y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<{0}x{1}xf32>, "
+          "tensor<{1}x{2}xf32>) -> tensor<{0}x{2}xf32>\n"
+          "%g = stablehlo.dot_general %d, %x, contracting_dims = [0] x [0] : (tensor<{0}x{2}xf32>, "
+          "tensor<{0}x{1}xf32>) -> tensor<{2}x{1}xf32>\n"
+          "%t = stablehlo.transpose %g, dims = [1, 0] : (tensor<{2}x{1}xf32>) -> "
+          "tensor<{1}x{2}xf32>\n"
+          "return %y, %t : tensor<{0}x{2}xf32>, tensor<{1}x{2}xf32>\n}}",
+          batch, inputs, outputs),
+      machine);
+}
+
+std::ptrdiff_t buffers_of_rows(const LoweredProgram& program) {
+  return std::ranges::count_if(program.buffers,
+                               [](const Buffer& b) { return b.name.ends_with(".rows"); });
+}
+
+TEST(Products, TakeTheRowsOfAnEarlierProductWhereTheyLie) {
+  EXPECT_EQ(buffers_of_rows(lower_layer(64, 104, 48, "small64")), 1);
+  EXPECT_EQ(buffers_of_rows(lower_layer(32, 40, 77, "tiny4")), 1);
+  // Rows or depth that would be padded in one of the two.
+  EXPECT_EQ(buffers_of_rows(lower_layer(30, 40, 77, "tiny4")), 2);
+  EXPECT_EQ(buffers_of_rows(lower_layer(32, 39, 77, "tiny4")), 2);
+}
+
+TEST(Products, ArePlannedWithTheOneThatFollows) {
+  const MachineConfig bow = load_machine("bow");
+  const DotProblem forward{.sizes = {1, 128, 512, 784}, .right_depth_inside = false};
+  const DotProblem gradient{.sizes = {1, 784, 512, 128},
+                            .left_depth_inside = false,
+                            .right_depth_inside = false,
+                            .results_per_tile = 276};
+  const DotPlan alone = plan_dot(bow, forward), first = plan_dot(bow, forward, &gradient);
+  const std::optional<DotPlan> second = plan_following(bow, gradient, forward, first);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->rows, first.depth);
+  EXPECT_EQ(second->depth, first.rows);
+  EXPECT_LT(first.cycles + second->cycles, alone.cycles + plan_dot(bow, gradient).cycles);
 }
 
 }  // namespace
