@@ -51,6 +51,13 @@ bool earlier(const Trap& a, const Trap& b) {
   return std::tie(a.cycle, a.tile, a.context) < std::tie(b.cycle, b.tile, b.context);
 }
 
+/// What a tile did until it stopped, side by side for those who look at all tiles.
+struct TileWork {
+  std::uint64_t instructions = 0;     ///< of its workers, since boot
+  std::span<const PortEvent> events;  ///< until its next run
+  TileLaunches launches;
+};
+
 /// One run of an image: the tiles, their barrier, the fabric and the host in one time.
 class Machine {
  public:
@@ -66,6 +73,12 @@ class Machine {
         arena_(static_cast<int>(std::max(1U, options.threads))) {
     boot();
   }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  /// The memory of many tiles takes as long to give back as to fill.
+  ~Machine() {
+    for_each_tile([&](std::size_t i) { const Tile gone = std::move(tiles_[i]); });
+  }
 
   RunResult run();
 
@@ -74,6 +87,7 @@ class Machine {
   void for_each_tile(const Body& body);
   void boot();
   void run_tiles();
+  void note_work(std::size_t i);
   void move_words();
   void resume_tiles();
   void visit_host();
@@ -98,6 +112,7 @@ class Machine {
   std::vector<Cycles> skew_;               ///< by entry
   std::vector<Arrival> arrivals_;          ///< by entry, of the current superstep
   std::vector<TileStop> stops_;            ///< by entry, of the current superstep
+  std::vector<TileWork> work_;             ///< by entry, of the current superstep
   std::vector<std::uint32_t> sync_pc_;     ///< by entry: the sync that began this superstep
   std::vector<std::uint64_t> last_event_;  ///< by entry: one past the last port event, 0 without
   std::vector<std::uint8_t> resumed_;      ///< by entry: it used the words of this superstep
@@ -123,6 +138,7 @@ void Machine::for_each_tile(const Body& body) {
 void Machine::boot() {
   const std::size_t count = image_.entries.size();
   tiles_.reserve(count);
+  std::vector<std::vector<const Segment*>> segments_of(count);
   std::vector<std::size_t> entry_of(image_.machine.tiles(), count);
   for (const TileEntry& entry : image_.entries) {
     SUPERSTEP_CHECK(index(entry.tile) < entry_of.size(), "an entry names a tile past the last");
@@ -132,20 +148,23 @@ void Machine::boot() {
   }
   for (const Segment& segment : image_.segments) {
     for (const TileId tile : segment.tiles) {
-      if (entry_of[index(tile)] == count) continue;
-      const bool inside = tiles_[entry_of[index(tile)]].memory().write(
-          segment.address, std::as_bytes(std::span(segment.bytes)));
-      SUPERSTEP_CHECK(inside,
-                      fmt::format("a segment at {:#x} lies outside tile memory", segment.address));
+      if (entry_of[index(tile)] != count) segments_of[entry_of[index(tile)]].push_back(&segment);
     }
   }
-  for (std::size_t i = 0; i < count; ++i) {
+  for_each_tile([&](std::size_t i) {
+    for (const Segment* segment : segments_of[i]) {
+      const bool inside =
+          tiles_[i].memory().write(segment->address, std::as_bytes(std::span(segment->bytes)));
+      SUPERSTEP_CHECK(inside,
+                      fmt::format("a segment at {:#x} lies outside tile memory", segment->address));
+    }
     if (options_.check_races) tiles_[i].check_races();
     if (options_.interrupted) tiles_[i].poll(options_.interrupted);
     tiles_[i].boot(image_.entries[i].pc);
-  }
+  });
   arrivals_.resize(count);
   stops_.resize(count);
+  work_.resize(count);
   sync_pc_.resize(count);
   last_event_.resize(count);
   resumed_.resize(count);
@@ -167,11 +186,17 @@ void Machine::add_tile_faults() {
   }
 }
 
+/// In the thread that ran the tile, and has its contexts at hand.
+void Machine::note_work(std::size_t i) {
+  work_[i] = {tiles_[i].worker_instructions(), tiles_[i].port_events(), tiles_[i].launches()};
+}
+
 /// Runs every tile until it waits, faults, or needs the words of this superstep's exchange.
 void Machine::run_tiles() {
   for_each_tile([&](std::size_t i) {
     tiles_[i].clear_port_events();
     stops_[i] = tiles_[i].run((first_ ? Cycles() : begin_ + skew_[i]).value());
+    note_work(i);
   });
   std::fill(last_event_.begin(), last_event_.end(), 0);
   std::fill(resumed_.begin(), resumed_.end(), std::uint8_t{0});
@@ -183,11 +208,11 @@ void Machine::move_words() {
   std::vector<FabricPort> ports;
   std::vector<std::size_t> entries;
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    const std::vector<PortEvent>& events = tiles_[i].port_events();
-    if (events.empty()) continue;
+    if (work_[i].events.empty()) continue;
     TileMemory& memory = tiles_[i].memory();
-    ports.push_back(
-        {tiles_[i].id(), events, {reinterpret_cast<std::byte*>(memory.data()), memory.size()}});
+    ports.push_back({image_.entries[i].tile,
+                     work_[i].events,
+                     {reinterpret_cast<std::byte*>(memory.data()), memory.size()}});
     entries.push_back(i);
   }
   if (ports.empty()) return;
@@ -220,10 +245,11 @@ void Machine::resume_tiles() {
     tiles_[i].clear_port_events();
     resumed_[i] = 1;
     stops_[i] = tiles_[i].resume();
+    note_work(i);
   });
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    if (!resumed_[i] || tiles_[i].port_events().empty()) continue;
-    const PortEvent& event = tiles_[i].port_events().front();
+    if (!resumed_[i] || work_[i].events.empty()) continue;
+    const PortEvent& event = work_[i].events.front();
     add_trap(Cycles(event.cycle), tiles_[i].id(), "supervisor", event.pc,
              "an exchange instruction after this superstep's words were used; a sync must come "
              "between them");
@@ -253,7 +279,7 @@ void Machine::visit_host() {
 bool Machine::open_barrier() {
   const MachineConfig& machine = image_.machine;
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    arrivals_[i] = {tiles_[i].id(), Cycles(stops_[i].cycle), stops_[i].zone, stops_[i].pc};
+    arrivals_[i] = {image_.entries[i].tile, Cycles(stops_[i].cycle), stops_[i].zone, stops_[i].pc};
   }
   const std::size_t critical = critical_of(arrivals_);
   const Arrival& last = arrivals_[critical];
@@ -316,12 +342,13 @@ void Machine::name_steps(SuperstepRecord& record) const {
   record.step = steps_.none();
   record.exchange_step = steps_.none();
   for (std::size_t i = 0; i < tiles_.size() && !first_; ++i) {
-    record.exchange_step = steps_.find(tiles_[i].id(), sync_pc_[i]);
+    record.exchange_step = steps_.find(image_.entries[i].tile, sync_pc_[i]);
     if (record.exchange_step != steps_.none()) break;
   }
   const auto launch_of = [&](std::size_t i) {
-    const TileLaunches& launches = tiles_[i].launches();
-    return launches.count == 0 ? steps_.none() : steps_.find(tiles_[i].id(), launches.first_pc);
+    const TileLaunches& launches = work_[i].launches;
+    return launches.count == 0 ? steps_.none()
+                               : steps_.find(image_.entries[i].tile, launches.first_pc);
   };
   record.step = launch_of(critical_of(arrivals_));
   for (std::size_t i = 0; i < tiles_.size() && record.step == steps_.none(); ++i) {
@@ -334,7 +361,7 @@ void Machine::name_steps(SuperstepRecord& record) const {
 void Machine::record_superstep(Cycles opening, bool host) {
   std::uint64_t instructions = 0;
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    instructions += tiles_[i].worker_instructions();
+    instructions += work_[i].instructions;
     const std::uint64_t arrival = arrivals_[i].cycle.value();
     const std::uint64_t ports_done = std::clamp(last_event_[i], begin_.value(), arrival);
     phases_[i] = {};
@@ -350,7 +377,7 @@ void Machine::record_superstep(Cycles opening, bool host) {
     record.number = totals.supersteps;
     record.begin = begin_;
     record.end = opening;
-    record.critical = tiles_[critical].id();
+    record.critical = image_.entries[critical].tile;
     if (host) {
       record.host = opening - begin_;
       record.host_bytes = visit_.bytes;

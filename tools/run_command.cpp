@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -25,12 +26,18 @@
 namespace superstep {
 namespace {
 
-volatile std::sig_atomic_t interrupt_asked = 0;
+std::atomic<bool> interrupt_asked = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-void ask_interrupt(int) {
+void ask_interrupt(int signal) {
   // The second one ends the process at once.
-  std::signal(SIGINT, SIG_DFL);
-  interrupt_asked = 1;
+  std::signal(signal, SIG_DFL);
+  interrupt_asked = true;
+}
+
+/// From now on a request to end the process ends the run, with a whole trace of what is finished.
+void take_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, ask_interrupt);
 }
 
 double tolerance(const Options& options, const std::string& name, double otherwise) {
@@ -162,7 +169,6 @@ Options run_options() {
 }
 
 ExitCode run_command(const Options& options) {
-  std::signal(SIGINT, ask_interrupt);
   const std::string path = options.words()[0];
   const auto level = trace_level(options.get("trace").value_or("superstep"));
   if (!level)
@@ -199,6 +205,7 @@ ExitCode run_command(const Options& options) {
       load_arguments(image.arguments, options.list("input"), parameters);
   check(image, arguments, run.calls);
 
+  take_interrupts();
   // Without -o the trace only feeds the report.
   const bool keep_trace = options.has("trace-file");
   const std::filesystem::path trace_path =
@@ -219,7 +226,7 @@ ExitCode run_command(const Options& options) {
         record.step < image.info.steps.size() ? image.info.steps[record.step].name : ""));
   };
   run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
-  run.interrupted = [] { return interrupt_asked != 0; };
+  run.interrupted = [] { return interrupt_asked.load(std::memory_order_relaxed); };
   progress.stage("simulate");
   const auto begin = std::chrono::steady_clock::now();
   const RunResult result = run_image(image, arguments, run);

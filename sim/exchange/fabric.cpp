@@ -74,6 +74,7 @@ class Fabric::Phase {
       connect(p);
       check_elements(p);
       check_order(p);
+      stage(p);
     });
     FabricResult result;
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
@@ -93,7 +94,7 @@ class Fabric::Phase {
     if (result.fault) {
       result.bytes = 0;
     } else {
-      move_words();
+      each_port([this](std::uint32_t p) { write_staged(p); });
     }
     return result;
   }
@@ -341,26 +342,29 @@ class Fabric::Phase {
     }
   }
 
-  void move_words() {
-    // Every word is read before the first is written: a tile may send what it later overwrites.
-    const std::uint32_t base = machine_.tile.memory_base;
-    each_port([&](std::uint32_t p) {
-      std::size_t size = 0;
-      for (const Run& run : sides_[p].receives) size += run.bytes();
-      sides_[p].staged.resize(size);
-      std::byte* to = sides_[p].staged.data();
-      for (const Run& run : sides_[p].receives) {
-        std::memcpy(to, ports_[run.other].memory.data() + (run.other_address - base), run.bytes());
-        to += run.bytes();
-      }
-    });
-    each_port([&](std::uint32_t p) {
-      const std::byte* from = sides_[p].staged.data();
-      for (const Run& run : sides_[p].receives) {
-        std::memcpy(ports_[p].memory.data() + (run.address - base), from, run.bytes());
-        from += run.bytes();
-      }
-    });
+  /// Takes a copy of the words that a port receives: every word is read before the first is
+  /// written, since a tile may send what it later overwrites.
+  void stage(std::uint32_t port) {
+    Side& side = sides_[port];
+    if (side.fault) return;
+    std::size_t size = 0;
+    for (const Run& run : side.receives) size += run.bytes();
+    side.staged.resize(size);
+    std::byte* to = side.staged.data();
+    for (const Run& run : side.receives) {
+      const std::byte* memory = ports_[run.other].memory.data();
+      std::memcpy(to, memory + (run.other_address - machine_.tile.memory_base), run.bytes());
+      to += run.bytes();
+    }
+  }
+
+  void write_staged(std::uint32_t port) {
+    const std::byte* from = sides_[port].staged.data();
+    for (const Run& run : sides_[port].receives) {
+      std::byte* memory = ports_[port].memory.data();
+      std::memcpy(memory + (run.address - machine_.tile.memory_base), from, run.bytes());
+      from += run.bytes();
+    }
   }
 
   const MachineConfig& machine_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -212,6 +213,25 @@ TEST(Run, StopsBetweenSuperstepsWhenInterrupted) {
   EXPECT_TRUE(result.interrupted);
   EXPECT_FALSE(result.trap);
   EXPECT_EQ(result.totals.supersteps, 2u);
+}
+
+TEST(Run, StopsInsideASuperstepWithoutEndWhenInterrupted) {
+  const char* const programs[] = {
+      "sync 3\n setzi $m0, worker\n setzi $m1, 0x80000\n runall $m0, $m1, 0\n sync 2\n sync 15\n"
+      ".align 8\nworker:\n bri worker\n",
+      "sync 3\nagain:\n bri again\n"};
+  for (const char* program : programs) {
+    ProgramImage image = image_of(3);
+    for (std::uint32_t tile = 0; tile < 3; ++tile) add_program(image, tile, program);
+    RunOptions options;
+    options.threads = 2;
+    std::atomic<int> polls = 0;
+    options.interrupted = [&] { return ++polls > 2; };
+    const RunResult result = run_image(image, {}, options);
+    EXPECT_TRUE(result.interrupted);
+    EXPECT_FALSE(result.trap);
+    EXPECT_EQ(result.totals.supersteps, 1u);
+  }
 }
 
 }  // namespace

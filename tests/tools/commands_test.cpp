@@ -131,13 +131,16 @@ TEST(Commands, UnsupportedOpsAreRefusedWithTheirPlaces) {
 }
 
 TEST(Commands, AnInterruptedRunLeavesItsTrace) {
-  const std::string trace = (scratch_folder() / "run.h5").string();
-  const ProgramRun run = superstep(
-      "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat 1000000 "
-      "-o " +
-      trace + " & pid=$!; until [ -s " + trace + ".part ]; do :; done; kill -INT $pid; wait $pid");
-  EXPECT_EQ(run.code, 130) << run.err;
-  EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
+  for (const std::string signal : {"INT", "TERM"}) {
+    const std::string trace = (scratch_folder() / (signal + ".h5")).string();
+    const ProgramRun run = superstep(
+        "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat 1000000 "
+        "-o " +
+        trace + " & pid=$!; until [ -s " + trace + ".part ]; do :; done; kill -" + signal +
+        " $pid; wait $pid");
+    EXPECT_EQ(run.code, 130) << run.err;
+    EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
+  }
 }
 
 TEST(Commands, AKilledRunIsRepaired) {
