@@ -26,6 +26,8 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   simple.main = fold_constants(simple.main);
   stage("merge equal ops");
   simple.main = merge_equal_ops(simple.main);
+  stage("compare extremes");
+  simple.main = compare_extremes(simple.main);
   stage("remove unused ops");
   simple.main = remove_unused_ops(simple.main);
   if (auto tensors = oversized(simple, machine)) {

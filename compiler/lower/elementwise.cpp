@@ -35,7 +35,14 @@ LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
   if (LayoutPtr preferred = values_.preferred(result)) return preferred;
   LayoutPtr best;
   Time latest;
+  std::vector<ValueId> operands = op.operands;
   for (const ValueId operand : op.operands) {
+    const auto waiting = waiting_.find(operand);
+    if (waiting == waiting_.end()) continue;
+    const std::vector<ValueId>& its = waiting->second->operands;
+    operands.insert(operands.end(), its.begin(), its.end());
+  }
+  for (const ValueId operand : operands) {
     if (values_.elements(operand) != values_.elements(result)) continue;
     const LayoutPtr layout = values_.layout(operand);
     if (!layout || (best && values_.time(operand) <= latest)) continue;
@@ -45,36 +52,53 @@ LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
   return best ? best : builder_.layouts().of(values_.type(result));
 }
 
+std::vector<const Op*> ElementwiseFusion::with_waiting(const Op& op) {
+  std::vector<const Op*> ops;
+  for (const ValueId operand : op.operands) {
+    if (const auto waiting = waiting_.extract(operand)) ops.push_back(waiting.mapped());
+  }
+  ops.push_back(&op);
+  return ops;
+}
+
 void ElementwiseFusion::add(const Op& op) {
   const std::int64_t elements = values_.elements(op.results[0]);
   const LayoutPtr layout = layout_for(op);
-  const Origin origin = values_.origin(op);
+  const std::vector<const Op*> ops = with_waiting(op);
   Time time;
-  std::vector<ValueId> fused;
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    const ValueId operand = op.operands[i];
-    if (values_.repeated_bits(operand)) continue;
-    if (values_.is_fused(operand) && values_.layout(operand) == layout) {
-      fused.push_back(operand);
-      time = std::max(time, values_.time(operand));
-      continue;
+  std::vector<ValueId> fused, inside;
+  for (const Op* one : ops) {
+    const Origin origin = values_.origin(*one);
+    for (std::size_t i = 0; i < one->operands.size(); ++i) {
+      const ValueId operand = one->operands[i];
+      if (values_.repeated_bits(operand) || std::ranges::find(inside, operand) != inside.end()) {
+        continue;
+      }
+      if (values_.is_fused(operand) && values_.layout(operand) == layout) {
+        fused.push_back(operand);
+        time = std::max(time, values_.time(operand));
+        continue;
+      }
+      Place place;
+      Input& input = inputs_[{one, i}];
+      if (const auto broadcast = values_.broadcast(operand, elements, layout, origin)) {
+        place = broadcast->place;
+        input = {place.buffer, broadcast->access, broadcast->period};
+      } else {
+        place = values_.stored(operand, layout);
+        input = {place.buffer, vertex::Access::kVector, 1};
+      }
+      time = std::max(time, place.time);
     }
-    Place place;
-    Input& input = inputs_[{&op, i}];
-    if (const auto broadcast = values_.broadcast(operand, elements, layout, origin)) {
-      place = broadcast->place;
-      input = {place.buffer, broadcast->access, broadcast->period};
-    } else {
-      place = values_.stored(operand, layout);
-      input = {place.buffer, vertex::Access::kVector, 1};
-    }
-    time = std::max(time, place.time);
+    inside.insert(inside.end(), one->results.begin(), one->results.end());
   }
   for (const ValueId operand : fused) {
     if (values_.time(operand) != time) values_.stored(operand);
   }
-  for (const ValueId result : op.results) values_.set_fused(result, time, layout);
-  group(time, layout).ops.push_back(&op);
+  for (const Op* one : ops) {
+    for (const ValueId result : one->results) values_.set_fused(result, time, layout);
+    group(time, layout).ops.push_back(one);
+  }
 }
 
 ElementwiseFusion::Group& ElementwiseFusion::group(Time time, const LayoutPtr& layout) {

@@ -16,6 +16,9 @@ class ElementwiseFusion {
 
   /// Schedules an op; its code comes with `finish`.
   void add(const Op& op);
+  /// Schedules an op only when the first of its users is added, as part of that one's vertex. All
+  /// of them are added.
+  void add_with_user(const Op& op) { waiting_[op.results[0]] = &op; }
   /// Emits the vertices of all ops. Every use of a value outside of its group has asked for its
   /// storage by now.
   void finish();
@@ -35,6 +38,8 @@ class ElementwiseFusion {
   };
 
   [[nodiscard]] LayoutPtr layout_for(const Op& op);
+  /// The ops that have waited for `op`, then `op`.
+  std::vector<const Op*> with_waiting(const Op& op);
   Group& group(Time time, const LayoutPtr& layout);
   [[nodiscard]] std::vector<Group> parts(const Group& group) const;
   void emit(const Group& part);
@@ -43,6 +48,7 @@ class ElementwiseFusion {
   Values& values_;
   const Graph& graph_;
   std::vector<Group> groups_;
+  std::map<ValueId, const Op*> waiting_;  ///< by result
   std::map<std::pair<const Op*, std::size_t>, Input>
       inputs_;  ///< operands that no op of the group computes
 };

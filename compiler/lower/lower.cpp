@@ -98,9 +98,35 @@ class ModuleLowering {
       if (!done_.contains(&op)) lower_rearrangement(op, rearrange->boxes(op, graph_));
     } else if (std::holds_alternative<DotLowering>(lowering)) {
       products_->lower(product_numbers_.at(&op));
+    } else if (is_cheaper_than_its_result(op)) {
+      fusion_.add_with_user(op);
     } else {
       fusion_.add(op);
     }
+  }
+
+  static bool is_elementwise(const Op& op) {
+    return std::holds_alternative<ElementwiseLowering>(op.definition->lowering);
+  }
+
+  /// Whether users had better compute a result themselves: booleans take a byte, which neither
+  /// vertices nor exchanges handle well, and comparing with a constant takes no more than what is
+  /// kept for others anyway.
+  [[nodiscard]] bool is_cheaper_than_its_result(const Op& op) const {
+    if (op.definition->name != "stablehlo.compare" || !values_.repeated_bits(op.operands[1])) {
+      return false;
+    }
+    const ValueId result = op.results[0], operand = op.operands[0];
+    const auto computes = [&](const Op* user) {
+      return user != nullptr && is_elementwise(*user) &&
+             values_.elements(user->results[0]) == values_.elements(result);
+    };
+    const auto keeps = [&](const Op* user) { return user == nullptr || !is_elementwise(*user); };
+    const auto& users = users_[index(result)];
+    return !users.empty() && std::ranges::all_of(users, computes) &&
+           std::ranges::any_of(users_[index(operand)], keeps) && values_.root(operand) == operand &&
+           !values_.constant(operand) && !values_.repeated_bits(operand) &&
+           values_.elements(operand) > 1;
   }
 
   void lower_rearrangement(const Op& op, const std::vector<StridedBox>& strided) {

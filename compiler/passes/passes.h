@@ -18,6 +18,10 @@ namespace superstep {
 /// Keeps the first of ops that compute the same.
 [[nodiscard]] Graph merge_equal_ops(const Graph& graph);
 
+/// Compares the larger or smaller of two values with one of them in place of the other, as the
+/// gradient of `max(x, 0)` does: when the extreme is kept anyway, the comparison need not be.
+[[nodiscard]] Graph compare_extremes(const Graph& graph);
+
 /// Removes ops whose results nothing uses. Arguments stay.
 [[nodiscard]] Graph remove_unused_ops(const Graph& graph);
 

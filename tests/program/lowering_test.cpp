@@ -50,6 +50,12 @@ void expect_equal(const HostTensor& found, const HostTensor& expected, double to
   }
 }
 
+Module simplified_module(Module module) {
+  module.main = compare_extremes(merge_equal_ops(fold_constants(module.main)));
+  module.main = remove_unused_ops(module.main);
+  return module;
+}
+
 void expect_plan_computes(const std::string& text, const MachineConfig& machine,
                           double tolerance = 0) {
   const Module module = import_stablehlo(text, "test.mlir");
@@ -61,9 +67,7 @@ void expect_plan_computes(const std::string& text, const MachineConfig& machine,
   std::vector<TensorType> types;
   for (const ValueId r : module.main.results()) types.push_back(module.main.type(r));
   const std::vector<HostTensor> expected = evaluate(module.main, arguments);
-  Module simple = module;
-  simple.main = remove_unused_ops(merge_equal_ops(fold_constants(module.main)));
-  const LoweredProgram program = lower(simple, machine);
+  const LoweredProgram program = lower(simplified_module(module), machine);
   const std::vector<HostTensor> found = PlanInterpreter(program).run(arguments, types);
   for (std::size_t r = 0; r < types.size(); ++r) {
     SCOPED_TRACE("result " + std::to_string(r));
@@ -96,6 +100,30 @@ TEST_P(Lowering, FusesElementwiseTreesWithScalars) {
            %c = stablehlo.multiply %a, %b : tensor<70xf32>
            %d = stablehlo.add %c, %a : tensor<70xf32>
            return %d : tensor<70xf32>)");
+}
+
+// The rectified values are kept for the product, so the mask of their gradient is not.
+TEST_P(Lowering, MasksAreComputedWhereTheyAreUsed) {
+  const std::string text = R"(
+func.func @main(%x: tensor<12x16xf32>, %w: tensor<16x8xf32>, %g: tensor<12x8xf32>)
+    -> (tensor<12x8xf32>, tensor<12x16xf32>) {
+  %cst = stablehlo.constant dense<0.0> : tensor<f32>
+  %zero = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<12x16xf32>
+  %a = stablehlo.add %x, %x : tensor<12x16xf32>
+  %m = stablehlo.maximum %a, %zero : tensor<12x16xf32>
+  %c = stablehlo.compare GT, %a, %zero, FLOAT
+      : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xi1>
+  %y = stablehlo.dot_general %m, %w, contracting_dims = [1] x [0]
+      : (tensor<12x16xf32>, tensor<16x8xf32>) -> tensor<12x8xf32>
+  %d = stablehlo.dot_general %g, %w, contracting_dims = [1] x [1]
+      : (tensor<12x8xf32>, tensor<16x8xf32>) -> tensor<12x16xf32>
+  %s = stablehlo.select %c, %d, %zero : tensor<12x16xi1>, tensor<12x16xf32>
+  return %y, %s : tensor<12x8xf32>, tensor<12x16xf32>
+})";
+  expect_plan_computes(text, machine());
+  const LoweredProgram program =
+      lower(simplified_module(import_stablehlo(text, "test.mlir")), machine());
+  for (const Buffer& buffer : program.buffers) EXPECT_NE(buffer.type.dtype, DType::kI1);
 }
 
 TEST_P(Lowering, TransposesEveryWidth) {
