@@ -39,14 +39,19 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
     return std::holds_alternative<AmpProductSpec>(spec);
   });
   if (has_amp) {
-    // Their operands need certain regions; without them more may fit.
+    // Their operands need certain regions; without them more may fit. If not, the memory that is
+    // reported is that with them.
     try {
       return build_image(simple, machine, std::move(program), progress, {});
     } catch (const DoesNotFit&) {
       stage("lower without AMP products");
-      MachineConfig without = machine;
-      without.tile.amp_units = 0;
-      program = lower(simple, without);
+    }
+    MachineConfig without = machine;
+    without.tile.amp_units = 0;
+    try {
+      return build_image(simple, machine, lower(simple, without), progress, {});
+    } catch (const DoesNotFit&) {
+      program = lower(simple, machine);
     }
   }
   return build_image(simple, machine, std::move(program), progress, on_memory);

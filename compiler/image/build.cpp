@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -37,6 +38,7 @@ struct PlacedLaunch {
   std::uint32_t stride = 0;         ///< words from one worker's state to the next
   std::uint32_t busy = 0;           ///< states that need a worker; 0: not known
   bool is_with_previous = false;    ///< runs beside the launch before
+  bool shares_state = false;        ///< with an earlier launch
   const Launch* launch = nullptr;
 };
 
@@ -143,6 +145,19 @@ class Builder {
     }
   }
 
+  /// Orders launches of a tile by the words of their states; no codelet writes into its state.
+  struct LessState {
+    const CodeletLibrary& library;
+    [[nodiscard]] std::optional<std::uint32_t> divider(const PlacedLaunch& launch) const {
+      if (!library.codelet(launch.codelet).divide) return std::nullopt;
+      return launch.codelet;
+    }
+    bool operator()(const PlacedLaunch* a, const PlacedLaunch* b) const {
+      if (const auto order = divider(*a) <=> divider(*b); order != 0) return order < 0;
+      return a->launch->state < b->launch->state;
+    }
+  };
+
   TileProgram& program_of(TileId tile) { return tiles_[tile_number_[index(tile)]]; }
 
   /// Codelets, stacks, scratch and vertex states; the supervisor's code comes after them.
@@ -157,7 +172,16 @@ class Builder {
       t.scratch = t.stacks + workers * library_.stack_bytes();
       t.states = align_up(t.scratch + workers * scratch, 8);
       std::uint32_t at = t.states;
+      std::set<const PlacedLaunch*, LessState> placed{LessState{library_}};
       for (PlacedLaunch& launch : t.launches) {
+        if (const auto [same, is_new] = placed.insert(&launch); !is_new) {
+          launch.state = (*same)->state;
+          launch.worker_states = (*same)->worker_states;
+          launch.stride = (*same)->stride;
+          launch.busy = (*same)->busy;
+          launch.shares_state = true;
+          continue;
+        }
         launch.state = at;
         const std::vector<std::uint32_t> words = state_of(launch, t, nullptr);
         const vertex::Codelet& codelet = library_.codelet(launch.codelet);
@@ -544,6 +568,7 @@ class Builder {
       if (words.size() % 2 != 0) words.push_back(0);
     };
     for (const PlacedLaunch& launch : t.launches) {
+      if (launch.shares_state) continue;
       SUPERSTEP_CHECK(t.states + 4 * words.size() == launch.state, "a vertex state has moved");
       const std::vector<std::uint32_t> state = state_of(launch, t, &storage);
       append(state);

@@ -5,6 +5,13 @@
 #include <tuple>
 
 namespace superstep {
+namespace {
+
+bool contains(const std::vector<BufferId>& list, BufferId id) {
+  return std::ranges::find(list, id) != list.end();
+}
+
+}  // namespace
 
 BufferId ProgramBuilder::add_buffer(Buffer buffer) {
   program_.buffers.push_back(std::move(buffer));
@@ -48,9 +55,6 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const 
       from.element_bytes != buffer(argument).element_bytes) {
     return false;
   }
-  const auto contains = [](const std::vector<BufferId>& list, BufferId id) {
-    return std::ranges::find(list, id) != list.end();
-  };
   std::optional<Position> first_write;
   std::optional<Position> last_read, updating;
   const auto note_write = [&](const Position& at) {
@@ -96,13 +100,24 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
   const auto rename = [&](BufferId& id) {
     if (id == result) id = argument;
   };
+  struct Renamed {
+    VertexState before, now;
+  };
+  std::map<const void*, Renamed> renamed;
   for (TimedCompute& c : computes_) {
+    if (!contains(c.set.reads, result) && !contains(c.set.writes, result)) continue;
     for (BufferId& id : c.set.reads) rename(id);
     for (BufferId& id : c.set.writes) rename(id);
     for (Launch& launch : c.set.launches) {
-      for (StateWord& word : launch.state) {
-        if (word.base == StateWord::Base::kBuffer) rename(word.buffer);
+      const auto [at, is_new] = renamed.try_emplace(launch.state.identity(), launch.state);
+      if (is_new) {
+        std::vector<StateWord> words(launch.state.begin(), launch.state.end());
+        for (StateWord& word : words) {
+          if (word.base == StateWord::Base::kBuffer) rename(word.buffer);
+        }
+        at->second.now = std::move(words);
       }
+      launch.state = at->second.now;
     }
   }
   for (TimedMovements& group : movements_) {

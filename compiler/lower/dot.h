@@ -20,6 +20,7 @@ struct DotPlan {
   bool transposes = false;       ///< AMP: weights come with columns as neighbours
   bool transposes_rows = false;  ///< AMP: rows of one depth come as neighbours
   bool follows = false;          ///< AMP: rows lie where a product before this one had them
+  bool arranges = false;         ///< AMP: weights come with the depth inside, in long runs
 
   /// AMP: the rows of a block are padded to a multiple.
   [[nodiscard]] std::int64_t row_unit() const { return rows_inside ? 2 : transposes_rows ? 4 : 1; }

@@ -7,6 +7,10 @@
 
 namespace superstep {
 
+/// Direct transfers into one interval above which the code of their rows counts more than their
+/// cycles [assumed]: each takes some 32 bytes of region 0 on its two tiles.
+inline constexpr std::int64_t kMostDirectTransfers = 2048;
+
 /// A strided copy from a buffer; `box.to` counts elements of the destination buffer.
 struct Piece {
   BufferId source{};

@@ -13,9 +13,6 @@ namespace {
 constexpr std::int64_t kGapWords = 4;
 /// Cycles that a transfer takes from its receiver beyond its words [assumed].
 constexpr std::int64_t kTransferCycles = 4;
-/// Direct transfers into one interval above which the code of their rows counts more than their
-/// cycles [assumed]: each takes some 32 bytes of region 0 on its two tiles.
-constexpr std::int64_t kMostDirectTransfers = 2048;
 
 /// A part of a piece that one source interval holds and one destination interval wants.
 struct Part {

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
 #include "compiler/lower/dot.h"
 #include "compiler/lower/matmul_kernel.h"
+#include "compiler/lower/move.h"
 #include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_product.h"
 
@@ -32,9 +34,17 @@ constexpr std::int64_t kLaunchCycles = 200;
 constexpr std::int64_t kArrangeCycles = 300;
 /// Cycles of a receiving tile for one transfer beyond its words [assumed].
 constexpr std::int64_t kTransferCycles = 2;
+/// Words of a run of results that travels alone: a group of columns.
+constexpr std::int64_t kShortestRun = 16;
+/// Bytes of a receiving tile's row for one transfer [measured: 10 to 12].
+constexpr std::int64_t kTransferCodeBytes = 12;
 /// Rows, and columns to be transposed, share region 0 with code and with those of other products:
-/// what they should take, and what they and vertex state may.
-constexpr std::int64_t kGoodBytesInRegion0 = 48 * 1024, kMostBytesInRegion0 = 144 * 1024;
+/// what they take at most, and what they do with vertex state and exchange code.
+struct Region0Limits {
+  std::int64_t operands, all;
+};
+constexpr std::array<Region0Limits, 2> kRegion0Limits{
+    {{48 * 1024, 144 * 1024}, {144 * 1024, 176 * 1024}}};
 
 class Planner {
  public:
@@ -57,14 +67,17 @@ class Planner {
     later_ = later;
     search({}, 1, 1, 1);
     if (const auto kernel = amp_kernel()) {
-      const DotPlan plan{.on_amp = true,
-                         .rows_inside = kernel->rows_inside,
-                         .transposes = !problem_.right_depth_inside,
-                         .transposes_rows = is_half() && !problem_.left_depth_inside};
-      for (const std::int64_t bytes : {kGoodBytesInRegion0, kMostBytesInRegion0}) {
-        region0_bytes_ = bytes;
+      DotPlan plan{.on_amp = true,
+                   .rows_inside = kernel->rows_inside,
+                   .transposes = !problem_.right_depth_inside,
+                   .transposes_rows = is_half() && !problem_.left_depth_inside};
+      for (const Region0Limits& limits : kRegion0Limits) {
+        region0_ = limits;
+        plan.arranges = false;
         search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
-        if (amp_fits_) break;
+        plan.arranges = problem_.right_depth_inside;
+        if (plan.arranges) search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
+        if (amp_fits_well_) break;
       }
     }
     return *best_;
@@ -88,8 +101,9 @@ class Planner {
     next.step_depth = next.depth;
     next.rows_inside = !plan.rows_inside;
     next.transposes = !problem_.right_depth_inside;
+    next.arranges = false;
     next.follows = true;
-    region0_bytes_ = kGoodBytesInRegion0;
+    region0_ = kRegion0Limits[0];
     if (!suits_amp(next) || bytes(next) > good_bytes_) return std::nullopt;
     next.cycles = cycles_of(next);
     return next;
@@ -154,14 +168,18 @@ class Planner {
     }
   }
 
-  /// Bytes of the sums on a tile, and of the operands of a step or of the parts of other sums as
-  /// they are received and in order.
+  /// Bytes of the sums on a tile, and of the operands of a step or of the parts of other sums and
+  /// what becomes of them. Many parts are received before they are in order.
   [[nodiscard]] std::int64_t bytes(const DotPlan& plan) const {
     const std::int64_t rows = plan.rows * (plan.transposes_rows ? 2 : 1);
-    const std::int64_t columns = plan.columns * (plan.transposes ? 2 : 1);
+    const std::int64_t columns = plan.columns * (plan.transposes || plan.arranges ? 2 : 1);
     const std::int64_t operands = plan.batches * (rows + columns) * plan.step_depth * input_bytes_;
-    const std::int64_t parts =
-        plan.depth_splits > 1 ? problem_.results_per_tile * plan.depth_splits * 8 : 0;
+    std::int64_t parts = 0;
+    if (plan.depth_splits > 1) {
+      const std::int64_t received = problem_.results_per_tile * plan.depth_splits;
+      const bool is_staged = received / kShortestRun > kMostDirectTransfers;
+      parts = (received * (is_staged ? 2 : 1) + problem_.results_per_tile) * 4;
+    }
     return plan.batches * plan.rows * plan.columns * 4 + std::max(operands, parts);
   }
 
@@ -184,7 +202,7 @@ class Planner {
     return cycles;
   }
 
-  /// Whether operands and vertex state fit region 0, and strides the codelets.
+  /// Whether operands, vertex state and exchange code fit region 0, and strides the codelets.
   [[nodiscard]] bool suits_amp(const DotPlan& plan) const {
     const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
     const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.step_depth) * input_bytes_;
@@ -192,11 +210,14 @@ class Planner {
     const std::int64_t operands =
         plan.batches * (plan.rows + columns) * plan.step_depth * input_bytes_;
     const std::int64_t launches = plan.batches * divide_up(plan.columns, kernel.channels()) *
-                                  divide_up(plan.depth, kernel.depth());
-    const std::int64_t state = launches * machine_.tile.workers * vertex::kAmpStateWords * 4;
+                                  divide_up(plan.step_depth, kernel.depth());
+    // A last step that is shorter has states of its own.
+    const std::int64_t kinds = plan.depth % plan.step_depth == 0 ? 1 : 2;
+    const std::int64_t state =
+        kinds * launches * machine_.tile.workers * vertex::kAmpStateWords * 4;
     return pitch <= vertex::amp_max_pitch(kernel) &&
-           columns * input_bytes_ <= kMostTransposedPitch && operands <= region0_bytes_ &&
-           operands + state <= kMostBytesInRegion0;
+           columns * input_bytes_ <= kMostTransposedPitch && operands <= region0_.operands &&
+           operands + state + transfers(plan) * kTransferCodeBytes <= region0_.all;
   }
 
   /// Runs of words that a tile receives.
@@ -205,7 +226,11 @@ class Planner {
     if (plan.follows) left = 0;
     std::int64_t right = problem_.right_depth_inside ? plan.columns : plan.depth;
     if (problem_.left_depth_inside) left *= divide_up(plan.depth, plan.step_depth);
-    if (plan.on_amp && problem_.right_depth_inside) right *= plan.depth * input_bytes_ / 32;
+    if (plan.arranges) {
+      right *= divide_up(plan.depth, plan.step_depth);
+    } else if (plan.on_amp && problem_.right_depth_inside) {
+      right *= plan.depth * input_bytes_ / 32;
+    }
     return plan.batches * (left + right);
   }
 
@@ -253,6 +278,10 @@ class Planner {
     } else if (plan.transposes) {
       transpose(groups * 8 * inputs, inputs);
     }
+    if (plan.arranges) {
+      cycles +=
+          steps * kArrangeCycles + plan.batches * plan.columns * plan.depth * input_bytes_ / 2;
+    }
     return cycles;
   }
 
@@ -260,7 +289,7 @@ class Planner {
   using Rank = std::tuple<int, std::int64_t, std::int64_t>;
 
   void keep(const DotPlan& plan, std::int64_t bytes) {
-    amp_fits_ |= plan.on_amp && bytes <= most_bytes_;
+    amp_fits_well_ |= plan.on_amp && bytes <= good_bytes_;
     const int tier = bytes <= good_bytes_ ? 0 : plan.on_amp && bytes <= most_bytes_ ? 1 : 2;
     const Rank rank{tier, tier < 2 ? cycles_with_later(plan) : bytes, bytes};
     if (best_ && rank >= best_rank_) return;
@@ -293,8 +322,8 @@ class Planner {
   std::int64_t good_bytes_, most_bytes_;
   std::optional<DotPlan> best_;
   Rank best_rank_;
-  std::int64_t region0_bytes_ = kGoodBytesInRegion0;
-  bool amp_fits_ = false;
+  Region0Limits region0_ = kRegion0Limits[0];
+  bool amp_fits_well_ = false;
   std::optional<Later> later_;
 };
 

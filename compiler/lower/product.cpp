@@ -101,21 +101,30 @@ std::vector<Box> nested_boxes(const std::vector<Nest>& nests, std::int64_t to) {
   return boxes;
 }
 
-Gathering gather(Values& values, const ProductSide& side, const std::vector<OperandBlock>& blocks,
-                 const std::function<BlockLayout(const OperandBlock&)>& layout) {
-  Gathering all;
+LayoutPtr place_blocks(std::vector<OperandBlock>& blocks,
+                       const std::function<BlockLayout(const OperandBlock&)>& layout) {
+  std::vector<Interval> intervals;
   std::int64_t begin = 0;
+  for (OperandBlock& block : blocks) {
+    block.begin = begin;
+    intervals.push_back({begin, layout(block).elements, block.tiles});
+    begin = intervals.back().end();
+  }
+  return std::make_shared<const Layout>(std::move(intervals));
+}
+
+Reading gather(Values& values, const ProductSide& side, const std::vector<OperandBlock>& blocks,
+               const std::function<BlockLayout(const OperandBlock&)>& layout) {
+  Reading all;
   for (const OperandBlock& block : blocks) {
     const BlockLayout of_block = layout(block);
     for (const BlockLayout::Part& part : of_block.parts) {
-      for (Box& box : nested_boxes(part.nests, begin + part.to)) {
+      for (Box& box : nested_boxes(part.nests, block.begin + part.to)) {
         Reading reading = values.read(side.operand, simplified(std::move(box)));
         all.ready = std::max(all.ready, reading.ready);
         std::ranges::move(reading.pieces, std::back_inserter(all.pieces));
       }
     }
-    all.intervals.push_back({begin, of_block.elements, block.tiles});
-    begin += of_block.elements;
   }
   return all;
 }

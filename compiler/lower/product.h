@@ -34,6 +34,7 @@ struct ProductBlock {
 struct OperandBlock {
   IndexRange batch, free, depth;
   std::vector<TileId> tiles;  ///< ascending
+  std::int64_t begin = 0;     ///< where it lies among all blocks
 };
 
 /// A product [batch][row][depth] x [batch][column][depth] split over tiles. A tile's results are
@@ -96,16 +97,14 @@ struct BlockLayout {
   std::vector<Part> parts;
 };
 
-/// The blocks of an operand where they are multiplied: intervals, one for each block, and the
-/// copies that fill them.
-struct Gathering {
-  std::vector<Interval> intervals;
-  std::vector<Piece> pieces;
-  Time ready;
-};
-[[nodiscard]] Gathering gather(Values& values, const ProductSide& side,
-                               const std::vector<OperandBlock>& blocks,
-                               const std::function<BlockLayout(const OperandBlock&)>& layout);
+/// Puts blocks behind each other: intervals, one for each.
+[[nodiscard]] LayoutPtr place_blocks(std::vector<OperandBlock>& blocks,
+                                     const std::function<BlockLayout(const OperandBlock&)>& layout);
+
+/// The copies that fill the blocks of an operand where they are multiplied.
+[[nodiscard]] Reading gather(Values& values, const ProductSide& side,
+                             const std::vector<OperandBlock>& blocks,
+                             const std::function<BlockLayout(const OperandBlock&)>& layout);
 
 /// Whether neighbours along the depth are nearer to each other in the source than other
 /// neighbours.

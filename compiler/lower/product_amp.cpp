@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "compiler/lower/product.h"
@@ -29,38 +32,68 @@ class AmpLowering {
   Multiplied run() {
     products_ = add_products(values_, product_, DType::kF32);
     builder_.mutable_buffer(products_).region = Buffer::Region::kInterleaved;
+    rows_.all = product_.left_blocks();
+    weights_.all = product_.right_blocks();
+    weights_.is_weights = true;
+    add_storage(rows_);
+    add_storage(weights_);
     Time time;
-    for (std::int64_t step = 0; step < product_.steps(); ++step) time = run(step, time);
-    return {products_, time, rows_};
+    for (step_ = 0; step_ < product_.steps(); ++step_) time = run_step(time);
+    return {products_, time, rows_.buffer};
   }
 
  private:
-  /// The operands of a step are gathered when the one before is done: both use the same storage.
-  Time run(std::int64_t step, Time before) {
-    step_ = step;
-    left_ = of_step(product_.left_blocks());
-    right_ = of_step(product_.right_blocks());
-    Gathering rows;
-    if (!product_.rows_there) {
-      rows = gather(values_, product_.left, left_,
-                    [&](const OperandBlock& block) { return rows_layout(block); });
+  /// An operand where it is multiplied. All steps use the same storage, and so the same vertex
+  /// states.
+  struct Operand {
+    bool is_weights = false;
+    std::vector<OperandBlock> all, of_step;
+    BufferId buffer{};
+    BufferId landing{};  ///< where it arrives
+  };
+
+  /// Whether a product before this one has brought an operand.
+  [[nodiscard]] bool is_there(const Operand& operand) const {
+    return !operand.is_weights && product_.rows_there;
+  }
+
+  void add_storage(Operand& operand) {
+    if (is_there(operand)) {
+      operand.buffer = product_.rows_there->buffer;
+      return;
     }
-    Gathering weights = gather(values_, product_.right, right_, [&](const OperandBlock& block) {
-      return product_.plan.transposes ? columns_layout(block) : weights_layout(block);
-    });
-    const Time ready = std::max({before, rows.ready, weights.ready});
-    Time time;
-    if (product_.rows_there) {
-      rows_ = product_.rows_there->buffer;
-      time = product_.rows_there->time;
-    } else {
-      add_zeros(rows, false);
-      rows_ = add(product_.input, rows.intervals, ".rows", Buffer::Region::kFirst);
-      time = bring(rows, false, ready);
+    std::vector<OperandBlock> first = of_step(operand.all);
+    const LayoutPtr layout =
+        place_blocks(first, [&](const OperandBlock& block) { return layout_of(operand, block); });
+    for (std::size_t i = 0; i < first.size(); ++i) operand.all[i].begin = first[i].begin;
+    operand.buffer =
+        add(layout, operand.is_weights ? ".weights" : ".rows",
+            operand.is_weights ? Buffer::Region::kInterleaved : Buffer::Region::kFirst);
+    operand.landing = operand.buffer;
+    const bool arranges = operand.is_weights && product_.plan.arranges;
+    if (!transposes(operand) && !arranges) return;
+    operand.landing = add(
+        layout, operand.is_weights ? ".columns" : ".inputs",
+        product_.input == DType::kF16 || arranges ? Buffer::Region::kAny : Buffer::Region::kFirst);
+  }
+
+  /// The operands of a step are gathered when the one before is done.
+  Time run_step(Time before) {
+    std::array<Reading, 2> readings;
+    Time ready = before;
+    for (Operand* operand : {&rows_, &weights_}) {
+      if (is_there(*operand)) continue;
+      operand->of_step = of_step(operand->all);
+      Reading& reading = readings[operand->is_weights ? 1 : 0];
+      reading =
+          gather(values_, operand->is_weights ? product_.right : product_.left, operand->of_step,
+                 [&](const OperandBlock& block) { return layout_of(*operand, block); });
+      ready = std::max(ready, reading.ready);
+      add_zeros(*operand, reading.pieces);
     }
-    add_zeros(weights, true);
-    weights_ = add(product_.input, weights.intervals, ".weights", Buffer::Region::kInterleaved);
-    time = std::max(time, bring(weights, true, ready));
+    const Time rows_time =
+        is_there(rows_) ? product_.rows_there->time : bring(rows_, readings[0].pieces, ready);
+    const Time time = std::max(rows_time, bring(weights_, readings[1].pieces, ready));
     multiply(time);
     return time;
   }
@@ -77,38 +110,44 @@ class AmpLowering {
     return blocks;
   }
 
-  [[nodiscard]] bool transposes(bool weights) const {
-    return weights ? product_.plan.transposes : product_.plan.transposes_rows;
+  [[nodiscard]] bool transposes(const Operand& operand) const {
+    return operand.is_weights ? product_.plan.transposes : product_.plan.transposes_rows;
   }
 
-  /// Fills the buffer of an operand. What lies the other way lands as it is, in long runs, and is
+  [[nodiscard]] BlockLayout layout_of(const Operand& operand, const OperandBlock& block) const {
+    if (!operand.is_weights) return rows_layout(block);
+    const DotPlan& plan = product_.plan;
+    return plan.transposes || plan.arranges ? columns_layout(block) : weights_layout(block);
+  }
+
+  /// Fills the storage of an operand. What lies the other way lands as it is, in long runs, and is
   /// transposed where it is multiplied.
-  Time bring(const Gathering& gathering, bool weights, Time ready) {
-    const BufferId to = weights ? weights_ : rows_;
-    if (!transposes(weights)) return move(builder_, to, gathering.pieces, ready, origin_);
+  Time bring(const Operand& operand, const std::vector<Piece>& pieces, Time ready) {
+    const Time time = move(builder_, operand.landing, pieces, ready, origin_);
+    if (operand.is_weights && product_.plan.arranges) return arrange(operand, time);
+    if (!transposes(operand)) return time;
     const bool is_half = product_.input == DType::kF16;
-    const BufferId landing =
-        add(product_.input, gathering.intervals, weights ? ".columns" : ".inputs",
-            is_half ? Buffer::Region::kAny : Buffer::Region::kFirst);
-    const Time time = move(builder_, landing, gathering.pieces, ready, origin_);
     ComputeSet set{.name = origin_.name + ".transpose",
                    .operation = origin_.operation,
                    .source = origin_.source,
                    .codelet = is_half ? builder_.add_codelet("half transpose", HalfTransposeSpec{})
                                       : builder_.add_codelet("amp transpose", AmpTransposeSpec{}),
                    .launches = {},
-                   .reads = {landing},
-                   .writes = {to}};
-    for (const OperandBlock& block : weights ? right_ : left_) {
-      const std::int64_t area = area_of(block, weights) * bytes_;
+                   .reads = {operand.landing},
+                   .writes = {operand.buffer}};
+    for (const OperandBlock& block : operand.of_step) {
       for (std::int64_t i = 0; i < block.batch.size(); ++i) {
-        std::vector<StateWord> state =
-            is_half ? half_transposition(block, weights, landing, to, i * area)
-                    : transposition(block, landing, to, i * area);
+        const auto [at, is_new] = transpositions_.try_emplace(
+            {operand.is_weights, block.free.size(), block.depth.size(), i}, VertexState());
+        if (is_new) {
+          const std::int64_t begin = i * area_of(block, operand.is_weights) * bytes_;
+          at->second = is_half ? half_transposition(block, operand, begin)
+                               : transposition(block, operand, begin);
+        }
         const auto words = static_cast<std::uint32_t>(
-            state.size() / static_cast<std::size_t>(builder_.machine().tile.workers));
+            at->second.size() / static_cast<std::size_t>(builder_.machine().tile.workers));
         for (const TileId tile : block.tiles) {
-          set.launches.push_back({.tile = tile, .state = state, .worker_words = words});
+          set.launches.push_back({.tile = tile, .state = at->second, .worker_words = words});
         }
       }
     }
@@ -116,11 +155,25 @@ class AmpLowering {
     return time.next_round();
   }
 
-  BufferId add(DType dtype, std::vector<Interval> intervals, const char* name,
-               Buffer::Region region) {
-    const BufferId id =
-        values_.add_temporary(dtype, std::make_shared<const Layout>(std::move(intervals)),
-                              origin_.name + name, origin_.source);
+  /// Cuts columns of all inputs into blocks of inputs.
+  Time arrange(const Operand& weights, Time landed) {
+    const std::int64_t inputs = kernel_.depth();
+    std::vector<Piece> pieces;
+    for (const OperandBlock& block : weights.of_step) {
+      const std::int64_t n = padded_free(block, true), depth = padded_depth(block.depth);
+      pieces.push_back({weights.landing, simplified({block.begin,
+                                                     block.begin,
+                                                     {{block.batch.size(), n * depth, n * depth},
+                                                      {depth / inputs, inputs, n * inputs},
+                                                      {n, depth, inputs},
+                                                      {inputs, 1, 1}}})});
+    }
+    return move(builder_, weights.buffer, pieces, landed, origin_);
+  }
+
+  BufferId add(LayoutPtr layout, const char* name, Buffer::Region region) {
+    const BufferId id = values_.add_temporary(product_.input, std::move(layout),
+                                              origin_.name + name, origin_.source);
     builder_.mutable_buffer(id).region = region;
     return id;
   }
@@ -147,7 +200,7 @@ class AmpLowering {
 
   [[nodiscard]] BlockLayout rows_layout(const OperandBlock& block) const {
     const std::int64_t area = area_of(block, false);
-    const bool inside = kernel_.rows_inside || transposes(false);
+    const bool inside = kernel_.rows_inside || transposes(rows_);
     return {block.batch.size() * area,
             {{{{product_.left.batch, block.batch, area},
                {product_.left.free, block.free, inside ? 1 : padded_depth(block.depth)},
@@ -155,13 +208,14 @@ class AmpLowering {
               0}}};
   }
 
-  /// [input][column], to be transposed.
+  /// [input][column], to be transposed, or [column][input].
   [[nodiscard]] BlockLayout columns_layout(const OperandBlock& block) const {
     const std::int64_t area = area_of(block, true);
+    const bool inside = product_.plan.arranges;
     return {block.batch.size() * area,
             {{{{product_.right.batch, block.batch, area},
-               {product_.right.free, block.free, 1},
-               {product_.right.depth, block.depth, padded_free(block, true)}},
+               {product_.right.free, block.free, inside ? padded_depth(block.depth) : 1},
+               {product_.right.depth, block.depth, inside ? 1 : padded_free(block, true)}},
               0}}};
   }
 
@@ -182,26 +236,25 @@ class AmpLowering {
 
   /// Zeros for the inputs that the last block has beyond the depth. The f32 codelet takes those of
   /// rows as 0, and so nothing may make a NaN of that; f16 needs both.
-  void add_zeros(Gathering& operand, bool weights) {
+  void add_zeros(const Operand& operand, std::vector<Piece>& pieces) {
+    const bool weights = operand.is_weights;
     const std::int64_t inputs = kernel_.depth(), live = product_.sizes.depth % inputs;
     if (live == 0 || (!weights && product_.input == DType::kF32)) return;
-    const std::vector<OperandBlock>& blocks = weights ? right_ : left_;
     Interval everywhere{0, inputs, {}};
     std::vector<Box> boxes;
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      const OperandBlock& block = blocks[b];
+    for (const OperandBlock& block : operand.of_step) {
       if (block.depth.last != product_.sizes.depth) continue;
       everywhere.tiles.insert(everywhere.tiles.end(), block.tiles.begin(), block.tiles.end());
       const std::int64_t n = padded_free(block, weights), last = padded_depth(block.depth) - inputs;
-      const std::int64_t begin = operand.intervals[b].begin;
-      Box box{0, begin, {{block.batch.size(), 0, area_of(block, weights)}}};
-      if (transposes(weights)) {
+      Box box{0, block.begin, {{block.batch.size(), 0, area_of(block, weights)}}};
+      if (transposes(operand)) {
         everywhere.count = std::max(everywhere.count, n);
         box.to += (last + live) * n;
         box.axes.insert(box.axes.end(), {{inputs - live, 0, n}, {n, 1, 1}});
       } else {
-        box.to += weights ? last * n + live : last + live;
-        box.axes.insert(box.axes.end(), {{n, 0, weights ? inputs : padded_depth(block.depth)},
+        const bool in_blocks = weights && !product_.plan.arranges;
+        box.to += in_blocks ? last * n + live : last + live;
+        box.axes.insert(box.axes.end(), {{n, 0, in_blocks ? inputs : padded_depth(block.depth)},
                                          {inputs - live, 1, 1}});
       }
       boxes.push_back(simplified(std::move(box)));
@@ -210,11 +263,12 @@ class AmpLowering {
     std::ranges::sort(everywhere.tiles);
     const auto bytes = static_cast<std::size_t>(everywhere.count * bytes_);
     const BufferId zeros =
-        add(product_.input, {std::move(everywhere)}, ".zeros", Buffer::Region::kAny);
+        add(std::make_shared<const Layout>(std::vector<Interval>{std::move(everywhere)}), ".zeros",
+            Buffer::Region::kAny);
     Buffer& constant = builder_.mutable_buffer(zeros);
     constant.kind = Buffer::Kind::kConstant;
     constant.contents.resize(bytes);
-    for (Box& box : boxes) operand.pieces.push_back({zeros, std::move(box)});
+    for (Box& box : boxes) pieces.push_back({zeros, std::move(box)});
   }
 
   /// Vertex states of all workers: {number of strips, strides, strips}, of equal length.
@@ -235,22 +289,25 @@ class AmpLowering {
     return state;
   }
 
-  [[nodiscard]] std::vector<StateWord> transposition(const OperandBlock& block, BufferId from,
-                                                     BufferId to, std::int64_t begin) const {
+  [[nodiscard]] std::vector<StateWord> transposition(const OperandBlock& block,
+                                                     const Operand& operand,
+                                                     std::int64_t begin) const {
     const std::int64_t n = groups(block.free), pitch = n * kernel_.channels() * bytes_;
     const auto strips = vertex::amp_transpose_strips(builder_.machine().tile.workers, pitch,
                                                      padded_depth(block.depth), n);
-    return states_of_strips(strips, vertex::amp_transpose_strides(pitch, n),
-                            [&](const vertex::AmpStrip& strip, std::vector<StateWord>& state) {
-                              state.push_back(StateWord::address(from, begin + strip.source));
-                              state.push_back(StateWord::address(to, begin + strip.destination));
-                              state.push_back(StateWord::number(strip.blocks));
-                            });
+    return states_of_strips(
+        strips, vertex::amp_transpose_strides(pitch, n),
+        [&](const vertex::AmpStrip& strip, std::vector<StateWord>& state) {
+          state.push_back(StateWord::address(operand.landing, begin + strip.source));
+          state.push_back(StateWord::address(operand.buffer, begin + strip.destination));
+          state.push_back(StateWord::number(strip.blocks));
+        });
   }
 
-  [[nodiscard]] std::vector<StateWord> half_transposition(const OperandBlock& block, bool weights,
-                                                          BufferId from, BufferId to,
+  [[nodiscard]] std::vector<StateWord> half_transposition(const OperandBlock& block,
+                                                          const Operand& operand,
                                                           std::int64_t begin) const {
+    const bool weights = operand.is_weights;
     const std::int64_t n = padded_free(block, weights), depth = padded_depth(block.depth);
     // Rows are one block of all inputs.
     const std::int64_t inputs = weights ? kernel_.depth() : depth;
@@ -261,12 +318,13 @@ class AmpLowering {
                                           .block_inputs = inputs,
                                           .block_bytes = n * inputs * bytes_};
     const auto strips = vertex::half_transpose_strips(builder_.machine().tile.workers, shape);
-    return states_of_strips(strips, vertex::half_transpose_strides(shape),
-                            [&](const vertex::HalfStrip& strip, std::vector<StateWord>& state) {
-                              state.push_back(StateWord::address(from, begin + strip.source));
-                              state.push_back(StateWord::address(to, begin + strip.destination));
-                              state.push_back(StateWord::number(strip.squares));
-                            });
+    return states_of_strips(
+        strips, vertex::half_transpose_strides(shape),
+        [&](const vertex::HalfStrip& strip, std::vector<StateWord>& state) {
+          state.push_back(StateWord::address(operand.landing, begin + strip.source));
+          state.push_back(StateWord::address(operand.buffer, begin + strip.destination));
+          state.push_back(StateWord::number(strip.squares));
+        });
   }
 
   [[nodiscard]] std::uint32_t codelet(bool accumulates, bool is_last) {
@@ -306,21 +364,24 @@ class AmpLowering {
                    .source = origin_.source,
                    .codelet = 0,
                    .launches = {},
-                   .reads = {rows_, weights_},
+                   .reads = {rows_.buffer, weights_.buffer},
                    .writes = {products_}};
     if (step_ > 0) set.reads.push_back(products_);
     for (const ProductBlock& block : of_step(product_.blocks())) {
       const std::vector<Launch::Stage> of_block = stages(block);
       set.codelet = of_block[0].codelet;
       for (std::int64_t i = 0; i < block.batch.size(); ++i) {
+        const auto [state, is_new] = launches_.try_emplace(
+            {block.rows.size(), block.columns.size(), block.depth.size(), i}, VertexState());
+        if (is_new) state->second = states(block, i);
         set.launches.push_back(
             {.tile = block.tile,
-             .state = states(block, i),
+             .state = state->second,
              .worker_words = vertex::kAmpStateWords,
              .stages = of_block,
-             .weights =
-                 StateWord::address(weights_, i * groups(block.columns) * kernel_.channels() *
-                                                  padded_depth(block.depth) * bytes_),
+             .weights = StateWord::address(weights_.buffer, i * groups(block.columns) *
+                                                                kernel_.channels() *
+                                                                padded_depth(block.depth) * bytes_),
              .weight_loads = static_cast<std::uint32_t>(vertex::amp_weight_loads(kernel_))});
       }
       set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * block.rows.size() *
@@ -345,7 +406,7 @@ class AmpLowering {
               kernel_.rows_inside ? k * row_pitch + row * bytes_ : row * row_pitch + k * bytes_;
           words.push_back(
               StateWord::address(products_, first_sum + (g * rows + row) * kernel_.channels() * 4));
-          words.push_back(StateWord::address(rows_, first_row + at));
+          words.push_back(StateWord::address(rows_.buffer, first_row + at));
           words.push_back(StateWord::number(vertex::amp_repeats(kernel_, n)));
           words.push_back(StateWord::number(vertex::amp_strides(kernel_, row_pitch)));
           row += n;
@@ -361,9 +422,13 @@ class AmpLowering {
   const Origin& origin_;
   AmpProduct kernel_;
   std::int64_t bytes_;
-  BufferId rows_{}, weights_{}, products_{};
+  Operand rows_, weights_;
+  BufferId products_{};
   std::int64_t step_ = 0;
-  std::vector<OperandBlock> left_, right_;  ///< of the step
+  /// States by the sizes of a block and its number in the batch.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, VertexState>
+      launches_;
+  std::map<std::tuple<bool, std::int64_t, std::int64_t, std::int64_t>, VertexState> transpositions_;
 };
 
 }  // namespace

@@ -28,40 +28,41 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
     const ProductSide& side;
     std::vector<OperandBlock> blocks;
     bool depth_outside;
-    Gathering gathering;
+    LayoutPtr layout;
+    Reading reading;
     const char* name;
   };
   const auto operand = [&](const ProductSide& side, std::vector<OperandBlock> blocks,
                            const char* name) {
     const bool depth_outside = !has_depth_inside(values, side);
-    Gathering all = gather(values, side, blocks, [&](const OperandBlock& block) {
+    const auto lay_out = [&](const OperandBlock& block) {
       return dense_layout(side, block, depth_outside);
-    });
-    return Operand{side, std::move(blocks), depth_outside, std::move(all), name};
+    };
+    LayoutPtr layout = place_blocks(blocks, lay_out);
+    Reading reading = gather(values, side, blocks, lay_out);
+    return Operand{side, std::move(blocks), depth_outside, std::move(layout), std::move(reading),
+                   name};
   };
   std::array<Operand, 2> operands{operand(product.left, product.left_blocks(), ".rows"),
                                   operand(product.right, product.right_blocks(), ".columns")};
-  const Time ready = std::max(operands[0].gathering.ready, operands[1].gathering.ready);
+  const Time ready = std::max(operands[0].reading.ready, operands[1].reading.ready);
   std::array<BufferId, 2> buffers{};
   Time gathered;
   for (std::size_t i = 0; i < 2; ++i) {
     Operand& from = operands[i];
-    const auto layout = std::make_shared<const Layout>(from.gathering.intervals);
     const auto add = [&](const char* name) {
-      return values.add_temporary(product.input, layout, origin.name + name, origin.source);
+      return values.add_temporary(product.input, from.layout, origin.name + name, origin.source);
     };
     buffers[i] = add(from.name);
     // What lies the other way in its source comes as it is, in long runs, and is transposed here.
     const BufferId landing = from.depth_outside ? add(".untransposed") : buffers[i];
-    Time time = move(builder, landing, from.gathering.pieces, ready, origin);
+    Time time = move(builder, landing, from.reading.pieces, ready, origin);
     if (from.depth_outside) {
       std::vector<Piece> pieces;
-      for (std::size_t b = 0; b < from.blocks.size(); ++b) {
-        const OperandBlock& block = from.blocks[b];
+      for (const OperandBlock& block : from.blocks) {
         const std::int64_t free = block.free.size(), depth = block.depth.size();
-        const std::int64_t begin = layout->intervals()[b].begin;
-        pieces.push_back({landing, simplified({begin,
-                                               begin,
+        pieces.push_back({landing, simplified({block.begin,
+                                               block.begin,
                                                {{block.batch.size(), free * depth, free * depth},
                                                 {free, 1, depth},
                                                 {depth, free, 1}}})});

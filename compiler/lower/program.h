@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -90,12 +93,38 @@ struct StateWord {
   }
   /// The tile's scratch for all workers of the codelet.
   static StateWord scratch() { return {Base::kScratch, 0, {}}; }
+  auto operator<=>(const StateWord&) const = default;
+};
+
+/// The words of a launch's vertex state. Copies share them: states of many tiles and steps are
+/// equal.
+class VertexState {
+ public:
+  VertexState() : VertexState(std::vector<StateWord>()) {}
+  VertexState(std::vector<StateWord> words)
+      : words_(std::make_shared<const std::vector<StateWord>>(std::move(words))) {}
+  VertexState(std::initializer_list<StateWord> words)
+      : VertexState(std::vector<StateWord>(words)) {}
+
+  [[nodiscard]] auto begin() const { return words_->begin(); }
+  [[nodiscard]] auto end() const { return words_->end(); }
+  [[nodiscard]] std::size_t size() const { return words_->size(); }
+  const StateWord& operator[](std::size_t i) const { return (*words_)[i]; }
+  /// Equal for copies, and only for them.
+  [[nodiscard]] const void* identity() const { return words_.get(); }
+  /// Compares words.
+  bool operator<(const VertexState& other) const {
+    return words_ != other.words_ && *words_ < *other.words_;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<StateWord>> words_;
 };
 
 /// One `runall` of a codelet on a tile, or several with common weights.
 struct Launch {
   TileId tile{};
-  std::vector<StateWord> state;
+  VertexState state;
   /// Words from one worker's state to the next one's; 0: all share one.
   std::uint32_t worker_words = 0;
 

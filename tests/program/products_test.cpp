@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <variant>
 
 #include "compiler/compile.h"
@@ -91,6 +92,43 @@ TEST(Products, TakeTheDepthInStepsWhenTheirOperandsWouldFillRegion0) {
                      "tiny4");
 }
 
+TEST(Products, TakeColumnsInLongRunsWhenBlocksOfInputsWouldNeedTooMuchCode) {
+  const MachineConfig tiny = load_machine("tiny4");
+  EXPECT_TRUE(plan_dot(tiny, {.sizes = {1, 3, 512, 1003}}).arranges);
+  EXPECT_TRUE(plan_dot(tiny, {.sizes = {1, 2, 1024, 1003}, .input = DType::kF16}).arranges);
+  expect_amp_product("3x1003xf32", "512x1003xf32", "3x512xf32", "contracting_dims = [1] x [1]",
+                     "tiny4");
+  expect_amp_product("2x1003xf16", "1024x1003xf16", "2x1024xf32", "contracting_dims = [1] x [1]",
+                     "tiny4");
+}
+
+TEST(Products, HaveOneVertexStateForAllSteps) {
+  const std::string text =
+      "func.func @main(%a: tensor<64x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<64x96xf32> {\n"
+      "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] :"
+      " (tensor<64x1024xf32>, tensor<1024x96xf32>) -> tensor<64x96xf32>\n"
+      "return %c : tensor<64x96xf32>\n}";
+  const Module module = import_stablehlo(text, "test.mlir");
+  const MachineConfig tiny = load_machine("tiny4");
+  const DotPlan plan = plan_dot(tiny, {.sizes = {1, 64, 96, 1024}, .right_depth_inside = false});
+  ASSERT_EQ(plan.depth % plan.step_depth, 0);
+  const LoweredProgram program = lower(module, tiny);
+  std::set<VertexState> states;
+  std::int64_t launches = 0;
+  for (const Superstep& superstep : program.supersteps) {
+    for (const ComputeSet& set : superstep.computes) {
+      for (const Launch& launch : set.launches) {
+        if (launch.tile != TileId{0} || launch.stages.empty()) continue;
+        ++launches;
+        states.insert(launch.state);
+      }
+    }
+  }
+  EXPECT_GT(launches, 1);
+  EXPECT_EQ(launches, plan.depth / plan.step_depth);
+  EXPECT_EQ(states.size(), 1U);
+}
+
 TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
   const MachineConfig bow = load_machine("bow");
   const DotPlan small = plan_dot(bow, {.sizes = {1, 4, 4, 4}});
@@ -110,8 +148,11 @@ TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
   EXPECT_LT(big.depth_splits * 12288 * 8 + big.rows * big.columns * 4,
             std::int64_t{bow.tile.memory_bytes} / 2);
   for (const std::int64_t size : {1024, 2048, 4096}) {
-    EXPECT_TRUE(
-        plan_dot(bow, {.sizes = {1, size, size, size}, .right_depth_inside = false}).on_amp);
+    for (const bool inside : {false, true}) {
+      const DotPlan plan =
+          plan_dot(bow, {.sizes = {1, size, size, size}, .right_depth_inside = inside});
+      EXPECT_TRUE(plan.on_amp);
+    }
   }
 }
 
