@@ -155,23 +155,12 @@ std::vector<Builder::Slot> Builder::emit_return(const SyntaxOp& op, Scope& scope
   return values;
 }
 
-std::vector<Builder::Slot> Builder::look_up(const SyntaxOp& op, const Scope& scope) {
+std::vector<Builder::Slot> Builder::look_up(const SyntaxOp& op, Scope& scope) {
   std::vector<Slot> out;
   for (const ValueUse& use : op.operands) {
     const auto at = scope.values.find(use.name);
     if (at == scope.values.end()) {
-      bool captured = false;
-      for (const Scope* s = scope.outer; s != nullptr; s = s->outer) {
-        captured = captured || s->values.count(use.name) > 0;
-      }
-      if (captured) {
-        unsupported(use.offset, value_text(use) +
-                                    " is a value of outside the region; a region "
-                                    "may only use its own");
-      } else {
-        malformed(use.offset, value_text(use) + " is not defined in front of its use");
-      }
-      out.emplace_back();
+      out.push_back(capture(use, scope));
     } else if (use.number >= at->second.size()) {
       malformed(use.offset, "%" + std::string(use.name) + " has " +
                                 count(at->second.size(), "result") + ", but this is number " +
@@ -182,6 +171,33 @@ std::vector<Builder::Slot> Builder::look_up(const SyntaxOp& op, const Scope& sco
     }
   }
   return out;
+}
+
+Builder::Slot Builder::capture(const ValueUse& use, Scope& scope) {
+  const Scope* outer = scope.outer;
+  while (outer != nullptr && outer->values.count(use.name) == 0) outer = outer->outer;
+  if (outer == nullptr) {
+    malformed(use.offset, value_text(use) + " is not defined in front of its use");
+    return {};
+  }
+  const std::vector<Slot>& slots = outer->values.at(use.name);
+  if (use.number < slots.size()) {
+    if (!slots[use.number]) return {};  // refused already
+    const Value& value = outer->graph.value(*slots[use.number]);
+    if (value.producer) {
+      Op op = outer->graph.ops()[*value.producer];
+      if (op.definition->name == "stablehlo.constant" && value.type.shape.empty()) {
+        op.results = {};
+        const ValueId copy = scope.graph.add_op(std::move(op), {std::string(use.name)}).results[0];
+        scope.values.emplace(use.name, std::vector<Slot>{copy});
+        return copy;
+      }
+    }
+  }
+  unsupported(use.offset, value_text(use) +
+                              " is a value of outside the region; a region may only use its own "
+                              "and constant scalars");
+  return {};
 }
 
 bool Builder::check_types(const SyntaxOp& op) {

@@ -48,7 +48,9 @@ class Builder {
   std::vector<Slot> emit_definition(const SyntaxOp& op, const std::vector<Slot>& operands,
                                     Scope& scope);
   std::optional<Graph> build_region(const SyntaxBlock& block, const Scope& outer);
-  std::vector<Slot> look_up(const SyntaxOp& op, const Scope& scope);
+  std::vector<Slot> look_up(const SyntaxOp& op, Scope& scope);
+  /// A value of outside a region: a copy of it if it is a constant, else a finding.
+  Slot capture(const ValueUse& use, Scope& scope);
   /// Reports types that are not supported; false when there are any.
   bool check_types(const SyntaxOp& op);
   bool check_operands(const SyntaxOp& op, const std::vector<Slot>& operands, const Scope& scope);

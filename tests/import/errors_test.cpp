@@ -136,7 +136,8 @@ TEST(ImportErrors, RegionsMayOnlyUseTheirOwnValues) {
               "  %1 = stablehlo.add %x, %s : tensor<f32>\n"
               "  stablehlo.return %1 : tensor<f32>\n }"),
       ExitCode::kUnsupported,
-      {"4:26: %s is a value of outside the region; a region may only use its own"});
+      {"4:26: %s is a value of outside the region; a region may only use its own and "
+       "constant scalars"});
 }
 
 TEST(ImportErrors, CallsMustNameAFunctionOfTheirTypes) {

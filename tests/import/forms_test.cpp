@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "compiler/ops/elements.h"
 #include "tests/import/importing.h"
 
 namespace superstep {
@@ -176,6 +177,27 @@ TEST(Reduce, ShortAndLongAndGenericFormsAreTheSameOp) {
     EXPECT_EQ(region.ops()[0].operands, region.arguments());
     EXPECT_EQ(region.results(), region.ops()[0].results);
   }
+}
+
+TEST(Reduce, ConstantScalarsOfOutsideTheRegionAreCopiedIntoIt) {
+  const Module module = import_stablehlo(R"(
+func.func @main(%a: tensor<2x3xf32>) -> tensor<2xf32> {
+  %half = stablehlo.constant dense<5.0e-1> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %half) across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+   reducer(%x: tensor<f32>, %y: tensor<f32>) {
+    %1 = stablehlo.multiply %y, %half : tensor<f32>
+    %2 = stablehlo.multiply %1, %half : tensor<f32>
+    %3 = stablehlo.add %x, %2 : tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }
+  return %0 : tensor<2xf32>
+})",
+                                         "f.mlir");
+  HostTensor numbers(TensorType{DType::kF32, {2, 3}});
+  for (std::size_t i = 0; i < 6; ++i) write_float(numbers, i, static_cast<double>(i + 1));
+  const HostTensor result = evaluate(module.main, std::vector{numbers})[0];
+  EXPECT_EQ(read_float(result, 0), 0.5 + 6 * 0.25);
+  EXPECT_EQ(read_float(result, 1), 0.5 + 15 * 0.25);
 }
 
 TEST(Reduce, PairedReducerArgumentsBecomeLeftOnesThenRightOnes) {
