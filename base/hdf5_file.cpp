@@ -83,6 +83,17 @@ std::vector<std::uint64_t> dims_of(hid_t space) {
   return {dims.begin(), dims.end()};
 }
 
+/// An enumeration counts as its numbers.
+std::optional<Hdf5Type> our_type(Hdf5Id stored) {
+  if (H5Tget_class(stored) == H5T_STRING) return Hdf5Type::kText;
+  if (H5Tget_class(stored) == H5T_ENUM) stored = Hdf5Id(H5Tget_super(stored), H5Tclose);
+  for (const Hdf5Type type : {Hdf5Type::kU8, Hdf5Type::kU16, Hdf5Type::kU32, Hdf5Type::kU64,
+                              Hdf5Type::kI32, Hdf5Type::kF64}) {
+    if (H5Tequal(stored, file_type(type)) > 0) return type;
+  }
+  return std::nullopt;
+}
+
 /// Fixed-length text without its padding.
 std::string trimmed(const char* text, std::size_t bytes) { return {text, strnlen(text, bytes)}; }
 
@@ -141,9 +152,8 @@ Hdf5File Hdf5File::create(const std::filesystem::path& path) {
 
 Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access) {
   Hdf5File file(path);
-  const unsigned flags =
-      access == Access::kRead ? H5F_ACC_RDONLY : H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
-  file.id_ = H5Fopen(path.c_str(), flags, H5P_DEFAULT);
+  const unsigned flags[] = {H5F_ACC_RDONLY, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5F_ACC_RDWR};
+  file.id_ = H5Fopen(path.c_str(), flags[static_cast<std::size_t>(access)], H5P_DEFAULT);
   if (file.id_ < 0) file.fail("is not a readable HDF5 file");
   return file;
 }
@@ -179,7 +189,8 @@ void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
       H5Pset_deflate(creation, 1);
     }
   }
-  Hdf5Id type(H5Tcopy(file_type(layout.type)), H5Tclose);
+  Hdf5Id type = layout.type == Hdf5Type::kText ? text_type(layout.text_bytes)
+                                               : Hdf5Id(H5Tcopy(file_type(layout.type)), H5Tclose);
   if (!layout.names.empty()) {
     type = Hdf5Id(H5Tenum_create(file_type(layout.type)), H5Tclose);
     for (const auto& [name, value] : layout.names) H5Tenum_insert(type, name.c_str(), &value);
@@ -235,23 +246,27 @@ void Hdf5File::write_text(const std::string& path, const std::vector<std::string
 }
 
 void Hdf5File::set_attribute(const std::string& object, const std::string& name,
-                             const Hdf5Value& value) {
+                             const Hdf5Value& value, Hdf5Type number_type) {
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   if (H5Aexists(owner, name.c_str()) > 0) H5Adelete(owner, name.c_str());
   Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
-  const auto store = [&](hid_t type, const void* data) {
+  const auto store = [&](hid_t type, hid_t memory, const void* data) {
     const Hdf5Id attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose);
-    if (!attribute || H5Awrite(attribute, type, data) < 0) {
+    if (!attribute || H5Awrite(attribute, memory, data) < 0) {
       fail(fmt::format("cannot write attribute {} of {}", name, object));
     }
   };
+  const auto store_text = [&](std::size_t width, const char* data) {
+    const Hdf5Id type = text_type(width);
+    store(type, type, data);
+  };
   if (const auto* number = std::get_if<std::uint64_t>(&value)) {
-    store(H5T_STD_U64LE, number);
+    store(file_type(number_type), H5T_NATIVE_UINT64, number);
   } else if (const auto* real = std::get_if<double>(&value)) {
-    store(H5T_IEEE_F64LE, real);
+    store(H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, real);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    store(text_type(text->size()), text->c_str());
+    store_text(text->size(), text->c_str());
   } else {
     const auto& list = std::get<std::vector<std::string>>(value);
     std::size_t width = 1;
@@ -259,7 +274,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
     std::string flat(width * list.size(), '\0');
     for (std::size_t i = 0; i < list.size(); ++i) flat.replace(i * width, list[i].size(), list[i]);
     space = space_of({list.size()}, false);
-    store(text_type(width), flat.data());
+    store_text(width, flat.data());
   }
 }
 
@@ -354,33 +369,28 @@ std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
   }
 }
 
-std::vector<std::string> Hdf5File::scales(const std::string& path) const {
+bool Hdf5File::has_scale(const std::string& path, unsigned axis, const std::string& scale) const {
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!set) fail("has no dataset " + path);
-  std::vector<std::string> names(dims(path).size());
-  for (unsigned axis = 0; axis < names.size(); ++axis) {
-    const auto keep = [](hid_t, unsigned, hid_t scale, void* name) -> herr_t {
-      char text[256] = {};
-      H5Iget_name(scale, text, sizeof text);
-      *static_cast<std::string*>(name) = text;
-      return 1;
-    };
-    H5DSiterate_scales(set, axis, nullptr, keep, &names[axis]);
-  }
-  return names;
+  const Hdf5Id other(H5Dopen2(id_, scale.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set || !other) fail(fmt::format("has no dataset {} or {}", path, scale));
+  return H5DSis_attached(set, other, axis) > 0;
 }
 
 Hdf5Type Hdf5File::type(const std::string& path) const {
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
-  Hdf5Id stored(H5Dget_type(set), H5Tclose);
-  if (H5Tget_class(stored) == H5T_STRING) return Hdf5Type::kText;
-  if (H5Tget_class(stored) == H5T_ENUM) stored = Hdf5Id(H5Tget_super(stored), H5Tclose);
-  for (const Hdf5Type type : {Hdf5Type::kU8, Hdf5Type::kU16, Hdf5Type::kU32, Hdf5Type::kU64,
-                              Hdf5Type::kI32, Hdf5Type::kF64}) {
-    if (H5Tequal(stored, file_type(type)) > 0) return type;
-  }
-  fail("has a type that is none of ours: " + path);
+  const auto type = our_type(Hdf5Id(H5Dget_type(set), H5Tclose));
+  if (!type) fail("has a type that is none of ours: " + path);
+  return *type;
+}
+
+Hdf5Type Hdf5File::attribute_type(const std::string& object, const std::string& name) const {
+  const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
+  const Hdf5Id attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
+  if (!attribute) fail(fmt::format("has no attribute {} of {}", name, object));
+  const auto type = our_type(Hdf5Id(H5Aget_type(attribute), H5Tclose));
+  if (!type) fail(fmt::format("has a type that is none of ours: {} of {}", name, object));
+  return *type;
 }
 
 std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
@@ -396,10 +406,14 @@ void Hdf5File::read(const std::string& path, Hdf5Type type, std::uint64_t first,
   if (!set) fail("has no dataset " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
   // An enumeration reads as its numbers only through its own native type.
-  const Hdf5Id memory(H5Tget_class(stored) == H5T_ENUM ? H5Tget_native_type(stored, H5T_DIR_DEFAULT)
-                                                       : H5Tcopy(memory_type(type)),
-                      H5Tclose);
-  if (H5Tget_size(memory) != size_of(type)) fail("has another type for " + path);
+  const bool as_stored = H5Tget_class(stored) == H5T_ENUM || type == Hdf5Type::kText;
+  const Hdf5Id memory(
+      as_stored ? H5Tget_native_type(stored, H5T_DIR_DEFAULT) : H5Tcopy(memory_type(type)),
+      H5Tclose);
+  if (type == Hdf5Type::kText ? H5Tget_class(stored) != H5T_STRING
+                              : H5Tget_size(memory) != size_of(type)) {
+    fail("has another type for " + path);
+  }
   const Hdf5Id space(H5Dget_space(set), H5Sclose);
   const std::vector<std::uint64_t> shape = dims_of(space);
   herr_t status = 0;

@@ -30,7 +30,8 @@ struct Hdf5Layout {
   std::uint64_t chunk_rows = 0;
   bool compressed = true;
   std::vector<std::pair<std::string, std::uint8_t>> names =
-      {};  ///< a u1 with names is an enumeration
+      {};                      ///< a u1 with names is an enumeration
+  std::size_t text_bytes = 0;  ///< of each text of a kText dataset that grows
 };
 
 /// One HDF5 file, open. Every failure of the library is thrown as std::runtime_error naming file
@@ -40,6 +41,7 @@ class Hdf5File {
   enum class Access : std::uint8_t {
     kRead,
     kSwmrRead,  ///< of a file that a writer has open, or had when it was killed
+    kWrite,     ///< to add to it
   };
 
   /// Replaces the file. Equal calls make equal bytes: no time stamps are kept.
@@ -63,7 +65,9 @@ class Hdf5File {
   /// Fills a whole dataset of numbers.
   void write(const std::string& path, const void* data);
   void write_text(const std::string& path, const std::vector<std::string>& text);
-  void set_attribute(const std::string& object, const std::string& name, const Hdf5Value& value);
+  /// `number` is how a number is stored.
+  void set_attribute(const std::string& object, const std::string& name, const Hdf5Value& value,
+                     Hdf5Type number = Hdf5Type::kU64);
   /// Makes a dataset the dimension scale of axes called `name`.
   void make_scale(const std::string& path, const std::string& name);
   void attach_scale(const std::string& path, unsigned axis, const std::string& scale);
@@ -76,13 +80,15 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> attributes(const std::string& object) const;
   [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& object,
                                                    const std::string& name) const;
-  /// The dimension scale of each axis of a dataset, by path; empty where there is none.
-  [[nodiscard]] std::vector<std::string> scales(const std::string& path) const;
+  /// True when `scale` is attached to an axis of a dataset.
+  [[nodiscard]] bool has_scale(const std::string& path, unsigned axis,
+                               const std::string& scale) const;
   /// What is stored: an enumeration counts as its numbers.
   [[nodiscard]] Hdf5Type type(const std::string& path) const;
+  [[nodiscard]] Hdf5Type attribute_type(const std::string& object, const std::string& name) const;
   [[nodiscard]] std::vector<std::uint64_t> dims(const std::string& path) const;
   /// Rows `first` .. `first + rows` of the first axis, in `type` whatever the file's number type
-  /// is.
+  /// is; text as it is stored.
   void read(const std::string& path, Hdf5Type type, std::uint64_t first, std::uint64_t rows,
             void* out) const;
   [[nodiscard]] std::vector<std::string> read_text(const std::string& path) const;

@@ -13,7 +13,8 @@ namespace superstep {
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
                      const CompileProgress& progress,
-                     const std::function<void(const ProgramInfo&)>& on_memory) {
+                     const std::function<void(const ProgramInfo&)>& on_memory,
+                     bool keep_exchange_plan) {
   const auto stage = [&](std::string_view name) {
     if (progress) progress(name);
   };
@@ -31,7 +32,8 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   stage("remove unused ops");
   simple.main = remove_unused_ops(simple.main);
   if (auto tensors = oversized(simple, machine)) {
-    return build_image(simple, machine, *std::move(tensors), progress, on_memory);
+    return build_image(simple, machine, *std::move(tensors), progress, on_memory,
+                       keep_exchange_plan);
   }
   stage("lower");
   LoweredProgram program = lower(simple, machine);
@@ -42,19 +44,19 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
     // Their operands need certain regions; without them more may fit. If not, the memory that is
     // reported is that with them.
     try {
-      return build_image(simple, machine, std::move(program), progress, {});
+      return build_image(simple, machine, std::move(program), progress, {}, keep_exchange_plan);
     } catch (const DoesNotFit&) {
       stage("lower without AMP products");
     }
     MachineConfig without = machine;
     without.tile.amp_units = 0;
     try {
-      return build_image(simple, machine, lower(simple, without), progress, {});
+      return build_image(simple, machine, lower(simple, without), progress, {}, keep_exchange_plan);
     } catch (const DoesNotFit&) {
       program = lower(simple, machine);
     }
   }
-  return build_image(simple, machine, std::move(program), progress, on_memory);
+  return build_image(simple, machine, std::move(program), progress, on_memory, keep_exchange_plan);
 }
 
 }  // namespace superstep

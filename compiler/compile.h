@@ -19,9 +19,11 @@ using CompileProgress = std::function<void(std::string_view stage)>;
 
 /// Compiles a module for a machine. Throws DoesNotFit with the worst tile, its categories and its
 /// biggest tensors; the memory part of `info` is then passed to `on_memory` first, so that a report
-/// can still be written.
+/// can still be written. `keep_exchange_plan` fills in `ProgramInfo::exchanges`, which no run
+/// needs.
 [[nodiscard]] ProgramImage compile(const Module& module, const MachineConfig& machine,
                                    const CompileProgress& progress = {},
-                                   const std::function<void(const ProgramInfo&)>& on_memory = {});
+                                   const std::function<void(const ProgramInfo&)>& on_memory = {},
+                                   bool keep_exchange_plan = false);
 
 }  // namespace superstep

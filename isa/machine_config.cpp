@@ -383,6 +383,21 @@ std::vector<ConfigKey> config_keys() {
   return keys;
 }
 
+std::vector<ConfigNumber> config_numbers(const MachineConfig& machine) {
+  std::vector<ConfigNumber> numbers;
+  for_each_key(machine, [&](const char* name, Unit unit, const auto& field, std::uint64_t,
+                            std::uint64_t, const char*) {
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(field)>>) {
+      numbers.push_back({name, unit, field});
+    } else {
+      for (std::size_t i = 0; i < field.size(); ++i) {
+        numbers.push_back({fmt::format("{}[{}]", name, i), unit, field[i]});
+      }
+    }
+  });
+  return numbers;
+}
+
 MachineConfig load_machine(const std::string& machine, const std::vector<std::string>& overrides) {
   Reader reader;
   reader.read_file(machine, 0, {});

@@ -91,6 +91,16 @@ struct ConfigKey {
 /// Every key, in the order of the file.
 [[nodiscard]] std::vector<ConfigKey> config_keys();
 
+/// One number of a machine; those of a list are `section.name[0]` and so on.
+struct ConfigNumber {
+  std::string key;
+  Unit unit = Unit::kCount;
+  std::uint64_t value = 0;
+};
+
+/// Every number of a machine, in the order of the file.
+[[nodiscard]] std::vector<ConfigNumber> config_numbers(const MachineConfig& machine);
+
 /// Reads a machine file (TOML; `extends`; quantities with units) and then `section.key=value`
 /// overrides. `machine` is a builtin name or a path. Throws MalformedInput with every problem of
 /// the file at once.

@@ -62,9 +62,34 @@ struct StepInfo {
   std::string name;       ///< `dot_general.3`, `host`, …
   std::string operation;  ///< StableHLO op name, empty when there is none
   SourceLocation source;
+  /// Steps of one number run in one superstep of every call; empty for host phases.
+  std::optional<std::uint32_t> superstep = {};
   std::uint64_t flops = 0;
   std::uint64_t exchange_bytes = 0;
-  std::uint64_t bound_cycles = 0;  ///< exchange: the busiest port
+  std::uint64_t bound_cycles = 0;                ///< exchange: the busiest port
+  std::uint64_t predicted_cycles = 0;            ///< exchange: what its schedule takes
+  std::uint32_t vertices = 0;                    ///< compute: launches on all tiles
+  std::uint32_t tiles = 0;                       ///< compute: tiles that launch
+  std::vector<std::uint32_t> vertex_types = {};  ///< compute: indices into `vertex_types`
+};
+
+/// One codelet.
+struct VertexTypeInfo {
+  std::string name;
+  std::uint32_t code_bytes = 0;
+};
+
+/// Words that an exchange moves from one tile to another without a break.
+struct ExchangeMessage {
+  std::uint32_t source_tile = 0, destination_tile = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t start_cycle = 0;  ///< of the first word's arrival, from the barrier's opening
+};
+
+/// The static plan of one exchange step.
+struct ExchangeInfo {
+  std::uint32_t step = 0;
+  std::vector<ExchangeMessage> messages;
 };
 
 /// Where the bytes of one category are, tile by tile.
@@ -80,6 +105,24 @@ struct TensorInfo {
   SourceLocation source;
   std::uint64_t bytes = 0;  ///< over all tiles
   std::uint32_t max_tile_bytes = 0;
+  std::uint32_t tiles = 0;
+  bool is_always_live = false;
+  std::uint32_t first_step = 0,
+                last_step = 0;  ///< that need it; the host's when it reads or writes
+};
+
+/// Memory in use while a step runs.
+struct StepMemory {
+  std::uint64_t always_live_bytes = 0;  ///< over all tiles: code, state, arguments, constants
+  std::uint64_t not_always_live_bytes = 0;
+  std::uint32_t peak_tile_bytes = 0;  ///< of the fullest tile
+  std::uint32_t peak_tile = 0;
+};
+
+/// The most memory that a tile ever has in use.
+struct TilePeak {
+  std::uint32_t bytes = 0;
+  std::uint32_t step = 0;  ///< the first that needs so much
 };
 
 /// Names for what runs; the simulator copies it to the trace without reading it.
@@ -88,6 +131,11 @@ struct ProgramInfo {
   std::vector<StepInfo> steps;  ///< index = step number
   std::vector<MemoryCategory> memory;
   std::vector<TensorInfo> tensors;
+  std::vector<VertexTypeInfo> vertex_types;
+  std::vector<StepMemory> step_memory;  ///< by step
+  std::vector<TilePeak> tile_peaks;     ///< by tile of the machine
+  std::vector<ExchangeInfo> exchanges;  ///< only if the compiler was asked for them
+  std::string text_sha256;              ///< of the StableHLO text, in hexadecimal
 };
 
 /// A step number for a supervisor pc of a tile: which step begins when this `sync`/`runall` at `pc`

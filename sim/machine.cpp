@@ -54,6 +54,7 @@ bool earlier(const Trap& a, const Trap& b) {
 /// What a tile did until it stopped, side by side for those who look at all tiles.
 struct TileWork {
   std::uint64_t instructions = 0;     ///< of its workers, since boot
+  std::uint64_t busy_cycles = 0;      ///< likewise
   std::span<const PortEvent> events;  ///< until its next run
   TileLaunches launches;
 };
@@ -95,6 +96,7 @@ class Machine {
   [[nodiscard]] bool open_barrier();
   void record_superstep(Cycles opening, bool host);
   void name_steps(SuperstepRecord& record) const;
+  void share_compute(SuperstepRecord& record, std::size_t critical) const;
   void add_trap(Cycles cycle, TileId tile, std::string context, std::uint32_t pc,
                 std::string cause);
   void add_tile_faults();
@@ -122,7 +124,9 @@ class Machine {
   bool in_host_phase_ = false;
   HostVisit visit_;
   std::uint64_t exchange_bytes_ = 0;
-  std::uint64_t instructions_before_ = 0;
+  std::vector<PortTraffic> traffic_;                ///< by entry
+  std::vector<std::uint64_t> instructions_before_;  ///< by entry
+  std::vector<std::uint64_t> busy_before_;          ///< by entry
   RunResult result_;
 };
 
@@ -169,6 +173,9 @@ void Machine::boot() {
   last_event_.resize(count);
   resumed_.resize(count);
   phases_.resize(count);
+  traffic_.resize(count);
+  instructions_before_.resize(count);
+  busy_before_.resize(count);
 }
 
 void Machine::add_trap(Cycles cycle, TileId tile, std::string context, std::uint32_t pc,
@@ -188,7 +195,10 @@ void Machine::add_tile_faults() {
 
 /// In the thread that ran the tile, and has its contexts at hand.
 void Machine::note_work(std::size_t i) {
-  work_[i] = {tiles_[i].worker_instructions(), tiles_[i].port_events(), tiles_[i].launches()};
+  work_[i].instructions = tiles_[i].worker_instructions();
+  work_[i].busy_cycles = tiles_[i].worker_busy_cycles();
+  work_[i].events = tiles_[i].port_events();
+  work_[i].launches = tiles_[i].launches();
 }
 
 /// Runs every tile until it waits, faults, or needs the words of this superstep's exchange.
@@ -201,6 +211,7 @@ void Machine::run_tiles() {
   std::fill(last_event_.begin(), last_event_.end(), 0);
   std::fill(resumed_.begin(), resumed_.end(), std::uint8_t{0});
   exchange_bytes_ = 0;
+  std::fill(traffic_.begin(), traffic_.end(), PortTraffic{});
 }
 
 /// Resolves the exchange of this superstep for all tiles at once.
@@ -226,6 +237,7 @@ void Machine::move_words() {
     const std::size_t i = entries[p];
     TileMemory& memory = tiles_[i].memory();
     if (moved.lowest_write_by_tile[p] < memory.first_free_of_code()) memory.touched();
+    traffic_[i] = moved.traffic_by_tile[p];
     const std::uint64_t last = moved.last_event_by_tile[p];
     last_event_[i] = last == 0 ? 0 : last + 1;
     if (stops_[i].kind == TileStop::Kind::kExchangeDone && last > stops_[i].cycle) {
@@ -358,17 +370,50 @@ void Machine::name_steps(SuperstepRecord& record) const {
   if (record.exchange_step == steps_.none()) record.exchange_step = record.step;
 }
 
+/// Cuts the critical tile's compute cycles where its launches of new steps begin. What comes before
+/// the first belongs to it.
+void Machine::share_compute(SuperstepRecord& record, std::size_t critical) const {
+  const TileId tile = image_.entries[critical].tile;
+  const std::uint64_t end = arrivals_[critical].cycle.value();
+  std::uint64_t from = end - record.compute.value();
+  record.shares.push_back({record.step, 0});
+  for (const TileLaunch& launch : work_[critical].launches.places) {
+    const std::uint32_t step = steps_.find(tile, launch.pc);
+    if (step == steps_.none() || step == record.shares.back().step) continue;
+    const std::uint64_t at = std::clamp(launch.cycle, from, end);
+    record.shares.back().cycles += at - from;
+    record.shares.push_back({step, 0});
+    from = at;
+  }
+  record.shares.back().cycles += end - from;
+}
+
 void Machine::record_superstep(Cycles opening, bool host) {
-  std::uint64_t instructions = 0;
+  std::uint64_t instructions = 0, h_bytes = 0;
+  std::uint32_t messages = 0;
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    instructions += work_[i].instructions;
     const std::uint64_t arrival = arrivals_[i].cycle.value();
     const std::uint64_t ports_done = std::clamp(last_event_[i], begin_.value(), arrival);
+    const std::uint64_t issued = work_[i].instructions - instructions_before_[i];
+    const std::uint64_t busy = work_[i].busy_cycles - busy_before_[i];
+    instructions_before_[i] += issued;
+    busy_before_[i] += busy;
+    instructions += issued;
     phases_[i] = {};
     if (host) continue;
-    phases_[i].exchange = static_cast<std::uint32_t>(ports_done - begin_.value());
-    phases_[i].compute = static_cast<std::uint32_t>(arrival - ports_done);
-    phases_[i].sync = static_cast<std::uint32_t>(opening.value() - arrival);
+    const PortTraffic& traffic = traffic_[i];
+    const std::uint64_t exchange = ports_done - begin_.value();
+    h_bytes = std::max({h_bytes, traffic.sent_bytes, traffic.received_bytes});
+    messages += traffic.messages;
+    phases_[i] = {.exchange = static_cast<std::uint32_t>(exchange),
+                  .compute = static_cast<std::uint32_t>(arrival - ports_done),
+                  .sync = static_cast<std::uint32_t>(opening.value() - arrival),
+                  .exchange_idle = static_cast<std::uint32_t>(
+                      exchange - std::min(exchange, traffic.busy_cycles)),
+                  .sent_bytes = static_cast<std::uint32_t>(traffic.sent_bytes),
+                  .received_bytes = static_cast<std::uint32_t>(traffic.received_bytes),
+                  .instructions = static_cast<std::uint32_t>(issued),
+                  .worker_busy = static_cast<std::uint32_t>(busy)};
   }
   RunTotals& totals = result_.totals;
   if (opening > begin_) {
@@ -381,15 +426,20 @@ void Machine::record_superstep(Cycles opening, bool host) {
     if (host) {
       record.host = opening - begin_;
       record.host_bytes = visit_.bytes;
+      record.transfers = visit_.transfers;
     } else {
       record.exchange = Cycles(phases_[critical].exchange);
       record.compute = Cycles(phases_[critical].compute);
       record.sync = opening - arrivals_[critical].cycle;
       record.exchange_bytes = exchange_bytes_;
+      record.h_bytes = h_bytes;
+      record.messages = messages;
     }
-    record.worker_instructions = instructions - instructions_before_;
+    if (host_.visits() > 0) record.call = std::min(host_.visits(), options_.calls) - 1;
+    record.worker_instructions = instructions;
     record.tiles = &phases_;
     name_steps(record);
+    if (!host) share_compute(record, critical);
     if (options_.on_superstep) options_.on_superstep(record);
     totals.exchange += record.exchange;
     totals.compute += record.compute;
@@ -398,7 +448,6 @@ void Machine::record_superstep(Cycles opening, bool host) {
     totals.worker_instructions += record.worker_instructions;
     ++totals.supersteps;
   }
-  instructions_before_ = instructions;
   totals.cycles = opening;
   begin_ = opening;
 }

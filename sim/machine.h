@@ -24,9 +24,26 @@ struct Trap {
   [[nodiscard]] std::string text() const;
 };
 
-/// One tile's share of a superstep, in cycles.
+/// One tile's share of a superstep.
 struct TilePhase {
-  std::uint32_t exchange = 0, compute = 0, sync = 0;
+  std::uint32_t exchange = 0, compute = 0, sync = 0;  ///< cycles
+  std::uint32_t exchange_idle = 0;  ///< of the exchange cycles: no word leaves or arrives
+  std::uint32_t sent_bytes = 0, received_bytes = 0;
+  std::uint32_t instructions = 0;  ///< of the workers; a bundle counts as two
+  std::uint32_t worker_busy = 0;   ///< cycles from first issue to exit, added up over workers
+};
+
+/// Compute cycles of a superstep's critical tile from one step's launch to the next step's.
+struct ComputeShare {
+  std::uint32_t step = 0;
+  std::uint64_t cycles = 0;
+};
+
+/// One stream as it crossed the host link.
+struct HostTransfer {
+  std::uint32_t stream = 0;  ///< index into ProgramImage::streams
+  std::uint64_t bytes = 0;
+  Cycles begin, end;  ///< from the start of its host phase
 };
 
 /// A finished superstep: from one barrier opening to the next. The parts are those of its critical
@@ -38,7 +55,12 @@ struct SuperstepRecord {
   Cycles begin, end;
   Cycles exchange, compute, sync, host;
   TileId critical{};
+  std::uint32_t call = 0;  ///< of the program; a host phase between two belongs to the later one
+  std::vector<ComputeShare> shares;  ///< of `compute`, which they sum to, in order
   std::uint64_t exchange_bytes = 0, host_bytes = 0;
+  std::uint64_t h_bytes = 0;  ///< the most that any tile sends or receives
+  std::uint32_t messages = 0;
+  std::vector<HostTransfer> transfers;
   std::uint64_t worker_instructions = 0;  ///< a bundle counts as two
   const std::vector<TilePhase>* tiles =
       nullptr;  ///< by entry of the image; valid during the call of the observer

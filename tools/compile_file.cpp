@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/sha256.h"
 #include "compiler/compile.h"
 #include "tools/files.h"
 #include "tools/report.h"
@@ -9,18 +10,23 @@
 namespace superstep {
 
 ProgramImage compile_file(const std::string& path, const MachineConfig& machine, Progress& progress,
-                          const std::function<void(const ProgramInfo&)>& on_overflow) {
+                          const std::function<void(const ProgramInfo&)>& on_overflow,
+                          bool keep_exchange_plan) {
   progress.stage("read      " + path);
-  const Module module = import_stablehlo(read_text_file(path), path);
+  const std::string text = read_text_file(path);
+  const Module module = import_stablehlo(text, path);
   ProgramInfo memory;
   try {
-    return compile(
+    ProgramImage image = compile(
         module, machine,
         [&](std::string_view stage) { progress.stage(fmt::format("compile   {}", stage)); },
-        [&](const ProgramInfo& info) { memory = info; });
+        [&](const ProgramInfo& info) { memory = info; }, keep_exchange_plan);
+    image.info.text_sha256 = sha256(text);
+    return image;
   } catch (const DoesNotFit&) {
     progress.clear();
     fmt::print("{}", memory_report(memory, machine));
+    memory.text_sha256 = sha256(text);
     if (on_overflow) on_overflow(memory);
     throw;
   }

@@ -12,6 +12,7 @@ namespace superstep {
 /// memory report is printed and given to `on_overflow` before DoesNotFit is thrown.
 [[nodiscard]] ProgramImage compile_file(
     const std::string& path, const MachineConfig& machine, Progress& progress,
-    const std::function<void(const ProgramInfo&)>& on_overflow = {});
+    const std::function<void(const ProgramInfo&)>& on_overflow = {},
+    bool keep_exchange_plan = false);
 
 }  // namespace superstep

@@ -17,6 +17,11 @@ constexpr ReportField kFields[] = {
     {"calls", "integer", "", "calls of the program"},
     {"outcome", "text", "", "ok, trap, interrupted, oom or running"},
     {"trap", "text", "", "the trap that ended the run, or empty"},
+    {"events", "list", "", "what happened: warnings, the size limit, traps, a program too big"},
+    {"events[].kind", "text", "", "warning, limit, trap, oom or interrupted"},
+    {"events[].cycle", "integer", "cycle", "when"},
+    {"events[].tile", "integer", "", "its tile, or -1"},
+    {"events[].text", "text", "", "cut at 120 bytes"},
     {"cycles.total", "integer", "cycle", "device and host"},
     {"cycles.device", "integer", "cycle", "compute, exchange and sync"},
     {"cycles.compute", "integer", "cycle", "of the critical tile of each superstep"},
@@ -53,6 +58,9 @@ constexpr ReportField kFields[] = {
     {"steps[].exchange_cycles", "integer", "cycle", ""},
     {"steps[].sync_cycles", "integer", "cycle", ""},
     {"steps[].host_cycles", "integer", "cycle", ""},
+    {"steps[].bound_cycles", "integer", "cycle",
+     "of one exchange: words of its busiest port; 0 for other steps"},
+    {"steps[].predicted_cycles", "integer", "cycle", "of one exchange: by its schedule"},
     {"steps[].critical_tile", "integer", "", "of its longest superstep"},
 };
 
@@ -73,6 +81,13 @@ std::string json_report(const TraceSummary& t) {
   doc["calls"] = t.calls;
   doc["outcome"] = t.outcome;
   doc["trap"] = t.trap;
+  doc["events"] = ordered_json::array();
+  for (const TraceEvent& event : t.events) {
+    doc["events"].push_back({{"kind", name_of(event.kind)},
+                             {"cycle", event.cycle.value()},
+                             {"tile", event.tile},
+                             {"text", event.text}});
+  }
   doc["cycles"] = {{"total", totals.cycles.value()},    {"device", device.value()},
                    {"compute", totals.compute.value()}, {"exchange", totals.exchange.value()},
                    {"sync", totals.sync.value()},       {"host", totals.host.value()}};
@@ -111,6 +126,8 @@ std::string json_report(const TraceSummary& t) {
     ordered_json row{
         {"name", step.info.name}, {"operation", step.operation_name}, {"supersteps", step.count}};
     add_cycles(row, step);
+    row["bound_cycles"] = step.info.bound_cycles;
+    row["predicted_cycles"] = step.info.predicted_cycles;
     row["critical_tile"] = index(step.worst);
     doc["steps"].push_back(std::move(row));
   }

@@ -18,6 +18,18 @@ double percent(Cycles part, Cycles whole) {
 
 Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute + totals.sync; }
 
+/// How near the exchanges' schedules are to the words of their busiest ports.
+std::string schedule_quality(const TraceSummary& trace) {
+  std::uint64_t scheduled = 0, bound = 0;
+  for (const StepTotals& step : trace.steps) {
+    scheduled += step.count * step.info.predicted_cycles;
+    bound += step.count * step.info.bound_cycles;
+  }
+  if (bound == 0) return {};
+  return fmt::format(", schedules at {:.2f} of their bound",
+                     static_cast<double>(scheduled) / static_cast<double>(bound));
+}
+
 }  // namespace
 
 std::vector<OperationTotals> operations_of(const TraceSummary& trace) {
@@ -51,6 +63,11 @@ std::string text_report(const TraceSummary& t) {
                                 t.tiles_used, t.tiles, static_cast<double>(t.clock_hz) / 1e9);
   if (!t.complete) out += "the run did not end: these are its finished supersteps\n";
   if (!t.trap.empty()) out += t.trap + "\n";
+  for (const TraceEvent& event : t.events) {
+    if (event.kind == TraceEvent::Kind::kTrap) continue;
+    out +=
+        fmt::format("{} at cycle {}: {}\n", name_of(event.kind), grouped(event.cycle), event.text);
+  }
   out +=
       fmt::format("{:<28}{:>16}{:>16}{:>10}{:>10}\n", "", "cycles", "time", "% total", "% device");
   const auto row = [&](const char* name, Cycles cycles, bool of_device, const std::string& note) {
@@ -63,7 +80,8 @@ std::string text_report(const TraceSummary& t) {
   row("  Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
   row("  Device", on_device, true, "");
   row("    Compute", totals.compute, true, fmt::format("balance {:.0f} %", 100 * t.balance));
-  row("    Exchange", totals.exchange, true, fmt::format("{} B", grouped(t.exchange_bytes)));
+  row("    Exchange", totals.exchange, true,
+      fmt::format("{} B{}", grouped(t.exchange_bytes), schedule_quality(t)));
   row("    Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
   if (t.calls > 1 && t.outcome == "ok")
     out += fmt::format("A call    {} device and {} host cycles, {} calls\n",

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/files.h"
+#include "tools/machine_lines.h"
 #include "tools/numbers.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -88,6 +90,12 @@ std::string date_now() {
   gmtime_r(&now, &utc);
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
+}
+
+/// Where each key of the machine comes from, as a JSON object.
+std::string origin_of(const std::string& machine, const std::vector<std::string>& overrides) {
+  const std::map<std::string, std::string> sources = machine_sources(machine, overrides);
+  return nlohmann::ordered_json(sources).dump();
 }
 
 /// At most this many calls of a curve are shown.
@@ -189,32 +197,39 @@ ExitCode run_command(const Options& options) {
   if (const auto file = options.get("parameters")) parameters = read_tensors(*file);
 
   Progress progress(options.has("quiet"));
-  const MachineConfig machine =
-      load_machine(options.get("machine").value_or("gc200"), options.list("set"));
-  const std::map<std::string, std::string> provenance = {
-      {"software", "superstep"},
-      {"software_version", SUPERSTEP_VERSION},
-      {"command_line", options.command_line()},
-      {"created", date_now()},
-      {"host_threads", std::to_string(run.threads)}};
-  const ProgramImage image = compile_file(path, machine, progress, [&](const ProgramInfo& memory) {
-    if (const auto file = options.get("trace-file"))
-      write_memory_trace(*file, machine, memory, provenance);
-  });
+  const std::string machine_name = options.get("machine").value_or("gc200");
+  const std::vector<std::string> overrides = options.list("set");
+  const MachineConfig machine = load_machine(machine_name, overrides);
+  const Provenance provenance = {{"software", std::string("superstep")},
+                                 {"software_version", std::string(SUPERSTEP_VERSION)},
+                                 {"build_type", std::string(SUPERSTEP_BUILD_TYPE)},
+                                 {"compiler", std::string(SUPERSTEP_COMPILER)},
+                                 {"command_line", options.command_line()},
+                                 {"created", date_now()},
+                                 {"host_threads", std::uint64_t{run.threads}}};
+  // Without -o the trace only feeds the report.
+  const bool keep_trace = options.has("trace-file");
+  const TraceOptions trace_options{.level = keep_trace ? *level : TraceLevel::kSummary,
+                                   .calls = run.calls,
+                                   .config_origin = origin_of(machine_name, overrides),
+                                   .report = json_report};
+  const ProgramImage image = compile_file(
+      path, machine, progress,
+      [&](const ProgramInfo& memory) {
+        if (const auto file = options.get("trace-file"))
+          write_memory_trace(*file, trace_options, machine, memory, provenance);
+      },
+      trace_options.level == TraceLevel::kTile);
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), parameters);
   check(image, arguments, run.calls);
 
   take_interrupts();
-  // Without -o the trace only feeds the report.
-  const bool keep_trace = options.has("trace-file");
   const std::filesystem::path trace_path =
       keep_trace
           ? std::filesystem::path(*options.get("trace-file"))
           : std::filesystem::temp_directory_path() / fmt::format("superstep-{}.h5", getpid());
-  TraceWriter trace(trace_path,
-                    {.level = keep_trace ? *level : TraceLevel::kSummary, .calls = run.calls},
-                    image, provenance);
+  TraceWriter trace(trace_path, trace_options, image, provenance);
 
   std::uint32_t calls_done = 0;
   run.on_superstep = [&](const SuperstepRecord& record) {
@@ -231,7 +246,7 @@ ExitCode run_command(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   const RunResult result = run_image(image, arguments, run);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  trace.finish(result, {{"wall_seconds", fmt::format("{:.3f}", wall.count())}});
+  trace.finish(result, {{"wall_seconds", wall.count()}});
   progress.clear();
 
   // Files before text: a reader of the text that goes away early costs nothing.

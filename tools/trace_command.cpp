@@ -3,6 +3,7 @@
 #include "sim/trace/trace.h"
 #include "tools/command.h"
 #include "tools/numbers.h"
+#include "tools/report.h"
 
 namespace superstep {
 
@@ -23,7 +24,7 @@ ExitCode trace_command(const Options& options) {
     if (rest == 1 && !part.ends_with(".part"))
       usage_error(fmt::format("{} does not end in .part: name the file to write", part));
     const std::string out = rest == 2 ? options.words()[2] : part.substr(0, part.size() - 5);
-    repair_trace(part, out);
+    repair_trace(part, out, json_report);
     const TraceSummary trace = read_trace(out);
     fmt::print("{}: {} supersteps, {} cycles\n", out, grouped(trace.totals.supersteps),
                grouped(trace.totals.cycles));

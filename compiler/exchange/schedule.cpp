@@ -286,10 +286,25 @@ struct RowEvents {
   }
 };
 
+std::vector<ExchangeMessage> messages_of(const std::vector<Task>& tasks,
+                                         const Placement& placement) {
+  std::vector<ExchangeMessage> messages;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const Arrival& to : tasks[i].arrivals) {
+      messages.push_back({tasks[i].source, to.tile, tasks[i].words * 4,
+                          static_cast<std::uint32_t>(placement.start[i] + to.latency)});
+    }
+  }
+  std::ranges::sort(messages, {}, [](const ExchangeMessage& m) {
+    return std::tuple(m.source_tile, m.start_cycle, m.destination_tile);
+  });
+  return messages;
+}
+
 }  // namespace
 
 ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Transfer> transfers,
-                                std::span<const TileId> participants) {
+                                std::span<const TileId> participants, bool list_messages) {
   const Scheduler scheduler(machine, merge_transfers(machine, transfers));
   const Placement placement = scheduler.place();
   std::vector<RowEvents> rows(machine.tiles());
@@ -309,6 +324,7 @@ ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Tr
   ExchangePhase phase;
   phase.length = Cycles(placement.length);
   phase.bound_words = scheduler.bound_words();
+  if (list_messages) phase.messages = messages_of(scheduler.tasks(), placement);
   phase.rows.reserve(participants.size());
   for (const TileId tile : participants) {
     RowEvents& row = rows[index(tile)];

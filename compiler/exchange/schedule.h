@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "isa/machine_config.h"
+#include "isa/program_image.h"
 
 namespace superstep {
 
@@ -34,6 +35,7 @@ struct ExchangePhase {
   std::vector<ExchangeRow> rows;  ///< ascending tiles; one for each of `participants`
   Cycles length;                  ///< from the barrier's opening to the last event
   std::uint64_t bound_words = 0;  ///< the busiest port: max over tiles of words in, words out
+  std::vector<ExchangeMessage> messages;  ///< by source and start, if asked for
 };
 
 /// Schedules one phase statically and encodes every participant's row (a participant without
@@ -41,7 +43,8 @@ struct ExchangePhase {
 /// the old or the new word leaves would depend on the schedule (the simulator traps).
 [[nodiscard]] ExchangePhase schedule_exchange(const MachineConfig& machine,
                                               std::span<const Transfer> transfers,
-                                              std::span<const TileId> participants);
+                                              std::span<const TileId> participants,
+                                              bool list_messages = false);
 
 /// Rows of one host phase: `sync` external, the words each tile sends to the host (in this order)
 /// while its mux selects the host, `sync` external.

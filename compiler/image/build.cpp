@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "compiler/exchange/schedule.h"
 #include "compiler/image/codelets.h"
+#include "compiler/image/liveness.h"
 #include "compiler/image/storage.h"
 #include "compiler/image/tile_code.h"
 
@@ -54,11 +55,13 @@ struct TileProgram {
 
 class Builder {
  public:
-  Builder(const Module& module, const MachineConfig& machine, LoweredProgram program)
+  Builder(const Module& module, const MachineConfig& machine, LoweredProgram program,
+          bool keep_exchange_plan)
       : module_(module),
         machine_(machine),
         program_(std::move(program)),
-        library_(machine, program_.codelets) {}
+        library_(machine, program_.codelets),
+        keeps_exchange_plan_(keep_exchange_plan) {}
 
   ProgramImage build(const std::function<void(std::string_view)>& progress,
                      const std::function<void(const ProgramInfo&)>& on_memory) {
@@ -104,7 +107,12 @@ class Builder {
   void number_steps() {
     std::vector<StepInfo>& steps = image_.info.steps;
     steps.push_back({.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}});
+    point_by_step_ = {0};
+    std::uint32_t number = 0, point = 0;  // of the superstep, of the buffers' lifetimes
     for (const Superstep& superstep : program_.supersteps) {
+      // Without an exchange there is no barrier: it goes on with the superstep before.
+      if (!superstep.movements.empty()) ++number;
+      ++point;
       exchange_step_.push_back(static_cast<std::uint32_t>(steps.size()));
       if (!superstep.movements.empty()) {
         StepInfo info{.kind = StepInfo::Kind::kExchange,
@@ -118,6 +126,8 @@ class Builder {
         for (const Movement& movement : superstep.movements) {
           info.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
         }
+        info.superstep = number;
+        point_by_step_.push_back(point);
         steps.push_back(std::move(info));
       }
       compute_step_.push_back(static_cast<std::uint32_t>(steps.size()));
@@ -126,9 +136,41 @@ class Builder {
                          .name = set.name,
                          .operation = set.operation,
                          .source = set.source,
-                         .flops = set.flops});
+                         .superstep = number,
+                         .flops = set.flops,
+                         .vertices = static_cast<std::uint32_t>(set.launches.size()),
+                         .tiles = tiles_of(set),
+                         .vertex_types = vertex_types_of(set)});
+        point_by_step_.push_back(++point);
       }
     }
+    point_by_step_[kHostStep] = point + 1;
+    for (const vertex::Codelet& codelet : library_.codelets()) {
+      image_.info.vertex_types.push_back(
+          {codelet.name, 4 * static_cast<std::uint32_t>(codelet.words.size())});
+    }
+  }
+
+  static std::uint32_t tiles_of(const ComputeSet& set) {
+    std::vector<TileId> tiles;
+    for (const Launch& launch : set.launches) tiles.push_back(launch.tile);
+    std::ranges::sort(tiles);
+    const auto rest = std::ranges::unique(tiles);
+    return static_cast<std::uint32_t>(rest.begin() - tiles.begin());
+  }
+
+  /// Numbers in the library, ascending.
+  [[nodiscard]] std::vector<std::uint32_t> vertex_types_of(const ComputeSet& set) const {
+    std::vector<bool> used(library_.codelets().size());
+    for (const Launch& launch : set.launches) {
+      if (launch.stages.empty()) used[library_.number(set.codelet)] = true;
+      for (const Launch::Stage& stage : launch.stages) used[library_.number(stage.codelet)] = true;
+    }
+    std::vector<std::uint32_t> types;
+    for (std::uint32_t c = 0; c < used.size(); ++c) {
+      if (used[c]) types.push_back(c);
+    }
+    return types;
   }
 
   void collect_launches() {
@@ -336,11 +378,17 @@ class Builder {
           transfer.destinations.push_back(end(e));
         transfers.push_back(std::move(transfer));
       }
-      if (!transfers.empty()) phases_[s] = schedule_exchange(machine_, transfers, participants_);
+      if (transfers.empty()) return;
+      phases_[s] = schedule_exchange(machine_, transfers, participants_, keeps_exchange_plan_);
     });
+    image_.info.exchanges.clear();
     for (std::size_t s = 0; s < phases_.size(); ++s) {
-      if (!phases_[s].rows.empty()) {
-        image_.info.steps[exchange_step_[s]].bound_cycles = phases_[s].bound_words;
+      if (phases_[s].rows.empty()) continue;
+      StepInfo& step = image_.info.steps[exchange_step_[s]];
+      step.bound_cycles = phases_[s].bound_words;
+      step.predicted_cycles = phases_[s].length.value();
+      if (keeps_exchange_plan_) {
+        image_.info.exchanges.push_back({exchange_step_[s], std::move(phases_[s].messages)});
       }
     }
   }
@@ -637,16 +685,11 @@ class Builder {
     memory.push_back({"constants", storage.peak_by_tile(Buffer::Kind::kConstant)});
     memory.push_back({"variables", storage.peak_by_tile(Buffer::Kind::kArgument)});
     memory.push_back({"temporaries", storage.peak_by_tile(Buffer::Kind::kTemporary)});
-    image_.info.tensors.clear();
-    for (const Buffer& buffer : program_.buffers) {
-      TensorInfo info{.name = buffer.name, .type = buffer.type, .source = buffer.source};
-      for (const Interval& interval : buffer.layout->intervals()) {
-        const std::uint32_t bytes = buffer.bytes(interval);
-        info.bytes += std::uint64_t{bytes} * interval.tiles.size();
-        info.max_tile_bytes = std::max(info.max_tile_bytes, bytes);
-      }
-      image_.info.tensors.push_back(std::move(info));
+    std::vector<std::uint32_t> fixed(machine_.tiles());
+    for (const TileProgram& t : tiles_) {
+      fixed[index(t.tile)] = t.code + t.code_bytes - machine_.tile.memory_base;
     }
+    describe_liveness(program_, storage, point_by_step_, fixed, image_.info);
   }
 
   void finish() {
@@ -672,15 +715,19 @@ class Builder {
   std::vector<std::size_t> tile_number_;  ///< by tile
   std::optional<BufferId> trip_count_;
   std::vector<std::uint32_t> exchange_step_, compute_step_;  ///< by superstep
+  std::vector<std::uint32_t> point_by_step_;                 ///< in time, as storage counts it
   std::vector<ExchangePhase> phases_;                        ///< by superstep
+  bool keeps_exchange_plan_;
 };
 
 }  // namespace
 
 ProgramImage build_image(const Module& module, const MachineConfig& machine, LoweredProgram program,
                          const std::function<void(std::string_view)>& progress,
-                         const std::function<void(const ProgramInfo&)>& on_memory) {
-  return Builder(module, machine, std::move(program)).build(progress, on_memory);
+                         const std::function<void(const ProgramInfo&)>& on_memory,
+                         bool keep_exchange_plan) {
+  return Builder(module, machine, std::move(program), keep_exchange_plan)
+      .build(progress, on_memory);
 }
 
 }  // namespace superstep

@@ -10,10 +10,12 @@
 namespace superstep {
 
 /// Memory, exchange schedules and machine code for a lowered program. Throws DoesNotFit;
-/// `on_memory` then gets the memory report first.
+/// `on_memory` then gets the memory report first. `keep_exchange_plan` fills in
+/// `ProgramInfo::exchanges`.
 [[nodiscard]] ProgramImage build_image(const Module& module, const MachineConfig& machine,
                                        LoweredProgram program,
                                        const std::function<void(std::string_view)>& progress,
-                                       const std::function<void(const ProgramInfo&)>& on_memory);
+                                       const std::function<void(const ProgramInfo&)>& on_memory,
+                                       bool keep_exchange_plan);
 
 }  // namespace superstep

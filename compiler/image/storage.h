@@ -30,12 +30,17 @@ class Storage {
   /// Buffers that a tile holds, biggest first, with their bytes there.
   [[nodiscard]] std::vector<std::pair<BufferId, std::uint32_t>> on(TileId tile) const;
 
- private:
+  /// What a tile holds of a buffer, and when. Points of time are 0, then one for each superstep's
+  /// exchange (also where nothing moves) and for each of its compute sets, then one for the host.
   struct Entry {
     BufferId buffer{};
     StorageRequest request;
   };
+  [[nodiscard]] const std::vector<Entry>& entries(TileId tile) const {
+    return by_tile_[superstep::index(tile)];
+  }
 
+ private:
   const MachineConfig& machine_;
   const LoweredProgram& program_;
   std::vector<std::vector<Entry>> by_tile_;

@@ -37,6 +37,7 @@ struct Side {
   std::vector<const PortEvent*> pointers, muxes;
   std::vector<std::byte> staged;  ///< the words received, in their order
   std::optional<FabricFault> fault;
+  PortTraffic traffic;
   std::uint64_t last_event = 0;
 
   /// As new, but for the capacity of the vectors.
@@ -75,6 +76,7 @@ class Fabric::Phase {
       check_elements(p);
       check_order(p);
       stage(p);
+      sides_[p].traffic = traffic_of(sides_[p]);
     });
     FabricResult result;
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
@@ -82,10 +84,9 @@ class Fabric::Phase {
       result.last_event_by_tile.push_back(side.last_event);
       result.last_event = std::max(result.last_event, side.last_event);
       std::uint32_t lowest = std::numeric_limits<std::uint32_t>::max();
-      for (const Run& run : side.receives) {
-        result.bytes += run.bytes();
-        lowest = std::min(lowest, run.address);
-      }
+      for (const Run& run : side.receives) lowest = std::min(lowest, run.address);
+      result.bytes += side.traffic.received_bytes;
+      result.traffic_by_tile.push_back(side.traffic);
       result.lowest_write_by_tile.push_back(lowest);
       if (side.fault && (!result.fault || side.fault->cycle < result.fault->cycle)) {
         result.fault = std::move(side.fault);
@@ -340,6 +341,32 @@ class Fabric::Phase {
                          shared, read_at, written_at, index(ports_[write.other].tile)));
       }
     }
+  }
+
+  [[nodiscard]] static PortTraffic traffic_of(const Side& side) {
+    PortTraffic traffic;
+    std::uint64_t until = 0;
+    const auto occupy = [&](const Run& run) {
+      traffic.busy_cycles += std::max(until, run.end) - std::max(until, run.begin);
+      until = std::max(until, run.end);
+    };
+    auto receive = side.receives.begin();
+    for (const Run& send : side.sends) {
+      traffic.sent_bytes += send.bytes();
+      for (; receive != side.receives.end() && receive->begin < send.begin; ++receive)
+        occupy(*receive);
+      occupy(send);
+    }
+    for (; receive != side.receives.end(); ++receive) occupy(*receive);
+    const Run* last = nullptr;
+    for (const Run& run : side.receives) {
+      traffic.received_bytes += run.bytes();
+      const bool goes_on = last != nullptr && last->other == run.other && last->end == run.begin &&
+                           last->address + last->bytes() == run.address;
+      if (!goes_on) ++traffic.messages;
+      last = &run;
+    }
+    return traffic;
   }
 
   /// Takes a copy of the words that a port receives: every word is read before the first is

@@ -29,11 +29,20 @@ struct FabricFault {
   std::string cause;
 };
 
+/// What went through one tile's ports in a phase.
+struct PortTraffic {
+  std::uint64_t sent_bytes = 0;  ///< a multicast counts once
+  std::uint64_t received_bytes = 0;
+  std::uint64_t busy_cycles = 0;  ///< with a word leaving, arriving or both
+  std::uint32_t messages = 0;     ///< received: unbroken, from one tile to consecutive addresses
+};
+
 struct FabricResult {
   std::uint64_t bytes = 0;       ///< written to tile memories
   std::uint64_t last_event = 0;  ///< the last cycle in which a port was busy or controlled
   std::vector<std::uint64_t> last_event_by_tile;    ///< by port; 0 for a tile without events
   std::vector<std::uint32_t> lowest_write_by_tile;  ///< by port: address, or 2^32 - 1 without
+  std::vector<PortTraffic> traffic_by_tile;         ///< by port
   std::optional<FabricFault> fault;                 ///< the one with the smallest (cycle, tile)
 };
 

@@ -172,22 +172,35 @@ HostVisit HostLink::visit(std::span<const HostPort> ports) {
   const MachineConfig& machine = image_.machine;
   Traffic to_host;
   Traffic to_tiles;
+  HostVisit out;
+  // Those of one direction follow each other; the first has the latency of the phase.
+  const auto add_transfer = [&](std::uint32_t stream, std::uint64_t bytes_before, Cycles begin,
+                                const Traffic& traffic) {
+    const Cycles end = duration_of(machine, traffic);
+    out.transfers.push_back({stream, traffic.bytes - bytes_before, begin, end});
+    return end;
+  };
   std::vector<std::vector<Extent>> expected(ports.size());
   std::vector<bool> receives(ports.size(), false);
+  Cycles at;
   for (const std::uint32_t s : phase().results) {
+    const std::uint64_t before = to_host.bytes;
     for (const StreamPiece& piece : image_.streams[s].pieces) {
       to_host.add(piece, machine.host.to_host_packet_bytes);
       add_extent(expected[port_of(ports, piece.tile)], piece.address, piece.bytes);
     }
+    at = add_transfer(s, before, at, to_host);
   }
+  at = {};
   for (const std::uint32_t s : phase().arguments) {
     if (!is_sent(image_.streams[s])) continue;
+    const std::uint64_t before = to_tiles.bytes;
     for (const StreamPiece& piece : image_.streams[s].pieces) {
       to_tiles.add(piece, machine.host.to_tile_packet_bytes);
       receives[port_of(ports, piece.tile)] = true;
     }
+    at = add_transfer(s, before, at, to_tiles);
   }
-  HostVisit out;
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const auto fault = check_port(ports[p], expected[p], receives[p]);
     if (fault && (!out.fault || fault->cycle < out.fault->cycle)) out.fault = fault;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "isa/program_image.h"
 #include "sim/exchange/port_event.h"
+#include "sim/machine.h"
 #include "sim/tile/memory.h"
 
 namespace superstep {
@@ -33,6 +34,7 @@ struct HostFault {
 struct HostVisit {
   Cycles duration;          ///< of the host's work, from the first external barrier's opening
   std::uint64_t bytes = 0;  ///< both directions
+  std::vector<HostTransfer> transfers;
   std::optional<HostFault> fault;
 };
 

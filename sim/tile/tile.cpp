@@ -90,6 +90,9 @@ void Tile::clear_port_events() { impl_->supervisor().context().events.clear(); }
 std::uint64_t Tile::worker_instructions() const {
   return impl_->supervisor().launcher().instructions();
 }
+std::uint64_t Tile::worker_busy_cycles() const {
+  return impl_->supervisor().launcher().busy_cycles();
+}
 const TileLaunches& Tile::launches() const { return impl_->supervisor().launcher().launches(); }
 std::optional<TileFault> Tile::fault() const { return impl_->fault_; }
 

@@ -38,12 +38,25 @@ struct TileStop {
   std::uint32_t pc = 0;
 };
 
+/// A `runall` or `run` at a pc that its tile had not launched from before in the superstep.
+struct TileLaunch {
+  std::uint32_t pc = 0;
+  std::uint64_t cycle = 0;  ///< when it issued
+};
+
 /// Launches of workers during one `Tile::run`.
 struct TileLaunches {
   std::uint32_t count = 0;
   std::uint32_t first_pc = 0;         ///< of the first `runall` or `run`
   std::uint64_t first_cycle = 0;      ///< when it issued
   std::uint64_t last_exit_cycle = 0;  ///< when the last worker had left
+  std::vector<TileLaunch> places;     ///< in order; of a loop its first round only
+
+  void clear() {
+    count = first_pc = 0;
+    first_cycle = last_exit_cycle = 0;
+    places.clear();
+  }
 };
 
 /// One tile: memory, worker contexts and supervisor. Runs alone from sync to sync; different tiles
@@ -81,6 +94,8 @@ class Tile {
 
   /// Since boot; a bundle counts as two.
   [[nodiscard]] std::uint64_t worker_instructions() const;
+  /// Since boot: cycles from first issue to exit, added up over workers.
+  [[nodiscard]] std::uint64_t worker_busy_cycles() const;
   /// Of the last `run`.
   [[nodiscard]] const TileLaunches& launches() const;
   [[nodiscard]] std::optional<TileFault> fault() const;

@@ -112,6 +112,10 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
     launches_.first_cycle = issue;
   }
   launches_.last_exit_cycle = std::max(launches_.last_exit_cycle, end);
+  if (launches_.places.empty() || launches_.places.back().pc < supervisor.pc) {
+    launches_.places.push_back({supervisor.pc, issue});
+  }
+  busy_cycles_ += end - first_cycle;
 }
 
 void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issue,

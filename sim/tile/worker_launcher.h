@@ -42,8 +42,10 @@ class WorkerLauncher {
 
   [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
+  /// Cycles from first issue to exit, added up over workers.
+  [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
   [[nodiscard]] const TileLaunches& launches() const { return launches_; }
-  void clear_launches() { launches_ = {}; }
+  void clear_launches() { launches_.clear(); }
 
  private:
   /// Runs worker `id` from `entry` to its end. The cycle at which it has left its slots, or has
@@ -74,6 +76,7 @@ class WorkerLauncher {
   std::uint64_t instructions_ = 0;
   const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;
+  std::uint64_t busy_cycles_ = 0;
   std::optional<TileFault> fault_;
   TileLaunches launches_;
 };

@@ -73,7 +73,7 @@ auto guarded(const std::filesystem::path& path, const Body& body) {
 }
 
 TraceTotals stored_totals(const Hdf5File& file) {
-  TraceTotals totals(step_count(file));
+  TraceTotals totals(superstep_by_step(file));
   totals.run.cycles = Cycles(number_at(file, "/summary", "total_cycles"));
   totals.run.exchange = Cycles(number_at(file, "/summary", "exchange_cycles"));
   totals.run.compute = Cycles(number_at(file, "/summary", "compute_cycles"));
@@ -83,6 +83,7 @@ TraceTotals stored_totals(const Hdf5File& file) {
   totals.run.worker_instructions = number_at(file, "/summary", "instructions");
   totals.bytes_exchanged = number_at(file, "/summary", "bytes_exchanged");
   totals.host_bytes = number_at(file, "/summary", "host_bytes");
+  totals.flops = number_at(file, "/summary", "flops");
   StepSums names;
   StepSums::for_each_column(names, [&](const char* name, auto& member) {
     using Value = std::decay_t<decltype(member)>;
@@ -120,9 +121,10 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
   const auto flops = file.read_all<std::uint64_t>(at + "flops", Hdf5Type::kU64);
   const auto bytes = file.read_all<std::uint64_t>(at + "exchange_bytes", Hdf5Type::kU64);
   const auto bound = file.read_all<std::uint64_t>(at + "bound_cycles", Hdf5Type::kU64);
+  const auto predicted = file.read_all<std::uint64_t>(at + "predicted_cycles", Hdf5Type::kU64);
   const std::size_t count = kind.size();
-  for (const std::size_t rows :
-       {name.size(), operation.size(), flops.size(), bytes.size(), bound.size()}) {
+  for (const std::size_t rows : {name.size(), operation.size(), flops.size(), bytes.size(),
+                                 bound.size(), predicted.size(), totals.steps.size()}) {
     if (rows != count) throw std::runtime_error("the columns of /program/step differ in length");
   }
   const std::size_t operations =
@@ -143,6 +145,7 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     step.info.flops = flops[s];
     step.info.exchange_bytes = bytes[s];
     step.info.bound_cycles = bound[s];
+    step.info.predicted_cycles = predicted[s];
     step.count = sums.count;
     step.exchange = Cycles(sums.exchange_cycles);
     step.compute = Cycles(sums.compute_cycles);
@@ -232,7 +235,8 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     out.exchange_bytes = totals.bytes_exchanged;
     out.host_bytes = totals.host_bytes;
     out.steps = read_steps(file, totals);
-    for (const StepTotals& step : out.steps) out.flops += step.info.flops * step.count;
+    out.flops = totals.flops;
+    out.events = read_events(file);
     if (totals.compute_max != 0 && out.tiles_used != 0) {
       out.balance = static_cast<double>(totals.compute_sum) /
                     (static_cast<double>(totals.compute_max) * static_cast<double>(out.tiles_used));
@@ -246,13 +250,22 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     read_memory(file, out);
     read_tensor_table(file, out);
     for (const std::string& name : file.attributes("/provenance")) {
-      out.provenance.emplace(name, text_at(file, "/provenance", name));
+      const auto value = file.attribute("/provenance", name);
+      if (!value) continue;
+      if (const auto* text = std::get_if<std::string>(&*value)) out.provenance.emplace(name, *text);
+      if (const auto* number = std::get_if<std::uint64_t>(&*value)) {
+        out.provenance.emplace(name, std::to_string(*number));
+      }
+      if (const auto* real = std::get_if<double>(&*value)) {
+        out.provenance.emplace(name, fmt::format("{:.3f}", *real));
+      }
     }
     return out;
   });
 }
 
-void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out) {
+void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
+                  const TraceReport& report) {
   guarded(part, [&] {
     const Hdf5File file = open_trace(part);
     const bool complete = number_at(file, "/", "complete") == 1;
@@ -260,7 +273,7 @@ void repair_trace(const std::filesystem::path& part, const std::filesystem::path
     end.outcome = complete ? text_at(file, "/", "outcome") : "interrupted";
     end.trap = text_at(file, "/summary", "trap");
     repack_trace(file, complete ? stored_totals(file) : totals_of(file, complete_rows(file)), end,
-                 out);
+                 report, out);
   });
 }
 

@@ -31,18 +31,45 @@ void make_table(Hdf5File& file, const std::string& dataset, const std::vector<T>
 void copy_growing(const Hdf5File& part, Hdf5File& file, const TraceColumn& column,
                   std::uint64_t rows) {
   const std::string dataset(column.path);
-  std::vector<std::uint64_t> dims = part.dims(dataset);
+  const std::vector<std::uint64_t> dims = part.dims(dataset);
   const std::uint64_t width = dims.size() > 1 ? dims[1] : 1;
-  dims[0] = 0;
-  const std::uint64_t chunk = column.is_profile() ? kProfileChunk : kSuperstepChunk;
-  file.make_dataset(dataset, {.type = column.type, .dims = dims, .chunk_rows = chunk});
-  std::vector<std::byte> block(chunk * width * size_of(column.type));
+  Hdf5Layout layout = growing_layout(column);
+  layout.dims.insert(layout.dims.end(), dims.begin() + 1, dims.end());
+  file.make_dataset(dataset, layout);
+  const std::uint64_t chunk = layout.chunk_rows;
+  const std::size_t size =
+      column.type == Hdf5Type::kText ? layout.text_bytes : size_of(column.type);
+  std::vector<std::byte> block(chunk * width * size);
   for (std::uint64_t first = 0; first < rows; first += chunk) {
     const std::uint64_t count = std::min(chunk, rows - first);
     part.read(dataset, column.type, first, count, block.data());
     file.append(dataset, block.data(), count);
   }
   describe_dataset(file, dataset);
+}
+
+/// Rows of every axis that grows, by axis: those of a launch or a transfer belong to supersteps
+/// that are whole.
+std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& part) {
+  std::map<std::string_view, std::uint64_t> rows;
+  for (const TraceColumn& column : trace_columns()) {
+    const std::string dataset(column.path);
+    if (!column.grows() || !part.exists(dataset)) continue;
+    std::uint64_t& least = rows.emplace(column.first_axis(), UINT64_MAX).first->second;
+    least = std::min(least, part.dims(dataset)[0]);
+  }
+  const auto supersteps = rows.find("superstep");
+  if (supersteps == rows.end()) return rows;
+  supersteps->second = complete_rows(part);
+  for (const auto& [axis, path] :
+       {std::pair{"launch", "/launches/superstep"}, {"transfer", "/host/superstep"}}) {
+    std::uint64_t& count = rows.at(axis);
+    std::vector<std::uint64_t> superstep(count);
+    if (count != 0) part.read(path, Hdf5Type::kU64, 0, count, superstep.data());
+    const auto cut = std::ranges::lower_bound(superstep, supersteps->second);
+    count = static_cast<std::uint64_t>(cut - superstep.begin());
+  }
+  return rows;
 }
 
 void copy_fixed(const Hdf5File& part, Hdf5File& file, const TraceColumn& column) {
@@ -61,15 +88,6 @@ void copy_fixed(const Hdf5File& part, Hdf5File& file, const TraceColumn& column)
     }
   }
   describe_dataset(file, dataset);
-}
-
-std::uint64_t flops_of(const Hdf5File& part, const TraceTotals& totals) {
-  const auto flops = part.read_all<std::uint64_t>("/program/step/flops", Hdf5Type::kU64);
-  std::uint64_t sum = 0;
-  for (std::size_t s = 0; s < std::min(flops.size(), totals.steps.size()); ++s) {
-    sum += flops[s] * totals.steps[s].count;
-  }
-  return sum;
 }
 
 /// The tile with most memory in use, the lowest of several, and how much that is.
@@ -141,10 +159,9 @@ void write_summary(const Hdf5File& part, const TraceTotals& totals, const TraceE
   const Cycles device = totals.run.exchange + totals.run.compute + totals.run.sync;
   const auto device_cycles = static_cast<double>(device.value());
   const auto tiles = static_cast<double>(used);
-  const std::uint64_t flops = flops_of(part, totals);
   const auto [worst, peak] = fullest_tile(part);
   const auto set = [&](const char* name, const Hdf5Value& value) {
-    file.set_attribute("/summary", name, value);
+    set_trace_attribute(file, "/summary", name, value);
   };
   set("total_cycles", totals.run.cycles.value());
   set("device_cycles", device.value());
@@ -156,8 +173,8 @@ void write_summary(const Hdf5File& part, const TraceTotals& totals, const TraceE
   set("instructions", totals.run.worker_instructions);
   set("bytes_exchanged", totals.bytes_exchanged);
   set("host_bytes", totals.host_bytes);
-  set("flops", flops);
-  set("flop_per_cycle", ratio(flops, device_cycles, 0));
+  set("flops", totals.flops);
+  set("flop_per_cycle", ratio(totals.flops, device_cycles, 0));
   set("tile_balance",
       ratio(totals.compute_sum, static_cast<double>(totals.compute_max) * tiles, 1));
   set("bsp_efficiency", ratio(totals.compute_sum, device_cycles * tiles, 0));
@@ -182,15 +199,11 @@ void write_summary(const Hdf5File& part, const TraceTotals& totals, const TraceE
 }  // namespace
 
 void describe_dataset(Hdf5File& file, const std::string& path) {
-  for (const TraceColumn& column : trace_columns()) {
-    if (column.path != path) continue;
-    // Texts have a unit too, so that every dataset can be asked for one.
-    file.set_attribute(path, "units", std::string(column.unit.empty() ? "1" : column.unit));
-    file.set_attribute(path, "long_name", std::string(column.meaning));
-    file.set_attribute(path, "axes", std::string(column.axes));
-    return;
-  }
-  SUPERSTEP_CHECK(false, path + " is not in the schema");
+  const TraceColumn& column = trace_column(path);
+  // Texts have a unit too, so that every dataset can be asked for one.
+  file.set_attribute(path, "units", std::string(column.unit.empty() ? "1" : column.unit));
+  file.set_attribute(path, "long_name", std::string(column.meaning));
+  file.set_attribute(path, "axes", std::string(column.axes));
 }
 
 std::uint64_t complete_rows(const Hdf5File& file) {
@@ -199,10 +212,10 @@ std::uint64_t complete_rows(const Hdf5File& file) {
   for (const TraceColumn& column : trace_columns()) {
     const std::string dataset(column.path);
     if (!column.grows() || !file.exists(dataset)) continue;
+    if (!column.is_profile() && column.first_axis() != "superstep") continue;
     std::uint64_t* least = &rows;
     if (column.is_profile()) {
-      const std::string_view axis = column.axes.substr(0, column.axes.find(' '));
-      least = &profiles.emplace(axis, UINT64_MAX).first->second;
+      least = &profiles.emplace(column.first_axis(), UINT64_MAX).first->second;
     }
     *least = std::min(*least, file.dims(dataset)[0]);
   }
@@ -225,54 +238,109 @@ std::optional<TraceLevel> level_of(const Hdf5File& file) {
   return name ? trace_level(*name) : std::nullopt;
 }
 
-std::size_t step_count(const Hdf5File& file) { return file.dims("/program/step/kind")[0]; }
+std::vector<std::int32_t> superstep_by_step(const Hdf5File& file) {
+  auto supersteps =
+      file.read_all<std::int32_t>("/program/step/superstep", hdf5_type_of(std::int32_t{}));
+  if (supersteps.empty()) throw std::runtime_error("has no steps");
+  return supersteps;
+}
+
+std::vector<TraceEvent> read_events(const Hdf5File& file) {
+  const std::uint64_t rows = whole_rows(file)["event"];
+  std::vector<std::uint64_t> cycle(rows);
+  std::vector<std::uint8_t> kind(rows);
+  std::vector<std::int32_t> tile(rows);
+  if (rows == 0) return {};
+  file.read("/events/cycle", Hdf5Type::kU64, 0, rows, cycle.data());
+  file.read("/events/kind", Hdf5Type::kU8, 0, rows, kind.data());
+  file.read("/events/tile", Hdf5Type::kI32, 0, rows, tile.data());
+  const std::vector<std::string> texts = file.read_text("/events/text");
+  std::vector<TraceEvent> events;
+  for (std::uint64_t e = 0; e < rows; ++e) {
+    if (kind[e] > static_cast<std::uint8_t>(TraceEvent::Kind::kInterrupted)) continue;
+    events.push_back(
+        {static_cast<TraceEvent::Kind>(kind[e]), Cycles(cycle[e]), tile[e], texts.at(e)});
+  }
+  return events;
+}
+
+namespace {
+
+/// Reads the columns of one row type, `count` rows from `first`; `skips` names those to leave out.
+template <class Row, class Skip>
+std::vector<Row> read_rows(const Hdf5File& file, const std::string& group, std::uint64_t first,
+                           std::uint64_t count, const Skip& skips) {
+  std::vector<Row> rows(count);
+  if (count == 0) return rows;
+  Row names;
+  Row::for_each_column(names, [&](const char* name, auto& member) {
+    using Value = std::decay_t<decltype(member)>;
+    if (skips(std::string_view(name))) return;
+    std::vector<Value> values(count);
+    file.read(group + name, hdf5_type_of(Value{}), first, count, values.data());
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Row::for_each_column(rows[i], [&](const char* other, auto& target) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(target)>, Value>) {
+          if (std::string_view(other) == name) target = values[i];
+        }
+      });
+    }
+  });
+  return rows;
+}
+
+/// Adds /summary/json to a file that is whole but for it.
+void write_report(const std::filesystem::path& path, const TraceReport& report) {
+  const std::string dataset = "/summary/json";
+  const std::string text = report ? report(read_trace(path)) : std::string();
+  Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kWrite);
+  file.write_text(dataset, {text});
+  describe_dataset(file, dataset);
+  file.close();
+}
+
+}  // namespace
 
 TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows) {
-  TraceTotals totals(step_count(file));
-  std::vector<SuperstepRow> block;
+  TraceTotals totals(superstep_by_step(file));
+  if (rows == 0) return totals;
+  const auto launches = read_rows<LaunchRow>(file, "/launches/", 0, whole_rows(file).at("launch"),
+                                             [](std::string_view) { return false; });
+  auto launch = launches.begin();
   for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
-    block.assign(std::min(kSuperstepChunk, rows - first), {});
-    SuperstepRow names;
-    SuperstepRow::for_each_column(names, [&](const char* name, auto& member) {
-      using Value = std::decay_t<decltype(member)>;
-      // What sums to nothing, and is not there at every level.
-      if (std::string_view(name).ends_with("_profile")) return;
-      std::vector<Value> values(block.size());
-      file.read(fmt::format("/supersteps/{}", name), hdf5_type_of(Value{}), first, block.size(),
-                values.data());
-      for (std::size_t i = 0; i < block.size(); ++i) {
-        SuperstepRow::for_each_column(block[i], [&](const char* other, auto& target) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(target)>, Value>) {
-            if (std::string_view(other) == name) target = values[i];
-          }
-        });
-      }
-    });
-    for (const SuperstepRow& row : block) totals.add(row);
+    // Profiles sum to nothing, and are not there at every level.
+    const auto block = read_rows<SuperstepRow>(
+        file, "/supersteps/", first, std::min(kSuperstepChunk, rows - first),
+        [](std::string_view name) { return name.ends_with("_profile"); });
+    for (const SuperstepRow& row : block) {
+      const auto begin = launch;
+      while (launch != launches.end() && launch->superstep == row.number) ++launch;
+      totals.add(row, {begin, launch});
+    }
   }
   return totals;
 }
 
 void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
-                  const std::filesystem::path& out) {
+                  const TraceReport& report, const std::filesystem::path& out) {
   std::filesystem::path fresh = out;
   fresh += ".new";
   Hdf5File file = Hdf5File::create(fresh);
   for (const TraceAttribute& attribute : trace_attributes()) {
     if (attribute.object != "/") continue;
     const std::string name(attribute.name);
-    if (const auto value = part.attribute("/", name)) file.set_attribute("/", name, *value);
+    if (const auto value = part.attribute("/", name)) set_trace_attribute(file, "/", name, *value);
   }
-  file.set_attribute("/", "complete", std::uint64_t{1});
-  file.set_attribute("/", "outcome", end.outcome);
+  set_trace_attribute(file, "/", "complete", std::uint64_t{1});
+  set_trace_attribute(file, "/", "outcome", end.outcome);
   for (const std::string_view group : trace_groups()) file.make_group(std::string(group));
   for (const std::string& name : part.attributes("/provenance")) {
     if (const auto value = part.attribute("/provenance", name)) {
       file.set_attribute("/provenance", name, *value);
     }
   }
-  for (const auto& [name, text] : end.provenance) file.set_attribute("/provenance", name, text);
-  const std::uint64_t rows = complete_rows(part);
+  for (const auto& [name, value] : end.provenance) file.set_attribute("/provenance", name, value);
+  const std::map<std::string_view, std::uint64_t> rows = whole_rows(part);
   const std::optional<TraceLevel> level = level_of(part);
   for (const TraceColumn& column : trace_columns()) {
     const std::string dataset(column.path);
@@ -281,13 +349,14 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
     if (!column.grows()) {
       copy_fixed(part, file, column);
     } else {
-      copy_growing(part, file, column, column.is_profile() ? part.dims(dataset)[0] : rows);
+      copy_growing(part, file, column, rows.at(column.first_axis()));
     }
   }
   write_summary(part, totals, end, file);
   attach_scales(file);
   write_plots(file);
   file.close();
+  write_report(fresh, report);
   std::filesystem::rename(fresh, out);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -15,7 +14,7 @@ namespace superstep {
 struct TraceEnd {
   std::string outcome;
   std::string trap;
-  std::map<std::string, std::string> provenance;
+  Provenance provenance;
 };
 
 /// Gives a dataset the attributes that the schema has for it: unit, meaning and axes.
@@ -30,12 +29,15 @@ void describe_dataset(Hdf5File& file, const std::string& path);
 /// The level of an open trace; empty when it has none of ours.
 [[nodiscard]] std::optional<TraceLevel> level_of(const Hdf5File& file);
 
-/// Steps of an open trace.
-[[nodiscard]] std::size_t step_count(const Hdf5File& file);
+/// The column /program/step/superstep of an open trace.
+[[nodiscard]] std::vector<std::int32_t> superstep_by_step(const Hdf5File& file);
+
+/// The events of an open trace.
+[[nodiscard]] std::vector<TraceEvent> read_events(const Hdf5File& file);
 
 /// Copies an unfinished trace to a finished one, column by column in schema order: equal contents
 /// make equal files.
 void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
-                  const std::filesystem::path& out);
+                  const TraceReport& report, const std::filesystem::path& out);
 
 }  // namespace superstep

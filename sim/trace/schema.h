@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/hdf5_file.h"
 #include "sim/trace/trace.h"
@@ -23,6 +25,8 @@ constexpr std::uint32_t kNoProfile = 0xffffffff;
 /// Steps of the trace are those of the program and, last, the code between steps.
 constexpr std::string_view kControlStep = "control";
 constexpr std::uint8_t kControlKind = 3;
+/// Cycles of codelets follow from the instructions that are executed.
+constexpr std::uint8_t kDerivedCost = 2;
 
 /// One dataset of a trace.
 struct TraceColumn {
@@ -34,10 +38,14 @@ struct TraceColumn {
   TraceLevel level = TraceLevel::kSummary;  ///< the lowest that has it
 
   /// True when the run adds rows; everything else is known before or after it.
-  [[nodiscard]] bool grows() const { return axes.starts_with("superstep") || is_profile(); }
+  [[nodiscard]] bool grows() const;
   [[nodiscard]] bool is_profile() const { return axes.find("profile") != std::string_view::npos; }
   /// True when the dataset gives its axis the positions: it is a dimension scale.
   [[nodiscard]] bool is_scale() const { return scale_of(axes) == path; }
+
+  [[nodiscard]] std::string_view first_axis() const;
+  /// The names of the values of an enumeration; empty for other columns.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint8_t>> names() const;
 
   /// The dimension scale of an axis, by path; empty for an axis of one.
   [[nodiscard]] static std::string_view scale_of(std::string_view axis);
@@ -52,7 +60,10 @@ struct TraceAttribute {
   std::string_view meaning;
 };
 
-/// Layout of a dataset that does not grow, with the names of its values if it is an enumeration.
+/// The column of a path.
+[[nodiscard]] const TraceColumn& trace_column(std::string_view path);
+
+/// Layout of a dataset that does not grow.
 [[nodiscard]] Hdf5Layout fixed_layout(std::string_view path, Hdf5Type type,
                                       std::vector<std::uint64_t> dims);
 
@@ -65,6 +76,18 @@ struct TracePlot {
   TraceLevel level;
 };
 [[nodiscard]] std::span<const TracePlot> trace_plots();
+
+/// Layout of a dataset that gets rows while the run lasts, but for its second axis.
+[[nodiscard]] Hdf5Layout growing_layout(const TraceColumn& column);
+
+/// The stored direction of a stream: 0 to the device, 1 to the host.
+[[nodiscard]] constexpr std::uint8_t direction_of(const Stream& stream) {
+  return stream.kind == Stream::Kind::kResult ? 1 : 0;
+}
+
+/// Sets an attribute of a group in the type that the schema has for it.
+void set_trace_attribute(Hdf5File& file, const std::string& object, const std::string& name,
+                         const Hdf5Value& value);
 
 /// Every dataset of the format, in file order: what writer, reader, repair and documentation go by.
 [[nodiscard]] std::span<const TraceColumn> trace_columns();

@@ -1,46 +1,75 @@
 #include "sim/trace/totals.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace superstep {
 
-void TraceTotals::add(const SuperstepRow& row) {
-  const Cycles rest(row.compute_cycles + row.sync_cycles + row.host_cycles);
-  const Cycles exchange(row.exchange_cycles);
-  run.cycles = Cycles(row.start_cycle) + exchange + rest;
-  run.exchange += exchange;
+TraceTotals::TraceTotals(std::vector<std::int32_t> superstep_by_step)
+    : steps(superstep_by_step.size()), superstep_by_step_(std::move(superstep_by_step)) {}
+
+/// Counts a step and those that run in its superstep, whichever tiles they run on.
+void TraceTotals::count_with(std::size_t step) {
+  const std::int32_t superstep = superstep_by_step_[step];
+  std::size_t first = step, last = step;
+  if (superstep >= 0) {
+    while (first > 0 && superstep_by_step_[first - 1] == superstep) --first;
+    while (last + 1 < steps.size() && superstep_by_step_[last + 1] == superstep) ++last;
+  }
+  for (std::size_t s = first; s <= last; ++s) ++steps[s].count;
+}
+
+void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launches) {
+  run.exchange += Cycles(row.exchange_cycles);
   run.compute += Cycles(row.compute_cycles);
   run.sync += Cycles(row.sync_cycles);
   run.host += Cycles(row.host_cycles);
+  run.cycles = Cycles(row.start_cycle + row.exchange_cycles + row.compute_cycles + row.sync_cycles +
+                      row.host_cycles);
   run.worker_instructions += row.instructions;
   ++run.supersteps;
   bytes_exchanged += row.bytes_sent;
   host_bytes += row.host_bytes;
+  flops += row.flops;
   compute_sum += row.compute_sum;
   compute_max += row.compute_max;
 
-  const auto credit = [&](StepSums& sums, Cycles share) {
-    ++sums.count;
-    if (share.value() > sums.longest_cycles) {
-      sums.longest_cycles = share.value();
-      sums.critical_tile = row.critical_tile;
-    }
+  const auto number = [&](std::uint32_t step) {
+    return std::min<std::size_t>(step, steps.size() - 1);
   };
-  const std::size_t last = steps.size() - 1;
-  StepSums& main = steps[std::min<std::size_t>(row.step, last)];
-  StepSums& moved = steps[std::min<std::size_t>(row.exchange_step, last)];
-  moved.exchange_cycles += row.exchange_cycles;
-  main.compute_cycles += row.compute_cycles;
-  main.sync_cycles += row.sync_cycles;
-  main.host_cycles += row.host_cycles;
-  main.compute_sum += row.compute_sum;
-  main.compute_max += row.compute_max;
-  if (&main == &moved) {
-    credit(main, exchange + rest);
+  const std::size_t main = number(row.step), moved = number(row.exchange_step);
+  count_with(main);
+  const bool together =
+      superstep_by_step_[main] >= 0 && superstep_by_step_[main] == superstep_by_step_[moved];
+  if (moved != main && !together) ++steps[moved].count;
+
+  steps[moved].exchange_cycles += row.exchange_cycles;
+  steps[main].sync_cycles += row.sync_cycles;
+  steps[main].host_cycles += row.host_cycles;
+  steps[main].compute_sum += row.compute_sum;
+  steps[main].compute_max += row.compute_max;
+  const auto credit = [&](std::size_t step, std::uint64_t share) {
+    StepSums& sums = steps[step];
+    if (share <= sums.longest_cycles) return;
+    sums.longest_cycles = share;
+    sums.critical_tile = row.critical_tile;
+  };
+  std::uint64_t of_main = row.sync_cycles + row.host_cycles;
+  if (moved == main) {
+    of_main += row.exchange_cycles;
   } else {
-    credit(main, rest);
-    credit(moved, exchange);
+    credit(moved, row.exchange_cycles);
   }
+  for (const LaunchRow& launch : launches) {
+    const std::size_t step = number(launch.step);
+    steps[step].compute_cycles += launch.cycles;
+    if (step == main) {
+      of_main += launch.cycles;
+    } else {
+      credit(step, launch.cycles);
+    }
+  }
+  credit(main, of_main);
 }
 
 }  // namespace superstep

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/hdf5_file.h"
@@ -11,11 +13,13 @@ namespace superstep {
 /// One row of /supersteps, as it is stored.
 struct SuperstepRow {
   std::uint64_t number = 0, start_cycle = 0;
-  std::uint32_t step = 0, exchange_step = 0;
+  std::uint32_t call = 0, step = 0, exchange_step = 0, operation = 0;
   std::uint64_t exchange_cycles = 0, compute_cycles = 0, sync_cycles = 0, host_cycles = 0;
   std::uint32_t critical_tile = 0, active_tiles = 0;
   std::uint64_t compute_max = 0, compute_min = 0, compute_sum = 0;
-  std::uint64_t bytes_sent = 0, host_bytes = 0, instructions = 0;
+  std::uint64_t h_bytes = 0, bytes_sent = 0;
+  std::uint32_t messages = 0;
+  std::uint64_t host_bytes = 0, flops = 0, instructions = 0, live_bytes = 0, predicted_cycles = 0;
   std::uint32_t compute_profile = 0, exchange_profile = 0;
 
   /// Calls `visit(name, member)` for every column, in file order.
@@ -23,8 +27,10 @@ struct SuperstepRow {
   static void for_each_column(Self& row, const Visit& visit) {
     visit("superstep", row.number);
     visit("start_cycle", row.start_cycle);
+    visit("iteration", row.call);
     visit("step", row.step);
     visit("exchange_step", row.exchange_step);
+    visit("operation", row.operation);
     visit("exchange_cycles", row.exchange_cycles);
     visit("compute_cycles", row.compute_cycles);
     visit("sync_cycles", row.sync_cycles);
@@ -34,11 +40,70 @@ struct SuperstepRow {
     visit("compute_cycles_max", row.compute_max);
     visit("compute_cycles_min", row.compute_min);
     visit("compute_cycles_sum", row.compute_sum);
+    visit("h_bytes", row.h_bytes);
     visit("bytes_sent", row.bytes_sent);
+    visit("messages", row.messages);
     visit("host_bytes", row.host_bytes);
+    visit("flops", row.flops);
     visit("instructions", row.instructions);
+    visit("live_bytes", row.live_bytes);
+    visit("predicted_cycles", row.predicted_cycles);
     visit("compute_profile", row.compute_profile);
     visit("exchange_profile", row.exchange_profile);
+  }
+};
+
+/// One row of /launches: a step's share of the critical tile's compute cycles in a superstep.
+struct LaunchRow {
+  std::uint64_t number = 0, superstep = 0;
+  std::uint32_t step = 0;
+  std::uint64_t cycles = 0;
+
+  template <class Self, class Visit>
+  static void for_each_column(Self& row, const Visit& visit) {
+    visit("launch", row.number);
+    visit("superstep", row.superstep);
+    visit("step", row.step);
+    visit("cycles", row.cycles);
+  }
+};
+
+/// One row of /host.
+struct TransferRow {
+  std::uint64_t number = 0, superstep = 0;
+  std::uint32_t stream = 0;
+  std::uint8_t direction = 0;
+  std::uint64_t bytes = 0, start_cycle = 0, cycles = 0;
+
+  template <class Self, class Visit>
+  static void for_each_column(Self& row, const Visit& visit) {
+    visit("transfer", row.number);
+    visit("superstep", row.superstep);
+    visit("stream", row.stream);
+    visit("direction", row.direction);
+    visit("bytes", row.bytes);
+    visit("start_cycle", row.start_cycle);
+    visit("cycles", row.cycles);
+  }
+};
+
+constexpr std::size_t kEventTextBytes = 120;
+
+/// One row of /events.
+struct EventRow {
+  std::uint32_t number = 0;
+  std::uint64_t cycle = 0;
+  std::uint8_t kind = 0;
+  std::int32_t tile = -1;
+  std::array<char, kEventTextBytes> text{};
+
+  template <class Self, class Visit>
+  static void for_each_column(Self& row, const Visit& visit) {
+    visit("event", row.number);
+    visit("cycle", row.cycle);
+    visit("kind", row.kind);
+    visit("tile", row.tile);
+    visit("text", row.text);
   }
 };
 
@@ -69,17 +134,25 @@ struct StepSums {
 /// file.
 struct TraceTotals {
   RunTotals run;
-  std::uint64_t bytes_exchanged = 0, host_bytes = 0, compute_sum = 0, compute_max = 0;
+  std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0, compute_sum = 0, compute_max = 0;
   std::vector<StepSums> steps;
 
-  explicit TraceTotals(std::size_t step_count) : steps(step_count) {}
-  /// A step number past the last counts as the last.
-  void add(const SuperstepRow& row);
+  /// `superstep_by_step` as in /program/step/superstep: neighbours of one number run together, and
+  /// those of -1 alone.
+  explicit TraceTotals(std::vector<std::int32_t> superstep_by_step);
+  /// A step number past the last counts as the last. `launches` are those of the superstep.
+  void add(const SuperstepRow& row, std::span<const LaunchRow> launches);
+
+ private:
+  void count_with(std::size_t step);
+
+  std::vector<std::int32_t> superstep_by_step_;
 };
 
 /// The type of a column by the C++ type that holds it.
 constexpr Hdf5Type hdf5_type_of(std::uint8_t) { return Hdf5Type::kU8; }
 constexpr Hdf5Type hdf5_type_of(std::uint32_t) { return Hdf5Type::kU32; }
 constexpr Hdf5Type hdf5_type_of(std::uint64_t) { return Hdf5Type::kU64; }
+constexpr Hdf5Type hdf5_type_of(std::int32_t) { return Hdf5Type::kI32; }
 
 }  // namespace superstep

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hdf5_file.h"
 #include "base/units.h"
 #include "isa/program_image.h"
 #include "sim/machine.h"
@@ -22,22 +24,29 @@ enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile };
 [[nodiscard]] std::optional<TraceLevel> trace_level(std::string_view name);
 [[nodiscard]] std::string_view name_of(TraceLevel level);
 
+/// What may differ between equal runs: version, command line, date, host; by attribute.
+using Provenance = std::map<std::string, Hdf5Value>;
+
+struct TraceSummary;
+/// Makes the text of /summary/json.
+using TraceReport = std::function<std::string(const TraceSummary&)>;
+
 /// What a trace keeps of a run.
 struct TraceOptions {
   TraceLevel level = TraceLevel::kSuperstep;
   std::uint32_t calls = 1;  ///< of the program, for the record
   /// Once the file is as large as this, tile profiles end and everything else goes on.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
+  std::string config_origin = {};  ///< text of /provenance/config_origin
+  TraceReport report = {};
 };
 
 /// Writes the trace of one run. While the run lasts the data is in `<path>.part`, which SWMR
 /// readers can follow and which outlives a killed process.
 class TraceWriter {
  public:
-  /// `provenance` is everything about the run that may differ between equal runs: version, command
-  /// line, date, host.
   TraceWriter(std::filesystem::path path, const TraceOptions& options, const ProgramImage& image,
-              const std::map<std::string, std::string>& provenance);
+              const Provenance& provenance);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
@@ -47,7 +56,7 @@ class TraceWriter {
 
   /// Adds the totals and repacks `<path>.part` into `path`; `provenance` is added to that of the
   /// constructor.
-  void finish(const RunResult& result, const std::map<std::string, std::string>& provenance = {});
+  void finish(const RunResult& result, const Provenance& provenance = {});
   /// The same for a program that cannot run because it does not fit.
   void finish_unrun();
 
@@ -57,13 +66,14 @@ class TraceWriter {
 };
 
 /// Writes a trace with outcome `oom`: the machine, the program and the memory that it would take.
-void write_memory_trace(const std::filesystem::path& path, const MachineConfig& machine,
-                        const ProgramInfo& info,
-                        const std::map<std::string, std::string>& provenance);
+void write_memory_trace(const std::filesystem::path& path, const TraceOptions& options,
+                        const MachineConfig& machine, const ProgramInfo& info,
+                        const Provenance& provenance);
 
 /// Copies what a killed run left in `part` to a clean trace `out` with outcome `interrupted`.
 /// Throws UserError (damaged trace) when `part` is no trace.
-void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out);
+void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
+                  const TraceReport& report = {});
 
 /// Totals of one step of the program over a run.
 struct StepTotals {
@@ -82,6 +92,16 @@ struct StepTotals {
            (static_cast<double>(peak_cycles) * static_cast<double>(tiles));
   }
 };
+
+/// Something that happened in a run.
+struct TraceEvent {
+  enum class Kind : std::uint8_t { kWarning, kLimit, kTrap, kOom, kInterrupted };
+  Kind kind = Kind::kWarning;
+  Cycles cycle;
+  std::int32_t tile = -1;
+  std::string text;
+};
+[[nodiscard]] std::string_view name_of(TraceEvent::Kind kind);
 
 /// What a text report needs of a trace.
 struct TraceSummary {
@@ -102,6 +122,7 @@ struct TraceSummary {
   std::uint64_t worst_tile_bytes = 0;
   std::vector<std::pair<std::string, std::uint64_t>> worst_tile_memory;  ///< bytes by category
   std::vector<TensorInfo> tensors;
+  std::vector<TraceEvent> events;
   std::map<std::string, std::string> provenance;
 };
 

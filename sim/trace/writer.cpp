@@ -4,13 +4,14 @@
 #include <bit>
 #include <cstring>
 #include <map>
-#include <numeric>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "base/error.h"
-#include "isa/timing.h"
 #include "sim/trace/repack.h"
 #include "sim/trace/schema.h"
+#include "sim/trace/tables.h"
 #include "sim/trace/totals.h"
 #include "sim/trace/trace.h"
 
@@ -38,6 +39,7 @@ class ProfileStore {
     }
     return count_++;
   }
+  [[nodiscard]] std::uint32_t size() const { return count_; }
 
  private:
   static constexpr std::size_t kMostKept = std::size_t{128} << 20;
@@ -70,152 +72,105 @@ std::filesystem::path part_of(const std::filesystem::path& path) {
   return part += ".part";
 }
 
-/// Makes a dataset of numbers, known now.
-template <class T>
-void put(Hdf5File& file, const std::string& path, const std::vector<T>& values,
-         std::vector<std::uint64_t> dims = {}) {
-  if (dims.empty()) dims = {values.size()};
-  file.make_dataset(path, fixed_layout(path, hdf5_type_of(T{}), std::move(dims)));
-  if (!values.empty()) file.write(path, values.data());
-  describe_dataset(file, path);
-}
+/// A group of columns that get a row now and then, and what is not in the file yet.
+class GrowingTable {
+ public:
+  explicit GrowingTable(std::string group) : group_(std::move(group)) {}
 
-void put_text(Hdf5File& file, const std::string& path, const std::vector<std::string>& text) {
-  file.write_text(path, text);
-  describe_dataset(file, path);
-}
-
-/// One member of every element of a table.
-template <class Row, class Get>
-auto column_of(const std::vector<Row>& rows, const Get& get) {
-  std::vector<std::decay_t<decltype(get(rows[0]))>> values;
-  values.reserve(rows.size());
-  for (const Row& row : rows) values.push_back(get(row));
-  return values;
-}
-
-void write_machine(Hdf5File& file, const MachineConfig& machine) {
-  std::vector<std::uint32_t> tile(machine.tiles()), row(tile), column(tile), lane(tile);
-  for (std::uint32_t t = 0; t < tile.size(); ++t) {
-    const TilePlace place = place_of(machine, TileId{t});
-    tile[t] = t;
-    row[t] = place.row;
-    column[t] = place.column;
-    lane[t] = place.lane;
+  /// Adds a row but for the columns whose names `skips` is true for.
+  template <class Row, class Skip>
+  void add(const Row& row, const Skip& skips) {
+    std::size_t next = 0;
+    Row::for_each_column(row, [&](const char* name, const auto& value) {
+      if (skips(std::string_view(name))) return;
+      if (next == columns_.size()) columns_.push_back({group_ + name, {}, sizeof value});
+      std::vector<std::byte>& bytes = columns_[next++].bytes;
+      const auto* data = reinterpret_cast<const std::byte*>(&value);
+      bytes.insert(bytes.end(), data, data + sizeof value);
+    });
   }
-  put_text(file, "/provenance/config_toml", {to_toml(machine)});
-  put(file, "/machine/tile", tile);
-  put(file, "/machine/row", row);
-  put(file, "/machine/column", column);
-  put(file, "/machine/lane", lane);
-}
+  template <class Row>
+  void add(const Row& row) {
+    add(row, [](std::string_view) { return false; });
+  }
 
-/// 0, 1, 2, … for a dimension scale.
-void put_numbers(Hdf5File& file, const std::string& path, std::size_t count) {
-  std::vector<std::uint32_t> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  put(file, path, numbers);
-}
+  void flush(Hdf5File& file) {
+    for (Column& column : columns_) {
+      file.append(column.path, column.bytes.data(), column.bytes.size() / column.size);
+      column.bytes.clear();
+    }
+  }
 
-/// The operation that a step does work of: `dot_general.3` of step `dot_general.3.arrange` or
-/// `dot_general.3 +2`.
-std::string operation_name(const std::string& step) {
-  const std::string first = step.substr(0, step.find(' '));
-  const std::size_t dot = first.find('.');
-  return dot == std::string::npos ? first : first.substr(0, first.find('.', dot + 1));
-}
+ private:
+  struct Column {
+    std::string path;
+    std::vector<std::byte> bytes;
+    std::size_t size;
+  };
+  std::string group_;
+  std::vector<Column> columns_;
+};
 
-void write_steps(Hdf5File& file, const std::vector<StepInfo>& steps) {
-  std::vector<StepInfo> operations;  // the first step of each, under the operation's name
-  std::vector<std::uint32_t> operation_of;
-  std::map<std::string, std::uint32_t> known;
+/// A matrix of tiles that is one of the columns of a profile.
+struct ProfileColumn {
+  const char* path;
+  std::uint32_t TilePhase::*member;
+};
+constexpr ProfileColumn kComputeProfile[] = {
+    {"/profiles/compute/cycles", &TilePhase::compute},
+    {"/profiles/compute/wait_cycles", &TilePhase::sync},
+    {"/profiles/compute/instructions", &TilePhase::instructions},
+    {"/profiles/compute/worker_busy", &TilePhase::worker_busy},
+};
+constexpr ProfileColumn kExchangeProfile[] = {
+    {"/profiles/exchange/cycles", &TilePhase::exchange},
+    {"/profiles/exchange/idle_cycles", &TilePhase::exchange_idle},
+    {"/profiles/exchange/sent_bytes", &TilePhase::sent_bytes},
+    {"/profiles/exchange/received_bytes", &TilePhase::received_bytes},
+};
+
+std::vector<std::int32_t> supersteps_of(const std::vector<StepInfo>& steps) {
+  std::vector<std::int32_t> supersteps;
   for (const StepInfo& step : steps) {
-    const auto [it, fresh] =
-        known.emplace(operation_name(step.name), static_cast<std::uint32_t>(operations.size()));
-    if (fresh) operations.push_back(step);
-    if (fresh) operations.back().name = it->first;
-    operation_of.push_back(it->second);
+    supersteps.push_back(step.superstep ? static_cast<std::int32_t>(*step.superstep) : -1);
   }
-  std::string at = "/program/operation/";
-  put_numbers(file, at + "operation", operations.size());
-  put_text(file, at + "name", column_of(operations, [](const StepInfo& s) { return s.name; }));
-  put_text(file, at + "hlo_opcode",
-           column_of(operations, [](const StepInfo& s) { return s.operation; }));
-  put_text(file, at + "source_file",
-           column_of(operations, [](const StepInfo& s) { return s.source.file; }));
-  put(file, at + "source_line",
-      column_of(operations, [](const StepInfo& s) { return s.source.line; }));
-  put(file, at + "source_column",
-      column_of(operations, [](const StepInfo& s) { return s.source.column; }));
-
-  at = "/program/step/";
-  std::vector<std::uint8_t> kinds =
-      column_of(steps, [](const StepInfo& s) { return static_cast<std::uint8_t>(s.kind); });
-  kinds.back() = kControlKind;
-  put_numbers(file, at + "step", steps.size());
-  put(file, at + "kind", kinds);
-  put_text(file, at + "name", column_of(steps, [](const StepInfo& s) { return s.name; }));
-  put(file, at + "operation", operation_of);
-  put(file, at + "flops", column_of(steps, [](const StepInfo& s) { return s.flops; }));
-  put(file, at + "exchange_bytes",
-      column_of(steps, [](const StepInfo& s) { return s.exchange_bytes; }));
-  put(file, at + "bound_cycles",
-      column_of(steps, [](const StepInfo& s) { return s.bound_cycles; }));
+  return supersteps;
 }
 
-void write_program(Hdf5File& file, const ProgramImage& image) {
-  put(file, "/program/used_tile",
-      column_of(image.entries, [](const TileEntry& e) { return index(e.tile); }));
-  std::vector<StepInfo> steps = image.info.steps;
-  steps.emplace_back().name = kControlStep;
-  write_steps(file, steps);
+/// What the columns of a superstep say about its step without the machine's help.
+struct StepFacts {
+  std::uint32_t operation = 0;
+  std::uint64_t flops = 0, live_bytes = 0;  ///< of all steps of the superstep
+  std::uint64_t predicted_cycles = 0;
+};
 
-  const std::vector<TensorInfo>& tensors = image.info.tensors;
-  const std::string at = "/program/variable/";
-  put_numbers(file, at + "variable", tensors.size());
-  put_text(file, at + "name", column_of(tensors, [](const TensorInfo& t) { return t.name; }));
-  put_text(file, at + "type",
-           column_of(tensors, [](const TensorInfo& t) { return t.type.text(); }));
-  put(file, at + "bytes", column_of(tensors, [](const TensorInfo& t) { return t.bytes; }));
-  put(file, at + "max_tile_bytes",
-      column_of(tensors, [](const TensorInfo& t) { return t.max_tile_bytes; }));
-  put_text(file, at + "source_file",
-           column_of(tensors, [](const TensorInfo& t) { return t.source.file; }));
-  put(file, at + "source_line",
-      column_of(tensors, [](const TensorInfo& t) { return t.source.line; }));
-}
-
-void write_memory(Hdf5File& file, const ProgramImage& image) {
-  const std::vector<MemoryCategory>& memory = image.info.memory;
-  const std::size_t tiles = image.machine.tiles();
-  std::vector<std::uint32_t> bytes(memory.size() * tiles, 0);
-  for (std::size_t c = 0; c < memory.size(); ++c) {
-    const auto& by_tile = memory[c].bytes_by_tile;
-    SUPERSTEP_CHECK(by_tile.size() <= tiles, "memory of more tiles than the machine has");
-    for (std::size_t t = 0; t < by_tile.size(); ++t) bytes[t * memory.size() + c] = by_tile[t];
+std::vector<StepFacts> facts_of(const ProgramInfo& info, const std::vector<StepInfo>& steps) {
+  const std::vector<std::uint32_t> operation = operations_of(steps).by_step;
+  std::vector<StepFacts> facts(steps.size());
+  for (std::size_t first = 0; first < steps.size();) {
+    std::size_t end = first + 1;
+    while (end < steps.size() && steps[first].superstep &&
+           steps[end].superstep == steps[first].superstep) {
+      ++end;
+    }
+    StepFacts all;
+    for (std::size_t s = first; s < end; ++s) {
+      all.flops += steps[s].flops;
+      const std::size_t at = std::min(s, info.step_memory.size() - 1);
+      if (info.step_memory.empty()) continue;
+      // The code between steps has what the host's step has.
+      const StepMemory& memory = info.step_memory[s < info.steps.size() ? at : 0];
+      all.live_bytes =
+          std::max(all.live_bytes, memory.always_live_bytes + memory.not_always_live_bytes);
+    }
+    for (std::size_t s = first; s < end; ++s) {
+      facts[s] = all;
+      facts[s].operation = operation[s];
+      facts[s].predicted_cycles = steps[s].predicted_cycles;
+    }
+    first = end;
   }
-  put_text(file, "/memory/category",
-           column_of(memory, [](const MemoryCategory& m) { return m.name; }));
-  put(file, "/memory/bytes", bytes, {tiles, memory.size()});
-}
-
-void write_root(Hdf5File& file, const ProgramImage& image, const TraceOptions& options) {
-  const MachineConfig& machine = image.machine;
-  file.set_attribute("/", "format", std::string(kTraceFormat));
-  file.set_attribute("/", "format_version", std::string(kTraceVersion));
-  file.set_attribute("/", "level", std::string(name_of(options.level)));
-  file.set_attribute("/", "complete", std::uint64_t{0});
-  file.set_attribute("/", "outcome", std::string("running"));
-  file.set_attribute("/", "module", image.info.module);
-  file.set_attribute("/", "machine", machine.name);
-  file.set_attribute("/", "clock_hz", static_cast<double>(machine.tile.clock_hz));
-  file.set_attribute("/", "ipus", std::uint64_t{1});
-  file.set_attribute("/", "tiles", std::uint64_t{machine.tiles()});
-  file.set_attribute("/", "workers_per_tile", std::uint64_t{machine.tile.workers});
-  file.set_attribute("/", "tile_memory_bytes", std::uint64_t{machine.tile.memory_bytes});
-  file.set_attribute("/", "calls", std::uint64_t{options.calls});
-  file.set_attribute("/", "NX_class", std::string("NXroot"));
-  file.set_attribute("/", "default", std::string("plots"));
+  return facts;
 }
 
 }  // namespace
@@ -225,12 +180,23 @@ struct TraceWriter::State {
   TraceOptions options;
   std::size_t used_tiles;
   Hdf5File file;
+  std::vector<StepInfo> steps;
+  std::vector<StepFacts> facts;  ///< by step
   TraceTotals totals;
-  std::uint64_t rows = 0, pending_rows = 0;
-  std::map<std::string, std::vector<std::byte>> pending;  ///< by dataset
+  std::uint64_t rows = 0;
+  GrowingTable supersteps{"/supersteps/"}, launches{"/launches/"}, transfers{"/host/"},
+      events{"/events/"};
+  std::uint64_t launch_count = 0, transfer_count = 0;
+  std::uint32_t event_count = 0;
+  std::vector<LaunchRow> launch_rows;                                  ///< scratch
+  std::map<std::string, std::vector<std::uint32_t>> pending_profiles;  ///< by dataset
   ProfileStore compute_profiles, exchange_profiles;
-  ProfileStore::Row row;  ///< scratch
+  std::vector<std::uint64_t> profiles_by_step;
+  std::vector<std::uint8_t> direction_by_stream;
+  std::vector<TilePeak> tile_peaks;  ///< by tile of the machine
+  ProfileStore::Row row;             ///< scratch
   bool keeps_profiles;
+  bool is_warned = false;
 
   State(std::filesystem::path p, const TraceOptions& o, const ProgramImage& image)
       : path(std::move(p)),
@@ -238,51 +204,64 @@ struct TraceWriter::State {
         options(o),
         used_tiles(image.entries.size()),
         file(create_part(part)),
-        totals(image.info.steps.size() + 1),
-        keeps_profiles(o.level == TraceLevel::kTile) {}
+        steps(trace_steps(image.info)),
+        facts(facts_of(image.info, steps)),
+        totals(supersteps_of(steps)),
+        profiles_by_step(steps.size()),
+        tile_peaks(image.info.tile_peaks),
+        keeps_profiles(o.level == TraceLevel::kTile) {
+    for (const Stream& stream : image.streams) {
+      direction_by_stream.push_back(direction_of(stream));
+    }
+  }
 
   /// While the run lasts every level keeps supersteps, so that a killed one can be summed up.
   [[nodiscard]] bool keeps(const TraceColumn& column) const {
     return column.level <= std::max(options.level, TraceLevel::kSuperstep);
   }
 
-  void add(const std::string& dataset, const void* data, std::size_t size) {
-    std::vector<std::byte>& bytes = pending[dataset];
-    const std::size_t at = bytes.size();
-    bytes.resize(at + size);
-    std::memcpy(bytes.data() + at, data, size);
+  void add_event(TraceEvent::Kind kind, Cycles cycle, std::int32_t tile, const std::string& text) {
+    EventRow event;
+    event.number = event_count++;
+    event.cycle = cycle.value();
+    event.kind = static_cast<std::uint8_t>(kind);
+    event.tile = tile;
+    std::copy_n(text.begin(), std::min(text.size(), event.text.size()), event.text.begin());
+    events.add(event);
   }
 
-  template <class Get>
-  void gather(const std::vector<TilePhase>& tiles, const Get& get) {
+  /// The number of the profile whose columns the superstep's tiles have: equal ones are one.
+  std::uint32_t profile(const std::vector<TilePhase>& tiles, std::span<const ProfileColumn> columns,
+                        ProfileStore& store, const char* scale, std::uint32_t step) {
     row.clear();
-    for (const TilePhase& phase : tiles) row.push_back(get(phase));
-  }
-
-  void add_row(const std::string& dataset) {
-    add(dataset, row.data(), row.size() * sizeof(std::uint32_t));
-  }
-
-  std::uint32_t compute_profile(const std::vector<TilePhase>& tiles) {
-    // Both columns make the row: tiles that compute alike may wait differently.
-    gather(tiles, [](const TilePhase& phase) { return phase.compute; });
-    const std::size_t width = row.size();
-    for (const TilePhase& phase : tiles) row.push_back(phase.sync);
-    if (const auto known = compute_profiles.find(row)) return *known;
-    const std::uint32_t number = compute_profiles.add(row);
-    add("/profiles/compute/profile", &number, sizeof number);
-    add("/profiles/compute/cycles", row.data(), width * sizeof(std::uint32_t));
-    add("/profiles/compute/wait_cycles", row.data() + width, width * sizeof(std::uint32_t));
+    for (const ProfileColumn& column : columns) {
+      for (const TilePhase& phase : tiles) row.push_back(phase.*column.member);
+    }
+    if (const auto known = store.find(row)) return *known;
+    const std::uint32_t number = store.add(row);
+    pending_profiles[scale].push_back(number);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto begin = row.begin() + static_cast<std::ptrdiff_t>(c * tiles.size());
+      std::vector<std::uint32_t>& pending = pending_profiles[columns[c].path];
+      pending.insert(pending.end(), begin, begin + static_cast<std::ptrdiff_t>(tiles.size()));
+    }
+    ++profiles_by_step[std::min<std::size_t>(step, profiles_by_step.size() - 1)];
     return number;
   }
 
-  std::uint32_t exchange_profile(const std::vector<TilePhase>& tiles) {
-    gather(tiles, [](const TilePhase& phase) { return phase.exchange; });
-    if (const auto known = exchange_profiles.find(row)) return *known;
-    const std::uint32_t number = exchange_profiles.add(row);
-    add("/profiles/exchange/profile", &number, sizeof number);
-    add_row("/profiles/exchange/cycles");
-    return number;
+  /// The step whose supersteps repeat least.
+  [[nodiscard]] const std::string& most_varied_step() const {
+    const auto most = std::ranges::max_element(profiles_by_step);
+    return steps[static_cast<std::size_t>(most - profiles_by_step.begin())].name;
+  }
+
+  void warn_if_rows_differ(Cycles cycle) {
+    constexpr std::uint64_t kMany = 2048;
+    if (is_warned || compute_profiles.size() < kMany || 2 * compute_profiles.size() < rows) return;
+    is_warned = true;
+    add_event(TraceEvent::Kind::kWarning, cycle, -1,
+              fmt::format("rows of tiles rarely repeat, most of them in {}: the file grows fast",
+                          most_varied_step()));
   }
 
   /// Often while there is little, so that a run that is killed early leaves something; by the
@@ -294,48 +273,42 @@ struct TraceWriter::State {
   }
 
   void flush() {
-    // Profiles first: a reader never sees a superstep whose profile is missing.
-    for (const bool profiles : {true, false}) {
-      for (const TraceColumn& column : trace_columns()) {
-        if (!column.grows() || column.is_profile() != profiles || !keeps(column)) continue;
-        std::vector<std::byte>& bytes = pending[std::string(column.path)];
-        const std::size_t width = column.axes.ends_with("used_tile") ? used_tiles : 1;
-        if (width != 0)
-          file.append(std::string(column.path), bytes.data(),
-                      bytes.size() / (width * size_of(column.type)));
-        bytes.clear();
-      }
+    // Supersteps last: a reader never sees one whose profile or launches are missing.
+    for (auto& [dataset, values] : pending_profiles) {
+      const bool is_matrix = trace_column(dataset).axes.ends_with("used_tile");
+      const std::size_t width = is_matrix ? used_tiles : 1;
+      if (width != 0) file.append(dataset, values.data(), values.size() / width);
+      values.clear();
     }
-    pending_rows = 0;
+    for (GrowingTable* table : {&events, &launches, &transfers, &supersteps}) table->flush(file);
     file.flush();
-    if (keeps_profiles && std::filesystem::file_size(part) >= options.max_bytes)
-      keeps_profiles = false;
+    if (!keeps_profiles || std::filesystem::file_size(part) < options.max_bytes) return;
+    keeps_profiles = false;
+    add_event(TraceEvent::Kind::kLimit, totals.run.cycles, -1,
+              fmt::format("the file has its limit of {} B: no more rows of tiles, most are of {}",
+                          options.max_bytes, most_varied_step()));
   }
 
   void close(const TraceEnd& end) {
     flush();
+    events.flush(file);
     file.close();
-    repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), totals, end, path);
+    repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), totals, end, options.report, path);
     std::filesystem::remove(part);
   }
 };
 
 TraceWriter::TraceWriter(std::filesystem::path path, const TraceOptions& options,
-                         const ProgramImage& image,
-                         const std::map<std::string, std::string>& provenance)
+                         const ProgramImage& image, const Provenance& provenance)
     : state_(std::make_unique<State>(std::move(path), options, image)) {
   Hdf5File& file = state_->file;
-  write_root(file, image, options);
   for (const std::string_view group : trace_groups()) file.make_group(std::string(group));
-  for (const auto& [name, text] : provenance) file.set_attribute("/provenance", name, text);
-  write_machine(file, image.machine);
-  write_program(file, image);
-  write_memory(file, image);
+  for (const auto& [name, value] : provenance) file.set_attribute("/provenance", name, value);
+  write_tables(file, image, options);
   for (const TraceColumn& column : trace_columns()) {
     if (!column.grows() || !state_->keeps(column)) continue;
     const std::string dataset(column.path);
-    Hdf5Layout layout{.type = column.type, .dims = {0}, .chunk_rows = kSuperstepChunk};
-    if (column.is_profile()) layout.chunk_rows = kProfileChunk;
+    Hdf5Layout layout = growing_layout(column);
     if (column.axes.ends_with("used_tile")) layout.dims.push_back(state_->used_tiles);
     file.make_dataset(dataset, layout);
     describe_dataset(file, dataset);
@@ -347,19 +320,29 @@ TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::on_superstep(const SuperstepRecord& record) {
   State& state = *state_;
+  const auto facts = [&](std::uint32_t step) -> const StepFacts& {
+    return state.facts[std::min<std::size_t>(step, state.facts.size() - 1)];
+  };
   SuperstepRow row;
   row.number = record.number;
   row.start_cycle = record.begin.value();
+  row.call = record.call;
   row.step = record.step;
   row.exchange_step = record.exchange_step;
+  row.operation = facts(record.step).operation;
   row.exchange_cycles = record.exchange.value();
   row.compute_cycles = record.compute.value();
   row.sync_cycles = record.sync.value();
   row.host_cycles = record.host.value();
   row.critical_tile = index(record.critical);
+  row.h_bytes = record.h_bytes;
   row.bytes_sent = record.exchange_bytes;
+  row.messages = record.messages;
   row.host_bytes = record.host_bytes;
+  row.flops = facts(record.step).flops;
   row.instructions = record.worker_instructions;
+  row.live_bytes = facts(record.step).live_bytes;
+  row.predicted_cycles = facts(record.exchange_step).predicted_cycles;
   if (record.tiles != nullptr && !record.tiles->empty()) {
     row.compute_min = UINT64_MAX;
     for (const TilePhase& phase : *record.tiles) {
@@ -369,46 +352,78 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
       row.compute_min = std::min<std::uint64_t>(row.compute_min, phase.compute);
     }
   }
-  state.totals.add(row);
-  if (state.options.level == TraceLevel::kTile) {
+  state.launch_rows.clear();
+  for (const ComputeShare& share : record.shares) {
+    state.launch_rows.push_back({state.launch_count++, record.number, share.step, share.cycles});
+    state.launches.add(state.launch_rows.back());
+  }
+  for (const HostTransfer& transfer : record.transfers) {
+    state.transfers.add(TransferRow{.number = state.transfer_count++,
+                                    .superstep = record.number,
+                                    .stream = transfer.stream,
+                                    .direction = state.direction_by_stream.at(transfer.stream),
+                                    .bytes = transfer.bytes,
+                                    .start_cycle = (record.begin + transfer.begin).value(),
+                                    .cycles = (transfer.end - transfer.begin).value()});
+  }
+  state.totals.add(row, state.launch_rows);
+  const bool has_tiles = state.options.level == TraceLevel::kTile;
+  if (has_tiles) {
     SUPERSTEP_CHECK(record.tiles != nullptr && record.tiles->size() == state.used_tiles,
                     "a superstep without its tiles");
-    row.compute_profile = state.keeps_profiles ? state.compute_profile(*record.tiles) : kNoProfile;
-    row.exchange_profile =
-        state.keeps_profiles ? state.exchange_profile(*record.tiles) : kNoProfile;
+    row.compute_profile = row.exchange_profile = kNoProfile;
+    if (state.keeps_profiles) {
+      row.compute_profile = state.profile(*record.tiles, kComputeProfile, state.compute_profiles,
+                                          "/profiles/compute/profile", record.step);
+      row.exchange_profile = state.profile(*record.tiles, kExchangeProfile, state.exchange_profiles,
+                                           "/profiles/exchange/profile", record.exchange_step);
+      state.warn_if_rows_differ(record.end);
+    }
   }
-  SuperstepRow::for_each_column(row, [&](const char* name, auto value) {
-    const std::string_view column = name;
-    if (state.options.level != TraceLevel::kTile && column.ends_with("_profile")) return;
-    state.add(fmt::format("/supersteps/{}", name), &value, sizeof value);
-  });
+  state.supersteps.add(
+      row, [&](std::string_view name) { return !has_tiles && name.ends_with("_profile"); });
   ++state.rows;
-  ++state.pending_rows;
   if (state.flush_is_due()) state.flush();
 }
 
-void TraceWriter::finish(const RunResult& result,
-                         const std::map<std::string, std::string>& provenance) {
+void TraceWriter::finish(const RunResult& result, const Provenance& provenance) {
   TraceEnd end;
   end.outcome = result.trap ? "trap" : result.interrupted ? "interrupted" : "ok";
-  if (result.trap) end.trap = result.trap->text();
   end.provenance = provenance;
+  if (result.trap) {
+    end.trap = result.trap->text();
+    state_->add_event(TraceEvent::Kind::kTrap, result.trap->cycle,
+                      static_cast<std::int32_t>(index(result.trap->tile)), result.trap->cause);
+  } else if (result.interrupted) {
+    state_->add_event(TraceEvent::Kind::kInterrupted, result.totals.cycles, -1,
+                      "the run was interrupted");
+  }
   state_->close(end);
 }
 
 void TraceWriter::finish_unrun() {
   TraceEnd end;
   end.outcome = "oom";
+  const auto fullest = std::ranges::max_element(state_->tile_peaks, {}, &TilePeak::bytes);
+  if (fullest != state_->tile_peaks.end()) {
+    const auto tile = static_cast<std::int32_t>(fullest - state_->tile_peaks.begin());
+    state_->add_event(TraceEvent::Kind::kOom, {}, tile,
+                      fmt::format("does not fit: tile {} needs {} B in {}", tile, fullest->bytes,
+                                  state_->steps[fullest->step].name));
+  }
   state_->close(end);
 }
 
-void write_memory_trace(const std::filesystem::path& path, const MachineConfig& machine,
-                        const ProgramInfo& info,
-                        const std::map<std::string, std::string>& provenance) {
+void write_memory_trace(const std::filesystem::path& path, const TraceOptions& options,
+                        const MachineConfig& machine, const ProgramInfo& info,
+                        const Provenance& provenance) {
   ProgramImage image;
   image.machine = machine;
   image.info = info;
-  TraceWriter(path, {.level = TraceLevel::kSummary, .calls = 0}, image, provenance).finish_unrun();
+  TraceOptions unrun = options;
+  unrun.level = TraceLevel::kSummary;
+  unrun.calls = 0;
+  TraceWriter(path, unrun, image, provenance).finish_unrun();
 }
 
 }  // namespace superstep

@@ -118,6 +118,28 @@ TEST_F(FabricTest, OneSendReachesEveryTileThatListensItsSenderToo) {
   for (std::uint32_t t = 0; t < 4; ++t) EXPECT_EQ(get(t, kTarget + t * 64 + 28), 7U);
 }
 
+// Tile 0 sends in cycles 0 to 7; all receive in cycles 32 to 39, tile 1 also in 40 to 43.
+TEST_F(FabricTest, CountsWhatGoesThroughEachPort) {
+  send(0, 0, kSource, 8);
+  send(2, 8, kSource, 4);
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    mux(t, 32, 0);
+    pointer(t, 32, kTarget);
+    mux(t, 40, t == 1 ? 2 : kMuxIdle);
+  }
+  mux(1, 44, kMuxIdle);
+  const FabricResult result = resolve();
+  ASSERT_FALSE(result.fault) << result.fault->cause;
+  const auto traffic = [&](std::uint32_t tile) {
+    const PortTraffic& t = result.traffic_by_tile[tile];
+    return std::vector<std::uint64_t>{t.sent_bytes, t.received_bytes, t.busy_cycles, t.messages};
+  };
+  EXPECT_EQ(traffic(0), (std::vector<std::uint64_t>{32, 32, 16, 1}));
+  EXPECT_EQ(traffic(1), (std::vector<std::uint64_t>{0, 48, 12, 2}));
+  EXPECT_EQ(traffic(2), (std::vector<std::uint64_t>{16, 32, 12, 1}));
+  EXPECT_EQ(traffic(3), (std::vector<std::uint64_t>{0, 32, 8, 1}));
+}
+
 TEST_F(FabricTest, TilesMaySwapAWordInPlace) {
   for (std::uint32_t t = 0; t < 2; ++t) {
     send(t, 0, kSource, 1);

@@ -39,6 +39,17 @@ TEST(JsonReport, HasExactlyTheDocumentedFields) {
   ASSERT_EQ(run.code, 0);
   std::set<std::string> found, documented;
   collect(json::parse(run.out), "", found);
+  // What has events: a program that does not fit.
+  const std::string trace = (scratch_folder() / "run.h5").string();
+  ASSERT_EQ(
+      superstep("run models/mnist_mlp/train_step.mlir -m tiny4 --input random:1 -o " + trace).code,
+      4);
+  const ProgramRun report = superstep("report --json " + trace);
+  EXPECT_EQ(report.code, 0) << report.err;
+  const json too_big = json::parse(report.out);
+  EXPECT_EQ(too_big["outcome"], "oom");
+  EXPECT_EQ(too_big["events"][0]["kind"], "oom");
+  collect(too_big, "", found);
   for (const ReportField& field : report_fields())
     documented.insert(std::string(field.path) + " " + std::string(field.type));
   EXPECT_EQ(found, documented);

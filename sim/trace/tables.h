@@ -1,0 +1,23 @@
+#pragma once
+
+#include "base/hdf5_file.h"
+#include "isa/program_image.h"
+#include "sim/trace/trace.h"
+
+namespace superstep {
+
+/// The steps of a trace: those of the program and, last, the code between steps.
+[[nodiscard]] std::vector<StepInfo> trace_steps(const ProgramInfo& info);
+
+/// The operations of steps: the number of each step's, and the steps that name them.
+struct TraceOperations {
+  std::vector<std::uint32_t> by_step;
+  std::vector<StepInfo> first_steps;  ///< of each operation, under the operation's name
+};
+[[nodiscard]] TraceOperations operations_of(const std::vector<StepInfo>& steps);
+
+/// Writes what is known before a run: the attributes of the root, /provenance, /machine, /program,
+/// /memory and, at level tile, /exchange. The groups exist.
+void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions& options);
+
+}  // namespace superstep
