@@ -18,7 +18,7 @@ constexpr std::uint32_t kInternalZone = 3;
 constexpr std::uint32_t kExternalZone = 4;
 
 /// Up to this many arrivals all orders are tried, above the second number only one.
-constexpr std::size_t kFewArrivals = 200'000, kManyArrivals = 600'000;
+constexpr std::size_t kFewArrivals = 60'000, kManyArrivals = 600'000;
 
 /// Busy cycles, neighbours joined, ascending.
 class BusyCycles {
@@ -128,19 +128,19 @@ class Scheduler {
     return std::max(most(words_out_), most(words_in_));
   }
 
-  /// The best of a few orders. The search in a large phase ends near the bound.
+  /// The best of a few orders; in a large phase the search ends near the bound.
   [[nodiscard]] Placement place() const {
     if (tasks_.empty()) return {};
     // 135 cycles is the longest path of a full chip; the aim follows compile-time cost, not need.
-    const double aim = 1.03 * static_cast<double>(bound_words() + 135);
-    const auto is_done = [&](const Placement& best) {
-      if (best.start.empty() || arrivals_ <= kFewArrivals) return false;
-      return arrivals_ > kManyArrivals || static_cast<double>(best.length) <= aim;
-    };
+    const auto bound = static_cast<double>(bound_words() + 135);
+    const double aim = arrivals_ <= kFewArrivals ? 0 : 1.03 * bound, poor = 1.15 * bound;
     Placement best;
     // `key` of a task number; equal keys keep the given order.
     const auto attempt = [&](auto key) {
-      if (is_done(best)) return;
+      if (!best.start.empty() &&
+          (arrivals_ > kManyArrivals || static_cast<double>(best.length) <= aim)) {
+        return;
+      }
       std::vector<std::pair<decltype(key(0U)), std::uint32_t>> keyed;
       keyed.reserve(tasks_.size());
       for (std::uint32_t i = 0; i < tasks_.size(); ++i) keyed.emplace_back(key(i), i);
@@ -160,18 +160,20 @@ class Scheduler {
       const Task& task = tasks_[i];
       return std::tuple(~task.arrivals.size(), task.round, task.source);
     });
-    attempt([&](std::uint32_t i) { return i; });
-    const std::uint32_t tiles = machine_.tiles();
-    attempt([&](std::uint32_t i) {
-      const Task& task = tasks_[i];
-      return std::tuple((task.arrivals.front().tile + tiles - task.source) % tiles, task.source);
-    });
-    attempt([&](std::uint32_t i) {
-      const Task& task = tasks_[i];
-      std::uint64_t load = words_out_[task.source];
-      for (const Arrival& to : task.arrivals) load = std::max(load, words_in_[to.tile]);
-      return std::tuple(~load, ~task.words);
-    });
+    if (arrivals_ <= kFewArrivals || static_cast<double>(best.length) > poor) {
+      attempt([&](std::uint32_t i) { return i; });
+      const std::uint32_t tiles = machine_.tiles();
+      attempt([&](std::uint32_t i) {
+        const Task& task = tasks_[i];
+        return std::tuple((task.arrivals.front().tile + tiles - task.source) % tiles, task.source);
+      });
+      attempt([&](std::uint32_t i) {
+        const Task& task = tasks_[i];
+        std::uint64_t load = words_out_[task.source];
+        for (const Arrival& to : task.arrivals) load = std::max(load, words_in_[to.tile]);
+        return std::tuple(~load, ~task.words);
+      });
+    }
     // What came last in the best schedule goes first, the rest in the order it had there.
     for (int round = 0; round < 3; ++round) {
       const Placement before = best;
@@ -179,6 +181,7 @@ class Scheduler {
         const bool late = end_of(i, before) * 10 >= before.length * 9;
         return std::tuple(!late, before.start[i]);
       });
+      if (best.length == before.length) break;
     }
     return best;
   }

@@ -446,7 +446,9 @@ void Products::lower(std::size_t number) {
   ProductLowering product(builder_, values_, *op);
   if (!product.prepare(target, permutation)) return;
   const DotProblem problem = product.problem(values_.type(target));
-  const std::optional<DotProblem> later = follower_of(number, problem, product.product());
+  const std::optional<DotProblem> later = bytes_that_stay_ < kMostBytesThatStay
+                                              ? follower_of(number, problem, product.product())
+                                              : std::nullopt;
   DotPlan plan = plan_dot(builder_.machine(), problem, later ? &*later : nullptr);
   const RowsThere* before = nullptr;
   for (const RowsThere& there : rows_there_) {
@@ -462,7 +464,8 @@ void Products::lower(std::size_t number) {
     return;
   }
   const Place rows = product.lower(target, plan, nullptr, std::nullopt);
-  if (later && plan.on_amp) {
+  if (later && plan_following(builder_.machine(), *later, problem, plan)) {
+    bytes_that_stay_ += plan.rows * plan.depth * static_cast<std::int64_t>(size_of(problem.input));
     rows_there_.push_back({std::make_shared<const Product>(product.product()), problem, rows});
   }
 }

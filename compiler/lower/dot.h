@@ -92,6 +92,9 @@ class Products {
   Values& values_;
   std::vector<DotOp> all_;
   std::vector<RowsThere> rows_there_;
+  /// Rows that stay are in region 0, which code and the operands of all products share.
+  static constexpr std::int64_t kMostBytesThatStay = 48 * 1024;
+  std::int64_t bytes_that_stay_ = 0;
 };
 
 }  // namespace superstep

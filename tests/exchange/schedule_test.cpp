@@ -305,6 +305,26 @@ TEST(ExchangeSchedule, PartialSumsOfSixtyFourTransfersATileAreNearTheBound) {
   EXPECT_LE(ratio(phase), 1.2);
 }
 
+TEST(ExchangeSchedule, SixtyFourTransfersOfManyLengthsATileAreNearTheBound) {
+  const MachineConfig machine;
+  std::mt19937 random(5);
+  std::vector<std::uint32_t> sent(machine.tiles()), received(machine.tiles());
+  std::vector<Transfer> transfers;
+  for (Transfer& transfer : permutations(machine, 64, 1, 7)) {
+    std::uint32_t& from = sent[index(transfer.source.tile)];
+    std::uint32_t& to = received[index(transfer.destinations[0].tile)];
+    transfer.words = 1 + random() % 128;
+    transfer.source.address = kOut + from * 4;
+    transfer.destinations[0].address = kIn + to * 4;
+    from += transfer.words + 1;
+    to += transfer.words + 1;
+    transfers.push_back(std::move(transfer));
+  }
+  const ExchangePhase phase = expect_moves(machine, transfers);
+  report("64 x 1 to 128 words", phase);
+  EXPECT_LE(ratio(phase), 1.1);
+}
+
 TEST(ExchangeSchedule, OneToAllAndAllToOneIsNearTheBound) {
   const MachineConfig machine;
   std::vector<Transfer> transfers;
