@@ -11,6 +11,9 @@ namespace {
 
 /// Words between two needed runs that are cheaper to receive than a second transfer.
 constexpr std::int64_t kGapWords = 4;
+/// Bytes of the rows of its two tiles for a direct transfer [assumed]. Code is not saved where a
+/// receive buffer takes more.
+constexpr std::int64_t kTransferCodeBytes = 32;
 /// Cycles that a transfer takes from its receiver beyond its words [assumed].
 constexpr std::int64_t kTransferCycles = 4;
 
@@ -301,7 +304,8 @@ class MovePlanner {
     for (const Part& part : parts) {
       direct_transfers += direct_travel(part, element_bytes_, interval_bytes).runs();
     }
-    const bool saves_code = direct_transfers > kMostDirectTransfers;
+    const bool saves_code = direct_transfers > kMostDirectTransfers &&
+                            direct_transfers * kTransferCodeBytes > interval_bytes;
     const bool overlapping = elements > interval(i).count;
     if (overlapping || (element_bytes_ < 4 && parts.size() > 1)) {
       assign_rounds(parts, interval_bytes, overlapping);

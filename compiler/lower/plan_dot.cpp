@@ -43,8 +43,8 @@ constexpr std::int64_t kTransferCodeBytes = 12;
 struct Region0Limits {
   std::int64_t operands, all;
 };
-constexpr std::array<Region0Limits, 2> kRegion0Limits{
-    {{48 * 1024, 144 * 1024}, {144 * 1024, 176 * 1024}}};
+constexpr std::array<Region0Limits, 3> kRegion0Limits{
+    {{48 * 1024, 144 * 1024}, {80 * 1024, 176 * 1024}, {144 * 1024, 176 * 1024}}};
 
 class Planner {
  public:
@@ -77,7 +77,8 @@ class Planner {
         search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
         plan.arranges = problem_.right_depth_inside;
         if (plan.arranges) search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
-        if (amp_fits_well_) break;
+        // Big products leave room in region 0 for arguments.
+        if (amp_fits_well_ || (amp_fits_ && &limits != &kRegion0Limits[0])) break;
       }
     }
     return *best_;
@@ -289,6 +290,7 @@ class Planner {
   using Rank = std::tuple<int, std::int64_t, std::int64_t>;
 
   void keep(const DotPlan& plan, std::int64_t bytes) {
+    amp_fits_ |= plan.on_amp && bytes <= most_bytes_;
     amp_fits_well_ |= plan.on_amp && bytes <= good_bytes_;
     const int tier = bytes <= good_bytes_ ? 0 : plan.on_amp && bytes <= most_bytes_ ? 1 : 2;
     const Rank rank{tier, tier < 2 ? cycles_with_later(plan) : bytes, bytes};
@@ -323,7 +325,7 @@ class Planner {
   std::optional<DotPlan> best_;
   Rank best_rank_;
   Region0Limits region0_ = kRegion0Limits[0];
-  bool amp_fits_well_ = false;
+  bool amp_fits_ = false, amp_fits_well_ = false;
   std::optional<Later> later_;
 };
 

@@ -147,6 +147,12 @@ TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
   EXPECT_TRUE(big.on_amp);
   EXPECT_LT(big.depth_splits * 12288 * 8 + big.rows * big.columns * 4,
             std::int64_t{bow.tile.memory_bytes} / 2);
+  // Operands of a step leave region 0 to arguments when sums and result fill region 1.
+  const DotPlan tall = plan_dot(
+      bow,
+      {.sizes = {1, 8192, 8192, 1024}, .right_depth_inside = false, .results_per_tile = 49152});
+  EXPECT_TRUE(tall.on_amp);
+  EXPECT_LE((tall.rows + tall.columns) * tall.step_depth * 4, 80 * 1024);
   for (const std::int64_t size : {1024, 2048, 4096}) {
     for (const bool inside : {false, true}) {
       const DotPlan plan =
