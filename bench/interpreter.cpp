@@ -84,6 +84,39 @@ void repeat_dot(benchmark::State& state) {
 }
 BENCHMARK(repeat_dot)->Unit(benchmark::kMillisecond);
 
+/// x += a y: both are loaded, multiplied and added to, and the sum before is stored.
+void repeat_axpy(benchmark::State& state) {
+  run_worker(state,
+             "  mov $m2, $m13\n"
+             "  add $m3, $m13, 0x4000\n"
+             "  mov $m4, $m13\n"
+             "  rpt 1000, 2\n"
+             "  { ld64step $a0:1, $m15, $m2+=, 1; f32v2mul $a4:5, $a0:1, $a6:7 }\n"
+             "  { ld64step $a2:3, $m15, $m3+=, 1; f32v2add $a8:9, $a4:5, $a2:3 }\n"
+             "  { st64step $a8:9, $m15, $m4+=, 1; fnop }\n");
+}
+BENCHMARK(repeat_axpy)->Unit(benchmark::kMillisecond);
+
+/// Compare and exchange along a list of words, as sorts do: loads, minimum and maximum, stores.
+void sort_step(benchmark::State& state) {
+  run_worker(state,
+             "  setzi $m0, 2000\n"
+             "  mov $m2, $m13\n"
+             "  ld32 $m3, $m13, $m15, 0\n"
+             "again:\n"
+             "  ld32 $m4, $m2, $m15, 1\n"
+             "  cmpslt $m5, $m4, $m3\n"
+             "  brz $m5, in_order\n"
+             "  mov $m6, $m3\n"
+             "  mov $m3, $m4\n"
+             "  mov $m4, $m6\n"
+             "in_order:\n"
+             "  st32step $m3, $m15, $m2+=, 1\n"
+             "  mov $m3, $m4\n"
+             "  brnzdec $m0, again\n");
+}
+BENCHMARK(sort_step)->Unit(benchmark::kMillisecond);
+
 /// A matrix product on the AMP: four phases, each beside a load.
 void repeat_amp(benchmark::State& state, const std::string& mnemonic, const std::string& input) {
   std::string body = "  mov $m2, $m13\n  rpt 1000, 3\n";

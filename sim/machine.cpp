@@ -136,7 +136,7 @@ void Machine::for_each_tile(const Body& body) {
     for (std::size_t i = 0; i < tiles_.size(); ++i) body(i);
     return;
   }
-  arena_.execute([&] { each_index(tiles_.size(), 1, body); });
+  arena_.execute([&] { each_index(tiles_.size(), 8, body); });
 }
 
 void Machine::boot() {

@@ -367,7 +367,7 @@ class Builder {
 
   void schedule(const Storage& storage) {
     phases_.assign(program_.supersteps.size(), {});
-    tbb::parallel_for(std::size_t{0}, phases_.size(), [&](std::size_t s) {
+    const auto schedule_phase = [&](std::size_t s) {
       std::vector<Transfer> transfers;
       for (const Movement& movement : program_.supersteps[s].movements) {
         const auto end = [&](const Movement::End& e) {
@@ -380,7 +380,9 @@ class Builder {
       }
       if (transfers.empty()) return;
       phases_[s] = schedule_exchange(machine_, transfers, participants_, keeps_exchange_plan_);
-    });
+    };
+    // The other partitioners share flags between threads in headers, where TSan sees them as races.
+    tbb::parallel_for(std::size_t{0}, phases_.size(), schedule_phase, tbb::simple_partitioner());
     image_.info.exchanges.clear();
     for (std::size_t s = 0; s < phases_.size(); ++s) {
       if (phases_[s].rows.empty()) continue;
