@@ -31,7 +31,9 @@ struct Generate {
   vertex::Codelet operator()(const AmpProductSpec& spec) const {
     return vertex::amp_product(machine, spec.product);
   }
-  vertex::Codelet operator()(const AddPartsSpec&) const { return vertex::add_parts(machine); }
+  vertex::Codelet operator()(const AddPartsSpec& spec) const {
+    return vertex::add_parts(machine, spec.parts);
+  }
   vertex::Codelet operator()(const AmpTransposeSpec&) const {
     return vertex::amp_transpose(machine);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "compiler/lower/product.h"
@@ -343,27 +344,29 @@ class ProductLowering {
   }
 
   void add_parts(BufferId received, BufferId sums, Time time) {
-    ComputeSet set{.name = product_.origin.name + ".sum",
-                   .operation = product_.origin.operation,
-                   .source = product_.origin.source,
-                   .codelet = builder_.add_codelet("add parts", AddPartsSpec{}),
-                   .launches = {},
-                   .reads = {received},
-                   .writes = {sums}};
     const std::int64_t parts = product_.plan.depth_splits;
+    ComputeSet set{
+        .name = product_.origin.name + ".sum",
+        .operation = product_.origin.operation,
+        .source = product_.origin.source,
+        .codelet = builder_.add_codelet("add parts " + std::to_string(parts), AddPartsSpec{parts}),
+        .launches = {},
+        .reads = {received},
+        .writes = {sums}};
     const std::int64_t workers = builder_.machine().tile.workers;
     constexpr std::int64_t kGroup = vertex::kAddPartsGroup;
     for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
-      const std::int64_t groups = (interval.count + kGroup - 1) / kGroup;
+      const std::int64_t groups = (interval.count + kGroup - 1) / kGroup, pitch = groups * 16;
       std::vector<StateWord> state;
       for (std::int64_t w = 0; w < workers; ++w) {
-        const std::int64_t first = w * groups / workers * kGroup;
-        const std::int64_t last = std::min((w + 1) * groups / workers * kGroup, interval.count);
-        state.push_back(StateWord::number(parts));
-        state.push_back(StateWord::address(received, first * 4));
-        state.push_back(StateWord::address(sums, first * 4));
-        state.push_back(StateWord::number((last - first + 1) / 2));
-        state.push_back(StateWord::number(groups * kGroup / 4));
+        const std::int64_t first = w * groups / workers, last = (w + 1) * groups / workers;
+        const std::int64_t end = std::min(last * kGroup, (interval.count + 1) / 2 * 2);
+        state.push_back(StateWord::number(last - first - 1));
+        state.push_back(StateWord::address(received, first * 16));
+        state.push_back(StateWord::address(sums, first * 16));
+        state.push_back(StateWord::address(sums, (end - 2) * 4));
+        state.push_back(StateWord::number(pitch / 16));
+        state.push_back(StateWord::number(vertex::add_parts_back(parts, pitch)));
       }
       set.launches.push_back({.tile = interval.tiles[0],
                               .state = std::move(state),

@@ -240,7 +240,7 @@ class Planner {
     const std::int64_t workers = machine_.tile.workers;
     const std::int64_t groups = divide_up(divide_up(sums, vertex::kAddPartsGroup), workers);
     return kLaunchCycles +
-           workers * vertex::add_parts_slots(parts, groups * vertex::kAddPartsGroup / 2);
+           workers * vertex::add_parts_slots(parts, groups);
   }
 
   [[nodiscard]] std::int64_t dense_cycles(const DotPlan& plan) const {

@@ -70,7 +70,9 @@ struct AmpProductSpec {
 };
 struct AmpTransposeSpec {};
 struct HalfTransposeSpec {};
-struct AddPartsSpec {};
+struct AddPartsSpec {
+  std::int64_t parts = 1;
+};
 using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, MatmulSpec, AmpProductSpec,
                                  AmpTransposeSpec, HalfTransposeSpec, AddPartsSpec>;
 

@@ -1,38 +1,95 @@
 #include "compiler/vertex/add_parts.h"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
 #include "compiler/vertex/worker_code.h"
 #include "isa/assembler.h"
 
 namespace superstep::vertex {
+namespace {
 
-Codelet add_parts(const MachineConfig& machine) {
-  // $m0 runs through the parts, $m1 is the group's place in the first one, $m2 that of its sums,
-  // $m3 pairs after the next, $m4 parts - 1, $m5 pitch. Reading two pairs of accumulators leaves
-  // zeros behind. The body of `rpt` begins at a multiple of 8.
-  static constexpr const char* kText = R"(
-    { ld32 $m3, $mvertex_base, $mzero, 3 ; setzi $a0, 8 }
-    brz $m3, done
-    { ld32 $m4, $mvertex_base, $mzero, 0 ; uput $FP_CLR, $a0 }
-    ld32 $m1, $mvertex_base, $mzero, 1
-    ld32 $m2, $mvertex_base, $mzero, 2
-    ld32 $m5, $mvertex_base, $mzero, 4
-    add $m4, $m4, -1
-    { add $m3, $m3, -1 ; fnop }
-    mov $m0, $m1
-    group:
-    ld128step $a0:3, $mzero, $m0+=, $m5
-    rpt $m4, 0
-    { ld128step $a0:3, $mzero, $m0+=, $m5 ; f32v4acc $a0:3 }
-    { add $m1, $m1, 16 ; f32v4acc $a0:3 }
-    { mov $m0, $m1 ; f32v2gina $a4:5, $azeros, 0 }
-    { st64step $a4:5, $mzero, $m2+=, 1 ; f32v2gina $a6:7, $azeros, 0 }
-    brz $m3, done
-    add $m3, $m3, -1
-    st64step $a6:7, $mzero, $m2+=, 1
-    brnzdec $m3, group
-    done: exitz $mzero
-)";
-  const Assembly assembly = assemble(kText, "add_parts", machine);
+/// Up to so many parts a group is straight code in a loop without overhead.
+constexpr std::int64_t kMostStraight = 32;
+
+/// The codelet as text. $m0 runs through the parts, $m2 through the sums, $m3 counts groups, $m5 is
+/// the pitch, $m7 leads back to the first part, $m6 is the place of the last pair. Reading two
+/// pairs of accumulators leaves zeros behind.
+class Writer {
+ public:
+  explicit Writer(std::int64_t parts) : parts_(parts) {}
+
+  std::string text() {
+    line("{ ld32 $m3, $mvertex_base, $mzero, 0 ; setzi $a0, 8 }");
+    line("brneg $m3, done");
+    line("{ ld32 $m0, $mvertex_base, $mzero, 1 ; uput $FP_CLR, $a0 }");
+    // The bodies of `rpt` must begin at a multiple of 8.
+    const bool padded = parts_ <= 2;
+    line(padded ? "{ ld32 $m2, $mvertex_base, $mzero, 2 ; fnop }"
+                : "ld32 $m2, $mvertex_base, $mzero, 2");
+    line("ld32 $m5, $mvertex_base, $mzero, 4");
+    line("ld32 $m7, $mvertex_base, $mzero, 5");
+    line(load(0));
+    add_rest();
+    const bool straight = parts_ <= kMostStraight;
+    if (straight) {
+      line(fmt::format("{{ rpt $m3, {} ; f32v4acc $a0:3 }}", parts_ + 1));
+    } else {
+      line("{ brz $m3, last ; f32v4acc $a0:3 }");
+      line("add $m3, $m3, -1");
+      line("group:");
+    }
+    line(fmt::format("{{ {} ; f32v2gina $a4:5, $azeros, 0 }}", load(0)));
+    line("{ st64step $a4:5, $mzero, $m2+=, 1 ; f32v2gina $a6:7, $azeros, 0 }");
+    if (straight) {
+      for (std::int64_t p = 1; p < parts_; ++p) line(load_and_add(p));
+    } else {
+      add_rest();
+    }
+    line("{ st64step $a6:7, $mzero, $m2+=, 1 ; f32v4acc $a0:3 }");
+    if (!straight) line("brnzdec $m3, group");
+    line("last:");
+    line("{ ld32 $m6, $mvertex_base, $mzero, 3 ; f32v2gina $a4:5, $azeros, 0 }");
+    line("f32v2gina $a6:7, $azeros, 0");
+    // When the group is a pair, both go to one place and the first remains.
+    line("st64 $a6:7, $mzero, $m6, 0");
+    line("st64 $a4:5, $mzero, $m2, 0");
+    line("done: exitz $mzero");
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view text) { (text_ += text) += '\n'; }
+
+  [[nodiscard]] std::string load(std::int64_t part) const {
+    return fmt::format("ld128step $a0:3, $mzero, $m0+=, {}", part + 1 < parts_ ? "$m5" : "$m7");
+  }
+  [[nodiscard]] std::string load_and_add(std::int64_t part) const {
+    return fmt::format("{{ {} ; f32v4acc $a0:3 }}", load(part));
+  }
+
+  /// Loads all parts but the first and adds all but the last.
+  void add_rest() {
+    if (parts_ > 2) {
+      line(fmt::format("rpt {}, 0", parts_ - 2));
+      line(load_and_add(1));
+    }
+    if (parts_ > 1) line(load_and_add(parts_ - 1));
+  }
+
+  const std::int64_t parts_;
+  std::string text_;
+};
+
+}  // namespace
+
+Codelet add_parts(const MachineConfig& machine, std::int64_t parts) {
+  SUPERSTEP_CHECK(parts >= 1 && parts <= 4096, "repeats have 12 bits");
+  const Assembly assembly = assemble(Writer(parts).text(), "add_parts", machine);
   Codelet codelet;
   codelet.words = assembly.words;
   codelet.relocations = assembly.relocations;
@@ -40,11 +97,16 @@ Codelet add_parts(const MachineConfig& machine) {
   return codelet;
 }
 
-std::int64_t add_parts_slots(std::int64_t parts, std::int64_t pairs) {
-  if (pairs == 0) return 3;
-  // Until the first group, and the exit; a group of one pair leaves after its store.
-  const std::int64_t half = parts + 5, whole = parts + 8;
-  return 9 + pairs / 2 * whole + pairs % 2 * half + 1;
+std::int64_t add_parts_back(std::int64_t parts, std::int64_t pitch) {
+  return 1 - (parts - 1) * (pitch / 16);
+}
+
+std::int64_t add_parts_slots(std::int64_t parts, std::int64_t groups) {
+  if (groups == 0) return 3;
+  // The loop over the parts of a group, but of two, is a slot of its own.
+  const std::int64_t first = 12 + parts + (parts > 2 ? 1 : 0);
+  if (parts <= kMostStraight) return first + (groups - 1) * (parts + 2);
+  return first + (groups > 1 ? 1 : 0) + (groups - 1) * (parts + 4);
 }
 
 }  // namespace superstep::vertex

@@ -6,17 +6,21 @@
 
 namespace superstep::vertex {
 
-/// Words of vertex state of one worker: {parts, address of its elements in the first part, address
-/// of its sums, pairs of sums, pitch / 16}.
-inline constexpr std::int64_t kAddPartsStateWords = 5;
-/// Sums that are made together.
+/// Words of vertex state of one worker: {groups - 1, address of its elements in the first part,
+/// address of its sums, that of the last pair of them, pitch / 16, `add_parts_back`}. Without sums:
+/// -1 and nothing else.
+inline constexpr std::int64_t kAddPartsStateWords = 6;
+/// Sums that are made together; the last group may be a pair.
 inline constexpr std::int64_t kAddPartsGroup = 4;
 
-/// f32 sums of parts that lie `pitch` bytes apart, a multiple of 16 in region 1: 0 plus the first
-/// part plus the second and so on. A worker's elements begin 16-byte aligned.
-[[nodiscard]] Codelet add_parts(const MachineConfig& machine);
+/// f32 sums of `parts` parts that lie `pitch` bytes apart, a multiple of 16 in region 1: 0 plus the
+/// first part plus the second and so on. A worker's elements begin 16-byte aligned.
+[[nodiscard]] Codelet add_parts(const MachineConfig& machine, std::int64_t parts);
 
-/// Worker slots for `pairs` pairs of sums.
-[[nodiscard]] std::int64_t add_parts_slots(std::int64_t parts, std::int64_t pairs);
+/// The last word of the state: the step from a group in the last part to the next in the first.
+[[nodiscard]] std::int64_t add_parts_back(std::int64_t parts, std::int64_t pitch);
+
+/// Worker slots for `groups` groups.
+[[nodiscard]] std::int64_t add_parts_slots(std::int64_t parts, std::int64_t groups);
 
 }  // namespace superstep::vertex

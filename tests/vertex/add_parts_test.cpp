@@ -28,15 +28,16 @@ void check(std::int64_t parts, std::int64_t elements, std::uint32_t workers) {
   std::int64_t cycles = 0;
   for (std::int64_t w = 0; w < workers; ++w) {
     const std::int64_t first = w * groups / workers, last = (w + 1) * groups / workers;
-    const std::int64_t pairs = std::min(last * 2, (elements + 1) / 2) - first * 2;
-    state.push_back(static_cast<std::uint32_t>(parts));
+    const std::int64_t end = std::min(last * 4, (elements + 1) / 2 * 2);
+    state.push_back(static_cast<std::uint32_t>(last - first - 1));
     state.push_back(from + static_cast<std::uint32_t>(first * 16));
     state.push_back(to + static_cast<std::uint32_t>(first * 16));
-    state.push_back(static_cast<std::uint32_t>(pairs));
+    state.push_back(to + static_cast<std::uint32_t>((end - 2) * 4));
     state.push_back(static_cast<std::uint32_t>(pitch / 4));
-    cycles = std::max(cycles, w + workers * add_parts_slots(parts, pairs));
+    state.push_back(static_cast<std::uint32_t>(add_parts_back(parts, pitch * 4)));
+    cycles = std::max(cycles, w + workers * add_parts_slots(parts, last - first));
   }
-  EXPECT_EQ(tile.run(add_parts(tile.machine()), state, kAddPartsStateWords),
+  EXPECT_EQ(tile.run(add_parts(tile.machine(), parts), state, kAddPartsStateWords),
             static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);
   const HostTensor got = tile.get(to, sums_type);
   for (std::int64_t e = 0; e < elements; ++e) {
@@ -55,7 +56,9 @@ TEST(AddParts, AddsInOrderOfParts) {
     for (const std::int64_t elements : {1, 2, 3, 4, 5, 6, 7, 32, 48, 178}) {
       check(1, elements, workers);
       check(2, elements, workers);
+      check(3, elements, workers);
       check(20, elements, workers);
+      check(33, elements, workers);
     }
   }
 }
