@@ -20,8 +20,7 @@ constexpr std::uint32_t kWeightsCsr = 80;  ///< $CCCSLOAD
 constexpr std::uint32_t kPadding = 10, kTripCount = 11;
 /// Registers of a weighted launch, from the first of its bank.
 constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
-                        kBlocks = 3,  ///< still to come
-    kNextStage = 4;                   ///< where it begins
+                        kBlocks = 3;  ///< of the stage, still to come
 
 /// Words of an instruction whose last operand, in the low bits, is filled in later: encoding by
 /// name is slow.
@@ -143,32 +142,26 @@ template <class PrepareNext>
 std::uint32_t TileCode::run_weighted(const WeightedLaunch& launch, std::uint32_t bank,
                                      const PrepareNext& prepare_next) {
   const std::uint32_t first = bank * kBankRegisters;
-  std::uint32_t at = 0, loop = 0;
+  std::uint32_t at = 0;
+  // Between `runall` and the workers' first slots the supervisor does what else there is to do;
+  // then it has no slot until a worker has left.
   for (std::size_t i = 0; i < launch.stages.size(); ++i) {
-    const bool is_last = i + 1 == launch.stages.size();
-    if (i > 0) {
+    if (i == 0) {
+      emit(encode("put", {kWeightsCsr, first + kWeights}));
+    } else {
       set(first + kCodelet, launch.stages[i].codelet);
       set(first + kBlocks, launch.stages[i].blocks - 1);
     }
-    const std::size_t next = words_.size();
-    set(first + kNextStage, 0);
-    if (i == 0) {
-      emit(encode("put", {kWeightsCsr, first + kWeights}));
-      loop = here();
-      for (std::uint32_t n = 0; n < launch.loads; ++n) emit(load_weights(2 * n));
-      at = here();
-      emit(encode("runall", {first + kCodelet, first + kState, launch.state_words}));
-      emit(
-          encode("add", {first + kState, first + kState, launch.workers * launch.state_words * 4}));
-      prepare_next();
-      emit(wait_for_workers());
-      emit(encode("brnzdec", {first + kBlocks, 0}) | loop / 4);
-      if (!is_last) emit(encode("br", {first + kNextStage}));
-    } else {
-      branch(loop);
-    }
-    words_[next] |= here();
+    const std::uint32_t loop = here();
+    emit(wait_for_workers());
+    for (std::uint32_t n = 0; n < launch.loads; ++n) emit(load_weights(2 * n));
+    at = here();
+    emit(encode("runall", {first + kCodelet, first + kState, launch.state_words}));
+    emit(encode("add", {first + kState, first + kState, launch.workers * launch.state_words * 4}));
+    if (launch.stages[i].blocks > 1) emit(encode("brnzdec", {first + kBlocks, 0}) | loop / 4);
   }
+  prepare_next();
+  emit(wait_for_workers());
   return at;
 }
 

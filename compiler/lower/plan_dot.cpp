@@ -239,8 +239,7 @@ class Planner {
   [[nodiscard]] std::int64_t sum_cycles(std::int64_t sums, std::int64_t parts) const {
     const std::int64_t workers = machine_.tile.workers;
     const std::int64_t groups = divide_up(divide_up(sums, vertex::kAddPartsGroup), workers);
-    return kLaunchCycles +
-           workers * vertex::add_parts_slots(parts, groups);
+    return kLaunchCycles + workers * vertex::add_parts_slots(parts, groups);
   }
 
   [[nodiscard]] std::int64_t dense_cycles(const DotPlan& plan) const {
@@ -261,9 +260,8 @@ class Planner {
     const std::int64_t workers = machine_.tile.workers;
     const std::int64_t groups = plan.columns / kernel.channels();
     const std::int64_t depths = plan.depth / kernel.depth();
-    std::int64_t cycles =
-        plan.batches * vertex::amp_launch_cycles(machine_, kernel, plan.rows, groups,
-                                                 groups * (depths - 1), depths > 1 ? 1 : 0);
+    std::int64_t cycles = plan.batches * vertex::amp_launch_cycles(machine_, kernel, plan.rows,
+                                                                   groups, groups * (depths - 1));
     const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
     cycles += (steps - 1) * kLaunchCycles;
     const auto transpose = [&](std::int64_t count, std::int64_t in_strip) {

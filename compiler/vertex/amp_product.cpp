@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "compiler/vertex/worker_code.h"
@@ -69,34 +73,47 @@ class Writer {
     words_ += text.ends_with(':') ? 0 : text.starts_with('{') ? 2 : 1;
   }
 
+  [[nodiscard]] static std::string load_word(int reg, int word) {
+    return fmt::format("ld32 $m{}, $mvertex_base, $mzero, {}", reg, word);
+  }
+
   void load_state() {
-    const auto load = [&](int reg, int word, const char* aux) {
-      const std::string main = fmt::format("ld32 $m{}, $mvertex_base, $mzero, {}", reg, word);
+    const auto load = [&](const std::string& main, const char* aux) {
       line(*aux == 0 ? main : "{ " + main + " ; " + aux + " }");
     };
-    load(1, 0, product_.accumulates ? "" : "uput $FP_CLR, $a0");
     // The body of the loop must begin at a multiple of 8.
-    load(0, 1, padded_ ? "fnop" : "");
-    load(2, 3, "");
-    load(6, 0, "");
+    const char* pad = padded_ ? "fnop" : "";
+    std::vector<std::string> words{load_word(0, 1), load_word(2, 3), load_word(6, 0)};
     if (product_.accumulates) {
-      line("ld64step $a2:3, $mzero, $m1+=, 1");
-      line("ld64step $a6:7, $mzero, $m1+=, 1");
+      load(load_word(1, 0), pad);
+      while (words.size() > phases_ / 2 - 1) {
+        line(words.front());
+        words.erase(words.begin());
+      }
+      line("ld128step $a0:3, $mzero, $m1+=, 1");
+      while_filling_ = std::move(words);
     } else {
+      load(load_word(1, 0), "uput $FP_CLR, $a0");
+      load(words[0], pad);
+      load(words[1], "");
+      load(words[2], "");
       // The loads of sums that go with these read the worker's own rows.
-      load_raw(0, 0, true, true);
-      load_raw(1, 0, true, true);
+      load_raw(0, 0, true);
+      load_raw(1, 0, true);
     }
   }
 
+  /// Sums enter; they come four at a time, which leaves every other slot to words of the state.
   void fill(bool maybe_one) {
     Slot slot{.fill = true, .sums_enter = true};
     for (slot.phase = 0; slot.phase + 2 < phases_; ++slot.phase) {
-      slot.load_sums = true;
-      emit_raw(slot);
+      const std::uint32_t to = filling(slot.phase + 2);
+      bundle(slot.phase % 2 == 0 ? fmt::format("ld128step $a{}:{}, $mzero, $m1+=, 1", to, to + 3)
+                                 : while_filling_[slot.phase / 2],
+             slot);
     }
     if (maybe_one) line("brz $m3, one");
-    slot.load_row = true;
+    slot.load_row = slot.load_sums = true;
     for (; slot.phase < phases_; ++slot.phase) emit_raw(slot);
   }
 
@@ -200,6 +217,8 @@ class Writer {
   }
 
   [[nodiscard]] std::uint32_t quad(std::uint32_t phase) const { return phase % 2 * 4; }
+  /// The first register of the sums that enter at a phase without a row.
+  [[nodiscard]] std::uint32_t filling(std::uint32_t phase) const { return phase % 4 * 2; }
 
   /// The inputs of a phase: how their address steps afterwards.
   [[nodiscard]] std::uint32_t row_selector(std::uint32_t phase, std::uint32_t row) const {
@@ -210,13 +229,11 @@ class Writer {
   }
 
   /// Loads for `target` of a row, which is the next one's when the phase has wrapped round.
-  void load_raw(std::uint32_t target, std::uint32_t row, bool inputs, bool sums) {
-    line(raw_load(target, row, inputs, sums));
+  void load_raw(std::uint32_t target, std::uint32_t row, bool sums) {
+    line(raw_load(target, row, sums));
   }
-  [[nodiscard]] std::string raw_load(std::uint32_t target, std::uint32_t row, bool inputs,
-                                     bool sums) const {
+  [[nodiscard]] std::string raw_load(std::uint32_t target, std::uint32_t row, bool sums) const {
     const std::uint32_t at = quad(target);
-    if (!inputs) return fmt::format("ld64step $a{}:{}, $mzero, $m1+=, 1", at + 2, at + 3);
     const std::uint32_t to = sums && product_.accumulates ? at + 2 : 12;
     return fmt::format("ld2x64pace $a{}:{}, $a{}:{}, $m0:1+=, $m2, {}", at, at + 1, to, to + 1,
                        row_selector(target, row));
@@ -230,10 +247,8 @@ class Writer {
 
   void emit_raw(const Slot& slot) {
     SUPERSTEP_CHECK(!slot.store, "stores need packed addresses");
-    bundle(slot.load_row || slot.load_sums
-               ? raw_load(target(slot), target_row(slot), slot.load_row, slot.load_sums)
-               : "nop",
-           slot);
+    SUPERSTEP_CHECK(slot.load_row || !slot.load_sums, "sums come with inputs");
+    bundle(slot.load_row ? raw_load(target(slot), target_row(slot), slot.load_sums) : "nop", slot);
   }
 
   void emit_packed(const Slot& slot) {
@@ -261,8 +276,9 @@ class Writer {
     } else if (!is_zero) {
       input = fmt::format("$a{}:{}", at, at + 1);
     }
+    const std::uint32_t from = slot.fill ? filling(slot.phase) : at + 2;
     const std::string sums = slot.sums_enter && product_.accumulates
-                                 ? fmt::format("$a{}:{}", at + 2, at + 3)
+                                 ? fmt::format("$a{}:{}", from, from + 1)
                                  : "$azeros";
     line(fmt::format("{{ {} ; {} $a10:11, {}, {}, {} }}", main,
                      f32 ? "f32sisov2amp" : "f16v4sisoamp", input, sums, slot.phase));
@@ -272,6 +288,7 @@ class Writer {
   bool padded_;
   std::uint32_t words_ = 0, loop_word_ = 0;
   std::uint32_t phases_;
+  std::vector<std::string> while_filling_;  ///< loads of words of the state
   std::string text_;
 };
 
@@ -315,8 +332,9 @@ Codelet amp_product(const MachineConfig& machine, const AmpProduct& product) {
 std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows) {
   if (rows == 0) return 5;
   const std::int64_t phases = phases_of(product);
-  // Until the first row: state, loads of two phases, and sums that enter while no row does.
-  const std::int64_t start = 6 + (product.accumulates ? 2 + phases : 2), few = 3;
+  // Until the first row: state and loads of two phases, or state, of which some words come while
+  // sums enter and no row does.
+  const std::int64_t start = product.accumulates ? 8 + phases - phases / 2 : 8, few = 3;
   const std::int64_t end = phases + 2;
   if (rows == 1) return start + few + (product.accumulates ? 1 : 0) + phases + 2 + end;
   if (rows == 2) return start + few + 2 * phases + 3 + end;
@@ -335,8 +353,7 @@ std::int64_t amp_rows_of_worker(const AmpProduct& product, std::int64_t rows, st
 }
 
 std::int64_t amp_launch_cycles(const MachineConfig& machine, const AmpProduct& product,
-                               std::int64_t rows, std::int64_t first, std::int64_t more,
-                               std::int64_t changes) {
+                               std::int64_t rows, std::int64_t first, std::int64_t more) {
   const std::int64_t workers = machine.tile.workers;
   const auto block = [&](bool accumulates) {
     AmpProduct of = product;
@@ -347,15 +364,11 @@ std::int64_t amp_launch_cycles(const MachineConfig& machine, const AmpProduct& p
           amp_product_slots(of, amp_rows_of_worker(product, rows, workers, w));
       last_exit = std::max(last_exit, w + workers * slots);
     }
-    return amp_weight_loads(product) + machine.costs.runall + last_exit;
+    return 1 + amp_weight_loads(product) + machine.costs.runall + last_exit;
   };
-  // Around blocks the supervisor waits for its address, then for each block a `sync` and a branch;
-  // a change of codelet takes two branches more.
-  const std::int64_t branch = machine.costs.taken_branch;
-  const std::int64_t last = 2, turn = 1 + branch, change = 2 + branch + 3 + branch;
-  return machine.costs.result_latency + 1 + first * (block(false) + turn) +
-         more * (block(true) + turn) + changes * (change - turn) + (changes > 0 ? branch : 0) +
-         last - turn;
+  // The supervisor waits for the address of the weights, then at each block and at the end for the
+  // workers; what else it does, it does before they begin.
+  return machine.costs.result_latency + 1 + first * block(false) + more * block(true) + 1;
 }
 
 }  // namespace superstep::vertex

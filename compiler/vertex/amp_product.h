@@ -24,7 +24,7 @@ struct AmpProduct {
 /// Bytes of one channel of a block of weights: [channel][input], in region 1.
 inline constexpr std::int64_t kAmpChannelBytes = 32;
 /// Words of vertex state of one worker: {sums, rows, repeats, strides}. Sums are
-/// [row][channel], 8-byte aligned, in region 1. Rows lie in region 0: what is read and written in
+/// [row][channel], 16-byte aligned, in region 1. Rows lie in region 0: what is read and written in
 /// one cycle must be in different memory elements.
 inline constexpr std::int64_t kAmpStateWords = 4;
 
@@ -54,11 +54,9 @@ inline constexpr std::int64_t kAmpStateWords = 4;
 [[nodiscard]] std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows);
 
 /// Cycles from the first instruction of the supervisor to the end of a launch of blocks: `first`
-/// that start from 0, then `more` that accumulate, for rows dealt evenly to the workers, with
-/// `changes` of the codelet.
+/// that start from 0, then `more` that accumulate, for rows dealt evenly to the workers.
 [[nodiscard]] std::int64_t amp_launch_cycles(const MachineConfig& machine,
                                              const AmpProduct& product, std::int64_t rows,
-                                             std::int64_t first, std::int64_t more,
-                                             std::int64_t changes);
+                                             std::int64_t first, std::int64_t more);
 
 }  // namespace superstep::vertex
