@@ -188,6 +188,8 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
   const auto number = [&](std::size_t i) {
     return static_cast<std::int64_t>(launch.state[i].value);
   };
+  // A worker's count that is negative.
+  const auto is_idle = [&](std::size_t i) { return (launch.state[i].value >> 31) != 0; };
   const auto pointer = [&](std::size_t i) -> Pointer {
     const StateWord& word = launch.state[i];
     if (word.base == StateWord::Base::kState) return {&own, word.value};
@@ -280,11 +282,13 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
         }
       }
     }
-  } else if (std::holds_alternative<AddPartsSpec>(spec)) {
+  } else if (const auto* add = std::get_if<AddPartsSpec>(&spec)) {
     for (std::size_t w = 0; w < launch.state.size(); w += launch.worker_words) {
-      for (std::int64_t e = 0; e < 2 * number(w + 3); ++e) {
+      if (is_idle(w)) continue;
+      const std::int64_t elements = (number(w + 3) - number(w + 2)) / 4 + 2;
+      for (std::int64_t e = 0; e < elements; ++e) {
         float sum = 0;
-        for (std::int64_t p = 0; p < number(w); ++p) {
+        for (std::int64_t p = 0; p < add->parts; ++p) {
           float part = 0;
           pointer(w + 1).plus(p * number(w + 4) * 16 + e * 4).read(&part, 4);
           sum += part;
