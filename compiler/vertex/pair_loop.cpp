@@ -1,6 +1,8 @@
 #include "compiler/vertex/pair_loop.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace superstep::vertex {
 namespace {
@@ -136,6 +138,7 @@ class PairArithmetic {
   // See Lane::extreme. Ones where an operand is no number make a NaN, and the sum with the negative
   // zero makes it canonical.
   Reg extreme(const char* operation, std::uint32_t x_node, std::uint32_t y_node) {
+    if (lane_.is_number(x_node)) std::swap(x_node, y_node);
     const Reg x = pair(x_node), y = pair(y_node);
     const Reg number = vector(operation, {x, y});
     Reg not_number = vector("cmpne", {x, x});
@@ -448,8 +451,22 @@ class PairLoop {
     }
     code_.mark();
     code_.end_repeat();
-    for (const Instruction& instruction : body) code_.emit(instruction);
-    for (std::size_t i = 0; i < stored_.size(); ++i) code_.emit(store(i));
+    // The last turn's values are others, so that those of the loop need no registers until then.
+    std::map<std::uint32_t, Reg> renamed;
+    const auto rename = [&](Reg& reg) {
+      if (const auto found = renamed.find(reg.id); found != renamed.end()) reg = found->second;
+    };
+    for (Instruction instruction : body) {
+      for (Arg& arg : instruction.args) {
+        if (arg.kind == Arg::Kind::kDef) renamed.try_emplace(arg.reg.id, code_.fresh(File::kPair));
+      }
+      for (Arg& arg : instruction.args) rename(arg.reg);
+      code_.emit(std::move(instruction));
+    }
+    for (std::size_t i = 0; i < stored_.size(); ++i) {
+      rename(stored_[i]);
+      code_.emit(store(i));
+    }
     return true;
   }
 

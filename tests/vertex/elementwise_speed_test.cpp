@@ -62,6 +62,20 @@ TEST(ElementwiseSpeed, MultiSlotInstructionsCountInEstimates) {
   EXPECT_EQ(r.cycles, r.estimate);
 }
 
+// The sum, four instructions of the maximum, which keeps NaNs, and the store of the result.
+TEST(ElementwiseSpeed, ARectifiedSumTakesSixSlotsForTwoElements) {
+  Expression e;
+  const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
+  for (const bool swapped : {false, true}) {
+    const Node zero = e.constant_f32(0);
+    const Node top =
+        e.apply(Primitive::kMax, swapped ? std::vector{zero, sum} : std::vector{sum, zero});
+    const std::uint64_t few = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 10, 6).cycles;
+    const std::uint64_t many = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 110, 6).cycles;
+    EXPECT_EQ(many - few, 6 * 100 * 6U);
+  }
+}
+
 // Two loads and one store for two elements are three slots: the arithmetic goes beside them.
 TEST(ElementwiseSpeed, AFloatSumTakesThreeSlotsForTwoElements) {
   Expression e;
