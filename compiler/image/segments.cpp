@@ -1,0 +1,84 @@
+#include "compiler/image/segments.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace superstep {
+namespace {
+
+/// Segments of equal bytes at equal addresses become one.
+class Segments {
+ public:
+  void add(TileId tile, std::uint32_t address, std::vector<std::uint8_t> bytes) {
+    if (!bytes.empty()) by_content_[{address, std::move(bytes)}].push_back(tile);
+  }
+  void take(std::vector<Segment>& segments) {
+    for (auto& [content, tiles] : by_content_) {
+      segments.push_back({std::move(tiles), content.first, content.second});
+    }
+  }
+
+ private:
+  std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::vector<TileId>> by_content_;
+};
+
+std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(words.size() * 4);
+  for (const std::uint32_t word : words) {
+    for (int shift = 0; shift < 32; shift += 8) {
+      bytes.push_back(static_cast<std::uint8_t>(word >> shift));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<Segment> segments_of(const LoweredProgram& program, std::span<const TileProgram> tiles,
+                                 const CodeletLibrary& library, const Storage& storage) {
+  std::vector<Segment> segments;
+  std::vector<std::vector<TileId>> users(library.codelets().size());
+  for (const TileProgram& t : tiles) {
+    std::vector<bool> used(users.size());
+    for (const PlacedLaunch& launch : t.launches) {
+      const std::vector<Launch::Stage>& stages = launch.launch->stages;
+      if (stages.empty()) used[library.number(launch.codelet)] = true;
+      for (const Launch::Stage& stage : stages) used[library.number(stage.codelet)] = true;
+    }
+    for (std::size_t c = 0; c < used.size(); ++c) {
+      if (used[c]) users[c].push_back(t.tile);
+    }
+  }
+  for (std::size_t c = 0; c < users.size(); ++c) {
+    const std::uint32_t address = library.addresses()[c];
+    if (users[c].empty()) continue;
+    segments.push_back(
+        {users[c], address, bytes_of(vertex::place(library.codelets()[c], address))});
+  }
+  Segments states, code, constants;
+  for (const TileProgram& t : tiles) {
+    states.add(t.tile, t.states, bytes_of(state_words(t, library, storage)));
+    code.add(t.tile, t.code, bytes_of(t.words));
+  }
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.kind != Buffer::Kind::kConstant) continue;
+    for (const Interval& interval : buffer.layout->intervals()) {
+      const auto* data = reinterpret_cast<const std::uint8_t*>(buffer.contents.data());
+      const auto begin = interval.begin * buffer.element_bytes;
+      const auto end = interval.end() * buffer.element_bytes;
+      for (const TileId tile : interval.tiles) {
+        const std::uint32_t address = storage.address(BufferId{b}, tile);
+        if (address != 0) constants.add(tile, address, {data + begin, data + end});
+      }
+    }
+  }
+  states.take(segments);
+  code.take(segments);
+  constants.take(segments);
+  return segments;
+}
+
+}  // namespace superstep

@@ -1,0 +1,83 @@
+#include "compiler/image/steps.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace superstep {
+namespace {
+
+std::uint32_t tiles_of(const ComputeSet& set) {
+  std::vector<TileId> tiles;
+  for (const Launch& launch : set.launches) tiles.push_back(launch.tile);
+  std::ranges::sort(tiles);
+  const auto rest = std::ranges::unique(tiles);
+  return static_cast<std::uint32_t>(rest.begin() - tiles.begin());
+}
+
+/// Numbers in the library, ascending.
+std::vector<std::uint32_t> vertex_types_of(const ComputeSet& set, const CodeletLibrary& library) {
+  std::vector<bool> used(library.codelets().size());
+  for (const Launch& launch : set.launches) {
+    if (launch.stages.empty()) used[library.number(set.codelet)] = true;
+    for (const Launch::Stage& stage : launch.stages) used[library.number(stage.codelet)] = true;
+  }
+  std::vector<std::uint32_t> types;
+  for (std::uint32_t c = 0; c < used.size(); ++c) {
+    if (used[c]) types.push_back(c);
+  }
+  return types;
+}
+
+}  // namespace
+
+Steps number_steps(const LoweredProgram& program, const CodeletLibrary& library,
+                   ProgramInfo& info) {
+  Steps numbers;
+  std::vector<StepInfo>& steps = info.steps;
+  steps.push_back({.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}});
+  numbers.point = {0};
+  std::uint32_t number = 0, point = 0;  // of the superstep, of the buffers' lifetimes
+  for (const Superstep& superstep : program.supersteps) {
+    // Without an exchange there is no barrier: it goes on with the superstep before.
+    if (!superstep.movements.empty()) ++number;
+    ++point;
+    numbers.exchange.push_back(static_cast<std::uint32_t>(steps.size()));
+    if (!superstep.movements.empty()) {
+      StepInfo step{.kind = StepInfo::Kind::kExchange,
+                    .name = superstep.names[0],
+                    .operation = superstep.operation,
+                    .source = superstep.source};
+      std::vector<std::string> names = superstep.names;
+      std::ranges::sort(names);
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+      if (names.size() > 1) step.name += " +" + std::to_string(names.size() - 1);
+      for (const Movement& movement : superstep.movements) {
+        step.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
+      }
+      step.superstep = number;
+      numbers.point.push_back(point);
+      steps.push_back(std::move(step));
+    }
+    numbers.compute.push_back(static_cast<std::uint32_t>(steps.size()));
+    for (const ComputeSet& set : superstep.computes) {
+      steps.push_back({.kind = StepInfo::Kind::kCompute,
+                       .name = set.name,
+                       .operation = set.operation,
+                       .source = set.source,
+                       .superstep = number,
+                       .flops = set.flops,
+                       .vertices = static_cast<std::uint32_t>(set.launches.size()),
+                       .tiles = tiles_of(set),
+                       .vertex_types = vertex_types_of(set, library)});
+      numbers.point.push_back(++point);
+    }
+  }
+  numbers.point[kHostStep] = point + 1;
+  for (const vertex::Codelet& codelet : library.codelets()) {
+    info.vertex_types.push_back(
+        {codelet.name, 4 * static_cast<std::uint32_t>(codelet.words.size())});
+  }
+  return numbers;
+}
+
+}  // namespace superstep

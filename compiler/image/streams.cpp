@@ -1,0 +1,67 @@
+#include "compiler/image/streams.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace superstep {
+namespace {
+
+Stream stream_of(Stream::Kind kind, std::uint32_t position, const TensorType& type,
+                 std::optional<BufferId> buffer, const LoweredProgram& program,
+                 const Storage& storage) {
+  Stream stream{.kind = kind, .position = position, .type = type, .pieces = {}};
+  if (buffer) {
+    const Buffer& b = program.buffers[index(*buffer)];
+    for (const Interval& interval : b.layout->intervals()) {
+      const auto bytes = static_cast<std::uint32_t>(interval.count * b.element_bytes);
+      for (const TileId tile : interval.tiles) {
+        stream.pieces.push_back({tile, storage.address(*buffer, tile), (bytes + 3) / 4 * 4,
+                                 static_cast<std::uint64_t>(interval.begin) * b.element_bytes,
+                                 bytes});
+      }
+    }
+  }
+  return stream;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::uint32_t>> alias_by_result(const Module& module) {
+  std::vector<std::optional<std::uint32_t>> alias(module.main.results().size());
+  for (std::uint32_t a = 0; a < module.argument_alias.size(); ++a) {
+    if (module.argument_alias[a]) alias[*module.argument_alias[a]] = a;
+  }
+  return alias;
+}
+
+void add_streams(const Module& module, const LoweredProgram& program,
+                 std::optional<BufferId> trip_count, const Storage& storage, ProgramImage& image) {
+  image.streams.clear();
+  image.first = image.next = image.last = {};
+  const Graph& graph = module.main;
+  const std::vector<std::optional<std::uint32_t>> alias = alias_by_result(module);
+  const auto add = [&](Stream::Kind kind, std::uint32_t position, const TensorType& type,
+                       std::optional<BufferId> buffer) {
+    image.streams.push_back(stream_of(kind, position, type, buffer, program, storage));
+    return static_cast<std::uint32_t>(image.streams.size() - 1);
+  };
+  if (trip_count) {
+    image.first.arguments.push_back(
+        add(Stream::Kind::kTripCount, 0, {DType::kU32, {}}, trip_count));
+  }
+  for (std::uint32_t a = 0; a < graph.arguments().size(); ++a) {
+    const std::uint32_t stream =
+        add(Stream::Kind::kArgument, a, graph.type(graph.arguments()[a]), program.arguments[a]);
+    image.first.arguments.push_back(stream);
+    const bool is_state = std::ranges::find(alias, std::optional(a)) != alias.end();
+    if (!is_state) image.next.arguments.push_back(stream);
+  }
+  for (std::uint32_t r = 0; r < graph.results().size(); ++r) {
+    const std::uint32_t stream =
+        add(Stream::Kind::kResult, r, graph.type(graph.results()[r]), program.results[r]);
+    image.last.results.push_back(stream);
+    if (!alias[r]) image.next.results.push_back(stream);
+  }
+}
+
+}  // namespace superstep

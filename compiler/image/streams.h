@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+#include "compiler/image/storage.h"
+#include "compiler/lower/program.h"
+#include "isa/program_image.h"
+
+namespace superstep {
+
+/// By result: the argument whose storage it takes.
+[[nodiscard]] std::vector<std::optional<std::uint32_t>> alias_by_result(const Module& module);
+
+/// Sets the streams of `image` and which of them each visit to the host moves. What is state goes
+/// up before the first call and down after the last.
+void add_streams(const Module& module, const LoweredProgram& program,
+                 std::optional<BufferId> trip_count, const Storage& storage, ProgramImage& image);
+
+}  // namespace superstep

@@ -1,0 +1,169 @@
+#include "compiler/image/tile_program.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+
+namespace superstep {
+namespace {
+
+std::uint32_t align_up(std::uint32_t value, std::uint32_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Orders launches of a tile by the words of their states; no codelet writes into its state.
+struct LessState {
+  const CodeletLibrary& library;
+  [[nodiscard]] std::optional<std::uint32_t> divider(const PlacedLaunch& launch) const {
+    if (!library.codelet(launch.codelet).divide) return std::nullopt;
+    return launch.codelet;
+  }
+  bool operator()(const PlacedLaunch* a, const PlacedLaunch* b) const {
+    if (const auto order = divider(*a) <=> divider(*b); order != 0) return order < 0;
+    return a->launch->state < b->launch->state;
+  }
+};
+
+/// The words of a launch's state; without `storage` every buffer is at address 0.
+std::vector<std::uint32_t> state_of(const PlacedLaunch& launch, const TileProgram& t,
+                                    const Storage* storage) {
+  std::vector<std::uint32_t> words;
+  for (const StateWord& word : launch.launch->state) {
+    std::uint32_t base = 0;
+    if (word.base == StateWord::Base::kBuffer && storage != nullptr)
+      base = storage->address(word.buffer, t.tile);
+    if (word.base == StateWord::Base::kState) base = launch.state;
+    if (word.base == StateWord::Base::kScratch) base = t.scratch;
+    words.push_back(base + word.value);
+  }
+  return words;
+}
+
+/// Whether `later` reads or overwrites what `earlier` writes.
+bool depends_on(const ComputeSet& later, const ComputeSet& earlier) {
+  return std::ranges::any_of(earlier.writes, [&](BufferId written) {
+    return std::ranges::find(later.reads, written) != later.reads.end() ||
+           std::ranges::find(later.writes, written) != later.writes.end();
+  });
+}
+
+}  // namespace
+
+void place_states(TileProgram& t, const CodeletLibrary& library, const MachineConfig& machine) {
+  const std::uint32_t workers = machine.tile.workers;
+  t.stacks = align_up(library.end(), 8);
+  std::uint32_t scratch = 0;
+  for (const PlacedLaunch& launch : t.launches) {
+    scratch = std::max(scratch, library.codelet(launch.codelet).scratch_bytes);
+  }
+  t.scratch = t.stacks + workers * library.stack_bytes();
+  t.states = align_up(t.scratch + workers * scratch, 8);
+  std::uint32_t at = t.states;
+  std::set<const PlacedLaunch*, LessState> placed{LessState{library}};
+  for (PlacedLaunch& launch : t.launches) {
+    if (const auto [same, is_new] = placed.insert(&launch); !is_new) {
+      launch.state = (*same)->state;
+      launch.worker_states = (*same)->worker_states;
+      launch.stride = (*same)->stride;
+      launch.busy = (*same)->busy;
+      launch.shares_state = true;
+      continue;
+    }
+    launch.state = at;
+    const std::vector<std::uint32_t> words = state_of(launch, t, nullptr);
+    const vertex::Codelet& codelet = library.codelet(launch.codelet);
+    launch.worker_states = at;
+    at = vertex::worker_states_address(at, words.size());
+    if (codelet.divide) {
+      const vertex::WorkerStates divided = codelet.divide(words, launch.state);
+      launch.worker_states = at;
+      launch.stride = divided.stride;
+      if (codelet.scratch_bytes == 0) launch.busy = divided.busy;
+      at = vertex::worker_states_address(at, divided.words.size());
+    }
+  }
+  t.code = at;
+}
+
+void group_launches(TileProgram& t, LoweredProgram& program, const Steps& steps,
+                    const CodeletLibrary& library, const MachineConfig& machine) {
+  std::vector<ComputeSet*> group;
+  std::set<std::uint32_t> codelets;
+  std::uint32_t busy = 0;
+  for (std::size_t i = 0; i < t.launches.size(); ++i) {
+    PlacedLaunch& launch = t.launches[i];
+    std::vector<ComputeSet>& sets = program.supersteps[launch.superstep].computes;
+    ComputeSet& set = sets[launch.step - steps.compute[launch.superstep]];
+    codelets.insert(library.number(launch.codelet));
+    const std::uint32_t end =
+        launch.worker_states + 4 * launch.busy * launch.stride - machine.tile.memory_base;
+    const bool fits = launch.busy > 0 && busy > 0 && busy + launch.busy <= machine.tile.workers &&
+                      codelets.size() <= TileCode::kBankRegisters && end <= TileCode::kNearStates;
+    launch.is_with_previous = fits && launch.superstep == t.launches[i - 1].superstep &&
+                              std::ranges::none_of(group, [&](const ComputeSet* other) {
+                                return depends_on(set, *other) || depends_on(*other, set);
+                              });
+    if (!launch.is_with_previous) {
+      group.clear();
+      codelets = {library.number(launch.codelet)};
+      busy = 0;
+    }
+    for (ComputeSet* other : group) {
+      other->beside = std::max(other->beside, static_cast<std::uint32_t>(&set - other));
+    }
+    group.push_back(&set);
+    busy = launch.busy == 0 ? 0 : busy + launch.busy;
+  }
+}
+
+TileCode::AnyLaunch code_of(std::span<const PlacedLaunch> launches, const CodeletLibrary& library,
+                            const MachineConfig& machine, const Storage& storage) {
+  if (launches.size() > 1) {
+    TileCode::LaunchTogether together;
+    for (const PlacedLaunch& launch : launches) {
+      together.push_back({library.address(launch.codelet),
+                          launch.worker_states - machine.tile.memory_base, launch.stride,
+                          launch.busy});
+    }
+    return together;
+  }
+  const PlacedLaunch& placed = launches.front();
+  const Launch& launch = *placed.launch;
+  if (launch.stages.empty()) {
+    return TileCode::LaunchAll{library.address(placed.codelet), placed.worker_states,
+                               launch.worker_words != 0 ? launch.worker_words : placed.stride};
+  }
+  TileCode::WeightedLaunch weighted{
+      .stages = {},
+      .state = placed.state,
+      .weights = storage.address(launch.weights.buffer, launch.tile) + launch.weights.value,
+      .workers = machine.tile.workers,
+      .state_words = launch.worker_words,
+      .loads = launch.weight_loads};
+  for (const Launch::Stage& stage : launch.stages) {
+    weighted.stages.push_back({library.address(stage.codelet), stage.blocks});
+  }
+  return weighted;
+}
+
+std::vector<std::uint32_t> state_words(const TileProgram& t, const CodeletLibrary& library,
+                                       const Storage& storage) {
+  std::vector<std::uint32_t> words;
+  const auto append = [&](const std::vector<std::uint32_t>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    if (words.size() % 2 != 0) words.push_back(0);
+  };
+  for (const PlacedLaunch& launch : t.launches) {
+    if (launch.shares_state) continue;
+    SUPERSTEP_CHECK(t.states + 4 * words.size() == launch.state, "a vertex state has moved");
+    const std::vector<std::uint32_t> state = state_of(launch, t, &storage);
+    append(state);
+    const vertex::Codelet& codelet = library.codelet(launch.codelet);
+    if (codelet.divide) append(codelet.divide(state, launch.state).words);
+  }
+  return words;
+}
+
+}  // namespace superstep

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/image/codelets.h"
+#include "compiler/image/steps.h"
+#include "compiler/image/storage.h"
+#include "compiler/image/tile_code.h"
+#include "compiler/lower/program.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// One launch of a tile's program.
+struct PlacedLaunch {
+  std::uint32_t superstep = 0;
+  std::uint32_t step = 0;
+  std::uint32_t codelet = 0;
+  std::uint32_t state = 0;          ///< address
+  std::uint32_t worker_states = 0;  ///< address of worker 0's
+  std::uint32_t stride = 0;         ///< words from one worker's state to the next
+  std::uint32_t busy = 0;           ///< states that need a worker; 0: not known
+  bool is_with_previous = false;    ///< runs beside the launch before
+  bool shares_state = false;        ///< with an earlier launch
+  const Launch* launch = nullptr;
+};
+
+/// What a participating tile runs, and where its parts of region 0 are.
+struct TileProgram {
+  TileId tile{};
+  std::vector<PlacedLaunch> launches;
+  std::uint32_t stacks = 0, scratch = 0, states = 0, code = 0;  ///< addresses
+  std::uint32_t code_bytes = 0;                                 ///< expected, then exact
+  std::uint32_t row_bytes = 0;
+  std::vector<std::uint32_t> words;
+};
+
+/// Places stacks, scratch and vertex states behind the codelets, the supervisor's code behind them.
+/// Equal states are there once.
+void place_states(TileProgram& t, const CodeletLibrary& library, const MachineConfig& machine);
+
+/// Lets neighbours that neither wait for each other nor need all workers run at once, and says so
+/// in their compute sets.
+void group_launches(TileProgram& t, LoweredProgram& program, const Steps& steps,
+                    const CodeletLibrary& library, const MachineConfig& machine);
+
+/// What the supervisor does for launches that run at once.
+[[nodiscard]] TileCode::AnyLaunch code_of(std::span<const PlacedLaunch> launches,
+                                          const CodeletLibrary& library,
+                                          const MachineConfig& machine, const Storage& storage);
+
+/// The states of a tile's launches, and those of their workers.
+[[nodiscard]] std::vector<std::uint32_t> state_words(const TileProgram& t,
+                                                     const CodeletLibrary& library,
+                                                     const Storage& storage);
+
+}  // namespace superstep
