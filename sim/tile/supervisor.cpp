@@ -60,7 +60,9 @@ void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   const MachineConfig::Costs& costs = supervisor.machine().costs;
   std::uint64_t issue = context.now;
   const auto inputs = inputs_of<R>(context, word, issue);
+  context.operands_ready = issue;
   issue = context.slots.free_from(issue);
+  context.issued = issue;
   SupervisorEnvironment env(context, supervisor.launcher(), issue);
   const auto outputs = execute_record<R>(env, inputs);
   if (env.stopped()) [[unlikely]] {
@@ -175,7 +177,19 @@ void Supervisor::run() {
     const Run run = find_handler(word);
     if (run == nullptr) [[unlikely]]
       return fault(problem_of(word));
+    const std::uint64_t earliest = context_.now;
     run(*this, word);
+    if (observer_ != nullptr && (context_.stop == SupervisorContext::Stop::kNone ||
+                                 context_.stop == SupervisorContext::Stop::kSync)) {
+      observer_->issued({.context = IssuedInstruction::kSupervisor,
+                         .pc = pc,
+                         .words = {word, 0},
+                         .instructions = 1,
+                         .cycle = context_.issued,
+                         .cycles = context_.now - context_.issued,
+                         .register_wait = context_.operands_ready - earliest,
+                         .slot_wait = context_.issued - context_.operands_ready});
+    }
     if (context_.now > limit) [[unlikely]] {
       return fault("more than 2^34 cycles without a sync: an endless loop");
     }

@@ -20,6 +20,11 @@ class Supervisor {
     poll_ = &interrupted;
     launcher_.poll(interrupted);
   }
+  /// `observer`, which outlives it, sees each instruction of the tile from now on.
+  void observe(InstructionObserver* observer) {
+    observer_ = observer;
+    launcher_.observe(observer);
+  }
   void boot(std::uint32_t pc);
   /// Goes on until `context().stop` is set.
   void run();
@@ -39,6 +44,7 @@ class Supervisor {
   SupervisorContext context_;
   WorkerLauncher launcher_;
   const std::function<bool()>* poll_ = nullptr;
+  InstructionObserver* observer_ = nullptr;
 };
 
 }  // namespace superstep

@@ -69,6 +69,7 @@ struct SupervisorContext {
   Weights weights;
   std::vector<PortEvent> events;
   std::uint64_t now = 0;  ///< the next instruction issues then or later
+  std::uint64_t operands_ready = 0, issued = 0;  ///< of the last instruction
   std::uint32_t pc = 0;
   std::uint32_t outgoing = 0;      ///< address after the last word sent
   std::uint32_t send_control = 0;  ///< of the last send

@@ -66,6 +66,8 @@ TileMemory& Tile::memory() { return impl_->memory_; }
 
 void Tile::check_races() { impl_->supervisor().launcher().check_races(); }
 
+void Tile::observe(InstructionObserver* observer) { impl_->supervisor().observe(observer); }
+
 void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor().poll(interrupted); }
 
 void Tile::boot(std::uint32_t pc) {
@@ -92,6 +94,9 @@ std::uint64_t Tile::worker_instructions() const {
 }
 std::uint64_t Tile::worker_busy_cycles() const {
   return impl_->supervisor().launcher().busy_cycles();
+}
+std::uint64_t Tile::worker_busy_cycles(std::uint32_t worker) const {
+  return impl_->supervisor().launcher().busy_cycles(worker);
 }
 const TileLaunches& Tile::launches() const { return impl_->supervisor().launcher().launches(); }
 std::optional<TileFault> Tile::fault() const { return impl_->fault_; }

@@ -11,6 +11,7 @@
 #include "isa/machine_config.h"
 #include "sim/exchange/port_event.h"
 #include "sim/tile/code_store.h"
+#include "sim/tile/instruction_observer.h"
 #include "sim/tile/memory.h"
 
 namespace superstep {
@@ -74,6 +75,9 @@ class Tile {
   /// time, touches.
   void check_races();
 
+  /// From now on `observer`, which outlives the tile, sees each instruction; none when null.
+  void observe(InstructionObserver* observer);
+
   /// Contexts that run for long ask `interrupted`, which outlives the tile, whether to stop.
   void poll(const std::function<bool()>& interrupted);
 
@@ -96,6 +100,8 @@ class Tile {
   [[nodiscard]] std::uint64_t worker_instructions() const;
   /// Since boot: cycles from first issue to exit, added up over workers.
   [[nodiscard]] std::uint64_t worker_busy_cycles() const;
+  /// The same of one worker.
+  [[nodiscard]] std::uint64_t worker_busy_cycles(std::uint32_t worker) const;
   /// Of the last `run`.
   [[nodiscard]] const TileLaunches& launches() const;
   [[nodiscard]] std::optional<TileFault> fault() const;

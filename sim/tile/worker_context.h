@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "isa/values.h"
+#include "sim/tile/instruction_observer.h"
 #include "sim/tile/memory_port.h"
 #include "sim/tile/race_check.h"
 #include "sim/tile/weights.h"
@@ -55,7 +56,7 @@ struct WorkerContext {
   enum class Stop : std::uint8_t { kExit, kJump, kFault, kInterrupted };
 
   WorkerContext(const MachineConfig& machine, TileMemory& memory, const Weights& tile_weights)
-      : port(machine, memory), weights(&tile_weights) {}
+      : port(machine, memory), weights(&tile_weights), workers(machine.tile.workers) {}
 
   /// Registers and accumulators become 0. By vectors, because what a compiler makes of `fill` takes
   /// as long as a short worker.
@@ -74,6 +75,7 @@ struct WorkerContext {
   alignas(16) std::array<float, 32> accumulators{};  ///< the even ones, then the odd ones
   MemoryPort port;
   const Weights* weights;
+  std::uint32_t workers;  ///< of the tile
   std::uint32_t id = 0;
   std::uint32_t tas = 0;
   std::uint32_t fp_control = 0;
@@ -84,6 +86,11 @@ struct WorkerContext {
   std::uint32_t pc = 0;           ///< of the fault; where to go on after kJump
   std::uint64_t extra_slots = 0;  ///< of turns of `rpt` bodies
   std::uint64_t extra_instructions = 0;
+  InstructionObserver* observer = nullptr;  ///< who wants to see each step
+  std::uint64_t next_cycle = 0;             ///< of the step that `observe` tells of
+
+  /// Tells the observer of a step that is about to run.
+  void observe(const WorkerStep& step);
 };
 
 }  // namespace superstep

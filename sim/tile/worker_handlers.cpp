@@ -15,6 +15,33 @@ void count_partial_turn(WorkerContext& context, const WorkerStep* step, const Wo
   }
 }
 
+template <bool kObserved>
+const WorkerStep* run_turns(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
+                            std::uint32_t bundles) {
+  const WorkerStep* const end = step->target;
+  const WorkerStep* const first = step->next;
+  for (std::uint32_t turn = 0; turn < count; ++turn) {
+    const WorkerStep* inner = first;
+    do {
+      if constexpr (kObserved) context.observe(*inner);
+      inner = inner->run(context, inner);
+      if (inner == nullptr) [[unlikely]] {
+        context.extra_slots += std::uint64_t{turn} * step->body_slots;
+        context.extra_instructions += std::uint64_t{turn} * bundles * 2;
+        if (context.stop == WorkerContext::Stop::kJump) {
+          context.cause = "a store over code inside an rpt body";
+          context.stop = WorkerContext::Stop::kFault;
+        }
+        count_partial_turn(context, first, end);
+        return nullptr;
+      }
+    } while (inner != end);
+  }
+  context.extra_slots += std::uint64_t{count} * step->body_slots;
+  context.extra_instructions += std::uint64_t{count} * bundles * 2;
+  return end;
+}
+
 template <class R>
 WorkerHandlers handlers_of() {
   WorkerHandlers handlers;
@@ -41,27 +68,8 @@ std::vector<WorkerHandlers> build(isa::List<Records...>) {
 
 const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
                               std::uint32_t bundles) {
-  const WorkerStep* const end = step->target;
-  const WorkerStep* const first = step->next;
-  for (std::uint32_t turn = 0; turn < count; ++turn) {
-    const WorkerStep* inner = first;
-    do {
-      inner = inner->run(context, inner);
-      if (inner == nullptr) [[unlikely]] {
-        context.extra_slots += std::uint64_t{turn} * step->body_slots;
-        context.extra_instructions += std::uint64_t{turn} * bundles * 2;
-        if (context.stop == WorkerContext::Stop::kJump) {
-          context.cause = "a store over code inside an rpt body";
-          context.stop = WorkerContext::Stop::kFault;
-        }
-        count_partial_turn(context, first, end);
-        return nullptr;
-      }
-    } while (inner != end);
-  }
-  context.extra_slots += std::uint64_t{count} * step->body_slots;
-  context.extra_instructions += std::uint64_t{count} * bundles * 2;
-  return end;
+  return context.observer == nullptr ? run_turns<false>(context, step, count, bundles)
+                                     : run_turns<true>(context, step, count, bundles);
 }
 
 const std::vector<WorkerHandlers>& worker_handlers() {

@@ -40,6 +40,7 @@ const WorkerStep* WorkerLauncher::find_step(std::uint32_t pc) {
   return last_step_;
 }
 
+template <bool kObserved>
 std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
   std::uint64_t slots = 0;
   while (true) {
@@ -48,6 +49,7 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
     const auto go_on = [&] {
       last = step;
       cost += step->cost;
+      if constexpr (kObserved) context_.observe(*step);
       step = step->run(context_, step);
       return step != nullptr;
     };
@@ -86,7 +88,10 @@ std::uint64_t WorkerLauncher::run(std::uint32_t id, std::uint32_t entry,
   context_.extra_slots = 0;
   context_.extra_instructions = 0;
   context_.port.open();
-  const std::uint64_t slots = execute(step_at(entry));
+  context_.next_cycle = first_cycle;
+  const bool is_observed = context_.observer != nullptr;
+  const std::uint64_t slots =
+      is_observed ? execute<true>(step_at(entry)) : execute<false>(step_at(entry));
   instructions_ += context_.extra_instructions;
   const std::uint64_t end = first_cycle + (slots + context_.extra_slots) * machine_.tile.workers;
   if (context_.stop == WorkerContext::Stop::kFault) [[unlikely]] {
@@ -116,6 +121,7 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
     launches_.places.push_back({supervisor.pc, issue});
   }
   busy_cycles_ += end - first_cycle;
+  busy_cycles_of_[id % busy_cycles_of_.size()] += end - first_cycle;
 }
 
 void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issue,

@@ -39,11 +39,17 @@ class WorkerLauncher {
 
   /// From now on a word that workers share without order is a fault.
   void check_races();
+  /// `observer`, which outlives the launcher, sees each step from now on; none when null.
+  void observe(InstructionObserver* observer) { context_.observer = observer; }
 
   [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
   /// Cycles from first issue to exit, added up over workers.
   [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
+  /// The same of one worker.
+  [[nodiscard]] std::uint64_t busy_cycles(std::uint32_t id) const {
+    return busy_cycles_of_[id % busy_cycles_of_.size()];
+  }
   [[nodiscard]] const TileLaunches& launches() const { return launches_; }
   void clear_launches() { launches_.clear(); }
 
@@ -52,6 +58,7 @@ class WorkerLauncher {
   /// faulted; it issues at `first_cycle`, and every `workers` cycles.
   std::uint64_t run(std::uint32_t id, std::uint32_t entry, std::uint64_t first_cycle);
   /// Executes steps until the worker stops; the slots it took, but for turns of `rpt` bodies.
+  template <bool kObserved>
   std::uint64_t execute(const WorkerStep* step);
 
   void launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
@@ -77,6 +84,7 @@ class WorkerLauncher {
   const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;
   std::uint64_t busy_cycles_ = 0;
+  std::array<std::uint64_t, 8> busy_cycles_of_{};
   std::optional<TileFault> fault_;
   TileLaunches launches_;
 };
