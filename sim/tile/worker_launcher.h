@@ -79,7 +79,7 @@ class WorkerLauncher {
   const WorkerCode* current_ = nullptr;
   std::uint32_t last_pc_ = 0;  ///< what `find_step` last found
   const WorkerStep* last_step_ = nullptr;
-  std::uint64_t code_version_ = 0;
+  std::uint64_t code_version_ = ~std::uint64_t{0};  ///< of what is kept; at first nothing is
   std::uint64_t instructions_ = 0;
   const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;

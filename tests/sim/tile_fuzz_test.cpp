@@ -1,0 +1,231 @@
+// Random words and random legal programs on one tile: each call traps, returns or is stopped as an
+// endless loop. SUPERSTEP_FUZZ sets how many of each.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <utility>
+
+#include "isa/assembler.h"
+#include "isa/registers.h"
+#include "isa/table.h"
+#include "sim/codelet_run.h"
+#include "sim/tile/slot_counter.h"
+
+namespace superstep {
+namespace {
+
+using isa::Control;
+using isa::InstructionInfo;
+using isa::OperandInfo;
+using isa::Pipe;
+using isa::Role;
+using isa::Where;
+using Words = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t kCode = 0x4d000, kState = 0x50000, kCoIssue = 0x80000000U;
+constexpr std::array kKinds = {CodeletKind::kWorker, CodeletKind::kMultiVertex,
+                               CodeletKind::kSupervisor};
+
+int programs() {
+  const char* text = std::getenv("SUPERSTEP_FUZZ");
+  return text == nullptr ? 20'000 : std::atoi(text);
+}
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  /// PCG (XSH RR): quick to seed.
+  std::uint32_t word() {
+    const std::uint64_t old =
+        std::exchange(state_, state_ * 6364136223846793005U + 1442695040888963407U);
+    return std::rotr(static_cast<std::uint32_t>((old >> 18 ^ old) >> 27),
+                     static_cast<int>(old >> 59));
+  }
+  std::uint32_t below(std::uint32_t n) { return word() % n; }
+  bool one_in(std::uint32_t n) { return below(n) == 0; }
+
+  /// Some word of an instruction, its registers and immediates at random.
+  std::uint32_t instruction() {
+    const auto& table = isa::instruction_table();
+    const InstructionInfo& info = table[below(static_cast<std::uint32_t>(table.size()))];
+    return info.pattern.value | (word() & ~info.pattern.mask);
+  }
+  /// A word of `info` that the machine has. Branches go into the `words` from kCode on, and most
+  /// programs keep the addresses in $m0 to $m7 for their loads and stores.
+  std::uint32_t legal(const InstructionInfo& info, std::uint32_t words) {
+    std::uint32_t code = info.pattern.value;
+    const bool is_access = info.mnemonic.starts_with("ld") || info.mnemonic.starts_with("st");
+    bool has_base = false;
+    for (const OperandInfo& operand : info.operands) {
+      std::uint32_t bits = word() & operand.field.mask();
+      if (operand.is_register && operand.file == isa::File::kMain && !one_in(40)) {
+        if (operand.role == Role::kOut) {
+          bits = 8 + below(8);
+        } else if (is_access) {
+          bits = has_base ? isa::kZero : below(8);
+          has_base = true;
+        }
+      }
+      if (operand.is_register) bits -= bits % operand.count;
+      // Most offsets are small, so that addresses stay in the memory.
+      if (!operand.is_register && !one_in(12)) bits = below(4) & operand.field.mask();
+      if (operand.is_address) bits = (kCode + 4 * below(words)) / 4;
+      code |= operand.field.insert(bits);
+    }
+    return isa::find_instruction(code) == &info ? code : encode("setzi $d, i", {15, 0});
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// What a program may do in a bundle or an `rpt` body, and elsewhere.
+struct Choices {
+  std::vector<const InstructionInfo*> main, aux, any;
+};
+Choices choices_of(bool supervisor) {
+  Choices choices;
+  for (const InstructionInfo& info : isa::instruction_table()) {
+    if (info.spec.where == (supervisor ? Where::kWorker : Where::kSupervisor)) continue;
+    if (info.spec.words != 1) continue;
+    if (info.spec.control != Control::kRepeat) choices.any.push_back(&info);
+    if (info.spec.control != Control::kPlain || supervisor) continue;
+    (info.spec.pipe == Pipe::kMain ? choices.main : choices.aux).push_back(&info);
+  }
+  return choices;
+}
+
+class Program {
+ public:
+  Program(Random& random, bool supervisor)
+      : random_(random), supervisor_(supervisor), length_(8 + random.below(40)) {
+    static const Choices kWorker = choices_of(false), kSupervisor = choices_of(true);
+    choices_ = supervisor ? &kSupervisor : &kWorker;
+  }
+
+  Words make() {
+    prologue();
+    while (words_.size() < length_) {
+      if (!supervisor_ && random_.one_in(12)) {
+        repeat();
+      } else if (!supervisor_ && random_.one_in(3)) {
+        bundle();
+      } else {
+        words_.push_back(random_.legal(*pick(choices_->any), length_));
+      }
+    }
+    words_.push_back(supervisor_ ? encode("br", {isa::kLinkRegister})
+                                 : encode("exitz", {isa::kZero}));
+    return words_;
+  }
+
+ private:
+  const InstructionInfo* pick(const std::vector<const InstructionInfo*>& from) {
+    return from[random_.below(static_cast<std::uint32_t>(from.size()))];
+  }
+
+  /// Registers with addresses, small numbers and data.
+  void prologue() {
+    for (std::uint32_t m = 0; m < (supervisor_ ? 8U : 12U); ++m) {
+      const std::uint32_t address = random_.one_in(2) ? 0x80000 + 16 * random_.below(0x6000)
+                                                      : 0x50000 + 16 * random_.below(0x2000);
+      const std::uint32_t value = random_.one_in(3) ? random_.below(64) : address;
+      words_.push_back(encode("setzi $d, i", {m, value}));
+    }
+    for (std::uint32_t a = 0; a < 14 && !supervisor_; a += 2) {
+      words_.push_back(encode("ld64 $d, $b, $o, i", {a, isa::kVertexBase, isa::kZero, a / 2}));
+    }
+    length_ += static_cast<std::uint32_t>(words_.size());
+  }
+  void bundle() {
+    words_.push_back(random_.legal(*pick(choices_->main), length_) | kCoIssue);
+    words_.push_back(random_.legal(*pick(choices_->aux), length_) | kCoIssue);
+  }
+  void repeat() {
+    const std::uint32_t bundles = 1 + random_.below(3);
+    if (words_.size() % 2 == 0) words_.push_back(encode("setzi $d, i", {isa::kZero, 0}));
+    words_.push_back(encode("rpt i, n", {random_.below(6), bundles - 1}));
+    for (std::uint32_t i = 0; i < bundles; ++i) bundle();
+  }
+
+  Random& random_;
+  bool supervisor_;
+  std::uint32_t length_;
+  const Choices* choices_;
+  Words words_;
+};
+
+struct Outcome {
+  CodeletCost cost;
+  std::optional<TileFault> fault;
+  std::array<std::uint32_t, 64> state{};
+};
+
+Outcome run(const Words& words, CodeletKind kind, std::uint32_t seed, bool observed) {
+  CodeletRun tile{MachineConfig{}};
+  EXPECT_TRUE(tile.write(kCode, std::as_bytes(std::span(words))));
+  Outcome outcome;
+  Random data(seed);
+  for (std::uint32_t& word : outcome.state) word = data.word();
+  EXPECT_TRUE(tile.write(kState, std::as_bytes(std::span(outcome.state))));
+  // An endless loop is not a fault of the simulator.
+  tile.poll([] { return true; });
+  SlotCounter counter(tile.machine());
+  if (observed) tile.observe(&counter);
+  outcome.cost = tile.call(kind, kCode, kState);
+  outcome.fault = tile.fault();
+  if (outcome.fault) {
+    EXPECT_FALSE(outcome.fault->cause.empty());
+    EXPECT_FALSE(outcome.fault->context.empty());
+  }
+  EXPECT_TRUE(tile.read(kState, std::as_writable_bytes(std::span(outcome.state))));
+  return outcome;
+}
+
+TEST(TileFuzz, RandomWordsTrapOrEnd) {
+  Random random(11);
+  int ended = 0;
+  for (int i = 0; i < programs(); ++i) {
+    Words words(4 + random.below(28));
+    for (std::uint32_t& word : words) {
+      word = random.one_in(8) ? random.word() : random.instruction();
+      if (random.one_in(2)) word &= ~kCoIssue;
+    }
+    if (random.one_in(2)) words.resize(1 + words.size() / 8);
+    words.push_back(encode("exitz", {isa::kZero}));
+    const CodeletKind kind = kKinds[random.below(3)];
+    const Outcome outcome = run(words, kind, 1, false);
+    ended += outcome.fault ? 0 : 1;
+    ASSERT_FALSE(HasFailure()) << "program " << i;
+  }
+  EXPECT_GT(ended, programs() / 200);
+}
+
+TEST(TileFuzz, RandomLegalProgramsTrapOrEndAndWatchingThemChangesNothing) {
+  Random random(12);
+  int ended = 0;
+  for (int i = 0; i < programs(); ++i) {
+    const CodeletKind kind = kKinds[random.below(3)];
+    const Words words = Program(random, kind == CodeletKind::kSupervisor).make();
+    const std::uint32_t seed = random.word();
+    const Outcome plain = run(words, kind, seed, false);
+    ended += plain.fault ? 0 : 1;
+    if (i % 8 == 0) {
+      const Outcome seen = run(words, kind, seed, true);
+      EXPECT_EQ(seen.fault.has_value(), plain.fault.has_value());
+      EXPECT_EQ(seen.cost.cycles, plain.cost.cycles);
+      EXPECT_EQ(seen.cost.worker_slots, plain.cost.worker_slots);
+      EXPECT_EQ(seen.cost.worker_instructions, plain.cost.worker_instructions);
+      EXPECT_EQ(seen.state, plain.state);
+    }
+    ASSERT_FALSE(HasFailure()) << "program " << i;
+  }
+  EXPECT_GT(ended, programs() / 20);
+}
+
+}  // namespace
+}  // namespace superstep
