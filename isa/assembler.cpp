@@ -384,7 +384,7 @@ class Assembler {
         return;
       case Statement::Kind::kAlign:
         for (std::uint32_t i = 0; i < statement.words; ++i) {
-          result_.words.push_back(encode("setzi", {isa::kZero, 0}));
+          result_.words.push_back(isa::kNop);
         }
         return;
       case Statement::Kind::kData:
@@ -445,15 +445,16 @@ class Assembler {
         !operands.empty() && operands[0].is_register && operands[0].file == File::kMain;
     if (is(0, "nop", "fnop")) {
       operands = {zero_register(statement.name == "nop" ? File::kMain : File::kAux, 1), literal(0)};
+      operands[0].number = statement.name == "nop" ? isa::kReadOnly : 13;
       statement.name = "setzi";
     } else if (is(1, "zero")) {
-      if (operands[0].count == 2) {
-        operands = {operands[0], zero_register(File::kAux, 2), zero_register(File::kAux, 2)};
-        statement.name = "and64";
-      } else {
-        operands.push_back(literal(0));
-        statement.name = "setzi";
-      }
+      const Operand zero = zero_register(operands[0].file, operands[0].count);
+      operands = {operands[0], zero, zero};
+      statement.name = zero.count == 2 ? "or64" : "or";
+    } else if (is(2, "get") && operands[0].is_register && operands[0].file == File::kAux) {
+      statement.name = "uget";
+    } else if (is(2, "put") && operands[1].is_register && operands[1].file == File::kAux) {
+      statement.name = "uput";
     } else if (is(2, "mov")) {
       if (main && operands[1].is_register && operands[1].file == File::kAux) {
         statement.name = "atom";
@@ -611,7 +612,7 @@ class Assembler {
         if (!a.is_register || !b.is_register || a.role == Role::kIn || b.role == Role::kIn)
           continue;
         const std::int64_t x = a.decode(main_word_), y = b.decode(word);
-        const bool zero = x + a.count == 16;
+        const bool zero = x + a.count == 16 || isa::is_fnop(word);
         if (a.file == b.file && !zero && x < y + b.count && y < x + a.count) {
           fail(statement.where, "both instructions of the bundle write the same register");
         }

@@ -16,14 +16,43 @@ std::string register_text(const isa::OperandInfo& operand, std::int64_t number) 
   return text + operand.suffix;
 }
 
+/// What a word is called, and how many of its operands are written.
+struct Printed {
+  std::string_view mnemonic;
+  std::size_t operands;
+};
+
+/// With the names that the toolchain prefers (graphcore/llvm-project-fork llvm/test/MC/Colossus).
+Printed printed_of(const isa::InstructionInfo& info, std::uint32_t word) {
+  if ((word & 0x7fffffffU) == isa::kNop) return {"nop", 0};
+  if (isa::is_fnop(word)) return {"fnop", 0};
+  if (info.mnemonic == "atom") return {"mov", 2};
+  if (info.mnemonic == "uget") return {"get", 2};
+  if (info.mnemonic == "uput") return {"put", 2};
+  if (info.operands.size() == 3) {
+    const isa::OperandInfo &first = info.operands[1], &second = info.operands[2];
+    const std::int64_t a = first.decode(word), b = second.decode(word);
+    const bool registers = second.is_register;
+    if (info.mnemonic == "or" && !registers && b == 0) return {"mov", 2};
+    if ((info.mnemonic == "or" || info.mnemonic == "or64") && registers && a == b &&
+        a + first.count == 16) {
+      return {"zero", 1};
+    }
+    if (info.mnemonic == "roll16" && a == b) return {"swap16", 2};
+  }
+  return {info.mnemonic, info.operands.size()};
+}
+
 }  // namespace
 
 std::string disassemble(std::uint32_t word, std::uint32_t /*address*/) {
   const isa::InstructionInfo* info = isa::find_instruction(word);
   if (info == nullptr) return fmt::format(".word {:#010x}", word);
-  std::string text(info->mnemonic);
+  const Printed printed = printed_of(*info, word);
+  std::string text(printed.mnemonic);
   const char* separator = " ";
-  for (const isa::OperandInfo& operand : info->operands) {
+  for (std::size_t i = 0; i < printed.operands; ++i) {
+    const isa::OperandInfo& operand = info->operands[i];
     const std::int64_t value = operand.decode(word);
     text += separator;
     separator = ", ";

@@ -37,6 +37,7 @@ enum class Control : std::uint8_t {
 /// Where an encoding comes from.
 enum class Source : std::uint8_t {
   kPublished,  ///< graphcore/llvm-project-fork, llvm/test (objdump and MC tests)
+  kInferred,   ///< follows from the published forms of its family
   kMeasured,   ///< osmarks/ipu-stack docs/EXCHANGE_INSTRUCTION_REFERENCE.md
   kAssumed,    ///< our own
 };
@@ -51,7 +52,7 @@ struct Spec {
   Control control = Control::kPlain;
   Where where = Where::kEverywhere;
   std::uint32_t MachineConfig::Costs::*slots = nullptr;  ///< worker slots; one when null
-  Source encoding_source = Source::kAssumed;
+  Source encoding_source = Source::kPublished;
   std::uint32_t words =
       1;  ///< 2: an 8-byte aligned instruction whose second word is data, `env.inline_word()`
 };

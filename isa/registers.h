@@ -11,6 +11,10 @@ namespace superstep::isa {
 inline constexpr std::uint32_t kBasePointer = 8, kFramePointer = 9, kLinkRegister = 10,
                                kStackPointer = 11, kWorkerBase = 12, kVertexBase = 13, kZero = 15;
 
+/// $m14 cannot be written; it reads as 0 here (graphcore/ipu_assembly_support isa_doc_manual calls
+/// its value specific to the implementation).
+inline constexpr std::uint32_t kReadOnly = 14;
+
 /// Control and status registers (graphcore/llvm-project-fork llvm/test/MC/Colossus/csrs_ipu2.s;
 /// osmarks/ipu-stack for SSR, CR, TILE_ID and the exchange ones). Workers reach those above 255
 /// with `uget` and `uput`.

@@ -74,13 +74,11 @@ std::vector<InstructionInfo> build_table(List<Records...>) {
   return table;
 }
 
-/// Candidates by bits 30 to 24.
-std::array<std::vector<const InstructionInfo*>, 128> build_index() {
-  std::array<std::vector<const InstructionInfo*>, 128> index;
+std::array<std::vector<const InstructionInfo*>, kBuckets> build_index() {
+  std::array<std::vector<const InstructionInfo*>, kBuckets> index;
   for (const InstructionInfo& info : instruction_table()) {
-    for (U32 top = 0; top < 128; ++top) {
-      const U32 mask = info.pattern.mask & 0x7f000000U;
-      if ((top << 24 & mask) == (info.pattern.value & mask)) index[top].push_back(&info);
+    for (U32 bucket = 0; bucket < kBuckets; ++bucket) {
+      if (may_hold(bucket, info.pattern)) index[bucket].push_back(&info);
     }
   }
   return index;
@@ -89,10 +87,7 @@ std::array<std::vector<const InstructionInfo*>, 128> build_index() {
 }  // namespace
 
 bool OperandInfo::fits(std::int64_t value) const {
-  if (is_register) {
-    if (value < 0 || value > 15 || value % count != 0) return false;
-    return count < 4 || value < 12;
-  }
+  if (is_register) return value >= 0 && value <= 15 && value % count == 0;
   if (is_address) return value >= 0 && value % 4 == 0 && value / 4 <= field.mask();
   if (tail != 0) {
     const std::int64_t unit = std::int64_t{1} << tail;
@@ -125,8 +120,8 @@ const std::vector<InstructionInfo>& instruction_table() {
 }
 
 const InstructionInfo* find_instruction(U32 word) {
-  static const std::array<std::vector<const InstructionInfo*>, 128> index = build_index();
-  for (const InstructionInfo* info : index[word >> 24 & 0x7fU]) {
+  static const auto index = build_index();
+  for (const InstructionInfo* info : index[bucket_of(word)]) {
     if ((word & info->pattern.mask) != info->pattern.value) continue;
     bool aligned = true;
     for (const OperandInfo& operand : info->operands) {

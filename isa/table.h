@@ -37,8 +37,26 @@ struct InstructionInfo {
   std::size_t number = 0;             ///< position in `Isa`
 };
 
+/// Words are told apart by bits 30 to 24 and 11 to 8 first.
+inline constexpr U32 kBuckets = 128 * 16;
+[[nodiscard]] constexpr U32 bucket_of(U32 word) {
+  return (word >> 24 & 0x7fU) << 4 | (word >> 8 & 0xfU);
+}
+/// Whether a word of the pattern may be in a bucket.
+[[nodiscard]] constexpr bool may_hold(U32 bucket, const Pattern& pattern) {
+  const U32 word = bucket >> 4 << 24 | (bucket & 0xfU) << 8;
+  return ((word ^ pattern.value) & pattern.mask & 0x7f000f00U) == 0;
+}
+
 /// All instructions, in the order of `Isa`.
 [[nodiscard]] const std::vector<InstructionInfo>& instruction_table();
+
+/// `nop` and `fnop`: `setzi` of 0 to $m14, which cannot be written, and to $a13, which this word
+/// leaves alone (graphcore/llvm-project-fork llvm/test/MC/Colossus).
+inline constexpr U32 kNop = 0x19e00000, kFnop = 0x1ad00000;
+
+/// Whether `word`, in a bundle or not, is `fnop`.
+[[nodiscard]] constexpr bool is_fnop(U32 word) { return (word & 0x7fffffffU) == kFnop; }
 
 /// The instruction of a word, whatever its co-issue flag; null when there is none.
 [[nodiscard]] const InstructionInfo* find_instruction(U32 word);

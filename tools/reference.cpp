@@ -36,7 +36,7 @@ std::string_view name_of(isa::Where where) {
 }
 
 std::string_view name_of(isa::Source source) {
-  constexpr std::string_view kNames[] = {"published", "measured", "assumed"};
+  constexpr std::string_view kNames[] = {"published", "inferred", "measured", "assumed"};
   return kNames[static_cast<std::size_t>(source)];
 }
 
@@ -54,8 +54,9 @@ std::string isa_page() {
       "has eight nibbles: a digit (A to F\nupper case), an operand letter, or four bits in "
       "brackets. Slots are those of a worker: "
       "each is `tile.workers` cycles. A bundle is {{main; aux}}.\n"
-      "Encodings: *published* in the tests of graphcore/llvm-project-fork, *measured* by "
-      "osmarks/ipu-stack, or *assumed* (ours).\n\n",
+      "Encodings: *published* in the tests of graphcore/llvm-project-fork, *inferred* from "
+      "published "
+      "forms of the same family,\n*measured* by osmarks/ipu-stack, or *assumed* (ours).\n\n",
       isa::instruction_table().size());
   out += "| syntax | encoding | pipe | slots | where | encoding from | what it does |\n";
   out += "|---|---|---|---|---|---|---|\n";

@@ -124,6 +124,10 @@ Reg WorkerCode::constant(File file, std::uint32_t value) {
 void WorkerCode::set_constant(Reg r, std::uint32_t value) {
   const std::uint32_t low20 = value & 0xfffff;
   const std::uint32_t high12 = value & 0xfff00000;
+  if (value == 0) {  // `setzi $a13, 0` is `fnop`
+    emit("zero", {def(r)});
+    return;
+  }
   if (high12 == 0) {
     emit("setzi", {def(r), low20});
     return;

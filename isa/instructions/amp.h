@@ -8,7 +8,7 @@ namespace superstep::isa {
 
 struct F32mac {
   static constexpr Spec spec{.syntax = "f32mac $a, $b",
-                             .encoding = "5Aa0b600",
+                             .encoding = "5Aa0b180",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies f32 and adds to an accumulator.",
                              .where = Where::kWorker};
@@ -21,7 +21,7 @@ struct F32mac {
 
 struct F32v2mac {
   static constexpr Spec spec{.syntax = "f32v2mac $a, $b",
-                             .encoding = "5Aa0b601",
+                             .encoding = "5Aa0b080",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies two f32 and adds to accumulators.",
                              .where = Where::kWorker};
@@ -34,7 +34,7 @@ struct F32v2mac {
 
 struct F16v2cmac {
   static constexpr Spec spec{.syntax = "f16v2cmac $a, $b",
-                             .encoding = "5Aa0b602",
+                             .encoding = "5Aa0b300",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the two products of f16 to an accumulator.",
                              .where = Where::kWorker};
@@ -47,7 +47,7 @@ struct F16v2cmac {
 
 struct F16v4cmac {
   static constexpr Spec spec{.syntax = "f16v4cmac $a, $b",
-                             .encoding = "5Aa0b603",
+                             .encoding = "5Aa0b200",
                              .pipe = Pipe::kAux,
                              .summary = "Adds pairs of products of f16 to two accumulators.",
                              .where = Where::kWorker};
@@ -63,7 +63,7 @@ struct F16v4cmac {
 
 struct F32v4acc {
   static constexpr Spec spec{.syntax = "f32v4acc $a",
-                             .encoding = "5Aa01000",
+                             .encoding = "59a08200",
                              .pipe = Pipe::kAux,
                              .summary = "Adds four f32 to accumulators.",
                              .where = Where::kWorker};
@@ -76,7 +76,7 @@ struct F32v4acc {
 
 struct F32v4sqacc {
   static constexpr Spec spec{.syntax = "f32v4sqacc $a",
-                             .encoding = "5Aa01001",
+                             .encoding = "59a08A00",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the squares of four f32 to accumulators.",
                              .where = Where::kWorker};
@@ -89,7 +89,7 @@ struct F32v4sqacc {
 
 struct F32v4absacc {
   static constexpr Spec spec{.syntax = "f32v4absacc $a",
-                             .encoding = "5Aa01002",
+                             .encoding = "59a08600",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the absolute values of four f32 to accumulators.",
                              .where = Where::kWorker};
@@ -102,7 +102,7 @@ struct F32v4absacc {
 
 struct F16v4acc {
   static constexpr Spec spec{.syntax = "f16v4acc $a",
-                             .encoding = "5Aa01010",
+                             .encoding = "59a08000",
                              .pipe = Pipe::kAux,
                              .summary = "Adds four f16 to accumulators.",
                              .where = Where::kWorker};
@@ -118,7 +118,7 @@ struct F16v4acc {
 
 struct F16v8acc {
   static constexpr Spec spec{.syntax = "f16v8acc $a",
-                             .encoding = "5Aa01100",
+                             .encoding = "59a08100",
                              .pipe = Pipe::kAux,
                              .summary = "Adds eight f16 to accumulators.",
                              .where = Where::kWorker};
@@ -134,7 +134,7 @@ struct F16v8acc {
 
 struct F16v8sqacc {
   static constexpr Spec spec{.syntax = "f16v8sqacc $a",
-                             .encoding = "5Aa01101",
+                             .encoding = "59a08900",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the squares of eight f16 to accumulators.",
                              .where = Where::kWorker};
@@ -150,7 +150,7 @@ struct F16v8sqacc {
 
 struct F16v4absacc {
   static constexpr Spec spec{.syntax = "f16v4absacc $a",
-                             .encoding = "5Aa01012",
+                             .encoding = "59a08400",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the absolute values of four f16 to accumulators.",
                              .where = Where::kWorker};
@@ -166,7 +166,7 @@ struct F16v4absacc {
 
 struct F16v8absacc {
   static constexpr Spec spec{.syntax = "f16v8absacc $a",
-                             .encoding = "5Aa01102",
+                             .encoding = "59a08500",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the absolute values of eight f16 to accumulators.",
                              .where = Where::kWorker};
@@ -183,7 +183,7 @@ struct F16v8absacc {
 struct F32v2gina {
   static constexpr Spec spec{
       .syntax = "f32v2gina $d, $a, i",
-      .encoding = "5Cda0iii",
+      .encoding = "59ad4iii",
       .pipe = Pipe::kAux,
       .summary = "Reads a pair of accumulators, shifts them down and enters a pair.",
       .where = Where::kWorker};
@@ -197,7 +197,7 @@ struct F32v2gina {
 struct F16v2gina {
   static constexpr Spec spec{
       .syntax = "f16v2gina $d, $a, i",
-      .encoding = "5Cda1iii",
+      .encoding = "59ad5iii",
       .pipe = Pipe::kAux,
       .summary = "Reads a pair of accumulators as f16, shifts them down and enters a pair.",
       .where = Where::kWorker};
@@ -213,7 +213,7 @@ struct F16v2gina {
 struct F32v2axpy {
   static constexpr Spec spec{
       .syntax = "f32v2axpy $d, $a, $b",
-      .encoding = "5Aa0b4d0",
+      .encoding = "58b0a0dB",
       .pipe = Pipe::kAux,
       .summary = "$TAS times $a plus $b to accumulators; returns what they held.",
       .where = Where::kWorker};
@@ -230,7 +230,7 @@ struct F32v2axpy {
 
 struct F32sisoamp {
   static constexpr Spec spec{.syntax = "f32sisoamp $d, $a, $q, i",
-                             .encoding = "5Bqda8ii",
+                             .encoding = "5BqdaF[00ii]i",
                              .pipe = Pipe::kAux,
                              .summary =
                                  "Phase i of 8: one f32 input to 8 f32 channels; partials enter "
@@ -245,7 +245,7 @@ struct F32sisoamp {
 
 struct F32sisov2amp {
   static constexpr Spec spec{.syntax = "f32sisov2amp $d, $a, $q, i",
-                             .encoding = "5Bqda9ii",
+                             .encoding = "5BqdaF[01ii]i",
                              .pipe = Pipe::kAux,
                              .summary =
                                  "Phase i of 8: one f32 input to 16 f32 channels; two partials "
@@ -260,13 +260,12 @@ struct F32sisov2amp {
 
 struct F16v4sisoamp {
   static constexpr Spec spec{.syntax = "f16v4sisoamp $d, $a, $q, i",
-                             .encoding = "5Bqda7ii",
+                             .encoding = "5Bqda7[00ii]i",
                              .pipe = Pipe::kAux,
                              .summary =
                                  "Phase i of 4: four f16 inputs to 8 f32 channels; two partials "
                                  "enter and two results leave.",
-                             .where = Where::kWorker,
-                             .encoding_source = Source::kPublished};
+                             .where = Where::kWorker};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F16x4>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, F16x4 x, F32x2 partials, U32 i) {
@@ -276,7 +275,7 @@ struct F16v4sisoamp {
 
 struct F16v4hihoamp {
   static constexpr Spec spec{.syntax = "f16v4hihoamp $d, $a, $q, i",
-                             .encoding = "5BqdaAii",
+                             .encoding = "5Bqda1[00ii]i",
                              .pipe = Pipe::kAux,
                              .summary =
                                  "Phase i of 4: four f16 inputs to 8 channels; two f16 partials "
@@ -293,7 +292,7 @@ struct F16v4hihoamp {
 
 struct F16v4hihov4amp {
   static constexpr Spec spec{.syntax = "f16v4hihov4amp $d, $a, $q, i",
-                             .encoding = "5BqdaBii",
+                             .encoding = "5Bqda7[01ii]i",
                              .pipe = Pipe::kAux,
                              .summary =
                                  "Phase i of 4: four f16 inputs to 16 channels; four f16 partials "
@@ -309,7 +308,7 @@ struct F16v4hihov4amp {
 
 struct Urand32 {
   static constexpr Spec spec{.syntax = "urand32 $d",
-                             .encoding = "5A0005d0",
+                             .encoding = "500000d0",
                              .pipe = Pipe::kAux,
                              .summary = "32 random bits.",
                              .where = Where::kWorker};
@@ -322,7 +321,7 @@ struct Urand32 {
 
 struct Urand64 {
   static constexpr Spec spec{.syntax = "urand64 $d",
-                             .encoding = "5A0005d1",
+                             .encoding = "500001d0",
                              .pipe = Pipe::kAux,
                              .summary = "64 random bits.",
                              .where = Where::kWorker};

@@ -9,8 +9,7 @@ struct Br {
                              .encoding = "43a00000",
                              .pipe = Pipe::kMain,
                              .summary = "Branches to the address in the register.",
-                             .control = Control::kBranch,
-                             .encoding_source = Source::kPublished};
+                             .control = Control::kBranch};
   using Operands = List<InM<'a'>>;
   template <class Env>
   static void execute(Env& env, U32 a) {
@@ -36,8 +35,7 @@ struct Call {
                              .encoding = "18d[0ttt]tttt",
                              .pipe = Pipe::kMain,
                              .summary = "Branches and saves the address of the next instruction.",
-                             .control = Control::kBranch,
-                             .encoding_source = Source::kPublished};
+                             .control = Control::kBranch};
   using Operands = List<OutM<'d'>, Address<'t'>>;
   template <class Env>
   static U32 execute(Env& env, U32 target) {
@@ -51,8 +49,7 @@ struct Brz {
                              .encoding = "13a[0ttt]tttt",
                              .pipe = Pipe::kMain,
                              .summary = "Branches when the register is 0.",
-                             .control = Control::kBranch,
-                             .encoding_source = Source::kPublished};
+                             .control = Control::kBranch};
   using Operands = List<InM<'a'>, Address<'t'>>;
   template <class Env>
   static void execute(Env& env, U32 a, U32 target) {
@@ -62,7 +59,7 @@ struct Brz {
 
 struct Brnz {
   static constexpr Spec spec{.syntax = "brnz $a, t",
-                             .encoding = "14a[0ttt]tttt",
+                             .encoding = "11a[0ttt]tttt",
                              .pipe = Pipe::kMain,
                              .summary = "Branches when the register is not 0.",
                              .control = Control::kBranch};
@@ -75,7 +72,7 @@ struct Brnz {
 
 struct Brneg {
   static constexpr Spec spec{.syntax = "brneg $a, t",
-                             .encoding = "14a[1ttt]tttt",
+                             .encoding = "10a[0ttt]tttt",
                              .pipe = Pipe::kMain,
                              .summary = "Branches when the register is negative.",
                              .control = Control::kBranch};
@@ -88,7 +85,7 @@ struct Brneg {
 
 struct Brpos {
   static constexpr Spec spec{.syntax = "brpos $a, t",
-                             .encoding = "16a[0ttt]tttt",
+                             .encoding = "12a[0ttt]tttt",
                              .pipe = Pipe::kMain,
                              .summary = "Branches when the register is not negative.",
                              .control = Control::kBranch};
@@ -104,8 +101,7 @@ struct Brnzdec {
                              .encoding = "13a[1ttt]tttt",
                              .pipe = Pipe::kMain,
                              .summary = "Branches and counts down when the register is not 0.",
-                             .control = Control::kBranch,
-                             .encoding_source = Source::kPublished};
+                             .control = Control::kBranch};
   using Operands = List<InOutM<'a'>, Address<'t'>>;
   template <class Env>
   static U32 execute(Env& env, U32 a, U32 target) {
@@ -121,8 +117,7 @@ struct Rpt {
                              .pipe = Pipe::kMain,
                              .summary = "Repeats the next n + 1 bundles.",
                              .control = Control::kRepeat,
-                             .where = Where::kWorker,
-                             .encoding_source = Source::kPublished};
+                             .where = Where::kWorker};
   using Operands = List<InM<'a'>, Imm<'n'>>;
   template <class Env>
   static void execute(Env& env, U32 a, U32 n) {
@@ -136,8 +131,7 @@ struct RptImmediate {
                              .pipe = Pipe::kMain,
                              .summary = "Repeats the next n + 1 bundles.",
                              .control = Control::kRepeat,
-                             .where = Where::kWorker,
-                             .encoding_source = Source::kPublished};
+                             .where = Where::kWorker};
   using Operands = List<Imm<'i'>, Imm<'n'>>;
   template <class Env>
   static void execute(Env& env, U32 i, U32 n) {
@@ -151,8 +145,7 @@ struct Exitz {
                              .pipe = Pipe::kMain,
                              .summary = "Ends the worker; its status is whether the register is 0.",
                              .control = Control::kExit,
-                             .where = Where::kWorker,
-                             .encoding_source = Source::kPublished};
+                             .where = Where::kWorker};
   using Operands = List<InM<'a'>>;
   template <class Env>
   static void execute(Env& env, U32 a) {
@@ -163,7 +156,7 @@ struct Exitz {
 struct Exitnz {
   static constexpr Spec spec{
       .syntax = "exitnz $a",
-      .encoding = "43a04100",
+      .encoding = "43a02000",
       .pipe = Pipe::kMain,
       .summary = "Ends the worker; its status is whether the register is not 0.",
       .control = Control::kExit,
@@ -178,7 +171,7 @@ struct Exitnz {
 struct Exitneg {
   static constexpr Spec spec{
       .syntax = "exitneg $a",
-      .encoding = "43a04200",
+      .encoding = "43a01000",
       .pipe = Pipe::kMain,
       .summary = "Ends the worker; its status is whether the register is negative.",
       .control = Control::kExit,
@@ -193,7 +186,7 @@ struct Exitneg {
 struct Exitpos {
   static constexpr Spec spec{
       .syntax = "exitpos $a",
-      .encoding = "43a04300",
+      .encoding = "43a03000",
       .pipe = Pipe::kMain,
       .summary = "Ends the worker; its status is whether the register is not negative.",
       .control = Control::kExit,
@@ -207,7 +200,7 @@ struct Exitpos {
 
 struct Trap {
   static constexpr Spec spec{.syntax = "trap i",
-                             .encoding = "43004Fii",
+                             .encoding = "418010ii",
                              .pipe = Pipe::kMain,
                              .summary = "Stops the context with a fault.",
                              .control = Control::kSystem};

@@ -8,7 +8,7 @@ namespace superstep::isa {
 
 struct F32add {
   static constexpr Spec spec{.syntax = "f32add $d, $a, $b",
-                             .encoding = "50a0b0d0",
+                             .encoding = "58a0b0d0",
                              .pipe = Pipe::kAux,
                              .summary = "Adds f32.",
                              .where = Where::kWorker};
@@ -21,8 +21,7 @@ struct F32v2add {
                              .encoding = "58a0b0d3",
                              .pipe = Pipe::kAux,
                              .summary = "Adds two f32.",
-                             .where = Where::kWorker,
-                             .encoding_source = Source::kPublished};
+                             .where = Where::kWorker};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static F32x2 execute(F32x2 x, F32x2 y) {
     return lanes(x, y, [](float a, float b) { return a + b; });
@@ -31,7 +30,7 @@ struct F32v2add {
 
 struct F32v2addBroadcast {
   static constexpr Spec spec{.syntax = "f32v2add $d, $a:B, $b",
-                             .encoding = "57a0b0d0",
+                             .encoding = "58a8b0d3",
                              .pipe = Pipe::kAux,
                              .summary = "Adds one f32 and two f32.",
                              .where = Where::kWorker};
@@ -43,7 +42,7 @@ struct F32v2addBroadcast {
 
 struct F32sub {
   static constexpr Spec spec{.syntax = "f32sub $d, $a, $b",
-                             .encoding = "50a0b1d0",
+                             .encoding = "58a0b3d4",
                              .pipe = Pipe::kAux,
                              .summary = "Subtracts f32.",
                              .where = Where::kWorker};
@@ -53,10 +52,11 @@ struct F32sub {
 
 struct F32v2sub {
   static constexpr Spec spec{.syntax = "f32v2sub $d, $a, $b",
-                             .encoding = "58a0b1d3",
+                             .encoding = "58a0b3d7",
                              .pipe = Pipe::kAux,
                              .summary = "Subtracts two f32.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static F32x2 execute(F32x2 x, F32x2 y) {
     return lanes(x, y, [](float a, float b) { return a - b; });
@@ -65,7 +65,7 @@ struct F32v2sub {
 
 struct F32v2subBroadcast {
   static constexpr Spec spec{.syntax = "f32v2sub $d, $a:B, $b",
-                             .encoding = "57a0b1d0",
+                             .encoding = "58a8b3d7",
                              .pipe = Pipe::kAux,
                              .summary = "Subtracts one f32 and two f32.",
                              .where = Where::kWorker};
@@ -77,7 +77,7 @@ struct F32v2subBroadcast {
 
 struct F32max {
   static constexpr Spec spec{.syntax = "f32max $d, $a, $b",
-                             .encoding = "50a0b2d0",
+                             .encoding = "58a0b2d4",
                              .pipe = Pipe::kAux,
                              .summary = "Greater f32.",
                              .where = Where::kWorker};
@@ -87,7 +87,7 @@ struct F32max {
 
 struct F32v2max {
   static constexpr Spec spec{.syntax = "f32v2max $d, $a, $b",
-                             .encoding = "58a0b2d3",
+                             .encoding = "58a0b2d7",
                              .pipe = Pipe::kAux,
                              .summary = "Greater two f32.",
                              .where = Where::kWorker};
@@ -99,7 +99,7 @@ struct F32v2max {
 
 struct F32mul {
   static constexpr Spec spec{.syntax = "f32mul $d, $a, $b",
-                             .encoding = "50a0b3d0",
+                             .encoding = "58a0b3d0",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies f32.",
                              .where = Where::kWorker};
@@ -112,8 +112,7 @@ struct F32v2mul {
                              .encoding = "58a0b3d3",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies two f32.",
-                             .where = Where::kWorker,
-                             .encoding_source = Source::kPublished};
+                             .where = Where::kWorker};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static F32x2 execute(F32x2 x, F32x2 y) {
     return lanes(x, y, [](float a, float b) { return a * b; });
@@ -122,7 +121,7 @@ struct F32v2mul {
 
 struct F32v2mulBroadcast {
   static constexpr Spec spec{.syntax = "f32v2mul $d, $a:B, $b",
-                             .encoding = "57a0b3d0",
+                             .encoding = "58a8b3d3",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies one f32 and two f32.",
                              .where = Where::kWorker};
@@ -134,7 +133,7 @@ struct F32v2mulBroadcast {
 
 struct F32min {
   static constexpr Spec spec{.syntax = "f32min $d, $a, $b",
-                             .encoding = "50a0b4d0",
+                             .encoding = "58a0b2dC",
                              .pipe = Pipe::kAux,
                              .summary = "Lesser f32.",
                              .where = Where::kWorker};
@@ -144,7 +143,7 @@ struct F32min {
 
 struct F32v2min {
   static constexpr Spec spec{.syntax = "f32v2min $d, $a, $b",
-                             .encoding = "58a0b4d3",
+                             .encoding = "58a0b2dF",
                              .pipe = Pipe::kAux,
                              .summary = "Lesser two f32.",
                              .where = Where::kWorker};
@@ -156,7 +155,7 @@ struct F32v2min {
 
 struct F32absadd {
   static constexpr Spec spec{.syntax = "f32absadd $d, $a, $b",
-                             .encoding = "50a0b5d0",
+                             .encoding = "58a0b0d8",
                              .pipe = Pipe::kAux,
                              .summary = "Adds absolute values f32.",
                              .where = Where::kWorker};
@@ -166,7 +165,7 @@ struct F32absadd {
 
 struct F32v2absadd {
   static constexpr Spec spec{.syntax = "f32v2absadd $d, $a, $b",
-                             .encoding = "58a0b5d3",
+                             .encoding = "58a0b3dF",
                              .pipe = Pipe::kAux,
                              .summary = "Adds absolute values two f32.",
                              .where = Where::kWorker};
@@ -178,7 +177,7 @@ struct F32v2absadd {
 
 struct F32absmax {
   static constexpr Spec spec{.syntax = "f32absmax $d, $a, $b",
-                             .encoding = "50a0b6d0",
+                             .encoding = "58a0b2d8",
                              .pipe = Pipe::kAux,
                              .summary = "Greater absolute value f32.",
                              .where = Where::kWorker};
@@ -190,7 +189,7 @@ struct F32absmax {
 
 struct F32v2absmax {
   static constexpr Spec spec{.syntax = "f32v2absmax $d, $a, $b",
-                             .encoding = "58a0b6d3",
+                             .encoding = "58b0a2dB",
                              .pipe = Pipe::kAux,
                              .summary = "Greater absolute value two f32.",
                              .where = Where::kWorker};
@@ -202,7 +201,7 @@ struct F32v2absmax {
 
 struct F32cmpeq {
   static constexpr Spec spec{.syntax = "f32cmpeq $d, $a, $b",
-                             .encoding = "50a0b0d1",
+                             .encoding = "58a0b0dC",
                              .pipe = Pipe::kAux,
                              .summary = "All ones where the comparison of f32 holds.",
                              .where = Where::kWorker};
@@ -212,10 +211,11 @@ struct F32cmpeq {
 
 struct F32v2cmpeq {
   static constexpr Spec spec{.syntax = "f32v2cmpeq $d, $a, $b",
-                             .encoding = "58a0b0d4",
+                             .encoding = "58a0b0dF",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f32 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static U64 execute(F32x2 x, F32x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a == b; });
@@ -224,7 +224,7 @@ struct F32v2cmpeq {
 
 struct F32cmpne {
   static constexpr Spec spec{.syntax = "f32cmpne $d, $a, $b",
-                             .encoding = "50a0b1d1",
+                             .encoding = "58a0b2d0",
                              .pipe = Pipe::kAux,
                              .summary = "All ones where the comparison of f32 holds.",
                              .where = Where::kWorker};
@@ -234,10 +234,11 @@ struct F32cmpne {
 
 struct F32v2cmpne {
   static constexpr Spec spec{.syntax = "f32v2cmpne $d, $a, $b",
-                             .encoding = "58a0b1d4",
+                             .encoding = "58a0b2d3",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f32 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static U64 execute(F32x2 x, F32x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a != b; });
@@ -246,7 +247,7 @@ struct F32v2cmpne {
 
 struct F32cmplt {
   static constexpr Spec spec{.syntax = "f32cmplt $d, $a, $b",
-                             .encoding = "50a0b2d1",
+                             .encoding = "58a0b1dC",
                              .pipe = Pipe::kAux,
                              .summary = "All ones where the comparison of f32 holds.",
                              .where = Where::kWorker};
@@ -256,10 +257,11 @@ struct F32cmplt {
 
 struct F32v2cmplt {
   static constexpr Spec spec{.syntax = "f32v2cmplt $d, $a, $b",
-                             .encoding = "58a0b2d4",
+                             .encoding = "58a0b1dF",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f32 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static U64 execute(F32x2 x, F32x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a < b; });
@@ -268,7 +270,7 @@ struct F32v2cmplt {
 
 struct F32cmple {
   static constexpr Spec spec{.syntax = "f32cmple $d, $a, $b",
-                             .encoding = "50a0b3d1",
+                             .encoding = "58a0b1d8",
                              .pipe = Pipe::kAux,
                              .summary = "All ones where the comparison of f32 holds.",
                              .where = Where::kWorker};
@@ -278,10 +280,11 @@ struct F32cmple {
 
 struct F32v2cmple {
   static constexpr Spec spec{.syntax = "f32v2cmple $d, $a, $b",
-                             .encoding = "58a0b3d4",
+                             .encoding = "58a0b1dB",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f32 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static U64 execute(F32x2 x, F32x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a <= b; });
@@ -290,7 +293,7 @@ struct F32v2cmple {
 
 struct F32cmpgt {
   static constexpr Spec spec{.syntax = "f32cmpgt $d, $a, $b",
-                             .encoding = "50a0b4d1",
+                             .encoding = "58a0b1d4",
                              .pipe = Pipe::kAux,
                              .summary = "All ones where the comparison of f32 holds.",
                              .where = Where::kWorker};
@@ -300,10 +303,11 @@ struct F32cmpgt {
 
 struct F32v2cmpgt {
   static constexpr Spec spec{.syntax = "f32v2cmpgt $d, $a, $b",
-                             .encoding = "58a0b4d4",
+                             .encoding = "58a0b1d7",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f32 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static U64 execute(F32x2 x, F32x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a > b; });
@@ -312,7 +316,7 @@ struct F32v2cmpgt {
 
 struct F32cmpge {
   static constexpr Spec spec{.syntax = "f32cmpge $d, $a, $b",
-                             .encoding = "50a0b5d1",
+                             .encoding = "58a0b1d0",
                              .pipe = Pipe::kAux,
                              .summary = "All ones where the comparison of f32 holds.",
                              .where = Where::kWorker};
@@ -322,10 +326,11 @@ struct F32cmpge {
 
 struct F32v2cmpge {
   static constexpr Spec spec{.syntax = "f32v2cmpge $d, $a, $b",
-                             .encoding = "58a0b5d4",
+                             .encoding = "58a0b1d3",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f32 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', U64>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static U64 execute(F32x2 x, F32x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a >= b; });
@@ -334,7 +339,7 @@ struct F32v2cmpge {
 
 struct F32div {
   static constexpr Spec spec{.syntax = "f32div $d, $a, $b",
-                             .encoding = "50a0b7d0",
+                             .encoding = "58a0b5d0",
                              .pipe = Pipe::kAux,
                              .summary = "Divides f32.",
                              .where = Where::kWorker,
@@ -346,7 +351,7 @@ struct F32div {
 struct F32clamp {
   static constexpr Spec spec{
       .syntax = "f32clamp $d, $a, $b",
-      .encoding = "50a0b8d0",
+      .encoding = "58a0b4dC",
       .pipe = Pipe::kAux,
       .summary = "Lesser of the upper bound and the greater of $a and the lower bound.",
       .where = Where::kWorker};
@@ -358,7 +363,7 @@ struct F32clamp {
 
 struct F32v2clamp {
   static constexpr Spec spec{.syntax = "f32v2clamp $d, $a, $b",
-                             .encoding = "58a0b8d3",
+                             .encoding = "58a0b4dF",
                              .pipe = Pipe::kAux,
                              .summary = "Clamps two f32 between the two of $b.",
                              .where = Where::kWorker};
@@ -371,7 +376,7 @@ struct F32v2clamp {
 
 struct F32sqrt {
   static constexpr Spec spec{.syntax = "f32sqrt $d, $a",
-                             .encoding = "51a000d0",
+                             .encoding = "52a061d0",
                              .pipe = Pipe::kAux,
                              .summary = "Square root of an f32.",
                              .where = Where::kWorker,
@@ -382,7 +387,7 @@ struct F32sqrt {
 
 struct F32exp {
   static constexpr Spec spec{.syntax = "f32exp $d, $a",
-                             .encoding = "51a010d0",
+                             .encoding = "52a031d0",
                              .pipe = Pipe::kAux,
                              .summary = "e to the power of an f32.",
                              .where = Where::kWorker,
@@ -393,7 +398,7 @@ struct F32exp {
 
 struct F32ln {
   static constexpr Spec spec{.syntax = "f32ln $d, $a",
-                             .encoding = "51a020d0",
+                             .encoding = "52a011d0",
                              .pipe = Pipe::kAux,
                              .summary = "Natural logarithm of an f32.",
                              .where = Where::kWorker,
@@ -404,7 +409,7 @@ struct F32ln {
 
 struct F32exp2 {
   static constexpr Spec spec{.syntax = "f32exp2 $d, $a",
-                             .encoding = "51a030d0",
+                             .encoding = "52a021d0",
                              .pipe = Pipe::kAux,
                              .summary = "2 to the power of an f32.",
                              .where = Where::kWorker,
@@ -415,7 +420,7 @@ struct F32exp2 {
 
 struct F32log2 {
   static constexpr Spec spec{.syntax = "f32log2 $d, $a",
-                             .encoding = "51a040d0",
+                             .encoding = "52a001d0",
                              .pipe = Pipe::kAux,
                              .summary = "Logarithm to base 2 of an f32.",
                              .where = Where::kWorker,
@@ -426,7 +431,7 @@ struct F32log2 {
 
 struct F32tanh {
   static constexpr Spec spec{.syntax = "f32tanh $d, $a",
-                             .encoding = "51a050d0",
+                             .encoding = "52a051d0",
                              .pipe = Pipe::kAux,
                              .summary = "Hyperbolic tangent of an f32.",
                              .where = Where::kWorker,
@@ -437,7 +442,7 @@ struct F32tanh {
 
 struct F32sigm {
   static constexpr Spec spec{.syntax = "f32sigm $d, $a",
-                             .encoding = "51a060d0",
+                             .encoding = "52a059d0",
                              .pipe = Pipe::kAux,
                              .summary = "Logistic function of an f32.",
                              .where = Where::kWorker,
@@ -448,7 +453,7 @@ struct F32sigm {
 
 struct F32oox {
   static constexpr Spec spec{.syntax = "f32oox $d, $a",
-                             .encoding = "51a070d0",
+                             .encoding = "52a00Bd0",
                              .pipe = Pipe::kAux,
                              .summary = "Reciprocal of an f32.",
                              .where = Where::kWorker,
@@ -459,7 +464,7 @@ struct F32oox {
 
 struct F32oorx {
   static constexpr Spec spec{.syntax = "f32oorx $d, $a",
-                             .encoding = "51a080d0",
+                             .encoding = "52a00Ad0",
                              .pipe = Pipe::kAux,
                              .summary = "Reciprocal of the square root of an f32.",
                              .where = Where::kWorker,
@@ -471,7 +476,7 @@ struct F32oorx {
 struct F32int {
   static constexpr Spec spec{
       .syntax = "f32int $d, $a, i",
-      .encoding = "51a0A0di",
+      .encoding = "51ad000i",
       .pipe = Pipe::kAux,
       .summary =
           "Rounds an f32 to an integer: 0 nearest even, 1 up, 2 down, 3 to zero, 4 nearest away.",
@@ -482,7 +487,7 @@ struct F32int {
 
 struct F32class {
   static constexpr Spec spec{.syntax = "f32class $d, $a",
-                             .encoding = "51a0B0d0",
+                             .encoding = "52a029d0",
                              .pipe = Pipe::kAux,
                              .summary =
                                  "The class of an f32: 1 and 2 NaN, 3 and 4 infinite, 5 and "
@@ -494,7 +499,7 @@ struct F32class {
 
 struct F32v2class {
   static constexpr Spec spec{.syntax = "f32v2class $d, $a",
-                             .encoding = "51a0B1d0",
+                             .encoding = "52a02Fd0",
                              .pipe = Pipe::kAux,
                              .summary = "The classes of two f32, a byte each.",
                              .where = Where::kWorker};
@@ -505,7 +510,7 @@ struct F32v2class {
 struct F32toi32 {
   static constexpr Spec spec{
       .syntax = "f32toi32 $d, $a",
-      .encoding = "51a0C0d0",
+      .encoding = "52a040d0",
       .pipe = Pipe::kAux,
       .summary = "Nearest (ties to even) signed integer of an f32, saturating; 0 for NaN.",
       .where = Where::kWorker};
@@ -516,7 +521,7 @@ struct F32toi32 {
 struct F32toui32 {
   static constexpr Spec spec{
       .syntax = "f32toui32 $d, $a",
-      .encoding = "51a0C1d0",
+      .encoding = "52a050d0",
       .pipe = Pipe::kAux,
       .summary = "Nearest (ties to even) unsigned integer of an f32, saturating; 0 for NaN.",
       .where = Where::kWorker};
@@ -526,7 +531,7 @@ struct F32toui32 {
 
 struct F32fromi32 {
   static constexpr Spec spec{.syntax = "f32fromi32 $d, $a",
-                             .encoding = "51a0C2d0",
+                             .encoding = "52a070d0",
                              .pipe = Pipe::kAux,
                              .summary = "Nearest f32 of a signed integer.",
                              .where = Where::kWorker};
@@ -536,7 +541,7 @@ struct F32fromi32 {
 
 struct F32fromui32 {
   static constexpr Spec spec{.syntax = "f32fromui32 $d, $a",
-                             .encoding = "51a0C3d0",
+                             .encoding = "52a000d0",
                              .pipe = Pipe::kAux,
                              .summary = "Nearest f32 of an unsigned integer.",
                              .where = Where::kWorker};

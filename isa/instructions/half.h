@@ -8,7 +8,7 @@ namespace superstep::isa {
 
 struct F16v2add {
   static constexpr Spec spec{.syntax = "f16v2add $d, $a, $b",
-                             .encoding = "53a0b0d0",
+                             .encoding = "58a0b0d1",
                              .pipe = Pipe::kAux,
                              .summary = "Adds two f16.",
                              .where = Where::kWorker};
@@ -20,10 +20,11 @@ struct F16v2add {
 
 struct F16v4add {
   static constexpr Spec spec{.syntax = "f16v4add $d, $a, $b",
-                             .encoding = "54a0b0d0",
+                             .encoding = "58a0b0d2",
                              .pipe = Pipe::kAux,
                              .summary = "Adds four f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
   static F16x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return a + b; });
@@ -32,7 +33,7 @@ struct F16v4add {
 
 struct F16v2addLower {
   static constexpr Spec spec{.syntax = "f16v2add $d, $a:BL, $b",
-                             .encoding = "55a0b0d0",
+                             .encoding = "58a8b0d1",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the lower f16 and two f16.",
                              .where = Where::kWorker};
@@ -44,10 +45,11 @@ struct F16v2addLower {
 
 struct F16v4addLower {
   static constexpr Spec spec{.syntax = "f16v4add $d, $a:BL, $b",
-                             .encoding = "55a0b0d1",
+                             .encoding = "58a8b0d2",
                              .pipe = Pipe::kAux,
                              .summary = "Adds the lower f16 and four f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
   static F16x4 execute(F16x2 x, F16x4 y) {
     return lanes(lower_four_times(x), y, [](float a, float b) { return a + b; });
@@ -56,10 +58,11 @@ struct F16v4addLower {
 
 struct F16v2sub {
   static constexpr Spec spec{.syntax = "f16v2sub $d, $a, $b",
-                             .encoding = "53a0b1d0",
+                             .encoding = "58a0b3d5",
                              .pipe = Pipe::kAux,
                              .summary = "Subtracts two f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return a - b; });
@@ -68,10 +71,11 @@ struct F16v2sub {
 
 struct F16v4sub {
   static constexpr Spec spec{.syntax = "f16v4sub $d, $a, $b",
-                             .encoding = "54a0b1d0",
+                             .encoding = "58a0b3d6",
                              .pipe = Pipe::kAux,
                              .summary = "Subtracts four f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
   static F16x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return a - b; });
@@ -80,10 +84,11 @@ struct F16v4sub {
 
 struct F16v2subLower {
   static constexpr Spec spec{.syntax = "f16v2sub $d, $a:BL, $b",
-                             .encoding = "55a0b1d0",
+                             .encoding = "58a8b3d5",
                              .pipe = Pipe::kAux,
                              .summary = "Subtracts the lower f16 and two f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return lanes(lower_twice(x), y, [](float a, float b) { return a - b; });
@@ -92,10 +97,11 @@ struct F16v2subLower {
 
 struct F16v4subLower {
   static constexpr Spec spec{.syntax = "f16v4sub $d, $a:BL, $b",
-                             .encoding = "55a0b1d1",
+                             .encoding = "58a8b3d6",
                              .pipe = Pipe::kAux,
                              .summary = "Subtracts the lower f16 and four f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
   static F16x4 execute(F16x2 x, F16x4 y) {
     return lanes(lower_four_times(x), y, [](float a, float b) { return a - b; });
@@ -104,7 +110,7 @@ struct F16v4subLower {
 
 struct F16v2max {
   static constexpr Spec spec{.syntax = "f16v2max $d, $a, $b",
-                             .encoding = "53a0b2d0",
+                             .encoding = "58a0b2d5",
                              .pipe = Pipe::kAux,
                              .summary = "Greater two f16.",
                              .where = Where::kWorker};
@@ -116,7 +122,7 @@ struct F16v2max {
 
 struct F16v4max {
   static constexpr Spec spec{.syntax = "f16v4max $d, $a, $b",
-                             .encoding = "54a0b2d0",
+                             .encoding = "58a0b2d6",
                              .pipe = Pipe::kAux,
                              .summary = "Greater four f16.",
                              .where = Where::kWorker};
@@ -128,10 +134,11 @@ struct F16v4max {
 
 struct F16v2mul {
   static constexpr Spec spec{.syntax = "f16v2mul $d, $a, $b",
-                             .encoding = "53a0b3d0",
+                             .encoding = "58a0b3d1",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies two f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return a * b; });
@@ -140,10 +147,11 @@ struct F16v2mul {
 
 struct F16v4mul {
   static constexpr Spec spec{.syntax = "f16v4mul $d, $a, $b",
-                             .encoding = "54a0b3d0",
+                             .encoding = "58a0b3d2",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies four f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
   static F16x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return a * b; });
@@ -152,10 +160,11 @@ struct F16v4mul {
 
 struct F16v2mulLower {
   static constexpr Spec spec{.syntax = "f16v2mul $d, $a:BL, $b",
-                             .encoding = "55a0b3d0",
+                             .encoding = "58a8b3d1",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies the lower f16 and two f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return lanes(lower_twice(x), y, [](float a, float b) { return a * b; });
@@ -164,10 +173,11 @@ struct F16v2mulLower {
 
 struct F16v4mulLower {
   static constexpr Spec spec{.syntax = "f16v4mul $d, $a:BL, $b",
-                             .encoding = "55a0b3d1",
+                             .encoding = "58a8b3d2",
                              .pipe = Pipe::kAux,
                              .summary = "Multiplies the lower f16 and four f16.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
   static F16x4 execute(F16x2 x, F16x4 y) {
     return lanes(lower_four_times(x), y, [](float a, float b) { return a * b; });
@@ -176,7 +186,7 @@ struct F16v4mulLower {
 
 struct F16v2min {
   static constexpr Spec spec{.syntax = "f16v2min $d, $a, $b",
-                             .encoding = "53a0b4d0",
+                             .encoding = "58a0b2dD",
                              .pipe = Pipe::kAux,
                              .summary = "Lesser two f16.",
                              .where = Where::kWorker};
@@ -188,7 +198,7 @@ struct F16v2min {
 
 struct F16v4min {
   static constexpr Spec spec{.syntax = "f16v4min $d, $a, $b",
-                             .encoding = "54a0b4d0",
+                             .encoding = "58a0b2dE",
                              .pipe = Pipe::kAux,
                              .summary = "Lesser four f16.",
                              .where = Where::kWorker};
@@ -200,7 +210,7 @@ struct F16v4min {
 
 struct F16v2absadd {
   static constexpr Spec spec{.syntax = "f16v2absadd $d, $a, $b",
-                             .encoding = "53a0b5d0",
+                             .encoding = "58a0b3dD",
                              .pipe = Pipe::kAux,
                              .summary = "Adds absolute values two f16.",
                              .where = Where::kWorker};
@@ -212,7 +222,7 @@ struct F16v2absadd {
 
 struct F16v4absadd {
   static constexpr Spec spec{.syntax = "f16v4absadd $d, $a, $b",
-                             .encoding = "54a0b5d0",
+                             .encoding = "58a0b3dE",
                              .pipe = Pipe::kAux,
                              .summary = "Adds absolute values four f16.",
                              .where = Where::kWorker};
@@ -224,7 +234,7 @@ struct F16v4absadd {
 
 struct F16v2absmax {
   static constexpr Spec spec{.syntax = "f16v2absmax $d, $a, $b",
-                             .encoding = "53a0b6d0",
+                             .encoding = "58b0a2d9",
                              .pipe = Pipe::kAux,
                              .summary = "Greater absolute value two f16.",
                              .where = Where::kWorker};
@@ -236,7 +246,7 @@ struct F16v2absmax {
 
 struct F16v4absmax {
   static constexpr Spec spec{.syntax = "f16v4absmax $d, $a, $b",
-                             .encoding = "54a0b6d0",
+                             .encoding = "58b0a2dA",
                              .pipe = Pipe::kAux,
                              .summary = "Greater absolute value four f16.",
                              .where = Where::kWorker};
@@ -248,10 +258,11 @@ struct F16v4absmax {
 
 struct F16v2cmpeq {
   static constexpr Spec spec{.syntax = "f16v2cmpeq $d, $a, $b",
-                             .encoding = "53a0b0d1",
+                             .encoding = "58a0b0dD",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a == b; });
@@ -260,7 +271,7 @@ struct F16v2cmpeq {
 
 struct F16v4cmpeq {
   static constexpr Spec spec{.syntax = "f16v4cmpeq $d, $a, $b",
-                             .encoding = "54a0b0d1",
+                             .encoding = "58a0b0dE",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
                              .where = Where::kWorker};
@@ -272,10 +283,11 @@ struct F16v4cmpeq {
 
 struct F16v2cmpne {
   static constexpr Spec spec{.syntax = "f16v2cmpne $d, $a, $b",
-                             .encoding = "53a0b1d1",
+                             .encoding = "58a0b2d1",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a != b; });
@@ -284,7 +296,7 @@ struct F16v2cmpne {
 
 struct F16v4cmpne {
   static constexpr Spec spec{.syntax = "f16v4cmpne $d, $a, $b",
-                             .encoding = "54a0b1d1",
+                             .encoding = "58a0b2d2",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
                              .where = Where::kWorker};
@@ -296,10 +308,11 @@ struct F16v4cmpne {
 
 struct F16v2cmplt {
   static constexpr Spec spec{.syntax = "f16v2cmplt $d, $a, $b",
-                             .encoding = "53a0b2d1",
+                             .encoding = "58a0b1dD",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a < b; });
@@ -308,7 +321,7 @@ struct F16v2cmplt {
 
 struct F16v4cmplt {
   static constexpr Spec spec{.syntax = "f16v4cmplt $d, $a, $b",
-                             .encoding = "54a0b2d1",
+                             .encoding = "58a0b1dE",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
                              .where = Where::kWorker};
@@ -320,10 +333,11 @@ struct F16v4cmplt {
 
 struct F16v2cmple {
   static constexpr Spec spec{.syntax = "f16v2cmple $d, $a, $b",
-                             .encoding = "53a0b3d1",
+                             .encoding = "58a0b1d9",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a <= b; });
@@ -332,7 +346,7 @@ struct F16v2cmple {
 
 struct F16v4cmple {
   static constexpr Spec spec{.syntax = "f16v4cmple $d, $a, $b",
-                             .encoding = "54a0b3d1",
+                             .encoding = "58a0b1dA",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
                              .where = Where::kWorker};
@@ -344,10 +358,11 @@ struct F16v4cmple {
 
 struct F16v2cmpgt {
   static constexpr Spec spec{.syntax = "f16v2cmpgt $d, $a, $b",
-                             .encoding = "53a0b4d1",
+                             .encoding = "58a0b1d5",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a > b; });
@@ -356,7 +371,7 @@ struct F16v2cmpgt {
 
 struct F16v4cmpgt {
   static constexpr Spec spec{.syntax = "f16v4cmpgt $d, $a, $b",
-                             .encoding = "54a0b4d1",
+                             .encoding = "58a0b1d6",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
                              .where = Where::kWorker};
@@ -368,10 +383,11 @@ struct F16v4cmpgt {
 
 struct F16v2cmpge {
   static constexpr Spec spec{.syntax = "f16v2cmpge $d, $a, $b",
-                             .encoding = "53a0b5d1",
+                             .encoding = "58a0b1d1",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F16x2 execute(F16x2 x, F16x2 y) {
     return compare_lanes(x, y, [](float a, float b) { return a >= b; });
@@ -380,7 +396,7 @@ struct F16v2cmpge {
 
 struct F16v4cmpge {
   static constexpr Spec spec{.syntax = "f16v4cmpge $d, $a, $b",
-                             .encoding = "54a0b5d1",
+                             .encoding = "58a0b1d2",
                              .pipe = Pipe::kAux,
                              .summary = "All ones in each lane where the comparison of f16 holds.",
                              .where = Where::kWorker};
@@ -392,7 +408,7 @@ struct F16v4cmpge {
 
 struct F16v2clamp {
   static constexpr Spec spec{.syntax = "f16v2clamp $d, $a, $b",
-                             .encoding = "53a0b8d0",
+                             .encoding = "58a0b4dD",
                              .pipe = Pipe::kAux,
                              .summary = "Clamps f16 between the two of $b.",
                              .where = Where::kWorker};
@@ -406,7 +422,7 @@ struct F16v2clamp {
 struct F16v2class {
   static constexpr Spec spec{
       .syntax = "f16v2class $d, $a",
-      .encoding = "52a0C2d0",
+      .encoding = "52a02Ad0",
       .pipe = Pipe::kAux,
       .summary = "The classes of f16, a byte each, numbered like those of `f32class`.",
       .where = Where::kWorker};
@@ -420,7 +436,7 @@ struct F16v2class {
 
 struct F16v4clamp {
   static constexpr Spec spec{.syntax = "f16v4clamp $d, $a, $b",
-                             .encoding = "54a0b8d0",
+                             .encoding = "58a0b4dE",
                              .pipe = Pipe::kAux,
                              .summary = "Clamps f16 between the two of $b.",
                              .where = Where::kWorker};
@@ -434,7 +450,7 @@ struct F16v4clamp {
 struct F16v4class {
   static constexpr Spec spec{
       .syntax = "f16v4class $d, $a",
-      .encoding = "52a0C4d0",
+      .encoding = "52a02Ed0",
       .pipe = Pipe::kAux,
       .summary = "The classes of f16, a byte each, numbered like those of `f32class`.",
       .where = Where::kWorker};
@@ -448,7 +464,7 @@ struct F16v4class {
 
 struct F16v2exp {
   static constexpr Spec spec{.syntax = "f16v2exp $d, $a",
-                             .encoding = "52a000d0",
+                             .encoding = "52a032d0",
                              .pipe = Pipe::kAux,
                              .summary = "e to the power of two f16.",
                              .where = Where::kWorker,
@@ -465,8 +481,7 @@ struct F16v2ln {
                              .pipe = Pipe::kAux,
                              .summary = "Natural logarithm of two f16.",
                              .where = Where::kWorker,
-                             .slots = &MachineConfig::Costs::f16v2ln,
-                             .encoding_source = Source::kPublished};
+                             .slots = &MachineConfig::Costs::f16v2ln};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
   static F16x2 execute(F16x2 x) {
     return lanes(x, x, [](float a, float) { return once_rounded(logarithm(a)); });
@@ -475,7 +490,7 @@ struct F16v2ln {
 
 struct F16v2exp2 {
   static constexpr Spec spec{.syntax = "f16v2exp2 $d, $a",
-                             .encoding = "52a020d0",
+                             .encoding = "52a022d0",
                              .pipe = Pipe::kAux,
                              .summary = "2 to the power of two f16.",
                              .where = Where::kWorker,
@@ -488,7 +503,7 @@ struct F16v2exp2 {
 
 struct F16v2log2 {
   static constexpr Spec spec{.syntax = "f16v2log2 $d, $a",
-                             .encoding = "52a030d0",
+                             .encoding = "52a002d0",
                              .pipe = Pipe::kAux,
                              .summary = "Logarithm to base 2 of two f16.",
                              .where = Where::kWorker,
@@ -501,7 +516,7 @@ struct F16v2log2 {
 
 struct F16v2tanh {
   static constexpr Spec spec{.syntax = "f16v2tanh $d, $a",
-                             .encoding = "52a040d0",
+                             .encoding = "52a052d0",
                              .pipe = Pipe::kAux,
                              .summary = "Hyperbolic tangent of two f16.",
                              .where = Where::kWorker,
@@ -514,7 +529,7 @@ struct F16v2tanh {
 
 struct F16v2sigm {
   static constexpr Spec spec{.syntax = "f16v2sigm $d, $a",
-                             .encoding = "52a050d0",
+                             .encoding = "52a05Ad0",
                              .pipe = Pipe::kAux,
                              .summary = "Logistic function of two f16.",
                              .where = Where::kWorker,
@@ -527,7 +542,7 @@ struct F16v2sigm {
 
 struct F16tof32 {
   static constexpr Spec spec{.syntax = "f16tof32 $d, $a",
-                             .encoding = "52a0A0d0",
+                             .encoding = "52a004d0",
                              .pipe = Pipe::kAux,
                              .summary = "The f32 of the lower f16.",
                              .where = Where::kWorker};
@@ -537,7 +552,7 @@ struct F16tof32 {
 
 struct F16v2tof32 {
   static constexpr Spec spec{.syntax = "f16v2tof32 $d, $a",
-                             .encoding = "52a0A1d0",
+                             .encoding = "52a014d0",
                              .pipe = Pipe::kAux,
                              .summary = "The f32 of two f16.",
                              .where = Where::kWorker};
@@ -547,7 +562,7 @@ struct F16v2tof32 {
 
 struct F32tof16 {
   static constexpr Spec spec{.syntax = "f32tof16 $d, $a",
-                             .encoding = "52a0A2d0",
+                             .encoding = "52a035d0",
                              .pipe = Pipe::kAux,
                              .summary = "The nearest f16 of an f32, in both halves.",
                              .where = Where::kWorker};
@@ -560,7 +575,7 @@ struct F32tof16 {
 
 struct F32v2tof16 {
   static constexpr Spec spec{.syntax = "f32v2tof16 $d, $a",
-                             .encoding = "52a0A3d0",
+                             .encoding = "52a067d0",
                              .pipe = Pipe::kAux,
                              .summary = "The nearest f16 of two f32.",
                              .where = Where::kWorker};
@@ -570,7 +585,7 @@ struct F32v2tof16 {
 
 struct F32v4tof16 {
   static constexpr Spec spec{.syntax = "f32v4tof16 $d, $a",
-                             .encoding = "52a0A4d0",
+                             .encoding = "52a065d0",
                              .pipe = Pipe::kAux,
                              .summary = "The nearest f16 of four f32.",
                              .where = Where::kWorker};
@@ -583,7 +598,7 @@ struct F32v4tof16 {
 
 struct F16v2sum {
   static constexpr Spec spec{.syntax = "f16v2sum $d, $a",
-                             .encoding = "52a0B0d0",
+                             .encoding = "52a042d0",
                              .pipe = Pipe::kAux,
                              .summary = "The f32 sum of two f16.",
                              .where = Where::kWorker};
@@ -595,7 +610,7 @@ struct F16v2sum {
 
 struct F16v4sum {
   static constexpr Spec spec{.syntax = "f16v4sum $d, $a",
-                             .encoding = "52a0B1d0",
+                             .encoding = "52a046d0",
                              .pipe = Pipe::kAux,
                              .summary = "The f32 sums of the lower and the upper two of four f16.",
                              .where = Where::kWorker};
@@ -608,7 +623,7 @@ struct F16v4sum {
 
 struct F16v2maxc {
   static constexpr Spec spec{.syntax = "f16v2maxc $d, $a",
-                             .encoding = "52a0B2d0",
+                             .encoding = "52a06Ad0",
                              .pipe = Pipe::kAux,
                              .summary = "The greatest of neighbouring f16.",
                              .where = Where::kWorker};
@@ -621,7 +636,7 @@ struct F16v2maxc {
 
 struct F16v4maxc {
   static constexpr Spec spec{.syntax = "f16v4maxc $d, $a",
-                             .encoding = "52a0B4d0",
+                             .encoding = "52a06Ed0",
                              .pipe = Pipe::kAux,
                              .summary = "The greatest of neighbouring f16.",
                              .where = Where::kWorker};

@@ -8,7 +8,7 @@ namespace superstep::isa {
 
 struct AddImmediate {
   static constexpr Spec spec{
-      .syntax = "add $d, $a, i", .encoding = "20adiiii", .pipe = Pipe::kMain, .summary = "Adds."};
+      .syntax = "add $d, $a, i", .encoding = "22adiiii", .pipe = Pipe::kMain, .summary = "Adds."};
   using Operands = List<OutM<'d'>, InM<'a'>, SignedImm<'i'>>;
   static U32 execute(U32 a, std::int32_t i) {
     const U32 b = static_cast<U32>(i);
@@ -18,24 +18,21 @@ struct AddImmediate {
 
 struct AddUnsigned {
   static constexpr Spec spec{
-      .syntax = "add $d, $a, i", .encoding = "28adiiii", .pipe = Pipe::kMain, .summary = "Adds."};
+      .syntax = "add $d, $a, i", .encoding = "20adiiii", .pipe = Pipe::kMain, .summary = "Adds."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
   static U32 execute(U32 a, U32 b) { return a + b; }
 };
 
 struct Add {
-  static constexpr Spec spec{.syntax = "add $d, $a, $b",
-                             .encoding = "44a0b0d1",
-                             .pipe = Pipe::kMain,
-                             .summary = "Adds.",
-                             .encoding_source = Source::kPublished};
+  static constexpr Spec spec{
+      .syntax = "add $d, $a, $b", .encoding = "44a0b0d1", .pipe = Pipe::kMain, .summary = "Adds."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
   static U32 execute(U32 a, U32 b) { return a + b; }
 };
 
 struct MulImmediate {
   static constexpr Spec spec{.syntax = "mul $d, $a, i",
-                             .encoding = "21adiiii",
+                             .encoding = "36adiiii",
                              .pipe = Pipe::kMain,
                              .summary = "Multiplies, low 32 bits."};
   using Operands = List<OutM<'d'>, InM<'a'>, SignedImm<'i'>>;
@@ -47,7 +44,7 @@ struct MulImmediate {
 
 struct Mul {
   static constexpr Spec spec{.syntax = "mul $d, $a, $b",
-                             .encoding = "44a0b2d1",
+                             .encoding = "44a0b3d0",
                              .pipe = Pipe::kMain,
                              .summary = "Multiplies, low 32 bits."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -56,7 +53,7 @@ struct Mul {
 
 struct CmpeqImmediate {
   static constexpr Spec spec{.syntax = "cmpeq $d, $a, i",
-                             .encoding = "22adiiii",
+                             .encoding = "28adiiii",
                              .pipe = Pipe::kMain,
                              .summary = "1 when equal, else 0."};
   using Operands = List<OutM<'d'>, InM<'a'>, SignedImm<'i'>>;
@@ -68,7 +65,7 @@ struct CmpeqImmediate {
 
 struct Cmpeq {
   static constexpr Spec spec{.syntax = "cmpeq $d, $a, $b",
-                             .encoding = "44a0b2d2",
+                             .encoding = "44a0b1d2",
                              .pipe = Pipe::kMain,
                              .summary = "1 when equal, else 0."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -77,7 +74,7 @@ struct Cmpeq {
 
 struct Cmpne {
   static constexpr Spec spec{.syntax = "cmpne $d, $a, $b",
-                             .encoding = "44a0b2d3",
+                             .encoding = "44a0b1d3",
                              .pipe = Pipe::kMain,
                              .summary = "1 when different, else 0."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -86,7 +83,7 @@ struct Cmpne {
 
 struct CmpsltImmediate {
   static constexpr Spec spec{.syntax = "cmpslt $d, $a, i",
-                             .encoding = "24adiiii",
+                             .encoding = "29adiiii",
                              .pipe = Pipe::kMain,
                              .summary = "1 when less as signed numbers, else 0."};
   using Operands = List<OutM<'d'>, InM<'a'>, SignedImm<'i'>>;
@@ -98,7 +95,7 @@ struct CmpsltImmediate {
 
 struct Cmpslt {
   static constexpr Spec spec{.syntax = "cmpslt $d, $a, $b",
-                             .encoding = "44a0b2d4",
+                             .encoding = "44a0b2d0",
                              .pipe = Pipe::kMain,
                              .summary = "1 when less as signed numbers, else 0."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -109,7 +106,7 @@ struct Cmpslt {
 
 struct CmpultImmediate {
   static constexpr Spec spec{.syntax = "cmpult $d, $a, i",
-                             .encoding = "25adiiii",
+                             .encoding = "2Aadiiii",
                              .pipe = Pipe::kMain,
                              .summary = "1 when less as unsigned numbers, else 0."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -118,7 +115,7 @@ struct CmpultImmediate {
 
 struct Cmpult {
   static constexpr Spec spec{.syntax = "cmpult $d, $a, $b",
-                             .encoding = "44a0b2d5",
+                             .encoding = "44a0b2d1",
                              .pipe = Pipe::kMain,
                              .summary = "1 when less as unsigned numbers, else 0."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -127,7 +124,7 @@ struct Cmpult {
 
 struct MinImmediate {
   static constexpr Spec spec{.syntax = "min $d, $a, i",
-                             .encoding = "26adiiii",
+                             .encoding = "33adiiii",
                              .pipe = Pipe::kMain,
                              .summary = "The lesser signed number."};
   using Operands = List<OutM<'d'>, InM<'a'>, SignedImm<'i'>>;
@@ -139,7 +136,7 @@ struct MinImmediate {
 
 struct Min {
   static constexpr Spec spec{.syntax = "min $d, $a, $b",
-                             .encoding = "44a0b2d6",
+                             .encoding = "44a0b2d3",
                              .pipe = Pipe::kMain,
                              .summary = "The lesser signed number."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -150,7 +147,7 @@ struct Min {
 
 struct MaxImmediate {
   static constexpr Spec spec{.syntax = "max $d, $a, i",
-                             .encoding = "27adiiii",
+                             .encoding = "30adiiii",
                              .pipe = Pipe::kMain,
                              .summary = "The greater signed number."};
   using Operands = List<OutM<'d'>, InM<'a'>, SignedImm<'i'>>;
@@ -162,7 +159,7 @@ struct MaxImmediate {
 
 struct Max {
   static constexpr Spec spec{.syntax = "max $d, $a, $b",
-                             .encoding = "44a0b2d7",
+                             .encoding = "44a0b2d2",
                              .pipe = Pipe::kMain,
                              .summary = "The greater signed number."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -173,7 +170,7 @@ struct Max {
 
 struct SubImmediate {
   static constexpr Spec spec{.syntax = "sub $d, i, $a",
-                             .encoding = "29adiiii",
+                             .encoding = "39adiiii",
                              .pipe = Pipe::kMain,
                              .summary = "Subtracts the register from the immediate."};
   using Operands = List<OutM<'d'>, SignedImm<'i'>, InM<'a'>>;
@@ -182,17 +179,16 @@ struct SubImmediate {
 
 struct Sub {
   static constexpr Spec spec{.syntax = "sub $d, $a, $b",
-                             .encoding = "44a0b6d2",
+                             .encoding = "44b0a6d2",
                              .pipe = Pipe::kMain,
-                             .summary = "Subtracts $b from $a.",
-                             .encoding_source = Source::kPublished};
+                             .summary = "Subtracts $b from $a."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
   static U32 execute(U32 a, U32 b) { return a - b; }
 };
 
 struct AndImmediate {
   static constexpr Spec spec{.syntax = "and $d, $a, i",
-                             .encoding = "30ad0iii",
+                             .encoding = "42ad8iii",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise and."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -201,7 +197,7 @@ struct AndImmediate {
 
 struct And {
   static constexpr Spec spec{.syntax = "and $d, $a, $b",
-                             .encoding = "44a0b3d1",
+                             .encoding = "44a0b0d3",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise and."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -210,7 +206,7 @@ struct And {
 
 struct AndcImmediate {
   static constexpr Spec spec{.syntax = "andc $d, $a, i",
-                             .encoding = "30ad1iii",
+                             .encoding = "42adBiii",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise and with the complement of the second."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -219,7 +215,7 @@ struct AndcImmediate {
 
 struct Andc {
   static constexpr Spec spec{.syntax = "andc $d, $a, $b",
-                             .encoding = "44a0b3d2",
+                             .encoding = "44a0b1d0",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise and with the complement of the second."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -228,7 +224,7 @@ struct Andc {
 
 struct OrImmediate {
   static constexpr Spec spec{.syntax = "or $d, $a, i",
-                             .encoding = "30ad2iii",
+                             .encoding = "42ad9iii",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise or."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -237,7 +233,7 @@ struct OrImmediate {
 
 struct Or {
   static constexpr Spec spec{.syntax = "or $d, $a, $b",
-                             .encoding = "44a0b3d3",
+                             .encoding = "44a0b3d1",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise or."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -246,7 +242,7 @@ struct Or {
 
 struct Xor {
   static constexpr Spec spec{.syntax = "xor $d, $a, $b",
-                             .encoding = "44a0b3d4",
+                             .encoding = "44a0b7d1",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise exclusive or."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -255,7 +251,7 @@ struct Xor {
 
 struct Xnor {
   static constexpr Spec spec{.syntax = "xnor $d, $a, $b",
-                             .encoding = "44a0b3d5",
+                             .encoding = "44a0b7d0",
                              .pipe = Pipe::kMain,
                              .summary = "Complement of the bitwise exclusive or."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -264,7 +260,7 @@ struct Xnor {
 
 struct OrTailed {
   static constexpr Spec spec{.syntax = "or $d, $a, i<<20",
-                             .encoding = "30adFiii",
+                             .encoding = "42adCiii",
                              .pipe = Pipe::kMain,
                              .summary = "Bitwise or with an immediate in the upper 12 bits."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -273,7 +269,7 @@ struct OrTailed {
 
 struct ShlImmediate {
   static constexpr Spec spec{.syntax = "shl $d, $a, i",
-                             .encoding = "30ad4iii",
+                             .encoding = "42adAiii",
                              .pipe = Pipe::kMain,
                              .summary = "Shifts left."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -282,7 +278,7 @@ struct ShlImmediate {
 
 struct Shl {
   static constexpr Spec spec{.syntax = "shl $d, $a, $b",
-                             .encoding = "44a0b4d0",
+                             .encoding = "44a0b4d1",
                              .pipe = Pipe::kMain,
                              .summary = "Shifts left."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -291,7 +287,7 @@ struct Shl {
 
 struct ShrImmediate {
   static constexpr Spec spec{.syntax = "shr $d, $a, i",
-                             .encoding = "30ad5iii",
+                             .encoding = "42adDiii",
                              .pipe = Pipe::kMain,
                              .summary = "Shifts right, zeros enter."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -300,7 +296,7 @@ struct ShrImmediate {
 
 struct Shr {
   static constexpr Spec spec{.syntax = "shr $d, $a, $b",
-                             .encoding = "44a0b4d1",
+                             .encoding = "44a0b4d2",
                              .pipe = Pipe::kMain,
                              .summary = "Shifts right, zeros enter."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -309,7 +305,7 @@ struct Shr {
 
 struct ShrsImmediate {
   static constexpr Spec spec{.syntax = "shrs $d, $a, i",
-                             .encoding = "30ad6iii",
+                             .encoding = "42adEiii",
                              .pipe = Pipe::kMain,
                              .summary = "Shifts right, copies of the sign enter."};
   using Operands = List<OutM<'d'>, InM<'a'>, Imm<'i'>>;
@@ -320,7 +316,7 @@ struct ShrsImmediate {
 
 struct Shrs {
   static constexpr Spec spec{.syntax = "shrs $d, $a, $b",
-                             .encoding = "44a0b4d2",
+                             .encoding = "44a0b4d3",
                              .pipe = Pipe::kMain,
                              .summary = "Shifts right, copies of the sign enter."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -331,7 +327,7 @@ struct Shrs {
 
 struct Abs {
   static constexpr Spec spec{.syntax = "abs $d, $a",
-                             .encoding = "45a000d0",
+                             .encoding = "42a070d0",
                              .pipe = Pipe::kMain,
                              .summary = "Absolute value."};
   using Operands = List<OutM<'d'>, InM<'a'>>;
@@ -340,7 +336,7 @@ struct Abs {
 
 struct Clz {
   static constexpr Spec spec{.syntax = "clz $d, $a",
-                             .encoding = "45a020d0",
+                             .encoding = "42a020d0",
                              .pipe = Pipe::kMain,
                              .summary = "Number of leading zero bits."};
   using Operands = List<OutM<'d'>, InM<'a'>>;
@@ -349,7 +345,7 @@ struct Clz {
 
 struct Cms {
   static constexpr Spec spec{.syntax = "cms $d, $a",
-                             .encoding = "45a030d0",
+                             .encoding = "42a010d0",
                              .pipe = Pipe::kMain,
                              .summary = "Number of bits after the sign that equal it."};
   using Operands = List<OutM<'d'>, InM<'a'>>;
@@ -358,7 +354,7 @@ struct Cms {
 
 struct Popc {
   static constexpr Spec spec{.syntax = "popc $d, $a",
-                             .encoding = "45a040d0",
+                             .encoding = "42a030d0",
                              .pipe = Pipe::kMain,
                              .summary = "Number of set bits."};
   using Operands = List<OutM<'d'>, InM<'a'>>;
@@ -367,7 +363,7 @@ struct Popc {
 
 struct Swap8 {
   static constexpr Spec spec{.syntax = "swap8 $d, $a",
-                             .encoding = "45a050d0",
+                             .encoding = "42a050d0",
                              .pipe = Pipe::kMain,
                              .summary = "Swaps the bytes of each half."};
   using Operands = List<OutM<'d'>, InM<'a'>>;
@@ -376,7 +372,7 @@ struct Swap8 {
 
 struct Sort8 {
   static constexpr Spec spec{.syntax = "sort8 $d, $a",
-                             .encoding = "45a060d0",
+                             .encoding = "42a040d0",
                              .pipe = Pipe::kMain,
                              .summary = "Even bytes below odd bytes."};
   using Operands = List<OutM<'d'>, InM<'a'>>;
@@ -387,7 +383,7 @@ struct Sort8 {
 
 struct Bitrev8 {
   static constexpr Spec spec{.syntax = "bitrev8 $d, $a",
-                             .encoding = "45a070d0",
+                             .encoding = "42a000d0",
                              .pipe = Pipe::kMain,
                              .summary = "Reverses the bits of each byte."};
   using Operands = List<OutM<'d'>, InM<'a'>>;
@@ -400,16 +396,17 @@ struct Bitrev8 {
 
 struct Movz {
   static constexpr Spec spec{.syntax = "movz $d, $a, $b",
-                             .encoding = "44a0b5d0",
+                             .encoding = "47abdB00",
                              .pipe = Pipe::kMain,
-                             .summary = "Copies $b when $a is 0."};
+                             .summary = "Copies $b when $a is 0.",
+                             .encoding_source = Source::kAssumed};
   using Operands = List<InOutM<'d'>, InM<'a'>, InM<'b'>>;
   static U32 execute(U32 d, U32 a, U32 b) { return a == 0 ? b : d; }
 };
 
 struct Movnz {
   static constexpr Spec spec{.syntax = "movnz $d, $a, $b",
-                             .encoding = "44a0b5d1",
+                             .encoding = "47abdA00",
                              .pipe = Pipe::kMain,
                              .summary = "Copies $b when $a is not 0."};
   using Operands = List<InOutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -418,7 +415,7 @@ struct Movnz {
 
 struct Roll16 {
   static constexpr Spec spec{.syntax = "roll16 $d, $a, $b",
-                             .encoding = "44a0b7d0",
+                             .encoding = "44a0b3d2",
                              .pipe = Pipe::kMain,
                              .summary = "Upper half of $a below the lower half of $b."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -427,7 +424,7 @@ struct Roll16 {
 
 struct Sort4x16lo {
   static constexpr Spec spec{.syntax = "sort4x16lo $d, $a, $b",
-                             .encoding = "44a0b7d1",
+                             .encoding = "44a0b5d3",
                              .pipe = Pipe::kMain,
                              .summary = "Lower halves."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -436,7 +433,7 @@ struct Sort4x16lo {
 
 struct Sort4x16hi {
   static constexpr Spec spec{.syntax = "sort4x16hi $d, $a, $b",
-                             .encoding = "44a0b7d2",
+                             .encoding = "44a0b5d2",
                              .pipe = Pipe::kMain,
                              .summary = "Upper halves."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -445,9 +442,10 @@ struct Sort4x16hi {
 
 struct Shuf8x8lo {
   static constexpr Spec spec{.syntax = "shuf8x8lo $d, $a, $b",
-                             .encoding = "44a0b7d3",
+                             .encoding = "44a0b5d1",
                              .pipe = Pipe::kMain,
-                             .summary = "Interleaves the lower bytes."};
+                             .summary = "Interleaves the lower bytes.",
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
   static U32 execute(U32 a, U32 b) {
     return (a & 0xffU) | (b & 0xffU) << 8 | (a & 0xff00U) << 8 | (b & 0xff00U) << 16;
@@ -456,7 +454,7 @@ struct Shuf8x8lo {
 
 struct Shuf8x8hi {
   static constexpr Spec spec{.syntax = "shuf8x8hi $d, $a, $b",
-                             .encoding = "44a0b7d4",
+                             .encoding = "44a0b5d0",
                              .pipe = Pipe::kMain,
                              .summary = "Interleaves the upper bytes."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -467,9 +465,10 @@ struct Shuf8x8hi {
 
 struct Sort8x8lo {
   static constexpr Spec spec{.syntax = "sort8x8lo $d, $a, $b",
-                             .encoding = "44a0b7d5",
+                             .encoding = "44a0b6d1",
                              .pipe = Pipe::kMain,
-                             .summary = "Even bytes."};
+                             .summary = "Even bytes.",
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
   static U32 execute(U32 a, U32 b) {
     return (a & 0xffU) | (a >> 8 & 0xff00U) | (b & 0xffU) << 16 | (b & 0xff0000U) << 8;
@@ -478,7 +477,7 @@ struct Sort8x8lo {
 
 struct Sort8x8hi {
   static constexpr Spec spec{.syntax = "sort8x8hi $d, $a, $b",
-                             .encoding = "44a0b7d6",
+                             .encoding = "44a0b6d0",
                              .pipe = Pipe::kMain,
                              .summary = "Odd bytes."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -489,7 +488,7 @@ struct Sort8x8hi {
 
 struct Roll8r {
   static constexpr Spec spec{.syntax = "roll8r $d, $a, $b",
-                             .encoding = "44a0b7d7",
+                             .encoding = "44a0b4d0",
                              .pipe = Pipe::kMain,
                              .summary = "The pair moved right by a byte."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -498,7 +497,7 @@ struct Roll8r {
 
 struct Roll8l {
   static constexpr Spec spec{.syntax = "roll8l $d, $a, $b",
-                             .encoding = "44a0b7d8",
+                             .encoding = "44a0b3d3",
                              .pipe = Pipe::kMain,
                              .summary = "The pair moved left by a byte."};
   using Operands = List<OutM<'d'>, InM<'a'>, InM<'b'>>;
@@ -509,8 +508,7 @@ struct Setzi {
   static constexpr Spec spec{.syntax = "setzi $d, i",
                              .encoding = "19diiiii",
                              .pipe = Pipe::kMain,
-                             .summary = "Sets to a 20-bit immediate.",
-                             .encoding_source = Source::kPublished};
+                             .summary = "Sets to a 20-bit immediate."};
   using Operands = List<OutM<'d'>, Imm<'i'>>;
   static U32 execute(U32 i) { return i; }
 };
@@ -519,15 +517,14 @@ struct SetziA {
   static constexpr Spec spec{.syntax = "setzi $d, i",
                              .encoding = "1Adiiiii",
                              .pipe = Pipe::kAux,
-                             .summary = "Sets to a 20-bit immediate.",
-                             .encoding_source = Source::kPublished};
+                             .summary = "Sets to a 20-bit immediate."};
   using Operands = List<OutA<'d'>, Imm<'i'>>;
   static U32 execute(U32 i) { return i; }
 };
 
 struct Atom {
   static constexpr Spec spec{.syntax = "atom $d, $a",
-                             .encoding = "45a080d0",
+                             .encoding = "5D0d00a0",
                              .pipe = Pipe::kMain,
                              .summary = "Copies an auxiliary register to a main one.",
                              .where = Where::kWorker};
@@ -537,7 +534,7 @@ struct Atom {
 
 struct Tapack {
   static constexpr Spec spec{.syntax = "tapack $d, $a, $b, $c",
-                             .encoding = "47abcd00",
+                             .encoding = "4Dacb0d1",
                              .pipe = Pipe::kMain,
                              .summary = "Packs three 21-bit addresses into a pair.",
                              .where = Where::kWorker};

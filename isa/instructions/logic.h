@@ -8,7 +8,7 @@ namespace superstep::isa {
 
 struct AndA {
   static constexpr Spec spec{.syntax = "and $d, $a, $b",
-                             .encoding = "59a0b0d0",
+                             .encoding = "58a0b6d0",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise on auxiliary registers.",
                              .where = Where::kWorker};
@@ -18,7 +18,7 @@ struct AndA {
 
 struct AndAImmediate {
   static constexpr Spec spec{.syntax = "and $d, $a, i",
-                             .encoding = "31ad0iii",
+                             .encoding = "52ad8iii",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise with an immediate.",
                              .where = Where::kWorker};
@@ -28,7 +28,7 @@ struct AndAImmediate {
 
 struct AndATailed {
   static constexpr Spec spec{.syntax = "and $d, $a, i<<20",
-                             .encoding = "31ad8iii",
+                             .encoding = "52adCiii",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise with an immediate in the upper 12 bits.",
                              .where = Where::kWorker};
@@ -41,7 +41,7 @@ struct AndATailed {
 
 struct And64 {
   static constexpr Spec spec{.syntax = "and64 $d, $a, $b",
-                             .encoding = "59a0b1d0",
+                             .encoding = "58a0b6d2",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise on register pairs.",
                              .where = Where::kWorker};
@@ -51,7 +51,7 @@ struct And64 {
 
 struct AndcA {
   static constexpr Spec spec{.syntax = "andc $d, $a, $b",
-                             .encoding = "59a0b0d1",
+                             .encoding = "58a0b6d1",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise on auxiliary registers.",
                              .where = Where::kWorker};
@@ -61,17 +61,18 @@ struct AndcA {
 
 struct AndcAImmediate {
   static constexpr Spec spec{.syntax = "andc $d, $a, i",
-                             .encoding = "31ad1iii",
+                             .encoding = "52adBiii",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise with an immediate.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d'>, InA<'a'>, Imm<'i'>>;
   static U32 execute(U32 a, U32 b) { return a & ~b; }
 };
 
 struct AndcATailed {
   static constexpr Spec spec{.syntax = "andc $d, $a, i<<20",
-                             .encoding = "31ad9iii",
+                             .encoding = "52adFiii",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise with an immediate in the upper 12 bits.",
                              .where = Where::kWorker};
@@ -84,7 +85,7 @@ struct AndcATailed {
 
 struct Andc64 {
   static constexpr Spec spec{.syntax = "andc64 $d, $a, $b",
-                             .encoding = "59a0b1d1",
+                             .encoding = "58a0b6d3",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise on register pairs.",
                              .where = Where::kWorker};
@@ -94,7 +95,7 @@ struct Andc64 {
 
 struct OrA {
   static constexpr Spec spec{.syntax = "or $d, $a, $b",
-                             .encoding = "59a0b0d2",
+                             .encoding = "58a0bEd0",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise on auxiliary registers.",
                              .where = Where::kWorker};
@@ -104,7 +105,7 @@ struct OrA {
 
 struct OrAImmediate {
   static constexpr Spec spec{.syntax = "or $d, $a, i",
-                             .encoding = "31ad2iii",
+                             .encoding = "52ad9iii",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise with an immediate.",
                              .where = Where::kWorker};
@@ -114,7 +115,7 @@ struct OrAImmediate {
 
 struct OrATailed {
   static constexpr Spec spec{.syntax = "or $d, $a, i<<20",
-                             .encoding = "31adAiii",
+                             .encoding = "52adDiii",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise with an immediate in the upper 12 bits.",
                              .where = Where::kWorker};
@@ -127,7 +128,7 @@ struct OrATailed {
 
 struct Or64 {
   static constexpr Spec spec{.syntax = "or64 $d, $a, $b",
-                             .encoding = "59a0b1d2",
+                             .encoding = "58a0bEd1",
                              .pipe = Pipe::kAux,
                              .summary = "Bitwise on register pairs.",
                              .where = Where::kWorker};
@@ -137,7 +138,7 @@ struct Or64 {
 
 struct NotA {
   static constexpr Spec spec{.syntax = "not $d, $a",
-                             .encoding = "59a002d0",
+                             .encoding = "52a078d0",
                              .pipe = Pipe::kAux,
                              .summary = "Complement.",
                              .where = Where::kWorker};
@@ -147,7 +148,7 @@ struct NotA {
 
 struct Not64 {
   static constexpr Spec spec{.syntax = "not64 $d, $a",
-                             .encoding = "59a002d1",
+                             .encoding = "52a079d0",
                              .pipe = Pipe::kAux,
                              .summary = "Complement of a pair.",
                              .where = Where::kWorker};
@@ -157,7 +158,7 @@ struct Not64 {
 
 struct Roll16A {
   static constexpr Spec spec{.syntax = "roll16 $d, $a, $b",
-                             .encoding = "59a0b3d0",
+                             .encoding = "58a0b6d4",
                              .pipe = Pipe::kAux,
                              .summary = "Permutes halves.",
                              .where = Where::kWorker};
@@ -167,7 +168,7 @@ struct Roll16A {
 
 struct Sort4x16loA {
   static constexpr Spec spec{.syntax = "sort4x16lo $d, $a, $b",
-                             .encoding = "59a0b3d1",
+                             .encoding = "58a0b6dC",
                              .pipe = Pipe::kAux,
                              .summary = "Permutes halves.",
                              .where = Where::kWorker};
@@ -177,17 +178,18 @@ struct Sort4x16loA {
 
 struct Sort4x16hiA {
   static constexpr Spec spec{.syntax = "sort4x16hi $d, $a, $b",
-                             .encoding = "59a0b3d2",
+                             .encoding = "58a0b6d8",
                              .pipe = Pipe::kAux,
                              .summary = "Permutes halves.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d'>, InA<'a'>, InA<'b'>>;
   static U32 execute(U32 a, U32 b) { return a >> 16 | (b & 0xffff0000U); }
 };
 
 struct Roll32 {
   static constexpr Spec spec{.syntax = "roll32 $d, $a, $b",
-                             .encoding = "59a0b4d0",
+                             .encoding = "58a0b6d7",
                              .pipe = Pipe::kAux,
                              .summary = "Permutes words.",
                              .where = Where::kWorker};
@@ -197,7 +199,7 @@ struct Roll32 {
 
 struct Sort4x32lo {
   static constexpr Spec spec{.syntax = "sort4x32lo $d, $a, $b",
-                             .encoding = "59a0b4d1",
+                             .encoding = "58a0b6dF",
                              .pipe = Pipe::kAux,
                              .summary = "Permutes words.",
                              .where = Where::kWorker};
@@ -207,7 +209,7 @@ struct Sort4x32lo {
 
 struct Sort4x32hi {
   static constexpr Spec spec{.syntax = "sort4x32hi $d, $a, $b",
-                             .encoding = "59a0b4d2",
+                             .encoding = "58a0b6dB",
                              .pipe = Pipe::kAux,
                              .summary = "Permutes words.",
                              .where = Where::kWorker};

@@ -39,9 +39,10 @@ struct PackedAddresses {
 
 struct Ld32 {
   static constexpr Spec spec{.syntax = "ld32 $d, $b, $o, i",
-                             .encoding = "00bioidi",
+                             .encoding = "01bdoiii",
                              .pipe = Pipe::kMain,
-                             .summary = "Loads a word."};
+                             .summary = "Loads a word.",
+                             .encoding_source = Source::kMeasured};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, Imm<'i'>>;
   template <class Env>
   static U32 execute(Env& env, U32 base, U32 delta, U32 i) {
@@ -51,9 +52,10 @@ struct Ld32 {
 
 struct Ld32Register {
   static constexpr Spec spec{.syntax = "ld32 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d0",
+                             .encoding = "4Dbro0d9",
                              .pipe = Pipe::kMain,
-                             .summary = "Loads a word."};
+                             .summary = "Loads a word.",
+                             .encoding_source = Source::kAssumed};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, InM<'r'>>;
   template <class Env>
   static U32 execute(Env& env, U32 base, U32 delta, U32 i) {
@@ -63,9 +65,10 @@ struct Ld32Register {
 
 struct Ld32Step {
   static constexpr Spec spec{.syntax = "ld32step $d, $b, $o+=, i",
-                             .encoding = "0Cbod0ii",
+                             .encoding = "1Cbdo1ii",
                              .pipe = Pipe::kMain,
-                             .summary = "Loads a word, then steps the delta."};
+                             .summary = "Loads a word, then steps the delta.",
+                             .encoding_source = Source::kAssumed};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, SignedImm<'i'>>;
   template <class Env>
   static std::tuple<U32, U32> execute(Env& env, U32 base, U32 delta, std::int32_t i) {
@@ -75,9 +78,10 @@ struct Ld32Step {
 
 struct Ld32StepRegister {
   static constexpr Spec spec{.syntax = "ld32step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr00",
+                             .encoding = "47bro1d0",
                              .pipe = Pipe::kMain,
-                             .summary = "Loads a word, then steps the delta."};
+                             .summary = "Loads a word, then steps the delta.",
+                             .encoding_source = Source::kAssumed};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, InM<'r'>>;
   template <class Env>
   static std::tuple<U32, U32> execute(Env& env, U32 base, U32 delta, U32 r) {
@@ -87,10 +91,11 @@ struct Ld32StepRegister {
 
 struct Ld32A {
   static constexpr Spec spec{.syntax = "ld32 $d, $b, $o, i",
-                             .encoding = "01bioidi",
+                             .encoding = "03bdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a word.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kAssumed};
   using Operands = List<OutA<'d'>, InM<'b'>, InM<'o'>, Imm<'i'>>;
   template <class Env>
   static U32 execute(Env& env, U32 base, U32 delta, U32 i) {
@@ -100,10 +105,11 @@ struct Ld32A {
 
 struct Ld32ARegister {
   static constexpr Spec spec{.syntax = "ld32 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d1",
+                             .encoding = "4Dbro0dD",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a word.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kAssumed};
   using Operands = List<OutA<'d'>, InM<'b'>, InM<'o'>, InM<'r'>>;
   template <class Env>
   static U32 execute(Env& env, U32 base, U32 delta, U32 i) {
@@ -113,10 +119,11 @@ struct Ld32ARegister {
 
 struct Ld32AStep {
   static constexpr Spec spec{.syntax = "ld32step $d, $b, $o+=, i",
-                             .encoding = "0Cbod1ii",
+                             .encoding = "1Ebdo1ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a word, then steps the delta.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kAssumed};
   using Operands = List<OutA<'d'>, InM<'b'>, InOutM<'o'>, SignedImm<'i'>>;
   template <class Env>
   static std::tuple<U32, U32> execute(Env& env, U32 base, U32 delta, std::int32_t i) {
@@ -126,10 +133,11 @@ struct Ld32AStep {
 
 struct Ld32AStepRegister {
   static constexpr Spec spec{.syntax = "ld32step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr10",
+                             .encoding = "47bro1d1",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a word, then steps the delta.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .encoding_source = Source::kAssumed};
   using Operands = List<OutA<'d'>, InM<'b'>, InOutM<'o'>, InM<'r'>>;
   template <class Env>
   static std::tuple<U32, U32> execute(Env& env, U32 base, U32 delta, U32 r) {
@@ -139,7 +147,7 @@ struct Ld32AStepRegister {
 
 struct Ld64 {
   static constexpr Spec spec{.syntax = "ld64 $d, $b, $o, i",
-                             .encoding = "02bioidi",
+                             .encoding = "09bdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads 64 bits.",
                              .where = Where::kWorker};
@@ -152,7 +160,7 @@ struct Ld64 {
 
 struct Ld64Register {
   static constexpr Spec spec{.syntax = "ld64 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d2",
+                             .encoding = "4Dbro8d1",
                              .pipe = Pipe::kMain,
                              .summary = "Loads 64 bits.",
                              .where = Where::kWorker};
@@ -165,7 +173,7 @@ struct Ld64Register {
 
 struct Ld64Step {
   static constexpr Spec spec{.syntax = "ld64step $d, $b, $o+=, i",
-                             .encoding = "0Cbod2ii",
+                             .encoding = "1Ebdo2ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads 64 bits, then steps the delta.",
                              .where = Where::kWorker};
@@ -178,7 +186,7 @@ struct Ld64Step {
 
 struct Ld64StepRegister {
   static constexpr Spec spec{.syntax = "ld64step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr20",
+                             .encoding = "47bro2d1",
                              .pipe = Pipe::kMain,
                              .summary = "Loads 64 bits, then steps the delta.",
                              .where = Where::kWorker};
@@ -191,7 +199,7 @@ struct Ld64StepRegister {
 
 struct Ld128 {
   static constexpr Spec spec{.syntax = "ld128 $d, $b, $o, i",
-                             .encoding = "03bioidi",
+                             .encoding = "0Bbdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads 128 bits from interleaved memory.",
                              .where = Where::kWorker};
@@ -204,7 +212,7 @@ struct Ld128 {
 
 struct Ld128Register {
   static constexpr Spec spec{.syntax = "ld128 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d3",
+                             .encoding = "4Dbro8d5",
                              .pipe = Pipe::kMain,
                              .summary = "Loads 128 bits from interleaved memory.",
                              .where = Where::kWorker};
@@ -218,7 +226,7 @@ struct Ld128Register {
 struct Ld128Step {
   static constexpr Spec spec{
       .syntax = "ld128step $d, $b, $o+=, i",
-      .encoding = "0Cbod3ii",
+      .encoding = "1EbdoAii",
       .pipe = Pipe::kMain,
       .summary = "Loads 128 bits from interleaved memory, then steps the delta.",
       .where = Where::kWorker};
@@ -232,7 +240,7 @@ struct Ld128Step {
 struct Ld128StepRegister {
   static constexpr Spec spec{
       .syntax = "ld128step $d, $b, $o+=, $r",
-      .encoding = "0Dbodr30",
+      .encoding = "47bro2d3",
       .pipe = Pipe::kMain,
       .summary = "Loads 128 bits from interleaved memory, then steps the delta.",
       .where = Where::kWorker};
@@ -245,7 +253,7 @@ struct Ld128StepRegister {
 
 struct Ldz8 {
   static constexpr Spec spec{.syntax = "ldz8 $d, $b, $o, i",
-                             .encoding = "04bioidi",
+                             .encoding = "07bdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, zero-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, Imm<'i'>>;
@@ -257,7 +265,7 @@ struct Ldz8 {
 
 struct Ldz8Register {
   static constexpr Spec spec{.syntax = "ldz8 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d4",
+                             .encoding = "4Dbro1d5",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, zero-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, InM<'r'>>;
@@ -269,7 +277,7 @@ struct Ldz8Register {
 
 struct Ldz8Step {
   static constexpr Spec spec{.syntax = "ldz8step $d, $b, $o+=, i",
-                             .encoding = "0Cbod4ii",
+                             .encoding = "1Cbdo7ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, zero-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, SignedImm<'i'>>;
@@ -281,7 +289,7 @@ struct Ldz8Step {
 
 struct Ldz8StepRegister {
   static constexpr Spec spec{.syntax = "ldz8step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr40",
+                             .encoding = "47bro7d0",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, zero-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, InM<'r'>>;
@@ -293,7 +301,7 @@ struct Ldz8StepRegister {
 
 struct Lds8 {
   static constexpr Spec spec{.syntax = "lds8 $d, $b, $o, i",
-                             .encoding = "05bioidi",
+                             .encoding = "05bdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, sign-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, Imm<'i'>>;
@@ -305,7 +313,7 @@ struct Lds8 {
 
 struct Lds8Register {
   static constexpr Spec spec{.syntax = "lds8 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d5",
+                             .encoding = "4Dbro1d1",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, sign-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, InM<'r'>>;
@@ -317,7 +325,7 @@ struct Lds8Register {
 
 struct Lds8Step {
   static constexpr Spec spec{.syntax = "lds8step $d, $b, $o+=, i",
-                             .encoding = "0Cbod5ii",
+                             .encoding = "1Cbdo5ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, sign-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, SignedImm<'i'>>;
@@ -330,7 +338,7 @@ struct Lds8Step {
 
 struct Lds8StepRegister {
   static constexpr Spec spec{.syntax = "lds8step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr50",
+                             .encoding = "47bro5d0",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a byte, sign-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, InM<'r'>>;
@@ -342,7 +350,7 @@ struct Lds8StepRegister {
 
 struct Ldz16 {
   static constexpr Spec spec{.syntax = "ldz16 $d, $b, $o, i",
-                             .encoding = "06bioidi",
+                             .encoding = "06bdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, zero-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, Imm<'i'>>;
@@ -354,7 +362,7 @@ struct Ldz16 {
 
 struct Ldz16Register {
   static constexpr Spec spec{.syntax = "ldz16 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d6",
+                             .encoding = "4Dbro1d4",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, zero-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, InM<'r'>>;
@@ -366,7 +374,7 @@ struct Ldz16Register {
 
 struct Ldz16Step {
   static constexpr Spec spec{.syntax = "ldz16step $d, $b, $o+=, i",
-                             .encoding = "0Cbod6ii",
+                             .encoding = "1Cbdo6ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, zero-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, SignedImm<'i'>>;
@@ -378,7 +386,7 @@ struct Ldz16Step {
 
 struct Ldz16StepRegister {
   static constexpr Spec spec{.syntax = "ldz16step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr60",
+                             .encoding = "47bro6d0",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, zero-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, InM<'r'>>;
@@ -390,7 +398,7 @@ struct Ldz16StepRegister {
 
 struct Lds16 {
   static constexpr Spec spec{.syntax = "lds16 $d, $b, $o, i",
-                             .encoding = "07bioidi",
+                             .encoding = "04bdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, sign-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, Imm<'i'>>;
@@ -402,7 +410,7 @@ struct Lds16 {
 
 struct Lds16Register {
   static constexpr Spec spec{.syntax = "lds16 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d7",
+                             .encoding = "4Dbro1d0",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, sign-extended."};
   using Operands = List<OutM<'d'>, InM<'b'>, InM<'o'>, InM<'r'>>;
@@ -414,7 +422,7 @@ struct Lds16Register {
 
 struct Lds16Step {
   static constexpr Spec spec{.syntax = "lds16step $d, $b, $o+=, i",
-                             .encoding = "0Cbod7ii",
+                             .encoding = "1Cbdo4ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, sign-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, SignedImm<'i'>>;
@@ -427,7 +435,7 @@ struct Lds16Step {
 
 struct Lds16StepRegister {
   static constexpr Spec spec{.syntax = "lds16step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr70",
+                             .encoding = "47bro4d0",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word, sign-extended, then steps the delta."};
   using Operands = List<OutM<'d'>, InM<'b'>, InOutM<'o'>, InM<'r'>>;
@@ -439,7 +447,7 @@ struct Lds16StepRegister {
 
 struct Ldb16 {
   static constexpr Spec spec{.syntax = "ldb16 $d, $b, $o, i",
-                             .encoding = "08bioidi",
+                             .encoding = "0Ebdoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word into both halves.",
                              .where = Where::kWorker};
@@ -452,7 +460,7 @@ struct Ldb16 {
 
 struct Ldb16Register {
   static constexpr Spec spec{.syntax = "ldb16 $d, $b, $o, $r",
-                             .encoding = "4Dbro0d8",
+                             .encoding = "4Dbro9d4",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word into both halves.",
                              .where = Where::kWorker};
@@ -465,7 +473,7 @@ struct Ldb16Register {
 
 struct Ldb16Step {
   static constexpr Spec spec{.syntax = "ldb16step $d, $b, $o+=, i",
-                             .encoding = "0Cbod8ii",
+                             .encoding = "1Ebdo6ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word into both halves, then steps the delta.",
                              .where = Where::kWorker};
@@ -479,7 +487,7 @@ struct Ldb16Step {
 
 struct Ldb16StepRegister {
   static constexpr Spec spec{.syntax = "ldb16step $d, $b, $o+=, $r",
-                             .encoding = "0Dbodr80",
+                             .encoding = "47bro6d1",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a half word into both halves, then steps the delta.",
                              .where = Where::kWorker};
@@ -492,7 +500,7 @@ struct Ldb16StepRegister {
 
 struct St32 {
   static constexpr Spec spec{.syntax = "st32 $s, $b, $o, i",
-                             .encoding = "09bioisi",
+                             .encoding = "4Fbsoiii",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word."};
   using Operands = List<InM<'s'>, InM<'b'>, InM<'o'>, Imm<'i'>>;
@@ -504,7 +512,7 @@ struct St32 {
 
 struct St32Step {
   static constexpr Spec spec{.syntax = "st32step $s, $b, $o+=, i",
-                             .encoding = "0Cbos9ii",
+                             .encoding = "4Ebso0ii",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word, then steps the delta."};
   using Operands = List<InM<'s'>, InM<'b'>, InOutM<'o'>, SignedImm<'i'>>;
@@ -517,7 +525,7 @@ struct St32Step {
 
 struct St32A {
   static constexpr Spec spec{.syntax = "st32 $s, $b, $o, i",
-                             .encoding = "0Abioisi",
+                             .encoding = "5Ebioisi",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word.",
                              .where = Where::kWorker};
@@ -530,7 +538,7 @@ struct St32A {
 
 struct St32ARegister {
   static constexpr Spec spec{.syntax = "st32 $s, $b, $o, $r",
-                             .encoding = "4Dbro0sA",
+                             .encoding = "54bro0s0",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word.",
                              .where = Where::kWorker};
@@ -543,7 +551,7 @@ struct St32ARegister {
 
 struct St32AStep {
   static constexpr Spec spec{.syntax = "st32step $s, $b, $o+=, i",
-                             .encoding = "0CbosAii",
+                             .encoding = "5Cbio0si",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word, then steps the delta.",
                              .where = Where::kWorker};
@@ -557,7 +565,7 @@ struct St32AStep {
 
 struct St32AStepRegister {
   static constexpr Spec spec{.syntax = "st32step $s, $b, $o+=, $r",
-                             .encoding = "0DbosrA0",
+                             .encoding = "55bro0s0",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word, then steps the delta.",
                              .where = Where::kWorker};
@@ -574,8 +582,7 @@ struct St64 {
                              .encoding = "5Fbioisi",
                              .pipe = Pipe::kMain,
                              .summary = "Stores 64 bits.",
-                             .where = Where::kWorker,
-                             .encoding_source = Source::kPublished};
+                             .where = Where::kWorker};
   using Operands = List<InA<'s', U64>, InM<'b'>, InM<'o'>, Imm<'i'>>;
   template <class Env>
   static void execute(Env& env, U64 value, U32 base, U32 delta, U32 i) {
@@ -585,7 +592,7 @@ struct St64 {
 
 struct St64Register {
   static constexpr Spec spec{.syntax = "st64 $s, $b, $o, $r",
-                             .encoding = "4Dbro0sB",
+                             .encoding = "54bro1s0",
                              .pipe = Pipe::kMain,
                              .summary = "Stores 64 bits.",
                              .where = Where::kWorker};
@@ -598,7 +605,7 @@ struct St64Register {
 
 struct St64Step {
   static constexpr Spec spec{.syntax = "st64step $s, $b, $o+=, i",
-                             .encoding = "0CbosBii",
+                             .encoding = "5Cbio1si",
                              .pipe = Pipe::kMain,
                              .summary = "Stores 64 bits, then steps the delta.",
                              .where = Where::kWorker};
@@ -612,7 +619,7 @@ struct St64Step {
 
 struct St64StepRegister {
   static constexpr Spec spec{.syntax = "st64step $s, $b, $o+=, $r",
-                             .encoding = "0DbosrB0",
+                             .encoding = "55bro1s0",
                              .pipe = Pipe::kMain,
                              .summary = "Stores 64 bits, then steps the delta.",
                              .where = Where::kWorker};
@@ -626,7 +633,7 @@ struct St64StepRegister {
 
 struct Stm32 {
   static constexpr Spec spec{.syntax = "stm32 $s, $b, $r",
-                             .encoding = "4Dbr00sC",
+                             .encoding = "4Cbsr000",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word."};
   using Operands = List<InM<'s'>, InM<'b'>, InM<'r'>>;
@@ -637,8 +644,8 @@ struct Stm32 {
 };
 
 struct Stm32Step {
-  static constexpr Spec spec{.syntax = "stm32step $s, $b+=, $r",
-                             .encoding = "0Db0srC0",
+  static constexpr Spec spec{.syntax = "stm32step $s, $b, $r",
+                             .encoding = "47rsb900",
                              .pipe = Pipe::kMain,
                              .summary = "Stores a word, then steps the base."};
   using Operands = List<InM<'s'>, InOutM<'b'>, InM<'r'>>;

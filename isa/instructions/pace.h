@@ -9,7 +9,7 @@ namespace superstep::isa {
 
 struct Ld2x64pace {
   static constexpr Spec spec{.syntax = "ld2x64pace $d, $e, $p+=, $s, i",
-                             .encoding = "46psde0i",
+                             .encoding = "46sdp0ei",
                              .pipe = Pipe::kMain,
                              .summary = "Two 64-bit loads, each stepping its own address.",
                              .where = Where::kWorker};
@@ -26,7 +26,7 @@ struct Ld2x64pace {
 struct Ldst64pace {
   static constexpr Spec spec{
       .syntax = "ldst64pace $d, $e, $p+=, $s, i",
-      .encoding = "46psde1i",
+      .encoding = "56sdp1ei",
       .pipe = Pipe::kMain,
       .summary = "A 64-bit load and a 64-bit store, each stepping its own address.",
       .where = Where::kWorker};
@@ -46,7 +46,7 @@ struct Ldst64pace {
 struct St64pace {
   static constexpr Spec spec{
       .syntax = "st64pace $e, $p+=, $s, i",
-      .encoding = "46pse02i",
+      .encoding = "5Cs0p2ei",
       .pipe = Pipe::kMain,
       .summary = "A 64-bit store to the third packed address, then steps it.",
       .where = Where::kWorker};
@@ -63,7 +63,7 @@ struct St64pace {
 struct Ld2xst64pace {
   static constexpr Spec spec{
       .syntax = "ld2xst64pace $d, $e, $p+=, $s, i",
-      .encoding = "56psde[00ii]i",
+      .encoding = "56sdp[10ii]ei",
       .pipe = Pipe::kMain,
       .summary = "Two 64-bit loads and a 64-bit store, each stepping its own address.",
       .where = Where::kWorker};

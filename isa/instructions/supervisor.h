@@ -6,7 +6,7 @@ namespace superstep::isa {
 
 struct Get {
   static constexpr Spec spec{.syntax = "get $d, i",
-                             .encoding = "43d090ii",
+                             .encoding = "410d00ii",
                              .pipe = Pipe::kMain,
                              .summary = "Reads a control or status register.",
                              .control = Control::kSystem};
@@ -22,8 +22,7 @@ struct Put {
                              .encoding = "43a080ii",
                              .pipe = Pipe::kMain,
                              .summary = "Writes a control or status register.",
-                             .control = Control::kSystem,
-                             .encoding_source = Source::kMeasured};
+                             .control = Control::kSystem};
   using Operands = List<Imm<'i'>, InM<'a'>>;
   template <class Env>
   static void execute(Env& env, U32 csr, U32 a) {
@@ -33,7 +32,7 @@ struct Put {
 
 struct Uget {
   static constexpr Spec spec{.syntax = "uget $d, i",
-                             .encoding = "5Ed00[0000]ii",
+                             .encoding = "510d08ii",
                              .pipe = Pipe::kAux,
                              .summary = "Reads an upper control or status register.",
                              .control = Control::kSystem,
@@ -47,7 +46,7 @@ struct Uget {
 
 struct Uput {
   static constexpr Spec spec{.syntax = "uput i, $a",
-                             .encoding = "5Ea010ii",
+                             .encoding = "51a080ii",
                              .pipe = Pipe::kAux,
                              .summary = "Writes an upper control or status register.",
                              .control = Control::kSystem,
@@ -77,7 +76,7 @@ struct Runall {
 struct Run {
   static constexpr Spec spec{
       .syntax = "run $a, $b, i",
-      .encoding = "17abiiii",
+      .encoding = "14aibiii",
       .pipe = Pipe::kMain,
       .summary = "Starts the first idle worker at $a with vertex state at region 0 + $b + 4 i.",
       .control = Control::kSystem,
@@ -121,7 +120,7 @@ struct Sans {
 
 struct Ld64putcs {
   static constexpr Spec spec{.syntax = "ld64putcs i",
-                             .encoding = "420000ii",
+                             .encoding = "4100C0ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads a common weight from $CCCSLOAD, which steps.",
                              .control = Control::kSystem,
@@ -136,7 +135,7 @@ struct Ld64putcs {
 
 struct Ld128putcs {
   static constexpr Spec spec{.syntax = "ld128putcs i",
-                             .encoding = "420001ii",
+                             .encoding = "4100D0ii",
                              .pipe = Pipe::kMain,
                              .summary = "Loads two common weights from $CCCSLOAD, which steps.",
                              .control = Control::kSystem,

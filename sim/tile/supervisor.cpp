@@ -41,7 +41,7 @@ void write_outputs(SupervisorContext& context, std::uint32_t word, std::uint64_t
   scatter(typename R::Operands{}, outputs,
           [&]<class Operand, std::size_t kOrdinal>(const auto& value) {
             const std::uint32_t number = isa::raw_of<R, Operand>(word);
-            if (number == isa::kZero) return;
+            if (number >= isa::kReadOnly) return;
             context.registers[number] = value;
             context.ready[number] = ready;
           });
@@ -106,19 +106,19 @@ struct Candidate {
   Supervisor::Run run;
 };
 
-/// Candidates by bits 30 to 24. A supervisor reads each word as it executes it: its program runs
+/// Candidates by `isa::bucket_of`. A supervisor reads each word as it executes it: its program runs
 /// once a superstep, so that words kept decoded would cost more than they save.
-std::array<std::vector<Candidate>, 128> build_candidates() {
+std::array<std::vector<Candidate>, isa::kBuckets> build_candidates() {
   constexpr auto kHandlers = handlers(isa::Isa{});
   constexpr std::uint32_t kCoIssue = 0x80000000U;
-  std::array<std::vector<Candidate>, 128> candidates;
+  std::array<std::vector<Candidate>, isa::kBuckets> candidates;
   for (const isa::InstructionInfo& info : isa::instruction_table()) {
     if (kHandlers[info.number] == nullptr) continue;
     const isa::Pattern pattern = info.pattern;
-    for (std::uint32_t top = 0; top < candidates.size(); ++top) {
-      const std::uint32_t word = top << 24;
-      if (((word ^ pattern.value) & pattern.mask & 0x7f000000U) != 0) continue;
-      candidates[top].push_back({pattern.mask | kCoIssue, pattern.value, kHandlers[info.number]});
+    for (std::uint32_t bucket = 0; bucket < candidates.size(); ++bucket) {
+      if (!isa::may_hold(bucket, pattern)) continue;
+      candidates[bucket].push_back(
+          {pattern.mask | kCoIssue, pattern.value, kHandlers[info.number]});
     }
   }
   return candidates;
@@ -126,8 +126,8 @@ std::array<std::vector<Candidate>, 128> build_candidates() {
 
 /// Null when a supervisor cannot execute the word.
 Supervisor::Run find_handler(std::uint32_t word) {
-  static const std::array<std::vector<Candidate>, 128> candidates = build_candidates();
-  for (const Candidate& candidate : candidates[word >> 24 & 127U]) {
+  static const auto candidates = build_candidates();
+  for (const Candidate& candidate : candidates[isa::bucket_of(word)]) {
     if ((word & candidate.mask) == candidate.value) return candidate.run;
   }
   return nullptr;

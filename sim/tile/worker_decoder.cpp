@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isa/assembler.h"
+#include "isa/registers.h"
 #include "sim/tile/worker_handlers.h"
 
 namespace superstep {
@@ -25,6 +26,7 @@ const WorkerStep* run_fault(WorkerContext& context, const WorkerStep* step) {
 
 std::uint8_t place_of_register(const OperandInfo& operand, std::uint32_t number, bool writes) {
   if (number + operand.count == 16) return writes ? kSinkRegisters : kZeroRegisters;
+  if (writes && operand.file == isa::File::kMain && number == isa::kReadOnly) return kSinkRegisters;
   const std::uint32_t first = operand.file == isa::File::kMain ? 0 : kAuxRegisters;
   return static_cast<std::uint8_t>(first + number);
 }
@@ -48,7 +50,7 @@ std::uint32_t slots_of(const InstructionInfo& info, const MachineConfig& machine
   return slots == nullptr ? 1 : machine.costs.*slots;
 }
 
-/// Whether an instruction only writes zero registers, like `nop` and `fnop`.
+/// Whether an instruction writes no register that can be read, like `nop` and `fnop`.
 bool has_no_effect(const InstructionInfo& info, const std::array<std::uint8_t, 6>& places) {
   if (!worker_handlers()[info.number].pure) return false;
   std::size_t slot = 0;
@@ -209,7 +211,8 @@ void WorkerDecoder::place_registers(const InstructionInfo& info, std::uint32_t w
     if (!operand.is_register) continue;
     const std::uint32_t number = operand.field.extract(word);
     if (operand.role != Role::kOut) places[slot++] = place_of_register(operand, number, false);
-    if (operand.role != Role::kIn) places[slot++] = place_of_register(operand, number, true);
+    if (operand.role == Role::kIn) continue;
+    places[slot++] = isa::is_fnop(word) ? kSinkRegisters : place_of_register(operand, number, true);
   }
 }
 

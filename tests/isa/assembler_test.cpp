@@ -24,8 +24,11 @@ std::vector<std::string> errors(const std::string& text) {
 }
 
 TEST(Assembler, TakesAliasesForTheInstructionsTheyStandFor) {
-  EXPECT_EQ(words("nop"), words("setzi $m15, 0"));
-  EXPECT_EQ(words("fnop"), words("setzi $a15, 0"));
+  EXPECT_EQ(words("nop"), words("setzi $m14, 0"));
+  EXPECT_EQ(words("fnop"), words("setzi $a13, 0"));
+  EXPECT_EQ(words("zero $a1"), words("or $a1, $a15, $a15"));
+  EXPECT_EQ(words("zero $a2:3"), words("or64 $a2:3, $azeros, $azeros"));
+  EXPECT_EQ(words("get $a1, $FP_STS"), words("uget $a1, 0"));
   EXPECT_EQ(words("mov $m1, $m2"), words("or $m1, $m2, 0"));
   EXPECT_EQ(words("mov $a1, $a2"), words("or $a1, $a2, 0"));
   EXPECT_EQ(words("mov $a2:3, $a4:5"), words("or64 $a2:3, $a4:5, $azeros"));
@@ -56,7 +59,7 @@ TEST(Assembler, EvaluatesExpressionsAndLabelDifferences) {
 
 TEST(Assembler, ReadsCommentsDirectivesAndRegisterNames) {
   EXPECT_EQ(words("# a\n// b\n/* c\n d */ .align 8\n nop // e\n .align 8\n .int 1, 0xff"),
-            (std::vector<std::uint32_t>{0x19f00000, 0x19f00000, 1, 0xff}));
+            (std::vector<std::uint32_t>{0x19e00000, 0x19e00000, 1, 0xff}));
   EXPECT_EQ(words("get $m0, $WSR"), words("get $m0, 1"));
   EXPECT_EQ(words("put $CCCSLOAD, $m0"), words("put 80, $m0"));
   EXPECT_EQ(words("uput $FP_CLR, $a0"), words("uput 1, $a0"));

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "isa/assembler.h"
 #include "isa/table.h"
+#include "tests/isa/published_words.h"
 
 namespace superstep {
 namespace {
@@ -26,6 +29,44 @@ TEST(Encoding, GivesThePublishedWords) {
   EXPECT_EQ(word_of("sync 3"), 0x41800003U);
   EXPECT_EQ(word_of("sans 1"), 0x40c00001U);
   EXPECT_EQ(word_of("put 0xa0, $m4"), 0x434080a0U);
+}
+
+/// Whether the toolchain takes another form for the text of this word: the signed one of two 16-bit
+/// immediates, the lower one of two 12-bit ones.
+bool is_second_choice(std::uint32_t word) {
+  static const std::set<std::string_view> kTwoForms = {"add", "cmpeq", "max", "min", "sub"};
+  const isa::InstructionInfo& info = *isa::find_instruction(word);
+  if (info.spec.syntax.ends_with("i<<20")) return info.operands[2].decode(word) == 0;
+  if (!kTwoForms.contains(info.mnemonic)) return false;
+  const isa::OperandInfo& last = info.operands[info.mnemonic == "sub" ? 1 : 2];
+  return !last.is_register && !last.is_signed && last.decode(word) < 0x8000;
+}
+
+TEST(Encoding, WritesThePublishedWordsAsTheToolchainDoes) {
+  for (const auto& [word, text] : testing::published_words()) {
+    EXPECT_EQ(disassemble(word, 0), text) << std::hex << word;
+  }
+}
+
+TEST(Encoding, ReadsThePublishedTexts) {
+  for (const auto& [word, text] : testing::published_words()) {
+    const bool repeats = isa::find_instruction(word)->spec.control == isa::Control::kRepeat;
+    if (repeats || is_second_choice(word)) continue;
+    EXPECT_EQ(word_of(text), word) << text;
+  }
+}
+
+// Of every form that is called published the sample has a word.
+TEST(Encoding, HasAWordOfEveryPublishedForm) {
+  std::set<std::size_t> seen;
+  for (const auto& [word, text] : testing::published_words()) {
+    const isa::InstructionInfo* info = isa::find_instruction(word);
+    if (info != nullptr) seen.insert(info->number);
+  }
+  for (const isa::InstructionInfo& info : isa::instruction_table()) {
+    if (info.spec.encoding_source != isa::Source::kPublished) continue;
+    EXPECT_TRUE(seen.contains(info.number)) << info.spec.syntax << " " << info.spec.encoding;
+  }
 }
 
 TEST(Encoding, MarksBothHalvesOfABundle) {

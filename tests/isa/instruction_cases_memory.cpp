@@ -85,7 +85,7 @@ void add_stores(std::vector<InstructionCase>& cases) {
   add("st64step $a0:1, $m1, $m2+=, 1", "a0=5,6", "[0x60000]=5,6 m2=8");
   add("st64step $a0:1, $m1, $m2+=, $m3", "a0=5,6 m2=8 m3=-1", "[0x60008]=5,6 m2=0");
   add("stm32 $m0, $m1, $m3", "m0=5 m3=2", "[0x60008]=5");
-  add("stm32step $m0, $m1+=, $m3", "m0=5 m3=-2", "[0x60000]=5 m1=0x5fff8");
+  add("stm32step $m0, $m1, $m3", "m0=5 m3=-2", "[0x60000]=5 m1=0x5fff8");
   // The value stored is that before the step.
   add("st32step $m2, $m1, $m2+=, 1", "m2=4", "[0x60004]=4 m2=8");
 }
