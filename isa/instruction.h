@@ -57,6 +57,33 @@ struct Spec {
       1;  ///< 2: an 8-byte aligned instruction whose second word is data, `env.inline_word()`
 };
 
+/// The spec of a plain instruction of the main pipe that every context has.
+constexpr Spec main_spec(std::string_view syntax, std::string_view encoding,
+                         std::string_view summary, Source source = Source::kPublished) {
+  return {.syntax = syntax, .encoding = encoding, .summary = summary, .encoding_source = source};
+}
+
+/// The same of workers only.
+constexpr Spec worker_spec(std::string_view syntax, std::string_view encoding,
+                           std::string_view summary, Source source = Source::kPublished) {
+  return {.syntax = syntax,
+          .encoding = encoding,
+          .summary = summary,
+          .where = Where::kWorker,
+          .encoding_source = source};
+}
+
+/// The spec of a plain instruction of the auxiliary pipe, which only workers have.
+constexpr Spec aux_spec(std::string_view syntax, std::string_view encoding,
+                        std::string_view summary, Source source = Source::kPublished) {
+  return {.syntax = syntax,
+          .encoding = encoding,
+          .pipe = Pipe::kAux,
+          .summary = summary,
+          .where = Where::kWorker,
+          .encoding_source = source};
+}
+
 enum class Role : std::uint8_t { kIn, kOut, kInOut };
 enum class File : std::uint8_t { kMain, kAux };
 

@@ -1,21 +1,25 @@
 #pragma once
 
 #include "isa/instructions/amp.h"
+#include "isa/instructions/bitwise.h"
 #include "isa/instructions/control.h"
+#include "isa/instructions/delta_load.h"
 #include "isa/instructions/exchange.h"
 #include "isa/instructions/float.h"
 #include "isa/instructions/half.h"
 #include "isa/instructions/integer.h"
-#include "isa/instructions/logic.h"
-#include "isa/instructions/memory.h"
+#include "isa/instructions/memory_load.h"
+#include "isa/instructions/memory_store.h"
 #include "isa/instructions/pace.h"
+#include "isa/instructions/permute.h"
 #include "isa/instructions/supervisor.h"
 
 namespace superstep::isa {
 
 /// Every instruction. Of several with one mnemonic, the first that fits its operands is meant.
-using Isa = Joined<IntegerInstructions, MemoryInstructions, PaceInstructions, ControlInstructions,
-                   SupervisorInstructions, FloatInstructions, LogicInstructions, HalfInstructions,
-                   AmpInstructions, ExchangeInstructions>::Type;
+using Isa = Joined<IntegerInstructions, BitwiseInstructions, PermuteInstructions, LoadInstructions,
+                   StoreInstructions, DeltaLoadInstructions, PaceInstructions, ControlInstructions,
+                   SupervisorInstructions, FloatInstructions, HalfInstructions, AmpInstructions,
+                   ExchangeInstructions>::Type;
 
 }  // namespace superstep::isa

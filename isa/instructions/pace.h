@@ -3,24 +3,64 @@
 #include <tuple>
 
 #include "isa/instruction.h"
-#include "isa/instructions/memory.h"
+#include "isa/instructions/memory_access.h"
 
 namespace superstep::isa {
 
-struct Ld2x64pace {
-  static constexpr Spec spec{.syntax = "ld2x64pace $d, $e, $p+=, $s, i",
-                             .encoding = "46sdp0ei",
-                             .pipe = Pipe::kMain,
-                             .summary = "Two 64-bit loads, each stepping its own address.",
-                             .where = Where::kWorker};
-  using Operands = List<OutA<'d', U64>, OutA<'e', U64>, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
-  template <class Env>
-  static std::tuple<U64, U64, U64> execute(Env& env, U64 addresses, U32 strides, U32 i) {
-    if (env.template conflict<2>({low(addresses), high(addresses)})) return {};
-    return {env.template load<U64>(low(addresses)), env.template load<U64>(high(addresses)),
-            pair_of(low(addresses) + pace_step(i & 3, strides),
-                    high(addresses) + pace_step(i >> 2 & 3, strides))};
+/// The step in bytes that a 2-bit pace selector asks for: one atom, or one of three signed 10-bit
+/// fields of `strides` (graphcore/poplibs lib/poplin/codelets/asm/conv_partial_1x1_float_float.S,
+/// comments).
+constexpr U32 pace_step(U32 selector, U32 strides, U32 atom = 8) {
+  if (selector == 0) return atom;
+  const U32 field = strides >> ((selector - 1) * 10) & 0x3ffU;
+  return static_cast<U32>(static_cast<std::int32_t>(field << 22) >> 22) * atom;
+}
+
+/// Three 21-bit byte addresses in a register pair; the third is split over the upper bits of both
+/// (graphcore/poplibs lib/popops/codelets/asm/binaryOps1D.S).
+struct PackedAddresses {
+  U32 first, second, third;
+
+  static constexpr PackedAddresses from(U64 pair) {
+    return {low(pair) & 0x1fffffU, high(pair) & 0x1fffffU,
+            low(pair) >> 21 | (high(pair) >> 21 & 0x3ffU) << 11};
   }
+  [[nodiscard]] constexpr U64 pack() const {
+    return pair_of((first & 0x1fffffU) | third << 21, (second & 0x1fffffU) | (third >> 11 & 0x3ffU)
+                                                                                 << 21);
+  }
+};
+
+/// `$d, $e, $p+=, $s, i`: 64 bits at the lower address, `Second` at the upper one.
+template <class Second>
+struct LoadTwoPace {
+  using Operands =
+      List<OutA<'d', U64>, typename Second::Destination, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
+  template <class Env>
+  static std::tuple<U64, typename Second::Value, U64> execute(Env& env, U64 addresses, U32 strides,
+                                                              U32 i) {
+    if (env.template conflict<2>({low(addresses), high(addresses)})) return {};
+    return {env.template load<U64>(low(addresses)), Second::at(env, high(addresses)),
+            pair_of(low(addresses) + pace_step(i & 3, strides),
+                    high(addresses) + pace_step(i >> 2 & 3, strides, Second::kSize))};
+  }
+};
+
+struct Ld2x64pace : LoadTwoPace<Loaded<U64, OutA<'e', U64>>> {
+  static constexpr Spec spec = worker_spec("ld2x64pace $d, $e, $p+=, $s, i", "46sdp0ei",
+                                           "Two 64-bit loads, each stepping its own address.");
+};
+
+struct Ld64a32pace : LoadTwoPace<Loaded<U32, OutA<'e'>>> {
+  static constexpr Spec spec =
+      worker_spec("ld64a32pace $d, $e, $p+=, $s, i", "46sdp3ei",
+                  "A 64-bit and a 32-bit load, each stepping its own address.");
+};
+
+struct Ld64b16pace : LoadTwoPace<Loaded<std::uint16_t, OutA<'e'>, repeated<std::uint16_t>>> {
+  static constexpr Spec spec = worker_spec(
+      "ld64b16pace $d, $e, $p+=, $s, i", "46sdp2ei",
+      "A 64-bit load and one of a half word into both halves, each stepping its own address.");
 };
 
 struct Ldst64pace {
@@ -82,6 +122,7 @@ struct Ld2xst64pace {
   }
 };
 
-using PaceInstructions = List<Ld2x64pace, Ldst64pace, St64pace, Ld2xst64pace>;
+using PaceInstructions =
+    List<Ld2x64pace, Ld64a32pace, Ld64b16pace, Ldst64pace, St64pace, Ld2xst64pace>;
 
 }  // namespace superstep::isa

@@ -32,6 +32,8 @@ void add_loads(std::vector<InstructionCase>& cases) {
   add("ldz16 $m0, $m1, $m2, $m3", "m3=7", "m0=0x8000");
   add("lds16 $m0, $m1, $m2, 7", "", "m0=0xffff8000");
   add("lds16 $m0, $m1, $m2, $m3", "m3=0", "m0=0x7f81");
+  add("ldb8 $a0, $m1, $m2, 2", "", "a0=0xfefefefe");
+  add("ldb8 $a0, $m1, $m2, $m3", "m2=4 m3=3", "a0=0x13131313");
   add("ldb16 $a0, $m1, $m2, 1", "", "a0=0x01fe01fe");
   add("ldb16 $a0, $m1, $m2, $m3", "m2=4 m3=1", "a0=0x13121312");
   // The signed step is scaled; the address is that before the step.
@@ -52,6 +54,8 @@ void add_loads(std::vector<InstructionCase>& cases) {
   add("lds16step $m0, $m1, $m2+=, $m3", "m2=14 m3=-7", "m0=0xffff8000 m2=0");
   add("ldb16step $a0, $m1, $m2+=, 2", "m2=2", "a0=0x01fe01fe m2=6");
   add("ldb16step $a0, $m1, $m2+=, $m3", "m2=2 m3=-1", "a0=0x01fe01fe m2=0");
+  add("ldb8step $a0, $m1, $m2+=, -2", "m2=2", "a0=0xfefefefe m2=0");
+  add("ldb8step $a0, $m1, $m2+=, $m3", "m2=15 m3=3", "a0=0x80808080 m2=18");
   // An address wraps around at 32 bits; an address register alone is a delta too.
   add("ld32 $m0, $m1, $m2, 3", "m2=-8", "m0=0x13121110");
   add("ld32 $m1, $m1, $m2, 0", "", "m1=0x01fe7f81");
@@ -118,6 +122,12 @@ void add_paced(std::vector<InstructionCase>& cases) {
   cases.push_back({"ld2x64pace $a0:1, $a0:1, $m0:1+=, $m4, 0", addresses,
                    "fault=`ld2x64pace $a0:1, $a0:1, $m0:1+=, $m4, 0` has one register twice as its "
                    "destination"});
+  // The second address steps by values of its own access.
+  cases.push_back({"ld64a32pace $a0:1, $a2, $m0:1+=, $m4, 0b0100", addresses + " m4=3" + memory,
+                   "a0=1,2,5 m0=0x60008,0x6400c"});
+  cases.push_back({"ld64b16pace $a0:1, $a2, $m0:1+=, $m4, 0b0001",
+                   "m0=0x60000,0x64004 m4=3 [0x60000]=1,2,3,4 [0x64000]=5,0x00070006",
+                   "a0=1,2,0x00060006 m0=0x60018,0x64006"});
   // Packed: first 0x60000, second 0x64000, third 0x68000 (low 11 bits 0, high 10 bits 0xd0).
   const std::string packed = "m0=0x60000,0x1a064000";
   cases.push_back({"ldst64pace $a0:1, $a4:5, $m0:1+=, $m4, 0", packed + " a4=7,8" + memory,
@@ -138,6 +148,32 @@ void add_paced(std::vector<InstructionCase>& cases) {
                    "a0=1,2,5,6 [0x68000]=7,8 m0=0x04060010,0x1a063ff8"});
   cases.push_back({"ld2xst64pace $a0:3, $a4:5, $m0:1+=, $m4, 0", "m0=0x60000,0x1a068000",
                    "fault=two accesses of one instruction to the same memory element"});
+}
+
+// The pages of graphcore/ipu_assembly_support; deltas are bytes, as in graphcore/poplibs
+// lib/popsparse/codelets/asm/StaticSparseDenseElementWise_half_half.S. Data at 0x60000, deltas in
+// another memory element.
+void add_delta_loads(std::vector<InstructionCase>& cases) {
+  const auto add = [&](const std::string& assembly, const std::string& in, const std::string& out) {
+    cases.push_back({assembly,
+                     in + " m1=0x64000,0x60000 [0x60000]=0x01fe7f81,2,3,4 "
+                          "[0x64000]=0x000c0008,0x00020004",
+                     out});
+  };
+  add("ldd16a32 $a0, $m1++, $m2, $m3@", "m3=4", "a0=2 m1=0x64002 m3=8");
+  add("ldd16a32 $a0, $m1++, $m2, $m3@", "m3=0xffff000c", "a0=4 m1=0x64002 m3=8");
+  add("ldd16a64 $a0:1, $m1++, $m2, $m3@", "m3=8", "a0=3,4 m1=0x64002 m3=8");
+  add("ldd16b16 $a0, $m1++, $m2, $m3@", "m3=2", "a0=0x01fe01fe m1=0x64002 m3=8");
+  add("ldd16v2a32 $a0, $m1++, $m2, $m3@", "m3=0x0004000c", "a0=2 m1=0x64004 m3=0x000c0008");
+  add("ld64a32 $a0:3, $m1++, $m2, $m3", "m3=0x0004000c a0=7,7,7,7",
+      "a0=7,4,0x000c0008,0x00020004 m1=0x64008");
+  // One delta steps by a half word, the other by a 4-bit number of them.
+  add("ldb16b16 $a0:1, $m2, $m3++, $m5>>", "m3=0x40000002 m5=0x50000023",
+      "a0=0x01fe01fe,0x00080008 m3=0x40060004 m5=0x05000002");
+  const std::string conflict = "fault=two accesses of one instruction to the same memory element";
+  add("ldd16a32 $a0, $m1++, $m2, $m3@", "m3=0x4000", conflict);
+  add("ldd16v2a32 $a0, $m1++, $m2, $m3@", "m3=0x40000000", conflict);
+  add("ld64a32 $a0:3, $m1++, $m2, $m3", "m3=0x4000", conflict);
 }
 
 void add_faults(std::vector<InstructionCase>& cases) {
@@ -167,6 +203,7 @@ std::vector<InstructionCase> memory_cases() {
   add_wide_loads(cases);
   add_stores(cases);
   add_paced(cases);
+  add_delta_loads(cases);
   add_faults(cases);
   return cases;
 }
