@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "isa/assembler.h"
+#include "isa/assembler/text_assembler.h"
+#include "isa/registers.h"
+
+namespace superstep::isa {
+
+namespace {
+
+constexpr std::int64_t kMaxAlignment = 1 << 16;
+
+std::uint32_t nop_word() {
+  static const std::uint32_t word = encode("setzi", {kZero, 0});
+  return word;
+}
+
+std::string_view unquoted(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  text = text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
+    text = text.substr(1, text.size() - 2);
+  }
+  return text;
+}
+
+std::string_view usual_flags(std::string_view section) {
+  if (section.starts_with(".text")) return "ax";
+  if (section.starts_with(".rodata")) return "a";
+  if (section.starts_with(".data") || section.starts_with(".bss")) return "aw";
+  return "";
+}
+
+}  // namespace
+
+const std::unordered_map<std::string_view, TextAssembler::Directive>& TextAssembler::directives() {
+  using T = TextAssembler;
+  static const std::unordered_map<std::string_view, Directive> all = {
+      {".macro", &T::begin_macro},
+      {".purgem", &T::remove_macro},
+      {".exitm", &T::leave_macro},
+      {".endm", &T::misplaced},
+      {".endmacro", &T::misplaced},
+      {".rept", &T::repeat},
+      {".irp", &T::repeat_values},
+      {".irpc", &T::repeat_values},
+      {".endr", &T::misplaced},
+      {".error", &T::report_error},
+      {".err", &T::report_error},
+      {".section", &T::begin_section},
+      {".text", &T::begin_section},
+      {".data", &T::begin_section},
+      {".bss", &T::begin_section},
+      {".rodata", &T::begin_section},
+      {".pushsection", &T::push_section},
+      {".popsection", &T::pop_section},
+      {".previous", &T::previous_section},
+      {".align", &T::align},
+      {".balign", &T::align},
+      {".p2align", &T::align},
+      {".worker", &T::set_mode},
+      {".supervisor", &T::set_mode},
+      {".globl", &T::export_names},
+      {".global", &T::export_names},
+      {".weak", &T::export_names},
+      {".extern", &T::declare_names},
+      {".local", &T::declare_names},
+      {".hidden", &T::declare_names},
+      {".size", &T::set_size},
+      {".equ", &T::set_constant},
+      {".set", &T::set_constant},
+      {".byte", &T::add_integers},
+      {".half", &T::add_integers},
+      {".short", &T::add_integers},
+      {".hword", &T::add_integers},
+      {".2byte", &T::add_integers},
+      {".int", &T::add_integers},
+      {".long", &T::add_integers},
+      {".word", &T::add_integers},
+      {".4byte", &T::add_integers},
+      {".quad", &T::add_integers},
+      {".8byte", &T::add_integers},
+      {".float", &T::add_reals},
+      {".single", &T::add_reals},
+      {".double", &T::add_reals},
+      {".ascii", &T::add_strings},
+      {".asciz", &T::add_strings},
+      {".string", &T::add_strings},
+      {".zero", &T::add_space},
+      {".space", &T::add_space},
+      {".skip", &T::add_space},
+      {".fill", &T::fill},
+      {".type", &T::ignore},
+      {".file", &T::ignore},
+      {".ident", &T::ignore},
+      {".loc", &T::ignore},
+      {".warning", &T::ignore},
+      {".allow_optimizations", &T::ignore},
+  };
+  return all;
+}
+
+void TextAssembler::read_directive(const Token& directive) {
+  if (read_condition(directive)) return;
+  const auto found = directives().find(directive.text);
+  if (found != directives().end()) return (this->*found->second)(directive);
+  (void)lexer().rest();
+  if (directive.text.starts_with(".cfi_")) return;
+  std::vector<std::string> names;
+  for (const auto& [name, function] : directives()) names.emplace_back(name);
+  std::sort(names.begin(), names.end());
+  const std::string near = nearest(std::string(directive.text), names);
+  fail(directive.place, "`" + std::string(directive.text) + "` is no directive" +
+                            (near.empty() ? "" : "; did you mean `" + near + "`?"));
+}
+
+void TextAssembler::ignore(const Token&) { (void)lexer().rest(); }
+
+void TextAssembler::report_error(const Token& directive) {
+  const std::string_view text = unquoted(lexer().rest());
+  fail(directive.place, text.empty() ? "`.error`" : std::string(text));
+}
+
+void TextAssembler::enter_section(std::string_view name, std::string_view flags) {
+  if (in_bundle_) fail(bundle_place_, "a section begins inside a bundle");
+  previous_section_ = output_.current();
+  output_.enter(name, flags);
+}
+
+/// `.section name, "flags"`, or the name of a usual section.
+void TextAssembler::begin_section(const Token& directive) {
+  std::string_view text = lexer().rest();
+  if (directive.text != ".section" && directive.text != ".pushsection") {
+    return enter_section(directive.text, usual_flags(directive.text));
+  }
+  const std::size_t comma = text.find(',');
+  const std::string_view name = unquoted(text.substr(0, comma));
+  if (name.empty()) return fail(directive.place, "`.section name, \"flags\"` is expected");
+  std::string_view flags;
+  if (comma != std::string_view::npos) {
+    text.remove_prefix(comma + 1);
+    flags = unquoted(text.substr(0, text.find(',')));
+  }
+  enter_section(name, flags.empty() ? usual_flags(name) : flags);
+}
+
+void TextAssembler::push_section(const Token& directive) {
+  pushed_sections_.push_back(output_.current());
+  begin_section(directive);
+}
+
+void TextAssembler::pop_section(const Token& directive) {
+  if (pushed_sections_.empty()) {
+    return fail(directive.place, "`.popsection` without `.pushsection`");
+  }
+  output_.enter(pushed_sections_.back());
+  pushed_sections_.pop_back();
+}
+
+void TextAssembler::previous_section(const Token&) {
+  const std::uint32_t current = output_.current();
+  output_.enter(previous_section_);
+  previous_section_ = current;
+}
+
+/// `.align bytes` and `.balign bytes`; `.p2align` has the power of two.
+void TextAssembler::align(const Token& directive) {
+  if (!read_tokens()) return;
+  const std::vector<KeptExpression> items = split_tokens(0);
+  if (items.empty()) return fail(directive.place, "a number of bytes is missing");
+  std::optional<std::int64_t> bytes = number_of(items[0], directive.place);
+  if (!bytes) return;
+  if (directive.text == ".p2align") bytes = *bytes >= 0 && *bytes <= 16 ? 1LL << *bytes : -1;
+  if (*bytes < 1 || *bytes > kMaxAlignment ||
+      !std::has_single_bit(static_cast<std::uint64_t>(*bytes))) {
+    return fail(tokens_[0].place,
+                fmt::format("an alignment is a power of two of bytes, at most {}", kMaxAlignment));
+  }
+  if (in_bundle_) fail(directive.place, "`.align` inside a bundle");
+  output_.align(static_cast<std::uint32_t>(*bytes), nop_word());
+}
+
+void TextAssembler::set_mode(const Token& directive) {
+  mode_ = directive.text == ".worker" ? Object::Mode::kWorker : Object::Mode::kSupervisor;
+}
+
+void TextAssembler::export_names(const Token&) {
+  if (!read_tokens()) return;
+  for (const KeptExpression& item : split_tokens(0)) {
+    const Token& name = tokens_[item.first];
+    if (name.kind == Token::Kind::kWord) {
+      symbols_.named(name.text).is_global = true;
+    } else if (!name.is("@")) {  // PopLibs writes `.globl name, @function` once
+      fail(name.place, "a name is expected");
+    }
+  }
+}
+
+/// Names of other objects need no declaration; `.local` and `.hidden` change nothing for a tile.
+void TextAssembler::declare_names(const Token&) { (void)lexer().rest(); }
+
+void TextAssembler::set_size(const Token& directive) {
+  if (!read_tokens()) return;
+  const std::vector<KeptExpression> items = split_tokens(0);
+  if (items.size() != 2 || tokens_[items[0].first].kind != Token::Kind::kWord) {
+    return fail(directive.place, "`.size name, bytes` is expected");
+  }
+  const KeptExpression size = keep(items[1]);
+  NamedSymbol& symbol = symbols_.named(tokens_[items[0].first].text);
+  symbol.size = size;
+}
+
+void TextAssembler::set_constant(const Token& directive) {
+  if (!read_tokens()) return;
+  const bool is_name = tokens_.size() >= 2 && tokens_[1].is(",");
+  if (!is_name ||
+      (tokens_[0].kind != Token::Kind::kWord && tokens_[0].kind != Token::Kind::kRegister)) {
+    return fail(directive.place, "`" + std::string(directive.text) + " name, value` is expected");
+  }
+  std::string_view name = tokens_[0].text;
+  if (tokens_[0].kind == Token::Kind::kRegister) {
+    if (register_of(name) || name.data()[-1] != '$') {
+      return fail(tokens_[0].place, "a register cannot be set to a value");
+    }
+    name = {name.data() - 1, name.size() + 1};
+  }
+  define_constant(name, tokens_[0].place, {2, static_cast<std::uint32_t>(tokens_.size() - 2)});
+}
+
+/// Later definitions of a constant count for what comes after them.
+void TextAssembler::define_constant(std::string_view name, Place place, KeptExpression value) {
+  if (value.tokens == 0) return fail(place, "a value is missing");
+  const std::uint64_t before = failures_;
+  const Value now = evaluate_tokens(tokens_, value);
+  const KeptExpression kept = now.is_known() ? KeptExpression{} : keep(value);
+  NamedSymbol& symbol = symbols_.named(name);
+  if (symbol.kind == NamedSymbol::Kind::kLabel) {
+    return fail(place, "`" + std::string(name) + "` is a label already");
+  }
+  if (failures_ > before) return;
+  symbol.kind = now.is_known() ? NamedSymbol::Kind::kConstant : NamedSymbol::Kind::kKept;
+  symbol.value = now;
+  symbol.kept = kept;
+  symbol.place = place;
+}
+
+}  // namespace superstep::isa

@@ -1,0 +1,264 @@
+#include "isa/assembler/instruction_forms.h"
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "isa/registers.h"
+
+namespace superstep::isa {
+
+namespace {
+
+using Forms = std::vector<const InstructionInfo*>;
+
+bool has_unsigned_16(const InstructionInfo& info) {
+  return std::any_of(info.operands.begin(), info.operands.end(), [](const OperandInfo& operand) {
+    return !operand.is_register && !operand.is_signed && !operand.is_address &&
+           operand.field.width == 16;
+  });
+}
+bool has_signed_16(const InstructionInfo& info) {
+  return std::any_of(info.operands.begin(), info.operands.end(), [](const OperandInfo& operand) {
+    return !operand.is_register && operand.is_signed && operand.field.width == 16;
+  });
+}
+
+class Mnemonics {
+ public:
+  Mnemonics() {
+    for (const InstructionInfo& info : instruction_table()) forms_[info.mnemonic].push_back(&info);
+    // graphcore/llvm-project-fork llvm/test/MC/Colossus: an immediate that fits both forms of
+    // `add` and the like takes the signed one; `addz` and `adds` say which is meant.
+    for (const char* name : {"add", "sub", "cmpeq", "max", "min"}) {
+      const auto found = forms_.find(name);
+      if (found == forms_.end()) continue;
+      Forms zero_extended, sign_extended;
+      for (const InstructionInfo* info : found->second) {
+        if (has_unsigned_16(*info)) zero_extended.push_back(info);
+        if (has_signed_16(*info)) sign_extended.push_back(info);
+      }
+      std::stable_partition(found->second.begin(), found->second.end(),
+                            [](const InstructionInfo* info) { return !has_unsigned_16(*info); });
+      names_.push_back(std::string(name) + "z");
+      spellings_.emplace_back(names_.back(), std::move(zero_extended));
+      names_.push_back(std::string(name) + "s");
+      spellings_.emplace_back(names_.back(), std::move(sign_extended));
+    }
+    for (auto& [name, forms] : spellings_) {
+      if (!forms.empty()) forms_.emplace(name, forms);
+    }
+  }
+
+  [[nodiscard]] std::span<const InstructionInfo* const> forms(std::string_view name) const {
+    const auto found = forms_.find(name);
+    if (found == forms_.end()) return {};
+    return found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, Forms> forms_;
+  std::deque<std::string> names_;
+  std::deque<std::pair<std::string_view, Forms>> spellings_;
+};
+
+const Mnemonics& mnemonics() {
+  static const Mnemonics instance;
+  return instance;
+}
+
+/// `ld32 $m, $m, …` for `ld32 $m, $m, $mzero, …`.
+bool leaves_out_delta(const InstructionInfo& info, std::size_t given) {
+  if (info.operands.size() != 4 || given != 3) return false;
+  const OperandInfo& delta = info.operands[2];
+  return info.operands[2].is_register && delta.file == File::kMain && delta.role == Role::kIn &&
+         delta.suffix.empty() &&
+         (info.mnemonic.starts_with("ld") || info.mnemonic.starts_with("st"));
+}
+
+bool fits_register(const OperandInfo& form, Operand& operand, bool any_zero) {
+  if (operand.is_zeros && form.count > 1) {
+    operand.count = form.count;
+    operand.number = 16 - form.count;
+  }
+  const bool zero =
+      any_zero && form.role == Role::kIn && operand.number == kZero && operand.count == 1;
+  return (operand.file == form.file || zero) && operand.count == form.count &&
+         operand.suffix == form.suffix && form.fits(operand.number);
+}
+
+/// What a link puts into the field of an immediate; whether it can at all.
+bool takes_label(const InstructionInfo& info, const OperandInfo& form) {
+  return form.is_address || info.mnemonic == "setzi" || form.field.width == 16;
+}
+
+bool fits_value(const InstructionInfo& info, const OperandInfo& form, Value& value) {
+  if (!value.is_known()) return true;
+  if (!value.is_number()) return takes_label(info, form);
+  // A number of 32 bits with its upper ones alone, which may be written as a negative one.
+  if (form.tail != 0 && value.number < 0 && value.number >= -(std::int64_t{1} << 31)) {
+    value.number &= 0xffffffff;
+  }
+  return form.fits(value.number);
+}
+
+bool takes(const InstructionInfo& info, std::vector<BoundOperand>& operands, bool any_zero) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const OperandInfo& form = info.operands[i];
+    if (operands[i].operand.is_register != form.is_register) return false;
+    if (form.is_register ? !fits_register(form, operands[i].operand, any_zero)
+                         : !fits_value(info, form, operands[i].value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool has_shape(const InstructionInfo& info, const std::vector<BoundOperand>& operands) {
+  const bool without_delta = leaves_out_delta(info, operands.size());
+  if (!without_delta && info.operands.size() != operands.size()) return false;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const OperandInfo& form = info.operands[i + (without_delta && i >= 2 ? 1 : 0)];
+    Operand operand = operands[i].operand;
+    if (operand.is_register != form.is_register) return false;
+    if (form.is_register && !fits_register(form, operand, true)) return false;
+  }
+  return true;
+}
+
+std::string range_of(const OperandInfo& form) {
+  if (form.is_address) return "a label or a byte address that is a multiple of 4";
+  if (form.tail != 0) {
+    return fmt::format("a number whose lowest {} bits are 0, up to {:#x}", form.tail,
+                       std::uint64_t{form.field.mask()} << form.tail);
+  }
+  if (form.is_signed) {
+    const std::int64_t bound = std::int64_t{1} << (form.field.width - 1);
+    return fmt::format("{} to {}", -bound, bound - 1);
+  }
+  return fmt::format("0 to {}", form.field.mask());
+}
+
+/// `add $m, $m, signed 16-bit number`: a form as the user would write it.
+std::string form_text(const InstructionInfo& info) {
+  std::string text(info.mnemonic);
+  const char* separator = " ";
+  for (const OperandInfo& operand : info.operands) {
+    text += separator;
+    separator = ", ";
+    if (operand.is_register) {
+      constexpr const char* kWidths[] = {"", "", " pair", "", " quad"};
+      text += operand.file == File::kMain ? "$m" : "$a";
+      text += kWidths[operand.count] + operand.suffix;
+    } else if (operand.is_address) {
+      text += "label";
+    } else {
+      text += fmt::format("{} {}-bit number", operand.is_signed ? "signed" : "unsigned",
+                          operand.field.width + operand.tail);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const InstructionInfo* const> forms_of(std::string_view mnemonic) {
+  return mnemonics().forms(mnemonic);
+}
+
+std::string nearest_mnemonic(std::string_view mnemonic) {
+  std::vector<std::string> names = {"mov", "zero", "nop", "fnop", "ldconst", "swap16"};
+  for (const InstructionInfo& info : instruction_table()) names.emplace_back(info.mnemonic);
+  return nearest(std::string(mnemonic), names);
+}
+
+void replace_alias(std::string_view& mnemonic, std::vector<Operand>& operands,
+                   std::uint32_t zero_token) {
+  const auto zero = [&] {
+    Operand operand;
+    operand.first = zero_token;
+    operand.tokens = 1;
+    return operand;
+  };
+  const auto is_in = [&](std::size_t i, File file) {
+    return i < operands.size() && operands[i].is_register && operands[i].file == file;
+  };
+  if (operands.empty()) {
+    if (mnemonic != "nop" && mnemonic != "fnop") return;
+    operands = {zero_register(mnemonic == "nop" ? File::kMain : File::kAux, 1), zero()};
+    mnemonic = "setzi";
+  } else if (operands.size() == 1 && mnemonic == "zero") {
+    const Operand source = zero_register(operands[0].file, operands[0].count);
+    mnemonic = operands[0].count == 2 ? "or64" : "or";
+    operands = {operands[0], source, source};
+  } else if (operands.size() == 2 && mnemonic == "mov") {
+    if (is_in(0, File::kMain) && is_in(1, File::kAux)) {
+      mnemonic = "atom";
+    } else if (operands[0].count == 2) {
+      operands.push_back(zero_register(File::kAux, 2));
+      mnemonic = "or64";
+    } else {
+      operands.push_back(zero());
+      mnemonic = "or";
+    }
+  } else if (operands.size() == 2 && mnemonic == "swap16") {
+    operands.push_back(operands[1]);
+    mnemonic = "roll16";
+  } else if (operands.size() == 2 && mnemonic == "get" && is_in(0, File::kAux)) {
+    mnemonic = "uget";
+  } else if (operands.size() == 2 && mnemonic == "put" && is_in(1, File::kAux)) {
+    mnemonic = "uput";
+  } else if (operands.size() == 3 && mnemonic == "sub" && is_in(0, File::kMain) &&
+             is_in(1, File::kMain) && !operands[2].is_register) {
+    operands[2].is_negated = true;
+    mnemonic = "adds";
+  }
+}
+
+const InstructionInfo* choose_form(std::span<const InstructionInfo* const> forms,
+                                   std::vector<BoundOperand>& operands) {
+  // PopLibs writes $azero where a zero of the main file is meant; an exact match goes first.
+  for (const bool any_zero : {false, true}) {
+    for (const InstructionInfo* info : forms) {
+      if (info->operands.size() == operands.size()) {
+        if (takes(*info, operands, any_zero)) return info;
+      } else if (leaves_out_delta(*info, operands.size())) {
+        std::vector<BoundOperand> completed = operands;
+        completed.insert(completed.begin() + 2, {zero_register(File::kMain, 1), {}});
+        if (!takes(*info, completed, any_zero)) continue;
+        operands = std::move(completed);
+        return info;
+      }
+    }
+  }
+  return nullptr;
+}
+
+Mismatch explain_mismatch(std::string_view mnemonic, std::span<const InstructionInfo* const> forms,
+                          const std::vector<BoundOperand>& operands) {
+  const InstructionInfo* near = nullptr;
+  std::vector<std::string> texts;
+  for (const InstructionInfo* info : forms) {
+    texts.push_back(form_text(*info));
+    if (near == nullptr && has_shape(*info, operands)) near = info;
+  }
+  if (near != nullptr) {
+    const std::size_t skipped = near->operands.size() - operands.size();
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const OperandInfo& form = near->operands[i + (i >= 2 ? skipped : 0)];
+      Value value = operands[i].value;
+      if (form.is_register || fits_value(*near, form, value)) continue;
+      const std::string found =
+          value.is_number() ? fmt::format("{}", value.number) : "a label or an unknown name";
+      return {fmt::format("{} where `{}` takes {}", found, mnemonic, range_of(form)), &operands[i]};
+    }
+  }
+  return {fmt::format("`{}` does not take these operands; it is `{}`", mnemonic,
+                      fmt::join(texts, "` or `")),
+          nullptr};
+}
+
+}  // namespace superstep::isa

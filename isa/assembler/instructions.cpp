@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include "isa/assembler.h"
+#include "isa/assembler/text_assembler.h"
+
+namespace superstep::isa {
+
+namespace {
+
+/// The relocation that fills the field of an immediate.
+Object::RelocationKind kind_of(const InstructionInfo& info, const OperandInfo& operand) {
+  if (operand.is_address) return Object::RelocationKind::k19S2;
+  if (info.mnemonic == "setzi") return Object::RelocationKind::k20;
+  return operand.field.count > 1 ? Object::RelocationKind::kRun : Object::RelocationKind::k16;
+}
+
+}  // namespace
+
+void TextAssembler::read_instruction(const Token& mnemonic) {
+  if (!read_tokens()) return;
+  ++output_.instructions;
+  std::vector<Operand> operands;
+  std::string error;
+  for (const KeptExpression& item : split_tokens(0)) {
+    operands.push_back(parse_operand(tokens_, item.first, item.first + item.tokens, error));
+    if (!error.empty()) {
+      fail(tokens_[item.first].place, error);
+      error.clear();
+    }
+  }
+  if (mnemonic.text == "ldconst") return read_constant(mnemonic, operands);
+  std::string_view name = mnemonic.text;
+  tokens_.push_back({Token::Kind::kNumber, {}, {}, mnemonic.place});
+  replace_alias(name, operands, static_cast<std::uint32_t>(tokens_.size() - 1));
+  const Slot slot = take_slot(mnemonic.place);
+  if (forms_of(name).empty()) {
+    const std::string near = nearest_mnemonic(mnemonic.text);
+    return fail(mnemonic.place, "`" + std::string(mnemonic.text) + "` is no instruction" +
+                                    (near.empty() ? "" : "; did you mean `" + near + "`?"));
+  }
+  if (encode(slot, name, operands, tokens_)) return;
+  for (Operand& operand : operands) {
+    if (!operand.is_register) operand.first = keep({operand.first, operand.tokens}).first;
+  }
+  kept_instructions_.push_back({slot, name, std::move(operands)});
+}
+
+/// The place of the next word.
+TextAssembler::Slot TextAssembler::take_slot(Place place) {
+  Slot slot{output_.current(), output_.offset(), Seat::kSolo, place};
+  if (slot.offset % 4 != 0) {
+    fail(place, "an instruction at an address that is no multiple of 4; put `.align 4` before it");
+    output_.align(4, 0);
+    slot.offset = output_.offset();
+  }
+  if (in_bundle_) {
+    slot.seat = bundle_size_ == 0 ? Seat::kMain : Seat::kAux;
+    ++bundle_size_;
+    if (slot.seat == Seat::kMain) bundle_ = {slot.section, slot.offset, place, place};
+    bundle_.aux = place;
+  }
+  output_.add_word(0);
+  return slot;
+}
+
+/// `ldconst register, value`: a `setzi` of the lower 20 bits, and an `or` of the others unless
+/// they are 0.
+void TextAssembler::read_constant(const Token& mnemonic, std::vector<Operand>& operands) {
+  if (in_bundle_) fail(mnemonic.place, "`ldconst` may take two words: not in a bundle");
+  if (operands.size() != 2 || !operands[0].is_register || operands[0].count != 1 ||
+      operands[1].is_register) {
+    return fail(mnemonic.place, "`ldconst register, value` is expected");
+  }
+  const std::optional<std::int64_t> value =
+      number_of({operands[1].first, operands[1].tokens}, mnemonic.place);
+  if (!value) return;
+  if (*value < -(std::int64_t{1} << 31) || *value >= std::int64_t{1} << 32) {
+    return fail(operands[1].place, "a value beyond 32 bits");
+  }
+  const auto bits = static_cast<std::uint32_t>(*value);
+  const auto part = [&](std::uint32_t part_bits) {
+    Token token{Token::Kind::kNumber, {}, {}, operands[1].place};
+    token.value.number = part_bits;
+    tokens_.push_back(token);
+    Operand operand;
+    operand.first = static_cast<std::uint32_t>(tokens_.size() - 1);
+    operand.tokens = 1;
+    return operand;
+  };
+  const Operand lower = part(bits & 0xfffffU), upper = part(bits & 0xfff00000U);
+  (void)encode(take_slot(mnemonic.place), "setzi", {operands[0], lower}, tokens_);
+  if (bits >> 20 == 0) return;
+  (void)encode(take_slot(mnemonic.place), "or", {operands[0], operands[0], upper}, tokens_);
+}
+
+/// False when a value is not known yet.
+bool TextAssembler::encode(const Slot& slot, std::string_view mnemonic,
+                           const std::vector<Operand>& operands, const std::vector<Token>& tokens) {
+  const std::uint64_t before = failures_;
+  bound_.clear();
+  for (const Operand& operand : operands) {
+    BoundOperand& bound = bound_.emplace_back(BoundOperand{operand, {}});
+    if (operand.is_register) continue;
+    bound.value = evaluate_tokens(tokens, {operand.first, operand.tokens});
+    if (operand.is_negated) {
+      if (bound.value.base == Value::Base::kSection || bound.value.base == Value::Base::kSymbol) {
+        fail(operand.place, "a number is expected, not a label");
+      }
+      bound.value.number =
+          static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(bound.value.number));
+    }
+    if (!bound.value.is_known() && failures_ == before) return false;
+  }
+  if (failures_ > before) return true;
+  const auto forms = forms_of(mnemonic);
+  if (const InstructionInfo* info = choose_form(forms, bound_)) {
+    put_word(slot, *info, bound_);
+    return true;
+  }
+  const Mismatch mismatch = explain_mismatch(mnemonic, forms, bound_);
+  fail(mismatch.operand == nullptr ? slot.place : mismatch.operand->operand.place,
+       mismatch.message);
+  return true;
+}
+
+void TextAssembler::put_word(const Slot& slot, const InstructionInfo& info,
+                             const std::vector<BoundOperand>& operands) {
+  std::uint32_t word = info.pattern.value;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const OperandInfo& field = info.operands[i];
+    if (operands[i].operand.is_register) {
+      word |= field.encode(operands[i].operand.number);
+    } else if (operands[i].value.is_number()) {
+      word |= field.encode(operands[i].value.number);
+    } else {
+      output_.waiting.push_back({slot.section, slot.offset, kind_of(info, field), operands[i].value,
+                                 &field, operands[i].operand.place});
+    }
+  }
+  if (slot.seat != Seat::kSolo) {
+    const bool main = slot.seat == Seat::kMain;
+    if ((info.spec.pipe == Pipe::kMain) != main) {
+      fail(slot.place, fmt::format("`{}` runs in the {} pipe; a bundle is {{ main ; aux }}",
+                                   info.mnemonic, main ? "auxiliary" : "main"));
+    }
+    word |= 0x80000000U;
+  }
+  if (info.spec.control == Control::kRepeat) {
+    output_.repeats.push_back({slot.section, slot.offset, slot.seat != Seat::kSolo, slot.place});
+  }
+  output_.set(slot.section, slot.offset, word, 4);
+}
+
+}  // namespace superstep::isa

@@ -1,0 +1,201 @@
+#include "isa/assembler/lexer.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+
+#include "base/float16.h"
+
+namespace superstep::isa {
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+}
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+bool ends_statement(char c) { return c == '\0' || c == '\n' || c == ';' || c == '{' || c == '}'; }
+
+}  // namespace
+
+bool is_name_character(char c) { return starts_name(c) || is_digit(c) || c == '$'; }
+
+bool Lexer::find_statement() {
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    if (c == '#') {
+      skip_line();
+    } else if (is_blank(c) || c == '\n' || c == ';') {
+      ++at_;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Lexer::skip_blanks() {
+  while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+}
+
+void Lexer::skip_line() {
+  const std::size_t end = text_.find('\n', at_);
+  at_ = end == std::string_view::npos ? text_.size() : end + 1;
+}
+
+char Lexer::peek() {
+  skip_blanks();
+  return ends_statement(at(0)) && at(0) != '{' && at(0) != '}' ? '\0' : at(0);
+}
+
+std::string_view Lexer::rest() {
+  skip_blanks();
+  const std::size_t begin = at_;
+  int open = 0;
+  bool quoted = false;
+  for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
+    const char c = text_[at_];
+    if (c == '\\' && quoted) {
+      ++at_;
+      if (at(0) == '\n') break;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (quoted) {
+      continue;
+    } else if (c == ';' || (c == '}' && open == 0)) {
+      break;
+    } else {
+      open += c == '{' ? 1 : c == '}' ? -1 : 0;
+    }
+  }
+  at_ = std::min(at_, text_.size());
+  std::size_t end = at_;
+  while (end > begin && is_blank(text_[end - 1])) --end;
+  return text_.substr(begin, end - begin);
+}
+
+Token Lexer::next() {
+  skip_blanks();
+  const char c = at(0);
+  if (ends_statement(c)) return {Token::Kind::kEnd, {}, {}, place()};
+  if (starts_name(c) && !(c == '.' && is_digit(at(1)))) {
+    std::size_t length = 1;
+    while (is_name_character(at(length))) ++length;
+    return take(Token::Kind::kWord, length);
+  }
+  if (is_digit(c) || c == '.') return take_number();
+  if (c == '"') return take_string();
+  if (c != '$') return take_punctuation();
+  std::size_t blanks = 1;
+  while (is_blank(at(blanks))) ++blanks;
+  std::size_t length = 0;
+  while (is_name_character(at(blanks + length))) ++length;
+  if (length == 0) return malformed(1, "a name is missing after `$`");
+  return take(Token::Kind::kRegister, length, blanks);
+}
+
+Token Lexer::take(Token::Kind kind, std::size_t length, std::size_t skipped) {
+  const Token token{kind, text_.substr(at_ + skipped, length), {}, place()};
+  at_ = std::min(at_ + skipped + length, text_.size());
+  return token;
+}
+
+Token Lexer::malformed(std::size_t length, std::string_view message) {
+  Token token = take(Token::Kind::kMalformed, length);
+  token.text = message;
+  return token;
+}
+
+Token Lexer::take_number() {
+  if (at(0) == '0' && (at(1) == 'x' || at(1) == 'X')) return take_integer(2, 16);
+  if (at(0) == '0' && at(1) == 'b' && (at(2) == '0' || at(2) == '1')) return take_integer(2, 2);
+  std::size_t length = 0;
+  while (is_digit(at(length))) ++length;
+  const char after = at(length);
+  if ((after == 'b' || after == 'f') && !is_name_character(at(length + 1))) {
+    Token token = take(Token::Kind::kLocalLabel, length + 1);
+    const char* end = token.text.data() + length;
+    if (std::from_chars(token.text.data(), end, token.value.number).ec != std::errc{}) {
+      return malformed(0, "a label's number is too large");
+    }
+    return token;
+  }
+  const bool exponent =
+      (after == 'e' || after == 'E') &&
+      (is_digit(at(length + 1)) ||
+       ((at(length + 1) == '-' || at(length + 1) == '+') && is_digit(at(length + 2))));
+  if (after == '.' || after == 'h' || exponent) return take_real(length);
+  return take_integer(0, at(0) == '0' && length > 1 ? 8 : 10);
+}
+
+Token Lexer::take_integer(std::size_t prefix, int base) {
+  std::uint64_t value = 0;
+  std::size_t length = prefix;
+  while (is_name_character(at(length))) ++length;
+  const char* begin = text_.data() + at_ + prefix;
+  const char* end = text_.data() + at_ + length;
+  auto [after, error] = std::from_chars(begin, end, value, base);
+  while (after < end && (*after == 'u' || *after == 'U' || *after == 'l' || *after == 'L')) ++after;
+  if (error != std::errc{} || after != end) return malformed(length, "a malformed number");
+  Token token = take(Token::Kind::kNumber, length);
+  token.value.number = static_cast<std::int64_t>(value);
+  return token;
+}
+
+Token Lexer::take_real(std::size_t length) {
+  if (at(length) == '.') ++length;
+  while (is_digit(at(length))) ++length;
+  if (at(length) == 'e' || at(length) == 'E') {
+    const std::size_t sign = at(length + 1) == '-' || at(length + 1) == '+' ? 1 : 0;
+    if (is_digit(at(length + 1 + sign))) {
+      length += 2 + sign;
+      while (is_digit(at(length))) ++length;
+    }
+  }
+  const char suffix = at(length);
+  const std::string digits(text_.substr(at_, length));
+  if (suffix == 'h' && !is_name_character(at(length + 1))) {
+    Token token = take(Token::Kind::kHalf, length + 1);
+    token.value.number = half_bits(std::strtof(digits.c_str(), nullptr));
+    return token;
+  }
+  if ((suffix == 'f' || suffix == 'F') && !is_name_character(at(length + 1))) {
+    Token token = take(Token::Kind::kSingle, length + 1);
+    token.value.number = std::bit_cast<std::uint32_t>(std::strtof(digits.c_str(), nullptr));
+    return token;
+  }
+  if (is_name_character(suffix)) {
+    while (is_name_character(at(length))) ++length;
+    return malformed(length, "a malformed number");
+  }
+  return take(Token::Kind::kReal, length);
+}
+
+Token Lexer::take_string() {
+  std::size_t length = 1;
+  while (at(length) != '"') {
+    if (at(length) == '\n' || at_ + length >= text_.size()) {
+      return malformed(length, "a string is not closed by `\"`");
+    }
+    length += at(length) == '\\' ? 2U : 1U;
+  }
+  Token token = take(Token::Kind::kString, length + 1);
+  token.text = token.text.substr(1, length - 1);
+  return token;
+}
+
+Token Lexer::take_punctuation() {
+  constexpr std::array<std::string_view, 29> kPunctuation = {
+      "+=", "++", "<<", ">>", "==", "!=", "<>", "<=", ">=", "&&", "||", "(", ")", ",", ":",
+      "@",  "+",  "-",  "*",  "/",  "%",  "&",  "|",  "^",  "~",  "!",  "<", ">", "="};
+  const std::string_view left = text_.substr(at_, 2);
+  for (const std::string_view mark : kPunctuation) {
+    if (left.starts_with(mark)) return take(Token::Kind::kPunctuation, mark.size());
+  }
+  return malformed(1, "a character that has no meaning in assembly");
+}
+
+}  // namespace superstep::isa

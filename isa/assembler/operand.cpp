@@ -1,0 +1,108 @@
+#include "isa/assembler/operand.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "isa/assembler/expression.h"
+#include "isa/registers.h"
+
+namespace superstep::isa {
+
+namespace {
+
+Operand make_register(File file, std::uint32_t number, unsigned count = 1) {
+  Operand operand;
+  operand.is_register = true;
+  operand.file = file;
+  operand.number = number;
+  operand.count = count;
+  return operand;
+}
+
+/// `$a4:7`, where `name` is `a4` and `last` 7.
+void widen(Operand& operand, std::string_view name, std::int64_t last, std::string& error) {
+  const std::int64_t count = last - operand.number + 1;
+  if ((count != 2 && count != 4) || operand.number % count != 0 || last > 15) {
+    error = fmt::format(
+        "`${}:{}` is no register pair or quad; pairs begin at an even number, quads at a "
+        "multiple of 4",
+        name, last);
+    return;
+  }
+  operand.count = static_cast<unsigned>(count);
+}
+
+constexpr std::array<std::string_view, 4> kSuffixes = {"+=", "++", "@", ">>"};
+constexpr std::array<std::string_view, 3> kBroadcasts = {":B", ":BL", ":BU"};
+
+}  // namespace
+
+std::optional<Operand> register_of(std::string_view name) {
+  if (name.size() < 2) return std::nullopt;
+  if (name.size() <= 3 && (name[0] == 'm' || name[0] == 'a') && name[1] >= '0' && name[1] <= '9') {
+    std::uint32_t number = static_cast<std::uint32_t>(name[1] - '0');
+    if (name.size() == 3) {
+      if (name[2] < '0' || name[2] > '9') return std::nullopt;
+      number = number * 10 + static_cast<std::uint32_t>(name[2] - '0');
+    }
+    if (number > 15) return std::nullopt;
+    return make_register(name[0] == 'm' ? File::kMain : File::kAux, number);
+  }
+  constexpr std::array<std::pair<std::string_view, std::uint32_t>, 7> kMainNames = {
+      {{"mzero", kZero},
+       {"bp", kBasePointer},
+       {"fp", kFramePointer},
+       {"lr", kLinkRegister},
+       {"sp", kStackPointer},
+       {"mworker_base", kWorkerBase},
+       {"mvertex_base", kVertexBase}}};
+  for (const auto& [known, number] : kMainNames) {
+    if (name == known) return make_register(File::kMain, number);
+  }
+  if (name == "azero") return make_register(File::kAux, kZero);
+  if (name == "azeros") return zero_register(File::kAux, 2);
+  return std::nullopt;
+}
+
+Operand zero_register(File file, unsigned count) {
+  Operand operand = make_register(file, count == 2 ? 14 : kZero, count);
+  operand.is_zeros = count == 2;
+  return operand;
+}
+
+Operand parse_operand(const std::vector<Token>& tokens, std::uint32_t first, std::uint32_t end,
+                      std::string& error) {
+  Operand expression;
+  expression.place = tokens[first].place;
+  expression.first = first;
+  expression.tokens = end - first;
+  if (tokens[first].kind != Token::Kind::kRegister) return expression;
+  std::optional<Operand> operand = register_of(tokens[first].text);
+  if (!operand) return expression;
+  operand->place = expression.place;
+  std::uint32_t at = first + 1;
+  if (at + 1 < end && tokens[at].is(":") && tokens[at + 1].kind == Token::Kind::kNumber) {
+    widen(*operand, tokens[first].text, tokens[at + 1].value.number, error);
+    at += 2;
+  }
+  if (at == end) return *operand;
+  const auto known = [&](const auto& suffixes, std::uint32_t length, std::string_view text) {
+    for (const std::string_view suffix : suffixes) {
+      if (suffix == text && at + length == end) operand->suffix = suffix;
+    }
+  };
+  known(kSuffixes, 1, tokens[at].text);
+  if (tokens[at].is(":") && at + 1 < end)
+    known(kBroadcasts, 2, fmt::format(":{}", tokens[at + 1].text));
+  if (operand->suffix.empty() && error.empty()) {
+    error = fmt::format(
+        "`{}` after a register; there may be a pair or quad (`$a0:1`, `$a0:3`), a broadcast "
+        "(`:B`, `:BL`, `:BU`) or `+=`, `++`, `@`, `>>`",
+        spelled(tokens[at]));
+  }
+  return *operand;
+}
+
+}  // namespace superstep::isa

@@ -1,0 +1,6 @@
+#ifndef SUPERSTEP_ARCH_GC_TILE_DEFINES_H
+#define SUPERSTEP_ARCH_GC_TILE_DEFINES_H
+
+#include "poplar/TileConstants.hpp"
+
+#endif  // SUPERSTEP_ARCH_GC_TILE_DEFINES_H
