@@ -1,41 +1,98 @@
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "isa/assembler.h"
+#include "isa/assembler/object_assembler.h"
+#include "isa/assembler/preprocess.h"
+#include "isa/elf.h"
 #include "tools/command.h"
 #include "tools/files.h"
 
 namespace superstep {
 
+namespace {
+
+/// The text that is assembled: `.S` goes through the preprocessor, `.s` and others do not.
+std::string source_of(const std::string& path, const Options& options) {
+  if (!path.ends_with(".S")) return read_text_file(path);
+  return preprocess(path, {options.list("include"), options.list("define")});
+}
+
+template <class Bytes>
+std::string text_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size() * sizeof(bytes[0])};
+}
+
+/// What stands at an offset of a section besides its bytes.
+class Listing {
+ public:
+  explicit Listing(const Object& object) : object_(object) {}
+
+  void print() const {
+    for (std::uint32_t i = 0; i < object_.sections.size(); ++i) {
+      const Object::Section& section = object_.sections[i];
+      if (section.bytes.empty()) continue;
+      fmt::print("{} ({}{}{} bytes, aligned to {})\n", section.name, section.flags,
+                 section.flags.empty() ? "" : ", ", section.bytes.size(), section.alignment);
+      const bool is_code = section.flags.find('x') != std::string::npos;
+      for (std::uint32_t at = 0; at < section.bytes.size(); at += 4) print_word(i, at, is_code);
+    }
+  }
+
+ private:
+  void print_word(std::uint32_t section, std::uint32_t at, bool is_code) const {
+    const std::vector<std::uint8_t>& bytes = object_.sections[section].bytes;
+    std::uint32_t word = 0;
+    for (std::size_t i = at; i < bytes.size() && i < at + 4; ++i) {
+      word |= std::uint32_t{bytes[i]} << 8 * (i - at);
+    }
+    for (const Object::Symbol& symbol : object_.symbols) {
+      if (symbol.section == section && symbol.offset == at &&
+          symbol.name != object_.sections[section].name) {
+        fmt::print("{}:\n", symbol.name);
+      }
+    }
+    fmt::print("{:6x}  {:08x}  {}\n", at, word,
+               is_code ? disassemble(word, at) : fmt::format(".int {:#x}", word));
+    for (const Object::Relocation& relocation : object_.relocations) {
+      if (relocation.section != section || relocation.offset / 4 != at / 4) continue;
+      fmt::print("                    {} {} + {:#x}\n", name_of(relocation.kind),
+                 object_.symbols[relocation.symbol].name, relocation.addend);
+    }
+  }
+
+  const Object& object_;
+};
+
+}  // namespace
+
 Options asm_options() {
-  Options options("asm FILE.S [options]", "Assembles one source file and lists its words.",
-                  {"superstep asm fill.S",
-                   "superstep asm fill.S --output fill.bin && superstep disasm fill.bin"});
-  options.value("machine,m", "NAME|FILE", "machine that gives the constants (gc200)")
-      .values("set", "KEY=VALUE", "override one key of the machine")
-      .value("output", "FILE", "write the words there, little endian")
+  Options options("asm FILE.S [options]",
+                  "Assembles one source file and lists its words, or writes an object.",
+                  {"superstep asm fill.S", "superstep asm fill.S -o fill.o -I include -D SIZE=4",
+                   "superstep asm fill.S -o fill.bin && superstep disasm fill.bin"});
+  options
+      .value("output,o", "FILE",
+             "write an ELF object there; FILE.bin gets the bare words, little endian")
+      .values("include,I", "DIR",
+              "folder of headers for the preprocessor, which .S files go through")
+      .values("define,D", "NAME[=VALUE]", "macro of the preprocessor")
       .positionals(1, 1);
   return options;
 }
 
 ExitCode asm_command(const Options& options) {
-  const MachineConfig machine =
-      load_machine(options.get("machine").value_or("gc200"), options.list("set"));
   const std::string& path = options.words()[0];
-  const Assembly assembly = assemble(read_text_file(path), path, machine);
-  if (const auto output = options.get("output")) {
-    std::string bytes(assembly.words.size() * 4, '\0');
-    std::memcpy(bytes.data(), assembly.words.data(), bytes.size());
-    write_text_file(*output, bytes);
+  const std::string source = source_of(path, options);
+  const std::string output = options.get("output").value_or("");
+  if (output.ends_with(".bin")) {
+    write_text_file(output, text_of(assemble(source, path, MachineConfig{}).words));
     return ExitCode::kOk;
   }
-  for (std::size_t i = 0; i < assembly.words.size(); ++i) {
-    const auto address = static_cast<std::uint32_t>(4 * i);
-    for (const auto& [symbol, offset] : assembly.symbols)
-      if (offset == address) fmt::print("{}:\n", symbol);
-    fmt::print("{:6x}  {:08x}  {}\n", address, assembly.words[i],
-               disassemble(assembly.words[i], address));
+  const Object object = assemble_object(source, path).object;
+  if (output.empty()) {
+    Listing(object).print();
+  } else {
+    write_text_file(output, text_of(write_elf(object)));
   }
   return ExitCode::kOk;
 }

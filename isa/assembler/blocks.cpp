@@ -11,7 +11,8 @@ namespace superstep::isa {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;             // of macros inside macros
-constexpr std::size_t kMaxExpanded = 64U << 20U;  // characters that macros make in all
+constexpr std::size_t kMaxExpanded = 16U << 20U;  // bytes of text that macros make in all
+constexpr std::size_t kCallCost = 256;            // what the record of a call takes besides
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -61,7 +62,7 @@ void TextAssembler::call_macro(const Token& name, const Macro& macro) {
 }
 
 void TextAssembler::expand(Expansion expansion) {
-  expanded_ += expansion.text.size() + 1;
+  expanded_ += expansion.text.size() + kCallCost;
   if (expanded_ > kMaxExpanded) {
     fail(expansion.called_from,
          fmt::format("macros and repetitions make more than {} MiB of text", kMaxExpanded >> 20U));

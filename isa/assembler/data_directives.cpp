@@ -101,12 +101,12 @@ std::optional<Object::RelocationKind> TextAssembler::take_modifier(KeptExpressio
 
 void TextAssembler::add_integer(KeptExpression range, unsigned bytes) {
   KeptData data{output_.current(), output_.offset(), bytes, {}, {}, tokens_[range.first].place};
+  dot_ = data.offset;
   const std::optional<Object::RelocationKind> kind = take_modifier(range, bytes);
   output_.add_filled(bytes, 0);
   if (!kind) return;
   if (range.tokens == 0) return fail(data.place, "a value is missing");
   data.kind = *kind;
-  // `.` is the begin of the data, as the offset was before it.
   const Value value = evaluate_tokens(tokens_, range);
   if (value.is_known()) return put_integer(data, value);
   data.value = keep(range);

@@ -21,6 +21,7 @@ void TextAssembler::read_instruction(const Token& mnemonic) {
   ++output_.instructions;
   std::vector<Operand> operands;
   std::string error;
+  const std::uint64_t before = failures_;
   for (const KeptExpression& item : split_tokens(0)) {
     operands.push_back(parse_operand(tokens_, item.first, item.first + item.tokens, error));
     if (!error.empty()) {
@@ -33,6 +34,7 @@ void TextAssembler::read_instruction(const Token& mnemonic) {
   tokens_.push_back({Token::Kind::kNumber, {}, {}, mnemonic.place});
   replace_alias(name, operands, static_cast<std::uint32_t>(tokens_.size() - 1));
   const Slot slot = take_slot(mnemonic.place);
+  if (failures_ > before) return;
   if (forms_of(name).empty()) {
     const std::string near = nearest_mnemonic(mnemonic.text);
     return fail(mnemonic.place, "`" + std::string(mnemonic.text) + "` is no instruction" +

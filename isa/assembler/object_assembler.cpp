@@ -1,7 +1,8 @@
 #include "isa/assembler/object_assembler.h"
 
+#include <algorithm>
 #include <map>
-#include <optional>
+#include <utility>
 
 #include "isa/assembler/text_assembler.h"
 
@@ -20,6 +21,10 @@ class ObjectMaker {
   Object make() {
     for (std::uint32_t i = 0; i < symbols_.all().size(); ++i) add_symbol(i);
     for (const isa::WaitingField& field : output_.waiting) add_relocation(field);
+    std::stable_sort(object_.relocations.begin(), object_.relocations.end(),
+                     [](const Object::Relocation& a, const Object::Relocation& b) {
+                       return std::pair(a.section, a.offset) < std::pair(b.section, b.offset);
+                     });
     object_.sections = std::move(output_.sections);
     return std::move(object_);
   }

@@ -70,6 +70,7 @@ void TextAssembler::leave_frame() {
 
 void TextAssembler::read_statement() {
   if (conditionals_.is_skipping()) return skip_statement();
+  dot_ = output_.offset();
   Lexer& lexer = this->lexer();
   const char c = lexer.peek();
   if (c == '{' || c == '}') {
@@ -206,7 +207,7 @@ std::optional<Value> TextAssembler::value_of(const Token& token) {
     if (register_of(name) || name.data()[-1] != '$') return std::nullopt;
     name = {name.data() - 1, name.size() + 1};
   } else if (name == ".") {
-    return Value{output_.offset(), Value::Base::kSection, output_.current()};
+    return Value{dot_, Value::Base::kSection, output_.current()};
   }
   NamedSymbol* symbol = symbols_.find(name);
   if (symbol == nullptr || symbol->kind == NamedSymbol::Kind::kUndefined) {

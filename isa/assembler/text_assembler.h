@@ -151,6 +151,7 @@ class TextAssembler final : private ExpressionScope {
   std::vector<std::uint32_t> pushed_sections_;
   std::uint32_t previous_section_ = 0;
   Object::Mode mode_ = Object::Mode::kWorker;
+  std::uint32_t dot_ = 0;  ///< what `.` is, in the current section
 
   std::vector<Token> tokens_;  ///< of the statement that is read
   std::vector<Token> kept_;    ///< of all expressions that wait for the end

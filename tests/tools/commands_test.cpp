@@ -178,6 +178,28 @@ TEST(Commands, AssemblyComesBackFromItsWords) {
   EXPECT_NE(run.out.find("add $m0, $m1, $m2"), std::string::npos) << run.out;
 }
 
+TEST(Commands, AsmGivesTheSourceToThePreprocessorAndWritesAnObject) {
+  const auto folder = scratch_folder() / "asm";
+  std::filesystem::create_directories(folder / "headers");
+  std::ofstream(folder / "headers/value.h") << "#define VALUE NUMBER\n";
+  const auto source = folder / "code.S";
+  std::ofstream(source) << "#include \"value.h\"\n#include \"poplar/TileConstants.hpp\"\n"
+                           "#if __IPU_ARCH_VERSION__ == 2\n"
+                           "main: setzi $m0, VALUE + CTXT_WORKERS\n#endif\n call $lr, other\n";
+  const std::string words =
+      "asm " + source.string() + " -I " + (folder / "headers").string() + " -D NUMBER=4";
+  const ProgramRun listed = superstep(words);
+  EXPECT_NE(listed.out.find("main:\n     0  1900000a  setzi $m0, 10\n"), std::string::npos)
+      << listed.out << listed.err;
+  EXPECT_NE(listed.out.find("R_COLOSSUS_19_S2 other + 0x0"), std::string::npos) << listed.out;
+  EXPECT_EQ(superstep(words + " -o " + (folder / "code.o").string()).code, 0);
+  EXPECT_EQ(text_of(folder / "code.o").substr(1, 3), "ELF");
+  std::ofstream(folder / "bad.S") << "#include \"nowhere.h\"\n";
+  const ProgramRun bad = superstep("asm " + (folder / "bad.S").string());
+  EXPECT_EQ(bad.code, 5);
+  EXPECT_NE(bad.err.find("bad.S:1:10"), std::string::npos) << bad.err;
+}
+
 TEST(Commands, BenchFailsOnOneCycleAndUpdatesOnDemand) {
   const auto file = scratch_folder() / "cycles.json";
   std::ofstream(file) << R"({"schema": "superstep-baseline/1", "benchmarks": {
