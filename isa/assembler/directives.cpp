@@ -3,20 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "isa/assembler.h"
 #include "isa/assembler/text_assembler.h"
-#include "isa/registers.h"
 
 namespace superstep::isa {
 
 namespace {
 
 constexpr std::int64_t kMaxAlignment = 1 << 16;
-
-std::uint32_t nop_word() {
-  static const std::uint32_t word = encode("setzi", {kZero, 0});
-  return word;
-}
 
 std::string_view unquoted(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -181,7 +174,7 @@ void TextAssembler::align(const Token& directive) {
                 fmt::format("an alignment is a power of two of bytes, at most {}", kMaxAlignment));
   }
   if (in_bundle_) fail(directive.place, "`.align` inside a bundle");
-  output_.align(static_cast<std::uint32_t>(*bytes), nop_word());
+  output_.align(static_cast<std::uint32_t>(*bytes), kNop);
 }
 
 void TextAssembler::set_mode(const Token& directive) {

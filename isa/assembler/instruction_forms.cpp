@@ -13,6 +13,8 @@ namespace superstep::isa {
 
 namespace {
 
+constexpr std::uint32_t kFnopTarget = kFnop >> 20 & 0xfU;
+
 using Forms = std::vector<const InstructionInfo*>;
 
 bool has_unsigned_16(const InstructionInfo& info) {
@@ -188,7 +190,9 @@ void replace_alias(std::string_view& mnemonic, std::vector<Operand>& operands,
   };
   if (operands.empty()) {
     if (mnemonic != "nop" && mnemonic != "fnop") return;
-    operands = {zero_register(mnemonic == "nop" ? File::kMain : File::kAux, 1), zero()};
+    const bool main = mnemonic == "nop";
+    operands = {zero_register(main ? File::kMain : File::kAux, 1), zero()};
+    operands[0].number = main ? kReadOnly : kFnopTarget;
     mnemonic = "setzi";
   } else if (operands.size() == 1 && mnemonic == "zero") {
     const Operand source = zero_register(operands[0].file, operands[0].count);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "isa/assembler.h"
 #include "isa/assembler/text_assembler.h"
 
 namespace superstep::isa {
