@@ -37,6 +37,8 @@ ExitCode config_command(const Options& options);
 ExitCode asm_command(const Options& options);
 [[nodiscard]] Options disasm_options();
 ExitCode disasm_command(const Options& options);
+[[nodiscard]] Options run_codelet_options();
+ExitCode run_codelet_command(const Options& options);
 [[nodiscard]] Options trace_options();
 ExitCode trace_command(const Options& options);
 [[nodiscard]] Options docs_options();

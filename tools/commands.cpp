@@ -12,6 +12,8 @@ constexpr Command kCommands[] = {
     {"config", "list, check and print machines", config_options, config_command},
     {"asm", "assemble one source file", asm_options, asm_command},
     {"disasm", "show machine words as assembly", disasm_options, disasm_command},
+    {"run-codelet", "run one entry point on one tile, report cycles and slots", run_codelet_options,
+     run_codelet_command},
     {"trace", "inspect and repair trace files", trace_options, trace_command},
     {"bench", "compare simulated cycles with a baseline file", bench_options, bench_command},
     {"docs", "write the reference pages that follow from tables", docs_options, docs_command},
@@ -32,9 +34,9 @@ std::string overview() {
       "  superstep help run\n\n"
       "commands\n";
   for (const Command& command : kCommands)
-    text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+    text += fmt::format("  {:<11} {}\n", command.name, command.summary);
   text +=
-      "  help       this text, or that of one command\n\n"
+      "  help        this text, or that of one command\n\n"
       "exit codes\n"
       "  0    ok\n"
       "  1    a result differs from what was expected, or the program trapped\n"

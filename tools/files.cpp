@@ -36,8 +36,8 @@ void set_from_double(HostTensor& tensor, std::size_t i, double value) {
   }
 }
 
-/// Numbers in (-1, 1) from a generator that is the same everywhere; integers are small and not
-/// negative.
+}  // namespace
+
 HostTensor random_tensor(const TensorType& type, std::mt19937& random) {
   HostTensor tensor(type);
   const auto n = static_cast<std::size_t>(type.elements());
@@ -55,8 +55,6 @@ std::optional<std::uint32_t> random_seed(const std::string& input) {
     throw MalformedInput(fmt::format("'{}': the seed is a whole number, as in random:7", input));
   return seed;
 }
-
-}  // namespace
 
 std::string read_text_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

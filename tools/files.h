@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,13 @@ namespace superstep {
 
 /// Throws MalformedInput when it cannot be written.
 void write_text_file(const std::filesystem::path& path, const std::string& text);
+
+/// Numbers in (-1, 1) from a generator that is the same everywhere; integers are small and not
+/// negative.
+[[nodiscard]] HostTensor random_tensor(const TensorType& type, std::mt19937& random);
+
+/// The seed of `random:SEED`; none when the text is something else.
+[[nodiscard]] std::optional<std::uint32_t> random_seed(const std::string& input);
 
 /// `arg0 …` of `inputs` (later files win); else `result0 …` of `parameters`, the results of an
 /// earlier run; else made up when an input is `random:SEED`. Throws MalformedInput that says what

@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/hdf5.h"
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+constexpr const char* kScale = "run-codelet models/codelets/scale.toml ";
+
+/// A file beside a codelet `c.S`; run with more words.
+ProgramRun run_spec(const std::string& spec, const std::string& assembly,
+                    const std::string& words = "") {
+  const auto folder = scratch_folder();
+  std::ofstream(folder / "c.toml") << "source = \"c.S\"\n" << spec;
+  std::ofstream(folder / "c.S") << assembly;
+  return superstep("run-codelet " + (folder / "c.toml").string() + " " + words);
+}
+
+TEST(RunCodelet, TheExampleOfTheDocsPrintsWhatTheySay) {
+  const std::string docs = text_of(SUPERSTEP_SOURCE_DIR "/docs/run-codelet.md");
+  const std::string command = "$ superstep run-codelet models/codelets/scale.toml\n";
+  const std::size_t begin = docs.find(command) + command.size();
+  ASSERT_NE(docs.find(command), std::string::npos);
+  const ProgramRun run = superstep(kScale);
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.out, docs.substr(begin, docs.find("```", begin) - begin));
+  const std::string spec = text_of(SUPERSTEP_SOURCE_DIR "/models/codelets/scale.toml");
+  EXPECT_NE(docs.find("```toml\n" + spec + "```"), std::string::npos);
+}
+
+TEST(RunCodelet, JsonHasCyclesSlotsAndTensors) {
+  const ProgramRun run = superstep(std::string(kScale) + "--json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  // setzi, its latency, run: 12; 6 a slot; sync 1; br 6.
+  EXPECT_EQ(json["cycles"], 12 + 15 * 6 + 1 + 6);
+  EXPECT_EQ(json["slowest_worker_cycles"], 90);
+  EXPECT_EQ(json["workers"][0]["bundles"], 6);
+  EXPECT_EQ(json["workers"][1]["slots"], 0);
+  EXPECT_EQ(json["tensors"]["out"]["values"], (std::vector<double>{2.5, 5, 7.5, 10, 12.5, 15}));
+}
+
+TEST(RunCodelet, TheTraceHasARowForEachInstructionAndEachEnds) {
+  const auto file = scratch_folder() / "scale.kanata";
+  ASSERT_EQ(superstep(std::string(kScale) + "--trace " + file.string()).code, 0);
+  const std::string text = text_of(file);
+  EXPECT_EQ(text.rfind("Kanata\t0004\nC=\t0\n", 0), 0U);
+  const auto lines = [&](const std::string& start) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find("\n" + start); at != std::string::npos;
+         at = text.find("\n" + start, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(lines("I\t"), 19U);  // 15 slots of the worker, 4 instructions of the supervisor
+  EXPECT_EQ(lines("R\t"), 19U);
+  EXPECT_NE(text.find("scale+0x8: ld32 $m2"), std::string::npos);
+  EXPECT_NE(text.find("; f32v2mul $a2:3, $a6:B, $a0:1 }"), std::string::npos);
+  // Time goes on to the end of the call.
+  std::uint64_t cycles = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("C\t")) cycles += std::stoull(line.substr(2));
+  }
+  EXPECT_EQ(cycles, 109U);
+}
+
+TEST(RunCodelet, FieldsLieAsTheVertexHasThem) {
+  // Copies 12 words of its state to `out`.
+  const std::string copy =
+      "c:\n ld32 $m0, $mvertex_base, $mzero, 0\n mov $m1, $mvertex_base\n nop\n nop\n"
+      " setzi $m3, 11\n1: ld32step $m2, $mzero, $m1+=, 1\n st32step $m2, $mzero, $m0+=, 1\n"
+      " brnzdec $m3, 1b\n exitz $mzero\n";
+  const ProgramRun run = run_spec(
+      "entry = \"c\"\nprint = [\"out\"]\n"
+      "[[field]]\ntype = \"one_ptr\"\ntensor = \"out\"\n"
+      "[[field]]\ntype = \"u8\"\nvalue = 7\n"
+      "[[field]]\ntype = \"half\"\nvalue = 1.0\n"
+      "[[field]]\ntype = \"scaled_ptr128\"\ntensor = \"a\"\n"
+      "[[field]]\ntype = \"short_span\"\ntensor = \"a\"\n"
+      "[[field]]\ntype = \"span\"\ntensors = [\"a\", \"b\"]\ninner = \"one_ptr\"\n"
+      "[[field]]\ntype = \"delta_n_elements\"\ntensors = [\"a\", \"b\"]\n"
+      "[[field]]\ntype = \"i64\"\nvalue = -2\n"
+      "[[field]]\ntype = \"compact_ptr\"\ntensor = \"a\"\n"
+      "[[field]]\ntype = \"scaled_ptr64\"\ntensor = \"b\"\n"
+      "[tensor.out]\ndtype = \"u32\"\nshape = [12]\naddress = 0x90000\n"
+      "[tensor.a]\ndtype = \"half\"\nshape = [5]\nalignment = 16\naddress = 0x81000\n"
+      "[tensor.b]\ndtype = \"half\"\nshape = [3]\naddress = 0x81020\n",
+      copy, "--json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto words =
+      nlohmann::json::parse(run.out)["tensors"]["out"]["values"].get<std::vector<std::uint32_t>>();
+  ASSERT_EQ(words.size(), 12U);
+  EXPECT_EQ(words[0], 0x90000U);
+  EXPECT_EQ(words[1], 7U | 0x3c00U << 16);
+  EXPECT_EQ(words[2], 0x8100U);              // scaled, two bytes of padding
+  EXPECT_EQ(words[3], 0x81000U | 5U << 20);  // short span
+  EXPECT_EQ(words[5], 2U);                   // rows of the vector of vectors
+  EXPECT_EQ(words[6], 0x81000U | 2U << 24);  // base of the list
+  EXPECT_EQ(words[7] >> 24, 0U);
+  EXPECT_EQ(words[8], 0xfffffffeU);
+  EXPECT_EQ(words[9], 0xffffffffU);
+  EXPECT_EQ(words[10], 0x8100U | 0x81020U / 8 << 16);
+}
+
+TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
+  const ProgramRun run = run_spec("entry = \"c\"\nkind = \"multivertex\"\n",
+                                  "c: nop\n ld32 $m0, $mzero, 0\n exitz $mzero\n");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("error: trap at cycle 18, worker 0, pc c+0x4 (0x4c104): an address "
+                         "outside the tile's memory"),
+            std::string::npos)
+      << run.err;
+}
+
+TEST(RunCodelet, WritingBehindATensorIsAnError) {
+  const ProgramRun run = run_spec(
+      "entry = \"c\"\n[[field]]\ntype = \"one_ptr\"\ntensor = \"out\"\n[tensor.out]\nshape = [1]\n",
+      "c: ld32 $m0, $mvertex_base, 0\n st32 $m0, $m0, $mzero, 1\n exitz $mzero\n");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("error: bytes behind the end of tensor 'out' were written"),
+            std::string::npos);
+}
+
+TEST(RunCodelet, TensorsComeFromFilesAndGoToFiles) {
+  const auto folder = scratch_folder();
+  HostTensor tensor(TensorType{DType::kI32, {3}});
+  for (std::size_t i = 0; i < 3; ++i) tensor.set<std::int32_t>(i, static_cast<std::int32_t>(i) - 1);
+  write_tensors(folder / "in.h5", {{"x", tensor}});
+  const ProgramRun run = run_spec(
+      "entry = \"c\"\n[tensor.t]\nvalues = \"in.h5:x\"\n[tensor.r]\nvalues = "
+      "\"random:3\"\nshape = [2, 2]\n",
+      "c: exitz $mzero\n", "--output " + (folder / "out.h5").string());
+  ASSERT_EQ(run.code, 0) << run.err;
+  const TensorFile out = read_tensors(folder / "out.h5");
+  EXPECT_EQ(out.at("t").type, tensor.type);
+  EXPECT_EQ(out.at("t").data, tensor.data);
+  EXPECT_EQ(out.at("r").type, (TensorType{DType::kF32, {2, 2}}));
+}
+
+TEST(RunCodelet, TensorsThatMustLieApartDo) {
+  const ProgramRun run = run_spec(
+      "entry = \"c\"\nprint = [\"a\", \"b\", \"d\", \"e\"]\n[tensor.a]\nregion = 0\n"
+      "[tensor.b]\nregion = 0\napart = [\"a\"]\n[tensor.d]\nshape = [9000]\n"
+      "[tensor.e]\napart = [\"d\"]\nalignment = 32\noffset = 8\n",
+      "c: exitz $mzero\n", "--json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto tensors = nlohmann::json::parse(run.out)["tensors"];
+  const auto address = [&](const char* name) {
+    return tensors[name]["address"].get<std::uint32_t>();
+  };
+  EXPECT_EQ(address("b"), 0x50000U);  // `a` is in the first element of 16 KiB
+  EXPECT_EQ(address("d"), 0x80000U);
+  EXPECT_EQ(address("e"), 0x90008U);  // 36,000 bytes reach into the second pair of elements
+}
+
+TEST(RunCodelet, ReportsEveryMistakeOfAFileWithItsPlace) {
+  const ProgramRun run = run_spec(
+      "entry = \"c\"\nkind = \"wroker\"\nmachin = \"gc200\"\n"
+      "[[field]]\ntype = \"span\"\ntensor = \"oot\"\n"
+      "[[field]]\ntype = \"u8\"\nvalue = 256\n"
+      "[tensor.out]\ndtype = \"flaot\"\n",
+      "c: exitz $mzero\n");
+  EXPECT_EQ(run.code, 5);
+  for (const char* part :
+       {"c.toml:3:8: error: 'wroker' is no kind of entry point; it is worker, multivertex, "
+        "supervisor",
+        "c.toml:4:1: error: unknown key 'machin' of a codelet file; did you mean 'machine'?",
+        "there is no tensor 'oot'; did you mean 'out'?",
+        "c.toml:10:9: error: this is no number of type u8", "did you mean 'float'?"}) {
+    EXPECT_NE(run.err.find(part), std::string::npos) << part << "\n" << run.err;
+  }
+  const ProgramRun missing = run_spec("entry = \"d\"\n", "c: exitz $mzero\n");
+  EXPECT_EQ(missing.code, 5);
+  EXPECT_NE(missing.err.find("undefined symbol `d`, the entry; did you mean `c`?"),
+            std::string::npos)
+      << missing.err;
+}
+
+}  // namespace
+}  // namespace superstep

@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "isa/link.h"
+#include "sim/codelet_run.h"
+#include "sim/tile/slot_counter.h"
+#include "tools/assemble_file.h"
+#include "tools/codelet_memory.h"
+#include "tools/codelet_spec.h"
+#include "tools/command.h"
+#include "tools/files.h"
+#include "tools/kanata.h"
+#include "tools/numbers.h"
+
+namespace superstep {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What one call gave.
+struct Outcome {
+  const CodeletSpec& spec;
+  const LinkedCode& code;
+  const CodeletCost& cost;
+  const SlotCounter& counts;
+  std::uint32_t workers;
+  std::vector<std::pair<const CodeletTensor*, HostTensor>> printed;
+  const CodeletMemory& memory;
+  std::vector<std::string> overrun;
+  std::string trap;
+};
+
+constexpr const char* kKindNames[] = {"worker", "multivertex", "supervisor"};
+
+struct SlotField {
+  const char* name;
+  const char* json_name;
+  std::uint64_t SlotCounts::*value;
+  bool of_supervisor;
+};
+constexpr SlotField kSlotFields[] = {
+    {"main", "main", &SlotCounts::main_only, true},
+    {"aux", "aux", &SlotCounts::aux_only, false},
+    {"bundle", "bundles", &SlotCounts::bundles, false},
+    {"extra", "extra", &SlotCounts::extra_slots, true},
+    {"result", "register_wait", &SlotCounts::register_wait, true},
+    {"slot", "slot_wait", &SlotCounts::slot_wait, true},
+    {"branch", "branch_wait", &SlotCounts::branch_wait, true},
+    {"sync", "sync_wait", &SlotCounts::sync_wait, true},
+};
+
+std::string values_text(const HostTensor& tensor) {
+  constexpr std::size_t kMostShown = 64;
+  const auto n = static_cast<std::size_t>(tensor.type.elements());
+  std::string text = "[";
+  for (std::size_t i = 0; i < std::min(n, kMostShown); ++i) {
+    text += fmt::format("{}{:.9g}", i == 0 ? "" : ", ", element_as_double(tensor, i));
+  }
+  return text + (n > kMostShown ? fmt::format(", … {} in all]", n) : "]");
+}
+
+void print_text(const Outcome& o) {
+  fmt::print("entry         {} ({}) on {}\n", o.spec.entry,
+             kKindNames[static_cast<int>(o.spec.kind)], o.spec.machine);
+  if (o.trap.empty()) {
+    fmt::print("cycles        {} of the call", grouped(o.cost.cycles));
+    if (const std::uint64_t clocks = o.cost.slowest_worker_clocks(); clocks != 0) {
+      fmt::print("; slowest worker {} slots = {} cycles", grouped(clocks / o.workers),
+                 grouped(clocks));
+    }
+    fmt::print("\n");
+  } else {
+    fmt::print("{}\n", o.trap);
+  }
+  std::string header = fmt::format("\n{:<12}{:>8}{:>14}", "slots of", "total", "instructions");
+  for (const SlotField& field : kSlotFields) {
+    if (!std::string_view(field.json_name).ends_with("wait")) {
+      header += fmt::format("{:>8}", field.name);
+    }
+  }
+  fmt::print("{}\n", header);
+  for (std::uint32_t w = 0; w < o.workers; ++w) {
+    const SlotCounts& counts = o.counts.worker(w);
+    if (counts.instructions == 0) continue;
+    fmt::print("{:<12}{:>8}{:>14}", fmt::format("worker {}", w), counts.total(),
+               counts.instructions);
+    for (const SlotField& field : kSlotFields) {
+      if (!std::string_view(field.json_name).ends_with("wait")) {
+        fmt::print("{:>8}", counts.*field.value);
+      }
+    }
+    fmt::print("\n");
+  }
+  const SlotCounts& supervisor = o.counts.supervisor();
+  fmt::print(
+      "supervisor: {} instructions; cycles it waited: {} for results, {} for slots, {} in taken "
+      "branches, {} in sync, {} in others\n",
+      supervisor.instructions, supervisor.register_wait, supervisor.slot_wait,
+      supervisor.branch_wait, supervisor.sync_wait, supervisor.extra_slots);
+  for (const auto& [tensor, value] : o.printed) {
+    fmt::print("\n{} {} at {:#x}\n{}\n", tensor->name, value.type.text(),
+               o.memory.address_of(tensor->name), values_text(value));
+  }
+}
+
+ordered_json json_of(const SlotCounts& counts, bool supervisor) {
+  ordered_json json = {{"instructions", counts.instructions}};
+  for (const SlotField& field : kSlotFields) {
+    const bool is_wait = std::string_view(field.json_name).ends_with("wait");
+    if (supervisor ? field.of_supervisor : !is_wait) json[field.json_name] = counts.*field.value;
+  }
+  return json;
+}
+
+void print_json(const Outcome& o) {
+  ordered_json json = {{"schema_version", 1},
+                       {"entry", o.spec.entry},
+                       {"kind", kKindNames[static_cast<int>(o.spec.kind)]},
+                       {"machine", o.spec.machine},
+                       {"trap", o.trap},
+                       {"cycles", o.cost.cycles},
+                       {"slowest_worker_cycles", o.cost.slowest_worker_clocks()},
+                       {"worker_instructions", o.cost.worker_instructions}};
+  json["workers"] = ordered_json::array();
+  for (std::uint32_t w = 0; w < o.workers; ++w) {
+    ordered_json worker = json_of(o.counts.worker(w), false);
+    worker["slots"] = o.cost.worker_slots[w];
+    json["workers"].push_back(worker);
+  }
+  json["supervisor"] = json_of(o.counts.supervisor(), true);
+  json["overrun"] = o.overrun;
+  json["tensors"] = ordered_json::object();
+  for (const auto& [tensor, value] : o.printed) {
+    ordered_json values = ordered_json::array();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(value.type.elements()); ++i) {
+      values.push_back(element_as_double(value, i));
+    }
+    json["tensors"][tensor->name] = {{"dtype", name_of(value.type.dtype)},
+                                     {"shape", value.type.shape},
+                                     {"address", o.memory.address_of(tensor->name)},
+                                     {"values", values}};
+  }
+  fmt::print("{}\n", json.dump(2));
+}
+
+}  // namespace
+
+Options run_codelet_options() {
+  Options options("run-codelet SPEC.toml [options]",
+                  "Runs one entry point of assembly or of an ELF object on one tile, from a vertex "
+                  "state that the file describes (docs/run-codelet.md).",
+                  {"superstep run-codelet models/codelets/scale.toml",
+                   "superstep run-codelet scale.toml --trace scale.kanata --json"});
+  options.value("machine,m", "NAME|FILE", "machine, instead of the file's")
+      .values("set", "KEY=VALUE", "override one key of the machine")
+      .value("output", "FILE.h5", "write every tensor there, by its name")
+      .value("trace", "FILE.kanata", "write each instruction there, for Konata")
+      .flag("check-races", "trap when workers touch the same word")
+      .flag("json", "one JSON document")
+      .positionals(1, 1);
+  return options;
+}
+
+ExitCode run_codelet_command(const Options& options) {
+  CodeletSpec spec = read_codelet_spec(options.words()[0]);
+  if (const auto machine = options.get("machine")) spec.machine = *machine;
+  const MachineConfig machine = load_machine(spec.machine, options.list("set"));
+
+  std::vector<LinkInput> inputs;
+  for (const std::filesystem::path& source : spec.sources) {
+    inputs.push_back({source.string(), load_object(source, spec.includes, spec.defines, machine)});
+  }
+  CodeletRun run(machine);
+  const LinkedCode code =
+      link(inputs, std::vector<std::string>{spec.entry}, machine, run.free_begin(), run.free_end());
+  run.load(code);
+  const CodeletMemory memory(spec, run, code.end());
+  run.set_fp_control(spec.fp_control);
+  if (options.has("check-races")) run.check_races();
+  KanataTrace trace(machine);
+  SlotCounter counts(machine, options.has("trace") ? &trace : nullptr);
+  run.observe(&counts);
+  const PlacedSymbol* entry = code.find(spec.entry);
+  SUPERSTEP_CHECK(entry != nullptr, "what was linked has its entry");
+  const CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
+
+  Outcome outcome{spec, code, cost, counts, machine.tile.workers, {}, memory, memory.overrun(run),
+                  {}};
+  if (const auto& fault = run.fault()) {
+    outcome.trap = fmt::format("trap at cycle {}, {}, pc {} ({:#x}): {}", fault->cycle,
+                               fault->context, code.place_of(fault->pc), fault->pc, fault->cause);
+  }
+  TensorFile all;
+  for (const CodeletTensor& tensor : spec.tensors) {
+    HostTensor value = memory.value_of(tensor, run);
+    all[tensor.name] = value;
+    const bool is_named =
+        std::find(spec.print.begin(), spec.print.end(), tensor.name) != spec.print.end();
+    if (is_named || (spec.print.empty() && value.data != tensor.value.data)) {
+      outcome.printed.emplace_back(&tensor, std::move(value));
+    }
+  }
+  if (const auto file = options.get("output")) write_tensors(*file, all);
+  if (const auto file = options.get("trace")) {
+    write_text_file(*file, trace.text(code));
+    if (trace.left_out() != 0) {
+      fmt::print(stderr, "warning: the trace leaves out the last {} instructions of each context\n",
+                 trace.left_out());
+    }
+  }
+  options.has("json") ? print_json(outcome) : print_text(outcome);
+  for (const std::string& name : outcome.overrun) {
+    fmt::print(stderr, "error: bytes behind the end of tensor '{}' were written\n", name);
+  }
+  if (!outcome.trap.empty()) fmt::print(stderr, "error: {}\n", outcome.trap);
+  return outcome.trap.empty() && outcome.overrun.empty() ? ExitCode::kOk : ExitCode::kFailedCheck;
+}
+
+}  // namespace superstep
