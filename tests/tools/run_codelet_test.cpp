@@ -85,7 +85,7 @@ TEST(RunCodelet, FieldsLieAsTheVertexHasThem) {
       "[[field]]\ntype = \"delta_n_elements\"\ntensors = [\"a\", \"b\"]\n"
       "[[field]]\ntype = \"i64\"\nvalue = -2\n"
       "[[field]]\ntype = \"compact_ptr\"\ntensor = \"a\"\n"
-      "[[field]]\ntype = \"scaled_ptr64\"\ntensor = \"b\"\n"
+      "[[field]]\ntype = \"scaled_ptr32\"\ntensor = \"b\"\n"
       "[tensor.out]\ndtype = \"u32\"\nshape = [12]\naddress = 0x90000\n"
       "[tensor.a]\ndtype = \"half\"\nshape = [5]\nalignment = 16\naddress = 0x81000\n"
       "[tensor.b]\ndtype = \"half\"\nshape = [3]\naddress = 0x81020\n",
@@ -103,7 +103,7 @@ TEST(RunCodelet, FieldsLieAsTheVertexHasThem) {
   EXPECT_EQ(words[7] >> 24, 0U);
   EXPECT_EQ(words[8], 0xfffffffeU);
   EXPECT_EQ(words[9], 0xffffffffU);
-  EXPECT_EQ(words[10], 0x8100U | 0x81020U / 8 << 16);
+  EXPECT_EQ(words[10], 0x8100U | (0x81020U - 0x4c000U) / 4 << 16);
 }
 
 TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
