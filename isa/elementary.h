@@ -46,6 +46,9 @@ inline double log_near_one(double m) {
   return 2.0 * f + 2.0 * f * sum;
 }
 
+/// Beyond f32, so that rounding overflows; infinite if `x` is.
+inline double beyond_f32(double x) { return x * 0x1p800; }
+
 struct Parts {
   double fraction;  ///< sqrt(1/2) to sqrt(2)
   double exponent;
@@ -60,32 +63,32 @@ inline Parts parts_of(double x) {
   return {fraction, static_cast<double>(exponent)};
 }
 
-/// What a logarithm gives for arguments that have none; 0 for the others.
+/// What a logarithm gives for arguments that have none; raises the exceptions of the host.
 inline double log_of_exception(double x) {
-  if (x == 0.0) return -std::numeric_limits<double>::infinity();
-  if (x < 0.0) return std::numeric_limits<double>::quiet_NaN();
+  if (x == 0.0) return -1.0 / (x * x);
+  if (x < 0.0) return (x - x) / (x - x);
   return x;
 }
 inline bool has_logarithm(double x) { return x > 0.0 && x <= std::numeric_limits<double>::max(); }
 
 }  // namespace elementary
 
-/// e^x; infinity above 700 and 0 below -700, which is beyond f32.
+/// e^x; above 700 a number beyond f32 and below -700 zero.
 inline double exponential(double x) {
   if (x != x) return x;
-  if (x > 700.0) return std::numeric_limits<double>::infinity();
+  if (x > 700.0) return elementary::beyond_f32(x);
   if (x < -700.0) return 0.0;
-  const double k = std::nearbyint(x * elementary::kInverseLn2);
+  const double k = std::floor(x * elementary::kInverseLn2 + 0.5);
   const double r = (x - k * elementary::kLn2High) - k * elementary::kLn2Low;
   return std::ldexp(1.0 + elementary::exp_minus_one_near_zero(r), static_cast<int>(k));
 }
 
-/// 2^x; infinity above 1,000 and 0 below -1,000.
+/// 2^x; above 1,000 a number beyond f32 and below -1,000 zero.
 inline double exponential_2(double x) {
   if (x != x) return x;
-  if (x > 1000.0) return std::numeric_limits<double>::infinity();
+  if (x > 1000.0) return elementary::beyond_f32(x);
   if (x < -1000.0) return 0.0;
-  const double k = std::nearbyint(x);
+  const double k = std::floor(x + 0.5);
   const double r = (x - k) * elementary::kLn2High + (x - k) * elementary::kLn2Low;
   return std::ldexp(1.0 + elementary::exp_minus_one_near_zero(r), static_cast<int>(k));
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "isa/instructions/accumulate.h"
 #include "isa/instructions/amp.h"
 #include "isa/instructions/bitwise.h"
+#include "isa/instructions/broadcast.h"
 #include "isa/instructions/control.h"
 #include "isa/instructions/delta_load.h"
 #include "isa/instructions/exchange.h"
@@ -12,14 +14,19 @@
 #include "isa/instructions/memory_store.h"
 #include "isa/instructions/pace.h"
 #include "isa/instructions/permute.h"
+#include "isa/instructions/quarter.h"
+#include "isa/instructions/random.h"
+#include "isa/instructions/slic.h"
 #include "isa/instructions/supervisor.h"
 
 namespace superstep::isa {
 
 /// Every instruction. Of several with one mnemonic, the first that fits its operands is meant.
-using Isa = Joined<IntegerInstructions, BitwiseInstructions, PermuteInstructions, LoadInstructions,
-                   StoreInstructions, DeltaLoadInstructions, PaceInstructions, ControlInstructions,
-                   SupervisorInstructions, FloatInstructions, HalfInstructions, AmpInstructions,
-                   ExchangeInstructions>::Type;
+using Isa =
+    Joined<IntegerInstructions, BitwiseInstructions, PermuteInstructions, LoadInstructions,
+           StoreInstructions, DeltaLoadInstructions, PaceInstructions, ControlInstructions,
+           SupervisorInstructions, FloatInstructions, HalfInstructions, BroadcastInstructions,
+           AmpInstructions, AccumulatorInstructions, SlicInstructions, RandomInstructions,
+           QuarterInstructions, ExchangeInstructions>::Type;
 
 }  // namespace superstep::isa

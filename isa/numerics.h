@@ -39,6 +39,14 @@ inline float once_rounded(double value) {
   return std::bit_cast<float>(bits | 1U);
 }
 
+/// Whatever the host's direction of rounding.
+inline float nearest_even(float value) {
+  const float whole = std::trunc(value);
+  const float rest = std::fabs(value - whole);
+  const bool away = rest > 0.5F || (rest == 0.5F && std::fmod(whole, 2.0F) != 0.0F);
+  return away ? whole + std::copysign(1.0F, value) : whole;
+}
+
 /// Rounding to an integer: 0 nearest even, 1 up, 2 down, 3 to zero, 4 nearest away
 /// (graphcore/llvm-project-fork llvm/test/CodeGen/Colossus: what ceil, floor, trunc and round
 /// become; graphcore/poplibs lib/popops/codelets/inlineAssemblerCast.hpp, TFPU_ROUND_ZERO).
@@ -53,20 +61,30 @@ inline float rounded(float value, U32 mode) {
     case 4:
       return std::round(value);
     default:
-      return std::nearbyint(value);
+      return nearest_even(value);
   }
 }
 
+/// An integer of a number that has none: raises the host's flag of an invalid operation.
+inline U32 invalid_integer(U32 result) {
+  volatile float zero = 0.0F;
+  zero = zero / zero;
+  return result;
+}
+
 inline U32 signed_of(float value) {
-  if (value != value) return 0;
-  if (value >= 0x1p31F) return 0x7fffffffU;
-  if (value <= -0x1p31F) return 0x80000000U;
-  return static_cast<U32>(static_cast<std::int32_t>(std::nearbyint(value)));
+  if (value != value) return invalid_integer(0);
+  const float whole = std::nearbyint(value);
+  if (whole >= 0x1p31F) return invalid_integer(0x7fffffffU);
+  if (whole < -0x1p31F) return invalid_integer(0x80000000U);
+  return static_cast<U32>(static_cast<std::int32_t>(whole));
 }
 inline U32 unsigned_of(float value) {
-  if (!(value > 0.0F)) return 0;
-  if (value >= 0x1p32F) return 0xffffffffU;
-  return static_cast<U32>(std::nearbyint(value));
+  if (value != value) return invalid_integer(0);
+  const float whole = std::nearbyint(value);
+  if (whole < 0.0F) return invalid_integer(0);
+  if (whole >= 0x1p32F) return invalid_integer(0xffffffffU);
+  return static_cast<U32>(whole);
 }
 
 /// Classes: 1 signalling NaN, 2 quiet NaN, 3 and 4 infinities, 5 -0, 6 +0, 7 and 8 subnormal, 9 and
@@ -90,24 +108,23 @@ constexpr U32 class_of_half(std::uint16_t bits) {
 
 constexpr U32 mask_if(bool condition) { return condition ? 0xffffffffU : 0; }
 
-/// `operation` on each lane; f16 lanes are computed in f32 and rounded once.
+/// `operation` on each lane; f16 lanes are computed in f32, and rounded once where they are
+/// written.
 template <class Operation>
 F32x2 lanes(F32x2 x, F32x2 y, Operation&& operation) {
   return {{canonical(operation(x.lane[0], y.lane[0])), canonical(operation(x.lane[1], y.lane[1]))}};
 }
 template <class Operation>
-F16x4 lanes(F16x4 x, F16x4 y, Operation&& operation) {
+F32x4 lanes(F16x4 x, F16x4 y, Operation&& operation) {
   const std::array<float, 4> a = floats_of_halves(x.lane), b = floats_of_halves(y.lane);
-  return {halves_of_floats({operation(a[0], b[0]), operation(a[1], b[1]), operation(a[2], b[2]),
-                            operation(a[3], b[3])})};
+  return {
+      {operation(a[0], b[0]), operation(a[1], b[1]), operation(a[2], b[2]), operation(a[3], b[3])}};
 }
 template <class Operation>
-F16x2 lanes(F16x2 x, F16x2 y, Operation&& operation) {
+F32x2 lanes(F16x2 x, F16x2 y, Operation&& operation) {
   const std::array<float, 4> a = floats_of_halves({x.lane[0], x.lane[1], 0, 0});
   const std::array<float, 4> b = floats_of_halves({y.lane[0], y.lane[1], 0, 0});
-  const std::array<std::uint16_t, 4> out =
-      halves_of_floats({operation(a[0], b[0]), operation(a[1], b[1]), 0.0F, 0.0F});
-  return {{out[0], out[1]}};
+  return {{operation(a[0], b[0]), operation(a[1], b[1])}};
 }
 
 template <class Compare>
@@ -123,6 +140,8 @@ Halves compare_lanes(Halves x, Halves y, Compare&& compare) {
   }
   return out;
 }
+
+inline F32x2 floats_of(F16x2 x) { return {{float_of_half(x.lane[0]), float_of_half(x.lane[1])}}; }
 
 constexpr F16x2 lower_twice(F16x2 x) { return {{x.lane[0], x.lane[0]}}; }
 constexpr F16x4 lower_four_times(F16x2 x) { return {{x.lane[0], x.lane[0], x.lane[0], x.lane[0]}}; }

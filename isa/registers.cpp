@@ -20,6 +20,8 @@ std::map<std::string, std::uint32_t, std::less<>> build_constants() {
       {"CR", kCr},
       {"TILE_ID", kTileId},
       {"FP_ICTL", kFpIctl},
+      {"FP_INFMT", kFpInfmt},
+      {"FP_ISCL", kFpIscl},
       {"CCCSLOAD", kCccsLoad},
       {"COUNT_L", kCountL},
       {"COUNT_U", kCountU},
@@ -48,6 +50,8 @@ std::map<std::string, std::uint32_t, std::less<>> build_constants() {
       {"PRNG_1_1", kPrng11 - 256},
       {"PRNG_SEED", kPrngSeed - 256},
       {"TAS", kTas - 256},
+      {"FP_NFMT", kFpNfmt - 256},
+      {"FP_SCL", kFpScl - 256},
       {"TEXCH_SYNCZONE_LOCAL", 2},
   };
   for (std::uint32_t channel = 0; channel < 16; ++channel) {
@@ -59,6 +63,22 @@ std::map<std::string, std::uint32_t, std::less<>> build_constants() {
   for (std::uint32_t phase = 0; phase < 8; ++phase) {
     names["TAMP_F32_E4_P" + std::to_string(phase)] = phase;
     if (phase < 4) names["TAMP_F16V4_E4_P" + std::to_string(phase)] = phase;
+  }
+  // So are those of permutations through the accumulators and of slim convolutions.
+  for (std::uint32_t phase = 0; phase < 2; ++phase) {
+    names["TSTACC_P" + std::to_string(phase)] = phase;
+    names["TISTACC_P" + std::to_string(phase)] = phase;
+  }
+  for (std::uint32_t slice = 0; slice < 4; ++slice) {
+    const std::string suffix = "_W" + std::to_string(slice);
+    names["TSLIC_F16V4_1x4" + suffix] = slice;
+    names["TSLIC_F16V4_1x3" + suffix] = slice | kSlic1x3;
+    for (std::uint32_t input = 0; input < 2; ++input) {
+      const std::uint32_t flags = slice | (input == 0 ? 0 : kSlicSecondInput);
+      const std::string phase = suffix + "_P" + std::to_string(input);
+      names["TSLIC_F32_1x4" + phase] = flags;
+      names["TSLIC_F32_1x3" + phase] = flags | kSlic1x3;
+    }
   }
   return names;
 }

@@ -30,6 +30,8 @@ enum Csr : std::uint32_t {
   kCr = 2,
   kTileId = 3,
   kFpIctl = 32,
+  kFpInfmt = 49,
+  kFpIscl = 51,
   kCccsLoad = 80,
   kCountL = 96,
   kCountU = 97,
@@ -57,18 +59,34 @@ enum Csr : std::uint32_t {
   kPrng11 = 262,
   kPrngSeed = 263,
   kTas = 264,
+  kFpNfmt = 265,
+  kFpScl = 266,
 };
 
+inline constexpr std::uint32_t kUpperCsrs = 256;       ///< what `uget` and `uput` add
 inline constexpr std::uint32_t kFpClrZaacc = 1U << 3;  ///< zeroes the accumulators
 inline constexpr std::uint32_t kCrZcwei = 1U << 2;     ///< zeroes the common weights
 
-/// Bits of FP_CTL and FP_ICTL that ask for what is not modelled: exceptions (0 to 2), a rounding
-/// other than to nearest even (16 to 18), stochastic rounding (19), NaN on overflow (20). Bit
-/// numbers: osmarks/ipu-stack; graphcore/poplibs agrees where it uses them.
+/// Bits of FP_CTL and FP_ICTL (osmarks/ipu-stack; graphcore/poplibs agrees where it uses them), and
+/// of FP_STS and FP_CLR, whose lowest three are the same.
+inline constexpr std::uint32_t kFpInvalid = 1U << 0, kFpDivisionByZero = 1U << 1,
+                               kFpOverflow = 1U << 2, kFpCtlEsr = 1U << 19, kFpCtlNanoo = 1U << 20;
+inline constexpr std::uint32_t kFpExceptions = kFpInvalid | kFpDivisionByZero | kFpOverflow;
+inline constexpr unsigned kFpCtlRndShift = 16;
+/// Bits that ask for anything but rounding to nearest even without exceptions.
 inline constexpr std::uint32_t kFpCtlModes = 0x1f0007;
-inline constexpr const char* kFpModeProblem =
-    "a floating-point mode that is not modelled: only rounding to nearest even without exceptions "
-    "is";
+/// The rounding modes, numbered as `f32int` numbers them.
+enum : std::uint32_t { kRoundNearest, kRoundUp, kRoundDown, kRoundToZero };
+/// Why a value of FP_CTL or FP_ICTL cannot be; null when it can.
+[[nodiscard]] constexpr const char* fp_control_problem(std::uint32_t value) {
+  return (value >> kFpCtlRndShift & 7U) > kRoundToZero
+             ? "a rounding mode of FP_CTL.RND above 3, which is not modelled"
+             : nullptr;
+}
+
+/// Flags of the slim convolutions; their numbers are not public: our own. The slice of the common
+/// weights, whether there are three stages and not four, and which of the two f32 inputs of a step.
+inline constexpr std::uint32_t kSlicSlice = 3, kSlic1x3 = 4, kSlicSecondInput = 8;
 
 /// The number of a CSR or of a predefined constant (`WSR`, `CWEI_3_1`, `TAMP_F16V4_E4_P2`,
 /// `TEXCH_SYNCZONE_LOCAL`, …); the name without `$`.

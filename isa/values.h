@@ -34,6 +34,11 @@ struct F16x4 {
   std::array<std::uint16_t, 4> lane;
 };
 
+/// An f32 that becomes one f16, twice in a register.
+struct F32Twice {
+  float value;
+};
+
 constexpr U32 low(U64 value) { return static_cast<U32>(value); }
 constexpr U32 high(U64 value) { return static_cast<U32>(value >> 32); }
 constexpr U64 pair_of(U32 low, U32 high) { return U64{high} << 32 | low; }

@@ -203,10 +203,8 @@ struct F16v2gina {
       .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, Imm<'i'>>;
   template <class Env>
-  static F16x2 execute(Env& env, F16x2 a, U32 i) {
-    const F32x2 out =
-        shift_accumulators(env, i, F32x2{{float_of_half(a.lane[0]), float_of_half(a.lane[1])}});
-    return {{half_bits(out.lane[0]), half_bits(out.lane[1])}};
+  static F32x2 execute(Env& env, F16x2 a, U32 i) {
+    return shift_accumulators(env, i, floats_of(a));
   }
 };
 
@@ -283,10 +281,8 @@ struct F16v4hihoamp {
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x4>, InA<'q', F16x2>, Imm<'i'>>;
   template <class Env>
-  static F16x2 execute(Env& env, F16x4 x, F16x2 partials, U32 i) {
-    const F32x2 out = amp_f16<8>(
-        env, x, F32x2{{float_of_half(partials.lane[0]), float_of_half(partials.lane[1])}}, i);
-    return {{half_bits(out.lane[0]), half_bits(out.lane[1])}};
+  static F32x2 execute(Env& env, F16x4 x, F16x2 partials, U32 i) {
+    return amp_f16<8>(env, x, floats_of(partials), i);
   }
 };
 
@@ -300,41 +296,14 @@ struct F16v4hihov4amp {
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'q', F16x4>, Imm<'i'>>;
   template <class Env>
-  static F16x4 execute(Env& env, F16x4 x, F16x4 partials, U32 i) {
-    const F32x4 out = amp_f16_wide(env, x, F32x4{floats_of_halves(partials.lane)}, i);
-    return {halves_of_floats(out.lane)};
-  }
-};
-
-struct Urand32 {
-  static constexpr Spec spec{.syntax = "urand32 $d",
-                             .encoding = "500000d0",
-                             .pipe = Pipe::kAux,
-                             .summary = "32 random bits.",
-                             .where = Where::kWorker};
-  using Operands = List<OutA<'d'>>;
-  template <class Env>
-  static U32 execute(Env& env) {
-    return low(env.random());
-  }
-};
-
-struct Urand64 {
-  static constexpr Spec spec{.syntax = "urand64 $d",
-                             .encoding = "500001d0",
-                             .pipe = Pipe::kAux,
-                             .summary = "64 random bits.",
-                             .where = Where::kWorker};
-  using Operands = List<OutA<'d', U64>>;
-  template <class Env>
-  static U64 execute(Env& env) {
-    return env.random();
+  static F32x4 execute(Env& env, F16x4 x, F16x4 partials, U32 i) {
+    return amp_f16_wide(env, x, F32x4{floats_of_halves(partials.lane)}, i);
   }
 };
 
 using AmpInstructions =
     List<F32mac, F32v2mac, F16v2cmac, F16v4cmac, F32v4acc, F32v4sqacc, F32v4absacc, F16v4acc,
          F16v8acc, F16v8sqacc, F16v4absacc, F16v8absacc, F32v2gina, F16v2gina, F32v2axpy,
-         F32sisoamp, F32sisov2amp, F16v4sisoamp, F16v4hihoamp, F16v4hihov4amp, Urand32, Urand64>;
+         F32sisoamp, F32sisov2amp, F16v4sisoamp, F16v4hihoamp, F16v4hihov4amp>;
 
 }  // namespace superstep::isa

@@ -132,6 +132,29 @@ template <class Env>
   return results;
 }
 
+/// Accumulators 0, 2, 4 and 6.
+template <class Env>
+F32x4 first_accumulators(Env& env) {
+  return {{env.accumulator(0), env.accumulator(2), env.accumulator(4), env.accumulator(6)}};
+}
+
+/// The bits of accumulators `first` and `first` + 2.
+template <class Env>
+U64 accumulator_pair(Env& env, U32 first) {
+  return pair_of(std::bit_cast<U32>(env.accumulator(first)),
+                 std::bit_cast<U32>(env.accumulator(first + 2)));
+}
+
+/// Reads the first odd pair of the lower 16 accumulators; those above move down.
+template <class Env>
+U64 shift_out_odd(Env& env) {
+  const U64 out = accumulator_pair(env, 1);
+  for (U32 n = 1; n < 13; n += 2) env.accumulator(n) = env.accumulator(n + 4);
+  env.accumulator(13) = 0.0F;
+  env.accumulator(15) = 0.0F;
+  return out;
+}
+
 /// Reads two accumulators, moves those above down, enters two: even or odd (bit 0 of `which`) of
 /// the lower or upper 16 (bit 1).
 template <class Env>

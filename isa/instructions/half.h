@@ -13,7 +13,7 @@ struct F16v2add {
                              .summary = "Adds two f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return a + b; });
   }
 };
@@ -26,7 +26,7 @@ struct F16v4add {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x4 x, F16x4 y) {
+  static F32x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return a + b; });
   }
 };
@@ -38,7 +38,7 @@ struct F16v2addLower {
                              .summary = "Adds the lower f16 and two f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(lower_twice(x), y, [](float a, float b) { return a + b; });
   }
 };
@@ -51,7 +51,7 @@ struct F16v4addLower {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x2 x, F16x4 y) {
+  static F32x4 execute(F16x2 x, F16x4 y) {
     return lanes(lower_four_times(x), y, [](float a, float b) { return a + b; });
   }
 };
@@ -64,7 +64,7 @@ struct F16v2sub {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return a - b; });
   }
 };
@@ -77,7 +77,7 @@ struct F16v4sub {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x4 x, F16x4 y) {
+  static F32x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return a - b; });
   }
 };
@@ -90,7 +90,7 @@ struct F16v2subLower {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(lower_twice(x), y, [](float a, float b) { return a - b; });
   }
 };
@@ -103,7 +103,7 @@ struct F16v4subLower {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x2 x, F16x4 y) {
+  static F32x4 execute(F16x2 x, F16x4 y) {
     return lanes(lower_four_times(x), y, [](float a, float b) { return a - b; });
   }
 };
@@ -115,7 +115,7 @@ struct F16v2max {
                              .summary = "Greater two f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return number_max(a, b); });
   }
 };
@@ -127,7 +127,7 @@ struct F16v4max {
                              .summary = "Greater four f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x4 x, F16x4 y) {
+  static F32x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return number_max(a, b); });
   }
 };
@@ -140,7 +140,7 @@ struct F16v2mul {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return a * b; });
   }
 };
@@ -153,7 +153,7 @@ struct F16v4mul {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x4 x, F16x4 y) {
+  static F32x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return a * b; });
   }
 };
@@ -166,7 +166,7 @@ struct F16v2mulLower {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x2>, Broadcast<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(lower_twice(x), y, [](float a, float b) { return a * b; });
   }
 };
@@ -179,7 +179,7 @@ struct F16v4mulLower {
                              .where = Where::kWorker,
                              .encoding_source = Source::kInferred};
   using Operands = List<OutA<'d', F16x4>, Broadcast<'a', F16x2>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x2 x, F16x4 y) {
+  static F32x4 execute(F16x2 x, F16x4 y) {
     return lanes(lower_four_times(x), y, [](float a, float b) { return a * b; });
   }
 };
@@ -191,7 +191,7 @@ struct F16v2min {
                              .summary = "Lesser two f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return number_min(a, b); });
   }
 };
@@ -203,7 +203,7 @@ struct F16v4min {
                              .summary = "Lesser four f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x4 x, F16x4 y) {
+  static F32x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return number_min(a, b); });
   }
 };
@@ -215,7 +215,7 @@ struct F16v2absadd {
                              .summary = "Adds absolute values two f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return std::fabs(a) + std::fabs(b); });
   }
 };
@@ -227,7 +227,7 @@ struct F16v4absadd {
                              .summary = "Adds absolute values four f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x4 x, F16x4 y) {
+  static F32x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return std::fabs(a) + std::fabs(b); });
   }
 };
@@ -239,7 +239,7 @@ struct F16v2absmax {
                              .summary = "Greater absolute value two f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 x, F16x2 y) {
+  static F32x2 execute(F16x2 x, F16x2 y) {
     return lanes(x, y, [](float a, float b) { return number_max(std::fabs(a), std::fabs(b)); });
   }
 };
@@ -251,7 +251,7 @@ struct F16v4absmax {
                              .summary = "Greater absolute value four f16.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x4>>;
-  static F16x4 execute(F16x4 x, F16x4 y) {
+  static F32x4 execute(F16x4 x, F16x4 y) {
     return lanes(x, y, [](float a, float b) { return number_max(std::fabs(a), std::fabs(b)); });
   }
 };
@@ -413,7 +413,7 @@ struct F16v2clamp {
                              .summary = "Clamps f16 between the two of $b.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
-  static F16x2 execute(F16x2 a, F16x2 b) {
+  static F32x2 execute(F16x2 a, F16x2 b) {
     const float least = float_of_half(b.lane[0]), most = float_of_half(b.lane[1]);
     return lanes(a, a, [&](float x, float) { return number_min(number_max(x, least), most); });
   }
@@ -441,7 +441,7 @@ struct F16v4clamp {
                              .summary = "Clamps f16 between the two of $b.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x2>>;
-  static F16x4 execute(F16x4 a, F16x2 b) {
+  static F32x4 execute(F16x4 a, F16x2 b) {
     const float least = float_of_half(b.lane[0]), most = float_of_half(b.lane[1]);
     return lanes(a, a, [&](float x, float) { return number_min(number_max(x, least), most); });
   }
@@ -470,7 +470,7 @@ struct F16v2exp {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f16v2exp};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
-  static F16x2 execute(F16x2 x) {
+  static F32x2 execute(F16x2 x) {
     return lanes(x, x, [](float a, float) { return once_rounded(exponential(a)); });
   }
 };
@@ -483,7 +483,7 @@ struct F16v2ln {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f16v2ln};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
-  static F16x2 execute(F16x2 x) {
+  static F32x2 execute(F16x2 x) {
     return lanes(x, x, [](float a, float) { return once_rounded(logarithm(a)); });
   }
 };
@@ -496,7 +496,7 @@ struct F16v2exp2 {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f16v2exp};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
-  static F16x2 execute(F16x2 x) {
+  static F32x2 execute(F16x2 x) {
     return lanes(x, x, [](float a, float) { return once_rounded(exponential_2(a)); });
   }
 };
@@ -509,7 +509,7 @@ struct F16v2log2 {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f16v2ln};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
-  static F16x2 execute(F16x2 x) {
+  static F32x2 execute(F16x2 x) {
     return lanes(x, x, [](float a, float) { return once_rounded(logarithm_2(a)); });
   }
 };
@@ -522,7 +522,7 @@ struct F16v2tanh {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f16v2tanh};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
-  static F16x2 execute(F16x2 x) {
+  static F32x2 execute(F16x2 x) {
     return lanes(x, x, [](float a, float) { return once_rounded(hyperbolic_tangent(a)); });
   }
 };
@@ -535,7 +535,7 @@ struct F16v2sigm {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f16v2sigm};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>>;
-  static F16x2 execute(F16x2 x) {
+  static F32x2 execute(F16x2 x) {
     return lanes(x, x, [](float a, float) { return once_rounded(logistic_function(a)); });
   }
 };
@@ -567,10 +567,7 @@ struct F32tof16 {
                              .summary = "The nearest f16 of an f32, in both halves.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', float>>;
-  static F16x2 execute(float a) {
-    const std::uint16_t half = half_bits(a);
-    return {{half, half}};
-  }
+  static F32Twice execute(float a) { return {a}; }
 };
 
 struct F32v2tof16 {
@@ -580,7 +577,7 @@ struct F32v2tof16 {
                              .summary = "The nearest f16 of two f32.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F32x2>>;
-  static F16x2 execute(F32x2 a) { return {{half_bits(a.lane[0]), half_bits(a.lane[1])}}; }
+  static F32x2 execute(F32x2 a) { return a; }
 };
 
 struct F32v4tof16 {
@@ -590,10 +587,7 @@ struct F32v4tof16 {
                              .summary = "The nearest f16 of four f32.",
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F32x4>>;
-  static F16x4 execute(F32x4 a) {
-    return {
-        {half_bits(a.lane[0]), half_bits(a.lane[1]), half_bits(a.lane[2]), half_bits(a.lane[3])}};
-  }
+  static F32x4 execute(F32x4 a) { return a; }
 };
 
 struct F16v2sum {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/machine_config.h"
@@ -23,6 +24,8 @@ class WorkerCode {
   [[nodiscard]] const WorkerStep* entry() const { return entry_; }
   /// The step at an address, or null when the code does not reach it.
   [[nodiscard]] const WorkerStep* at(std::uint32_t pc) const;
+  /// Whether it reads $FP_STS: what it raises must be noticed.
+  [[nodiscard]] bool reads_float_status() const { return reads_float_status_; }
   /// Whether a tile has the words that were decoded.
   [[nodiscard]] bool matches(const TileMemory& memory) const;
   /// Marks those words in a tile that has them.
@@ -41,6 +44,7 @@ class WorkerCode {
   std::vector<Word> words_;           ///< ascending addresses
   std::vector<const WorkerStep*> by_word_;
   std::uint32_t begin_ = 0;
+  bool reads_float_status_ = false;
   const WorkerStep* entry_ = nullptr;
 };
 
@@ -53,15 +57,17 @@ class CodeStore {
   CodeStore(const CodeStore&) = delete;
   CodeStore& operator=(const CodeStore&) = delete;
 
-  /// The code of a tile from `entry` on; lives as long as the store.
-  [[nodiscard]] const WorkerCode* find(std::uint32_t entry, const TileMemory& memory);
+  /// The code of a tile from `entry` on, for workers in the ordinary mode of floating point or
+  /// (`moded`) in any other; lives as long as the store.
+  [[nodiscard]] const WorkerCode* find(std::uint32_t entry, const TileMemory& memory,
+                                       bool moded = false);
   /// Number of different pieces of code.
   [[nodiscard]] std::size_t size() const;
 
  private:
   MachineConfig machine_;
   mutable std::mutex mutex_;
-  std::map<std::uint32_t, std::vector<std::unique_ptr<WorkerCode>>> by_entry_;
+  std::map<std::pair<std::uint32_t, bool>, std::vector<std::unique_ptr<WorkerCode>>> by_entry_;
 };
 
 }  // namespace superstep

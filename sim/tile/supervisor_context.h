@@ -64,11 +64,12 @@ struct SupervisorContext {
   std::array<isa::U32, 16> registers{};
   std::array<std::uint64_t, 16> ready{};  ///< when a register's value can be used
   std::array<isa::U32, 256> csrs{};
+  bool sets_float_state = false;  ///< FP_ICTL, FP_INFMT or FP_ISCL is not 0
   MemoryPort port;
   WorkerSlots slots;
   Weights weights;
   std::vector<PortEvent> events;
-  std::uint64_t now = 0;  ///< the next instruction issues then or later
+  std::uint64_t now = 0;                         ///< the next instruction issues then or later
   std::uint64_t operands_ready = 0, issued = 0;  ///< of the last instruction
   std::uint32_t pc = 0;
   std::uint32_t outgoing = 0;      ///< address after the last word sent

@@ -52,6 +52,8 @@ bool SupervisorEnvironment::is_writable(std::uint32_t number) const {
   switch (number) {
     case isa::kCr:
     case isa::kFpIctl:
+    case isa::kFpInfmt:
+    case isa::kFpIscl:
     case isa::kCccsLoad:
     case kIncomingMuxCsr:
     case kIncomingDcountCsr:
@@ -67,13 +69,19 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   if (!is_writable(number)) {
     return fault("a control register that the supervisor cannot write, or that is not modelled");
   }
-  if (number == isa::kFpIctl && (value & isa::kFpCtlModes) != 0) {
-    return fault(isa::kFpModeProblem);
+  if (number == isa::kFpIctl) {
+    if (const char* problem = isa::fp_control_problem(value)) return fault(problem);
   }
   context_.csrs[number] = value;
   switch (number) {
     case isa::kCr:
       if ((value & isa::kCrZcwei) != 0) context_.weights.clear();
+      break;
+    case isa::kFpIctl:
+    case isa::kFpInfmt:
+    case isa::kFpIscl:
+      context_.sets_float_state = (context_.csrs[isa::kFpIctl] | context_.csrs[isa::kFpInfmt] |
+                                   context_.csrs[isa::kFpIscl]) != 0;
       break;
     case kIncomingMuxCsr:
       exchange_mux(0, value);

@@ -17,6 +17,7 @@ class Weights {
 
   /// Writes CWEI_m_n, number 4 m + n.
   void set(std::uint32_t number, std::uint64_t value) {
+    raw_[number] = value;
     const std::uint32_t channel = number / 4, slice = number % 4;
     for (std::uint32_t k = 0; k < 4; ++k) {
       halves_[slice][16 * k + channel] =
@@ -27,12 +28,14 @@ class Weights {
   }
   void clear() { *this = Weights(); }
 
+  [[nodiscard]] std::uint64_t raw(std::uint32_t number) const { return raw_[number]; }
   /// Of one of 4 phases: input k, channel c at 16 k + c.
   [[nodiscard]] const float* halves(std::uint32_t phase) const { return halves_[phase].data(); }
   /// Of one of 8 phases, by channel.
   [[nodiscard]] const float* singles(std::uint32_t phase) const { return singles_[phase].data(); }
 
  private:
+  std::array<std::uint64_t, kCount> raw_{};
   std::array<std::array<float, 64>, 4> halves_{};
   std::array<std::array<float, 16>, 8> singles_{};
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -71,6 +72,16 @@ struct WorkerContext {
     }
   }
 
+  /// xoroshiro128aox (Hanlon and Felix, arXiv 2203.04058).
+  std::uint64_t next_random() {
+    auto& [s0, s1] = *random;
+    const std::uint64_t either = s0 ^ s1, both = s0 & s1;
+    const std::uint64_t out = either ^ (std::rotl(both, 1) | std::rotl(both, 2));
+    s0 = std::rotl(s0, 55) ^ either ^ either << 14;
+    s1 = std::rotl(either, 36);
+    return out;
+  }
+
   alignas(16) std::array<isa::U32, 40> registers{};
   alignas(16) std::array<float, 32> accumulators{};  ///< the even ones, then the odd ones
   MemoryPort port;
@@ -78,7 +89,11 @@ struct WorkerContext {
   std::uint32_t workers;  ///< of the tile
   std::uint32_t id = 0;
   std::uint32_t tas = 0;
-  std::uint32_t fp_control = 0;
+  struct {
+    std::uint32_t control = 0, status = 0, format = 0, scale = 0;
+  } fp;                                       ///< $FP_CTL, $FP_STS, $FP_NFMT, $FP_SCL
+  bool moded = false;                         ///< not in the ordinary mode of floating point
+  bool fp_status_watched = false;             ///< that is so whatever $FP_CTL holds
   std::array<isa::U64, 2>* random = nullptr;  ///< of this worker; outlives its run
   RaceCheck* races = nullptr;                 ///< who wants to know of each access
   Stop stop = Stop::kExit;

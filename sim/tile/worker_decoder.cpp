@@ -4,7 +4,6 @@
 
 #include "isa/assembler.h"
 #include "isa/registers.h"
-#include "sim/tile/worker_handlers.h"
 
 namespace superstep {
 
@@ -95,6 +94,10 @@ WorkerStep* WorkerDecoder::step_at(std::uint32_t pc) {
   return found->second;
 }
 
+const WorkerHandlers& WorkerDecoder::handlers_of(const InstructionInfo& info) const {
+  return (moded_ ? moded_worker_handlers() : worker_handlers())[info.number];
+}
+
 bool WorkerDecoder::executable(std::uint32_t pc) const {
   return pc % 4 == 0 && pc >= machine_.tile.memory_base && pc < machine_.tile.region1_base &&
          memory_.contains(pc, 4);
@@ -119,7 +122,7 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
   if (info == nullptr) {
     return make_fault(step, fmt::format("{:#010x} is no instruction", step.word));
   }
-  const WorkerHandlers& handlers = worker_handlers()[info->number];
+  const WorkerHandlers& handlers = handlers_of(*info);
   if (handlers.solo == nullptr) {
     return make_fault(step, fmt::format("`{}` on a worker", disassemble(step.word, step.pc)));
   }
@@ -129,6 +132,7 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
   }
   step.cost = WorkerStep::cost_of(slots_of(*info, machine_), 1);
   place_registers(*info, step.word, step.registers);
+  note_status_read(*info, step.word);
   if ((step.word & kCoIssue) != 0) return decode_bundle(step, *info);
   step.run = handlers.solo;
   link(step, *info, step.pc + 4);
@@ -142,8 +146,8 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   if (aux == nullptr || (step.aux_word & kCoIssue) == 0) {
     return make_fault(step, fmt::format("{:#010x} is no second half of a bundle", step.aux_word));
   }
-  const WorkerHandlers& handlers = worker_handlers()[aux->number];
-  step.run = bundle_handler(main.number, aux->number);
+  const WorkerHandlers& handlers = handlers_of(*aux);
+  step.run = moded_ ? handlers_of(main).bundle : bundle_handler(main.number, aux->number);
   step.aux = handlers.aux;
   if (step.run == nullptr || step.aux == nullptr) {
     return make_fault(step,
@@ -151,15 +155,24 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
                                   disassemble(step.aux_word, second)));
   }
   place_registers(*aux, step.aux_word, step.aux_registers);
+  note_status_read(*aux, step.aux_word);
   step.cost = WorkerStep::cost_of(std::max(step.slots(), slots_of(*aux, machine_)), 2);
   if (has_no_effect(*aux, step.aux_registers) && main.spec.control == Control::kPlain) {
-    step.run = worker_handlers()[main.number].solo;
+    step.run = handlers_of(main).solo;
   } else if (has_no_effect(main, step.registers)) {
     step.run = handlers.solo;
     step.word = step.aux_word;
     step.registers = step.aux_registers;
   }
   link(step, main, step.pc + 8);
+}
+
+void WorkerDecoder::note_status_read(const InstructionInfo& info, std::uint32_t word) {
+  if (info.mnemonic != "uget") return;
+  for (const OperandInfo& operand : info.operands) {
+    code_->reads_float_status_ |=
+        !operand.is_register && operand.decode(word) + isa::kUpperCsrs == isa::kFpSts;
+  }
 }
 
 void WorkerDecoder::link(WorkerStep& step, const InstructionInfo& info, std::uint32_t next) {

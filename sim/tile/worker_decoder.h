@@ -10,21 +10,25 @@
 #include "isa/table.h"
 #include "sim/tile/code_store.h"
 #include "sim/tile/worker_context.h"
+#include "sim/tile/worker_handlers.h"
 
 namespace superstep {
 
 /// Follows worker code from an entry and predecodes what it reaches.
 class WorkerDecoder {
  public:
-  WorkerDecoder(const MachineConfig& machine, const TileMemory& memory)
-      : machine_(machine), memory_(memory) {}
+  /// For workers in the ordinary mode of floating point, or (`moded`) in any other.
+  WorkerDecoder(const MachineConfig& machine, const TileMemory& memory, bool moded)
+      : machine_(machine), memory_(memory), moded_(moded) {}
 
   [[nodiscard]] std::unique_ptr<WorkerCode> decode(std::uint32_t entry);
 
  private:
   WorkerStep* step_at(std::uint32_t pc);
+  [[nodiscard]] const WorkerHandlers& handlers_of(const isa::InstructionInfo& info) const;
   void decode_step(WorkerStep& step);
   void decode_bundle(WorkerStep& step, const isa::InstructionInfo& main);
+  void note_status_read(const isa::InstructionInfo& info, std::uint32_t word);
   void link(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t next);
   void link_repeat(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t body);
   void make_fault(WorkerStep& step, std::string cause);
@@ -35,6 +39,7 @@ class WorkerDecoder {
 
   const MachineConfig& machine_;
   const TileMemory& memory_;
+  bool moded_;
   std::unique_ptr<WorkerCode> code_;
   std::map<std::uint32_t, WorkerStep*> steps_;
   std::map<std::uint32_t, std::uint32_t> words_;

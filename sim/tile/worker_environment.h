@@ -1,10 +1,10 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <initializer_list>
 
 #include "isa/registers.h"
+#include "sim/tile/float_mode.h"
 #include "sim/tile/worker_context.h"
 
 namespace superstep {
@@ -68,6 +68,10 @@ class WorkerEnvironment {
   [[nodiscard]] const float* f16_weights(std::uint32_t phase) const {
     return context_.weights->halves(phase);
   }
+  /// CWEI_m_n, number 4 m + n, as it was loaded.
+  [[nodiscard]] std::uint64_t raw_weight(std::uint32_t number) const {
+    return context_.weights->raw(number);
+  }
   [[nodiscard]] const float* f32_weights(std::uint32_t phase) const {
     return context_.weights->singles(phase);
   }
@@ -83,11 +87,16 @@ class WorkerEnvironment {
       case isa::kWorkerBaseCsr:
         return context_.registers[isa::kWorkerBase];
       case isa::kFpSts:
+        return context_.fp.status;
+      case isa::kFpNfmt:
+        return context_.fp.format;
+      case isa::kFpScl:
+        return context_.fp.scale;
       case isa::kFpClr:
       case isa::kPrngSeed:
         return 0;
       case isa::kFpCtl:
-        return context_.fp_control;
+        return context_.fp.control;
       case isa::kTas:
         return context_.tas;
       case isa::kPrng00:
@@ -104,9 +113,16 @@ class WorkerEnvironment {
   void set_csr(std::uint32_t number, std::uint32_t value) {
     if (number == isa::kFpClr) {
       if ((value & isa::kFpClrZaacc) != 0) context_.accumulators.fill(0.0F);
+      context_.fp.status &= ~(value & isa::kFpExceptions);
     } else if (number == isa::kFpCtl) {
-      if ((value & isa::kFpCtlModes) != 0) return fault(isa::kFpModeProblem);
-      context_.fp_control = value;
+      if (const char* problem = isa::fp_control_problem(value)) return fault(problem);
+      const bool was_moded = context_.moded;
+      set_float_control(context_, value);
+      if (context_.moded != was_moded) context_.cause = kFloatModeChange;
+    } else if (number == isa::kFpNfmt) {
+      context_.fp.format = value;
+    } else if (number == isa::kFpScl) {
+      context_.fp.scale = value;
     } else if (number == isa::kTas) {
       context_.tas = value;
     } else if (number >= isa::kPrng00 && number <= isa::kPrng11) {
@@ -121,15 +137,7 @@ class WorkerEnvironment {
     }
   }
 
-  /// xoroshiro128aox (Hanlon and Felix, arXiv 2203.04058).
-  std::uint64_t random() {
-    auto& [s0, s1] = *context_.random;
-    const std::uint64_t either = s0 ^ s1, both = s0 & s1;
-    const std::uint64_t out = either ^ (std::rotl(both, 1) | std::rotl(both, 2));
-    s0 = std::rotl(s0, 55) ^ either ^ either << 14;
-    s1 = std::rotl(either, 36);
-    return out;
-  }
+  std::uint64_t random() { return context_.next_random(); }
 
   void fault(const char* cause) {
     failed_ = true;

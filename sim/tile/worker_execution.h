@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "isa/instruction.h"
+#include "sim/tile/float_mode.h"
 #include "sim/tile/operands.h"
 #include "sim/tile/worker_environment.h"
 
@@ -25,13 +26,20 @@ auto inputs_of(const WorkerContext& context, const Registers& places, std::uint3
   });
 }
 
-template <class R, class Registers, class Outputs>
+template <class R, class Floats = OrdinaryFloats, class Registers, class Outputs>
 void write_outputs(WorkerContext& context, const Registers& places, const Outputs& outputs) {
   using Operands = typename R::Operands;
   scatter(Operands{}, outputs, [&]<class Operand, std::size_t kOrdinal>(const auto& value) {
     constexpr std::size_t kSlot =
         register_slot(Operands{}, kOrdinal) + (is_input<Operand>() ? 1 : 0);
-    const typename Operand::Value typed = value;
+    using Value = typename Operand::Value;
+    const Value typed = [&]() -> Value {
+      if constexpr (std::is_convertible_v<decltype(value), Value>) {
+        return value;
+      } else {
+        return Floats::settle(context, value);
+      }
+    }();
     std::memcpy(&context.registers[places[kSlot]], &typed, sizeof(typed));
   });
 }
@@ -47,12 +55,12 @@ const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, st
                               std::uint32_t bundles);
 
 /// An auxiliary instruction has no access to memory; one that fails leaves its cause.
-template <class R>
+template <class R, class Floats = OrdinaryFloats>
 [[gnu::always_inline]] inline void run_aux(WorkerContext& context, const WorkerStep* step) {
   WorkerEnvironment env(context, step->pc, 8);
   const auto outputs =
       execute_record<R>(env, inputs_of<R>(context, step->aux_registers, step->aux_word));
-  write_outputs<R>(context, step->aux_registers, outputs);
+  write_outputs<R, Floats>(context, step->aux_registers, outputs);
 }
 
 /// The second half of a step: none, what `WorkerStep::aux` says, or the instruction R. `Careful` is
@@ -74,19 +82,28 @@ struct FixedAux {
   static void run(WorkerContext& context, const WorkerStep* step) { run_aux<R>(context, step); }
 };
 
+/// Goes on at `next`, if anywhere, with steps for the new mode.
+inline const WorkerStep* change_float_mode(WorkerContext& context, const WorkerStep* next) {
+  context.cause = nullptr;
+  return next == nullptr ? nullptr : stop(context, WorkerContext::Stop::kJump, next->pc);
+}
+
 /// What follows the reads and checks of the main half: aux runs, main writes. Part of each handler,
 /// so that `env` and `outputs` need no place in memory.
-template <class R, class Aux, class Env, class Outputs>
+template <class R, class Aux, class Floats, class Env, class Outputs>
 [[gnu::always_inline]] inline const WorkerStep* finish(WorkerContext& context,
                                                        const WorkerStep* step, Env& env,
                                                        const Outputs& outputs) {
   if constexpr (!std::is_same_v<Aux, NoAux>) {
     Aux::run(context, step);
     if (context.cause != nullptr) [[unlikely]] {
-      return stop(context, WorkerContext::Stop::kFault, step->pc);
+      if (R::spec.control == isa::Control::kRepeat || context.cause != kFloatModeChange) {
+        return stop(context, WorkerContext::Stop::kFault, step->pc);
+      }
+      return change_float_mode(context, finish<R, NoAux, Floats>(context, step, env, outputs));
     }
   }
-  write_outputs<R>(context, step->registers, outputs);
+  write_outputs<R, Floats>(context, step->registers, outputs);
   if constexpr (R::spec.control == isa::Control::kBranch) {
     if (!env.taken()) return step->next;
     if (step->target != nullptr) return step->target;
@@ -95,6 +112,8 @@ template <class R, class Aux, class Env, class Outputs>
     return repeat_body(context, step, env.repeat_count(), env.repeat_bundles());
   } else if constexpr (R::spec.control == isa::Control::kExit) {
     return stop(context, WorkerContext::Stop::kExit, step->pc);
+  } else if constexpr (R::spec.control == isa::Control::kSystem) {
+    return context.cause == kFloatModeChange ? change_float_mode(context, step->next) : step->next;
   } else {
     if (env.stored_low() && env.touched_code()) [[unlikely]] {
       context.port.memory().touched();
@@ -105,22 +124,22 @@ template <class R, class Aux, class Env, class Outputs>
 }
 
 /// Does again what failed; knows why.
-template <class R, class Aux>
+template <class R, class Aux, class Floats>
 [[gnu::cold, gnu::noinline]] const WorkerStep* run_carefully(WorkerContext& context,
                                                              const WorkerStep* step) {
   CarefulEnvironment env(context, step->pc, Aux::kBytes);
   const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
   if (env.failed()) return stop(context, WorkerContext::Stop::kFault, step->pc);
-  return finish<R, Aux>(context, step, env, outputs);
+  return finish<R, Aux, Floats>(context, step, env, outputs);
 }
 
-template <class R, class Aux>
+template <class R, class Aux, class Floats = OrdinaryFloats>
 const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
   WorkerEnvironment env(context, step->pc, Aux::kBytes);
   const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
   if (env.failed()) [[unlikely]]
-    return run_carefully<R, typename Aux::Careful>(context, step);
-  return finish<R, Aux>(context, step, env, outputs);
+    return run_carefully<R, typename Aux::Careful, Floats>(context, step);
+  return finish<R, Aux, Floats>(context, step, env, outputs);
 }
 
 }  // namespace superstep

@@ -17,6 +17,9 @@ struct WorkerHandlers {
 /// By `InstructionInfo::number`.
 [[nodiscard]] const std::vector<WorkerHandlers>& worker_handlers();
 
+/// The same for a worker in other than the ordinary mode of floating point.
+[[nodiscard]] const std::vector<WorkerHandlers>& moded_worker_handlers();
+
 /// How a bundle runs of two instructions, by their numbers: pairs that inner loops are made of have
 /// a handler of their own, which calls nothing, others that of the main half. Null when the main
 /// half can be in no bundle.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "isa/registers.h"
+#include "sim/tile/float_mode.h"
 
 namespace superstep {
 
@@ -20,7 +21,9 @@ constexpr std::uint64_t kTurnCost = std::uint64_t{1} << (WorkerStep::kCostShift 
 }  // namespace
 
 const WorkerStep* WorkerLauncher::find_step(std::uint32_t pc) {
+  if (last_moded_ != context_.moded) current_ = nullptr;
   last_pc_ = pc;
+  last_moded_ = context_.moded;
   if (code_version_ != memory_.code_version()) {
     code_version_ = memory_.code_version();
     std::erase_if(by_entry_, [&](const auto& entry) { return !entry.second->matches(memory_); });
@@ -30,14 +33,23 @@ const WorkerStep* WorkerLauncher::find_step(std::uint32_t pc) {
     last_step_ = current_->at(pc);
     if (last_step_ != nullptr) return last_step_;
   }
-  const auto [found, is_new] = by_entry_.try_emplace(pc, nullptr);
-  if (is_new) {
-    found->second = code_.find(pc, memory_);
-    found->second->mark_decoded(memory_);
+  current_ = code_at(pc);
+  if (!context_.moded && current_->reads_float_status()) {
+    watch_float_status(context_);
+    current_ = code_at(pc);
+    last_moded_ = context_.moded;
   }
-  current_ = found->second;
   last_step_ = current_->entry();
   return last_step_;
+}
+
+const WorkerCode* WorkerLauncher::code_at(std::uint32_t pc) {
+  const auto [found, is_new] = by_entry_.try_emplace({pc, context_.moded}, nullptr);
+  if (is_new) {
+    found->second = code_.find(pc, memory_, context_.moded);
+    found->second->mark_decoded(memory_);
+  }
+  return found->second;
 }
 
 template <bool kObserved>
@@ -92,6 +104,8 @@ std::uint64_t WorkerLauncher::run(std::uint32_t id, std::uint32_t entry,
   const bool is_observed = context_.observer != nullptr;
   const std::uint64_t slots =
       is_observed ? execute<true>(step_at(entry)) : execute<false>(step_at(entry));
+  if (context_.moded) [[unlikely]]
+    leave_float_mode(context_);
   instructions_ += context_.extra_instructions;
   const std::uint64_t end = first_cycle + (slots + context_.extra_slots) * machine_.tile.workers;
   if (context_.stop == WorkerContext::Stop::kFault) [[unlikely]] {
@@ -106,7 +120,12 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
   context_.clear();
   context_.registers[isa::kWorkerBase] = supervisor.csrs[kFirstWorkerBase + id];
   context_.registers[isa::kVertexBase] = vertex_base;
-  context_.fp_control = supervisor.csrs[isa::kFpIctl];
+  context_.fp = {};
+  if (supervisor.sets_float_state) [[unlikely]] {
+    context_.fp.format = supervisor.csrs[isa::kFpInfmt];
+    context_.fp.scale = supervisor.csrs[isa::kFpIscl];
+    set_float_control(context_, supervisor.csrs[isa::kFpIctl]);
+  }
   const std::uint64_t first_cycle = supervisor.slots.first_of(id, issue, machine_.costs.runall);
   if (races_ != nullptr) races_->begin(id, issue);
   const std::uint64_t end = run(id, entry, first_cycle);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "sim/tile/code_store.h"
 #include "sim/tile/supervisor_context.h"
@@ -64,9 +65,12 @@ class WorkerLauncher {
   void launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
               std::uint32_t entry, std::uint32_t vertex_base);
   const WorkerStep* step_at(std::uint32_t pc) {
-    return pc == last_pc_ && code_version_ == memory_.code_version() ? last_step_ : find_step(pc);
+    const bool known =
+        pc == last_pc_ && context_.moded == last_moded_ && code_version_ == memory_.code_version();
+    return known ? last_step_ : find_step(pc);
   }
   const WorkerStep* find_step(std::uint32_t pc);
+  const WorkerCode* code_at(std::uint32_t pc);
   void keep_earlier(TileFault fault);
 
   const MachineConfig& machine_;
@@ -75,9 +79,10 @@ class WorkerLauncher {
   WorkerContext context_;
   std::unique_ptr<RaceCheck> races_;
   std::array<std::array<isa::U64, 2>, 64> random_{};  ///< kept from launch to launch
-  std::map<std::uint32_t, const WorkerCode*> by_entry_;
+  std::map<std::pair<std::uint32_t, bool>, const WorkerCode*> by_entry_;  ///< and whether moded
   const WorkerCode* current_ = nullptr;
   std::uint32_t last_pc_ = 0;  ///< what `find_step` last found
+  bool last_moded_ = false;
   const WorkerStep* last_step_ = nullptr;
   std::uint64_t code_version_ = ~std::uint64_t{0};  ///< of what is kept; at first nothing is
   std::uint64_t instructions_ = 0;

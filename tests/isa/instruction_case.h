@@ -42,6 +42,10 @@ std::vector<InstructionCase> transcendental_cases();
 std::vector<InstructionCase> control_cases();
 std::vector<InstructionCase> accumulator_cases();
 std::vector<InstructionCase> amp_cases();
+std::vector<InstructionCase> random_cases();
+std::vector<InstructionCase> slic_cases();
+std::vector<InstructionCase> quarter_cases();
+std::vector<InstructionCase> broadcast_cases();
 std::vector<InstructionCase> supervisor_cases();
 std::vector<InstructionCase> exchange_cases();
 

@@ -25,6 +25,10 @@ TEST(InstructionCases, Half) { check_all(testing::half_cases()); }
 TEST(InstructionCases, Control) { check_all(testing::control_cases()); }
 TEST(InstructionCases, Accumulators) { check_all(testing::accumulator_cases()); }
 TEST(InstructionCases, Amp) { check_all(testing::amp_cases()); }
+TEST(InstructionCases, Random) { check_all(testing::random_cases()); }
+TEST(InstructionCases, Slic) { check_all(testing::slic_cases()); }
+TEST(InstructionCases, Quarter) { check_all(testing::quarter_cases()); }
+TEST(InstructionCases, Broadcast) { check_all(testing::broadcast_cases()); }
 TEST(InstructionCases, Supervisor) { check_all(testing::supervisor_cases()); }
 TEST(InstructionCases, Exchange) { check_all(testing::exchange_cases()); }
 
@@ -34,7 +38,9 @@ TEST(InstructionCases, CoverEveryRecordOfTheTable) {
        {testing::integer_cases(), testing::logic_cases(), testing::memory_cases(),
         testing::float_cases(), testing::conversion_cases(), testing::transcendental_cases(),
         testing::half_cases(), testing::control_cases(), testing::accumulator_cases(),
-        testing::amp_cases(), testing::supervisor_cases(), testing::exchange_cases()}) {
+        testing::amp_cases(), testing::random_cases(), testing::slic_cases(),
+        testing::quarter_cases(), testing::broadcast_cases(), testing::supervisor_cases(),
+        testing::exchange_cases()}) {
     for (const testing::InstructionCase& c : cases) covered.insert(testing::record_of(c));
   }
   for (const isa::InstructionInfo& info : isa::instruction_table()) {

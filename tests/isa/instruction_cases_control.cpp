@@ -54,12 +54,12 @@ std::vector<InstructionCase> control_cases() {
       {"put $CCCSLOAD, $m0", "m0=5",
        "fault=a control register that a worker cannot write, or that is not modelled", On::kWorker},
       {"uput $TAS, $a0\n uget $a1, $TAS", "a0=0xffc12345", "a1=0xffc12345"},
-      {"uput $FP_CTL, $a0\n uget $a1, $FP_CTL", "a0=0x80000",
-       "fault=a floating-point mode that is "
-       "not modelled: only rounding to nearest even without exceptions is"},
-      {"uput $FP_CTL, $a0", "a0=1",
-       "fault=a floating-point mode that is not modelled: only rounding to nearest even without "
-       "exceptions is"},
+      {"uput $FP_CTL, $a0\n uget $a1, $FP_CTL", "a0=0x180007", "a1=0x180007"},
+      {"uput $FP_CTL, $a0", "a0=0x40000",
+       "fault=a rounding mode of FP_CTL.RND above 3, which is not modelled"},
+      {"uput $FP_NFMT, $a0\n uput $FP_SCL, $a1\n uget $a2, $FP_NFMT\n uget $a3, $FP_SCL",
+       "a0=3,0xff", "a2=3,0xff"},
+      {"uget $a1, $FP_STS", "a1=7", "a1=0"},
       {"uput 99, $a0", "",
        "fault=a control register that a worker cannot write, or that is not modelled"},
       {"uget $a0, 99", "",

@@ -1,0 +1,67 @@
+#include "sim/tile/float_mode.h"
+
+#include <cfenv>
+
+#include "isa/registers.h"
+
+namespace superstep {
+
+namespace {
+
+int host_direction(std::uint32_t fp_control) {
+  switch (fp_control >> isa::kFpCtlRndShift & 7U) {
+    case isa::kRoundUp:
+      return FE_UPWARD;
+    case isa::kRoundDown:
+      return FE_DOWNWARD;
+    case isa::kRoundToZero:
+      return FE_TOWARDZERO;
+    default:
+      return FE_TONEAREST;
+  }
+}
+
+constexpr int kNoticed = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW;
+
+}  // namespace
+
+const char* const kFloatModeChange = "a change of the floating-point mode beside `rpt`";
+
+void set_float_control(WorkerContext& context, std::uint32_t value) {
+  context.fp.control = value;
+  const bool moded = (value & isa::kFpCtlModes) != 0 || context.fp_status_watched;
+  if (moded || context.moded) {
+    std::fesetround(host_direction(value));
+    if (!context.moded) std::feclearexcept(kNoticed);
+  }
+  context.moded = moded;
+}
+
+void watch_float_status(WorkerContext& context) {
+  context.fp_status_watched = true;
+  set_float_control(context, context.fp.control);
+}
+
+void leave_float_mode(WorkerContext& context) {
+  std::fesetround(FE_TONEAREST);
+  context.moded = false;
+  context.fp_status_watched = false;
+}
+
+const char* take_float_exceptions(WorkerContext& context) {
+  const int raised = std::fetestexcept(kNoticed);
+  if (raised == 0) return nullptr;
+  std::feclearexcept(kNoticed);
+  std::uint32_t flags = 0;
+  if ((raised & FE_INVALID) != 0) flags |= isa::kFpInvalid;
+  if ((raised & FE_DIVBYZERO) != 0) flags |= isa::kFpDivisionByZero;
+  if ((raised & FE_OVERFLOW) != 0) flags |= isa::kFpOverflow;
+  context.fp.status |= flags;
+  const std::uint32_t trapped = flags & context.fp.control;
+  if ((trapped & isa::kFpInvalid) != 0) return "floating-point exception: invalid operation";
+  if ((trapped & isa::kFpDivisionByZero) != 0) return "floating-point exception: division by zero";
+  if ((trapped & isa::kFpOverflow) != 0) return "floating-point exception: overflow";
+  return nullptr;
+}
+
+}  // namespace superstep

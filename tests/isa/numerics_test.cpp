@@ -1,0 +1,221 @@
+#include <gtest/gtest.h>
+#include <mpfr.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include "isa/instructions.h"
+#include "isa/rounding.h"
+
+// Results against MPFR, rounded once to the format of the result.
+
+namespace superstep {
+namespace {
+
+/// A number of MPFR of 200 bits: more than any exact sum or product here has.
+class Real {
+ public:
+  Real() { mpfr_init2(value_, 200); }
+  ~Real() { mpfr_clear(value_); }
+  Real(const Real&) = delete;
+  Real& operator=(const Real&) = delete;
+  mpfr_ptr get() { return value_; }
+
+ private:
+  mpfr_t value_;
+};
+
+/// `value` rounded once to a binary format with subnormals: `precision` bits, least unit
+/// 2^`least_unit`, infinite from 2^`exponents` on.
+double rounded(mpfr_srcptr value, int precision, int least_unit, int exponents) {
+  const mpfr_exp_t least = mpfr_get_emin(), greatest = mpfr_get_emax();
+  Real out;
+  mpfr_set_prec(out.get(), precision);
+  int inexact = mpfr_set(out.get(), value, MPFR_RNDN);
+  mpfr_set_emin(least_unit + 1);
+  mpfr_set_emax(exponents);
+  inexact = mpfr_check_range(out.get(), inexact, MPFR_RNDN);
+  mpfr_subnormalize(out.get(), inexact, MPFR_RNDN);
+  const double result = mpfr_get_d(out.get(), MPFR_RNDN);
+  mpfr_set_emin(least);
+  mpfr_set_emax(greatest);
+  return result;
+}
+
+float to_f32(mpfr_srcptr value) {
+  const auto result = static_cast<float>(rounded(value, 24, -149, 128));
+  return result != result ? std::bit_cast<float>(0x7fc00000U) : result;
+}
+float to_f16(mpfr_srcptr value) { return static_cast<float>(rounded(value, 11, -24, 16)); }
+
+int logistic(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t) {
+  mpfr_neg(out, x, MPFR_RNDN);
+  mpfr_exp(out, out, MPFR_RNDN);
+  mpfr_add_ui(out, out, 1, MPFR_RNDN);
+  mpfr_ui_div(out, 1, out, MPFR_RNDN);
+  return 0;
+}
+int reciprocal(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t) {
+  return mpfr_ui_div(out, 1, x, MPFR_RNDZ);
+}
+/// The machine's has the sign of a zero.
+int reciprocal_root(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t) {
+  if (mpfr_zero_p(x) != 0) {
+    mpfr_set_inf(out, mpfr_signbit(x) != 0 ? -1 : 1);
+    return 0;
+  }
+  return mpfr_rec_sqrt(out, x, MPFR_RNDZ);
+}
+
+struct Unary {
+  const char* name;
+  float (*single)(float);
+  isa::F32x2 (*halves)(isa::F16x2);
+  int (*exact)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+};
+
+const Unary kUnary[] = {
+    {"exp", isa::F32exp::execute, isa::F16v2exp::execute, mpfr_exp},
+    {"exp2", isa::F32exp2::execute, isa::F16v2exp2::execute, mpfr_exp2},
+    {"ln", isa::F32ln::execute, isa::F16v2ln::execute, mpfr_log},
+    {"log2", isa::F32log2::execute, isa::F16v2log2::execute, mpfr_log2},
+    {"tanh", isa::F32tanh::execute, isa::F16v2tanh::execute, mpfr_tanh},
+    {"sigm", isa::F32sigm::execute, isa::F16v2sigm::execute, logistic},
+    {"sqrt", isa::F32sqrt::execute, nullptr, mpfr_sqrt},
+    {"oox", isa::F32oox::execute, nullptr, reciprocal},
+    {"oorx", isa::F32oorx::execute, nullptr, reciprocal_root},
+};
+
+/// $SUPERSTEP_NUMERIC_POINTS, for longer runs by hand.
+int points() {
+  const char* text = std::getenv("SUPERSTEP_NUMERIC_POINTS");
+  return text == nullptr ? 20000 : std::atoi(text);
+}
+
+/// One of three of all f32, the others between 2^-12 and 2^8, where functions are not flat.
+float point(std::mt19937& random, int i) {
+  const auto bits = static_cast<std::uint32_t>(random());
+  if (i % 3 == 0) return std::bit_cast<float>(bits);
+  return std::bit_cast<float>((bits & 0x807fffffU) | (115U + bits / 7 % 20) << 23);
+}
+
+std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+TEST(Numerics, UnaryF32FunctionsAreCorrectlyRounded) {
+  for (const Unary& f : kUnary) {
+    std::mt19937 random(17);
+    Real x, y;
+    for (int i = 0; i < points(); ++i) {
+      const float value = point(random, i);
+      mpfr_set_flt(x.get(), value, MPFR_RNDN);
+      f.exact(y.get(), x.get(), MPFR_RNDZ);
+      ASSERT_EQ(bits_of(f.single(value)), bits_of(to_f32(y.get())))
+          << f.name << " of " << std::hexfloat << value;
+    }
+  }
+}
+
+TEST(Numerics, UnaryF16FunctionsAreCorrectlyRoundedForAllValues) {
+  Real x, y;
+  for (const Unary& f : kUnary) {
+    if (f.halves == nullptr) continue;
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+      const auto half = static_cast<std::uint16_t>(bits);
+      mpfr_set_flt(x.get(), portable_float_of_half(half), MPFR_RNDN);
+      f.exact(y.get(), x.get(), MPFR_RNDZ);
+      const std::uint16_t got = half_bits(f.halves({{half, 0}}).lane[0]);
+      ASSERT_EQ(got, portable_half_bits(to_f16(y.get()))) << f.name << std::hex << " of 0x" << bits;
+    }
+  }
+}
+
+TEST(Numerics, F32ArithmeticIsThatOfIeee754) {
+  struct Binary {
+    float (*machine)(float, float);
+    int (*exact)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+  };
+  const Binary kBinary[] = {{isa::F32add::execute, mpfr_add},
+                            {isa::F32sub::execute, mpfr_sub},
+                            {isa::F32mul::execute, mpfr_mul},
+                            {isa::F32div::execute, mpfr_div}};
+  std::mt19937 random(18);
+  Real x, y, z;
+  for (int i = 0; i < points(); ++i) {
+    const float a = point(random, i), b = point(random, i / 3);
+    mpfr_set_flt(x.get(), a, MPFR_RNDN);
+    mpfr_set_flt(y.get(), b, MPFR_RNDN);
+    for (const Binary& operation : kBinary) {
+      operation.exact(z.get(), x.get(), y.get(), MPFR_RNDZ);
+      ASSERT_EQ(bits_of(operation.machine(a, b)), bits_of(to_f32(z.get())))
+          << &operation - kBinary << std::hexfloat << " " << a << " " << b;
+    }
+  }
+}
+
+TEST(Numerics, ConversionsOfAllF16AreExactAndClampsSortThem) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const bool is_nan = (bits & 0x7fffU) > 0x7c00U;
+    const float value = isa::F16tof32::execute({{half, 0}});
+    ASSERT_EQ(half_bits(value), is_nan ? 0x7e00U : bits);
+    if (is_nan) {
+      ASSERT_EQ(bits_of(value), 0x7fc00000U);
+      continue;
+    }
+    // Against the definition of the format.
+    const int exponent = static_cast<int>(bits >> 10 & 0x1fU);
+    const int fraction = static_cast<int>(bits & 0x3ffU);
+    const double magnitude = exponent == 31  ? HUGE_VAL
+                             : exponent == 0 ? std::ldexp(fraction, -24)
+                                             : std::ldexp(fraction + 1024, exponent - 25);
+    ASSERT_EQ(static_cast<double>(value), (bits >> 15) != 0 ? -magnitude : magnitude);
+    const isa::F16x2 bounds{{0xbc00, 0x4000}};  // -1 and 2
+    const isa::F32x4 clamped = isa::F16v4clamp::execute({{half, half, 0, 0}}, bounds);
+    ASSERT_EQ(static_cast<double>(clamped.lane[0]), std::fmin(std::fmax(value, -1.0), 2.0));
+  }
+}
+
+TEST(Numerics, F32ToIntegerRoundsToNearestEvenAndSaturates) {
+  std::mt19937 random(19);
+  for (int i = 0; i < points(); ++i) {
+    auto bits = static_cast<std::uint32_t>(random());
+    if (i % 3 != 0) bits = (bits & 0x807fffffU) | (125U + bits / 7 % 36) << 23;
+    const float value = std::bit_cast<float>(bits);
+    const double nearest = std::nearbyint(double{value});
+    const double in_i32 = std::fmin(std::fmax(nearest, -0x1p31), 0x1p31 - 1);
+    const double in_u32 = std::fmin(std::fmax(nearest, 0.0), 0x1p32 - 1);
+    const bool is_nan = value != value;
+    ASSERT_EQ(static_cast<std::int32_t>(isa::F32toi32::execute(value)),
+              is_nan ? 0 : static_cast<std::int32_t>(in_i32));
+    ASSERT_EQ(isa::F32toui32::execute(value), is_nan ? 0 : static_cast<std::uint32_t>(in_u32));
+    ASSERT_EQ(isa::F32fromui32::execute(bits), static_cast<float>(bits));
+    ASSERT_EQ(isa::F32fromi32::execute(bits), static_cast<float>(static_cast<std::int32_t>(bits)));
+  }
+}
+
+// From the definition: 1.4.3 with bias 8, 1.5.2 with bias 16; every code, there and back.
+TEST(Numerics, EveryF8IsWhatItsFormatSaysAndComesBack) {
+  for (const isa::Quarter format : {isa::Quarter::kF143, isa::Quarter::kF152}) {
+    const int fraction_bits = format == isa::Quarter::kF143 ? 3 : 2;
+    const int bias = format == isa::Quarter::kF143 ? 8 : 16;
+    for (int code = 0; code < 256; ++code) {
+      const auto bits = static_cast<std::uint8_t>(code);
+      const float value = isa::float_of_quarter(bits, format);
+      ASSERT_EQ(isa::rounded_quarter(value, format, isa::Rounding(0), 0), bits);
+      if (code == 0x80) {
+        ASSERT_NE(value, value);
+        continue;
+      }
+      const int exponent = (code & 0x7f) >> fraction_bits;
+      const double fraction = std::ldexp(code & ((1 << fraction_bits) - 1), -fraction_bits);
+      const double magnitude = exponent == 0 ? std::ldexp(fraction, 1 - bias)
+                                             : std::ldexp(1.0 + fraction, exponent - bias);
+      ASSERT_EQ(static_cast<double>(value), code >= 0x80 ? -magnitude : magnitude);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace superstep
