@@ -170,7 +170,7 @@ ExitCode run_codelet_command(const Options& options) {
 
   std::vector<LinkInput> inputs;
   for (const std::filesystem::path& source : spec.sources) {
-    inputs.push_back({source.string(), load_object(source, spec.includes, spec.defines, machine)});
+    inputs.push_back({source.string(), load_object(source, spec.includes, spec.defines)});
   }
   CodeletRun run(machine);
   const LinkedCode code =

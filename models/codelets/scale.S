@@ -1,7 +1,7 @@
 // out = factor * in, f32 by twos, on one worker.
 //
 // Vertex state: in (span), out (pointer), factor (float).
-.section .text.scale
+.section .text.scale, "ax"
 .globl scale
 .type scale, @function
 .align 8
