@@ -4,14 +4,19 @@
 #include <cstring>
 
 #include "isa/assembler.h"
+#include "isa/elf.h"
+#include "isa/object_text.h"
 #include "tools/command.h"
 #include "tools/files.h"
 
 namespace superstep {
 
 Options disasm_options() {
-  Options options("disasm FILE.bin | 0xWORD…", "Shows machine words as assembly.",
-                  {"superstep disasm 0x58e0e003", "superstep disasm fill.bin"});
+  Options options("disasm FILE.o | FILE.bin | 0xWORD…",
+                  "Shows machine words, or an ELF object, as assembly; of an object it is text that "
+                  "`asm` takes back.",
+                  {"superstep disasm 0x58e0e003", "superstep disasm fill.o > fill.s",
+                   "superstep disasm fill.bin"});
   options.positionals(1, 100'000);
   return options;
 }
@@ -20,6 +25,11 @@ ExitCode disasm_command(const Options& options) {
   std::vector<std::uint32_t> code;
   if (!options.words()[0].starts_with("0x")) {
     const std::string bytes = read_text_file(options.words()[0]);
+    const std::vector<std::uint8_t> object(bytes.begin(), bytes.end());
+    if (is_elf(object)) {
+      fmt::print("{}", text_of(read_elf(object, options.words()[0])));
+      return ExitCode::kOk;
+    }
     if (bytes.size() % 4 != 0)
       throw MalformedInput(
           fmt::format("{}: {} bytes are no whole 32-bit words", options.words()[0], bytes.size()));

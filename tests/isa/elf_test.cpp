@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "isa/object_text.h"
 
 namespace superstep {
 namespace {
@@ -25,7 +26,7 @@ Object sample() {
   return object;
 }
 
-std::string text_of(const Object& object) {
+std::string described(const Object& object) {
   std::string text;
   for (const Object::Section& s : object.sections) {
     text += s.name + "/" + s.flags + "/" + std::to_string(s.alignment) + "/";
@@ -63,7 +64,7 @@ std::string error_of(const std::vector<std::uint8_t>& bytes) {
 
 TEST(Elf, WhatIsWrittenIsReadBack) {
   const std::vector<std::uint8_t> bytes = write_elf(sample());
-  EXPECT_EQ(text_of(read_elf(bytes, "x.o")), text_of(sample()));
+  EXPECT_EQ(described(read_elf(bytes, "x.o")), described(sample()));
 }
 
 TEST(Elf, TheHeaderIsThatOfTheMachine) {
@@ -105,7 +106,9 @@ TEST(Elf, DamagedFilesAreRefusedOrRead) {
     }
     if (random() % 8 == 0) bytes.resize(random() % bytes.size());
     try {
-      (void)write_elf(read_elf(bytes, "x.o"));
+      const Object object = read_elf(bytes, "x.o");
+      (void)write_elf(object);
+      (void)text_of(object);
       ++read;
     } catch (const UserError& error) {
       ASSERT_FALSE(error.problems().empty());

@@ -1,0 +1,97 @@
+#include "isa/object_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "isa/assembler.h"
+#include "isa/assembler/object_assembler.h"
+#include "isa/elf.h"
+#include "isa/table.h"
+
+namespace superstep {
+namespace {
+
+Object assembled(const std::string& text) { return assemble_object(text, "t.s").object; }
+
+constexpr const char* kText =
+    ".section .text.f, \"ax\"\n"
+    "    .align 4\n"
+    "    .globl f\n"
+    "    .supervisor\n"
+    "f:\n"
+    "    setzi $m0, g\n"
+    "    setzi $m1, .L3_4\n"
+    "    call $m10, elsewhere + 0x8\n"
+    ".L1_c:\n"
+    "    brnz $m0, .L1_c\n"
+    "    run $m0, $m1, g\n"
+    "    br $m10\n"
+    "    .size f, 24\n"
+    ".section .text.g, \"ax\"\n"
+    "    .align 8\n"
+    "    .worker\n"
+    "g:\n"
+    ".L2_0:\n"
+    "    { nop ; fnop }\n"
+    "    { bri g ; f32v2add $a0:1, $a2:3, $a4:5 }\n"
+    "    .int 0x3fffffff\n"
+    "    exitz $m15\n"
+    ".section .data.x, \"aw\"\n"
+    "    .align 4\n"
+    "    .int 0x7\n"
+    ".L3_4:\n"
+    "    .int (.L2_0 + 4)\n"
+    "    .short (g)@relative@16@s2\n"
+    "    .byte 0x3\n";
+
+TEST(ObjectText, NamesTargetsAndKeepsBundlesTogether) {
+  EXPECT_EQ(text_of(read_elf(write_elf(assembled(kText)), "t.o")), kText);
+}
+
+TEST(ObjectText, TheAssemblerMakesTheSameObjectOfIt) {
+  const std::vector<std::uint8_t> elf = write_elf(assembled(kText));
+  EXPECT_EQ(write_elf(assembled(text_of(read_elf(elf, "t.o")))), elf);
+}
+
+TEST(ObjectText, EveryInstructionComesBackAloneAndInBundles) {
+  std::vector<std::uint32_t> words;
+  for (const isa::InstructionInfo& info : isa::instruction_table()) {
+    if (info.spec.words != 1 || info.spec.control == isa::Control::kRepeat) continue;
+    for (const std::uint32_t fill : {0U, ~0U, 0x5a5a5a5aU}) {
+      std::uint32_t word = info.pattern.value;
+      for (const isa::OperandInfo& operand : info.operands) {
+        std::uint32_t bits = fill & operand.field.mask();
+        if (operand.is_register) bits = operand.count == 1 ? bits : 8;
+        word |= operand.field.insert(bits);
+      }
+      if (isa::find_instruction(word) == &info) words.push_back(word);
+    }
+  }
+  const std::uint32_t nop = 0x19e00000, fnop = 0x1ad00000, bundled = 0x80000000;
+  std::vector<std::uint32_t> all = words;
+  for (const std::uint32_t word : words) {
+    const isa::InstructionInfo& info = *isa::find_instruction(word);
+    if ((info.pattern.mask & bundled) != 0) continue;
+    const bool is_main = info.spec.pipe == isa::Pipe::kMain;
+    all.push_back((is_main ? word : nop) | bundled);
+    all.push_back((is_main ? fnop : word) | bundled);
+  }
+  Object object;
+  object.sections.push_back({".text", "ax", 8, {}});
+  for (const std::uint32_t word : all) {
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      object.sections[0].bytes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
+    }
+  }
+  const Object again = assembled(text_of(object));
+  ASSERT_EQ(again.sections.at(0).bytes.size(), object.sections[0].bytes.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, &again.sections[0].bytes[4 * i], sizeof(word));
+    EXPECT_EQ(word, all[i]) << std::hex << word << " " << all[i] << " " << disassemble(all[i], 0);
+  }
+}
+
+}  // namespace
+}  // namespace superstep
