@@ -120,7 +120,11 @@ class Linker {
   void undefined(const std::string& file, const std::string& name, const std::string& from) {
     if (!missing_.insert(name).second) return;
     std::vector<std::string> known;
-    for (const auto& [known_name, id] : globals_) known.push_back(known_name);
+    for (const LinkInput& input : inputs_) {
+      for (const Object::Symbol& symbol : input.object.symbols) {
+        if (symbol.is_defined) known.push_back(symbol.name);
+      }
+    }
     const std::string guess = nearest(name, known);
     fail(file, fmt::format("undefined symbol `{}`{}{}", name, from,
                            guess.empty() ? "" : "; did you mean `" + guess + "`?"));

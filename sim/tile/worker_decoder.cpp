@@ -168,7 +168,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
                       fmt::format("`{}` and `{}` are no bundle", disassemble(step.word, step.pc),
                                   disassemble(step.aux_word, second)));
   }
-  if (share_destination(main, step.word, *aux, step.aux_word)) {
+  if (!isa::is_fnop(step.aux_word) && share_destination(main, step.word, *aux, step.aux_word)) {
     return make_fault(
         step, fmt::format("`{}` and `{}` write one register", disassemble(step.word, step.pc),
                           disassemble(step.aux_word, second)));
