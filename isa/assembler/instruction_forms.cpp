@@ -255,8 +255,7 @@ Mismatch explain_mismatch(std::string_view mnemonic, std::span<const Instruction
       const OperandInfo& form = near->operands[i + (i >= 2 ? skipped : 0)];
       Value value = operands[i].value;
       if (form.is_register || fits_value(*near, form, value)) continue;
-      const std::string found =
-          value.is_number() ? fmt::format("{}", value.number) : "a label or an unknown name";
+      const std::string found = value.is_number() ? fmt::format("{}", value.number) : "a label";
       return {fmt::format("{} where `{}` takes {}", found, mnemonic, range_of(form)), &operands[i]};
     }
   }

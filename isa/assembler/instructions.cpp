@@ -118,6 +118,12 @@ bool TextAssembler::encode(const Slot& slot, std::string_view mnemonic,
     put_word(slot, *info, bound_);
     return true;
   }
+  for (const BoundOperand& bound : bound_) {
+    if (bound.value.base != Value::Base::kSymbol) continue;
+    fail(bound.operand.place,
+         fmt::format("`{}` is not defined", symbols_.all()[bound.value.index].name));
+    return true;
+  }
   const Mismatch mismatch = explain_mismatch(mnemonic, forms, bound_);
   fail(mismatch.operand == nullptr ? slot.place : mismatch.operand->operand.place,
        mismatch.message);

@@ -88,6 +88,11 @@ Token Lexer::next() {
   }
   if (is_digit(c) || c == '.') return take_number();
   if (c == '"') return take_string();
+  if (c == '\'' && at(1) != '\0' && at(1) != '\n' && at(2) == '\'') {
+    Token token = take(Token::Kind::kNumber, 3);
+    token.value.number = static_cast<unsigned char>(token.text[1]);
+    return token;
+  }
   if (c != '$') return take_punctuation();
   std::size_t blanks = 1;
   while (is_blank(at(blanks))) ++blanks;

@@ -23,8 +23,8 @@ Operand make_register(File file, std::uint32_t number, unsigned count = 1) {
 
 /// `$a4:7`, where `name` is `a4` and `last` 7.
 void widen(Operand& operand, std::string_view name, std::int64_t last, std::string& error) {
-  const std::int64_t count = last - operand.number + 1;
-  if ((count != 2 && count != 4) || operand.number % count != 0 || last > 15) {
+  const std::int64_t count = last > 15 || last < 0 ? 0 : last - operand.number + 1;
+  if ((count != 2 && count != 4) || operand.number % count != 0) {
     error = fmt::format(
         "`${}:{}` is no register pair or quad; pairs begin at an even number, quads at a "
         "multiple of 4",

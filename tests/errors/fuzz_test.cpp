@@ -4,24 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
-#include <sstream>
 
 #include "compiler/compile.h"
 #include "isa/machine_config.h"
 #include "sim/machine.h"
+#include "tests/errors/damage.h"
 
 namespace superstep {
 namespace {
-
-int inputs() {
-  const char* text = std::getenv("SUPERSTEP_FUZZ");
-  return text == nullptr ? 2000 : std::atoi(text);
-}
 
 // Between them every kind of op, attribute and constant.
 constexpr std::array kModules = {
@@ -68,58 +60,11 @@ func.func private @twice(%arg0: tensor<6x5xf32>) -> tensor<6x5xf32> {
   }) : () -> ()
 }) : () -> ())"};
 
-class Damage {
- public:
-  explicit Damage(unsigned seed) : random_(seed) {}
-
-  /// One to three edits: numbers become others, words move, characters change, the end is lost.
-  std::string apply(std::string text) {
-    for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) edit(text);
-    return text;
-  }
-
- private:
-  std::size_t below(std::size_t n) { return random_() % n; }
-
-  void edit(std::string& text) {
-    static constexpr std::array kNumbers = {
-        "0",   "1",  "2", "3", "7", "-1", "64", "1000", "4294967296", "9223372036854775807",
-        "1e9", "0.5"};
-    const std::size_t at = below(text.size());
-    switch (below(8)) {
-      case 0:
-        text[at] = static_cast<char>(below(256));
-        return;
-      case 1:
-        text.resize(at);
-        return;
-      case 2:
-        text.erase(at, 1 + below(30));
-        return;
-      case 3:
-        text.insert(below(text.size()), text.substr(at, 1 + below(60)));
-        return;
-      default: {
-        std::size_t begin = at;
-        while (begin < text.size() && std::isdigit(static_cast<unsigned char>(text[begin])) == 0) {
-          ++begin;
-        }
-        std::size_t end = begin;
-        while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
-        text.replace(begin, end - begin, kNumbers[below(kNumbers.size())]);
-        return;
-      }
-    }
-  }
-
-  std::mt19937 random_;
-};
-
 TEST(Fuzz, DamagedModulesAreRefusedOrCompile) {
   const MachineConfig machine = load_machine("tiny4");
   Damage damage(1);
   int compiled = 0;
-  for (int i = 0; i < inputs(); ++i) {
+  for (int i = 0; i < fuzz_inputs(); ++i) {
     const std::string text = damage.apply(kModules[static_cast<std::size_t>(i) % kModules.size()]);
     SCOPED_TRACE(text);
     try {
@@ -129,7 +74,7 @@ TEST(Fuzz, DamagedModulesAreRefusedOrCompile) {
       EXPECT_FALSE(error.problems().empty());
     }
   }
-  EXPECT_GT(compiled, inputs() / 50);
+  EXPECT_GT(compiled, fuzz_inputs() / 50);
 }
 
 TEST(Fuzz, DamagedMachinesAreRefusedOrRunAProgram) {
@@ -144,7 +89,7 @@ TEST(Fuzz, DamagedMachinesAreRefusedOrRunAProgram) {
   const std::string good = to_toml(load_machine("tiny4"));
   Damage damage(2);
   int ran = 0;
-  for (int i = 0; i < inputs(); ++i) {
+  for (int i = 0; i < fuzz_inputs(); ++i) {
     const std::string text = damage.apply(good);
     SCOPED_TRACE(text);
     std::ofstream(path, std::ios::binary) << text;
@@ -156,7 +101,7 @@ TEST(Fuzz, DamagedMachinesAreRefusedOrRunAProgram) {
       EXPECT_FALSE(error.problems().empty());
     }
   }
-  EXPECT_GT(ran, inputs() / 50);
+  EXPECT_GT(ran, fuzz_inputs() / 50);
 }
 
 }  // namespace

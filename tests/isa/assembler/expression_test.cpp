@@ -29,6 +29,7 @@ TEST(AssemblerExpressions, BindAsInGas) {
 TEST(AssemblerExpressions, TakeEveryKindOfNumber) {
   EXPECT_EQ(value_of("0x1F + 0b101 + 010 + 12"), 31 + 5 + 8 + 12);
   EXPECT_EQ(value_of("0xFFFFFFFFU"), 4294967295);
+  EXPECT_EQ(value_of("'a'"), 97);
   EXPECT_EQ(value_of("1.0f"), 0x3f800000);
   // graphcore/llvm-project-fork llvm/test/MC/Colossus: f16 literals.
   EXPECT_EQ(value_of("1.0h"), 15360);

@@ -117,7 +117,9 @@ TEST(AssemblerRelocations, HaveTheKindsOfDataPointers) {
 }
 
 TEST(AssemblerRelocations, DoNotExistForOtherFields) {
-  EXPECT_NE(problems_of("ld32 $m0, $m1, later").at(0).find("a label or an unknown name"),
+  EXPECT_NE(problems_of("ld32 $m0, $m1, later").at(0).find("1:16 `later` is not defined"),
+            std::string::npos);
+  EXPECT_NE(problems_of("here: ld32 $m0, $m1, here").at(0).find("a label where `ld32` takes"),
             std::string::npos);
 }
 
