@@ -34,6 +34,12 @@ void widen(Operand& operand, std::string_view name, std::int64_t last, std::stri
   operand.count = static_cast<unsigned>(count);
 }
 
+/// `m16`: what can only be meant for a register.
+bool is_numbered(std::string_view name) {
+  return (name[0] == 'm' || name[0] == 'a') && name.size() > 1 &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
 constexpr std::array<std::string_view, 4> kSuffixes = {"+=", "++", "@", ">>"};
 constexpr std::array<std::string_view, 3> kBroadcasts = {":B", ":BL", ":BU"};
 
@@ -80,7 +86,13 @@ Operand parse_operand(const std::vector<Token>& tokens, std::uint32_t first, std
   expression.tokens = end - first;
   if (tokens[first].kind != Token::Kind::kRegister) return expression;
   std::optional<Operand> operand = register_of(tokens[first].text);
-  if (!operand) return expression;
+  if (!operand) {
+    if (is_numbered(tokens[first].text)) {
+      error = fmt::format("there is no register `${}`; they are $m0 to $m15 and $a0 to $a15",
+                          tokens[first].text);
+    }
+    return expression;
+  }
   operand->place = expression.place;
   std::uint32_t at = first + 1;
   if (at + 1 < end && tokens[at].is(":") && tokens[at + 1].kind == Token::Kind::kNumber) {

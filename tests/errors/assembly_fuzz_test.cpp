@@ -28,7 +28,7 @@ constexpr std::array kTexts = {
 \NAME:
 .endm
 .macro REPEAT COUNT what:vararg
-.if (. - main) & 0x7
+.if (. - main_START) & 0x7
  rpt $m1, (2f - 1f) / 8 - 1
 .else
  { rpt \COUNT, (2f - 1f) / 8 - 1
