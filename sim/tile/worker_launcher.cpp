@@ -55,6 +55,7 @@ const WorkerCode* WorkerLauncher::code_at(std::uint32_t pc) {
 template <bool kObserved>
 std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
   std::uint64_t slots = 0;
+  std::uint64_t unchecked = 0;  ///< cost since the worker was last looked at
   while (true) {
     std::uint64_t cost = 0;
     const WorkerStep* last = step;
@@ -70,23 +71,26 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
     }
     slots += cost & ((1U << WorkerStep::kCostShift) - 1);
     instructions_ += cost >> WorkerStep::kCostShift;
-    if (step != nullptr) {
-      if (slots + context_.extra_slots > kMostSlots) [[unlikely]] {
-        context_.stop = WorkerContext::Stop::kFault;
-        context_.cause = "more than 2^34 slots: an endless loop";
-        context_.pc = step->pc;
-        return slots;
+    unchecked += cost;
+    if (step == nullptr) {
+      if (context_.stop != WorkerContext::Stop::kJump) {
+        // A fault is dated to the slot of its instruction.
+        const bool here = context_.stop == WorkerContext::Stop::kFault && last->pc == context_.pc;
+        return here ? slots - last->slots() : slots;
       }
-      if (poll_ != nullptr && (*poll_)()) [[unlikely]] {
-        context_.stop = WorkerContext::Stop::kInterrupted;
-        return slots;
-      }
-    } else if (context_.stop == WorkerContext::Stop::kJump) {
       step = step_at(context_.pc);
-    } else {
-      // A fault is dated to the slot of its instruction.
-      const bool here = context_.stop == WorkerContext::Stop::kFault && last->pc == context_.pc;
-      return here ? slots - last->slots() : slots;
+      if (unchecked < kTurnCost) continue;
+    }
+    unchecked = 0;
+    if (slots + context_.extra_slots > kMostSlots) [[unlikely]] {
+      context_.stop = WorkerContext::Stop::kFault;
+      context_.cause = "more than 2^34 slots: an endless loop";
+      context_.pc = step->pc;
+      return slots;
+    }
+    if (poll_ != nullptr && (*poll_)()) [[unlikely]] {
+      context_.stop = WorkerContext::Stop::kInterrupted;
+      return slots;
     }
   }
 }

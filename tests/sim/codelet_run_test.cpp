@@ -101,6 +101,16 @@ TEST(CodeletRun, AFaultIsDatedFromTheFirstInstruction) {
   EXPECT_EQ(called.run.fault()->cause, "an address outside the tile's memory");
 }
 
+TEST(CodeletRun, AnEndlessLoopCanBeStoppedEvenWhenItsBranchIsIndirect) {
+  for (const char* loop : {"setzi $m0, 0x4d000\n br $m0", "1: nop\n bri 1b"}) {
+    Called called(loop);
+    called.run.poll([] { return true; });
+    (void)called.run.call(CodeletKind::kWorker, kCode, kData);
+    ASSERT_TRUE(called.run.fault());
+    EXPECT_EQ(called.run.fault()->cause, "interrupted from outside");
+  }
+}
+
 TEST(CodeletRun, ASyncWithOtherTilesIsAFault) {
   Called called("sync 3\n br $lr");
   (void)called.run.call(CodeletKind::kSupervisor, kCode, kData);
