@@ -3,11 +3,12 @@
 #include "isa/instructions/accumulate.h"
 #include "isa/instructions/amp.h"
 #include "isa/instructions/bitwise.h"
-#include "isa/instructions/broadcast.h"
 #include "isa/instructions/control.h"
 #include "isa/instructions/delta_load.h"
 #include "isa/instructions/exchange.h"
 #include "isa/instructions/float.h"
+#include "isa/instructions/float_arithmetic.h"
+#include "isa/instructions/float_comparison.h"
 #include "isa/instructions/half.h"
 #include "isa/instructions/integer.h"
 #include "isa/instructions/memory_load.h"
@@ -25,8 +26,8 @@ namespace superstep::isa {
 using Isa =
     Joined<IntegerInstructions, BitwiseInstructions, PermuteInstructions, LoadInstructions,
            StoreInstructions, DeltaLoadInstructions, PaceInstructions, ControlInstructions,
-           SupervisorInstructions, FloatInstructions, HalfInstructions, BroadcastInstructions,
-           AmpInstructions, AccumulatorInstructions, SlicInstructions, RandomInstructions,
-           QuarterInstructions, ExchangeInstructions>::Type;
+           SupervisorInstructions, ArithmeticInstructions, ComparisonInstructions,
+           FloatInstructions, HalfInstructions, AmpInstructions, AccumulatorInstructions,
+           SlicInstructions, RandomInstructions, QuarterInstructions, ExchangeInstructions>::Type;
 
 }  // namespace superstep::isa

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/float16.h"
+#include "isa/instructions/float_arithmetic.h"
 #include "isa/instructions/half.h"
 #include "tests/isa/nearest_half.h"
 
