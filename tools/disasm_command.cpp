@@ -12,11 +12,12 @@
 namespace superstep {
 
 Options disasm_options() {
-  Options options("disasm FILE.o | FILE.bin | 0xWORD…",
-                  "Shows machine words, or an ELF object, as assembly; of an object it is text that "
-                  "`asm` takes back.",
-                  {"superstep disasm 0x58e0e003", "superstep disasm fill.o > fill.s",
-                   "superstep disasm fill.bin"});
+  Options options(
+      "disasm FILE.o | FILE.bin | 0xWORD…",
+      "Shows machine words, or an ELF object, as assembly; of an object it is text that "
+      "`asm` takes back.",
+      {"superstep disasm 0x58e0e003", "superstep disasm fill.o > fill.s",
+       "superstep disasm fill.bin"});
   options.positionals(1, 100'000);
   return options;
 }
