@@ -59,18 +59,19 @@ struct WorkerContext {
   WorkerContext(const MachineConfig& machine, TileMemory& memory, const Weights& tile_weights)
       : port(machine, memory), weights(&tile_weights), workers(machine.tile.workers) {}
 
-  /// Registers and accumulators become 0. By vectors, because what a compiler makes of `fill` takes
-  /// as long as a short worker.
-  void clear() {
-    using Vector = float __attribute__((vector_size(32)));
+  /// A worker keeps its registers from launch to launch: codelets of PopLibs leave addresses for
+  /// the next one (graphcore/poplibs lib/poplin/codelets/asm/conv_partial_1x1_supervisor.S).
+  /// Accumulators become 0. By vectors, because what a compiler makes of `copy` and `fill` takes as
+  /// long as a short worker.
+  using Retained = std::array<isa::U32, 32>;
+  void begin(const Retained& retained) {
+    copy(retained.data(), registers.data());
     const Vector zeros{};
-    for (std::size_t i = 0; i < registers.size(); i += 8) {
-      std::memcpy(&registers[i], &zeros, sizeof(zeros));
-    }
     for (std::size_t i = 0; i < accumulators.size(); i += 8) {
       std::memcpy(&accumulators[i], &zeros, sizeof(zeros));
     }
   }
+  void end(Retained& retained) const { copy(registers.data(), retained.data()); }
 
   /// xoroshiro128aox (Hanlon and Felix, arXiv 2203.04058).
   std::uint64_t next_random() {
@@ -106,6 +107,14 @@ struct WorkerContext {
 
   /// Tells the observer of a step that is about to run.
   void observe(const WorkerStep& step);
+
+ private:
+  using Vector = float __attribute__((vector_size(32)));
+  static void copy(const isa::U32* from, isa::U32* to) {
+    for (std::size_t i = 0; i < Retained().size(); i += 8) {
+      std::memcpy(to + i, from + i, sizeof(Vector));
+    }
+  }
 };
 
 }  // namespace superstep

@@ -121,7 +121,8 @@ std::uint64_t WorkerLauncher::run(std::uint32_t id, std::uint32_t entry,
 
 void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
                             std::uint32_t entry, std::uint32_t vertex_base) {
-  context_.clear();
+  WorkerContext::Retained& retained = retained_[id % retained_.size()];
+  context_.begin(retained);
   context_.registers[isa::kWorkerBase] = supervisor.csrs[kFirstWorkerBase + id];
   context_.registers[isa::kVertexBase] = vertex_base;
   context_.fp = {};
@@ -133,6 +134,7 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
   const std::uint64_t first_cycle = supervisor.slots.first_of(id, issue, machine_.costs.runall);
   if (races_ != nullptr) races_->begin(id, issue);
   const std::uint64_t end = run(id, entry, first_cycle);
+  context_.end(retained);
   if (races_ != nullptr) races_->end(end);
   supervisor.slots.start(id, first_cycle, end);
   if (launches_.count == 0) {

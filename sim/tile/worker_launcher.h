@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "sim/tile/code_store.h"
 #include "sim/tile/supervisor_context.h"
@@ -23,7 +24,11 @@ class WorkerLauncher {
 
   WorkerLauncher(const MachineConfig& machine, TileMemory& memory, const Weights& weights,
                  CodeStore& code)
-      : machine_(machine), memory_(memory), code_(code), context_(machine, memory, weights) {}
+      : machine_(machine),
+        memory_(memory),
+        code_(code),
+        context_(machine, memory, weights),
+        retained_(machine.tile.workers) {}
 
   /// Workers ask `interrupted`, which outlives the launcher, every now and then, and stop when it
   /// holds.
@@ -78,6 +83,7 @@ class WorkerLauncher {
   CodeStore& code_;
   WorkerContext context_;
   std::unique_ptr<RaceCheck> races_;
+  std::vector<WorkerContext::Retained> retained_;     ///< registers, by worker
   std::array<std::array<isa::U64, 2>, 64> random_{};  ///< kept from launch to launch
   std::map<std::pair<std::uint32_t, bool>, const WorkerCode*> by_entry_;  ///< and whether moded
   const WorkerCode* current_ = nullptr;

@@ -123,5 +123,17 @@ TEST(Supervisor, FaultsAreValuesThatNameTheContext) {
   EXPECT_EQ(other.tile().fault()->cause, "an instruction that the supervisor does not have");
 }
 
+// PopLibs' convolution workers find their addresses where their last launch left them.
+TEST(Worker, KeepsItsRegistersFromLaunchToLaunch) {
+  TileRun run;
+  run.load(testing::kCodelet, "setzi $m0, 77\n setzi $a1, 78\n exitz $mzero");
+  run.load(testing::kCodelet + 0x100,
+           "st32 $m0, $m13, $mzero, 0\n st32 $a1, $m13, $mzero, 1\n exitz $mzero");
+  run.supervise(
+      "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n"
+      "setzi $m0, 0x4d100\n runall $m0, $m1, 0\n sync 2\n sync 15");
+  EXPECT_EQ(run.get(testing::kData, 2), (std::vector<std::uint32_t>{77, 78}));
+}
+
 }  // namespace
 }  // namespace superstep
