@@ -39,10 +39,14 @@ struct LoadTwoPace {
   template <class Env>
   static std::tuple<U64, typename Second::Value, U64> execute(Env& env, U64 addresses, U32 strides,
                                                               U32 i) {
-    if (env.template conflict<2>({low(addresses), high(addresses)})) return {};
-    return {env.template load<U64>(low(addresses)), Second::at(env, high(addresses)),
-            pair_of(low(addresses) + pace_step(i & 3, strides),
-                    high(addresses) + pace_step(i >> 2 & 3, strides, Second::kSize))};
+    // A third address may be packed into the upper bits.
+    PackedAddresses a = PackedAddresses::from(addresses);
+    if (env.template conflict<2>({a.first, a.second})) return {};
+    const U64 first = env.template load<U64>(a.first);
+    const typename Second::Value second = Second::at(env, a.second);
+    a.first += pace_step(i & 3, strides);
+    a.second += pace_step(i >> 2 & 3, strides, Second::kSize);
+    return {first, second, a.pack()};
   }
 };
 

@@ -118,6 +118,9 @@ void add_paced(std::vector<InstructionCase>& cases) {
                    "m0=0x80000,0x80008 [0x80000]=1,2,3,4", "a0=1,2,3,4 m0=0x80008,0x80010"});
   cases.push_back({"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0", "m0=0x80000,0x80010",
                    "fault=two accesses of one instruction to the same memory element"});
+  // A third address, as `tapack` packs it into the high bits of both words, is carried along.
+  cases.push_back({"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0", "m0=0x60060000,0x20064000" + memory,
+                   "a0=1,2,5,6 m0=0x60060008,0x20064008"});
   // graphcore/ipu_assembly_support, ld2x64pace: the two destinations must be distinct.
   cases.push_back({"ld2x64pace $a0:1, $a0:1, $m0:1+=, $m4, 0", addresses,
                    "fault=`ld2x64pace $a0:1, $a0:1, $m0:1+=, $m4, 0` has one register twice as its "
