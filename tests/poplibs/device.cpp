@@ -1,0 +1,94 @@
+#include "tests/poplibs/device.h"
+
+#include <span>
+
+#include "base/error.h"
+#include "isa/assembler/object_assembler.h"
+#include "isa/assembler/preprocess.h"
+#include "tests/poplibs/checkout.h"
+
+namespace superstep::poplibs {
+namespace {
+
+constexpr std::uint32_t kCode = 0x4d000;
+constexpr std::uint32_t kCodeLimit = 0x70000;
+
+/// The symbol without template arguments.
+std::string class_of(const std::string& symbol) { return symbol.substr(0, symbol.find("___")); }
+
+}  // namespace
+
+Codelets::Codelets(const std::filesystem::path& checkout) {
+  for (const std::filesystem::path& file : poplibs_assembly(checkout)) {
+    try {
+      AssembledObject assembled = assemble_object(
+          preprocess(file.string(), {poplibs_include_folders(checkout, file), {}}), file.string());
+      for (const Object::Symbol& symbol : assembled.object.symbols) {
+        const bool is_entry = symbol.is_defined && symbol.is_global &&
+                              symbol.name.starts_with("__runCodelet_") &&
+                              !symbol.name.ends_with("_START");
+        if (is_entry) {
+          places_[symbol.name] = inputs_.size();
+          if (symbol.mode == Object::Mode::kSupervisor) {
+            supervisor_classes_.insert(class_of(symbol.name));
+          }
+        }
+      }
+      inputs_.push_back({file.filename().string(), std::move(assembled.object)});
+    } catch (const UserError& error) {
+      problems_.push_back(file.filename().string() + ": " + error.problems()[0].message);
+    }
+  }
+}
+
+std::vector<std::string> Codelets::entries() const {
+  std::vector<std::string> names;
+  for (const auto& [name, input] : places_) names.push_back(name);
+  return names;
+}
+
+bool Codelets::is_supervisor(const std::string& symbol) const {
+  return supervisor_classes_.contains(class_of(symbol));
+}
+
+LinkedCode Codelets::link_entry(const std::string& symbol) const {
+  const std::vector<std::string> entries = {symbol};
+  // Its own file, or all of them when that refers to others.
+  try {
+    const LinkInput& own = inputs_.at(places_.at(symbol));
+    return link(std::span(&own, 1), entries, machine_, kCode, kCodeLimit);
+  } catch (const UserError&) {
+    return link(inputs_, entries, machine_, kCode, kCodeLimit);
+  }
+}
+
+DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind) {
+  DeviceResult result;
+  CodeletRun tile((MachineConfig()));
+  tile.load(code);
+  for (const Block& block : run.blocks()) {
+    if (!tile.write(block.address, std::as_bytes(std::span(block.bytes)))) {
+      result.fault = "the case lies outside of the tile";
+      return result;
+    }
+  }
+  const PlacedSymbol* entry = code.find(run.entry().symbol);
+  result.cost = tile.call(kind, entry->address, run.state_address());
+  if (tile.fault()) {
+    result.fault = tile.fault()->context + " at " + code.place_of(tile.fault()->pc) + ": " +
+                   tile.fault()->cause;
+    return result;
+  }
+  for (const FieldState& state : run.states()) {
+    std::vector<std::vector<std::uint8_t>>& rows = result.rows.emplace_back();
+    for (const Row& row : state.rows) {
+      std::vector<std::uint8_t>& bytes = rows.emplace_back(row.bytes);
+      if (row.address != 0 && state.device_bytes == 0) {
+        (void)tile.read(row.address, std::as_writable_bytes(std::span(bytes)));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace superstep::poplibs

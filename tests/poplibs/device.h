@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "isa/link.h"
+#include "isa/machine_config.h"
+#include "sim/codelet_run.h"
+#include "tests/poplibs/case.h"
+
+namespace superstep::poplibs {
+
+/// Every assembly codelet of a checkout, assembled.
+class Codelets {
+ public:
+  explicit Codelets(const std::filesystem::path& checkout);
+
+  /// Entry symbols, sorted.
+  [[nodiscard]] std::vector<std::string> entries() const;
+  [[nodiscard]] bool has(const std::string& symbol) const { return places_.contains(symbol); }
+  /// Whether the entry points of its class are supervisor code; a file may switch modes only after
+  /// its first label.
+  [[nodiscard]] bool is_supervisor(const std::string& symbol) const;
+  /// Code of one entry point in tile memory; throws what the linker says.
+  [[nodiscard]] LinkedCode link_entry(const std::string& symbol) const;
+  /// What did not assemble.
+  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  MachineConfig machine_;
+  std::vector<LinkInput> inputs_;
+  std::map<std::string, std::size_t> places_;  ///< symbol to input
+  std::set<std::string> supervisor_classes_;
+  std::vector<std::string> problems_;
+};
+
+/// What a run on the simulated tile left behind.
+struct DeviceResult {
+  std::string fault;  ///< empty when it ended
+  CodeletCost cost;
+  /// Rows of the fields as they are after the run.
+  std::vector<std::vector<std::vector<std::uint8_t>>> rows;
+};
+
+/// Runs a placed case.
+DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind);
+
+}  // namespace superstep::poplibs

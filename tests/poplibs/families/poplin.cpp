@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <sstream>
+
+#include "tests/poplibs/recipe.h"
+
+// How PopLibs packs strides for its convolution vertices
+// (lib/poplin/ConvPartialsStridesPacking.cpp).
+namespace poplin {
+int getTransformedInStride(unsigned height, unsigned stride, int row_stride, unsigned load_elements,
+                           unsigned in_channels);
+int getTransformedInStrideNx1(unsigned height, int stride, int row_stride);
+int getTransformedOutStride(int stride, unsigned out_channels, unsigned units, bool float_partials,
+                            bool flip);
+unsigned long long packAmpNx1Stride(unsigned bits, int third, int second, int first);
+}  // namespace poplin
+
+namespace superstep::poplibs {
+namespace {
+
+constexpr std::size_t kWorkers = 6;
+
+/// Whole numbers of a small range: sums of products are exact in any order.
+void whole(Case& run, const char* name, const std::vector<std::size_t>& sizes) {
+  std::vector<std::vector<double>> rows;
+  for (const std::size_t size : sizes) {
+    std::vector<double> row;
+    for (std::size_t i = 0; i < size; ++i) row.push_back(double(run.pick(5)) - 2);
+    rows.push_back(row);
+  }
+  run.element_rows(name, rows);
+}
+
+unsigned template_number(const Case& run, std::size_t index) {
+  std::stringstream arguments(run.entry().type.substr(run.entry().type.find('<') + 1));
+  std::string argument;
+  for (std::size_t i = 0; i <= index; ++i) std::getline(arguments, argument, ',');
+  return static_cast<unsigned>(std::stoul(argument));
+}
+
+/// First position and number of positions of a worker.
+struct Share {
+  std::size_t begin;
+  std::size_t count;
+};
+Share share(std::size_t positions, std::size_t worker) {
+  const std::size_t each = positions / kWorkers;
+  const std::size_t more = positions % kWorkers;
+  return {worker * each + std::min(worker, more), each + (worker < more ? 1 : 0)};
+}
+
+void reduce_add(Case& run, std::size_t size) {
+  // With one input, rows are whole 128-bit words.
+  const std::size_t n = run.has("initialPartial") ? (size + 7) / 8 * 8 : size;
+  const std::size_t partials = 1 + n % 5;
+  run.value("numPartials", double(partials));
+  run.value("numElems", double(n));
+  if (run.has("initialPartial")) {
+    whole(run, "initialPartial", {n});
+    whole(run, "partials", {partials * n});
+  } else {
+    whole(run, "partials", std::vector<std::size_t>(partials, n));
+  }
+  run.random("out", {n}, 0, 1);
+}
+
+void outer_product(Case& run, std::size_t n) {
+  const std::size_t width = 1 + n % 5;
+  const std::size_t groups = 3;
+  run.value("chansPerGroup", double(n));
+  run.random("in", {width}, -4, 4);
+  run.random("weights", {groups * n}, -4, 4);
+  run.random("out", std::vector<std::size_t>(groups, n * width), -4, 4);
+}
+
+/// Sizes of an AMP convolution.
+struct Amp {
+  explicit Amp(Case& run)
+      : units(template_number(run, 4)),
+        load_elements(template_number(run, 5)),
+        in_channels(4 * load_elements),
+        out_channels(units),
+        in_bytes(run.state("in").field->element_bytes),
+        out_bytes(run.state("out").field->element_bytes) {}
+
+  unsigned units, load_elements;
+  std::size_t in_channels, out_channels, in_bytes, out_bytes;
+  std::size_t conv_groups = 2, out_groups = 2, in_groups = 2;
+
+  void groups(Case& run, std::size_t positions, std::size_t in_positions,
+              std::size_t kernel) const {
+    run.value("numConvGroupsM1", double(conv_groups - 1));
+    run.value("numOutGroupsM1", double(out_groups - 1));
+    run.value("numInGroups", double(in_groups));
+    run.value("inChansPerGroup", double(in_channels));
+    run.value("outChansPerGroup", double(out_channels));
+    whole(run, "in", std::vector<std::size_t>(conv_groups * in_groups, in_positions * in_channels));
+    whole(run, "weights",
+          std::vector<std::size_t>(conv_groups * in_groups * out_groups,
+                                   kernel * in_channels * out_channels));
+    whole(run, "out", std::vector<std::size_t>(conv_groups * out_groups, positions * out_channels));
+  }
+  /// Offsets count 8 bytes, numbers of positions are 3 less.
+  [[nodiscard]] std::vector<double> work(Share part, std::size_t in_begin) const {
+    return {double(part.begin * out_channels * out_bytes / 8), double(part.count) - 3,
+            double(in_begin * in_channels * in_bytes / 8)};
+  }
+};
+
+void amp_1x1(Case& run, std::size_t n) {
+  const Amp amp(run);
+  run.value("transformedInStride", 1);
+  run.value("transformedOutStride",
+            poplin::getTransformedOutStride(1, unsigned(amp.out_channels), amp.units,
+                                            amp.out_bytes == 4, false));
+  std::vector<double> work;
+  for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+    const Share part = share(n, worker);
+    const std::vector<double> entry = amp.work(part, part.begin);
+    work.insert(work.end(), entry.begin(), entry.end());
+  }
+  run.elements("worklists", work);
+  amp.groups(run, n, n, 1);
+}
+
+void amp_nx1(Case& run, std::size_t n) {
+  const Amp amp(run);
+  const bool half_half_8 = amp.units == 8 && amp.in_bytes == 2 && amp.out_bytes == 2;
+  const bool float_16 = amp.units == 16 && amp.in_bytes == 4;
+  const int in_stride = poplin::getTransformedInStrideNx1(
+      1, poplin::getTransformedInStride(1, 1, 1, amp.load_elements, unsigned(amp.in_channels)), 1);
+  const int out_stride = poplin::getTransformedOutStride(1, unsigned(amp.out_channels), amp.units,
+                                                         amp.out_bytes == 4, false) /
+                         int(8 / amp.out_bytes);
+  // Steps before the second pointer's turn (lib/poplin/ConvVertices.cpp).
+  const int steps = half_half_8 ? 1 : float_16 ? 4 : 2;
+  run.value("transformedInStride", double(poplin::packAmpNx1Stride(10, half_half_8 ? 0 : 1 + steps,
+                                                                   in_stride, out_stride + steps) &
+                                          0xffffffffU));
+  run.value(
+      "transformedOutStride",
+      double(poplin::packAmpNx1Stride(10, 0, 1, half_half_8 ? out_stride + steps : out_stride) &
+             0xffffffffU));
+  const std::size_t inner = 2;
+  const std::size_t outer = 1 + n % 2;
+  run.value("kernelInnerElementsM1", double(inner - 1));
+  run.value("kernelOuterSizeM1", double(outer - 1));
+  run.value("ampKernelHeightM1", 0);
+  run.value("transformedInRowStride", 1);
+  run.value("zerosInfo", double(n * amp.out_channels));
+  std::vector<std::vector<double>> lists;
+  for (std::size_t k = 0; k < inner * outer; ++k) {
+    for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+      const Share part = share(n, worker);
+      lists.push_back(part.count == 0 ? std::vector<double>() : amp.work(part, part.begin + k));
+    }
+  }
+  run.element_rows("worklists", lists);
+  amp.groups(run, n, n + inner * outer, inner * outer);
+}
+
+/// Multiplications across a vector of input channels.
+void horizontal(Case& run, std::size_t n) {
+  const std::size_t in_channels = 8;
+  const std::size_t out_channels = 2;
+  const std::size_t conv_groups = 1;
+  const std::size_t out_groups = 2;
+  const std::size_t in_groups = 2;
+  const bool one = !run.has("kernelSizeM1");
+  const std::size_t kernel = one ? 1 : 2;
+  run.value("zerosInfo", double(n * out_channels));
+  run.value("transformedInStride", double(in_channels));
+  run.value("transformedOutStride", 0);
+  run.value("numOutGroupsM1", double(out_groups - 1));
+  run.value("numInGroups", double(in_groups));
+  run.value("numConvGroupsM1", double(conv_groups - 1));
+  run.value("outChansPerGroup", double(out_channels));
+  run.value("inChansPerGroup", double(in_channels));
+  std::vector<std::vector<double>> lists;
+  std::vector<double> flat;
+  for (std::size_t k = 0; k < kernel; ++k) {
+    for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+      const Share part = share(n, worker);
+      const std::vector<double> entry = {double(part.begin), double(part.count),
+                                         double(part.begin + k)};
+      flat.insert(flat.end(), entry.begin(), entry.end());
+      lists.push_back(part.count == 0 ? std::vector<double>() : entry);
+    }
+  }
+  if (one) {
+    run.elements("worklists", flat);
+  } else {
+    run.value("kernelSizeM1", double(kernel - 1));
+    run.element_rows("worklists", lists);
+  }
+  whole(run, "in", std::vector<std::size_t>(conv_groups * in_groups, (n + kernel) * in_channels));
+  whole(run, "weights",
+        std::vector<std::size_t>(conv_groups * in_groups * out_groups,
+                                 kernel * in_channels * out_channels));
+  whole(run, "out", std::vector<std::size_t>(conv_groups * out_groups, n * out_channels));
+}
+
+/// Products of several convolution groups side by side.
+void vertical(Case& run, std::size_t n) {
+  const std::size_t side = template_number(run, 3);
+  const std::size_t conv_groups = 2;
+  const std::size_t in_groups = 2;
+  const std::size_t kernel = 3;
+  run.value("zerosInfo", double(n * side));
+  run.value("numInGroups", double(in_groups));
+  run.value("numConvGroupsM1", double(conv_groups - 1));
+  run.value("inStride", 1);
+  run.value("weightsStride", 1);
+  std::vector<std::vector<double>> lists;
+  for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+    const Share part = share(n, worker);
+    std::vector<double> list;
+    for (std::size_t i = 0; i < part.count; ++i) {
+      // Where the result goes is counted from the one before.
+      list.insert(list.end(), {i == 0 ? double(part.begin) : 1.0, 0, double(part.begin + i),
+                               double(kernel - 1)});
+    }
+    lists.push_back(list);
+  }
+  run.element_rows("worklists", lists);
+  whole(run, "in", std::vector<std::size_t>(conv_groups * in_groups, (n + kernel) * side));
+  whole(run, "weights", std::vector<std::size_t>(conv_groups * in_groups, kernel * side));
+  whole(run, "out", std::vector<std::size_t>(conv_groups, n * side));
+  whole(run, "partials", {kWorkers * n * side});
+  run.state("partials").compare = false;  // workers without work leave theirs as they are
+}
+
+}  // namespace
+
+void add_poplin(Recipes& recipes) {
+  const std::vector<std::size_t> positions = {1, 2, 6, 9, 17, 24, 40, 64};
+  recipes["poplin::ReduceAdd"] = {kSizes, reduce_add};
+  recipes["poplin::OuterProduct"] = {{1, 2, 4, 6, 8, 12, 16, 24, 48, 96}, outer_product};
+  recipes["poplin::ConvPartial1x1Out"] = {positions, amp_1x1};
+  recipes["poplin::ConvPartialnx1"] = {positions, amp_nx1};
+  recipes["poplin::ConvPartialHorizontalMac"] = {positions, horizontal};
+  recipes["poplin::ConvPartialHorizontalMac1x1"] = {positions, horizontal};
+  recipes["poplin::ConvPartialVerticalMac"] = {positions, vertical};
+}
+
+}  // namespace superstep::poplibs

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/poplibs/case.h"
+
+namespace superstep::poplibs {
+
+/// How the fields of one vertex class are filled.
+struct Recipe {
+  std::vector<std::size_t> sizes;                ///< of the cases
+  std::function<void(Case&, std::size_t)> fill;  ///< for one size
+  double float_tolerance = 1e-5;                 ///< relative to the largest result
+  double half_tolerance = 2e-3;
+  bool host_is_reference = true;  ///< false where results are random: only the run is checked
+};
+
+/// By class without template arguments (`popops::Fill`).
+using Recipes = std::map<std::string, Recipe>;
+
+void add_popops(Recipes& recipes);
+void add_popops_reductions(Recipes& recipes);
+void add_popnn(Recipes& recipes);
+void add_popfloat(Recipes& recipes);
+void add_poprand(Recipes& recipes);
+void add_poplin(Recipes& recipes);
+void add_popsparse(Recipes& recipes);
+
+/// The last, largest one decides about cycles.
+inline const std::vector<std::size_t> kSizes = {1, 2, 3, 5, 8, 13, 24, 31, 64, 100, 257, 1536};
+
+/// Whether the template arguments of the case contain `text`.
+inline bool is_type(const Case& run, const char* text) {
+  return run.entry().type.find(text) != std::string::npos;
+}
+
+/// Gives each field that has no elements yet random ones of [low, high]: n to vectors, n and some
+/// other numbers to vectors of vectors, one to pointers.
+inline void fill_rest(Case& run, std::size_t n, double low, double high) {
+  for (const FieldState& state : run.states()) {
+    const Field& field = *state.field;
+    if (!state.rows.empty()) continue;
+    const bool flags = field.element == Element::kBool;
+    const double from = flags ? 0 : low;
+    const double to = flags ? 1 : high;
+    if (field.shape == Shape::kPointer) {
+      run.random(field.name, {1}, from, to);
+    } else if (field.shape == Shape::kVector) {
+      run.random(field.name, {n}, from, to);
+    } else {
+      run.random(field.name, {n, 1, n + 5, 4, 2 * n}, from, to);
+    }
+  }
+}
+
+}  // namespace superstep::poplibs

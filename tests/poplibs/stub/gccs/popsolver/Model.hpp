@@ -1,0 +1,9 @@
+#pragma once
+
+namespace gccs::popsolver {
+
+class Model {};
+class Variable {};
+class DataType {};
+
+}  // namespace gccs::popsolver
