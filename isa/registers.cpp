@@ -64,6 +64,14 @@ std::map<std::string, std::uint32_t, std::less<>> build_constants() {
     names["TAMP_F32_E4_P" + std::to_string(phase)] = phase;
     if (phase < 4) names["TAMP_F16V4_E4_P" + std::to_string(phase)] = phase;
   }
+  // Fewer engines: told apart from four by bits 4 and 5 (docs/isa-gaps.md).
+  for (std::uint32_t phase = 0; phase < 4; ++phase) {
+    const std::string suffix = "_P" + std::to_string(phase);
+    names["TAMP_F32_E2" + suffix] = 16 + phase;
+    names["TAMP_F32_E1" + suffix] = 32 + phase;
+    if (phase < 2) names["TAMP_F16V4_E2" + suffix] = 16 + phase;
+    if (phase < 1) names["TAMP_F16V4_E1" + suffix] = 32 + phase;
+  }
   // So are those of permutations through the accumulators and of slim convolutions.
   for (std::uint32_t phase = 0; phase < 2; ++phase) {
     names["TSTACC_P" + std::to_string(phase)] = phase;

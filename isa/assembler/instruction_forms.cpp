@@ -81,15 +81,20 @@ bool leaves_out_delta(const InstructionInfo& info, std::size_t given) {
          (info.mnemonic.starts_with("ld") || info.mnemonic.starts_with("st"));
 }
 
-bool fits_register(const OperandInfo& form, Operand& operand, bool any_zero) {
+/// Both broadcast the lowest value of a register.
+bool is_lower(std::string_view suffix) { return suffix == ":B" || suffix == ":BL"; }
+
+bool fits_register(const OperandInfo& form, Operand& operand, bool is_lenient) {
   if (operand.is_zeros && form.count > 1) {
     operand.count = form.count;
     operand.number = 16 - form.count;
   }
   const bool zero =
-      any_zero && form.role == Role::kIn && operand.number == kZero && operand.count == 1;
-  return (operand.file == form.file || zero) && operand.count == form.count &&
-         operand.suffix == form.suffix && form.fits(operand.number);
+      is_lenient && form.role == Role::kIn && operand.number == kZero && operand.count == 1;
+  const bool same_suffix = operand.suffix == form.suffix ||
+                           (is_lenient && is_lower(operand.suffix) && is_lower(form.suffix));
+  return (operand.file == form.file || zero) && operand.count == form.count && same_suffix &&
+         form.fits(operand.number);
 }
 
 /// What a link puts into the field of an immediate; whether it can at all.
@@ -107,11 +112,11 @@ bool fits_value(const InstructionInfo& info, const OperandInfo& form, Value& val
   return form.fits(value.number);
 }
 
-bool takes(const InstructionInfo& info, std::vector<BoundOperand>& operands, bool any_zero) {
+bool takes(const InstructionInfo& info, std::vector<BoundOperand>& operands, bool is_lenient) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const OperandInfo& form = info.operands[i];
     if (operands[i].operand.is_register != form.is_register) return false;
-    if (form.is_register ? !fits_register(form, operands[i].operand, any_zero)
+    if (form.is_register ? !fits_register(form, operands[i].operand, is_lenient)
                          : !fits_value(info, form, operands[i].value)) {
       return false;
     }
@@ -224,15 +229,16 @@ void replace_alias(std::string_view& mnemonic, std::vector<Operand>& operands,
 
 const InstructionInfo* choose_form(std::span<const InstructionInfo* const> forms,
                                    std::vector<BoundOperand>& operands) {
-  // PopLibs writes $azero where a zero of the main file is meant; an exact match goes first.
-  for (const bool any_zero : {false, true}) {
+  // PopLibs writes $azero where a zero of the main file is meant, `:B` for an f16 and `:BL` for an
+  // f32 (OuterProduct.S, TruncatedNormal.S); an exact match goes first.
+  for (const bool is_lenient : {false, true}) {
     for (const InstructionInfo* info : forms) {
       if (info->operands.size() == operands.size()) {
-        if (takes(*info, operands, any_zero)) return info;
+        if (takes(*info, operands, is_lenient)) return info;
       } else if (leaves_out_delta(*info, operands.size())) {
         std::vector<BoundOperand> completed = operands;
         completed.insert(completed.begin() + 2, {zero_register(File::kMain, 1), {}});
-        if (!takes(*info, completed, any_zero)) continue;
+        if (!takes(*info, completed, is_lenient)) continue;
         operands = std::move(completed);
         return info;
       }

@@ -29,6 +29,12 @@ TEST(AssemblerOperands, TakeAzeroForMzero) {
   EXPECT_EQ(words_of("ld32 $a0, $m4, $azero, 0"), words_of("ld32 $a0, $m4, $mzero, 0"));
 }
 
+TEST(AssemblerOperands, BroadcastTheLowerValueUnderTwoNames) {
+  // graphcore/poplibs OuterProduct.S and TruncatedNormal.S.
+  EXPECT_EQ(words_of("f16v4mul $a0:1, $a2:B, $a4:5"), words_of("f16v4mul $a0:1, $a2:BL, $a4:5"));
+  EXPECT_EQ(words_of("f32v2mul $a0:1, $a2:BL, $a4:5"), words_of("f32v2mul $a0:1, $a2:B, $a4:5"));
+}
+
 TEST(AssemblerOperands, MayStandInUglyText) {
   EXPECT_EQ(words_of("f32v2add $ a0 : 1 , $a2: 3,$a4 :5"),
             words_of("f32v2add $a0:1, $a2:3, $a4:5"));
