@@ -10,8 +10,7 @@ std::uint32_t tiles_of(const ComputeSet& set) {
   std::vector<TileId> tiles;
   for (const Launch& launch : set.launches) tiles.push_back(launch.tile);
   std::ranges::sort(tiles);
-  const auto rest = std::ranges::unique(tiles);
-  return static_cast<std::uint32_t>(rest.begin() - tiles.begin());
+  return static_cast<std::uint32_t>(std::unique(tiles.begin(), tiles.end()) - tiles.begin());
 }
 
 /// Numbers in the library, ascending.

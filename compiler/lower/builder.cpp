@@ -109,7 +109,8 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
     for (BufferId& id : c.set.reads) rename(id);
     for (BufferId& id : c.set.writes) rename(id);
     for (Launch& launch : c.set.launches) {
-      const auto [at, is_new] = renamed.try_emplace(launch.state.identity(), launch.state);
+      const auto [at, is_new] =
+          renamed.try_emplace(launch.state.identity(), Renamed{launch.state, {}});
       if (is_new) {
         std::vector<StateWord> words(launch.state.begin(), launch.state.end());
         for (StateWord& word : words) {

@@ -23,10 +23,14 @@ using LoopAuxes =
               isa::F16v4mulLower, isa::F16v4max, isa::F16v4cmac, isa::F16v8acc, isa::F32sisoamp,
               isa::F32sisov2amp, isa::F16v4sisoamp, isa::F16v4hihoamp, isa::F16v4hihov4amp>;
 
+// An array and not a fold expression: Clang nests those at most 256 deep.
 template <class R, class... Records>
 constexpr std::size_t number_of(isa::List<Records...>) {
   std::size_t number = 0;
-  static_cast<void>(((std::is_same_v<R, Records> || (++number, false)) || ...));
+  for (const bool is_it : {std::is_same_v<R, Records>...}) {
+    if (is_it) break;
+    ++number;
+  }
   return number;
 }
 
