@@ -26,10 +26,6 @@ constexpr std::uint32_t kRowBytesPerEnd = 16;
 /// Code sizes depend on addresses and addresses on code sizes; each try sets more aside.
 constexpr int kMostTries = 4;
 
-std::uint32_t align_up(std::uint32_t value, std::uint32_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 class Builder {
  public:
   Builder(const Module& module, const MachineConfig& machine, LoweredProgram program,

@@ -11,6 +11,11 @@
 
 namespace superstep {
 
+/// The least multiple of `unit` that is not below `value`.
+constexpr std::uint32_t align_up(std::uint32_t value, std::uint32_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
 /// Where the buffers of a program are on each tile.
 class Storage {
  public:

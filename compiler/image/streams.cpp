@@ -15,7 +15,7 @@ Stream stream_of(Stream::Kind kind, std::uint32_t position, const TensorType& ty
     for (const Interval& interval : b.layout->intervals()) {
       const auto bytes = static_cast<std::uint32_t>(interval.count * b.element_bytes);
       for (const TileId tile : interval.tiles) {
-        stream.pieces.push_back({tile, storage.address(*buffer, tile), (bytes + 3) / 4 * 4,
+        stream.pieces.push_back({tile, storage.address(*buffer, tile), align_up(bytes, 4),
                                  static_cast<std::uint64_t>(interval.begin) * b.element_bytes,
                                  bytes});
       }

@@ -9,10 +9,6 @@
 namespace superstep {
 namespace {
 
-std::uint32_t align_up(std::uint32_t value, std::uint32_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 /// Orders launches of a tile by the words of their states; no codelet writes into its state.
 struct LessState {
   const CodeletLibrary& library;

@@ -55,6 +55,13 @@ struct Urand64 {
   }
 };
 
+/// The lower lane takes the first step of the generator.
+template <class Env>
+F32x2 two_nearly_normal(Env& env) {
+  const float lower = sum_of_twelve(env.random());
+  return {{lower, sum_of_twelve(env.random())}};
+}
+
 struct F16v2grand {
   static constexpr Spec spec{.syntax = "f16v2grand $d",
                              .encoding = "500002d0",
@@ -65,8 +72,7 @@ struct F16v2grand {
   using Operands = List<OutA<'d', F16x2>>;
   template <class Env>
   static F32x2 execute(Env& env) {
-    const float lower = sum_of_twelve(env.random());
-    return {{lower, sum_of_twelve(env.random())}};
+    return two_nearly_normal(env);
   }
 };
 
@@ -80,8 +86,7 @@ struct F32v2grand {
   using Operands = List<OutA<'d', F32x2>>;
   template <class Env>
   static F32x2 execute(Env& env) {
-    const float lower = sum_of_twelve(env.random());
-    return {{lower, sum_of_twelve(env.random())}};
+    return two_nearly_normal(env);
   }
 };
 
