@@ -62,9 +62,11 @@ LinkedCode Codelets::link_entry(const std::string& symbol) const {
   }
 }
 
-DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind) {
+DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind,
+                         InstructionObserver* observer) {
   DeviceResult result;
   CodeletRun tile((MachineConfig()));
+  tile.observe(observer);
   tile.load(code);
   for (const Block& block : run.blocks()) {
     if (!tile.write(block.address, std::as_bytes(std::span(block.bytes)))) {

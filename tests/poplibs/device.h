@@ -46,7 +46,8 @@ struct DeviceResult {
   std::vector<std::vector<std::vector<std::uint8_t>>> rows;
 };
 
-/// Runs a placed case.
-DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind);
+/// Runs a placed case; the observer, if any, sees each instruction.
+DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind,
+                         InstructionObserver* observer = nullptr);
 
 }  // namespace superstep::poplibs

@@ -5,6 +5,9 @@
 
 #include <poputil/cyclesTables.hpp>
 
+#include "tests/poplibs/estimate_reductions.h"
+#include "tests/poplibs/introspect.h"
+
 namespace popops {
 poputil::internal::PerfEstimatorTable makePerfFunctionTable();
 }
@@ -68,11 +71,17 @@ poplar::layout::Vector profiled(Layout layout) {
   }
 }
 
+bool is_reduction(const std::string& type) {
+  for (const char* name :
+       {"Reduce", "ScaledReduce", "ContinuousReduce", "ScaledContinuousReduce"}) {
+    if (type.starts_with(std::string("popops::") + name + "<")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-std::optional<std::uint64_t> estimate(const Case& run) {
-  const auto found = estimators().find(run.entry().type);
-  if (found == estimators().end()) return std::nullopt;
+poplar::VertexIntrospector introspect(const Case& run) {
   poplar::VertexIntrospector vertex;
   for (const FieldState& state : run.states()) {
     const Field& field = *state.field;
@@ -89,7 +98,14 @@ std::optional<std::uint64_t> estimate(const Case& run) {
     }
     vertex.fields.emplace(field.name, std::move(data));
   }
-  return found->second(vertex, poplar::Target()).cycles;
+  return vertex;
+}
+
+std::optional<std::uint64_t> estimate(const Case& run) {
+  if (is_reduction(run.entry().type)) return estimate_reduction(run);
+  const auto found = estimators().find(run.entry().type);
+  if (found == estimators().end()) return std::nullopt;
+  return found->second(introspect(run), poplar::Target()).cycles;
 }
 
 }  // namespace superstep::poplibs

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,24 +14,47 @@ namespace superstep::poplibs {
 /// How near measured cycles are to PopLibs' estimate.
 enum class CycleClass : std::uint8_t { kExact, kTwoPercent, kTenPercent, kBeyond, kNoEstimate };
 
+/// Of one case.
+struct CyclePoint {
+  std::size_t n = 0;
+  std::uint64_t measured = 0;
+  std::uint64_t estimated = 0;
+};
+
 /// What the cases of one entry point showed.
 struct EntryResult {
   std::string symbol;
+  std::string type;    ///< of the vertex, empty without a C++ class
   std::string family;  ///< the class without template arguments
   std::size_t cases = 0;
   bool executed = false;  ///< every case ended
   bool checked = false;   ///< results were compared with those of the C++ codelet
   bool agrees = false;
   std::string problem;  ///< the first one: no C++ class, no recipe, a fault, a difference
-  CycleClass cycles = CycleClass::kNoEstimate;        ///< of the largest case
-  CycleClass worst_cycles = CycleClass::kNoEstimate;  ///< of all cases
-  std::string cycle_detail;                           ///< of the largest case
+  std::vector<CyclePoint> cycles;  ///< of the cases that ended and have an estimate, by size
+  /// Whether other data of the same shape, or on the chip the data of an instruction, changes them.
+  bool data_dependent = false;
+
+  /// The case with the largest estimate; there is one when `cycles` has any.
+  [[nodiscard]] const CyclePoint& largest() const;
+  /// How many more cycles are measured where one more is estimated: between the two largest cases.
+  [[nodiscard]] std::optional<double> marginal_ratio() const;
+  /// How near the largest case is to its estimate, and how near the farthest one.
+  [[nodiscard]] CycleClass cycle_class() const;
+  [[nodiscard]] CycleClass worst_cycle_class() const;
+  /// Whether the largest case is within what is asked for: 2 % of the estimate, 10 % where cycles
+  /// depend on data. True without an estimate.
+  [[nodiscard]] bool within_limit() const;
 };
 
 /// Runs all cases of every entry point whose symbol contains `filter`.
 std::vector<EntryResult> judge(const Codelets& codelets, const std::string& filter);
 
-/// docs/validation.md, as a table by family and a list of what is missing.
+/// Numbers in `cycle_exceptions()`: by result, of the one that explains cycles beyond the limit;
+/// none where they are within it or nothing explains them.
+std::vector<std::optional<std::size_t>> explanations(const std::vector<EntryResult>& results);
+
+/// docs/validation.md, as a table by family and lists of what is missing or differs.
 std::string validation_page(const std::vector<EntryResult>& results);
 
 }  // namespace superstep::poplibs

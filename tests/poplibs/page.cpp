@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tests/poplibs/cycle_exceptions.h"
+#include "tests/poplibs/harness.h"
+
+namespace superstep::poplibs {
+namespace {
+
+constexpr const char* kIntroduction = R"(# Validation against PopLibs
+
+Written by `poplibs_tests` (tests/poplibs). Each entry point of PopLibs' assembly runs on the
+simulated tile; its results are compared with those of PopLibs' C++ codelet of the same name,
+compiled for the host, and its cycles with PopLibs' own estimator: slots of the worker for a vertex
+of one worker, else clocks of the tile. The columns of cycles are those of the largest case of each
+entry point. The limit is 2 % of the estimate, or 10 % where cycles depend on data: where other
+data of the same shape took other cycles, or an instruction ran whose slots depend on its operands
+on the chip (divisions, roots and transcendental functions).
+
+PopLibs' estimators are models for a planner, counted for one alignment and placement of data, and
+some for C++ that has become assembly since. Every entry point beyond its limit is explained below.
+
+)";
+
+struct Sum {
+  std::size_t entries = 0, executed = 0, agree = 0;
+  std::array<std::size_t, 5> cycles{};
+  std::size_t within_limit = 0, all_within = 0;
+};
+
+std::string family_table(const std::vector<EntryResult>& results) {
+  std::map<std::string, Sum> families;
+  Sum total;
+  for (const EntryResult& result : results) {
+    for (Sum* sum : {&families[result.family], &total}) {
+      ++sum->entries;
+      sum->executed += result.executed ? 1 : 0;
+      sum->agree += result.agrees ? 1 : 0;
+      if (!result.executed) continue;
+      ++sum->cycles.at(static_cast<std::size_t>(result.cycle_class()));
+      const bool has_estimate = !result.cycles.empty();
+      sum->within_limit += has_estimate && result.within_limit() ? 1 : 0;
+      sum->all_within += result.worst_cycle_class() <= CycleClass::kTenPercent ? 1 : 0;
+    }
+  }
+  std::string table =
+      "| family | entry points | executed | results agree | cycles equal | within 2 % | within 10 "
+      "% | beyond | no estimator | within the limit | all sizes within 10 % |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n";
+  const auto line = [&](const std::string& name, const Sum& sum) {
+    table += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", name, sum.entries, sum.executed,
+                         sum.agree, fmt::join(sum.cycles, " | "), sum.within_limit, sum.all_within);
+  };
+  for (const auto& [name, sum] : families) line(name, sum);
+  line("all", total);
+  return table;
+}
+
+/// The name without what all have.
+std::string short_name(const EntryResult& result) {
+  return result.type.empty() ? result.symbol : result.type;
+}
+
+std::int64_t difference(const CyclePoint& point) {
+  return static_cast<std::int64_t>(point.measured) - static_cast<std::int64_t>(point.estimated);
+}
+
+std::string exceptions_text(const std::vector<EntryResult>& results) {
+  const std::vector<std::optional<std::size_t>> reasons = explanations(results);
+  std::string text =
+      "\n## Cycles beyond the limit\n\nn is the size of the case as its recipe takes it. Marginal "
+      "is "
+      "how many more cycles are measured where one\nmore is estimated, between the two largest "
+      "cases: 1 where only a constant differs.\n";
+  const std::string head =
+      "\n| vertex | n | measured | estimated | off | marginal |\n|---|---|---|---|---|---|\n";
+  const auto row = [&](const EntryResult& result) {
+    const CyclePoint& point = result.largest();
+    const double off = 100.0 * static_cast<double>(difference(point)) /
+                       static_cast<double>(std::max<std::uint64_t>(point.estimated, 1));
+    const std::optional<double> marginal = result.marginal_ratio();
+    return fmt::format("| `{}` | {} | {} | {} | {:+.1f} % | {} |\n", short_name(result), point.n,
+                       point.measured, point.estimated, off,
+                       marginal ? fmt::format("{:.2f}", *marginal) : "");
+  };
+  for (std::size_t i = 0; i < cycle_exceptions().size(); ++i) {
+    text +=
+        fmt::format("\n**`{}`**: {}\n", cycle_exceptions()[i].types, cycle_exceptions()[i].reason) +
+        head;
+    for (std::size_t j = 0; j < results.size(); ++j) {
+      if (reasons[j] == i) text += row(results[j]);
+    }
+  }
+  std::string unexplained;
+  for (std::size_t j = 0; j < results.size(); ++j) {
+    if (!results[j].within_limit() && !reasons[j]) unexplained += row(results[j]);
+  }
+  if (!unexplained.empty()) text += "\n**Not explained yet**\n" + head + unexplained;
+  return text;
+}
+
+/// Families in which small cases are far from the estimate although the largest is near it.
+std::string constants_text(const std::vector<EntryResult>& results) {
+  struct Range {
+    std::int64_t least = 0, most = 0;
+    std::size_t entries = 0;
+  };
+  std::map<std::string, Range> families;
+  for (const EntryResult& result : results) {
+    if (result.worst_cycle_class() != CycleClass::kBeyond || !result.within_limit()) continue;
+    Range& range = families[result.family];
+    for (const CyclePoint& point : result.cycles) {
+      const std::int64_t off = difference(point);
+      const bool first = range.entries == 0 && &point == &result.cycles.front();
+      range.least = first ? off : std::min(range.least, off);
+      range.most = first ? off : std::max(range.most, off);
+    }
+    ++range.entries;
+  }
+  std::string text =
+      "\n## Constants that estimators leave out\n\nEntry points whose largest case is within its "
+      "limit while a small one is more than 10 % off: what is\nmeasured beyond the estimate, the "
+      "least and the most of all sizes.\n\n| family | entry points | least | most |\n"
+      "|---|---|---|---|\n";
+  for (const auto& [name, range] : families) {
+    text +=
+        fmt::format("| {} | {} | {:+} | {:+} |\n", name, range.entries, range.least, range.most);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string validation_page(const std::vector<EntryResult>& results) {
+  std::string page = kIntroduction + family_table(results) +
+                     "\n## Not executed, or results not checked or different\n\n";
+  for (const EntryResult& result : results) {
+    if (result.agrees) continue;
+    const std::string why = !result.problem.empty() ? result.problem
+                            : result.checked        ? "different"
+                                                    : "results are random or have no host code";
+    page += fmt::format("- `{}`: {}\n", result.symbol, why);
+  }
+  return page + exceptions_text(results) + constants_text(results);
+}
+
+}  // namespace superstep::poplibs
