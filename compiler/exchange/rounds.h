@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "compiler/exchange/place.h"
 #include "compiler/exchange/schedule.h"
 
 namespace superstep {
@@ -13,5 +14,11 @@ namespace superstep {
 /// Ranks among the transfers of one sender and of one (first) destination stand for the numbers of
 /// members, so the groups need not be known.
 [[nodiscard]] std::vector<std::uint32_t> rounds_of(std::span<const Transfer> transfers);
+
+/// Numbers of sets of tasks, no two of which share a sender or a (first) destination: the edges of
+/// a bipartite graph are halved along Euler trails until no port has two, so that equal tasks in
+/// the order of their sets keep every port busy.
+[[nodiscard]] std::vector<std::uint32_t> matchings_of(std::span<const Task> tasks,
+                                                      std::uint32_t tiles);
 
 }  // namespace superstep

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "isa/exchange_ports.h"
@@ -253,18 +254,53 @@ TEST(ExchangeSchedule, DoesNotDependOnHowTransfersAreCut) {
   for (std::size_t i = 0; i < a.rows.size(); ++i) EXPECT_EQ(a.rows[i].code, b.rows[i].code);
 }
 
-// The ratios that compile.md 5.2 found for earliest fit with backfill, path latency included.
-TEST(ExchangeSchedule, SixteenPermutationsAreNearTheBound) {
-  const ExchangePhase phase = expect_moves({}, permutations({}, 16, 32, 1));
-  report("16 permutations x 32", phase);
-  EXPECT_EQ(phase.bound_words, 512U);
-  EXPECT_LE(ratio(phase), 1.75);
+// The bound counts words only; the longest path of the chip and its release take another 126 to 135
+// cycles, a quarter of the bound where it is 512 words.
+TEST(ExchangeSchedule, PermutationsOfShortPiecesAreNearTheBound) {
+  struct Case {
+    std::uint32_t count, words;
+    double most;
+  };
+  for (const Case& c : {Case{16, 32, 1.38}, Case{64, 8, 1.32}, Case{16, 64, 1.24},
+                        Case{64, 16, 1.19}, Case{64, 32, 1.12}, Case{16, 300, 1.075}}) {
+    const std::string name = std::to_string(c.count) + " permutations x " + std::to_string(c.words);
+    SCOPED_TRACE(name);
+    const ExchangePhase phase = expect_moves({}, permutations({}, c.count, c.words, 1));
+    report(name.c_str(), phase);
+    EXPECT_EQ(phase.bound_words, c.count * c.words);
+    EXPECT_LE(ratio(phase), c.most);
+  }
 }
 
-TEST(ExchangeSchedule, LongPermutationsAreNearTheBound) {
-  const ExchangePhase phase = expect_moves({}, permutations({}, 16, 300, 1));
-  report("16 permutations x 300", phase);
-  EXPECT_LE(ratio(phase), 1.1);
+TEST(ExchangeSchedule, PermutationsAreFoundInAnyOrder) {
+  std::vector<Transfer> transfers = permutations({}, 16, 64, 1);
+  std::mt19937 random(9);
+  for (std::size_t i = transfers.size() - 1; i > 0; --i) {
+    std::swap(transfers[i], transfers[random() % (i + 1)]);
+  }
+  const ExchangePhase phase = expect_moves({}, transfers);
+  report("16 permutations, scrambled", phase);
+  EXPECT_LE(ratio(phase), 1.25);
+}
+
+TEST(ExchangeSchedule, PiecesOfMulticastsFillGaps) {
+  // Each tile tells three tiles at random of its 20 words, 12 times.
+  const MachineConfig machine = small64();
+  std::mt19937 random(11);
+  std::vector<Transfer> transfers;
+  std::vector<std::uint32_t> received(machine.tiles());
+  for (std::uint32_t t = 0; t < machine.tiles() * 12; ++t) {
+    Transfer transfer{{TileId{t % 64}, kOut + t / 64 * 84}, {}, 20};
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      const std::uint32_t to = (t % 64 + 1 + 21 * d + random() % 21) % 64;
+      transfer.destinations.push_back({TileId{to}, kIn + 84 * received[to]++});
+    }
+    transfers.push_back(std::move(transfer));
+  }
+  const ExchangePhase phase = expect_moves(machine, transfers);
+  report("multicasts to three", phase);
+  EXPECT_LE(ratio(phase), 1.06);
+  test::PhaseChecker(machine).expect_delivers(phase, transfers);
 }
 
 TEST(ExchangeSchedule, RotatedGroupsAreNearTheBound) {
