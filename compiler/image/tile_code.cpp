@@ -49,10 +49,13 @@ std::vector<std::uint32_t> codelets_of(const TileCode::LaunchTogether& launches)
   return codelets;
 }
 
-/// Loads two common weights from where $CCCSLOAD points.
-std::uint32_t load_weights(std::uint32_t first) {
+/// Load `n` of `loads` of two common weights each, from where $CCCSLOAD points. All 32 loads are
+/// of both sets of channels, of which pairs of results leave in turn.
+std::uint32_t load_weights(std::uint32_t n, std::uint32_t loads) {
   static const std::uint32_t kWord = encode("ld128putcs", {0});
-  return kWord | first;
+  if (loads <= 16) return kWord | 2 * n;
+  const std::uint32_t pair = n / 4;
+  return kWord | (pair % 2 * 32 + pair / 2 * 8 + n % 4 * 2);
 }
 
 }  // namespace
@@ -154,7 +157,7 @@ std::uint32_t TileCode::run_weighted(const WeightedLaunch& launch, std::uint32_t
     }
     const std::uint32_t loop = here();
     emit(wait_for_workers());
-    for (std::uint32_t n = 0; n < launch.loads; ++n) emit(load_weights(2 * n));
+    for (std::uint32_t n = 0; n < launch.loads; ++n) emit(load_weights(n, launch.loads));
     at = here();
     emit(encode("runall", {first + kCodelet, first + kState, launch.state_words}));
     emit(encode("add", {first + kState, first + kState, launch.workers * launch.state_words * 4}));

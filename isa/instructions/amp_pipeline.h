@@ -73,27 +73,36 @@ void begin_amp_block(Env& env) {
   }
 }
 
-/// What leaves, and enters, at one phase: channels from `first` on.
-template <class Env, std::size_t kCount>
-std::array<float, kCount> turn_over(Env& env, U32 first,
-                                    const std::array<float, kCount>& partials) {
+/// What leaves, and enters, at one phase: channels `first` and `first` + 1.
+template <class Env>
+F32x2 turn_over(Env& env, U32 first, const F32x2& partials) {
   float* const staged = env.odd_accumulators() + first;
-  std::array<float, kCount> results;
-  std::memcpy(results.data(), staged, sizeof(results));
-  std::memcpy(staged, partials.data(), sizeof(partials));
+  F32x2 results;
+  std::memcpy(&results, staged, sizeof(results));
+  std::memcpy(staged, &partials, sizeof(partials));
   return results;
 }
 
-/// Phase `phase` of 8; weight (channel, n) holds those of inputs 2n and 2n + 1.
+/// Two channels of each set: those of the second set are 8 further.
+template <class Env>
+F32x4 turn_over_both(Env& env, U32 first, const F32x4& partials) {
+  const F32x2 lower = turn_over(env, first, {{partials.lane[0], partials.lane[1]}});
+  const F32x2 upper = turn_over(env, 8 + first, {{partials.lane[2], partials.lane[3]}});
+  return {{lower.lane[0], lower.lane[1], upper.lane[0], upper.lane[1]}};
+}
+
+/// Phase `phase` of 8; weight (channel, n) holds those of inputs 2n and 2n + 1. With 16 channels
+/// the odd phases are those of the second set (graphcore/poplibs
+/// lib/poplin/codelets/asm/conv_partial_1x1_supervisor.S: order of the weights).
 template <U32 kChannels, class Env>
 [[gnu::always_inline]] inline F32x2 amp_f32(Env& env, float x, F32x2 partials, U32 phase) {
   phase &= 7;
   if (phase == 0) begin_amp_block<kChannels>(env);
   F32x2 results{{0.0F, 0.0F}};
   if constexpr (kChannels == 16) {
-    results.lane = turn_over(env, 2 * phase, partials.lane);
+    results = turn_over(env, phase % 2 == 0 ? phase : 8 + phase - 1, partials);
   } else if (phase % 2 == 0) {
-    results.lane = turn_over(env, phase, partials.lane);
+    results = turn_over(env, phase, partials);
   }
   const float* const weights = env.f32_weights(phase);
   for (U32 c = 0; c < kChannels; c += kLanes) {
@@ -119,15 +128,17 @@ template <U32 kChannels, class Env>
 [[gnu::always_inline]] inline F32x2 amp_f16(Env& env, F16x4 x, F32x2 partials, U32 phase) {
   phase &= 3;
   if (phase == 0) begin_amp_block<kChannels>(env);
-  const F32x2 results{turn_over(env, 2 * phase, partials.lane)};
+  const F32x2 results = turn_over(env, 2 * phase, partials);
   amp_f16_products<kChannels>(env, x, phase);
   return results;
 }
+
+/// The same with two channels of each set a phase.
 template <class Env>
 [[gnu::always_inline]] inline F32x4 amp_f16_wide(Env& env, F16x4 x, F32x4 partials, U32 phase) {
   phase &= 3;
   if (phase == 0) begin_amp_block<16>(env);
-  const F32x4 results{turn_over(env, 4 * phase, partials.lane)};
+  const F32x4 results = turn_over_both(env, 2 * phase, partials);
   amp_f16_products<16>(env, x, phase);
   return results;
 }

@@ -140,7 +140,7 @@ struct F8v8hihov4amp {
   static F32x4 execute(Env& env, U64 inputs, F16x4 partials, U32 i) {
     const U32 phase = i & 3U;
     if (phase == 0) begin_amp_block<16>(env);
-    const F32x4 results{turn_over(env, 4 * phase, floats_of_halves(partials.lane))};
+    const F32x4 results = turn_over_both(env, 2 * phase, F32x4{floats_of_halves(partials.lane)});
     const auto x = floats_of_quarters<8, Env>(inputs, value_format(env));
     for (U32 c = 0; c < 16; ++c) {
       accumulate(env.even_accumulators()[c], quarter_product(env, x, c, phase));

@@ -98,7 +98,8 @@ std::string three_blocks(const AmpOperands& amp) {
 }  // namespace
 
 // Weight (channel, input) stands at 0x80000 + 32 channel + 4 or 2 input; all sums are small
-// integers, so that no order of additions matters. Channels 0 and 1 get 1 + 2 + 3 + 4 + 5 and
+// integers, so that no order of additions matters. Channels are the units 0 to 7, or both sets of 8
+// two by two: 0, 1, 8, 9, 2, 3, 10, … Channels 0 and 1 get 1 + 2 + 3 + 4 + 5 and
 // 1 - 2 + 3 - 4 + 16 in f16, 2 x 5 + 3 x 1 and 2 x -1 + 3 x 4 in f32.
 std::vector<InstructionCase> amp_cases() {
   const std::string f32_weights = " [0x80000]=5f,0,0,0,0,0,0,1f,-1f,0,0,0,0,0,0,4f";
@@ -126,9 +127,9 @@ std::vector<InstructionCase> amp_cases() {
        "a8=115h|214h,306h|400h"},
       {three_blocks({"f16v4hihov4amp", 4, 3, "$a0:1", "$a2:3", "$a4:5", "$a6:7", "$a8:9", "$a10:11",
                      "$azeros", "$azeros", "$azeros"}),
-       f16_inputs + " a4=100h|200h,10h|20h,300h|400h,30h|40h" + f16_weights + " [0x80180]" +
-           f16_last,
-       "a8=115h|214h,10h|20h,306h|400h,30h|40h"},
+       f16_inputs + " a4=100h|200h,10h|20h,300h|400h,30h|40h" + f16_weights + " [0x800c0]" +
+           f16_last + " [0x80100]=0|3h [0x801e0]=0,0,0,0,0,0,0,2h|0",
+       "a8=115h|214h,16h|20h,306h|400h,30h|54h"},
   };
 }
 

@@ -28,8 +28,8 @@ std::vector<InstructionCase> quarter_cases() {
        "a4=0x0041c040,0x00004240"},
       {"f16v8tof8 $a4:5, $a0:3", "a0=1h|-1h,1.25h|0,1.5h|1.75h,2h|0x8000",
        "a4=0x0041c040,0x00444342"},
-      // Eight inputs 1, weights of channel 0 in slice 0 (0x80000) all 1, of channel 8 (0x80100) two
-      // 1.5: partials 100 and 0.5 and what the block gives.
+      // Eight inputs 1, weights of unit 0 in slice 0 (0x80000) all 1, of unit 8 (0x80100) two 1.5:
+      // partials and what the block gives. The second set of units is the upper half of results.
       {"f8v8hihov4amp $azeros, $azeros, $a4:5, 0\n f8v8hihov4amp $azeros, $azeros, $azeros, 1\n"
        "f8v8hihov4amp $azeros, $azeros, $a6:7, 2\n f8v8hihov4amp $azeros, $azeros, $azeros, 3\n"
        "f8v8hihov4amp $azeros, $a0:1, $azeros, 0\n f8v8hihov4amp $azeros, $azeros, $azeros, 1\n"
@@ -38,7 +38,7 @@ std::vector<InstructionCase> quarter_cases() {
        "f8v8hihov4amp $a10:11, $azeros, $azeros, 2",
        "a0=0x40404040,0x40404040 a4=100h|1h,0|0,0.5h|0,0|2h [0x80000]=0x40404040,0x40404040 "
        "[0x80100]=0x00000042,0x42000000",
-       "a8=108h|1h,0|0 a10=3.5h|0,0|2h"},
+       "a8=108h|1h,3h|0 a10=0.5h|0,0|2h"},
       {"f8v8hihov4slic $azeros, $a0:1, $a4:5, 0\n f8v8hihov4slic $azeros, $a2:3, $azeros, 0\n"
        "f8v8hihov4slic $azeros, $azeros, $azeros, 0\n f8v8hihov4slic $azeros, $a0:1, $azeros, 0\n"
        "f8v8hihov4slic $a8:9, $azeros, $azeros, 0",
