@@ -11,6 +11,7 @@
 
 #include "tests/poplibs/checkout.h"
 #include "tests/poplibs/cycle_exceptions.h"
+#include "tests/poplibs/hardware.h"
 #include "tests/poplibs/harness.h"
 
 namespace superstep::poplibs {
@@ -18,9 +19,18 @@ namespace {
 
 const char* const kPage = SUPERSTEP_SOURCE_DIR "/docs/validation.md";
 
+const Codelets& codelets() {
+  static const Codelets all(*poplibs_checkout());
+  return all;
+}
+
 const std::vector<EntryResult>& all_results() {
-  static const std::vector<EntryResult> results = judge(Codelets(*poplibs_checkout()), "");
+  static const std::vector<EntryResult> results = judge(codelets(), "");
   return results;
+}
+
+std::string whole_page() {
+  return validation_page(all_results()) + hardware_text(run_hardware_kernels(codelets()));
 }
 
 class PopLibsValidation : public testing::Test {
@@ -33,7 +43,7 @@ class PopLibsValidation : public testing::Test {
 TEST_F(PopLibsValidation, ResultsAndCyclesAreThoseOfThePage) {
   std::stringstream page;
   page << std::ifstream(kPage).rdbuf();
-  EXPECT_EQ(validation_page(all_results()), page.str())
+  EXPECT_EQ(whole_page(), page.str())
       << "poplibs_tests --update rewrites docs/validation.md when the change is right";
 }
 
@@ -52,11 +62,11 @@ int main(int argc, char** argv) {
   using namespace superstep::poplibs;
   testing::InitGoogleTest(&argc, argv);
   if (argc == 2 && std::strcmp(argv[1], "--update") == 0) {
-    std::ofstream(kPage) << validation_page(all_results());
+    std::ofstream(kPage) << whole_page();
     return 0;
   }
   if (argc == 3 && std::strcmp(argv[1], "--only") == 0) {
-    std::cout << validation_page(judge(Codelets(*superstep::poplibs_checkout()), argv[2]));
+    std::cout << validation_page(judge(codelets(), argv[2]));
     return 0;
   }
   return RUN_ALL_TESTS();

@@ -158,9 +158,10 @@ void amp_nx1(Case& run, std::size_t n) {
   amp.groups(run, n, n + inner * outer, inner * outer);
 }
 
-/// Multiplications across a vector of input channels.
+/// Multiplications across a vector of input channels: four at a time, or two where their number
+/// asks for it; many in the large cases.
 void horizontal(Case& run, std::size_t n) {
-  const std::size_t in_channels = 8;
+  const std::size_t in_channels = n < 17 ? 2 * (1 + n % 5) : n < 40 ? 16 : 256;
   const std::size_t out_channels = 2;
   const std::size_t conv_groups = 1;
   const std::size_t out_groups = 2;
@@ -229,17 +230,54 @@ void vertical(Case& run, std::size_t n) {
   run.state("partials").compare = false;  // workers without work leave theirs as they are
 }
 
+/// Slim convolutions: windows of four positions, one partial kernel after the other.
+void slim(Case& run, std::size_t n) {
+  const unsigned stride = template_number(run, 2);
+  const unsigned channels = template_number(run, 6);  // of all convolution groups of a vector
+  constexpr std::size_t kWindow = 4;
+  constexpr std::size_t kScratchBytes = 208;  // rearranged weights before the other output
+  const std::size_t out_bytes = run.state("out").field->element_bytes;
+  // 1, 2 or 4 input and output channels a group; the wider vertices have one.
+  const std::size_t channels_log2 = channels > 4 ? 0 : n % 3;
+  const std::size_t conv_groups = 1 + n % 2;
+  const std::size_t kernels = 1 + n % 3;
+  run.value("chansPerGroupLog2", double(channels_log2));
+  run.value("outPtrLoadOffset", kernels % 2 != 0 ? 0 : 4);
+  run.value("numSubKernelsM1", double(kernels - 1));
+  run.value("numConvGroupGroupsM1", double(conv_groups - 1));
+  std::vector<std::vector<double>> lists;
+  for (std::size_t k = 0; k < kernels; ++k) {
+    for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+      const Share part = share(n, worker);
+      lists.push_back(part.count == 0
+                          ? std::vector<double>()
+                          : std::vector<double>{double(part.begin * stride + k * kWindow),
+                                                double(part.begin), double(part.count)});
+    }
+  }
+  run.element_rows("worklists", lists);
+  whole(run, "in",
+        std::vector<std::size_t>(conv_groups, (n * stride + kernels * kWindow) * channels));
+  whole(run, "weights",
+        std::vector<std::size_t>(conv_groups * kernels, kWindow * channels << channels_log2));
+  whole(run, "out", std::vector<std::size_t>(conv_groups, n * channels));
+  whole(run, "outFieldBuffer", {kScratchBytes / out_bytes + n * channels});
+  run.state("outFieldBuffer").compare = false;
+}
+
 }  // namespace
 
 void add_poplin(Recipes& recipes) {
   const std::vector<std::size_t> positions = {1, 2, 6, 9, 17, 24, 40, 64};
+  const std::vector<std::size_t> many = {1, 2, 6, 9, 17, 24, 40, 64, 602};
   recipes["poplin::ReduceAdd"] = {kSizes, reduce_add};
-  recipes["poplin::OuterProduct"] = {{1, 2, 4, 6, 8, 12, 16, 24, 48, 96}, outer_product};
-  recipes["poplin::ConvPartial1x1Out"] = {positions, amp_1x1};
-  recipes["poplin::ConvPartialnx1"] = {positions, amp_nx1};
+  recipes["poplin::OuterProduct"] = {{1, 2, 4, 6, 8, 12, 16, 24, 48, 96, 248}, outer_product};
+  recipes["poplin::ConvPartial1x1Out"] = {many, amp_1x1};
+  recipes["poplin::ConvPartialnx1"] = {many, amp_nx1};
   recipes["poplin::ConvPartialHorizontalMac"] = {positions, horizontal};
   recipes["poplin::ConvPartialHorizontalMac1x1"] = {positions, horizontal};
   recipes["poplin::ConvPartialVerticalMac"] = {positions, vertical};
+  recipes["poplin::ConvPartial1xNSLIC"] = {many, slim};
 }
 
 }  // namespace superstep::poplibs
