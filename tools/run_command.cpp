@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include <unistd.h>
@@ -149,6 +150,20 @@ void print_small_results(const std::vector<HostTensor>& results) {
   }
 }
 
+/// Where a trace goes that nobody asked for: it only feeds the report.
+struct ScratchTrace {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("superstep-{}.h5", getpid());
+  ScratchTrace() = default;
+  ScratchTrace(const ScratchTrace&) = delete;
+  ScratchTrace& operator=(const ScratchTrace&) = delete;
+  ~ScratchTrace() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    std::filesystem::remove(path.string() + ".part", ignored);
+  }
+};
+
 }  // namespace
 
 Options run_options() {
@@ -207,7 +222,6 @@ ExitCode run_command(const Options& options) {
                                  {"command_line", options.command_line()},
                                  {"created", date_now()},
                                  {"host_threads", std::uint64_t{run.threads}}};
-  // Without -o the trace only feeds the report.
   const bool keep_trace = options.has("trace-file");
   const TraceOptions trace_options{.level = keep_trace ? *level : TraceLevel::kSummary,
                                    .calls = run.calls,
@@ -225,10 +239,10 @@ ExitCode run_command(const Options& options) {
   check(image, arguments, run.calls);
 
   take_interrupts();
+  std::optional<ScratchTrace> scratch;
+  if (!keep_trace) scratch.emplace();
   const std::filesystem::path trace_path =
-      keep_trace
-          ? std::filesystem::path(*options.get("trace-file"))
-          : std::filesystem::temp_directory_path() / fmt::format("superstep-{}.h5", getpid());
+      scratch ? scratch->path : std::filesystem::path(*options.get("trace-file"));
   TraceWriter trace(trace_path, trace_options, image, provenance);
 
   std::uint32_t calls_done = 0;
@@ -251,7 +265,6 @@ ExitCode run_command(const Options& options) {
 
   // Files before text: a reader of the text that goes away early costs nothing.
   const TraceSummary summary = read_trace(trace_path);
-  if (!keep_trace) std::filesystem::remove(trace_path);
   const bool whole = !result.trap && !result.interrupted;
   if (options.has("output") && whole) {
     TensorFile out;

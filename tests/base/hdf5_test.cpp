@@ -1,22 +1,18 @@
 #include "base/hdf5.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/scratch_folder.h"
 
 namespace superstep {
 namespace {
 
 const std::filesystem::path kTests = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "tests" / "base";
-
-std::filesystem::path scratch(const std::string& name) {
-  return std::filesystem::path(::testing::TempDir()) / (std::to_string(getpid()) + "_" + name);
-}
 
 std::string refusal_of(const std::filesystem::path& path) {
   try {
@@ -52,7 +48,7 @@ TEST(TensorFile, ReadsEveryTypeThatH5pyWrites) {
 
 TEST(TensorFile, WritesWhatItReadsBack) {
   const TensorFile before = read_tensors(kTests / "h5py_types.h5");
-  const auto path = scratch("superstep_roundtrip.h5");
+  const auto path = scratch_folder() / "roundtrip.h5";
   write_tensors(path, before);
   const TensorFile after = read_tensors(path);
   ASSERT_EQ(after.size(), before.size());
@@ -65,8 +61,8 @@ TEST(TensorFile, WritesWhatItReadsBack) {
 TEST(TensorFile, WritesTheSameBytesTwice) {
   const TensorFile tensors = read_tensors(kTests / "h5py_types.h5");
   const auto bytes = [&](const std::string& name) {
-    write_tensors(scratch(name), tensors);
-    std::ifstream in(scratch(name), std::ios::binary);
+    write_tensors(scratch_folder() / name, tensors);
+    std::ifstream in(scratch_folder() / name, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
   EXPECT_EQ(bytes("superstep_a.h5"), bytes("superstep_b.h5"));
@@ -80,13 +76,13 @@ TEST(TensorFile, NamesEveryDatasetOfAnUnsupportedType) {
 }
 
 TEST(TensorFile, RefusesAFileThatIsCutOffForeignOrMissing) {
-  const auto cut = scratch("superstep_cut.h5");
+  const auto cut = scratch_folder() / "cut.h5";
   std::filesystem::copy_file(kTests / "h5py_types.h5", cut,
                              std::filesystem::copy_options::overwrite_existing);
   std::filesystem::resize_file(cut, 1500);
   EXPECT_NE(refusal_of(cut).find("cut off or damaged"), std::string::npos);
   EXPECT_NE(refusal_of(kTests / "hdf5_test.cpp").find("not an HDF5 file"), std::string::npos);
-  EXPECT_NE(refusal_of(scratch("superstep_absent.h5")).find("no such file"), std::string::npos);
+  EXPECT_NE(refusal_of(scratch_folder() / "absent.h5").find("no such file"), std::string::npos);
 }
 
 }  // namespace

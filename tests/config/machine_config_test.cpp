@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -7,6 +6,7 @@
 
 #include "base/error.h"
 #include "isa/machine_config.h"
+#include "tests/scratch_folder.h"
 
 namespace superstep {
 namespace {
@@ -14,9 +14,7 @@ namespace {
 class MachineFile : public testing::Test {
  protected:
   std::string write(const std::string& text) {
-    const auto path =
-        std::filesystem::path(testing::TempDir()) /
-        ("machine_" + std::to_string(getpid()) + "_" + std::to_string(++count_) + ".toml");
+    const auto path = scratch_folder() / ("machine_" + std::to_string(++count_) + ".toml");
     std::ofstream(path) << text;
     return path.string();
   }
@@ -44,7 +42,7 @@ TEST(Builtin, BowIsTheMk2ArrayAt1850Megahertz) {
 TEST(Builtin, EveryMachineReadsBackFromItsOwnToml) {
   for (const std::string& name : builtin_machines()) {
     const MachineConfig machine = load_machine(name);
-    const auto path = std::filesystem::path(testing::TempDir()) / (name + "_printed.toml");
+    const auto path = scratch_folder() / (name + "_printed.toml");
     std::ofstream(path) << to_toml(machine);
     EXPECT_EQ(to_toml(load_machine(path.string())), to_toml(machine)) << name;
   }
@@ -101,7 +99,7 @@ TEST_F(MachineFile, ExtendsAFileBesideIt) {
 }
 
 TEST_F(MachineFile, ACircleOfExtendsIsAnError) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "circle.toml";
+  const auto path = scratch_folder() / "circle.toml";
   std::ofstream(path) << "extends = \"circle.toml\"\n";
   EXPECT_THROW((void)load_machine(path.string()), MalformedInput);
 }

@@ -11,6 +11,7 @@
 #include "isa/machine_config.h"
 #include "sim/machine.h"
 #include "tests/errors/damage.h"
+#include "tests/scratch_folder.h"
 
 namespace superstep {
 namespace {
@@ -78,7 +79,7 @@ TEST(Fuzz, DamagedModulesAreRefusedOrCompile) {
 }
 
 TEST(Fuzz, DamagedMachinesAreRefusedOrRunAProgram) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "superstep_fuzz.toml";
+  const auto path = scratch_folder() / "machine.toml";
   const Module module = import_stablehlo(
       "func.func @main(%a: tensor<40xf32>) -> tensor<40xf32> {\n"
       "  %0 = stablehlo.reverse %a, dims = [0] : tensor<40xf32>\n"

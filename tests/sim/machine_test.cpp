@@ -10,6 +10,7 @@
 #include "isa/timing.h"
 #include "sim/sync/barrier.h"
 #include "sim/trace/trace.h"
+#include "tests/scratch_folder.h"
 #include "tests/sim/programs.h"
 
 namespace superstep {
@@ -185,8 +186,7 @@ TEST(Run, WritesTheSameTraceWithAnyNumberOfThreads) {
     add_program(image, tile, "sync 3\n" + work + "sync 3\n" + work + work + "sync 15\n");
   }
   const auto trace_with = [&](std::uint32_t threads) {
-    const auto path = std::filesystem::path(::testing::TempDir()) /
-                      ("superstep_threads" + std::to_string(threads) + ".h5");
+    const auto path = scratch_folder() / (std::to_string(threads) + ".h5");
     TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
     RunOptions options;
     options.threads = threads;

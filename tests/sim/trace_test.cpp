@@ -12,17 +12,10 @@
 #include "base/error.h"
 #include "base/hdf5_file.h"
 #include "sim/trace/schema.h"
+#include "tests/scratch_folder.h"
 
 namespace superstep {
 namespace {
-
-std::filesystem::path scratch(const std::string& name) {
-  const auto path =
-      std::filesystem::path(::testing::TempDir()) / (std::to_string(getpid()) + "_" + name);
-  std::filesystem::remove(path);
-  std::filesystem::remove(path.string() + ".part");
-  return path;
-}
 
 /// Two tiles, two steps: an exchange and a compute set.
 ProgramImage two_steps() {
@@ -117,7 +110,7 @@ std::string refusal_of(const std::filesystem::path& path) {
 
 TEST(Trace, EveryLevelHoldsTheSameTotals) {
   for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
-    const auto path = scratch("superstep_level.h5");
+    const auto path = scratch_folder() / "level.h5";
     write(path, level, 10, "a");
     EXPECT_FALSE(std::filesystem::exists(path.string() + ".part"));
     const TraceSummary trace = read_trace(path);
@@ -134,7 +127,7 @@ TEST(Trace, EveryLevelHoldsTheSameTotals) {
 }
 
 TEST(Trace, KeepsStepsTensorsAndTheMemoryOfTheFullestTile) {
-  const auto path = scratch("superstep_tables.h5");
+  const auto path = scratch_folder() / "tables.h5";
   write(path, TraceLevel::kSuperstep, 2, "a");
   const TraceSummary trace = read_trace(path);
   EXPECT_EQ(trace.steps[0].info.kind, StepInfo::Kind::kExchange);
@@ -153,7 +146,7 @@ TEST(Trace, KeepsStepsTensorsAndTheMemoryOfTheFullestTile) {
 }
 
 TEST(Trace, StoresEqualTileRowsOnce) {
-  const auto path = scratch("superstep_profiles.h5");
+  const auto path = scratch_folder() / "profiles.h5";
   write(path, TraceLevel::kTile, 1000, "a");
   const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
   using Dims = std::vector<std::uint64_t>;
@@ -174,7 +167,7 @@ std::string type_of(const Hdf5File& file, const std::string& dataset) {
 
 TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
   for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
-    const auto path = scratch("superstep_schema.h5");
+    const auto path = scratch_folder() / "schema.h5";
     write(path, level, 5000, "a");
     const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
     std::size_t found = 0, listed = 0;
@@ -213,7 +206,7 @@ TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
 }
 
 TEST(Trace, PlotsAreNexusViewsOfTheData) {
-  const auto path = scratch("superstep_plots.h5");
+  const auto path = scratch_folder() / "plots.h5";
   write(path, TraceLevel::kTile, 10, "a");
   const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
   const auto text = [&](const std::string& object, const std::string& name) {
@@ -234,7 +227,7 @@ TEST(Trace, PlotsAreNexusViewsOfTheData) {
 }
 
 TEST(Trace, ProfilesEndAtTheSizeLimitAndTheRestGoesOn) {
-  const auto path = scratch("superstep_limit.h5");
+  const auto path = scratch_folder() / "limit.h5";
   TraceWriter writer(path, {.level = TraceLevel::kTile, .max_bytes = 1}, two_steps(), {});
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < 10; ++k) writer.on_superstep(superstep(k, tiles));
@@ -253,7 +246,7 @@ TEST(Trace, ProfilesEndAtTheSizeLimitAndTheRestGoesOn) {
 }
 
 TEST(Trace, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
-  const auto path = scratch("superstep_varied.h5");
+  const auto path = scratch_folder() / "varied.h5";
   TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < 5000; ++k) {
@@ -269,7 +262,7 @@ TEST(Trace, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
 }
 
 TEST(Trace, ATrapIsAnEventWithItsTile) {
-  const auto path = scratch("superstep_trap.h5");
+  const auto path = scratch_folder() / "trap.h5";
   TraceWriter writer(path, {}, two_steps(), {});
   RunResult result;
   result.trap = Trap{Cycles(77), 0, TileId{1}, "worker 2", 0x4c010, std::string(200, 'x')};
@@ -290,7 +283,7 @@ TEST(Trace, AStepThatComputesAfterAnotherHasItsShare) {
   more.flops = 3;
   image.info.steps.push_back(more);
   image.info.step_memory.push_back({1900, 600, 1500, 0});
-  const auto path = scratch("superstep_shares.h5");
+  const auto path = scratch_folder() / "shares.h5";
   TraceWriter writer(path, {}, image, {});
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < 4; ++k) {
@@ -313,7 +306,7 @@ TEST(Trace, AStepThatComputesAfterAnotherHasItsShare) {
 }
 
 TEST(Trace, AProgramThatDoesNotFitLeavesItsMemory) {
-  const auto path = scratch("superstep_oom.h5");
+  const auto path = scratch_folder() / "oom.h5";
   const ProgramImage image = two_steps();
   write_memory_trace(path, {}, image.machine, image.info, {});
   const TraceSummary trace = read_trace(path);
@@ -328,7 +321,7 @@ TEST(Trace, AProgramThatDoesNotFitLeavesItsMemory) {
 
 TEST(Trace, EqualRunsMakeEqualBytes) {
   const auto bytes = [](const std::string& name) {
-    const auto path = scratch(name);
+    const auto path = scratch_folder() / name;
     write(path, TraceLevel::kTile, 9000, "a");
     std::ifstream in(path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
@@ -353,7 +346,7 @@ void write_and_die(const std::filesystem::path& path, TraceLevel level, std::uin
 
 TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
   for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
-    const auto path = scratch("superstep_killed.h5");
+    const auto path = scratch_folder() / "killed.h5";
     const auto part = std::filesystem::path(path.string() + ".part");
     write_and_die(path, level, 2 * kSuperstepChunk + 10);
     EXPECT_FALSE(std::filesystem::exists(path));
@@ -361,7 +354,7 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
     EXPECT_FALSE(left.complete);
     EXPECT_EQ(left.outcome, "running");
     expect_totals(left, 2 * kSuperstepChunk);
-    const auto mended = scratch("superstep_mended.h5");
+    const auto mended = scratch_folder() / "mended.h5";
     repair_trace(part, mended);
     const TraceSummary trace = read_trace(mended);
     EXPECT_TRUE(trace.complete);
@@ -374,15 +367,15 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
 }
 
 TEST(Trace, AWriterThatIsKilledEarlyLeavesItsFirstSupersteps) {
-  const auto path = scratch("superstep_early.h5");
+  const auto path = scratch_folder() / "early.h5";
   write_and_die(path, TraceLevel::kSummary, 11);
   expect_totals(read_trace(path.string() + ".part"), 8);
 }
 
 TEST(Trace, RefusesDamagedForeignAndMissingFiles) {
-  const auto path = scratch("superstep_whole.h5");
+  const auto path = scratch_folder() / "whole.h5";
   write(path, TraceLevel::kSuperstep, 100, "a");
-  const auto cut = scratch("superstep_cut.h5");
+  const auto cut = scratch_folder() / "cut.h5";
   for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{100}, std::uintmax_t{3000},
                                     std::filesystem::file_size(path) / 2}) {
     std::filesystem::copy_file(path, cut, std::filesystem::copy_options::overwrite_existing);
@@ -394,7 +387,7 @@ TEST(Trace, RefusesDamagedForeignAndMissingFiles) {
             std::string::npos);
   EXPECT_NE(refusal_of(tests / "base" / "h5py_types.h5").find("not a Superstep trace"),
             std::string::npos);
-  EXPECT_NE(refusal_of(scratch("superstep_none.h5")).find("no such file"), std::string::npos);
+  EXPECT_NE(refusal_of(scratch_folder() / "none.h5").find("no such file"), std::string::npos);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include <gtest/gtest.h>
+#include "tests/scratch_folder.h"
 
 namespace superstep {
 
@@ -18,21 +18,6 @@ struct ProgramRun {
   int code = 0;
   std::string out, err;
 };
-
-inline std::filesystem::path scratch_folder() {
-  struct Root {
-    std::filesystem::path path =
-        std::filesystem::path(::testing::TempDir()) / ("superstep_" + std::to_string(getpid()));
-    ~Root() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  };
-  static const Root root;
-  const auto folder = root.path / ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  std::filesystem::create_directories(folder);
-  return folder;
-}
 
 inline std::string text_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

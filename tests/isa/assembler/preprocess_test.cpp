@@ -1,22 +1,20 @@
 #include "isa/assembler/preprocess.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
 #include "tests/isa/assembler/assembling.h"
+#include "tests/scratch_folder.h"
 
 namespace superstep {
 namespace {
 
 /// A file of this test's own.
 std::string file_with(const std::string& name, const std::string& text) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / ("superstep_cpp_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const std::filesystem::path folder = scratch_folder();
   std::ofstream(folder / name) << text;
   return (folder / name).string();
 }
