@@ -179,6 +179,13 @@ void TextAssembler::align(const Token& directive) {
 
 void TextAssembler::set_mode(const Token& directive) {
   mode_ = directive.text == ".worker" ? Object::Mode::kWorker : Object::Mode::kSupervisor;
+  // A label has the mode of the instruction at it: PopLibs also switches right after labels.
+  for (NamedSymbol& symbol : symbols_.all()) {
+    const bool is_here = symbol.kind == NamedSymbol::Kind::kLabel &&
+                         symbol.value.index == output_.current() &&
+                         symbol.value.number == output_.offset();
+    if (is_here) symbol.mode = mode_;
+  }
 }
 
 void TextAssembler::export_names(const Token&) {

@@ -85,6 +85,13 @@ TEST(AssemblerSymbols, CarryTheirSectionOffsetSizeAndMode) {
   EXPECT_EQ(symbol_of(object, ".Lhidden"), nullptr);
 }
 
+TEST(AssemblerSymbols, HaveTheModeOfWhatFollowsThem) {
+  const Object object = object_of("f:\n.supervisor\nnop\n.worker\ng: nop\nh:\n.supervisor\nnop");
+  EXPECT_EQ(symbol_of(object, "f")->mode, Object::Mode::kSupervisor);
+  EXPECT_EQ(symbol_of(object, "g")->mode, Object::Mode::kWorker);
+  EXPECT_EQ(symbol_of(object, "h")->mode, Object::Mode::kSupervisor);
+}
+
 TEST(AssemblerRelocations, NameTheSectionOfALabelOrAnOtherObject) {
   const Object object = object_of(
       ".section .text.a, \"ax\"\n nop\nhere: bri here\n call $lr, elsewhere\n setzi $m0, here + 8");
