@@ -62,6 +62,8 @@ class CodeletRun {
   void observe(InstructionObserver* observer) { observer_ = observer; }
   /// From now on workers that share a word without order are a fault.
   void check_races() { tile_.check_races(); }
+  /// From now on the workers of a `runall` issue in turn: some wait for one another.
+  void take_turns() { tile_.take_turns(); }
   /// Calls ask it every now and then whether to stop; they end with a fault then.
   void poll(std::function<bool()> interrupted);
 

@@ -66,6 +66,8 @@ TileMemory& Tile::memory() { return impl_->memory_; }
 
 void Tile::check_races() { impl_->supervisor().launcher().check_races(); }
 
+void Tile::take_turns() { impl_->supervisor().launcher().take_turns(); }
+
 void Tile::observe(InstructionObserver* observer) { impl_->supervisor().observe(observer); }
 
 void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor().poll(interrupted); }

@@ -75,6 +75,10 @@ class Tile {
   /// time, touches.
   void check_races();
 
+  /// From now on workers that run at the same time issue in turn, as on the chip, and not each to
+  /// its end: for those that wait for one another.
+  void take_turns();
+
   /// From now on `observer`, which outlives the tile, sees each instruction; none when null.
   void observe(InstructionObserver* observer);
 

@@ -103,7 +103,14 @@ struct WorkerContext {
   std::uint64_t extra_slots = 0;  ///< of turns of `rpt` bodies
   std::uint64_t extra_instructions = 0;
   InstructionObserver* observer = nullptr;  ///< who wants to see each step
-  std::uint64_t next_cycle = 0;             ///< of the step that `observe` tells of
+  /// Workers issue in turn: `rpt` leaves to the launcher, in `repeat`, how often its body runs.
+  bool in_turn = false;
+  struct {
+    const WorkerStep* first = nullptr;
+    const WorkerStep* end = nullptr;
+    std::uint32_t turns = 0;  ///< of the body, with the one that runs
+  } repeat;
+  std::uint64_t next_cycle = 0;  ///< of the step that `observe` tells of
 
   /// Tells the observer of a step that is about to run.
   void observe(const WorkerStep& step);

@@ -68,8 +68,10 @@ std::vector<WorkerHandlers> build(isa::List<Records...>) {
 
 const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
                               std::uint32_t bundles) {
-  return context.observer == nullptr ? run_turns<false>(context, step, count, bundles)
-                                     : run_turns<true>(context, step, count, bundles);
+  if (context.observer == nullptr) return run_turns<false>(context, step, count, bundles);
+  if (!context.in_turn) return run_turns<true>(context, step, count, bundles);
+  context.repeat = {step->next, step->target, count};
+  return count == 0 ? step->target : step->next;
 }
 
 const std::vector<WorkerHandlers>& worker_handlers() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error.h"
 #include "isa/registers.h"
 #include "sim/tile/float_mode.h"
 
@@ -17,6 +18,13 @@ constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 34;
 /// A worker is looked at from outside each time it has executed 2^12 instructions. They take less
 /// slots than `WorkerStep::cost` has room for.
 constexpr std::uint64_t kTurnCost = std::uint64_t{1} << (WorkerStep::kCostShift + 12);
+/// Workers that issue in turn are looked at every so many instructions of all of them.
+constexpr std::uint64_t kPollPeriod = 1U << 12;
+
+/// For workers whose instructions are counted one by one though nobody else asks for them.
+class Nobody : public InstructionObserver {
+  void issued(const IssuedInstruction&) override {}
+};
 
 }  // namespace
 
@@ -95,8 +103,16 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
   }
 }
 
-std::uint64_t WorkerLauncher::run(std::uint32_t id, std::uint32_t entry,
-                                  std::uint64_t first_cycle) {
+std::uint64_t WorkerLauncher::run(std::uint32_t entry, std::uint64_t first_cycle) {
+  const bool is_observed = context_.observer != nullptr;
+  const std::uint64_t slots =
+      is_observed ? execute<true>(step_at(entry)) : execute<false>(step_at(entry));
+  instructions_ += context_.extra_instructions;
+  return first_cycle + (slots + context_.extra_slots) * machine_.tile.workers;
+}
+
+std::uint64_t WorkerLauncher::begin(SupervisorContext& supervisor, std::uint64_t issue,
+                                    std::uint32_t id, std::uint32_t vertex_base) {
   context_.id = id;
   context_.tas = 0;
   context_.random = &random_[id % random_.size()];
@@ -104,25 +120,7 @@ std::uint64_t WorkerLauncher::run(std::uint32_t id, std::uint32_t entry,
   context_.extra_slots = 0;
   context_.extra_instructions = 0;
   context_.port.open();
-  context_.next_cycle = first_cycle;
-  const bool is_observed = context_.observer != nullptr;
-  const std::uint64_t slots =
-      is_observed ? execute<true>(step_at(entry)) : execute<false>(step_at(entry));
-  if (context_.moded) [[unlikely]]
-    leave_float_mode(context_);
-  instructions_ += context_.extra_instructions;
-  const std::uint64_t end = first_cycle + (slots + context_.extra_slots) * machine_.tile.workers;
-  if (context_.stop == WorkerContext::Stop::kFault) [[unlikely]] {
-    keep_earlier({end, "worker " + std::to_string(id), context_.pc, context_.cause});
-  }
-  interrupted_ |= context_.stop == WorkerContext::Stop::kInterrupted;
-  return end;
-}
-
-void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
-                            std::uint32_t entry, std::uint32_t vertex_base) {
-  WorkerContext::Retained& retained = retained_[id % retained_.size()];
-  context_.begin(retained);
+  context_.begin(retained_[id % retained_.size()]);
   context_.registers[isa::kWorkerBase] = supervisor.csrs[kFirstWorkerBase + id];
   context_.registers[isa::kVertexBase] = vertex_base;
   context_.fp = {};
@@ -131,11 +129,20 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
     context_.fp.scale = supervisor.csrs[isa::kFpIscl];
     set_float_control(context_, supervisor.csrs[isa::kFpIctl]);
   }
-  const std::uint64_t first_cycle = supervisor.slots.first_of(id, issue, machine_.costs.runall);
-  if (races_ != nullptr) races_->begin(id, issue);
-  const std::uint64_t end = run(id, entry, first_cycle);
-  context_.end(retained);
-  if (races_ != nullptr) races_->end(end);
+  context_.next_cycle = supervisor.slots.first_of(id, issue, machine_.costs.runall);
+  return context_.next_cycle;
+}
+
+void WorkerLauncher::end(SupervisorContext& supervisor, std::uint64_t issue,
+                         std::uint64_t first_cycle, std::uint64_t end) {
+  const std::uint32_t id = context_.id;
+  if (context_.moded) [[unlikely]]
+    leave_float_mode(context_);
+  if (context_.stop == WorkerContext::Stop::kFault) [[unlikely]] {
+    keep_earlier({end, "worker " + std::to_string(id), context_.pc, context_.cause});
+  }
+  interrupted_ |= context_.stop == WorkerContext::Stop::kInterrupted;
+  context_.end(retained_[id % retained_.size()]);
   supervisor.slots.start(id, first_cycle, end);
   if (launches_.count == 0) {
     launches_.first_pc = supervisor.pc;
@@ -149,8 +156,83 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, 
   busy_cycles_of_[id % busy_cycles_of_.size()] += end - first_cycle;
 }
 
+void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
+                            std::uint32_t entry, std::uint32_t vertex_base) {
+  const std::uint64_t first_cycle = begin(supervisor, issue, id, vertex_base);
+  if (races_ != nullptr) races_->begin(id, issue);
+  const std::uint64_t left = run(entry, first_cycle);
+  if (races_ != nullptr) races_->end(left);
+  end(supervisor, issue, first_cycle, left);
+}
+
+const WorkerStep* WorkerLauncher::take_turn(const WorkerStep* step) {
+  context_.observe(*step);
+  instructions_ += step->instructions();
+  const WorkerStep* next = step->run(context_, step);
+  if (context_.repeat.turns > 0) {
+    if (next == context_.repeat.end && --context_.repeat.turns > 0) return context_.repeat.first;
+    if (next == nullptr && context_.stop == WorkerContext::Stop::kJump) {
+      context_.cause = "a store over code inside an rpt body";
+      context_.stop = WorkerContext::Stop::kFault;
+    }
+  }
+  return next == nullptr && context_.stop == WorkerContext::Stop::kJump ? step_at(context_.pc)
+                                                                        : next;
+}
+
+void WorkerLauncher::run_in_turn(SupervisorContext& supervisor, std::uint64_t issue,
+                                 std::uint32_t entry, std::uint32_t state, std::uint32_t stride) {
+  SUPERSTEP_CHECK(races_ == nullptr, "workers are checked for races one after the other");
+  struct Running {
+    WorkerContext context;
+    const WorkerStep* step;
+    std::uint64_t first_cycle;
+  };
+  static Nobody nobody;
+  InstructionObserver* const observer = context_.observer;
+  if (observer == nullptr) context_.observer = &nobody;
+  context_.in_turn = true;
+  std::vector<Running> running;
+  for (std::uint32_t id = 0; id < machine_.tile.workers; ++id) {
+    const std::uint64_t first_cycle = begin(supervisor, issue, id, state + id * stride);
+    running.push_back({context_, step_at(entry), first_cycle});
+    if (context_.moded) leave_float_mode(context_);
+  }
+  for (std::uint64_t turn = 1; !running.empty(); ++turn) {
+    const auto now =
+        std::min_element(running.begin(), running.end(), [](const Running& a, const Running& b) {
+          return a.context.next_cycle < b.context.next_cycle;
+        });
+    context_ = now->context;
+    if (context_.moded) set_float_control(context_, context_.fp.control);
+    const std::uint64_t issued = context_.next_cycle;
+    now->step = take_turn(now->step);
+    if (turn % kPollPeriod == 0 && poll_ != nullptr && (*poll_)()) {
+      context_.stop = WorkerContext::Stop::kInterrupted;
+      now->step = nullptr;
+    }
+    if (now->step != nullptr) {
+      now->context = context_;
+      if (context_.moded) leave_float_mode(context_);
+      continue;
+    }
+    // A fault is dated to the slot of its instruction.
+    const bool faulted = context_.stop == WorkerContext::Stop::kFault;
+    end(supervisor, issue, now->first_cycle, faulted ? issued : context_.next_cycle);
+    running.erase(now);
+    if (interrupted_) break;
+  }
+  context_.in_turn = false;
+  context_.observer = observer;
+}
+
 void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issue,
                                std::uint32_t entry, std::uint32_t state, std::uint32_t stride) {
+  if (in_turn_) [[unlikely]] {
+    run_in_turn(supervisor, issue, entry, state, stride);
+    ++launches_.count;
+    return;
+  }
   for (std::uint32_t id = 0; id < machine_.tile.workers; ++id) {
     launch(supervisor, issue, id, entry, state + id * stride);
     if (interrupted_) [[unlikely]]

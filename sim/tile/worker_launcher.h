@@ -16,7 +16,7 @@
 
 namespace superstep {
 
-/// Runs a tile's workers, each to its end alone.
+/// Runs a tile's workers, each to its end alone; or, when asked to, in turn.
 class WorkerLauncher {
  public:
   /// CSR of worker 0's scratch base; the others follow (osmarks/ipu-stack).
@@ -45,6 +45,8 @@ class WorkerLauncher {
 
   /// From now on a word that workers share without order is a fault.
   void check_races();
+  /// From now on the workers of a `runall` issue in turn.
+  void take_turns() { in_turn_ = true; }
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
   void observe(InstructionObserver* observer) { context_.observer = observer; }
 
@@ -60,9 +62,19 @@ class WorkerLauncher {
   void clear_launches() { launches_.clear(); }
 
  private:
-  /// Runs worker `id` from `entry` to its end. The cycle at which it has left its slots, or has
-  /// faulted; it issues at `first_cycle`, and every `workers` cycles.
-  std::uint64_t run(std::uint32_t id, std::uint32_t entry, std::uint64_t first_cycle);
+  /// Makes `context_` that of worker `id` before its first instruction; the cycle of that.
+  std::uint64_t begin(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
+                      std::uint32_t vertex_base);
+  /// Runs the worker of `context_`, which issues at `first_cycle` and every `workers` cycles, from
+  /// `entry` to its end; the cycle at which it has left its slots, or has faulted.
+  std::uint64_t run(std::uint32_t entry, std::uint64_t first_cycle);
+  /// Takes leave of the worker of `context_`.
+  void end(SupervisorContext& supervisor, std::uint64_t issue, std::uint64_t first_cycle,
+           std::uint64_t end);
+  void run_in_turn(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
+                   std::uint32_t state, std::uint32_t stride);
+  /// One step of the worker of `context_`; the next one, or null when it has stopped.
+  const WorkerStep* take_turn(const WorkerStep* step);
   /// Executes steps until the worker stops; the slots it took, but for turns of `rpt` bodies.
   template <bool kObserved>
   std::uint64_t execute(const WorkerStep* step);
@@ -94,6 +106,7 @@ class WorkerLauncher {
   std::uint64_t instructions_ = 0;
   const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;
+  bool in_turn_ = false;
   std::uint64_t busy_cycles_ = 0;
   std::array<std::uint64_t, 8> busy_cycles_of_{};
   std::optional<TileFault> fault_;

@@ -101,6 +101,66 @@ TEST(CodeletRun, AFaultIsDatedFromTheFirstInstruction) {
   EXPECT_EQ(called.run.fault()->cause, "an address outside the tile's memory");
 }
 
+/// Worker `setter` sets a flag, for which the others wait.
+std::string wait_for(const std::string& setter) {
+  return "get $m0, $WSR\n and $m0, $m0, 7\n cmpeq $m1, $m0, " + setter +
+         "\n brz $m1, wait\n st32 $m1, $mvertex_base, $mzero, 0\n exitz $mzero\n"
+         "wait: ld32 $m2, $mvertex_base, $mzero, 0\n brz $m2, wait\n exitz $mzero";
+}
+
+TEST(CodeletRun, WorkersThatTakeTurnsWaitForOneAnother) {
+  Called last(wait_for("5"));
+  last.run.take_turns();
+  const CodeletCost cost = last.run.call(CodeletKind::kMultiVertex, kCode, kData);
+  ASSERT_FALSE(last.run.fault());
+  // The flag is set in the clock after those in which the others look at it for the first time.
+  EXPECT_EQ(cost.worker_slots, (std::vector<std::uint64_t>{9, 9, 9, 9, 9, 6}));
+  EXPECT_EQ(cost.worker_instructions, 51U);
+
+  Called first(wait_for("0"));
+  first.run.take_turns();
+  EXPECT_EQ(first.run.call(CodeletKind::kMultiVertex, kCode, kData).worker_slots,
+            (std::vector<std::uint64_t>{6, 7, 7, 7, 7, 7}));
+}
+
+TEST(CodeletRun, TurnsChangeNothingForWorkersThatShareNothing) {
+  // Worker w stores w + 2 pairs of words, and none, at 256 w.
+  const std::string stores =
+      ".align 8\n get $m0, $WSR\n and $m0, $m0, 7\n shl $m1, $m0, 8\n add $m1, $m1, $mvertex_base\n"
+      "add $m2, $m0, 2\n rpt $m2, 1\n {st32step $m0, $mzero, $m1+=, 1 ; fnop}\n"
+      "{st32step $m2, $mzero, $m1+=, 1 ; fnop}\n nop\n rpt $mzero, 0\n"
+      "{st32step $m2, $mzero, $m1+=, 1 ; fnop}\n exitz $mzero";
+  Called alone(stores), in_turn(stores);
+  in_turn.run.take_turns();
+  const CodeletCost expected = alone.run.call(CodeletKind::kMultiVertex, kCode, kData);
+  const CodeletCost found = in_turn.run.call(CodeletKind::kMultiVertex, kCode, kData);
+  ASSERT_FALSE(alone.run.fault()) << alone.run.fault()->cause;
+  ASSERT_FALSE(in_turn.run.fault()) << in_turn.run.fault()->cause;
+  EXPECT_EQ(found.worker_slots, expected.worker_slots);
+  EXPECT_EQ(found.worker_instructions, expected.worker_instructions);
+  EXPECT_EQ(found.cycles, expected.cycles);
+  for (std::uint32_t word = kData; word < kData + 6 * 256; word += 4) {
+    EXPECT_EQ(in_turn.word(word), alone.word(word));
+  }
+}
+
+TEST(CodeletRun, AFaultOfAWorkerThatTakesTurnsHasItsClock) {
+  // Worker w comes to a misaligned address after 4 + w turns.
+  const std::string fault =
+      ".align 8\n get $m0, $WSR\n and $m0, $m0, 7\n add $m2, $m0, 4\n mov $m1, $mvertex_base\n"
+      "nop\n rpt $m2, 0\n {ld32step $mzero, $mzero, $m1+=, 1 ; fnop}\n ld32 $m3, $m1, $mzero, 0\n"
+      "add $m1, $m1, 2\n ld32 $m3, $m1, $mzero, 0\n exitz $mzero";
+  Called alone(fault), in_turn(fault);
+  in_turn.run.take_turns();
+  (void)alone.run.call(CodeletKind::kMultiVertex, kCode, kData);
+  (void)in_turn.run.call(CodeletKind::kMultiVertex, kCode, kData);
+  ASSERT_TRUE(alone.run.fault() && in_turn.run.fault());
+  EXPECT_EQ(in_turn.run.fault()->context, "worker 0");
+  EXPECT_EQ(in_turn.run.fault()->cause, alone.run.fault()->cause);
+  EXPECT_EQ(in_turn.run.fault()->cycle, alone.run.fault()->cycle);
+  EXPECT_EQ(in_turn.run.fault()->pc, alone.run.fault()->pc);
+}
+
 TEST(CodeletRun, AnEndlessLoopCanBeStoppedEvenWhenItsBranchIsIndirect) {
   for (const char* loop : {"setzi $m0, 0x4d000\n br $m0", "1: nop\n bri 1b"}) {
     Called called(loop);
