@@ -244,8 +244,8 @@ void Case::place() {
       }
       case Shape::kVectorList: {
         const std::uint32_t base = state.rows.at(0).address;
-        // Offsets count elements, or 8 bytes where the vectors are aligned to that.
-        const std::size_t unit = field.alignment >= 8 ? 8 : field.element_bytes;
+        // Offsets count what the vectors are aligned to, up to 8 bytes.
+        const std::size_t unit = std::clamp<std::size_t>(field.alignment, field.element_bytes, 8);
         const auto offset_bits = static_cast<unsigned>(21 - std::countr_zero(unit));
         std::vector<std::uint8_t> bytes;
         for (const Row& row : state.rows) {

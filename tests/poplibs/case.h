@@ -26,9 +26,11 @@ struct Row {
 /// The values of one field.
 struct FieldState {
   const Field* field = nullptr;
-  std::vector<Row> rows;     ///< one, but for vectors of vectors
-  std::size_t misalign = 0;  ///< bytes that vectors start after the alignment they ask for
-  double tolerance = -1;     ///< relative to the largest result; negative: by type
+  std::vector<Row> rows;            ///< one, but for vectors of vectors
+  std::size_t misalign = 0;         ///< bytes that vectors start after the alignment they ask for
+  double tolerance = -1;            ///< relative to the largest result; negative: by type
+  std::size_t compared = SIZE_MAX;  ///< elements of each row that are results
+  double magnitude = 0;             ///< what results are compared relative to at least
   bool compare = true;
   /// Of elements on the device where the host's type is wider; 0 where they are the same.
   std::size_t device_bytes = 0;

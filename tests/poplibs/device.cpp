@@ -19,7 +19,9 @@ std::string class_of(const std::string& symbol) { return symbol.substr(0, symbol
 }  // namespace
 
 Codelets::Codelets(const std::filesystem::path& checkout) {
-  for (const std::filesystem::path& file : poplibs_assembly(checkout)) {
+  std::vector<std::filesystem::path> files = poplibs_assembly(checkout);
+  files.emplace_back(SUPERSTEP_SOURCE_DIR "/tests/poplibs/runtime.S");
+  for (const std::filesystem::path& file : files) {
     try {
       AssembledObject assembled = assemble_object(
           preprocess(file.string(), {poplibs_include_folders(checkout, file), {}}), file.string());
@@ -67,6 +69,7 @@ DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind ki
   DeviceResult result;
   CodeletRun tile((MachineConfig()));
   tile.observe(observer);
+  tile.take_turns();
   tile.load(code);
   for (const Block& block : run.blocks()) {
     if (!tile.write(block.address, std::as_bytes(std::span(block.bytes)))) {

@@ -39,7 +39,7 @@ std::string difference(const Case& run, const FieldState& state, const Recipe& r
   const double tolerance = state.tolerance >= 0              ? state.tolerance
                            : field.element == Element::kHalf ? recipe.half_tolerance
                                                              : recipe.float_tolerance;
-  double largest = 0;
+  double largest = state.magnitude;
   for (const std::vector<std::uint8_t>& row : expected) {
     for (std::size_t i = 0; i < row.size() / field.element_bytes; ++i) {
       const double value = std::fabs(run.element(state, row, i));
@@ -47,7 +47,7 @@ std::string difference(const Case& run, const FieldState& state, const Recipe& r
     }
   }
   for (std::size_t row = 0; row < expected.size(); ++row) {
-    const std::size_t count = expected[row].size() / field.element_bytes;
+    const std::size_t count = std::min(expected[row].size() / field.element_bytes, state.compared);
     for (std::size_t i = 0; i < count; ++i) {
       const double want = run.element(state, expected[row], i);
       const double have = run.element(state, found[row], i);

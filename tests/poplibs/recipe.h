@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -36,6 +37,40 @@ inline const std::vector<std::size_t> kSizes = {1, 2, 3, 5, 8, 13, 24, 31, 64, 1
 /// Whether the template arguments of the case contain `text`.
 inline bool is_type(const Case& run, const char* text) {
   return run.entry().type.find(text) != std::string::npos;
+}
+
+/// A template argument of the vertex class.
+inline std::string type_argument(const Case& run, std::size_t index) {
+  const std::string& type = run.entry().type;
+  std::size_t from = type.find('<') + 1;
+  for (std::size_t i = 0; i < index; ++i) from = type.find(',', from) + 1;
+  return type.substr(from, type.find_first_of(",>", from) - from);
+}
+
+inline std::size_t type_number(const Case& run, std::size_t index) {
+  return std::stoul(type_argument(run, index));
+}
+
+/// Gives a field rows of whole numbers in [-2, 2]: their sums of products are exact in any order.
+inline void small_integers(Case& run, const char* name, const std::vector<std::size_t>& sizes) {
+  std::vector<std::vector<double>> rows;
+  for (const std::size_t size : sizes) {
+    std::vector<double>& row = rows.emplace_back();
+    for (std::size_t i = 0; i < size; ++i) row.push_back(double(run.pick(5)) - 2);
+  }
+  run.element_rows(name, rows);
+}
+
+/// First item and number of items of one of six workers.
+struct WorkerShare {
+  std::size_t begin;
+  std::size_t count;
+};
+inline constexpr std::size_t kWorkers = 6;
+inline WorkerShare worker_share(std::size_t items, std::size_t worker) {
+  const std::size_t each = items / kWorkers;
+  const std::size_t more = items % kWorkers;
+  return {worker * each + std::min(worker, more), each + (worker < more ? 1 : 0)};
 }
 
 /// Gives each field that has no elements yet random ones of [low, high]: n to vectors, n and some

@@ -17,8 +17,6 @@ unsigned long long packAmpNx1Stride(unsigned bits, int third, int second, int fi
 namespace superstep::poplibs {
 namespace {
 
-constexpr std::size_t kWorkers = 6;
-
 /// Whole numbers of a small range: sums of products are exact in any order.
 void whole(Case& run, const char* name, const std::vector<std::size_t>& sizes) {
   std::vector<std::vector<double>> rows;

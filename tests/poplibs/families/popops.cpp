@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/poplibs/recipe.h"
 
 namespace superstep::poplibs {
@@ -101,6 +103,11 @@ void histogram(Case& run, std::size_t n) {
   run.value("histogramCount", double(bins));
   run.elements("limits", {-3, -2, -1, 0, 1, 2});
   run.random("histogram", {bins}, 0, 0);
+  if (is_type(run, "Histogram1D") && type_argument(run, 2) == "false") {
+    // Workers that share the data have a row each; the first one is the result.
+    run.random("histogram", {kWorkers * bins}, 0, 0);
+    run.state("histogram").compared = bins;
+  }
   fill_rest(run, n, -4, 4);
 }
 
@@ -141,16 +148,26 @@ void slice_2d(Case& run, std::size_t size) {
 }
 
 void multi_slice(Case& run, std::size_t size) {
-  const std::size_t n = slice_length(run, size);
+  // Updates of f16 work on pairs.
+  const bool operation = is_type(run, "UpdateOp");
+  const bool pairs = operation && run.state("baseT").field->element_bytes == 2;
+  const std::size_t n = pairs ? (size + 1) / 2 * 2 : slice_length(run, size);
   const std::size_t base = 9;
   const std::size_t indices = 13;
   run.value("baseOffset", 2);
   run.value("numBaseElements", double(base));
   run.value("regionSize", double(n));
-  run.value("indicesAreSorted", 0);
   if (run.has("splitSingleRegion")) run.value("splitSingleRegion", 0);
-  if (run.has("maxElementsPerWorker")) run.value("maxElementsPerWorker", double((base + 5) / 6));
-  run.random("offsets", {indices}, 0, double(base + 3));
+  if (run.has("maxElementsPerWorker")) {
+    const std::size_t shared = is_type(run, "MultiSlice") ? indices : base;
+    run.value("maxElementsPerWorker", double((shared + kWorkers - 1) / kWorkers));
+  }
+  std::vector<double> offsets;
+  for (std::size_t i = 0; i < indices; ++i) offsets.push_back(double(run.pick(base + 4)));
+  const bool sorted = size % 2 == 0;
+  if (sorted) std::sort(offsets.begin(), offsets.end());
+  run.value("indicesAreSorted", sorted ? 1 : 0);
+  run.elements("offsets", offsets);
   if (run.has("scale")) run.random("scale", {1}, -2, 2);
   run.random("baseT", {base * n}, 0, 4);
   run.random("subT", {indices * n}, 0, 4);
@@ -180,6 +197,28 @@ void inner_2d(Case& run, std::size_t n) {
   run.random("B", lengths, 0.5, 4);
   run.random("data", sizes, -4, 4);
   if (run.has("out")) run.random("out", sizes, -4, 4);
+}
+
+/// Part of a bitonic sort: pairs of elements at a distance, whose order changes every so many.
+void compare_and_swap(Case& run, std::size_t n) {
+  const std::size_t distance = std::size_t{1} << n % 4;
+  const std::size_t period = distance << n % 3;
+  run.value("distanceToChangeOrder", double(period));
+  std::vector<std::vector<double>> lists;
+  for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+    const auto [begin, pairs] = worker_share(n, worker);
+    if (pairs == 0) break;
+    const std::size_t inside = begin % distance;
+    // Entries after those of the work list may be read.
+    lists.push_back({0, double(begin / distance * 2 * distance + inside),
+                     double(begin % period << 1 | (begin / period) % 2), 0,
+                     double(std::min(distance - inside, pairs)), double(distance), double(pairs), 1,
+                     1});
+  }
+  run.element_rows("worklists", lists);
+  const std::size_t elements = (n + distance - 1) / distance * 2 * distance;
+  run.random("keys", {elements}, -4, 4);
+  run.random("values", {elements}, -4, 4);
 }
 
 void normalise(Case& run, std::size_t n) {
@@ -250,6 +289,7 @@ void add_popops(Recipes& recipes) {
     add(name, multi_slice);
   }
   add("NormaliseImage", normalise);
+  add("CompareAndSwapAtDistanceKeyVal", compare_and_swap);
 }
 
 }  // namespace superstep::poplibs
