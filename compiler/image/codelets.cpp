@@ -7,6 +7,7 @@
 
 #include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_transpose.h"
+#include "compiler/vertex/append_runs.h"
 #include "compiler/vertex/half_transpose.h"
 
 namespace superstep {
@@ -24,6 +25,9 @@ struct Generate {
   }
   vertex::Codelet operator()(const CopySpec& spec) const {
     return vertex::copy_boxes(machine, spec.element_bytes);
+  }
+  vertex::Codelet operator()(const AppendSpec& spec) const {
+    return vertex::append_runs(machine, spec.element_bytes);
   }
   vertex::Codelet operator()(const MatmulSpec& spec) const {
     return vertex::matmul(machine, spec.input, spec.output);

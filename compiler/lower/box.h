@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -14,7 +15,7 @@ struct Axis {
   std::int64_t size = 1;
   std::int64_t from = 0;
   std::int64_t to = 0;
-  bool operator==(const Axis&) const = default;
+  auto operator<=>(const Axis&) const = default;
 };
 
 /// A strided copy: element (i0, i1, …) moves from `from + Σ i*axis.from` to `to + Σ i*axis.to`.

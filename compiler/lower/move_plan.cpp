@@ -5,6 +5,11 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
+
+#include "compiler/lower/pack.h"
+#include "compiler/vertex/append_runs.h"
+#include "compiler/vertex/copy_plan.h"
 
 namespace superstep {
 namespace {
@@ -14,6 +19,14 @@ constexpr std::int64_t kGapWords = 4;
 /// Bytes of the rows of its two tiles for a direct transfer [assumed]. Code is not saved where a
 /// receive buffer takes more.
 constexpr std::int64_t kTransferCodeBytes = 32;
+/// Boxes of narrow elements above which their table takes more than the time that appending does.
+constexpr std::int64_t kMostBoxes = 256;
+/// Words of tables and lists above which their size decides.
+constexpr std::uint64_t kMostListWords = 8192;
+/// Copies up to which only neighbours are joined.
+constexpr std::size_t kFewCopies = 64;
+/// Destination intervals that are planned together: what each wants is kept for so long.
+constexpr std::size_t kIntervalsAtOnce = 64;
 /// Cycles that a transfer takes from its receiver beyond its words [assumed].
 constexpr std::int64_t kTransferCycles = 4;
 
@@ -216,9 +229,15 @@ void merge_runs(std::vector<Run>& runs) {
 }
 
 /// Copies that differ only in where they begin, by equal steps, become one with another axis.
-std::vector<LocalCopy> joined(const std::vector<LocalCopy>& copies) {
+std::vector<LocalCopy> joined(std::vector<LocalCopy> copies) {
+  // Few are left as they are, which sends them to workers in their order.
+  if (copies.size() > kFewCopies) {
+    std::ranges::stable_sort(copies, {}, [](const LocalCopy& copy) {
+      return std::tuple(copy.round, copy.from, copy.box.axes, copy.box.from);
+    });
+  }
   std::vector<LocalCopy> result;
-  for (auto first = copies.begin(); first != copies.end();) {
+  for (auto first = copies.cbegin(); first != copies.cend();) {
     const auto is_alike = [&](const LocalCopy& copy) {
       return copy.from == first->from && copy.round == first->round &&
              copy.box.axes == first->box.axes;
@@ -243,6 +262,66 @@ std::vector<LocalCopy> joined(const std::vector<LocalCopy>& copies) {
   return result;
 }
 
+/// The elements that copies write, in the order of their destinations; nothing when these overlap
+/// or leave more out than padding. Padding is filled with whatever comes before it.
+std::optional<std::vector<AppendedRows>> appended_rows(const std::vector<LocalCopy>& copies,
+                                                       std::int64_t element_bytes) {
+  struct Placed {
+    std::int64_t to;
+    AppendedRows run;
+  };
+  std::vector<Placed> runs;
+  for (const LocalCopy& copy : copies) {
+    const Box box = simplified(copy.box);
+    std::span<const Axis> outer(box.axes);
+    AppendedRows run{.from = copy.from, .stride = element_bytes};
+    if (!outer.empty() && outer.back().to == element_bytes) {
+      run.count = outer.back().size;
+      run.stride = outer.back().from;
+      outer = outer.first(outer.size() - 1);
+    }
+    for_each_index(outer, box.from, box.to, [&](std::int64_t from, std::int64_t to) {
+      run.at = from;
+      runs.push_back({to, run});
+    });
+  }
+  std::ranges::sort(runs, {}, &Placed::to);
+  std::vector<AppendedRows> joined;
+  std::int64_t at = 0;
+  for (const auto& [to, run] : runs) {
+    const std::int64_t missing = (to - at) / element_bytes;
+    if (missing < 0 || to - at >= kPackedAlignment || (missing > 0 && joined.empty())) {
+      return std::nullopt;
+    }
+    if (missing > 0) {
+      joined.push_back({.from = joined.back().from, .count = missing, .at = joined.back().at});
+    }
+    at = to + run.count * element_bytes;
+    if (!joined.empty() && joined.back().from == run.from) {
+      AppendedRows& last = joined.back();
+      const std::int64_t step = run.at - last.at;
+      if (last.rows == 1 && last.count == 1 && run.count == 1) {
+        last.stride = step;
+        last.count = 2;
+        continue;
+      }
+      if (last.rows == 1 && step == last.count * last.stride &&
+          (run.count == 1 || run.stride == last.stride)) {
+        last.count += run.count;
+        continue;
+      }
+      if (last.count == run.count && last.stride == run.stride &&
+          (last.rows == 1 || step == last.rows * last.row_stride)) {
+        if (last.rows == 1) last.row_stride = step;
+        ++last.rows;
+        continue;
+      }
+    }
+    joined.push_back(run);
+  }
+  return joined;
+}
+
 /// Puts copies whose elements share words into different rounds, later ones where they overlap.
 void separate(std::vector<LocalCopy>& copies, std::int64_t interval_bytes, bool overlapping) {
   std::ranges::stable_sort(copies, {}, &LocalCopy::round);
@@ -259,25 +338,39 @@ class MovePlanner {
         layout_(builder.buffer(destination).layout),
         element_bytes_(builder.buffer(destination).element_bytes) {}
 
-  std::vector<IntervalPlan> run(const std::vector<Piece>& pieces) {
-    split_by_destination(pieces);
-    for (std::size_t i = 0; i < layout_->intervals().size(); ++i) plan_interval(i);
-    return std::move(plans_);
+  void run(const std::vector<Piece>& pieces, IntervalRange range,
+           const std::function<void(std::size_t, IntervalPlan)>& visit) {
+    std::vector<Extent> extents;
+    for (const Piece& piece : pieces) extents.push_back(extent_of(piece.box, kToSide));
+    for (std::size_t i = range.first; i < range.last; i += kIntervalsAtOnce) {
+      const IntervalRange some{i, std::min(range.last, i + kIntervalsAtOnce)};
+      const auto wanted = split_by_destination(pieces, extents, some);
+      for (std::size_t j = 0; j < wanted.size(); ++j) visit(i + j, plan_interval(i + j, wanted[j]));
+    }
   }
 
  private:
   [[nodiscard]] const Interval& interval(std::size_t i) const { return layout_->intervals()[i]; }
 
-  void split_by_destination(const std::vector<Piece>& pieces) {
-    wanted_.resize(layout_->intervals().size());
-    for (const Piece& piece : pieces) {
-      partition(
-          piece.box, kToSide, [&](std::int64_t e) { return layout_->interval_at(e); },
-          [&](std::size_t number, const Box& box) {
-            wanted_[number].push_back({piece.source, simplified(box)});
-          });
+  /// What each interval of a range wants of the pieces.
+  [[nodiscard]] std::vector<std::vector<Piece>> split_by_destination(
+      const std::vector<Piece>& pieces, const std::vector<Extent>& extents,
+      IntervalRange range) const {
+    const std::int64_t begin = interval(range.first).begin, end = interval(range.last - 1).end();
+    const auto interval_at = [&](std::int64_t element) -> IntervalEnd {
+      if (element < begin) return {range.last, begin};
+      if (element >= end) return {range.last, layout_->elements()};
+      return layout_->interval_at(element);
+    };
+    std::vector<std::vector<Piece>> wanted(range.last - range.first);
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      if (extents[p].last < begin || extents[p].first >= end) continue;
+      partition(pieces[p].box, kToSide, interval_at, [&](std::size_t number, const Box& box) {
+        if (number == range.last) return;
+        wanted[number - range.first].push_back({pieces[p].source, simplified(box)});
+      });
     }
-    plans_.resize(wanted_.size());
+    return wanted;
   }
 
   /// Whether every tile of destination interval `i` holds `source` itself.
@@ -285,11 +378,11 @@ class MovePlanner {
     return std::ranges::includes(source.tiles, interval(i).tiles);
   }
 
-  void plan_interval(std::size_t i) {
+  [[nodiscard]] IntervalPlan plan_interval(std::size_t i, const std::vector<Piece>& wanted) const {
     const std::int64_t interval_bytes = interval(i).count * element_bytes_;
     std::vector<Part> parts;
     std::int64_t elements = 0;
-    for (const Piece& piece : wanted_[i]) {
+    for (const Piece& piece : wanted) {
       const Layout& source = *builder_.buffer(piece.source).layout;
       elements += piece.box.elements();
       partition(
@@ -306,11 +399,19 @@ class MovePlanner {
     }
     const bool saves_code = direct_transfers > kMostDirectTransfers &&
                             direct_transfers * kTransferCodeBytes > interval_bytes;
+    // All or nothing, so that what is packed may be gone when the destination comes.
+    const bool may_go_directly = !saves_code || std::ranges::none_of(parts, [&](const Part& part) {
+      return direct_travel(part, element_bytes_, interval_bytes).runs() >
+             staged_travel(part, element_bytes_).runs();
+    });
     const bool overlapping = elements > interval(i).count;
+    if (element_bytes_ < 4 && !overlapping) {
+      if (std::optional<IntervalPlan> plan = plan_appended(i, parts)) return *std::move(plan);
+    }
     if (overlapping || (element_bytes_ < 4 && parts.size() > 1)) {
       assign_rounds(parts, interval_bytes, overlapping);
     }
-    IntervalPlan& plan = plans_[i];
+    IntervalPlan plan;
     std::vector<Part> staged;
     const auto is_here = [&](const Part& part) {
       return is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval]);
@@ -318,9 +419,10 @@ class MovePlanner {
     const bool all_here = std::ranges::all_of(parts, is_here);
     for (Part& part : parts) {
       // In an exchange that other parts need anyway, a tile may as well send to itself.
-      if (is_here(part) && (all_here || !plan_direct(plan, part, interval_bytes, saves_code))) {
+      if (is_here(part) &&
+          (all_here || !plan_direct(plan, part, interval_bytes, may_go_directly))) {
         plan.copies.push_back({part.source, part.box, part.round});
-      } else if (!is_here(part) && !plan_direct(plan, part, interval_bytes, saves_code)) {
+      } else if (!is_here(part) && !plan_direct(plan, part, interval_bytes, may_go_directly)) {
         staged.push_back(std::move(part));
       }
     }
@@ -331,11 +433,86 @@ class MovePlanner {
     if (element_bytes_ < 4 && plan.copies.size() > 1) {
       separate(plan.copies, interval_bytes, overlapping);
     }
+    return plan;
+  }
+
+  /// Narrow elements written one behind the other, if parts share words and that takes less time
+  /// than to merge them into these.
+  [[nodiscard]] std::optional<IntervalPlan> plan_appended(std::size_t i,
+                                                          const std::vector<Part>& parts) const {
+    const std::int64_t interval_bytes = interval(i).count * element_bytes_;
+    const auto fills_words = [&](const Part& part) {
+      return direct_travel(part, element_bytes_, interval_bytes).bytes != 0;
+    };
+    if (std::ranges::all_of(parts, fills_words)) return std::nullopt;
+    IntervalPlan plan;
+    std::vector<Part> staged;
+    for (const Part& part : parts) {
+      if (is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval])) {
+        plan.copies.push_back({part.source, part.box, 0});
+      } else {
+        staged.push_back(part);
+      }
+    }
+    plan_staged(plan, staged);
+    merge_transfers(plan);
+    std::optional<std::vector<AppendedRows>> rows = appended_rows(plan.copies, element_bytes_);
+    if (!rows || !pays(*rows, joined(plan.copies))) return std::nullopt;
+    plan.appended = *std::move(rows);
+    plan.copies.clear();
+    return plan;
+  }
+
+  /// Whether appending takes less time than copies of boxes.
+  [[nodiscard]] bool pays(const std::vector<AppendedRows>& appended,
+                          const std::vector<LocalCopy>& copies) const {
+    std::int64_t rows = 0, elements = 0, boxes = 0;
+    for (const AppendedRows& a : appended) {
+      rows += a.rows;
+      elements += a.rows * a.count;
+    }
+    const std::uint32_t workers = builder_.machine().tile.workers;
+    const auto bytes = static_cast<std::uint32_t>(element_bytes_);
+    const std::uint64_t slots =
+        vertex::append_slots(bytes, appended.size(), static_cast<std::uint64_t>(rows),
+                             static_cast<std::uint64_t>(elements)) /
+        workers;
+    std::map<std::uint32_t, std::vector<std::uint32_t>> tables;
+    for (const LocalCopy& copy : copies) {
+      Box box = copy.box;
+      const std::uint32_t unit = in_units(box, element_bytes_);
+      const std::size_t outer = box.axes.size() - std::min(box.axes.size(), kBoxAxes);
+      std::int64_t here = 1;
+      for (std::size_t d = 0; d < outer; ++d) here *= box.axes[d].size;
+      boxes += here;
+      if (boxes > kMostBoxes) return true;
+      append_boxes(box, [&](const BoxRow& row) {
+        std::vector<std::uint32_t>& table = tables[unit];
+        for (const std::int64_t word : {row.to, row.from}) {
+          table.push_back(static_cast<std::uint32_t>(word));
+        }
+        for (const auto field : {&Axis::size, &Axis::to, &Axis::from}) {
+          for (const Axis& axis : row.axes)
+            table.push_back(static_cast<std::uint32_t>(axis.*field));
+        }
+        table.push_back(0);
+      });
+    }
+    std::uint64_t others = 0, list_words = 0;
+    for (const auto& [unit, table] : tables) {
+      const vertex::CopyPlan plan = vertex::plan_copies(table, unit, workers);
+      others += std::ranges::max(plan.slots);
+      for (const auto& list : plan.lists) list_words += list.size();
+    }
+    const std::uint64_t words = 2 * vertex::kAppendCommandWords * appended.size();
+    list_words += static_cast<std::uint64_t>(12 * boxes);
+    if (std::max(words, list_words) > kMostListWords) return words < list_words;
+    return slots < others;
   }
 
   bool plan_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes,
-                   bool saves_code) const {
-    if (part.round != 0) return false;
+                   bool may_go_directly) const {
+    if (part.round != 0 || !may_go_directly) return false;
     const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
     if (direct.bytes == 0) return false;
     const Travel staged = staged_travel(part, element_bytes_);
@@ -343,7 +520,7 @@ class MovePlanner {
     const std::int64_t direct_cost = direct.runs() * (words + kTransferCycles);
     const std::int64_t staged_cost =
         staged.runs() * ((staged.bytes + 3) / 4 + kTransferCycles) + 30 + 2 * words * direct.runs();
-    if (saves_code ? direct.runs() > staged.runs() : direct_cost > staged_cost) return false;
+    if (direct.runs() > staged.runs() && direct_cost > staged_cost) return false;
     for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
       plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});
     });
@@ -419,15 +596,28 @@ class MovePlanner {
   const ProgramBuilder& builder_;
   LayoutPtr layout_;
   std::int64_t element_bytes_;
-  std::vector<std::vector<Piece>> wanted_;
-  std::vector<IntervalPlan> plans_;
 };
 
 }  // namespace
 
-std::vector<IntervalPlan> plan_moves(const ProgramBuilder& builder, BufferId destination,
-                                     const std::vector<Piece>& pieces) {
-  return MovePlanner(builder, destination).run(pieces);
+void plan_moves(const ProgramBuilder& builder, BufferId destination,
+                const std::vector<Piece>& pieces, IntervalRange range,
+                const std::function<void(std::size_t, IntervalPlan)>& visit) {
+  MovePlanner(builder, destination).run(pieces, range, visit);
+}
+
+void append_boxes(const Box& box, const std::function<void(const BoxRow&)>& visit) {
+  const std::size_t rank = box.axes.size();
+  const std::size_t outer = rank - std::min(rank, kBoxAxes);
+  const std::span<const Axis> axes(box.axes);
+  BoxRow row;
+  std::ranges::copy(axes.subspan(outer),
+                    row.axes.end() - static_cast<std::ptrdiff_t>(rank - outer));
+  for_each_index(axes.first(outer), box.from, box.to, [&](std::int64_t from, std::int64_t to) {
+    row.from = from;
+    row.to = to;
+    visit(row);
+  });
 }
 
 std::uint32_t in_units(Box& box, std::int64_t element_bytes) {

@@ -61,6 +61,9 @@ struct ReduceSpec {
 struct CopySpec {
   std::uint32_t element_bytes = 4;
 };
+struct AppendSpec {
+  std::uint32_t element_bytes = 1;
+};
 struct MatmulSpec {
   DType input = DType::kF32;
   DType output = DType::kF32;
@@ -73,8 +76,8 @@ struct HalfTransposeSpec {};
 struct AddPartsSpec {
   std::int64_t parts = 1;
 };
-using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, MatmulSpec, AmpProductSpec,
-                                 AmpTransposeSpec, HalfTransposeSpec, AddPartsSpec>;
+using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, AppendSpec, MatmulSpec,
+                                 AmpProductSpec, AmpTransposeSpec, HalfTransposeSpec, AddPartsSpec>;
 
 /// A word of vertex state: a number, or an address that is known once memory is allocated.
 struct StateWord {

@@ -18,9 +18,7 @@ void PackedOutput::put(Reg value) {
   if (dtype_ == DType::kF16) value = code_.to_m(code_.a("f32tof16", {value}));
   const auto bits = 8 * static_cast<std::uint32_t>(size_of(dtype_));
   const Label not_yet = code_.label();
-  const Reg top = code_.m("shl", {value, 32 - bits});
-  code_.emit("shr", {def(word_), word_, bits});
-  code_.emit("or", {def(word_), word_, top});
+  code_.emit(bits == 8 ? "roll8r" : "roll16", {def(word_), word_, value});
   code_.branch("brnzdec", {both(left_)}, not_yet);
   code_.emit("st32step", {word_, "$mzero", step(address_), 1});
   code_.set_constant(left_, 32 / bits - 1);

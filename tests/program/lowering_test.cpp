@@ -232,6 +232,39 @@ TEST_P(Lowering, ReturnsArgumentsAndConstants) {
 INSTANTIATE_TEST_SUITE_P(Grids, Lowering,
                          testing::Values(std::pair(1, 1), std::pair(4, 4), std::pair(23, 16)));
 
+std::string reversal(const std::string& from, const std::string& to, const std::string& dims) {
+  return "func.func @main(%a: tensor<" + from + ">) -> tensor<" + to +
+         "> {\n  %0 = stablehlo.transpose %a, dims = [" + dims + "] : (tensor<" + from +
+         ">) -> tensor<" + to + ">\n  return %0 : tensor<" + to + ">\n}\n";
+}
+
+/// Bytes of region 0 that a program takes on its worst tile besides codelets.
+std::uint32_t code_and_state(const ProgramImage& image) {
+  std::uint32_t worst = 0;
+  for (std::size_t t = 0; t < image.machine.tiles(); ++t) {
+    std::uint32_t bytes = 0;
+    for (const MemoryCategory& category : image.info.memory) {
+      if (category.name == "vertex_state" || category.name == "exchange_code") {
+        bytes += static_cast<std::uint32_t>(category.bytes_by_tile[t]);
+      }
+    }
+    worst = std::max(worst, bytes);
+  }
+  return worst;
+}
+
+TEST(LoweredModel, ScatteredElementsArePackedBeforeTheyTravel) {
+  // Each element that a tile wants lies alone: more than 8,000 transfers to each tile.
+  const std::string words = reversal("20x20x20x6xf32", "6x20x20x20xf32", "3, 2, 1, 0");
+  const std::string halves = reversal("91x503xf16", "503x91xf16", "1, 0");
+  const std::string bytes = reversal("101x1003xi8", "1003x101xi8", "1, 0");
+  for (const std::string& text : {words, halves, bytes}) {
+    expect_plan_computes(text, machine_of(1, 1));
+    // Less than the 4 bytes of an instruction for each of some thousand transfers.
+    EXPECT_LT(code_and_state(compile(import_stablehlo(text, "t.mlir"), machine_of(1, 1))), 24'000U);
+  }
+}
+
 TEST(LoweredModel, QuickstartAffine) {
   expect_plan_computes(source_of("quickstart/affine.mlir"), machine_of(1, 1));
 }

@@ -282,6 +282,24 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
         }
       }
     }
+  } else if (const auto* append = std::get_if<AppendSpec>(&spec)) {
+    std::int64_t to = 0;
+    for (std::int64_t c = 0; c < number(1); ++c) {
+      const auto command = static_cast<std::size_t>(3 + 5 * c);
+      const auto stride = [&](std::size_t i) {
+        return static_cast<std::int64_t>(
+            static_cast<std::int32_t>(launch.state[command + i].value));
+      };
+      for (std::int64_t r = 0; r < number(command); ++r) {
+        for (std::int64_t e = 0; e < number(command + 1); ++e, to += append->element_bytes) {
+          std::uint32_t value = 0;
+          pointer(command + 2)
+              .plus(r * stride(4) + e * stride(3))
+              .read(&value, append->element_bytes);
+          pointer(0).plus(to).write(&value, append->element_bytes);
+        }
+      }
+    }
   } else if (const auto* add = std::get_if<AddPartsSpec>(&spec)) {
     for (std::size_t w = 0; w < launch.state.size(); w += launch.worker_words) {
       if (is_idle(w)) continue;
