@@ -327,17 +327,18 @@ class AmpLowering {
         });
   }
 
-  [[nodiscard]] std::uint32_t codelet(bool accumulates, bool is_last) {
+  [[nodiscard]] std::uint32_t codelet(std::int64_t rows, bool accumulates, bool is_last) {
     AmpProduct kernel = kernel_;
+    kernel.few_rows = vertex::amp_has_few_rows(kernel, rows, builder_.machine().tile.workers);
     kernel.accumulates = accumulates;
     const std::int64_t live = product_.sizes.depth % kernel.depth();
     if (is_last && live != 0 && product_.input == DType::kF32) {
       kernel.unused_inputs = static_cast<std::uint32_t>(kernel.depth() - live);
     }
-    const std::string key = "amp " + std::string(name_of(kernel.operands)) +
-                            (kernel.rows_inside ? " rows inside" : "") +
-                            (accumulates ? " accumulates" : "") + ' ' +
-                            std::to_string(kernel.unused_inputs);
+    const std::string key =
+        "amp " + std::string(name_of(kernel.operands)) +
+        (kernel.rows_inside ? " rows inside" : "") + (kernel.few_rows ? " few rows" : "") +
+        (accumulates ? " accumulates" : "") + ' ' + std::to_string(kernel.unused_inputs);
     return builder_.add_codelet(key, AmpProductSpec{kernel});
   }
 
@@ -348,7 +349,8 @@ class AmpLowering {
     const bool is_last = block.depth.last == product_.sizes.depth;
     std::vector<Launch::Stage> stages;
     for (std::int64_t k = 0; k < depths; ++k) {
-      const std::uint32_t code = codelet(step_ > 0 || k > 0, is_last && k + 1 == depths);
+      const std::uint32_t code =
+          codelet(padded_rows(block.rows), step_ > 0 || k > 0, is_last && k + 1 == depths);
       if (!stages.empty() && stages.back().codelet == code) {
         stages.back().blocks += columns;
       } else {

@@ -45,10 +45,11 @@ class Writer {
     } else {
       line("{ ld32 $m3, $mvertex_base, $mzero, 2 ; setzi $a0, 8 }");
     }
-    line("brneg $m3, few");
+    if (product_.few_rows) line("brneg $m3, few");
     load_state();
     if (product_.accumulates) fill(false);
     many_rows();
+    if (!product_.few_rows) return std::move(text_);
     line("few:");
     line("add $m3, $m3, 2");
     line("brneg $m3, done");
@@ -336,6 +337,7 @@ std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows) {
   // sums enter and no row does.
   const std::int64_t start = product.accumulates ? 8 + phases - phases / 2 : 8, few = 3;
   const std::int64_t end = phases + 2;
+  if (!product.few_rows) return start - 1 + phases * rows + 2 + end;
   if (rows == 1) return start + few + (product.accumulates ? 1 : 0) + phases + 2 + end;
   if (rows == 2) return start + few + 2 * phases + 3 + end;
   return start + phases * rows + 2 + end;
@@ -343,6 +345,11 @@ std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows) {
 
 std::int64_t amp_repeats(const AmpProduct& product, std::int64_t rows) {
   return product.rows_inside && rows >= 4 ? (rows - 4) / 2 : rows - 3;
+}
+
+bool amp_has_few_rows(const AmpProduct& product, std::int64_t rows, std::int64_t workers) {
+  // The last worker has the least.
+  return amp_repeats(product, amp_rows_of_worker(product, rows, workers, workers - 1)) < 0;
 }
 
 std::int64_t amp_rows_of_worker(const AmpProduct& product, std::int64_t rows, std::int64_t workers,
@@ -358,6 +365,7 @@ std::int64_t amp_launch_cycles(const MachineConfig& machine, const AmpProduct& p
   const auto block = [&](bool accumulates) {
     AmpProduct of = product;
     of.accumulates = accumulates;
+    of.few_rows = amp_has_few_rows(product, rows, workers);
     std::int64_t last_exit = 0;
     for (std::int64_t w = 0; w < workers; ++w) {
       const std::int64_t slots =

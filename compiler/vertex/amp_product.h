@@ -13,7 +13,8 @@ struct AmpProduct {
   /// f32 only: the rows of one input are neighbours, [input][row] with an even number of rows, in
   /// place of [row][input].
   bool rows_inside = false;
-  bool accumulates = false;         ///< starts from the sums in memory, else from 0
+  bool few_rows = true;      ///< some worker may have less than three rows, `rows_inside` four
+  bool accumulates = false;  ///< starts from the sums in memory, else from 0
   std::uint32_t unused_inputs = 0;  ///< last inputs of the block that are taken as 0; f32 only
   bool operator==(const AmpProduct&) const = default;
 
@@ -49,6 +50,10 @@ inline constexpr std::int64_t kAmpStateWords = 4;
 /// How many of `rows` rows are a worker's: the first workers get one more, or two.
 [[nodiscard]] std::int64_t amp_rows_of_worker(const AmpProduct& product, std::int64_t rows,
                                               std::int64_t workers, std::int64_t worker);
+
+/// Whether so many rows need a codelet with `few_rows`.
+[[nodiscard]] bool amp_has_few_rows(const AmpProduct& product, std::int64_t rows,
+                                    std::int64_t workers);
 
 /// Worker slots for some rows.
 [[nodiscard]] std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows);

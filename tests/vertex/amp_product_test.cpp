@@ -103,7 +103,9 @@ void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int6
     }
   }
   // All blocks but the last take all their inputs.
-  AmpProduct whole = product, last = product;
+  AmpProduct whole = product;
+  whole.few_rows = amp_has_few_rows(product, rows, workers);
+  AmpProduct last = whole;
   whole.unused_inputs = 0;
   last.accumulates = continues || depth_blocks > 1;
   whole.accumulates = continues;
@@ -182,11 +184,16 @@ TEST(AmpProduct, LeavesOutTheLastInputsOfABlock) {
 }
 
 // 57 rows, 5 blocks of 8 inputs: 10 rows for the busiest workers, 8 slots a row; the first block
-// takes 20 slots more, the others 24.
+// takes 19 slots more, the others 23, and one more when there are workers of few rows.
 TEST(AmpProduct, CostsEightCyclesARowAndLittleMore) {
   const AmpProduct product{.operands = DType::kF32};
+  AmpProduct first = product;
+  first.few_rows = false;
+  AmpProduct more = first;
+  more.accumulates = true;
+  EXPECT_EQ(amp_product_slots(first, 10), 80 + 19);
+  EXPECT_EQ(amp_product_slots(more, 10), 80 + 23);
   EXPECT_EQ(amp_product_slots(product, 10), 80 + 20);
-  EXPECT_EQ(amp_product_slots({.operands = DType::kF32, .accumulates = true}, 10), 80 + 24);
   check(product, 57, 1, 5, false, 6);
 }
 
