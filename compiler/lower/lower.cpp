@@ -15,6 +15,9 @@
 namespace superstep {
 namespace {
 
+/// The share of the machine's memory above which a converted tensor is large.
+constexpr std::uint64_t kLargeShare = 8;
+
 class ModuleLowering {
  public:
   ModuleLowering(const Module& module, const MachineConfig& machine)
@@ -86,7 +89,9 @@ class ModuleLowering {
   void lower_op(const Op& op) {
     const auto& lowering = op.definition->lowering;
     if (std::holds_alternative<ReduceLowering>(lowering)) {
-      lower_reduce(builder_, values_, op);
+      const auto convert = converts_.find(op.operands[0]);
+      lower_reduce(builder_, values_, graph_, op,
+                   convert == converts_.end() ? nullptr : convert->second);
       return;
     }
     if (std::ranges::all_of(op.results, [&](ValueId r) { return values_.elements(r) == 0; })) {
@@ -98,6 +103,8 @@ class ModuleLowering {
       if (!done_.contains(&op)) lower_rearrangement(op, rearrange->boxes(op, graph_));
     } else if (std::holds_alternative<DotLowering>(lowering)) {
       products_->lower(product_numbers_.at(&op));
+    } else if (may_convert_in_reduction(op)) {
+      converts_[op.results[0]] = &op;
     } else if (is_cheaper_than_its_result(op)) {
       fusion_.add_with_user(op);
     } else {
@@ -127,6 +134,23 @@ class ModuleLowering {
            std::ranges::any_of(users_[index(operand)], keeps) && values_.root(operand) == operand &&
            !values_.constant(operand) && !values_.repeated_bits(operand) &&
            values_.elements(operand) > 1;
+  }
+
+  /// Whether a reduction had better convert its elements itself: the vertex that does so is slower
+  /// than two that do one thing each, so only where what is converted would take much of the
+  /// memory.
+  [[nodiscard]] bool may_convert_in_reduction(const Op& op) const {
+    if (op.definition->name != "stablehlo.convert") return false;
+    const ValueId operand = op.operands[0], result = op.results[0];
+    const auto& users = users_[index(result)];
+    const MachineConfig& machine = builder_.machine();
+    const std::uint64_t memory = std::uint64_t{machine.tiles()} * machine.tile.memory_bytes;
+    return users.size() == 1 && users[0] != nullptr &&
+           std::holds_alternative<ReduceLowering>(users[0]->definition->lowering) &&
+           users[0]->operands.size() == 2 && users[0]->operands[0] == result &&
+           values_.type(result).bytes() > memory / kLargeShare &&
+           size_of(values_.type(operand).dtype) < size_of(values_.type(result).dtype) &&
+           !values_.constant(operand) && !values_.repeated_bits(operand);
   }
 
   void lower_rearrangement(const Op& op, const std::vector<StridedBox>& strided) {
@@ -269,6 +293,7 @@ class ModuleLowering {
   std::vector<std::vector<const Op*>> users_;  ///< null stands for the caller
   std::vector<std::optional<BufferId>> arguments_;
   std::set<const Op*> done_;
+  std::map<ValueId, const Op*> converts_;  ///< that reductions do
   std::map<const Op*, std::size_t> product_numbers_;
   std::optional<Products> products_;
 };

@@ -20,6 +20,8 @@ namespace {
 /// A reduction of one or more values of equal index space over some of its axes.
 struct Reduction {
   Combine combine;
+  std::optional<ReduceSpec> converting = {};  ///< `combine` of elements that are not yet converted
+  DType element = DType::kF32;                ///< of these
   std::vector<Axis> kept,
       reduced;  ///< sizes and `from` strides; row-major order of results and of combination
   /// Copies that read the elements of each value through a box of its flat numbers.
@@ -233,7 +235,7 @@ class Lowering {
           std::ranges::move(reading.pieces, std::back_inserter(pieces));
         }
       }
-      const DType dtype = r_.combine.spec.dtypes[k];
+      const DType dtype = r_.converting ? r_.element : r_.combine.spec.dtypes[k];
       inputs.push_back(
           values_.add_temporary(dtype, layout, origin_.name + ".gathered", origin_.source));
       done = std::max(done, move(builder_, inputs.back(), pieces, ready, origin_));
@@ -323,9 +325,10 @@ class Lowering {
       begins.push_back(StateWord::address(spread.buffer));
       reads.push_back(spread.buffer);
     }
+    const bool converts = r_.converting && builder_.buffer(inputs[0]).type.dtype == r_.element;
     std::array<ComputeSet, 2> sets;  // others, and those in rows
     for (const Block& block : blocks) {
-      const bool is_rows = is_in_rows(block, results_inside);
+      const bool is_rows = !converts && is_in_rows(block, results_inside);
       ComputeSet& set = sets[is_rows ? 1 : 0];
       std::vector<StateWord> state{StateWord::number(results_inside ? 1 : block.width()),
                                    StateWord::number(block.depth()),
@@ -341,12 +344,14 @@ class Lowering {
     for (const bool rows : {false, true}) {
       ComputeSet& set = sets[rows ? 1 : 0];
       if (set.launches.empty()) continue;
-      ReduceSpec spec = r_.combine.spec;
+      ReduceSpec spec = converts ? *r_.converting : r_.combine.spec;
       spec.rows = rows;
       set.name = origin_.name;
       set.operation = origin_.operation;
       set.source = origin_.source;
-      set.codelet = builder_.add_codelet(r_.combine.key + (rows ? " rows" : ""), std::move(spec));
+      const std::string key =
+          converts ? "reduce " + expression_key(spec.expression, spec.outputs) : r_.combine.key;
+      set.codelet = builder_.add_codelet(key + (rows ? " rows" : ""), std::move(spec));
       set.reads = reads;
       set.writes = results;
       builder_.add_compute(time, std::move(set));
@@ -398,9 +403,25 @@ Combine combine_of(const Graph& region) {
   return combine;
 }
 
+/// `region` over elements that `convert` converts.
+ReduceSpec converting_spec(const Graph& graph, const Graph& region, const Op& convert) {
+  ReduceSpec spec;
+  const DType dtype = region.type(region.results()[0]).dtype;
+  const vertex::Node accumulator = spec.expression.input(0, dtype);
+  const vertex::Node element = spec.expression.input(1, graph.type(convert.operands[0]).dtype);
+  const auto& lowering = std::get<ElementwiseLowering>(convert.definition->lowering);
+  const std::vector<vertex::Node> operands{element};
+  const vertex::Node converted = lowering.emit(convert, graph, spec.expression, operands);
+  const std::vector<vertex::Node> inputs{accumulator, converted};
+  spec.outputs = emit_graph(region, spec.expression, inputs);
+  spec.dtypes = {dtype};
+  return spec;
+}
+
 }  // namespace
 
-void lower_reduce(ProgramBuilder& builder, Values& values, const Op& op) {
+void lower_reduce(ProgramBuilder& builder, Values& values, const Graph& graph, const Op& op,
+                  const Op* convert) {
   const std::size_t count = op.operands.size() / 2;
   const Origin origin = values.origin(op);
   if (values.elements(op.results[0]) == 0) return;
@@ -424,8 +445,15 @@ void lower_reduce(ProgramBuilder& builder, Values& values, const Op& op) {
     return;
   }
   reduction.combine = combine_of(op.regions[0]);
+  std::vector<ValueId> operands(op.operands.begin(),
+                                op.operands.begin() + static_cast<std::ptrdiff_t>(count));
+  if (convert != nullptr) {
+    operands = {convert->operands[0]};
+    reduction.converting = converting_spec(graph, op.regions[0], *convert);
+    reduction.element = values.type(operands[0]).dtype;
+  }
   for (std::size_t k = 0; k < count; ++k) {
-    const ValueId operand = op.operands[k];
+    const ValueId operand = operands[k];
     reduction.read.push_back(
         [&values, operand](const Box& box) { return values.read(operand, box); });
     reduction.initial.push_back(*values.splat(op.operands[count + k]));
@@ -433,9 +461,8 @@ void lower_reduce(ProgramBuilder& builder, Values& values, const Op& op) {
   reduction.layout = values.natural_layout(op.results[0]);
   Lowering lowering(builder, values, reduction, origin);
   std::optional<Reduced> done;
-  if (const LayoutPtr layout = values.layout(op.operands[0])) {
-    done = lowering.run_in_place(
-        {op.operands.begin(), op.operands.begin() + static_cast<std::ptrdiff_t>(count)}, layout);
+  if (const LayoutPtr layout = values.layout(operands[0])) {
+    done = lowering.run_in_place(operands, layout);
   }
   if (!done) done = lowering.run();
   for (std::size_t k = 0; k < count; ++k) {

@@ -73,9 +73,9 @@ inline constexpr std::uint32_t kReadPast = 16;
 
 /// Reduces `outer x reduced x inner` (row-major, dense) over the middle axis, which is not 0. One
 /// or more values are reduced together (arg-min: two). `expression` has inputs 0..k-1
-/// (accumulators) and k..2k-1 (elements), and k outputs. State: {outer, reduced, inner,
-/// initial-value addresses (k), output addresses (k), input addresses (k), scratch address}.
-/// Element order: ascending, from the initial value.
+/// (accumulators) and k..2k-1 (elements, of whatever dtype it takes), and k outputs. State: {outer,
+/// reduced, inner, initial-value addresses (k), output addresses (k), input addresses (k), scratch
+/// address}. Element order: ascending, from the initial value.
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 

@@ -20,6 +20,17 @@ bool can_repeat(const Expression& expression) {
   });
 }
 
+/// What the expression takes as elements.
+std::vector<DType> element_dtypes(const Expression& expression, const std::vector<DType>& dtypes) {
+  std::vector<DType> elements = dtypes;
+  for (const Expression::Step& step : expression.steps()) {
+    if (step.primitive == Primitive::kInput && step.bits >= dtypes.size()) {
+      elements[step.bits - dtypes.size()] = step.dtype;
+    }
+  }
+  return elements;
+}
+
 /// What a worker's list has: addresses of outputs and, for narrow ones, how many bits the last word
 /// lacks, then commands, then -1. A command is {turns - 1, addresses of inputs, what `count` says,
 /// stride in loads (of one operation on floats: negative without pairs), what to add to addresses
@@ -27,10 +38,11 @@ bool can_repeat(const Expression& expression) {
 /// element.
 struct ListLayout {
   std::vector<DType> dtypes;
+  std::vector<DType> elements;  ///< as they are stored
 
   [[nodiscard]] std::vector<std::uint32_t> sizes() const {
     std::vector<std::uint32_t> result;
-    for (const DType dtype : dtypes) {
+    for (const DType dtype : elements) {
       if (std::find(result.begin(), result.end(), bytes_of(dtype)) == result.end())
         result.push_back(bytes_of(dtype));
     }
@@ -52,7 +64,7 @@ class Reduction {
         expression_(expression),
         outputs_(outputs),
         dtypes_(dtypes),
-        layout_{dtypes},
+        layout_{dtypes, element_dtypes(expression, dtypes)},
         lane_(code, expression, std::vector<Access>(2 * dtypes.size(), Access::kVector), {}),
         by_repeat_(by_repeat) {}
 
@@ -106,7 +118,7 @@ class Reduction {
     const auto advance = [&](const std::vector<Reg>& by) {
       for (std::size_t i = 0; i < from.size(); ++i) {
         const auto sizes = layout_.sizes();
-        const auto at = std::find(sizes.begin(), sizes.end(), bytes_of(dtypes_[i]));
+        const auto at = std::find(sizes.begin(), sizes.end(), bytes_of(layout_.elements[i]));
         code_.emit("add",
                    {def(from[i]), from[i], by[static_cast<std::size_t>(at - sizes.begin())]});
       }
@@ -216,9 +228,10 @@ class Reduction {
     const std::size_t k = dtypes_.size();
     lane_.begin({});
     for (std::uint32_t i = 0; i < k; ++i) {
-      const Form form = loadable(dtypes_[i], accumulator_form(dtypes_[i]));
+      const DType element = layout_.elements[i];
+      const Form form = loadable(element, accumulator_form(element));
       lane_.provide(static_cast<std::uint32_t>(k) + i, form,
-                    load_stepping(code_, dtypes_[i], form, from[i], {}, stride));
+                    load_stepping(code_, element, form, from[i], {}, stride));
       lane_.provide(i, accumulator_form(dtypes_[i]), accumulators[i]);
     }
     std::vector<Reg> results;
@@ -279,7 +292,7 @@ struct ReduceDivision {
       for (const ReduceCommand& c : worker.commands) {
         put(c.turns - 1);
         for (std::size_t i = 0; i < k; ++i)
-          put(state[3 + 2 * k + i] + c.element * bytes_of(layout.dtypes[i]));
+          put(state[3 + 2 * k + i] + c.element * bytes_of(layout.elements[i]));
         // One operation on floats has a load before the loop.
         put(in_pairs ? reduced - 1 : reduced);
         const auto stride = static_cast<std::int64_t>(c.in_pairs ? inner / 2 : inner);
@@ -311,7 +324,8 @@ Codelet reduce(const MachineConfig& machine, const Expression& expression,
   }
   SUPERSTEP_CHECK(codelet.has_value(), "registers of a reduction");
   const bool in_pairs = single_operation(expression, outputs, dtypes).has_value();
-  codelet->divide = ReduceDivision{machine.tile.workers, {dtypes}, in_pairs};
+  codelet->divide =
+      ReduceDivision{machine.tile.workers, {dtypes, element_dtypes(expression, dtypes)}, in_pairs};
   return *std::move(codelet);
 }
 

@@ -253,6 +253,34 @@ std::uint32_t code_and_state(const ProgramImage& image) {
   return worst;
 }
 
+TEST(LoweredModel, AReductionConvertsLargeOperandsItself) {
+  const std::string sum =
+      "func.func @main(%a: tensor<300x1001xi8>) -> tensor<DIMSi32> {\n"
+      "  %c = stablehlo.constant dense<0> : tensor<i32>\n"
+      "  %0 = stablehlo.convert %a : (tensor<300x1001xi8>) -> tensor<300x1001xi32>\n"
+      "  %1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [AXES] : "
+      "(tensor<300x1001xi32>, tensor<i32>) -> tensor<DIMSi32>\n"
+      "  return %1 : tensor<DIMSi32>\n}\n";
+  using Case = std::pair<std::string, std::string>;
+  for (const auto& [axes, dims] : {Case{"0, 1", ""}, Case{"0", "1001x"}, Case{"1", "300x"}}) {
+    std::string text = sum;
+    const auto replace = [&](const std::string& what, const std::string& by) {
+      for (std::size_t at; (at = text.find(what)) != std::string::npos;) {
+        text.replace(at, what.size(), by);
+      }
+    };
+    replace("DIMS", dims);
+    replace("AXES", axes);
+    expect_plan_computes(text, machine_of(1, 1));
+    // What is converted would take 1.2 MB.
+    const LoweredProgram program =
+        lower(simplified_module(import_stablehlo(text, "t.mlir")), machine_of(1, 1));
+    for (const Buffer& buffer : program.buffers) {
+      EXPECT_LT(buffer.layout->elements() * buffer.element_bytes, 400'000) << buffer.name;
+    }
+  }
+}
+
 TEST(LoweredModel, ScatteredElementsArePackedBeforeTheyTravel) {
   // Each element that a tile wants lies alone: more than 8,000 transfers to each tile.
   const std::string words = reversal("20x20x20x6xf32", "6x20x20x20xf32", "3, 2, 1, 0");

@@ -235,6 +235,12 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
     }
   } else if (const auto* reduce = std::get_if<ReduceSpec>(&spec)) {
     const std::size_t k = reduce->dtypes.size();
+    std::vector<DType> elements = reduce->dtypes;
+    for (const auto& step : reduce->expression.steps()) {
+      if (step.primitive == vertex::Primitive::kInput && step.bits >= k) {
+        elements[step.bits - k] = step.dtype;
+      }
+    }
     for (std::int64_t outer = 0; outer < number(0); ++outer) {
       for (std::int64_t inner = 0; inner < number(2); ++inner) {
         std::vector<HostTensor> values;
@@ -245,10 +251,9 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
           std::vector<HostTensor> inputs = values;
           for (std::size_t i = 0; i < k; ++i) {
             const std::int64_t at = (outer * number(1) + r) * number(2) + inner;
-            inputs.push_back(
-                element(reduce->dtypes[i],
-                        pointer(3 + 2 * k + i)
-                            .plus(at * static_cast<std::int64_t>(size_of(reduce->dtypes[i])))));
+            inputs.push_back(element(
+                elements[i],
+                pointer(3 + 2 * k + i).plus(at * static_cast<std::int64_t>(size_of(elements[i])))));
           }
           for (std::size_t i = 0; i < k; ++i) {
             values[i] = vertex::evaluate_expression(reduce->expression, reduce->outputs[i], inputs);
