@@ -8,6 +8,7 @@
 namespace poplin {
 int getTransformedInStride(unsigned height, unsigned stride, int row_stride, unsigned load_elements,
                            unsigned in_channels);
+int getTransformedInRowStride(int row_stride, unsigned load_elements, unsigned in_channels);
 int getTransformedInStrideNx1(unsigned height, int stride, int row_stride);
 int getTransformedOutStride(int stride, unsigned out_channels, unsigned units, bool float_partials,
                             bool flip);
@@ -70,13 +71,14 @@ void outer_product(Case& run, std::size_t n) {
   run.random("out", std::vector<std::size_t>(groups, n * width), -4, 4);
 }
 
-/// Sizes of an AMP convolution.
+/// Sizes of an AMP convolution whose units take `height` rows of the kernel at once and which goes
+/// `passes` times over its inputs.
 struct Amp {
-  explicit Amp(Case& run)
+  Amp(Case& run, std::size_t height, std::size_t passes)
       : units(template_number(run, 4)),
         load_elements(template_number(run, 5)),
-        in_channels(4 * load_elements),
-        out_channels(units),
+        in_channels(4 * load_elements / height),
+        out_channels(units * passes),
         in_bytes(run.state("in").field->element_bytes),
         out_bytes(run.state("out").field->element_bytes) {}
 
@@ -105,7 +107,7 @@ struct Amp {
 };
 
 void amp_1x1(Case& run, std::size_t n) {
-  const Amp amp(run);
+  const Amp amp(run, 1, n % 4 == 0 ? 2 : 1);
   run.value("transformedInStride", 1);
   run.value("transformedOutStride",
             poplin::getTransformedOutStride(1, unsigned(amp.out_channels), amp.units,
@@ -121,11 +123,20 @@ void amp_1x1(Case& run, std::size_t n) {
 }
 
 void amp_nx1(Case& run, std::size_t n) {
-  const Amp amp(run);
+  const unsigned height = n % 3 == 2 ? 1 : n % 3 == 1 ? 2 : 4;
+  const Amp amp(run, height, n % 4 == 0 ? 2 : 1);
   const bool half_half_8 = amp.units == 8 && amp.in_bytes == 2 && amp.out_bytes == 2;
   const bool float_16 = amp.units == 16 && amp.in_bytes == 4;
+  const std::size_t inner = 2;
+  const std::size_t outer = 1 + n % 2;
+  // Rows lie one after the other; a kernel of one row knows no stride of rows.
+  const std::size_t width = n + inner * outer;
+  const int row = height == 1 ? 1 : int(width);
+  const auto in_channels = unsigned(amp.in_channels);
+  const int row_stride = poplin::getTransformedInRowStride(row, amp.load_elements, in_channels);
   const int in_stride = poplin::getTransformedInStrideNx1(
-      1, poplin::getTransformedInStride(1, 1, 1, amp.load_elements, unsigned(amp.in_channels)), 1);
+      height, poplin::getTransformedInStride(height, 1, row, amp.load_elements, in_channels),
+      row_stride);
   const int out_stride = poplin::getTransformedOutStride(1, unsigned(amp.out_channels), amp.units,
                                                          amp.out_bytes == 4, false) /
                          int(8 / amp.out_bytes);
@@ -134,16 +145,14 @@ void amp_nx1(Case& run, std::size_t n) {
   run.value("transformedInStride", double(poplin::packAmpNx1Stride(10, half_half_8 ? 0 : 1 + steps,
                                                                    in_stride, out_stride + steps) &
                                           0xffffffffU));
-  run.value(
-      "transformedOutStride",
-      double(poplin::packAmpNx1Stride(10, 0, 1, half_half_8 ? out_stride + steps : out_stride) &
-             0xffffffffU));
-  const std::size_t inner = 2;
-  const std::size_t outer = 1 + n % 2;
+  run.value("transformedOutStride",
+            double(poplin::packAmpNx1Stride(10, 0, height == 4 ? row_stride : 1,
+                                            half_half_8 ? out_stride + steps : out_stride) &
+                   0xffffffffU));
   run.value("kernelInnerElementsM1", double(inner - 1));
   run.value("kernelOuterSizeM1", double(outer - 1));
-  run.value("ampKernelHeightM1", 0);
-  run.value("transformedInRowStride", 1);
+  run.value("ampKernelHeightM1", height - 1);
+  run.value("transformedInRowStride", row_stride);
   run.value("zerosInfo", double(n * amp.out_channels));
   std::vector<std::vector<double>> lists;
   for (std::size_t k = 0; k < inner * outer; ++k) {
@@ -153,7 +162,7 @@ void amp_nx1(Case& run, std::size_t n) {
     }
   }
   run.element_rows("worklists", lists);
-  amp.groups(run, n, n + inner * outer, inner * outer);
+  amp.groups(run, n, height * width, height * inner * outer);
 }
 
 /// Multiplications across a vector of input channels: four at a time, or two where their number
