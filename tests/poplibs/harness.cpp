@@ -67,18 +67,52 @@ std::string difference(const Case& run, const FieldState& state, const Recipe& r
   return {};
 }
 
-/// Looks for instructions whose slots depend on their data on the chip: all that take several.
+/// What the workers executed.
 class SlotsObserver : public InstructionObserver {
  public:
   void issued(const IssuedInstruction& instruction) override {
-    const bool of_worker = instruction.context != IssuedInstruction::kSupervisor;
-    if (of_worker && instruction.cycles > MachineConfig().tile.workers) several_ = true;
+    if (instruction.context == IssuedInstruction::kSupervisor) return;
+    const std::uint64_t slots = instruction.cycles / MachineConfig().tile.workers;
+    several_ = several_ || slots > 1;
+    auto& [times, sum] = workers_[instruction.context][instruction.pc];
+    ++times;
+    sum += slots;
   }
+  /// Whether there were instructions whose slots depend on their data on the chip: all that take
+  /// several.
   [[nodiscard]] bool several() const { return several_; }
+  /// See EntryResult::stream.
+  [[nodiscard]] std::string stream(std::uint32_t worker) const;
 
  private:
+  using Counts = std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>;
+  std::map<std::uint32_t, Counts> workers_;  ///< by worker and address
   bool several_ = false;
 };
+
+std::string SlotsObserver::stream(std::uint32_t worker) const {
+  constexpr std::size_t kShown = 5;
+  const auto found = workers_.find(worker);
+  if (found == workers_.end()) return {};
+  std::map<std::uint64_t, std::uint64_t> slots_by_times;
+  for (const auto& [pc, counts] : found->second) slots_by_times[counts.first] += counts.second;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> groups(slots_by_times.begin(),
+                                                              slots_by_times.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> terms;
+  std::uint64_t rest = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto [times, slots] = groups[i];
+    if (i < kShown) {
+      terms.push_back(fmt::format("{}*{}", slots / times, times));
+    } else {
+      rest += slots;
+    }
+  }
+  if (rest != 0) terms.push_back(std::to_string(rest));
+  return fmt::format("{}", fmt::join(terms, " + "));
+}
 
 std::uint64_t cycles_of(const CodeletCost& cost, CodeletKind kind) {
   return kind == CodeletKind::kWorker
@@ -109,17 +143,24 @@ void judge_case(Case& run, const Recipe& recipe, const LinkedCode& code, Codelet
   if (estimated) result.cycles.push_back({n, cycles_of(device.cost, kind), *estimated});
 }
 
-/// Whether cycles of the largest case depend on data.
-bool depends_on_data(const Entry& entry, const Recipe& recipe, const LinkedCode& code,
-                     CodeletKind kind, const EntryResult& result) {
-  if (result.cycles.empty()) return false;
+/// Runs the largest case again to see its instructions, and with other data.
+void look_closer(const Entry& entry, const Recipe& recipe, const LinkedCode& code, CodeletKind kind,
+                 EntryResult& result) {
+  if (!result.executed || result.cycles.empty()) return;
   const CyclePoint& largest = result.largest();
-  Case other(entry, largest.n + 1);  // another seed
-  recipe.fill(other, largest.n);
-  other.place();
   SlotsObserver observer;
-  const DeviceResult device = run_on_tile(other, code, kind, &observer);
-  return observer.several() || cycles_of(device.cost, kind) != largest.measured;
+  const auto run_again = [&](std::uint64_t seed) {
+    Case run(entry, seed);
+    recipe.fill(run, largest.n);
+    run.place();
+    return run_on_tile(run, code, kind, &observer);
+  };
+  const DeviceResult other = run_again(largest.n + 1);
+  result.data_dependent = observer.several() || cycles_of(other.cost, kind) != largest.measured;
+  observer = SlotsObserver();
+  const std::vector<std::uint64_t> slots = run_again(largest.n).cost.worker_slots;
+  const auto slowest = std::max_element(slots.begin(), slots.end()) - slots.begin();
+  result.stream = observer.stream(static_cast<std::uint32_t>(slowest));
 }
 
 EntryResult judge_entry(const Entry& entry, const Codelets& codelets, const Recipe& recipe,
@@ -137,7 +178,7 @@ EntryResult judge_entry(const Entry& entry, const Codelets& codelets, const Reci
     judge_case(run, recipe, code, kind, n, result);
     if (!result.executed) break;
   }
-  result.data_dependent = result.executed && depends_on_data(entry, recipe, code, kind, result);
+  look_closer(entry, recipe, code, kind, result);
   result.agrees = result.agrees && result.executed && result.checked;
   return result;
 }
@@ -154,8 +195,9 @@ CycleClass classify(const CyclePoint& point) {
 }  // namespace
 
 const CyclePoint& EntryResult::largest() const {
+  // Of equal ones the last.
   return *std::max_element(
-      cycles.begin(), cycles.end(),
+      cycles.rbegin(), cycles.rend(),
       [](const CyclePoint& a, const CyclePoint& b) { return a.estimated < b.estimated; });
 }
 

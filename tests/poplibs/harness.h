@@ -34,6 +34,9 @@ struct EntryResult {
   std::vector<CyclePoint> cycles;  ///< of the cases that ended and have an estimate, by size
   /// Whether other data of the same shape, or on the chip the data of an instruction, changes them.
   bool data_dependent = false;
+  /// What the slowest worker of the largest case executed: slots of the instructions that ran
+  /// equally often times how often (`48*1 + 3*63`), the others last.
+  std::string stream;
 
   /// The case with the largest estimate; there is one when `cycles` has any.
   [[nodiscard]] const CyclePoint& largest() const;

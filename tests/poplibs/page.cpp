@@ -77,17 +77,20 @@ std::string exceptions_text(const std::vector<EntryResult>& results) {
       "\n## Cycles beyond the limit\n\nn is the size of the case as its recipe takes it. Marginal "
       "is "
       "how many more cycles are measured where one\nmore is estimated, between the two largest "
-      "cases: 1 where only a constant differs.\n";
+      "cases: 1 where only a constant differs. The last column\nis what the slowest worker "
+      "executed: "
+      "slots of the instructions that ran equally often, times how often.\n";
   const std::string head =
-      "\n| vertex | n | measured | estimated | off | marginal |\n|---|---|---|---|---|---|\n";
+      "\n| vertex | n | measured | estimated | off | marginal | slots of a worker |\n"
+      "|---|---|---|---|---|---|---|\n";
   const auto row = [&](const EntryResult& result) {
     const CyclePoint& point = result.largest();
     const double off = 100.0 * static_cast<double>(difference(point)) /
                        static_cast<double>(std::max<std::uint64_t>(point.estimated, 1));
     const std::optional<double> marginal = result.marginal_ratio();
-    return fmt::format("| `{}` | {} | {} | {} | {:+.1f} % | {} |\n", short_name(result), point.n,
-                       point.measured, point.estimated, off,
-                       marginal ? fmt::format("{:.2f}", *marginal) : "");
+    return fmt::format("| `{}` | {} | {} | {} | {:+.1f} % | {} | {} |\n", short_name(result),
+                       point.n, point.measured, point.estimated, off,
+                       marginal ? fmt::format("{:.2f}", *marginal) : "", result.stream);
   };
   for (std::size_t i = 0; i < cycle_exceptions().size(); ++i) {
     text +=

@@ -175,7 +175,7 @@ void multi_slice(Case& run, std::size_t size) {
 
 /// B is added to (or multiplies, divides) each slice of the data.
 void inner_1d(Case& run, std::size_t n) {
-  const std::size_t factor = 1 + n % 7;
+  const std::size_t factor = n > 1000 ? 12 : 1 + n % 7;
   run.value("bBroadcastFactor", double(factor));
   run.value("bSliceLen", double(n));
   run.value("bSlicesM1", 0);
