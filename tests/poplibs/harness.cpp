@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "tests/poplibs/cycle_exceptions.h"
 #include "tests/poplibs/estimate.h"
+#include "tests/poplibs/labels.h"
 
 namespace superstep::poplibs {
 namespace {
@@ -239,12 +240,13 @@ std::vector<EntryResult> judge(const Codelets& codelets, const std::string& filt
     if (symbol.find(filter) == std::string::npos) continue;
     EntryResult result;
     result.symbol = symbol;
-    const auto found = classes.find(symbol);
+    const auto found = classes.find(class_symbol(symbol));
     if (found == classes.end()) {
       result.family = "without a C++ class";
-      result.problem = "no C++ codelet has this name";
+      result.problem = why_no_class(symbol);
     } else {
-      const Entry& entry = *found->second;
+      Entry entry = *found->second;
+      entry.symbol = symbol;
       result.type = entry.type;
       result.family = entry.type.substr(0, entry.type.find('<'));
       const auto recipe = recipes().find(result.family);

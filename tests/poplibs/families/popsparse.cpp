@@ -406,7 +406,7 @@ void static_elements(Case& run, std::size_t n) {
 void static_blocks(Case& run, std::size_t n) {
   const std::size_t side = type_number(run, 2);
   const std::size_t bytes = bytes_of(run, "s");
-  const std::size_t z = 2 * (1 + n % 9);
+  const std::size_t z = 8 / bytes * (1 + n % 5);  // so that rows begin at whole offsets
   const std::size_t columns = 2 + n % 4;
   const Lines lines = random_lines(run, 2 + n % 3, columns);
   std::vector<double> work;
