@@ -24,6 +24,13 @@ inline float number_min(float a, float b) {
   return a < b ? a : b;
 }
 
+/// The lesser of `most` and the greater of `value` and `least`; NaN stays NaN: graphcore/poplibs
+/// lib/popfloat/codelets/asm/CastToGfloat32.S clamps what it has made NaN on overflow, and
+/// tools/cast_to_gfloat.cpp expects NaN of the machine.
+inline float clamped(float value, float least, float most) {
+  return value != value ? value : number_min(number_max(value, least), most);
+}
+
 inline float from_double(double value) { return static_cast<float>(value); }
 
 /// An f32 near `value` that rounds to the f16 nearest to `value`: rounded to odd, so that the

@@ -22,11 +22,11 @@ struct F32clamp {
       .syntax = "f32clamp $d, $a, $b",
       .encoding = "58a0b4dC",
       .pipe = Pipe::kAux,
-      .summary = "Lesser of the upper bound and the greater of $a and the lower bound.",
+      .summary = "Lesser of the upper bound and the greater of $a and the lower bound; NaN of NaN.",
       .where = Where::kWorker};
   using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', F32x2>>;
   static float execute(float a, F32x2 b) {
-    return canonical(number_min(number_max(a, b.lane[0]), b.lane[1]));
+    return canonical(clamped(a, b.lane[0], b.lane[1]));
   }
 };
 
@@ -38,8 +38,7 @@ struct F32v2clamp {
                              .where = Where::kWorker};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
   static F32x2 execute(F32x2 a, F32x2 b) {
-    return lanes(a, a,
-                 [&](float x, float) { return number_min(number_max(x, b.lane[0]), b.lane[1]); });
+    return lanes(a, a, [&](float x, float) { return clamped(x, b.lane[0], b.lane[1]); });
   }
 };
 

@@ -15,7 +15,7 @@ struct F16v2clamp {
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x2>, InA<'b', F16x2>>;
   static F32x2 execute(F16x2 a, F16x2 b) {
     const float least = float_of_half(b.lane[0]), most = float_of_half(b.lane[1]);
-    return lanes(a, a, [&](float x, float) { return number_min(number_max(x, least), most); });
+    return lanes(a, a, [&](float x, float) { return clamped(x, least, most); });
   }
 };
 
@@ -43,7 +43,7 @@ struct F16v4clamp {
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'b', F16x2>>;
   static F32x4 execute(F16x4 a, F16x2 b) {
     const float least = float_of_half(b.lane[0]), most = float_of_half(b.lane[1]);
-    return lanes(a, a, [&](float x, float) { return number_min(number_max(x, least), most); });
+    return lanes(a, a, [&](float x, float) { return clamped(x, least, most); });
   }
 };
 

@@ -13,7 +13,9 @@ namespace permutation {
 
 constexpr U32 roll16(U32 a, U32 b) { return a >> 16 | b << 16; }
 constexpr U32 roll8r(U32 a, U32 b) { return a >> 8 | b << 24; }
-constexpr U32 roll8l(U32 a, U32 b) { return a << 8 | b >> 24; }
+/// The upper word of the two: what puts a byte of memory behind three results in graphcore/poplibs
+/// lib/popfloat/codelets/asm/CastHalfToGF8.S.
+constexpr U32 roll8l(U32 a, U32 b) { return b << 8 | a >> 24; }
 constexpr U32 sort4x16lo(U32 a, U32 b) { return (a & 0xffffU) | b << 16; }
 constexpr U32 sort4x16hi(U32 a, U32 b) { return a >> 16 | (b & 0xffff0000U); }
 constexpr U32 shuf8x8lo(U32 a, U32 b) {

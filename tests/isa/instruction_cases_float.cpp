@@ -80,9 +80,10 @@ void add_choices(std::vector<InstructionCase>& cases) {
       {"f32clamp $a2, $a0, $a4:5", "a0=9f a4=-1f,1f", "a2=1f"},
       {"f32clamp $a2, $a0, $a4:5", "a0=0.5f a4=-1f,1f", "a2=0.5f"},
       {"f32clamp $a2, $a0, $a4:5", "a0=0.5f a4=2f,1f", "a2=1f"},
-      {"f32clamp $a2, $a0, $a4:5", "a0=0x7fc00000 a4=-1f,1f", "a2=-1f"},
+      {"f32clamp $a2, $a0, $a4:5", "a0=0x7fc00000 a4=-1f,1f", "a2=0x7fc00000"},
       {"f32v2clamp $a2:3, $a0:1, $a4:5", "a0=-9f,0.25f a4=-1f,1f", "a2=-1f,0.25f"},
       {"f32v2clamp $a2:3, $a0:1, $a4:5", "a0=9f,0x7f800000 a4=-1f,1f", "a2=1f,1f"},
+      {"f32v2clamp $a2:3, $a0:1, $a4:5", "a0=9f,0x7fd9c07e a4=-1f,1f", "a2=1f,0x7fc00000"},
   };
   cases.insert(cases.end(), more.begin(), more.end());
 }

@@ -42,8 +42,9 @@ void add_arithmetic(std::vector<InstructionCase>& cases) {
       {"f16v4min $a2:3, $a0:1, $a4:5", "a0=1h|2h,3h|4h a4=4h|-3h,2h|5h", "a2=1h|-3h,2h|4h"},
       {"f16v4absmax $a2:3, $a0:1, $a4:5", "a0=-1h|2h,-3h|4h a4=0.5h|-3h,2h|5h", "a2=1h|3h,3h|5h"},
       {"f16v2clamp $a2, $a0, $a1", "a0=-9h|9h,-1h|1h", "a2=-1h|1h"},
-      {"f16v2clamp $a2, $a0, $a1", "a0=0.5h|0x7e00,-1h|1h", "a2=0.5h|-1h"},
+      {"f16v2clamp $a2, $a0, $a1", "a0=0.5h|0x7e00,-1h|1h", "a2=0.5h|0x7e00"},
       {"f16v4clamp $a2:3, $a0:1, $a4", "a0=-9h|9h,0.5h|0xfc00 a4=-1h|1h", "a2=-1h|1h,0.5h|-1h"},
+      {"f16v4clamp $a2:3, $a0:1, $a4", "a0=0x7c9c|9h,0.5h|2h a4=-1h|1h", "a2=0x7e00|1h,0.5h|1h"},
       // Lateral: sums in f32, maxima of neighbours.
       {"f16v2sum $a2, $a0", "a0=1h|0x0001", "a2=0x3f800000"},
       {"f16v2sum $a2, $a0", "a0=65504h|65504h", "a2=131008f"},

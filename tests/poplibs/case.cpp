@@ -99,7 +99,7 @@ FieldState& Case::state(std::string_view name) {
   throw std::runtime_error(entry_.type + " has no field " + std::string(name));
 }
 
-std::vector<std::uint8_t> Case::encode(const Field& field, double number) const {
+std::vector<std::uint8_t> Case::encoded(const Field& field, double number) const {
   std::vector<std::uint8_t> bytes;
   switch (field.element) {
     case Element::kFloat:
@@ -145,7 +145,7 @@ void Case::put(FieldState& state, const std::vector<std::vector<double>>& rows) 
   for (const std::vector<double>& row : rows) {
     Row put;
     for (const double number : row) {
-      const std::vector<std::uint8_t> bytes = encode(*state.field, number);
+      const std::vector<std::uint8_t> bytes = encoded(*state.field, number);
       put.bytes.insert(put.bytes.end(), bytes.begin(), bytes.end());
     }
     state.rows.push_back(put);
@@ -264,6 +264,16 @@ void Case::place() {
   }
   state_bytes.resize(round_up(state_bytes.size(), 8));
   blocks_.push_back({kState, state_bytes});
+  if (before) blocks_.push_back({kBefore, before->state});
+  if (after) blocks_.push_back({kAfter, after->state});
+}
+
+std::vector<std::string> Case::calls_around() const {
+  std::vector<std::string> symbols;
+  for (const std::optional<OtherCall>& call : {before, after}) {
+    if (call) symbols.push_back(call->symbol);
+  }
+  return symbols;
 }
 
 std::vector<std::vector<std::vector<std::uint8_t>>> Case::run_host() const {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -36,6 +38,14 @@ struct FieldState {
   std::size_t device_bytes = 0;
 };
 
+/// A multivertex that runs before or after the one of the case.
+struct OtherCall {
+  std::string symbol;
+  std::vector<std::uint8_t> state;  ///< and what it points to
+};
+
+struct DeviceResult;
+
 /// One run of a vertex: values of all fields, for the C++ codelet and for the simulated tile.
 class Case {
  public:
@@ -56,12 +66,23 @@ class Case {
   void element_rows(std::string_view name, const std::vector<std::vector<double>>& rows);
   [[nodiscard]] double element(const FieldState& state, const std::vector<std::uint8_t>& bytes,
                                std::size_t index) const;
+  /// The bytes of a number as an element of a field.
+  [[nodiscard]] std::vector<std::uint8_t> encoded(const Field& field, double number) const;
   [[nodiscard]] std::uint64_t pick(std::uint64_t bound) { return random_() % bound; }
 
   /// Places everything in tile memory; then the blocks to write and the address of vertex state.
   void place();
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   [[nodiscard]] std::uint32_t state_address() const { return kState; }
+
+  std::optional<OtherCall> before, after;
+  static constexpr std::uint32_t kBefore = 0x71000;  ///< where its state lies
+  static constexpr std::uint32_t kAfter = 0x71200;
+  /// Symbols of both.
+  [[nodiscard]] std::vector<std::string> calls_around() const;
+  /// Where the C++ codelet is no reference: the first difference from what should be there, or
+  /// nothing.
+  std::function<std::string(const DeviceResult&)> check;
 
   /// Runs the C++ codelet; the rows as it leaves them, by field.
   [[nodiscard]] std::vector<std::vector<std::vector<std::uint8_t>>> run_host() const;
@@ -71,7 +92,6 @@ class Case {
   static constexpr std::uint32_t kTables = 0x72000;  ///< pointers of vectors of vectors
 
   void put(FieldState& state, const std::vector<std::vector<double>>& rows);
-  [[nodiscard]] std::vector<std::uint8_t> encode(const Field& field, double number) const;
 
   const Entry& entry_;
   std::vector<FieldState> states_;

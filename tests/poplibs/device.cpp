@@ -53,12 +53,17 @@ bool Codelets::is_supervisor(const std::string& symbol) const {
   return supervisor_classes_.contains(class_of(symbol));
 }
 
-LinkedCode Codelets::link_entry(const std::string& symbol) const {
-  const std::vector<std::string> entries = {symbol};
-  // Its own file, or all of them when that refers to others.
+LinkedCode Codelets::link_entry(const std::string& symbol,
+                                const std::vector<std::string>& others) const {
+  std::vector<std::string> entries = {symbol};
+  entries.insert(entries.end(), others.begin(), others.end());
+  // Their own files, or all of them when those refer to others.
   try {
-    const LinkInput& own = inputs_.at(places_.at(symbol));
-    return link(std::span(&own, 1), entries, machine_, kCode, kCodeLimit);
+    std::set<std::size_t> places;
+    for (const std::string& entry : entries) places.insert(places_.at(entry));
+    std::vector<LinkInput> own;
+    for (const std::size_t place : places) own.push_back(inputs_[place]);
+    return link(own, entries, machine_, kCode, kCodeLimit);
   } catch (const UserError&) {
     return link(inputs_, entries, machine_, kCode, kCodeLimit);
   }
@@ -68,7 +73,6 @@ DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind ki
                          InstructionObserver* observer) {
   DeviceResult result;
   CodeletRun tile((MachineConfig()));
-  tile.observe(observer);
   tile.take_turns();
   tile.load(code);
   for (const Block& block : run.blocks()) {
@@ -77,8 +81,19 @@ DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind ki
       return result;
     }
   }
-  const PlacedSymbol* entry = code.find(run.entry().symbol);
-  result.cost = tile.call(kind, entry->address, run.state_address());
+  if (run.before) {
+    tile.call(CodeletKind::kMultiVertex, code.find(run.before->symbol)->address, Case::kBefore);
+  }
+  if (!tile.fault()) {
+    tile.observe(observer);
+    result.cost = tile.call(kind, code.find(run.entry().symbol)->address, run.state_address());
+    tile.observe(nullptr);
+  }
+  if (!tile.fault() && run.after) {
+    tile.call(CodeletKind::kMultiVertex, code.find(run.after->symbol)->address, Case::kAfter);
+    result.after = run.after->state;
+    (void)tile.read(Case::kAfter, std::as_writable_bytes(std::span(result.after)));
+  }
   if (tile.fault()) {
     result.fault = tile.fault()->context + " at " + code.place_of(tile.fault()->pc) + ": " +
                    tile.fault()->cause;

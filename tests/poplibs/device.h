@@ -25,8 +25,9 @@ class Codelets {
   /// Whether the entry points of its class are supervisor code; a file may switch modes only after
   /// its first label.
   [[nodiscard]] bool is_supervisor(const std::string& symbol) const;
-  /// Code of one entry point in tile memory; throws what the linker says.
-  [[nodiscard]] LinkedCode link_entry(const std::string& symbol) const;
+  /// Code of one entry point, and of others, in tile memory; throws what the linker says.
+  [[nodiscard]] LinkedCode link_entry(const std::string& symbol,
+                                      const std::vector<std::string>& others = {}) const;
   /// What did not assemble.
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
 
@@ -44,6 +45,7 @@ struct DeviceResult {
   CodeletCost cost;
   /// Rows of the fields as they are after the run.
   std::vector<std::vector<std::vector<std::uint8_t>>> rows;
+  std::vector<std::uint8_t> after;  ///< the state block of the call after it
 };
 
 /// Runs a placed case; the observer, if any, sees each instruction.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -130,7 +131,12 @@ void judge_case(Case& run, const Recipe& recipe, const LinkedCode& code, Codelet
     if (result.problem.empty()) result.problem = fmt::format("n={}: {}", n, device.fault);
     return;
   }
-  if (recipe.host_is_reference) {
+  if (run.check) {
+    result.checked = true;
+    const std::string text = run.check(device);
+    if (!text.empty()) result.agrees = false;
+    if (result.problem.empty() && !text.empty()) result.problem = fmt::format("n={}: {}", n, text);
+  } else if (recipe.host_is_reference) {
     result.checked = true;
     const auto host = run.run_host();
     for (std::size_t i = 0; i < run.states().size(); ++i) {
@@ -166,7 +172,7 @@ void look_closer(const Entry& entry, const Recipe& recipe, const LinkedCode& cod
 
 EntryResult judge_entry(const Entry& entry, const Codelets& codelets, const Recipe& recipe,
                         EntryResult result) {
-  const LinkedCode code = codelets.link_entry(entry.symbol);
+  std::optional<LinkedCode> code;
   const CodeletKind kind = codelets.is_supervisor(entry.symbol)      ? CodeletKind::kSupervisor
                            : entry.kind == Entry::Kind::kMultiVertex ? CodeletKind::kMultiVertex
                                                                      : CodeletKind::kWorker;
@@ -175,11 +181,12 @@ EntryResult judge_entry(const Entry& entry, const Codelets& codelets, const Reci
   for (const std::size_t n : recipe.sizes) {
     Case run(entry, n);
     recipe.fill(run, n);
+    if (!code) code = codelets.link_entry(entry.symbol, run.calls_around());
     ++result.cases;
-    judge_case(run, recipe, code, kind, n, result);
+    judge_case(run, recipe, *code, kind, n, result);
     if (!result.executed) break;
   }
-  look_closer(entry, recipe, code, kind, result);
+  look_closer(entry, recipe, *code, kind, result);
   result.agrees = result.agrees && result.executed && result.checked;
   return result;
 }

@@ -5,7 +5,7 @@
 
 namespace superstep::poplibs {
 
-/// The symbol that an entry point would have after its vertex class; its own but for one that
+/// The symbol that an entry point would have after its vertex class; its own but for two that
 /// PopLibs spells differently.
 std::string class_symbol(const std::string& symbol);
 

@@ -17,8 +17,9 @@ constexpr const char* kIntroduction = R"(# Validation against PopLibs
 
 Written by `poplibs_tests` (tests/poplibs). Each entry point of PopLibs' assembly runs on the
 simulated tile; its results are compared with those of PopLibs' C++ codelet of the same name,
-compiled for the host, and its cycles with PopLibs' own estimator: slots of the worker for a vertex
-of one worker, else clocks of the tile. The columns of cycles are those of the largest case of each
+compiled for the host (of popfloat, whose C++ does nothing there, and of poprand, whose C++ has
+another generator, with references of our own), and its cycles with PopLibs' own estimator: slots of
+the worker for a vertex of one worker, else clocks of the tile. The columns of cycles are those of the largest case of each
 entry point. The limit is 2 % of the estimate, or 10 % where cycles depend on data: where other
 data of the same shape took other cycles, or an instruction ran whose slots depend on its operands
 on the chip (divisions, roots and transcendental functions).
