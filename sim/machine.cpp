@@ -1,8 +1,6 @@
 #include "sim/machine.h"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <iterator>
@@ -13,11 +11,11 @@
 
 #include "base/error.h"
 #include "isa/timing.h"
-#include "sim/each_index.h"
 #include "sim/exchange/fabric.h"
 #include "sim/host/arguments.h"
 #include "sim/host/link.h"
 #include "sim/sync/barrier.h"
+#include "sim/thread_team.h"
 #include "sim/tile/tile.h"
 
 namespace superstep {
@@ -69,14 +67,13 @@ class Machine {
         code_(image.machine),
         steps_(image),
         host_(image, arguments, options.calls),
-        fabric_(image.machine),
-        limit_(tbb::global_control::max_allowed_parallelism, std::max(1U, options.threads)),
-        arena_(static_cast<int>(std::max(1U, options.threads))) {
+        team_(options.threads),
+        fabric_(image.machine, team_) {
     boot();
   }
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
-  /// The memory of many tiles takes as long to give back as to fill.
+  /// What many tiles have allocated takes as long to give back as to fill.
   ~Machine() {
     for_each_tile([&](std::size_t i) { const Tile gone = std::move(tiles_[i]); });
   }
@@ -106,10 +103,11 @@ class Machine {
   CodeStore code_;
   StepTable steps_;
   HostLink host_;
+  ThreadTeam team_;
   Fabric fabric_;
-  tbb::global_control limit_;  ///< more threads than the host has are allowed
-  tbb::task_arena arena_;
 
+  HostPages memory_;                       ///< of all tiles: threads that map some each would wait
+                                           ///< for one another
   std::vector<Tile> tiles_;                ///< by entry
   std::vector<Cycles> skew_;               ///< by entry
   std::vector<Arrival> arrivals_;          ///< by entry, of the current superstep
@@ -132,22 +130,21 @@ class Machine {
 
 template <class Body>
 void Machine::for_each_tile(const Body& body) {
-  if (options_.threads <= 1) {
-    for (std::size_t i = 0; i < tiles_.size(); ++i) body(i);
-    return;
-  }
-  arena_.execute([&] { each_index(tiles_.size(), 8, body); });
+  team_.each_index(tiles_.size(), 8, body);
 }
 
 void Machine::boot() {
   const std::size_t count = image_.entries.size();
+  if (count == 0) return;
+  memory_ = map_host_pages(count * page_bytes(image_.machine));
   tiles_.reserve(count);
   std::vector<std::vector<const Segment*>> segments_of(count);
   std::vector<std::size_t> entry_of(image_.machine.tiles(), count);
   for (const TileEntry& entry : image_.entries) {
     SUPERSTEP_CHECK(index(entry.tile) < entry_of.size(), "an entry names a tile past the last");
     entry_of[index(entry.tile)] = tiles_.size();
-    tiles_.emplace_back(image_.machine, entry.tile, code_);
+    tiles_.emplace_back(image_.machine, entry.tile, code_,
+                        memory_.get() + tiles_.size() * page_bytes(image_.machine));
     skew_.push_back(release_skew(image_.machine, entry.tile));
   }
   for (const Segment& segment : image_.segments) {

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "isa/machine_config.h"
 #include "sim/exchange/port_event.h"
+#include "sim/thread_team.h"
 
 namespace superstep {
 
@@ -60,8 +61,8 @@ struct FabricResult {
 /// `resolve_exchange` for one phase after the other: keeps what does not change and its buffers.
 class Fabric {
  public:
-  /// `machine` outlives the fabric.
-  explicit Fabric(const MachineConfig& machine);
+  /// `machine` and `team` outlive the fabric.
+  Fabric(const MachineConfig& machine, ThreadTeam& team);
   ~Fabric();
 
   [[nodiscard]] FabricResult resolve(std::span<const FabricPort> ports);

@@ -3,36 +3,35 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.h"
 
 namespace superstep {
 
-TileMemory::TileMemory(const MachineConfig& machine)
-    : base_(machine.tile.memory_base),
-      size_(machine.tile.memory_bytes),
-      first_free_of_code_(machine.tile.memory_base) {}
+void UnmapPages::operator()(std::byte* pages) const { munmap(pages, bytes); }
 
-TileMemory::~TileMemory() {
-  if (bytes_ != nullptr) munmap(bytes_, size_);
+HostPages map_host_pages(std::size_t bytes) {
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  SUPERSTEP_CHECK(mapped != MAP_FAILED, "no host memory for a tile");
+  return {static_cast<std::byte*>(mapped), UnmapPages{bytes}};
 }
 
-TileMemory::TileMemory(TileMemory&& other) noexcept
-    : base_(other.base_),
-      size_(other.size_),
-      bytes_(std::exchange(other.bytes_, nullptr)),
-      first_free_of_code_(other.first_free_of_code_),
-      decoded_(std::move(other.decoded_)),
-      code_version_(other.code_version_) {}
+std::size_t page_bytes(const MachineConfig& machine) {
+  constexpr std::size_t kPage = 4096;
+  return (machine.tile.memory_bytes + kPage - 1) / kPage * kPage;
+}
+
+TileMemory::TileMemory(const MachineConfig& machine, std::byte* pages)
+    : base_(machine.tile.memory_base),
+      size_(machine.tile.memory_bytes),
+      bytes_(pages),
+      first_free_of_code_(machine.tile.memory_base) {}
 
 std::byte* TileMemory::data() const {
   if (bytes_ == nullptr) {
-    // Pages of a private anonymous mapping read 0 and take host memory when they are first written.
-    void* mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    SUPERSTEP_CHECK(mapped != MAP_FAILED, "no host memory for a tile");
-    bytes_ = static_cast<std::byte*>(mapped);
+    own_ = map_host_pages(size_);
+    bytes_ = own_.get();
   }
   return bytes_;
 }

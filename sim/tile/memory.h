@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,15 +11,24 @@
 
 namespace superstep {
 
+/// Pages of host memory; they read 0, and cost nothing until they are first written.
+struct UnmapPages {
+  std::size_t bytes = 0;
+  void operator()(std::byte* pages) const;
+};
+using HostPages = std::unique_ptr<std::byte, UnmapPages>;
+[[nodiscard]] HostPages map_host_pages(std::size_t bytes);
+
+/// What the memory of one of several tiles takes of pages that they share.
+[[nodiscard]] std::size_t page_bytes(const MachineConfig& machine);
+
 /// The SRAM of one tile. Costs nothing until it is first written; unwritten bytes read 0.
 class TileMemory {
  public:
-  explicit TileMemory(const MachineConfig& machine);
-  ~TileMemory();
-  TileMemory(TileMemory&& other) noexcept;
+  /// In `pages` that outlive it, or when null in its own.
+  explicit TileMemory(const MachineConfig& machine, std::byte* pages = nullptr);
   TileMemory(const TileMemory&) = delete;
   TileMemory& operator=(const TileMemory&) = delete;
-  TileMemory& operator=(TileMemory&&) = delete;
 
   [[nodiscard]] std::uint32_t base() const { return base_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -38,7 +48,7 @@ class TileMemory {
     return value;
   }
 
-  /// The bytes, from `base()`; allocated now. Whoever writes through it calls `touched` when it
+  /// The bytes, from `base()`; mapped now. Whoever writes through it calls `touched` when it
   /// wrote `decoded` words.
   [[nodiscard]] std::byte* data() const;
 
@@ -56,7 +66,8 @@ class TileMemory {
  private:
   std::uint32_t base_;
   std::uint32_t size_;
-  mutable std::byte* bytes_ = nullptr;
+  mutable HostPages own_;
+  mutable std::byte* bytes_;
   std::uint32_t first_free_of_code_;
   std::vector<bool> decoded_;  ///< by word, below `first_free_of_code_`
   std::uint64_t code_version_ = 0;

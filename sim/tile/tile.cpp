@@ -9,8 +9,8 @@ namespace superstep {
 
 class Tile::Impl {
  public:
-  Impl(const MachineConfig& machine, TileId id, CodeStore& code)
-      : machine_(machine), id_(id), memory_(machine), code_(code) {}
+  Impl(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages)
+      : machine_(machine), id_(id), memory_(machine, pages), code_(code) {}
 
   /// Created at boot: a tile without a program has no contexts.
   Supervisor& supervisor() {
@@ -56,8 +56,8 @@ class Tile::Impl {
   std::optional<TileFault> fault_;
 };
 
-Tile::Tile(const MachineConfig& machine, TileId id, CodeStore& code)
-    : impl_(std::make_unique<Impl>(machine, id, code)) {}
+Tile::Tile(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages)
+    : impl_(std::make_unique<Impl>(machine, id, code, pages)) {}
 Tile::~Tile() = default;
 Tile::Tile(Tile&&) noexcept = default;
 

@@ -64,7 +64,8 @@ struct TileLaunches {
 /// may run on different host threads.
 class Tile {
  public:
-  Tile(const MachineConfig& machine, TileId id, CodeStore& code);
+  /// Its memory lies in `pages` (see TileMemory).
+  Tile(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages = nullptr);
   ~Tile();
   Tile(Tile&&) noexcept;
 
