@@ -10,28 +10,16 @@ namespace {
 
 /// A supervisor that launches `worker` on every worker, `launches` times. Vertex state is at
 /// 0x80000, in the interleaved region, and zero like everything behind it.
-ProgramImage one_tile(const std::string& worker, int launches) {
+ProgramImage one_tile(const std::string& worker, std::uint32_t launches) {
   ProgramImage image;
   image.machine = load_machine("tiny4");
-  const std::string text = fmt::format(
-      "  setzi $m1, worker\n"
-      "  setzi $m2, {}\n"
-      "  setzi $m3, 0x80000\n"
-      "launch:\n"
-      "  runall $m1, $m3, 0\n"
-      "  sync 2\n"
-      "  brnzdec $m2, launch\n"
-      "  sync 15\n"
-      ".align 8\n"
-      "worker:\n"
-      "{}"
-      "  exitz $m15\n",
-      launches - 1, worker);
+  const std::string text =
+      launches_of_worker(0x80000, launches) + ".align 8\nworker:\n" + worker + "  exitz $m15\n";
   add_code(image, {TileId{0}}, assembled(text, image.machine));
   return image;
 }
 
-void run_worker(benchmark::State& state, const std::string& worker, int launches = 100) {
+void run_worker(benchmark::State& state, const std::string& worker, std::uint32_t launches = 100) {
   const RunTotals totals = run_all(state, one_tile(worker, launches));
   set_rate(state, "instructions", static_cast<double>(totals.worker_instructions));
 }

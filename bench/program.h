@@ -1,6 +1,7 @@
 #pragma once
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <bit>
@@ -13,16 +14,21 @@
 
 namespace superstep {
 
-/// Gives each of `tiles` the same supervisor program, and whatever follows it, at the start of
-/// memory.
-inline void add_code(ProgramImage& image, const std::vector<TileId>& tiles,
-                     std::vector<std::uint32_t> words) {
-  Segment segment{tiles, image.machine.tile.memory_base, {}};
+inline Segment segment_of(const std::vector<TileId>& tiles, std::uint32_t address,
+                          const std::vector<std::uint32_t>& words) {
+  Segment segment{tiles, address, {}};
   for (const std::uint32_t word : words) {
     const auto bytes = std::bit_cast<std::array<std::uint8_t, 4>>(word);
     segment.bytes.insert(segment.bytes.end(), bytes.begin(), bytes.end());
   }
-  image.segments.push_back(std::move(segment));
+  return segment;
+}
+
+/// Gives each of `tiles` the same supervisor program, and whatever follows it, at the start of
+/// memory.
+inline void add_code(ProgramImage& image, const std::vector<TileId>& tiles,
+                     const std::vector<std::uint32_t>& words) {
+  image.segments.push_back(segment_of(tiles, image.machine.tile.memory_base, words));
   for (const TileId tile : tiles) image.entries.push_back({tile, image.machine.tile.memory_base});
 }
 
@@ -34,6 +40,21 @@ inline std::vector<std::uint32_t> assembled(const std::string& text, const Machi
     words[at] = relocate(words[at], machine.tile.memory_base);
   }
   return words;
+}
+
+/// A supervisor that launches the code at `worker` on every worker, `launches` times, with its
+/// vertex state at `state`.
+inline std::string launches_of_worker(std::uint32_t state, std::uint32_t launches) {
+  return fmt::format(
+      "  setzi $m1, worker\n"
+      "  setzi $m2, {}\n"
+      "  setzi $m3, {}\n"
+      "launch:\n"
+      "  runall $m1, $m3, 0\n"
+      "  sync 2\n"
+      "  brnzdec $m2, launch\n"
+      "  sync 15\n",
+      launches - 1, state);
 }
 
 inline std::vector<TileId> all_tiles(const MachineConfig& machine) {
