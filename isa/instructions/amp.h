@@ -218,11 +218,17 @@ struct F32v2axpy {
   using Operands = List<OutA<'d', F32x2>, InA<'a', F32x2>, InA<'b', F32x2>>;
   template <class Env>
   static F32x2 execute(Env& env, F32x2 a, F32x2 b) {
-    const F32x2 out{{env.accumulator(0), env.accumulator(2)}};
-    const float scale = std::bit_cast<float>(env.csr(264));
-    for (unsigned i = 0; i < 2; ++i)
-      env.accumulator(2 * i) = canonical(scale * a.lane[i] + b.lane[i]);
-    return out;
+    // Both accumulators at once: a host that stores one after the other waits before it loads both.
+    using Pair = float __attribute__((vector_size(8)));
+    F32x2 held;
+    std::memcpy(&held, env.even_accumulators(), sizeof(held));
+    const Pair sums = std::bit_cast<float>(env.csr(264)) * std::bit_cast<Pair>(a.lane) +
+                      std::bit_cast<Pair>(b.lane);
+    std::memcpy(env.even_accumulators(), &sums, sizeof(sums));
+    if (std::bit_cast<U64>(sums != sums) != 0) [[unlikely]] {
+      for (unsigned i = 0; i < 2; ++i) env.accumulator(2 * i) = canonical(sums[i]);
+    }
+    return held;
   }
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <tuple>
 
 #include "isa/instruction.h"
@@ -122,7 +124,7 @@ struct Ld2xst64pace {
     a.first += pace_step(i & 3, strides);
     a.second += pace_step(i >> 2 & 3, strides);
     a.third += pace_step(i >> 4 & 3, strides);
-    return {U128{{low(first), high(first), low(second), high(second)}}, a.pack()};
+    return {std::bit_cast<U128>(std::array<U64, 2>{first, second}), a.pack()};
   }
 };
 

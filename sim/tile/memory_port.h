@@ -17,7 +17,8 @@ class MemoryPort {
       : memory_(&memory),
         base_(memory.base()),
         interleaved_(machine.tile.region1_base - memory.base()),
-        element_shift_(static_cast<unsigned>(std::countr_zero(machine.tile.element_bytes))) {
+        element_shift_(static_cast<unsigned>(std::countr_zero(machine.tile.element_bytes))),
+        pair_mask_(8 | ~(2 * machine.tile.element_bytes - 1)) {
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory.size() >> log;
   }
 
@@ -52,9 +53,12 @@ class MemoryPort {
     return address < memory_->first_free_of_code();
   }
 
-  /// Whether two accesses of one instruction need the same element in the same cycle.
-  [[nodiscard]] bool same_element(std::uint32_t a, std::uint32_t b) const {
-    return element_of(a - base_) == element_of(b - base_);
+  /// A number of the element at an address, for comparison.
+  [[nodiscard]] std::uint32_t element_of(std::uint32_t address) const {
+    // Two neighbouring interleaved elements take turns by 8 bytes.
+    const std::uint32_t in_region = address - base_ - interleaved_;
+    return address - base_ < interleaved_ ? (address - base_) >> element_shift_
+                                          : (in_region & pair_mask_) | kInterleavedElement;
   }
 
   void open() {
@@ -63,24 +67,19 @@ class MemoryPort {
   [[nodiscard]] TileMemory& memory() { return *memory_; }
 
  private:
+  static constexpr std::uint32_t kInterleavedElement = 1U << 31;
+
   template <class T>
   [[nodiscard]] bool in_reach(std::uint32_t address) const {
     constexpr unsigned kLog = std::bit_width(sizeof(T)) - 1;
     return std::rotr(address - base_, static_cast<int>(kLog)) < limits_[kLog];
   }
-  [[nodiscard]] std::uint32_t element_of(std::uint32_t offset) const {
-    if (offset < interleaved_) return offset >> element_shift_;
-    // Two neighbouring elements take turns by 8 bytes.
-    const std::uint32_t in_region = offset - interleaved_;
-    return (interleaved_ >> element_shift_) + (in_region >> (element_shift_ + 1)) * 2 +
-           (in_region >> 3 & 1U);
-  }
-
   TileMemory* memory_;
   std::byte* data_ = nullptr;
   std::uint32_t base_;
   std::uint32_t interleaved_;
   unsigned element_shift_;
+  std::uint32_t pair_mask_;  ///< of an offset in the interleaved region: what tells elements apart
   std::array<std::uint32_t, 5> limits_{};
 };
 

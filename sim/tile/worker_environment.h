@@ -37,15 +37,18 @@ class WorkerEnvironment {
   /// Traps when two accesses of this instruction fall on one element.
   template <std::size_t kCount>
   bool conflict(const std::uint32_t (&addresses)[kCount]) {
-    for (std::size_t i = 0; i < kCount; ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (context_.port.same_element(addresses[i], addresses[j])) [[unlikely]] {
-          fault("two accesses of one instruction to the same memory element");
-          return true;
-        }
-      }
+    static_assert(kCount == 2 || kCount == 3);
+    const std::uint32_t first = context_.port.element_of(addresses[0]);
+    const std::uint32_t second = context_.port.element_of(addresses[1]);
+    bool same = first == second;
+    if constexpr (kCount == 3) {
+      const std::uint32_t third = context_.port.element_of(addresses[2]);
+      same = same || first == third || second == third;
     }
-    return false;
+    if (same) [[unlikely]] {
+      fault("two accesses of one instruction to the same memory element");
+    }
+    return same;
   }
 
   void branch(std::uint32_t target) {
