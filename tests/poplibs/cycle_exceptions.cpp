@@ -238,7 +238,8 @@ const std::vector<CycleException>& cycle_exceptions() {
        "means 32"},
       {"poprand::Normal<float>", "3 slots for two elements, the estimator has 4"},
       {"poprand::TruncatedNormal<*",
-       "the code makes one turn more than `iterations`, the estimator as many"},
+       "the code tries again only where a number was beyond the bound, 1.1 tries a piece here (at "
+       "most one more than `iterations`); the estimator has `iterations` tries for each"},
       {"poprand::Uniform<half>",
        "4 slots for four elements, the estimator has 4 for sixteen: it divides bits by 4 where "
        "it means 16"},
