@@ -249,8 +249,12 @@ void Machine::move_words() {
 
 /// Lets the tiles that needed the words go on to their sync.
 void Machine::resume_tiles() {
+  const auto waits = [](const TileStop& stop) {
+    return stop.kind == TileStop::Kind::kExchangeDone;
+  };
+  if (std::none_of(stops_.begin(), stops_.end(), waits)) return;
   for_each_tile([&](std::size_t i) {
-    if (stops_[i].kind != TileStop::Kind::kExchangeDone) return;
+    if (!waits(stops_[i])) return;
     tiles_[i].clear_port_events();
     resumed_[i] = 1;
     stops_[i] = tiles_[i].resume();
