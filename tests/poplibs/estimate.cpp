@@ -6,6 +6,7 @@
 #include <poputil/cyclesTables.hpp>
 
 #include "tests/poplibs/estimate_reductions.h"
+#include "tests/poplibs/estimate_sparse.h"
 #include "tests/poplibs/introspect.h"
 
 namespace popops {
@@ -107,7 +108,8 @@ std::optional<std::uint64_t> estimate(const Case& run) {
   if (found == estimators().end()) return std::nullopt;
   const std::uint64_t cycles = found->second(introspect(run), poplar::Target()).cycles;
   // Entries that estimate nothing: 0 in popsparse, 1 in popfloat.
-  if (cycles <= 1) return std::nullopt;
+  if (cycles == 0) return estimate_sparse(run);
+  if (cycles == 1) return std::nullopt;
   return cycles;
 }
 

@@ -439,7 +439,7 @@ void static_blocks(Case& run, std::size_t n) {
 }  // namespace
 
 void add_popsparse(Recipes& recipes) {
-  const std::vector<std::size_t> sizes = {1, 2, 3, 5, 8, 13, 24};
+  const std::vector<std::size_t> sizes = {1, 2, 3, 5, 8, 13, 24, 28};
   const auto add = [&](const char* name, void (*fill)(Case&, std::size_t)) {
     recipes[std::string("popsparse::") + name] = {sizes, fill};
   };
