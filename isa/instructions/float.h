@@ -25,9 +25,7 @@ struct F32clamp {
       .summary = "Lesser of the upper bound and the greater of $a and the lower bound; NaN of NaN.",
       .where = Where::kWorker};
   using Operands = List<OutA<'d', float>, InA<'a', float>, InA<'b', F32x2>>;
-  static float execute(float a, F32x2 b) {
-    return canonical(clamped(a, b.lane[0], b.lane[1]));
-  }
+  static float execute(float a, F32x2 b) { return canonical(clamped(a, b.lane[0], b.lane[1])); }
 };
 
 struct F32v2clamp {
