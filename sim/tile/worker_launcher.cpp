@@ -14,6 +14,7 @@ namespace {
 /// A worker that takes more slots than this is taken for an endless loop: about 20 seconds of
 /// machine time.
 constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 34;
+constexpr const char* kEndless = "more than 2^34 slots: an endless loop";
 
 /// A worker is looked at from outside each time it has executed 2^12 instructions. They take less
 /// slots than `WorkerStep::cost` has room for.
@@ -92,7 +93,7 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
     unchecked = 0;
     if (slots + context_.extra_slots > kMostSlots) [[unlikely]] {
       context_.stop = WorkerContext::Stop::kFault;
-      context_.cause = "more than 2^34 slots: an endless loop";
+      context_.cause = kEndless;
       context_.pc = step->pc;
       return slots;
     }
@@ -207,9 +208,16 @@ void WorkerLauncher::run_in_turn(SupervisorContext& supervisor, std::uint64_t is
     if (context_.moded) set_float_control(context_, context_.fp.control);
     const std::uint64_t issued = context_.next_cycle;
     now->step = take_turn(now->step);
-    if (turn % kPollPeriod == 0 && poll_ != nullptr && (*poll_)()) {
-      context_.stop = WorkerContext::Stop::kInterrupted;
-      now->step = nullptr;
+    if (turn % kPollPeriod == 0 && now->step != nullptr) {
+      if (poll_ != nullptr && (*poll_)()) {
+        context_.stop = WorkerContext::Stop::kInterrupted;
+        now->step = nullptr;
+      } else if (issued - now->first_cycle > kMostSlots * machine_.tile.workers) {
+        context_.stop = WorkerContext::Stop::kFault;
+        context_.cause = kEndless;
+        context_.pc = now->step->pc;
+        now->step = nullptr;
+      }
     }
     if (now->step != nullptr) {
       now->context = context_;

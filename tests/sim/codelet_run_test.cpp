@@ -171,6 +171,15 @@ TEST(CodeletRun, AnEndlessLoopCanBeStoppedEvenWhenItsBranchIsIndirect) {
   }
 }
 
+TEST(CodeletRun, WorkersThatWaitForeverCanBeStopped) {
+  Called called("1: ld32 $m0, $mvertex_base, $mzero, 0\n brz $m0, 1b\n exitz $mzero");
+  called.run.take_turns();
+  called.run.poll([] { return true; });
+  (void)called.run.call(CodeletKind::kMultiVertex, kCode, kData);
+  ASSERT_TRUE(called.run.fault());
+  EXPECT_EQ(called.run.fault()->cause, "interrupted from outside");
+}
+
 TEST(CodeletRun, ASyncWithOtherTilesIsAFault) {
   Called called("sync 3\n br $lr");
   (void)called.run.call(CodeletKind::kSupervisor, kCode, kData);
