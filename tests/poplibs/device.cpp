@@ -69,6 +69,11 @@ LinkedCode Codelets::link_entry(const std::string& symbol,
   }
 }
 
+const Codelets& checkout_codelets() {
+  static const Codelets all(*poplibs_checkout());
+  return all;
+}
+
 DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind,
                          InstructionObserver* observer) {
   DeviceResult result;

@@ -39,6 +39,9 @@ class Codelets {
   std::vector<std::string> problems_;
 };
 
+/// Those of the checkout, which there must be, assembled once.
+const Codelets& checkout_codelets();
+
 /// What a run on the simulated tile left behind.
 struct DeviceResult {
   std::string fault;  ///< empty when it ended

@@ -19,18 +19,13 @@ namespace {
 
 const char* const kPage = SUPERSTEP_SOURCE_DIR "/docs/validation.md";
 
-const Codelets& codelets() {
-  static const Codelets all(*poplibs_checkout());
-  return all;
-}
-
 const std::vector<EntryResult>& all_results() {
-  static const std::vector<EntryResult> results = judge(codelets(), "");
+  static const std::vector<EntryResult> results = judge(checkout_codelets(), "");
   return results;
 }
 
 std::string whole_page() {
-  return validation_page(all_results()) + hardware_text(run_hardware_kernels(codelets()));
+  return validation_page(all_results()) + hardware_text(run_hardware_kernels(checkout_codelets()));
 }
 
 class PopLibsValidation : public testing::Test {
@@ -76,7 +71,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc == 3 && std::strcmp(argv[1], "--only") == 0) {
-    std::cout << validation_page(judge(codelets(), argv[2]));
+    std::cout << validation_page(judge(checkout_codelets(), argv[2]));
     return 0;
   }
   return RUN_ALL_TESTS();
