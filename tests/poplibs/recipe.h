@@ -47,8 +47,8 @@ inline std::string type_argument(const Case& run, std::size_t index) {
   return type.substr(from, type.find_first_of(",>", from) - from);
 }
 
-inline std::size_t type_number(const Case& run, std::size_t index) {
-  return std::stoul(type_argument(run, index));
+inline unsigned type_number(const Case& run, std::size_t index) {
+  return static_cast<unsigned>(std::stoul(type_argument(run, index)));
 }
 
 /// Gives a field rows of whole numbers in [-2, 2]: their sums of products are exact in any order.

@@ -234,7 +234,6 @@ void storage(Case& run, std::size_t size) {
 }  // namespace
 
 void popfloat_split(Case& run, std::size_t n, std::size_t grain) {
-  constexpr std::size_t kWorkers = 6;
   const std::size_t each = n / grain / kWorkers;
   const std::size_t rest = n - grain * kWorkers * each;
   run.value("elementsPerWorker", double(each));

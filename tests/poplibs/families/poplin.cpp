@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <sstream>
-
 #include "tests/poplibs/recipe.h"
 
 // How PopLibs packs strides for its convolution vertices
@@ -18,35 +15,6 @@ unsigned long long packAmpNx1Stride(unsigned bits, int third, int second, int fi
 namespace superstep::poplibs {
 namespace {
 
-/// Whole numbers of a small range: sums of products are exact in any order.
-void whole(Case& run, const char* name, const std::vector<std::size_t>& sizes) {
-  std::vector<std::vector<double>> rows;
-  for (const std::size_t size : sizes) {
-    std::vector<double> row;
-    for (std::size_t i = 0; i < size; ++i) row.push_back(double(run.pick(5)) - 2);
-    rows.push_back(row);
-  }
-  run.element_rows(name, rows);
-}
-
-unsigned template_number(const Case& run, std::size_t index) {
-  std::stringstream arguments(run.entry().type.substr(run.entry().type.find('<') + 1));
-  std::string argument;
-  for (std::size_t i = 0; i <= index; ++i) std::getline(arguments, argument, ',');
-  return static_cast<unsigned>(std::stoul(argument));
-}
-
-/// First position and number of positions of a worker.
-struct Share {
-  std::size_t begin;
-  std::size_t count;
-};
-Share share(std::size_t positions, std::size_t worker) {
-  const std::size_t each = positions / kWorkers;
-  const std::size_t more = positions % kWorkers;
-  return {worker * each + std::min(worker, more), each + (worker < more ? 1 : 0)};
-}
-
 void reduce_add(Case& run, std::size_t size) {
   // With one input, rows are whole 128-bit words.
   const std::size_t n = run.has("initialPartial") ? (size + 7) / 8 * 8 : size;
@@ -54,10 +22,10 @@ void reduce_add(Case& run, std::size_t size) {
   run.value("numPartials", double(partials));
   run.value("numElems", double(n));
   if (run.has("initialPartial")) {
-    whole(run, "initialPartial", {n});
-    whole(run, "partials", {partials * n});
+    small_integers(run, "initialPartial", {n});
+    small_integers(run, "partials", {partials * n});
   } else {
-    whole(run, "partials", std::vector<std::size_t>(partials, n));
+    small_integers(run, "partials", std::vector<std::size_t>(partials, n));
   }
   run.random("out", {n}, 0, 1);
 }
@@ -75,8 +43,8 @@ void outer_product(Case& run, std::size_t n) {
 /// `passes` times over its inputs.
 struct Amp {
   Amp(Case& run, std::size_t height, std::size_t passes)
-      : units(template_number(run, 4)),
-        load_elements(template_number(run, 5)),
+      : units(type_number(run, 4)),
+        load_elements(type_number(run, 5)),
         in_channels(4 * load_elements / height),
         out_channels(units * passes),
         in_bytes(run.state("in").field->element_bytes),
@@ -93,14 +61,16 @@ struct Amp {
     run.value("numInGroups", double(in_groups));
     run.value("inChansPerGroup", double(in_channels));
     run.value("outChansPerGroup", double(out_channels));
-    whole(run, "in", std::vector<std::size_t>(conv_groups * in_groups, in_positions * in_channels));
-    whole(run, "weights",
-          std::vector<std::size_t>(conv_groups * in_groups * out_groups,
-                                   kernel * in_channels * out_channels));
-    whole(run, "out", std::vector<std::size_t>(conv_groups * out_groups, positions * out_channels));
+    small_integers(run, "in",
+                   std::vector<std::size_t>(conv_groups * in_groups, in_positions * in_channels));
+    small_integers(run, "weights",
+                   std::vector<std::size_t>(conv_groups * in_groups * out_groups,
+                                            kernel * in_channels * out_channels));
+    small_integers(run, "out",
+                   std::vector<std::size_t>(conv_groups * out_groups, positions * out_channels));
   }
   /// Offsets count 8 bytes, numbers of positions are 3 less.
-  [[nodiscard]] std::vector<double> work(Share part, std::size_t in_begin) const {
+  [[nodiscard]] std::vector<double> work(WorkerShare part, std::size_t in_begin) const {
     return {double(part.begin * out_channels * out_bytes / 8), double(part.count) - 3,
             double(in_begin * in_channels * in_bytes / 8)};
   }
@@ -114,7 +84,7 @@ void amp_1x1(Case& run, std::size_t n) {
                                             amp.out_bytes == 4, false));
   std::vector<double> work;
   for (std::size_t worker = 0; worker < kWorkers; ++worker) {
-    const Share part = share(n, worker);
+    const WorkerShare part = worker_share(n, worker);
     const std::vector<double> entry = amp.work(part, part.begin);
     work.insert(work.end(), entry.begin(), entry.end());
   }
@@ -157,7 +127,7 @@ void amp_nx1(Case& run, std::size_t n) {
   std::vector<std::vector<double>> lists;
   for (std::size_t k = 0; k < inner * outer; ++k) {
     for (std::size_t worker = 0; worker < kWorkers; ++worker) {
-      const Share part = share(n, worker);
+      const WorkerShare part = worker_share(n, worker);
       lists.push_back(part.count == 0 ? std::vector<double>() : amp.work(part, part.begin + k));
     }
   }
@@ -187,7 +157,7 @@ void horizontal(Case& run, std::size_t n) {
   std::vector<double> flat;
   for (std::size_t k = 0; k < kernel; ++k) {
     for (std::size_t worker = 0; worker < kWorkers; ++worker) {
-      const Share part = share(n, worker);
+      const WorkerShare part = worker_share(n, worker);
       const std::vector<double> entry = {double(part.begin), double(part.count),
                                          double(part.begin + k)};
       flat.insert(flat.end(), entry.begin(), entry.end());
@@ -200,16 +170,17 @@ void horizontal(Case& run, std::size_t n) {
     run.value("kernelSizeM1", double(kernel - 1));
     run.element_rows("worklists", lists);
   }
-  whole(run, "in", std::vector<std::size_t>(conv_groups * in_groups, (n + kernel) * in_channels));
-  whole(run, "weights",
-        std::vector<std::size_t>(conv_groups * in_groups * out_groups,
-                                 kernel * in_channels * out_channels));
-  whole(run, "out", std::vector<std::size_t>(conv_groups * out_groups, n * out_channels));
+  small_integers(run, "in",
+                 std::vector<std::size_t>(conv_groups * in_groups, (n + kernel) * in_channels));
+  small_integers(run, "weights",
+                 std::vector<std::size_t>(conv_groups * in_groups * out_groups,
+                                          kernel * in_channels * out_channels));
+  small_integers(run, "out", std::vector<std::size_t>(conv_groups * out_groups, n * out_channels));
 }
 
 /// Products of several convolution groups side by side.
 void vertical(Case& run, std::size_t n) {
-  const std::size_t side = template_number(run, 3);
+  const std::size_t side = type_number(run, 3);
   const std::size_t conv_groups = 2;
   const std::size_t in_groups = 2;
   const std::size_t kernel = 3;
@@ -220,7 +191,7 @@ void vertical(Case& run, std::size_t n) {
   run.value("weightsStride", 1);
   std::vector<std::vector<double>> lists;
   for (std::size_t worker = 0; worker < kWorkers; ++worker) {
-    const Share part = share(n, worker);
+    const WorkerShare part = worker_share(n, worker);
     std::vector<double> list;
     for (std::size_t i = 0; i < part.count; ++i) {
       // Where the result goes is counted from the one before.
@@ -230,17 +201,17 @@ void vertical(Case& run, std::size_t n) {
     lists.push_back(list);
   }
   run.element_rows("worklists", lists);
-  whole(run, "in", std::vector<std::size_t>(conv_groups * in_groups, (n + kernel) * side));
-  whole(run, "weights", std::vector<std::size_t>(conv_groups * in_groups, kernel * side));
-  whole(run, "out", std::vector<std::size_t>(conv_groups, n * side));
-  whole(run, "partials", {kWorkers * n * side});
+  small_integers(run, "in", std::vector<std::size_t>(conv_groups * in_groups, (n + kernel) * side));
+  small_integers(run, "weights", std::vector<std::size_t>(conv_groups * in_groups, kernel * side));
+  small_integers(run, "out", std::vector<std::size_t>(conv_groups, n * side));
+  small_integers(run, "partials", {kWorkers * n * side});
   run.state("partials").compare = false;  // workers without work leave theirs as they are
 }
 
 /// Slim convolutions: windows of four positions, one partial kernel after the other.
 void slim(Case& run, std::size_t n) {
-  const unsigned stride = template_number(run, 2);
-  const unsigned channels = template_number(run, 6);  // of all convolution groups of a vector
+  const unsigned stride = type_number(run, 2);
+  const unsigned channels = type_number(run, 6);  // of all convolution groups of a vector
   constexpr std::size_t kWindow = 4;
   constexpr std::size_t kScratchBytes = 208;  // rearranged weights before the other output
   const std::size_t out_bytes = run.state("out").field->element_bytes;
@@ -255,7 +226,7 @@ void slim(Case& run, std::size_t n) {
   std::vector<std::vector<double>> lists;
   for (std::size_t k = 0; k < kernels; ++k) {
     for (std::size_t worker = 0; worker < kWorkers; ++worker) {
-      const Share part = share(n, worker);
+      const WorkerShare part = worker_share(n, worker);
       lists.push_back(part.count == 0
                           ? std::vector<double>()
                           : std::vector<double>{double(part.begin * stride + k * kWindow),
@@ -263,12 +234,14 @@ void slim(Case& run, std::size_t n) {
     }
   }
   run.element_rows("worklists", lists);
-  whole(run, "in",
-        std::vector<std::size_t>(conv_groups, (n * stride + kernels * kWindow) * channels));
-  whole(run, "weights",
-        std::vector<std::size_t>(conv_groups * kernels, kWindow * channels << channels_log2));
-  whole(run, "out", std::vector<std::size_t>(conv_groups, n * channels));
-  whole(run, "outFieldBuffer", {kScratchBytes / out_bytes + n * channels});
+  small_integers(
+      run, "in",
+      std::vector<std::size_t>(conv_groups, (n * stride + kernels * kWindow) * channels));
+  small_integers(
+      run, "weights",
+      std::vector<std::size_t>(conv_groups * kernels, kWindow * channels << channels_log2));
+  small_integers(run, "out", std::vector<std::size_t>(conv_groups, n * channels));
+  small_integers(run, "outFieldBuffer", {kScratchBytes / out_bytes + n * channels});
   run.state("outFieldBuffer").compare = false;
 }
 
