@@ -23,6 +23,7 @@ the worker for a vertex of one worker, else clocks of the tile. The columns of c
 entry point. The limit is 2 % of the estimate, or 10 % where cycles depend on data: where other
 data of the same shape took other cycles, or an instruction ran whose slots depend on its operands
 on the chip (divisions, roots and transcendental functions).
+"No estimator" are those that PopLibs has none for, or one that only returns 0 or 1.
 
 PopLibs' estimators are models for a planner, counted for one alignment and placement of data, and
 some for C++ that has become assembly since. Every entry point beyond its limit is explained below.
