@@ -1,6 +1,8 @@
 #include "sim/machine.h"
 
 #include <fmt/format.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <iterator>
@@ -11,11 +13,11 @@
 
 #include "base/error.h"
 #include "isa/timing.h"
+#include "sim/each_index.h"
 #include "sim/exchange/fabric.h"
 #include "sim/host/arguments.h"
 #include "sim/host/link.h"
 #include "sim/sync/barrier.h"
-#include "sim/thread_team.h"
 #include "sim/tile/tile.h"
 
 namespace superstep {
@@ -67,8 +69,9 @@ class Machine {
         code_(image.machine),
         steps_(image),
         host_(image, arguments, options.calls),
-        team_(options.threads),
-        fabric_(image.machine, team_) {
+        fabric_(image.machine),
+        limit_(tbb::global_control::max_allowed_parallelism, std::max(1U, options.threads)),
+        arena_(static_cast<int>(std::max(1U, options.threads))) {
     boot();
   }
   Machine(const Machine&) = delete;
@@ -103,8 +106,9 @@ class Machine {
   CodeStore code_;
   StepTable steps_;
   HostLink host_;
-  ThreadTeam team_;
   Fabric fabric_;
+  tbb::global_control limit_;  ///< more threads than the host has are allowed
+  tbb::task_arena arena_;
 
   HostPages memory_;                       ///< of all tiles: threads that map some each would wait
                                            ///< for one another
@@ -130,7 +134,11 @@ class Machine {
 
 template <class Body>
 void Machine::for_each_tile(const Body& body) {
-  team_.each_index(tiles_.size(), 8, body);
+  if (options_.threads <= 1) {
+    for (std::size_t i = 0; i < tiles_.size(); ++i) body(i);
+    return;
+  }
+  arena_.execute([&] { each_index(tiles_.size(), 8, body); });
 }
 
 void Machine::boot() {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "isa/exchange_ports.h"
 #include "isa/timing.h"
+#include "sim/each_index.h"
 
 namespace superstep {
 namespace {
@@ -54,7 +55,7 @@ struct Side {
 
 class Fabric::Phase {
  public:
-  Phase(const MachineConfig& machine, ThreadTeam& team) : machine_(machine), team_(team) {
+  explicit Phase(const MachineConfig& machine) : machine_(machine) {
     for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
       places_.push_back(place_of(machine, TileId{t}));
     }
@@ -102,8 +103,7 @@ class Fabric::Phase {
  private:
   template <class Body>
   void each_port(Body body) {
-    team_.each_index(ports_.size(), 16,
-                     [&](std::size_t p) { body(static_cast<std::uint32_t>(p)); });
+    each_index(ports_.size(), 16, [&](std::size_t p) { body(static_cast<std::uint32_t>(p)); });
   }
 
   void fail(std::uint32_t port, std::uint64_t cycle, std::uint32_t pc, std::string cause) {
@@ -395,22 +395,19 @@ class Fabric::Phase {
   }
 
   const MachineConfig& machine_;
-  ThreadTeam& team_;
   std::span<const FabricPort> ports_;
   std::vector<Side> sides_;             ///< by port
   std::vector<std::uint32_t> port_of_;  ///< by tile
   std::vector<TilePlace> places_;       ///< by tile
 };
 
-Fabric::Fabric(const MachineConfig& machine, ThreadTeam& team)
-    : phase_(std::make_unique<Phase>(machine, team)) {}
+Fabric::Fabric(const MachineConfig& machine) : phase_(std::make_unique<Phase>(machine)) {}
 Fabric::~Fabric() = default;
 
 FabricResult Fabric::resolve(std::span<const FabricPort> ports) { return phase_->run(ports); }
 
 FabricResult resolve_exchange(const MachineConfig& machine, std::span<const FabricPort> ports) {
-  ThreadTeam alone(1);
-  return Fabric(machine, alone).resolve(ports);
+  return Fabric(machine).resolve(ports);
 }
 
 }  // namespace superstep

@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "isa/machine_config.h"
 #include "sim/exchange/port_event.h"
-#include "sim/thread_team.h"
 
 namespace superstep {
 
@@ -61,8 +60,8 @@ struct FabricResult {
 /// `resolve_exchange` for one phase after the other: keeps what does not change and its buffers.
 class Fabric {
  public:
-  /// `machine` and `team` outlive the fabric.
-  Fabric(const MachineConfig& machine, ThreadTeam& team);
+  /// `machine` outlives the fabric.
+  explicit Fabric(const MachineConfig& machine);
   ~Fabric();
 
   [[nodiscard]] FabricResult resolve(std::span<const FabricPort> ports);
