@@ -95,13 +95,20 @@ void Storage::place(const std::vector<std::uint32_t>& data_begin) {
         {std::max(memory.region1_base, data_begin[t]), machine_.memory_end()}};
     if (data_begin[t] < memory.region1_base) ranges.push_back({data_begin[t], memory.region1_base});
     Allocation allocation = allocate(requests, ranges);
+    const auto attempt = [&](const std::vector<DataRange>& in) {
+      if (allocation.missing_bytes == 0) return;
+      Allocation other = allocate(requests, in);
+      if (other.missing_bytes < allocation.missing_bytes) allocation = std::move(other);
+    };
+    // Big tensors may fit when they lie across the border of the regions, and when what exchanges
+    // write is not kept apart.
     const bool is_free = std::ranges::none_of(
         requests, [](const StorageRequest& request) { return request.range.has_value(); });
-    if (allocation.missing_bytes > 0 && is_free) {
-      // Big tensors may fit when they lie across the border of the regions.
-      Allocation across = allocate(requests, {{data_begin[t], machine_.memory_end()}});
-      if (across.missing_bytes < allocation.missing_bytes) allocation = std::move(across);
-    }
+    const std::vector<DataRange> across{{data_begin[t], machine_.memory_end()}};
+    if (is_free) attempt(across);
+    for (StorageRequest& request : requests) request.is_received = false;
+    attempt(ranges);
+    if (is_free) attempt(across);
     for (std::size_t i = 0; i < requests.size(); ++i) {
       addresses_[index(by_tile_[t][i].buffer)][t] = allocation.addresses[i];
     }

@@ -38,6 +38,8 @@ struct Reduced {
 
 /// Elements of a row for which another launch pays.
 constexpr std::int64_t kLeastPart = 24;
+/// The share of a tile's memory above which elements are not gathered at once [assumed].
+constexpr std::int64_t kGatheredShare = 8;
 
 std::int64_t product(const std::vector<Axis>& axes) {
   std::int64_t n = 1;
@@ -76,16 +78,15 @@ class Lowering {
   Reduced run() {
     const std::int64_t results = product(r_.kept);
     const std::int64_t reduced = product(r_.reduced);
-    const bool may_split = r_.combine.identity.has_value() && r_.read.size() == 1;
     const std::int64_t final_width = r_.layout->intervals()[0].count;
     const ReductionCut cut = cut_reduction(builder_.machine(), {results, reduced}, final_width,
-                                           may_split, reduced_axes_are_inner());
+                                           may_split(), reduced_axes_are_inner());
     if (cut.splits > 1 || cut.width < final_width) return in_stages(cut, results, reduced);
     std::vector<Block> blocks;
     for (const Interval& i : r_.layout->intervals()) {
       blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
     }
-    return gather_and_reduce(blocks, r_.layout, true);
+    return gather_and_reduce(blocks, r_.layout, 1);
   }
 
   /// Reduces what each tile holds of operands that lie in `layout`, and combines the parts of one
@@ -94,7 +95,6 @@ class Lowering {
                                       const LayoutPtr& layout) {
     const std::int64_t results = product(r_.kept);
     const std::int64_t reduced = product(r_.reduced);
-    const bool may_split = r_.combine.identity.has_value() && operands.size() == 1;
     const std::vector<Interval>& intervals = layout->intervals();
     std::vector<Block> blocks;
     if (are_dense(r_.reduced, 1) && are_dense(r_.kept, reduced)) {
@@ -106,7 +106,7 @@ class Lowering {
       }
       const auto count = static_cast<std::int64_t>(intervals.size());
       // Tiles that hold one element each have nothing to combine.
-      if (!may_split || count == layout->elements() || count % results != 0 ||
+      if (!may_split() || count == layout->elements() || count % results != 0 ||
           !lies_in_rows(*layout, reduced)) {
         return std::nullopt;
       }
@@ -120,7 +120,7 @@ class Lowering {
       }
       const Reduced parts =
           reduce_stored(blocks, operands, layout, one_after_another(blocks), false, false);
-      return finish(parts, {{results, count / results, 0}}, {{count / results, 1, 0}});
+      return finish({parts}, {{results, count / results, 0}}, {{count / results, 1, 0}});
     }
     if (are_dense(r_.kept, 1) && are_dense(r_.reduced, results)) {
       if (!builder_.layouts().divided(layout, results)) return std::nullopt;
@@ -131,15 +131,22 @@ class Lowering {
         return reduce_stored(blocks, operands, layout, one_after_another(blocks), true, true);
       }
       const auto count = static_cast<std::int64_t>(blocks.size());
-      if (!may_split || reduced < 2 * count) return std::nullopt;
+      if (!may_split() || reduced < 2 * count) return std::nullopt;
       const Reduced parts =
           reduce_stored(blocks, operands, layout, one_after_another(blocks), false, true);
-      return finish(parts, {{results, 1, 0}}, {{count, results, 0}});
+      return finish({parts}, {{results, 1, 0}}, {{count, results, 0}});
     }
     return std::nullopt;
   }
 
  private:
+  /// Whether parts of the reduced elements may be combined on their own. StableHLO lets initial
+  /// values take part any number of times (spec of `reduce`, its schedule); several operands, as
+  /// those of arg-max, make use of that, while one without identity is combined in order.
+  [[nodiscard]] bool may_split() const {
+    return r_.combine.identity.has_value() || r_.read.size() > 1;
+  }
+
   /// Whether row-major axes cover numbers that are `unit` apart.
   static bool are_dense(const std::vector<Axis>& axes, std::int64_t unit) {
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
@@ -192,29 +199,83 @@ class Lowering {
       }
     }
     const LayoutPtr layout = builder_.layouts().with(std::move(intervals));
-    const Reduced parts = gather_and_reduce(blocks, layout, cut.splits == 1);
-    if (cut.splits == 1) return parts;
-    return finish(parts, {{results, 1, 0}}, {{cut.splits, results, 0}});
+    return gather_and_reduce(blocks, layout, cut.splits);
   }
 
-  /// Combines partial results, which `kept` and `reduced` number.
-  Reduced finish(const Reduced& parts, std::vector<Axis> kept, std::vector<Axis> reduced) {
-    const BufferId buffer = parts.results[0];
-    const Time ready = parts.time;
-    const Reduction last{.combine = r_.combine,
-                         .kept = std::move(kept),
-                         .reduced = std::move(reduced),
-                         .read = {[=](const Box& box) {
-                           return Reading{{{buffer, box}}, ready};
-                         }},
-                         .initial = r_.initial,
-                         .layout = r_.layout};
+  /// Combines partial results, those of all parts one after another, which `kept` and `reduced`
+  /// number.
+  Reduced finish(const std::vector<Reduced>& parts, std::vector<Axis> kept,
+                 std::vector<Axis> reduced) {
+    Reduction last{.combine = r_.combine,
+                   .kept = std::move(kept),
+                   .reduced = std::move(reduced),
+                   .read = {},
+                   .initial = r_.initial,
+                   .layout = r_.layout};
+    for (std::size_t k = 0; k < r_.read.size(); ++k) {
+      last.read.push_back([&, k](const Box& box) { return read_parts(parts, k, box); });
+    }
     return Lowering(builder_, values_, last, origin_).run();
   }
 
-  /// One stage: gathers what each block needs, and reduces it. `is_last` begins with the initial
-  /// values, else with the identity.
-  Reduced gather_and_reduce(const std::vector<Block>& blocks, const LayoutPtr& to, bool is_last) {
+  /// Gathers what each block needs, and reduces it: blocks of all results for each of `splits`
+  /// parts of the elements. Where that would take much of the memory, some elements after others.
+  Reduced gather_and_reduce(const std::vector<Block>& blocks, const LayoutPtr& to,
+                            std::int64_t splits) {
+    const std::int64_t passes = passes_over(blocks);
+    if (splits == 1 && passes == 1) return gather_once(blocks, to, true, {});
+    std::vector<Reduced> parts;
+    Time after;
+    for (std::int64_t p = 0; p < passes; ++p) {
+      std::vector<Block> cut = blocks;
+      for (Block& block : cut) {
+        const std::int64_t begin = block.begin, depth = block.depth();
+        block.begin = begin + depth * p / passes;
+        block.end = begin + depth * (p + 1) / passes;
+      }
+      parts.push_back(gather_once(cut, to, false, after));
+      after = parts.back().time.next_round();
+    }
+    const std::int64_t results = product(r_.kept);
+    return finish(parts, {{results, 1, 0}}, {{splits, results, 0}, {passes, splits * results, 0}});
+  }
+
+  /// Copies that read value `k` of parts one after another.
+  [[nodiscard]] Reading read_parts(const std::vector<Reduced>& parts, std::size_t k,
+                                   const Box& box) const {
+    const std::int64_t elements = builder_.buffer(parts[0].results[k]).layout->elements();
+    Reading reading{{}, parts.back().time};
+    partition(
+        box, kFromSide,
+        [&](std::int64_t e) {
+          return IntervalEnd{static_cast<std::size_t>(e / elements), (e / elements + 1) * elements};
+        },
+        [&](std::size_t part, Box inside) {
+          inside.from -= static_cast<std::int64_t>(part) * elements;
+          reading.pieces.push_back({parts[part].results[k], std::move(inside)});
+        });
+    return reading;
+  }
+
+  /// How often blocks gather so that their elements take little memory at once.
+  [[nodiscard]] std::int64_t passes_over(const std::vector<Block>& blocks) const {
+    if (!may_split()) return 1;
+    std::int64_t element_bytes = 0;
+    for (const DType dtype : r_.combine.spec.dtypes) {
+      element_bytes += static_cast<std::int64_t>(size_of(r_.converting ? r_.element : dtype));
+    }
+    std::int64_t most = 0, depth = std::numeric_limits<std::int64_t>::max();
+    for (const Block& block : blocks) {
+      most = std::max(most, block.width() * block.depth() * element_bytes);
+      depth = std::min(depth, block.depth());
+    }
+    return std::clamp(divide_up(most, builder_.machine().tile.memory_bytes / kGatheredShare),
+                      std::int64_t{1}, std::max(depth, std::int64_t{1}));
+  }
+
+  /// One stage, when what is before `after` has been done.
+  Reduced gather_once(const std::vector<Block>& blocks, const LayoutPtr& to, bool is_last,
+                      Time after) {
     const bool reduced_inside = reduced_axes_are_inner();
     std::vector<Interval> intervals;
     std::int64_t begin = 0;
@@ -227,7 +288,7 @@ class Lowering {
     Time done;
     for (std::size_t k = 0; k < r_.read.size(); ++k) {
       std::vector<Piece> pieces;
-      Time ready;
+      Time ready = after;
       for (std::size_t b = 0; b < blocks.size(); ++b) {
         for (const Box& box : boxes_of(blocks[b], intervals[b].begin, reduced_inside)) {
           Reading reading = r_.read[k](box);
@@ -311,7 +372,7 @@ class Lowering {
     Time time = ready;
     const std::size_t count = inputs.size();
     std::vector<Splat> initial = r_.initial;
-    if (!is_last) initial = {Splat{.bits = r_.combine.identity}};
+    if (!is_last && r_.combine.identity) initial = {Splat{.bits = r_.combine.identity}};
     std::vector<StateWord> begins, constants;
     std::vector<BufferId> reads = inputs;
     for (std::size_t k = 0; k < count; ++k) {

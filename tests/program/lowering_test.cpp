@@ -281,6 +281,67 @@ TEST(LoweredModel, AReductionConvertsLargeOperandsItself) {
   }
 }
 
+/// The most bytes that a program gathers on a tile for one launch.
+std::uint32_t most_gathered(const LoweredProgram& program) {
+  std::uint32_t most = 0;
+  for (const Buffer& buffer : program.buffers) {
+    if (!buffer.name.ends_with(".gathered")) continue;
+    for (const Interval& i : buffer.layout->intervals()) most = std::max(most, buffer.bytes(i));
+  }
+  return most;
+}
+
+TEST(LoweredModel, ALargeReductionGathersSomeElementsAfterOthers) {
+  // The elements of one tile take 120 KB.
+  const std::string most =
+      "func.func @main(%a: tensor<31x77x103xf16>) -> tensor<31x103xf16> {\n"
+      "  %c = stablehlo.constant dense<0xFC00> : tensor<f16>\n"
+      "  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] : "
+      "(tensor<31x77x103xf16>, tensor<f16>) -> tensor<31x103xf16>\n"
+      "  return %0 : tensor<31x103xf16>\n}\n";
+  expect_plan_computes(most, machine_of(1, 1));
+  const LoweredProgram program =
+      lower(simplified_module(import_stablehlo(most, "t.mlir")), machine_of(1, 1));
+  EXPECT_GT(most_gathered(program), 40'000U);
+  EXPECT_LT(most_gathered(program), 80'000U);
+}
+
+TEST(LoweredModel, ArgMaxReducesPartsOnAllTiles) {
+  const auto text = [](const std::string& from, const std::string& to, int axis) {
+    return "func.func @main(%a: tensor<" + from + "xf32>) -> tensor<" + to +
+           "i32> {\n"
+           "  %i = stablehlo.iota dim = " +
+           std::to_string(axis) + " : tensor<" + from +
+           "xi32>\n"
+           "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
+           "  %c = stablehlo.constant dense<0> : tensor<i32>\n"
+           "  %0:2 = stablehlo.reduce(%a init: %low), (%i init: %c) across dimensions = [" +
+           std::to_string(axis) + "] : (tensor<" + from + "xf32>, tensor<" + from +
+           "xi32>, tensor<f32>, tensor<i32>) -> (tensor<" + to + "f32>, tensor<" + to +
+           "i32>)\n"
+           "   reducer(%x: tensor<f32>, %y: tensor<f32>) (%k: tensor<i32>, %l: tensor<i32>) {\n"
+           "    %1 = stablehlo.compare GT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+           "    %2 = stablehlo.compare EQ, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+           "    %3 = stablehlo.compare LT, %k, %l : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+           "    %4 = stablehlo.and %2, %3 : tensor<i1>\n"
+           "    %5 = stablehlo.or %1, %4 : tensor<i1>\n"
+           "    %6 = stablehlo.select %1, %x, %y : tensor<i1>, tensor<f32>\n"
+           "    %7 = stablehlo.select %5, %k, %l : tensor<i1>, tensor<i32>\n"
+           "    stablehlo.return %6, %7 : tensor<f32>, tensor<i32>\n"
+           "   }\n"
+           "  return %0#1 : tensor<" +
+           to + "i32>\n}\n";
+  };
+  for (const std::string& program :
+       {text("40000", "", 0), text("403x101", "101x", 0), text("101x403", "101x", 1)}) {
+    expect_plan_computes(program, machine_of(1, 1));
+    // All elements take 160 KB.
+    EXPECT_LT(most_gathered(
+                  lower(simplified_module(import_stablehlo(program, "t.mlir")), machine_of(1, 1))),
+              80'000U);
+  }
+}
+
 TEST(LoweredModel, ScatteredElementsArePackedBeforeTheyTravel) {
   // Each element that a tile wants lies alone: more than 8,000 transfers to each tile.
   const std::string words = reversal("20x20x20x6xf32", "6x20x20x20xf32", "3, 2, 1, 0");
