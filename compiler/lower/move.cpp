@@ -1,6 +1,7 @@
 #include "compiler/lower/move.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <span>
 #include <utility>
@@ -16,6 +17,8 @@ namespace {
 constexpr std::int64_t kMostTransfers = 4096;
 /// Commands that append to an interval above which that is so too [assumed].
 constexpr std::int64_t kMostCommands = 1024;
+/// Passes in which packed elements move at most [assumed].
+constexpr std::int64_t kMostPasses = 8;
 
 /// Makes what `plan_moves` has planned part of the program.
 class Mover {
@@ -189,18 +192,90 @@ bool is_scattered(const ProgramBuilder& builder, BufferId destination,
   return is_scattered;
 }
 
+/// Indices of an axis that an interval of `count` elements has at least.
+std::int64_t indices_in(std::int64_t count, const Axis& axis, std::int64_t stride) {
+  return std::min(axis.size, count / std::max<std::int64_t>(std::abs(stride), 1));
+}
+
+/// The axis of which most indices lie on each tile on both sides.
+std::size_t most_divided_axis(const Box& box, std::int64_t from_count, std::int64_t to_count) {
+  const auto indices = [&](const Axis& axis) {
+    return std::min(indices_in(from_count, axis, axis.from), indices_in(to_count, axis, axis.to));
+  };
+  const auto most = std::ranges::max_element(box.axes, {}, indices);
+  return static_cast<std::size_t>(most - box.axes.begin());
+}
+
+/// Moves packed elements in passes, such that what is packed and received fits beside both ends.
+class PackedMove {
+ public:
+  PackedMove(ProgramBuilder& builder, BufferId destination, const std::vector<Piece>& pieces)
+      : builder_(builder), destination_(destination), pieces_(pieces) {}
+
+  Time run(Time ready, const Origin& origin) {
+    const std::int64_t passes = count_passes();
+    for (std::int64_t p = 0; p < passes; ++p) {
+      const Packing packing = pack(builder_, some_of(p, passes), origin);
+      Time packed = ready;
+      for (const Packing::Filled& filled : packing.filled) {
+        const Time done = Mover(builder_, filled.buffer, filled.pieces).run(ready, origin);
+        packed = std::max(packed, done);
+      }
+      ready = Mover(builder_, destination_, packing.pieces).run(packed, origin);
+    }
+    return ready;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t elements_on_a_tile(BufferId buffer) const {
+    const std::vector<Interval>& intervals = builder_.buffer(buffer).layout->intervals();
+    return intervals[intervals.size() / 2].count;
+  }
+
+  [[nodiscard]] std::int64_t count_passes() const {
+    // Narrow elements of different passes would share words.
+    if (builder_.buffer(destination_).element_bytes < 4) return 1;
+    std::int64_t most = kMostPasses;
+    for (const Piece& piece : pieces_) {
+      if (piece.box.axes.empty()) return 1;
+      const std::int64_t from = elements_on_a_tile(piece.source);
+      const std::int64_t to = elements_on_a_tile(destination_);
+      const Axis& axis = piece.box.axes[most_divided_axis(piece.box, from, to)];
+      most = std::min({most, indices_in(from, axis, axis.from), indices_in(to, axis, axis.to)});
+    }
+    const std::int64_t bytes = elements_on_a_tile(destination_) * 4;
+    const std::int64_t room = builder_.machine().tile.memory_bytes - 2 * bytes;
+    std::int64_t passes = 1;
+    while (passes < most && 2 * bytes / passes > room / 8 * 7) ++passes;
+    return passes;
+  }
+
+  /// Every `passes`-th index of one axis, from `first` on.
+  [[nodiscard]] std::vector<Piece> some_of(std::int64_t first, std::int64_t passes) const {
+    if (passes == 1) return pieces_;
+    std::vector<Piece> some = pieces_;
+    for (Piece& piece : some) {
+      Box& box = piece.box;
+      Axis& axis = box.axes[most_divided_axis(box, elements_on_a_tile(piece.source),
+                                              elements_on_a_tile(destination_))];
+      box.from += first * axis.from;
+      box.to += first * axis.to;
+      axis = {(axis.size - first + passes - 1) / passes, axis.from * passes, axis.to * passes};
+    }
+    return some;
+  }
+
+  ProgramBuilder& builder_;
+  BufferId destination_;
+  const std::vector<Piece>& pieces_;
+};
+
 }  // namespace
 
 Time move(ProgramBuilder& builder, BufferId destination, const std::vector<Piece>& pieces,
           Time ready, const Origin& origin) {
   if (can_pack(pieces) && is_scattered(builder, destination, pieces)) {
-    const Packing packing = pack(builder, pieces, origin);
-    Time packed = ready;
-    for (const Packing::Filled& filled : packing.filled) {
-      const Time done = Mover(builder, filled.buffer, filled.pieces).run(ready, origin);
-      packed = std::max(packed, done);
-    }
-    return Mover(builder, destination, packing.pieces).run(packed, origin);
+    return PackedMove(builder, destination, pieces).run(ready, origin);
   }
   return Mover(builder, destination, pieces).run(ready, origin);
 }

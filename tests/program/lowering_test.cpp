@@ -354,6 +354,13 @@ TEST(LoweredModel, ScatteredElementsArePackedBeforeTheyTravel) {
   }
 }
 
+TEST(LoweredModel, ScatteredElementsMoveInPassesWhereTheyFillTheMemory) {
+  // Both ends take 384 KB of a tile, what is packed and received as much again.
+  const std::string text = reversal("20x20x20x24xf32", "24x20x20x20xf32", "3, 2, 1, 0");
+  expect_plan_computes(text, machine_of(1, 1));
+  EXPECT_NO_THROW((void)compile(import_stablehlo(text, "t.mlir"), machine_of(1, 1)));
+}
+
 TEST(LoweredModel, QuickstartAffine) {
   expect_plan_computes(source_of("quickstart/affine.mlir"), machine_of(1, 1));
 }
