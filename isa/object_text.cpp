@@ -69,7 +69,7 @@ class ObjectText {
       }
     }
     for (std::uint32_t i = 0; i < object_.sections.size(); ++i) add_section(i);
-    return std::move(text_);
+    return (is_mixed_ ? "    .allow_invalid_execution_mode\n" : "") + text_;
   }
 
  private:
@@ -101,7 +101,22 @@ class ObjectText {
     const auto *first = isa::find_instruction(main), *second = isa::find_instruction(aux);
     return first != nullptr && second != nullptr && first->spec.pipe == isa::Pipe::kMain &&
            second->spec.pipe == isa::Pipe::kAux && (main & kCoIssue & ~first->pattern.mask) != 0 &&
-           (aux & kCoIssue & ~second->pattern.mask) != 0;
+           (aux & kCoIssue & ~second->pattern.mask) != 0 &&
+           !isa::share_destination(*first, main, *second, aux);
+  }
+
+  /// An `rpt` in front of what can be its body; no assembler writes another one.
+  [[nodiscard]] bool has_body(Spot spot, std::uint32_t word,
+                              const isa::InstructionInfo& info) const {
+    const std::uint32_t begin = spot.second + ((word & kCoIssue) != 0 ? 8 : 4);
+    const auto last = static_cast<std::uint32_t>(info.operands[1].decode(word));
+    if (begin % 8 != 0) return false;
+    for (std::uint32_t at = begin; at <= begin + 8 * last; at += 8) {
+      if (!is_bundle({spot.first, at})) return false;
+      const auto* main = isa::find_instruction(word_at(spot.first, at));
+      if (main->spec.control != isa::Control::kPlain) return false;
+    }
+    return true;
   }
 
   /// The place itself, or the begin of the bundle whose second half it is.
@@ -173,6 +188,7 @@ class ObjectText {
       if (symbol.is_global) line(".globl " + symbol.name);
       if (symbol.mode != mode_) {
         mode_ = symbol.mode;
+        has_mode_ = true;
         line(mode_ == Object::Mode::kWorker ? ".worker" : ".supervisor");
       }
       text_ += symbol.name + ":\n";
@@ -192,6 +208,8 @@ class ObjectText {
     const std::uint32_t word = word_at(spot.first, spot.second);
     const isa::InstructionInfo* info = isa::find_instruction(word);
     if (info == nullptr || info->spec.words != 1 || is_unusual(*info, word)) return {};
+    const bool repeats = info->spec.control == isa::Control::kRepeat;
+    if (repeats && relocation_at(spot) == nullptr && !has_body(spot, word, *info)) return {};
     const Object::Relocation* relocation = relocation_at(spot);
     if (relocation == nullptr) {
       std::string text = disassemble(word, spot.second);
@@ -211,6 +229,9 @@ class ObjectText {
     const std::string first = instruction_text({section, at});
     const auto* info = isa::find_instruction(word);
     if (first.empty()) return add_data(section, at);
+    const auto other =
+        mode_ == Object::Mode::kWorker ? isa::Where::kSupervisor : isa::Where::kWorker;
+    is_mixed_ |= has_mode_ && info->spec.where == other;
     if ((word & kCoIssue & ~info->pattern.mask) == 0) {
       line(first);
       return 4;
@@ -281,6 +302,8 @@ class ObjectText {
   std::multimap<Spot, std::uint32_t> relocations_;
   std::set<Spot> targets_;  ///< of relocations, where no symbol is
   Object::Mode mode_ = Object::Mode::kWorker;
+  bool has_mode_ = false;  ///< a directive said it
+  bool is_mixed_ = false;  ///< instructions of the other mode were behind one
   std::string text_;
 };
 

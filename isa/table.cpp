@@ -119,6 +119,20 @@ const std::vector<InstructionInfo>& instruction_table() {
   return table;
 }
 
+bool share_destination(const InstructionInfo& main, U32 main_word, const InstructionInfo& aux,
+                       U32 aux_word) {
+  if (is_fnop(aux_word)) return false;
+  for (const OperandInfo& a : main.operands) {
+    for (const OperandInfo& b : aux.operands) {
+      if (!a.is_register || !b.is_register || a.role == Role::kIn || b.role == Role::kIn) continue;
+      const U32 at = a.field.extract(main_word), other = b.field.extract(aux_word);
+      const bool is_zero = at + a.count == 16 || other + b.count == 16;
+      if (a.file == b.file && !is_zero && at < other + b.count && other < at + a.count) return true;
+    }
+  }
+  return false;
+}
+
 const InstructionInfo* find_instruction(U32 word) {
   static const auto index = build_index();
   for (const InstructionInfo* info : index[bucket_of(word)]) {

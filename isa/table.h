@@ -58,6 +58,10 @@ inline constexpr U32 kNop = 0x19e00000, kFnop = 0x1ad00000;
 /// Whether `word`, in a bundle or not, is `fnop`.
 [[nodiscard]] constexpr bool is_fnop(U32 word) { return (word & 0x7fffffffU) == kFnop; }
 
+/// Whether both halves of a bundle write one register, other than those that are always zero.
+[[nodiscard]] bool share_destination(const InstructionInfo& main, U32 main_word,
+                                     const InstructionInfo& aux, U32 aux_word);
+
 /// The instruction of a word, whatever its co-issue flag; null when there is none.
 [[nodiscard]] const InstructionInfo* find_instruction(U32 word);
 

@@ -69,7 +69,7 @@ bool Options::parse(const std::vector<std::string>& words) {
   if (has("help")) return false;
   positional_ = list("positional");
   if (positional_.size() < least_)
-    usage_error(fmt::format("a word is missing\nusage: superstep {}", usage_));
+    usage_error(fmt::format("an argument is missing\nusage: superstep {}", usage_));
   if (positional_.size() > most_)
     usage_error(
         fmt::format("unexpected word '{}'\nusage: superstep {}", positional_[most_], usage_));

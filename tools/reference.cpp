@@ -46,11 +46,34 @@ std::string slots_of(const isa::Spec& spec, std::string_view mnemonic) {
   return fmt::format("{} (`costs.{}`)", costs.*spec.slots, mnemonic);
 }
 
+/// `m` and `a` are the files, `out` and `in-out` what is written: `m out, m, 16 bits signed`.
+std::string operands_of(const isa::InstructionInfo& info) {
+  std::string out;
+  for (const isa::OperandInfo& operand : info.operands) {
+    if (!out.empty()) out += ", ";
+    if (operand.is_register) {
+      constexpr std::string_view kRoles[] = {"", " out", " in-out"};
+      out += operand.file == isa::File::kMain ? "m" : "a";
+      if (operand.count > 1) out += fmt::format("×{}", operand.count);
+      out += kRoles[static_cast<std::size_t>(operand.role)];
+    } else if (operand.is_address) {
+      out += fmt::format("word address of {} bits", operand.field.width);
+    } else {
+      out += fmt::format("{} {}", operand.is_signed ? "signed" : "unsigned", operand.field.width);
+    }
+  }
+  return out;
+}
+
 std::string isa_page() {
   std::string out = std::string("# Instructions\n\n") + std::string(kNote);
   out += fmt::format(
       "{} forms. Registers are `$m0` to `$m15` (`main`) and `$a0` to `$a15` (`aux`); an operand "
-      "letter stands for\none register or, for 64 and 128 bits, an aligned group. An encoding "
+      "letter stands for\none register or, for 64 and 128 bits, an aligned group. Operands, in "
+      "their "
+      "order: `m×2` is an aligned pair of\n`$m` registers, `out` and `in-out` say that it is "
+      "written, "
+      "`signed 16` is an immediate of 16 bits. An encoding "
       "has eight nibbles: a digit (A to F\nupper case), an operand letter, or four bits in "
       "brackets. Slots are those of a worker: "
       "each is `tile.workers` cycles. A bundle is {{main; aux}}.\n"
@@ -58,14 +81,15 @@ std::string isa_page() {
       "published "
       "forms of the same family,\n*measured* by osmarks/ipu-stack, or *assumed* (ours).\n\n",
       isa::instruction_table().size());
-  out += "| syntax | encoding | pipe | slots | where | encoding from | what it does |\n";
-  out += "|---|---|---|---|---|---|---|\n";
+  out += "| syntax | operands | encoding | pipe | slots | where | encoding from | what it does |\n";
+  out += "|---|---|---|---|---|---|---|---|\n";
   for (const isa::InstructionInfo& info : isa::instruction_table()) {
     const isa::Spec& spec = info.spec;
-    out += fmt::format("| `{}` | `{}` | {} | {} | {} | {} | {} |\n", cell(spec.syntax),
-                       cell(spec.encoding), spec.pipe == isa::Pipe::kMain ? "main" : "aux",
-                       slots_of(spec, info.mnemonic), name_of(spec.where),
-                       name_of(spec.encoding_source), cell(spec.summary));
+    out +=
+        fmt::format("| `{}` | {} | `{}` | {} | {} | {} | {} | {} |\n", cell(spec.syntax),
+                    operands_of(info), cell(spec.encoding),
+                    spec.pipe == isa::Pipe::kMain ? "main" : "aux", slots_of(spec, info.mnemonic),
+                    name_of(spec.where), name_of(spec.encoding_source), cell(spec.summary));
   }
   return out;
 }

@@ -57,6 +57,8 @@ const std::unordered_map<std::string_view, TextAssembler::Directive>& TextAssemb
       {".p2align", &T::align},
       {".worker", &T::set_mode},
       {".supervisor", &T::set_mode},
+      {".allow_invalid_execution_mode", &T::set_mode_check},
+      {".error_on_invalid_execution_mode", &T::set_mode_check},
       {".globl", &T::export_names},
       {".global", &T::export_names},
       {".weak", &T::export_names},
@@ -179,6 +181,7 @@ void TextAssembler::align(const Token& directive) {
 
 void TextAssembler::set_mode(const Token& directive) {
   mode_ = directive.text == ".worker" ? Object::Mode::kWorker : Object::Mode::kSupervisor;
+  has_mode_ = true;
   // A label has the mode of the instruction at it: PopLibs also switches right after labels.
   for (NamedSymbol& symbol : symbols_.all()) {
     const bool is_here = symbol.kind == NamedSymbol::Kind::kLabel &&
@@ -186,6 +189,11 @@ void TextAssembler::set_mode(const Token& directive) {
                          symbol.value.number == output_.offset();
     if (is_here) symbol.mode = mode_;
   }
+}
+
+/// Names: graphcore/llvm-project-fork llvm/test/MC/Colossus/csr-mode-checking.s.
+void TextAssembler::set_mode_check(const Token& directive) {
+  checks_mode_ = directive.text == ".error_on_invalid_execution_mode";
 }
 
 void TextAssembler::export_names(const Token&) {

@@ -32,17 +32,8 @@ void TextAssembler::check_bundle(const BundleRecord& bundle) {
   const std::uint32_t aux = output_.word(bundle.section, bundle.offset + 4);
   const InstructionInfo* first = find_instruction(main);
   const InstructionInfo* second = find_instruction(aux);
-  if (first == nullptr || second == nullptr) return;
-  for (const OperandInfo& a : first->operands) {
-    if (!a.is_register || a.role == Role::kIn) continue;
-    for (const OperandInfo& b : second->operands) {
-      if (!b.is_register || b.role == Role::kIn || a.file != b.file) continue;
-      const std::int64_t x = a.decode(main), y = b.decode(aux);
-      const bool zero = x + a.count == 16 || is_fnop(aux);
-      if (!zero && x < y + b.count && y < x + a.count) {
-        fail(bundle.aux, "both instructions of the bundle write the same register");
-      }
-    }
+  if (first != nullptr && second != nullptr && share_destination(*first, main, *second, aux)) {
+    fail(bundle.aux, "both instructions of the bundle write the same register");
   }
 }
 

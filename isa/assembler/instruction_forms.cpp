@@ -216,6 +216,8 @@ void replace_alias(std::string_view& mnemonic, std::vector<Operand>& operands,
   } else if (operands.size() == 2 && mnemonic == "swap16") {
     operands.push_back(operands[1]);
     mnemonic = "roll16";
+  } else if (operands.size() == 3 && mnemonic == "stm32step" && operands[1].suffix == "+=") {
+    operands[1].suffix = {};  // so graphcore/ipu_assembly_support; the toolchain's tests have none
   } else if (operands.size() == 2 && mnemonic == "get" && is_in(0, File::kAux)) {
     mnemonic = "uget";
   } else if (operands.size() == 2 && mnemonic == "put" && is_in(1, File::kAux)) {

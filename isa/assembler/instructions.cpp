@@ -48,7 +48,8 @@ void TextAssembler::read_instruction(const Token& mnemonic) {
 
 /// The place of the next word.
 TextAssembler::Slot TextAssembler::take_slot(Place place) {
-  Slot slot{output_.current(), output_.offset(), Seat::kSolo, place};
+  Slot slot{output_.current(), output_.offset(), Seat::kSolo, place, std::nullopt};
+  if (has_mode_ && checks_mode_) slot.mode = mode_;
   if (slot.offset % 4 != 0) {
     fail(place, "an instruction at an address that is no multiple of 4; put `.align 4` before it");
     output_.align(4, 0);
@@ -152,10 +153,26 @@ void TextAssembler::put_word(const Slot& slot, const InstructionInfo& info,
     }
     word |= 0x80000000U;
   }
+  check_mode(slot, info);
   if (info.spec.control == Control::kRepeat) {
     output_.repeats.push_back({slot.section, slot.offset, slot.seat != Seat::kSolo, slot.place});
   }
   output_.set(slot.section, slot.offset, word, 4);
+}
+
+/// Code says whose it is by `.worker` and `.supervisor`; before the first of them all is allowed.
+void TextAssembler::check_mode(const Slot& slot, const InstructionInfo& info) {
+  if (!slot.mode || info.spec.where == Where::kEverywhere) return;
+  const bool of_worker = info.spec.where == Where::kWorker;
+  if (of_worker == (*slot.mode == Object::Mode::kWorker)) return;
+  const InstructionInfo* other = nullptr;
+  for (const InstructionInfo* form : forms_of(info.mnemonic)) {
+    if (form->spec.where != info.spec.where) other = form;
+  }
+  fail(slot.place, fmt::format("{}`{}` is for {} only; this is `{}` code",
+                               other == nullptr ? "" : "this form of ", info.mnemonic,
+                               of_worker ? "workers" : "the supervisor",
+                               of_worker ? ".supervisor" : ".worker"));
 }
 
 }  // namespace superstep::isa

@@ -136,10 +136,12 @@ void join_failed_pastes(std::string& text) {
 }  // namespace
 
 std::string sdk_headers() {
-  // The folder of the build's sources, or the one that is installed beside the program.
-  if (std::filesystem::exists(SUPERSTEP_SDK_HEADERS)) return SUPERSTEP_SDK_HEADERS;
+  // Where `cmake --install` puts them, else the build's sources.
   std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "include";
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path installed =
+      program.parent_path().parent_path() / "include" / "superstep";
+  return std::filesystem::exists(installed, error) ? installed.string() : SUPERSTEP_SDK_HEADERS;
 }
 
 std::string preprocess(const std::string& path, const PreprocessOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,6 +46,7 @@ class TextAssembler final : private ExpressionScope {
     std::uint32_t offset = 0;
     Seat seat = Seat::kSolo;
     Place place;
+    std::optional<Object::Mode> mode;  ///< of its code, when that is checked
   };
   struct KeptInstruction {
     Slot slot;
@@ -86,6 +88,7 @@ class TextAssembler final : private ExpressionScope {
               const std::vector<Token>& tokens);
   void put_word(const Slot& slot, const InstructionInfo& info,
                 const std::vector<BoundOperand>& operands);
+  void check_mode(const Slot& slot, const InstructionInfo& info);
 
   // Macros, repetitions and conditions (blocks.cpp).
   void call_macro(const Token& name, const Macro& macro);
@@ -118,6 +121,7 @@ class TextAssembler final : private ExpressionScope {
   void enter_section(std::string_view name, std::string_view flags);
   void align(const Token& directive);
   void set_mode(const Token& directive);
+  void set_mode_check(const Token& directive);
   void export_names(const Token& directive);
   void declare_names(const Token& directive);
   void set_size(const Token& directive);
@@ -151,6 +155,8 @@ class TextAssembler final : private ExpressionScope {
   std::vector<std::uint32_t> pushed_sections_;
   std::uint32_t previous_section_ = 0;
   Object::Mode mode_ = Object::Mode::kWorker;
+  bool has_mode_ = false;  ///< a directive said it
+  bool checks_mode_ = true;
   std::uint32_t dot_ = 0;  ///< what `.` is, in the current section
 
   std::vector<Token> tokens_;  ///< of the statement that is read

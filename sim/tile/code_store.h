@@ -24,8 +24,9 @@ class WorkerCode {
   [[nodiscard]] const WorkerStep* entry() const { return entry_; }
   /// The step at an address, or null when the code does not reach it.
   [[nodiscard]] const WorkerStep* at(std::uint32_t pc) const;
-  /// Whether it reads $FP_STS: what it raises must be noticed.
-  [[nodiscard]] bool reads_float_status() const { return reads_float_status_; }
+  /// Whether it reads $FP_STS, or branches to where that may be read: what it raises must be
+  /// noticed.
+  [[nodiscard]] bool may_read_float_status() const { return may_read_float_status_; }
   /// Whether a tile has the words that were decoded.
   [[nodiscard]] bool matches(const TileMemory& memory) const;
   /// Marks those words in a tile that has them.
@@ -44,7 +45,7 @@ class WorkerCode {
   std::vector<Word> words_;           ///< ascending addresses
   std::vector<const WorkerStep*> by_word_;
   std::uint32_t begin_ = 0;
-  bool reads_float_status_ = false;
+  bool may_read_float_status_ = false;
   const WorkerStep* entry_ = nullptr;
 };
 

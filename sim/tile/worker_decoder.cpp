@@ -44,20 +44,6 @@ bool destinations_overlap(const InstructionInfo& info, std::uint32_t word) {
   return false;
 }
 
-/// Whether both halves of a bundle write one register, other than those that are always zero.
-bool share_destination(const InstructionInfo& main, std::uint32_t main_word,
-                       const InstructionInfo& aux, std::uint32_t aux_word) {
-  for (const OperandInfo& a : main.operands) {
-    for (const OperandInfo& b : aux.operands) {
-      if (!a.is_register || !b.is_register || a.role == Role::kIn || b.role == Role::kIn) continue;
-      const std::uint32_t at = a.field.extract(main_word), other = b.field.extract(aux_word);
-      const bool is_zero = at + a.count == 16 || other + b.count == 16;
-      if (a.file == b.file && !is_zero && at < other + b.count && other < at + a.count) return true;
-    }
-  }
-  return false;
-}
-
 std::uint32_t slots_of(const InstructionInfo& info, const MachineConfig& machine) {
   const auto slots = info.spec.slots;
   return slots == nullptr ? 1 : machine.costs.*slots;
@@ -168,7 +154,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
                       fmt::format("`{}` and `{}` are no bundle", disassemble(step.word, step.pc),
                                   disassemble(step.aux_word, second)));
   }
-  if (!isa::is_fnop(step.aux_word) && share_destination(main, step.word, *aux, step.aux_word)) {
+  if (isa::share_destination(main, step.word, *aux, step.aux_word)) {
     return make_fault(
         step, fmt::format("`{}` and `{}` write one register", disassemble(step.word, step.pc),
                           disassemble(step.aux_word, second)));
@@ -187,9 +173,10 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
 }
 
 void WorkerDecoder::note_status_read(const InstructionInfo& info, std::uint32_t word) {
+  if (info.mnemonic == "br") code_->may_read_float_status_ = true;
   if (info.mnemonic != "uget") return;
   for (const OperandInfo& operand : info.operands) {
-    code_->reads_float_status_ |=
+    code_->may_read_float_status_ |=
         !operand.is_register && operand.decode(word) + isa::kUpperCsrs == isa::kFpSts;
   }
 }

@@ -43,7 +43,7 @@ const WorkerStep* WorkerLauncher::find_step(std::uint32_t pc) {
     if (last_step_ != nullptr) return last_step_;
   }
   current_ = code_at(pc);
-  if (!context_.moded && current_->reads_float_status()) {
+  if (!context_.moded && current_->may_read_float_status()) {
     watch_float_status(context_);
     current_ = code_at(pc);
     last_moded_ = context_.moded;

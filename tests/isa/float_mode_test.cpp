@@ -206,6 +206,15 @@ TEST(FloatMode, ExceptionsAreKeptInFpStsAndTrapWhereFpCtlAsksForIt) {
   }
 }
 
+TEST(FloatMode, ExceptionsBeforeAnIndirectBranchAreSeenBehindIt) {
+  const Outcome run("", {bits(1.0F), 0, 0, 0},
+                    "f32div $a4, $a0, $a1\n setzi $m1, 1f\n br $m1\n"
+                    "1: uget $a5, $FP_STS",
+                    "");
+  EXPECT_EQ(run.cause, "");
+  EXPECT_EQ(run.out[1], 2U);  // DIV0
+}
+
 TEST(FloatMode, OrdinaryResultsRaiseNothing) {
   const std::vector<std::uint32_t> in = {0x7f800000, 0x7fc00000, bits(2.0F), bits(-1000.0F)};
   const Outcome run(

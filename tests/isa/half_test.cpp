@@ -8,6 +8,8 @@
 #include "base/float16.h"
 #include "isa/instructions/float_arithmetic.h"
 #include "isa/instructions/half.h"
+#include "isa/instructions/random.h"
+#include "isa/rounding.h"
 #include "tests/isa/nearest_half.h"
 
 namespace superstep {
@@ -69,6 +71,57 @@ TEST(Float16, IsTheNearestOfAnF32) {
     const float value = std::bit_cast<float>(bits);
     ASSERT_EQ(half_bits(isa::F32tof16::execute(value).value), testing::nearest_half(value)) << bits;
     ASSERT_EQ(portable_half_bits(value), testing::nearest_half(value)) << bits;
+  }
+}
+
+// The candidate that is nearest; of two, the even one. Neither format has an infinity.
+TEST(Float8, EveryF16GoesToTheNearestOrTheGreatest) {
+  for (const isa::Quarter format : {isa::Quarter::kF143, isa::Quarter::kF152}) {
+    for (std::uint32_t half = 0; half < 0x10000; ++half) {
+      const float value = portable_float_of_half(static_cast<std::uint16_t>(half));
+      const std::uint32_t got = isa::rounded_quarter(value, format, isa::Rounding(0), 0);
+      if (value != value) {
+        ASSERT_EQ(got, 0x80U);
+        continue;
+      }
+      std::uint32_t best = 0;
+      double distance = std::fabs(value);
+      for (std::uint32_t code = 1; code < 0x80; ++code) {
+        const double magnitude = isa::float_of_quarter(static_cast<std::uint8_t>(code), format);
+        const double other = std::fabs(std::fabs(value) - magnitude);
+        if (other < distance || (other == distance && code % 2 == 0)) {
+          best = code;
+          distance = other;
+        }
+      }
+      if (std::isinf(value)) best = 0x7f;
+      if (best != 0 && (half & 0x8000U) != 0) best |= 0x80U;
+      ASSERT_EQ(got, best) << half;
+    }
+  }
+}
+
+TEST(Float16, UnaryInstructionsThatPickOrSumAreRightForEveryValue) {
+  for (std::uint32_t half = 0; half < 0x10000; ++half) {
+    const auto bits = static_cast<std::uint16_t>(half);
+    const float value = portable_float_of_half(bits);
+    // Of the two of a kind the second is quiet, or positive.
+    const std::uint32_t number = isa::F16v2class::execute({{bits, 0}}) & 0xffU;
+    const bool is_subnormal = (half & 0x7c00U) == 0 && value != 0;
+    const std::uint32_t first = value != value      ? 1
+                                : std::isinf(value) ? 3
+                                : value == 0        ? 5
+                                : is_subnormal      ? 7
+                                                    : 9;
+    const bool is_second = value != value ? (half & 0x200U) != 0 : (half & 0x8000U) == 0;
+    ASSERT_EQ(number, first + (is_second ? 1 : 0)) << half;
+    if (value == value) {
+      ASSERT_EQ(isa::F16v2sum::execute({{bits, 0x3c00}}), value + 1.0F);
+      const std::uint16_t most = isa::F16v2maxc::execute({{bits, 0x3c00}}).lane[0];
+      ASSERT_EQ(portable_float_of_half(most), std::fmax(value, 1.0F));
+    }
+    ASSERT_EQ(isa::F16v2sufromui::execute({{bits, 0}}).lane[0],
+              static_cast<float>(half) / 65536.0F + (0.5F / 65536.0F - 0.5F));
   }
 }
 

@@ -14,6 +14,17 @@ namespace {
 
 Object assembled(const std::string& text) { return assemble_object(text, "t.s").object; }
 
+Object code_of(const std::vector<std::uint32_t>& words) {
+  Object object;
+  object.sections.push_back({".text", "ax", 8, {}});
+  for (const std::uint32_t word : words) {
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      object.sections[0].bytes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
+    }
+  }
+  return object;
+}
+
 constexpr const char* kText =
     ".section .text.f, \"ax\"\n"
     "    .align 4\n"
@@ -77,13 +88,7 @@ TEST(ObjectText, EveryInstructionComesBackAloneAndInBundles) {
     all.push_back((is_main ? word : nop) | bundled);
     all.push_back((is_main ? fnop : word) | bundled);
   }
-  Object object;
-  object.sections.push_back({".text", "ax", 8, {}});
-  for (const std::uint32_t word : all) {
-    for (unsigned byte = 0; byte < 4; ++byte) {
-      object.sections[0].bytes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
-    }
-  }
+  const Object object = code_of(all);
   const Object again = assembled(text_of(object));
   ASSERT_EQ(again.sections.at(0).bytes.size(), object.sections[0].bytes.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -91,6 +96,37 @@ TEST(ObjectText, EveryInstructionComesBackAloneAndInBundles) {
     std::memcpy(&word, &again.sections[0].bytes[4 * i], sizeof(word));
     EXPECT_EQ(word, all[i]) << std::hex << word << " " << all[i] << " " << disassemble(all[i], 0);
   }
+}
+
+TEST(ObjectText, WritesAsDataWhatTheAssemblerWouldRefuse) {
+  // { ld32 $a1, … ; setzi $a1, 0 }, `rpt` off 8 bytes, and `rpt` before what is no bundle.
+  EXPECT_EQ(text_of(code_of({0x83d1f000, 0x9a100000})),
+            ".section .text, \"ax\"\n    .align 8\n    .int 0x83d1f000\n    .int 0x9a100000\n");
+  EXPECT_NE(text_of(code_of({0x40000500, 0xc4203011, 0xd8e0e003})).find(".int 0x40000500"),
+            std::string::npos);
+  EXPECT_NE(text_of(code_of({0x19e00000, 0x40000500, 0x44203011})).find(".int 0x40000500"),
+            std::string::npos);
+  EXPECT_NE(text_of(code_of({0x19e00000, 0x40000500, 0xc4203011, 0xd8e0e003})).find("rpt 5, 0"),
+            std::string::npos);
+}
+
+TEST(ObjectText, AnyWordsComeBack) {
+  std::vector<std::uint32_t> words;
+  std::uint32_t random = 1;
+  for (int i = 0; i < 60'000; ++i) {
+    random = random * 1664525U + 1013904223U;
+    words.push_back(random ^ random >> 16);
+  }
+  EXPECT_EQ(assembled(text_of(code_of(words))).sections.at(0).bytes,
+            code_of(words).sections[0].bytes);
+}
+
+TEST(ObjectText, CodeOfBothModesBehindOneLabelComesBack) {
+  const std::vector<std::uint8_t> elf = write_elf(
+      assembled(".globl f, g\n.supervisor\nf: nop\n.allow_invalid_execution_mode\n exitz $m0\n"));
+  const std::string text = text_of(read_elf(elf, "t.o"));
+  EXPECT_EQ(text.find("    .allow_invalid_execution_mode\n"), 0U);
+  EXPECT_EQ(write_elf(assembled(text)), elf);
 }
 
 }  // namespace

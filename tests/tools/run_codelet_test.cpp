@@ -42,6 +42,32 @@ TEST(RunCodelet, JsonHasCyclesSlotsAndTensors) {
   EXPECT_EQ(json["tensors"]["out"]["values"], (std::vector<double>{2.5, 5, 7.5, 10, 12.5, 15}));
 }
 
+TEST(RunCodelet, LinksSourcesAndObjectsOfSeveralFiles) {
+  const auto folder = scratch_folder();
+  std::ofstream(folder / "a.s") << ".section .text.a, \"ax\"\n.globl a\n.worker\n"
+                                   "a: ld32 $m0, $mvertex_base, 0\n call $m10, helper\n"
+                                   " st32 $m1, $m0, 0\n exitz $mzero\n";
+  std::ofstream(folder / "b.s") << ".section .text.b, \"ax\"\n.globl helper\n.worker\n"
+                                   "helper: setzi $m1, 42\n br $m10\n";
+  for (const std::string name : {"a", "b"}) {
+    const std::string file = (folder / name).string();
+    ASSERT_EQ(superstep("asm " + file + ".s -o " + file + ".o").code, 0);
+  }
+  for (const std::string sources : {"'a.o', 'b.o'", "'b.s', 'a.o'"}) {
+    std::ofstream(folder / "c.toml") << "source = [" + sources + "]\n"
+                                     << "entry = 'a'\nkind = 'worker'\n[[field]]\nname = 'out'\n"
+                                        "type = 'one_ptr'\ntensor = 'out'\n"
+                                        "[tensor.out]\ndtype = 'i32'\nshape = [1]\n";
+    const ProgramRun run = superstep("run-codelet " + (folder / "c.toml").string());
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_NE(run.out.find("[42]"), std::string::npos) << run.out;
+  }
+  std::ofstream(folder / "c.toml") << "source = 'a.o'\nentry = 'a'\nkind = 'worker'\n";
+  EXPECT_NE(superstep("run-codelet " + (folder / "c.toml").string())
+                .err.find("undefined symbol `helper`"),
+            std::string::npos);
+}
+
 TEST(RunCodelet, TheTraceHasARowForEachInstructionAndEachEnds) {
   const auto file = scratch_folder() / "scale.kanata";
   ASSERT_EQ(superstep(std::string(kScale) + "--trace " + file.string()).code, 0);

@@ -92,6 +92,24 @@ TEST(AssemblerSymbols, HaveTheModeOfWhatFollowsThem) {
   EXPECT_EQ(symbol_of(object, "h")->mode, Object::Mode::kSupervisor);
 }
 
+TEST(AssemblerModes, HaveOnlyTheirOwnInstructions) {
+  EXPECT_EQ(problems_of(".supervisor\nnop\n  f32add $a0, $a1, $a2").at(0),
+            "test.S:3:3 `f32add` is for workers only; this is `.supervisor` code");
+  EXPECT_EQ(problems_of(".supervisor\nand $a0, $a1, $a2").at(0),
+            "test.S:2:1 this form of `and` is for workers only; this is `.supervisor` code");
+  EXPECT_EQ(problems_of(".supervisor\n.worker\nsync 2").at(0),
+            "test.S:3:1 `sync` is for the supervisor only; this is `.worker` code");
+  // A label that comes later: the mode is that where the instruction stands.
+  EXPECT_EQ(problems_of(".worker\nrun $m0, $m1, f\n.supervisor\n.set f, 4").at(0),
+            "test.S:2:1 `run` is for the supervisor only; this is `.worker` code");
+  EXPECT_NO_THROW(object_of("sync 2\nf32add $a0, $a1, $a2"));
+  EXPECT_NO_THROW(object_of(".worker\n.allow_invalid_execution_mode\nsync 2"));
+  EXPECT_EQ(problems_of(".worker\n.allow_invalid_execution_mode\n"
+                        ".error_on_invalid_execution_mode\nsync 2")
+                .size(),
+            1U);
+}
+
 TEST(AssemblerRelocations, NameTheSectionOfALabelOrAnOtherObject) {
   const Object object = object_of(
       ".section .text.a, \"ax\"\n nop\nhere: bri here\n call $lr, elsewhere\n setzi $m0, here + 8");
