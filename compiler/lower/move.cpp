@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include "compiler/lower/move_plan.h"
 #include "compiler/lower/pack.h"
+#include "compiler/lower/widen.h"
+#include "compiler/vertex/append_runs.h"
 
 namespace superstep {
 namespace {
@@ -213,15 +216,16 @@ class PackedMove {
       : builder_(builder), destination_(destination), pieces_(pieces) {}
 
   Time run(Time ready, const Origin& origin) {
-    const std::int64_t passes = count_passes();
+    const std::uint32_t element_bytes = builder_.buffer(destination_).element_bytes;
+    if (element_bytes < 4) {
+      // Narrow elements of different passes would share words.
+      const Packing packing = pack(builder_, pieces_, origin);
+      if (!stays_scattered(packing.pieces)) return move_packed(packing, ready, origin);
+      return run_on_words(element_bytes, ready, origin);
+    }
+    const std::int64_t passes = count_passes(element_bytes);
     for (std::int64_t p = 0; p < passes; ++p) {
-      const Packing packing = pack(builder_, some_of(p, passes), origin);
-      Time packed = ready;
-      for (const Packing::Filled& filled : packing.filled) {
-        const Time done = Mover(builder_, filled.buffer, filled.pieces).run(ready, origin);
-        packed = std::max(packed, done);
-      }
-      ready = Mover(builder_, destination_, packing.pieces).run(packed, origin);
+      ready = move_packed(pack(builder_, some_of(p, passes), origin), ready, origin);
     }
     return ready;
   }
@@ -232,22 +236,67 @@ class PackedMove {
     return intervals[intervals.size() / 2].count;
   }
 
-  [[nodiscard]] std::int64_t count_passes() const {
-    // Narrow elements of different passes would share words.
-    if (builder_.buffer(destination_).element_bytes < 4) return 1;
+  Time fill(const Packing& packing, Time ready, const Origin& origin) {
+    Time packed = ready;
+    for (const Packing::Filled& filled : packing.filled) {
+      const Time done = Mover(builder_, filled.buffer, filled.pieces).run(ready, origin);
+      packed = std::max(packed, done);
+    }
+    return packed;
+  }
+
+  Time move_packed(const Packing& packing, Time ready, const Origin& origin) {
+    return Mover(builder_, destination_, packing.pieces).run(fill(packing, ready, origin), origin);
+  }
+
+  /// Passes for words from elements of `source_bytes`.
+  [[nodiscard]] std::int64_t count_passes(std::int64_t source_bytes) const {
     std::int64_t most = kMostPasses;
+    const std::int64_t to = elements_on_a_tile(destination_);
     for (const Piece& piece : pieces_) {
       if (piece.box.axes.empty()) return 1;
       const std::int64_t from = elements_on_a_tile(piece.source);
-      const std::int64_t to = elements_on_a_tile(destination_);
       const Axis& axis = piece.box.axes[most_divided_axis(piece.box, from, to)];
       most = std::min({most, indices_in(from, axis, axis.from), indices_in(to, axis, axis.to)});
     }
-    const std::int64_t bytes = elements_on_a_tile(destination_) * 4;
-    const std::int64_t room = builder_.machine().tile.memory_bytes - 2 * bytes;
+    const std::int64_t room = builder_.machine().tile.memory_bytes - to * (4 + source_bytes);
     std::int64_t passes = 1;
-    while (passes < most && 2 * bytes / passes > room / 8 * 7) ++passes;
+    while (passes < most && 2 * to * 4 / passes > room / 8 * 7) ++passes;
     return passes;
+  }
+
+  /// Whether narrow elements need so many commands even when packed that their lists count more
+  /// than a word for each.
+  [[nodiscard]] bool stays_scattered(const std::vector<Piece>& packed) const {
+    const std::size_t middle = builder_.buffer(destination_).layout->intervals().size() / 2;
+    bool stays = false;
+    plan_moves(builder_, destination_, packed, {middle, middle + 1},
+               [&](std::size_t, const IntervalPlan& plan) {
+                 const std::int64_t commands =
+                     std::max(std::ssize(plan.appended), std::ssize(plan.copies));
+                 stays = commands > kMostCommands &&
+                         commands * vertex::kAppendCommandWords > elements_on_a_tile(destination_);
+               });
+    return stays;
+  }
+
+  /// Packed elements get a word each to travel: words go anywhere one by one.
+  Time run_on_words(std::uint32_t element_bytes, Time ready, const Origin& origin) {
+    const BufferId moved = add_words(builder_, builder_.buffer(destination_).layout, origin);
+    const std::int64_t passes = count_passes(element_bytes);
+    for (std::int64_t p = 0; p < passes; ++p) {
+      Packing packing = pack(builder_, some_of(p, passes), origin);
+      const Time packed = fill(packing, ready, origin);
+      std::map<BufferId, BufferId> words;
+      for (const Packing::Filled& filled : packing.filled) {
+        const BufferId wide = add_words(builder_, builder_.buffer(filled.buffer).layout, origin);
+        words[filled.buffer] = wide;
+        ready = std::max(ready, copy_elements(builder_, filled.buffer, wide, packed, origin));
+      }
+      for (Piece& piece : packing.pieces) piece.source = words.at(piece.source);
+      ready = Mover(builder_, moved, packing.pieces).run(ready, origin);
+    }
+    return copy_elements(builder_, moved, destination_, ready, origin);
   }
 
   /// Every `passes`-th index of one axis, from `first` on.

@@ -7,6 +7,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/widen.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/passes.h"
@@ -359,6 +360,34 @@ TEST(LoweredModel, ScatteredElementsMoveInPassesWhereTheyFillTheMemory) {
   const std::string text = reversal("20x20x20x24xf32", "24x20x20x20xf32", "3, 2, 1, 0");
   expect_plan_computes(text, machine_of(1, 1));
   EXPECT_NO_THROW((void)compile(import_stablehlo(text, "t.mlir"), machine_of(1, 1)));
+}
+
+TEST(LoweredModel, NarrowElementsBecomeWordsAndComeBack) {
+  for (const DType dtype : {DType::kI8, DType::kF16, DType::kI1}) {
+    ProgramBuilder builder(machine_of(1, 1));
+    const TensorType type{dtype, {1003}};
+    const LayoutPtr layout = builder.layouts().of(type);
+    const auto bytes = static_cast<std::uint32_t>(size_of(dtype));
+    const auto add = [&](Buffer::Kind kind) {
+      return builder.add_buffer({.kind = kind,
+                                 .name = "t",
+                                 .type = type,
+                                 .element_bytes = bytes,
+                                 .layout = layout,
+                                 .contents = {},
+                                 .source = {}});
+    };
+    const BufferId argument = add(Buffer::Kind::kArgument), result = add(Buffer::Kind::kTemporary);
+    const BufferId words = add_words(builder, layout, {});
+    const Time wide = copy_elements(builder, argument, words, {}, {});
+    (void)copy_elements(builder, words, result, wide, {});
+    LoweredProgram program = builder.finish();
+    program.arguments = {argument};
+    program.results = {result};
+    const std::vector<HostTensor> elements{random_tensor(type, 1)};
+    const std::vector<TensorType> types{type};
+    expect_equal(PlanInterpreter(program).run(elements, types)[0], elements[0], 0);
+  }
 }
 
 TEST(LoweredModel, QuickstartAffine) {
