@@ -189,6 +189,11 @@ ExitCode run_codelet_command(const Options& options) {
   run.observe(&counts);
   const PlacedSymbol* entry = code.find(spec.entry);
   SUPERSTEP_CHECK(entry != nullptr, "what was linked has its entry");
+  if (entry->mode == Object::Mode::kSupervisor && spec.kind != CodeletKind::kSupervisor) {
+    throw MalformedInput(
+        fmt::format("`{}` is `.supervisor` code: its kind is \"supervisor\", not \"{}\"",
+                    spec.entry, kKindNames[static_cast<int>(spec.kind)]));
+  }
   const CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
 
   Outcome outcome{spec, code, cost, counts, machine.tile.workers, {}, memory, memory.overrun(run),

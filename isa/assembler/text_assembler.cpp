@@ -128,7 +128,8 @@ void TextAssembler::close_bundle(Place place) {
     fail(place, "`}` without `{`");
   } else if (bundle_size_ != 2) {
     fail(bundle_place_,
-         fmt::format("a bundle of {} instructions; it has two: {{ main ; aux }}", bundle_size_));
+         fmt::format("a bundle has two instructions, {{ main ; aux }}; this one has {}",
+                     bundle_size_));
   } else {
     output_.bundles.push_back(bundle_);
   }

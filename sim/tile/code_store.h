@@ -27,6 +27,8 @@ class WorkerCode {
   /// Whether it reads $FP_STS, or branches to where that may be read: what it raises must be
   /// noticed.
   [[nodiscard]] bool may_read_float_status() const { return may_read_float_status_; }
+  /// Whether it reads $COUNT_L or $COUNT_U: each of its steps must be counted.
+  [[nodiscard]] bool reads_cycle_counter() const { return reads_cycle_counter_; }
   /// Whether a tile has the words that were decoded.
   [[nodiscard]] bool matches(const TileMemory& memory) const;
   /// Marks those words in a tile that has them.
@@ -46,6 +48,7 @@ class WorkerCode {
   std::vector<const WorkerStep*> by_word_;
   std::uint32_t begin_ = 0;
   bool may_read_float_status_ = false;
+  bool reads_cycle_counter_ = false;
   const WorkerStep* entry_ = nullptr;
 };
 

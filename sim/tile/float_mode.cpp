@@ -32,7 +32,7 @@ void set_float_control(WorkerContext& context, std::uint32_t value) {
   const bool moded = (value & isa::kFpCtlModes) != 0 || context.fp_status_watched;
   if (moded || context.moded) {
     std::fesetround(host_direction(value));
-    if (!context.moded) std::feclearexcept(kNoticed);
+    std::feclearexcept(kNoticed);
   }
   context.moded = moded;
 }

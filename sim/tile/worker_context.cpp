@@ -18,6 +18,7 @@ void WorkerContext::observe(const WorkerStep& step) {
     issued.words[i] = memory.word(step.pc + 4 * i);
   }
   observer->issued(issued);
+  cycle = next_cycle;
   next_cycle += cycles;
 }
 

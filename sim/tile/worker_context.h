@@ -110,7 +110,9 @@ struct WorkerContext {
     const WorkerStep* end = nullptr;
     std::uint32_t turns = 0;  ///< of the body, with the one that runs
   } repeat;
-  std::uint64_t next_cycle = 0;  ///< of the step that `observe` tells of
+  const WorkerStep* last_repeat = nullptr;  ///< the `rpt` of this launch that was last executed
+  std::uint64_t next_cycle = 0;             ///< of the step that `observe` tells of
+  std::uint64_t cycle = 0;                  ///< of the one that it last told of
 
   /// Tells the observer of a step that is about to run.
   void observe(const WorkerStep& step);

@@ -132,7 +132,7 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
   }
   step.cost = WorkerStep::cost_of(slots_of(*info, machine_), 1);
   place_registers(*info, step.word, step.registers);
-  note_status_read(*info, step.word);
+  note_status(*info, step.word);
   if ((step.word & kCoIssue) != 0) return decode_bundle(step, *info);
   step.run = handlers.solo;
   link(step, *info, step.pc + 4);
@@ -160,7 +160,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
                           disassemble(step.aux_word, second)));
   }
   place_registers(*aux, step.aux_word, step.aux_registers);
-  note_status_read(*aux, step.aux_word);
+  note_status(*aux, step.aux_word);
   step.cost = WorkerStep::cost_of(std::max(step.slots(), slots_of(*aux, machine_)), 2);
   if (has_no_effect(*aux, step.aux_registers) && main.spec.control == Control::kPlain) {
     step.run = handlers_of(main).solo;
@@ -172,13 +172,13 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   link(step, main, step.pc + 8);
 }
 
-void WorkerDecoder::note_status_read(const InstructionInfo& info, std::uint32_t word) {
+void WorkerDecoder::note_status(const InstructionInfo& info, std::uint32_t word) {
   if (info.mnemonic == "br") code_->may_read_float_status_ = true;
-  if (info.mnemonic != "uget") return;
-  for (const OperandInfo& operand : info.operands) {
-    code_->may_read_float_status_ |=
-        !operand.is_register && operand.decode(word) + isa::kUpperCsrs == isa::kFpSts;
-  }
+  if (info.mnemonic != "get" && info.mnemonic != "uget") return;
+  const std::uint32_t base = info.mnemonic == "uget" ? isa::kUpperCsrs : 0;
+  const auto number = base + static_cast<std::uint32_t>(info.operands[1].decode(word));
+  code_->may_read_float_status_ |= number == isa::kFpSts;
+  code_->reads_cycle_counter_ |= number == isa::kCountL || number == isa::kCountU;
 }
 
 void WorkerDecoder::link(WorkerStep& step, const InstructionInfo& info, std::uint32_t next) {

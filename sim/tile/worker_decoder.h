@@ -28,7 +28,7 @@ class WorkerDecoder {
   [[nodiscard]] const WorkerHandlers& handlers_of(const isa::InstructionInfo& info) const;
   void decode_step(WorkerStep& step);
   void decode_bundle(WorkerStep& step, const isa::InstructionInfo& main);
-  void note_status_read(const isa::InstructionInfo& info, std::uint32_t word);
+  void note_status(const isa::InstructionInfo& info, std::uint32_t word);
   void link(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t next);
   void link_repeat(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t body);
   void make_fault(WorkerStep& step, std::string cause);

@@ -89,6 +89,19 @@ class WorkerEnvironment {
         return context_.registers[isa::kVertexBase];
       case isa::kWorkerBaseCsr:
         return context_.registers[isa::kWorkerBase];
+      case isa::kRepeatCount:
+        return 0;  // a body has no `get`
+      case isa::kRepeatFirst:
+        return context_.last_repeat == nullptr ? 0 : context_.last_repeat->next->pc;
+      case isa::kRepeatEnd:
+        return context_.last_repeat == nullptr ? 0 : context_.last_repeat->target->pc;
+      case isa::kCountL:
+      case isa::kCountU:
+        if (context_.observer == nullptr) {
+          fault("the cycle counter read behind an indirect branch, which is not modelled");
+          return 0;
+        }
+        return number == isa::kCountL ? isa::low(context_.cycle) : isa::high(context_.cycle);
       case isa::kFpSts:
         return context_.fp.status;
       case isa::kFpNfmt:

@@ -68,6 +68,7 @@ std::vector<WorkerHandlers> build(isa::List<Records...>) {
 
 const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
                               std::uint32_t bundles) {
+  context.last_repeat = step;
   if (context.observer == nullptr) return run_turns<false>(context, step, count, bundles);
   if (!context.in_turn) return run_turns<true>(context, step, count, bundles);
   context.repeat = {step->next, step->target, count};

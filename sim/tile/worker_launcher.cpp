@@ -105,9 +105,14 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
 }
 
 std::uint64_t WorkerLauncher::run(std::uint32_t entry, std::uint64_t first_cycle) {
+  const WorkerStep* const first = step_at(entry);
+  InstructionObserver* const observer = context_.observer;
+  static Nobody nobody;
+  if (observer == nullptr && current_->reads_cycle_counter()) [[unlikely]]
+    context_.observer = &nobody;
   const bool is_observed = context_.observer != nullptr;
-  const std::uint64_t slots =
-      is_observed ? execute<true>(step_at(entry)) : execute<false>(step_at(entry));
+  const std::uint64_t slots = is_observed ? execute<true>(first) : execute<false>(first);
+  context_.observer = observer;
   instructions_ += context_.extra_instructions;
   return first_cycle + (slots + context_.extra_slots) * machine_.tile.workers;
 }
@@ -118,6 +123,7 @@ std::uint64_t WorkerLauncher::begin(SupervisorContext& supervisor, std::uint64_t
   context_.tas = 0;
   context_.random = &random_[id % random_.size()];
   context_.cause = nullptr;
+  context_.last_repeat = nullptr;
   context_.extra_slots = 0;
   context_.extra_instructions = 0;
   context_.port.open();

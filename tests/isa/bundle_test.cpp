@@ -11,6 +11,16 @@ TEST(Worker, ItsIdIsInTheStatusRegister) {
   EXPECT_EQ(run.get(testing::kData, 6), (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
 }
 
+// A division takes 3 slots; a slot is 6 cycles.
+TEST(Worker, ReadsTheCycleCounterWhereItsGetIssues) {
+  const std::vector<std::uint32_t> out = testing::run_worker(
+      "get $m0, $COUNT_L\n{ nop ; f32div $a0, $a1, $a2 }\n nop\n get $m1, $COUNT_L\n"
+      "get $m2, $COUNT_U\n sub $m1, $m1, $m0\n st32 $m1, $mvertex_base, $mzero, 0\n"
+      "st32 $m2, $mvertex_base, $mzero, 1\n exitz $mzero",
+      {7, 7}, 2);
+  EXPECT_EQ(out, (std::vector<std::uint32_t>{30, 0}));
+}
+
 TEST(Bundle, BothHalvesReadBeforeEitherWrites) {
   const std::vector<std::uint32_t> out = testing::run_worker(
       "ld64 $a0:1, $mvertex_base, 0\n"

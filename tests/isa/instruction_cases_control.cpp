@@ -51,6 +51,10 @@ std::vector<InstructionCase> control_cases() {
       {"get $m0, $VERTEX_BASE", "", "m0=0x50000", On::kWorker},
       {"get $m0, $WORKER_BASE", "m0=7", "m0=0", On::kWorker},
       {"get $m0, $PC", "", "m0=0x4d080"},
+      {"get $m0, $REPEAT_FIRST", "m0=7", "m0=0", On::kWorker},
+      {"{ rpt 3, 0; fnop }\n { nop; fnop }\n get $m0, $REPEAT_COUNT\n get $m1, $REPEAT_FIRST\n"
+       " get $m2, $REPEAT_END",
+       "m0=7", "m0=0,0x4d088,0x4d090", On::kWorker},
       {"put $CCCSLOAD, $m0", "m0=5",
        "fault=a control register that a worker cannot write, or that is not modelled", On::kWorker},
       {"uput $TAS, $a0\n uget $a1, $TAS", "a0=0xffc12345", "a1=0xffc12345"},

@@ -142,6 +142,13 @@ TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
       << run.err;
 }
 
+TEST(RunCodelet, CodeOfTheSupervisorIsNoWorker) {
+  const ProgramRun run = run_spec("entry = 'f'\nkind = 'worker'\n",
+                                  ".section .text.f, \"ax\"\n.globl f\n.supervisor\nf: br $m10\n");
+  EXPECT_EQ(run.code, 5);
+  EXPECT_NE(run.err.find("`f` is `.supervisor` code"), std::string::npos) << run.err;
+}
+
 TEST(RunCodelet, WritingBehindATensorIsAnError) {
   const ProgramRun run = run_spec(
       "entry = \"c\"\n[[field]]\ntype = \"one_ptr\"\ntensor = \"out\"\n[tensor.out]\nshape = [1]\n",
