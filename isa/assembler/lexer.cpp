@@ -84,7 +84,12 @@ Token Lexer::next() {
   if (starts_name(c) && !(c == '.' && is_digit(at(1)))) {
     std::size_t length = 1;
     while (is_name_character(at(length))) ++length;
-    return take(Token::Kind::kWord, length);
+    Token token = take(Token::Kind::kWord, length);
+    if (token.text == "infh" || token.text == "nanh") {
+      token.kind = Token::Kind::kHalf;
+      token.value.number = token.text == "infh" ? 0x7c00 : 0x7e00;
+    }
+    return token;
   }
   if (is_digit(c) || c == '.') return take_number();
   if (c == '"') return take_string();

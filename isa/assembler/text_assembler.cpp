@@ -15,13 +15,6 @@ constexpr Value kUnknown = {0, Value::Base::kUnknown, 0};
 
 Value number(std::int64_t value) { return {value, Value::Base::kNone, 0}; }
 
-/// `infh`, which is no number to the lexer.
-std::optional<Value> half_of(std::string_view name) {
-  if (name == "infh") return number(0x7c00);
-  if (name == "nanh") return number(0x7e00);
-  return std::nullopt;
-}
-
 }  // namespace
 
 void TextAssembler::run(std::string_view text, const std::string& file) {
@@ -213,7 +206,6 @@ std::optional<Value> TextAssembler::value_of(const Token& token) {
   NamedSymbol* symbol = symbols_.find(name);
   if (symbol == nullptr || symbol->kind == NamedSymbol::Kind::kUndefined) {
     if (const auto value = constant_of(name)) return number(*value);
-    if (const auto value = half_of(name)) return value;
     if (!is_finishing_) return kUnknown;
     if (undefined_is_error_) return std::nullopt;
     symbol = &symbols_.named(name);

@@ -36,6 +36,8 @@ TEST(AssemblerExpressions, TakeEveryKindOfNumber) {
   EXPECT_EQ(value_of("-2.0h"), 49152);
   EXPECT_EQ(value_of("-0.0h"), 32768);
   EXPECT_EQ(value_of("infh"), 31744);
+  EXPECT_EQ(value_of("-infh"), 64512);
+  EXPECT_EQ(value_of("nanh"), 0x7e00);
   EXPECT_EQ(value_of("5.96046e-8h"), 1);
   EXPECT_EQ(value_of("0.333251953125h"), 13653);
 }

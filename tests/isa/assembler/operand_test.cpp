@@ -24,6 +24,11 @@ TEST(AssemblerOperands, LeaveOutTheDelta) {
   EXPECT_EQ(words_of("st32 $m1, $m2, 3"), words_of("st32 $m1, $m2, $mzero, 3"));
 }
 
+TEST(AssemblerOperands, OfStm32stepMayNameTheStep) {
+  // graphcore/ipu_assembly_support has it, the toolchain's tests do not.
+  EXPECT_EQ(words_of("stm32step $m0, $m1+=, $m2"), words_of("stm32step $m0, $m1, $m2"));
+}
+
 TEST(AssemblerOperands, TakeAzeroForMzero) {
   // graphcore/poplibs NonLinearityGrad2DSwish.S.
   EXPECT_EQ(words_of("ld32 $a0, $m4, $azero, 0"), words_of("ld32 $a0, $m4, $mzero, 0"));
