@@ -205,6 +205,9 @@ Token Lexer::take_punctuation() {
   for (const std::string_view mark : kPunctuation) {
     if (left.starts_with(mark)) return take(Token::Kind::kPunctuation, mark.size());
   }
+  if (at(0) == '\\' && starts_name(at(1))) {
+    return malformed(1, "`\\` before what is no parameter of a macro around it");
+  }
   return malformed(1, "a character that has no meaning in assembly");
 }
 

@@ -85,6 +85,8 @@ TEST(AssemblerMacros, ThatMakeTooMuchTextAreRefused) {
 }
 
 TEST(AssemblerMacros, RefuseWrongValues) {
+  EXPECT_NE(problems_of(".macro m x\n setzi $m0, \\y\n.endm\nm 1").at(0).find("no parameter"),
+            std::string::npos);
   const std::string macro = ".macro M a:req, b\n nop\n.endm\n";
   EXPECT_NE(problems_of(macro + "M").at(0).find("test.S:4:2 macro `M` needs a value for `a`"),
             std::string::npos);
