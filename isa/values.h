@@ -11,7 +11,11 @@ using U64 = std::uint64_t;
 
 /// Four consecutive registers.
 struct U128 {
-  std::array<U32, 4> word;
+  std::array<U64, 2> half;
+
+  [[nodiscard]] constexpr U32 word(unsigned number) const {
+    return static_cast<U32>(half[number / 2] >> (number % 2 * 32));
+  }
 };
 
 /// Two f32 in a register pair.

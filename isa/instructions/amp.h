@@ -126,7 +126,7 @@ struct F16v8acc {
   template <class Env>
   static void execute(Env& env, U128 a) {
     for (unsigned i = 0; i < 8; ++i) {
-      const float x = float_of_half(static_cast<std::uint16_t>(a.word[i / 2] >> (16 * (i % 2))));
+      const float x = float_of_half(static_cast<std::uint16_t>(a.word(i / 2) >> (16 * (i % 2))));
       accumulate(env.accumulator(2 * i), x);
     }
   }
@@ -142,7 +142,7 @@ struct F16v8sqacc {
   template <class Env>
   static void execute(Env& env, U128 a) {
     for (unsigned i = 0; i < 8; ++i) {
-      const float x = float_of_half(static_cast<std::uint16_t>(a.word[i / 2] >> (16 * (i % 2))));
+      const float x = float_of_half(static_cast<std::uint16_t>(a.word(i / 2) >> (16 * (i % 2))));
       accumulate(env.accumulator(2 * i), x * x);
     }
   }
@@ -174,7 +174,7 @@ struct F16v8absacc {
   template <class Env>
   static void execute(Env& env, U128 a) {
     for (unsigned i = 0; i < 8; ++i) {
-      const float x = float_of_half(static_cast<std::uint16_t>(a.word[i / 2] >> (16 * (i % 2))));
+      const float x = float_of_half(static_cast<std::uint16_t>(a.word(i / 2) >> (16 * (i % 2))));
       accumulate(env.accumulator(2 * i), std::fabs(x));
     }
   }

@@ -34,6 +34,22 @@ inline Lanes load_lanes(const float* from) {
   return out;
 }
 
+/// The same of values that were stored by pairs: a host waits for stores that a wider load joins.
+inline Lanes load_pairs(const float* from) {
+#ifdef __AVX__
+  const auto* const lower = reinterpret_cast<const __m64*>(from);
+  __m128 halves[2];
+  for (int i = 0; i < 2; ++i) {
+    halves[i] = _mm_loadh_pi(_mm_loadl_pi(_mm_setzero_ps(), lower + 2 * i), lower + 2 * i + 1);
+  }
+  return _mm256_set_m128(halves[1], halves[0]);
+#else
+  std::array<U64, kLanes / 2> pairs;
+  for (U32 i = 0; i < pairs.size(); ++i) std::memcpy(&pairs[i], from + 2 * i, sizeof(U64));
+  return std::bit_cast<Lanes>(pairs);
+#endif
+}
+
 inline void store_lanes(float* to, const Lanes& values) {
   std::memcpy(to, &values, sizeof(values));
 }
@@ -68,7 +84,7 @@ void begin_amp_block(Env& env) {
   static_assert(kChannels % kLanes == 0);
   for (U32 c = 0; c < kChannels; c += kLanes) {
     const Lanes even = load_lanes(env.even_accumulators() + c);
-    store_lanes(env.even_accumulators() + c, load_lanes(env.odd_accumulators() + c));
+    store_lanes(env.even_accumulators() + c, load_pairs(env.odd_accumulators() + c));
     store_lanes(env.odd_accumulators() + c, even);
   }
 }
@@ -111,9 +127,22 @@ template <U32 kChannels, class Env>
   return results;
 }
 
+/// Each of four f16 on all lanes.
+inline std::array<Lanes, 4> spread(F16x4 x) {
+#if defined(__AVX2__) && defined(__F16C__)
+  const auto bits = std::bit_cast<long long>(x.lane);
+  const __m256 all = _mm256_cvtph_ps(_mm_set1_epi64x(bits));
+  return {_mm256_permute_ps(all, 0x00), _mm256_permute_ps(all, 0x55), _mm256_permute_ps(all, 0xaa),
+          _mm256_permute_ps(all, 0xff)};
+#else
+  const std::array<float, 4> floats = floats_of_halves(x.lane);
+  return {floats[0] - Lanes{}, floats[1] - Lanes{}, floats[2] - Lanes{}, floats[3] - Lanes{}};
+#endif
+}
+
 template <U32 kChannels, class Env>
 [[gnu::always_inline]] inline void amp_f16_products(Env& env, F16x4 x, U32 phase) {
-  const std::array<float, 4> input = floats_of_halves(x.lane);
+  const std::array<Lanes, 4> input = spread(x);
   const float* const weights = env.f16_weights(phase);
   for (U32 c = 0; c < kChannels; c += kLanes) {
     const float* const w = weights + c;

@@ -65,7 +65,7 @@ struct Ld64a32 {
     if (env.template conflict<2>({next, address})) return {};
     const U64 dense = env.template load<U64>(next);
     const U32 sparse = env.template load<U32>(address);
-    return {U128{{quad.word[0], sparse, low(dense), high(dense)}}, next + 8};
+    return {U128{{pair_of(quad.word(0), sparse), dense}}, next + 8};
   }
 };
 

@@ -13,9 +13,19 @@ namespace superstep::isa {
 /// fields of `strides` (graphcore/poplibs lib/poplin/codelets/asm/conv_partial_1x1_float_float.S,
 /// comments).
 constexpr U32 pace_step(U32 selector, U32 strides, U32 atom = 8) {
-  if (selector == 0) return atom;
-  const U32 field = strides >> ((selector - 1) * 10) & 0x3ffU;
+  const U64 fields = U64{strides} << 10 | 1;
+  const U32 field = static_cast<U32>(fields >> (selector * 10));
   return static_cast<U32>(static_cast<std::int32_t>(field << 22) >> 22) * atom;
+}
+
+/// Steps 64-bit addresses by the selectors of `paces`, lowest first. Most code steps all by one.
+template <class... Addresses>
+constexpr void step_all(U32 paces, U32 strides, Addresses&... addresses) {
+  if (paces == 0) [[likely]] {
+    ((addresses += 8), ...);
+  } else {
+    ((addresses += pace_step(paces & 3, strides), paces >>= 2), ...);
+  }
 }
 
 /// Three 21-bit byte addresses in a register pair; the third is split over the upper bits of both
@@ -31,7 +41,15 @@ struct PackedAddresses {
     return pair_of((first & 0x1fffffU) | third << 21, (second & 0x1fffffU) | (third >> 11 & 0x3ffU)
                                                                                  << 21);
   }
+  /// As `pack`, with the third address of `pair`.
+  [[nodiscard]] constexpr U64 pack_into(U64 pair) const {
+    constexpr U64 kThird = pair_of(0xffe00000U, 0x7fe00000U);
+    return (pair & kThird) | pair_of(first & 0x1fffffU, second & 0x1fffffU);
+  }
 };
+
+// Each access that fails ends its instruction at once: a host that goes on joins two ways each
+// time.
 
 /// `$d, $e, $p+=, $s, i`: 64 bits at the lower address, `Second` at the upper one.
 template <class Second>
@@ -45,10 +63,16 @@ struct LoadTwoPace {
     PackedAddresses a = PackedAddresses::from(addresses);
     if (env.template conflict<2>({a.first, a.second})) return {};
     const U64 first = env.template load<U64>(a.first);
+    if (env.failed()) return {};
     const typename Second::Value second = Second::at(env, a.second);
-    a.first += pace_step(i & 3, strides);
-    a.second += pace_step(i >> 2 & 3, strides, Second::kSize);
-    return {first, second, a.pack()};
+    if (env.failed()) return {};
+    if constexpr (Second::kSize == 8) {
+      step_all(i, strides, a.first, a.second);
+    } else {
+      a.first += pace_step(i & 3, strides);
+      a.second += pace_step(i >> 2 & 3, strides, Second::kSize);
+    }
+    return {first, second, a.pack_into(addresses)};
   }
 };
 
@@ -82,9 +106,10 @@ struct Ldst64pace {
     PackedAddresses a = PackedAddresses::from(addresses);
     if (env.template conflict<2>({a.first, a.third})) return {};
     const U64 loaded = env.template load<U64>(a.first);
+    if (env.failed()) return {};
     env.store(a.third, value);
-    a.first += pace_step(i & 3, strides);
-    a.third += pace_step(i >> 2 & 3, strides);
+    if (env.failed()) return {};
+    step_all(i, strides, a.first, a.third);
     return {loaded, a.pack()};
   }
 };
@@ -119,12 +144,13 @@ struct Ld2xst64pace {
     PackedAddresses a = PackedAddresses::from(addresses);
     if (env.template conflict<3>({a.first, a.second, a.third})) return {};
     const U64 first = env.template load<U64>(a.first);
+    if (env.failed()) return {};
     const U64 second = env.template load<U64>(a.second);
+    if (env.failed()) return {};
     env.store(a.third, value);
-    a.first += pace_step(i & 3, strides);
-    a.second += pace_step(i >> 2 & 3, strides);
-    a.third += pace_step(i >> 4 & 3, strides);
-    return {std::bit_cast<U128>(std::array<U64, 2>{first, second}), a.pack()};
+    if (env.failed()) return {};
+    step_all(i, strides, a.first, a.second, a.third);
+    return {U128{{first, second}}, a.pack()};
   }
 };
 

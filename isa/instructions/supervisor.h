@@ -144,8 +144,8 @@ struct Ld128putcs {
   template <class Env>
   static void execute(Env& env, U32 i) {
     const U128 value = env.template load<U128>(env.csr(80));
-    env.set_weight(i, pair_of(value.word[0], value.word[1]));
-    env.set_weight(i + 1, pair_of(value.word[2], value.word[3]));
+    env.set_weight(i, value.half[0]);
+    env.set_weight(i + 1, value.half[1]);
     env.set_csr(80, env.csr(80) + 16);
   }
 };

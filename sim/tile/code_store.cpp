@@ -27,13 +27,13 @@ void WorkerCode::mark_decoded(TileMemory& memory) const {
 CodeStore::CodeStore(const MachineConfig& machine) : machine_(machine) {}
 CodeStore::~CodeStore() = default;
 
-const WorkerCode* CodeStore::find(std::uint32_t entry, const TileMemory& memory, bool moded) {
+const WorkerCode* CodeStore::find(std::uint32_t entry, const TileMemory& memory, StepKind kind) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::unique_ptr<WorkerCode>>& known = by_entry_[{entry, moded}];
+  std::vector<std::unique_ptr<WorkerCode>>& known = by_entry_[{entry, kind}];
   for (const std::unique_ptr<WorkerCode>& code : known) {
     if (code->matches(memory)) return code.get();
   }
-  return known.emplace_back(WorkerDecoder(machine_, memory, moded).decode(entry)).get();
+  return known.emplace_back(WorkerDecoder(machine_, memory, kind).decode(entry)).get();
 }
 
 std::size_t CodeStore::size() const {

@@ -16,6 +16,10 @@ namespace superstep {
 
 struct WorkerStep;
 
+/// How steps run: in the ordinary mode of floating point, or in it one by one because somebody
+/// looks at each, or in any other mode.
+enum class StepKind : std::uint8_t { kOrdinary, kObserved, kModed };
+
 /// Worker code that can be reached from one entry without an indirect branch, predecoded.
 class WorkerCode {
  public:
@@ -61,17 +65,16 @@ class CodeStore {
   CodeStore(const CodeStore&) = delete;
   CodeStore& operator=(const CodeStore&) = delete;
 
-  /// The code of a tile from `entry` on, for workers in the ordinary mode of floating point or
-  /// (`moded`) in any other; lives as long as the store.
+  /// The code of a tile from `entry` on; lives as long as the store.
   [[nodiscard]] const WorkerCode* find(std::uint32_t entry, const TileMemory& memory,
-                                       bool moded = false);
+                                       StepKind kind = StepKind::kOrdinary);
   /// Number of different pieces of code.
   [[nodiscard]] std::size_t size() const;
 
  private:
   MachineConfig machine_;
   mutable std::mutex mutex_;
-  std::map<std::pair<std::uint32_t, bool>, std::vector<std::unique_ptr<WorkerCode>>> by_entry_;
+  std::map<std::pair<std::uint32_t, StepKind>, std::vector<std::unique_ptr<WorkerCode>>> by_entry_;
 };
 
 }  // namespace superstep

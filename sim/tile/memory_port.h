@@ -19,6 +19,11 @@ class MemoryPort {
         interleaved_(machine.tile.region1_base - memory.base()),
         element_shift_(static_cast<unsigned>(std::countr_zero(machine.tile.element_bytes))),
         pair_mask_(8 | ~(2 * machine.tile.element_bytes - 1)) {
+    const std::uint32_t pair = 2 * machine.tile.element_bytes;
+    if (base_ % (pair / 2) == 0 && machine.tile.region1_base % pair == 0) {
+      element_bits_ = ~(pair / 2 - 1);
+      interleaved_bits_ = ~(pair - 1) | 8;
+    }
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory.size() >> log;
   }
 
@@ -46,13 +51,20 @@ class MemoryPort {
     std::memcpy(&value, data_ + (address - base_), sizeof(T));
     return value;
   }
-  /// True when the store may have changed decoded code.
   template <class T>
-  [[nodiscard]] bool store(std::uint32_t address, T value) {
+  void store(std::uint32_t address, T value) {
     std::memcpy(data_ + (address - base_), &value, sizeof(T));
+  }
+  /// Whether a store there may have changed decoded code.
+  [[nodiscard]] bool below_code_end(std::uint32_t address) const {
     return address < memory_->first_free_of_code();
   }
 
+  /// Whether two addresses surely lie in different elements. A cheap test, exact when elements and
+  /// regions are aligned to their sizes.
+  [[nodiscard]] bool apart(std::uint32_t a, std::uint32_t b) const {
+    return ((a ^ b) & (a - base_ < interleaved_ ? element_bits_ : interleaved_bits_)) != 0;
+  }
   /// A number of the element at an address, for comparison.
   [[nodiscard]] std::uint32_t element_of(std::uint32_t address) const {
     // Two neighbouring interleaved elements take turns by 8 bytes.
@@ -80,6 +92,8 @@ class MemoryPort {
   std::uint32_t interleaved_;
   unsigned element_shift_;
   std::uint32_t pair_mask_;  ///< of an offset in the interleaved region: what tells elements apart
+  std::uint32_t element_bits_ = 0;  ///< bits of an address that tell elements apart
+  std::uint32_t interleaved_bits_ = 0;
   std::array<std::uint32_t, 5> limits_{};
 };
 

@@ -29,7 +29,10 @@ class SupervisorEnvironment {
   void store(std::uint32_t address, T value) {
     if (!reaches_memory<T>(address)) return;
     TileMemory& memory = context_.port.memory();
-    if (context_.port.store(address, value) && memory.decoded(address, sizeof(T))) memory.touched();
+    context_.port.store(address, value);
+    if (context_.port.below_code_end(address) && memory.decoded(address, sizeof(T))) {
+      memory.touched();
+    }
   }
   template <std::size_t kCount>
   bool conflict(const std::uint32_t (&)[kCount]) {

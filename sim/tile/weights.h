@@ -36,7 +36,7 @@ class Weights {
 
  private:
   std::array<std::uint64_t, kCount> raw_{};
-  std::array<std::array<float, 64>, 4> halves_{};
+  alignas(64) std::array<std::array<float, 64>, 4> halves_{};
   std::array<std::array<float, 16>, 8> singles_{};
 };
 

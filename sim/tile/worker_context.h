@@ -21,7 +21,8 @@ using RunWorkerStep = const WorkerStep* (*)(WorkerContext&, const WorkerStep*);
 /// Executes the auxiliary half of a bundle.
 using RunAuxHalf = void (*)(WorkerContext&, const WorkerStep*);
 
-/// A predecoded instruction or bundle.
+/// A predecoded instruction or bundle. Steps of a straight line run on to each other: only the
+/// last one gives back what comes next.
 struct WorkerStep {
   static constexpr unsigned kCostShift = 24;  ///< slots below, instructions above
 
@@ -32,22 +33,28 @@ struct WorkerStep {
     const char* cause;                   ///< of a step that faults
   };
   RunAuxHalf aux = nullptr;
+  RunWorkerStep then = give_back;  ///< what `run` leaves to, with `next`; or the `run` of that
   std::uint32_t word = 0;
   std::uint32_t aux_word = 0;
   std::uint32_t pc = 0;
   std::uint32_t body_slots = 0;  ///< of one turn of an `rpt` body
   std::array<std::uint8_t, 6> registers{};
   std::array<std::uint8_t, 6> aux_registers{};
-  std::uint32_t cost = cost_of(1, 1);
+  std::uint32_t cost = cost_of(1, 1);  ///< of the step and those that it runs on to
 
   /// Slots and instructions in one number, so that an engine adds both at once.
   static constexpr std::uint32_t cost_of(std::uint32_t slots, std::uint32_t instructions) {
     return slots | instructions << kCostShift;
   }
-  [[nodiscard]] std::uint32_t slots() const { return cost & ((1U << kCostShift) - 1); }
-  [[nodiscard]] std::uint32_t instructions() const { return cost >> kCostShift; }
+  static constexpr std::uint32_t slots_of(std::uint64_t cost) {
+    return static_cast<std::uint32_t>(cost & ((1U << kCostShift) - 1));
+  }
+  [[nodiscard]] bool runs_on() const { return then != give_back; }
+  [[nodiscard]] std::uint32_t own_cost() const { return runs_on() ? cost - next->cost : cost; }
+  [[nodiscard]] std::uint32_t slots() const { return slots_of(own_cost()); }
+  [[nodiscard]] std::uint32_t instructions() const { return own_cost() >> kCostShift; }
+  static const WorkerStep* give_back(WorkerContext&, const WorkerStep* step) { return step; }
 };
-static_assert(sizeof(WorkerStep) == 64);
 
 /// Places in `WorkerContext::registers`: $m, $a, zeros to read, a sink to write.
 inline constexpr std::uint8_t kAuxRegisters = 16, kZeroRegisters = 32, kSinkRegisters = 36;
@@ -83,8 +90,9 @@ struct WorkerContext {
     return out;
   }
 
-  alignas(16) std::array<isa::U32, 40> registers{};
-  alignas(16) std::array<float, 32> accumulators{};  ///< the even ones, then the odd ones
+  // No access of a host that takes several of them crosses one of its lines.
+  alignas(64) std::array<isa::U32, 40> registers{};
+  alignas(64) std::array<float, 32> accumulators{};  ///< the even ones, then the odd ones
   MemoryPort port;
   const Weights* weights;
   std::uint32_t workers;  ///< of the tile
@@ -99,8 +107,9 @@ struct WorkerContext {
   RaceCheck* races = nullptr;                 ///< who wants to know of each access
   Stop stop = Stop::kExit;
   const char* cause = nullptr;
-  std::uint32_t pc = 0;           ///< of the fault; where to go on after kJump
-  std::uint64_t extra_slots = 0;  ///< of turns of `rpt` bodies
+  const WorkerStep* stopped = nullptr;  ///< the step that set `stop`
+  std::uint32_t pc = 0;                 ///< of the fault; where to go on after kJump
+  std::uint64_t extra_slots = 0;        ///< of turns of `rpt` bodies
   std::uint64_t extra_instructions = 0;
   InstructionObserver* observer = nullptr;  ///< who wants to see each step
   /// Workers issue in turn: `rpt` leaves to the launcher, in `repeat`, how often its body runs.

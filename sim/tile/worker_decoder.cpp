@@ -16,8 +16,13 @@ using isa::Role;
 
 constexpr std::uint32_t kCoIssue = 0x80000000U;
 
+/// Steps do not run on from one of these pieces of code to the next one: a line that no host makes
+/// jumps of must not nest deeper than that.
+constexpr std::uint32_t kMostLineBytes = 128;
+
 const WorkerStep* run_fault(WorkerContext& context, const WorkerStep* step) {
   context.stop = WorkerContext::Stop::kFault;
+  context.stopped = step;
   context.pc = step->pc;
   context.cause = step->cause;
   return nullptr;
@@ -77,11 +82,29 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
       repeat->body_slots += step->slots();
     }
   }
+  if (kind_ == StepKind::kOrdinary) join_lines();
   for (const auto& [address, value] : words_) code_->words_.push_back({address, value});
   code_->begin_ = steps_.begin()->first;
   code_->by_word_.resize((steps_.rbegin()->first - code_->begin_) / 4 + 1);
   for (const auto& [pc, step] : steps_) code_->by_word_[(pc - code_->begin_) / 4] = step;
   return std::move(code_);
+}
+
+void WorkerDecoder::join_lines() {
+  // The last step of a body gives back the one behind it, so that the turns can be counted.
+  for (const WorkerStep* repeat : repeats_) {
+    const WorkerStep* step = repeat->next;
+    while (step->next != repeat->target) step = step->next;
+    plain_.erase(step);
+  }
+  // From the end, so that costs are added up.
+  for (auto at = steps_.rbegin(); at != steps_.rend(); ++at) {
+    WorkerStep& step = *at->second;
+    if (!plain_.contains(&step)) continue;
+    if (step.pc / kMostLineBytes != step.next->pc / kMostLineBytes) continue;
+    step.then = step.next->run;
+    step.cost += step.next->cost;
+  }
 }
 
 WorkerStep* WorkerDecoder::step_at(std::uint32_t pc) {
@@ -95,7 +118,7 @@ WorkerStep* WorkerDecoder::step_at(std::uint32_t pc) {
 }
 
 const WorkerHandlers& WorkerDecoder::handlers_of(const InstructionInfo& info) const {
-  return (moded_ ? moded_worker_handlers() : worker_handlers())[info.number];
+  return (kind_ == StepKind::kModed ? moded_worker_handlers() : worker_handlers())[info.number];
 }
 
 bool WorkerDecoder::executable(std::uint32_t pc) const {
@@ -147,7 +170,8 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
     return make_fault(step, fmt::format("{:#010x} is no second half of a bundle", step.aux_word));
   }
   const WorkerHandlers& handlers = handlers_of(*aux);
-  step.run = moded_ ? handlers_of(main).bundle : bundle_handler(main.number, aux->number);
+  step.run = kind_ == StepKind::kModed ? handlers_of(main).bundle
+                                       : bundle_handler(main.number, aux->number);
   step.aux = handlers.aux;
   if (step.run == nullptr || step.aux == nullptr) {
     return make_fault(step,
@@ -193,6 +217,8 @@ void WorkerDecoder::link(WorkerStep& step, const InstructionInfo& info, std::uin
       }
       break;
     case Control::kPlain:
+      plain_.insert(&step);
+      break;
     case Control::kSystem:
       break;
   }

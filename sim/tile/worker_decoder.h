@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,8 @@ namespace superstep {
 /// Follows worker code from an entry and predecodes what it reaches.
 class WorkerDecoder {
  public:
-  /// For workers in the ordinary mode of floating point, or (`moded`) in any other.
-  WorkerDecoder(const MachineConfig& machine, const TileMemory& memory, bool moded)
-      : machine_(machine), memory_(memory), moded_(moded) {}
+  WorkerDecoder(const MachineConfig& machine, const TileMemory& memory, StepKind kind)
+      : machine_(machine), memory_(memory), kind_(kind) {}
 
   [[nodiscard]] std::unique_ptr<WorkerCode> decode(std::uint32_t entry);
 
@@ -31,6 +31,7 @@ class WorkerDecoder {
   void note_status(const isa::InstructionInfo& info, std::uint32_t word);
   void link(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t next);
   void link_repeat(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t body);
+  void join_lines();
   void make_fault(WorkerStep& step, std::string cause);
   [[nodiscard]] bool executable(std::uint32_t pc) const;
   std::uint32_t word_at(std::uint32_t pc);
@@ -39,12 +40,13 @@ class WorkerDecoder {
 
   const MachineConfig& machine_;
   const TileMemory& memory_;
-  bool moded_;
+  StepKind kind_;
   std::unique_ptr<WorkerCode> code_;
   std::map<std::uint32_t, WorkerStep*> steps_;
   std::map<std::uint32_t, std::uint32_t> words_;
   std::vector<WorkerStep*> pending_;
   std::vector<WorkerStep*> repeats_;
+  std::set<const WorkerStep*> plain_;  ///< steps that could run on to the next one
 };
 
 }  // namespace superstep

@@ -38,17 +38,15 @@ class WorkerEnvironment {
   template <std::size_t kCount>
   bool conflict(const std::uint32_t (&addresses)[kCount]) {
     static_assert(kCount == 2 || kCount == 3);
-    const std::uint32_t first = context_.port.element_of(addresses[0]);
-    const std::uint32_t second = context_.port.element_of(addresses[1]);
-    bool same = first == second;
+    const MemoryPort& port = context_.port;
+    bool apart = port.apart(addresses[0], addresses[1]);
     if constexpr (kCount == 3) {
-      const std::uint32_t third = context_.port.element_of(addresses[2]);
-      same = same || first == third || second == third;
+      apart =
+          apart && port.apart(addresses[0], addresses[2]) && port.apart(addresses[1], addresses[2]);
     }
-    if (same) [[unlikely]] {
-      fault("two accesses of one instruction to the same memory element");
-    }
-    return same;
+    if (!apart) [[unlikely]]
+      failed_ = true;
+    return !apart;
   }
 
   void branch(std::uint32_t target) {
@@ -162,9 +160,13 @@ class WorkerEnvironment {
 
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool taken() const { return taken_; }
-  /// Whether a store may have changed code, and did.
-  [[nodiscard]] bool stored_low() const { return low_bytes_ != 0; }
-  [[nodiscard]] bool touched_code() { return context_.port.memory().decoded(low_, low_bytes_); }
+  /// Whether a store may have changed code: `stored_bytes` at `stored_at`. Most data lies above all
+  /// code.
+  [[nodiscard]] bool stored_low() const {
+    return stored_bytes_ != 0 && context_.port.below_code_end(stored_at_);
+  }
+  [[nodiscard]] std::uint32_t stored_at() const { return stored_at_; }
+  [[nodiscard]] std::uint32_t stored_bytes() const { return stored_bytes_; }
   [[nodiscard]] std::uint32_t target() const { return target_; }
   [[nodiscard]] std::uint32_t repeat_count() const { return repeat_count_; }
   [[nodiscard]] std::uint32_t repeat_bundles() const { return repeat_bundles_; }
@@ -172,11 +174,9 @@ class WorkerEnvironment {
  protected:
   template <class T>
   void put(std::uint32_t address, T value) {
-    // Most data lies above all code.
-    if (context_.port.store(address, value)) [[unlikely]] {
-      low_ = address;
-      low_bytes_ = sizeof(T);
-    }
+    context_.port.store(address, value);
+    stored_at_ = address;
+    stored_bytes_ = sizeof(T);
   }
 
   WorkerContext& context_;
@@ -195,8 +195,8 @@ class WorkerEnvironment {
   std::uint32_t target_ = 0;
   std::uint32_t repeat_count_ = 0;
   std::uint32_t repeat_bundles_ = 0;
-  std::uint32_t low_ = 0;        ///< where the instruction's one store went
-  std::uint32_t low_bytes_ = 0;  ///< 0 when that is above all code
+  std::uint32_t stored_at_ = 0;  ///< where the instruction's one store went
+  std::uint32_t stored_bytes_ = 0;
   bool taken_ = false;
 };
 
@@ -213,6 +213,19 @@ class CarefulEnvironment : public WorkerEnvironment {
   template <class T>
   void store(std::uint32_t address, T value) {
     if (!failed_ && may_access<T>(address, true)) put(address, value);
+  }
+  template <std::size_t kCount>
+  bool conflict(const std::uint32_t (&addresses)[kCount]) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (context_.port.element_of(addresses[i]) != context_.port.element_of(addresses[j])) {
+          continue;
+        }
+        fault("two accesses of one instruction to the same memory element");
+        return true;
+      }
+    }
+    return false;
   }
 
  private:

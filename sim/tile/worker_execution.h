@@ -44,8 +44,10 @@ void write_outputs(WorkerContext& context, const Registers& places, const Output
   });
 }
 
-inline const WorkerStep* stop(WorkerContext& context, WorkerContext::Stop how, std::uint32_t pc) {
+inline const WorkerStep* stop(WorkerContext& context, const WorkerStep* step,
+                              WorkerContext::Stop how, std::uint32_t pc) {
   context.stop = how;
+  context.stopped = step;
   context.pc = pc;
   return nullptr;
 }
@@ -53,6 +55,13 @@ inline const WorkerStep* stop(WorkerContext& context, WorkerContext::Stop how, s
 /// The body of an `rpt`, as often as it says.
 const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
                               std::uint32_t bundles);
+
+/// What follows `step`, which has stored where code may be; null when it has changed code.
+const WorkerStep* look_at_code(WorkerContext& context, const WorkerStep* step,
+                               std::uint32_t address, std::uint32_t bytes);
+/// The same, and goes on there.
+const WorkerStep* go_on_after_low_store(WorkerContext& context, const WorkerStep* step,
+                                        std::uint32_t address, std::uint32_t bytes);
 
 /// An auxiliary instruction has no access to memory; one that fails leaves its cause.
 template <class R, class Floats = OrdinaryFloats>
@@ -63,63 +72,84 @@ template <class R, class Floats = OrdinaryFloats>
   write_outputs<R, Floats>(context, step->aux_registers, outputs);
 }
 
-/// The second half of a step: none, what `WorkerStep::aux` says, or the instruction R. `Careful` is
-/// the same one for `run_carefully`.
+/// The second half of a step: none, what `WorkerStep::aux` says, or the instruction R, which cannot
+/// fail. `Careful` is the same one for `run_carefully`.
 struct NoAux {
   using Careful = NoAux;
+  static constexpr bool kMayFail = false;
   static constexpr std::uint32_t kBytes = 4;
   static void run(WorkerContext&, const WorkerStep*) {}
 };
 struct AnyAux {
   using Careful = AnyAux;
+  static constexpr bool kMayFail = true;
   static constexpr std::uint32_t kBytes = 8;
   static void run(WorkerContext& context, const WorkerStep* step) { step->aux(context, step); }
 };
 template <class R>
 struct FixedAux {
   using Careful = AnyAux;
+  static constexpr bool kMayFail = false;
   static constexpr std::uint32_t kBytes = 8;
   static void run(WorkerContext& context, const WorkerStep* step) { run_aux<R>(context, step); }
 };
 
-/// Goes on at `next`, if anywhere, with steps for the new mode.
-inline const WorkerStep* change_float_mode(WorkerContext& context, const WorkerStep* next) {
+/// Stops before `next`, if anything is, to go on there with steps for the new mode.
+inline const WorkerStep* change_float_mode(WorkerContext& context, const WorkerStep* step,
+                                           const WorkerStep* next) {
   context.cause = nullptr;
-  return next == nullptr ? nullptr : stop(context, WorkerContext::Stop::kJump, next->pc);
+  return next == nullptr ? nullptr : stop(context, step, WorkerContext::Stop::kJump, next->pc);
 }
 
-/// What follows the reads and checks of the main half: aux runs, main writes. Part of each handler,
-/// so that `env` and `outputs` need no place in memory.
-template <class R, class Aux, class Floats, class Env, class Outputs>
-[[gnu::always_inline]] inline const WorkerStep* finish(WorkerContext& context,
-                                                       const WorkerStep* step, Env& env,
-                                                       const Outputs& outputs) {
-  if constexpr (!std::is_same_v<Aux, NoAux>) {
-    Aux::run(context, step);
-    if (context.cause != nullptr) [[unlikely]] {
-      if (R::spec.control == isa::Control::kRepeat || context.cause != kFloatModeChange) {
-        return stop(context, WorkerContext::Stop::kFault, step->pc);
-      }
-      return change_float_mode(context, finish<R, NoAux, Floats>(context, step, env, outputs));
-    }
-  }
+/// The end of the main half: it writes; the next step, or null.
+template <class R, class Floats, class Env, class Outputs>
+[[gnu::always_inline]] inline const WorkerStep* complete(WorkerContext& context,
+                                                         const WorkerStep* step, Env& env,
+                                                         const Outputs& outputs) {
   write_outputs<R, Floats>(context, step->registers, outputs);
   if constexpr (R::spec.control == isa::Control::kBranch) {
     if (!env.taken()) return step->next;
     if (step->target != nullptr) return step->target;
-    return stop(context, WorkerContext::Stop::kJump, env.target());
+    return stop(context, step, WorkerContext::Stop::kJump, env.target());
   } else if constexpr (R::spec.control == isa::Control::kRepeat) {
     return repeat_body(context, step, env.repeat_count(), env.repeat_bundles());
   } else if constexpr (R::spec.control == isa::Control::kExit) {
-    return stop(context, WorkerContext::Stop::kExit, step->pc);
+    return stop(context, step, WorkerContext::Stop::kExit, step->pc);
   } else if constexpr (R::spec.control == isa::Control::kSystem) {
-    return context.cause == kFloatModeChange ? change_float_mode(context, step->next) : step->next;
+    return context.cause == kFloatModeChange ? change_float_mode(context, step, step->next)
+                                             : step->next;
   } else {
-    if (env.stored_low() && env.touched_code()) [[unlikely]] {
-      context.port.memory().touched();
-      return stop(context, WorkerContext::Stop::kJump, step->next->pc);
+    if (env.stored_low()) [[unlikely]] {
+      return look_at_code(context, step, env.stored_at(), env.stored_bytes());
     }
     return step->next;
+  }
+}
+
+/// What follows the reads and checks of the main half: aux runs, main writes, the straight line
+/// goes on. Part of each handler, so that `env` and `outputs` need no place in memory; all calls in
+/// it but that of aux are its last ones, so that a handler keeps nothing on the stack.
+template <class R, class Aux, class Floats, class Env, class Outputs>
+[[gnu::always_inline]] inline const WorkerStep* finish(WorkerContext& context,
+                                                       const WorkerStep* step, Env& env,
+                                                       const Outputs& outputs) {
+  Aux::run(context, step);
+  if constexpr (Aux::kMayFail) {
+    if (context.cause != nullptr) [[unlikely]] {
+      if (R::spec.control == isa::Control::kRepeat || context.cause != kFloatModeChange) {
+        return stop(context, step, WorkerContext::Stop::kFault, step->pc);
+      }
+      return change_float_mode(context, step, complete<R, Floats>(context, step, env, outputs));
+    }
+  }
+  if constexpr (R::spec.control == isa::Control::kPlain) {
+    write_outputs<R, Floats>(context, step->registers, outputs);
+    if (env.stored_low()) [[unlikely]] {
+      return go_on_after_low_store(context, step, env.stored_at(), env.stored_bytes());
+    }
+    return step->then(context, step->next);
+  } else {
+    return complete<R, Floats>(context, step, env, outputs);
   }
 }
 
@@ -129,7 +159,7 @@ template <class R, class Aux, class Floats>
                                                              const WorkerStep* step) {
   CarefulEnvironment env(context, step->pc, Aux::kBytes);
   const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
-  if (env.failed()) return stop(context, WorkerContext::Stop::kFault, step->pc);
+  if (env.failed()) return stop(context, step, WorkerContext::Stop::kFault, step->pc);
   return finish<R, Aux, Floats>(context, step, env, outputs);
 }
 

@@ -66,6 +66,20 @@ std::vector<WorkerHandlers> build(isa::List<Records...>) {
 
 }  // namespace
 
+const WorkerStep* look_at_code(WorkerContext& context, const WorkerStep* step,
+                               std::uint32_t address, std::uint32_t bytes) {
+  TileMemory& memory = context.port.memory();
+  if (!memory.decoded(address, bytes)) return step->next;
+  memory.touched();
+  return stop(context, step, WorkerContext::Stop::kJump, step->next->pc);
+}
+
+const WorkerStep* go_on_after_low_store(WorkerContext& context, const WorkerStep* step,
+                                        std::uint32_t address, std::uint32_t bytes) {
+  const WorkerStep* const next = look_at_code(context, step, address, bytes);
+  return next == nullptr ? nullptr : step->then(context, next);
+}
+
 const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
                               std::uint32_t bundles) {
   context.last_repeat = step;

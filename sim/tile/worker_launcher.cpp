@@ -30,9 +30,9 @@ class Nobody : public InstructionObserver {
 }  // namespace
 
 const WorkerStep* WorkerLauncher::find_step(std::uint32_t pc) {
-  if (last_moded_ != context_.moded) current_ = nullptr;
+  if (last_kind_ != kind()) current_ = nullptr;
   last_pc_ = pc;
-  last_moded_ = context_.moded;
+  last_kind_ = kind();
   if (code_version_ != memory_.code_version()) {
     code_version_ = memory_.code_version();
     std::erase_if(by_entry_, [&](const auto& entry) { return !entry.second->matches(memory_); });
@@ -46,16 +46,16 @@ const WorkerStep* WorkerLauncher::find_step(std::uint32_t pc) {
   if (!context_.moded && current_->may_read_float_status()) {
     watch_float_status(context_);
     current_ = code_at(pc);
-    last_moded_ = context_.moded;
+    last_kind_ = kind();
   }
   last_step_ = current_->entry();
   return last_step_;
 }
 
 const WorkerCode* WorkerLauncher::code_at(std::uint32_t pc) {
-  const auto [found, is_new] = by_entry_.try_emplace({pc, context_.moded}, nullptr);
+  const auto [found, is_new] = by_entry_.try_emplace({pc, kind()}, nullptr);
   if (is_new) {
-    found->second = code_.find(pc, memory_, context_.moded);
+    found->second = code_.find(pc, memory_, kind());
     found->second->mark_decoded(memory_);
   }
   return found->second;
@@ -78,14 +78,23 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
     // Several steps a round: the host predicts each call by its place, and jumps back less often.
     while (go_on() && go_on() && go_on() && go_on() && cost < kTurnCost) {
     }
-    slots += cost & ((1U << WorkerStep::kCostShift) - 1);
+    bool in_line = false;  // whether what stopped was no turn of a repeated body
+    if (step == nullptr) {
+      for (const WorkerStep* at = last; !in_line; at = at->next) {
+        in_line = at == context_.stopped;
+        if (!at->runs_on()) break;
+        // The steps behind it were counted and have not run.
+        if (in_line) cost -= at->next->cost;
+      }
+    }
+    slots += WorkerStep::slots_of(cost);
     instructions_ += cost >> WorkerStep::kCostShift;
     unchecked += cost;
     if (step == nullptr) {
       if (context_.stop != WorkerContext::Stop::kJump) {
         // A fault is dated to the slot of its instruction.
-        const bool here = context_.stop == WorkerContext::Stop::kFault && last->pc == context_.pc;
-        return here ? slots - last->slots() : slots;
+        const bool here = context_.stop == WorkerContext::Stop::kFault && in_line;
+        return here ? slots - context_.stopped->slots() : slots;
       }
       step = step_at(context_.pc);
       if (unchecked < kTurnCost) continue;
@@ -105,11 +114,13 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
 }
 
 std::uint64_t WorkerLauncher::run(std::uint32_t entry, std::uint64_t first_cycle) {
-  const WorkerStep* const first = step_at(entry);
+  const WorkerStep* first = step_at(entry);
   InstructionObserver* const observer = context_.observer;
   static Nobody nobody;
-  if (observer == nullptr && current_->reads_cycle_counter()) [[unlikely]]
+  if (observer == nullptr && current_->reads_cycle_counter()) [[unlikely]] {
     context_.observer = &nobody;
+    first = step_at(entry);
+  }
   const bool is_observed = context_.observer != nullptr;
   const std::uint64_t slots = is_observed ? execute<true>(first) : execute<false>(first);
   context_.observer = observer;

@@ -83,8 +83,12 @@ class WorkerLauncher {
               std::uint32_t entry, std::uint32_t vertex_base);
   const WorkerStep* step_at(std::uint32_t pc) {
     const bool known =
-        pc == last_pc_ && context_.moded == last_moded_ && code_version_ == memory_.code_version();
+        pc == last_pc_ && kind() == last_kind_ && code_version_ == memory_.code_version();
     return known ? last_step_ : find_step(pc);
+  }
+  [[nodiscard]] StepKind kind() const {
+    if (context_.moded) return StepKind::kModed;
+    return context_.observer != nullptr ? StepKind::kObserved : StepKind::kOrdinary;
   }
   const WorkerStep* find_step(std::uint32_t pc);
   const WorkerCode* code_at(std::uint32_t pc);
@@ -97,10 +101,10 @@ class WorkerLauncher {
   std::unique_ptr<RaceCheck> races_;
   std::vector<WorkerContext::Retained> retained_;     ///< registers, by worker
   std::array<std::array<isa::U64, 2>, 64> random_{};  ///< kept from launch to launch
-  std::map<std::pair<std::uint32_t, bool>, const WorkerCode*> by_entry_;  ///< and whether moded
+  std::map<std::pair<std::uint32_t, StepKind>, const WorkerCode*> by_entry_;
   const WorkerCode* current_ = nullptr;
   std::uint32_t last_pc_ = 0;  ///< what `find_step` last found
-  bool last_moded_ = false;
+  StepKind last_kind_ = StepKind::kOrdinary;
   const WorkerStep* last_step_ = nullptr;
   std::uint64_t code_version_ = ~std::uint64_t{0};  ///< of what is kept; at first nothing is
   std::uint64_t instructions_ = 0;

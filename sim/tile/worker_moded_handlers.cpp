@@ -12,7 +12,7 @@ const WorkerStep* run_moded(WorkerContext& context, const WorkerStep* step) {
   const WorkerStep* const next = run_main<R, NoAux, ModedFloats>(context, step);
   if (const char* cause = take_float_exceptions(context)) {
     context.cause = cause;
-    return stop(context, WorkerContext::Stop::kFault, step->pc);
+    return stop(context, step, WorkerContext::Stop::kFault, step->pc);
   }
   return next;
 }
