@@ -13,6 +13,7 @@
 #include <optional>
 #include <thread>
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include "sim/host/arguments.h"
@@ -234,6 +235,7 @@ ExitCode run_command(const Options& options) {
           write_memory_trace(*file, trace_options, machine, memory, provenance);
       },
       trace_options.level == TraceLevel::kTile);
+  malloc_trim(0);  // what compiling took is the simulator's
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), parameters);
   check(image, arguments, run.calls);

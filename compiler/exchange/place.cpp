@@ -237,7 +237,7 @@ Placement Scheduler::place() const {
   // since what arrives early leaves no gap behind it.
   const std::vector<std::uint32_t> matchings = matchings_of(tasks_, machine_.tiles());
   const std::uint64_t turn = bound_words() / (*std::ranges::max_element(matchings) + 1U);
-  for (const std::uint64_t lead : {0, 2}) {
+  for (const std::uint64_t lead : {0U, 2U}) {
     search.attempt([&](std::uint32_t i) {
       const Task& task = tasks_[i];
       const std::uint64_t way = kLongestPath - std::min(kLongestPath, longest_latency(task));
