@@ -23,9 +23,13 @@ constexpr std::uint64_t kTurnCost = std::uint64_t{1} << (WorkerStep::kCostShift 
 constexpr std::uint64_t kPollPeriod = 1U << 12;
 
 /// For workers whose instructions are counted one by one though nobody else asks for them.
-class Nobody : public InstructionObserver {
-  void issued(const IssuedInstruction&) override {}
-};
+InstructionObserver* nobody() {
+  class Nobody : public InstructionObserver {
+    void issued(const IssuedInstruction&) override {}
+  };
+  static Nobody observer;
+  return &observer;
+}
 
 }  // namespace
 
@@ -116,9 +120,8 @@ std::uint64_t WorkerLauncher::execute(const WorkerStep* step) {
 std::uint64_t WorkerLauncher::run(std::uint32_t entry, std::uint64_t first_cycle) {
   const WorkerStep* first = step_at(entry);
   InstructionObserver* const observer = context_.observer;
-  static Nobody nobody;
   if (observer == nullptr && current_->reads_cycle_counter()) [[unlikely]] {
-    context_.observer = &nobody;
+    context_.observer = nobody();
     first = step_at(entry);
   }
   const bool is_observed = context_.observer != nullptr;
@@ -206,9 +209,8 @@ void WorkerLauncher::run_in_turn(SupervisorContext& supervisor, std::uint64_t is
     const WorkerStep* step;
     std::uint64_t first_cycle;
   };
-  static Nobody nobody;
   InstructionObserver* const observer = context_.observer;
-  if (observer == nullptr) context_.observer = &nobody;
+  if (observer == nullptr) context_.observer = nobody();
   context_.in_turn = true;
   std::vector<Running> running;
   for (std::uint32_t id = 0; id < machine_.tile.workers; ++id) {
