@@ -16,6 +16,9 @@ struct Assembly {
   std::vector<std::uint32_t> words;
   std::map<std::string, std::uint32_t> symbols;  ///< byte offsets; `.equ` constants are not listed
   std::vector<std::uint32_t> relocations;        ///< indices of words that `relocate` adapts
+
+  /// The words as they are when loaded at an address.
+  [[nodiscard]] std::vector<std::uint32_t> words_at(std::uint32_t load_address) const;
 };
 
 /// Assembles one source text. Throws MalformedInput with every error of the text, located.

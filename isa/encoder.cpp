@@ -47,4 +47,10 @@ std::uint32_t relocate(std::uint32_t word, std::uint32_t load_address) {
   return (word & ~mask) | ((word + offset) & mask);
 }
 
+std::vector<std::uint32_t> Assembly::words_at(std::uint32_t load_address) const {
+  std::vector<std::uint32_t> out = words;
+  for (const std::uint32_t index : relocations) out[index] = relocate(out[index], load_address);
+  return out;
+}
+
 }  // namespace superstep

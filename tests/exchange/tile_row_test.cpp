@@ -1,17 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <span>
 #include <vector>
 
 #include "compiler/exchange/row_encoder.h"
-#include "sim/tile/tile.h"
 #include "tests/exchange/row_decoder.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
 
-constexpr std::uint32_t kCode = 0x4c100;
 constexpr std::uint32_t kProgramEnd = 0x4180000f;  // sync 15
 constexpr std::uint64_t kRelease = 5000;
 
@@ -38,10 +36,10 @@ TEST(TileRow, ATileExecutesARowInExactlyThePlannedCycles) {
     const std::vector<PortEvent> expected = decoder.run(code);
     code.push_back(kProgramEnd);
 
-    CodeStore store(machine);
-    Tile tile(machine, TileId{7}, store);
-    ASSERT_TRUE(tile.memory().write(kCode, std::as_bytes(std::span(code))));
-    tile.boot(kCode);
+    testing::TileRun run(machine);
+    Tile& tile = run.tile();
+    run.put(testing::kProgram, code);
+    tile.boot(testing::kProgram);
     const TileStop entry = tile.run(0);
     EXPECT_EQ(entry.kind, TileStop::Kind::kSync);
     EXPECT_EQ(entry.zone, 3U);

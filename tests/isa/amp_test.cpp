@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/float16.h"
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
@@ -17,7 +17,7 @@ std::string with_weights() {
   for (int slice = 0; slice < 64; slice += 2) {
     text += "ld128putcs " + std::to_string(slice) + "\n";
   }
-  return text + "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15";
+  return text + testing::kRunWorker;
 }
 
 /// The unit whose weights make result `c` of those that leave, in the order in which they do: both
@@ -56,8 +56,7 @@ TEST(Amp, F32ProductsLeaveOneBlockAfterTheyEnter) {
     for (int p = 0; p < 8; ++p) phase(p, true, false);
     for (int p = 0; p < 8; ++p) phase(p, false, true);
     run.load(testing::kCodelet, text + "exitz $mzero");
-    ASSERT_EQ(run.supervise(with_weights()).kind, TileStop::Kind::kSync)
-        << run.tile().fault()->cause;
+    ASSERT_EQ(run.supervise(with_weights()).kind, TileStop::Kind::kSync) << run.cause();
     const std::vector<float> out = run.get<float>(kData + 512, channels);
     for (std::uint32_t c = 0; c < channels; ++c) {
       float expected = static_cast<float>(100 * c);

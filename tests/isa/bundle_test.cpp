@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
@@ -31,49 +31,37 @@ TEST(Bundle, BothHalvesReadBeforeEitherWrites) {
   EXPECT_EQ(out, (std::vector<std::uint32_t>{0x22, 0x22, 0x11, 0}));
 }
 
-std::string cause_on_worker(const std::string& codelet) {
-  testing::TileRun run;
-  run.load(testing::kCodelet, codelet);
-  run.supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
-  return run.tile().fault() ? run.tile().fault()->cause : "none";
-}
-std::string cause_on_supervisor(const std::string& program) {
-  testing::TileRun run;
-  run.supervise(program);
-  return run.tile().fault() ? run.tile().fault()->cause : "none";
-}
-
 // As words, since the assembler refuses them: 0x40000500 is `rpt 5, 0`, 0x44203011 is
 // `add $m1, $m2, $m3` and 0x58e0e003 is `f32v2add $a0:1, $a14:15, $a14:15`; the highest bit marks
 // the halves of a bundle.
 TEST(Bundle, WordsThatAreNoBundleOrRepeatBodyAreFaults) {
-  EXPECT_EQ(cause_on_worker(".int 0xc4203011, 0xd8e0e003\n exitz $mzero"), "none");
-  EXPECT_EQ(cause_on_worker(".int 0xc4203011, 0x58e0e003\n exitz $mzero"),
+  EXPECT_EQ(testing::worker_cause(".int 0xc4203011, 0xd8e0e003\n exitz $mzero"), "none");
+  EXPECT_EQ(testing::worker_cause(".int 0xc4203011, 0x58e0e003\n exitz $mzero"),
             "0x58e0e003 is no second half of a bundle");
-  EXPECT_EQ(cause_on_worker(".int 0xc4203011, 0xc4203011\n exitz $mzero"),
+  EXPECT_EQ(testing::worker_cause(".int 0xc4203011, 0xc4203011\n exitz $mzero"),
             "`add $m1, $m2, $m3` and `add $m1, $m2, $m3` are no bundle");
-  EXPECT_EQ(cause_on_worker(".int 0xd8e0e003, 0xc4203011\n exitz $mzero"),
+  EXPECT_EQ(testing::worker_cause(".int 0xd8e0e003, 0xc4203011\n exitz $mzero"),
             "`f32v2add $a0:1, $a14:15, $a14:15` and `add $m1, $m2, $m3` are no bundle");
-  EXPECT_EQ(cause_on_worker("nop\n .int 0x40000500, 0xc4203011, 0xd8e0e003\n exitz $mzero"),
+  EXPECT_EQ(testing::worker_cause("nop\n .int 0x40000500, 0xc4203011, 0xd8e0e003\n exitz $mzero"),
             "none");
-  EXPECT_EQ(cause_on_worker(".int 0x40000500, 0xc4203011, 0xd8e0e003\n exitz $mzero"),
+  EXPECT_EQ(testing::worker_cause(".int 0x40000500, 0xc4203011, 0xd8e0e003\n exitz $mzero"),
             "the body of `rpt` is not 8-byte aligned");
-  EXPECT_EQ(cause_on_worker("nop\n .int 0x40000500, 0x44203011, 0x58e0e003\n exitz $mzero"),
+  EXPECT_EQ(testing::worker_cause("nop\n .int 0x40000500, 0x44203011, 0x58e0e003\n exitz $mzero"),
             "`add $m1, $m2, $m3` in the body of `rpt`");
-  EXPECT_EQ(cause_on_worker("nop\n .int 0x40000500\n { exitz $mzero; fnop }"),
+  EXPECT_EQ(testing::worker_cause("nop\n .int 0x40000500\n { exitz $mzero; fnop }"),
             "`exitz $m15` in the body of `rpt`");
   // A body that is never executed must be legal too.
-  EXPECT_EQ(cause_on_worker("nop\n .int 0x40000000\n { bri 1f; fnop }\n1: exitz $mzero"),
+  EXPECT_EQ(testing::worker_cause("nop\n .int 0x40000000\n { bri 1f; fnop }\n1: exitz $mzero"),
             "`bri 0x4d010` in the body of `rpt`");
 }
 
 TEST(Bundle, TheSupervisorHasNoneAndNoAuxiliaryPipe) {
-  EXPECT_EQ(cause_on_supervisor(".int 0xc4203011, 0xd8e0e003"), "a bundle on the supervisor");
-  EXPECT_EQ(cause_on_supervisor("f32add $a0, $a1, $a2"),
+  EXPECT_EQ(testing::supervisor_cause(".int 0xc4203011, 0xd8e0e003"), "a bundle on the supervisor");
+  EXPECT_EQ(testing::supervisor_cause("f32add $a0, $a1, $a2"),
             "an instruction that the supervisor does not have");
-  EXPECT_EQ(cause_on_supervisor("nop\n rpt 5, 0\n{ nop; fnop }"),
+  EXPECT_EQ(testing::supervisor_cause("nop\n rpt 5, 0\n{ nop; fnop }"),
             "an instruction that the supervisor does not have");
-  EXPECT_EQ(cause_on_supervisor(".int 0x3fffffff"), "an illegal instruction");
+  EXPECT_EQ(testing::supervisor_cause(".int 0x3fffffff"), "an illegal instruction");
 }
 
 }  // namespace

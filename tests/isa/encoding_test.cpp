@@ -108,8 +108,10 @@ TEST(Encoding, WritesAnUnknownWordAsData) {
 TEST(Encoding, RelocatesBranchesAndSetzi) {
   const Assembly code = assemble("nop\nloop: bri loop\n setzi $m1, loop", "test.S", {});
   ASSERT_EQ(code.relocations, (std::vector<std::uint32_t>{1, 2}));
-  EXPECT_EQ(relocate(code.words[1], 0x4c000) & 0x7ffffU, (0x4c000U + 4) / 4);
-  EXPECT_EQ(relocate(code.words[2], 0x4c000), 0x1914c004U);
+  const std::vector<std::uint32_t> words = code.words_at(0x4c000);
+  EXPECT_EQ(words[0], code.words[0]);
+  EXPECT_EQ(words[1] & 0x7ffffU, (0x4c000U + 4) / 4);
+  EXPECT_EQ(words[2], 0x1914c004U);
   EXPECT_EQ(code.symbols.at("loop"), 4U);
 }
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {

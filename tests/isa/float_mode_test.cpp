@@ -7,7 +7,7 @@
 
 #include "isa/rounding.h"
 #include "tests/isa/nearest_half.h"
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
@@ -40,9 +40,8 @@ struct Outcome {
       code += "st32 $a" + std::to_string(i) + ", $m0, $m15, " + std::to_string(12 + i) + "\n";
     }
     tile.load(testing::kCodelet, code + "exitz $mzero");
-    tile.supervise(supervisor +
-                   "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
-    cause = tile.tile().fault() ? tile.tile().fault()->cause : "";
+    tile.supervise(supervisor + testing::kRunWorker);
+    cause = tile.cause();
     out = tile.get(kData + 64, 4);
     EXPECT_EQ(std::fegetround(), FE_TONEAREST) << "the host is left as it was";
   }
@@ -136,14 +135,13 @@ TEST(FloatMode, RoundsAtRandomInProportionToTheRest) {
     const std::uint32_t value = bits(1.0F + static_cast<float>(k) * 0x1p-14F);
     TileRun run;
     run.put(kData, std::vector<std::uint32_t>{value, value, value, value});
-    run.load(testing::kCodelet,
-             "setzi $m0, 0x50000\n ld64 $a0:1, $m0, $m15, 0\n ld64 $a2:3, $m0, $m15, 1\n"
-             "setzi $a4, 77\n uput $PRNG_SEED, $a4\n setzi $a4, 0x80000\n uput $FP_CTL, $a4\n"
-             "setzi $m1, 0x80000\n setzi $m2, 4096\n.align 8\n nop\n rpt $m2, 0\n"
-             "{ st64step $a4:5, $m15, $m1+=, 1; f32v4tof16 $a4:5, $a0:3 }\n"
-             "st64step $a4:5, $m15, $m1+=, 1\n exitz $mzero");
-    run.supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
-    ASSERT_FALSE(run.tile().fault()) << run.tile().fault()->cause;
+    run.work_alone(
+        "setzi $m0, 0x50000\n ld64 $a0:1, $m0, $m15, 0\n ld64 $a2:3, $m0, $m15, 1\n"
+        "setzi $a4, 77\n uput $PRNG_SEED, $a4\n setzi $a4, 0x80000\n uput $FP_CTL, $a4\n"
+        "setzi $m1, 0x80000\n setzi $m2, 4096\n.align 8\n nop\n rpt $m2, 0\n"
+        "{ st64step $a4:5, $m15, $m1+=, 1; f32v4tof16 $a4:5, $a0:3 }\n"
+        "st64step $a4:5, $m15, $m1+=, 1\n exitz $mzero");
+    ASSERT_EQ(run.cause(), "none");
     const std::vector<std::uint16_t> halves = run.get<std::uint16_t>(kInterleaved + 8, 4 * 4096);
     int up = 0;
     for (const std::uint16_t half : halves) {
@@ -198,11 +196,11 @@ TEST(FloatMode, ExceptionsAreKeptInFpStsAndTrapWhereFpCtlAsksForIt) {
                                   "\n uget $a4, $FP_STS\n setzi $a9, 7\n"
                                   "uput $FP_CLR, $a9\n uget $a5, $FP_STS";
     const Outcome quiet("", in, then_read, "");
-    EXPECT_EQ(quiet.cause, "");
+    EXPECT_EQ(quiet.cause, "none");
     EXPECT_EQ(quiet.out[0], e.flag);
     EXPECT_EQ(quiet.out[1], 0U);
     EXPECT_EQ(Outcome(e.flag, in, e.code).cause, e.cause);
-    EXPECT_EQ(Outcome(7U & ~e.flag, in, e.code).cause, "");
+    EXPECT_EQ(Outcome(7U & ~e.flag, in, e.code).cause, "none");
   }
 }
 
@@ -211,7 +209,7 @@ TEST(FloatMode, ExceptionsBeforeAnIndirectBranchAreSeenBehindIt) {
                     "f32div $a4, $a0, $a1\n setzi $m1, 1f\n br $m1\n"
                     "1: uget $a5, $FP_STS",
                     "");
-  EXPECT_EQ(run.cause, "");
+  EXPECT_EQ(run.cause, "none");
   EXPECT_EQ(run.out[1], 2U);  // DIV0
 }
 
@@ -222,7 +220,7 @@ TEST(FloatMode, OrdinaryResultsRaiseNothing) {
       "f32add $a4, $a0, $a0\n f32mul $a4, $a1, $a2\n f32exp $a4, $a3\n f32exp $a4, $a0\n"
       "f32sigm $a4, $a3\n f32tanh $a4, $a3\n f32ln $a4, $a2\n f32tof16 $a4, $a0\n"
       "f32div $a4, $a2, $a3\n f16v2exp $a4, $a3\n uget $a5, $FP_STS");
-  EXPECT_EQ(run.cause, "");
+  EXPECT_EQ(run.cause, "none");
   EXPECT_EQ(run.out[1], 0U);
 }
 

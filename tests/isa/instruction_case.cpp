@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "isa/table.h"
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep::testing {
 
@@ -52,7 +52,7 @@ struct State {
   std::map<unsigned, std::uint32_t> registers;  ///< $m0 is 0, $a0 is 16
   std::map<std::uint32_t, std::uint32_t> memory;
   std::vector<Event> events;
-  std::string fault;
+  std::string fault = "none";
 };
 
 std::vector<std::uint32_t> numbers(const std::string& list) {
@@ -149,8 +149,7 @@ TileStop start_worker(TileRun& run, const std::string& code) {
   run.load(kCodelet, code);
   std::string text = "ldconst $m2, 0x80000\n put $CCCSLOAD, $m2\n";
   for (int slice = 0; slice < 64; slice += 2) text += "ld128putcs " + std::to_string(slice) + "\n";
-  return run.supervise(
-      text + "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
+  return run.supervise(text + kRunWorker);
 }
 
 /// The same code on the supervisor, over its syncs and exchange phases to the end.
@@ -184,9 +183,8 @@ void run(const InstructionCase& c, const std::string& assembly, bool worker) {
                            (worker ? "exitz $mzero" : "sync 15");
   std::vector<Event> events;
   const TileStop stop = worker ? start_worker(run, code) : start_supervisor(run, code, events);
-  const std::string cause = run.tile().fault() ? run.tile().fault()->cause : "";
-  ASSERT_EQ(cause, out.fault);
-  if (!out.fault.empty()) return;
+  ASSERT_EQ(run.cause(), out.fault);
+  if (run.tile().fault()) return;
   ASSERT_EQ(stop.kind, TileStop::Kind::kSync);
   EXPECT_EQ(events, out.events);
   const std::vector<std::uint32_t> after = run.get(kData + kAfter, 2 * kM);

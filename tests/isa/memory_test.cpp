@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
@@ -10,11 +10,8 @@ using testing::TileRun;
 
 std::string cause_of(const std::string& codelet) {
   TileRun run;
-  run.load(testing::kCodelet, codelet);
-  const TileStop stop =
-      run.supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
-  EXPECT_EQ(stop.kind, TileStop::Kind::kFault);
-  return run.tile().fault() ? run.tile().fault()->context + ": " + run.tile().fault()->cause : "";
+  EXPECT_EQ(run.work_alone(codelet).kind, TileStop::Kind::kFault);
+  return run.tile().fault() ? run.tile().fault()->context + ": " + run.cause() : "";
 }
 
 TEST(Memory, PackedAddressesReachTheWholeMemory) {
@@ -120,7 +117,7 @@ TEST(Supervisor, FaultsAreValuesThatNameTheContext) {
   EXPECT_EQ(run.tile().fault()->pc, testing::kProgram + 4);
   TileRun other;
   EXPECT_EQ(other.supervise("f32add $a0, $a1, $a2").kind, TileStop::Kind::kFault);
-  EXPECT_EQ(other.tile().fault()->cause, "an instruction that the supervisor does not have");
+  EXPECT_EQ(other.cause(), "an instruction that the supervisor does not have");
 }
 
 // PopLibs' convolution workers find their addresses where their last launch left them.

@@ -4,7 +4,7 @@
 
 #include "isa/assembler.h"
 #include "isa/table.h"
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
@@ -136,7 +136,7 @@ TEST_P(TileTiming, TheSupervisorIssuesInEverySlotThatNoWorkerOwns) {
     if (busy == 0) program += "nop\n nop\n nop\n nop\n nop\n";
     for (int i = 2; i < 12; ++i) program += "get $m" + std::to_string(i) + ", $COUNT_L\n";
     const TileStop stop = run.supervise(program + "sync 2\n sync 15");
-    ASSERT_EQ(stop.kind, TileStop::Kind::kSync) << run.tile().fault()->cause;
+    ASSERT_EQ(stop.kind, TileStop::Kind::kSync) << run.cause();
     const std::vector<std::uint32_t> expected = free_cycles(7 + busy, 13, busy, workers(), 10);
     for (std::uint32_t i = 0; i < 10; ++i) {
       EXPECT_EQ(run.tile().supervisor_register(2 + i), expected[i]) << i;
@@ -184,7 +184,7 @@ TEST_P(TileTiming, ALaunchWithoutAnIdleWorkerIsAFaultOrWaitsForASlot) {
   const TileStop stop = run.supervise(program + "sync 2\n sync 15");
   if (workers() < 6) {
     ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
-    EXPECT_EQ(run.tile().fault()->cause, "run while every worker is running");
+    EXPECT_EQ(run.cause(), "run while every worker is running");
     EXPECT_EQ(stop.cycle, 7 + workers());
   } else {
     EXPECT_EQ(stop.kind, TileStop::Kind::kSync);

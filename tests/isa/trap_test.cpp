@@ -3,26 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "isa/table.h"
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
 
-std::string worker(const std::string& codelet) {
-  testing::TileRun run;
-  run.load(testing::kCodelet, codelet);
-  run.supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
-  return run.tile().fault() ? run.tile().fault()->cause : "none";
-}
-std::string supervisor(const std::string& program) {
-  testing::TileRun run;
-  run.supervise(program);
-  return run.tile().fault() ? run.tile().fault()->cause : "none";
-}
+using testing::supervisor_cause;
+using testing::worker_cause;
 
 /// A worker's instruction with $m0 = address.
 std::string access(const std::string& instruction, const std::string& address) {
-  return worker("ldconst $m0, " + address + "\n " + instruction + "\n exitz $mzero");
+  return worker_cause("ldconst $m0, " + address + "\n " + instruction + "\n exitz $mzero");
 }
 
 constexpr const char* kMisaligned = "a misaligned address";
@@ -39,8 +30,8 @@ TEST(Trap, AnAccessIsAlignedToItsSize) {
   EXPECT_EQ(access("ld128 $a0:3, $m0, $mzero, 0", "0x80010"), "none");
   EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0x50002"), kMisaligned);
   EXPECT_EQ(access("st64 $a0:1, $m0, $mzero, 0", "0x50004"), kMisaligned);
-  EXPECT_EQ(supervisor("setzi $m0, 0x50002\n ld32 $m1, $m0, $mzero, 0"), kMisaligned);
-  EXPECT_EQ(supervisor("setzi $m0, 0x50004\n put $CCCSLOAD, $m0\n ld64putcs 0"), kMisaligned);
+  EXPECT_EQ(supervisor_cause("setzi $m0, 0x50002\n ld32 $m1, $m0, $mzero, 0"), kMisaligned);
+  EXPECT_EQ(supervisor_cause("setzi $m0, 0x50004\n put $CCCSLOAD, $m0\n ld64putcs 0"), kMisaligned);
 }
 
 TEST(Trap, AnAccessLiesInTheMemoryOfTheTile) {
@@ -53,16 +44,16 @@ TEST(Trap, AnAccessLiesInTheMemoryOfTheTile) {
   EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0"), kOutside);
   EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0xfffffffc"), kOutside);
   // 0x4c000 + 2^32 - 4
-  EXPECT_EQ(worker("ldconst $m0, 0x4c000\n ldconst $m1, 0xfffffffc\n ld32 $m1, $m0, $m1, 0\n"
-                   " exitz $mzero"),
+  EXPECT_EQ(worker_cause("ldconst $m0, 0x4c000\n ldconst $m1, 0xfffffffc\n ld32 $m1, $m0, $m1, 0\n"
+                         " exitz $mzero"),
             kOutside);
-  EXPECT_EQ(supervisor("ldconst $m0, 0xe8000\n st32 $m1, $m0, $mzero, 0"), kOutside);
+  EXPECT_EQ(supervisor_cause("ldconst $m0, 0xe8000\n st32 $m1, $m0, $mzero, 0"), kOutside);
 }
 
 TEST(Trap, AccessesOfOneInstructionLieInDifferentElements) {
   const auto two = [](const std::string& a, const std::string& b, const std::string& instruction) {
-    return worker("ldconst $m0, " + a + "\n ldconst $m1, " + b +
-                  "\n tapack $m2:3, $m0, $m1, $m1\n " + instruction + "\n exitz $mzero");
+    return worker_cause("ldconst $m0, " + a + "\n ldconst $m1, " + b +
+                        "\n tapack $m2:3, $m0, $m1, $m1\n " + instruction + "\n exitz $mzero");
   };
   const std::string load = "ld2x64pace $a0:1, $a2:3, $m0:1+=, $mzero, 0";
   EXPECT_EQ(two("0x50000", "0x53ff8", load), kConflict);
@@ -81,20 +72,26 @@ TEST(Trap, AccessesOfOneInstructionLieInDifferentElements) {
 }
 
 TEST(Trap, CodeLiesInRegion0) {
-  EXPECT_EQ(worker("setzi $m0, 0x80000\n br $m0"), "execution at 0x80000, which is not executable");
-  EXPECT_EQ(worker("bri 0x80000"), "execution at 0x80000, which is not executable");
-  EXPECT_EQ(worker("setzi $m0, 0x4bffc\n br $m0"), "execution at 0x4bffc, which is not executable");
-  EXPECT_EQ(worker("setzi $m0, 0x4d002\n br $m0"), "execution at 0x4d002, which is not executable");
+  EXPECT_EQ(worker_cause("setzi $m0, 0x80000\n br $m0"),
+            "execution at 0x80000, which is not executable");
+  EXPECT_EQ(worker_cause("bri 0x80000"), "execution at 0x80000, which is not executable");
+  EXPECT_EQ(worker_cause("setzi $m0, 0x4bffc\n br $m0"),
+            "execution at 0x4bffc, which is not executable");
+  EXPECT_EQ(worker_cause("setzi $m0, 0x4d002\n br $m0"),
+            "execution at 0x4d002, which is not executable");
   // Off the end of the region.
-  EXPECT_EQ(worker("ldconst $m0, 0x7fffc\n ldconst $m1, 0x19e00000\n"
-                   " st32 $m1, $m0, $mzero, 0\n br $m0"),
+  EXPECT_EQ(worker_cause("ldconst $m0, 0x7fffc\n ldconst $m1, 0x19e00000\n"
+                         " st32 $m1, $m0, $mzero, 0\n br $m0"),
             "execution at 0x80000, which is not executable");
-  EXPECT_EQ(supervisor("setzi $m0, 0x80000\n br $m0"), "execution outside the executable region");
-  EXPECT_EQ(supervisor("setzi $m0, 0x4c002\n br $m0"), "execution outside the executable region");
-  EXPECT_EQ(supervisor("setzi $m0, 0x80000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n"
+  EXPECT_EQ(supervisor_cause("setzi $m0, 0x80000\n br $m0"),
+            "execution outside the executable region");
+  EXPECT_EQ(supervisor_cause("setzi $m0, 0x4c002\n br $m0"),
+            "execution outside the executable region");
+  EXPECT_EQ(
+      supervisor_cause("setzi $m0, 0x80000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n"
                        " sync 15"),
-            "execution at 0x80000, which is not executable");
-  EXPECT_EQ(supervisor("setzi $m1, 0x4000\n run $mzero, $m1, 0\n sync 2\n sync 15"),
+      "execution at 0x80000, which is not executable");
+  EXPECT_EQ(supervisor_cause("setzi $m1, 0x4000\n run $mzero, $m1, 0\n sync 2\n sync 15"),
             "execution at 0x0, which is not executable");
 }
 
@@ -107,8 +104,8 @@ TEST(Trap, TheHalvesOfABundleWriteDifferentRegisters) {
       if (!info.operands[2].is_register) continue;
       const std::uint32_t aux = info.pattern.value | info.operands[0].encode(1) |
                                 info.operands[1].encode(2) | info.operands[2].encode(3);
-      return worker(".int " + std::to_string(main | 0x80000000U) + ", " +
-                    std::to_string(aux | 0x80000000U) + "\n exitz $mzero");
+      return worker_cause(".int " + std::to_string(main | 0x80000000U) + ", " +
+                          std::to_string(aux | 0x80000000U) + "\n exitz $mzero");
     }
     return std::string();
   };
@@ -131,9 +128,9 @@ TEST(Trap, TheHalvesOfABundleWriteDifferentRegisters) {
 TEST(Trap, RunallNeedsIdleWorkers) {
   const std::string launch = "setzi $m0, 1f\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n";
   const std::string wait = " sync 2\n", end = " sync 15\n1: nop\n exitz $mzero";
-  EXPECT_EQ(supervisor(launch + "runall $m0, $m1, 0\n" + wait + end),
+  EXPECT_EQ(supervisor_cause(launch + "runall $m0, $m1, 0\n" + wait + end),
             "runall while workers are running");
-  EXPECT_EQ(supervisor(launch + wait + "runall $m0, $m1, 0\n" + wait + end), "none");
+  EXPECT_EQ(supervisor_cause(launch + wait + "runall $m0, $m1, 0\n" + wait + end), "none");
 }
 
 }  // namespace

@@ -14,9 +14,7 @@ constexpr std::uint32_t kCode = 0x4d000, kData = 0x50000;
 class Called {
  public:
   explicit Called(const std::string& text, MachineConfig machine = {}) : run(machine) {
-    const Assembly code = assemble(text, "test.S", machine);
-    std::vector<std::uint32_t> words = code.words;
-    for (const std::uint32_t i : code.relocations) words[i] = relocate(words[i], kCode);
+    const std::vector<std::uint32_t> words = assemble(text, "test.S", machine).words_at(kCode);
     EXPECT_TRUE(run.write(kCode, std::as_bytes(std::span(words))));
   }
   std::uint32_t word(std::uint32_t address) {

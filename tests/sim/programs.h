@@ -27,9 +27,7 @@ inline ProgramImage image_of(std::uint32_t tiles) {
 inline void add_program(ProgramImage& image, std::uint32_t tile, const std::string& text) {
   const Assembly code = assemble(text, "test.S", image.machine);
   Segment segment{{TileId{tile}}, kCode, {}};
-  std::vector<std::uint32_t> words = code.words;
-  for (const std::uint32_t at : code.relocations) words[at] = relocate(words[at], kCode);
-  for (const std::uint32_t word : words) {
+  for (const std::uint32_t word : code.words_at(kCode)) {
     for (int byte = 0; byte < 4; ++byte) {
       segment.bytes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
     }

@@ -6,15 +6,15 @@
 #include <cstring>
 #include <random>
 
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 
 namespace superstep::vertex {
 namespace {
 
 void check(std::int64_t parts, std::int64_t elements, std::uint32_t workers) {
-  SCOPED_TRACE(testing::Message() << parts << " parts of " << elements << ", " << workers
-                                  << " workers");
-  TileRunner tile(workers);
+  SCOPED_TRACE(::testing::Message()
+               << parts << " parts of " << elements << ", " << workers << " workers");
+  VertexRun tile(workers);
   const std::int64_t pitch = (elements + 3) / 4 * 4, groups = pitch / 4;
   std::mt19937 random(3);
   std::vector<float> values(static_cast<std::size_t>(parts * pitch));

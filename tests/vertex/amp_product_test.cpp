@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/float16.h"
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 
 namespace superstep::vertex {
 namespace {
@@ -44,11 +44,11 @@ struct Matrix {
 /// and depth is NaN.
 void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int64_t depth_blocks,
            bool continues, std::uint32_t workers) {
-  SCOPED_TRACE(testing::Message() << name_of(product.operands) << ' ' << product.rows_inside << ' '
-                                  << product.unused_inputs << ": " << rows << " rows, " << groups
-                                  << " groups, " << depth_blocks << " blocks, "
-                                  << (continues ? "continues, " : "") << workers << " workers");
-  TileRunner tile(workers);
+  SCOPED_TRACE(::testing::Message() << name_of(product.operands) << ' ' << product.rows_inside
+                                    << ' ' << product.unused_inputs << ": " << rows << " rows, "
+                                    << groups << " groups, " << depth_blocks << " blocks, "
+                                    << (continues ? "continues, " : "") << workers << " workers");
+  VertexRun tile(workers);
   std::mt19937 random(7);
   const std::int64_t channels = product.channels(), depth = depth_blocks * product.depth();
   const std::int64_t used = depth - product.unused_inputs;
@@ -83,7 +83,7 @@ void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int6
   const std::int64_t pitch = bytes * (product.rows_inside ? padded : depth);
   const std::uint32_t at_weights = tile.put(weights.tensor(product.operands));
   const std::uint32_t at_inputs = tile.put_in_region0(inputs.tensor(product.operands));
-  tile.put_words({0, 0, 0, 0});  // what comes next begins at a multiple of 16
+  tile.align_to_16();
   const std::uint32_t at_sums = tile.put(sums.tensor(DType::kF32));
   std::vector<std::uint32_t> state;
   for (std::int64_t kg = 0; kg < depth_blocks; ++kg) {

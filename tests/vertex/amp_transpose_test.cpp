@@ -6,15 +6,15 @@
 #include <cstring>
 #include <numeric>
 
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 
 namespace superstep::vertex {
 namespace {
 
 void check(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
-  SCOPED_TRACE(testing::Message() << depth << " x " << groups << " groups, " << workers
-                                  << " workers");
-  TileRunner tile(workers);
+  SCOPED_TRACE(::testing::Message()
+               << depth << " x " << groups << " groups, " << workers << " workers");
+  VertexRun tile(workers);
   const std::int64_t columns = groups * 16, pitch = columns * 4;
   HostTensor source({DType::kU32, {depth * columns}});
   std::vector<std::uint32_t> values(static_cast<std::size_t>(depth * columns));

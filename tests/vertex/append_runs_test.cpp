@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
 namespace superstep::vertex {
@@ -18,7 +18,7 @@ struct Rows {
 void check(const std::vector<Rows>& commands, std::uint32_t bytes, std::uint32_t workers) {
   SCOPED_TRACE(fmt::format("{} bytes, {} workers", bytes, workers));
   const DType dtype = bytes == 1 ? DType::kU8 : DType::kU16;
-  TileRunner tile(workers);
+  VertexRun tile(workers);
   const HostTensor from = sample({dtype, {800}}, 1);
   std::vector<std::size_t> wanted;
   for (const Rows& c : commands) {
@@ -31,7 +31,7 @@ void check(const std::vector<Rows>& commands, std::uint32_t bytes, std::uint32_t
   const HostTensor to = sample({dtype, {static_cast<std::int64_t>(wanted.size())}}, 2);
   const std::uint32_t from_address = tile.put(from), to_address = tile.put(to);
   std::vector<std::uint32_t> state{to_address, static_cast<std::uint32_t>(commands.size()),
-                                   TileRunner::kState + 12};
+                                   VertexRun::kState + 12};
   const auto scaled = [&](std::int32_t n) { return static_cast<std::uint32_t>(n) * bytes; };
   for (const Rows& c : commands) {
     state.insert(state.end(),

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "compiler/vertex/codelet.h"
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
 namespace superstep::vertex {
@@ -19,7 +19,7 @@ void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t wor
            std::int64_t elements = 800) {
   SCOPED_TRACE(fmt::format("{} bytes, {} workers", bytes, workers));
   const DType dtype = bytes == 1 ? DType::kU8 : bytes == 2 ? DType::kU16 : DType::kU32;
-  TileRunner tile(workers);
+  VertexRun tile(workers);
   HostTensor from = sample({dtype, {elements}}, 1), to = sample({dtype, {elements}}, 2);
   const std::uint32_t from_address = tile.put(from), to_address = tile.put(to);
   std::vector<std::uint32_t> table;
@@ -44,7 +44,7 @@ void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t wor
     }
   }
   std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(boxes.size()),
-                                      TileRunner::kState + 8};
+                                      VertexRun::kState + 8};
   state.insert(state.end(), table.begin(), table.end());
   EXPECT_EQ(tile.run(copy_boxes(tile.machine(), bytes), state),
             estimate_copy_boxes(tile.machine(), bytes, table));

@@ -2,7 +2,7 @@
 
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
 namespace superstep::vertex {
@@ -14,7 +14,7 @@ struct Outcome {
 
 Outcome run(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
             std::int64_t elements, std::uint32_t workers) {
-  TileRunner tile(workers);
+  VertexRun tile(workers);
   std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(elements)};
   std::vector<HostTensor> inputs;
   for (const Node output : outputs) {

@@ -6,7 +6,7 @@
 
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
 namespace superstep::vertex {
@@ -49,7 +49,7 @@ std::uint64_t distance(const HostTensor& got, const HostTensor& want, std::size_
 void check(const Case& c, const std::string& what) {
   SCOPED_TRACE(what + ", " + std::to_string(c.elements) + " elements, " +
                std::to_string(c.workers) + " workers");
-  TileRunner tile(c.workers);
+  VertexRun tile(c.workers);
   std::vector<HostTensor> inputs;
   std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(c.elements)};
   for (const Node output : c.outputs) {
@@ -294,7 +294,7 @@ TEST(Elementwise, AnOutputMayLieOverAnInput) {
     const Node x = e.input(0, DType::kF32);
     const Node doubled = e.apply(Primitive::kAdd, {x, x});
     const Node positive = e.apply(Primitive::kGt, {x, e.constant_f32(0)});
-    TileRunner tile(6);
+    VertexRun tile(6);
     const HostTensor data = sample({DType::kF32, {elements}}, 3);
     const std::uint32_t address = tile.put(data);
     const std::uint32_t flags = tile.put(HostTensor({DType::kI1, {elements}}));
@@ -320,7 +320,7 @@ void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyc
                                            : e.apply(Primitive::kSub, {row, term});
   const std::vector<Access> access = {Access::kCyclic, Access::kStretched, Access::kVector,
                                       Access::kScalar};
-  TileRunner tile(workers);
+  VertexRun tile(workers);
   const std::size_t size = size_of(dtype);
   const auto n = static_cast<std::uint32_t>(elements);
   const HostTensor row_data = sample({dtype, {cyclic.period}}, 1);

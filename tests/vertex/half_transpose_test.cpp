@@ -6,15 +6,15 @@
 #include <cstring>
 #include <numeric>
 
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 
 namespace superstep::vertex {
 namespace {
 
 void check(const HalfTransposition& of, std::uint32_t workers) {
-  SCOPED_TRACE(testing::Message() << of.inputs << " x " << of.columns << ", " << workers
-                                  << " workers");
-  TileRunner tile(workers);
+  SCOPED_TRACE(::testing::Message()
+               << of.inputs << " x " << of.columns << ", " << workers << " workers");
+  VertexRun tile(workers);
   HostTensor source({DType::kU16, {of.inputs * of.pitch / 2}});
   std::vector<std::uint16_t> values(static_cast<std::size_t>(of.inputs * of.pitch / 2));
   std::iota(values.begin(), values.end(), std::uint16_t{1});

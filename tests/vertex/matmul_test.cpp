@@ -3,7 +3,7 @@
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
 #include "compiler/vertex/number.h"
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
 namespace superstep::vertex {
@@ -32,7 +32,7 @@ void check(DType operands, DType result, std::int64_t rows, std::int64_t columns
            std::int64_t depth, std::uint32_t workers) {
   SCOPED_TRACE(fmt::format("{} to {}: {} x {} x {}, {} workers", name_of(operands), name_of(result),
                            rows, columns, depth, workers));
-  TileRunner tile(workers);
+  VertexRun tile(workers);
   const HostTensor a = numbers(operands, rows * depth, 1),
                    b = numbers(operands, columns * depth, 2);
   const HostTensor out = numbers(result, rows * columns, 3);

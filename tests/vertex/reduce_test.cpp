@@ -4,7 +4,7 @@
 
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
-#include "tests/vertex/tile_runner.h"
+#include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
 namespace superstep::vertex {
@@ -40,7 +40,7 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
            Dimensions d, std::uint32_t workers, bool by_rows) {
   SCOPED_TRACE(fmt::format("{} x {} x {} of {} on {} workers{}", d.outer, d.reduced, d.inner,
                            name_of(dtypes[0]), workers, by_rows ? ", by rows" : ""));
-  TileRunner tile(workers);
+  VertexRun tile(workers);
   const std::size_t k = dtypes.size();
   std::vector<HostTensor> initial, data, want;
   std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(d.outer),
@@ -145,7 +145,7 @@ TEST(Reduce, RowsTakeASlotForEachPair) {
   const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
   std::vector<std::uint64_t> cycles;
   for (const std::uint32_t n : {8U, 16U, 32U}) {
-    TileRunner tile(6);
+    VertexRun tile(6);
     const HostTensor zero(TensorType{DType::kF32, {}}), x(TensorType{DType::kF32, {n}});
     const std::vector<std::uint32_t> state = {1,           n, 1, tile.put(zero), tile.put(zero),
                                               tile.put(x), 0};

@@ -7,24 +7,25 @@
 #include "base/dtype.h"
 #include "compiler/image/tile_code.h"
 #include "compiler/vertex/codelet.h"
-#include "sim/tile/tile.h"
+#include "tests/tile_run.h"
 
 namespace superstep::vertex {
 
-/// Runs codelets on one simulated tile.
-class TileRunner {
+/// Runs codelets of the compiler on one tile, between guard bytes.
+class VertexRun {
  public:
-  explicit TileRunner(std::uint32_t workers);
+  explicit VertexRun(std::uint32_t workers);
 
-  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+  [[nodiscard]] const MachineConfig& machine() const { return run_.machine(); }
   /// A place for a tensor, padded to 8 bytes, with guard bytes behind that `run` checks.
   std::uint32_t put(const HostTensor& tensor);
   [[nodiscard]] HostTensor get(std::uint32_t address, const TensorType& type);
-  std::uint32_t put_words(const std::vector<std::uint32_t>& words);
-  /// Where `run` puts the vertex state.
-  static constexpr std::uint32_t kState = 0x78000;
   /// The same in region 0, without guard bytes.
   std::uint32_t put_in_region0(const HostTensor& tensor);
+  /// The next tensor outside of region 0 begins at a multiple of 16.
+  void align_to_16();
+  /// Where `run` puts the vertex state.
+  static constexpr std::uint32_t kState = 0x78000;
   struct Stage {
     const Codelet& codelet;
     std::uint32_t blocks;
@@ -41,12 +42,11 @@ class TileRunner {
 
  private:
   std::uint32_t allocate(std::uint32_t bytes);
+  /// Runs the supervisor program from kProgram on.
   TileStop run_checked();
 
-  MachineConfig machine_;
-  CodeStore code_;
-  Tile tile_;
-  std::uint32_t next_, next_in_region0_ = 0x60000;
+  testing::TileRun run_;
+  std::uint32_t next_ = 0x80000, next_in_region0_ = 0x60000;
   std::vector<std::uint32_t> guards_;
 };
 

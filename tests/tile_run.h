@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -21,21 +19,25 @@ inline constexpr std::uint32_t kCodelet = 0x4d000;
 inline constexpr std::uint32_t kData = 0x50000;  ///< vertex state and results of tests
 inline constexpr std::uint32_t kInterleaved = 0x80000;
 
-/// A tile with programs of a test.
+/// A supervisor program that runs kCodelet on worker 0 alone, the others leave at once.
+inline constexpr const char* kRunWorker =
+    "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15";
+/// The same on every worker.
+inline constexpr const char* kRunAllWorkers =
+    "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n sync 15";
+
+/// One tile, with supervisor programs of a test. Tests of codelets that are called as the vendor's
+/// programs call them take a CodeletRun.
 class TileRun {
  public:
   explicit TileRun(MachineConfig machine = {})
       : machine_(std::move(machine)), code_(machine_), tile_(machine_, TileId{0}, code_) {}
 
+  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
   Tile& tile() { return tile_; }
 
   void load(std::uint32_t address, std::string_view assembly) {
-    const Assembly code = assemble(assembly, "test.S", machine_);
-    std::vector<std::uint32_t> words = code.words;
-    for (const std::uint32_t index : code.relocations) {
-      words[index] = relocate(words[index], address);
-    }
-    put(address, words);
+    put(address, assemble(assembly, "test.S", machine_).words_at(address));
   }
   template <class T>
   void put(std::uint32_t address, const std::vector<T>& values) {
@@ -57,20 +59,22 @@ class TileRun {
   /// Runs a codelet on every worker with its vertex state at kData.
   TileStop work(std::string_view codelet) {
     load(kCodelet, codelet);
-    return supervise(
-        "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n sync 15");
+    return supervise(kRunAllWorkers);
   }
-  /// Runs a codelet on worker 0 alone, the others leave at once; returns the slots of worker 0.
-  std::uint64_t slots(std::string_view codelet) {
+  /// Runs a codelet on worker 0 with its vertex state at kData.
+  TileStop work_alone(std::string_view codelet) {
     load(kCodelet, codelet);
-    const TileStop stop =
-        supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
-    EXPECT_EQ(stop.kind, TileStop::Kind::kSync)
-        << (tile_.fault() ? tile_.fault()->cause : std::string());
+    return supervise(kRunWorker);
+  }
+  /// `work_alone`, which must not trap; returns the slots of worker 0.
+  std::uint64_t slots(std::string_view codelet) {
+    EXPECT_EQ(work_alone(codelet).kind, TileStop::Kind::kSync) << cause();
     const TileLaunches& launches = tile_.launches();
     return (launches.last_exit_cycle - launches.first_cycle - machine_.costs.runall) /
            machine_.tile.workers;
   }
+  /// Of the trap that ended the run; `none` without one.
+  [[nodiscard]] std::string cause() const { return tile_.fault() ? tile_.fault()->cause : "none"; }
 
  private:
   MachineConfig machine_;
@@ -86,6 +90,19 @@ inline std::vector<std::uint32_t> run_worker(std::string_view codelet,
   run.put(kData, state);
   run.slots(codelet);
   return run.get(kData, words);
+}
+
+/// The cause of the trap of a codelet on worker 0, or `none`.
+inline std::string worker_cause(std::string_view codelet) {
+  TileRun run;
+  run.work_alone(codelet);
+  return run.cause();
+}
+/// The same of a supervisor program.
+inline std::string supervisor_cause(std::string_view program) {
+  TileRun run;
+  run.supervise(program);
+  return run.cause();
 }
 
 }  // namespace superstep::testing
