@@ -3,57 +3,18 @@
 #include <map>
 #include <string>
 
+#include "isa/control_registers.h"
+
 namespace superstep::isa {
 
 namespace {
 
 std::map<std::string, std::uint32_t, std::less<>> build_constants() {
-  std::map<std::string, std::uint32_t, std::less<>> names = {
-      {"PC", kPc},
-      {"WSR", kWsr},
-      {"VERTEX_BASE", kVertexBaseCsr},
-      {"WORKER_BASE", kWorkerBaseCsr},
-      {"REPEAT_COUNT", kRepeatCount},
-      {"REPEAT_FIRST", kRepeatFirst},
-      {"REPEAT_END", kRepeatEnd},
-      {"SSR", kSsr},
-      {"CR", kCr},
-      {"TILE_ID", kTileId},
-      {"FP_ICTL", kFpIctl},
-      {"FP_INFMT", kFpInfmt},
-      {"FP_ISCL", kFpIscl},
-      {"CCCSLOAD", kCccsLoad},
-      {"COUNT_L", kCountL},
-      {"COUNT_U", kCountU},
-      {"DBG_DATA", kDbgData},
-      {"DBG_BRK_ID", kDbgBrkId},
-      {"CTXT_STS", kCtxtSts},
-      {"INCOMING_MUX", kIncomingMux},
-      {"INCOMING_MUXPAIR", kIncomingMuxPair},
-      {"INCOMING_DELTA", kIncomingDelta},
-      {"INCOMING_FORMAT", kIncomingFormat},
-      {"INCOMING_BASE", kIncomingBase},
-      {"INCOMING_SINIT", kIncomingSinit},
-      {"INCOMING_DCOUNT", kIncomingDcount},
-      {"OUTGOING_BASE", kOutgoingBase},
-      {"OUTGOING_DELTA", kOutgoingDelta},
-      {"EXCHANGE_CTL", kExchangeCtl},
-      {"ANS_DCOUNT", kAnsDcount},
-      {"EXCHANGE_ADJ", kExchangeAdj},
-      // The upper space of workers; `uget` and `uput` add 256 themselves.
-      {"FP_STS", kFpSts - 256},
-      {"FP_CLR", kFpClr - 256},
-      {"FP_CTL", kFpCtl - 256},
-      {"PRNG_0_0", kPrng00 - 256},
-      {"PRNG_0_1", kPrng01 - 256},
-      {"PRNG_1_0", kPrng10 - 256},
-      {"PRNG_1_1", kPrng11 - 256},
-      {"PRNG_SEED", kPrngSeed - 256},
-      {"TAS", kTas - 256},
-      {"FP_NFMT", kFpNfmt - 256},
-      {"FP_SCL", kFpScl - 256},
-      {"TEXCH_SYNCZONE_LOCAL", 2},
-  };
+  std::map<std::string, std::uint32_t, std::less<>> names = {{"TEXCH_SYNCZONE_LOCAL", 2}};
+  for (const ControlRegister& known : control_registers()) {
+    // `uget` and `uput` add the rest themselves.
+    names[std::string(known.name)] = known.number % kUpperCsrs;
+  }
   for (std::uint32_t channel = 0; channel < 16; ++channel) {
     for (std::uint32_t slice = 0; slice < 4; ++slice) {
       names["CWEI_" + std::to_string(channel) + "_" + std::to_string(slice)] = 4 * channel + slice;

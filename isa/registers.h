@@ -15,9 +15,8 @@ inline constexpr std::uint32_t kBasePointer = 8, kFramePointer = 9, kLinkRegiste
 /// its value specific to the implementation).
 inline constexpr std::uint32_t kReadOnly = 14;
 
-/// Control and status registers (graphcore/llvm-project-fork llvm/test/MC/Colossus/csrs_ipu2.s;
-/// osmarks/ipu-stack for SSR, CR, TILE_ID and the exchange ones). Workers reach those above 255
-/// with `uget` and `uput`.
+/// Numbers of control and status registers; what they are: control_registers.h. Workers reach those
+/// above 255 with `uget` and `uput`.
 enum Csr : std::uint32_t {
   kPc = 0,
   kWsr = 1,
@@ -30,6 +29,7 @@ enum Csr : std::uint32_t {
   kCr = 2,
   kTileId = 3,
   kFpIctl = 32,
+  kFirstWorkerBase = 33,
   kFpInfmt = 49,
   kFpIscl = 51,
   kCccsLoad = 80,

@@ -7,7 +7,9 @@
 
 #include "compiler/ops/op.h"
 #include "isa/builtin_machines.h"
+#include "isa/control_registers.h"
 #include "isa/machine_config.h"
+#include "isa/registers.h"
 #include "isa/table.h"
 #include "sim/trace/trace.h"
 #include "tools/command.h"
@@ -65,6 +67,28 @@ std::string operands_of(const isa::InstructionInfo& info) {
   return out;
 }
 
+std::string_view name_of(isa::Access access) {
+  constexpr std::string_view kNames[] = {"", "trap", "read", "read, write"};
+  return kNames[static_cast<std::size_t>(access)];
+}
+
+std::string control_register_table() {
+  std::string out =
+      "\n## Control and status registers\n\n"
+      "What `get` and `put`, or of the upper ones `uget` and `uput`, do on a worker and on the "
+      "supervisor; *trap* where the\nregister is known to be but is not modelled. The assembler "
+      "refuses a name in code of the other kind.\n\n"
+      "| name | number | worker | supervisor | what it holds |\n|---|---|---|---|---|\n";
+  for (const isa::ControlRegister& known : isa::control_registers()) {
+    const std::string number = known.is_upper()
+                                   ? fmt::format("{} upper", known.number - isa::kUpperCsrs)
+                                   : fmt::format("{}", known.number);
+    out += fmt::format("| `${}` | {} | {} | {} | {} |\n", known.name, number, name_of(known.worker),
+                       name_of(known.supervisor), known.summary);
+  }
+  return out;
+}
+
 std::string isa_page() {
   std::string out = std::string("# Instructions\n\n") + std::string(kNote);
   out += fmt::format(
@@ -91,7 +115,7 @@ std::string isa_page() {
                     spec.pipe == isa::Pipe::kMain ? "main" : "aux", slots_of(spec, info.mnemonic),
                     name_of(spec.where), name_of(spec.encoding_source), cell(spec.summary));
   }
-  return out;
+  return out + control_register_table();
 }
 
 std::string_view kind_of(const OpDefinition& op) {

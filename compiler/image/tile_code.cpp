@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "isa/assembler.h"
+#include "isa/registers.h"
 
 namespace superstep {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 constexpr std::uint32_t kZero = 15;
 constexpr std::int64_t kLocalZone = 2;
 constexpr std::int64_t kEndZone = 15;
-/// CSR of worker 0's $mworker_base; the others follow (osmarks/ipu-stack).
-constexpr std::uint32_t kWorkerBaseCsr = 0x21;
-constexpr std::uint32_t kWeightsCsr = 80;  ///< $CCCSLOAD
 
 /// Registers: two banks of `TileCode::kBankRegisters`, then these.
 constexpr std::uint32_t kPadding = 10, kTripCount = 11;
@@ -150,7 +148,7 @@ std::uint32_t TileCode::run_weighted(const WeightedLaunch& launch, std::uint32_t
   // then it has no slot until a worker has left.
   for (std::size_t i = 0; i < launch.stages.size(); ++i) {
     if (i == 0) {
-      emit(encode("put", {kWeightsCsr, first + kWeights}));
+      emit(encode("put", {isa::kCccsLoad, first + kWeights}));
     } else {
       set(first + kCodelet, launch.stages[i].codelet);
       set(first + kBlocks, launch.stages[i].blocks - 1);
@@ -170,7 +168,7 @@ std::uint32_t TileCode::run_weighted(const WeightedLaunch& launch, std::uint32_t
 
 void TileCode::set_worker_base(std::uint32_t worker, std::uint32_t address) {
   set(0, address);
-  emit(encode("put", {kWorkerBaseCsr + worker, 0}));
+  emit(encode("put", {isa::kFirstWorkerBase + worker, 0}));
 }
 
 void TileCode::prepare_trip_count(std::uint32_t address) { set(kTripCount, address); }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "isa/assembler/text_assembler.h"
+#include "isa/control_registers.h"
 
 namespace superstep::isa {
 
@@ -117,6 +118,7 @@ bool TextAssembler::encode(const Slot& slot, std::string_view mnemonic,
   const auto forms = forms_of(mnemonic);
   if (const InstructionInfo* info = choose_form(forms, bound_)) {
     put_word(slot, *info, bound_);
+    check_control_register(slot, *info, operands, tokens);
     return true;
   }
   for (const BoundOperand& bound : bound_) {
@@ -173,6 +175,49 @@ void TextAssembler::check_mode(const Slot& slot, const InstructionInfo& info) {
                                other == nullptr ? "" : "this form of ", info.mnemonic,
                                of_worker ? "workers" : "the supervisor",
                                of_worker ? ".supervisor" : ".worker"));
+}
+
+/// A control register that is named must be one of the instruction and of whose code it is. Numbers
+/// say what they say.
+void TextAssembler::check_control_register(const Slot& slot, const InstructionInfo& info,
+                                           const std::vector<Operand>& operands,
+                                           const std::vector<Token>& tokens) {
+  const bool upper = info.mnemonic == "uget" || info.mnemonic == "uput";
+  const bool writes = info.mnemonic == "put" || info.mnemonic == "uput";
+  if (!upper && !writes && info.mnemonic != "get") return;
+  const Operand& operand = operands[writes ? 0 : 1];
+  const Token& token = tokens[operand.first];
+  if (operand.tokens != 1 ||
+      (token.kind != Token::Kind::kRegister && token.kind != Token::Kind::kWord)) {
+    return;
+  }
+  const ControlRegister* known = find_control_register(token.text);
+  // A word may be a name of the text.
+  if (known == nullptr ||
+      (token.kind == Token::Kind::kWord && symbols_.find(token.text) != nullptr)) {
+    return;
+  }
+  const auto wrong = [&](std::string_view what) {
+    fail(operand.place, fmt::format("`${}` {}", known->name, what));
+  };
+  const bool is_worker = !slot.mode || *slot.mode == Object::Mode::kWorker;
+  const bool is_supervisor = !slot.mode || *slot.mode == Object::Mode::kSupervisor;
+  if (!(is_worker && known->worker != Access::kAbsent) &&
+      !(is_supervisor && known->supervisor != Access::kAbsent)) {
+    return wrong(is_worker ? "is a register of the supervisor; this is `.worker` code"
+                           : "is a register of workers; this is `.supervisor` code");
+  }
+  if (known->is_upper() != upper) {
+    return wrong(upper ? "is read by `get` and written by `put`, with an $m register"
+                       : "is read by `uget` and written by `uput`, with an $a register");
+  }
+  const auto refuses = [](Access access) {
+    return access == Access::kAbsent || access == Access::kRead;
+  };
+  if (writes && (!is_worker || refuses(known->worker)) &&
+      (!is_supervisor || refuses(known->supervisor))) {
+    wrong("can only be read");
+  }
 }
 
 }  // namespace superstep::isa

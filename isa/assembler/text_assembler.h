@@ -89,6 +89,9 @@ class TextAssembler final : private ExpressionScope {
   void put_word(const Slot& slot, const InstructionInfo& info,
                 const std::vector<BoundOperand>& operands);
   void check_mode(const Slot& slot, const InstructionInfo& info);
+  void check_control_register(const Slot& slot, const InstructionInfo& info,
+                              const std::vector<Operand>& operands,
+                              const std::vector<Token>& tokens);
 
   // Macros, repetitions and conditions (blocks.cpp).
   void call_macro(const Token& name, const Macro& macro);

@@ -200,7 +200,7 @@ struct Exitpos {
 
 struct Trap {
   static constexpr Spec spec{.syntax = "trap i",
-                             .encoding = "418010ii",
+                             .encoding = "4180100i",
                              .pipe = Pipe::kMain,
                              .summary = "Stops the context with a fault.",
                              .control = Control::kSystem};

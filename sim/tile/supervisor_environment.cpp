@@ -39,6 +39,11 @@ std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {
       return isa::high(issue_);
     case isa::kTileId:
       return context_.csrs[number];
+    case isa::kSsr:
+    case isa::kDbgBrkId:
+      return 0;
+    case isa::kCtxtSts:
+      return context_status();
     default:
       if (!is_writable(number)) {
         fault("a control register that the supervisor does not have, or that is not modelled");
@@ -48,6 +53,16 @@ std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {
   }
 }
 
+/// Of each context two bits, 1 while it runs (osmarks/ipu-stack crates/ipu-driver/src/lib.rs, the
+/// register behind this alias; that running is 1 is assumed).
+std::uint32_t SupervisorEnvironment::context_status() const {
+  std::uint32_t status = 1;
+  for (std::uint32_t id = 0; id < context_.slots.workers(); ++id) {
+    if (context_.slots.busy(id, issue_)) status |= 1U << (2 * id + 2);
+  }
+  return status;
+}
+
 bool SupervisorEnvironment::is_writable(std::uint32_t number) const {
   switch (number) {
     case isa::kCr:
@@ -55,12 +70,13 @@ bool SupervisorEnvironment::is_writable(std::uint32_t number) const {
     case isa::kFpInfmt:
     case isa::kFpIscl:
     case isa::kCccsLoad:
+    case isa::kDbgData:
     case kIncomingMuxCsr:
     case kIncomingDcountCsr:
     case kOutgoingBaseCsr:
       return true;
     default:
-      return number - WorkerLauncher::kFirstWorkerBase < context_.slots.workers();
+      return number - isa::kFirstWorkerBase < context_.slots.workers();
   }
 }
 
@@ -71,6 +87,9 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   }
   if (number == isa::kFpIctl) {
     if (const char* problem = isa::fp_control_problem(value)) return fault(problem);
+  }
+  if (number == isa::kCr && (value & ~isa::kCrZcwei) != 0) {
+    return fault("a bit of $CR other than ZCWEI (2), which is not modelled");
   }
   context_.csrs[number] = value;
   switch (number) {

@@ -82,6 +82,7 @@ class SupervisorEnvironment {
   [[nodiscard]] std::uint64_t extra() const { return extra_; }
 
  private:
+  [[nodiscard]] std::uint32_t context_status() const;
   /// Whether a program may write, and read back, a control register.
   [[nodiscard]] bool is_writable(std::uint32_t number) const;
   /// False when the words that the ports were told to move must come first.

@@ -87,8 +87,9 @@ class WorkerEnvironment {
         return context_.registers[isa::kVertexBase];
       case isa::kWorkerBaseCsr:
         return context_.registers[isa::kWorkerBase];
-      case isa::kRepeatCount:
-        return 0;  // a body has no `get`
+      case isa::kRepeatCount:  // a body has no `get`
+      case isa::kDbgBrkId:     // nothing breaks into a run
+        return 0;
       case isa::kRepeatFirst:
         return context_.last_repeat == nullptr ? 0 : context_.last_repeat->next->pc;
       case isa::kRepeatEnd:

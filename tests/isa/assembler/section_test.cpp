@@ -92,6 +92,35 @@ TEST(AssemblerSymbols, HaveTheModeOfWhatFollowsThem) {
   EXPECT_EQ(symbol_of(object, "h")->mode, Object::Mode::kSupervisor);
 }
 
+// Who has which: graphcore/llvm-project-fork llvm/test/MC/Colossus/csrs_ipu21.s and
+// csr-mode-checking.s.
+TEST(AssemblerModes, HaveOnlyTheirOwnControlRegisters) {
+  const auto problem = [](const std::string& text) {
+    const std::vector<std::string> problems = problems_of(text);
+    return problems.size() == 1 ? problems[0] : std::to_string(problems.size()) + " problems";
+  };
+  EXPECT_EQ(problem(".worker\nput $CCCSLOAD, $m0"),
+            "test.S:2:5 `$CCCSLOAD` is a register of the supervisor; this is `.worker` code");
+  EXPECT_EQ(problem(".worker\n get $m0, $CTXT_STS"),
+            "test.S:2:11 `$CTXT_STS` is a register of the supervisor; this is `.worker` code");
+  EXPECT_EQ(problem(".supervisor\nget $m0, $WSR"),
+            "test.S:2:10 `$WSR` is a register of workers; this is `.supervisor` code");
+  EXPECT_EQ(problem(".supervisor\nget $m0, COUNT_L"),
+            "test.S:2:10 `$COUNT_L` is a register of workers; this is `.supervisor` code");
+  EXPECT_EQ(problem("put $WSR, $m0"), "test.S:1:5 `$WSR` can only be read");
+  EXPECT_EQ(problem(".supervisor\nput $TILE_ID, $m0"), "test.S:2:5 `$TILE_ID` can only be read");
+  EXPECT_EQ(problem("put $FP_CTL, $m0"),
+            "test.S:1:5 `$FP_CTL` is read by `uget` and written by `uput`, with an $a register");
+  EXPECT_EQ(problem("uget $a0, $WSR"),
+            "test.S:1:11 `$WSR` is read by `get` and written by `put`, with an $m register");
+  EXPECT_NO_THROW(object_of(
+      ".worker\nget $m0, $WSR\nget $m1, $COUNT_L\nput $TAS, $a0\nuget $a1, $FP_STS\nput 80, $m0\n"
+      ".supervisor\nget $m0, $SCOUNT_L\nput $CCCSLOAD, $m0\nput $CR, $m0\nput $WORKER6_BASE, $m0"));
+  EXPECT_NO_THROW(object_of(".worker\n.allow_invalid_execution_mode\nput $CCCSLOAD, $m0"));
+  // A name of the text hides the register's.
+  EXPECT_NO_THROW(object_of(".worker\n.set CR, 8\nget $m0, CR"));
+}
+
 TEST(AssemblerModes, HaveOnlyTheirOwnInstructions) {
   EXPECT_EQ(problems_of(".supervisor\nnop\n  f32add $a0, $a1, $a2").at(0),
             "test.S:3:3 `f32add` is for workers only; this is `.supervisor` code");
