@@ -20,6 +20,8 @@ namespace {
 constexpr std::int64_t kMostTransfers = 4096;
 /// Commands that append to an interval above which that is so too [assumed].
 constexpr std::int64_t kMostCommands = 1024;
+/// Destination intervals whose plans tell whether elements are scattered [assumed].
+constexpr std::size_t kPlansLookedAt = 4;
 /// Passes in which packed elements move at most [assumed].
 constexpr std::int64_t kMostPasses = 8;
 
@@ -179,20 +181,31 @@ class Mover {
   BufferId received_ = kReceived;
 };
 
+/// Whether `holds` is true of the plan of one of a few intervals of the destination, evenly apart:
+/// pieces may fill different intervals.
+template <class Holds>
+bool is_true_of_some(const ProgramBuilder& builder, BufferId destination,
+                     const std::vector<Piece>& pieces, const Holds& holds) {
+  const std::size_t intervals = builder.buffer(destination).layout->intervals().size();
+  const std::size_t looked_at = std::min(intervals, kPlansLookedAt);
+  bool is_true = false;
+  for (std::size_t k = 0; k < looked_at && !is_true; ++k) {
+    const std::size_t i = (2 * k + 1) * intervals / (2 * looked_at);
+    plan_moves(builder, destination, pieces, {i, i + 1},
+               [&](std::size_t, const IntervalPlan& plan) { is_true = holds(plan); });
+  }
+  return is_true;
+}
+
 /// Whether an interval is filled by so many transfers, or commands, that their code and state count
 /// more than another copy of what they move.
 bool is_scattered(const ProgramBuilder& builder, BufferId destination,
                   const std::vector<Piece>& pieces) {
   const std::vector<Interval>& intervals = builder.buffer(destination).layout->intervals();
-  const std::size_t middle = intervals.size() / 2;
-  if (intervals[middle].count <= kMostTransfers) return false;
-  bool is_scattered = false;
-  plan_moves(builder, destination, pieces, {middle, middle + 1},
-             [&](std::size_t, const IntervalPlan& plan) {
-               is_scattered = std::ssize(plan.transfers) > kMostTransfers ||
-                              std::ssize(plan.appended) > kMostCommands;
-             });
-  return is_scattered;
+  if (intervals[0].count <= kMostTransfers) return false;
+  return is_true_of_some(builder, destination, pieces, [](const IntervalPlan& plan) {
+    return std::ssize(plan.transfers) > kMostTransfers || std::ssize(plan.appended) > kMostCommands;
+  });
 }
 
 /// Indices of an axis that an interval of `count` elements has at least.
@@ -268,16 +281,11 @@ class PackedMove {
   /// Whether narrow elements need so many commands even when packed that their lists count more
   /// than a word for each.
   [[nodiscard]] bool stays_scattered(const std::vector<Piece>& packed) const {
-    const std::size_t middle = builder_.buffer(destination_).layout->intervals().size() / 2;
-    bool stays = false;
-    plan_moves(builder_, destination_, packed, {middle, middle + 1},
-               [&](std::size_t, const IntervalPlan& plan) {
-                 const std::int64_t commands =
-                     std::max(std::ssize(plan.appended), std::ssize(plan.copies));
-                 stays = commands > kMostCommands &&
-                         commands * vertex::kAppendCommandWords > elements_on_a_tile(destination_);
-               });
-    return stays;
+    return is_true_of_some(builder_, destination_, packed, [&](const IntervalPlan& plan) {
+      const std::int64_t commands = std::max(std::ssize(plan.appended), std::ssize(plan.copies));
+      return commands > kMostCommands &&
+             commands * vertex::kAppendCommandWords > elements_on_a_tile(destination_);
+    });
   }
 
   /// Packed elements get a word each to travel: words go anywhere one by one.

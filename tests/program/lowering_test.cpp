@@ -7,6 +7,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/move.h"
 #include "compiler/lower/widen.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
@@ -362,23 +363,65 @@ TEST(LoweredModel, ScatteredElementsMoveInPassesWhereTheyFillTheMemory) {
   EXPECT_NO_THROW((void)compile(import_stablehlo(text, "t.mlir"), machine_of(1, 1)));
 }
 
+/// A tensor that lies where nothing else decides.
+BufferId add_buffer(ProgramBuilder& builder, Buffer::Kind kind, const TensorType& type) {
+  return builder.add_buffer({.kind = kind,
+                             .name = "t",
+                             .type = type,
+                             .element_bytes = static_cast<std::uint32_t>(size_of(type.dtype)),
+                             .layout = builder.layouts().of(type),
+                             .contents = {},
+                             .source = {}});
+}
+
+TEST(LoweredModel, ScatteredElementsArePackedWhereverInTheDestinationTheyLie) {
+  // What is scattered goes to the first or the last two of eight tiles.
+  constexpr std::int64_t kTurned = 52'800, kStraight = 158'400;
+  for (const bool is_turned_first : {true, false}) {
+    const MachineConfig machine = machine_of(1, 2);
+    ProgramBuilder builder(machine);
+    const auto add = [&](Buffer::Kind kind, std::int64_t elements) {
+      return add_buffer(builder, kind, {DType::kF32, {elements}});
+    };
+    const BufferId turned = add(Buffer::Kind::kArgument, kTurned),
+                   straight = add(Buffer::Kind::kArgument, kStraight),
+                   result = add(Buffer::Kind::kTemporary, kTurned + kStraight);
+    const std::int64_t turned_at = is_turned_first ? 0 : kStraight,
+                       straight_at = is_turned_first ? kTurned : 0;
+    // A reversal of the axes of 24 x 20 x 11 x 10.
+    const Box turn{0, turned_at, {{10, 1, 5280}, {11, 10, 480}, {20, 110, 24}, {24, 2200, 1}}};
+    (void)move(builder, result, {{turned, turn}, {straight, {0, straight_at, {{kStraight, 1, 1}}}}},
+               {}, {});
+    LoweredProgram program = builder.finish();
+    program.arguments = {turned, straight};
+    program.results = {result};
+    std::size_t transfers = 0;
+    for (const Superstep& step : program.supersteps) transfers += step.movements.size();
+    EXPECT_LT(transfers, 1000U) << "of 52,800 elements";
+    const std::vector<HostTensor> arguments{random_tensor(program.buffers[0].type, 1),
+                                            random_tensor(program.buffers[1].type, 2)};
+    const std::vector<TensorType> types{{DType::kF32, {kTurned + kStraight}}};
+    const HostTensor found = PlanInterpreter(program).run(arguments, types)[0];
+    for (std::int64_t i = 0; i < kTurned; ++i) {
+      const std::int64_t from = i / 5280 + i / 480 % 11 * 10 + i / 24 % 20 * 110 + i % 24 * 2200;
+      ASSERT_EQ(found.get<float>(static_cast<std::size_t>(turned_at + i)),
+                arguments[0].get<float>(static_cast<std::size_t>(from)));
+    }
+    for (std::int64_t i = 0; i < kStraight; ++i) {
+      ASSERT_EQ(found.get<float>(static_cast<std::size_t>(straight_at + i)),
+                arguments[1].get<float>(static_cast<std::size_t>(i)));
+    }
+  }
+}
+
 TEST(LoweredModel, NarrowElementsBecomeWordsAndComeBack) {
   for (const DType dtype : {DType::kI8, DType::kF16, DType::kI1}) {
-    ProgramBuilder builder(machine_of(1, 1));
+    const MachineConfig machine = machine_of(1, 1);
+    ProgramBuilder builder(machine);
     const TensorType type{dtype, {1003}};
-    const LayoutPtr layout = builder.layouts().of(type);
-    const auto bytes = static_cast<std::uint32_t>(size_of(dtype));
-    const auto add = [&](Buffer::Kind kind) {
-      return builder.add_buffer({.kind = kind,
-                                 .name = "t",
-                                 .type = type,
-                                 .element_bytes = bytes,
-                                 .layout = layout,
-                                 .contents = {},
-                                 .source = {}});
-    };
-    const BufferId argument = add(Buffer::Kind::kArgument), result = add(Buffer::Kind::kTemporary);
-    const BufferId words = add_words(builder, layout, {});
+    const BufferId argument = add_buffer(builder, Buffer::Kind::kArgument, type);
+    const BufferId result = add_buffer(builder, Buffer::Kind::kTemporary, type);
+    const BufferId words = add_words(builder, builder.layouts().of(type), {});
     const Time wide = copy_elements(builder, argument, words, {}, {});
     (void)copy_elements(builder, words, result, wide, {});
     LoweredProgram program = builder.finish();
