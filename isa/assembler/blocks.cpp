@@ -74,30 +74,34 @@ void TextAssembler::expand(Expansion expansion) {
   frames_.push_back({Lexer(buffer, sources_.text(buffer)), conditionals_.depth()});
 }
 
-/// The lines up to the directive `end` that closes this block: one of `begin` opens another one.
-/// Both are lists with a blank after each name. The lexer goes behind the block.
+/// The statements up to the directive `end` that closes this block: one of `begin` opens another
+/// one. Both are lists with a blank after each name. The lexer goes behind the block.
 std::string_view TextAssembler::take_block(std::string_view begin, std::string_view end,
                                            Place place) {
   Lexer& lexer = this->lexer();
-  lexer.skip_line();
-  const std::size_t from = lexer.offset();
   int open = 1;
-  while (lexer.offset() < lexer.text().size()) {
-    const std::size_t line = lexer.offset();
-    const std::string_view left = lexer.text().substr(line);
-    const std::size_t word = left.find_first_not_of(" \t\r");
-    if (word != std::string_view::npos && left[word] == '.') {
-      std::size_t length = 1;
-      while (word + length < left.size() && is_name_character(left[word + length])) ++length;
-      const std::string name = std::string(left.substr(word, length)) + " ";
+  std::optional<std::size_t> from;
+  while (lexer.find_statement()) {
+    const std::size_t at = lexer.offset();
+    if (!from) from = at;
+    const Token first = lexer.next();
+    if (first.kind == Token::Kind::kEnd) {
+      lexer.skip(1);  // a brace
+      continue;
+    }
+    if (lexer.peek() == ':') {
+      lexer.skip(1);
+      continue;
+    }
+    if (first.kind == Token::Kind::kWord && first.text[0] == '.') {
+      const std::string name = std::string(first.text) + " ";
       if (begin.find(name) != std::string_view::npos) ++open;
       if (end.find(name) != std::string_view::npos && --open == 0) {
-        lexer.skip(word + length);
         (void)lexer.rest();
-        return lexer.text().substr(from, line - from);
+        return lexer.text().substr(*from, at - *from);
       }
     }
-    lexer.skip_line();
+    (void)lexer.rest();
   }
   fail(place, fmt::format("a block is not closed by `{}`", end.substr(0, end.find(' '))));
   return {};
@@ -112,16 +116,20 @@ void TextAssembler::begin_macro(const Token& directive) {
   macro.parameters = parse_parameters(lexer().rest(), lexer(), errors);
   for (const MacroError& error : errors) fail(error.where, error.message);
   macro.body = take_block(".macro ", ".endm .endmacro ", directive.place);
+  macro.place = name.place;
   macro.body_place = macro.body.empty() ? directive.place : lexer().place_of(macro.body);
   if (name.kind != Token::Kind::kWord) return;
   if (!macros_.emplace(name.text, std::move(macro)).second) {
-    fail(name.place, "macro `" + std::string(name.text) + "` is defined twice");
+    fail(name.place, fmt::format("macro `{}` is defined twice, first at {}; `.purgem` removes it",
+                                 name.text, text_of(macros_.at(name.text).place)));
   }
 }
 
 void TextAssembler::remove_macro(const Token& directive) {
   const Token name = lexer().next();
-  if (macros_.erase(name.text) == 0) fail(directive.place, "`.purgem` of what is no macro");
+  if (macros_.erase(name.text) == 0) {
+    fail(directive.place, fmt::format("`.purgem` of `{}`, which is no macro", spelled(name)));
+  }
   (void)lexer().rest();
 }
 
@@ -134,9 +142,9 @@ void TextAssembler::leave_macro(const Token& directive) {
 void TextAssembler::repeat(const Token& directive) {
   std::optional<std::int64_t> count;
   if (read_tokens()) {
-    count = number_of({0, static_cast<std::uint32_t>(tokens_.size())}, directive.place);
+    count = number_of({0, static_cast<std::uint32_t>(tokens_.size())}, directive);
   }
-  const std::string_view body = take_block(".rept .irp .irpc ", ".endr ", directive.place);
+  const std::string_view body = take_block(".rept .rep .irp .irpc ", ".endr ", directive.place);
   if (!count || *count <= 0 || body.empty()) return;
   Expansion all;
   all.body = lexer().place_of(body);
@@ -149,19 +157,18 @@ void TextAssembler::repeat(const Token& directive) {
 
 /// `.irp name, a, b, c` and `.irpc name, abc`.
 void TextAssembler::repeat_values(const Token& directive) {
-  const auto [name, list] = split_at_comma(lexer().rest());
-  std::vector<std::string> values;
-  if (directive.text == ".irpc") {
-    for (const char c : trimmed(list)) values.emplace_back(1, c);
-  } else {
-    for (auto [item, left] = split_at_comma(list); !item.empty() || !left.empty();
-         std::tie(item, left) = split_at_comma(left)) {
-      values.emplace_back(trimmed(item));
-    }
+  const Token name = lexer().next();
+  const bool is_named = name.kind == Token::Kind::kWord;
+  if (!is_named) {
+    fail(directive.place, fmt::format("`{} name, values` is expected", directive.text));
   }
-  const std::string_view body = take_block(".rept .irp .irpc ", ".endr ", directive.place);
-  if (body.empty()) return;
-  const Macro::Parameter parameter{trimmed(name), {}, false, false};
+  std::string_view list = lexer().rest();
+  if (list.starts_with(',')) list = trimmed(list.substr(1));
+  const std::vector<std::string> values =
+      directive.text == ".irpc" ? parse_characters(list) : parse_values(list);
+  const std::string_view body = take_block(".rept .rep .irp .irpc ", ".endr ", directive.place);
+  if (body.empty() || !is_named) return;
+  const Macro::Parameter parameter{name.text, {}, false, false};
   Expansion all;
   all.body = lexer().place_of(body);
   all.called_from = directive.place;
@@ -193,6 +200,8 @@ bool TextAssembler::read_condition(const Token& directive) {
     (void)lexer().rest();
   } else if (name == ".ifc" || name == ".ifnc") {
     compare_text(directive);
+  } else if (name == ".ifeqs" || name == ".ifnes") {
+    compare_strings(directive);
   } else if (name == ".ifb" || name == ".ifnb") {
     test_blank(directive);
   } else if (name == ".ifdef" || name == ".ifndef" || name == ".ifnotdef") {
@@ -207,15 +216,15 @@ void TextAssembler::compare_number(const Token& directive) {
   constexpr std::array<std::string_view, 7> kNames = {".if",   ".ifne", ".ifeq", ".iflt",
                                                       ".ifle", ".ifgt", ".ifge"};
   if (std::find(kNames.begin(), kNames.end(), directive.text) == kNames.end()) {
-    fail(directive.place, fmt::format("`{}` is no directive; conditions are `{}`, .ifc, .ifnc, "
-                                      ".ifb, .ifnb, .ifdef, .ifndef",
-                                      directive.text, fmt::join(kNames, "`, `")));
+    fail(directive.place, fmt::format("`{}` is no directive; conditions are {}, .ifc, .ifnc, "
+                                      ".ifeqs, .ifnes, .ifb, .ifnb, .ifdef, .ifndef",
+                                      directive.text, fmt::join(kNames, ", ")));
     (void)lexer().rest();
     return conditionals_.open(false, directive.place);
   }
   std::int64_t value = 0;
   if (read_tokens()) {
-    value = number_of({0, static_cast<std::uint32_t>(tokens_.size())}, directive.place).value_or(0);
+    value = number_of({0, static_cast<std::uint32_t>(tokens_.size())}, directive).value_or(0);
   }
   const std::string_view test = directive.text;
   const bool holds = test == ".ifeq"   ? value == 0
@@ -235,6 +244,21 @@ void TextAssembler::compare_text(const Token& directive) {
   conditionals_.open(same == (directive.text == ".ifc"), directive.place);
 }
 
+/// `.ifeqs "text", "text"`.
+void TextAssembler::compare_strings(const Token& directive) {
+  bool same = false;
+  if (read_tokens()) {
+    const bool is_pair = tokens_.size() == 3 && tokens_[0].kind == Token::Kind::kString &&
+                         tokens_[1].is(",") && tokens_[2].kind == Token::Kind::kString;
+    if (!is_pair) {
+      fail(directive.place, "two strings in quotes and a comma between them are expected");
+    } else {
+      same = tokens_[0].text == tokens_[2].text;
+    }
+  }
+  conditionals_.open(same == (directive.text == ".ifeqs"), directive.place);
+}
+
 void TextAssembler::test_blank(const Token& directive) {
   const std::string_view text = lexer().rest();
   conditionals_.open(text.empty() == (directive.text == ".ifb"), directive.place);
@@ -251,9 +275,7 @@ void TextAssembler::else_if(const Token& directive) {
   if (!conditionals_.wants_condition()) {
     (void)lexer().rest();
   } else if (read_tokens()) {
-    holds =
-        number_of({0, static_cast<std::uint32_t>(tokens_.size())}, directive.place).value_or(0) !=
-        0;
+    holds = number_of({0, static_cast<std::uint32_t>(tokens_.size())}, directive).value_or(0) != 0;
   }
   if (!conditionals_.next_branch(holds, false)) fail(directive.place, "`.elseif` without `.if`");
 }

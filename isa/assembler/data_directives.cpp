@@ -25,37 +25,16 @@ Object::RelocationKind kind_of(unsigned bytes) {
   return bytes == 4 ? Object::RelocationKind::k32 : Object::RelocationKind::k64;
 }
 
+/// What `strtof` reads besides digits.
+bool is_special_real(const Token& token) {
+  return token.kind == Token::Kind::kWord &&
+         (token.text == "inf" || token.text == "infinity" || token.text == "nan");
+}
+
 bool fits(std::int64_t value, unsigned bytes) {
   if (bytes == 8) return true;
   const std::int64_t bound = std::int64_t{1} << 8 * bytes;
   return value >= -(bound / 2) && value < bound;
-}
-
-/// The bytes of a string with its escapes; nothing when one is unknown.
-std::optional<std::string> unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '\\') {
-      out += text[at];
-      continue;
-    }
-    const char c = ++at < text.size() ? text[at] : '\0';
-    constexpr std::string_view kLetters = "ntrbf\\\"'", kMeanings = "\n\t\r\b\f\\\"'";
-    if (const std::size_t letter = kLetters.find(c);
-        letter != std::string_view::npos && c != '\0') {
-      out += kMeanings[letter];
-      continue;
-    }
-    const bool is_hex = c == 'x';
-    if (!is_hex && (c < '0' || c > '7')) return std::nullopt;
-    const std::string digits(text.substr(at + (is_hex ? 1 : 0), is_hex ? 2 : 3));
-    char* end = nullptr;
-    out += static_cast<char>(std::strtol(digits.c_str(), &end, is_hex ? 16 : 8));
-    const auto used = static_cast<std::size_t>(end - digits.c_str());
-    if (used == 0) return std::nullopt;
-    at += used - (is_hex ? 0 : 1);
-  }
-  return out;
 }
 
 }  // namespace
@@ -115,8 +94,7 @@ void TextAssembler::add_integer(KeptExpression range, unsigned bytes) {
 
 void TextAssembler::put_integer(const KeptData& data, Value value) {
   if (!value.is_number()) {
-    output_.waiting.push_back({data.section, data.offset, data.kind, value, nullptr, data.place});
-    return;
+    return wait_for({data.section, data.offset, data.kind, value, nullptr, data.place});
   }
   if (data.kind != kind_of(data.bytes)) return fail(data.place, "a label is expected");
   if (!fits(value.number, data.bytes)) {
@@ -134,9 +112,9 @@ void TextAssembler::add_reals(const Token& directive) {
     const bool sign = minus || tokens_[item.first].is("+");
     const Token& token = tokens_[item.first + item.tokens - 1];
     const bool is_real = token.kind == Token::Kind::kReal || token.kind == Token::Kind::kSingle ||
-                         token.kind == Token::Kind::kNumber;
+                         token.kind == Token::Kind::kNumber || is_special_real(token);
     if (!is_real || item.tokens != (sign ? 2U : 1U)) {
-      fail(tokens_[item.first].place, "a real number is expected");
+      fail(tokens_[item.first].place, "a real number is expected, or `inf` or `nan`");
       continue;
     }
     if (!has_room(bytes, directive.place)) return;
@@ -149,21 +127,26 @@ void TextAssembler::add_reals(const Token& directive) {
   }
 }
 
+/// Strings that no comma separates are one.
 void TextAssembler::add_strings(const Token& directive) {
   if (!read_tokens()) return;
   for (const KeptExpression& item : split_tokens(0)) {
-    const Token& token = tokens_[item.first];
-    std::optional<std::string> text;
-    if (token.kind == Token::Kind::kString && item.tokens == 1) text = unescaped(token.text);
-    if (!text) {
-      fail(token.place,
+    std::string bytes;
+    bool is_string = true;
+    for (std::uint32_t i = item.first; i < item.first + item.tokens && is_string; ++i) {
+      std::optional<std::string> text;
+      if (tokens_[i].kind == Token::Kind::kString) text = unescaped(tokens_[i].text);
+      is_string = text.has_value();
+      bytes += text.value_or("");
+      if (is_string) continue;
+      fail(tokens_[i].place,
            "a string in quotes is expected; escapes are \\n \\t \\r \\b \\f \\\\ \\\" "
            "\\x41 \\101");
-      continue;
     }
-    if (directive.text != ".ascii") *text += '\0';
-    if (!has_room(text->size(), directive.place)) return;
-    for (const char c : *text) output_.add_bytes(static_cast<std::uint8_t>(c), 1);
+    if (!is_string) continue;
+    if (directive.text != ".ascii") bytes += '\0';
+    if (!has_room(bytes.size(), directive.place)) return;
+    for (const char c : bytes) output_.add_bytes(static_cast<std::uint8_t>(c), 1);
   }
 }
 
@@ -174,8 +157,8 @@ void TextAssembler::add_space(const Token& directive) {
   if (items.empty() || items.size() > 2) {
     return fail(directive.place, "a number of bytes, and perhaps their value, is expected");
   }
-  const auto bytes = number_of(items[0], directive.place);
-  const auto value = items.size() == 2 ? number_of(items[1], directive.place) : 0;
+  const auto bytes = number_of(items[0], directive);
+  const auto value = items.size() == 2 ? number_of(items[1], directive) : 0;
   if (!bytes || !value) return;
   if (*bytes < 0) return fail(directive.place, "a negative number of bytes");
   if (!has_room(static_cast<std::uint64_t>(*bytes), directive.place)) return;
@@ -189,9 +172,9 @@ void TextAssembler::fill(const Token& directive) {
   if (items.empty() || items.size() > 3) {
     return fail(directive.place, "`.fill repeat, size, value` is expected");
   }
-  const auto repeat = number_of(items[0], directive.place);
-  const auto size = items.size() > 1 ? number_of(items[1], directive.place) : 1;
-  const auto value = items.size() > 2 ? number_of(items[2], directive.place) : 0;
+  const auto repeat = number_of(items[0], directive);
+  const auto size = items.size() > 1 ? number_of(items[1], directive) : 1;
+  const auto value = items.size() > 2 ? number_of(items[2], directive) : 0;
   if (!repeat || !size || !value) return;
   if (*repeat < 0 || *size < 0 || *size > 8) {
     return fail(directive.place, "`.fill` takes a size of 0 to 8 bytes and no negative number");

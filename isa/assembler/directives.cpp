@@ -39,6 +39,7 @@ const std::unordered_map<std::string_view, TextAssembler::Directive>& TextAssemb
       {".endm", &T::misplaced},
       {".endmacro", &T::misplaced},
       {".rept", &T::repeat},
+      {".rep", &T::repeat},
       {".irp", &T::repeat_values},
       {".irpc", &T::repeat_values},
       {".endr", &T::misplaced},
@@ -55,6 +56,7 @@ const std::unordered_map<std::string_view, TextAssembler::Directive>& TextAssemb
       {".align", &T::align},
       {".balign", &T::align},
       {".p2align", &T::align},
+      {".org", &T::set_origin},
       {".worker", &T::set_mode},
       {".supervisor", &T::set_mode},
       {".allow_invalid_execution_mode", &T::set_mode_check},
@@ -65,9 +67,12 @@ const std::unordered_map<std::string_view, TextAssembler::Directive>& TextAssemb
       {".extern", &T::declare_names},
       {".local", &T::declare_names},
       {".hidden", &T::declare_names},
+      {".protected", &T::declare_names},
+      {".internal", &T::declare_names},
       {".size", &T::set_size},
       {".equ", &T::set_constant},
       {".set", &T::set_constant},
+      {".equiv", &T::set_constant},
       {".byte", &T::add_integers},
       {".half", &T::add_integers},
       {".short", &T::add_integers},
@@ -89,6 +94,7 @@ const std::unordered_map<std::string_view, TextAssembler::Directive>& TextAssemb
       {".space", &T::add_space},
       {".skip", &T::add_space},
       {".fill", &T::fill},
+      {".end", &T::end_text},
       {".type", &T::ignore},
       {".file", &T::ignore},
       {".ident", &T::ignore},
@@ -144,7 +150,7 @@ void TextAssembler::begin_section(const Token& directive) {
 }
 
 void TextAssembler::push_section(const Token& directive) {
-  pushed_sections_.push_back(output_.current());
+  pushed_sections_.push_back({output_.current(), previous_section_});
   begin_section(directive);
 }
 
@@ -152,7 +158,8 @@ void TextAssembler::pop_section(const Token& directive) {
   if (pushed_sections_.empty()) {
     return fail(directive.place, "`.popsection` without `.pushsection`");
   }
-  output_.enter(pushed_sections_.back());
+  output_.enter(pushed_sections_.back().current);
+  previous_section_ = pushed_sections_.back().previous;
   pushed_sections_.pop_back();
 }
 
@@ -162,21 +169,73 @@ void TextAssembler::previous_section(const Token&) {
   previous_section_ = current;
 }
 
-/// `.align bytes` and `.balign bytes`; `.p2align` has the power of two.
+/// `.align bytes, filling, most` and `.balign`; `.p2align` has the power of two. Without a filling
+/// it is `nop` in code and 0 in data; when more than `most` bytes are needed there are none.
 void TextAssembler::align(const Token& directive) {
   if (!read_tokens()) return;
-  const std::vector<KeptExpression> items = split_tokens(0);
-  if (items.empty()) return fail(directive.place, "a number of bytes is missing");
-  std::optional<std::int64_t> bytes = number_of(items[0], directive.place);
-  if (!bytes) return;
+  const std::vector<KeptExpression> items = split_tokens(0, true);
+  if (items.empty() || items.size() > 3) {
+    return fail(directive.place,
+                fmt::format("`{} bytes, filling, most bytes` is expected", directive.text));
+  }
+  const auto given = [&](std::size_t i) { return i < items.size() && items[i].tokens != 0; };
+  std::optional<std::int64_t> bytes = number_of(items[0], directive);
+  const auto filling = given(1) ? number_of(items[1], directive) : 0;
+  const auto most = given(2) ? number_of(items[2], directive) : 0;  // 0 is no limit
+  if (!bytes || !filling || !most) return;
   if (directive.text == ".p2align") bytes = *bytes >= 0 && *bytes <= 16 ? 1LL << *bytes : -1;
+  if (*bytes == 0) bytes = 1;
   if (*bytes < 1 || *bytes > kMaxAlignment ||
       !std::has_single_bit(static_cast<std::uint64_t>(*bytes))) {
     return fail(tokens_[0].place,
                 fmt::format("an alignment is a power of two of bytes, at most {}", kMaxAlignment));
   }
-  if (in_bundle_) fail(directive.place, "`.align` inside a bundle");
-  output_.align(static_cast<std::uint32_t>(*bytes), kNop);
+  const auto alignment = static_cast<std::uint32_t>(*bytes);
+  const std::uint32_t padding = output_.padding(alignment);
+  if (!has_room(padding, directive.place) || (*most > 0 && padding > *most)) return;
+  if (given(1)) {
+    output_.add_filled(padding, static_cast<std::uint8_t>(*filling));
+  }
+  output_.align(alignment, kNop);
+}
+
+/// `.org target, filling`.
+void TextAssembler::set_origin(const Token& directive) {
+  if (!read_tokens()) return;
+  const std::vector<KeptExpression> items = split_tokens(0);
+  if (items.empty() || items.size() > 2) {
+    return fail(directive.place, "`.org offset, filling` is expected");
+  }
+  move_to(items[0], items.size() == 2 ? std::optional(items[1]) : std::nullopt, directive);
+}
+
+/// Goes on at an offset of the section, or at a label in it with a distance.
+void TextAssembler::move_to(KeptExpression target, std::optional<KeptExpression> filling,
+                            const Token& directive) {
+  const auto value = filling ? number_of(*filling, directive) : 0;
+  if (!value) return;
+  if (target.tokens == 0) return fail(directive.place, "a value is missing");
+  const std::uint64_t before = failures_;
+  Value to = evaluate_tokens(tokens_, target);
+  if (failures_ > before) return;
+  if (to.base == Value::Base::kSection && to.index == output_.current())
+    to.base = Value::Base::kNone;
+  if (!to.is_number() || to.number < output_.offset()) {
+    return fail(
+        tokens_[target.first].place,
+        fmt::format("a place in this section from its byte {} on is expected", output_.offset()));
+  }
+  const auto bytes = static_cast<std::uint64_t>(to.number) - output_.offset();
+  if (has_room(bytes, directive.place)) {
+    output_.add_filled(bytes, static_cast<std::uint8_t>(*value));
+  }
+}
+
+/// Nothing behind `.end` counts.
+void TextAssembler::end_text(const Token&) {
+  conditionals_.reduce_to(0);
+  frames_.clear();
+  frames_.emplace_back();
 }
 
 void TextAssembler::set_mode(const Token& directive) {
@@ -236,7 +295,16 @@ void TextAssembler::set_constant(const Token& directive) {
     }
     name = {name.data() - 1, name.size() + 1};
   }
-  define_constant(name, tokens_[0].place, {2, static_cast<std::uint32_t>(tokens_.size() - 2)});
+  const KeptExpression value{2, static_cast<std::uint32_t>(tokens_.size() - 2)};
+  if (name == ".") return move_to(value, std::nullopt, directive);
+  const NamedSymbol* known = symbols_.find(name);
+  if (directive.text == ".equiv" && known != nullptr &&
+      known->kind != NamedSymbol::Kind::kUndefined) {
+    return fail(tokens_[0].place,
+                fmt::format("`{}` is defined already, at {}; `.equ` may set a name again", name,
+                            text_of(known->place)));
+  }
+  define_constant(name, tokens_[0].place, value);
 }
 
 /// Later definitions of a constant count for what comes after them.
@@ -247,7 +315,7 @@ void TextAssembler::define_constant(std::string_view name, Place place, KeptExpr
   const KeptExpression kept = now.is_known() ? KeptExpression{} : keep(value);
   NamedSymbol& symbol = symbols_.named(name);
   if (symbol.kind == NamedSymbol::Kind::kLabel) {
-    return fail(place, "`" + std::string(name) + "` is a label already");
+    return fail(place, fmt::format("`{}` is a label already, at {}", name, text_of(symbol.place)));
   }
   if (failures_ > before) return;
   symbol.kind = now.is_known() ? NamedSymbol::Kind::kConstant : NamedSymbol::Kind::kKept;

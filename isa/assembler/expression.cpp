@@ -13,26 +13,11 @@ struct Operator {
   int precedence;
 };
 // GNU as manual, "Infix Operators"; graphcore/llvm-project-fork llvm/lib/MC/MCParser/AsmParser.cpp
-// puts comparisons below + and -.
-constexpr std::array<Operator, 19> kOperators = {{{"||", 1},
-                                                  {"&&", 2},
-                                                  {"==", 3},
-                                                  {"!=", 3},
-                                                  {"<>", 3},
-                                                  {"<", 3},
-                                                  {">", 3},
-                                                  {"<=", 3},
-                                                  {">=", 3},
-                                                  {"+", 4},
-                                                  {"-", 4},
-                                                  {"|", 5},
-                                                  {"&", 5},
-                                                  {"^", 5},
-                                                  {"*", 6},
-                                                  {"/", 6},
-                                                  {"%", 6},
-                                                  {"<<", 6},
-                                                  {">>", 6}}};
+// puts comparisons below + and -. `a ++ b` is `a + +b`.
+constexpr std::array<Operator, 21> kOperators = {
+    {{"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<>", 3}, {"<", 3},  {">", 3},
+     {"<=", 3}, {">=", 3}, {"+", 4},  {"++", 4}, {"-", 4},  {"|", 5},  {"&", 5},
+     {"^", 5},  {"!", 5},  {"*", 6},  {"/", 6},  {"%", 6},  {"<<", 6}, {">>", 6}}};
 
 const Operator* operator_of(const Token& token) {
   if (token.kind != Token::Kind::kPunctuation) return nullptr;
@@ -87,7 +72,7 @@ class Evaluator {
     if (!error_.empty()) return {};
     if (!a.is_known() || !b.is_known()) return kUnknown;
     const auto x = static_cast<std::uint64_t>(a.number), y = static_cast<std::uint64_t>(b.number);
-    if (op == "+" && (a.is_number() || b.is_number())) {
+    if (op.starts_with('+') && (a.is_number() || b.is_number())) {
       Value sum = a.is_number() ? b : a;
       sum.number = wrap(x + y);
       return sum;
@@ -115,6 +100,7 @@ class Evaluator {
     if (op == "&") return number(x & y);
     if (op == "|") return number(x | y);
     if (op == "^") return number(x ^ y);
+    if (op == "!") return number(x | ~y);
     if (op == "&&") return number(x != 0 && y != 0 ? 1 : 0);
     if (op == "||") return number(x != 0 || y != 0 ? 1 : 0);
     const bool holds = op == "=="   ? x == y
@@ -175,7 +161,7 @@ class Evaluator {
       return value;
     }
     const bool minus = token.is("-");
-    if (!minus && !token.is("+") && !token.is("~") && !token.is("!")) {
+    if (!minus && !token.text.starts_with('+') && !token.is("~") && !token.is("!")) {
       return fail("`" + spelled(token) + "` where a value is expected");
     }
     ++at_;
@@ -186,7 +172,7 @@ class Evaluator {
       return number(tokens_[at_++].value.number ^ 0x80000000);
     }
     const Value value = unary();
-    if (!error_.empty() || !value.is_known() || token.is("+")) return value;
+    if (!error_.empty() || !value.is_known() || token.text.starts_with('+')) return value;
     if (!value.is_number()) return fail("a label takes only + and - of numbers");
     if (minus) return number(wrap(0 - static_cast<std::uint64_t>(value.number)));
     return number(token.is("~") ? ~value.number : value.number == 0 ? 1 : 0);

@@ -9,6 +9,11 @@ namespace superstep::isa {
 void TextAssembler::finish() {
   is_finishing_ = true;
   if (in_bundle_) fail(bundle_place_, "a bundle is not closed by `}`");
+  // The last one first: what it uses comes later in most texts, and then no evaluation recurses.
+  for (std::size_t i = symbols_.all().size(); i-- > 0;) {
+    NamedSymbol& symbol = symbols_.all()[i];
+    if (symbol.kind == NamedSymbol::Kind::kKept) (void)value_of(symbol);
+  }
   for (const KeptInstruction& kept : kept_instructions_) {
     (void)encode(kept.slot, kept.mnemonic, kept.operands, kept_);
   }

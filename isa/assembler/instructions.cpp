@@ -75,7 +75,7 @@ void TextAssembler::read_constant(const Token& mnemonic, std::vector<Operand>& o
     return fail(mnemonic.place, "`ldconst register, value` is expected");
   }
   const std::optional<std::int64_t> value =
-      number_of({operands[1].first, operands[1].tokens}, mnemonic.place);
+      number_of({operands[1].first, operands[1].tokens}, mnemonic);
   if (!value) return;
   if (*value < -(std::int64_t{1} << 31) || *value >= std::int64_t{1} << 32) {
     return fail(operands[1].place, "a value beyond 32 bits");
@@ -133,6 +133,12 @@ bool TextAssembler::encode(const Slot& slot, std::string_view mnemonic,
   return true;
 }
 
+/// Leaves a field to the link.
+void TextAssembler::wait_for(const WaitingField& field) {
+  if (field.value.base == Value::Base::kSymbol) symbols_.all()[field.value.index].is_used = true;
+  output_.waiting.push_back(field);
+}
+
 void TextAssembler::put_word(const Slot& slot, const InstructionInfo& info,
                              const std::vector<BoundOperand>& operands) {
   std::uint32_t word = info.pattern.value;
@@ -143,8 +149,8 @@ void TextAssembler::put_word(const Slot& slot, const InstructionInfo& info,
     } else if (operands[i].value.is_number()) {
       word |= field.encode(operands[i].value.number);
     } else {
-      output_.waiting.push_back({slot.section, slot.offset, kind_of(info, field), operands[i].value,
-                                 &field, operands[i].operand.place});
+      wait_for({slot.section, slot.offset, kind_of(info, field), operands[i].value, &field,
+                operands[i].operand.place});
     }
   }
   if (slot.seat != Seat::kSolo) {

@@ -21,6 +21,50 @@ bool ends_statement(char c) { return c == '\0' || c == '\n' || c == ';' || c == 
 
 }  // namespace
 
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\') {
+      out += text[at];
+      continue;
+    }
+    const char c = ++at < text.size() ? text[at] : '\0';
+    constexpr std::string_view kLetters = "ntrbf\\\"'", kMeanings = "\n\t\r\b\f\\\"'";
+    if (const std::size_t letter = kLetters.find(c);
+        letter != std::string_view::npos && c != '\0') {
+      out += kMeanings[letter];
+      continue;
+    }
+    // As many digits as there are of a hexadecimal number, of which the lowest 8 bits count; up to
+    // three octal ones.
+    const bool is_hex = c == 'x' || c == 'X';
+    std::size_t end = is_hex ? ++at : at;
+    std::uint32_t value = 0;
+    const std::size_t most = is_hex ? text.size() : std::min(at + 3, text.size());
+    for (; end < most; ++end) {
+      const char digit = text[end];
+      if (digit >= '0' && digit <= (is_hex ? '9' : '7')) {
+        value = value * (is_hex ? 16 : 8) + static_cast<std::uint32_t>(digit - '0');
+      } else if (const char letter = static_cast<char>(digit | 0x20);
+                 is_hex && letter >= 'a' && letter <= 'f') {
+        value = value * 16 + static_cast<std::uint32_t>(letter - 'a' + 10);
+      } else {
+        break;
+      }
+    }
+    if (end == at) return std::nullopt;
+    out += static_cast<char>(value & 0xffU);
+    at = end - 1;
+  }
+  return out;
+}
+
+std::size_t length_of_character(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\'' || text[1] == '\n') return 0;
+  const std::size_t length = text[1] == '\\' ? 4 : 3;
+  return text.size() >= length && text[length - 2] != '\n' && text[length - 1] == '\'' ? length : 0;
+}
+
 bool is_name_character(char c) { return starts_name(c) || is_digit(c) || c == '$'; }
 
 bool Lexer::find_statement() {
@@ -65,6 +109,8 @@ std::string_view Lexer::rest() {
       quoted = !quoted;
     } else if (quoted) {
       continue;
+    } else if (const std::size_t length = length_of_character(text_.substr(at_)); length != 0) {
+      at_ += length - 1;
     } else if (c == ';' || (c == '}' && open == 0)) {
       break;
     } else {
@@ -81,7 +127,7 @@ Token Lexer::next() {
   skip_blanks();
   const char c = at(0);
   if (ends_statement(c)) return {Token::Kind::kEnd, {}, {}, place()};
-  if (starts_name(c) && !(c == '.' && is_digit(at(1)))) {
+  if (starts_name(c) && !begins_real()) {
     std::size_t length = 1;
     while (is_name_character(at(length))) ++length;
     Token token = take(Token::Kind::kWord, length);
@@ -93,10 +139,8 @@ Token Lexer::next() {
   }
   if (is_digit(c) || c == '.') return take_number();
   if (c == '"') return take_string();
-  if (c == '\'' && at(1) != '\0' && at(1) != '\n' && at(2) == '\'') {
-    Token token = take(Token::Kind::kNumber, 3);
-    token.value.number = static_cast<unsigned char>(token.text[1]);
-    return token;
+  if (const std::size_t length = length_of_character(text_.substr(at_)); length != 0) {
+    return take_character(length);
   }
   if (c != '$') return take_punctuation();
   std::size_t blanks = 1;
@@ -119,9 +163,32 @@ Token Lexer::malformed(std::size_t length, std::string_view message) {
   return token;
 }
 
+/// `.5`, unlike `.5byte`.
+bool Lexer::begins_real() const {
+  if (at(0) != '.' || !is_digit(at(1))) return false;
+  std::size_t length = 2;
+  while (is_digit(at(length))) ++length;
+  return !is_name_character(at(length)) ||
+         std::string_view("eEfFh").find(at(length)) != std::string_view::npos;
+}
+
+Token Lexer::take_character(std::size_t length) {
+  Token token = take(Token::Kind::kNumber, length);
+  const std::optional<std::string> text = unescaped(token.text.substr(1, length - 2));
+  if (!text) {
+    token.kind = Token::Kind::kMalformed;
+    token.text = "an escape that has no meaning in a character";
+  } else {
+    token.value.number = static_cast<unsigned char>(text->front());
+  }
+  return token;
+}
+
 Token Lexer::take_number() {
   if (at(0) == '0' && (at(1) == 'x' || at(1) == 'X')) return take_integer(2, 16);
-  if (at(0) == '0' && at(1) == 'b' && (at(2) == '0' || at(2) == '1')) return take_integer(2, 2);
+  if (at(0) == '0' && (at(1) == 'b' || at(1) == 'B') && (at(2) == '0' || at(2) == '1')) {
+    return take_integer(2, 2);
+  }
   std::size_t length = 0;
   while (is_digit(at(length))) ++length;
   const char after = at(length);
@@ -208,6 +275,8 @@ Token Lexer::take_punctuation() {
   if (at(0) == '\\' && starts_name(at(1))) {
     return malformed(1, "`\\` before what is no parameter of a macro around it");
   }
+  if (at(0) == '\'')
+    return malformed(1, "a character is written `'a'` or, with an escape, `'\\n'`");
   return malformed(1, "a character that has no meaning in assembly");
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,12 @@ struct Token {
 /// Whether a character can be part of a name, a mnemonic, a parameter.
 [[nodiscard]] bool is_name_character(char c);
 
+/// The bytes of a string's text with its escapes; nothing when one is unknown.
+[[nodiscard]] std::optional<std::string> unescaped(std::string_view text);
+
+/// How long the character is that begins here, as in `'a'` and `'\n'`; 0 when none does.
+[[nodiscard]] std::size_t length_of_character(std::string_view text);
+
 /// Reads one statement of a buffer after the other. A statement ends at a line's end, `;`, or (when
 /// asked so) a brace.
 class Lexer {
@@ -82,10 +89,12 @@ class Lexer {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
   Token take(Token::Kind kind, std::size_t length, std::size_t skipped = 0);
+  [[nodiscard]] bool begins_real() const;
   Token take_number();
   Token take_integer(std::size_t prefix, int base);
   Token take_real(std::size_t length);
   Token take_string();
+  Token take_character(std::size_t length);
   Token take_punctuation();
   Token malformed(std::size_t length, std::string_view message);
 

@@ -195,6 +195,26 @@ std::vector<std::string> parse_arguments(const Macro& macro, std::string_view na
   return values;
 }
 
+std::vector<std::string> parse_values(std::string_view text) {
+  std::vector<std::string> values;
+  Reader reader(text);
+  while (!reader.at_end()) {
+    values.push_back(reader.take_value().text);
+    (void)reader.take(',');
+  }
+  return values;
+}
+
+std::vector<std::string> parse_characters(std::string_view text) {
+  const bool is_string = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  if (is_string) text = text.substr(1, text.size() - 2);
+  std::vector<std::string> values;
+  for (const char c : text) {
+    if (is_string || !is_blank(c)) values.emplace_back(1, c);
+  }
+  return values;
+}
+
 Expansion substitute(std::string_view body, Place body_place,
                      std::span<const Macro::Parameter> parameters,
                      std::span<const std::string> arguments, std::uint64_t call) {

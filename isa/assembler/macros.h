@@ -19,6 +19,7 @@ struct Macro {
     bool is_rest = false;
   };
   std::vector<Parameter> parameters;
+  Place place;
   Place body_place;
   std::string_view body;
 };
@@ -45,6 +46,11 @@ struct MacroError {
 [[nodiscard]] std::vector<std::string> parse_arguments(const Macro& macro, std::string_view name,
                                                        std::string_view text, const Lexer& lexer,
                                                        std::vector<MacroError>& errors);
+
+/// The values of an `.irp`, from the text after its name, and of an `.irpc`: its characters without
+/// blanks, or all of a string.
+[[nodiscard]] std::vector<std::string> parse_values(std::string_view text);
+[[nodiscard]] std::vector<std::string> parse_characters(std::string_view text);
 
 /// The body with `\parameter` replaced, `\()` removed and `\@` as the number of the call.
 [[nodiscard]] Expansion substitute(std::string_view body, Place body_place,

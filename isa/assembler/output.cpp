@@ -26,7 +26,7 @@ void Output::add_filled(std::size_t bytes, std::uint8_t value) {
 void Output::align(std::uint32_t alignment, std::uint32_t nop) {
   Object::Section& section = sections[current_];
   section.alignment = std::max(section.alignment, alignment);
-  const std::uint32_t padding = (alignment - offset() % alignment) % alignment;
+  const std::uint32_t padding = this->padding(alignment);
   const std::uint32_t zeros = is_code() ? padding % 4 : padding;
   add_filled(zeros, 0);
   for (std::uint32_t i = zeros; i < padding; i += 4) add_word(nop);

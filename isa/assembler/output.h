@@ -55,6 +55,10 @@ class Output {
   void add_word(std::uint32_t word);
   void add_bytes(std::uint64_t value, unsigned bytes);
   void add_filled(std::size_t bytes, std::uint8_t value);
+  /// How many bytes a multiple of `alignment` is away.
+  [[nodiscard]] std::uint32_t padding(std::uint32_t alignment) const {
+    return (alignment - offset() % alignment) % alignment;
+  }
   /// Fills up to a multiple of `alignment`, code with `nop`.
   void align(std::uint32_t alignment, std::uint32_t nop);
   [[nodiscard]] std::uint32_t word(std::uint32_t section, std::uint32_t offset) const;

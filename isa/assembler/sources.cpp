@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "isa/assembler/lexer.h"
+
 namespace superstep::isa {
 
 namespace {
@@ -22,9 +24,13 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 /// Replaces comments by blanks; the place of one that is not closed, or npos.
 std::size_t blank_comments(std::string& text) {
   std::size_t at = 0;
-  while ((at = text.find_first_of("\"/#", at)) != std::string::npos) {
+  while ((at = text.find_first_of("\"'/#", at)) != std::string::npos) {
     if (text[at] == '"') {
       at = end_of_string(text, at);
+      continue;
+    }
+    if (text[at] == '\'') {
+      at += std::max<std::size_t>(length_of_character(std::string_view(text).substr(at)), 1);
       continue;
     }
     const bool begins_line = at == 0 || text[at - 1] == '\n';

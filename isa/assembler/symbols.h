@@ -26,7 +26,7 @@ struct NamedSymbol {
   bool is_being_evaluated = false;
   bool is_global = false;
   bool is_function = false;
-  bool is_used = false;  ///< in an expression that was not known at its place
+  bool is_used = false;  ///< in a field that a link fills in
   KeptExpression size;   ///< of `.size`; no tokens without
   std::uint32_t size_value = 0;
   Object::Mode mode = Object::Mode::kWorker;

@@ -11,6 +11,7 @@ namespace superstep::isa {
 namespace {
 
 constexpr std::size_t kMaxProblems = 200;
+constexpr int kMaxKeptDepth = 500;  // of constants: their evaluation recurses
 constexpr Value kUnknown = {0, Value::Base::kUnknown, 0};
 
 Value number(std::int64_t value) { return {value, Value::Base::kNone, 0}; }
@@ -41,6 +42,10 @@ void TextAssembler::fail(Place place, const std::string& message) {
   // A macro that is called often says what is wrong with its body once.
   if (!reported_.insert(problem.where.text() + message).second) return;
   problems_.push_back({sources_.outermost(place).offset, std::move(problem)});
+}
+
+std::string TextAssembler::text_of(Place place) const {
+  return sources_.problem(place, {}).where.text();
 }
 
 void TextAssembler::finish_problems() {
@@ -93,6 +98,7 @@ void TextAssembler::read_statement() {
   if (after == '=') {
     if (!read_tokens()) return;
     const auto count = static_cast<std::uint32_t>(tokens_.size());
+    if (first.text == ".") return move_to({1, count - 1}, std::nullopt, first);
     return define_constant(first.text, first.place, {1, count - 1});
   }
   return first.text[0] == '.' ? read_directive(first) : read_instruction(first);
@@ -136,7 +142,8 @@ void TextAssembler::define_label(const Token& token) {
   }
   NamedSymbol& symbol = symbols_.named(token.text);
   if (symbol.kind != NamedSymbol::Kind::kUndefined) {
-    return fail(token.place, "`" + std::string(token.text) + "` is defined twice");
+    return fail(token.place, fmt::format("`{}` is defined twice, first at {}", token.text,
+                                         text_of(symbol.place)));
   }
   symbol.kind = NamedSymbol::Kind::kLabel;
   symbol.value = here;
@@ -159,8 +166,9 @@ bool TextAssembler::read_tokens() {
   }
 }
 
-/// The items of `tokens_` that commas separate; an empty one is reported and left out.
-std::vector<KeptExpression> TextAssembler::split_tokens(std::size_t first) {
+/// The items of `tokens_` that commas separate; an empty one is reported and left out, or has no
+/// tokens.
+std::vector<KeptExpression> TextAssembler::split_tokens(std::size_t first, bool may_be_empty) {
   std::vector<KeptExpression> items;
   const auto size = static_cast<std::uint32_t>(tokens_.size());
   auto begin = static_cast<std::uint32_t>(first);
@@ -172,7 +180,7 @@ std::vector<KeptExpression> TextAssembler::split_tokens(std::size_t first) {
     } else if (begin == size && items.empty()) {
       break;
     }
-    if (at > begin) {
+    if (at > begin || may_be_empty) {
       items.push_back({begin, at - begin});
     } else {
       fail(tokens_[std::min(at, size - 1)].place, "an operand is missing");
@@ -219,7 +227,6 @@ std::optional<Value> TextAssembler::value_of(NamedSymbol& symbol) {
     case NamedSymbol::Kind::kConstant:
       return symbol.value;
     case NamedSymbol::Kind::kUndefined:
-      symbol.is_used = true;
       return Value{0, Value::Base::kSymbol, symbols_.index_of(symbol)};
     case NamedSymbol::Kind::kKept:
       break;
@@ -229,9 +236,14 @@ std::optional<Value> TextAssembler::value_of(NamedSymbol& symbol) {
   Value value;
   if (symbol.is_being_evaluated) {
     fail(symbol.place, "`" + std::string(symbol.name) + "` is defined by itself");
+  } else if (kept_depth_ == kMaxKeptDepth) {
+    fail(symbol.place, fmt::format("`{}` is defined by more than {} names, each by the next one",
+                                   symbol.name, kMaxKeptDepth));
   } else {
     symbol.is_being_evaluated = true;
+    ++kept_depth_;
     value = evaluate_tokens(kept_, symbol.kept);
+    --kept_depth_;
   }
   NamedSymbol& same = symbols_.all()[index];  // evaluation may have added symbols
   same.is_being_evaluated = false;
@@ -249,7 +261,9 @@ Value TextAssembler::evaluate_tokens(const std::vector<Token>& tokens, KeptExpre
 }
 
 /// A number that must be known where it stands.
-std::optional<std::int64_t> TextAssembler::number_of(KeptExpression range, Place place) {
+std::optional<std::int64_t> TextAssembler::number_of(KeptExpression range, const Token& directive) {
+  const Place place = directive.place;
+  const std::string_view what = directive.text;
   if (range.tokens == 0) {
     fail(place, "a value is missing");
     return std::nullopt;
@@ -258,9 +272,19 @@ std::optional<std::int64_t> TextAssembler::number_of(KeptExpression range, Place
   const Value value = evaluate_tokens(tokens_, range);
   if (failures_ > before) return std::nullopt;
   if (value.is_number()) return value.number;
-  fail(tokens_[range.first].place, value.is_known()
-                                       ? "a number is expected, not a label"
-                                       : "this must be known here, but uses what only comes later");
+  if (value.is_known()) {
+    fail(tokens_[range.first].place, "a number is expected, not a label");
+    return std::nullopt;
+  }
+  for (std::uint32_t i = range.first; i < range.first + range.tokens; ++i) {
+    const Token& token = tokens_[i];
+    const bool is_name = token.kind == Token::Kind::kWord || token.kind == Token::Kind::kRegister ||
+                         token.kind == Token::Kind::kLocalLabel;
+    if (!is_name || value_of(token).value_or(Value{}).is_known()) continue;
+    fail(token.place, fmt::format("`{}` is not known here: `{}` needs what is defined before it",
+                                  spelled(token), what));
+    break;
+  }
   return std::nullopt;
 }
 

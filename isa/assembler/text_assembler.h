@@ -72,12 +72,12 @@ class TextAssembler final : private ExpressionScope {
   void close_bundle(Place place);
   void define_label(const Token& token);
   bool read_tokens();
-  std::vector<KeptExpression> split_tokens(std::size_t first);
+  std::vector<KeptExpression> split_tokens(std::size_t first, bool may_be_empty = false);
   [[nodiscard]] std::optional<Value> value_of(const Token& token) override;
   [[nodiscard]] std::optional<Value> numeric_label(const Token& token);
   [[nodiscard]] std::optional<Value> value_of(NamedSymbol& symbol);
   Value evaluate_tokens(const std::vector<Token>& tokens, KeptExpression range);
-  std::optional<std::int64_t> number_of(KeptExpression range, Place place);
+  std::optional<std::int64_t> number_of(KeptExpression range, const Token& directive);
   KeptExpression keep(KeptExpression range);
 
   // Instructions (instructions.cpp).
@@ -106,6 +106,7 @@ class TextAssembler final : private ExpressionScope {
   bool read_condition(const Token& directive);
   void compare_number(const Token& directive);
   void compare_text(const Token& directive);
+  void compare_strings(const Token& directive);
   void test_blank(const Token& directive);
   void test_defined(const Token& directive);
   void else_if(const Token& directive);
@@ -130,6 +131,10 @@ class TextAssembler final : private ExpressionScope {
   void set_size(const Token& directive);
   void set_constant(const Token& directive);
   void define_constant(std::string_view name, Place place, KeptExpression value);
+  void set_origin(const Token& directive);
+  void move_to(KeptExpression target, std::optional<KeptExpression> filling,
+               const Token& directive);
+  void end_text(const Token& directive);
   void add_integers(const Token& directive);
   void add_integer(KeptExpression range, unsigned bytes);
   std::optional<Object::RelocationKind> take_modifier(KeptExpression& range, unsigned bytes);
@@ -138,7 +143,9 @@ class TextAssembler final : private ExpressionScope {
   void add_strings(const Token& directive);
   void add_space(const Token& directive);
   void fill(const Token& directive);
+  void wait_for(const WaitingField& field);
   bool has_room(std::uint64_t bytes, Place place);
+  [[nodiscard]] std::string text_of(Place place) const;
 
   // The end of the text (finish.cpp).
   void finish();
@@ -147,6 +154,7 @@ class TextAssembler final : private ExpressionScope {
 
   bool undefined_is_error_;
   bool is_finishing_ = false;
+  int kept_depth_ = 0;  ///< of constants that are being evaluated
   Sources sources_;
   std::deque<Frame> frames_;
   Conditionals conditionals_;
@@ -155,7 +163,11 @@ class TextAssembler final : private ExpressionScope {
   std::size_t expanded_ = 0;  ///< characters
   Symbols symbols_;
   Output output_;
-  std::vector<std::uint32_t> pushed_sections_;
+  struct PushedSection {
+    std::uint32_t current = 0;
+    std::uint32_t previous = 0;
+  };
+  std::vector<PushedSection> pushed_sections_;
   std::uint32_t previous_section_ = 0;
   Object::Mode mode_ = Object::Mode::kWorker;
   bool has_mode_ = false;  ///< a directive said it

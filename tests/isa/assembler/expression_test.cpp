@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/isa/assembler/assembling.h"
@@ -51,12 +52,24 @@ TEST(AssemblerExpressions, UseTheLatestDefinitionBeforeThem) {
             words_of("setzi $m0, 5"));
 }
 
+TEST(AssemblerExpressions, UseLongChainsOfNames) {
+  std::string forward, backward;
+  for (int i = 0; i < 2'000; ++i) {
+    forward += fmt::format("n{} = n{} + 1\n", i, i + 1);
+    backward = fmt::format("n{} = n{} + 1\n", i, i + 1) + backward;
+  }
+  EXPECT_EQ(value_of("n0\n" + forward + "n2000 = 2"), 2'002);
+  EXPECT_NE(problems_of(backward + "n2000 = 2").at(0).find("more than 500 names"),
+            std::string::npos);
+}
+
 TEST(AssemblerExpressions, UseWhatComesLater) {
   EXPECT_EQ(words_of(" setzi $m0, later * 2\n.set later, 21"), words_of("setzi $m0, 42"));
   EXPECT_EQ(
       words_of(".equ size, end - begin\nbegin: nop\n nop\nend: setzi $m0, size")[2] & 0xfffffU, 8U);
   EXPECT_NE(problems_of(".equ a, b\n.equ b, a\n setzi $m0, a").at(0).find("defined by itself"),
             std::string::npos);
+  EXPECT_NE(problems_of("a = a + nowhere * 2").at(0).find("defined by itself"), std::string::npos);
 }
 
 TEST(AssemblerExpressions, KnowNumericLabelsBeforeAndAfter) {
