@@ -7,7 +7,7 @@
 #include <set>
 
 #include "isa/registers.h"
-#include "tests/isa/tile_run.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
