@@ -9,9 +9,12 @@
 
 namespace superstep::isa {
 
-// Elementary functions of the transcendental instructions: additions, multiplications and divisions
-// of f64 in a fixed order, so that every host gives the same bits (the libraries of hosts differ in
-// the last place). Relative errors stay below 2^-50, and one rounding to f32 or f16 follows.
+// Elementary functions of the transcendental instructions for arguments that are f32: additions,
+// multiplications and divisions of f64 in a fixed order, so that every host gives the same bits
+// (the libraries of hosts differ in the last place). Relative errors stay below 2^-48, whatever the
+// direction in which the host rounds, and one rounding to f32 or f16 follows. A result so near to a
+// tie or to a number of these formats that the error could decide is computed again, with twice the
+// precision, and rounded to odd: so every result is correctly rounded in every mode.
 
 namespace elementary {
 
@@ -71,55 +74,101 @@ inline double log_of_exception(double x) {
 }
 inline bool has_logarithm(double x) { return x > 0.0 && x <= std::numeric_limits<double>::max(); }
 
-}  // namespace elementary
-
-/// e^x; above 700 a number beyond f32 and below -700 zero.
-inline double exponential(double x) {
-  if (x != x) return x;
-  if (x > 700.0) return elementary::beyond_f32(x);
-  if (x < -700.0) return 0.0;
-  const double k = std::floor(x * elementary::kInverseLn2 + 0.5);
-  const double r = (x - k * elementary::kLn2High) - k * elementary::kLn2Low;
-  return std::ldexp(1.0 + elementary::exp_minus_one_near_zero(r), static_cast<int>(k));
+/// Whether the last 28 bits, of which 29 are dropped for an f32, are nearly 0: a tie or a number of
+/// f32 or f16, also of subnormal ones, is near.
+inline bool is_unsettled(double value) {
+  return ((std::bit_cast<std::uint64_t>(value) + 32) & 0xfffffffU) < 64;
 }
 
-/// 2^x; above 1,000 a number beyond f32 and below -1,000 zero.
+// With an error below 2^-80, rounded to odd; of arguments that are neither special nor flat.
+double exact_exponential(double x);
+double exact_exponential_2(double x);
+double exact_logarithm(double x);
+double exact_logarithm_2(double x);
+double exact_hyperbolic_tangent(double x);
+double exact_logistic_function(double x);
+double exact_reciprocal_root(double x);
+
+/// What is positive and below every f32 that is not 0; below 1 and above every other f32. No
+/// constants of the compiler: it would round them itself, to nearest.
+extern const double kTiny, kBelowOne;
+
+}  // namespace elementary
+
+/// e^x; beyond 700 and -700 what is beyond f32.
+inline double exponential(double x) {
+  if (x != x) return x;
+  if (x == 0.0) return 1.0;
+  if (x > 700.0) return elementary::beyond_f32(x);
+  if (x < -700.0) return std::isinf(x) ? 0.0 : elementary::kTiny;
+  const double k = std::floor(x * elementary::kInverseLn2 + 0.5);
+  const double r = (x - k * elementary::kLn2High) - k * elementary::kLn2Low;
+  const double near = std::ldexp(1.0 + elementary::exp_minus_one_near_zero(r), static_cast<int>(k));
+  return elementary::is_unsettled(near) ? elementary::exact_exponential(x) : near;
+}
+
+/// 2^x; beyond 1,000 and -1,000 what is beyond f32.
 inline double exponential_2(double x) {
   if (x != x) return x;
   if (x > 1000.0) return elementary::beyond_f32(x);
-  if (x < -1000.0) return 0.0;
+  if (x < -1000.0) return std::isinf(x) ? 0.0 : elementary::kTiny;
   const double k = std::floor(x + 0.5);
+  if (x == k) return std::ldexp(1.0, static_cast<int>(k));
   const double r = (x - k) * elementary::kLn2High + (x - k) * elementary::kLn2Low;
-  return std::ldexp(1.0 + elementary::exp_minus_one_near_zero(r), static_cast<int>(k));
+  const double near = std::ldexp(1.0 + elementary::exp_minus_one_near_zero(r), static_cast<int>(k));
+  return elementary::is_unsettled(near) ? elementary::exact_exponential_2(x) : near;
 }
 
 inline double logarithm(double x) {
   if (!elementary::has_logarithm(x)) return elementary::log_of_exception(x);
+  if (x == 1.0) return 0.0;
   const elementary::Parts parts = elementary::parts_of(x);
-  return parts.exponent * elementary::kLn2High +
-         (parts.exponent * elementary::kLn2Low + elementary::log_near_one(parts.fraction));
+  const double near =
+      parts.exponent * elementary::kLn2High +
+      (parts.exponent * elementary::kLn2Low + elementary::log_near_one(parts.fraction));
+  return elementary::is_unsettled(near) ? elementary::exact_logarithm(x) : near;
 }
 
 inline double logarithm_2(double x) {
   if (!elementary::has_logarithm(x)) return elementary::log_of_exception(x);
   const elementary::Parts parts = elementary::parts_of(x);
-  return parts.exponent + elementary::log_near_one(parts.fraction) * elementary::kInverseLn2;
+  if (parts.fraction == 1.0) return parts.exponent;
+  const double near =
+      parts.exponent + elementary::log_near_one(parts.fraction) * elementary::kInverseLn2;
+  return elementary::is_unsettled(near) ? elementary::exact_logarithm_2(x) : near;
 }
 
 inline double hyperbolic_tangent(double x) {
-  if (x != x) return x;
-  const double twice = -2.0 * std::fabs(x);
-  double magnitude = 0.0;
-  if (twice > -0.35) {
-    const double e = elementary::exp_minus_one_near_zero(twice);
-    magnitude = -e / (e + 2.0);
+  const double magnitude = std::fabs(x);
+  if (x != x || x == 0.0) return x;
+  if (magnitude > 22.0) return std::copysign(std::isinf(x) ? 1.0 : elementary::kBelowOne, x);
+  // x - x^3 / 3: less than x in what is the last bit here.
+  if (magnitude < 0x1p-28) return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) - 1);
+  double near = 0.0;
+  if (magnitude < 0.175) {
+    const double e = elementary::exp_minus_one_near_zero(-2.0 * magnitude);
+    near = std::copysign(-e / (e + 2.0), x);
   } else {
-    const double e = exponential(twice);
-    magnitude = (1.0 - e) / (1.0 + e);
+    const double e = exponential(-2.0 * magnitude);
+    near = std::copysign((1.0 - e) / (1.0 + e), x);
   }
-  return std::copysign(magnitude, x);
+  return elementary::is_unsettled(near) ? elementary::exact_hyperbolic_tangent(x) : near;
 }
 
-inline double logistic_function(double x) { return 1.0 / (1.0 + exponential(-x)); }
+inline double logistic_function(double x) {
+  if (x == 0.0) return 0.5;
+  if (x > 40.0) return std::isinf(x) ? 1.0 : elementary::kBelowOne;
+  const double near = 1.0 / (1.0 + exponential(-x));
+  return elementary::is_unsettled(near) && x > -700.0 ? elementary::exact_logistic_function(x)
+                                                      : near;
+}
+
+/// The reciprocal of the square root; raises the exceptions of the host.
+inline double reciprocal_root(double x) {
+  const double near = 1.0 / std::sqrt(x);
+  return elementary::has_logarithm(x) && elementary::is_unsettled(near)
+             ? elementary::exact_reciprocal_root(x)
+             : near;
+}
 
 }  // namespace superstep::isa

@@ -136,7 +136,7 @@ struct F32oorx {
                              .where = Where::kWorker,
                              .slots = &MachineConfig::Costs::f32oorx};
   using Operands = List<OutA<'d', float>, InA<'a', float>>;
-  static float execute(float a) { return canonical(from_double(1.0 / std::sqrt(double{a}))); }
+  static float execute(float a) { return canonical(from_double(reciprocal_root(a))); }
 };
 
 struct F32int {

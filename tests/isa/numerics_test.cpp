@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 #include <mpfr.h>
 
+#include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "isa/instructions.h"
 #include "isa/rounding.h"
@@ -29,23 +34,24 @@ class Real {
 
 /// `value` rounded once to a binary format with subnormals: `precision` bits, least unit
 /// 2^`least_unit`, infinite from 2^`exponents` on.
-double rounded(mpfr_srcptr value, int precision, int least_unit, int exponents) {
+double rounded(mpfr_srcptr value, int precision, int least_unit, int exponents,
+               mpfr_rnd_t direction = MPFR_RNDN) {
   const mpfr_exp_t least = mpfr_get_emin(), greatest = mpfr_get_emax();
   Real out;
   mpfr_set_prec(out.get(), precision);
-  int inexact = mpfr_set(out.get(), value, MPFR_RNDN);
+  int inexact = mpfr_set(out.get(), value, direction);
   mpfr_set_emin(least_unit + 1);
   mpfr_set_emax(exponents);
-  inexact = mpfr_check_range(out.get(), inexact, MPFR_RNDN);
-  mpfr_subnormalize(out.get(), inexact, MPFR_RNDN);
+  inexact = mpfr_check_range(out.get(), inexact, direction);
+  mpfr_subnormalize(out.get(), inexact, direction);
   const double result = mpfr_get_d(out.get(), MPFR_RNDN);
   mpfr_set_emin(least);
   mpfr_set_emax(greatest);
   return result;
 }
 
-float to_f32(mpfr_srcptr value) {
-  const auto result = static_cast<float>(rounded(value, 24, -149, 128));
+float to_f32(mpfr_srcptr value, mpfr_rnd_t direction = MPFR_RNDN) {
+  const auto result = static_cast<float>(rounded(value, 24, -149, 128, direction));
   return result != result ? std::bit_cast<float>(0x7fc00000U) : result;
 }
 float to_f16(mpfr_srcptr value) { return static_cast<float>(rounded(value, 11, -24, 16)); }
@@ -113,6 +119,51 @@ TEST(Numerics, UnaryF32FunctionsAreCorrectlyRounded) {
       f.exact(y.get(), x.get(), MPFR_RNDZ);
       ASSERT_EQ(bits_of(f.single(value)), bits_of(to_f32(y.get())))
           << f.name << " of " << std::hexfloat << value;
+    }
+  }
+}
+
+// Results within 2^-50 of the middle between two f32, found among all f32.
+TEST(Numerics, ResultsBesideATieAreCorrectlyRounded) {
+  const std::pair<const char*, std::vector<float>> kHard[] = {
+      {"exp2", {0x1.853a6ep-9F, -0x1.e7526ep-6F}},
+      {"ln", {0x1.827a74p-7F, 0x1.2f1fd6p+3F, 0x1.bacb4ap+25F, 0x1.b121a6p+76F, 0x1.6351d8p+95F}},
+      {"sigm", {-0x1.1cp-18F, -0x1.2cp-18F, -0x1.4cp-18F, 0x1.1cp-18F}}};
+  Real x, y;
+  for (const auto& [name, values] : kHard) {
+    const Unary& f = *std::find_if(std::begin(kUnary), std::end(kUnary), [&](const Unary& other) {
+      return other.name == std::string(name);
+    });
+    for (const float value : values) {
+      mpfr_set_flt(x.get(), value, MPFR_RNDN);
+      f.exact(y.get(), x.get(), MPFR_RNDZ);
+      EXPECT_EQ(bits_of(f.single(value)), bits_of(to_f32(y.get())))
+          << name << " of " << std::hexfloat << value;
+    }
+  }
+}
+
+// As the machine computes with the other modes of $FP_CTL.
+TEST(Numerics, UnaryF32FunctionsAreCorrectlyRoundedInEveryDirection) {
+  const std::pair<int, mpfr_rnd_t> kDirections[] = {
+      {FE_UPWARD, MPFR_RNDU}, {FE_DOWNWARD, MPFR_RNDD}, {FE_TOWARDZERO, MPFR_RNDZ}};
+  Real x, y;
+  for (const Unary& f : kUnary) {
+    for (const auto& [host, direction] : kDirections) {
+      std::mt19937 random(20);
+      for (int i = 0; i < points() / 4; ++i) {
+        // Also numbers with exact results, and those where functions become flat.
+        float value = point(random, i);
+        if (i % 8 == 0) value = static_cast<float>(static_cast<int>(random() % 64) - 16);
+        if (!(std::fabs(value) < 100.0F)) continue;
+        mpfr_set_flt(x.get(), value, MPFR_RNDN);
+        f.exact(y.get(), x.get(), direction);
+        std::fesetround(host);
+        const volatile float got = f.single(value);
+        std::fesetround(FE_TONEAREST);
+        ASSERT_EQ(bits_of(got), bits_of(to_f32(y.get(), direction)))
+            << f.name << " of " << std::hexfloat << value << " with MPFR's mode " << direction;
+      }
     }
   }
 }
