@@ -19,9 +19,16 @@ struct DataRange {
   std::uint32_t begin = 0, end = 0;
 };
 
+/// A request for which there was no place.
+struct Misfit {
+  std::size_t request = 0;
+  std::uint64_t largest_gap = 0;  ///< bytes that were free in one piece where it may lie
+};
+
 struct Allocation {
   std::vector<std::uint32_t> addresses;  ///< by request
   std::uint64_t missing_bytes = 0;       ///< what lies beyond the last range; 0 when all fits
+  std::optional<Misfit> misfit;          ///< the first, when not all fits
 };
 
 /// First fit in the ranges in their order, those with a range of their own first, then the largest

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "compiler/exchange/schedule.h"
 #include "compiler/image/codelets.h"
+#include "compiler/image/fit.h"
 #include "compiler/image/liveness.h"
 #include "compiler/image/segments.h"
 #include "compiler/image/steps.h"
@@ -120,10 +121,13 @@ class Builder {
     }
   }
 
+  /// Where a tile's code ends, with what is fetched ahead of it.
+  [[nodiscard]] std::uint32_t code_end(const TileProgram& t) const {
+    return t.code + t.code_bytes + machine_.tile.fetch_ahead_bytes;
+  }
   /// The first address after the elements that hold code or are fetched ahead of it.
   [[nodiscard]] std::uint32_t data_begin(const TileProgram& t) const {
-    return align_up(t.code + t.code_bytes + machine_.tile.fetch_ahead_bytes,
-                    machine_.tile.element_bytes);
+    return align_up(code_end(t), machine_.tile.element_bytes);
   }
 
   Storage place(const std::function<void(std::string_view)>& progress,
@@ -132,7 +136,7 @@ class Builder {
     std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
     for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
     storage.place(begin);
-    if (is_too_full(missing_bytes(storage))) {
+    if (is_too_full(storage)) {
       // Rows in which transfers merge need much less.
       for (TileProgram& t : tiles_) {
         t.code_bytes -= t.row_bytes / 4 * 3;
@@ -161,29 +165,23 @@ class Builder {
     }
   }
 
-  /// By tile, of data and of code.
-  [[nodiscard]] std::vector<std::uint64_t> missing_bytes(const Storage& storage) const {
-    std::vector<std::uint64_t> missing = storage.missing_bytes();
-    for (const TileProgram& t : tiles_) {
-      const std::uint32_t end = t.code + t.code_bytes + machine_.tile.fetch_ahead_bytes;
-      if (end > machine_.tile.region1_base) {
-        missing[index(t.tile)] += end - machine_.tile.region1_base;
-      }
-    }
-    return missing;
+  [[nodiscard]] std::vector<std::uint32_t> code_ends() const {
+    std::vector<std::uint32_t> ends(machine_.tiles(), machine_.tile.memory_base);
+    for (const TileProgram& t : tiles_) ends[index(t.tile)] = code_end(t);
+    return ends;
   }
 
-  static bool is_too_full(const std::vector<std::uint64_t>& missing) {
-    return std::ranges::any_of(missing, [](std::uint64_t bytes) { return bytes > 0; });
+  [[nodiscard]] bool is_too_full(const Storage& storage) const {
+    return std::ranges::any_of(missing_bytes(machine_, storage, code_ends()),
+                               [](std::uint64_t bytes) { return bytes > 0; });
   }
 
   void report_if_too_full(const Storage& storage,
                           const std::function<void(const ProgramInfo&)>& on_memory) {
-    const std::vector<std::uint64_t> missing = missing_bytes(storage);
-    if (!is_too_full(missing)) return;
+    if (!is_too_full(storage)) return;
     describe_memory(storage);
     if (on_memory) on_memory(image_.info);
-    check_fits(machine_, program_, storage, image_.info.memory, missing);
+    check_fits(machine_, program_, storage, code_ends(), image_.info.memory);
   }
 
   void schedule(const Storage& storage) {

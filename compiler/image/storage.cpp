@@ -1,12 +1,8 @@
 #include "compiler/image/storage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
-
-#include "base/error.h"
 
 namespace superstep {
 namespace {
@@ -53,14 +49,21 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
   return lifetimes;
 }
 
-std::string in_kib(std::uint64_t bytes) {
-  return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+std::vector<StorageRequest> requests_of(const std::vector<Storage::Entry>& entries) {
+  std::vector<StorageRequest> requests;
+  for (const Storage::Entry& entry : entries) requests.push_back(entry.request);
+  return requests;
 }
 
 }  // namespace
 
 Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
-    : machine_(machine), program_(program), by_tile_(machine.tiles()), missing_(machine.tiles()) {
+    : machine_(machine),
+      program_(program),
+      by_tile_(machine.tiles()),
+      room_(machine.tiles()),
+      missing_(machine.tiles()),
+      misfits_(machine.tiles()) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   std::vector<bool> received(program.buffers.size());
   for (const Superstep& step : program.supersteps) {
@@ -89,8 +92,7 @@ void Storage::place(const std::vector<std::uint32_t>& data_begin) {
   const MachineConfig::Tile& memory = machine_.tile;
   // The first range is the interleaved region, the second what code leaves of the other.
   for (std::uint32_t t = 0; t < by_tile_.size(); ++t) {
-    std::vector<StorageRequest> requests;
-    for (const Entry& entry : by_tile_[t]) requests.push_back(entry.request);
+    std::vector<StorageRequest> requests = requests_of(by_tile_[t]);
     std::vector<DataRange> ranges{
         {std::max(memory.region1_base, data_begin[t]), machine_.memory_end()}};
     if (data_begin[t] < memory.region1_base) ranges.push_back({data_begin[t], memory.region1_base});
@@ -112,8 +114,14 @@ void Storage::place(const std::vector<std::uint32_t>& data_begin) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       addresses_[index(by_tile_[t][i].buffer)][t] = allocation.addresses[i];
     }
+    room_[t] = machine_.memory_end() - std::min(data_begin[t], machine_.memory_end());
     missing_[t] = allocation.missing_bytes;
+    misfits_[t] = allocation.misfit;
   }
+}
+
+std::uint64_t Storage::live_bytes(TileId tile) const {
+  return peak_bytes(requests_of(by_tile_[index(tile)]));
 }
 
 std::vector<std::uint32_t> Storage::peak_by_tile(Buffer::Kind kind) const {
@@ -136,37 +144,6 @@ std::vector<std::pair<BufferId, std::uint32_t>> Storage::on(TileId tile) const {
   }
   std::ranges::stable_sort(buffers, std::greater{}, &std::pair<BufferId, std::uint32_t>::second);
   return buffers;
-}
-
-void check_fits(const MachineConfig& machine, const LoweredProgram& program, const Storage& storage,
-                const std::vector<MemoryCategory>& categories,
-                const std::vector<std::uint64_t>& missing_bytes) {
-  const auto worst = std::ranges::max_element(missing_bytes);
-  if (worst == missing_bytes.end() || *worst == 0) return;
-  const auto tile = static_cast<std::uint32_t>(worst - missing_bytes.begin());
-  std::string text = fmt::format(
-      "the program does not fit machine {}: tile {} needs {} more than its {} of memory\n  tile {} "
-      "holds:",
-      machine.name, tile, in_kib(*worst), in_kib(machine.tile.memory_bytes), tile);
-  for (const MemoryCategory& category : categories) {
-    if (category.bytes_by_tile[tile] == 0) continue;
-    text += fmt::format("\n    {:<16} {:>12}", category.name, in_kib(category.bytes_by_tile[tile]));
-  }
-  text += "\n  its biggest tensors:";
-  const auto buffers = storage.on(TileId{tile});
-  for (std::size_t i = 0; i < std::min<std::size_t>(buffers.size(), 5); ++i) {
-    const Buffer& buffer = program.buffers[index(buffers[i].first)];
-    text += fmt::format("\n    {:<32} {:<24} {:>12}", buffer.name, buffer.type.text(),
-                        in_kib(buffers[i].second));
-    if (const std::string where = buffer.source.text(); !where.empty()) text += "  " + where;
-  }
-  const auto full = static_cast<std::size_t>(
-      std::ranges::count_if(missing_bytes, [](std::uint64_t missing) { return missing > 0; }));
-  text += fmt::format(
-      "\n  {} of {} tiles are too full; a machine with more tiles, or smaller "
-      "tensors, would help",
-      full, machine.tiles());
-  throw DoesNotFit(std::move(text));
 }
 
 }  // namespace superstep

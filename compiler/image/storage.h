@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/image/allocate.h"
 #include "compiler/lower/program.h"
 #include "isa/machine_config.h"
-#include "isa/program_image.h"
 
 namespace superstep {
 
@@ -30,6 +30,14 @@ class Storage {
   }
   /// Bytes beyond the end of a tile's memory, by tile.
   [[nodiscard]] const std::vector<std::uint64_t>& missing_bytes() const { return missing_; }
+  /// The entry of a tile for which there was no place, the first if there are several.
+  [[nodiscard]] const std::optional<Misfit>& misfit(TileId tile) const {
+    return misfits_[superstep::index(tile)];
+  }
+  /// Bytes of a tile that may hold data.
+  [[nodiscard]] std::uint32_t room(TileId tile) const { return room_[superstep::index(tile)]; }
+  /// Most bytes of a tile's data that live at once.
+  [[nodiscard]] std::uint64_t live_bytes(TileId tile) const;
   /// Most bytes that live at once, by tile, of buffers of one kind; results count as variables.
   [[nodiscard]] std::vector<std::uint32_t> peak_by_tile(Buffer::Kind kind) const;
   /// Buffers that a tile holds, biggest first, with their bytes there.
@@ -50,12 +58,9 @@ class Storage {
   const LoweredProgram& program_;
   std::vector<std::vector<Entry>> by_tile_;
   std::vector<std::vector<std::uint32_t>> addresses_;  ///< by buffer, tile
+  std::vector<std::uint32_t> room_;                    ///< by tile
   std::vector<std::uint64_t> missing_;
+  std::vector<std::optional<Misfit>> misfits_;
 };
-
-/// Throws DoesNotFit for the tile that misses most, if any does.
-void check_fits(const MachineConfig& machine, const LoweredProgram& program, const Storage& storage,
-                const std::vector<MemoryCategory>& categories,
-                const std::vector<std::uint64_t>& missing_bytes);
 
 }  // namespace superstep

@@ -30,6 +30,16 @@ TEST(Allocation, TellsWhatIsMissing) {
   EXPECT_EQ(result.missing_bytes, 48U);
 }
 
+// At the second point 72 of 96 are in use, and 16 and 8 free around the second request.
+TEST(Allocation, TellsTheLargestGapForTheFirstRequestWithoutAPlace) {
+  const Allocation result = allocate({{48, 0, 0}, {40, 0, 1}, {32, 1, 1}, {24, 1, 1}}, {{0, 96}});
+  EXPECT_EQ(result.missing_bytes, 24U);
+  ASSERT_TRUE(result.misfit);
+  EXPECT_EQ(result.misfit->request, 3U);
+  EXPECT_EQ(result.misfit->largest_gap, 16U);
+  EXPECT_FALSE(allocate({{48, 0, 0}}, {{0, 96}}).misfit);
+}
+
 TEST(Allocation, PeakIsWhatLivesAtOnce) {
   EXPECT_EQ(peak_bytes({{64, 0, 1}, {16, 1, 2}, {48, 2, 3}}), 80U);
 }
