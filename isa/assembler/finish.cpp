@@ -26,7 +26,6 @@ void TextAssembler::finish() {
     if (!value.is_number()) fail(kept_[size.first].place, "a size is a number, not a label");
     symbols_.all()[i].size_value = static_cast<std::uint32_t>(value.number);
   }
-  if (!problems_.empty()) return;
   for (const BundleRecord& bundle : output_.bundles) check_bundle(bundle);
   for (const RepeatRecord& repeat : output_.repeats) check_repeat(repeat);
 }
@@ -35,6 +34,7 @@ void TextAssembler::finish() {
 void TextAssembler::check_bundle(const BundleRecord& bundle) {
   const std::uint32_t main = output_.word(bundle.section, bundle.offset);
   const std::uint32_t aux = output_.word(bundle.section, bundle.offset + 4);
+  if (main == 0 || aux == 0) return;  // one of them is wrong
   const InstructionInfo* first = find_instruction(main);
   const InstructionInfo* second = find_instruction(aux);
   if (first != nullptr && second != nullptr && share_destination(*first, main, *second, aux)) {
@@ -48,6 +48,7 @@ void TextAssembler::check_repeat(const RepeatRecord& repeat) {
   Object::Section& section = output_.sections[repeat.section];
   section.alignment = std::max(section.alignment, 8U);
   const std::uint32_t word = output_.word(repeat.section, repeat.offset);
+  if (word == 0) return;  // it is wrong itself
   const InstructionInfo* info = find_instruction(word);
   const std::uint32_t begin = repeat.offset + (repeat.is_bundled ? 8U : 4U);
   const auto bundles = static_cast<std::uint32_t>(info->operands[1].decode(word)) + 1;
@@ -59,6 +60,7 @@ void TextAssembler::check_repeat(const RepeatRecord& repeat) {
                                          "`nop` so that it does"));
   }
   for (std::uint32_t at = begin; at < begin + 8 * bundles; at += 4) {
+    if (at + 4 <= section.bytes.size() && output_.word(repeat.section, at) == 0) return;
     const bool is_bundled =
         at + 4 <= section.bytes.size() && (output_.word(repeat.section, at) & 0x80000000U) != 0;
     if (!is_bundled) {

@@ -1,6 +1,8 @@
 #include "isa/assembler/instruction_forms.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <deque>
 #include <unordered_map>
 
@@ -149,6 +151,38 @@ std::string range_of(const OperandInfo& form) {
   return fmt::format("0 to {}", form.field.mask());
 }
 
+struct Alias {
+  std::string_view name;
+  std::string_view forms;
+};
+constexpr std::array<Alias, 6> kAliases = {
+    {{"mov", "`mov $m, $m`, `mov $a, $a`, `mov $a pair, $a pair` and `mov $m, $a`"},
+     {"zero", "`zero $m`, `zero $a` and `zero $a pair`"},
+     {"nop", "`nop`"},
+     {"fnop", "`fnop`"},
+     {"ldconst", "`ldconst $m, number` and `ldconst $a, number`"},
+     {"swap16", "`swap16 $a, $a`"}}};
+
+std::string register_text(File file, unsigned count, std::string_view suffix) {
+  return fmt::format("{}{}{}", file == File::kMain ? "$m" : "$a",
+                     count == 4   ? " quad"
+                     : count == 2 ? " pair"
+                                  : "",
+                     suffix);
+}
+
+/// `$m, $a pair, number`: operands as the messages speak of them.
+std::string shape_text(const std::vector<BoundOperand>& operands) {
+  std::string text;
+  for (const auto& [operand, value] : operands) {
+    text += text.empty() ? " " : ", ";
+    text += operand.is_register ? register_text(operand.file, operand.count, operand.suffix)
+            : value.is_number() ? "number"
+                                : "label";
+  }
+  return text;
+}
+
 /// `add $m, $m, signed 16-bit number`: a form as the user would write it.
 std::string form_text(const InstructionInfo& info) {
   std::string text(info.mnemonic);
@@ -157,9 +191,7 @@ std::string form_text(const InstructionInfo& info) {
     text += separator;
     separator = ", ";
     if (operand.is_register) {
-      constexpr const char* kWidths[] = {"", "", " pair", "", " quad"};
-      text += operand.file == File::kMain ? "$m" : "$a";
-      text += kWidths[operand.count] + operand.suffix;
+      text += register_text(operand.file, operand.count, operand.suffix);
     } else if (operand.is_address) {
       text += "label";
     } else {
@@ -177,9 +209,19 @@ std::span<const InstructionInfo* const> forms_of(std::string_view mnemonic) {
 }
 
 std::string nearest_mnemonic(std::string_view mnemonic) {
-  std::vector<std::string> names = {"mov", "zero", "nop", "fnop", "ldconst", "swap16"};
+  std::string lower(mnemonic);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::vector<std::string> names;
+  for (const Alias& alias : kAliases) names.emplace_back(alias.name);
   for (const InstructionInfo& info : instruction_table()) names.emplace_back(info.mnemonic);
-  return nearest(std::string(mnemonic), names);
+  return nearest(lower, names);
+}
+
+std::string_view alias_forms(std::string_view mnemonic) {
+  for (const Alias& alias : kAliases) {
+    if (alias.name == mnemonic) return alias.forms;
+  }
+  return {};
 }
 
 void replace_alias(std::string_view& mnemonic, std::vector<Operand>& operands,
@@ -200,16 +242,19 @@ void replace_alias(std::string_view& mnemonic, std::vector<Operand>& operands,
     operands[0].number = main ? kReadOnly : kFnopTarget;
     mnemonic = "setzi";
   } else if (operands.size() == 1 && mnemonic == "zero") {
+    const bool is_aux = is_in(0, File::kAux);
+    if (!is_aux && !(is_in(0, File::kMain) && operands[0].count == 1)) return;
     const Operand source = zero_register(operands[0].file, operands[0].count);
     mnemonic = operands[0].count == 2 ? "or64" : "or";
     operands = {operands[0], source, source};
   } else if (operands.size() == 2 && mnemonic == "mov") {
     if (is_in(0, File::kMain) && is_in(1, File::kAux)) {
       mnemonic = "atom";
-    } else if (operands[0].count == 2) {
+    } else if (is_in(0, File::kAux) && is_in(1, File::kAux) && operands[0].count == 2) {
       operands.push_back(zero_register(File::kAux, 2));
       mnemonic = "or64";
-    } else {
+    } else if (operands[0].is_register && is_in(1, operands[0].file) &&
+               operands[0].count + operands[1].count == 2) {
       operands.push_back(zero());
       mnemonic = "or";
     }
@@ -251,25 +296,31 @@ const InstructionInfo* choose_form(std::span<const InstructionInfo* const> forms
 
 Mismatch explain_mismatch(std::string_view mnemonic, std::span<const InstructionInfo* const> forms,
                           const std::vector<BoundOperand>& operands) {
-  const InstructionInfo* near = nullptr;
-  std::vector<std::string> texts;
+  const BoundOperand* to_blame = nullptr;
+  std::vector<std::string> ranges, texts;
   for (const InstructionInfo* info : forms) {
     texts.push_back(form_text(*info));
-    if (near == nullptr && has_shape(*info, operands)) near = info;
-  }
-  if (near != nullptr) {
-    const std::size_t skipped = near->operands.size() - operands.size();
+    if (!has_shape(*info, operands)) continue;
+    const std::size_t skipped = info->operands.size() - operands.size();
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const OperandInfo& form = near->operands[i + (i >= 2 ? skipped : 0)];
+      const OperandInfo& form = info->operands[i + (i >= 2 ? skipped : 0)];
       Value value = operands[i].value;
-      if (form.is_register || fits_value(*near, form, value)) continue;
-      const std::string found = value.is_number() ? fmt::format("{}", value.number) : "a label";
-      return {fmt::format("{} where `{}` takes {}", found, mnemonic, range_of(form)), &operands[i]};
+      if (form.is_register || fits_value(*info, form, value)) continue;
+      if (to_blame == nullptr) to_blame = &operands[i];
+      if (to_blame == &operands[i]) ranges.push_back(range_of(form));
     }
   }
-  return {fmt::format("`{}` does not take these operands; it is `{}`", mnemonic,
-                      fmt::join(texts, "` or `")),
-          nullptr};
+  if (to_blame == nullptr) {
+    return {fmt::format("there is no `{}{}`; there is `{}`", mnemonic, shape_text(operands),
+                        fmt::join(texts, "`, `")),
+            nullptr};
+  }
+  const std::string found =
+      to_blame->value.is_number() ? fmt::format("{}", to_blame->value.number) : "a label";
+  const bool is_constant = mnemonic == "setzi" && to_blame->value.is_number();
+  return {fmt::format("{} where `{}` takes {}{}", found, mnemonic, fmt::join(ranges, ", or "),
+                      is_constant ? "; `ldconst` takes 32 bits" : ""),
+          to_blame};
 }
 
 }  // namespace superstep::isa

@@ -24,6 +24,9 @@ struct BoundOperand {
 /// What `mnemonic`, which is no instruction, may have been meant for; empty when nothing is near.
 [[nodiscard]] std::string nearest_mnemonic(std::string_view mnemonic);
 
+/// The forms of an alias (`mov`, `nop`, …) for messages; empty when it is none.
+[[nodiscard]] std::string_view alias_forms(std::string_view mnemonic);
+
 /// Whether a statement is an alias, and then what it stands for instead (`mov` is `or`, …).
 /// `zero_token` is the number of a token that is 0.
 void replace_alias(std::string_view& mnemonic, std::vector<Operand>& operands,

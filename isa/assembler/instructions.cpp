@@ -17,7 +17,10 @@ Object::RelocationKind kind_of(const InstructionInfo& info, const OperandInfo& o
 }  // namespace
 
 void TextAssembler::read_instruction(const Token& mnemonic) {
-  if (!read_tokens()) return;
+  if (!read_tokens()) {
+    (void)take_slot(mnemonic.place);  // so that what follows is where it would be
+    return;
+  }
   ++output_.instructions;
   std::vector<Operand> operands;
   std::string error;
@@ -36,6 +39,10 @@ void TextAssembler::read_instruction(const Token& mnemonic) {
   const Slot slot = take_slot(mnemonic.place);
   if (failures_ > before) return;
   if (forms_of(name).empty()) {
+    if (const std::string_view forms = alias_forms(mnemonic.text); !forms.empty()) {
+      return fail(mnemonic.place, fmt::format("there is no `{}` of these operands; there is {}",
+                                              mnemonic.text, forms));
+    }
     const std::string near = nearest_mnemonic(mnemonic.text);
     return fail(mnemonic.place, "`" + std::string(mnemonic.text) + "` is no instruction" +
                                     (near.empty() ? "" : "; did you mean `" + near + "`?"));
@@ -123,8 +130,10 @@ bool TextAssembler::encode(const Slot& slot, std::string_view mnemonic,
   }
   for (const BoundOperand& bound : bound_) {
     if (bound.value.base != Value::Base::kSymbol) continue;
+    const std::string_view name = symbols_.all()[bound.value.index].name;
     fail(bound.operand.place,
-         fmt::format("`{}` is not defined", symbols_.all()[bound.value.index].name));
+         fmt::format("`{}` is not defined{}", name,
+                     register_of(name) ? fmt::format("; did you mean `${}`?", name) : ""));
     return true;
   }
   const Mismatch mismatch = explain_mismatch(mnemonic, forms, bound_);

@@ -108,6 +108,9 @@ Operand parse_operand(const std::vector<Token>& tokens, std::uint32_t first, std
   known(kSuffixes, 1, tokens[at].text);
   if (tokens[at].is(":") && at + 1 < end)
     known(kBroadcasts, 2, fmt::format(":{}", tokens[at + 1].text));
+  if (tokens[at].kind == Token::Kind::kRegister && error.empty()) {
+    error = fmt::format("a comma is missing before `{}`", spelled(tokens[at]));
+  }
   if (operand->suffix.empty() && error.empty()) {
     error = fmt::format(
         "`{}` after a register; there may be a pair or quad (`$a0:1`, `$a0:3`), a broadcast "

@@ -96,19 +96,29 @@ Child run(std::vector<std::string> words) {
   return child;
 }
 
-/// `file:line:column: error: message`, or any other line as a message.
+/// Takes `:NUMBER` off the end of a text; 0 when none is there.
+std::uint32_t take_number(std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  std::uint32_t number = 0;
+  if (colon == std::string::npos) return 0;
+  const char* end = text.data() + text.size();
+  const auto [after, error] = std::from_chars(text.data() + colon + 1, end, number);
+  if (error != std::errc{} || after != end) return 0;
+  text.resize(colon);
+  return number;
+}
+
+/// `file:line:column: error: message`, the column perhaps left out, or any other line as a message.
 Problem problem_of(const std::string& line) {
   Problem problem{{}, line};
   for (const std::string kind : {": fatal error: ", ": error: "}) {
     const std::size_t end = line.find(kind);
     if (end == std::string::npos) continue;
-    const std::size_t column = line.rfind(':', end - 1);
-    const std::size_t row = column == std::string::npos ? column : line.rfind(':', column - 1);
-    if (row == std::string::npos) break;
+    std::string place = line.substr(0, end);
+    const std::uint32_t last = take_number(place), before = take_number(place);
+    if (last == 0) break;
     problem.message = line.substr(end + kind.size());
-    problem.where.file = line.substr(0, row);
-    std::from_chars(&line[row + 1], &line[column], problem.where.line);
-    std::from_chars(&line[column + 1], &line[end], problem.where.column);
+    problem.where = {place, before == 0 ? last : before, before == 0 ? 0 : last};
     break;
   }
   return problem;

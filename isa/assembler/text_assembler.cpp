@@ -86,7 +86,9 @@ void TextAssembler::read_statement() {
   if (!is_word) {
     fail(first.place, first.kind == Token::Kind::kMalformed
                           ? std::string(first.text)
-                          : "an instruction, a label or a directive is expected");
+                          : fmt::format("`{}` where an instruction, a label or a directive is "
+                                        "expected",
+                                        spelled(first)));
     (void)lexer.rest();
     return;
   }

@@ -102,7 +102,7 @@ TEST(AssemblerMacros, SayWhereTheyWereCalled) {
       ".macro INNER r\n  add $m0, $\\r, $a1\n.endm\n.macro OUTER\n  INNER m1\n.endm\nnop\n  "
       "OUTER\n");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].substr(0, 13), "test.S:2:3 `a");
+  EXPECT_EQ(found[0].substr(0, 13), "test.S:2:3 th");
   EXPECT_NE(found[0].find("; expanded from test.S:5:3, from test.S:8:3"), std::string::npos);
 }
 

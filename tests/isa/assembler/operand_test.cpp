@@ -5,6 +5,39 @@
 namespace superstep {
 namespace {
 
+TEST(AssemblerOperands, AreNamedWhereTheyAreWrong) {
+  const auto problem = [](const std::string& text) { return problems_of(text).at(0); };
+  EXPECT_EQ(problem("sync $m0"),
+            "test.S:1:1 there is no `sync $m`; there is `sync unsigned "
+            "4-bit number`");
+  EXPECT_EQ(problem("add $m0, $m1, 70000"),
+            "test.S:1:15 70000 where `add` takes -32768 to 32767, or 0 to 65535");
+  EXPECT_EQ(problem("add $m0, $m1 $m2"), "test.S:1:10 a comma is missing before `$m2`");
+  EXPECT_EQ(problem("f32add m0, $a1, $a2"), "test.S:1:8 `m0` is not defined; did you mean `$m0`?");
+  EXPECT_EQ(problem("mov $a0, $m0"),
+            "test.S:1:1 there is no `mov` of these operands; there is `mov $m, $m`, `mov $a, $a`, "
+            "`mov $a pair, $a pair` and `mov $m, $a`");
+  EXPECT_EQ(problem("nop 5"), "test.S:1:1 there is no `nop` of these operands; there is `nop`");
+  EXPECT_EQ(problem("zero $m0:1").find("test.S:1:1 there is no `zero` of these operands"), 0U);
+  EXPECT_EQ(problem("setzi $m0, -1"),
+            "test.S:1:12 -1 where `setzi` takes 0 to 1048575; `ldconst` takes 32 bits");
+  EXPECT_EQ(problem("ADD $m0, $m1, $m2"),
+            "test.S:1:1 `ADD` is no instruction; did you mean `add`?");
+  EXPECT_EQ(problem("5"),
+            "test.S:1:1 `5` where an instruction, a label or a directive is expected");
+}
+
+TEST(AssemblerOperands, DoNotHideWhatElseIsWrong) {
+  // A statement that is wrong takes its place: what follows is checked where it would be.
+  const std::vector<std::string> problems = problems_of(
+      ".align 8\nadd $m0, 08\nrpt $m0, 1\n{ nop ; fnop }\nnop\n"
+      "{ ld32 $a0, $m0, $m1, 0 ; f32add $a0, $a1, $a2 }");
+  ASSERT_EQ(problems.size(), 3U);
+  EXPECT_NE(problems[0].find("test.S:2:10 a malformed number"), std::string::npos);
+  EXPECT_NE(problems[1].find("test.S:3:1 the body of `rpt` is 2 bundles"), std::string::npos);
+  EXPECT_NE(problems[2].find("write the same register"), std::string::npos);
+}
+
 TEST(AssemblerOperands, OfAnImmediateChooseTheSignedOrTheUnsignedForm) {
   // graphcore/llvm-project-fork llvm/test/MC/Colossus/insn-good.s.
   EXPECT_EQ(words_of("add $m0, $m0, 42")[0], words_of("adds $m0, $m0, 42")[0]);
@@ -52,7 +85,9 @@ TEST(AssemblerOperands, SayWhatIsAllowed) {
             std::string::npos);
   EXPECT_NE(problems_of("ld32step $m0, $mzero, $m1+, 1").at(0).find("`+=`, `++`"),
             std::string::npos);
-  EXPECT_NE(problems_of("ld32step $m0, $mzero, $m1, 1").at(0).find("does not take these operands"),
+  EXPECT_NE(problems_of("ld32step $m0, $mzero, $m1, 1")
+                .at(0)
+                .find("there is no `ld32step $m, $m, $m, number`"),
             std::string::npos);
   EXPECT_NE(problems_of("setzi $m0, 1048576")
                 .at(0)
@@ -61,7 +96,8 @@ TEST(AssemblerOperands, SayWhatIsAllowed) {
   EXPECT_NE(problems_of("setzi $m0,").at(0).find("operand is missing"), std::string::npos);
   EXPECT_NE(problems_of("setzi $m16, 1").at(0).find("1:7 there is no register `$m16`"),
             std::string::npos);
-  EXPECT_NE(problems_of("st32 $m1 $m2, 3").at(0).find("after a register"), std::string::npos);
+  EXPECT_NE(problems_of("st32 $m1 $m2, 3").at(0).find("a comma is missing before `$m2`"),
+            std::string::npos);
 }
 
 TEST(AssemblerText, EndsStatementsAtLinesSemicolonsAndBraces) {

@@ -72,6 +72,18 @@ TEST(Preprocessor, SaysWhereItFails) {
   }
 }
 
+TEST(Preprocessor, SaysTheLineWhereThatIsAllThatIsKnown) {
+  try {
+    (void)preprocess(file_with("open.S", "nop\n#if 1\nnop\n"), {});
+    FAIL();
+  } catch (const MalformedInput& error) {
+    ASSERT_EQ(error.problems().size(), 1U);
+    EXPECT_EQ(error.problems()[0].message, "unterminated #if");
+    EXPECT_EQ(error.problems()[0].where.line, 2U);
+    EXPECT_EQ(error.problems()[0].where.column, 0U);
+  }
+}
+
 TEST(Preprocessor, KeepsTheLinesOfHeaders) {
   file_with("inner.h", "\n  wrong\n");
   const std::string path = file_with("outer.S", "#include \"inner.h\"\nworse\n");
