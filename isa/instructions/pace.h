@@ -18,34 +18,28 @@ constexpr U32 pace_step(U32 selector, U32 strides, U32 atom = 8) {
   return static_cast<U32>(static_cast<std::int32_t>(field << 22) >> 22) * atom;
 }
 
-/// Steps 64-bit addresses by the selectors of `paces`, lowest first. Most code steps all by one.
-template <class... Addresses>
-constexpr void step_all(U32 paces, U32 strides, Addresses&... addresses) {
-  if (paces == 0) [[likely]] {
-    ((addresses += 8), ...);
-  } else {
-    ((addresses += pace_step(paces & 3, strides), paces >>= 2), ...);
-  }
-}
-
 /// Three 21-bit byte addresses in a register pair; the third is split over the upper bits of both
 /// (graphcore/poplibs lib/popops/codelets/asm/binaryOps1D.S).
 struct PackedAddresses {
-  U32 first, second, third;
+  U64 pair;
 
-  static constexpr PackedAddresses from(U64 pair) {
-    return {low(pair) & 0x1fffffU, high(pair) & 0x1fffffU,
-            low(pair) >> 21 | (high(pair) >> 21 & 0x3ffU) << 11};
+  [[nodiscard]] constexpr U32 first() const { return low(pair & kFirstTwo); }
+  [[nodiscard]] constexpr U32 second() const { return high(pair & kFirstTwo); }
+  [[nodiscard]] constexpr U32 third() const {
+    return low(pair) >> 21 | (high(pair) >> 21 & 0x3ffU) << 11;
   }
-  [[nodiscard]] constexpr U64 pack() const {
-    return pair_of((first & 0x1fffffU) | third << 21, (second & 0x1fffffU) | (third >> 11 & 0x3ffU)
-                                                                                 << 21);
+  /// With the first two stepped by as many bytes. Each sum stays within its register.
+  [[nodiscard]] constexpr PackedAddresses step(U32 first, U32 second) const {
+    const U64 steps = pair_of(first, second) & kFirstTwo;
+    return {(pair & kThird) | (((pair & kFirstTwo) + steps) & kFirstTwo)};
   }
-  /// As `pack`, with the third address of `pair`.
-  [[nodiscard]] constexpr U64 pack_into(U64 pair) const {
-    constexpr U64 kThird = pair_of(0xffe00000U, 0x7fe00000U);
-    return (pair & kThird) | pair_of(first & 0x1fffffU, second & 0x1fffffU);
+  [[nodiscard]] constexpr PackedAddresses with_third(U32 address) const {
+    return {(pair & kFirstTwo) | pair_of(address << 21, (address >> 11 & 0x3ffU) << 21)};
   }
+
+ private:
+  static constexpr U64 kFirstTwo = 0x001fffff'001fffffU;
+  static constexpr U64 kThird = 0x7fe00000'ffe00000U;
 };
 
 // Each access that fails ends its instruction at once: a host that goes on joins two ways each
@@ -60,19 +54,14 @@ struct LoadTwoPace {
   static std::tuple<U64, typename Second::Value, U64> execute(Env& env, U64 addresses, U32 strides,
                                                               U32 i) {
     // A third address may be packed into the upper bits.
-    PackedAddresses a = PackedAddresses::from(addresses);
-    if (env.template conflict<2>({a.first, a.second})) return {};
-    const U64 first = env.template load<U64>(a.first);
+    const PackedAddresses a{addresses};
+    if (env.template conflict<2>({a.first(), a.second()})) return {};
+    const U64 first = env.template load<U64>(a.first());
     if (env.failed()) return {};
-    const typename Second::Value second = Second::at(env, a.second);
+    const typename Second::Value second = Second::at(env, a.second());
     if (env.failed()) return {};
-    if constexpr (Second::kSize == 8) {
-      step_all(i, strides, a.first, a.second);
-    } else {
-      a.first += pace_step(i & 3, strides);
-      a.second += pace_step(i >> 2 & 3, strides, Second::kSize);
-    }
-    return {first, second, a.pack_into(addresses)};
+    return {first, second,
+            a.step(pace_step(i & 3, strides), pace_step(i >> 2 & 3, strides, Second::kSize)).pair};
   }
 };
 
@@ -103,14 +92,15 @@ struct Ldst64pace {
   using Operands = List<OutA<'d', U64>, InA<'e', U64>, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
   template <class Env>
   static std::tuple<U64, U64> execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
-    PackedAddresses a = PackedAddresses::from(addresses);
-    if (env.template conflict<2>({a.first, a.third})) return {};
-    const U64 loaded = env.template load<U64>(a.first);
+    const PackedAddresses a{addresses};
+    const U32 third = a.third();
+    if (env.template conflict<2>({a.first(), third})) return {};
+    const U64 loaded = env.template load<U64>(a.first());
     if (env.failed()) return {};
-    env.store(a.third, value);
+    env.store(third, value);
     if (env.failed()) return {};
-    step_all(i, strides, a.first, a.third);
-    return {loaded, a.pack()};
+    const U32 next_third = third + pace_step(i >> 2 & 3, strides);
+    return {loaded, a.step(pace_step(i & 3, strides), 0).with_third(next_third).pair};
   }
 };
 
@@ -124,10 +114,9 @@ struct St64pace {
   using Operands = List<InA<'e', U64>, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
   template <class Env>
   static U64 execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
-    PackedAddresses a = PackedAddresses::from(addresses);
-    env.store(a.third, value);
-    a.third += pace_step(i & 3, strides);
-    return a.pack();
+    const PackedAddresses a{addresses};
+    env.store(a.third(), value);
+    return a.with_third(a.third() + pace_step(i & 3, strides)).pair;
   }
 };
 
@@ -141,16 +130,19 @@ struct Ld2xst64pace {
   using Operands = List<OutA<'d', U128>, InA<'e', U64>, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
   template <class Env>
   static std::tuple<U128, U64> execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
-    PackedAddresses a = PackedAddresses::from(addresses);
-    if (env.template conflict<3>({a.first, a.second, a.third})) return {};
-    const U64 first = env.template load<U64>(a.first);
+    const PackedAddresses a{addresses};
+    const U32 third = a.third();
+    if (env.template conflict<3>({a.first(), a.second(), third})) return {};
+    const U64 first = env.template load<U64>(a.first());
     if (env.failed()) return {};
-    const U64 second = env.template load<U64>(a.second);
+    const U64 second = env.template load<U64>(a.second());
     if (env.failed()) return {};
-    env.store(a.third, value);
+    env.store(third, value);
     if (env.failed()) return {};
-    step_all(i, strides, a.first, a.second, a.third);
-    return {U128{{first, second}}, a.pack()};
+    const U32 next_third = third + pace_step(i >> 4 & 3, strides);
+    return {U128{{first, second}}, a.step(pace_step(i & 3, strides), pace_step(i >> 2 & 3, strides))
+                                       .with_third(next_third)
+                                       .pair};
   }
 };
 

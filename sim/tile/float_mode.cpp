@@ -30,10 +30,7 @@ const char* const kFloatModeChange = "a change of the floating-point mode beside
 void set_float_control(WorkerContext& context, std::uint32_t value) {
   context.fp.control = value;
   const bool moded = (value & isa::kFpCtlModes) != 0 || context.fp_status_watched;
-  if (moded || context.moded) {
-    std::fesetround(host_direction(value));
-    std::feclearexcept(kNoticed);
-  }
+  if (moded || context.moded) enter_float_mode(context);
   context.moded = moded;
 }
 
@@ -42,11 +39,12 @@ void watch_float_status(WorkerContext& context) {
   set_float_control(context, context.fp.control);
 }
 
-void leave_float_mode(WorkerContext& context) {
-  std::fesetround(FE_TONEAREST);
-  context.moded = false;
-  context.fp_status_watched = false;
+void enter_float_mode(const WorkerContext& context) {
+  std::fesetround(host_direction(context.fp.control));
+  std::feclearexcept(kNoticed);
 }
+
+void leave_float_mode() { std::fesetround(FE_TONEAREST); }
 
 const char* take_float_exceptions(WorkerContext& context) {
   const int raised = std::fetestexcept(kNoticed);

@@ -60,8 +60,10 @@ extern const char* const kFloatModeChange;
 void set_float_control(WorkerContext& context, std::uint32_t value);
 /// From now on exceptions are noticed: code that reads $FP_STS.
 void watch_float_status(WorkerContext& context);
-/// The worker has ended: the host is left as others expect it.
-void leave_float_mode(WorkerContext& context);
+/// The host goes on with a worker, in its mode.
+void enter_float_mode(const WorkerContext& context);
+/// The host goes on as others expect it.
+void leave_float_mode();
 /// Takes what the last instruction raised into $FP_STS; the cause of a trap that FP_CTL asks for,
 /// or null.
 [[nodiscard]] const char* take_float_exceptions(WorkerContext& context);

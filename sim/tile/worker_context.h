@@ -63,26 +63,33 @@ inline constexpr std::uint8_t kAuxRegisters = 16, kZeroRegisters = 32, kSinkRegi
 struct WorkerContext {
   enum class Stop : std::uint8_t { kExit, kJump, kFault, kInterrupted };
 
-  WorkerContext(const MachineConfig& machine, TileMemory& memory, const Weights& tile_weights)
-      : port(machine, memory), weights(&tile_weights), workers(machine.tile.workers) {}
+  WorkerContext(const MachineConfig& machine, TileMemory& memory, const Weights& tile_weights,
+                std::uint32_t number)
+      : port(machine, memory), weights(&tile_weights), workers(machine.tile.workers), id(number) {}
 
-  /// A worker keeps its registers from launch to launch: codelets of PopLibs leave addresses for
-  /// the next one (graphcore/poplibs lib/poplin/codelets/asm/conv_partial_1x1_supervisor.S).
-  /// Accumulators become 0. By vectors, because what a compiler makes of `copy` and `fill` takes as
-  /// long as a short worker.
-  using Retained = std::array<isa::U32, 32>;
-  void begin(const Retained& retained) {
-    copy(retained.data(), registers.data());
+  /// Makes it that of a worker before its first instruction. Registers and random numbers go on
+  /// from launch to launch: codelets of PopLibs leave addresses for the next one
+  /// (graphcore/poplibs lib/poplin/codelets/asm/conv_partial_1x1_supervisor.S).
+  void begin() {
+    // By vectors, because what a compiler makes of `fill` takes as long as a short worker.
+    using Vector = float __attribute__((vector_size(32)));
     const Vector zeros{};
     for (std::size_t i = 0; i < accumulators.size(); i += 8) {
       std::memcpy(&accumulators[i], &zeros, sizeof(zeros));
     }
+    tas = 0;
+    fp = {};
+    moded = fp_status_watched = false;
+    cause = nullptr;
+    extra_slots = extra_instructions = 0;
+    repeat = {};
+    last_repeat = nullptr;
+    port.open();
   }
-  void end(Retained& retained) const { copy(registers.data(), retained.data()); }
 
   /// xoroshiro128aox (Hanlon and Felix, arXiv 2203.04058).
   std::uint64_t next_random() {
-    auto& [s0, s1] = *random;
+    auto& [s0, s1] = random;
     const std::uint64_t either = s0 ^ s1, both = s0 & s1;
     const std::uint64_t out = either ^ (std::rotl(both, 1) | std::rotl(both, 2));
     s0 = std::rotl(s0, 55) ^ either ^ either << 14;
@@ -96,24 +103,24 @@ struct WorkerContext {
   MemoryPort port;
   const Weights* weights;
   std::uint32_t workers;  ///< of the tile
-  std::uint32_t id = 0;
+  std::uint32_t id;
   std::uint32_t tas = 0;
   struct {
     std::uint32_t control = 0, status = 0, format = 0, scale = 0;
-  } fp;                                       ///< $FP_CTL, $FP_STS, $FP_NFMT, $FP_SCL
-  bool moded = false;                         ///< not in the ordinary mode of floating point
-  bool fp_status_watched = false;             ///< that is so whatever $FP_CTL holds
-  std::array<isa::U64, 2>* random = nullptr;  ///< of this worker; outlives its run
-  RaceCheck* races = nullptr;                 ///< who wants to know of each access
+  } fp;                              ///< $FP_CTL, $FP_STS, $FP_NFMT, $FP_SCL
+  bool moded = false;                ///< not in the ordinary mode of floating point
+  bool fp_status_watched = false;    ///< that is so whatever $FP_CTL holds
+  std::array<isa::U64, 2> random{};  ///< state of the generator
+  RaceCheck* races = nullptr;        ///< who wants to know of each access
   Stop stop = Stop::kExit;
   const char* cause = nullptr;
   const WorkerStep* stopped = nullptr;  ///< the step that set `stop`
   std::uint32_t pc = 0;                 ///< of the fault; where to go on after kJump
   std::uint64_t extra_slots = 0;        ///< of turns of `rpt` bodies
   std::uint64_t extra_instructions = 0;
-  InstructionObserver* observer = nullptr;  ///< who wants to see each step
-  /// Workers issue in turn: `rpt` leaves to the launcher, in `repeat`, how often its body runs.
-  bool in_turn = false;
+  /// Who wants to see each step: they run one by one, and `rpt` leaves in `repeat` how often its
+  /// body does.
+  InstructionObserver* observer = nullptr;
   struct {
     const WorkerStep* first = nullptr;
     const WorkerStep* end = nullptr;
@@ -126,12 +133,16 @@ struct WorkerContext {
   /// Tells the observer of a step that is about to run.
   void observe(const WorkerStep& step);
 
- private:
-  using Vector = float __attribute__((vector_size(32)));
-  static void copy(const isa::U32* from, isa::U32* to) {
-    for (std::size_t i = 0; i < Retained().size(); i += 8) {
-      std::memcpy(to + i, from + i, sizeof(Vector));
-    }
+  /// Stops it with a fault at `pc`.
+  void fail(const char* why, std::uint32_t at) {
+    stop = Stop::kFault;
+    cause = why;
+    pc = at;
+  }
+  /// A step of an `rpt` body gave back nothing: where others go on behind changed code, a body does
+  /// not.
+  void stop_in_body() {
+    if (stop == Stop::kJump) fail("a store over code inside an rpt body", stopped->pc);
   }
 };
 

@@ -170,8 +170,8 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
     return make_fault(step, fmt::format("{:#010x} is no second half of a bundle", step.aux_word));
   }
   const WorkerHandlers& handlers = handlers_of(*aux);
-  step.run = kind_ == StepKind::kModed ? handlers_of(main).bundle
-                                       : bundle_handler(main.number, aux->number);
+  step.run = kind_ == StepKind::kOrdinary ? bundle_handler(main, step.word, *aux, step.aux_word)
+                                          : handlers_of(main).bundle;
   step.aux = handlers.aux;
   if (step.run == nullptr || step.aux == nullptr) {
     return make_fault(step,

@@ -118,8 +118,7 @@ class WorkerEnvironment {
       case isa::kPrng01:
       case isa::kPrng10:
       case isa::kPrng11:
-        return half_of((*context_.random)[(number - isa::kPrng00) / 2],
-                       (number - isa::kPrng00) % 2);
+        return half_of(context_.random[(number - isa::kPrng00) / 2], (number - isa::kPrng00) % 2);
       default:
         fault("a control register that a worker does not have, or that is not modelled");
         return 0;
@@ -141,12 +140,11 @@ class WorkerEnvironment {
     } else if (number == isa::kTas) {
       context_.tas = value;
     } else if (number >= isa::kPrng00 && number <= isa::kPrng11) {
-      set_half_of((*context_.random)[(number - isa::kPrng00) / 2], (number - isa::kPrng00) % 2,
-                  value);
+      set_half_of(context_.random[(number - isa::kPrng00) / 2], (number - isa::kPrng00) % 2, value);
     } else if (number == isa::kPrngSeed) {
       // graphcore/ipu_assembly_support, $PRNG_SEED.
-      *context_.random = {isa::pair_of(value, ~value),
-                          isa::pair_of(value << 13 | ~value >> 19, ~value << 13 | value >> 19)};
+      context_.random = {isa::pair_of(value, ~value),
+                         isa::pair_of(value << 13 | ~value >> 19, ~value << 13 | value >> 19)};
     } else {
       fault("a control register that a worker cannot write, or that is not modelled");
     }

@@ -15,7 +15,6 @@ void count_partial_turn(WorkerContext& context, const WorkerStep* step, const Wo
   }
 }
 
-template <bool kObserved>
 const WorkerStep* run_turns(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
                             std::uint32_t bundles) {
   const WorkerStep* const end = step->target;
@@ -23,15 +22,11 @@ const WorkerStep* run_turns(WorkerContext& context, const WorkerStep* step, std:
   for (std::uint32_t turn = 0; turn < count; ++turn) {
     const WorkerStep* inner = first;
     do {
-      if constexpr (kObserved) context.observe(*inner);
       inner = inner->run(context, inner);
       if (inner == nullptr) [[unlikely]] {
         context.extra_slots += std::uint64_t{turn} * step->body_slots;
         context.extra_instructions += std::uint64_t{turn} * bundles * 2;
-        if (context.stop == WorkerContext::Stop::kJump) {
-          context.cause = "a store over code inside an rpt body";
-          context.stop = WorkerContext::Stop::kFault;
-        }
+        context.stop_in_body();
         count_partial_turn(context, first, end);
         return nullptr;
       }
@@ -83,8 +78,7 @@ const WorkerStep* go_on_after_low_store(WorkerContext& context, const WorkerStep
 const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
                               std::uint32_t bundles) {
   context.last_repeat = step;
-  if (context.observer == nullptr) return run_turns<false>(context, step, count, bundles);
-  if (!context.in_turn) return run_turns<true>(context, step, count, bundles);
+  if (context.observer == nullptr) return run_turns(context, step, count, bundles);
   context.repeat = {step->next, step->target, count};
   return count == 0 ? step->target : step->next;
 }

@@ -16,19 +16,15 @@
 
 namespace superstep {
 
-/// Runs a tile's workers, each to its end alone; or, when asked to, in turn.
+/// Runs a tile's workers: each to its end alone, as fast as the host can; or step by step, when
+/// somebody looks at each or asks that they issue in turn.
 class WorkerLauncher {
  public:
   /// CSR of worker 0's scratch base; the others follow (osmarks/ipu-stack).
   static constexpr std::uint32_t kFirstWorkerBase = 0x21;
 
   WorkerLauncher(const MachineConfig& machine, TileMemory& memory, const Weights& weights,
-                 CodeStore& code)
-      : machine_(machine),
-        memory_(memory),
-        code_(code),
-        context_(machine, memory, weights),
-        retained_(machine.tile.workers) {}
+                 CodeStore& code);
 
   /// Workers ask `interrupted`, which outlives the launcher, every now and then, and stop when it
   /// holds.
@@ -48,7 +44,7 @@ class WorkerLauncher {
   /// From now on the workers of a `runall` issue in turn.
   void take_turns() { in_turn_ = true; }
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
-  void observe(InstructionObserver* observer) { context_.observer = observer; }
+  void observe(InstructionObserver* observer) { observer_ = observer; }
 
   [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
@@ -62,45 +58,54 @@ class WorkerLauncher {
   void clear_launches() { launches_.clear(); }
 
  private:
-  /// Makes `context_` that of worker `id` before its first instruction; the cycle of that.
-  std::uint64_t begin(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
-                      std::uint32_t vertex_base);
-  /// Runs the worker of `context_`, which issues at `first_cycle` and every `workers` cycles, from
-  /// `entry` to its end; the cycle at which it has left its slots, or has faulted.
-  std::uint64_t run(std::uint32_t entry, std::uint64_t first_cycle);
-  /// Takes leave of the worker of `context_`.
-  void end(SupervisorContext& supervisor, std::uint64_t issue, std::uint64_t first_cycle,
-           std::uint64_t end);
-  void run_in_turn(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
-                   std::uint32_t state, std::uint32_t stride);
-  /// One step of the worker of `context_`; the next one, or null when it has stopped.
-  const WorkerStep* take_turn(const WorkerStep* step);
-  /// Executes steps until the worker stops; the slots it took, but for turns of `rpt` bodies.
-  template <bool kObserved>
-  std::uint64_t execute(const WorkerStep* step);
+  /// A worker that runs step by step.
+  struct Running {
+    WorkerContext* worker;
+    const WorkerStep* step;
+    std::uint64_t first_cycle;
+  };
 
-  void launch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t id,
+  void launch(SupervisorContext& supervisor, std::uint64_t issue, WorkerContext& worker,
               std::uint32_t entry, std::uint32_t vertex_base);
-  const WorkerStep* step_at(std::uint32_t pc) {
+  /// Makes `worker` ready for its first instruction; the cycle of that.
+  std::uint64_t begin(SupervisorContext& supervisor, std::uint64_t issue, WorkerContext& worker,
+                      std::uint32_t vertex_base);
+  /// Takes leave of a worker, which has left its slots, or has faulted, at cycle `end`.
+  void end(SupervisorContext& supervisor, std::uint64_t issue, const WorkerContext& worker,
+           std::uint64_t first_cycle, std::uint64_t end);
+
+  /// Runs a worker to its end; the slots that it took.
+  std::uint64_t run(WorkerContext& worker, const WorkerStep* step);
+  /// The same but for turns of `rpt` bodies.
+  std::uint64_t run_lines(WorkerContext& worker, const WorkerStep* step);
+
+  /// Runs workers, which issue in turn, to their ends.
+  void run_by_steps(SupervisorContext& supervisor, std::uint64_t issue,
+                    std::vector<Running> running);
+  /// One step; the next one, or null when the worker has stopped.
+  const WorkerStep* run_step(WorkerContext& worker, const WorkerStep* step);
+  /// Whether a worker, before `step` and after so many slots, runs no longer; it is stopped then.
+  bool gives_up(WorkerContext& worker, const WorkerStep* step, std::uint64_t slots);
+
+  const WorkerStep* step_at(WorkerContext& worker, std::uint32_t pc) {
     const bool known =
-        pc == last_pc_ && kind() == last_kind_ && code_version_ == memory_.code_version();
-    return known ? last_step_ : find_step(pc);
+        pc == last_pc_ && kind(worker) == last_kind_ && code_version_ == memory_.code_version();
+    return known ? last_step_ : find_step(worker, pc);
   }
-  [[nodiscard]] StepKind kind() const {
-    if (context_.moded) return StepKind::kModed;
-    return context_.observer != nullptr ? StepKind::kObserved : StepKind::kOrdinary;
+  static StepKind kind(const WorkerContext& worker) {
+    if (worker.moded) return StepKind::kModed;
+    return worker.observer != nullptr ? StepKind::kObserved : StepKind::kOrdinary;
   }
-  const WorkerStep* find_step(std::uint32_t pc);
-  const WorkerCode* code_at(std::uint32_t pc);
+  const WorkerStep* find_step(WorkerContext& worker, std::uint32_t pc);
+  const WorkerCode* code_at(const WorkerContext& worker, std::uint32_t pc);
   void keep_earlier(TileFault fault);
 
   const MachineConfig& machine_;
   TileMemory& memory_;
   CodeStore& code_;
-  WorkerContext context_;
+  std::vector<WorkerContext> workers_;
   std::unique_ptr<RaceCheck> races_;
-  std::vector<WorkerContext::Retained> retained_;     ///< registers, by worker
-  std::array<std::array<isa::U64, 2>, 64> random_{};  ///< kept from launch to launch
+  InstructionObserver* observer_ = nullptr;
   std::map<std::pair<std::uint32_t, StepKind>, const WorkerCode*> by_entry_;
   const WorkerCode* current_ = nullptr;
   std::uint32_t last_pc_ = 0;  ///< what `find_step` last found

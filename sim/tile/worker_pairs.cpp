@@ -1,4 +1,5 @@
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "isa/instructions.h"
@@ -9,19 +10,53 @@ namespace superstep {
 
 namespace {
 
-using Pairs = std::map<std::pair<std::size_t, std::size_t>, RunWorkerStep>;
+/// An instruction, or those of its words with one value of their immediate operand.
+struct Half {
+  std::size_t number;
+  std::optional<isa::U32> immediate;
+  auto operator<=>(const Half&) const = default;
+};
+using Pairs = std::map<std::pair<Half, Half>, RunWorkerStep>;
+
+/// R with a last operand that a compiler knows.
+template <class R, isa::U32 kImmediate>
+struct Fixed {
+  static constexpr isa::Spec spec = R::spec;
+  using Operands = typename R::Operands;
+  template <class Env, class... Inputs>
+  [[gnu::always_inline]] static auto execute(Env& env, const Inputs&... inputs) {
+    const std::tuple all(inputs...);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return R::execute(env, std::get<I>(all)..., kImmediate);
+    }
+    (std::make_index_sequence<sizeof...(Inputs) - 1>{});
+  }
+};
 
 /// The main halves and the auxiliary halves of inner loops; each of the one goes with each of the
 /// other.
 using LoopMains =
     isa::List<isa::Ld64, isa::Ld64Step, isa::Ld64StepRegister, isa::Ld128Step, isa::St64Step,
-              isa::St64StepRegister, isa::Ld2x64pace, isa::Ldst64pace, isa::Ld2xst64pace>;
+              isa::St64StepRegister, isa::Ld2x64pace, isa::Ldst64pace, isa::Ld2xst64pace,
+              Fixed<isa::Ld2x64pace, 0b0000>, Fixed<isa::Ld2x64pace, 0b0101>,
+              Fixed<isa::Ldst64pace, 0b0000>, Fixed<isa::Ldst64pace, 0b0101>>;
 using LoopAuxes =
     isa::List<isa::F32v2add, isa::F32v2addBroadcast, isa::F32v2sub, isa::F32v2mul,
               isa::F32v2mulBroadcast, isa::F32v2max, isa::F32v2min, isa::F32v2mac, isa::F32v4acc,
               isa::F32v2axpy, isa::F16v4add, isa::F16v4addLower, isa::F16v4sub, isa::F16v4mul,
-              isa::F16v4mulLower, isa::F16v4max, isa::F16v4cmac, isa::F16v8acc, isa::F32sisoamp,
-              isa::F32sisov2amp, isa::F16v4sisoamp, isa::F16v4hihoamp, isa::F16v4hihov4amp>;
+              isa::F16v4mulLower, isa::F16v4max, isa::F16v4cmac, isa::F16v8acc>;
+
+/// The halves of matrix products, whose loops hold every phase.
+using ProductMains = isa::List<isa::Ld64Step, isa::Ld2x64pace, isa::Ldst64pace, isa::Ld2xst64pace,
+                               Fixed<isa::Ld2x64pace, 0b0000>, Fixed<isa::Ld2xst64pace, 0b000000>>;
+template <class R>
+using FourPhases = isa::List<Fixed<R, 0>, Fixed<R, 1>, Fixed<R, 2>, Fixed<R, 3>>;
+template <class R>
+using EightPhases =
+    isa::Joined<FourPhases<R>, isa::List<Fixed<R, 4>, Fixed<R, 5>, Fixed<R, 6>, Fixed<R, 7>>>::Type;
+using ProductAuxes = isa::Joined<FourPhases<isa::F16v4sisoamp>, FourPhases<isa::F16v4hihoamp>,
+                                 FourPhases<isa::F16v4hihov4amp>, EightPhases<isa::F32sisoamp>,
+                                 EightPhases<isa::F32sisov2amp>>::Type;
 
 // An array and not a fold expression: Clang nests those at most 256 deep.
 template <class R, class... Records>
@@ -34,6 +69,15 @@ constexpr std::size_t number_of(isa::List<Records...>) {
   return number;
 }
 
+template <class R>
+struct HalfOf {
+  static Half half() { return {number_of<R>(isa::Isa{}), std::nullopt}; }
+};
+template <class R, isa::U32 kImmediate>
+struct HalfOf<Fixed<R, kImmediate>> {
+  static Half half() { return {number_of<R>(isa::Isa{}), kImmediate}; }
+};
+
 template <class Main, class Aux>
 [[gnu::flatten]] const WorkerStep* run_pair(WorkerContext& context, const WorkerStep* step) {
   return run_main<Main, FixedAux<Aux>>(context, step);
@@ -41,23 +85,39 @@ template <class Main, class Aux>
 
 template <class Main, class... Auxes>
 void add_pairs(Pairs& pairs, isa::List<Auxes...>) {
-  constexpr std::size_t kMain = number_of<Main>(isa::Isa{});
-  (pairs.emplace(std::pair(kMain, number_of<Auxes>(isa::Isa{})), run_pair<Main, Auxes>), ...);
+  (pairs.emplace(std::pair(HalfOf<Main>::half(), HalfOf<Auxes>::half()), run_pair<Main, Auxes>),
+   ...);
 }
 
-template <class... Mains>
-Pairs build(isa::List<Mains...>) {
+template <class... Mains, class Auxes>
+void add_all(Pairs& pairs, isa::List<Mains...>, Auxes auxes) {
+  (add_pairs<Mains>(pairs, auxes), ...);
+}
+
+Pairs build() {
   Pairs pairs;
-  (add_pairs<Mains>(pairs, LoopAuxes{}), ...);
+  add_all(pairs, LoopMains{}, LoopAuxes{});
+  add_all(pairs, ProductMains{}, ProductAuxes{});
   return pairs;
+}
+
+std::optional<isa::U32> immediate_of(const isa::InstructionInfo& info, std::uint32_t word) {
+  if (info.operands.empty() || info.operands.back().is_register) return std::nullopt;
+  return info.operands.back().field.extract(word);
 }
 
 }  // namespace
 
-RunWorkerStep bundle_handler(std::size_t main, std::size_t aux) {
-  static const Pairs pairs = build(LoopMains{});
-  const auto pair = pairs.find({main, aux});
-  return pair != pairs.end() ? pair->second : worker_handlers()[main].bundle;
+RunWorkerStep bundle_handler(const isa::InstructionInfo& main, std::uint32_t main_word,
+                             const isa::InstructionInfo& aux, std::uint32_t aux_word) {
+  static const Pairs pairs = build();
+  for (const auto& i : {immediate_of(main, main_word), std::optional<isa::U32>()}) {
+    for (const auto& j : {immediate_of(aux, aux_word), std::optional<isa::U32>()}) {
+      const auto pair = pairs.find({{main.number, i}, {aux.number, j}});
+      if (pair != pairs.end()) return pair->second;
+    }
+  }
+  return worker_handlers()[main.number].bundle;
 }
 
 }  // namespace superstep

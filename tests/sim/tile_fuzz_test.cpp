@@ -13,6 +13,7 @@
 #include "isa/table.h"
 #include "sim/codelet_run.h"
 #include "sim/tile/slot_counter.h"
+#include "sim/tile/worker_handlers.h"
 
 namespace superstep {
 namespace {
@@ -107,10 +108,10 @@ Choices choices_of(bool supervisor) {
 class Program {
  public:
   Program(Random& random, bool supervisor)
-      : random_(random), supervisor_(supervisor), length_(8 + random.below(40)) {
-    static const Choices kWorker = choices_of(false), kSupervisor = choices_of(true);
-    choices_ = supervisor ? &kSupervisor : &kWorker;
-  }
+      : random_(random),
+        supervisor_(supervisor),
+        length_(8 + random.below(40)),
+        choices_(&choices(supervisor)) {}
 
   Words make() {
     prologue();
@@ -123,9 +124,21 @@ class Program {
         words_.push_back(random_.legal(*pick(choices_->any), length_));
       }
     }
-    words_.push_back(supervisor_ ? encode("br", {isa::kLinkRegister})
-                                 : encode("exitz", {isa::kZero}));
-    return words_;
+    return end();
+  }
+
+  /// A loop of one bundle.
+  Words make_loop_of(const InstructionInfo& main, const InstructionInfo& aux) {
+    prologue();
+    if (words_.size() % 2 == 0) words_.push_back(encode("setzi $d, i", {isa::kZero, 0}));
+    words_.push_back(encode("rpt i, n", {random_.below(6), 0}));
+    bundle(main, aux);
+    return end();
+  }
+
+  [[nodiscard]] static const Choices& choices(bool supervisor) {
+    static const Choices kWorker = choices_of(false), kSupervisor = choices_of(true);
+    return supervisor ? kSupervisor : kWorker;
   }
 
  private:
@@ -146,15 +159,35 @@ class Program {
     }
     length_ += static_cast<std::uint32_t>(words_.size());
   }
-  void bundle() {
-    words_.push_back(random_.legal(*pick(choices_->main), length_) | kCoIssue);
-    words_.push_back(random_.legal(*pick(choices_->aux), length_) | kCoIssue);
+  void bundle(const InstructionInfo& main, const InstructionInfo& aux) {
+    words_.push_back(random_.legal(main, length_) | kCoIssue);
+    words_.push_back(random_.legal(aux, length_) | kCoIssue);
   }
+  void bundle() { bundle(*pick(choices_->main), *pick(choices_->aux)); }
   void repeat() {
     const std::uint32_t bundles = 1 + random_.below(3);
     if (words_.size() % 2 == 0) words_.push_back(encode("setzi $d, i", {isa::kZero, 0}));
     words_.push_back(encode("rpt i, n", {random_.below(6), bundles - 1}));
     for (std::uint32_t i = 0; i < bundles; ++i) bundle();
+  }
+  /// What a worker holds goes into its state.
+  Words end() {
+    const auto store = [&](std::string_view syntax, std::uint32_t number, std::uint32_t at) {
+      words_.push_back(encode(syntax, {number, isa::kVertexBase, isa::kZero, at}));
+    };
+    for (std::uint32_t m = 0; m < 12 && !supervisor_; ++m) {
+      store("st32 $s, $b, $o, i", m, 16 + m);
+    }
+    for (std::uint32_t pair = 0; pair < 7 && !supervisor_; ++pair) {
+      store("st64 $s, $b, $o, i", 2 * pair, 14 + pair);
+    }
+    for (std::uint32_t pair = 0; pair < 8 && !supervisor_; ++pair) {
+      words_.push_back(encode("f32v2gina $d, $a, i", {0, 14, pair % 2}));
+      store("st64 $s, $b, $o, i", 0, 21 + pair);
+    }
+    words_.push_back(supervisor_ ? encode("br", {isa::kLinkRegister})
+                                 : encode("exitz", {isa::kZero}));
+    return words_;
   }
 
   Random& random_;
@@ -233,6 +266,32 @@ TEST(TileFuzz, RandomLegalProgramsTrapOrEndAndWatchingThemChangesNothing) {
     ASSERT_FALSE(HasFailure()) << "program " << i;
   }
   EXPECT_GT(ended, programs() / 20);
+}
+
+// Bundles of inner loops have handlers of their own, which a watched worker does not use.
+TEST(TileFuzz, LoopsOfPairsDoWhatTheirHalvesDo) {
+  Random random(seed());
+  const Choices& choices = Program::choices(false);
+  int pairs = 0;
+  for (const InstructionInfo* main : choices.main) {
+    for (const InstructionInfo* aux : choices.aux) {
+      const auto general = worker_handlers()[main->number].bundle;
+      if (bundle_handler(*main, random.legal(*main, 1), *aux, random.legal(*aux, 1)) == general) {
+        continue;
+      }
+      ++pairs;
+      for (int i = 0; i < 16; ++i) {
+        const Words words = Program(random, false).make_loop_of(*main, *aux);
+        const std::uint32_t data = random.word();
+        const Outcome plain = run(words, CodeletKind::kWorker, data, false);
+        const Outcome seen = run(words, CodeletKind::kWorker, data, true);
+        ASSERT_EQ(seen.fault.has_value(), plain.fault.has_value());
+        ASSERT_EQ(seen.cost.worker_slots, plain.cost.worker_slots);
+        ASSERT_EQ(seen.state, plain.state) << main->mnemonic << " with " << aux->mnemonic;
+      }
+    }
+  }
+  EXPECT_GT(pairs, 100);
 }
 
 }  // namespace
