@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -64,6 +65,8 @@ inline float float_of_half(std::uint16_t bits) {
 #ifdef __F16C__
   return canonical(_cvtsh_ss(bits));
 #else
+  // A signalling NaN, as the instruction of a host raises it.
+  if ((bits & 0x7fffU) > 0x7c00U && (bits & 0x200U) == 0) std::feraiseexcept(FE_INVALID);
   return portable_float_of_half(bits);
 #endif
 }

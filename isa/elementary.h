@@ -69,10 +69,13 @@ inline Parts parts_of(double x) {
 /// What a logarithm gives for arguments that have none; raises the exceptions of the host.
 inline double log_of_exception(double x) {
   if (x == 0.0) return -1.0 / (x * x);
-  if (x < 0.0) return (x - x) / (x - x);
+  if (std::isless(x, 0.0)) return (x - x) / (x - x);
   return x;
 }
-inline bool has_logarithm(double x) { return x > 0.0 && x <= std::numeric_limits<double>::max(); }
+/// Raises nothing, also of a NaN.
+inline bool has_logarithm(double x) {
+  return std::isgreater(x, 0.0) && x <= std::numeric_limits<double>::max();
+}
 
 /// Whether the last 28 bits, of which 29 are dropped for an f32, are nearly 0: a tie or a number of
 /// f32 or f16, also of subnormal ones, is near.
@@ -156,6 +159,7 @@ inline double hyperbolic_tangent(double x) {
 }
 
 inline double logistic_function(double x) {
+  if (x != x) return x;
   if (x == 0.0) return 0.5;
   if (x > 40.0) return std::isinf(x) ? 1.0 : elementary::kBelowOne;
   const double near = 1.0 / (1.0 + exponential(-x));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -48,6 +49,8 @@ inline float once_rounded(double value) {
 
 /// Whatever the host's direction of rounding.
 inline float nearest_even(float value) {
+  // NaN, infinite or whole; the difference below would raise an exception of the host.
+  if (!std::isless(std::fabs(value), 0x1p23F)) return value;
   const float whole = std::trunc(value);
   const float rest = std::fabs(value - whole);
   const bool away = rest > 0.5F || (rest == 0.5F && std::fmod(whole, 2.0F) != 0.0F);
@@ -72,10 +75,15 @@ inline float rounded(float value, U32 mode) {
   }
 }
 
-/// An integer of a number that has none: raises the host's flag of an invalid operation.
-inline U32 invalid_integer(U32 result) {
+/// Raises the host's flag of an invalid operation.
+inline void raise_invalid() {
   volatile float zero = 0.0F;
   zero = zero / zero;
+}
+
+/// Of a number that has no integer.
+inline U32 invalid_integer(U32 result) {
+  raise_invalid();
   return result;
 }
 
@@ -140,11 +148,12 @@ U64 compare_lanes(F32x2 x, F32x2 y, Compare&& compare) {
 }
 template <class Halves, class Compare>
 Halves compare_lanes(Halves x, Halves y, Compare&& compare) {
+  std::array<std::uint16_t, 4> first{}, second{};
+  std::copy(x.lane.begin(), x.lane.end(), first.begin());
+  std::copy(y.lane.begin(), y.lane.end(), second.begin());
+  const std::array<float, 4> a = floats_of_halves(first), b = floats_of_halves(second);
   Halves out;
-  for (unsigned i = 0; i < out.lane.size(); ++i) {
-    const bool holds = compare(float_of_half(x.lane[i]), float_of_half(y.lane[i]));
-    out.lane[i] = holds ? 0xffffU : 0;
-  }
+  for (unsigned i = 0; i < out.lane.size(); ++i) out.lane[i] = compare(a[i], b[i]) ? 0xffffU : 0;
   return out;
 }
 

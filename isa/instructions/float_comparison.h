@@ -12,6 +12,19 @@ namespace superstep::isa {
 template <class Vector>
 using Mask = decltype(compare_lanes(Vector{}, Vector{}, std::less<float>()));
 
+/// A comparison of what is less or greater: false of NaN, and an invalid operation, whatever the
+/// compiler makes of comparisons.
+template <class Compare>
+struct Ordered {
+  bool operator()(float a, float b) const {
+    if (a != a || b != b) [[unlikely]] {
+      raise_invalid();
+      return false;
+    }
+    return Compare()(a, b);
+  }
+};
+
 template <class Vector, class Compare>
 struct ComparisonOn {
   using Operands = List<OutA<'d', Mask<Vector>>, InA<'a', Vector>, InA<'b', Vector>>;
@@ -112,162 +125,162 @@ struct F16v4cmpneUpper : ComparisonOnBroadcast<F16x4, std::not_equal_to<float>, 
                                         "All ones in each lane where the upper f16 compares so.");
 };
 
-struct F32cmplt : ComparisonOn<float, std::less<float>> {
+struct F32cmplt : ComparisonOn<float, Ordered<std::less<float>>> {
   static constexpr Spec spec =
       aux_spec("f32cmplt $d, $a, $b", "58a0b1dC", "All ones where the comparison of f32 holds.");
 };
-struct F32v2cmplt : ComparisonOn<F32x2, std::less<float>> {
+struct F32v2cmplt : ComparisonOn<F32x2, Ordered<std::less<float>>> {
   static constexpr Spec spec =
       aux_spec("f32v2cmplt $d, $a, $b", "58a0b1dF",
                "All ones in each lane where the comparison of f32 holds.", Source::kInferred);
 };
-struct F32v2cmpltBroadcast : ComparisonOnBroadcast<F32x2, std::less<float>> {
+struct F32v2cmpltBroadcast : ComparisonOnBroadcast<F32x2, Ordered<std::less<float>>> {
   static constexpr Spec spec = aux_spec("f32v2cmplt $d, $a:B, $b", "58a8b1dF",
                                         "All ones in each lane where the f32 compares so.");
 };
-struct F16v2cmplt : ComparisonOn<F16x2, std::less<float>> {
+struct F16v2cmplt : ComparisonOn<F16x2, Ordered<std::less<float>>> {
   static constexpr Spec spec =
       aux_spec("f16v2cmplt $d, $a, $b", "58a0b1dD",
                "All ones in each lane where the comparison of f16 holds.", Source::kInferred);
 };
-struct F16v2cmpltLower : ComparisonOnBroadcast<F16x2, std::less<float>, 0> {
+struct F16v2cmpltLower : ComparisonOnBroadcast<F16x2, Ordered<std::less<float>>, 0> {
   static constexpr Spec spec =
       aux_spec("f16v2cmplt $d, $a:BL, $b", "58a8b1dD",
                "All ones in each lane where the lower f16 compares so.", Source::kInferred);
 };
-struct F16v2cmpltUpper : ComparisonOnBroadcast<F16x2, std::less<float>, 1> {
+struct F16v2cmpltUpper : ComparisonOnBroadcast<F16x2, Ordered<std::less<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v2cmplt $d, $a:BU, $b", "58aCb1dD",
                                         "All ones in each lane where the upper f16 compares so.");
 };
-struct F16v4cmplt : ComparisonOn<F16x4, std::less<float>> {
+struct F16v4cmplt : ComparisonOn<F16x4, Ordered<std::less<float>>> {
   static constexpr Spec spec = aux_spec("f16v4cmplt $d, $a, $b", "58a0b1dE",
                                         "All ones in each lane where the comparison of f16 holds.");
 };
-struct F16v4cmpltLower : ComparisonOnBroadcast<F16x4, std::less<float>, 0> {
+struct F16v4cmpltLower : ComparisonOnBroadcast<F16x4, Ordered<std::less<float>>, 0> {
   static constexpr Spec spec = aux_spec("f16v4cmplt $d, $a:BL, $b", "58a8b1dE",
                                         "All ones in each lane where the lower f16 compares so.");
 };
-struct F16v4cmpltUpper : ComparisonOnBroadcast<F16x4, std::less<float>, 1> {
+struct F16v4cmpltUpper : ComparisonOnBroadcast<F16x4, Ordered<std::less<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v4cmplt $d, $a:BU, $b", "58aCb1dE",
                                         "All ones in each lane where the upper f16 compares so.");
 };
 
-struct F32cmple : ComparisonOn<float, std::less_equal<float>> {
+struct F32cmple : ComparisonOn<float, Ordered<std::less_equal<float>>> {
   static constexpr Spec spec =
       aux_spec("f32cmple $d, $a, $b", "58a0b1d8", "All ones where the comparison of f32 holds.");
 };
-struct F32v2cmple : ComparisonOn<F32x2, std::less_equal<float>> {
+struct F32v2cmple : ComparisonOn<F32x2, Ordered<std::less_equal<float>>> {
   static constexpr Spec spec =
       aux_spec("f32v2cmple $d, $a, $b", "58a0b1dB",
                "All ones in each lane where the comparison of f32 holds.", Source::kInferred);
 };
-struct F32v2cmpleBroadcast : ComparisonOnBroadcast<F32x2, std::less_equal<float>> {
+struct F32v2cmpleBroadcast : ComparisonOnBroadcast<F32x2, Ordered<std::less_equal<float>>> {
   static constexpr Spec spec = aux_spec("f32v2cmple $d, $a:B, $b", "58a8b1dB",
                                         "All ones in each lane where the f32 compares so.");
 };
-struct F16v2cmple : ComparisonOn<F16x2, std::less_equal<float>> {
+struct F16v2cmple : ComparisonOn<F16x2, Ordered<std::less_equal<float>>> {
   static constexpr Spec spec =
       aux_spec("f16v2cmple $d, $a, $b", "58a0b1d9",
                "All ones in each lane where the comparison of f16 holds.", Source::kInferred);
 };
-struct F16v2cmpleLower : ComparisonOnBroadcast<F16x2, std::less_equal<float>, 0> {
+struct F16v2cmpleLower : ComparisonOnBroadcast<F16x2, Ordered<std::less_equal<float>>, 0> {
   static constexpr Spec spec =
       aux_spec("f16v2cmple $d, $a:BL, $b", "58a8b1d9",
                "All ones in each lane where the lower f16 compares so.", Source::kInferred);
 };
-struct F16v2cmpleUpper : ComparisonOnBroadcast<F16x2, std::less_equal<float>, 1> {
+struct F16v2cmpleUpper : ComparisonOnBroadcast<F16x2, Ordered<std::less_equal<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v2cmple $d, $a:BU, $b", "58aCb1d9",
                                         "All ones in each lane where the upper f16 compares so.");
 };
-struct F16v4cmple : ComparisonOn<F16x4, std::less_equal<float>> {
+struct F16v4cmple : ComparisonOn<F16x4, Ordered<std::less_equal<float>>> {
   static constexpr Spec spec = aux_spec("f16v4cmple $d, $a, $b", "58a0b1dA",
                                         "All ones in each lane where the comparison of f16 holds.");
 };
-struct F16v4cmpleLower : ComparisonOnBroadcast<F16x4, std::less_equal<float>, 0> {
+struct F16v4cmpleLower : ComparisonOnBroadcast<F16x4, Ordered<std::less_equal<float>>, 0> {
   static constexpr Spec spec = aux_spec("f16v4cmple $d, $a:BL, $b", "58a8b1dA",
                                         "All ones in each lane where the lower f16 compares so.");
 };
-struct F16v4cmpleUpper : ComparisonOnBroadcast<F16x4, std::less_equal<float>, 1> {
+struct F16v4cmpleUpper : ComparisonOnBroadcast<F16x4, Ordered<std::less_equal<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v4cmple $d, $a:BU, $b", "58aCb1dA",
                                         "All ones in each lane where the upper f16 compares so.");
 };
 
-struct F32cmpgt : ComparisonOn<float, std::greater<float>> {
+struct F32cmpgt : ComparisonOn<float, Ordered<std::greater<float>>> {
   static constexpr Spec spec =
       aux_spec("f32cmpgt $d, $a, $b", "58a0b1d4", "All ones where the comparison of f32 holds.");
 };
-struct F32v2cmpgt : ComparisonOn<F32x2, std::greater<float>> {
+struct F32v2cmpgt : ComparisonOn<F32x2, Ordered<std::greater<float>>> {
   static constexpr Spec spec =
       aux_spec("f32v2cmpgt $d, $a, $b", "58a0b1d7",
                "All ones in each lane where the comparison of f32 holds.", Source::kInferred);
 };
-struct F32v2cmpgtBroadcast : ComparisonOnBroadcast<F32x2, std::greater<float>> {
+struct F32v2cmpgtBroadcast : ComparisonOnBroadcast<F32x2, Ordered<std::greater<float>>> {
   static constexpr Spec spec = aux_spec("f32v2cmpgt $d, $a:B, $b", "58a8b1d7",
                                         "All ones in each lane where the f32 compares so.");
 };
-struct F16v2cmpgt : ComparisonOn<F16x2, std::greater<float>> {
+struct F16v2cmpgt : ComparisonOn<F16x2, Ordered<std::greater<float>>> {
   static constexpr Spec spec =
       aux_spec("f16v2cmpgt $d, $a, $b", "58a0b1d5",
                "All ones in each lane where the comparison of f16 holds.", Source::kInferred);
 };
-struct F16v2cmpgtLower : ComparisonOnBroadcast<F16x2, std::greater<float>, 0> {
+struct F16v2cmpgtLower : ComparisonOnBroadcast<F16x2, Ordered<std::greater<float>>, 0> {
   static constexpr Spec spec =
       aux_spec("f16v2cmpgt $d, $a:BL, $b", "58a8b1d5",
                "All ones in each lane where the lower f16 compares so.", Source::kInferred);
 };
-struct F16v2cmpgtUpper : ComparisonOnBroadcast<F16x2, std::greater<float>, 1> {
+struct F16v2cmpgtUpper : ComparisonOnBroadcast<F16x2, Ordered<std::greater<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v2cmpgt $d, $a:BU, $b", "58aCb1d5",
                                         "All ones in each lane where the upper f16 compares so.");
 };
-struct F16v4cmpgt : ComparisonOn<F16x4, std::greater<float>> {
+struct F16v4cmpgt : ComparisonOn<F16x4, Ordered<std::greater<float>>> {
   static constexpr Spec spec = aux_spec("f16v4cmpgt $d, $a, $b", "58a0b1d6",
                                         "All ones in each lane where the comparison of f16 holds.");
 };
-struct F16v4cmpgtLower : ComparisonOnBroadcast<F16x4, std::greater<float>, 0> {
+struct F16v4cmpgtLower : ComparisonOnBroadcast<F16x4, Ordered<std::greater<float>>, 0> {
   static constexpr Spec spec = aux_spec("f16v4cmpgt $d, $a:BL, $b", "58a8b1d6",
                                         "All ones in each lane where the lower f16 compares so.");
 };
-struct F16v4cmpgtUpper : ComparisonOnBroadcast<F16x4, std::greater<float>, 1> {
+struct F16v4cmpgtUpper : ComparisonOnBroadcast<F16x4, Ordered<std::greater<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v4cmpgt $d, $a:BU, $b", "58aCb1d6",
                                         "All ones in each lane where the upper f16 compares so.");
 };
 
-struct F32cmpge : ComparisonOn<float, std::greater_equal<float>> {
+struct F32cmpge : ComparisonOn<float, Ordered<std::greater_equal<float>>> {
   static constexpr Spec spec =
       aux_spec("f32cmpge $d, $a, $b", "58a0b1d0", "All ones where the comparison of f32 holds.");
 };
-struct F32v2cmpge : ComparisonOn<F32x2, std::greater_equal<float>> {
+struct F32v2cmpge : ComparisonOn<F32x2, Ordered<std::greater_equal<float>>> {
   static constexpr Spec spec =
       aux_spec("f32v2cmpge $d, $a, $b", "58a0b1d3",
                "All ones in each lane where the comparison of f32 holds.", Source::kInferred);
 };
-struct F32v2cmpgeBroadcast : ComparisonOnBroadcast<F32x2, std::greater_equal<float>> {
+struct F32v2cmpgeBroadcast : ComparisonOnBroadcast<F32x2, Ordered<std::greater_equal<float>>> {
   static constexpr Spec spec = aux_spec("f32v2cmpge $d, $a:B, $b", "58a8b1d3",
                                         "All ones in each lane where the f32 compares so.");
 };
-struct F16v2cmpge : ComparisonOn<F16x2, std::greater_equal<float>> {
+struct F16v2cmpge : ComparisonOn<F16x2, Ordered<std::greater_equal<float>>> {
   static constexpr Spec spec =
       aux_spec("f16v2cmpge $d, $a, $b", "58a0b1d1",
                "All ones in each lane where the comparison of f16 holds.", Source::kInferred);
 };
-struct F16v2cmpgeLower : ComparisonOnBroadcast<F16x2, std::greater_equal<float>, 0> {
+struct F16v2cmpgeLower : ComparisonOnBroadcast<F16x2, Ordered<std::greater_equal<float>>, 0> {
   static constexpr Spec spec =
       aux_spec("f16v2cmpge $d, $a:BL, $b", "58a8b1d1",
                "All ones in each lane where the lower f16 compares so.", Source::kInferred);
 };
-struct F16v2cmpgeUpper : ComparisonOnBroadcast<F16x2, std::greater_equal<float>, 1> {
+struct F16v2cmpgeUpper : ComparisonOnBroadcast<F16x2, Ordered<std::greater_equal<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v2cmpge $d, $a:BU, $b", "58aCb1d1",
                                         "All ones in each lane where the upper f16 compares so.");
 };
-struct F16v4cmpge : ComparisonOn<F16x4, std::greater_equal<float>> {
+struct F16v4cmpge : ComparisonOn<F16x4, Ordered<std::greater_equal<float>>> {
   static constexpr Spec spec = aux_spec("f16v4cmpge $d, $a, $b", "58a0b1d2",
                                         "All ones in each lane where the comparison of f16 holds.");
 };
-struct F16v4cmpgeLower : ComparisonOnBroadcast<F16x4, std::greater_equal<float>, 0> {
+struct F16v4cmpgeLower : ComparisonOnBroadcast<F16x4, Ordered<std::greater_equal<float>>, 0> {
   static constexpr Spec spec = aux_spec("f16v4cmpge $d, $a:BL, $b", "58a8b1d2",
                                         "All ones in each lane where the lower f16 compares so.");
 };
-struct F16v4cmpgeUpper : ComparisonOnBroadcast<F16x4, std::greater_equal<float>, 1> {
+struct F16v4cmpgeUpper : ComparisonOnBroadcast<F16x4, Ordered<std::greater_equal<float>>, 1> {
   static constexpr Spec spec = aux_spec("f16v4cmpge $d, $a:BU, $b", "58aCb1d2",
                                         "All ones in each lane where the upper f16 compares so.");
 };

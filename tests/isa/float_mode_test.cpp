@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
+#include <string_view>
 
 #include "isa/rounding.h"
+#include "isa/table.h"
 #include "tests/isa/nearest_half.h"
 #include "tests/tile_run.h"
 
@@ -201,6 +205,51 @@ TEST(FloatMode, ExceptionsAreKeptInFpStsAndTrapWhereFpCtlAsksForIt) {
     EXPECT_EQ(quiet.out[1], 0U);
     EXPECT_EQ(Outcome(e.flag, in, e.code).cause, e.cause);
     EXPECT_EQ(Outcome(7U & ~e.flag, in, e.code).cause, "none");
+  }
+}
+
+/// $FP_STS after an instruction all of whose registers hold `value`.
+std::uint32_t raised_by(const isa::InstructionInfo& info, std::uint32_t value) {
+  std::uint32_t word = info.pattern.value;
+  std::int64_t next = 0;
+  for (const isa::OperandInfo& operand : info.operands) {
+    if (!operand.is_register) continue;
+    word |= operand.encode(operand.role == isa::Role::kOut ? 8 : next);
+    if (operand.role == isa::Role::kIn) next = 4;
+  }
+  std::string code;
+  for (int i = 0; i < 8; ++i) code += "ld32 $a" + std::to_string(i) + ", $mvertex_base, 0\n";
+  code += disassemble(word, 0) +
+          "\n uget $a0, $FP_STS\n st32 $a0, $mvertex_base, $mzero, 1\n exitz $mzero";
+  return testing::run_worker(code, {value, 0}, 2)[1];
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return text.find(part) != text.npos; });
+}
+
+// IEEE 754: quiet NaNs raise an exception only where they are ordered or become integers,
+// signalling ones where they are computed with; infinities where they cancel each other.
+TEST(FloatMode, NansAndInfinitiesRaiseWhatIeee754Says) {
+  for (const isa::InstructionInfo& info : isa::instruction_table()) {
+    const std::string_view name = info.mnemonic;
+    const bool halves = name.starts_with("f16");
+    if (!halves && !name.starts_with("f32")) continue;
+    const bool orders = has_any(name, {"cmplt", "cmple", "cmpgt", "cmpge"});
+    const bool to_integer = has_any(name, {"toi32", "toui32"});
+    // Words, not numbers, are looked at, moved or converted.
+    const bool moves = has_any(name, {"class", "fromi32", "fromui32", "sufromui", "rand", "rmask",
+                                      "stacc", "gacc", "f32v2gina"});
+    EXPECT_EQ(raised_by(info, halves ? 0x7e017e01 : 0x7fc00001), orders || to_integer ? 1U : 0U)
+        << name << " of quiet NaNs";
+    EXPECT_EQ(raised_by(info, halves ? 0x7c017c01 : 0x7f800001), moves ? 0U : 1U)
+        << name << " of signalling NaNs";
+    // Weights and $TAS are 0.
+    const bool cancels =
+        has_any(name, {"sub", "div", "oamp", "2amp", "4amp", "slic", "axpy", "mix"});
+    EXPECT_EQ(raised_by(info, halves ? 0x7c007c00 : 0x7f800000), cancels || to_integer ? 1U : 0U)
+        << name << " of infinities";
   }
 }
 
