@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "isa/vertex_state.h"
 
 namespace superstep {
 namespace {
@@ -115,7 +114,7 @@ std::uint32_t CodeletMemory::place_words(const std::string& name, std::uint32_t 
   return address;
 }
 
-void CodeletMemory::add_field(VertexState& state, const CodeletSpec& spec,
+void CodeletMemory::add_field(VertexFields& state, const CodeletSpec& spec,
                               const CodeletField& field) {
   for (const std::uint64_t number : field.numbers) state.add_number(number, field.number_bytes);
   if (field.number_bytes != 0) return;
@@ -140,7 +139,7 @@ void CodeletMemory::add_field(VertexState& state, const CodeletSpec& spec,
     return state.add_vector_list(base, table, rows);
   }
   if (!field.inner.empty()) {
-    VertexState table(machine_);
+    VertexFields table(machine_);
     for (const VertexVector& vector : vectors) {
       table.add_vector(*pointer_layout(field.inner), vector);
     }
@@ -153,7 +152,7 @@ void CodeletMemory::add_field(VertexState& state, const CodeletSpec& spec,
 }
 
 void CodeletMemory::place_state(const CodeletSpec& spec) {
-  VertexState state(machine_);
+  VertexFields state(machine_);
   for (const CodeletField& field : spec.fields) {
     try {
       add_field(state, spec, field);

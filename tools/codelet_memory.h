@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/vertex_fields.h"
 #include "sim/codelet_run.h"
 #include "tools/codelet_spec.h"
 
@@ -34,7 +35,7 @@ class CodeletMemory {
   void place_tensor(const CodeletTensor& tensor);
   std::uint32_t place_words(const std::string& name, std::uint32_t bytes);
   void place_state(const CodeletSpec& spec);
-  void add_field(class VertexState& state, const CodeletSpec& spec, const CodeletField& field);
+  void add_field(VertexFields& state, const CodeletSpec& spec, const CodeletField& field);
   [[nodiscard]] bool shares_element(const CodeletTensor& tensor, std::uint32_t address,
                                     std::uint32_t* beyond) const;
   void check_overlaps(const CodeletSpec& spec) const;

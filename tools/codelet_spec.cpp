@@ -14,7 +14,7 @@
 #include "base/float16.h"
 #include "base/hdf5.h"
 #include "base/toml.h"
-#include "isa/vertex_state.h"
+#include "isa/vertex_fields.h"
 #include "tools/files.h"
 
 namespace superstep {

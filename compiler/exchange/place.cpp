@@ -29,7 +29,7 @@ Blocks blocks_of(const MachineConfig& machine, std::uint32_t address, std::uint3
 
 std::uint64_t longest_latency(const Task& task) {
   std::uint64_t longest = 0;
-  for (const Arrival& to : task.arrivals) longest = std::max(longest, to.latency);
+  for (const TaskArrival& to : task.arrivals) longest = std::max(longest, to.latency);
   return longest;
 }
 
@@ -45,7 +45,7 @@ class Ports {
       const std::uint64_t before = start;
       start = send_[task.source].busy.first_gap(start, words);
       start = receive_[task.source].first_gap_apart(task.blocks, start, words);
-      for (const Arrival& to : task.arrivals) {
+      for (const TaskArrival& to : task.arrivals) {
         std::uint64_t arrival = start + to.latency;
         arrival = receive_[to.tile].busy.first_gap(arrival, words);
         arrival = send_[to.tile].first_gap_apart(to.blocks, arrival, words);
@@ -60,7 +60,7 @@ class Ports {
   [[nodiscard]] std::uint64_t room(const Task& task, std::uint64_t start) const {
     std::uint64_t until = std::min(send_[task.source].busy.free_until(start),
                                    receive_[task.source].free_until_apart(task.blocks, start));
-    for (const Arrival& to : task.arrivals) {
+    for (const TaskArrival& to : task.arrivals) {
       const std::uint64_t arrival = start + to.latency;
       until = std::min({until, receive_[to.tile].busy.free_until(arrival) - to.latency,
                         send_[to.tile].free_until_apart(to.blocks, arrival) - to.latency});
@@ -68,9 +68,9 @@ class Ports {
     return until - start;
   }
 
-  void add(const Task& task, const Piece& piece) {
+  void add(const Task& task, const TaskPiece& piece) {
     send_[task.source].add(task.blocks, piece.start, piece.start + piece.words);
-    for (const Arrival& to : task.arrivals) {
+    for (const TaskArrival& to : task.arrivals) {
       const std::uint64_t arrival = piece.start + to.latency;
       receive_[to.tile].add(to.blocks, arrival, arrival + piece.words);
     }
@@ -82,10 +82,10 @@ class Ports {
 
 /// Fills gaps with pieces of the task so that its last word leaves before `end`; none if it cannot.
 /// What its own sender gets stays whole: a piece must not leave while another arrives beside it.
-std::vector<Piece> in_gaps(const Ports& ports, const Task& task, std::uint64_t end) {
-  const auto to_sender = [&](const Arrival& to) { return to.tile == task.source; };
+std::vector<TaskPiece> in_gaps(const Ports& ports, const Task& task, std::uint64_t end) {
+  const auto to_sender = [&](const TaskArrival& to) { return to.tile == task.source; };
   if (std::ranges::any_of(task.arrivals, to_sender)) return {};
-  std::vector<Piece> pieces;
+  std::vector<TaskPiece> pieces;
   std::uint64_t left = task.words, start = task.earliest;
   while (left > 0) {
     start = ports.first_fit(task, start, std::min(left, kShortestPiece));
@@ -137,7 +137,7 @@ class Scheduler::Search {
       const std::uint64_t before = best.length;
       std::vector<std::uint64_t> start(scheduler_.tasks_.size(), BusyCycles::kNeverBusy);
       std::vector<bool> late(start.size());
-      for (const Piece& piece : best.pieces) {
+      for (const TaskPiece& piece : best.pieces) {
         start[piece.task] = std::min(start[piece.task], piece.start);
         const std::uint64_t end =
             piece.start + piece.words + longest_latency(scheduler_.tasks_[piece.task]);
@@ -222,7 +222,7 @@ Placement Scheduler::place() const {
     attempt([&](std::uint32_t i) {
       const Task& task = tasks_[i];
       std::uint64_t load = words_out_[task.source];
-      for (const Arrival& to : task.arrivals) load = std::max(load, words_in_[to.tile]);
+      for (const TaskArrival& to : task.arrivals) load = std::max(load, words_in_[to.tile]);
       return std::tuple(~load, ~task.words);
     });
   }
@@ -254,12 +254,12 @@ Placement Scheduler::place_in(const std::vector<std::uint32_t>& order, bool spli
   result.pieces.reserve(tasks_.size());
   for (const std::uint32_t i : order) {
     const Task& task = tasks_[i];
-    const Piece whole{i, 0, task.words, ports.first_fit(task, task.earliest, task.words)};
-    std::vector<Piece> pieces;
+    const TaskPiece whole{i, 0, task.words, ports.first_fit(task, task.earliest, task.words)};
+    std::vector<TaskPiece> pieces;
     if (split) pieces = in_gaps(ports, task, whole.start + whole.words);
     if (pieces.empty()) pieces.push_back(whole);
     std::uint32_t offset = 0;
-    for (Piece& piece : pieces) {
+    for (TaskPiece& piece : pieces) {
       piece.task = i;
       piece.offset = std::exchange(offset, offset + piece.words);
       ports.add(task, piece);

@@ -9,13 +9,15 @@
 
 namespace superstep {
 
-struct Arrival {
+/// Where and when the words of a task arrive.
+struct TaskArrival {
   std::uint32_t tile;
   std::uint32_t address;
-  std::uint64_t latency;
+  std::uint64_t latency;  ///< cycles from leaving to arriving
   Blocks blocks;
 };
 
+/// A transfer to be placed: one send, received by each of its destinations.
 struct Task {
   std::uint32_t source;
   std::uint32_t address;
@@ -23,11 +25,11 @@ struct Task {
   Blocks blocks;
   std::uint64_t earliest;  ///< no port is before its release
   std::uint32_t round;     ///< of a rotation, see `rounds_of`
-  std::vector<Arrival> arrivals;
+  std::vector<TaskArrival> arrivals;
 };
 
 /// Words of a task that leave one after the other.
-struct Piece {
+struct TaskPiece {
   std::uint32_t task = 0;
   std::uint32_t offset = 0, words = 0;  ///< of the task's words
   std::uint64_t start = 0;              ///< from the opening of the barrier
@@ -35,7 +37,7 @@ struct Piece {
 
 /// When each task is sent, whole or in pieces.
 struct Placement {
-  std::vector<Piece> pieces;
+  std::vector<TaskPiece> pieces;
   std::uint64_t length = 0;  ///< to the last arrival; 0: no placement
 };
 

@@ -42,9 +42,9 @@ struct RowEvents {
 std::vector<ExchangeMessage> messages_of(const std::vector<Task>& tasks,
                                          const Placement& placement) {
   std::vector<ExchangeMessage> messages;
-  for (const Piece& piece : placement.pieces) {
+  for (const TaskPiece& piece : placement.pieces) {
     const Task& task = tasks[piece.task];
-    for (const Arrival& to : task.arrivals) {
+    for (const TaskArrival& to : task.arrivals) {
       messages.push_back({task.source, to.tile, piece.words * 4,
                           static_cast<std::uint32_t>(piece.start + to.latency)});
     }
@@ -66,12 +66,12 @@ ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Tr
   for (const TileId tile : participants) {
     release.at(index(tile)) = release_skew(machine, tile).value();
   }
-  for (const Piece& piece : placement.pieces) {
+  for (const TaskPiece& piece : placement.pieces) {
     const Task& task = scheduler.tasks()[piece.task];
     const std::uint32_t bytes = piece.offset * 4;
     rows[task.source].sends.push_back(
         {piece.start - release[task.source], task.address + bytes, piece.words});
-    for (const Arrival& to : task.arrivals) {
+    for (const TaskArrival& to : task.arrivals) {
       rows[to.tile].receives.push_back({piece.start + to.latency - release[to.tile], task.source,
                                         to.address + bytes, piece.words});
     }

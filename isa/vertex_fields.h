@@ -37,9 +37,9 @@ struct VertexVector {
 
 /// The fields of a vertex as they lie in tile memory: in order, each aligned to its size. What does
 /// not fit a field is thrown as MalformedInput.
-class VertexState {
+class VertexFields {
  public:
-  explicit VertexState(const MachineConfig& machine) : region0_(machine.tile.memory_base) {}
+  explicit VertexFields(const MachineConfig& machine) : region0_(machine.tile.memory_base) {}
 
   /// A number of 1, 2, 4 or 8 bytes.
   void add_number(std::uint64_t value, std::size_t bytes);

@@ -1,4 +1,4 @@
-#include "isa/vertex_state.h"
+#include "isa/vertex_fields.h"
 
 #include <algorithm>
 #include <bit>
@@ -38,13 +38,13 @@ std::optional<PointerLayout> pointer_layout(std::string_view name) {
   return static_cast<PointerLayout>(found - names.begin());
 }
 
-void VertexState::add_number(std::uint64_t value, std::size_t bytes) {
+void VertexFields::add_number(std::uint64_t value, std::size_t bytes) {
   bytes_.resize((bytes_.size() + bytes - 1) / bytes * bytes);
   for (std::size_t i = 0; i < bytes; ++i)
     bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
-void VertexState::add_vector(PointerLayout layout, const VertexVector& vector) {
+void VertexFields::add_vector(PointerLayout layout, const VertexVector& vector) {
   switch (layout) {
     case PointerLayout::kOnePtr:
       return add_number(vector.address, 4);
@@ -75,7 +75,7 @@ void VertexState::add_vector(PointerLayout layout, const VertexVector& vector) {
   }
 }
 
-void VertexState::add_vector_list(std::uint32_t base, std::uint32_t table, std::uint32_t rows) {
+void VertexFields::add_vector_list(std::uint32_t base, std::uint32_t table, std::uint32_t rows) {
   if (rows > 0xffff)
     throw MalformedInput(fmt::format("a list of {} vectors; it has 16 bits", rows));
   add_number(base | rows << 24, 4);
