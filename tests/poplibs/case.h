@@ -75,6 +75,9 @@ class Case {
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   [[nodiscard]] std::uint32_t state_address() const { return kState; }
 
+  /// Rows of a case of whole vectors of 8 bytes, as many for each worker and in each row; else 0.
+  std::size_t whole_rows = 0;
+  [[nodiscard]] bool whole() const { return whole_rows != 0; }
   std::optional<OtherCall> before, after;
   static constexpr std::uint32_t kBefore = 0x71000;  ///< where its state lies
   static constexpr std::uint32_t kAfter = 0x71200;

@@ -42,18 +42,6 @@ const std::vector<CycleException>& cycle_exceptions() {
       {"popnn::NonLinearityGrad*<half,popnn::NonLinearityType::GELU>",
        "17 slots for four elements, 4 of them two f16v2exp; the estimator has the 5 of the "
        "forward function"},
-      {"popops::BinaryOp1DInPlace<*,float>",
-       "3 slots a vector as estimated, besides 41 slots where the estimator has 58"},
-      {"popops::BinaryOp1DInPlace<*",
-       "3 slots a vector as estimated, besides 48 slots where the estimator has 58"},
-      {"popops::BinaryOp1D<*,float>",
-       "3 slots a vector as estimated, besides 41 slots where the estimator has 29: it leaves "
-       "out the calls that load state and divide the work"},
-      {"popops::BinaryOp1D<*",
-       "3 slots a vector as estimated, besides 48 slots where the estimator has 26: it leaves "
-       "out the calls that load state and divide the work"},
-      {"popops::BinaryOp2D<*",
-       "3 slots a vector as estimated, besides 18 slots a row that the estimator leaves out"},
       {"popops::BroadcastClamp<float>",
        "the loop has 2 bundles an element, the estimator a draft of 2 for two elements"},
       {"popops::BroadcastClamp<half>",
@@ -62,111 +50,70 @@ const std::vector<CycleException>& cycle_exceptions() {
        "the loop has 4 bundles an element (three loads and a store), the estimator 2 for two "
        "elements; the comment of the code says 4"},
       {"popops::Clamp<half>",
-       "the loop has 7 bundles for two elements, the estimator 2 for four; the comment of the "
-       "code says 7 / 2"},
+       "the loop has 7 bundles for two elements, the estimator 2 for four; the comment of "
+       "the code says 7 / 2"},
       {"popops::BroadcastScalar1D*<*INV_STD_DEV_TO_VARIANCE,half>",
        "8 slots for two elements, two of them f32div of 3; the estimator has 10"},
       {"popops::BroadcastScalar1D*<*,float>",
-       "2 slots a vector as estimated, besides 40 to 43 slots where the estimator has 20: it "
-       "leaves out the calls that load state and divide the work"},
+       "2 slots a vector as estimated, besides 41 where the estimator has 20 (loading state "
+       "7, dividing the work 16, choosing the loop 6, first accesses 8, the end 4), and 24 "
+       "clocks for the call where it has 11: 6 * 21 + 13"},
       {"popops::BroadcastScalar1D*<*",
-       "2 slots a vector as estimated, besides 47 to 50 slots where the estimator has 20: it "
-       "leaves out the calls that load state and divide the work"},
+       "2 slots a vector as estimated, besides 48 (45 in place, where there is no other loop "
+       "to choose) where the estimator has 20; the first worker is the slowest, as it looks "
+       "for a remainder, with 19 clocks around it where the estimator has 11: 6 * 28 + 8"},
       {"popops::BroadcastScalar2DData*<*INV_STD_DEV_TO_VARIANCE,half>",
        "8 slots for two elements, two of them f32div of 3; the estimator has 10"},
-      {"popops::BroadcastScalar2DData*<*",
-       "2 slots a vector as estimated, besides 13 to 16 slots a row where the estimator has 28"},
       {"popops::BroadcastScalar2Types*<*INV_STD_DEV_TO_VARIANCE,half,float>",
-       "7 slots for two elements, two of them f32div of 3; the estimator has 11 and counts each "
-       "division apart from its load"},
+       "7 slots for two elements, two of them f32div of 3; the estimator has 11 and counts "
+       "each division apart from its load"},
       {"popops::BroadcastScalar2Types*<*VARIANCE_TO_INV_STD_DEV,float,half>",
        "8 slots for two elements, two of them f32oorx of 3; the estimator has 12"},
-      {"popops::BroadcastVectorInner1D*<*,float>",
-       "8 slots an element of B and 2 for each block after the first, the estimator has 8 and 2 "
-       "for each block: the last block is outside of the code's loop"},
-      {"popops::BroadcastVectorInner2D*<*,float>",
-       "8 slots an element of B and 2 for each block after the first, the estimator has 8 and 2 "
-       "for each block: the last block is outside of the code's loop"},
-      {"popops::BroadcastVectorInner1D*<*,half>",
-       "work divides into pairs of blocks, so that 3 workers have 2 of 6 blocks where the "
-       "estimator gives one to each; with 12 blocks the last one is outside of the code's loop "
-       "and costs a slot less"},
-      {"popops::DynamicSlice1D<*char>",
-       "46 slots a slice and 2 a word besides 23, the estimator has 72 and 2 besides 76"},
-      {"popops::DynamicSlice1D<bool>",
-       "46 slots a slice and 2 a word besides 23, the estimator has 72 and 2 besides 76"},
-      {"popops::DynamicUpdateSlice1D<*char>",
-       "48 slots a slice and 2 a word besides 24, the estimator has 72 and 2 besides 76"},
-      {"popops::DynamicUpdateSlice1D<bool>",
-       "48 slots a slice and 2 a word besides 24, the estimator has 72 and 2 besides 76"},
+      {"popops::BroadcastVectorInner1D<*MULTIPLY,half>",
+       "a slot a vector as estimated, but the code loads and multiplies two of each slice of "
+       "a worker before its loop, and the estimator counts these for each block again"},
+      {"popops::BroadcastVectorInner2DInPlace<*MULTIPLY,half>",
+       "the loop has a load and a store for a vector, 2 slots; the estimator takes the loop "
+       "of 1, which only the form out of place has: it passes on that it is not in place"},
       {"popops::DynamicSlice1D<*",
-       "2 slots a vector as estimated, besides 77 to 79 slots for a slice where the estimator "
-       "has 39 + 24"},
-      {"popops::DynamicUpdateSlice1D<*",
-       "2 slots a vector as estimated, besides 80 to 82 slots for a slice where the estimator "
-       "has 39 + 24"},
+       "30 slots a slice and 71 once, the estimator has 72 and 76; 2 slots a word in both"},
       {"popops::DynamicSlice2D<*long long>",
-       "a load and a store for 8 bytes, one element; the estimator has one slot for two, as for "
-       "32-bit types, and does not double the region as that of DynamicUpdateSlice2D does"},
+       "a load and a store for 8 bytes, one element; the estimator has one slot for two, as "
+       "for 32-bit types, and does not double the region as that of DynamicUpdateSlice2D "
+       "does"},
       {"popops::DynamicUpdateSlice2D<*long long>",
        "a load and a store for 8 bytes, the estimator has one slot"},
-      {"popops::DynamicSlice2D<half>",
-       "a load and a store for 4 bytes, the estimator has them for 8"},
-      {"popops::DynamicUpdateSlice2D<half>",
+      {"popops::Dynamic*Slice2D<half>",
        "a load and a store for 4 bytes, the estimator has them for 8"},
       {"popops::DynamicUpdateSlice2D<*char>",
        "2 slots for 4 bytes, the estimator has 23: it counts C++"},
       {"popops::DynamicUpdateSlice2D<bool>",
        "2 slots for 4 bytes, the estimator has 23: it counts C++"},
-      {"popops::DynamicSlice2D<*char>",
-       "2 slots for 4 bytes as estimated, besides 47 a region and 41 where the estimator has 63 "
-       "and 27"},
-      {"popops::DynamicSlice2D<bool>",
-       "2 slots for 4 bytes as estimated, besides 47 a region and 41 where the estimator has 63 "
-       "and 27"},
-      {"popops::DynamicSlice2D<*", "a load and a store for 8 bytes, the estimator has one slot"},
-      {"popops::DynamicUpdateSlice2D<*",
-       "a load and a store for 8 bytes, the estimator has one slot"},
+      {"popops::Dynamic*Slice2D<*", "a load and a store for 8 bytes, the estimator has one slot"},
       {"popops::ForLoopCounter<*",
-       "12 instructions of the supervisor: 17 clocks with the return, and 17 of waiting for "
-       "registers; the estimator is the constant 43"},
-      {"popops::HasNaNOrInf1D<*",
-       "the loops are as estimated (3 slots for four halves, 2 for eight where infinities "
-       "count), besides 35 and 38 slots where the estimator has 40 and 41"},
+       "12 instructions of the supervisor, 17 clocks of waiting for results (3 for the "
+       "address of the limit, 5 for the count, 5 for the sum, 4 for the comparison) and 5 "
+       "more for the branch, 34; the estimator is the constant 43, 9 more, which is what "
+       "estimators of UnaryOp1D and NonLinearity1D add for a call of the supervisor"},
       {"popops::HasNaNOrInf2D<*",
        "the vertex runs on one worker, but its estimator multiplies the slots by six"},
-      {"popops::MultiSlice<*",
-       "each worker takes its sixth of the 13 offsets, the estimator charges each worker with "
-       "all of them: its worst case is one worker that has them all"},
-      {"popops::MultiUpdate*<*",
-       "each worker takes the offsets in its part of the rows, 4 of 13 here; the estimator has "
-       "the worst case, one worker with all of them"},
-      {"popops::ScaledMultiUpdateOp<*",
-       "each worker takes the offsets in its part of the rows, 4 of 13 here; the estimator has "
-       "the worst case, one worker with all of them"},
+      {"popops::Multi*<*",
+       "2 slots a word of each slice, the estimator has 3; 33 slots a slice where it has 19"},
       {"popops::ScaledAdd2D<half,float,*,false>",
-       "the loop has 5 bundles for four halves, with conversions and sums of f32; the estimator "
-       "has the 3 of f16 sums"},
+       "the loop has 5 bundles for four halves, with conversions and sums of f32; the "
+       "estimator has the 3 of f16 sums"},
       {"popops::Scaled*Supervisor<float,float,float,true>",
-       "the loop has 2 bundles a vector; the estimator has 1 from 16 vectors on, which only f16 "
-       "code has"},
+       "the loop has 2 bundles a vector; the estimator has 1 from 16 vectors on, which only "
+       "f16 code has"},
       {"popops::ScaledAddSupervisor<float,half,*,false>",
        "the loop has 3 bundles a vector, the estimator 4"},
       {"popops::Scaled*Supervisor<half,half,float,*>",
-       "the loop has 4 bundles for two halves, with conversions and sums of f32; the estimator "
-       "has f16 sums, 3 or 1 for four halves"},
-      {"popops::Scaled*Supervisor<half,half,half,true>",
-       "a slot a vector as estimated (30 turns of 2 bundles for two vectors), besides 53 slots "
-       "where the estimator has 24: it leaves out three loops for remainders and filling the "
-       "pipeline"},
+       "the loop has 4 bundles for two halves, with conversions and sums of f32; the "
+       "estimator has f16 sums, 3 or 1 for four halves"},
       {"popops::aX*bYSupervisor<half,half,true>",
-       "a slot a vector as estimated (30 turns of 2 bundles for two vectors), besides 53 slots "
-       "where the estimator has 24: it leaves out three loops for remainders and filling the "
-       "pipeline"},
-      {"popops::*Supervisor<half,half,false>",
-       "3 slots a vector as estimated, besides 41 slots where the estimator has 24"},
-      {"popops::XMinusaXPlusbYSupervisor<half,false>",
-       "3 slots a vector as estimated, besides 40 slots where the estimator has 24"},
+       "a slot a vector as estimated (254 turns of 2 bundles for two vectors), besides 57 or "
+       "58 slots where the estimator has 36: it leaves out three loops for remainders and "
+       "filling the pipeline"},
       {"popops::XMinusaXPlusbYSupervisor<half,true>",
        "the loop has 2 bundles a vector; the estimator has the 1 of other scaled additions"},
       {"popops::aX*bY2D<half,float,*>",
@@ -175,61 +122,57 @@ const std::vector<CycleException>& cycle_exceptions() {
       {"popops::Select<half>",
        "5 bundles an element and 6 instructions for two, 8 an element; the estimator has 5"},
       {"popops::Select<bool>",
-       "5 bundles an element and 6 instructions for four, 6.5 an element; the estimator has 5"},
+       "5 bundles an element and 6 instructions for four, 6.5 an element; the estimator has "
+       "5"},
       {"popops::UnaryOp*<*SIGNUM,half>",
-       "the loop has 5 bundles a vector, the estimator 5 + 4 for loads, stores and the loop that "
-       "are in the bundles"},
+       "the loop has 5 bundles a vector, the estimator 5 + 4 for loads, stores and the loop "
+       "that are in the bundles"},
       {"popops::UnaryOp1DInPlace<*",
-       "2 slots a vector as estimated, besides 28 to 35 slots where the estimator has 55"},
-      {"popops::UnaryOp1D<*BITWISE_NOT,*",
-       "2 slots a vector as estimated, besides 35 slots where the estimator has 17"},
+       "2 slots a vector as estimated, besides 26 to 33 slots where the estimator has 55"},
       {"popops::UnaryOp1D<*RELU,*",
-       "the loop has 2 bundles a vector, the estimator 3: it counts the store apart, as it does "
-       "not for the form in place, which runs the same code"},
+       "the loop has 2 bundles a vector, the estimator 3: it counts the store apart, as it "
+       "does not for the form in place, which runs the same code"},
       {"popops::UnaryOp1D<*TANH,*",
-       "two f32tanh or f16v2tanh a vector in 2 bundles that also load and store: 10 or 2 slots; "
-       "the estimator has 2 more, though not for the form in place, which runs the same code"},
+       "two f32tanh or f16v2tanh a vector in 2 bundles that also load and store: 10 or 2 "
+       "slots; the estimator has 2 more, though not for the form in place, which runs the "
+       "same code"},
       {"popops::UnaryOp1D<*SIGMOID,*",
-       "two f32sigm or f16v2sigm a vector in 2 bundles that also load and store: 10 or 4 slots; "
-       "the estimator has 2 more, though not for the form in place, which runs the same code"},
-      {"popops::UnaryOp2DInPlace<*",
-       "2 slots a vector as estimated, besides 12 to 17 slots a row that the estimator leaves "
-       "out"},
-      {"popops::UnaryOp2D<*BITWISE_NOT,*",
-       "2 slots a vector as estimated, besides 11 slots a row that the estimator leaves out"},
+       "two f32sigm or f16v2sigm a vector in 2 bundles that also load and store: 10 or 4 "
+       "slots; the estimator has 2 more, though not for the form in place, which runs the "
+       "same code"},
       {"popops::UnaryOp2D<*RELU,*", "the loop has 2 bundles a vector, the estimator 3"},
       {"popops::UnaryOp2D<*TANH,*",
-       "two f32tanh or f16v2tanh a vector in 2 bundles that also load and store: 10 or 2 slots; "
-       "the estimator has 2 more"},
+       "two f32tanh or f16v2tanh a vector in 2 bundles that also load and store: 10 or 2 "
+       "slots; the estimator has 2 more"},
       {"popops::UnaryOp2D<*SIGMOID,*",
-       "two f32sigm or f16v2sigm a vector in 2 bundles that also load and store: 10 or 4 slots; "
-       "the estimator has 2 more"},
-      {"popops::Fill<*",
-       "a slot for 8 bytes as estimated, besides 25 slots where the estimator has 39: it is for "
-       "the worst alignment"},
+       "two f32sigm or f16v2sigm a vector in 2 bundles that also load and store: 10 or 4 "
+       "slots; the estimator has 2 more"},
       {"popops::Fill2d<*",
-       "a slot for 8 bytes as estimated, besides 12 a row and 10 more where a row ends inside a "
-       "word, where the estimator has 37 (26 below 64 bytes): it is for the worst alignment"},
+       "a slot for 8 bytes as estimated, besides 23 a row where the estimator has 36: it is "
+       "for the worst alignment"},
       {"popops::*ContinuousReduce<*,half,*",
-       "4 halves a slot as estimated, besides 28 to 35 slots an output where the estimator has "
-       "12: the ends of rows that are not aligned to 8 bytes, and the sum of eight lanes"},
-      {"popops::*Reduce<*,half,*DEFAULT>",
-       "9 slots for eight partials where the estimator has 9, but 17 to 22 for an output vector "
-       "where the estimator has 14 to 18"},
+       "4 halves a slot as estimated, besides 19 to 22 slots an output and 3 for each second "
+       "one, where the estimator has 12: the sum of eight lanes and a store of two halves"},
+      {"popops::*Reduce<*SquareAdd,half,*STRIDED_REDUCE*",
+       "the estimator has no line for sums of squares in its table of what storing results "
+       "takes, and so 0 where sums have up to 11 for each of four vectors of outputs"},
+      {"popops::*Reduce<*Add,float,half,*DEFAULT>",
+       "four loads of 32 bits and 3 instructions for four partials, 7; the estimator has 9, "
+       "with a call for data that may be misaligned; and it stores each output on its own, 8 "
+       "or 12 slots for four where the code takes 3 or 4"},
+      {"popops::*Reduce<*ReduceM*,half,half,*DEFAULT>",
+       "7 slots for four partials where the estimator has 6, less 1.5 for storing four "
+       "outputs"},
       {"popops::*Reduce<*Add,float,*DEFAULT>",
-       "four loads of 32 bits and 3 instructions for four partials, 7; the estimator has 9, with "
-       "a call for data that may be misaligned"},
+       "four loads of 32 bits and 3 instructions for four partials, 7; the estimator has 9, "
+       "with a call for data that may be misaligned"},
       {"popops::*Reduce<*,float,*DEFAULT>",
-       "two loads of 32 bits and 3 instructions for two partials, 5; the estimator has 6, with a "
-       "check of alignment"},
-      {"popops::*Reduce<*,float,float,*SCALAR_OUTPUT_REGIONS>",
-       "4 instructions a partial, the estimator has 6, with a check of alignment"},
-      {"popops::*Reduce<*,half,float,*SCALAR_OUTPUT_REGIONS>",
-       "4 instructions a partial, the estimator has 6, with a check of alignment"},
-      {"popops::*Reduce<*,float,half,*SCALAR_OUTPUT_REGIONS>",
-       "5 instructions for two partials, the estimator has 6 for each"},
-      {"popops::*Reduce<*,half,half,*SCALAR_OUTPUT_REGIONS>",
-       "6 instructions for two partials, the estimator has 6 for each"},
+       "two loads of 32 bits and 3 instructions for two partials, 5; the estimator has 6, "
+       "with a check of alignment"},
+      {"popops::*Reduce<*SCALAR_OUTPUT_REGIONS>",
+       "4 instructions a partial (load, operation with the address, comparison, branch); the "
+       "estimator has 6, with a check of alignment, which only partials with more outputs "
+       "need"},
       {"poprand::Bernoulli<half>",
        "a slot for four elements, the estimator has a clock for sixteen: it divides bits by 4 "
        "where it means 16"},

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <exception>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -122,6 +124,26 @@ std::uint64_t cycles_of(const CodeletCost& cost, CodeletKind kind) {
              : cost.cycles;
 }
 
+/// CyclePoint::rows and elements.
+std::pair<std::size_t, std::size_t> shape_of(const Case& run, std::size_t n) {
+  if (run.has("numOutputsM1")) return {run.whole_rows, run.whole_rows * (n / kWorkers)};
+  std::size_t rows = 1;
+  std::size_t most = 0;
+  for (const FieldState& state : run.states()) {
+    const Field& field = *state.field;
+    // A vertex that slices goes through the slices.
+    const bool is_list = field.shape == Shape::kVectors || field.shape == Shape::kVectorList;
+    if (!is_list || field.name == "baseT") continue;
+    std::size_t elements = 0;
+    for (const Row& row : state.rows) elements += row.bytes.size() / field.element_bytes;
+    if (elements > most) {
+      most = elements;
+      rows = state.rows.size();
+    }
+  }
+  return {rows, most == 0 ? n : most};
+}
+
 void judge_case(Case& run, const Recipe& recipe, const LinkedCode& code, CodeletKind kind,
                 std::size_t n, EntryResult& result) {
   run.place();
@@ -147,7 +169,9 @@ void judge_case(Case& run, const Recipe& recipe, const LinkedCode& code, Codelet
     }
   }
   const std::optional<std::uint64_t> estimated = estimate(run);
-  if (estimated) result.cycles.push_back({n, cycles_of(device.cost, kind), *estimated});
+  if (!estimated) return;
+  result.cycles.push_back({n, cycles_of(device.cost, kind), *estimated, run.whole_rows});
+  std::tie(result.cycles.back().rows, result.cycles.back().elements) = shape_of(run, n);
 }
 
 /// Runs the largest case again to see its instructions, and with other data.
@@ -158,6 +182,7 @@ void look_closer(const Entry& entry, const Recipe& recipe, const LinkedCode& cod
   SlotsObserver observer;
   const auto run_again = [&](std::uint64_t seed) {
     Case run(entry, seed);
+    run.whole_rows = largest.whole_rows;
     recipe.fill(run, largest.n);
     run.place();
     return run_on_tile(run, code, kind, &observer);
@@ -170,6 +195,16 @@ void look_closer(const Entry& entry, const Recipe& recipe, const LinkedCode& cod
   result.stream = observer.stream(static_cast<std::uint32_t>(slowest));
 }
 
+/// Bytes of the widest elements that the vertex goes through.
+std::size_t widest_element(const Entry& entry) {
+  std::size_t bytes = 1;
+  for (const Field& field : entry.fields) {
+    const bool is_data = field.shape != Shape::kValue && field.shape != Shape::kPointer;
+    if (is_data) bytes = std::max(bytes, field.element_bytes);
+  }
+  return bytes;
+}
+
 EntryResult judge_entry(const Entry& entry, const Codelets& codelets, const Recipe& recipe,
                         EntryResult result) {
   std::optional<LinkedCode> code;
@@ -178,8 +213,20 @@ EntryResult judge_entry(const Entry& entry, const Codelets& codelets, const Reci
                                                                      : CodeletKind::kWorker;
   result.executed = true;
   result.agrees = true;
-  for (const std::size_t n : recipe.sizes) {
+  struct Size {
+    std::size_t n, whole_rows;
+  };
+  std::vector<Size> sizes;
+  for (const std::size_t n : recipe.sizes) sizes.push_back({n, 0});
+  if (recipe.has_whole_cases) {
+    const std::size_t width = 8 / widest_element(entry);
+    for (const WholeSize& whole : kWholeSizes) {
+      sizes.push_back({kWorkers * whole.vectors * width, whole.rows});
+    }
+  }
+  for (const auto& [n, whole_rows] : sizes) {
     Case run(entry, n);
+    run.whole_rows = whole_rows;
     recipe.fill(run, n);
     if (!code) code = codelets.link_entry(entry.symbol, run.calls_around());
     ++result.cases;
@@ -203,6 +250,7 @@ CycleClass classify(const CyclePoint& point) {
 }  // namespace
 
 const CyclePoint& EntryResult::largest() const {
+  if (cycles.back().whole_rows != 0) return cycles.back();
   // Of equal ones the last.
   return *std::max_element(
       cycles.rbegin(), cycles.rend(),
@@ -214,7 +262,8 @@ std::optional<double> EntryResult::marginal_ratio() const {
   const CyclePoint& large = largest();
   const CyclePoint* second = nullptr;
   for (const CyclePoint& point : cycles) {
-    const bool smaller = point.estimated < large.estimated;
+    const bool smaller =
+        point.estimated < large.estimated && !(large.whole_rows != 0 && point.whole_rows == 0);
     if (smaller && (second == nullptr || point.estimated > second->estimated)) second = &point;
   }
   if (second == nullptr) return std::nullopt;

@@ -19,6 +19,9 @@ struct CyclePoint {
   std::size_t n = 0;
   std::uint64_t measured = 0;
   std::uint64_t estimated = 0;
+  std::size_t whole_rows = 0;  ///< as Case has it
+  std::size_t rows = 1;        ///< that one worker goes through, or outputs
+  std::size_t elements = 0;    ///< of all rows
 };
 
 /// What the cases of one entry point showed.
@@ -38,7 +41,8 @@ struct EntryResult {
   /// equally often times how often (`48*1 + 3*63`), the others last.
   std::string stream;
 
-  /// The case with the largest estimate; there is one when `cycles` has any.
+  /// The case of whole vectors, else that with the largest estimate; there is one when `cycles` has
+  /// any.
   [[nodiscard]] const CyclePoint& largest() const;
   /// How many more cycles are measured where one more is estimated: between the two largest cases.
   [[nodiscard]] std::optional<double> marginal_ratio() const;

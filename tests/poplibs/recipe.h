@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -18,6 +19,7 @@ struct Recipe {
   double float_tolerance = 1e-5;                 ///< relative to the largest result
   double half_tolerance = 2e-3;
   bool host_is_reference = true;  ///< false where results are random: only the run is checked
+  bool has_whole_cases = false;   ///< besides, cases of whole vectors: kWholeSizes
 };
 
 /// By class without template arguments (`popops::Fill`).
@@ -31,8 +33,18 @@ void add_poprand(Recipes& recipes);
 void add_poplin(Recipes& recipes);
 void add_popsparse(Recipes& recipes);
 
-/// The last, largest one decides about cycles.
+/// Small and odd ones.
 inline const std::vector<std::size_t> kSizes = {1, 2, 3, 5, 8, 13, 24, 31, 64, 100, 257, 1536};
+
+/// The rule for vertices that go through elements one after the other: in their whole cases each of
+/// six workers, or each row for one worker, has as many vectors of 8 bytes. The last one, 24 KiB an
+/// operand, decides about cycles. Operands then lie less than 32 KiB apart: beyond that some code
+/// takes faster loops than estimators count.
+struct WholeSize {
+  std::size_t vectors;
+  std::size_t rows;
+};
+inline constexpr std::array<WholeSize, 3> kWholeSizes = {{{32, 2}, {64, 4}, {512, 6}}};
 
 /// Whether the template arguments of the case contain `text`.
 inline bool is_type(const Case& run, const char* text) {
@@ -73,8 +85,14 @@ inline WorkerShare worker_share(std::size_t items, std::size_t worker) {
   return {worker * each + std::min(worker, more), each + (worker < more ? 1 : 0)};
 }
 
-/// Gives each field that has no elements yet random ones of [low, high]: n to vectors, n and some
-/// other numbers to vectors of vectors, one to pointers.
+/// Lengths of the rows of a vector of vectors.
+inline std::vector<std::size_t> row_lengths(const Case& run, std::size_t n) {
+  if (run.whole()) return std::vector<std::size_t>(run.whole_rows, n / kWorkers);
+  return {n, 1, n + 5, 4, 2 * n};
+}
+
+/// Gives each field that has no elements yet random ones of [low, high]: n to vectors, row_lengths
+/// to vectors of vectors, one to pointers.
 inline void fill_rest(Case& run, std::size_t n, double low, double high) {
   for (const FieldState& state : run.states()) {
     const Field& field = *state.field;
@@ -87,7 +105,7 @@ inline void fill_rest(Case& run, std::size_t n, double low, double high) {
     } else if (field.shape == Shape::kVector) {
       run.random(field.name, {n}, from, to);
     } else {
-      run.random(field.name, {n, 1, n + 5, 4, 2 * n}, from, to);
+      run.random(field.name, row_lengths(run, n), from, to);
     }
   }
 }

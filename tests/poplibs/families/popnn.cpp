@@ -179,14 +179,18 @@ void add_popnn(Recipes& recipes) {
   const auto add = [&](const char* name, void (*function)(Case&, std::size_t)) {
     recipes[std::string("popnn::") + name] = {kSizes, function};
   };
+  const auto add_whole = [&](const char* name, void (*function)(Case&, std::size_t)) {
+    add(name, function);
+    recipes[std::string("popnn::") + name].has_whole_cases = true;
+  };
   for (const char* name : {"NonLinearity1D", "NonLinearity1DInPlace", "NonLinearityGrad1D"}) {
-    add(name, one_dimension);
+    add_whole(name, one_dimension);
   }
   for (const char* name : {"NonLinearity2D", "NonLinearity2DInPlace", "NonLinearityGrad2D"}) {
-    add(name, two_dimensions);
+    add_whole(name, two_dimensions);
   }
-  add("LossSumSquaredTransform", loss);
-  add("LossCrossEntropyTransform", loss);
+  add_whole("LossSumSquaredTransform", loss);
+  add_whole("LossCrossEntropyTransform", loss);
   add("ReduceMaxClassSparse", class_sparse);
   add("ReduceMinClassSparse", class_sparse);
   add("ReduceMaxClassGather", class_gather);

@@ -17,7 +17,11 @@ void unary(Case& run, std::size_t n) {
   fill_rest(run, n, positive ? 0.125 : -4, 4);
 }
 
-void binary(Case& run, std::size_t n) { fill_rest(run, n, -4, 4); }
+void binary(Case& run, std::size_t n) {
+  // In place, there is work only where the selector is false.
+  if (run.whole() && is_type(run, "BroadcastSelectorSelect")) run.elements("in3", {0});
+  fill_rest(run, n, -4, 4);
+}
 
 /// A variance or an inverse deviation, and a small epsilon.
 void scalar(Case& run, std::size_t n) {
@@ -31,8 +35,8 @@ void scalar(Case& run, std::size_t n) {
 
 void outer(Case& run, std::size_t n) {
   const bool any_alignment = is_type(run, ",true>");
-  const std::size_t rows = 1 + n % 9;
-  const std::size_t columns = any_alignment ? n : 8 * n;
+  const std::size_t rows = run.whole() ? 8 : 1 + n % 9;
+  const std::size_t columns = run.whole() ? n / rows : any_alignment ? n : 8 * n;
   run.value("rows", double(rows));
   run.value("columns", double(columns));
   run.random("B", {rows}, -4, 4);
@@ -42,7 +46,7 @@ void outer(Case& run, std::size_t n) {
 void clamp(Case& run, std::size_t n) {
   const bool broadcast = run.state("in2").field->shape == Shape::kPointer;
   const std::vector<std::size_t> sizes =
-      broadcast ? std::vector<std::size_t>{1} : std::vector<std::size_t>{n, 1, n + 5, 4, 2 * n};
+      broadcast ? std::vector<std::size_t>{1} : row_lengths(run, n);
   run.random("in2", sizes, -2, 0);
   run.random("in3", sizes, 0, 2);
   fill_rest(run, n, -4, 4);
@@ -72,7 +76,7 @@ void loop_counter(Case& run, std::size_t n) {
 
 void has_nan_2d(Case& run, std::size_t n) {
   fill_rest(run, n, -4, 4);
-  if (n % 3 == 0) run.state("in").rows.back().bytes.back() = 0x7f;
+  if (n % 3 == 0 && !run.whole()) run.state("in").rows.back().bytes.back() = 0x7f;
 }
 
 void has_nan_1d(Case& run, std::size_t n) {
@@ -83,7 +87,7 @@ void has_nan_1d(Case& run, std::size_t n) {
   run.value("remWorkerExtras", double(n % per_eight));
   run.elements("outSetIfFound", {0});
   run.random("in", {n}, -4, 4);
-  if (n % 3 == 0) {
+  if (n % 3 == 0 && !run.whole()) {
     std::vector<std::uint8_t>& bytes = run.state("in").rows[0].bytes;
     bytes[bytes.size() - 1] = 0x7f;
     bytes[bytes.size() - 2] = 0xff;
@@ -129,13 +133,16 @@ void slice_1d(Case& run, std::size_t size) {
 }
 
 void slice_2d(Case& run, std::size_t size) {
-  const std::size_t n = slice_length(run, size);
+  // The length of rows of 8 bits has 11.
+  const bool too_long = run.whole() && run.state("baseT").field->element_bytes == 1;
+  const std::size_t n = too_long ? size / 2 - kWorkers * 8 : slice_length(run, size);
   const std::size_t base = 6;
   const std::size_t sub = 1 + n % 3;
   run.elements("offset", {double(n % base)});
   run.value("numBaseElements", double(base));
   run.value("numSubElements", double(sub));
-  const std::vector<std::size_t> regions = {n, 1, n + 4, 8};
+  const std::vector<std::size_t> regions =
+      run.whole() ? row_lengths(run, n) : std::vector<std::size_t>{n, 1, n + 4, 8};
   run.value("numRegions", double(regions.size()));
   std::vector<std::size_t> bases;
   std::vector<std::size_t> subs;
@@ -151,7 +158,11 @@ void multi_slice(Case& run, std::size_t size) {
   // Updates of f16 work on pairs.
   const bool operation = is_type(run, "UpdateOp");
   const bool pairs = operation && run.state("baseT").field->element_bytes == 2;
-  const std::size_t n = pairs ? (size + 1) / 2 * 2 : slice_length(run, size);
+  // Offsets, of 4 bytes, count for the size of a case.
+  const std::size_t whole_slice = size / kWorkers * 4 / run.state("baseT").field->element_bytes;
+  const std::size_t n = run.whole() ? whole_slice
+                        : pairs     ? (size + 1) / 2 * 2
+                                    : slice_length(run, size);
   const std::size_t base = 9;
   const std::size_t indices = 13;
   run.value("baseOffset", 2);
@@ -160,11 +171,15 @@ void multi_slice(Case& run, std::size_t size) {
   if (run.has("splitSingleRegion")) run.value("splitSingleRegion", 0);
   if (run.has("maxElementsPerWorker")) {
     const std::size_t shared = is_type(run, "MultiSlice") ? indices : base;
-    run.value("maxElementsPerWorker", double((shared + kWorkers - 1) / kWorkers));
+    // Estimators charge one worker with all.
+    const std::size_t sharing = run.whole() ? 1 : kWorkers;
+    run.value("maxElementsPerWorker", double((shared + sharing - 1) / sharing));
   }
   std::vector<double> offsets;
-  for (std::size_t i = 0; i < indices; ++i) offsets.push_back(double(run.pick(base + 4)));
-  const bool sorted = size % 2 == 0;
+  for (std::size_t i = 0; i < indices; ++i) {
+    offsets.push_back(run.whole() ? double(2 + run.pick(base)) : double(run.pick(base + 4)));
+  }
+  const bool sorted = size % 2 == 0 && !run.whole();
   if (sorted) std::sort(offsets.begin(), offsets.end());
   run.value("indicesAreSorted", sorted ? 1 : 0);
   run.elements("offsets", offsets);
@@ -173,9 +188,15 @@ void multi_slice(Case& run, std::size_t size) {
   run.random("subT", {indices * n}, 0, 4);
 }
 
+/// Of a whole case: a group of channels.
+constexpr std::size_t kWholeSlice = 16;
+
 /// B is added to (or multiplies, divides) each slice of the data.
-void inner_1d(Case& run, std::size_t n) {
-  const std::size_t factor = n > 1000 ? 12 : 1 + n % 7;
+void inner_1d(Case& run, std::size_t size) {
+  const std::size_t n = run.whole() ? kWholeSlice : size;
+  const std::size_t factor = run.whole() ? std::max<std::size_t>(size / n, 1)
+                             : n > 1000  ? 12
+                                         : 1 + n % 7;
   run.value("bBroadcastFactor", double(factor));
   run.value("bSliceLen", double(n));
   run.value("bSlicesM1", 0);
@@ -184,8 +205,12 @@ void inner_1d(Case& run, std::size_t n) {
 }
 
 void inner_2d(Case& run, std::size_t n) {
-  const std::vector<std::size_t> lengths = {n, 1, n + 5};
-  const std::vector<std::size_t> factors = {3, 5, 2};
+  std::vector<std::size_t> lengths = {n, 1, n + 5};
+  std::vector<std::size_t> factors = {3, 5, 2};
+  if (run.whole()) {
+    lengths.assign(run.whole_rows, kWholeSlice);
+    factors.assign(run.whole_rows, std::max<std::size_t>(n / kWorkers / kWholeSlice, 1));
+  }
   std::vector<std::size_t> sizes;
   std::vector<double> work = {double(lengths.size() - 1)};
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -233,8 +258,12 @@ void normalise(Case& run, std::size_t n) {
 }  // namespace
 
 void add_popops(Recipes& recipes) {
-  const auto add = [&](const char* name, void (*function)(Case&, std::size_t)) {
+  const auto add_small = [&](const char* name, void (*function)(Case&, std::size_t)) {
     recipes[std::string("popops::") + name] = {kSizes, function};
+  };
+  const auto add = [&](const char* name, void (*function)(Case&, std::size_t)) {
+    add_small(name, function);
+    recipes[std::string("popops::") + name].has_whole_cases = true;
   };
   add("Fill", fill);
   add("Fill2d", fill);
@@ -275,10 +304,10 @@ void add_popops(Recipes& recipes) {
                            "ScalarMultiply2DInplace"}) {
     add(name, scalar_multiply);
   }
-  add("ForLoopCounter", loop_counter);
+  add_small("ForLoopCounter", loop_counter);
   add("HasNaNOrInf1D", has_nan_1d);
   add("HasNaNOrInf2D", has_nan_2d);
-  add("EncodeOneHot", one_hot);
+  add_small("EncodeOneHot", one_hot);
   add("Histogram1D", histogram);
   add("Histogram2D", histogram);
   add("DynamicSlice1D", slice_1d);
@@ -288,8 +317,8 @@ void add_popops(Recipes& recipes) {
   for (const char* name : {"MultiSlice", "MultiUpdate", "MultiUpdateOp", "ScaledMultiUpdateOp"}) {
     add(name, multi_slice);
   }
-  add("NormaliseImage", normalise);
-  add("CompareAndSwapAtDistanceKeyVal", compare_and_swap);
+  add_small("NormaliseImage", normalise);
+  add_small("CompareAndSwapAtDistanceKeyVal", compare_and_swap);
 }
 
 }  // namespace superstep::poplibs

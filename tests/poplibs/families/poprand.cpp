@@ -275,11 +275,15 @@ void set_seed(Case& run, std::size_t n) {
 }  // namespace
 
 void add_poprand(Recipes& recipes) {
-  recipes["poprand::Uniform"] = {kSizes, uniform_of_any};
-  recipes["poprand::Normal"] = {kSizes, normal};
-  recipes["poprand::TruncatedNormal"] = {kSizes, truncated_normal};
-  recipes["poprand::Bernoulli"] = {kSizes, bernoulli};
-  recipes["poprand::Dropout"] = {kSizes, dropout};
+  const auto add = [&](const char* name, void (*function)(Case&, std::size_t)) {
+    recipes[std::string("poprand::") + name] = {kSizes, function};
+    recipes[std::string("poprand::") + name].has_whole_cases = true;
+  };
+  add("Uniform", uniform_of_any);
+  add("Normal", normal);
+  add("TruncatedNormal", truncated_normal);
+  add("Bernoulli", bernoulli);
+  add("Dropout", dropout);
   recipes["poprand::SetSeed"] = {{1, 2, 13, 100}, set_seed};
 }
 

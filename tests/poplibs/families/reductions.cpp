@@ -9,15 +9,21 @@ double high(const Case& run) { return is_type(run, "ReduceMul") ? 1.25 : 4; }
 /// A field that PopLibs declares wider for the host than for the device.
 void as_short(Case& run, const char* name) { run.state(name).device_bytes = 2; }
 
+/// Outputs of a region in a whole case.
+constexpr std::size_t kWholeOutputs = 16;
+
 void strided(Case& run, std::size_t n) {
   const std::size_t grain = run.state("partials").field->element_bytes == 2 ? 4 : 2;
-  const std::size_t outputs = 1 + n % 5;      // in grains
-  const std::size_t width = outputs + n % 3;  // in grains
+  const bool whole = run.whole();
+  const std::size_t outputs = whole ? kWholeOutputs / grain : 1 + n % 5;  // in grains
+  const std::size_t width = outputs + (whole ? 0 : n % 3);                // in grains
   // Sums of logarithms in f16, as the C++ codelet has them, stay meaningful for few partials.
   const bool half_logarithms = is_type(run, "ReduceLogAdd,half");
-  const std::size_t partials = 1 + (half_logarithms ? n % 64 : n);
   const bool outer = is_type(run, "STRIDED_REDUCE_OUTER");
-  const std::size_t outers = outer ? 1 + n % 4 : 1;
+  const std::size_t outers = !outer ? 1 : whole ? run.whole_rows : 1 + n % 4;
+  const std::size_t partials = whole ? std::max<std::size_t>(n / kWholeOutputs / outers, 2)
+                               : half_logarithms ? 1 + n % 64
+                                                 : 1 + n;
   std::vector<double> counts = {double(outputs - 1), double(partials - 1), double(width)};
   // From the last partial of a stride to the first of the next.
   const std::size_t stride = 2 * width + 1;
@@ -32,11 +38,16 @@ void strided(Case& run, std::size_t n) {
 
 void regions(Case& run, std::size_t n) {
   const bool scalars = is_type(run, "SCALAR_OUTPUT_REGIONS");
-  const std::vector<std::size_t> outs =
+  std::vector<std::size_t> outs =
       scalars ? std::vector<std::size_t>{1, 1, 1} : std::vector<std::size_t>{8, 4 + n / 8 * 8, 16};
-  const std::vector<std::size_t> counts = {1 + n % 4, 2, 1};
+  std::vector<std::size_t> counts = {1 + n % 4, 2, 1};
   std::vector<std::size_t> partials;
-  for (std::size_t i = 0; i < outs.size(); ++i) {
+  if (run.whole()) {
+    outs.assign(run.whole_rows, scalars ? 1 : std::min(kWholeOutputs, n / kWorkers));
+    counts.assign(run.whole_rows, 1);
+    partials = row_lengths(run, n);
+  }
+  for (std::size_t i = 0; i < outs.size() && !run.whole(); ++i) {
     for (std::size_t j = 0; j < counts[i]; ++j) {
       partials.push_back(outs[i] * (scalars ? n + j : 1 + (n + j) % 3));
     }
@@ -56,9 +67,10 @@ void reduce(Case& run, std::size_t n) {
   run.random("out", {1}, low(run), high(run));
 }
 
-void continuous(Case& run, std::size_t n) {
+void continuous(Case& run, std::size_t size) {
   if (run.has("k")) run.random("k", {1}, 0.5, 2);
-  const std::size_t outputs = 1 + n % 6;
+  const std::size_t outputs = run.whole() ? run.whole_rows : 1 + size % 6;
+  const std::size_t n = run.whole() ? size / kWorkers : size;
   run.value("numOutputsM1", double(outputs - 1));
   run.value("numPartials", double(n));
   as_short(run, "numOutputsM1");
@@ -72,9 +84,11 @@ void continuous(Case& run, std::size_t n) {
 void add_popops_reductions(Recipes& recipes) {
   for (const char* name : {"popops::Reduce", "popops::ScaledReduce"}) {
     recipes[name] = {kSizes, reduce};
+    recipes[name].has_whole_cases = true;
   }
   for (const char* name : {"popops::ContinuousReduce", "popops::ScaledContinuousReduce"}) {
     recipes[name] = {kSizes, continuous};
+    recipes[name].has_whole_cases = true;
   }
 }
 
