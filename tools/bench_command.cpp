@@ -11,6 +11,7 @@
 #include "tools/files.h"
 #include "tools/numbers.h"
 #include "tools/progress.h"
+#include "tools/tensors.h"
 
 namespace superstep {
 namespace {

@@ -16,6 +16,7 @@
 #include "base/toml.h"
 #include "isa/vertex_fields.h"
 #include "tools/files.h"
+#include "tools/tensors.h"
 
 namespace superstep {
 namespace {

@@ -1,21 +1,17 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "tools/command.h"
 #include "tools/files.h"
-#include "tools/reference.h"
+#include "tools/reference_pages.h"
 
 namespace superstep {
 namespace {
 
+/// Nothing where there is no page yet.
 std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  return std::filesystem::exists(path) ? read_text_file(path) : std::string();
 }
 
 }  // namespace

@@ -1,13 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <random>
 #include <string>
-#include <vector>
-
-#include "base/hdf5.h"
 
 namespace superstep {
 
@@ -16,28 +10,5 @@ namespace superstep {
 
 /// Throws MalformedInput when it cannot be written.
 void write_text_file(const std::filesystem::path& path, const std::string& text);
-
-/// Numbers in (-1, 1) from a generator that is the same everywhere; integers are small and not
-/// negative.
-[[nodiscard]] HostTensor random_tensor(const TensorType& type, std::mt19937& random);
-
-/// The seed of `random:SEED`; none when the text is something else.
-[[nodiscard]] std::optional<std::uint32_t> random_seed(const std::string& input);
-
-/// `arg0 …` of `inputs` (later files win); else `result0 …` of `parameters`, the results of an
-/// earlier run; else made up when an input is `random:SEED`. Throws MalformedInput that says what
-/// the program expects.
-[[nodiscard]] std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
-                                                     const std::vector<std::string>& inputs,
-                                                     const TensorFile& parameters);
-
-/// Compares `result0 …` with a file of expected ones; empty when all agree within
-/// |found - expected| <= atol + rtol * |expected|, else a line for each tensor that differs.
-[[nodiscard]] std::vector<std::string> compare_results(const std::vector<HostTensor>& results,
-                                                       const TensorFile& expected, double rtol,
-                                                       double atol);
-
-/// Element `i` as a number.
-[[nodiscard]] double element_as_double(const HostTensor& tensor, std::size_t i);
 
 }  // namespace superstep

@@ -11,6 +11,7 @@
 #include "tools/codelet_spec.h"
 #include "tools/command.h"
 #include "tools/files.h"
+#include "tools/tensors.h"
 #include "tools/kanata.h"
 #include "tools/numbers.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -21,11 +20,12 @@
 #include "sim/trace/trace.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
-#include "tools/files.h"
 #include "tools/machine_lines.h"
 #include "tools/numbers.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/results.h"
+#include "tools/tensors.h"
 
 namespace superstep {
 namespace {
@@ -100,57 +100,6 @@ std::string origin_of(const std::string& machine, const std::vector<std::string>
   return nlohmann::ordered_json(sources).dump();
 }
 
-/// At most this many calls of a curve are shown.
-constexpr std::size_t kCurveRows = 9;
-
-/// The scalars that each call gave beside the expected ones: the loss curve.
-std::string curves(const ProgramImage& image, const std::vector<HostTensor>& results,
-                   const TensorFile& expected) {
-  std::string out;
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const auto want = expected.find(fmt::format("result{}", k));
-    const HostTensor& got = results[k];
-    if (want == expected.end() || !(got.type == want->second.type) || !is_float(got.type.dtype) ||
-        !image.results[k].shape.empty() || got.type.shape.size() != 1)
-      continue;
-    const auto n = static_cast<std::size_t>(got.type.elements());
-    if (n < 2) continue;
-    const auto relative = [&](std::size_t i) {
-      const double a = element_as_double(got, i), b = element_as_double(want->second, i);
-      return a == b ? 0.0 : std::abs(a - b) / std::abs(b);
-    };
-    out += fmt::format("{:<10}{:>8}{:>16}{:>16}{:>16}\n", want->first, "call", "found", "expected",
-                       "relative error");
-    const std::size_t rows = std::min(n, kCurveRows);
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t i = row * (n - 1) / (rows - 1);
-      out +=
-          fmt::format("{:<10}{:>8}{:>16.7g}{:>16.7g}{:>16.1e}\n", "", i, element_as_double(got, i),
-                      element_as_double(want->second, i), relative(i));
-    }
-    std::size_t worst = 0;
-    for (std::size_t i = 1; i < n; ++i)
-      if (relative(i) > relative(worst)) worst = i;
-    out += fmt::format("{:<10}largest relative error of all {} calls: {:.1e}, call {}\n", "", n,
-                       relative(worst), worst);
-  }
-  return out;
-}
-
-void print_small_results(const std::vector<HostTensor>& results) {
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const auto n = static_cast<std::size_t>(results[k].type.elements());
-    std::string line = fmt::format("result{}  {}", k, results[k].type.text());
-    if (n <= 16) {
-      line += "  [";
-      for (std::size_t i = 0; i < n; ++i)
-        line += fmt::format("{}{:.7g}", i == 0 ? "" : ", ", element_as_double(results[k], i));
-      line += "]";
-    }
-    fmt::print("{}\n", line);
-  }
-}
-
 /// Where a trace goes that nobody asked for: it only feeds the report.
 struct ScratchTrace {
   std::filesystem::path path =
@@ -164,6 +113,91 @@ struct ScratchTrace {
     std::filesystem::remove(path.string() + ".part", ignored);
   }
 };
+
+/// What the command line asks for, and what it asks to compare with.
+struct Request {
+  TraceLevel level = TraceLevel::kSuperstep;
+  double rtol = 0, atol = 0;
+  std::string machine;
+  std::vector<std::string> overrides;
+  TensorFile expected, parameters;
+  std::optional<std::filesystem::path> output, trace;  ///< files
+  bool json = false;
+};
+
+Request request_of(const Options& options) {
+  const auto level = trace_level(options.get("trace").value_or("superstep"));
+  if (!level) {
+    usage_error(
+        fmt::format("--trace takes summary, superstep or tile, found '{}'; -o names the file",
+                    *options.get("trace")));
+  }
+  Request request{.level = *level,
+                  .rtol = tolerance(options, "rtol", 1e-4),
+                  .atol = tolerance(options, "atol", 1e-6),
+                  .machine = options.get("machine").value_or("gc200"),
+                  .overrides = options.list("set"),
+                  .expected = {},
+                  .parameters = {},
+                  .output = options.get("output"),
+                  .trace = options.get("trace-file"),
+                  .json = options.has("json")};
+  for (const auto& file : {request.output, request.trace}) {
+    if (file) check_folder(*file);
+  }
+  if (const auto file = options.get("expect")) request.expected = read_tensors(*file);
+  if (const auto file = options.get("parameters")) request.parameters = read_tensors(*file);
+  return request;
+}
+
+Provenance provenance_of(const Options& options, std::uint32_t threads) {
+  return {{"software", std::string("superstep")},
+          {"software_version", std::string(SUPERSTEP_VERSION)},
+          {"build_type", std::string(SUPERSTEP_BUILD_TYPE)},
+          {"compiler", std::string(SUPERSTEP_COMPILER)},
+          {"command_line", options.command_line()},
+          {"created", date_now()},
+          {"host_threads", std::uint64_t{threads}}};
+}
+
+/// Runs the image into `trace` and shows how far it is.
+RunResult simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+                   RunOptions run, TraceWriter& trace, Progress& progress) {
+  std::uint32_t calls_done = 0;
+  run.on_superstep = [&](const SuperstepRecord& record) {
+    trace.on_superstep(record);
+    if (!progress.due()) return;
+    progress.show(fmt::format(
+        "simulate  call {} of {}  superstep {}  cycle {}  {}", grouped(calls_done + 1),
+        grouped(run.calls), grouped(record.number), grouped(record.end),
+        record.step < image.info.steps.size() ? image.info.steps[record.step].name : ""));
+  };
+  run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
+  run.interrupted = [] { return interrupt_asked.load(std::memory_order_relaxed); };
+  progress.stage("simulate");
+  const auto begin = std::chrono::steady_clock::now();
+  RunResult result = run_image(image, arguments, run);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  trace.finish(result, {{"wall_seconds", wall.count()}});
+  progress.clear();
+  return result;
+}
+
+/// Prints the results of a run that came to its end; whether they are as expected.
+bool print_results(const Request& request, const ProgramImage& image,
+                   const std::vector<HostTensor>& results, std::uint32_t calls) {
+  const auto differences = compare_results(results, request.expected, request.rtol, request.atol);
+  if (!request.json) {
+    if (calls == 1) fmt::print("{}", results_text(results));
+    fmt::print("{}", curves_text(image, results, request.expected));
+  }
+  for (const std::string& line : differences) fmt::print(stderr, "error: {}\n", line);
+  if (!request.json && !request.expected.empty() && differences.empty()) {
+    fmt::print("Expected  {} tensors agree within {:g} relative + {:g} absolute\n",
+               request.expected.size(), request.rtol, request.atol);
+  }
+  return differences.empty();
+}
 
 }  // namespace
 
@@ -193,106 +227,53 @@ Options run_options() {
 }
 
 ExitCode run_command(const Options& options) {
-  const std::string path = options.words()[0];
-  const auto level = trace_level(options.get("trace").value_or("superstep"));
-  if (!level)
-    usage_error(
-        fmt::format("--trace takes summary, superstep or tile, found '{}'; -o names the file",
-                    *options.get("trace")));
-  const double rtol = tolerance(options, "rtol", 1e-4), atol = tolerance(options, "atol", 1e-6);
   RunOptions run;
   run.calls = options.number("repeat", 1, 1'000'000'000, 1);
   run.threads =
       options.number("threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()));
   run.check_races = options.has("check-races");
-
-  for (const char* file : {"output", "trace-file"})
-    if (const auto name = options.get(file)) check_folder(*name);
-  TensorFile expected, parameters;
-  if (const auto file = options.get("expect")) expected = read_tensors(*file);
-  if (const auto file = options.get("parameters")) parameters = read_tensors(*file);
+  const Request request = request_of(options);
+  const MachineConfig machine = load_machine(request.machine, request.overrides);
+  const Provenance provenance = provenance_of(options, run.threads);
+  const TraceOptions trace_options{.level = request.trace ? request.level : TraceLevel::kSummary,
+                                   .calls = run.calls,
+                                   .config_origin = origin_of(request.machine, request.overrides),
+                                   .report = json_report};
 
   Progress progress(options.has("quiet"));
-  const std::string machine_name = options.get("machine").value_or("gc200");
-  const std::vector<std::string> overrides = options.list("set");
-  const MachineConfig machine = load_machine(machine_name, overrides);
-  const Provenance provenance = {{"software", std::string("superstep")},
-                                 {"software_version", std::string(SUPERSTEP_VERSION)},
-                                 {"build_type", std::string(SUPERSTEP_BUILD_TYPE)},
-                                 {"compiler", std::string(SUPERSTEP_COMPILER)},
-                                 {"command_line", options.command_line()},
-                                 {"created", date_now()},
-                                 {"host_threads", std::uint64_t{run.threads}}};
-  const bool keep_trace = options.has("trace-file");
-  const TraceOptions trace_options{.level = keep_trace ? *level : TraceLevel::kSummary,
-                                   .calls = run.calls,
-                                   .config_origin = origin_of(machine_name, overrides),
-                                   .report = json_report};
   const ProgramImage image = compile_file(
-      path, machine, progress,
+      options.words()[0], machine, progress,
       [&](const ProgramInfo& memory) {
-        if (const auto file = options.get("trace-file"))
-          write_memory_trace(*file, trace_options, machine, memory, provenance);
+        if (request.trace) {
+          write_memory_trace(*request.trace, trace_options, machine, memory, provenance);
+        }
       },
       trace_options.level == TraceLevel::kTile);
   malloc_trim(0);  // what compiling took is the simulator's
   const std::vector<HostTensor> arguments =
-      load_arguments(image.arguments, options.list("input"), parameters);
+      load_arguments(image.arguments, options.list("input"), request.parameters);
   check(image, arguments, run.calls);
 
   take_interrupts();
   std::optional<ScratchTrace> scratch;
-  if (!keep_trace) scratch.emplace();
-  const std::filesystem::path trace_path =
-      scratch ? scratch->path : std::filesystem::path(*options.get("trace-file"));
+  if (!request.trace) scratch.emplace();
+  const std::filesystem::path trace_path = scratch ? scratch->path : *request.trace;
   TraceWriter trace(trace_path, trace_options, image, provenance);
-
-  std::uint32_t calls_done = 0;
-  run.on_superstep = [&](const SuperstepRecord& record) {
-    trace.on_superstep(record);
-    if (!progress.due()) return;
-    progress.show(fmt::format(
-        "simulate  call {} of {}  superstep {}  cycle {}  {}", grouped(calls_done + 1),
-        grouped(run.calls), grouped(record.number), grouped(record.end),
-        record.step < image.info.steps.size() ? image.info.steps[record.step].name : ""));
-  };
-  run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
-  run.interrupted = [] { return interrupt_asked.load(std::memory_order_relaxed); };
-  progress.stage("simulate");
-  const auto begin = std::chrono::steady_clock::now();
-  const RunResult result = run_image(image, arguments, run);
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  trace.finish(result, {{"wall_seconds", wall.count()}});
-  progress.clear();
+  const RunResult result = simulate(image, arguments, run, trace, progress);
 
   // Files before text: a reader of the text that goes away early costs nothing.
   const TraceSummary summary = read_trace(trace_path);
-  const bool whole = !result.trap && !result.interrupted;
-  if (options.has("output") && whole) {
-    TensorFile out;
-    for (std::size_t k = 0; k < result.results.size(); ++k)
-      out[fmt::format("result{}", k)] = result.results[k];
-    write_tensors(*options.get("output"), out);
-  }
-  const bool json = options.has("json");
-  fmt::print("{}", json ? json_report(summary) : text_report(summary));
+  const bool is_whole = !result.trap && !result.interrupted;
+  if (request.output && is_whole) write_tensors(*request.output, results_by_name(result.results));
+  fmt::print("{}", request.json ? json_report(summary) : text_report(summary));
   if (result.trap) fmt::print(stderr, "error: {}\n", result.trap->text());
-  ExitCode code = result.trap          ? ExitCode::kFailedCheck
-                  : result.interrupted ? ExitCode::kInterrupted
-                                       : ExitCode::kOk;
-  if (whole) {
-    if (!json && run.calls == 1) print_small_results(result.results);
-    if (!json) fmt::print("{}", curves(image, result.results, expected));
-    const auto differences = compare_results(result.results, expected, rtol, atol);
-    for (const std::string& line : differences) fmt::print(stderr, "error: {}\n", line);
-    if (!differences.empty()) code = ExitCode::kFailedCheck;
-    if (!json && !expected.empty() && differences.empty())
-      fmt::print("Expected  {} tensors agree within {:g} relative + {:g} absolute\n",
-                 expected.size(), rtol, atol);
+  const bool is_right = is_whole && print_results(request, image, result.results, run.calls);
+  if (!request.json) {
+    if (request.trace) fmt::print("Trace     {}\n", request.trace->string());
+    if (request.output && is_whole) fmt::print("Results   {}\n", request.output->string());
   }
-  if (!json && keep_trace) fmt::print("Trace     {}\n", trace_path.string());
-  if (!json && whole && options.has("output")) fmt::print("Results   {}\n", *options.get("output"));
-  return code;
+  if (result.interrupted && !result.trap) return ExitCode::kInterrupted;
+  return is_right ? ExitCode::kOk : ExitCode::kFailedCheck;
 }
 
 }  // namespace superstep

@@ -4,7 +4,7 @@
 #include "isa/table.h"
 #include "tests/tools/program.h"
 #include "tools/command.h"
-#include "tools/reference.h"
+#include "tools/reference_pages.h"
 
 namespace superstep {
 namespace {

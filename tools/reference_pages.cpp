@@ -1,4 +1,4 @@
-#include "tools/reference.h"
+#include "tools/reference_pages.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,120 @@
+#include "tools/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/tensors.h"
+
+namespace superstep {
+namespace {
+
+/// At most this many calls of a curve are shown.
+constexpr std::size_t kCurveRows = 9;
+/// Results of more elements are shown by type only.
+constexpr std::size_t kMostShown = 16;
+
+std::string result_name(std::size_t k) { return fmt::format("result{}", k); }
+
+/// One curve: some calls, and the worst of all.
+std::string curve_text(const std::string& name, const HostTensor& found,
+                       const HostTensor& expected) {
+  const auto n = static_cast<std::size_t>(found.type.elements());
+  const auto relative = [&](std::size_t i) {
+    const double a = element_as_double(found, i), b = element_as_double(expected, i);
+    return a == b ? 0.0 : std::abs(a - b) / std::abs(b);
+  };
+  std::string out = fmt::format("{:<10}{:>8}{:>16}{:>16}{:>16}\n", name, "call", "found",
+                                "expected", "relative error");
+  const std::size_t rows = std::min(n, kCurveRows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t i = row * (n - 1) / (rows - 1);
+    out += fmt::format("{:<10}{:>8}{:>16.7g}{:>16.7g}{:>16.1e}\n", "", i,
+                       element_as_double(found, i), element_as_double(expected, i), relative(i));
+  }
+  std::size_t worst = 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if (relative(i) > relative(worst)) worst = i;
+  return out + fmt::format("{:<10}largest relative error of all {} calls: {:.1e}, call {}\n", "", n,
+                           relative(worst), worst);
+}
+
+/// What differs between two tensors of one type; empty when they agree.
+std::string difference(const std::string& name, const HostTensor& found, const HostTensor& expected,
+                       double rtol, double atol) {
+  std::size_t wrong = 0, worst = 0;
+  double worst_excess = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
+    const double a = element_as_double(found, i), b = element_as_double(expected, i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    const double excess = std::abs(a - b) - (atol + rtol * std::abs(b));
+    if (excess <= 0) continue;
+    if (wrong++ == 0 || excess > worst_excess || std::isnan(excess)) {
+      worst = i;
+      worst_excess = excess;
+    }
+  }
+  if (wrong == 0) return {};
+  return fmt::format("{}: {} of {} elements differ; the worst is element {}: found {}, expected {}",
+                     name, wrong, found.type.elements(), worst, element_as_double(found, worst),
+                     element_as_double(expected, worst));
+}
+
+}  // namespace
+
+TensorFile results_by_name(const std::vector<HostTensor>& results) {
+  TensorFile file;
+  for (std::size_t k = 0; k < results.size(); ++k) file[result_name(k)] = results[k];
+  return file;
+}
+
+std::vector<std::string> compare_results(const std::vector<HostTensor>& results,
+                                         const TensorFile& expected, double rtol, double atol) {
+  std::vector<std::string> lines;
+  for (const auto& [name, want] : expected) {
+    std::size_t k = 0;
+    while (k < results.size() && name != result_name(k)) ++k;
+    if (k == results.size()) {
+      lines.push_back(fmt::format("{}: the program has no such result", name));
+    } else if (!(results[k].type == want.type)) {
+      lines.push_back(
+          fmt::format("{}: found {}, expected {}", name, results[k].type.text(), want.type.text()));
+    } else if (std::string line = difference(name, results[k], want, rtol, atol); !line.empty()) {
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+std::string results_text(const std::vector<HostTensor>& results) {
+  std::string out;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const auto n = static_cast<std::size_t>(results[k].type.elements());
+    out += fmt::format("{}  {}", result_name(k), results[k].type.text());
+    if (n <= kMostShown) {
+      out += "  [";
+      for (std::size_t i = 0; i < n; ++i)
+        out += fmt::format("{}{:.7g}", i == 0 ? "" : ", ", element_as_double(results[k], i));
+      out += "]";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string curves_text(const ProgramImage& image, const std::vector<HostTensor>& results,
+                        const TensorFile& expected) {
+  std::string out;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const auto want = expected.find(result_name(k));
+    const HostTensor& got = results[k];
+    const bool is_curve = want != expected.end() && got.type == want->second.type &&
+                          is_float(got.type.dtype) && image.results[k].shape.empty() &&
+                          got.type.shape.size() == 1 && got.type.elements() > 1;
+    if (is_curve) out += curve_text(want->first, got, want->second);
+  }
+  return out;
+}
+
+}  // namespace superstep

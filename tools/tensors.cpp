@@ -1,0 +1,91 @@
+#include "tools/tensors.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "compiler/ops/elements.h"
+
+namespace superstep {
+namespace {
+
+void set_from_double(HostTensor& tensor, std::size_t i, double value) {
+  const DType dtype = tensor.type.dtype;
+  if (is_float(dtype)) return write_float(tensor, i, static_cast<float>(value));
+  if (dtype == DType::kI1) return write_int(tensor, i, value > 0 ? 1 : 0);
+  const double most = size_of(dtype) == 1 ? 100 : 1000;
+  write_int(tensor, i, static_cast<std::int64_t>(std::abs(value) * most));
+}
+
+}  // namespace
+
+double element_as_double(const HostTensor& tensor, std::size_t i) {
+  if (is_float(tensor.type.dtype)) return read_float(tensor, i);
+  return static_cast<double>(read_int(tensor, i));
+}
+
+HostTensor random_tensor(const TensorType& type, std::mt19937& random) {
+  HostTensor tensor(type);
+  const auto n = static_cast<std::size_t>(type.elements());
+  for (std::size_t i = 0; i < n; ++i)
+    set_from_double(tensor, i, static_cast<double>(random()) / 2147483648.0 - 1.0);
+  return tensor;
+}
+
+std::optional<std::uint32_t> random_seed(const std::string& input) {
+  if (!input.starts_with("random:")) return {};
+  std::uint32_t seed = 0;
+  const char* end = input.data() + input.size();
+  const auto [rest, error] = std::from_chars(input.data() + 7, end, seed);
+  if (error != std::errc{} || rest != end)
+    throw MalformedInput(fmt::format("'{}': the seed is a whole number, as in random:7", input));
+  return seed;
+}
+
+std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
+                                       const std::vector<std::string>& inputs,
+                                       const TensorFile& parameters) {
+  TensorFile found;
+  std::optional<std::uint32_t> seed;
+  for (const std::string& input : inputs) {
+    if (const auto given = random_seed(input)) {
+      seed = given;
+      continue;
+    }
+    for (auto& [name, tensor] : read_tensors(input)) found[name] = std::move(tensor);
+  }
+  std::vector<Problem> problems;
+  std::vector<HostTensor> arguments;
+  std::mt19937 random(seed.value_or(0));
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const std::string name = fmt::format("arg{}", k);
+    if (auto it = found.find(name); it != found.end()) {
+      arguments.push_back(std::move(it->second));
+      found.erase(it);
+    } else if (const auto result = parameters.find(fmt::format("result{}", k));
+               result != parameters.end()) {
+      arguments.push_back(result->second);
+    } else if (seed) {
+      arguments.push_back(random_tensor(expected[k], random));
+    } else {
+      problems.push_back(
+          {{},
+           fmt::format("no dataset '{}'; the program expects {} there", name, expected[k].text())});
+    }
+  }
+  for (const auto& [name, tensor] : found)
+    problems.push_back(
+        {{},
+         fmt::format("dataset '{}' ({}) is no argument; the program takes arg0 to arg{}", name,
+                     tensor.type.text(), expected.empty() ? 0 : expected.size() - 1)});
+  if (!problems.empty()) {
+    if (inputs.empty())
+      problems.push_back({{}, "give a file with --input FILE.h5, or --input random:1"});
+    throw MalformedInput(std::move(problems));
+  }
+  return arguments;
+}
+
+}  // namespace superstep
