@@ -85,7 +85,7 @@ double to_odd(Twin value) {
 
 }  // namespace
 
-const double kTiny = 0x1p-1000, kBelowOne = 0x1.fffffffffffffp-1;
+const double kTiny = 0x1p-1000, kBelowOne = 0x1.fffffffffffffp-1, kAboveOne = 0x1.0000000000001p+0;
 
 double exact_exponential(double x) { return to_odd(exp_of(x)); }
 

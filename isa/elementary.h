@@ -92,9 +92,12 @@ double exact_hyperbolic_tangent(double x);
 double exact_logistic_function(double x);
 double exact_reciprocal_root(double x);
 
-/// What is positive and below every f32 that is not 0; below 1 and above every other f32. No
-/// constants of the compiler: it would round them itself, to nearest.
-extern const double kTiny, kBelowOne;
+/// What is positive and below every f32 that is not 0; what lies between 1 and its neighbours of
+/// f32. No constants of the compiler: it would round them itself, to nearest.
+extern const double kTiny, kBelowOne, kAboveOne;
+/// e^x and 2^x where the last bits of a sum with 1 would not see x: on the same side of 1.
+inline double beside_one(double x) { return x < 0.0 ? kBelowOne : kAboveOne; }
+inline constexpr double kBesideOne = 0x1p-45;
 
 }  // namespace elementary
 
@@ -102,6 +105,7 @@ extern const double kTiny, kBelowOne;
 inline double exponential(double x) {
   if (x != x) return x;
   if (x == 0.0) return 1.0;
+  if (std::fabs(x) < elementary::kBesideOne) return elementary::beside_one(x);
   if (x > 700.0) return elementary::beyond_f32(x);
   if (x < -700.0) return std::isinf(x) ? 0.0 : elementary::kTiny;
   const double k = std::floor(x * elementary::kInverseLn2 + 0.5);
@@ -117,6 +121,7 @@ inline double exponential_2(double x) {
   if (x < -1000.0) return std::isinf(x) ? 0.0 : elementary::kTiny;
   const double k = std::floor(x + 0.5);
   if (x == k) return std::ldexp(1.0, static_cast<int>(k));
+  if (std::fabs(x) < elementary::kBesideOne) return elementary::beside_one(x);
   const double r = (x - k) * elementary::kLn2High + (x - k) * elementary::kLn2Low;
   const double near = std::ldexp(1.0 + elementary::exp_minus_one_near_zero(r), static_cast<int>(k));
   return elementary::is_unsettled(near) ? elementary::exact_exponential_2(x) : near;
@@ -161,6 +166,7 @@ inline double hyperbolic_tangent(double x) {
 inline double logistic_function(double x) {
   if (x != x) return x;
   if (x == 0.0) return 0.5;
+  if (std::fabs(x) < elementary::kBesideOne) return 0.5 * elementary::beside_one(x);
   if (x > 40.0) return std::isinf(x) ? 1.0 : elementary::kBelowOne;
   const double near = 1.0 / (1.0 + exponential(-x));
   return elementary::is_unsettled(near) && x > -700.0 ? elementary::exact_logistic_function(x)

@@ -55,6 +55,30 @@ TEST(Bundle, WordsThatAreNoBundleOrRepeatBodyAreFaults) {
             "`bri 0x4d010` in the body of `rpt`");
 }
 
+TEST(Bundle, BodiesOfRepeatsHoldNeitherRepeatsNorBranchesNorControlRegisters) {
+  const auto in_body = [](const std::string& bundle) {
+    return testing::worker_cause("nop\n .int 0x40000500\n { " + bundle +
+                                 " }\n { nop; fnop }\n exitz $mzero");
+  };
+  EXPECT_EQ(in_body("rpt 2, 0; fnop"), "`rpt 2, 0` in the body of `rpt`");
+  EXPECT_EQ(in_body("br $m0; fnop"), "`br $m0` in the body of `rpt`");
+  EXPECT_EQ(in_body("brnzdec $m0, 0x4d000; fnop"), "`brnzdec $m0, 0x4d000` in the body of `rpt`");
+  EXPECT_EQ(in_body("call $m0, 0x4d000; fnop"), "`call $m0, 0x4d000` in the body of `rpt`");
+  EXPECT_EQ(in_body("get $m0, 1; fnop"), "`get $m0, 1` in the body of `rpt`");
+  EXPECT_EQ(in_body("trap 0; fnop"), "`trap 0` in the body of `rpt`");
+  EXPECT_EQ(in_body("nop; fnop"), "none");
+}
+
+TEST(Bundle, ABranchIntoItsMiddleIsAFault) {
+  EXPECT_EQ(
+      testing::worker_cause("bri 0x4d008\n { nop; f32v2add $a0:1, $a2:3, $a2:3 }\n exitz $mzero"),
+      "0x43f04000 is no second half of a bundle");
+  EXPECT_EQ(
+      testing::worker_cause("setzi $m0, 0x4d00c\n br $m0\n { nop; f32v2add $a0:1, $a2:3, $a2:3 }\n"
+                            "{ nop; fnop }\n exitz $mzero"),
+      "`f32v2add $a0:1, $a2:3, $a2:3` and `nop` are no bundle");
+}
+
 TEST(Bundle, TheSupervisorHasNoneAndNoAuxiliaryPipe) {
   EXPECT_EQ(testing::supervisor_cause(".int 0xc4203011, 0xd8e0e003"), "a bundle on the supervisor");
   EXPECT_EQ(testing::supervisor_cause("f32add $a0, $a1, $a2"),

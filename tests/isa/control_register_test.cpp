@@ -18,14 +18,8 @@ using isa::ControlRegister;
 /// What stops a tile whose worker 0, or supervisor, executes an instruction; "none" if nothing
 /// does.
 std::string cause_of(const std::string& instruction, bool worker) {
-  testing::TileRun run;
-  if (worker) {
-    run.load(testing::kCodelet, instruction + "\n exitz $mzero");
-    run.supervise("setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15");
-  } else {
-    run.supervise(instruction + "\n sync 15");
-  }
-  return run.tile().fault() ? run.tile().fault()->cause : "none";
+  return worker ? testing::worker_cause(instruction + "\n exitz $mzero")
+                : testing::supervisor_cause(instruction + "\n sync 15");
 }
 
 TEST(ControlRegister, IsReadAndWrittenByWhomTheTableSays) {
