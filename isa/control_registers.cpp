@@ -16,7 +16,7 @@ constexpr ControlRegister kControlRegisters[] = {
     {"WSR", kWsr, kRead, kNo, "Number of the worker; no other bit is ever set."},
     {"SSR", kSsr, kNo, kRead, "0: an exception ends the run."},
     {"VERTEX_BASE", kVertexBaseCsr, kRead, kNo, "$mvertex_base."},
-    {"CR", kCr, kNo, kBoth, "Bit 2 zeroes the common weights; others are traps."},
+    {"CR", kCr, kNo, kBoth, "Bit 2 zeroes the common weights; other bits do nothing."},
     {"WORKER_BASE", kWorkerBaseCsr, kRead, kNo, "$mworker_base."},
     {"TILE_ID", kTileId, kNo, kRead, "Number of the tile."},
     {"REPEAT_COUNT", kRepeatCount, kRead, kNo, "0: no body of `rpt` can read it."},

@@ -88,9 +88,6 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   if (number == isa::kFpIctl) {
     if (const char* problem = isa::fp_control_problem(value)) return fault(problem);
   }
-  if (number == isa::kCr && (value & ~isa::kCrZcwei) != 0) {
-    return fault("a bit of $CR other than ZCWEI (2), which is not modelled");
-  }
   context_.csrs[number] = value;
   switch (number) {
     case isa::kCr:

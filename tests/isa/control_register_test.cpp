@@ -72,12 +72,6 @@ TEST(ControlRegister, NoOtherNumberIsOne) {
   }
 }
 
-TEST(ControlRegister, CrTakesOnlyTheBitThatZeroesTheWeights) {
-  EXPECT_EQ(cause_of("setzi $m2, 4\n put $CR, $m2", false), "none");
-  EXPECT_EQ(cause_of("setzi $m2, 2\n put $CR, $m2", false),
-            "a bit of $CR other than ZCWEI (2), which is not modelled");
-}
-
 // Workers 0 and 1 run when it is read; all have left behind `sync LOCAL`.
 TEST(ControlRegister, CtxtStsTellsWhichContextsRun) {
   testing::TileRun run;
