@@ -163,6 +163,22 @@ TEST(Steps, AreNamedByTheSyncThatBeginsThem) {
   EXPECT_EQ(run.supersteps[2].step, 2u);
 }
 
+// Both tiles leave the barrier in cycle 72. The `run` of tile 0 waits for its address until 79, its
+// worker issues first in 85 and once more in 91.
+TEST(Traps, NameCycleSuperstepTileContextPlaceAndCause) {
+  const std::string with_worker =
+      "sync 3\n setzi $m0, 0x4c018\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15\n"
+      "nop\n ld32 $m0, $mzero, $mzero, 0\n";
+  ProgramImage image = image_of(2);
+  add_program(image, 0, with_worker);
+  add_program(image, 1, "sync 3\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_TRUE(run.result.trap);
+  EXPECT_EQ(run.result.trap->text(),
+            "trap at cycle 91, superstep 1, tile 0, worker 0, pc 0x4c01c: an address outside the "
+            "tile's memory");
+}
+
 TEST(Traps, TheEarliestIsReportedWhateverTheThreads) {
   ProgramImage image = image_of(4);
   // .word 0 is no instruction.
