@@ -71,7 +71,7 @@ std::optional<std::uint64_t> bits_of(const toml::node& node, const NumberType& t
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& path) : path_(path) {}
+  explicit Reader(std::filesystem::path path) : path_(std::move(path)) {}
 
   CodeletSpec run() {
     const std::string text = read_text_file(path_);
@@ -183,8 +183,6 @@ class Reader {
     }
     spec_.kind = static_cast<CodeletKind>(found - kKinds.begin());
   }
-
-  // --- Tensors.
 
   void read_tensors_of(const toml::table& table) {
     const toml::node* node = table.get("tensor");
@@ -330,8 +328,6 @@ class Reader {
     fail(where, fmt::format("there is no tensor '{}'{}", name,
                             guess.empty() ? "" : "; did you mean '" + guess + "'?"));
   }
-
-  // --- Fields.
 
   void read_fields(const toml::table& table) {
     const toml::node* node = table.get("field");

@@ -18,7 +18,8 @@ void TextAssembler::finish() {
     (void)encode(kept.slot, kept.mnemonic, kept.operands, kept_);
   }
   for (const KeptData& data : kept_data_) put_integer(data, evaluate_tokens(kept_, data.value));
-  for (std::size_t i = 0; i < symbols_.all().size(); ++i) {
+  // Not by range: an expression may name a symbol that is new.
+  for (std::size_t i = 0; i < symbols_.all().size(); ++i) {  // NOLINT(modernize-loop-convert)
     const KeptExpression size = symbols_.all()[i].size;
     const bool is_defined = symbols_.all()[i].kind != NamedSymbol::Kind::kUndefined;
     if (size.tokens == 0 || !is_defined) continue;

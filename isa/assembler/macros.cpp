@@ -190,7 +190,7 @@ std::vector<std::string> parse_arguments(const Macro& macro, std::string_view na
                             std::string(parameters[i].name) + "`",
                         lexer.place_of(text)});
     }
-    values.push_back(given[i].is_given ? std::move(given[i].text) : parameters[i].initial);
+    values.push_back(given[i].is_given ? given[i].text : parameters[i].initial);
   }
   return values;
 }

@@ -1,5 +1,7 @@
 #include "sim/tile/code_store.h"
 
+#include <utility>
+
 #include "sim/tile/worker_context.h"
 #include "sim/tile/worker_decoder.h"
 
@@ -24,7 +26,7 @@ void WorkerCode::mark_decoded(TileMemory& memory) const {
   for (const Word& word : words_) memory.mark_decoded(word.address);
 }
 
-CodeStore::CodeStore(const MachineConfig& machine) : machine_(machine) {}
+CodeStore::CodeStore(MachineConfig machine) : machine_(std::move(machine)) {}
 CodeStore::~CodeStore() = default;
 
 const WorkerCode* CodeStore::find(std::uint32_t entry, const TileMemory& memory, StepKind kind) {

@@ -60,7 +60,7 @@ class WorkerCode {
 /// from several host threads.
 class CodeStore {
  public:
-  explicit CodeStore(const MachineConfig& machine);
+  explicit CodeStore(MachineConfig machine);
   ~CodeStore();
   CodeStore(const CodeStore&) = delete;
   CodeStore& operator=(const CodeStore&) = delete;
