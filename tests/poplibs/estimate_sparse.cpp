@@ -74,10 +74,111 @@ Counts gradient_rows(const Meta& meta, std::size_t worker, unsigned more) {
   return counts;
 }
 
+std::vector<unsigned> numbers(const Case& run, std::string_view name) {
+  const FieldState& state = *find(run, name);
+  const std::vector<std::uint8_t>& bytes = state.rows.at(0).bytes;
+  std::vector<unsigned> all;
+  for (std::size_t i = 0; i < bytes.size() / state.field->element_bytes; ++i) {
+    all.push_back(static_cast<unsigned>(run.element(state, bytes, i)));
+  }
+  return all;
+}
+
+/// A row of a product with single values of k values, for z columns (below: of all rows). PopLibs
+/// has no estimator for static vertices, but its planner has costs for them
+/// (lib/popsparse/StaticMatMulPartitioner.cpp).
+struct RowCost {
+  unsigned once, row, value;
+};
+RowCost static_row(bool halves, unsigned z) {
+  if (halves) {
+    if (z == 4) return {31, 5, 2};
+    if (z == 8) return {31, 5, 3};
+    const unsigned whole = z / 8;
+    const unsigned rest = z % 8 != 0 ? 1 : 0;
+    return {33, 11 + whole * 11 + rest * 7, whole * 3 + rest * 2};
+  }
+  if (z == 2) return {29, 3, 2};
+  if (z == 4) return {30, 3, 3};
+  const unsigned whole = z / 4;
+  const unsigned rest = z % 4 != 0 ? 1 : 0;
+  return {31, 12 + whole * 7 + rest * 8, whole * 3 + rest * 2};
+}
+
+/// Six times the slots of the worker with most.
+std::uint64_t estimate_static_elements(const Case& run) {
+  constexpr std::size_t kEntry = 6;  // rows, first row, values before, columns, first column, row
+  const bool halves = run.entry().type.find("half") != std::string::npos;
+  const std::vector<unsigned> work = numbers(run, "workList");
+  std::uint64_t most = 0;
+  for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+    const unsigned* entry = &work[kEntry * worker];
+    const RowCost cost = static_row(halves, entry[3]);
+    std::uint64_t slots = cost.once;
+    std::size_t at = entry[1];
+    for (unsigned row = 0; row < entry[0]; ++row) {
+      const unsigned values = work[at] + (halves ? 1 : 0);
+      slots += cost.row + values * cost.value;
+      at += 1 + values;
+    }
+    if (entry[0] != 0) most = std::max(most, slots);
+  }
+  return most * kWorkers;
+}
+
+/// Slots of a worker for a block and n columns, for each row of blocks and once.
+struct BlockCost {
+  unsigned once, row, block;
+};
+BlockCost static_block(bool halves, unsigned side, unsigned n) {
+  const unsigned more = n - 1;
+  if (side == 4) {
+    return halves ? BlockCost{17, 1, n <= 2 ? 7 + n : 13 + n} : BlockCost{13, 1, 12 + 4 * more};
+  }
+  if (side == 8) return halves ? BlockCost{13, 1, 14 + 2 * more} : BlockCost{13, 4, 19 + 8 * more};
+  if (halves) return {13, 1, 19 + 4 * more};
+  return {16, 4, n == 1 ? 58 : 2 * (37 + 8 * more)};
+}
+
+std::uint64_t estimate_static_blocks(const Case& run) {
+  const std::string_view type = run.entry().type;
+  const bool halves = type.find("half") != type.npos;
+  const unsigned side = type.find("16,16") != type.npos ? 16
+                        : type.find("8,8") != type.npos ? 8
+                                                        : 4;
+  const std::vector<unsigned> meta = numbers(run, "metaInfo");
+  unsigned columns = 0;
+  for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+    columns = std::max(columns, meta[2 * worker + 1]);
+  }
+  const BlockCost cost = static_block(halves, side, columns);
+  const unsigned load = side * side * (halves ? 2 : 4) / 8;
+  std::uint64_t clocks = 30 + cost.once * kWorkers;
+  std::size_t at = 2 * kWorkers;
+  for (unsigned left = meta[at++] + 1; left > 0; --left) {
+    const unsigned blocks = meta[at + 1] + 1;
+    clocks += cost.row * kWorkers + 17 + blocks * (16 + load + cost.block * kWorkers);
+    at += 2 + blocks;
+  }
+  if (!halves && side != 4) {
+    // These clear their results first.
+    constexpr std::uint64_t kOnce = 12;
+    const std::uint64_t vectors = number(run, "zeroInfo");
+    clocks += (kOnce + (vectors + kWorkers - 1) / kWorkers) * kWorkers;
+  }
+  return clocks;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> estimate_sparse(const Case& run) {
   const std::string_view type = run.entry().type;
+  if (type.starts_with("popsparse::StaticSparseDenseElementWise")) {
+    return estimate_static_elements(run);
+  }
+  if (type.starts_with("popsparse::StaticSparseDenseMatMulBlock")) {
+    return estimate_static_blocks(run);
+  }
   const auto is = [&](std::string_view text) { return type.find(text) != type.npos; };
   const FieldState* meta_state = find(run, "metaInfo");
   const FieldState* id_state = find(run, "subGroupIdToProcess");

@@ -14,6 +14,7 @@ struct HardwarePoint {
   std::size_t n = 0;
   double chip = 0;              ///< cycles between the two readings of the tile's counter
   std::uint64_t simulated = 0;  ///< of the call of the vertex alone
+  bool listed = true;           ///< on the page; else it only counts for the worst
 };
 
 /// One kernel at several sizes.

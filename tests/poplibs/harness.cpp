@@ -168,9 +168,10 @@ void judge_case(Case& run, const Recipe& recipe, const LinkedCode& code, Codelet
       if (result.problem.empty()) result.problem = fmt::format("n={}: {}", n, text);
     }
   }
+  result.measured.push_back(cycles_of(device.cost, kind));
   const std::optional<std::uint64_t> estimated = estimate(run);
   if (!estimated) return;
-  result.cycles.push_back({n, cycles_of(device.cost, kind), *estimated, run.whole_rows});
+  result.cycles.push_back({n, result.measured.back(), *estimated, run.whole_rows});
   std::tie(result.cycles.back().rows, result.cycles.back().elements) = shape_of(run, n);
 }
 

@@ -34,7 +34,8 @@ struct EntryResult {
   bool checked = false;   ///< results were compared with those of the C++ codelet
   bool agrees = false;
   std::string problem;  ///< the first one: no C++ class, no recipe, a fault, a difference
-  std::vector<CyclePoint> cycles;  ///< of the cases that ended and have an estimate, by size
+  std::vector<CyclePoint> cycles;       ///< of the cases that ended and have an estimate, by size
+  std::vector<std::uint64_t> measured;  ///< cycles of all cases that ended
   /// Whether other data of the same shape, or on the chip the data of an instruction, changes them.
   bool data_dependent = false;
   /// What the slowest worker of the largest case executed: slots of the instructions that ran

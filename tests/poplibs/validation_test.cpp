@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,33 @@ TEST_F(PopLibsValidation, CyclesAreTheEstimatePlusTheDifferenceThatIsStated) {
           << result.type << ", n = " << point.n;
     }
   }
+}
+
+/// The class that does the same out of place; empty for others.
+std::string type_out_of_place(const std::string& type) {
+  constexpr std::string_view kPlace = "InPlaceSupervisor<";
+  const std::size_t at = type.find(kPlace);
+  if (!type.starts_with("popfloat") || at == std::string::npos) return {};
+  const std::string arguments = type.substr(at + kPlace.size());
+  // Of 16 bits, the type of the data is given once in place; of 32, it is f32 and not given.
+  const std::string data = type.find("CastToGfloat32") != std::string::npos
+                               ? "float,float,"
+                               : arguments.substr(0, arguments.find(',') + 1);
+  return type.substr(0, at) + "Supervisor<" + data + arguments;
+}
+
+TEST_F(PopLibsValidation, CastsInPlaceTakeTheCyclesOfThoseOutOfPlace) {
+  std::map<std::string, const EntryResult*> by_type;
+  for (const EntryResult& result : all_results()) by_type.emplace(result.type, &result);
+  std::size_t compared = 0;
+  for (const EntryResult& result : all_results()) {
+    const auto other = by_type.find(type_out_of_place(result.type));
+    if (result.type.empty() || other == by_type.end() || other->first.empty()) continue;
+    ++compared;
+    // The cases are the same by size; the last are the whole ones.
+    EXPECT_EQ(result.measured.back(), other->second->measured.back()) << result.type;
+  }
+  EXPECT_EQ(compared, 102U);
 }
 
 TEST_F(PopLibsValidation, ExplanationsOfCyclesAreNeeded) {

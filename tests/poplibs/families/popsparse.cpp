@@ -403,12 +403,17 @@ void static_elements(Case& run, std::size_t n) {
 }
 
 /// Offsets count 8 bytes of one row of blocks.
+/// A size with 16 columns of the result for each worker, as the planner would have them.
+constexpr std::size_t kWideStatic = 96;
+
 void static_blocks(Case& run, std::size_t n) {
+  const bool wide = n == kWideStatic;
   const std::size_t side = type_number(run, 2);
   const std::size_t bytes = bytes_of(run, "s");
-  const std::size_t z = 8 / bytes * (1 + n % 5);  // so that rows begin at whole offsets
-  const std::size_t columns = 2 + n % 4;
-  const Lines lines = random_lines(run, 2 + n % 3, columns);
+  // Rows begin at whole offsets.
+  const std::size_t z = wide ? n : 8 / bytes * (1 + n % 5);
+  const std::size_t columns = wide ? 8 : 2 + n % 4;
+  const Lines lines = random_lines(run, wide ? 8 : 2 + n % 3, columns);
   std::vector<double> work;
   for (std::size_t worker = 0; worker < kWorkers; ++worker) {
     const WorkerShare share = worker_share(z, worker);
@@ -459,6 +464,7 @@ void add_popsparse(Recipes& recipes) {
   add("SparseDenseMultiUpdateAddBlock", block_slice);
   add("StaticSparseDenseElementWise", static_elements);
   add("StaticSparseDenseMatMulBlock", static_blocks);
+  recipes["popsparse::StaticSparseDenseMatMulBlock"].sizes.push_back(kWideStatic);
   recipes["popsparse::SparseGatherElementWise"] = {kSizes, gather};
 }
 
