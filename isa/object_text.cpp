@@ -158,7 +158,8 @@ class ObjectText {
     const auto size = static_cast<std::uint32_t>(section.bytes.size());
     for (std::uint32_t at = 0; at < size;) {
       add_labels({index, at});
-      at += is_code ? add_instruction(index, at) : add_data(index, at);
+      const bool is_instruction = is_code || holds_instruction({index, at});
+      at += is_instruction ? add_instruction(index, at) : add_data(index, at);
     }
     add_labels({index, size});
     for (const auto& [spot, number] : symbols_) {
@@ -179,6 +180,50 @@ class ObjectText {
            std::all_of(relocations_.begin(), relocations_.end(),
                        [&](const auto& entry) { return is_whole(entry.first); }) &&
            std::all_of(targets_.begin(), targets_.end(), is_whole);
+  }
+
+  /// Whether a word of data has, beside the field that a link fills in, bits that only an
+  /// instruction can say.
+  [[nodiscard]] bool holds_instruction(Spot spot) const {
+    return relocation_at(spot) != nullptr && has_other_bits(spot) && is_whole_word(spot) &&
+           (!is_bundle(spot) || is_whole_word({spot.first, spot.second + 4}));
+  }
+
+  [[nodiscard]] bool has_other_bits(Spot spot) const {
+    if (std::uint64_t{spot.second} + 4 > object_.sections[spot.first].bytes.size()) return false;
+    std::uint32_t field = 0xffffffff;
+    switch (relocation_at(spot)->kind) {
+      case Kind::k18S2:
+        field = 0x3ffff;
+        break;
+      case Kind::k19S2:
+        field = 0x7ffff;
+        break;
+      case Kind::k20:
+        field = 0xfffff;
+        break;
+      case Kind::k21:
+        field = 0x1fffff;
+        break;
+      case Kind::kRun:
+        field = 0xf0fff;
+        break;
+      default:
+        break;
+    }
+    return (word_at(spot.first, spot.second) & ~field) != 0;
+  }
+
+  /// A word of which nothing but its begin is named.
+  [[nodiscard]] bool is_whole_word(Spot spot) const {
+    const auto [section, at] = spot;
+    bool is_whole = at % 4 == 0 && at + 4 <= object_.sections[section].bytes.size();
+    for (std::uint32_t i = 1; i < 4 && is_whole; ++i) {
+      const Spot inside(section, at + i);
+      is_whole = symbols_.count(inside) == 0 && relocations_.count(inside) == 0 &&
+                 targets_.count(inside) == 0;
+    }
+    return is_whole;
   }
 
   void add_labels(Spot spot) {
@@ -276,20 +321,15 @@ class ObjectText {
     const std::vector<std::uint8_t>& bytes = object_.sections[section].bytes;
     if (const Object::Relocation* relocation = relocation_at({section, at})) {
       const char* modifier = nullptr;
-      if (const char* directive = directive_of(relocation->kind, &modifier)) {
+      const char* directive = directive_of(relocation->kind, &modifier);
+      if (directive != nullptr && !has_other_bits({section, at})) {
         line(fmt::format("{} ({}){}", directive, expression_of(*relocation), modifier));
         return bytes_of(relocation->kind);
       }
       text_ +=
           fmt::format("    # {} of {}\n", name_of(relocation->kind), expression_of(*relocation));
     }
-    bool is_word = at % 4 == 0 && at + 4 <= bytes.size();
-    for (std::uint32_t i = 1; i < 4 && is_word; ++i) {
-      const Spot inside(section, at + i);
-      is_word = symbols_.count(inside) == 0 && relocations_.count(inside) == 0 &&
-                targets_.count(inside) == 0;
-    }
-    if (!is_word) {
+    if (!is_whole_word({section, at})) {
       line(fmt::format(".byte {:#x}", bytes[at]));
       return 1;
     }

@@ -141,12 +141,17 @@ void TextAssembler::begin_section(const Token& directive) {
   const std::size_t comma = text.find(',');
   const std::string_view name = unquoted(text.substr(0, comma));
   if (name.empty()) return fail(directive.place, "`.section name, \"flags\"` is expected");
-  std::string_view flags;
-  if (comma != std::string_view::npos) {
-    text.remove_prefix(comma + 1);
-    flags = unquoted(text.substr(0, text.find(',')));
+  if (comma == std::string_view::npos) return enter_section(name, usual_flags(name));
+  text.remove_prefix(comma + 1);
+  const std::string_view flags = unquoted(text.substr(0, text.find(',')));
+  // What GNU as knows besides changes nothing for a tile.
+  const std::size_t unknown = flags.find_first_not_of("awxMSGTReod?");
+  if (unknown != std::string_view::npos) {
+    return fail(directive.place, fmt::format("`{}` is no flag of a section; the usual ones are `a` "
+                                             "(in memory), `w` (written) and `x` (code)",
+                                             flags[unknown]));
   }
-  enter_section(name, flags.empty() ? usual_flags(name) : flags);
+  enter_section(name, flags);
 }
 
 void TextAssembler::push_section(const Token& directive) {

@@ -110,6 +110,16 @@ TEST(ObjectText, WritesAsDataWhatTheAssemblerWouldRefuse) {
             std::string::npos);
 }
 
+TEST(ObjectText, InstructionsInDataKeepTheBitsBesideTheFieldOfALink) {
+  const Object object = assembled(
+      ".data\n.byte 1\n.align 4\nx: brnz $m3, y\nrun $m1, $m2, x\n{ call $m10, x ; fnop }\n"
+      ".long x@abs19@s2\n.byte 3");
+  const Object again = assembled(text_of(read_elf(write_elf(object), "t.o")));
+  ASSERT_EQ(again.sections.size(), object.sections.size());
+  EXPECT_EQ(again.sections[1].bytes, object.sections[1].bytes);
+  EXPECT_EQ(again.relocations.size(), object.relocations.size());
+}
+
 TEST(ObjectText, AnyWordsComeBack) {
   std::vector<std::uint32_t> words;
   std::uint32_t random = 1;

@@ -22,6 +22,16 @@ TEST(AssemblerSections, KeepTheirNamesFlagsAndOrder) {
   EXPECT_EQ(object.sections[2].flags, "a");
 }
 
+TEST(AssemblerSections, HaveTheFlagsThatAreGiven) {
+  const Object object = object_of(".section .text.a\n.section .text.b, \"\"\n.section .x, \"axG\"");
+  ASSERT_EQ(object.sections.size(), 4U);
+  EXPECT_EQ(object.sections[1].flags, "ax");
+  EXPECT_EQ(object.sections[2].flags, "");
+  EXPECT_EQ(object.sections[3].flags, "axG");
+  EXPECT_NE(problems_of(".section .x, \"ab\"").at(0).find("`b` is no flag of a section"),
+            std::string::npos);
+}
+
 TEST(AssemblerSections, ComeBackAfterOthers) {
   const Object object =
       object_of("nop\n.pushsection .data\n.int 1\n.popsection\nnop\n.data\n.int 2\n.previous\nnop");
