@@ -126,8 +126,9 @@ class Linker {
       }
     }
     const std::string guess = nearest(name, known);
-    fail(file, fmt::format("undefined symbol `{}`{}{}", name, from,
-                           guess.empty() ? "" : "; did you mean `" + guess + "`?"));
+    fail(file,
+         fmt::format("undefined symbol `{}`{}{}", name, from,
+                     guess.empty() ? "; no source has it" : "; did you mean `" + guess + "`?"));
   }
 
   void reach_symbol(Id id) {

@@ -86,8 +86,10 @@ void CodeletMemory::place_tensor(const CodeletTensor& tensor) {
       address = align_up(beyond, tensor.alignment, tensor.offset);
     }
     if (std::uint64_t{address} + bytes + kGuardBytes > end_[tensor.region]) {
-      throw DoesNotFit(fmt::format("{}: tensor '{}' of {} bytes has no room in region {}",
-                                   tensor.where.text(), tensor.name, bytes, tensor.region));
+      throw UserError(
+          ExitCode::kDoesNotFit,
+          {Problem{tensor.where, fmt::format("tensor '{}' of {} bytes has no room in region {}",
+                                             tensor.name, bytes, tensor.region)}});
     }
     next = address + bytes + kGuardBytes;
   }

@@ -62,21 +62,22 @@ std::string KanataTrace::text(const LinkedCode& code) const {
     if (event.cycle != now) out += fmt::format("C\t{}\n", event.cycle - now);
     now = event.cycle;
     const IssuedInstruction& i = rows[event.row];
-    const std::uint32_t lane = std::min(i.context, workers_);
+    const std::uint32_t thread = std::min(i.context, workers_);
     switch (event.what) {
       case Happens::kBegins:
-        out += fmt::format("I\t{0}\t{0}\t{1}\nL\t{0}\t0\t{2}: {3}\n", event.row, lane,
+        out += fmt::format("I\t{0}\t{0}\t{1}\nL\t{0}\t0\t{2}: {3}\n", event.row, thread,
                            code.place_of(i.pc), text_of(i));
         out += fmt::format(
             "L\t{}\t1\t{}, pc {:#x}\n", event.row,
-            lane == workers_ ? std::string("supervisor") : fmt::format("worker {}", lane), i.pc);
-        if (i.cycle != event.cycle) out += fmt::format("S\t{}\t{}\tW\n", event.row, lane);
+            thread == workers_ ? std::string("supervisor") : fmt::format("worker {}", thread),
+            i.pc);
+        if (i.cycle != event.cycle) out += fmt::format("S\t{}\t0\tW\n", event.row);
         break;
       case Happens::kIssues:
-        out += fmt::format("S\t{}\t{}\tX\n", event.row, lane);
+        out += fmt::format("S\t{}\t0\tX\n", event.row);
         break;
       case Happens::kEnds:
-        out += fmt::format("E\t{0}\t{1}\tX\nR\t{0}\t{2}\t0\n", event.row, lane, retired++);
+        out += fmt::format("E\t{0}\t0\tX\nR\t{0}\t{1}\t0\n", event.row, retired++);
         break;
     }
   }

@@ -11,7 +11,7 @@
 namespace superstep {
 
 /// Keeps instructions for a trace in the Kanata format, version 4 (shioyadan/Konata
-/// docs/kanata-log-format.md): a row for each, threads and lanes are workers and, behind them, the
+/// docs/kanata-log-format.md): a row for each, threads are workers and, behind them, the
 /// supervisor.
 class KanataTrace : public InstructionObserver {
  public:

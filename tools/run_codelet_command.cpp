@@ -100,6 +100,7 @@ void print_text(const Outcome& o) {
       "branches, {} in sync, {} in others\n",
       supervisor.instructions, supervisor.register_wait, supervisor.slot_wait,
       supervisor.branch_wait, supervisor.sync_wait, supervisor.extra_slots);
+  if (o.printed.empty()) fmt::print("\nno tensor changed\n");
   for (const auto& [tensor, value] : o.printed) {
     fmt::print("\n{} {} at {:#x}\n{}\n", tensor->name, value.type.text(),
                o.memory.address_of(tensor->name), values_text(value));

@@ -33,6 +33,8 @@ void TextAssembler::finish() {
 
 /// Both instructions of a bundle write different registers.
 void TextAssembler::check_bundle(const BundleRecord& bundle) {
+  // A section that began in between is refused already.
+  if (bundle.offset + 8 > output_.sections[bundle.section].bytes.size()) return;
   const std::uint32_t main = output_.word(bundle.section, bundle.offset);
   const std::uint32_t aux = output_.word(bundle.section, bundle.offset + 4);
   if (main == 0 || aux == 0) return;  // one of them is wrong

@@ -121,10 +121,10 @@ TEST(Link, ReportsEverythingThatIsMissingAtOnce) {
   object.sections = {{".text", "ax", 4, bytes_of({0, 0})}};
   object.symbols = {defined("entry", 0), undefined("entri"), undefined("zzzzzzzz")};
   object.relocations = {{0, 0, Kind::k19S2, 1, 0}, {0, 4, Kind::k19S2, 2, 0}};
-  EXPECT_EQ(
-      errors({{"a.o", object}}, {"entry"}),
-      (std::vector<std::string>{"a.o: undefined symbol `entri` in .text+0x0; did you mean `entry`?",
-                                "a.o: undefined symbol `zzzzzzzz` in .text+0x4"}));
+  EXPECT_EQ(errors({{"a.o", object}}, {"entry"}),
+            (std::vector<std::string>{
+                "a.o: undefined symbol `entri` in .text+0x0; did you mean `entry`?",
+                "a.o: undefined symbol `zzzzzzzz` in .text+0x4; no source has it"}));
   EXPECT_EQ(errors({{"a.o", object}}, {"entrr"}),
             (std::vector<std::string>{
                 "a.o: undefined symbol `entrr`, the entry; did you mean `entry`?"}));

@@ -81,6 +81,10 @@ TEST(RunCodelet, TheTraceHasARowForEachInstructionAndEachEnds) {
     }
     return count;
   };
+  // Threads tell the contexts apart; lanes are layers of one row, of which 0 is the pipeline
+  // (shioyadan/Konata docs/kanata-log-format.md).
+  EXPECT_EQ(lines("S\t0\t0\t"), 1U);
+  EXPECT_EQ(lines("S\t18\t0\t"), 1U);
   EXPECT_EQ(lines("I\t"), 19U);  // 15 slots of the worker, 4 instructions of the supervisor
   EXPECT_EQ(lines("R\t"), 19U);
   EXPECT_NE(text.find("scale+0x8: ld32 $m2"), std::string::npos);

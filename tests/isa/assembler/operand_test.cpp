@@ -27,6 +27,12 @@ TEST(AssemblerOperands, AreNamedWhereTheyAreWrong) {
             "test.S:1:1 `5` where an instruction, a label or a directive is expected");
 }
 
+TEST(AssemblerBundles, InTwoSectionsAreRefused) {
+  const std::vector<std::string> problems = problems_of("{ nop\n.section .x, \"ax\"\n fnop }");
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0], "test.S:1:1 a section begins inside a bundle");
+}
+
 TEST(AssemblerOperands, DoNotHideWhatElseIsWrong) {
   // A statement that is wrong takes its place: what follows is checked where it would be.
   const std::vector<std::string> problems = problems_of(
