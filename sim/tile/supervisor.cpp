@@ -124,8 +124,8 @@ std::array<std::vector<Candidate>, isa::kBuckets> build_candidates() {
 
 /// Null when a supervisor cannot execute the word.
 Supervisor::Run find_handler(std::uint32_t word) {
-  static const auto kCandidates = build_candidates();
-  for (const Candidate& candidate : kCandidates[isa::bucket_of(word)]) {
+  static const auto candidates = build_candidates();
+  for (const Candidate& candidate : candidates[isa::bucket_of(word)]) {
     if ((word & candidate.mask) == candidate.value) return candidate.run;
   }
   return nullptr;
