@@ -130,11 +130,11 @@ TEST(Numerics, ResultsBesideATieAreCorrectlyRounded) {
       {"ln", {0x1.827a74p-7F, 0x1.2f1fd6p+3F, 0x1.bacb4ap+25F, 0x1.b121a6p+76F, 0x1.6351d8p+95F}},
       {"sigm", {-0x1.1cp-18F, -0x1.2cp-18F, -0x1.4cp-18F, 0x1.1cp-18F}}};
   Real x, y;
-  for (const auto& [name, values] : kHard) {
-    const Unary& f = *std::find_if(std::begin(kUnary), std::end(kUnary), [&](const Unary& other) {
-      return other.name == std::string(name);
-    });
-    for (const float value : values) {
+  for (const auto& hard : kHard) {
+    const std::string name = hard.first;
+    const Unary& f = *std::find_if(std::begin(kUnary), std::end(kUnary),
+                                   [&](const Unary& other) { return other.name == name; });
+    for (const float value : hard.second) {
       mpfr_set_flt(x.get(), value, MPFR_RNDN);
       f.exact(y.get(), x.get(), MPFR_RNDZ);
       EXPECT_EQ(bits_of(f.single(value)), bits_of(to_f32(y.get())))
