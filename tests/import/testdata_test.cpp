@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "tests/import/importing.h"
+#include "tests/split_modules.h"
 
 namespace superstep {
 namespace {
@@ -16,19 +17,6 @@ std::vector<std::filesystem::path> modules_below(const std::filesystem::path& fo
     if (entry.path().extension() == ".mlir") out.push_back(entry.path());
   }
   std::sort(out.begin(), out.end());
-  return out;
-}
-
-/// The modules of a file that `stablehlo-translate -split-input-file` would see.
-std::vector<std::string> sections(const std::string& text) {
-  std::vector<std::string> out;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find("// -----"); end != std::string::npos;
-       end = text.find("// -----", begin)) {
-    out.push_back(text.substr(begin, end - begin));
-    begin = end + 8;
-  }
-  out.push_back(text.substr(begin));
   return out;
 }
 
@@ -64,7 +52,7 @@ TEST(StableHloTestData, IsReadOrRefusedWithPlaces) {
   for (const std::filesystem::path& path : paths) {
     const std::string text = read_text(path);
     check(path, text);
-    for (const std::string& section : sections(without_checks(text))) {
+    for (const std::string& section : split_modules(without_checks(text))) {
       if (section.find("func.func") == std::string::npos) continue;
       const Refusal result = check(path, section);
       ++modules;

@@ -15,6 +15,7 @@
 #include "compiler/ops/elements.h"
 #include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
+#include "tests/split_modules.h"
 
 namespace superstep {
 namespace {
@@ -36,18 +37,6 @@ std::string read_text(const std::filesystem::path& path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-std::vector<std::string> sections(const std::string& text) {
-  std::vector<std::string> out;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find("// -----"); end != std::string::npos;
-       end = text.find("// -----", begin)) {
-    out.push_back(text.substr(begin, end - begin));
-    begin = end + 8;
-  }
-  out.push_back(text.substr(begin));
-  return out;
 }
 
 /// 64-bit element types as 32-bit ones: most of `interpret` holds small numbers in wide types.
@@ -248,7 +237,7 @@ TEST_P(Conformance, HoldsForEveryModuleOfSupportedOps) {
   std::size_t unreadable = 0;
   for (const std::filesystem::path& path :
        modules_below(std::filesystem::path(root) / GetParam())) {
-    for (const std::string& section : sections(read_text(path))) {
+    for (const std::string& section : split_modules(read_text(path))) {
       if (std::ranges::any_of(kExcepted, [&](const char* name) {
             return section.find(name) != std::string::npos;
           })) {
