@@ -52,7 +52,8 @@ template <class R>
 using FourPhases = isa::List<Fixed<R, 0>, Fixed<R, 1>, Fixed<R, 2>, Fixed<R, 3>>;
 template <class R>
 using EightPhases =
-    isa::Joined<FourPhases<R>, isa::List<Fixed<R, 4>, Fixed<R, 5>, Fixed<R, 6>, Fixed<R, 7>>>::Type;
+    typename isa::Joined<FourPhases<R>,
+                         isa::List<Fixed<R, 4>, Fixed<R, 5>, Fixed<R, 6>, Fixed<R, 7>>>::Type;
 using ProductAuxes = isa::Joined<FourPhases<isa::F16v4sisoamp>, FourPhases<isa::F16v4hihoamp>,
                                  FourPhases<isa::F16v4hihov4amp>, EightPhases<isa::F32sisoamp>,
                                  EightPhases<isa::F32sisov2amp>>::Type;
