@@ -34,12 +34,7 @@ inline void add_code(ProgramImage& image, const std::vector<TileId>& tiles,
 
 /// Words of a text, ready to run at the start of memory.
 inline std::vector<std::uint32_t> assembled(const std::string& text, const MachineConfig& machine) {
-  const Assembly code = assemble(text, "benchmark", machine);
-  std::vector<std::uint32_t> words = code.words;
-  for (const std::uint32_t at : code.relocations) {
-    words[at] = relocate(words[at], machine.tile.memory_base);
-  }
-  return words;
+  return assemble(text, "benchmark").words_at(machine.tile.memory_base);
 }
 
 /// A supervisor that launches the code at `worker` on every worker, `launches` times, with its

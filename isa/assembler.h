@@ -7,27 +7,20 @@
 #include <string_view>
 #include <vector>
 
-#include "isa/machine_config.h"
-
 namespace superstep {
 
 /// Assembled code at address 0, to be placed anywhere in region 0 at an 8-byte boundary.
 struct Assembly {
   std::vector<std::uint32_t> words;
   std::map<std::string, std::uint32_t> symbols;  ///< byte offsets; `.equ` constants are not listed
-  std::vector<std::uint32_t> relocations;        ///< indices of words that `relocate` adapts
+  std::vector<std::uint32_t> relocations;        ///< indices of words that hold an address
 
   /// The words as they are when loaded at an address.
   [[nodiscard]] std::vector<std::uint32_t> words_at(std::uint32_t load_address) const;
 };
 
 /// Assembles one source text. Throws MalformedInput with every error of the text, located.
-[[nodiscard]] Assembly assemble(std::string_view text, const std::string& file,
-                                const MachineConfig& machine);
-
-/// A word of `Assembly::relocations` for code loaded at `load_address`: a branch gets a fourth of
-/// it added to its low 19 bits, a `setzi` of a label all of it to its low 20.
-[[nodiscard]] std::uint32_t relocate(std::uint32_t word, std::uint32_t load_address);
+[[nodiscard]] Assembly assemble(std::string_view text, const std::string& file);
 
 /// One word as assembly text; `.word 0x…` when it is no instruction. `address` is that of the word.
 [[nodiscard]] std::string disassemble(std::uint32_t word, std::uint32_t address);

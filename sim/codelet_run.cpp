@@ -111,7 +111,7 @@ CodeletRun::Program CodeletRun::program_for(CodeletKind kind, std::uint32_t entr
   std::vector<std::uint32_t>& words = program.words;
   for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
     load_constant(words, kValue, stacks_begin() + w * kWorkerStackBytes + kBelowWorkerBase);
-    words.push_back(encode("put", {WorkerLauncher::kFirstWorkerBase + w, kValue}));
+    words.push_back(encode("put", {isa::kFirstWorkerBase + w, kValue}));
   }
   load_constant(words, kValue, fp_control_);
   words.push_back(encode("put", {isa::kFpIctl, kValue}));

@@ -37,7 +37,7 @@ class TileRun {
   Tile& tile() { return tile_; }
 
   void load(std::uint32_t address, std::string_view assembly) {
-    put(address, assemble(assembly, "test.S", machine_).words_at(address));
+    put(address, assemble(assembly, "test.S").words_at(address));
   }
   template <class T>
   void put(std::uint32_t address, const std::vector<T>& values) {

@@ -85,7 +85,7 @@ ExitCode asm_command(const Options& options) {
   const std::string source = source_of(path, options);
   const std::string output = options.get("output").value_or("");
   if (output.ends_with(".bin")) {
-    write_text_file(output, text_of(assemble(source, path, MachineConfig{}).words));
+    write_text_file(output, text_of(assemble(source, path).words));
     return ExitCode::kOk;
   }
   const Object object = assemble_object(source, path).object;

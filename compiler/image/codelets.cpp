@@ -33,17 +33,13 @@ struct Generate {
     return vertex::matmul(machine, spec.input, spec.output);
   }
   vertex::Codelet operator()(const AmpProductSpec& spec) const {
-    return vertex::amp_product(machine, spec.product);
+    return vertex::amp_product(spec.product);
   }
   vertex::Codelet operator()(const AddPartsSpec& spec) const {
-    return vertex::add_parts(machine, spec.parts);
+    return vertex::add_parts(spec.parts);
   }
-  vertex::Codelet operator()(const AmpTransposeSpec&) const {
-    return vertex::amp_transpose(machine);
-  }
-  vertex::Codelet operator()(const HalfTransposeSpec&) const {
-    return vertex::half_transpose(machine);
-  }
+  vertex::Codelet operator()(const AmpTransposeSpec&) const { return vertex::amp_transpose(); }
+  vertex::Codelet operator()(const HalfTransposeSpec&) const { return vertex::half_transpose(); }
 };
 
 }  // namespace

@@ -87,9 +87,9 @@ class Writer {
 
 }  // namespace
 
-Codelet add_parts(const MachineConfig& machine, std::int64_t parts) {
+Codelet add_parts(std::int64_t parts) {
   SUPERSTEP_CHECK(parts >= 1 && parts <= 4096, "repeats have 12 bits");
-  const Assembly assembly = assemble(Writer(parts).text(), "add_parts", machine);
+  const Assembly assembly = assemble(Writer(parts).text(), "add_parts");
   Codelet codelet;
   codelet.words = assembly.words;
   codelet.relocations = assembly.relocations;

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kAddPartsGroup = 4;
 
 /// f32 sums of `parts` parts that lie `pitch` bytes apart, a multiple of 16 in region 1: 0 plus the
 /// first part plus the second and so on. A worker's elements begin 16-byte aligned.
-[[nodiscard]] Codelet add_parts(const MachineConfig& machine, std::int64_t parts);
+[[nodiscard]] Codelet add_parts(std::int64_t parts);
 
 /// The last word of the state: the step from a group in the last part to the next in the first.
 [[nodiscard]] std::int64_t add_parts_back(std::int64_t parts, std::int64_t pitch);

@@ -316,13 +316,12 @@ std::int64_t amp_max_pitch(const AmpProduct& product) {
   return product.rows_inside ? 512 / 7 * 8 : (511 + 3) * 8;
 }
 
-Codelet amp_product(const MachineConfig& machine, const AmpProduct& product) {
+Codelet amp_product(const AmpProduct& product) {
   SUPERSTEP_CHECK(product.operands == DType::kF32 || product.operands == DType::kF16,
                   "AMP products of floats");
   Writer writer(product, false), padded(product, true);
   const std::string text = writer.text(), padded_text = padded.text();
-  const Assembly assembly =
-      assemble(writer.is_aligned() ? text : padded_text, "amp_product", machine);
+  const Assembly assembly = assemble(writer.is_aligned() ? text : padded_text, "amp_product");
   Codelet codelet;
   codelet.words = assembly.words;
   codelet.relocations = assembly.relocations;

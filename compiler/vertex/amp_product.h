@@ -40,7 +40,7 @@ inline constexpr std::int64_t kAmpStateWords = 4;
 
 /// Multiplies one block for some rows a worker; with `rows_inside` an even number. f32: rounded
 /// product, rounded sum, ascending inputs.
-[[nodiscard]] Codelet amp_product(const MachineConfig& machine, const AmpProduct& product);
+[[nodiscard]] Codelet amp_product(const AmpProduct& product);
 
 /// 128-bit loads of a block of weights.
 [[nodiscard]] inline std::int64_t amp_weight_loads(const AmpProduct& product) {

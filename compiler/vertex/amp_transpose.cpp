@@ -38,7 +38,7 @@ std::string slot(int s, bool loads) {
 
 }  // namespace
 
-Codelet amp_transpose(const MachineConfig& machine) {
+Codelet amp_transpose() {
   // The body of `rpt` must begin at a multiple of 8.
   std::string text = R"(
     ld32 $m9, $mvertex_base, $mzero, 0
@@ -63,7 +63,7 @@ Codelet amp_transpose(const MachineConfig& machine) {
   text += slot(0, true);
   for (int s = 1; s < 8; ++s) text += slot(s, s < 6);
   text += "st64pace $a10:11, $m4:5+=, $m2, 0\nbrnzdec $m9, strip\ndone: exitz $mzero\n";
-  const Assembly assembly = assemble(text, "amp_transpose", machine);
+  const Assembly assembly = assemble(text, "amp_transpose");
   Codelet codelet;
   codelet.words = assembly.words;
   codelet.relocations = assembly.relocations;

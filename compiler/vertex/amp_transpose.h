@@ -19,7 +19,7 @@ struct AmpStrip {
 /// columns, then the next) in region 1, from [input][column] in region 0. State of each worker:
 /// {number of strips, two words of strides, pitch / 8, then for each strip the addresses of source
 /// and destination and the number of blocks}.
-[[nodiscard]] Codelet amp_transpose(const MachineConfig& machine);
+[[nodiscard]] Codelet amp_transpose();
 
 /// The second to fourth words of the state: an input's columns take `pitch` bytes, the blocks of
 /// one depth `groups` times 512.

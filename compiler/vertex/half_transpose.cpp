@@ -8,7 +8,7 @@
 
 namespace superstep::vertex {
 
-Codelet half_transpose(const MachineConfig& machine) {
+Codelet half_transpose() {
   // $a0:1 to $a6:7 hold four columns of one input each; the first two are loaded for the next
   // square as soon as this one no longer needs them. $a8:9 to $a12:13 hold four inputs of one
   // column each; the fourth column's are stored in the next turn. The body of `rpt` must begin at
@@ -47,7 +47,7 @@ Codelet half_transpose(const MachineConfig& machine) {
     brnzdec $m9, strip
     done: exitz $mzero
 )";
-  const Assembly assembly = assemble(text, "half_transpose", machine);
+  const Assembly assembly = assemble(text, "half_transpose");
   Codelet codelet;
   codelet.words = assembly.words;
   codelet.relocations = assembly.relocations;

@@ -26,7 +26,7 @@ struct HalfTransposition {
 /// Puts the inputs of each column next to each other, in blocks: f16 from [input][column], in any
 /// region. State of each worker: {number of strips, three strides, then for each strip the
 /// addresses of source and destination and the number of squares}.
-[[nodiscard]] Codelet half_transpose(const MachineConfig& machine);
+[[nodiscard]] Codelet half_transpose();
 
 /// The second to fourth words of the state.
 [[nodiscard]] std::vector<std::uint32_t> half_transpose_strides(const HalfTransposition& of);

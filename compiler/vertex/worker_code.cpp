@@ -206,7 +206,7 @@ std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
     if (!assignment.ok) assignment = allocate(live, true);
   }
   if (!assignment.ok || longest_repeat(items) > kMostRepeated) return std::nullopt;
-  const Assembly assembly = assemble(text(items, assignment), prefix, machine_);
+  const Assembly assembly = assemble(text(items, assignment), prefix);
   Codelet codelet;
   codelet.words = assembly.words;
   codelet.relocations = assembly.relocations;

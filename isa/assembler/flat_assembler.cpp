@@ -60,8 +60,7 @@ class FlatCode {
 
 }  // namespace
 
-Assembly assemble(std::string_view text, const std::string& file,
-                  const MachineConfig& /*machine*/) {
+Assembly assemble(std::string_view text, const std::string& file) {
   isa::TextAssembler assembler(true);
   assembler.run(text, file);
   return FlatCode(assembler).make();

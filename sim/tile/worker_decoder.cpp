@@ -186,14 +186,20 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   place_registers(*aux, step.aux_word, step.aux_registers);
   note_status(*aux, step.aux_word);
   step.cost = WorkerStep::cost_of(std::max(step.slots(), slots_of(*aux, machine_)), 2);
-  if (has_no_effect(*aux, step.aux_registers) && main.spec.control == Control::kPlain) {
+  // In other modes, what writes nowhere may raise exceptions and draw random numbers.
+  if (kind_ != StepKind::kModed) drop_idle_half(step, main, *aux);
+  link(step, main, step.pc + 8);
+}
+
+void WorkerDecoder::drop_idle_half(WorkerStep& step, const InstructionInfo& main,
+                                   const InstructionInfo& aux) const {
+  if (has_no_effect(aux, step.aux_registers) && main.spec.control == Control::kPlain) {
     step.run = handlers_of(main).solo;
   } else if (has_no_effect(main, step.registers)) {
-    step.run = handlers.solo;
+    step.run = handlers_of(aux).solo;
     step.word = step.aux_word;
     step.registers = step.aux_registers;
   }
-  link(step, main, step.pc + 8);
 }
 
 void WorkerDecoder::note_status(const InstructionInfo& info, std::uint32_t word) {
@@ -228,12 +234,13 @@ void WorkerDecoder::link(WorkerStep& step, const InstructionInfo& info, std::uin
 void WorkerDecoder::link_repeat(WorkerStep& step, const InstructionInfo& info, std::uint32_t body) {
   const auto bundles = static_cast<std::uint32_t>(info.operands[1].decode(step.word)) + 1;
   if (body % 8 != 0) return make_fault(step, "the body of `rpt` is not 8-byte aligned");
-  for (std::uint32_t i = 0; i < bundles; ++i) {
-    const std::uint32_t pc = body + 8 * i;
+  for (std::uint32_t pc = body; pc < body + 8 * bundles; pc += 4) {
     if (!executable(pc)) return make_fault(step, "the body of `rpt` leaves executable memory");
     const std::uint32_t word = word_at(pc);
     const InstructionInfo* inner = isa::find_instruction(word);
-    if ((word & kCoIssue) == 0 || inner == nullptr || inner->spec.control != Control::kPlain) {
+    // A second half that is none is a fault of its bundle.
+    const bool is_half = (word & kCoIssue) != 0 && inner != nullptr;
+    if (is_half ? inner->spec.control != Control::kPlain : pc % 8 == 0) {
       return make_fault(step, fmt::format("`{}` in the body of `rpt`", disassemble(word, pc)));
     }
   }

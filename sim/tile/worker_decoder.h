@@ -28,6 +28,9 @@ class WorkerDecoder {
   [[nodiscard]] const WorkerHandlers& handlers_of(const isa::InstructionInfo& info) const;
   void decode_step(WorkerStep& step);
   void decode_bundle(WorkerStep& step, const isa::InstructionInfo& main);
+  /// A bundle with a half that does nothing runs as the other one.
+  void drop_idle_half(WorkerStep& step, const isa::InstructionInfo& main,
+                      const isa::InstructionInfo& aux) const;
   void note_status(const isa::InstructionInfo& info, std::uint32_t word);
   void link(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t next);
   void link_repeat(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t body);

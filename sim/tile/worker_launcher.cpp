@@ -171,7 +171,7 @@ void WorkerLauncher::run_by_steps(SupervisorContext& supervisor, std::uint64_t i
 std::uint64_t WorkerLauncher::begin(SupervisorContext& supervisor, std::uint64_t issue,
                                     WorkerContext& worker, std::uint32_t vertex_base) {
   worker.begin();
-  worker.registers[isa::kWorkerBase] = supervisor.csrs[kFirstWorkerBase + worker.id];
+  worker.registers[isa::kWorkerBase] = supervisor.csrs[isa::kFirstWorkerBase + worker.id];
   worker.registers[isa::kVertexBase] = vertex_base;
   worker.observer = observer_;
   if (supervisor.sets_float_state) [[unlikely]] {

@@ -20,9 +20,6 @@ namespace superstep {
 /// somebody looks at each or asks that they issue in turn.
 class WorkerLauncher {
  public:
-  /// CSR of worker 0's scratch base; the others follow (osmarks/ipu-stack).
-  static constexpr std::uint32_t kFirstWorkerBase = 0x21;
-
   WorkerLauncher(const MachineConfig& machine, TileMemory& memory, const Weights& weights,
                  CodeStore& code);
 

@@ -7,7 +7,7 @@ namespace superstep {
 namespace {
 
 std::vector<std::uint32_t> words(const std::string& text) {
-  return assemble(text, "test.S", MachineConfig{}).words;
+  return assemble(text, "test.S").words;
 }
 
 std::vector<std::string> errors(const std::string& text) {

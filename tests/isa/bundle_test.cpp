@@ -66,6 +66,8 @@ TEST(Bundle, BodiesOfRepeatsHoldNeitherRepeatsNorBranchesNorControlRegisters) {
   EXPECT_EQ(in_body("call $m0, 0x4d000; fnop"), "`call $m0, 0x4d000` in the body of `rpt`");
   EXPECT_EQ(in_body("get $m0, 1; fnop"), "`get $m0, 1` in the body of `rpt`");
   EXPECT_EQ(in_body("trap 0; fnop"), "`trap 0` in the body of `rpt`");
+  EXPECT_EQ(in_body("nop; uput 1, $a0"), "`put 1, $a0` in the body of `rpt`");
+  EXPECT_EQ(in_body("nop; uget $a0, 2"), "`get $a0, 2` in the body of `rpt`");
   EXPECT_EQ(in_body("nop; fnop"), "none");
 }
 

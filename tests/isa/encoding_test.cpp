@@ -11,7 +11,7 @@ namespace superstep {
 namespace {
 
 std::uint32_t word_of(const std::string& text) {
-  const Assembly code = assemble(text, "test.S", MachineConfig{});
+  const Assembly code = assemble(text, "test.S");
   return code.words.empty() ? 0 : code.words[0];
 }
 
@@ -71,7 +71,7 @@ TEST(Encoding, HasAWordOfEveryPublishedForm) {
 
 TEST(Encoding, MarksBothHalvesOfABundle) {
   const Assembly code =
-      assemble("{ add $m1, $m2, $m3\n  f32v2add $a0:1, $a14:15, $a14:15 }", "test.S", {});
+      assemble("{ add $m1, $m2, $m3\n  f32v2add $a0:1, $a14:15, $a14:15 }", "test.S");
   ASSERT_EQ(code.words.size(), 2U);
   EXPECT_EQ(code.words[0], 0xc4203011U);
   EXPECT_EQ(code.words[1], 0xd8e0e003U);
@@ -106,7 +106,7 @@ TEST(Encoding, WritesAnUnknownWordAsData) {
 }
 
 TEST(Encoding, RelocatesBranchesAndSetzi) {
-  const Assembly code = assemble("nop\nloop: bri loop\n setzi $m1, loop", "test.S", {});
+  const Assembly code = assemble("nop\nloop: bri loop\n setzi $m1, loop", "test.S");
   ASSERT_EQ(code.relocations, (std::vector<std::uint32_t>{1, 2}));
   const std::vector<std::uint32_t> words = code.words_at(0x4c000);
   EXPECT_EQ(words[0], code.words[0]);

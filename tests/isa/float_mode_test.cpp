@@ -262,6 +262,13 @@ TEST(FloatMode, ExceptionsBeforeAnIndirectBranchAreSeenBehindIt) {
   EXPECT_EQ(run.out[1], 2U);  // DIV0
 }
 
+TEST(FloatMode, HalvesOfBundlesThatWriteNowhereRaiseWhatTheyRaiseAlone) {
+  for (const char* const assembly : {"f32div $a15, $a0, $a1", "{ nop; f32div $a15, $a0, $a1 }"}) {
+    EXPECT_EQ(Outcome(2, {bits(1.0F), 0, 0, 0}, assembly).cause,
+              "floating-point exception: division by zero");
+  }
+}
+
 TEST(FloatMode, OrdinaryResultsRaiseNothing) {
   const std::vector<std::uint32_t> in = {0x7f800000, 0x7fc00000, bits(2.0F), bits(-1000.0F)};
   const Outcome run(

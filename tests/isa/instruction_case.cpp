@@ -116,7 +116,7 @@ std::string nops(unsigned count) {
 }
 
 std::vector<std::uint32_t> words_of(const std::string& assembly) {
-  return assemble(assembly, "case.S", MachineConfig{}).words;
+  return assemble(assembly, "case.S").words;
 }
 
 bool on_supervisor(const std::string& assembly) {

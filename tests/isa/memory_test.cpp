@@ -97,7 +97,7 @@ TEST(Memory, AnUnusedTileReadsZeroAndKeepsWhatIsWritten) {
 TEST(CodeStore, TilesWithEqualCodeShareOneCopy) {
   const MachineConfig machine;
   CodeStore store(machine);
-  const Assembly code = assemble("nop\n exitz $mzero", "test.S", machine);
+  const Assembly code = assemble("nop\n exitz $mzero", "test.S");
   TileMemory a(machine), b(machine), c(machine);
   for (TileMemory* memory : {&a, &b, &c}) {
     ASSERT_TRUE(memory->write(0x4c000, std::as_bytes(std::span(code.words))));

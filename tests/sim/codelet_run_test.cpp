@@ -14,7 +14,7 @@ constexpr std::uint32_t kCode = 0x4d000, kData = 0x50000;
 class Called {
  public:
   explicit Called(const std::string& text, MachineConfig machine = {}) : run(machine) {
-    const std::vector<std::uint32_t> words = assemble(text, "test.S", machine).words_at(kCode);
+    const std::vector<std::uint32_t> words = assemble(text, "test.S").words_at(kCode);
     EXPECT_TRUE(run.write(kCode, std::as_bytes(std::span(words))));
   }
   std::uint32_t word(std::uint32_t address) {

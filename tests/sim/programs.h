@@ -25,7 +25,7 @@ inline ProgramImage image_of(std::uint32_t tiles) {
 
 /// Gives a tile a supervisor program.
 inline void add_program(ProgramImage& image, std::uint32_t tile, const std::string& text) {
-  const Assembly code = assemble(text, "test.S", image.machine);
+  const Assembly code = assemble(text, "test.S");
   Segment segment{{TileId{tile}}, kCode, {}};
   for (const std::uint32_t word : code.words_at(kCode)) {
     for (int byte = 0; byte < 4; ++byte) {

@@ -37,7 +37,7 @@ void check(std::int64_t parts, std::int64_t elements, std::uint32_t workers) {
     state.push_back(static_cast<std::uint32_t>(add_parts_back(parts, pitch * 4)));
     cycles = std::max(cycles, w + workers * add_parts_slots(parts, last - first));
   }
-  EXPECT_EQ(tile.run(add_parts(tile.machine(), parts), state, kAddPartsStateWords),
+  EXPECT_EQ(tile.run(add_parts(parts), state, kAddPartsStateWords),
             static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);
   const HostTensor got = tile.get(to, sums_type);
   for (std::int64_t e = 0; e < elements; ++e) {

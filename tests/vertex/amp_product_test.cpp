@@ -112,8 +112,8 @@ void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int6
   AmpProduct later = whole;
   later.accumulates = true;
   const MachineConfig& machine = tile.machine();
-  const Codelet first_code = amp_product(machine, whole), later_code = amp_product(machine, later),
-                last_code = amp_product(machine, last);
+  const Codelet first_code = amp_product(whole), later_code = amp_product(later),
+                last_code = amp_product(last);
   const auto count = static_cast<std::uint32_t>(groups);
   const TileCode::WeightedLaunch launch{
       .stages = {},

@@ -42,7 +42,7 @@ void check(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
     }
     state.resize(begin + words);
   }
-  EXPECT_EQ(tile.run(amp_transpose(tile.machine()), state, static_cast<std::uint32_t>(words)),
+  EXPECT_EQ(tile.run(amp_transpose(), state, static_cast<std::uint32_t>(words)),
             static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);
   const HostTensor got = tile.get(to, source.type);
   for (std::int64_t k = 0; k < depth; ++k) {

@@ -43,7 +43,7 @@ void check(const HalfTransposition& of, std::uint32_t workers) {
     }
     state.resize(begin + words);
   }
-  EXPECT_EQ(tile.run(half_transpose(tile.machine()), state, static_cast<std::uint32_t>(words)),
+  EXPECT_EQ(tile.run(half_transpose(), state, static_cast<std::uint32_t>(words)),
             static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);
   const HostTensor got = tile.get(to, {DType::kU16, {bytes / 2}});
   for (std::int64_t k = 0; k < of.inputs; ++k) {
