@@ -45,6 +45,11 @@ using LoopAuxes =
               isa::F32v2axpy, isa::F16v4add, isa::F16v4addLower, isa::F16v4sub, isa::F16v4mul,
               isa::F16v4mulLower, isa::F16v4max, isa::F16v4cmac, isa::F16v8acc>;
 
+/// The same of loops over single f32.
+using ScalarMains = isa::List<isa::Ld32Step, isa::Ld32A, isa::Ld32AStep, isa::St32AStep>;
+using ScalarAuxes = isa::List<isa::F32add, isa::F32sub, isa::F32mul, isa::F32max, isa::F32min,
+                              isa::F32cmpgt, isa::F32cmplt>;
+
 /// The halves of matrix products, whose loops hold every phase.
 using ProductMains = isa::List<isa::Ld64Step, isa::Ld2x64pace, isa::Ldst64pace, isa::Ld2xst64pace,
                                Fixed<isa::Ld2xst64pace, 0b000000>>;
@@ -104,6 +109,7 @@ void add_all(Pairs& pairs, isa::List<Mains...>, Auxes auxes) {
 Pairs build() {
   Pairs pairs;
   add_all(pairs, LoopMains{}, LoopAuxes{});
+  add_all(pairs, ScalarMains{}, ScalarAuxes{});
   add_all(pairs, ProductMains{}, ProductAuxes{});
   return pairs;
 }

@@ -35,7 +35,7 @@ data of the same shape took other cycles, or an instruction ran whose slots depe
 on the chip (divisions, roots and transcendental functions). "No estimator" are those that PopLibs
 has none for, or one that only returns 0 or 1; for products with static sparsity the costs of its
 planner are taken (lib/popsparse/StaticMatMulPartitioner.cpp). Casts of popfloat in place have none,
-but take exactly the cycles of those out of place, which have (a test holds them to that).
+but take exactly the cycles of those out of place (a test holds them to that), 42 of which have one.
 "Explained exactly" are those beyond the limit whose difference from the estimate is a sum over the
 shape of the case that holds to the clock in all whole cases (cycle_differences.cpp); the others are
 explained in words. No cost of a call would bring many more within the limit: with the 11 clocks that
