@@ -6,9 +6,7 @@
 namespace superstep {
 namespace {
 
-std::vector<std::uint32_t> words(const std::string& text) {
-  return assemble(text, "test.S").words;
-}
+std::vector<std::uint32_t> words(const std::string& text) { return assemble(text, "test.S").words; }
 
 std::vector<std::string> errors(const std::string& text) {
   try {
