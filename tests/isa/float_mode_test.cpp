@@ -10,6 +10,7 @@
 
 #include "isa/rounding.h"
 #include "isa/table.h"
+#include "tests/isa/any_operands.h"
 #include "tests/isa/nearest_half.h"
 #include "tests/tile_run.h"
 
@@ -210,16 +211,9 @@ TEST(FloatMode, ExceptionsAreKeptInFpStsAndTrapWhereFpCtlAsksForIt) {
 
 /// $FP_STS after an instruction all of whose registers hold `value`.
 std::uint32_t raised_by(const isa::InstructionInfo& info, std::uint32_t value) {
-  std::uint32_t word = info.pattern.value;
-  std::int64_t next = 0;
-  for (const isa::OperandInfo& operand : info.operands) {
-    if (!operand.is_register) continue;
-    word |= operand.encode(operand.role == isa::Role::kOut ? 8 : next);
-    if (operand.role == isa::Role::kIn) next = 4;
-  }
   std::string code;
   for (int i = 0; i < 8; ++i) code += "ld32 $a" + std::to_string(i) + ", $mvertex_base, 0\n";
-  code += disassemble(word, 0) +
+  code += testing::with_any_operands(info) +
           "\n uget $a0, $FP_STS\n st32 $a0, $mvertex_base, $mzero, 1\n exitz $mzero";
   return testing::run_worker(code, {value, 0}, 2)[1];
 }
