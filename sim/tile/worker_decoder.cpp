@@ -21,10 +21,8 @@ constexpr std::uint32_t kCoIssue = 0x80000000U;
 constexpr std::uint32_t kMostLineBytes = 128;
 
 const WorkerStep* run_fault(WorkerContext& context, const WorkerStep* step) {
-  context.stop = WorkerContext::Stop::kFault;
   context.stopped = step;
-  context.pc = step->pc;
-  context.cause = step->cause;
+  context.fail(step->cause, step->pc);
   return nullptr;
 }
 
