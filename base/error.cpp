@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 namespace superstep {
 namespace {
@@ -47,6 +48,11 @@ std::string SourceLocation::text() const {
 
 UserError::UserError(ExitCode code, std::vector<Problem> problems)
     : std::runtime_error(joined(problems)), code_(code), problems_(std::move(problems)) {}
+
+InputOutputError::InputOutputError(const std::string& file, const std::string& message, int error)
+    : InputOutputError(file, error == 0 ? message
+                                        : fmt::format("{}: {}", message,
+                                                      std::generic_category().message(error))) {}
 
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
   std::string best;

@@ -18,6 +18,8 @@ enum class ExitCode : int {
   kUnsupported = 6,
   kDamagedTrace = 7,
   kInternal = 70,
+  kHostLimit = 71,    ///< the host lacks memory, threads or another resource (EX_OSERR)
+  kInputOutput = 74,  ///< a file or a stream cannot be read or written (EX_IOERR)
   kInterrupted = 130,
 };
 
@@ -73,6 +75,19 @@ struct Unsupported : UserError {
 /// A program that needs more tile memory than the machine has.
 struct DoesNotFit : UserError {
   explicit DoesNotFit(std::string message) : UserError(ExitCode::kDoesNotFit, std::move(message)) {}
+};
+
+/// A file or a stream that the system does not let us read or write. `error` is an errno; the
+/// message ends with the system's words for it.
+struct InputOutputError : UserError {
+  InputOutputError(const std::string& file, const std::string& message, int error);
+  InputOutputError(const std::string& file, std::string message)
+      : UserError(ExitCode::kInputOutput, {Problem{{file, 0, 0}, std::move(message)}}) {}
+};
+
+/// The host lacks memory, threads or another resource that the command needs.
+struct HostLimit : UserError {
+  explicit HostLimit(std::string message) : UserError(ExitCode::kHostLimit, std::move(message)) {}
 };
 
 /// The entry of `known` nearest to `word` when it is close enough to be a typing error, else empty.

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/toml.h"
 #include "isa/builtin_machines.h"
 
@@ -199,16 +199,13 @@ class Reader {
     for (const BuiltinMachine& file : builtin_machine_files()) {
       if (file.name == builtin) return read_text(file.text, "builtin:" + builtin, depth);
     }
-    std::ifstream in(name, std::ios::binary);
-    if (!in || std::filesystem::is_directory(name)) {
+    if (!std::filesystem::exists(name)) {
       const std::string guess = nearest(builtin, builtin_machines());
-      return fail(from, fmt::format("no machine '{}': neither a readable file nor a builtin ({}){}",
-                                    name, fmt::join(builtin_machines(), ", "),
+      return fail(from, fmt::format("no machine '{}': neither a file nor a builtin ({}){}", name,
+                                    fmt::join(builtin_machines(), ", "),
                                     guess.empty() ? "" : "; did you mean '" + guess + "'?"));
     }
-    std::ostringstream text;
-    text << in.rdbuf();
-    read_text(text.str(), name, depth);
+    read_text(read_text_file(name), name, depth);
   }
 
   void override_with(const std::string& setting) {

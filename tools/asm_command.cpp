@@ -5,7 +5,8 @@
 #include "isa/assembler/preprocess.h"
 #include "isa/elf.h"
 #include "tools/command.h"
-#include "tools/files.h"
+#include "base/files.h"
+#include "base/output_file.h"
 
 namespace superstep {
 
@@ -85,14 +86,14 @@ ExitCode asm_command(const Options& options) {
   const std::string source = source_of(path, options);
   const std::string output = options.get("output").value_or("");
   if (output.ends_with(".bin")) {
-    write_text_file(output, text_of(assemble(source, path).words));
+    replace_file(output, text_of(assemble(source, path).words));
     return ExitCode::kOk;
   }
   const Object object = assemble_object(source, path).object;
   if (output.empty()) {
     Listing(object).print();
   } else {
-    write_text_file(output, text_of(write_elf(object)));
+    replace_file(output, text_of(write_elf(object)));
   }
   return ExitCode::kOk;
 }

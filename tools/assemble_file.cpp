@@ -3,7 +3,7 @@
 #include "isa/assembler/object_assembler.h"
 #include "isa/assembler/preprocess.h"
 #include "isa/elf.h"
-#include "tools/files.h"
+#include "base/files.h"
 
 namespace superstep {
 

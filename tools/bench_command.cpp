@@ -8,7 +8,8 @@
 #include "sim/machine.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
-#include "tools/files.h"
+#include "base/files.h"
+#include "base/output_file.h"
 #include "tools/numbers.h"
 #include "tools/progress.h"
 #include "tools/tensors.h"
@@ -152,7 +153,7 @@ ExitCode bench_command(const Options& options) {
   fmt::print("{}", table);
   if (compared == 0)
     usage_error(fmt::format("no benchmark of {} has '{}' in its name", path, match));
-  if (update) write_text_file(path, baseline_text(document));
+  if (update) replace_file(path, baseline_text(document));
   fmt::print("{} compared, {} changed, {} failed{}\n", compared, changed, failed,
              update ? "; " + path + " written" : "");
   if (failed != 0) return ExitCode::kFailedCheck;

@@ -15,7 +15,7 @@
 #include "base/hdf5.h"
 #include "base/toml.h"
 #include "isa/vertex_fields.h"
-#include "tools/files.h"
+#include "base/files.h"
 #include "tools/tensors.h"
 
 namespace superstep {

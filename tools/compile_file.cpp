@@ -4,7 +4,7 @@
 
 #include "base/sha256.h"
 #include "compiler/compile.h"
-#include "tools/files.h"
+#include "base/files.h"
 #include "tools/report.h"
 
 namespace superstep {

@@ -7,7 +7,7 @@
 #include "isa/elf.h"
 #include "isa/object_text.h"
 #include "tools/command.h"
-#include "tools/files.h"
+#include "base/files.h"
 
 namespace superstep {
 

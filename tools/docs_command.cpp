@@ -3,7 +3,8 @@
 #include <filesystem>
 
 #include "tools/command.h"
-#include "tools/files.h"
+#include "base/files.h"
+#include "base/output_file.h"
 #include "tools/reference_pages.h"
 
 namespace superstep {
@@ -36,7 +37,7 @@ ExitCode docs_command(const Options& options) {
       fmt::print(stderr, "error: {} is not what the tables say; `superstep docs {}` writes it\n",
                  path.string(), folder.string());
     } else {
-      write_text_file(path, page.text);
+      replace_file(path, page.text);
       fmt::print("{}\n", path.string());
     }
   }

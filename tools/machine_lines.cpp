@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "isa/builtin_machines.h"
-#include "tools/files.h"
+#include "base/files.h"
 
 namespace superstep {
 namespace {

@@ -10,7 +10,7 @@
 #include "tools/codelet_memory.h"
 #include "tools/codelet_spec.h"
 #include "tools/command.h"
-#include "tools/files.h"
+#include "base/output_file.h"
 #include "tools/tensors.h"
 #include "tools/kanata.h"
 #include "tools/numbers.h"
@@ -216,7 +216,7 @@ ExitCode run_codelet_command(const Options& options) {
   }
   if (const auto file = options.get("output")) write_tensors(*file, all);
   if (const auto file = options.get("trace")) {
-    write_text_file(*file, trace.text(code));
+    replace_file(*file, trace.text(code));
     if (trace.left_out() != 0) {
       fmt::print(stderr, "warning: the trace leaves out the last {} instructions of each context\n",
                  trace.left_out());

@@ -1,0 +1,34 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace superstep {
+
+std::string read_text_file(const std::filesystem::path& path) {
+  const auto fail = [&] { throw InputOutputError(path.string(), "cannot be read", errno); };
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail();
+  std::string text;
+  std::array<char, std::size_t{1} << 16> block;
+  ssize_t got = 0;
+  while ((got = read(file, block.data(), block.size())) != 0) {
+    if (got > 0) {
+      text.append(block.data(), static_cast<std::size_t>(got));
+    } else if (errno != EINTR) {
+      const int error = errno;
+      close(file);
+      errno = error;
+      fail();
+    }
+  }
+  close(file);
+  return text;
+}
+
+}  // namespace superstep

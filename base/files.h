@@ -1,0 +1,11 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace superstep {
+
+/// The whole file. Throws InputOutputError when it cannot be read.
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& path);
+
+}  // namespace superstep

@@ -1,0 +1,187 @@
+#include "base/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+
+namespace superstep {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Links followed one after another before a circle is assumed (the limit of Linux).
+constexpr int kMostLinks = 40;
+
+/// Temporary files of this process, as texts that a signal handler can read.
+std::array<std::atomic<char*>, 16> temporary_files;
+
+std::size_t remember(const fs::path& path) {
+  char* text = strdup(path.c_str());
+  for (std::size_t slot = 0; text != nullptr && slot < temporary_files.size(); ++slot) {
+    char* none = nullptr;
+    if (temporary_files[slot].compare_exchange_strong(none, text)) return slot;
+  }
+  std::free(text);
+  return temporary_files.size();  // nobody removes this one if a signal ends the process
+}
+
+void forget(std::size_t slot) {
+  if (slot < temporary_files.size()) std::free(temporary_files[slot].exchange(nullptr));
+}
+
+std::optional<struct stat> stat_of(const fs::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// Brings a file or folder to the disk; 0 or an errno. File systems that cannot are not to blame.
+int sync_to_disk(const fs::path& path, int flags) {
+  const int file = open(path.c_str(), flags | O_CLOEXEC);
+  if (file < 0) return errno;
+  const int error = fsync(file) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+  close(file);
+  return error;
+}
+
+}  // namespace
+
+fs::path link_target(const fs::path& path) {
+  fs::path target = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::error_code none;
+    if (!fs::is_symlink(fs::symlink_status(target, none))) return target;
+    const fs::path next = fs::read_symlink(target, none);
+    if (none) return target;
+    target = next.is_absolute() ? next : folder_of(target) / next;
+  }
+  throw InputOutputError(path.string(), "cannot be written", ELOOP);
+}
+
+void check_output(const fs::path& path) {
+  if (path.empty() || !path.has_filename()) {
+    throw InputOutputError(path.string(), "an output needs the name of a file");
+  }
+  const fs::path target = link_target(path);
+  if (const auto status = stat_of(target)) {
+    const char* kind = S_ISDIR(status->st_mode)                               ? "a folder"
+                       : S_ISFIFO(status->st_mode)                            ? "a FIFO"
+                       : S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode) ? "a device"
+                       : S_ISREG(status->st_mode)                             ? nullptr
+                                                                              : "a socket";
+    if (kind != nullptr) {
+      throw InputOutputError(path.string(),
+                             fmt::format("is {}: an output is a regular file", kind));
+    }
+    if (access(target.c_str(), W_OK) != 0) {
+      throw InputOutputError(path.string(), "cannot be written", errno);
+    }
+  }
+  const fs::path folder = folder_of(target);
+  if (!stat_of(folder)) {
+    throw InputOutputError(path.string(), fmt::format("cannot be written into {}", folder.string()),
+                           errno);
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw InputOutputError(path.string(), fmt::format("cannot be written into {}", folder.string()),
+                           errno);
+  }
+}
+
+OutputFile::OutputFile(const fs::path& path) {
+  check_output(path);
+  target_ = link_target(path);
+  temporary_ = target_;
+  temporary_ += fmt::format(".{}.new", getpid());
+  const auto old = stat_of(target_);
+  slot_ = remember(temporary_);
+  const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) {
+    const int error = errno;
+    forget(slot_);
+    throw InputOutputError(path.string(), "cannot be written", error);
+  }
+  // As it was for those who may read it; who cannot set this has at least the file.
+  if (old) (void)!fchmod(file, old->st_mode & 07777);
+  close(file);
+}
+
+OutputFile::~OutputFile() {
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  forget(slot_);
+}
+
+void OutputFile::commit() {
+  const auto check = [&](int error) {
+    if (error != 0) throw InputOutputError(target_.string(), "cannot be written", error);
+  };
+  check(sync_to_disk(temporary_, O_WRONLY));
+  check(rename(temporary_.c_str(), target_.c_str()) == 0 ? 0 : errno);
+  temporary_.clear();
+  forget(slot_);
+  check(sync_to_disk(folder_of(target_), O_RDONLY | O_DIRECTORY));
+}
+
+void replace_file(const fs::path& path, std::string_view bytes) {
+  OutputFile output(path);
+  const int file = open(output.temporary().c_str(), O_WRONLY | O_CLOEXEC);
+  int error = file < 0 ? errno : 0;
+  while (error == 0 && !bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  if (file >= 0 && close(file) != 0 && error == 0) error = errno;
+  if (error != 0) throw InputOutputError(path.string(), "cannot be written", error);
+  output.commit();
+}
+
+void remove_temporary_files() noexcept {
+  for (const std::atomic<char*>& path : temporary_files) {
+    if (const char* text = path.load()) unlink(text);
+  }
+}
+
+FileLock::FileLock(const fs::path& path) : lock_(link_target(path)) {
+  lock_ += ".lock";
+  for (;;) {
+    file_ = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ < 0) throw InputOutputError(lock_.string(), "cannot be written", errno);
+    struct stat held {};
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0 || fstat(file_, &held) != 0) {
+      const int error = errno;
+      close(file_);
+      if (error != EWOULDBLOCK) throw InputOutputError(lock_.string(), "cannot be locked", error);
+      throw InputOutputError(path.string(), "another process is writing this file");
+    }
+    // Its holder may have removed it between our two calls.
+    const auto named = stat_of(lock_);
+    if (named && named->st_ino == held.st_ino && named->st_dev == held.st_dev) return;
+    close(file_);
+  }
+}
+
+FileLock::~FileLock() {
+  unlink(lock_.c_str());
+  close(file_);
+}
+
+}  // namespace superstep
