@@ -68,8 +68,9 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 }
 
 void fail_check(const char* condition, const char* file, int line, const std::string& detail) {
-  fmt::print(stderr, "superstep: internal error at {}:{}: {} does not hold: {}\n", file, line,
-             condition, detail);
+  const std::string text = fmt::format("superstep: internal error at {}:{}: {} does not hold: {}\n",
+                                       file, line, condition, detail);
+  std::fputs(text.c_str(), stderr);
   std::abort();
 }
 

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "base/hdf5_id.h"
+#include "base/output_file.h"
 
 namespace superstep {
 namespace {
@@ -136,11 +139,19 @@ std::optional<Problem> read_dataset(const std::filesystem::path& path, const std
   return std::nullopt;
 }
 
+bool is_numbered(std::string_view name, std::string_view prefix) {
+  if (prefix.empty()) return true;
+  if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
+  return name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+}
+
 }  // namespace
 
-TensorFile read_tensors(const std::filesystem::path& path) {
-  hdf5_silence();
-  if (!std::filesystem::exists(path)) throw MalformedInput({problem_in(path, "no such file")});
+TensorFile read_tensors(const std::filesystem::path& path, std::string_view prefix) {
+  hdf5_start();
+  if (access(path.c_str(), R_OK) != 0) {
+    throw InputOutputError(path.string(), "cannot be read", errno);
+  }
   const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file) {
     throw MalformedInput({problem_in(path, "is not an HDF5 file, or is cut off or damaged")});
@@ -152,6 +163,7 @@ TensorFile read_tensors(const std::filesystem::path& path) {
   TensorFile tensors;
   std::vector<Problem> problems;
   for (const std::string& name : names) {
+    if (!is_numbered(name, prefix)) continue;
     const Hdf5Id object(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object) {
       problems.push_back(problem_in(path, fmt::format("'{}' cannot be opened", name)));
@@ -164,14 +176,19 @@ TensorFile read_tensors(const std::filesystem::path& path) {
 }
 
 void write_tensors(const std::filesystem::path& path, const TensorFile& tensors) {
-  hdf5_silence();
-  const auto failed = [&](const std::string& what) {
-    return std::runtime_error(fmt::format("{}: {}", path.string(), what));
-  };
+  hdf5_start();
+  OutputFile output(path);
   const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
-  Hdf5Id file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT), H5Fclose);
-  if (!file) throw UserError(ExitCode::kUsage, {problem_in(path, "cannot be written")});
+  Hdf5Id file(H5Fcreate(output.temporary().c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT),
+              H5Fclose);
+  const auto check = [&](bool good, const std::string& what) {
+    if (good) return;
+    const int error = hdf5_errno();
+    file.abandon();
+    throw InputOutputError(path.string(), what, error);
+  };
+  check(!!file, "cannot be written");
   for (const auto& [name, tensor] : tensors) {
     const std::vector<hsize_t> dims(tensor.type.shape.begin(), tensor.type.shape.end());
     const Hdf5Id space(dims.empty()
@@ -181,14 +198,16 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& tensors)
     const Hdf5Id type = hdf5_type(tensor.type.dtype);
     const Hdf5Id layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_obj_track_times(layout, false);
-    const Hdf5Id set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
-                     H5Dclose);
-    if (!set || (tensor.type.elements() != 0 &&
-                 H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) < 0)) {
-      throw failed("cannot write dataset " + name);
-    }
+    Hdf5Id set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
+               H5Dclose);
+    check(!!set &&
+              (tensor.type.elements() == 0 ||
+               H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) >= 0) &&
+              set.close(),
+          "cannot write dataset " + name);
   }
-  if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) throw failed("cannot be written to its end");
+  check(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 && file.close(), "cannot be written to its end");
+  output.commit();
 }
 
 }  // namespace superstep

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
@@ -14,11 +15,13 @@ namespace superstep {
 /// boolean enumeration, strings and groups are ignored.
 using TensorFile = std::map<std::string, HostTensor>;
 
-/// Reads every dataset of the root group. Throws MalformedInput naming the file, the dataset and
-/// its type when one is of no supported type.
-[[nodiscard]] TensorFile read_tensors(const std::filesystem::path& path);
+/// Reads the datasets of the root group whose names are `prefix` and a number, as in `arg0`; with
+/// an empty prefix every dataset. Throws MalformedInput naming the file, the dataset and its type
+/// when one of them is of no supported type, InputOutputError when the file cannot be read.
+[[nodiscard]] TensorFile read_tensors(const std::filesystem::path& path,
+                                      std::string_view prefix = {});
 
-/// Replaces the file.
+/// Replaces the file, whole or not at all. Throws InputOutputError.
 void write_tensors(const std::filesystem::path& path, const TensorFile& tensors);
 
 }  // namespace superstep

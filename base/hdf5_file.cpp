@@ -9,6 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "base/hdf5_id.h"
 
 namespace superstep {
@@ -119,7 +120,7 @@ std::string_view name_of(Hdf5Type type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) { hdf5_silence(); }
+Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) { hdf5_start(); }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
     : path_(std::move(other.path_)), id_(std::exchange(other.id_, -1)) {}
@@ -138,15 +139,22 @@ void Hdf5File::fail(const std::string& what) const {
   throw std::runtime_error(fmt::format("{}: {}", path_.string(), what));
 }
 
-Hdf5File Hdf5File::create(const std::filesystem::path& path) {
-  Hdf5File file(path);
+void Hdf5File::fail_write(const std::string& what) {
+  const int error = hdf5_errno();
+  // To close it would be to write again: what is on the disk stays as the last flush left it.
+  id_ = -1;
+  throw InputOutputError(path_.string(), what, error);
+}
+
+Hdf5File Hdf5File::create(const std::filesystem::path& path, const std::filesystem::path& name) {
+  Hdf5File file(name.empty() ? path : name);
   const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
   const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
   file.id_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
-  if (file.id_ < 0) file.fail("cannot be written");
+  if (file.id_ < 0) file.fail_write("cannot be written");
   return file;
 }
 
@@ -159,22 +167,26 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access) {
 }
 
 void Hdf5File::close() {
-  if (id_ >= 0 && H5Fclose(std::exchange(id_, -1)) < 0) fail("cannot be written to its end");
+  // A failed close leaves the file open in the library, where nothing touches it again.
+  if (id_ >= 0 && (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0 || H5Fclose(id_) < 0)) {
+    fail_write("cannot be written to its end");
+  }
+  id_ = -1;
 }
 
 void Hdf5File::start_swmr() {
-  if (H5Fstart_swmr_write(id_) < 0) fail("cannot be shared with readers");
+  if (H5Fstart_swmr_write(id_) < 0) fail_write("cannot be shared with readers");
 }
 
 void Hdf5File::flush() {
-  if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) fail("cannot be written");
+  if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) fail_write("cannot be written");
 }
 
 void Hdf5File::make_group(const std::string& path) {
   const Hdf5Id creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
   const Hdf5Id group(H5Gcreate2(id_, path.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose);
-  if (!group) fail("cannot make group " + path);
+  if (!group) fail_write("cannot make group " + path);
 }
 
 void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
@@ -196,14 +208,14 @@ void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
     for (const auto& [name, value] : layout.names) H5Tenum_insert(type, name.c_str(), &value);
   }
   const Hdf5Id space = space_of(layout.dims, layout.chunk_rows != 0);
-  const Hdf5Id set(H5Dcreate2(id_, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-                   H5Dclose);
-  if (!set) fail("cannot make dataset " + path);
+  Hdf5Id set(H5Dcreate2(id_, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+             H5Dclose);
+  if (!set || !set.close()) fail_write("cannot make dataset " + path);
 }
 
 void Hdf5File::append(const std::string& path, const void* data, std::uint64_t rows) {
   if (rows == 0) return;
-  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
   const Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
   std::vector<std::uint64_t> shape = dims(path);
@@ -219,15 +231,17 @@ void Hdf5File::append(const std::string& path, const void* data, std::uint64_t r
                       H5Sclose);
   good = good && H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(),
                                      nullptr) >= 0;
-  good = good && H5Dwrite(set, memory, source, target, H5P_DEFAULT, data) >= 0;
-  if (!good) fail("cannot append to " + path);
+  good = good && H5Dwrite(set, memory, source, target, H5P_DEFAULT, data) >= 0 && set.close();
+  if (!good) fail_write("cannot append to " + path);
 }
 
 void Hdf5File::write(const std::string& path, const void* data) {
-  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
   const Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
-  if (H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) fail("cannot write " + path);
+  if (H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0 || !set.close()) {
+    fail_write("cannot write " + path);
+  }
 }
 
 void Hdf5File::write_text(const std::string& path, const std::vector<std::string>& text) {
@@ -238,10 +252,10 @@ void Hdf5File::write_text(const std::string& path, const std::vector<std::string
   const Hdf5Id type = text_type(width);
   const Hdf5Id space = space_of({text.size()}, false);
   const Hdf5Id creation = creation_without_times();
-  const Hdf5Id set(H5Dcreate2(id_, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-                   H5Dclose);
-  if (!set || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
-    fail("cannot write " + path);
+  Hdf5Id set(H5Dcreate2(id_, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+             H5Dclose);
+  if (!set || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0 || !set.close()) {
+    fail_write("cannot write " + path);
   }
 }
 
@@ -251,10 +265,10 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
   if (H5Aexists(owner, name.c_str()) > 0) H5Adelete(owner, name.c_str());
   Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
   const auto store = [&](hid_t type, hid_t memory, const void* data) {
-    const Hdf5Id attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
-                           H5Aclose);
-    if (!attribute || H5Awrite(attribute, memory, data) < 0) {
-      fail(fmt::format("cannot write attribute {} of {}", name, object));
+    Hdf5Id attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Aclose);
+    if (!attribute || H5Awrite(attribute, memory, data) < 0 || !attribute.close()) {
+      fail_write(fmt::format("cannot write attribute {} of {}", name, object));
     }
   };
   const auto store_text = [&](std::size_t width, const char* data) {
@@ -280,20 +294,20 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 
 void Hdf5File::make_scale(const std::string& path, const std::string& name) {
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!set || H5DSset_scale(set, name.c_str()) < 0) fail("cannot make a scale of " + path);
+  if (!set || H5DSset_scale(set, name.c_str()) < 0) fail_write("cannot make a scale of " + path);
 }
 
 void Hdf5File::attach_scale(const std::string& path, unsigned axis, const std::string& scale) {
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5Id other(H5Dopen2(id_, scale.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set || !other || H5DSattach_scale(set, other, axis) < 0) {
-    fail(fmt::format("cannot attach {} to {}", scale, path));
+    fail_write(fmt::format("cannot attach {} to {}", scale, path));
   }
 }
 
 void Hdf5File::link(const std::string& existing, const std::string& path) {
   if (H5Lcreate_hard(id_, existing.c_str(), id_, path.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0) {
-    fail(fmt::format("cannot link {} to {}", path, existing));
+    fail_write(fmt::format("cannot link {} to {}", path, existing));
   }
 }
 

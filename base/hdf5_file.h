@@ -34,8 +34,9 @@ struct Hdf5Layout {
   std::size_t text_bytes = 0;  ///< of each text of a kText dataset that grows
 };
 
-/// One HDF5 file, open. Every failure of the library is thrown as std::runtime_error naming file
-/// and object, with nothing printed.
+/// One HDF5 file, open. Failures are thrown, naming file and object, with nothing printed: those to
+/// write as InputOutputError with the system's words, after which the object is of no use; those to
+/// read as std::runtime_error.
 class Hdf5File {
  public:
   enum class Access : std::uint8_t {
@@ -44,8 +45,10 @@ class Hdf5File {
     kWrite,     ///< to add to it
   };
 
-  /// Replaces the file. Equal calls make equal bytes: no time stamps are kept.
-  [[nodiscard]] static Hdf5File create(const std::filesystem::path& path);
+  /// Replaces the file. Equal calls make equal bytes: no time stamps are kept. Messages call it
+  /// `name`, if there is one.
+  [[nodiscard]] static Hdf5File create(const std::filesystem::path& path,
+                                       const std::filesystem::path& name = {});
   [[nodiscard]] static Hdf5File open(const std::filesystem::path& path, Access access);
   Hdf5File(Hdf5File&& other) noexcept;
   Hdf5File& operator=(Hdf5File&& other) noexcept;
@@ -106,6 +109,7 @@ class Hdf5File {
  private:
   explicit Hdf5File(std::filesystem::path path);
   [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail_write(const std::string& what);
 
   std::filesystem::path path_;
   std::int64_t id_ = -1;

@@ -16,9 +16,13 @@ class Hdf5Id {
     std::swap(close_, other.close_);
     return *this;
   }
-  ~Hdf5Id() {
-    if (id_ >= 0) close_(id_);
-  }
+  ~Hdf5Id() { (void)close(); }
+
+  /// False when what was buffered for the object could not be written.
+  [[nodiscard]] bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
+
+  /// Leaves a file open that cannot be written: the library crashes when it closes some of those.
+  void abandon() { id_ = -1; }
 
   /// The identifier, as the library's functions take it.
   operator hid_t() const { return id_; }
@@ -30,7 +34,12 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
-/// Turns off the library's own printing of errors: a failed call says so by what it returns.
-inline void hdf5_silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+/// To be called before the library is used: it prints no errors (a failed call says so by what it
+/// returns), and does nothing at exit, where it crashes on files that could not be written.
+void hdf5_start();
+
+/// The errno behind the failure of the last call of the library in this thread; 0 when it had none.
+/// The next call forgets it.
+[[nodiscard]] int hdf5_errno();
 
 }  // namespace superstep

@@ -6,11 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstring>
+#include <mutex>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 
@@ -22,22 +21,9 @@ namespace fs = std::filesystem;
 /// Links followed one after another before a circle is assumed (the limit of Linux).
 constexpr int kMostLinks = 40;
 
-/// Temporary files of this process, as texts that a signal handler can read.
-std::array<std::atomic<char*>, 16> temporary_files;
-
-std::size_t remember(const fs::path& path) {
-  char* text = strdup(path.c_str());
-  for (std::size_t slot = 0; text != nullptr && slot < temporary_files.size(); ++slot) {
-    char* none = nullptr;
-    if (temporary_files[slot].compare_exchange_strong(none, text)) return slot;
-  }
-  std::free(text);
-  return temporary_files.size();  // nobody removes this one if a signal ends the process
-}
-
-void forget(std::size_t slot) {
-  if (slot < temporary_files.size()) std::free(temporary_files[slot].exchange(nullptr));
-}
+std::mutex temporary_mutex;
+/// Files of this process that go when it ends: those that are not in place yet, and locks.
+std::set<fs::path> temporary_files;
 
 std::optional<struct stat> stat_of(const fs::path& path) {
   struct stat status {};
@@ -65,9 +51,12 @@ fs::path link_target(const fs::path& path) {
   for (int links = 0; links < kMostLinks; ++links) {
     std::error_code none;
     if (!fs::is_symlink(fs::symlink_status(target, none))) return target;
-    const fs::path next = fs::read_symlink(target, none);
+    fs::path next = fs::read_symlink(target, none);
     if (none) return target;
-    target = next.is_absolute() ? next : folder_of(target) / next;
+    if (next.is_relative()) next = folder_of(target) / next;
+    // The links of /proc to pipes and sockets name no path.
+    if (stat_of(target) && !stat_of(next)) return target;
+    target = std::move(next);
   }
   throw InputOutputError(path.string(), "cannot be written", ELOOP);
 }
@@ -108,13 +97,12 @@ OutputFile::OutputFile(const fs::path& path) {
   temporary_ = target_;
   temporary_ += fmt::format(".{}.new", getpid());
   const auto old = stat_of(target_);
-  slot_ = remember(temporary_);
-  const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) {
-    const int error = errno;
-    forget(slot_);
-    throw InputOutputError(path.string(), "cannot be written", error);
+  {
+    const std::scoped_lock lock(temporary_mutex);
+    temporary_files.insert(temporary_);
   }
+  const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) throw InputOutputError(path.string(), "cannot be written", errno);
   // As it was for those who may read it; who cannot set this has at least the file.
   if (old) (void)!fchmod(file, old->st_mode & 07777);
   close(file);
@@ -122,8 +110,9 @@ OutputFile::OutputFile(const fs::path& path) {
 
 OutputFile::~OutputFile() {
   if (temporary_.empty()) return;
+  const std::scoped_lock lock(temporary_mutex);
   unlink(temporary_.c_str());
-  forget(slot_);
+  temporary_files.erase(temporary_);
 }
 
 void OutputFile::commit() {
@@ -131,9 +120,12 @@ void OutputFile::commit() {
     if (error != 0) throw InputOutputError(target_.string(), "cannot be written", error);
   };
   check(sync_to_disk(temporary_, O_WRONLY));
-  check(rename(temporary_.c_str(), target_.c_str()) == 0 ? 0 : errno);
-  temporary_.clear();
-  forget(slot_);
+  {
+    const std::scoped_lock lock(temporary_mutex);
+    check(rename(temporary_.c_str(), target_.c_str()) == 0 ? 0 : errno);
+    temporary_files.erase(temporary_);
+    temporary_.clear();
+  }
   check(sync_to_disk(folder_of(target_), O_RDONLY | O_DIRECTORY));
 }
 
@@ -154,10 +146,9 @@ void replace_file(const fs::path& path, std::string_view bytes) {
   output.commit();
 }
 
-void remove_temporary_files() noexcept {
-  for (const std::atomic<char*>& path : temporary_files) {
-    if (const char* text = path.load()) unlink(text);
-  }
+void remove_temporary_files() {
+  const std::scoped_lock lock(temporary_mutex);
+  for (const fs::path& path : temporary_files) unlink(path.c_str());
 }
 
 FileLock::FileLock(const fs::path& path) : lock_(link_target(path)) {
@@ -174,13 +165,17 @@ FileLock::FileLock(const fs::path& path) : lock_(link_target(path)) {
     }
     // Its holder may have removed it between our two calls.
     const auto named = stat_of(lock_);
-    if (named && named->st_ino == held.st_ino && named->st_dev == held.st_dev) return;
+    if (named && named->st_ino == held.st_ino && named->st_dev == held.st_dev) break;
     close(file_);
   }
+  const std::scoped_lock lock(temporary_mutex);
+  temporary_files.insert(lock_);
 }
 
 FileLock::~FileLock() {
+  const std::scoped_lock lock(temporary_mutex);
   unlink(lock_.c_str());
+  temporary_files.erase(lock_);
   close(file_);
 }
 

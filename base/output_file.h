@@ -32,15 +32,14 @@ class OutputFile {
 
  private:
   std::filesystem::path target_, temporary_;
-  std::size_t slot_ = 0;  ///< of the table that `remove_temporary_files` goes by
 };
 
 /// Replaces a file by one of these bytes, whole or not at all.
 void replace_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// Removes the temporary files of all OutputFiles. Async-signal-safe: for handlers of signals that
-/// end the process.
-void remove_temporary_files() noexcept;
+/// Removes the temporary files of all OutputFiles and the locks, from any thread: for one that ends
+/// the process.
+void remove_temporary_files();
 
 /// The right to write one file, held by one process at a time. It ends with the process, however
 /// that ends; `<path>.lock`, which carries it, is removed by those who end in order.

@@ -4,7 +4,9 @@
 #include "isa/assembler/object_assembler.h"
 #include "isa/assembler/preprocess.h"
 #include "isa/elf.h"
+#include "isa/object_text.h"
 #include "tools/command.h"
+#include "tools/outputs.h"
 #include "base/files.h"
 #include "base/output_file.h"
 
@@ -19,7 +21,7 @@ std::string source_of(const std::string& path, const Options& options) {
 }
 
 template <class Bytes>
-std::string text_of(const Bytes& bytes) {
+std::string chars_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size() * sizeof(bytes[0])};
 }
 
@@ -28,19 +30,20 @@ class Listing {
  public:
   explicit Listing(const Object& object) : object_(object) {}
 
-  void print() const {
+  void print(Answer& answer) const {
     for (std::uint32_t i = 0; i < object_.sections.size(); ++i) {
       const Object::Section& section = object_.sections[i];
       if (section.bytes.empty()) continue;
-      fmt::print("{} ({}{}{} bytes, aligned to {})\n", section.name, section.flags,
-                 section.flags.empty() ? "" : ", ", section.bytes.size(), section.alignment);
+      answer.print("{} ({}{}{} bytes, aligned to {})\n", section.name, section.flags,
+                   section.flags.empty() ? "" : ", ", section.bytes.size(), section.alignment);
       const bool is_code = section.flags.find('x') != std::string::npos;
-      for (std::uint32_t at = 0; at < section.bytes.size(); at += 4) print_word(i, at, is_code);
+      for (std::uint32_t at = 0; at < section.bytes.size(); at += 4)
+        print_word(answer, i, at, is_code);
     }
   }
 
  private:
-  void print_word(std::uint32_t section, std::uint32_t at, bool is_code) const {
+  void print_word(Answer& answer, std::uint32_t section, std::uint32_t at, bool is_code) const {
     const std::vector<std::uint8_t>& bytes = object_.sections[section].bytes;
     std::uint32_t word = 0;
     for (std::size_t i = at; i < bytes.size() && i < at + 4; ++i) {
@@ -49,15 +52,15 @@ class Listing {
     for (const Object::Symbol& symbol : object_.symbols) {
       if (symbol.section == section && symbol.offset == at &&
           symbol.name != object_.sections[section].name) {
-        fmt::print("{}:\n", symbol.name);
+        answer.print("{}:\n", symbol.name);
       }
     }
-    fmt::print("{:6x}  {:08x}  {}\n", at, word,
-               is_code ? disassemble(word, at) : fmt::format(".int {:#x}", word));
+    answer.print("{:6x}  {:08x}  {}\n", at, word,
+                 is_code ? disassemble(word, at) : fmt::format(".int {:#x}", word));
     for (const Object::Relocation& relocation : object_.relocations) {
       if (relocation.section != section || relocation.offset / 4 != at / 4) continue;
-      fmt::print("                    {} {} + {:#x}\n", name_of(relocation.kind),
-                 object_.symbols[relocation.symbol].name, relocation.addend);
+      answer.print("                    {} {} + {:#x}\n", name_of(relocation.kind),
+                   object_.symbols[relocation.symbol].name, relocation.addend);
     }
   }
 
@@ -65,6 +68,14 @@ class Listing {
 };
 
 }  // namespace
+
+std::span<const AnswerField> asm_fields() {
+  static constexpr AnswerField kFields[] = {
+      {"assembly", "text", "", "what was assembled, as text that `asm` takes back"},
+      {"file", "text", "", "the object or the words, with -o"},
+  };
+  return kFields;
+}
 
 Options asm_options() {
   Options options("asm FILE.S [options]",
@@ -81,19 +92,24 @@ Options asm_options() {
   return options;
 }
 
-ExitCode asm_command(const Options& options) {
+ExitCode asm_command(const Options& options, Answer& answer) {
   const std::string& path = options.words()[0];
   const std::string source = source_of(path, options);
   const std::string output = options.get("output").value_or("");
+  if (!output.empty()) {
+    check_outputs({{"the source", path}}, {{"-o", output}});
+    answer.fields()["file"] = output;
+  }
   if (output.ends_with(".bin")) {
-    replace_file(output, text_of(assemble(source, path).words));
+    replace_file(output, chars_of(assemble(source, path).words));
     return ExitCode::kOk;
   }
   const Object object = assemble_object(source, path).object;
   if (output.empty()) {
-    Listing(object).print();
+    Listing(object).print(answer);
+    answer.fields()["assembly"] = text_of(object);
   } else {
-    replace_file(output, text_of(write_elf(object)));
+    replace_file(output, chars_of(write_elf(object)));
   }
   return ExitCode::kOk;
 }

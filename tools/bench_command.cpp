@@ -27,10 +27,10 @@ constexpr const char* kCounts[] = {"device_cycles", "compute_cycles", "exchange_
 /// Runs one benchmark and returns its counts. Inputs are made up: cycles depend on them only where
 /// code branches on data, and the seed is fixed.
 ordered_json measure(const ordered_json& benchmark, const std::filesystem::path& root,
-                     std::uint32_t threads, Progress& progress) {
+                     std::uint32_t threads, Progress& progress, Answer& answer) {
   const MachineConfig machine = load_machine(benchmark.at("machine").get<std::string>());
-  const ProgramImage image =
-      compile_file((root / benchmark.at("program").get<std::string>()).string(), machine, progress);
+  const ProgramImage image = compile_file(
+      (root / benchmark.at("program").get<std::string>()).string(), machine, progress, answer);
   RunOptions run;
   run.calls = benchmark.at("calls").get<std::uint32_t>();
   run.threads = threads;
@@ -89,6 +89,19 @@ std::string baseline_text(const ordered_json& document) {
 
 }  // namespace
 
+std::span<const AnswerField> bench_fields() {
+  static constexpr AnswerField kFields[] = {
+      {"benchmarks", "list", "", "those that were run"},
+      {"benchmarks[].name", "text", "", ""},
+      {"benchmarks[].verdict", "text", "", "ok, new, changed, slower, faster or failed"},
+      {"benchmarks[].message", "text", "", "why it failed"},
+      {"benchmarks[].before", "object", "", "counts of the baseline, by name"},
+      {"benchmarks[].counts", "object", "", "counts that were found, by name"},
+      {"memory", "object", "", "of a program that does not fit, as in `compile`"},
+  };
+  return kFields;
+}
+
 Options bench_options() {
   Options options("bench BASELINE.json [options]",
                   "Runs the benchmarks of a baseline file and compares simulated cycles exactly: "
@@ -105,7 +118,7 @@ Options bench_options() {
   return options;
 }
 
-ExitCode bench_command(const Options& options) {
+ExitCode bench_command(const Options& options, Answer& answer) {
   const std::string& path = options.words()[0];
   ordered_json document = read_baseline(path);
   const std::string match = options.get("match").value_or("");
@@ -115,6 +128,7 @@ ExitCode bench_command(const Options& options) {
   const bool update = options.has("update");
   Progress progress(options.has("quiet"));
   std::size_t compared = 0, changed = 0, failed = 0;
+  ordered_json& rows = answer.fields()["benchmarks"] = ordered_json::array();
   std::string table = fmt::format("{:<36}{:>18}{:>14}{:>10}  {}\n", "benchmark", "device cycles",
                                   "change", "", "verdict");
   for (auto& [name, entry] : document["benchmarks"].items()) {
@@ -123,9 +137,10 @@ ExitCode bench_command(const Options& options) {
     progress.set_prefix(name + "  ");
     ordered_json found;
     try {
-      found = measure(entry, root, threads, progress);
+      found = measure(entry, root, threads, progress, answer);
     } catch (const UserError& error) {
       ++failed;
+      rows.push_back({{"name", name}, {"verdict", "failed"}, {"message", error.what()}});
       table +=
           fmt::format("{:<36}{:>18}{:>14}{:>10}  FAILED: {}\n", name, "-", "", "", error.what());
       continue;
@@ -135,6 +150,12 @@ ExitCode bench_command(const Options& options) {
     const auto b = found["device_cycles"].get<std::int64_t>();
     const bool same = before == found;
     if (!same) ++changed;
+    const char* verdict = same             ? "ok"
+                          : before.empty() ? "new"
+                          : b == a         ? "changed"
+                          : b > a          ? "slower"
+                                           : "faster";
+    rows.push_back({{"name", name}, {"verdict", verdict}, {"before", before}, {"counts", found}});
     const std::string percent =
         a == 0
             ? ""
@@ -150,16 +171,17 @@ ExitCode bench_command(const Options& options) {
     entry["counts"] = std::move(found);
   }
   progress.clear();
-  fmt::print("{}", table);
+  answer.print("{}", table);
   if (compared == 0)
     usage_error(fmt::format("no benchmark of {} has '{}' in its name", path, match));
   if (update) replace_file(path, baseline_text(document));
-  fmt::print("{} compared, {} changed, {} failed{}\n", compared, changed, failed,
-             update ? "; " + path + " written" : "");
+  answer.print("{} compared, {} changed, {} failed{}\n", compared, changed, failed,
+               update ? "; " + path + " written" : "");
   if (failed != 0) return ExitCode::kFailedCheck;
   if (changed == 0 || update) return ExitCode::kOk;
-  fmt::print(stderr, "error: cycles differ from {}; accept with `superstep bench {} --update`\n",
-             path, path);
+  answer.add_problem(
+      {{path, 0, 0},
+       fmt::format("cycles differ; accept them with `superstep bench {} --update`", path)});
   return ExitCode::kRegression;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sha256.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/numbers.h"
@@ -11,9 +12,12 @@
 namespace superstep {
 namespace {
 
+using nlohmann::ordered_json;
+
+constexpr const char* kStepKinds[] = {"compute", "exchange", "host"};
+
 /// The steps of a call: what is done, for which operation, and how much.
 std::string plan(const std::vector<StepInfo>& steps) {
-  constexpr const char* kKinds[] = {"compute", "exchange", "host"};
   std::size_t width = 24;
   std::uint64_t flops = 0, bytes = 0, words = 0;
   for (const StepInfo& step : steps) {
@@ -28,7 +32,7 @@ std::string plan(const std::vector<StepInfo>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepInfo& step = steps[i];
     out += fmt::format("{:<6}{:<10}{:<{}}{:>14}{:>16}{:>14}  {}\n", i,
-                       kKinds[static_cast<std::size_t>(step.kind)], step.name, width,
+                       kStepKinds[static_cast<std::size_t>(step.kind)], step.name, width,
                        number(step.flops), number(step.exchange_bytes), number(step.bound_cycles),
                        step.source.text());
   }
@@ -36,7 +40,72 @@ std::string plan(const std::vector<StepInfo>& steps) {
                            number(bytes), number(words), "(words: a lower bound of exchange)");
 }
 
+void add_fields(const ProgramImage& image, const std::vector<std::string>& overrides,
+                Answer& answer) {
+  ordered_json& fields = answer.fields();
+  fields["module"] = image.info.module;
+  fields["machine"] = image.machine.name;
+  fields["machine_overrides"] = overrides;
+  fields["machine_sha256"] = sha256(to_toml(image.machine));
+  fields["program_sha256"] = image.info.text_sha256;
+  fields["tiles"] = image.machine.tiles();
+  fields["tiles_used"] = image.entries.size();
+  fields["arguments"] = ordered_json::array();
+  for (const TensorType& type : image.arguments) fields["arguments"].push_back(type.text());
+  fields["results"] = ordered_json::array();
+  for (std::size_t k = 0; k < image.results.size(); ++k) {
+    const bool aliased = k < image.alias.size() && image.alias[k];
+    fields["results"].push_back(
+        {{"type", image.results[k].text()},
+         {"argument", aliased ? ordered_json(*image.alias[k]) : ordered_json()}});
+  }
+  fields["plan"] = ordered_json::array();
+  for (const StepInfo& step : image.info.steps) {
+    fields["plan"].push_back({{"name", step.name},
+                              {"kind", kStepKinds[static_cast<std::size_t>(step.kind)]},
+                              {"source", step.source.text()},
+                              {"flops", step.flops},
+                              {"exchange_bytes", step.exchange_bytes},
+                              {"bound_cycles", step.bound_cycles}});
+  }
+  fields["memory"] = memory_document(image.info, image.machine);
+}
+
 }  // namespace
+
+std::span<const AnswerField> compile_fields() {
+  static constexpr AnswerField kFields[] = {
+      {"module", "text", "", "name of the StableHLO module"},
+      {"machine", "text", "", "name of the machine"},
+      {"machine_overrides", "list", "", "each --set"},
+      {"machine_sha256", "text", "", "of the machine as a file with every key"},
+      {"program_sha256", "text", "", "of the program text"},
+      {"tiles", "integer", "", "of the chip"},
+      {"tiles_used", "integer", "", "with a program"},
+      {"arguments", "list", "", "StableHLO type of each"},
+      {"results", "list", "", ""},
+      {"results[].type", "text", "", "StableHLO type"},
+      {"results[].argument", "integer or null", "", "the donated argument whose place it takes"},
+      {"plan", "list", "", "the steps of a call, in order"},
+      {"plan[].name", "text", "", ""},
+      {"plan[].kind", "text", "", "compute, exchange or host"},
+      {"plan[].source", "text", "", "file:line:column, or empty"},
+      {"plan[].flops", "integer", "flop", "useful ones"},
+      {"plan[].exchange_bytes", "integer", "B", "written to tile memories"},
+      {"plan[].bound_cycles", "integer", "cycle", "of an exchange: words of its busiest port"},
+      {"memory", "object", "", "of the tile that holds most"},
+      {"memory.tile_bytes", "integer", "B", "memory of a tile"},
+      {"memory.worst_tile", "integer", "", "tile with most memory in use"},
+      {"memory.worst_tile_bytes", "integer", "B", "memory in use there"},
+      {"memory.worst_tile_categories", "object", "B", "what it is used for: a number by category"},
+      {"memory.biggest_tensors", "list", "", "those that take most of a tile"},
+      {"memory.biggest_tensors[].name", "text", "", ""},
+      {"memory.biggest_tensors[].type", "text", "", ""},
+      {"memory.biggest_tensors[].tile_bytes", "integer", "B", "on the tile that holds most of it"},
+      {"memory.biggest_tensors[].source", "text", "", "file:line:column, or empty"},
+  };
+  return kFields;
+}
 
 Options compile_options() {
   Options options(
@@ -50,25 +119,26 @@ Options compile_options() {
   return options;
 }
 
-ExitCode compile_command(const Options& options) {
+ExitCode compile_command(const Options& options, Answer& answer) {
   Progress progress(options.has("quiet"));
   const MachineConfig machine =
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
   const std::string& path = options.words()[0];
-  const ProgramImage image = compile_file(path, machine, progress);
+  const ProgramImage image = compile_file(path, machine, progress, answer);
   progress.clear();
-  fmt::print("{} on {} ({} of {} tiles, {:.3f} GHz)\n", image.info.module, machine.name,
-             image.entries.size(), machine.tiles(),
-             static_cast<double>(machine.tile.clock_hz) / 1e9);
+  answer.print("{} on {} ({} of {} tiles, {:.3f} GHz)\n", image.info.module, machine.name,
+               image.entries.size(), machine.tiles(),
+               static_cast<double>(machine.tile.clock_hz) / 1e9);
   for (std::size_t k = 0; k < image.arguments.size(); ++k)
-    fmt::print("  {:<10}{}\n", fmt::format("arg{}", k), image.arguments[k].text());
+    answer.print("  {:<10}{}\n", fmt::format("arg{}", k), image.arguments[k].text());
   for (std::size_t k = 0; k < image.results.size(); ++k) {
     const bool aliased = k < image.alias.size() && image.alias[k];
-    fmt::print("  {:<10}{}{}\n", fmt::format("result{}", k), image.results[k].text(),
-               aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
+    answer.print("  {:<10}{}{}\n", fmt::format("result{}", k), image.results[k].text(),
+                 aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
   }
-  fmt::print("{}", plan(image.info.steps));
-  fmt::print("{}", memory_report(image.info, machine));
+  answer.print("{}", plan(image.info.steps));
+  answer.print("{}", memory_report(image.info, machine));
+  add_fields(image, options.list("set"), answer);
   return ExitCode::kOk;
 }
 

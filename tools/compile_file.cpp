@@ -10,6 +10,7 @@
 namespace superstep {
 
 ProgramImage compile_file(const std::string& path, const MachineConfig& machine, Progress& progress,
+                          Answer& answer,
                           const std::function<void(const ProgramInfo&)>& on_overflow,
                           bool keep_exchange_plan) {
   progress.stage("read      " + path);
@@ -25,7 +26,8 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
     return image;
   } catch (const DoesNotFit&) {
     progress.clear();
-    fmt::print("{}", memory_report(memory, machine));
+    answer.print("{}", memory_report(memory, machine));
+    answer.fields()["memory"] = memory_document(memory, machine);
     memory.text_sha256 = sha256(text);
     if (on_overflow) on_overflow(memory);
     throw;

@@ -11,6 +11,17 @@
 
 namespace superstep {
 
+std::span<const AnswerField> disasm_fields() {
+  static constexpr AnswerField kFields[] = {
+      {"assembly", "text", "", "of an object: text that `asm` takes back"},
+      {"words", "list", "", "of bare words"},
+      {"words[].address", "integer", "B", "offset"},
+      {"words[].word", "integer", "", ""},
+      {"words[].assembly", "text", "", ""},
+  };
+  return kFields;
+}
+
 Options disasm_options() {
   Options options(
       "disasm FILE.o | FILE.bin | 0xWORD…",
@@ -22,13 +33,15 @@ Options disasm_options() {
   return options;
 }
 
-ExitCode disasm_command(const Options& options) {
+ExitCode disasm_command(const Options& options, Answer& answer) {
   std::vector<std::uint32_t> code;
   if (!options.words()[0].starts_with("0x")) {
     const std::string bytes = read_text_file(options.words()[0]);
     const std::vector<std::uint8_t> object(bytes.begin(), bytes.end());
     if (is_elf(object)) {
-      fmt::print("{}", text_of(read_elf(object, options.words()[0])));
+      const std::string text = text_of(read_elf(object, options.words()[0]));
+      answer.print("{}", text);
+      answer.fields()["assembly"] = text;
       return ExitCode::kOk;
     }
     if (bytes.size() % 4 != 0)
@@ -45,9 +58,13 @@ ExitCode disasm_command(const Options& options) {
       code.push_back(value);
     }
   }
+  answer.fields()["words"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < code.size(); ++i) {
     const auto address = static_cast<std::uint32_t>(4 * i);
-    fmt::print("{:6x}  {:08x}  {}\n", address, code[i], disassemble(code[i], address));
+    const std::string text = disassemble(code[i], address);
+    answer.print("{:6x}  {:08x}  {}\n", address, code[i], text);
+    answer.fields()["words"].push_back(
+        {{"address", address}, {"word", code[i]}, {"assembly", text}});
   }
   return ExitCode::kOk;
 }

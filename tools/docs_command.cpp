@@ -17,6 +17,13 @@ std::string text_of(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::span<const AnswerField> docs_fields() {
+  static constexpr AnswerField kFields[] = {
+      {"files", "list", "", "pages that were written"},
+  };
+  return kFields;
+}
+
 Options docs_options() {
   Options options("docs DIR [options]",
                   "Writes the reference pages that follow from the tables of the code.",
@@ -26,7 +33,7 @@ Options docs_options() {
   return options;
 }
 
-ExitCode docs_command(const Options& options) {
+ExitCode docs_command(const Options& options, Answer& answer) {
   const std::filesystem::path folder = options.words()[0];
   bool same = true;
   for (const ReferencePage& page : reference_pages()) {
@@ -34,11 +41,13 @@ ExitCode docs_command(const Options& options) {
     if (text_of(path) == page.text) continue;
     same = false;
     if (options.has("check")) {
-      fmt::print(stderr, "error: {} is not what the tables say; `superstep docs {}` writes it\n",
-                 path.string(), folder.string());
+      answer.add_problem({{path.string(), 0, 0},
+                          fmt::format("is not what the tables say; `superstep docs {}` writes it",
+                                      folder.string())});
     } else {
       replace_file(path, page.text);
-      fmt::print("{}\n", path.string());
+      answer.print("{}\n", path.string());
+      answer.fields()["files"].push_back(path.string());
     }
   }
   return same || !options.has("check") ? ExitCode::kOk : ExitCode::kFailedCheck;

@@ -7,8 +7,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr ReportField kFields[] = {
-    {"schema_version", "integer", "", "1; a new number when a field goes or changes its meaning"},
+constexpr AnswerField kFields[] = {
     {"module", "text", "", "name of the StableHLO module"},
     {"machine", "text", "", "name of the machine"},
     {"clock_hz", "integer", "Hz", "tile clock"},
@@ -66,13 +65,12 @@ constexpr ReportField kFields[] = {
 
 }  // namespace
 
-std::span<const ReportField> report_fields() { return kFields; }
+std::span<const AnswerField> report_fields() { return kFields; }
 
-std::string json_report(const TraceSummary& t) {
+ordered_json report_document(const TraceSummary& t) {
   const RunTotals& totals = t.totals;
   const Cycles device = totals.compute + totals.exchange + totals.sync;
   ordered_json doc;
-  doc["schema_version"] = 1;
   doc["module"] = t.module;
   doc["machine"] = t.machine_name;
   doc["clock_hz"] = t.clock_hz;
@@ -131,7 +129,17 @@ std::string json_report(const TraceSummary& t) {
     row["critical_tile"] = index(step.worst);
     doc["steps"].push_back(std::move(row));
   }
-  return doc.dump(2) + "\n";
+  return doc;
+}
+
+std::string json_report(const TraceSummary& t) { return dump(report_document(t)); }
+
+void report(const TraceSummary& t, Answer& answer) {
+  if (answer.is_json()) {
+    answer.fields().update(report_document(t));
+  } else {
+    answer.print("{}", text_report(t));
+  }
 }
 
 }  // namespace superstep

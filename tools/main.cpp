@@ -1,19 +1,41 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <mutex>
 #include <new>
+#include <system_error>
 
+#include "tools/answer.h"
 #include "tools/command.h"
+#include "tools/progress.h"
+#include "tools/signals.h"
+#include "tools/streams.h"
 
 namespace superstep {
 namespace {
 
+/// Held by the thread that writes the answer of the process, which is the last thing it does.
+std::mutex answering;
+
+/// Problems after these are only counted: what is no input of ours at all has one in every line.
+constexpr std::size_t kMostProblems = 20;
+
+std::string problems_text(ExitCode code, const std::vector<Problem>& problems) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostProblems, problems.size()); ++i)
+    text += std::string(UserError(code, {problems[i]}).what()) + "\n";
+  if (problems.size() > kMostProblems)
+    text += fmt::format("and {} more\n", problems.size() - kMostProblems);
+  return text;
+}
+
 const Command& command_named(const std::string& name) {
-  std::vector<std::string> names{"help"};
+  std::vector<std::string> names{"help", "version"};
   for (const Command& command : all_commands()) {
     if (name == command.name) return command;
     names.emplace_back(command.name);
@@ -24,67 +46,104 @@ const Command& command_named(const std::string& name) {
       guess.empty() ? "`superstep help` lists the commands" : "did you mean '" + guess + "'?"));
 }
 
-ExitCode dispatch(const std::vector<std::string>& words) {
+/// `words` without options: what is left of `help run --json`.
+std::vector<std::string> without_options(std::vector<std::string> words) {
+  std::erase_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  return words;
+}
+
+ExitCode dispatch(const std::vector<std::string>& words, Answer& answer) {
   if (words.empty()) {
-    fmt::print(stderr, "{}", overview());
+    write_error(overview());
     return ExitCode::kUsage;
   }
   const std::string& name = words[0];
-  if (name == "-h" || name == "--help" || name == "help") {
-    if (words.size() > 1) {
-      fmt::print("{}", command_named(words[1]).options().help());
-    } else {
-      fmt::print("{}", overview());
-    }
+  const auto help = [&](const std::string& text) {
+    answer.print("{}", text);
+    answer.fields()["help"] = text;
     return ExitCode::kOk;
+  };
+  if (name == "-h" || name == "--help" || name == "help") {
+    const std::vector<std::string> about = without_options({words.begin() + 1, words.end()});
+    return help(about.empty() || about[0] == "help" ? overview()
+                                                    : command_named(about[0]).options().help());
   }
-  if (name == "--version") {
-    fmt::print("superstep {}\n", SUPERSTEP_VERSION);
+  if (name == "--version" || name == "version") {
+    answer.print("superstep " SUPERSTEP_VERSION "\n");
     return ExitCode::kOk;
   }
   const Command& command = command_named(name);
   Options options = command.options();
-  if (!options.parse({words.begin() + 1, words.end()})) {
-    fmt::print("{}", options.help());
-    return ExitCode::kOk;
-  }
-  return command.run(options);
-}
-
-/// Problems after these are only counted: what is no input of ours at all has one in every line.
-constexpr std::size_t kMostProblems = 20;
-
-void print_problems(const UserError& error) {
-  const std::vector<Problem>& problems = error.problems();
-  for (std::size_t i = 0; i < std::min(kMostProblems, problems.size()); ++i)
-    fmt::print(stderr, "{}\n", UserError(error.code(), {problems[i]}).what());
-  if (problems.size() > kMostProblems)
-    fmt::print(stderr, "and {} more\n", problems.size() - kMostProblems);
+  if (!options.parse({words.begin() + 1, words.end()})) return help(options.help());
+  return command.run(options, answer);
 }
 
 /// A broken invariant aborts; to the shell it is the exit code of an internal error.
 void exit_internal(int) { std::_Exit(static_cast<int>(ExitCode::kInternal)); }
 
+/// Runs a command; what stops it becomes a problem of its answer.
+ExitCode run(const std::vector<std::string>& words, Answer& answer) {
+  const auto stopped = [&](ExitCode code, std::string message) {
+    answer.add_problem({{}, std::move(message)});
+    return code;
+  };
+  try {
+    return dispatch(words, answer);
+  } catch (const UserError& error) {
+    for (const Problem& problem : error.problems()) answer.add_problem(problem);
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    return stopped(ExitCode::kHostLimit, "the host ran out of memory");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return stopped(ExitCode::kInputOutput,
+                   fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::system_error& error) {
+    return stopped(ExitCode::kHostLimit, error.what());
+  } catch (const std::exception& error) {
+    return stopped(ExitCode::kInternal, error.what());
+  }
+}
+
+/// The answer of the process: it knows the command before its options are read.
+Answer answer_for(const std::vector<std::string>& words) {
+  std::string line = "superstep";
+  for (const std::string& word : words) line += " " + word;
+  const bool is_json = std::ranges::find(words, "--json") != words.end();
+  const bool is_command =
+      !words.empty() && std::ranges::any_of(all_commands(), [&](const Command& command) {
+        return words[0] == command.name;
+      });
+  return {is_command ? words[0] : "help", line, is_json};
+}
+
+ExitCode answer_words(const std::vector<std::string>& words) {
+  Answer answer = answer_for(words);
+  take_signals([&] {
+    if (!answering.try_lock()) return;
+    const std::string stage = current_stage();
+    const std::vector<Problem> problems{
+        {{}, stage.empty() ? "interrupted" : "interrupted: " + stage}};
+    const char* const next_line = isatty(STDERR_FILENO) != 0 ? "\n" : "";  // behind `^C`
+    write_error(next_line + problems_text(ExitCode::kInterrupted, problems));
+    (void)write_output(answer.text_of_end(ExitCode::kInterrupted, problems));
+  });
+  ExitCode code = run(words, answer);
+  answering.lock();
+  std::string errors = problems_text(code, answer.problems());
+  if (const int error = write_output(answer.text(code)); error != 0) {
+    errors += InputOutputError("standard output", "cannot be written", error).what();
+    errors += "\n";
+    if (code == ExitCode::kOk) code = ExitCode::kInputOutput;
+  }
+  write_error(errors);
+  return code;
+}
+
 }  // namespace
 }  // namespace superstep
 
 int main(int argc, char** argv) {
-  using superstep::ExitCode;
+  superstep::hold_standard_streams();
   std::signal(SIGABRT, superstep::exit_internal);
-  ExitCode code = ExitCode::kInternal;
-  try {
-    code = superstep::dispatch({argv + 1, argv + argc});
-  } catch (const superstep::UserError& error) {
-    superstep::print_problems(error);
-    code = error.code();
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: the host ran out of memory\n");
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-  }
-  if (std::fflush(stdout) != 0 && code == ExitCode::kOk) {
-    fmt::print(stderr, "error: cannot write to standard output\n");
-    code = ExitCode::kInternal;
-  }
-  return static_cast<int>(code);
+  return static_cast<int>(superstep::answer_words({argv + 1, argv + argc}));
 }

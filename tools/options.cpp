@@ -14,6 +14,7 @@ void usage_error(const std::string& message) { throw UserError(ExitCode::kUsage,
 Options::Options(std::string usage, std::string summary, std::vector<std::string> examples)
     : usage_(std::move(usage)), summary_(std::move(summary)), examples_(std::move(examples)) {
   flag("help,h", "show this text");
+  flag("json", "answer with one JSON document, also when something fails (docs/report.md)");
 }
 
 Options& Options::flag(const char* name, const char* help) {

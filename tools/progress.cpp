@@ -1,12 +1,13 @@
 #include "tools/progress.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
+
+#include "tools/streams.h"
 
 namespace superstep {
 namespace {
@@ -16,6 +17,14 @@ using std::chrono::milliseconds;
 constexpr milliseconds kRedraw{100};
 /// Without a terminal a quick command says nothing and a long one little.
 constexpr milliseconds kLine{2000};
+
+std::mutex stage_mutex;
+std::string stage_now;
+
+void set_stage(const std::string& text) {
+  const std::scoped_lock lock(stage_mutex);
+  stage_now = text;
+}
 
 bool is_terminal() {
   const char* term = std::getenv("TERM");
@@ -44,22 +53,24 @@ void Progress::show(const std::string& text) {
   next_ = std::chrono::steady_clock::now() + (terminal_ ? kRedraw : kLine);
   shown_ = true;
   const std::string line = prefix_ + text;
-  if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}", line.substr(0, width() - 1));
-  } else {
-    fmt::print(stderr, "{}\n", line);
-  }
-  std::fflush(stderr);
+  write_error(terminal_ ? "\r\033[K" + line.substr(0, width() - 1) : line + "\n");
 }
 
 void Progress::stage(const std::string& text) {
+  set_stage(prefix_ + text);
   if (terminal_) next_ = {};
   show(text);
 }
 
 void Progress::clear() {
-  if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
+  if (shown_ && terminal_) write_error("\r\033[K");
   shown_ = false;
+  set_stage({});
+}
+
+std::string current_stage() {
+  const std::scoped_lock lock(stage_mutex);
+  return stage_now;
 }
 
 }  // namespace superstep

@@ -36,4 +36,8 @@ class Progress {
   std::chrono::steady_clock::time_point next_;
 };
 
+/// What the Progress of this process said last, shown or not; empty when it is done. From any
+/// thread.
+[[nodiscard]] std::string current_stage();
+
 }  // namespace superstep

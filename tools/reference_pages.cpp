@@ -186,16 +186,41 @@ std::string trace_page() {
   return std::string("# The trace file\n\n") + std::string(kNote) + trace_schema_markdown();
 }
 
-std::string report_page() {
-  std::string out = std::string("# The JSON report\n\n") + std::string(kNote);
-  out +=
-      "`superstep run --json` and `superstep report --json` print one document with these fields. "
-      "`steps[].name` is in\nevery element of the list `steps`.\n\n"
-      "| field | type | unit | meaning |\n|---|---|---|---|\n";
-  for (const ReportField& field : report_fields())
+std::string field_table(std::span<const AnswerField> fields) {
+  std::string out = "| field | type | unit | meaning |\n|---|---|---|---|\n";
+  for (const AnswerField& field : fields)
     out += fmt::format("| `{}` | {} | {} | {} |\n", field.path, field.type, field.unit,
                        cell(field.meaning));
   return out;
+}
+
+std::string report_page() {
+  std::string out = std::string("# JSON documents\n\n") + std::string(kNote);
+  out +=
+      "With `--json` every command prints one document on standard output, whatever happens: a "
+      "refusal, a trap, a program that\ndoes not fit, an interruption. `steps[].name` is in every "
+      "element of the list `steps`. [schema.json](schema.json)\nis the JSON Schema of all. A trace "
+      "keeps the fields of `superstep report` in `/summary/json`.\n\n"
+      "## Fields of every document\n\n" +
+      field_table(envelope_fields());
+  for (const Command& command : all_commands()) {
+    out += fmt::format("\n## superstep {}\n\n", command.name) + field_table(command.fields());
+  }
+  return out;
+}
+
+/// One schema that a document of any command meets.
+std::string schema_page() {
+  nlohmann::ordered_json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                                   {"oneOf", nlohmann::ordered_json::array()},
+                                   {"$defs", nlohmann::ordered_json::object()}};
+  const auto add = [&](std::string_view command, std::span<const AnswerField> fields) {
+    schema["oneOf"].push_back({{"$ref", "#/$defs/" + std::string(command)}});
+    schema["$defs"][std::string(command)] = schema_of(command, fields);
+  };
+  add("help", {});
+  for (const Command& command : all_commands()) add(command.name, command.fields());
+  return dump(schema);
 }
 
 std::string cli_page() {
@@ -209,8 +234,9 @@ std::string cli_page() {
 }  // namespace
 
 std::vector<ReferencePage> reference_pages() {
-  return {{"isa.md", isa_page()},     {"ops.md", ops_page()},       {"config.md", config_page()},
-          {"trace.md", trace_page()}, {"report.md", report_page()}, {"cli.md", cli_page()}};
+  return {{"isa.md", isa_page()},        {"ops.md", ops_page()},       {"config.md", config_page()},
+          {"trace.md", trace_page()},    {"report.md", report_page()}, {"cli.md", cli_page()},
+          {"schema.json", schema_page()}};
 }
 
 }  // namespace superstep

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "tools/numbers.h"
 
@@ -122,7 +123,18 @@ std::string text_report(const TraceSummary& t) {
   return out;
 }
 
-std::string memory_report(const ProgramInfo& info, const MachineConfig& machine) {
+namespace {
+
+/// What tile memory holds where it holds most, and the tensors that take most of a tile.
+struct WorstTile {
+  std::size_t tile = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> categories;
+  std::vector<const TensorInfo*> tensors;
+};
+
+std::optional<WorstTile> worst_tile(const ProgramInfo& info) {
+  constexpr std::size_t kTensors = 5;
   std::size_t tiles = 0;
   for (const MemoryCategory& category : info.memory)
     tiles = std::max(tiles, category.bytes_by_tile.size());
@@ -131,32 +143,60 @@ std::string memory_report(const ProgramInfo& info, const MachineConfig& machine)
     for (std::size_t i = 0; i < category.bytes_by_tile.size(); ++i)
       sums[i] += category.bytes_by_tile[i];
   if (sums.empty()) return {};
-  const auto worst =
-      static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+  WorstTile worst;
+  worst.tile = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+  worst.bytes = sums[worst.tile];
+  for (const MemoryCategory& category : info.memory)
+    if (worst.tile < category.bytes_by_tile.size() && category.bytes_by_tile[worst.tile] != 0)
+      worst.categories.emplace_back(category.name, category.bytes_by_tile[worst.tile]);
+  for (const TensorInfo& tensor : info.tensors) worst.tensors.push_back(&tensor);
+  std::stable_sort(worst.tensors.begin(), worst.tensors.end(),
+                   [](const TensorInfo* a, const TensorInfo* b) {
+                     return a->max_tile_bytes > b->max_tile_bytes;
+                   });
+  worst.tensors.resize(std::min(kTensors, worst.tensors.size()));
+  return worst;
+}
+
+}  // namespace
+
+std::string memory_report(const ProgramInfo& info, const MachineConfig& machine) {
+  const auto worst = worst_tile(info);
+  if (!worst) return {};
   const std::uint64_t room = machine.tile.memory_bytes;
   std::string out = fmt::format(
-      "Memory of the worst tile, {}: {} of {} B ({:.0f} %){}\n", worst, grouped(sums[worst]),
-      grouped(room), 100.0 * static_cast<double>(sums[worst]) / static_cast<double>(room),
-      sums[worst] > room ? fmt::format(", {} B too many", grouped(sums[worst] - room)) : "");
-  constexpr std::size_t kTensors = 5;
-  std::vector<const TensorInfo*> tensors;
-  for (const TensorInfo& tensor : info.tensors) tensors.push_back(&tensor);
-  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorInfo* a, const TensorInfo* b) {
-    return a->max_tile_bytes > b->max_tile_bytes;
-  });
-  tensors.resize(std::min(kTensors, tensors.size()));
+      "Memory of the worst tile, {}: {} of {} B ({:.0f} %){}\n", worst->tile, grouped(worst->bytes),
+      grouped(room), 100.0 * static_cast<double>(worst->bytes) / static_cast<double>(room),
+      worst->bytes > room ? fmt::format(", {} B too many", grouped(worst->bytes - room)) : "");
   std::size_t width = 24;
-  for (const TensorInfo* tensor : tensors) width = std::max(width, tensor->name.size() + 2);
-  for (const MemoryCategory& category : info.memory)
-    if (worst < category.bytes_by_tile.size() && category.bytes_by_tile[worst] != 0)
-      out += fmt::format("  {:<{}}{:>12} B\n", category.name, width,
-                         grouped(category.bytes_by_tile[worst]));
-  if (!tensors.empty()) out += "Biggest tensors, bytes on the tile that holds most of each\n";
-  for (const TensorInfo* tensor : tensors)
+  for (const TensorInfo* tensor : worst->tensors) width = std::max(width, tensor->name.size() + 2);
+  for (const auto& [name, bytes] : worst->categories)
+    out += fmt::format("  {:<{}}{:>12} B\n", name, width, grouped(bytes));
+  if (!worst->tensors.empty())
+    out += "Biggest tensors, bytes on the tile that holds most of each\n";
+  for (const TensorInfo* tensor : worst->tensors)
     out += fmt::format("  {:<{}}{:>12} B  {}{}\n", tensor->name, width,
                        grouped(tensor->max_tile_bytes), tensor->type.text(),
                        tensor->source.file.empty() ? "" : "  " + tensor->source.text());
   return out;
+}
+
+nlohmann::ordered_json memory_document(const ProgramInfo& info, const MachineConfig& machine) {
+  nlohmann::ordered_json document = {{"tile_bytes", machine.tile.memory_bytes}};
+  const auto worst = worst_tile(info);
+  if (!worst) return document;
+  document["worst_tile"] = worst->tile;
+  document["worst_tile_bytes"] = worst->bytes;
+  document["worst_tile_categories"] = nlohmann::ordered_json::object();
+  for (const auto& [name, bytes] : worst->categories)
+    document["worst_tile_categories"][name] = bytes;
+  document["biggest_tensors"] = nlohmann::ordered_json::array();
+  for (const TensorInfo* tensor : worst->tensors)
+    document["biggest_tensors"].push_back({{"name", tensor->name},
+                                           {"type", tensor->type.text()},
+                                           {"tile_bytes", tensor->max_tile_bytes},
+                                           {"source", tensor->source.text()}});
+  return document;
 }
 
 }  // namespace superstep

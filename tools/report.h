@@ -7,6 +7,7 @@
 
 #include "isa/program_image.h"
 #include "sim/trace/trace.h"
+#include "tools/answer.h"
 
 namespace superstep {
 
@@ -26,16 +27,20 @@ struct OperationTotals {
 /// The report of a run as text: cycles by part, balance, memory of the worst tile, top operations.
 [[nodiscard]] std::string text_report(const TraceSummary& trace);
 
-/// One field of the JSON report; `steps[].name` is in every element of the list `steps`.
-struct ReportField {
-  std::string_view path, type, unit, meaning;
-};
+/// Every field of `report_document`, in its order.
+[[nodiscard]] std::span<const AnswerField> report_fields();
 
-/// Every field of the JSON report, in its order.
-[[nodiscard]] std::span<const ReportField> report_fields();
-
-/// The same numbers as one JSON document.
+/// The same numbers as fields of a JSON document.
+[[nodiscard]] nlohmann::ordered_json report_document(const TraceSummary& trace);
+/// These alone, as a trace keeps them.
 [[nodiscard]] std::string json_report(const TraceSummary& trace);
+
+/// Gives the report as a command's answer.
+void report(const TraceSummary& trace, Answer& answer);
+
+/// The same as `memory_report` as a document.
+[[nodiscard]] nlohmann::ordered_json memory_document(const ProgramInfo& info,
+                                                     const MachineConfig& machine);
 
 /// Memory of the worst tile by category and the biggest tensors, as text.
 [[nodiscard]] std::string memory_report(const ProgramInfo& info, const MachineConfig& machine);

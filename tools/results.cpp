@@ -40,25 +40,26 @@ std::string curve_text(const std::string& name, const HostTensor& found,
                            relative(worst), worst);
 }
 
-/// What differs between two tensors of one type; empty when they agree.
-std::string difference(const std::string& name, const HostTensor& found, const HostTensor& expected,
-                       double rtol, double atol) {
-  std::size_t wrong = 0, worst = 0;
+/// What differs between two tensors of one type.
+void compare(const HostTensor& found, const HostTensor& expected, TensorComparison& out) {
+  std::size_t worst = 0;
   double worst_excess = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
     const double a = element_as_double(found, i), b = element_as_double(expected, i);
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    const double excess = std::abs(a - b) - (atol + rtol * std::abs(b));
+    const double excess = std::abs(a - b) - (out.tolerance.atol + out.tolerance.rtol * std::abs(b));
     if (excess <= 0) continue;
-    if (wrong++ == 0 || excess > worst_excess || std::isnan(excess)) {
+    if (out.differing++ == 0 || excess > worst_excess || std::isnan(excess)) {
       worst = i;
       worst_excess = excess;
     }
   }
-  if (wrong == 0) return {};
-  return fmt::format("{}: {} of {} elements differ; the worst is element {}: found {}, expected {}",
-                     name, wrong, found.type.elements(), worst, element_as_double(found, worst),
-                     element_as_double(expected, worst));
+  if (out.differing == 0) return;
+  out.difference = fmt::format(
+      "{} of {} elements differ; the worst is element {}: found {}, expected {}, "
+      "allowed {:g} relative + {:g} absolute",
+      out.differing, out.elements, worst, element_as_double(found, worst),
+      element_as_double(expected, worst), out.tolerance.rtol, out.tolerance.atol);
 }
 
 }  // namespace
@@ -69,22 +70,75 @@ TensorFile results_by_name(const std::vector<HostTensor>& results) {
   return file;
 }
 
-std::vector<std::string> compare_results(const std::vector<HostTensor>& results,
-                                         const TensorFile& expected, double rtol, double atol) {
-  std::vector<std::string> lines;
+Tolerance default_tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return {1e-4, 1e-6};
+    case DType::kF16:
+      return {1.0 / 512, 1.0 / 1024};
+    case DType::kI1:
+    case DType::kI8:
+    case DType::kI16:
+    case DType::kI32:
+    case DType::kU8:
+    case DType::kU16:
+    case DType::kU32:
+      return {};
+  }
+  return {};
+}
+
+std::vector<TensorComparison> compare_results(const std::vector<HostTensor>& results,
+                                              const TensorFile& expected,
+                                              const ToleranceOptions& options) {
+  std::vector<TensorComparison> comparisons;
   for (const auto& [name, want] : expected) {
+    const Tolerance usual = default_tolerance(want.type.dtype);
+    TensorComparison comparison{
+        name, {options.rtol.value_or(usual.rtol), options.atol.value_or(usual.atol)}, 0, 0, {}};
+    comparison.elements = static_cast<std::uint64_t>(want.type.elements());
     std::size_t k = 0;
     while (k < results.size() && name != result_name(k)) ++k;
     if (k == results.size()) {
-      lines.push_back(fmt::format("{}: the program has no such result", name));
+      comparison.difference = "the program has no such result";
     } else if (!(results[k].type == want.type)) {
-      lines.push_back(
-          fmt::format("{}: found {}, expected {}", name, results[k].type.text(), want.type.text()));
-    } else if (std::string line = difference(name, results[k], want, rtol, atol); !line.empty()) {
-      lines.push_back(std::move(line));
+      comparison.difference =
+          fmt::format("found {}, expected {}", results[k].type.text(), want.type.text());
+    } else {
+      compare(results[k], want, comparison);
     }
+    comparisons.push_back(std::move(comparison));
   }
-  return lines;
+  return comparisons;
+}
+
+nlohmann::ordered_json expect_fields(const std::vector<TensorComparison>& comparisons,
+                                     std::size_t results, bool agrees) {
+  nlohmann::ordered_json fields = {
+      {"agrees", agrees}, {"compared", comparisons.size()}, {"results", results}};
+  fields["tensors"] = nlohmann::ordered_json::array();
+  for (const TensorComparison& comparison : comparisons) {
+    fields["tensors"].push_back({{"name", comparison.name},
+                                 {"agrees", comparison.difference.empty()},
+                                 {"elements", comparison.elements},
+                                 {"differing", comparison.differing},
+                                 {"rtol", comparison.tolerance.rtol},
+                                 {"atol", comparison.tolerance.atol},
+                                 {"difference", comparison.difference}});
+  }
+  return fields;
+}
+
+std::string tolerances_text(const std::vector<TensorComparison>& comparisons) {
+  std::vector<std::string> used;
+  for (const TensorComparison& comparison : comparisons) {
+    const auto [rtol, atol] = comparison.tolerance;
+    std::string text = rtol == 0 && atol == 0
+                           ? std::string("exactly")
+                           : fmt::format("within {:g} relative + {:g} absolute", rtol, atol);
+    if (std::ranges::find(used, text) == used.end()) used.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(used, " or "));
 }
 
 std::string results_text(const std::vector<HostTensor>& results) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +14,41 @@ namespace superstep {
 /// `result0 …` by name, as files have them.
 [[nodiscard]] TensorFile results_by_name(const std::vector<HostTensor>& results);
 
-/// Compares `result0 …` with a file of expected ones; empty when all agree within
-/// |found - expected| <= atol + rtol * |expected|, else a line for each tensor that differs.
-[[nodiscard]] std::vector<std::string> compare_results(const std::vector<HostTensor>& results,
-                                                       const TensorFile& expected, double rtol,
-                                                       double atol);
+/// How far results may be from the expected ones: |found - expected| <= atol + rtol * |expected|.
+struct Tolerance {
+  double rtol = 0, atol = 0;
+};
+
+/// What one dtype is allowed where the user says nothing: booleans and integers nothing, f32 1e-4
+/// and 1e-6, f16 two units in the last place, 2^-9, and one of those at 1, 2^-10. Assumed: enough
+/// for sums in another order, too little for a wrong element.
+[[nodiscard]] Tolerance default_tolerance(DType dtype);
+
+/// What the command line says of tolerances; each holds for every dtype.
+struct ToleranceOptions {
+  std::optional<double> rtol, atol;
+};
+
+/// One expected tensor beside the result of its name.
+struct TensorComparison {
+  std::string name;
+  Tolerance tolerance;
+  std::uint64_t elements = 0, differing = 0;
+  std::string difference;  ///< what is wrong, in words; empty when they agree
+};
+
+/// Compares `result0 …` with the tensors of those names in a file of expected ones. Those of the
+/// file that are no results of the program differ.
+[[nodiscard]] std::vector<TensorComparison> compare_results(const std::vector<HostTensor>& results,
+                                                            const TensorFile& expected,
+                                                            const ToleranceOptions& options);
+
+/// The verdict for a document: whether they agree, how many of how many, each tensor.
+[[nodiscard]] nlohmann::ordered_json expect_fields(const std::vector<TensorComparison>& comparisons,
+                                                   std::size_t results, bool agrees);
+
+/// The tolerances that were used, in words.
+[[nodiscard]] std::string tolerances_text(const std::vector<TensorComparison>& comparisons);
 
 /// A line for each result, with its elements where they are few.
 [[nodiscard]] std::string results_text(const std::vector<HostTensor>& results);

@@ -14,6 +14,7 @@
 #include "tools/tensors.h"
 #include "tools/kanata.h"
 #include "tools/numbers.h"
+#include "tools/outputs.h"
 
 namespace superstep {
 namespace {
@@ -62,18 +63,18 @@ std::string values_text(const HostTensor& tensor) {
   return text + (n > kMostShown ? fmt::format(", … {} in all]", n) : "]");
 }
 
-void print_text(const Outcome& o) {
-  fmt::print("entry         {} ({}) on {}\n", o.spec.entry,
-             kKindNames[static_cast<int>(o.spec.kind)], o.spec.machine);
+void print_text(const Outcome& o, Answer& answer) {
+  answer.print("entry         {} ({}) on {}\n", o.spec.entry,
+               kKindNames[static_cast<int>(o.spec.kind)], o.spec.machine);
   if (o.trap.empty()) {
-    fmt::print("cycles        {} of the call", grouped(o.cost.cycles));
+    answer.print("cycles        {} of the call", grouped(o.cost.cycles));
     if (const std::uint64_t clocks = o.cost.slowest_worker_clocks(); clocks != 0) {
-      fmt::print("; slowest worker {} slots = {} cycles", grouped(clocks / o.workers),
-                 grouped(clocks));
+      answer.print("; slowest worker {} slots = {} cycles", grouped(clocks / o.workers),
+                   grouped(clocks));
     }
-    fmt::print("\n");
+    answer.print("\n");
   } else {
-    fmt::print("{}\n", o.trap);
+    answer.print("{}\n", o.trap);
   }
   std::string header = fmt::format("\n{:<12}{:>8}{:>14}", "slots of", "total", "instructions");
   for (const SlotField& field : kSlotFields) {
@@ -81,29 +82,29 @@ void print_text(const Outcome& o) {
       header += fmt::format("{:>8}", field.name);
     }
   }
-  fmt::print("{}\n", header);
+  answer.print("{}\n", header);
   for (std::uint32_t w = 0; w < o.workers; ++w) {
     const SlotCounts& counts = o.counts.worker(w);
     if (counts.instructions == 0) continue;
-    fmt::print("{:<12}{:>8}{:>14}", fmt::format("worker {}", w), counts.total(),
-               counts.instructions);
+    answer.print("{:<12}{:>8}{:>14}", fmt::format("worker {}", w), counts.total(),
+                 counts.instructions);
     for (const SlotField& field : kSlotFields) {
       if (!std::string_view(field.json_name).ends_with("wait")) {
-        fmt::print("{:>8}", counts.*field.value);
+        answer.print("{:>8}", counts.*field.value);
       }
     }
-    fmt::print("\n");
+    answer.print("\n");
   }
   const SlotCounts& supervisor = o.counts.supervisor();
-  fmt::print(
+  answer.print(
       "supervisor: {} instructions; cycles it waited: {} for results, {} for slots, {} in taken "
       "branches, {} in sync, {} in others\n",
       supervisor.instructions, supervisor.register_wait, supervisor.slot_wait,
       supervisor.branch_wait, supervisor.sync_wait, supervisor.extra_slots);
-  if (o.printed.empty()) fmt::print("\nno tensor changed\n");
+  if (o.printed.empty()) answer.print("\nno tensor changed\n");
   for (const auto& [tensor, value] : o.printed) {
-    fmt::print("\n{} {} at {:#x}\n{}\n", tensor->name, value.type.text(),
-               o.memory.address_of(tensor->name), values_text(value));
+    answer.print("\n{} {} at {:#x}\n{}\n", tensor->name, value.type.text(),
+                 o.memory.address_of(tensor->name), values_text(value));
   }
 }
 
@@ -116,15 +117,15 @@ ordered_json json_of(const SlotCounts& counts, bool supervisor) {
   return json;
 }
 
-void print_json(const Outcome& o) {
-  ordered_json json = {{"schema_version", 1},
-                       {"entry", o.spec.entry},
-                       {"kind", kKindNames[static_cast<int>(o.spec.kind)]},
-                       {"machine", o.spec.machine},
-                       {"trap", o.trap},
-                       {"cycles", o.cost.cycles},
-                       {"slowest_worker_cycles", o.cost.slowest_worker_clocks()},
-                       {"worker_instructions", o.cost.worker_instructions}};
+void add_fields(const Outcome& o, Answer& answer) {
+  ordered_json& json = answer.fields();
+  json.update({{"entry", o.spec.entry},
+               {"kind", kKindNames[static_cast<int>(o.spec.kind)]},
+               {"machine", o.spec.machine},
+               {"trap", o.trap},
+               {"cycles", o.cost.cycles},
+               {"slowest_worker_cycles", o.cost.slowest_worker_clocks()},
+               {"worker_instructions", o.cost.worker_instructions}});
   json["workers"] = ordered_json::array();
   for (std::uint32_t w = 0; w < o.workers; ++w) {
     ordered_json worker = json_of(o.counts.worker(w), false);
@@ -144,10 +145,41 @@ void print_json(const Outcome& o) {
                                      {"address", o.memory.address_of(tensor->name)},
                                      {"values", values}};
   }
-  fmt::print("{}\n", json.dump(2));
+}
+
+std::vector<NamedFile> inputs_of(const CodeletSpec& spec, const Options& options) {
+  std::vector<NamedFile> inputs{{"the description", options.words()[0]}};
+  if (const auto machine = options.get("machine")) inputs.push_back({"the machine", *machine});
+  for (const std::filesystem::path& source : spec.sources) inputs.push_back({"a source", source});
+  return inputs;
+}
+
+std::vector<NamedFile> outputs_of(const Options& options) {
+  std::vector<NamedFile> outputs;
+  for (const char* name : {"output", "trace"}) {
+    if (const auto file = options.get(name)) outputs.push_back({std::string("--") + name, *file});
+  }
+  return outputs;
 }
 
 }  // namespace
+
+std::span<const AnswerField> run_codelet_fields() {
+  static constexpr AnswerField kFields[] = {
+      {"entry", "text", "", "name of the entry point"},
+      {"kind", "text", "", "worker, multivertex or supervisor"},
+      {"machine", "text", "", "name of the machine"},
+      {"trap", "text", "", "what ended the call, or empty"},
+      {"cycles", "integer", "cycle", "of the call"},
+      {"slowest_worker_cycles", "integer", "cycle", "from its first issue to its exit"},
+      {"worker_instructions", "integer", "", "of all workers; a bundle counts as two"},
+      {"workers", "list", "", "slots of each by what they were used for"},
+      {"supervisor", "object", "", "instructions, and cycles waited by reason"},
+      {"overrun", "list", "", "tensors behind whose end bytes were written"},
+      {"tensors", "object", "", "those printed, by name: dtype, shape, address, values"},
+  };
+  return kFields;
+}
 
 Options run_codelet_options() {
   Options options("run-codelet SPEC.toml [options]",
@@ -160,13 +192,13 @@ Options run_codelet_options() {
       .value("output", "FILE.h5", "write every tensor there, by its name")
       .value("trace", "FILE.kanata", "write each instruction there, for Konata")
       .flag("check-races", "trap when workers touch the same word")
-      .flag("json", "one JSON document")
       .positionals(1, 1);
   return options;
 }
 
-ExitCode run_codelet_command(const Options& options) {
+ExitCode run_codelet_command(const Options& options, Answer& answer) {
   CodeletSpec spec = read_codelet_spec(options.words()[0]);
+  check_outputs(inputs_of(spec, options), outputs_of(options));
   if (const auto machine = options.get("machine")) spec.machine = *machine;
   const MachineConfig machine = load_machine(spec.machine, options.list("set"));
 
@@ -218,15 +250,16 @@ ExitCode run_codelet_command(const Options& options) {
   if (const auto file = options.get("trace")) {
     replace_file(*file, trace.text(code));
     if (trace.left_out() != 0) {
-      fmt::print(stderr, "warning: the trace leaves out the last {} instructions of each context\n",
-                 trace.left_out());
+      answer.add_problem(
+          {{*file, 0, 0}, fmt::format("leaves out the last {} instructions", trace.left_out())});
     }
   }
-  options.has("json") ? print_json(outcome) : print_text(outcome);
+  print_text(outcome, answer);
+  add_fields(outcome, answer);
   for (const std::string& name : outcome.overrun) {
-    fmt::print(stderr, "error: bytes behind the end of tensor '{}' were written\n", name);
+    answer.add_problem({{}, fmt::format("bytes behind the end of tensor '{}' were written", name)});
   }
-  if (!outcome.trap.empty()) fmt::print(stderr, "error: {}\n", outcome.trap);
+  if (!outcome.trap.empty()) answer.add_problem({{}, outcome.trap});
   return outcome.trap.empty() && outcome.overrun.empty() ? ExitCode::kOk : ExitCode::kFailedCheck;
 }
 

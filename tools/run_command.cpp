@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -13,40 +10,30 @@
 #include <thread>
 
 #include <malloc.h>
-#include <unistd.h>
 
+#include "base/sha256.h"
 #include "sim/host/arguments.h"
 #include "sim/machine.h"
+#include "sim/trace/recorder.h"
 #include "sim/trace/trace.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/machine_lines.h"
+#include "tools/host_memory.h"
 #include "tools/numbers.h"
+#include "tools/outputs.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/results.h"
+#include "tools/signals.h"
 #include "tools/tensors.h"
 
 namespace superstep {
 namespace {
 
-std::atomic<bool> interrupt_asked = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
-
-void ask_interrupt(int signal) {
-  // The second one ends the process at once.
-  std::signal(signal, SIG_DFL);
-  interrupt_asked = true;
-}
-
-/// From now on a request to end the process ends the run, with a whole trace of what is finished.
-void take_interrupts() {
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, ask_interrupt);
-}
-
-double tolerance(const Options& options, const std::string& name, double otherwise) {
+std::optional<double> tolerance(const Options& options, const std::string& name) {
   const auto text = options.get(name);
-  if (!text) return otherwise;
+  if (!text) return {};
   std::size_t used = 0;
   double value = -1;
   try {
@@ -78,13 +65,6 @@ void check(const ProgramImage& image, const std::vector<HostTensor>& arguments,
   }
 }
 
-/// An output that cannot be written is found out before the run, not after it.
-void check_folder(const std::filesystem::path& file) {
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder))
-    usage_error(fmt::format("{}: there is no folder {}", file.string(), folder.string()));
-}
-
 std::string date_now() {
   const std::time_t now = std::time(nullptr);
   char text[32];
@@ -100,30 +80,34 @@ std::string origin_of(const std::string& machine, const std::vector<std::string>
   return nlohmann::ordered_json(sources).dump();
 }
 
-/// Where a trace goes that nobody asked for: it only feeds the report.
-struct ScratchTrace {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("superstep-{}.h5", getpid());
-  ScratchTrace() = default;
-  ScratchTrace(const ScratchTrace&) = delete;
-  ScratchTrace& operator=(const ScratchTrace&) = delete;
-  ~ScratchTrace() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-    std::filesystem::remove(path.string() + ".part", ignored);
-  }
-};
+/// What was run on what, for the document.
+void add_identity(const ProgramImage& image, const std::vector<std::string>& overrides,
+                  Answer& answer) {
+  answer.fields()["machine_overrides"] = overrides;
+  answer.fields()["machine_sha256"] = sha256(to_toml(image.machine));
+  answer.fields()["program_sha256"] = image.info.text_sha256;
+}
 
 /// What the command line asks for, and what it asks to compare with.
 struct Request {
   TraceLevel level = TraceLevel::kSuperstep;
-  double rtol = 0, atol = 0;
+  ToleranceOptions tolerances;
   std::string machine;
   std::vector<std::string> overrides;
-  TensorFile expected, parameters;
+  std::optional<TensorFile> expected;
+  TensorFile parameters;
   std::optional<std::filesystem::path> output, trace;  ///< files
-  bool json = false;
 };
+
+/// Every file that the command reads, so that no output replaces one.
+std::vector<NamedFile> inputs_of(const Options& options) {
+  std::vector<NamedFile> inputs{{"the program", options.words()[0]}};
+  if (const auto machine = options.get("machine")) inputs.push_back({"the machine", *machine});
+  for (const std::string& input : options.list("input")) inputs.push_back({"an input", input});
+  if (const auto file = options.get("parameters")) inputs.push_back({"the parameters", *file});
+  if (const auto file = options.get("expect")) inputs.push_back({"the expected results", *file});
+  return inputs;
+}
 
 Request request_of(const Options& options) {
   const auto level = trace_level(options.get("trace").value_or("superstep"));
@@ -133,21 +117,45 @@ Request request_of(const Options& options) {
                     *options.get("trace")));
   }
   Request request{.level = *level,
-                  .rtol = tolerance(options, "rtol", 1e-4),
-                  .atol = tolerance(options, "atol", 1e-6),
+                  .tolerances = {tolerance(options, "rtol"), tolerance(options, "atol")},
                   .machine = options.get("machine").value_or("gc200"),
                   .overrides = options.list("set"),
                   .expected = {},
                   .parameters = {},
                   .output = options.get("output"),
-                  .trace = options.get("trace-file"),
-                  .json = options.has("json")};
-  for (const auto& file : {request.output, request.trace}) {
-    if (file) check_folder(*file);
+                  .trace = options.get("trace-file")};
+  if (options.has("trace") && !request.trace) {
+    usage_error("--trace says what a trace keeps, but nothing names its file: add -o RUN.h5");
   }
-  if (const auto file = options.get("expect")) request.expected = read_tensors(*file);
-  if (const auto file = options.get("parameters")) request.parameters = read_tensors(*file);
+  for (const char* name : {"rtol", "atol"}) {
+    if (options.has(name) && !options.has("expect"))
+      usage_error(fmt::format("--{} is a tolerance of --expect, which is not given", name));
+  }
+  std::vector<NamedFile> outputs;
+  if (request.trace) outputs = trace_outputs("the trace (-o)", *request.trace);
+  if (request.output) outputs.push_back({"the results (--output)", *request.output});
+  check_outputs(inputs_of(options), outputs);
+  if (const auto file = options.get("expect")) request.expected = read_tensors(*file, "result");
+  if (const auto file = options.get("parameters"))
+    request.parameters = read_tensors(*file, "result");
   return request;
+}
+
+/// Throws HostLimit when the results of all calls do not fit into the host's memory.
+void check_host_memory(const ProgramImage& image, std::uint32_t calls) {
+  std::uint64_t bytes = 0;
+  for (std::size_t k = 0; k < image.results.size(); ++k) {
+    const bool is_aliased = k < image.alias.size() && image.alias[k].has_value();
+    bytes += image.results[k].bytes() * (is_aliased ? 1 : calls);
+  }
+  // They are kept once while the run lasts and copied for the file.
+  const std::uint64_t room = available_memory() / 2;
+  if (bytes > room) {
+    throw HostLimit(
+        fmt::format("the results of {} calls take {}, and twice that for their file, but this host "
+                    "has {} left; a result that takes a donated argument's place is kept only once",
+                    grouped(calls), bytes_text(bytes), bytes_text(2 * room)));
+  }
 }
 
 Provenance provenance_of(const Options& options, std::uint32_t threads) {
@@ -160,12 +168,40 @@ Provenance provenance_of(const Options& options, std::uint32_t threads) {
           {"host_threads", std::uint64_t{threads}}};
 }
 
-/// Runs the image into `trace` and shows how far it is.
-RunResult simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments,
-                   RunOptions run, TraceWriter& trace, Progress& progress) {
+/// A run and what its report shows.
+struct Run {
+  RunResult result;
+  TraceSummary summary;
+  bool has_lost_trace = false;  ///< it could not be finished, which the answer says
+};
+
+/// What remains of a trace that cannot be written goes to the answer.
+void add_lost_trace(const InputOutputError& error, const std::filesystem::path& path,
+                    Answer& answer) {
+  for (const Problem& problem : error.problems()) answer.add_problem(problem);
+  const std::string part = trace_part(path).string();
+  answer.add_problem({{part, 0, 0},
+                      "keeps the supersteps that were written; `superstep trace repair` makes a "
+                      "trace of them"});
+}
+
+/// Runs the image, into a trace if one is asked for, and shows how far it is. When something stops
+/// the run, the answer gets the report of what ran before that is thrown.
+Run simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments, RunOptions run,
+             const Request& request, const TraceOptions& trace_options,
+             const Provenance& provenance, Progress& progress, Answer& answer) {
+  std::optional<InterruptRequest> interrupt(std::in_place);
+  std::optional<TraceWriter> trace;
+  if (request.trace) trace.emplace(*request.trace, trace_options, image, provenance);
+  RunRecorder totals_only(image, trace_options);
+  const RunRecorder& recorder = trace ? trace->recorder() : totals_only;
   std::uint32_t calls_done = 0;
   run.on_superstep = [&](const SuperstepRecord& record) {
-    trace.on_superstep(record);
+    if (trace) {
+      trace->on_superstep(record);
+    } else {
+      totals_only.add(record);
+    }
     if (!progress.due()) return;
     progress.show(fmt::format(
         "simulate  call {} of {}  superstep {}  cycle {}  {}", grouped(calls_done + 1),
@@ -173,33 +209,96 @@ RunResult simulate(const ProgramImage& image, const std::vector<HostTensor>& arg
         record.step < image.info.steps.size() ? image.info.steps[record.step].name : ""));
   };
   run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
-  run.interrupted = [] { return interrupt_asked.load(std::memory_order_relaxed); };
   progress.stage("simulate");
   const auto begin = std::chrono::steady_clock::now();
-  RunResult result = run_image(image, arguments, run);
+  Run out;
+  try {
+    run.interrupted = [&interrupt] { return interrupt->asked(); };
+    out.result = run_image(image, arguments, run);
+  } catch (const InputOutputError& error) {
+    progress.clear();
+    report(recorder.summary("running"), answer);
+    add_lost_trace(error, *request.trace, answer);
+    throw UserError(error.code(), std::vector<Problem>{});
+  } catch (const std::exception&) {
+    progress.clear();
+    report(recorder.summary("running"), answer);
+    throw;
+  }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  trace.finish(result, {{"wall_seconds", wall.count()}});
+  interrupt.reset();
+  totals_only.finish(out.result);
+  progress.stage("write the trace");
+  try {
+    if (trace) trace->finish(out.result, {{"wall_seconds", wall.count()}});
+  } catch (const InputOutputError& error) {
+    add_lost_trace(error, *request.trace, answer);
+    out.has_lost_trace = true;
+  }
   progress.clear();
-  return result;
+  out.summary = recorder.summary(outcome_of(out.result),
+                                 out.result.trap ? out.result.trap->text() : std::string());
+  return out;
 }
 
-/// Prints the results of a run that came to its end; whether they are as expected.
-bool print_results(const Request& request, const ProgramImage& image,
-                   const std::vector<HostTensor>& results, std::uint32_t calls) {
-  const auto differences = compare_results(results, request.expected, request.rtol, request.atol);
-  if (!request.json) {
-    if (calls == 1) fmt::print("{}", results_text(results));
-    fmt::print("{}", curves_text(image, results, request.expected));
+/// Compares with the expected results; whether all that can be compared agree.
+bool compare(const Request& request, const std::vector<HostTensor>& results, Answer& answer) {
+  if (!request.expected) return true;
+  const auto comparisons = compare_results(results, *request.expected, request.tolerances);
+  std::size_t agree = 0;
+  for (const TensorComparison& comparison : comparisons) {
+    if (comparison.difference.empty()) {
+      ++agree;
+    } else {
+      answer.add_problem({{}, comparison.name + ": " + comparison.difference});
+    }
   }
-  for (const std::string& line : differences) fmt::print(stderr, "error: {}\n", line);
-  if (!request.json && !request.expected.empty() && differences.empty()) {
-    fmt::print("Expected  {} tensors agree within {:g} relative + {:g} absolute\n",
-               request.expected.size(), request.rtol, request.atol);
+  if (comparisons.empty()) {
+    answer.add_problem({{},
+                        "nothing to compare: the file of --expect has no dataset result0 and so "
+                        "on; a JAX result is written as result0, those of a tuple in order"});
   }
-  return differences.empty();
+  const bool is_right = agree == comparisons.size() && agree != 0;
+  answer.fields()["expect"] = expect_fields(comparisons, results.size(), is_right);
+  if (is_right) {
+    answer.print("Expected  {} of {} results agree: {}\n", agree, results.size(),
+                 tolerances_text(comparisons));
+  }
+  return is_right;
 }
 
 }  // namespace
+
+std::span<const AnswerField> run_fields() {
+  static constexpr AnswerField kOwn[] = {
+      {"machine_overrides", "list", "", "each --set"},
+      {"machine_sha256", "text", "", "of the machine as a file with every key"},
+      {"program_sha256", "text", "", "of the program text"},
+      {"memory.biggest_tensors", "list", "", "of a program that does not fit, as in `compile`"},
+      {"expect", "object", "", "the verdict of --expect"},
+      {"expect.agrees", "boolean", "", "all that were compared agree, and something was"},
+      {"expect.compared", "integer", "", "expected tensors"},
+      {"expect.results", "integer", "", "results of the program"},
+      {"expect.tensors", "list", "", "the expected tensors"},
+      {"expect.tensors[].name", "text", "", "result0 and so on"},
+      {"expect.tensors[].agrees", "boolean", "", ""},
+      {"expect.tensors[].elements", "integer", "", ""},
+      {"expect.tensors[].differing", "integer", "", "elements beyond the tolerance"},
+      {"expect.tensors[].rtol", "number", "", "relative tolerance"},
+      {"expect.tensors[].atol", "number", "", "absolute tolerance"},
+      {"expect.tensors[].difference", "text", "", "in words, or empty"},
+      {"files", "object", "", "what was written"},
+      {"files.trace", "text", "", "the trace"},
+      {"files.output", "text", "", "the results"},
+  };
+  static const std::vector<AnswerField> kFields = [] {
+    const std::span<const AnswerField> report = report_fields();
+    std::vector<AnswerField> all(report.begin(), report.end());
+    all.insert(all.end(), std::begin(kOwn), std::end(kOwn));
+    return all;
+  }();
+  return kFields;
+}
 
 Options run_options() {
   Options options(
@@ -216,17 +315,16 @@ Options run_options() {
       .value("trace-file,o", "FILE", "write the trace there")
       .value("trace", "LEVEL", "what it keeps: summary, superstep or tile (superstep)")
       .value("expect", "FILE", "compare with result0, result1, … of this file")
-      .value("rtol", "X", "relative tolerance of --expect (1e-4)")
-      .value("atol", "X", "absolute tolerance of --expect (1e-6)")
+      .value("rtol", "X", "relative tolerance of --expect (f32 1e-4, f16 2^-9, integers 0)")
+      .value("atol", "X", "absolute tolerance of --expect (f32 1e-6, f16 2^-10, integers 0)")
       .value("threads,j", "N", "host threads (all)")
       .flag("check-races", "trap when workers touch the same word")
-      .flag("json", "print the report as JSON")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
 }
 
-ExitCode run_command(const Options& options) {
+ExitCode run_command(const Options& options, Answer& answer) {
   RunOptions run;
   run.calls = options.number("repeat", 1, 1'000'000'000, 1);
   run.threads =
@@ -242,7 +340,7 @@ ExitCode run_command(const Options& options) {
 
   Progress progress(options.has("quiet"));
   const ProgramImage image = compile_file(
-      options.words()[0], machine, progress,
+      options.words()[0], machine, progress, answer,
       [&](const ProgramInfo& memory) {
         if (request.trace) {
           write_memory_trace(*request.trace, trace_options, machine, memory, provenance);
@@ -250,29 +348,35 @@ ExitCode run_command(const Options& options) {
       },
       trace_options.level == TraceLevel::kTile);
   malloc_trim(0);  // what compiling took is the simulator's
+  add_identity(image, request.overrides, answer);
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), request.parameters);
   check(image, arguments, run.calls);
+  check_host_memory(image, run.calls);
 
-  take_interrupts();
-  std::optional<ScratchTrace> scratch;
-  if (!request.trace) scratch.emplace();
-  const std::filesystem::path trace_path = scratch ? scratch->path : *request.trace;
-  TraceWriter trace(trace_path, trace_options, image, provenance);
-  const RunResult result = simulate(image, arguments, run, trace, progress);
-
-  // Files before text: a reader of the text that goes away early costs nothing.
-  const TraceSummary summary = read_trace(trace_path);
-  const bool is_whole = !result.trap && !result.interrupted;
-  if (request.output && is_whole) write_tensors(*request.output, results_by_name(result.results));
-  fmt::print("{}", request.json ? json_report(summary) : text_report(summary));
-  if (result.trap) fmt::print(stderr, "error: {}\n", result.trap->text());
-  const bool is_right = is_whole && print_results(request, image, result.results, run.calls);
-  if (!request.json) {
-    if (request.trace) fmt::print("Trace     {}\n", request.trace->string());
-    if (request.output && is_whole) fmt::print("Results   {}\n", request.output->string());
+  const Run ran =
+      simulate(image, arguments, run, request, trace_options, provenance, progress, answer);
+  const RunResult& result = ran.result;
+  report(ran.summary, answer);
+  if (result.trap) answer.add_problem({{}, result.trap->text()});
+  if (result.trap) return ExitCode::kFailedCheck;
+  if (result.interrupted) {
+    answer.add_problem({{}, "interrupted: these are the supersteps before"});
+    return ExitCode::kInterrupted;
   }
-  if (result.interrupted && !result.trap) return ExitCode::kInterrupted;
+
+  if (run.calls == 1) answer.print("{}", results_text(result.results));
+  answer.print("{}", curves_text(image, result.results, request.expected.value_or(TensorFile())));
+  const bool is_right = compare(request, result.results, answer);
+  const auto name_file = [&](const char* title, const char* field, const auto& file) {
+    if (!file) return;
+    answer.print("{:<10}{}\n", title, file->string());
+    answer.fields()["files"][field] = file->string();
+  };
+  if (request.output) write_tensors(*request.output, results_by_name(result.results));
+  if (!ran.has_lost_trace) name_file("Trace", "trace", request.trace);
+  name_file("Results", "output", request.output);
+  if (ran.has_lost_trace) return ExitCode::kInputOutput;
   return is_right ? ExitCode::kOk : ExitCode::kFailedCheck;
 }
 

@@ -40,7 +40,8 @@ std::optional<std::uint32_t> random_seed(const std::string& input) {
   const char* end = input.data() + input.size();
   const auto [rest, error] = std::from_chars(input.data() + 7, end, seed);
   if (error != std::errc{} || rest != end)
-    throw MalformedInput(fmt::format("'{}': the seed is a whole number, as in random:7", input));
+    throw UserError(ExitCode::kUsage,
+                    fmt::format("'{}': the seed is a whole number, as in random:7", input));
   return seed;
 }
 
@@ -54,7 +55,7 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
       seed = given;
       continue;
     }
-    for (auto& [name, tensor] : read_tensors(input)) found[name] = std::move(tensor);
+    for (auto& [name, tensor] : read_tensors(input, "arg")) found[name] = std::move(tensor);
   }
   std::vector<Problem> problems;
   std::vector<HostTensor> arguments;
@@ -78,8 +79,8 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
   for (const auto& [name, tensor] : found)
     problems.push_back(
         {{},
-         fmt::format("dataset '{}' ({}) is no argument; the program takes arg0 to arg{}", name,
-                     tensor.type.text(), expected.empty() ? 0 : expected.size() - 1)});
+         fmt::format("dataset '{}' ({}) is one argument too many: the program takes {}", name,
+                     tensor.type.text(), expected.size())});
   if (!problems.empty()) {
     if (inputs.empty())
       problems.push_back({{}, "give a file with --input FILE.h5, or --input random:1"});

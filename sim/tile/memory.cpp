@@ -1,5 +1,6 @@
 #include "sim/tile/memory.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -13,7 +14,9 @@ void UnmapPages::operator()(std::byte* pages) const { munmap(pages, bytes); }
 HostPages map_host_pages(std::size_t bytes) {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  SUPERSTEP_CHECK(mapped != MAP_FAILED, "no host memory for a tile");
+  if (mapped == MAP_FAILED) {
+    throw HostLimit(fmt::format("the host has no {} MiB for the memory of the tiles", bytes >> 20));
+  }
   return {static_cast<std::byte*>(mapped), UnmapPages{bytes}};
 }
 

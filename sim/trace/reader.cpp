@@ -133,7 +133,7 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
   for (std::size_t s = 0; s < count; ++s) {
     const StepSums& sums = totals.steps[s];
     if (s + 1 == count && sums.count == 0) continue;  // nothing ran between steps
-    StepTotals step;
+    StepTotals step = step_totals(sums);
     const bool known = kind[s] <= static_cast<std::uint8_t>(StepInfo::Kind::kHost);
     step.info.kind = known ? static_cast<StepInfo::Kind>(kind[s]) : StepInfo::Kind::kCompute;
     step.info.name = name[s];
@@ -146,15 +146,6 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     step.info.exchange_bytes = bytes[s];
     step.info.bound_cycles = bound[s];
     step.info.predicted_cycles = predicted[s];
-    step.count = sums.count;
-    step.exchange = Cycles(sums.exchange_cycles);
-    step.compute = Cycles(sums.compute_cycles);
-    step.sync = Cycles(sums.sync_cycles);
-    step.host = Cycles(sums.host_cycles);
-    step.cycles = step.exchange + step.compute + step.sync + step.host;
-    step.worst = TileId{sums.critical_tile};
-    step.tile_cycles = sums.compute_sum;
-    step.peak_cycles = sums.compute_max;
     steps.push_back(std::move(step));
   }
   return steps;
@@ -231,22 +222,9 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     if (!toml.empty()) out.machine_toml = toml[0];
     const TraceTotals totals =
         out.complete ? stored_totals(file) : totals_of(file, complete_rows(file));
-    out.totals = totals.run;
-    out.exchange_bytes = totals.bytes_exchanged;
-    out.host_bytes = totals.host_bytes;
+    out.add_totals(totals);
     out.steps = read_steps(file, totals);
-    out.flops = totals.flops;
     out.events = read_events(file);
-    if (totals.compute_max != 0 && out.tiles_used != 0) {
-      out.balance = static_cast<double>(totals.compute_sum) /
-                    (static_cast<double>(totals.compute_max) * static_cast<double>(out.tiles_used));
-    }
-    const Cycles device = out.totals.exchange + out.totals.compute + out.totals.sync;
-    if (device.value() != 0 && out.tiles_used != 0) {
-      out.bsp_efficiency =
-          static_cast<double>(totals.compute_sum) /
-          (static_cast<double>(device.value()) * static_cast<double>(out.tiles_used));
-    }
     read_memory(file, out);
     read_tensor_table(file, out);
     for (const std::string& name : file.attributes("/provenance")) {

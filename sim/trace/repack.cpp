@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/output_file.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -323,9 +324,9 @@ TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows) {
 
 void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
                   const TraceReport& report, const std::filesystem::path& out) {
-  std::filesystem::path fresh = out;
-  fresh += ".new";
-  Hdf5File file = Hdf5File::create(fresh);
+  OutputFile output(out);
+  const std::filesystem::path& fresh = output.temporary();
+  Hdf5File file = Hdf5File::create(fresh, out);
   for (const TraceAttribute& attribute : trace_attributes()) {
     if (attribute.object != "/") continue;
     const std::string name(attribute.name);
@@ -357,7 +358,7 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
   write_plots(file);
   file.close();
   write_report(fresh, report);
-  std::filesystem::rename(fresh, out);
+  output.commit();
 }
 
 }  // namespace superstep

@@ -73,11 +73,7 @@ void write_machine(Hdf5File& file, const MachineConfig& machine) {
            }));
 }
 
-/// A trace tells nothing of the host's folders.
-std::string file_of(const SourceLocation& source) {
-  const std::filesystem::path path(source.file);
-  return path.is_absolute() ? path.filename().string() : source.file;
-}
+std::string file_of(const SourceLocation& source) { return shown_source(source).file; }
 
 /// The operation that a step does work of: `dot_general.3` of step `dot_general.3.arrange` or
 /// `dot_general.3 +2`.
@@ -296,6 +292,11 @@ void write_root(Hdf5File& file, const ProgramImage& image, const TraceOptions& o
 }
 
 }  // namespace
+
+SourceLocation shown_source(const SourceLocation& source) {
+  const std::filesystem::path path(source.file);
+  return {path.is_absolute() ? path.filename().string() : source.file, source.line, source.column};
+}
 
 std::vector<StepInfo> trace_steps(const ProgramInfo& info) {
   std::vector<StepInfo> steps = info.steps;

@@ -16,6 +16,9 @@ struct TraceOperations {
 };
 [[nodiscard]] TraceOperations operations_of(const std::vector<StepInfo>& steps);
 
+/// A place as a trace has it, which tells nothing of the host's folders.
+[[nodiscard]] SourceLocation shown_source(const SourceLocation& source);
+
 /// Writes what is known before a run: the attributes of the root, /provenance, /machine, /program,
 /// /memory and, at level tile, /exchange. The groups exist.
 void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions& options);

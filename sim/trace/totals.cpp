@@ -72,4 +72,30 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   credit(main, of_main);
 }
 
+StepTotals step_totals(const StepSums& sums) {
+  StepTotals step;
+  step.count = sums.count;
+  step.exchange = Cycles(sums.exchange_cycles);
+  step.compute = Cycles(sums.compute_cycles);
+  step.sync = Cycles(sums.sync_cycles);
+  step.host = Cycles(sums.host_cycles);
+  step.cycles = step.exchange + step.compute + step.sync + step.host;
+  step.worst = TileId{sums.critical_tile};
+  step.tile_cycles = sums.compute_sum;
+  step.peak_cycles = sums.compute_max;
+  return step;
+}
+
+void TraceSummary::add_totals(const TraceTotals& sums) {
+  totals = sums.run;
+  exchange_bytes = sums.bytes_exchanged;
+  host_bytes = sums.host_bytes;
+  flops = sums.flops;
+  if (tiles_used == 0) return;
+  const auto used = static_cast<double>(tiles_used), sum = static_cast<double>(sums.compute_sum);
+  const Cycles device = totals.exchange + totals.compute + totals.sync;
+  if (sums.compute_max != 0) balance = sum / (static_cast<double>(sums.compute_max) * used);
+  if (device.value() != 0) bsp_efficiency = sum / (static_cast<double>(device.value()) * used);
+}
+
 }  // namespace superstep

@@ -7,6 +7,7 @@
 
 #include "base/hdf5_file.h"
 #include "sim/machine.h"
+#include "sim/trace/trace.h"
 
 namespace superstep {
 
@@ -148,6 +149,9 @@ struct TraceTotals {
 
   std::vector<std::int32_t> superstep_by_step_;
 };
+
+/// The totals of one step, without what the program says of it.
+[[nodiscard]] StepTotals step_totals(const StepSums& sums);
 
 /// The type of a column by the C++ type that holds it.
 constexpr Hdf5Type hdf5_type_of(std::uint8_t) { return Hdf5Type::kU8; }

@@ -27,7 +27,9 @@ enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile };
 /// What may differ between equal runs: version, command line, date, host; by attribute.
 using Provenance = std::map<std::string, Hdf5Value>;
 
+class RunRecorder;
 struct TraceSummary;
+struct TraceTotals;
 /// Makes the text of /summary/json.
 using TraceReport = std::function<std::string(const TraceSummary&)>;
 
@@ -41,8 +43,13 @@ struct TraceOptions {
   TraceReport report = {};
 };
 
+/// Where the trace of a run is while the run lasts.
+[[nodiscard]] std::filesystem::path trace_part(const std::filesystem::path& path);
+
 /// Writes the trace of one run. While the run lasts the data is in `<path>.part`, which SWMR
-/// readers can follow and which outlives a killed process.
+/// readers can follow and which outlives a killed process; no other process can write the same
+/// trace. Throws InputOutputError when a file cannot be written: the `.part` then keeps what was
+/// flushed, and the writer is of no more use.
 class TraceWriter {
  public:
   TraceWriter(std::filesystem::path path, const TraceOptions& options, const ProgramImage& image,
@@ -53,6 +60,8 @@ class TraceWriter {
 
   /// To be called from RunOptions::on_superstep.
   void on_superstep(const SuperstepRecord& record);
+  /// What the run added up to so far; also after a superstep that could not be written.
+  [[nodiscard]] const RunRecorder& recorder() const;
 
   /// Adds the totals and repacks `<path>.part` into `path`; `provenance` is added to that of the
   /// constructor.
@@ -124,6 +133,9 @@ struct TraceSummary {
   std::vector<TensorInfo> tensors;
   std::vector<TraceEvent> events;
   std::map<std::string, std::string> provenance;
+
+  /// Sets what the totals of a run say of it; `tiles_used` is known.
+  void add_totals(const TraceTotals& sums);
 };
 
 /// Reads a finished trace, or a `.part` while its run lasts or after it was killed. Throws

@@ -9,6 +9,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/output_file.h"
+#include "sim/trace/recorder.h"
 #include "sim/trace/repack.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/tables.h"
@@ -58,19 +60,6 @@ class ProfileStore {
   std::size_t kept_ = 0;
   std::uint32_t count_ = 0;
 };
-
-Hdf5File create_part(const std::filesystem::path& part) {
-  try {
-    return Hdf5File::create(part);
-  } catch (const std::runtime_error&) {
-    throw UserError(ExitCode::kUsage, {Problem{{part.string(), 0, 0}, "cannot be written"}});
-  }
-}
-
-std::filesystem::path part_of(const std::filesystem::path& path) {
-  std::filesystem::path part = path;
-  return part += ".part";
-}
 
 /// A group of columns that get a row now and then, and what is not in the file yet.
 class GrowingTable {
@@ -129,66 +118,20 @@ constexpr ProfileColumn kExchangeProfile[] = {
     {"/profiles/exchange/received_bytes", &TilePhase::received_bytes},
 };
 
-std::vector<std::int32_t> supersteps_of(const std::vector<StepInfo>& steps) {
-  std::vector<std::int32_t> supersteps;
-  for (const StepInfo& step : steps) {
-    supersteps.push_back(step.superstep ? static_cast<std::int32_t>(*step.superstep) : -1);
-  }
-  return supersteps;
-}
-
-/// What the columns of a superstep say about its step without the machine's help.
-struct StepFacts {
-  std::uint32_t operation = 0;
-  std::uint64_t flops = 0, live_bytes = 0;  ///< of all steps of the superstep
-  std::uint64_t predicted_cycles = 0;
-};
-
-std::vector<StepFacts> facts_of(const ProgramInfo& info, const std::vector<StepInfo>& steps) {
-  const std::vector<std::uint32_t> operation = operations_of(steps).by_step;
-  std::vector<StepFacts> facts(steps.size());
-  for (std::size_t first = 0; first < steps.size();) {
-    std::size_t end = first + 1;
-    while (end < steps.size() && steps[first].superstep &&
-           steps[end].superstep == steps[first].superstep) {
-      ++end;
-    }
-    StepFacts all;
-    for (std::size_t s = first; s < end; ++s) {
-      all.flops += steps[s].flops;
-      const std::size_t at = std::min(s, info.step_memory.size() - 1);
-      if (info.step_memory.empty()) continue;
-      // The code between steps has what the host's step has.
-      const StepMemory& memory = info.step_memory[s < info.steps.size() ? at : 0];
-      all.live_bytes =
-          std::max(all.live_bytes, memory.always_live_bytes + memory.not_always_live_bytes);
-    }
-    for (std::size_t s = first; s < end; ++s) {
-      facts[s] = all;
-      facts[s].operation = operation[s];
-      facts[s].predicted_cycles = steps[s].predicted_cycles;
-    }
-    first = end;
-  }
-  return facts;
-}
-
 }  // namespace
 
 struct TraceWriter::State {
   std::filesystem::path path, part;
   TraceOptions options;
+  FileLock lock;
   std::size_t used_tiles;
+  RunRecorder recorder;
   Hdf5File file;
-  std::vector<StepInfo> steps;
-  std::vector<StepFacts> facts;  ///< by step
-  TraceTotals totals;
   std::uint64_t rows = 0;
   GrowingTable supersteps{"/supersteps/"}, launches{"/launches/"}, transfers{"/host/"},
       events{"/events/"};
-  std::uint64_t launch_count = 0, transfer_count = 0;
+  std::uint64_t transfer_count = 0;
   std::uint32_t event_count = 0;
-  std::vector<LaunchRow> launch_rows;                                  ///< scratch
   std::map<std::string, std::vector<std::uint32_t>> pending_profiles;  ///< by dataset
   ProfileStore compute_profiles, exchange_profiles;
   std::vector<std::uint64_t> profiles_by_step;
@@ -199,20 +142,24 @@ struct TraceWriter::State {
   bool is_warned = false;
 
   State(std::filesystem::path p, const TraceOptions& o, const ProgramImage& image)
-      : path(std::move(p)),
-        part(part_of(path)),
+      : path(link_target(p)),
+        part(trace_part(path)),
         options(o),
+        lock(checked(path)),
         used_tiles(image.entries.size()),
-        file(create_part(part)),
-        steps(trace_steps(image.info)),
-        facts(facts_of(image.info, steps)),
-        totals(supersteps_of(steps)),
-        profiles_by_step(steps.size()),
+        recorder(image, options),
+        file(Hdf5File::create(part)),
+        profiles_by_step(recorder.steps().size()),
         tile_peaks(image.info.tile_peaks),
         keeps_profiles(o.level == TraceLevel::kTile) {
     for (const Stream& stream : image.streams) {
       direction_by_stream.push_back(direction_of(stream));
     }
+  }
+
+  static const std::filesystem::path& checked(const std::filesystem::path& path) {
+    check_output(path);
+    return path;
   }
 
   /// While the run lasts every level keeps supersteps, so that a killed one can be summed up.
@@ -221,13 +168,22 @@ struct TraceWriter::State {
   }
 
   void add_event(TraceEvent::Kind kind, Cycles cycle, std::int32_t tile, const std::string& text) {
-    EventRow event;
-    event.number = event_count++;
-    event.cycle = cycle.value();
-    event.kind = static_cast<std::uint8_t>(kind);
-    event.tile = tile;
-    std::copy_n(text.begin(), std::min(text.size(), event.text.size()), event.text.begin());
-    events.add(event);
+    recorder.add_event({kind, cycle, tile, text});
+  }
+
+  /// Those that are not in the file yet.
+  void flush_events() {
+    for (; event_count < recorder.events().size(); ++event_count) {
+      const TraceEvent& event = recorder.events()[event_count];
+      EventRow row{.number = event_count,
+                   .cycle = event.cycle.value(),
+                   .kind = static_cast<std::uint8_t>(event.kind),
+                   .tile = event.tile,
+                   .text = {}};
+      std::ranges::copy(event.text, row.text.begin());
+      events.add(row);
+    }
+    events.flush(file);
   }
 
   /// The number of the profile whose columns the superstep's tiles have: equal ones are one.
@@ -252,7 +208,7 @@ struct TraceWriter::State {
   /// The step whose supersteps repeat least.
   [[nodiscard]] const std::string& most_varied_step() const {
     const auto most = std::ranges::max_element(profiles_by_step);
-    return steps[static_cast<std::size_t>(most - profiles_by_step.begin())].name;
+    return recorder.steps()[static_cast<std::size_t>(most - profiles_by_step.begin())].name;
   }
 
   void warn_if_rows_differ(Cycles cycle) {
@@ -280,36 +236,53 @@ struct TraceWriter::State {
       if (width != 0) file.append(dataset, values.data(), values.size() / width);
       values.clear();
     }
-    for (GrowingTable* table : {&events, &launches, &transfers, &supersteps}) table->flush(file);
+    flush_events();
+    for (GrowingTable* table : {&launches, &transfers, &supersteps}) table->flush(file);
     file.flush();
     if (!keeps_profiles || std::filesystem::file_size(part) < options.max_bytes) return;
     keeps_profiles = false;
-    add_event(TraceEvent::Kind::kLimit, totals.run.cycles, -1,
+    add_event(TraceEvent::Kind::kLimit, recorder.totals().run.cycles, -1,
               fmt::format("the file has its limit of {} B: no more rows of tiles, most are of {}",
                           options.max_bytes, most_varied_step()));
   }
 
+  /// Writes what is known before the run; from then on readers may follow.
+  void begin(const ProgramImage& image, const Provenance& provenance);
+
   void close(const TraceEnd& end) {
     flush();
-    events.flush(file);
+    flush_events();
     file.close();
-    repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), totals, end, options.report, path);
+    repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), recorder.totals(), end,
+                 options.report, path);
     std::filesystem::remove(part);
   }
 };
 
+std::filesystem::path trace_part(const std::filesystem::path& path) {
+  return link_target(path) += ".part";
+}
+
 TraceWriter::TraceWriter(std::filesystem::path path, const TraceOptions& options,
                          const ProgramImage& image, const Provenance& provenance)
     : state_(std::make_unique<State>(std::move(path), options, image)) {
-  Hdf5File& file = state_->file;
+  try {
+    state_->begin(image, provenance);
+  } catch (const InputOutputError&) {
+    std::filesystem::remove(state_->part);  // nothing can be read of it
+    throw;
+  }
+}
+
+void TraceWriter::State::begin(const ProgramImage& image, const Provenance& provenance) {
   for (const std::string_view group : trace_groups()) file.make_group(std::string(group));
   for (const auto& [name, value] : provenance) file.set_attribute("/provenance", name, value);
   write_tables(file, image, options);
   for (const TraceColumn& column : trace_columns()) {
-    if (!column.grows() || !state_->keeps(column)) continue;
+    if (!column.grows() || !keeps(column)) continue;
     const std::string dataset(column.path);
     Hdf5Layout layout = growing_layout(column);
-    if (column.axes.ends_with("used_tile")) layout.dims.push_back(state_->used_tiles);
+    if (column.axes.ends_with("used_tile")) layout.dims.push_back(used_tiles);
     file.make_dataset(dataset, layout);
     describe_dataset(file, dataset);
   }
@@ -320,43 +293,8 @@ TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::on_superstep(const SuperstepRecord& record) {
   State& state = *state_;
-  const auto facts = [&](std::uint32_t step) -> const StepFacts& {
-    return state.facts[std::min<std::size_t>(step, state.facts.size() - 1)];
-  };
-  SuperstepRow row;
-  row.number = record.number;
-  row.start_cycle = record.begin.value();
-  row.call = record.call;
-  row.step = record.step;
-  row.exchange_step = record.exchange_step;
-  row.operation = facts(record.step).operation;
-  row.exchange_cycles = record.exchange.value();
-  row.compute_cycles = record.compute.value();
-  row.sync_cycles = record.sync.value();
-  row.host_cycles = record.host.value();
-  row.critical_tile = index(record.critical);
-  row.h_bytes = record.h_bytes;
-  row.bytes_sent = record.exchange_bytes;
-  row.messages = record.messages;
-  row.host_bytes = record.host_bytes;
-  row.flops = facts(record.step).flops;
-  row.instructions = record.worker_instructions;
-  row.live_bytes = facts(record.step).live_bytes;
-  row.predicted_cycles = facts(record.exchange_step).predicted_cycles;
-  if (record.tiles != nullptr && !record.tiles->empty()) {
-    row.compute_min = UINT64_MAX;
-    for (const TilePhase& phase : *record.tiles) {
-      if (phase.compute != 0) ++row.active_tiles;
-      row.compute_sum += phase.compute;
-      row.compute_max = std::max<std::uint64_t>(row.compute_max, phase.compute);
-      row.compute_min = std::min<std::uint64_t>(row.compute_min, phase.compute);
-    }
-  }
-  state.launch_rows.clear();
-  for (const ComputeShare& share : record.shares) {
-    state.launch_rows.push_back({state.launch_count++, record.number, share.step, share.cycles});
-    state.launches.add(state.launch_rows.back());
-  }
+  SuperstepRow row = state.recorder.add(record);
+  for (const LaunchRow& launch : state.recorder.launches()) state.launches.add(launch);
   for (const HostTransfer& transfer : record.transfers) {
     state.transfers.add(TransferRow{.number = state.transfer_count++,
                                     .superstep = record.number,
@@ -366,7 +304,6 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
                                     .start_cycle = (record.begin + transfer.begin).value(),
                                     .cycles = (transfer.end - transfer.begin).value()});
   }
-  state.totals.add(row, state.launch_rows);
   const bool has_tiles = state.options.level == TraceLevel::kTile;
   if (has_tiles) {
     SUPERSTEP_CHECK(record.tiles != nullptr && record.tiles->size() == state.used_tiles,
@@ -386,18 +323,14 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
   if (state.flush_is_due()) state.flush();
 }
 
+const RunRecorder& TraceWriter::recorder() const { return state_->recorder; }
+
 void TraceWriter::finish(const RunResult& result, const Provenance& provenance) {
   TraceEnd end;
-  end.outcome = result.trap ? "trap" : result.interrupted ? "interrupted" : "ok";
+  end.outcome = outcome_of(result);
   end.provenance = provenance;
-  if (result.trap) {
-    end.trap = result.trap->text();
-    state_->add_event(TraceEvent::Kind::kTrap, result.trap->cycle,
-                      static_cast<std::int32_t>(index(result.trap->tile)), result.trap->cause);
-  } else if (result.interrupted) {
-    state_->add_event(TraceEvent::Kind::kInterrupted, result.totals.cycles, -1,
-                      "the run was interrupted");
-  }
+  if (result.trap) end.trap = result.trap->text();
+  state_->recorder.finish(result);
   state_->close(end);
 }
 
@@ -409,7 +342,7 @@ void TraceWriter::finish_unrun() {
     const auto tile = static_cast<std::int32_t>(fullest - state_->tile_peaks.begin());
     state_->add_event(TraceEvent::Kind::kOom, {}, tile,
                       fmt::format("does not fit: tile {} needs {} B in {}", tile, fullest->bytes,
-                                  state_->steps[fullest->step].name));
+                                  state_->recorder.steps()[fullest->step].name));
   }
   state_->close(end);
 }

@@ -1,0 +1,179 @@
+#include "sim/trace/recorder.h"
+
+#include <algorithm>
+
+#include "isa/machine_config.h"
+#include "sim/trace/schema.h"
+#include "sim/trace/tables.h"
+
+namespace superstep {
+namespace {
+
+std::vector<std::int32_t> supersteps_of(const std::vector<StepInfo>& steps) {
+  std::vector<std::int32_t> supersteps;
+  for (const StepInfo& step : steps) {
+    supersteps.push_back(step.superstep ? static_cast<std::int32_t>(*step.superstep) : -1);
+  }
+  return supersteps;
+}
+
+void add_memory(const ProgramInfo& info, std::uint32_t tiles, TraceSummary& out) {
+  if (info.memory.empty() || tiles == 0) return;
+  const auto bytes = [&](const MemoryCategory& category, std::size_t tile) {
+    return tile < category.bytes_by_tile.size() ? category.bytes_by_tile[tile] : 0;
+  };
+  std::vector<std::uint64_t> sums(tiles, 0);
+  for (const MemoryCategory& category : info.memory) {
+    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += bytes(category, t);
+  }
+  const auto worst = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
+  out.worst_tile = TileId{static_cast<std::uint32_t>(worst)};
+  out.worst_tile_bytes = sums[worst];
+  for (const MemoryCategory& category : info.memory) {
+    out.worst_tile_memory.emplace_back(category.name, bytes(category, worst));
+  }
+}
+
+}  // namespace
+
+std::vector<RunRecorder::StepFacts> RunRecorder::facts_of(const ProgramInfo& info,
+                                                          const std::vector<StepInfo>& steps) {
+  const std::vector<std::uint32_t> operation = operations_of(steps).by_step;
+  std::vector<StepFacts> facts(steps.size());
+  for (std::size_t first = 0; first < steps.size();) {
+    std::size_t end = first + 1;
+    while (end < steps.size() && steps[first].superstep &&
+           steps[end].superstep == steps[first].superstep) {
+      ++end;
+    }
+    StepFacts all;
+    for (std::size_t s = first; s < end; ++s) {
+      all.flops += steps[s].flops;
+      const std::size_t at = std::min(s, info.step_memory.size() - 1);
+      if (info.step_memory.empty()) continue;
+      // The code between steps has what the host's step has.
+      const StepMemory& memory = info.step_memory[s < info.steps.size() ? at : 0];
+      all.live_bytes =
+          std::max(all.live_bytes, memory.always_live_bytes + memory.not_always_live_bytes);
+    }
+    for (std::size_t s = first; s < end; ++s) {
+      facts[s] = all;
+      facts[s].operation = operation[s];
+      facts[s].predicted_cycles = steps[s].predicted_cycles;
+    }
+    first = end;
+  }
+  return facts;
+}
+
+RunRecorder::RunRecorder(const ProgramImage& image, const TraceOptions& options)
+    : image_(image),
+      level_(options.level),
+      calls_(options.calls),
+      steps_(trace_steps(image.info)),
+      facts_(facts_of(image.info, steps_)),
+      totals_(supersteps_of(steps_)) {}
+
+const RunRecorder::StepFacts& RunRecorder::facts(std::uint32_t step) const {
+  return facts_[std::min<std::size_t>(step, facts_.size() - 1)];
+}
+
+const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
+  SuperstepRow row;
+  row.number = record.number;
+  row.start_cycle = record.begin.value();
+  row.call = record.call;
+  row.step = record.step;
+  row.exchange_step = record.exchange_step;
+  row.operation = facts(record.step).operation;
+  row.exchange_cycles = record.exchange.value();
+  row.compute_cycles = record.compute.value();
+  row.sync_cycles = record.sync.value();
+  row.host_cycles = record.host.value();
+  row.critical_tile = index(record.critical);
+  row.h_bytes = record.h_bytes;
+  row.bytes_sent = record.exchange_bytes;
+  row.messages = record.messages;
+  row.host_bytes = record.host_bytes;
+  row.flops = facts(record.step).flops;
+  row.instructions = record.worker_instructions;
+  row.live_bytes = facts(record.step).live_bytes;
+  row.predicted_cycles = facts(record.exchange_step).predicted_cycles;
+  if (record.tiles != nullptr && !record.tiles->empty()) {
+    row.compute_min = UINT64_MAX;
+    for (const TilePhase& phase : *record.tiles) {
+      if (phase.compute != 0) ++row.active_tiles;
+      row.compute_sum += phase.compute;
+      row.compute_max = std::max<std::uint64_t>(row.compute_max, phase.compute);
+      row.compute_min = std::min<std::uint64_t>(row.compute_min, phase.compute);
+    }
+  }
+  row_ = row;
+  launches_.clear();
+  for (const ComputeShare& share : record.shares) {
+    launches_.push_back({launch_count_++, record.number, share.step, share.cycles});
+  }
+  totals_.add(row_, launches_);
+  return row_;
+}
+
+std::string outcome_of(const RunResult& result) {
+  return result.trap ? "trap" : result.interrupted ? "interrupted" : "ok";
+}
+
+void RunRecorder::finish(const RunResult& result) {
+  if (result.trap) {
+    add_event({TraceEvent::Kind::kTrap, result.trap->cycle,
+               static_cast<std::int32_t>(index(result.trap->tile)), result.trap->cause});
+  } else if (result.interrupted) {
+    add_event(
+        {TraceEvent::Kind::kInterrupted, result.totals.cycles, -1, "the run was interrupted"});
+  }
+}
+
+void RunRecorder::add_event(TraceEvent event) {
+  event.text.resize(std::min(event.text.size(), kEventTextBytes));
+  events_.push_back(std::move(event));
+}
+
+TraceSummary RunRecorder::summary(std::string outcome, std::string trap) const {
+  const MachineConfig& machine = image_.machine;
+  TraceSummary out;
+  out.format_version = kTraceVersion;
+  out.level = name_of(level_);
+  out.complete = outcome != "running";
+  out.outcome = std::move(outcome);
+  out.trap = std::move(trap);
+  out.module = image_.info.module;
+  out.machine_name = machine.name;
+  out.machine_toml = to_toml(machine);
+  out.clock_hz = machine.tile.clock_hz;
+  out.tiles = machine.tiles();
+  out.tiles_used = static_cast<std::uint32_t>(image_.entries.size());
+  out.workers = machine.tile.workers;
+  out.calls = calls_;
+  out.tile_memory_bytes = machine.tile.memory_bytes;
+  out.events = events_;
+  out.add_totals(totals_);
+  const TraceOperations operations = operations_of(steps_);
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    const StepSums& sums = totals_.steps[s];
+    if (s + 1 == steps_.size() && sums.count == 0) continue;  // nothing ran between steps
+    StepTotals step = step_totals(sums);
+    const StepInfo& first = operations.first_steps[operations.by_step[s]];
+    step.info = steps_[s];
+    step.operation_name = first.name;
+    step.info.operation = first.operation;
+    step.info.source = shown_source(first.source);
+    out.steps.push_back(std::move(step));
+  }
+  add_memory(image_.info, out.tiles, out);
+  for (const TensorInfo& tensor : image_.info.tensors) {
+    out.tensors.push_back(tensor);
+    out.tensors.back().source = shown_source(tensor.source);
+    out.tensors.back().source.column = 0;
+  }
+  return out;
+}
+
+}  // namespace superstep

@@ -1,0 +1,60 @@
+#include "tools/outputs.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/output_file.h"
+#include "sim/trace/trace.h"
+
+namespace superstep {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The same for two paths that name one file, whether it exists or not.
+fs::path identity(const fs::path& path) {
+  std::error_code none;
+  const fs::path target = link_target(path);
+  const fs::path known = fs::weakly_canonical(fs::absolute(target, none), none);
+  return none ? target : known;
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code none;
+  // Hard links are one file under two names.
+  return identity(a) == identity(b) || fs::equivalent(a, b, none);
+}
+
+}  // namespace
+
+void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
+  std::vector<Problem> problems;
+  ExitCode code = ExitCode::kUsage;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NamedFile& output = outputs[i];
+    try {
+      if (!output.is_beside) check_output(output.path);
+    } catch (const InputOutputError& error) {
+      code = ExitCode::kInputOutput;
+      for (const Problem& problem : error.problems()) {
+        problems.push_back({problem.where, fmt::format("{}: {}", output.role, problem.message)});
+      }
+      continue;
+    }
+    const auto compare = [&](const NamedFile& other) {
+      if (!is_same_file(output.path, other.path)) return;
+      problems.push_back(
+          {{output.path.string(), 0, 0},
+           fmt::format("{} would replace {}: give it another name", output.role, other.role)});
+    };
+    for (const NamedFile& input : inputs) compare(input);
+    for (std::size_t j = 0; j < i; ++j) compare(outputs[j]);
+  }
+  if (!problems.empty()) throw UserError(code, std::move(problems));
+}
+
+std::vector<NamedFile> trace_outputs(const std::string& role, const fs::path& path) {
+  return {{role, path}, {fmt::format("the unfinished file of {}", role), trace_part(path), true}};
+}
+
+}  // namespace superstep

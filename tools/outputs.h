@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace superstep {
+
+/// A file of the command line: what it is there, as `--output` or `the program`, and its path.
+struct NamedFile {
+  std::string role;
+  std::filesystem::path path;
+  bool is_beside = false;  ///< made beside an output that is checked itself
+};
+
+/// To be asked before any work: throws InputOutputError when an output cannot be made or is no
+/// regular file, and UserError (usage) when it is the same file as an input or another output, all
+/// problems at once. Links are followed.
+void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
+
+/// What a trace at `path` writes: the file and the `.part` of a run that lasts.
+[[nodiscard]] std::vector<NamedFile> trace_outputs(const std::string& role,
+                                                   const std::filesystem::path& path);
+
+}  // namespace superstep
