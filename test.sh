@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 ./setup.sh
 preset=${PRESET:-release}
+[ "$preset" != release ] || tests/python/setup || echo "Tests that need build/python are skipped"
 mkdir -p build
 [ "$preset" != tsan ] || export TSAN_OPTIONS="ignore_noninstrumented_modules=1 suppressions=$PWD/.ci/tsan.supp ${TSAN_OPTIONS:-}"
 cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || { cat "build/configure-$preset.log"; exit 1; }
