@@ -105,7 +105,7 @@ std::span<const AnswerField> bench_fields() {
 Options bench_options() {
   Options options("bench BASELINE.json [options]",
                   "Runs the benchmarks of a baseline file and compares simulated cycles exactly: "
-                  "any change fails.",
+                  "any change fails (docs/baseline.md).",
                   {"superstep bench tests/baseline/cycles.json",
                    "superstep bench tests/baseline/cycles.json --update",
                    "superstep bench tests/baseline/cycles.json --match digits"});
