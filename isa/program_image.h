@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "base/error.h"
 #include "base/units.h"
 #include "isa/machine_config.h"
+#include "isa/op_location.h"
 
 namespace superstep {
 
@@ -61,7 +61,7 @@ struct StepInfo {
   Kind kind = Kind::kCompute;
   std::string name;       ///< `dot_general.3`, `host`, …
   std::string operation;  ///< StableHLO op name, empty when there is none
-  SourceLocation source;
+  OpLocation source;
   /// Steps of one number run in one superstep of every call; empty for host phases.
   std::optional<std::uint32_t> superstep = {};
   std::uint64_t flops = 0;
@@ -102,7 +102,7 @@ struct MemoryCategory {
 struct TensorInfo {
   std::string name;
   TensorType type;
-  SourceLocation source;
+  OpLocation source;
   std::uint64_t bytes = 0;  ///< over all tiles
   std::uint32_t max_tile_bytes = 0;
   std::uint32_t tiles = 0;

@@ -6,8 +6,10 @@
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/numbers.h"
+#include "tools/places.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/text_table.h"
 
 namespace superstep {
 namespace {
@@ -17,27 +19,37 @@ using nlohmann::ordered_json;
 constexpr const char* kStepKinds[] = {"compute", "exchange", "host"};
 
 /// The steps of a call: what is done, for which operation, and how much.
-std::string plan(const std::vector<StepInfo>& steps) {
-  std::size_t width = 24;
+std::string plan(const std::vector<StepInfo>& steps, const std::string& file) {
+  constexpr auto kLeft = TextTable::Align::kLeft, kRight = TextTable::Align::kRight;
+  bool has_python = false;
   std::uint64_t flops = 0, bytes = 0, words = 0;
   for (const StepInfo& step : steps) {
-    width = std::max(width, step.name.size() + 2);
+    has_python = has_python || !step.source.python.file.empty();
     flops += step.flops;
     bytes += step.exchange_bytes;
     words += step.bound_cycles;
   }
-  std::string out = fmt::format("{:<6}{:<10}{:<{}}{:>14}{:>16}{:>14}  {}\n", "step", "kind", "name",
-                                width, "flop", "exchange bytes", "busiest port", "source");
-  const auto number = [](std::uint64_t n) { return n == 0 ? std::string() : grouped(n); };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const StepInfo& step = steps[i];
-    out += fmt::format("{:<6}{:<10}{:<{}}{:>14}{:>16}{:>14}  {}\n", i,
-                       kStepKinds[static_cast<std::size_t>(step.kind)], step.name, width,
-                       number(step.flops), number(step.exchange_bytes), number(step.bound_cycles),
-                       step.source.text());
-  }
-  return out + fmt::format("{:<16}{:<{}}{:>14}{:>16}{:>14}  {}\n", "sum", "", width, number(flops),
-                           number(bytes), number(words), "(words: a lower bound of exchange)");
+  const auto number = [](std::uint64_t n, const char* unit) {
+    return n == 0 ? std::string() : grouped(n) + unit;
+  };
+  const auto make = [&](PlaceForm form) {
+    TextTable table({kRight, kLeft, kLeft, kRight, kRight, kLeft, kLeft});
+    table.add(with_headings({"#", "kind", "step", "work", "words"}, has_python, form));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const StepInfo& step = steps[i];
+      const bool moves = step.kind == StepInfo::Kind::kExchange;
+      table.add(
+          with_place({std::to_string(i), kStepKinds[static_cast<std::size_t>(step.kind)], step.name,
+                      moves ? number(step.exchange_bytes, " B") : number(step.flops, " flop"),
+                      number(step.bound_cycles, "")},
+                     step.source, form));
+    }
+    return table;
+  };
+  return fmt::format("Plan of {}\n{}", file, text_in(output_columns(), make)) +
+         fmt::format("Sum of a call: {} flop, {} B moved, {} words\n", grouped(flops),
+                     grouped(bytes), grouped(words)) +
+         "Words: of an exchange's busiest port, a lower bound of its cycles\n";
 }
 
 void add_fields(const ProgramImage& image, const std::vector<std::string>& overrides,
@@ -63,7 +75,8 @@ void add_fields(const ProgramImage& image, const std::vector<std::string>& overr
   for (const StepInfo& step : image.info.steps) {
     fields["plan"].push_back({{"name", step.name},
                               {"kind", kStepKinds[static_cast<std::size_t>(step.kind)]},
-                              {"source", step.source.text()},
+                              {"source", step.source.module.text()},
+                              {"python", step.source.python.text()},
                               {"flops", step.flops},
                               {"exchange_bytes", step.exchange_bytes},
                               {"bound_cycles", step.bound_cycles}});
@@ -90,6 +103,7 @@ std::span<const AnswerField> compile_fields() {
       {"plan[].name", "text", "", ""},
       {"plan[].kind", "text", "", "compute, exchange or host"},
       {"plan[].source", "text", "", "file:line:column, or empty"},
+      {"plan[].python", "text", "", "file:line of the Python source, or empty"},
       {"plan[].flops", "integer", "flop", "useful ones"},
       {"plan[].exchange_bytes", "integer", "B", "written to tile memories"},
       {"plan[].bound_cycles", "integer", "cycle", "of an exchange: words of its busiest port"},
@@ -103,6 +117,7 @@ std::span<const AnswerField> compile_fields() {
       {"memory.biggest_tensors[].type", "text", "", ""},
       {"memory.biggest_tensors[].tile_bytes", "integer", "B", "on the tile that holds most of it"},
       {"memory.biggest_tensors[].source", "text", "", "file:line:column, or empty"},
+      {"memory.biggest_tensors[].python", "text", "", "file:line, or empty"},
   };
   return kFields;
 }
@@ -136,8 +151,8 @@ ExitCode compile_command(const Options& options, Answer& answer) {
     answer.print("  {:<10}{}{}\n", fmt::format("result{}", k), image.results[k].text(),
                  aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
   }
-  answer.print("{}", plan(image.info.steps));
-  answer.print("{}", memory_report(image.info, machine));
+  answer.print("{}", plan(image.info.steps, path));
+  answer.print("{}", memory_report(image.info, machine, output_columns()));
   add_fields(image, options.list("set"), answer);
   return ExitCode::kOk;
 }

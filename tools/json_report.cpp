@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/report.h"
+#include "tools/text_table.h"
 
 namespace superstep {
 namespace {
@@ -42,7 +43,8 @@ constexpr AnswerField kFields[] = {
     {"operations", "list", "", "most device cycles first"},
     {"operations[].name", "text", "", "such as dot_general.3; `control` is the code between steps"},
     {"operations[].opcode", "text", "", "StableHLO operation, or empty"},
-    {"operations[].source", "text", "", "file:line:column, or empty"},
+    {"operations[].source", "text", "", "file:line:column of the module, or empty"},
+    {"operations[].python", "text", "", "file:line that it was traced from, or empty"},
     {"operations[].supersteps", "integer", "", "that it took part in"},
     {"operations[].flops", "integer", "flop", "useful ones"},
     {"operations[].compute_cycles", "integer", "cycle", ""},
@@ -112,7 +114,8 @@ ordered_json report_document(const TraceSummary& t) {
   for (const OperationTotals& operation : operations_of(t)) {
     ordered_json row{{"name", operation.name},
                      {"opcode", operation.opcode},
-                     {"source", operation.source.text()},
+                     {"source", operation.source.module.text()},
+                     {"python", operation.source.python.text()},
                      {"supersteps", operation.supersteps},
                      {"flops", operation.flops}};
     add_cycles(row, operation);
@@ -138,7 +141,7 @@ void report(const TraceSummary& t, Answer& answer) {
   if (answer.is_json()) {
     answer.fields().update(report_document(t));
   } else {
-    answer.print("{}", text_report(t));
+    answer.print("{}", text_report(t, output_columns()));
   }
 }
 

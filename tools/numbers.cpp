@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace superstep {
 
 std::string grouped(std::uint64_t n) {
@@ -10,12 +12,23 @@ std::string grouped(std::uint64_t n) {
   return digits;
 }
 
-std::string time_text(Cycles cycles, std::uint64_t clock_hz) {
-  if (clock_hz == 0) return {};
-  const double us = static_cast<double>(cycles.value()) * 1e6 / static_cast<double>(clock_hz);
-  if (us < 1e4) return fmt::format("{:.1f} us", us);
-  if (us < 1e7) return fmt::format("{:.1f} ms", us / 1e3);
-  return fmt::format("{:.1f} s", us / 1e6);
+TimeColumn::TimeColumn(Cycles longest, std::uint64_t clock_hz) {
+  if (clock_hz == 0) return;
+  per_cycle_ = 1e9 / static_cast<double>(clock_hz);
+  for (const char* larger : {"us", "ms", "s"}) {
+    if (static_cast<double>(longest.value()) * per_cycle_ < 1000) break;
+    unit_ = larger;
+    per_cycle_ /= 1000;
+    decimals_ = 3;
+  }
+}
+
+std::string TimeColumn::text(Cycles cycles) const {
+  if (per_cycle_ == 0) return {};
+  const double time = static_cast<double>(cycles.value()) * per_cycle_;
+  const double least = std::pow(10, -decimals_);
+  if (time > 0 && time < least / 2) return fmt::format("<{:.{}f}", least, decimals_);
+  return fmt::format("{:.{}f}", time, decimals_);
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -11,8 +11,21 @@ namespace superstep {
 [[nodiscard]] std::string grouped(std::uint64_t n);
 [[nodiscard]] inline std::string grouped(Cycles n) { return grouped(n.value()); }
 
-/// Cycles of a clock as time with a unit that fits: `5.4 us`; empty without a clock.
-[[nodiscard]] std::string time_text(Cycles cycles, std::uint64_t clock_hz);
+/// Times of one column, all in the unit that suits the longest.
+class TimeColumn {
+ public:
+  TimeColumn(Cycles longest, std::uint64_t clock_hz);
+
+  /// ns, us, ms or s.
+  [[nodiscard]] const char* unit() const { return unit_; }
+  /// Cycles as time without the unit: `5.412`, `<0.001` for the shortest; empty without a clock.
+  [[nodiscard]] std::string text(Cycles cycles) const;
+
+ private:
+  const char* unit_ = "ns";
+  double per_cycle_ = 0;
+  int decimals_ = 0;
+};
 
 /// A number of bytes with a unit that fits: `96 B`, `1.5 KiB`.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);

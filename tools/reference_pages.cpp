@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/import/refused_ops.h"
 #include "compiler/ops/op.h"
 #include "isa/builtin_machines.h"
 #include "isa/control_registers.h"
@@ -135,6 +136,12 @@ std::string ops_page() {
       "| op | becomes | what it does |\n|---|---|---|\n";
   for (const OpDefinition* op : all_ops())
     out += fmt::format("| `{}` | {} | {} |\n", op->name, kind_of(*op), cell(op->summary));
+  out +=
+      "\n## Without them\n\n"
+      "Some ops that are refused come from JAX code that has another form; the message says so.\n\n"
+      "| op | what to write |\n|---|---|\n";
+  for (const import::RefusedOp& op : import::refused_ops())
+    if (!op.instead.empty()) out += fmt::format("| `{}` | {} |\n", op.name, cell(op.instead));
   return out;
 }
 

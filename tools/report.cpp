@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "tools/numbers.h"
+#include "tools/places.h"
+#include "tools/text_table.h"
 
 namespace superstep {
 namespace {
@@ -19,6 +20,17 @@ double percent(Cycles part, Cycles whole) {
 
 Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute + totals.sync; }
 
+constexpr auto kLeft = TextTable::Align::kLeft;
+constexpr auto kRight = TextTable::Align::kRight;
+
+template <class Cost>
+void add_cycles(OperationTotals& sums, const Cost& cost) {
+  sums.compute += cost.compute;
+  sums.exchange += cost.exchange;
+  sums.sync += cost.sync;
+  sums.host += cost.host;
+}
+
 /// How near the exchanges' schedules are to the words of their busiest ports.
 std::string schedule_quality(const TraceSummary& trace) {
   std::uint64_t scheduled = 0, bound = 0;
@@ -27,8 +39,110 @@ std::string schedule_quality(const TraceSummary& trace) {
     bound += step.count * step.info.bound_cycles;
   }
   if (bound == 0) return {};
-  return fmt::format(", schedules at {:.2f} of their bound",
-                     static_cast<double>(scheduled) / static_cast<double>(bound));
+  return fmt::format(
+      "Exchange  schedules at {:.2f} of their bound, the words of the busiest ports\n",
+      static_cast<double>(scheduled) / static_cast<double>(bound));
+}
+
+/// What happened: an end before its time, warnings.
+std::string events_text(const TraceSummary& t) {
+  std::string out;
+  if (!t.complete) out += "the run did not end: these are its finished supersteps\n";
+  if (!t.trap.empty()) out += t.trap + "\n";
+  for (const TraceEvent& event : t.events) {
+    if (event.kind == TraceEvent::Kind::kTrap) continue;
+    out += event.kind == TraceEvent::Kind::kOom
+               ? event.text + "\n"
+               : fmt::format("{} at cycle {}: {}\n", name_of(event.kind), grouped(event.cycle),
+                             event.text);
+  }
+  return out;
+}
+
+/// Cycles of the run and of its parts.
+std::string parts_text(const TraceSummary& t) {
+  const RunTotals& totals = t.totals;
+  const Cycles on_device = device(totals);
+  const TimeColumn times(totals.cycles, t.clock_hz);
+  TextTable table({kLeft, kRight, kRight, kRight, kRight, kLeft});
+  table.add({"", "cycles", fmt::format("time ({})", times.unit()), "% total", "% device"});
+  const auto row = [&](const char* name, Cycles cycles, bool of_device, std::string note) {
+    table.add({name, grouped(cycles), times.text(cycles),
+               fmt::format("{:.1f}", percent(cycles, totals.cycles)),
+               of_device ? fmt::format("{:.1f}", percent(cycles, on_device)) : "",
+               std::move(note)});
+  };
+  row("Total", totals.cycles, false, "");
+  row("  Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
+  row("  Device", on_device, true, "");
+  row("    Compute", totals.compute, true,
+      totals.compute.value() == 0 ? "" : fmt::format("balance {:.0f} %", 100 * t.balance));
+  row("    Exchange", totals.exchange, true, fmt::format("{} B", grouped(t.exchange_bytes)));
+  row("    Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
+  std::string out = table.text();
+  if (t.calls > 1 && t.outcome == "ok")
+    out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
+                       grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
+                       grouped(t.calls));
+  out += schedule_quality(t);
+  const StepTotals* longest = nullptr;
+  for (const StepTotals& step : t.steps)
+    if (step.compute.value() != 0 && (!longest || step.compute > longest->compute)) longest = &step;
+  if (longest)
+    out += fmt::format("Critical  step {}: {} compute cycles, tile {}\n", longest->info.name,
+                       grouped(longest->compute), index(longest->worst));
+  return out;
+}
+
+std::string worst_tile_text(const TraceSummary& t, std::size_t columns) {
+  if (t.tile_memory_bytes == 0) return {};
+  std::vector<std::string> words;
+  for (const auto& [name, bytes] : t.worst_tile_memory)
+    if (bytes != 0) words.push_back(fmt::format("{} {} B", name, grouped(bytes)));
+  return fmt::format("Memory    worst tile {}: {:.1f} of {:.0f} KiB ({:.0f} %)\n",
+                     index(t.worst_tile), static_cast<double>(t.worst_tile_bytes) / 1024,
+                     static_cast<double>(t.tile_memory_bytes) / 1024,
+                     100.0 * static_cast<double>(t.worst_tile_bytes) /
+                         static_cast<double>(t.tile_memory_bytes)) +
+         wrapped(words, 10, columns);
+}
+
+/// The operations that took most; the last row has the rest, so that columns add up.
+std::string top_text(const TraceSummary& t, std::size_t columns) {
+  constexpr std::size_t kMost = 8;
+  std::vector<OperationTotals> operations = operations_of(t);
+  std::erase_if(operations, [](const OperationTotals& o) { return o.device().value() == 0; });
+  if (operations.empty()) return {};
+  const std::size_t shown = std::min(kMost, operations.size());
+  OperationTotals rest;
+  for (std::size_t i = shown; i < operations.size(); ++i) add_cycles(rest, operations[i]);
+  rest.name = fmt::format("{} more", operations.size() - shown);
+
+  std::string file;
+  bool has_python = false;
+  for (const OperationTotals& o : operations) {
+    if (file.empty()) file = o.source.module.file;
+    has_python = has_python || !o.source.python.file.empty();
+  }
+  const auto make = [&](PlaceForm form) {
+    TextTable table({kLeft, kRight, kRight, kRight, kRight, kRight, kLeft, kLeft});
+    table.add(with_headings({"", "cycles", "compute", "exchange", "sync", "%"}, has_python, form));
+    const auto add = [&](const OperationTotals& o) {
+      table.add(with_place(
+          {"  " + o.name, grouped(o.device()), grouped(o.compute), grouped(o.exchange),
+           grouped(o.sync), fmt::format("{:.1f}", percent(o.device(), device(t.totals)))},
+          o.source, form));
+    };
+    std::for_each_n(operations.begin(), shown, add);
+    if (shown < operations.size()) add(rest);
+    return table;
+  };
+  std::string title = shown < operations.size()
+                          ? fmt::format("Top {} of {} operations", shown, operations.size())
+                          : "Operations";
+  if (!file.empty()) title += " of " + file;
+  if (shown < operations.size()) title += " (all: --json)";
+  return title + "\n" + text_in(columns, make);
 }
 
 }  // namespace
@@ -45,10 +159,7 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace) {
     OperationTotals& sums = operations[it->second];
     sums.supersteps += step.count;
     sums.flops += step.count * step.info.flops;
-    sums.compute += step.compute;
-    sums.exchange += step.exchange;
-    sums.sync += step.sync;
-    sums.host += step.host;
+    add_cycles(sums, step);
   }
   std::stable_sort(operations.begin(), operations.end(),
                    [](const OperationTotals& a, const OperationTotals& b) {
@@ -57,146 +168,16 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace) {
   return operations;
 }
 
-std::string text_report(const TraceSummary& t) {
-  const RunTotals& totals = t.totals;
-  const Cycles on_device = device(totals);
-  std::string out = fmt::format("{} on {} ({} of {} tiles, {:.3f} GHz)\n", t.module, t.machine_name,
-                                t.tiles_used, t.tiles, static_cast<double>(t.clock_hz) / 1e9);
-  if (!t.complete) out += "the run did not end: these are its finished supersteps\n";
-  if (!t.trap.empty()) out += t.trap + "\n";
-  for (const TraceEvent& event : t.events) {
-    if (event.kind == TraceEvent::Kind::kTrap) continue;
-    out +=
-        fmt::format("{} at cycle {}: {}\n", name_of(event.kind), grouped(event.cycle), event.text);
-  }
-  out +=
-      fmt::format("{:<28}{:>16}{:>16}{:>10}{:>10}\n", "", "cycles", "time", "% total", "% device");
-  const auto row = [&](const char* name, Cycles cycles, bool of_device, const std::string& note) {
-    out += fmt::format("{:<28}{:>16}{:>16}{:>10.1f}", name, grouped(cycles),
-                       time_text(cycles, t.clock_hz), percent(cycles, totals.cycles));
-    if (of_device) out += fmt::format("{:>10.1f}", percent(cycles, on_device));
-    out += note.empty() ? "\n" : "  " + note + "\n";
-  };
-  row("Total", totals.cycles, false, "");
-  row("  Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
-  row("  Device", on_device, true, "");
-  row("    Compute", totals.compute, true, fmt::format("balance {:.0f} %", 100 * t.balance));
-  row("    Exchange", totals.exchange, true,
-      fmt::format("{} B{}", grouped(t.exchange_bytes), schedule_quality(t)));
-  row("    Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
-  if (t.calls > 1 && t.outcome == "ok")
-    out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
-                       grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
-                       grouped(t.calls));
-
-  const StepTotals* longest = nullptr;
-  for (const StepTotals& step : t.steps)
-    if (step.compute.value() != 0 && (!longest || step.compute > longest->compute)) longest = &step;
-  if (longest)
-    out += fmt::format("Critical  {}: {} compute cycles, tile {}\n", longest->info.name,
-                       grouped(longest->compute), index(longest->worst));
-  if (t.tile_memory_bytes != 0) {
-    out += fmt::format(
-        "Memory    worst tile {}: {:.1f} of {:.0f} KiB ({:.0f} %)", index(t.worst_tile),
-        static_cast<double>(t.worst_tile_bytes) / 1024,
-        static_cast<double>(t.tile_memory_bytes) / 1024,
-        100.0 * static_cast<double>(t.worst_tile_bytes) / static_cast<double>(t.tile_memory_bytes));
-    for (const auto& [name, bytes] : t.worst_tile_memory)
-      if (bytes != 0) out += fmt::format("  {} {}", name, grouped(bytes));
-    out += "\n";
-  }
-  constexpr std::size_t kMost = 8;
-  const auto operations = operations_of(t);
-  if (on_device.value() == 0) return out;
-  out += fmt::format("{:<28}{:>16}{:>16}{:>10}{:>10}\n", "Top operations", "device cycles",
-                     "compute", "exchange", "% device");
-  for (std::size_t i = 0; i < std::min(kMost, operations.size()); ++i) {
-    const OperationTotals& o = operations[i];
-    if (o.device().value() == 0) break;
-    out += fmt::format("  {:<26}{:>16}{:>16}{:>10}{:>10.1f}{}\n", o.name, grouped(o.device()),
-                       grouped(o.compute), grouped(o.exchange), percent(o.device(), on_device),
-                       o.source.file.empty() ? "" : "  " + o.source.text());
-  }
-  if (operations.size() > kMost)
-    out +=
-        fmt::format("  and {} more: superstep report RUN.h5 --json\n", operations.size() - kMost);
-  return out;
-}
-
-namespace {
-
-/// What tile memory holds where it holds most, and the tensors that take most of a tile.
-struct WorstTile {
-  std::size_t tile = 0;
-  std::uint64_t bytes = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> categories;
-  std::vector<const TensorInfo*> tensors;
-};
-
-std::optional<WorstTile> worst_tile(const ProgramInfo& info) {
-  constexpr std::size_t kTensors = 5;
-  std::size_t tiles = 0;
-  for (const MemoryCategory& category : info.memory)
-    tiles = std::max(tiles, category.bytes_by_tile.size());
-  std::vector<std::uint64_t> sums(tiles);
-  for (const MemoryCategory& category : info.memory)
-    for (std::size_t i = 0; i < category.bytes_by_tile.size(); ++i)
-      sums[i] += category.bytes_by_tile[i];
-  if (sums.empty()) return {};
-  WorstTile worst;
-  worst.tile = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
-  worst.bytes = sums[worst.tile];
-  for (const MemoryCategory& category : info.memory)
-    if (worst.tile < category.bytes_by_tile.size() && category.bytes_by_tile[worst.tile] != 0)
-      worst.categories.emplace_back(category.name, category.bytes_by_tile[worst.tile]);
-  for (const TensorInfo& tensor : info.tensors) worst.tensors.push_back(&tensor);
-  std::stable_sort(worst.tensors.begin(), worst.tensors.end(),
-                   [](const TensorInfo* a, const TensorInfo* b) {
-                     return a->max_tile_bytes > b->max_tile_bytes;
-                   });
-  worst.tensors.resize(std::min(kTensors, worst.tensors.size()));
-  return worst;
-}
-
-}  // namespace
-
-std::string memory_report(const ProgramInfo& info, const MachineConfig& machine) {
-  const auto worst = worst_tile(info);
-  if (!worst) return {};
-  const std::uint64_t room = machine.tile.memory_bytes;
-  std::string out = fmt::format(
-      "Memory of the worst tile, {}: {} of {} B ({:.0f} %){}\n", worst->tile, grouped(worst->bytes),
-      grouped(room), 100.0 * static_cast<double>(worst->bytes) / static_cast<double>(room),
-      worst->bytes > room ? fmt::format(", {} B too many", grouped(worst->bytes - room)) : "");
-  std::size_t width = 24;
-  for (const TensorInfo* tensor : worst->tensors) width = std::max(width, tensor->name.size() + 2);
-  for (const auto& [name, bytes] : worst->categories)
-    out += fmt::format("  {:<{}}{:>12} B\n", name, width, grouped(bytes));
-  if (!worst->tensors.empty())
-    out += "Biggest tensors, bytes on the tile that holds most of each\n";
-  for (const TensorInfo* tensor : worst->tensors)
-    out += fmt::format("  {:<{}}{:>12} B  {}{}\n", tensor->name, width,
-                       grouped(tensor->max_tile_bytes), tensor->type.text(),
-                       tensor->source.file.empty() ? "" : "  " + tensor->source.text());
-  return out;
-}
-
-nlohmann::ordered_json memory_document(const ProgramInfo& info, const MachineConfig& machine) {
-  nlohmann::ordered_json document = {{"tile_bytes", machine.tile.memory_bytes}};
-  const auto worst = worst_tile(info);
-  if (!worst) return document;
-  document["worst_tile"] = worst->tile;
-  document["worst_tile_bytes"] = worst->bytes;
-  document["worst_tile_categories"] = nlohmann::ordered_json::object();
-  for (const auto& [name, bytes] : worst->categories)
-    document["worst_tile_categories"][name] = bytes;
-  document["biggest_tensors"] = nlohmann::ordered_json::array();
-  for (const TensorInfo* tensor : worst->tensors)
-    document["biggest_tensors"].push_back({{"name", tensor->name},
-                                           {"type", tensor->type.text()},
-                                           {"tile_bytes", tensor->max_tile_bytes},
-                                           {"source", tensor->source.text()}});
-  return document;
+std::string text_report(const TraceSummary& t, std::size_t columns) {
+  // Of a program that does not fit nothing ran: there are no cycles.
+  const bool ran = t.outcome != "oom";
+  std::string out = fmt::format("{} on {} ({}{} tiles, {:.3f} GHz)\n", t.module, t.machine_name,
+                                ran ? fmt::format("{} of ", t.tiles_used) : "", t.tiles,
+                                static_cast<double>(t.clock_hz) / 1e9);
+  out += events_text(t);
+  if (ran) out += parts_text(t);
+  out += worst_tile_text(t, columns);
+  return out + top_text(t, columns);
 }
 
 }  // namespace superstep

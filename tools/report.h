@@ -14,7 +14,7 @@ namespace superstep {
 /// Everything that one StableHLO operation, or the code between operations, took.
 struct OperationTotals {
   std::string name, opcode;
-  SourceLocation source;
+  OpLocation source;
   std::uint64_t supersteps = 0, flops = 0;
   Cycles compute{}, exchange{}, sync{}, host{};
 
@@ -24,8 +24,9 @@ struct OperationTotals {
 /// The operations of a run, most device cycles first and equal ones by name.
 [[nodiscard]] std::vector<OperationTotals> operations_of(const TraceSummary& trace);
 
-/// The report of a run as text: cycles by part, balance, memory of the worst tile, top operations.
-[[nodiscard]] std::string text_report(const TraceSummary& trace);
+/// The report of a run as text: cycles by part, balance, memory of the worst tile, top operations;
+/// in lines of so many columns where names allow.
+[[nodiscard]] std::string text_report(const TraceSummary& trace, std::size_t columns);
 
 /// Every field of `report_document`, in its order.
 [[nodiscard]] std::span<const AnswerField> report_fields();
@@ -43,6 +44,7 @@ void report(const TraceSummary& trace, Answer& answer);
                                                      const MachineConfig& machine);
 
 /// Memory of the worst tile by category and the biggest tensors, as text.
-[[nodiscard]] std::string memory_report(const ProgramInfo& info, const MachineConfig& machine);
+[[nodiscard]] std::string memory_report(const ProgramInfo& info, const MachineConfig& machine,
+                                        std::size_t columns);
 
 }  // namespace superstep

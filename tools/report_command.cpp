@@ -2,6 +2,7 @@
 
 #include "tools/command.h"
 #include "tools/report.h"
+#include "tools/text_table.h"
 
 namespace superstep {
 

@@ -18,9 +18,9 @@ std::vector<TensorType> infer_at(const Op& op, std::span<const TensorType> opera
   try {
     return op.definition->infer(op, operands);
   } catch (const MalformedInput& error) {
-    throw MalformedInput(located(error.problems(), op.location));
+    throw MalformedInput(located(error.problems(), op.location.module));
   } catch (const Unsupported& error) {
-    throw Unsupported(located(error.problems(), op.location));
+    throw Unsupported(located(error.problems(), op.location.module));
   }
 }
 

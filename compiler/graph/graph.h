@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "base/error.h"
+#include "isa/op_location.h"
 
 namespace superstep {
 
@@ -33,7 +33,7 @@ struct Op {
   std::vector<ValueId> results;
   Attributes attributes;
   std::vector<Graph> regions;
-  SourceLocation location;
+  OpLocation location;
 };
 
 /// A tensor of a graph: the result of an op, or an argument.

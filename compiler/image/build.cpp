@@ -39,6 +39,7 @@ class Builder {
 
   ProgramImage build(const std::function<void(std::string_view)>& progress,
                      const std::function<void(const ProgramInfo&)>& on_memory) {
+    image_.info.module = module_.name;
     find_tiles();
     steps_ = number_steps(program_, library_, image_.info);
     collect_launches();
@@ -333,7 +334,6 @@ class Builder {
   void finish() {
     image_.machine = machine_;
     image_.stack_bytes = library_.stack_bytes();
-    image_.info.module = module_.name;
     image_.alias = alias_by_result(module_);
     for (const TileProgram& t : tiles_) image_.entries.push_back({t.tile, t.code});
     const Graph& graph = module_.main;

@@ -25,11 +25,16 @@ std::string value_text(const ValueUse& use) {
 }  // namespace
 
 void Builder::malformed(std::size_t offset, std::string message) {
-  findings_.push_back({{lines_.locate(offset), std::move(message)}, false});
+  findings_.push_back({{lines_.locate(offset), std::move(message)}, false, line_});
 }
 
 void Builder::unsupported(std::size_t offset, std::string message) {
-  findings_.push_back({{lines_.locate(offset), std::move(message)}, true});
+  findings_.push_back({{lines_.locate(offset), std::move(message)}, true, line_});
+}
+
+SourceLocation Builder::python_of_broken(std::size_t offset) const {
+  const auto at = broken_.find(offset);
+  return at == broken_.end() ? SourceLocation{} : at->second;
 }
 
 void Builder::collect_functions() {
@@ -283,13 +288,24 @@ bool Builder::within_limits(const SyntaxOp& op) {
 }
 
 void Builder::emit_op(const SyntaxOp& op, Scope& scope) {
-  if (op.broken || !within_limits(op)) return define(op, {}, scope);
+  SourceLocation line = python_.of(op.location);
+  if (line.file.empty()) line = line_;
+  std::swap(line, line_);
+  define(op, emit_results(op, scope), scope);
+  line_ = std::move(line);
+}
+
+std::vector<Builder::Slot> Builder::emit_results(const SyntaxOp& op, Scope& scope) {
+  if (op.broken) broken_.try_emplace(op.offset, line_);
+  if (op.broken || !within_limits(op)) return {};
   const bool types = check_types(op);
   const std::vector<Slot> operands = look_up(op, scope);
-  if (!check_operands(op, operands, scope) || !types) return define(op, {}, scope);
-  define(op,
-         op.name == "call" ? emit_call(op, operands, scope) : emit_definition(op, operands, scope),
-         scope);
+  const std::size_t before = findings_.size();
+  const bool complete = check_operands(op, operands, scope);
+  if (!types || findings_.size() != before) return {};
+  // Called with operands that were refused, a function shows what else is wrong in it.
+  if (op.name == "call") return emit_call(op, operands, scope);
+  return complete ? emit_definition(op, operands, scope) : std::vector<Slot>();
 }
 
 std::vector<Builder::Slot> Builder::emit_call(const SyntaxOp& op, const std::vector<Slot>& operands,
@@ -372,10 +388,7 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
   op.definition = find_op(syntax.name);
   for (const Slot& operand : operands) op.operands.push_back(*operand);
   op.attributes = syntax.attributes;
-  op.location = lines_.locate(syntax.offset);
-  if (std::string source = resolve_location(syntax_, syntax.location); !source.empty()) {
-    op.attributes.insert_or_assign("source", std::move(source));
-  }
+  op.location = {lines_.locate(syntax.offset), line_};
   if (!syntax.result_types.empty()) {
     const TensorType& type = *syntax.result_types.front().type;
     op.attributes.insert_or_assign("result_shape", type.shape);
@@ -397,7 +410,9 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
     results = scope.graph.add_op(std::move(op), names).results;
   } catch (const UserError& error) {
     const bool is_unsupported = error.code() == ExitCode::kUnsupported;
-    for (const Problem& problem : error.problems()) findings_.push_back({problem, is_unsupported});
+    for (const Problem& problem : error.problems()) {
+      findings_.push_back({problem, is_unsupported, line_});
+    }
     return {};
   }
   if (results.size() != syntax.result_types.size()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/import/lexer.h"
+#include "compiler/import/python_lines.h"
 #include "compiler/import/syntax.h"
 
 namespace superstep::import {
@@ -16,16 +17,21 @@ namespace superstep::import {
 struct Finding {
   Problem problem;
   bool unsupported = false;
+  SourceLocation python = {};  ///< of the op, as far as it is known
 };
 
 /// Makes the graph of a module: resolves names, inlines calls, checks declared types.
 class Builder {
  public:
-  Builder(const SyntaxModule& syntax, const LineTable& lines, std::vector<Finding>& findings)
-      : syntax_(syntax), lines_(lines), findings_(findings) {}
+  Builder(const SyntaxModule& syntax, const LineTable& lines, PythonLines& python,
+          std::vector<Finding>& findings)
+      : syntax_(syntax), lines_(lines), python_(python), findings_(findings) {}
 
   /// The module; of no use when there are findings.
   [[nodiscard]] Module build();
+
+  /// The Python line of an op that could not be read, at its first use; empty when it is not known.
+  [[nodiscard]] SourceLocation python_of_broken(std::size_t offset) const;
 
  private:
   /// Empty for a value whose op was refused: what depends on it is not reported again.
@@ -44,6 +50,8 @@ class Builder {
   std::vector<Slot> emit_block(const SyntaxBlock& block, Scope& scope);
   std::vector<Slot> emit_return(const SyntaxOp& op, Scope& scope);
   void emit_op(const SyntaxOp& op, Scope& scope);
+  /// Empty for an op that is refused.
+  std::vector<Slot> emit_results(const SyntaxOp& op, Scope& scope);
   std::vector<Slot> emit_call(const SyntaxOp& op, const std::vector<Slot>& operands, Scope& scope);
   std::vector<Slot> emit_definition(const SyntaxOp& op, const std::vector<Slot>& operands,
                                     Scope& scope);
@@ -63,7 +71,10 @@ class Builder {
 
   const SyntaxModule& syntax_;
   const LineTable& lines_;
+  PythonLines& python_;
   std::vector<Finding>& findings_;
+  SourceLocation line_;  ///< of Python: that of the op or, where it has none, of what holds it
+  std::unordered_map<std::size_t, SourceLocation> broken_;  ///< by offset of the op
   std::unordered_map<std::string_view, const SyntaxFunction*> functions_;
   std::unordered_map<const SyntaxFunction*, bool> refused_;  ///< reported at its first call
   std::vector<const SyntaxFunction*> calls_;                 ///< being inlined

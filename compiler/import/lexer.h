@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@ namespace superstep::import {
 struct SyntaxError {
   std::size_t offset = 0;
   std::string message;
-  bool unsupported = false;  ///< well-formed, but not modelled
+  bool unsupported = false;            ///< well-formed, but not modelled
+  std::optional<std::size_t> op = {};  ///< offset of the op that it is part of
 };
 
 enum class TokenKind : std::uint8_t {

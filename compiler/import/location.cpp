@@ -6,78 +6,73 @@ namespace superstep::import {
 namespace {
 
 constexpr int kMaxLocationDepth = 64;
+constexpr std::int64_t kMaxLine = 0xffffffff;
 
 }  // namespace
 
-std::string Parser::parse_optional_location() {
-  if (!accept_word("loc")) return {};
+SyntaxLocation Parser::parse_optional_location() {
+  SyntaxLocation location;
+  if (!accept_word("loc")) return location;
   expect('(', "behind `loc`");
-  std::string out = parse_location(0);
+  parse_location(location, 0);
   expect(')', "at the end of a location");
-  return out;
+  return location;
 }
 
-std::string Parser::parse_location(int depth) {
+// Appends the frames of a location, innermost first.
+void Parser::parse_location(SyntaxLocation& location, int depth) {
   if (depth > kMaxLocationDepth) fail("location nested too deeply");
   if (token().kind == TokenKind::kAlias) {
-    std::string out(token().text);
+    const std::string_view alias = token().text;
     advance();
-    if (token().is('<')) {  // a dialect's own location
-      skip_angles();
-      return {};
+    if (token().is('<')) {
+      skip_angles();  // a dialect's own location
+    } else {
+      location.push_back({alias, {}});
     }
-    return out;
+    return;
   }
   if (token().kind == TokenKind::kString) {
-    const std::string name = unquote(token().text);
+    SourceLocation place{unquote(token().text), 0, 0};
     advance();
     if (accept('(')) {
-      std::string child = parse_location(depth + 1);
-      expect(')', "behind a named location");
-      return child;
+      parse_location(location, depth + 1);
+      return expect(')', "behind a named location");
     }
-    if (!accept(':')) return {};
-    std::string out = name + ":" + std::to_string(expect_integer("a line"));
-    if (accept(':')) out += ":" + std::to_string(expect_integer("a column"));
+    if (!accept(':')) return;
+    const std::int64_t line = expect_integer("a line");
+    if (line > 0 && line <= kMaxLine) place.line = static_cast<std::uint32_t>(line);
+    if (accept(':')) expect_integer("a column");
     if (accept_word("to")) {
       if (token().kind == TokenKind::kInteger) advance();
       if (accept(':')) expect_integer("a column");
     }
-    return out;
+    location.push_back({{}, std::move(place)});
+    return;
   }
-  if (accept_word("unknown")) return {};
+  if (accept_word("unknown")) return;
   if (accept_word("callsite")) {
     expect('(', "behind `callsite`");
-    std::string callee = parse_location(depth + 1);
+    parse_location(location, depth + 1);
     if (!accept_word("at")) fail("expected `at` in a call site, found " + found());
-    const std::string caller = parse_location(depth + 1);
-    expect(')', "behind a call site");
-    return callee.empty() ? caller : callee;
+    parse_location(location, depth + 1);
+    return expect(')', "behind a call site");
   }
   if (accept_word("fused")) {
     if (token().is('<')) skip_angles();
     expect('[', "behind `fused`");
-    std::string first;
-    if (accept(']')) return first;
+    if (accept(']')) return;
     do {
-      const std::string next = parse_location(depth + 1);
-      if (first.empty()) first = next;
+      parse_location(location, depth + 1);
     } while (accept(','));
-    expect(']', "behind fused locations");
-    return first;
+    return expect(']', "behind fused locations");
   }
-  if (token().is_word("loc")) return parse_optional_location();
+  if (accept_word("loc")) {
+    expect('(', "behind `loc`");
+    parse_location(location, depth + 1);
+    return expect(')', "at the end of a location");
+  }
   fail("expected a location, found " + found());
-}
-
-std::string resolve_location(const SyntaxModule& module, std::string_view location) {
-  for (int depth = 0; depth < kMaxLocationDepth; ++depth) {
-    if (location.empty() || location.front() != '#') return std::string(location);
-    const auto at = module.locations.find(location);
-    if (at == module.locations.end()) return {};
-    location = at->second;
-  }
-  return {};
 }
 
 }  // namespace superstep::import

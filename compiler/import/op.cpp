@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compiler/import/parser.h"
+#include "compiler/import/refused_ops.h"
 #include "compiler/ops/op.h"
 
 namespace superstep::import {
@@ -48,20 +49,6 @@ std::string canonical_name(std::string name) {
   return name;
 }
 
-std::string unsupported_op(const std::string& name) {
-  // Names are compared behind their dialect, which would make all of them near to each other.
-  constexpr std::size_t kLongestName = 64;
-  const std::size_t stem = name.find('.') + 1;
-  std::vector<std::string> known;
-  for (const OpDefinition* op : all_ops()) {
-    if (op->name.substr(0, stem) == name.substr(0, stem)) known.emplace_back(op->name.substr(stem));
-  }
-  const std::string near = nearest(name.substr(stem, kLongestName), known);
-  return "op " + name.substr(0, kLongestName) + " is not supported" +
-         (near.empty() ? std::string()
-                       : "; the nearest supported one is " + name.substr(0, stem) + near);
-}
-
 void complete_dot(SyntaxOp& op) {
   for (const char* name : {"lhs_batching_dimensions", "rhs_batching_dimensions",
                            "lhs_contracting_dimensions", "rhs_contracting_dimensions"}) {
@@ -73,6 +60,7 @@ void complete_dot(SyntaxOp& op) {
 
 SyntaxOp Parser::parse_op(int depth) {
   SyntaxOp op;
+  op.offset = token().offset;
   const Lexer begin = lexer_;
   Lexer name = lexer_;
   try {
@@ -84,7 +72,7 @@ SyntaxOp Parser::parse_op(int depth) {
     op.name = canonical_name(generic ? unquote(token().text) : std::string(token().text));
     if (op.name != "call" && op.name != "return" && find_op(op.name) == nullptr) {
       if (op.name.find('.') == std::string::npos) fail("expected an op, found " + found());
-      throw SyntaxError{op.offset, unsupported_op(op.name), true};
+      throw SyntaxError{op.offset, refusal_of(op.name), true};
     }
     if (generic) {
       parse_generic(op, depth);
@@ -93,11 +81,12 @@ SyntaxOp Parser::parse_op(int depth) {
     }
     op.location = parse_optional_location();
     if (op.name == "stablehlo.dot_general") complete_dot(op);
-  } catch (const SyntaxError& error) {
-    report(error);
+  } catch (SyntaxError& error) {
+    error.op = op.offset;
+    report(std::move(error));
     op.broken = true;
     lexer_ = op.name.empty() ? begin : name;
-    skip_op();
+    op.location = skip_op();
   }
   return op;
 }
@@ -131,12 +120,23 @@ bool Parser::starts_op() const {
   return ahead.token().kind == TokenKind::kWord || ahead.token().kind == TokenKind::kString;
 }
 
-void Parser::skip_op() {
+SyntaxLocation Parser::skip_op() {
+  SyntaxLocation location;
   std::vector<char> open;
   int braces = 0;
   bool first = true;
   while (token().kind != TokenKind::kEnd) {
-    if (!first && braces == 0 && token().first_on_line && starts_op()) return;
+    if (!first && braces == 0 && token().first_on_line && starts_op()) return location;
+    if (open.empty() && token().is_word("loc")) {
+      const Lexer begin = lexer_;
+      try {
+        location = parse_optional_location();
+        first = false;
+        continue;
+      } catch (const SyntaxError&) {
+        lexer_ = begin;
+      }
+    }
     if (token().is('(') || token().is('[') || token().is('{')) {
       open.push_back(token().text.front());
       braces += token().is('{') ? 1 : 0;
@@ -147,7 +147,7 @@ void Parser::skip_op() {
       if (braces == 0) {
         // Always moves on, so that whoever called it cannot meet the same place again.
         if (first) advance();
-        return;
+        return location;
       }
       while (open.back() != '{') open.pop_back();
       open.pop_back();
@@ -156,6 +156,7 @@ void Parser::skip_op() {
     first = false;
     advance();
   }
+  return location;
 }
 
 void Parser::parse_results(SyntaxOp& op) {

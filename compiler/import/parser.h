@@ -44,8 +44,8 @@ class Parser {
   void parse_function_type(SyntaxOp& op);
   ValueUse parse_value();
   std::vector<ValueUse> parse_values_in_parentheses();
-  /// Goes on behind an op whose text is not understood, from its name.
-  void skip_op();
+  /// Goes on behind an op whose text is not understood, from its name; the op's location.
+  SyntaxLocation skip_op();
   bool starts_op() const;
 
   // reduce.cpp
@@ -75,8 +75,8 @@ class Parser {
   std::vector<TypeUse> parse_result_types();
 
   // location.cpp
-  std::string parse_optional_location();
-  std::string parse_location(int depth);
+  SyntaxLocation parse_optional_location();
+  void parse_location(SyntaxLocation& location, int depth);
 
   const Token& token() const { return lexer_.token(); }
   void advance() { lexer_.advance(); }
@@ -94,9 +94,6 @@ class Parser {
   Lexer lexer_;
   std::vector<SyntaxError>& problems_;
 };
-
-/// `file:line:column` of an op's location, empty when the text does not say.
-[[nodiscard]] std::string resolve_location(const SyntaxModule& module, std::string_view location);
 
 /// An integer token's value; reports one that 64 bits do not hold.
 [[nodiscard]] std::int64_t integer_value(const Token& token);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "compiler/import/parser.h"
+#include "compiler/import/refused_ops.h"
 #include "compiler/ops/op.h"
 
 namespace superstep::import {
@@ -26,8 +27,7 @@ void Parser::parse_reduce(SyntaxOp& op, int depth) {
     reducer = token();
     if (reducer.kind != TokenKind::kWord) fail("expected the op of a reduction, found " + found());
     if (find_op(reducer.text) == nullptr) {
-      throw SyntaxError{reducer.offset, "op " + std::string(reducer.text) + " is not supported",
-                        true};
+      throw SyntaxError{reducer.offset, refusal_of(reducer.text), true};
     }
     if (inputs != 1) fail("`applies` goes with one operand");
     advance();

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "compiler/compile.h"
 #include "compiler/import/builder.h"
 #include "compiler/import/parser.h"
+#include "compiler/import/python_lines.h"
 
 namespace superstep {
 namespace {
@@ -18,12 +20,47 @@ auto place(const import::Finding& finding) {
   return std::tie(problem.where.line, problem.where.column, problem.message);
 }
 
+/// Adds to the first clause of a message, in front of what it says to do.
+void add_to_clause(std::string& message, const std::string& text) {
+  message.insert(std::min(message.find("; "), message.size()), text);
+}
+
+/// What is not supported is said once, at its first place, and counted.
+std::vector<import::Finding> counted(std::vector<import::Finding> findings) {
+  std::vector<import::Finding> out;
+  std::vector<std::size_t> places;
+  std::unordered_map<std::string, std::size_t> known;
+  for (import::Finding& finding : findings) {
+    const auto [at, is_new] = finding.unsupported
+                                  ? known.emplace(finding.problem.message, out.size())
+                                  : std::pair(known.end(), true);
+    if (is_new) {
+      out.push_back(std::move(finding));
+      places.push_back(1);
+    } else {
+      ++places[at->second];
+      import::Finding& first = out[at->second];
+      if (first.python.file.empty()) first.python = std::move(finding.python);
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::string note = out[i].python.text();
+    if (places[i] > 1) {
+      note += (note.empty() ? "and " : ", and ") + std::to_string(places[i] - 1) + " more place" +
+              (places[i] > 2 ? "s" : "");
+    }
+    if (!note.empty()) add_to_clause(out[i].problem.message, " (" + note + ")");
+  }
+  return out;
+}
+
 [[noreturn]] void refuse(std::vector<import::Finding> findings) {
   std::stable_sort(findings.begin(), findings.end(),
                    [](const auto& a, const auto& b) { return place(a) < place(b); });
   findings.erase(std::unique(findings.begin(), findings.end(),
                              [](const auto& a, const auto& b) { return place(a) == place(b); }),
                  findings.end());
+  findings = counted(std::move(findings));
   bool only_unsupported = true;
   std::vector<Problem> problems;
   for (import::Finding& finding : findings) {
@@ -48,7 +85,12 @@ Module import_stablehlo(std::string_view text, const std::string& file) {
   for (import::SyntaxError& error : errors) {
     findings.push_back({{lines.locate(error.offset), std::move(error.message)}, error.unsupported});
   }
-  Module module = import::Builder(syntax, lines, findings).build();
+  import::PythonLines python(syntax, file);
+  import::Builder builder(syntax, lines, python, findings);
+  Module module = builder.build();
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i].op) findings[i].python = builder.python_of_broken(*errors[i].op);
+  }
   if (!findings.empty()) refuse(std::move(findings));
   return module;
 }

@@ -37,6 +37,15 @@ struct ResultGroup {
   std::size_t offset = 0;
 };
 
+/// A line of a file, or the alias of another location.
+struct SyntaxFrame {
+  std::string_view alias;  ///< `#loc3`, or empty
+  SourceLocation place;
+};
+
+/// What a location says of files, innermost frame first.
+using SyntaxLocation = std::vector<SyntaxFrame>;
+
 struct SyntaxArgument {
   std::string_view name;
   TypeUse type;
@@ -54,9 +63,9 @@ struct SyntaxOp {
   std::vector<TypeUse> operand_types, result_types;
   Attributes attributes;
   std::vector<SyntaxBlock> regions;
-  std::string callee;    ///< of `call`
-  std::string location;  ///< `file:line:column`, or `#alias`, or empty
-  bool broken = false;   ///< already reported; its results exist but have no type
+  std::string callee;  ///< of `call`
+  SyntaxLocation location;
+  bool broken = false;  ///< already reported; its results exist but have no type
 };
 
 /// A block; the last op is its `return`.
@@ -77,7 +86,7 @@ struct SyntaxFunction {
 struct SyntaxModule {
   std::string name;
   std::vector<SyntaxFunction> functions;
-  std::map<std::string, std::string, std::less<>> locations;  ///< `#loc3` to what an op's has
+  std::map<std::string, SyntaxLocation, std::less<>> locations;  ///< by alias: `#loc3`
 };
 
 struct SyntaxField;

@@ -115,7 +115,10 @@ TypeUse Parser::parse_type() {
   const std::string written = rest_of_text(out.offset);
   if (!dtype) {
     out.unsupported =
-        "the element type of " + written + " is not supported; supported are " + all_dtypes();
+        "element type " + element + " is not supported; supported are " + all_dtypes();
+    if (element == "ui64") {
+      out.unsupported += "; jax.random needs none within jax.threefry_partitionable(False)";
+    }
   } else if (dynamic || encoded) {
     out.unsupported = written + " has no static shape; Superstep compiles static shapes only";
   } else if (huge) {

@@ -29,7 +29,7 @@ struct Time {
 struct Origin {
   std::string name;
   std::string operation;
-  SourceLocation source;
+  OpLocation source;
 };
 
 /// Collects buffers and timed work in any order, and puts them into supersteps at the end.

@@ -78,9 +78,10 @@ class ProductLowering {
     if (type.elements() == 0) return false;
     const DType right = values_.type(op_.operands[1]).dtype;
     if (product_.input != right || product_.input == DType::kI1) {
-      throw Unsupported({{op_.location, "product of " + std::string(name_of(product_.input)) +
-                                            " and " + std::string(name_of(right)) +
-                                            "; expected two equal dtypes other than i1"}});
+      throw Unsupported(
+          {{op_.location.module, "product of " + std::string(name_of(product_.input)) + " and " +
+                                     std::string(name_of(right)) +
+                                     "; expected two equal dtypes other than i1"}});
     }
     if (product_.sizes.depth == 0) {
       values_.set_constant(target, HostTensor(type));

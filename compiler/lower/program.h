@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "base/error.h"
 #include "compiler/lower/layout.h"
 #include "compiler/vertex/amp_product.h"
 #include "compiler/vertex/codelet.h"
+#include "isa/op_location.h"
 
 namespace superstep {
 
@@ -29,7 +29,7 @@ struct Buffer {
   std::uint32_t element_bytes = 4;
   LayoutPtr layout;
   std::vector<std::byte> contents;  ///< kConstant: the elements, dense
-  SourceLocation source;
+  OpLocation source;
   bool is_result = false;       ///< lives until the host has read it
   std::uint32_t read_past = 0;  ///< bytes behind an interval that vertices may read and not use
   /// Where it must lie: what one instruction accesses together needs different memory elements, and
@@ -147,7 +147,7 @@ struct Launch {
 struct ComputeSet {
   std::string name;
   std::string operation;
-  SourceLocation source;
+  OpLocation source;
   std::uint32_t codelet = 0;  ///< index into LoweredProgram::codelets
   std::vector<Launch> launches;
   std::uint64_t flops = 0;
@@ -172,7 +172,7 @@ struct Movement {
 struct Superstep {
   std::vector<std::string> names;  ///< of the ops whose operands move
   std::string operation;
-  SourceLocation source;
+  OpLocation source;
   std::vector<Movement> movements;
   std::vector<ComputeSet> computes;
 };

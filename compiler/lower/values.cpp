@@ -253,7 +253,7 @@ BufferId Values::add_storage(ValueId v, LayoutPtr layout) {
 }
 
 BufferId Values::add_temporary(DType dtype, LayoutPtr layout, const std::string& name,
-                               const SourceLocation& at) {
+                               const OpLocation& at) {
   const std::int64_t elements = layout->elements();
   return builder_.add_buffer({.name = name,
                               .type = {dtype, {elements}},

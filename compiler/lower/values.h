@@ -97,7 +97,7 @@ class Values {
   BufferId add_storage(ValueId v, LayoutPtr layout);
   /// A new temporary of elements that are no tensor of the graph.
   BufferId add_temporary(DType dtype, LayoutPtr layout, const std::string& name,
-                         const SourceLocation& at);
+                         const OpLocation& at);
 
   /// What steps that serve `op` are called.
   [[nodiscard]] Origin origin(const Op& op) const;

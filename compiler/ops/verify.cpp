@@ -13,7 +13,7 @@ constexpr DType kAllDTypes[] = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI
 
 std::vector<Problem> located(const Op& op, const std::string& message) {
   const std::string_view name = op.definition != nullptr ? op.definition->name : "op";
-  return {Problem{op.location, fmt::format("{}: {}", name, message)}};
+  return {Problem{op.location.module, fmt::format("{}: {}", name, message)}};
 }
 
 std::string names_of(DTypeSet set) {

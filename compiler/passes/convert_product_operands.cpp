@@ -10,7 +10,7 @@
 namespace superstep {
 namespace {
 
-Op conversion(const Graph& graph, ValueId operand, DType to, const SourceLocation& at) {
+Op conversion(const Graph& graph, ValueId operand, DType to, const OpLocation& at) {
   return {.definition = find_op("stablehlo.convert"),
           .operands = {operand},
           .results = {},

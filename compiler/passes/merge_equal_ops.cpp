@@ -50,7 +50,6 @@ void append_op(const Op& op, std::string& key) {
   key += op.definition->name;
   for (const ValueId operand : op.operands) key += ' ' + std::to_string(index(operand));
   for (const auto& [name, value] : op.attributes) {
-    if (name == "source") continue;  // where JAX wrote it
     key += ' ' + name + '=';
     std::visit(KeyWriter{key}, value);
   }

@@ -114,6 +114,13 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
   const auto source = file.read_text(at + "source_file");
   const auto line = file.read_all<std::uint32_t>(at + "source_line", Hdf5Type::kU32);
   const auto column = file.read_all<std::uint32_t>(at + "source_column", Hdf5Type::kU32);
+  // Traces of format 1.0 have no Python lines.
+  std::vector<std::string> python_file(operation_name.size());
+  std::vector<std::uint32_t> python_line(operation_name.size());
+  if (file.exists(at + "python_file")) {
+    python_file = file.read_text(at + "python_file");
+    python_line = file.read_all<std::uint32_t>(at + "python_line", Hdf5Type::kU32);
+  }
   at = "/program/step/";
   const auto kind = file.read_all<std::uint8_t>(at + "kind", Hdf5Type::kU8);
   const auto name = file.read_text(at + "name");
@@ -128,7 +135,8 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     if (rows != count) throw std::runtime_error("the columns of /program/step differ in length");
   }
   const std::size_t operations =
-      std::min({operation_name.size(), opcode.size(), source.size(), line.size(), column.size()});
+      std::min({operation_name.size(), opcode.size(), source.size(), line.size(), column.size(),
+                python_file.size(), python_line.size()});
   std::vector<StepTotals> steps;
   for (std::size_t s = 0; s < count; ++s) {
     const StepSums& sums = totals.steps[s];
@@ -140,7 +148,8 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     if (const std::uint32_t op = operation[s]; op < operations) {
       step.operation_name = operation_name[op];
       step.info.operation = opcode[op];
-      step.info.source = {source[op], line[op], column[op]};
+      step.info.source = {{source[op], line[op], column[op]},
+                          {python_file[op], python_line[op], 0}};
     }
     step.info.flops = flops[s];
     step.info.exchange_bytes = bytes[s];
@@ -195,7 +204,7 @@ void read_tensor_table(const Hdf5File& file, TraceSummary& out) {
                                         bytes.size(), most.size()});
        ++t) {
     out.tensors.push_back(
-        {name[t], type_from(type[t]), SourceLocation{source[t], line[t], 0}, bytes[t], most[t]});
+        {name[t], type_from(type[t]), OpLocation{{source[t], line[t], 0}}, bytes[t], most[t]});
   }
 }
 

@@ -164,14 +164,15 @@ TraceSummary RunRecorder::summary(std::string outcome, std::string trap) const {
     step.info = steps_[s];
     step.operation_name = first.name;
     step.info.operation = first.operation;
-    step.info.source = shown_source(first.source);
+    step.info.source = {shown_source(first.source.module), shown_source(first.source.python)};
     out.steps.push_back(std::move(step));
   }
   add_memory(image_.info, out.tiles, out);
   for (const TensorInfo& tensor : image_.info.tensors) {
     out.tensors.push_back(tensor);
-    out.tensors.back().source = shown_source(tensor.source);
-    out.tensors.back().source.column = 0;
+    // The table of variables has neither column nor Python line.
+    out.tensors.back().source = {shown_source(tensor.source.module), {}};
+    out.tensors.back().source.module.column = 0;
   }
   return out;
 }

@@ -103,10 +103,15 @@ void write_operations(Hdf5File& file, const ProgramInfo& info, const std::vector
   put_text(file, at + "hlo_opcode",
            column_of(first, [](const StepInfo& s) { return s.operation; }));
   put_text(file, at + "source_file",
-           column_of(first, [](const StepInfo& s) { return file_of(s.source); }));
-  put(file, at + "source_line", column_of(first, [](const StepInfo& s) { return s.source.line; }));
+           column_of(first, [](const StepInfo& s) { return file_of(s.source.module); }));
+  put(file, at + "source_line",
+      column_of(first, [](const StepInfo& s) { return s.source.module.line; }));
   put(file, at + "source_column",
-      column_of(first, [](const StepInfo& s) { return s.source.column; }));
+      column_of(first, [](const StepInfo& s) { return s.source.module.column; }));
+  put_text(file, at + "python_file",
+           column_of(first, [](const StepInfo& s) { return file_of(s.source.python); }));
+  put(file, at + "python_line",
+      column_of(first, [](const StepInfo& s) { return s.source.python.line; }));
   put(file, at + "flops", flops);
   put(file, at + "code_bytes", code);
 }
@@ -180,9 +185,9 @@ void write_variables(Hdf5File& file, const std::vector<TensorInfo>& tensors) {
       column_of(tensors, [](const TensorInfo& t) { return t.first_step; }));
   put(file, at + "last_step", column_of(tensors, [](const TensorInfo& t) { return t.last_step; }));
   put_text(file, at + "source_file",
-           column_of(tensors, [](const TensorInfo& t) { return file_of(t.source); }));
+           column_of(tensors, [](const TensorInfo& t) { return file_of(t.source.module); }));
   put(file, at + "source_line",
-      column_of(tensors, [](const TensorInfo& t) { return t.source.line; }));
+      column_of(tensors, [](const TensorInfo& t) { return t.source.module.line; }));
 }
 
 void write_streams(Hdf5File& file, const std::vector<Stream>& streams) {

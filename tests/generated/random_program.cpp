@@ -76,7 +76,7 @@ bool RandomProgram::add(std::string_view name, std::vector<ValueId> operands, At
   op.operands = std::move(operands);
   op.attributes = std::move(attributes);
   op.regions = std::move(regions);
-  op.location = {"generated", static_cast<std::uint32_t>(graph_.ops().size() + 1), 0};
+  op.location = {{"generated", static_cast<std::uint32_t>(graph_.ops().size() + 1), 0}};
   std::vector<TensorType> types;
   std::vector<Bounded> inputs;
   for (const ValueId operand : op.operands) {

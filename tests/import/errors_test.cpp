@@ -38,19 +38,22 @@ TEST(ImportErrors, ReportEveryProblemOfTheModuleInOrder) {
       ExitCode::kMalformed,
       {"3:28: %b is not defined in front of its use",
        "4:27: expected `:` and types behind an op, found `%a`",
-       "6:10: op stablehlo.fourier is not supported",
+       "6:10: op stablehlo.fourier is not known", "7:10: the module has no function @missing",
        std::string("12:42: unknown element type `f31`; ") + kSupported});
 }
 
-TEST(ImportErrors, NamesTheNearestOp) {
+TEST(ImportErrors, NamesTheNearestOpOnlyForWordsThatAreNone) {
   expect_refused(in_main("%0 = stablehlo.substract %a, %b : tensor<2x3xf32>"),
                  ExitCode::kUnsupported,
-                 {"2:6: op stablehlo.substract is not supported; the nearest supported one is "
-                  "stablehlo.subtract"});
+                 {"2:6: op stablehlo.substract is not known; did you mean stablehlo.subtract?"});
+  expect_refused(in_main("%0 = \"stablehlo.sort\"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
+                 ExitCode::kUnsupported, {"2:6: op stablehlo.sort is not supported"});
 }
 
 TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
-  const std::string tail = std::string(" is not supported; ") + kSupported;
+  const auto element = [](const std::string& name, const std::string& more = "") {
+    return "element type " + name + " is not supported" + more + "; " + kSupported;
+  };
   expect_refused(
       "func.func @main(%a: tensor<4xf64>, %t: !stablehlo.token) {\n"
       "  %0 = stablehlo.constant dense<1> : tensor<i64>\n"
@@ -62,13 +65,10 @@ TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
       "  return\n"
       "}",
       ExitCode::kUnsupported,
-      {"1:21: the element type of tensor<4xf64>" + tail,
+      {"1:21: " + element("f64", " (and 1 more place)"),
        "1:40: type !stablehlo.token is not supported; values are tensors, for example "
        "tensor<2x3xf32>",
-       "2:38: the element type of tensor<i64>" + tail,
-       "3:46: the element type of tensor<2xcomplex<f32>>" + tail,
-       "4:33: the element type of tensor<4xbf16>" + tail,
-       "5:31: the element type of tensor<4xf64>" + tail,
+       "2:38: " + element("i64"), "3:46: " + element("complex"), "4:33: " + element("bf16"),
        "6:33: tensor<?x4xf32> has no static shape; Superstep compiles static shapes only",
        "7:27: dense_resource constants are not supported; print the module with its constants in "
        "the text"});
@@ -93,7 +93,11 @@ TEST(ImportErrors, UnsupportedRegionsAreSkippedWhole) {
       "  return %5 : tensor<i32>\n"
       "}",
       ExitCode::kUnsupported,
-      {"2:10: op stablehlo.while is not supported", "10:8: op stablehlo.case is not supported"});
+      {"2:10: op stablehlo.while is not supported; a loop of constant length: unroll=True of "
+       "lax.scan and lax.fori_loop, or a Python loop; a training loop: one step with donated "
+       "arguments and --repeat N",
+       "10:8: op stablehlo.case is not supported; jnp.where takes the elements of one branch or "
+       "the other after computing both"});
 }
 
 TEST(ImportErrors, DeclaredTypesMustBeRight) {

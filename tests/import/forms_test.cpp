@@ -20,7 +20,7 @@ TEST(PrettyForm, OneTypeStandsForOperandsAndResult) {
   EXPECT_EQ(op.operands, (std::vector<ValueId>{ValueId{0}, ValueId{1}}));
   EXPECT_EQ(module.main.type(op.results.at(0)), (TensorType{DType::kF32, {2, 3}}));
   EXPECT_EQ(module.main.value(op.results.at(0)).name, "0");
-  EXPECT_EQ(op.location, (SourceLocation{"f.mlir", 2, 6}));
+  EXPECT_EQ(op.location.module, (SourceLocation{"f.mlir", 2, 6}));
   EXPECT_EQ(integers(op, "result_shape"), (Integers{2, 3}));
   EXPECT_EQ(word(op, "result_dtype"), "f32");
 }
@@ -127,8 +127,8 @@ TEST(GenericForm, ReadsWhatMlirPrintsForAffine) {
   EXPECT_EQ(integers(dot, "lhs_contracting_dimensions"), Integers{1});
   EXPECT_EQ(integers(dot, "rhs_contracting_dimensions"), Integers{0});
   EXPECT_EQ(std::get<Words>(dot.attributes.at("precision_config")), (Words{"DEFAULT", "DEFAULT"}));
-  EXPECT_EQ(word(dot, "source"), "models/quickstart/model.py:24:11");
-  EXPECT_FALSE(module.main.ops()[1].attributes.contains("source"));
+  EXPECT_EQ(dot.location.python.text(), "models/quickstart/model.py:24");
+  EXPECT_EQ(module.main.ops()[1].location.python, SourceLocation{});
   EXPECT_EQ(module.argument_alias,
             (std::vector<std::optional<std::uint32_t>>{0, std::nullopt, std::nullopt}));
 }
@@ -241,26 +241,10 @@ TEST(Calls, AreInlinedAtEveryPlace) {
   const Graph& graph = module.main;
   ASSERT_EQ(graph.ops().size(), 2u);
   EXPECT_EQ(graph.ops()[1].operands[0], graph.ops()[0].results[0]);
-  EXPECT_EQ(graph.ops()[1].location, (SourceLocation{"f.mlir", 9, 10}));
+  EXPECT_EQ(graph.ops()[1].location.module, (SourceLocation{"f.mlir", 9, 10}));
   EXPECT_EQ(graph.results(),
             (std::vector<ValueId>{graph.ops()[0].results[0], graph.ops()[1].results[0]}));
   EXPECT_EQ(module.argument_alias, (std::vector<std::optional<std::uint32_t>>{1}));
-}
-
-TEST(Locations, ComeFromNamedFusedAndCallSiteLocations) {
-  const auto source = [](const std::string& location) {
-    const Op op = first_op("%0 = stablehlo.add %a, %b : tensor<2x3xf32> loc(" + location + ")");
-    return op.attributes.contains("source") ? word(op, "source") : std::string();
-  };
-  EXPECT_EQ(source(R"("f.py":31:25)"), "f.py:31:25");
-  EXPECT_EQ(source(R"("f.py":31:25 to :43)"), "f.py:31:25");
-  EXPECT_EQ(source(R"("f.py":31:25 to 32:4)"), "f.py:31:25");
-  EXPECT_EQ(source(R"("jit(f)/add"("f"("f.py":3:4)))"), "f.py:3:4");
-  EXPECT_EQ(source(R"(callsite("f.py":3:4 at "g.py":1:2))"), "f.py:3:4");
-  EXPECT_EQ(source(R"(fused<"x">[unknown, "f.py":3:4, "g.py":1:2])"), "f.py:3:4");
-  EXPECT_EQ(source(R"("only a name")"), "");
-  EXPECT_EQ(source("unknown"), "");
-  EXPECT_EQ(source("#loc9"), "");
 }
 
 TEST(Entry, IsTheOnlyFunctionWhenNoneIsCalledMain) {

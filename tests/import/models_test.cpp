@@ -31,7 +31,7 @@ TEST(Models, AffineHasItsSignature) {
   EXPECT_EQ(module.name, "jit_affine");
   EXPECT_EQ(signature(module.main), "tensor<4x3xf32> tensor<3xf32> tensor<4xf32> -> tensor<4xf32>");
   EXPECT_EQ(module.argument_alias, (Alias{std::nullopt, std::nullopt, std::nullopt}));
-  EXPECT_EQ(word(module.main.ops().at(0), "source"), "models/quickstart/model.py:24:11");
+  EXPECT_EQ(module.main.ops().at(0).location.python.text(), "models/quickstart/model.py:24");
 }
 
 TEST(Models, LinearRegressionDonatesItsParameters) {

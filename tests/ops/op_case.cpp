@@ -98,7 +98,7 @@ Graph graph_of(const OpCase& use) {
   }
   op.attributes = use.attributes;
   op.regions = use.regions;
-  op.location = {"case.mlir", 3, 7};
+  op.location = {{"case.mlir", 3, 7}};
   const Op& added = graph.add_op(std::move(op));
   graph.set_results(added.results);
   return graph;

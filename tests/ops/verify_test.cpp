@@ -130,7 +130,7 @@ TEST(OpErrors, NameAnOpThatAReducerCannotHold) {
   reshape.definition = find_op("stablehlo.reshape");
   reshape.operands = {a};
   reshape.attributes = result_type(kF32, {});
-  reshape.location = {"case.mlir", 4, 9};
+  reshape.location = {{"case.mlir", 4, 9}};
   region.set_results(region.add_op(std::move(reshape)).results);
   EXPECT_EQ(refusal("reduce", {kX, numbers(kF32, {}, {0})}, {{"dimensions", Indices{0}}},
                     ExitCode::kUnsupported, {region}),

@@ -34,14 +34,14 @@ ProgramImage two_steps() {
   StepInfo add;
   add.name = "add.1";
   add.operation = "stablehlo.add";
-  add.source = {"f.py", 3, 7};
+  add.source = {{"f.mlir", 3, 7}, {"/home/user/f.py", 5, 0}};
   add.flops = 16;
   add.superstep = 0;
   add.vertices = add.tiles = 2;
   add.vertex_types = {0};
   image.info.steps = {move, add};
   image.info.memory = {{"codelets", {100, 300}}, {"variables", {1000, 700}}};
-  image.info.tensors = {{"x", {DType::kF32, {4, 2}}, {"f.py", 2, 1}, 64, 32}};
+  image.info.tensors = {{"x", {DType::kF32, {4, 2}}, {{"f.mlir", 2, 1}}, 64, 32}};
   image.info.vertex_types = {{"add_f32", 40}};
   image.info.step_memory = {{1900, 0, 1100, 0}, {1900, 200, 1200, 1}};
   image.info.tile_peaks = {{1100, 0}, {1200, 1}};
@@ -131,7 +131,8 @@ TEST(Trace, KeepsStepsTensorsAndTheMemoryOfTheFullestTile) {
   write(path, TraceLevel::kSuperstep, 2, "a");
   const TraceSummary trace = read_trace(path);
   EXPECT_EQ(trace.steps[0].info.kind, StepInfo::Kind::kExchange);
-  EXPECT_EQ(trace.steps[1].info.source, (SourceLocation{"f.py", 3, 7}));
+  // A trace tells nothing of the host's folders.
+  EXPECT_EQ(trace.steps[1].info.source, (OpLocation{{"f.mlir", 3, 7}, {"f.py", 5, 0}}));
   // Supersteps take 20 + 70 and 21 + 69 cycles besides the exchange: the first of equals counts.
   EXPECT_EQ(trace.steps[1].worst, TileId{0});
   EXPECT_EQ(trace.worst_tile, TileId{0});

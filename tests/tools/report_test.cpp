@@ -2,6 +2,7 @@
 #include <set>
 
 #include "tests/tools/program.h"
+#include "tools/numbers.h"
 #include "tools/report.h"
 
 namespace superstep {
@@ -73,6 +74,119 @@ TEST(JsonReport, PartsSumToTheTotal) {
       EXPECT_EQ(sum, cycles[part].get<int>()) << list << " " << part;
     }
   }
+}
+
+constexpr const char* kDigits =
+    "run models/digits_mlp/train_step.mlir -m small64 --input models/digits_mlp/train.h5 --repeat "
+    "44 ";
+
+std::string line_of(const std::string& file, std::size_t number) {
+  std::istringstream lines(text_of(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / file));
+  std::string line;
+  for (std::size_t i = 0; i < number; ++i) std::getline(lines, line);
+  return line;
+}
+
+TEST(JsonReport, NamesTheLineOfTheModelThatEachOperationComesFrom) {
+  const json run = json::parse(superstep(kDigits + std::string("--json")).out);
+  std::size_t products = 0;
+  for (const json& operation : run["operations"]) {
+    if (operation["opcode"].get<std::string>().empty()) continue;  // of no op
+    const std::string place = operation["python"];
+    const std::size_t colon = place.rfind(':');
+    ASSERT_NE(colon, std::string::npos) << operation["name"];
+    const std::string line = line_of(place.substr(0, colon), std::stoul(place.substr(colon + 1)));
+    if (operation["opcode"] != "stablehlo.dot_general") continue;
+    ++products;
+    EXPECT_NE(line.find(" @ "), std::string::npos) << place << ": " << line;
+  }
+  EXPECT_EQ(products, 5u);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The whole numbers of a line, behind its name.
+std::vector<std::uint64_t> numbers_of(std::string line) {
+  std::erase(line, ',');
+  std::istringstream words(line);
+  std::vector<std::uint64_t> numbers;
+  for (std::string word; words >> word;) {
+    if (word.find_first_not_of("0123456789") == std::string::npos)
+      numbers.push_back(std::stoull(word));
+  }
+  return numbers;
+}
+
+TEST(TextReport, RowsOfOperationsAddUpToTheDevice) {
+  const std::vector<std::string> lines = lines_of(superstep(kDigits).out);
+  const auto named = [&](const std::string& name) {
+    return std::ranges::find_if(lines, [&](const std::string& l) { return l.starts_with(name); });
+  };
+  const std::uint64_t device = numbers_of(*named("  Device")).at(0);
+  const std::uint64_t compute = numbers_of(*named("    Compute")).at(0);
+  const std::uint64_t exchange = numbers_of(*named("    Exchange")).at(0);
+  const std::uint64_t sync = numbers_of(*named("    Sync")).at(0);
+  EXPECT_EQ(device, compute + exchange + sync);
+  std::vector<std::uint64_t> sums(4);
+  auto row = named("Top 8 of 26 operations of models/digits_mlp/train_step.mlir") + 2;
+  for (int i = 0; i < 9; ++i, ++row) {
+    // The last row is `18 more`, the number of operations that are not shown.
+    std::vector<std::uint64_t> numbers = numbers_of(*row);
+    if (i == 8) numbers.erase(numbers.begin());
+    ASSERT_EQ(numbers.size(), 4u) << *row;
+    EXPECT_EQ(numbers[0], numbers[1] + numbers[2] + numbers[3]) << *row;
+    for (std::size_t c = 0; c < 4; ++c) sums[c] += numbers[c];
+  }
+  EXPECT_EQ(sums, (std::vector<std::uint64_t>{device, compute, exchange, sync}));
+}
+
+TEST(TextReport, FitsTheColumnsThatThereAre) {
+  const auto widest = [](const std::string& text) {
+    std::size_t columns = 0;
+    for (const std::string& line : lines_of(text)) columns = std::max(columns, line.size());
+    return columns;
+  };
+  const std::string trace = (scratch_folder() / "digits.h5").string();
+  superstep(kDigits + ("-o " + trace));
+  const std::string narrow = superstep("report " + trace + " | cat").out;
+  EXPECT_LE(widest(narrow), 80u);
+  EXPECT_NE(narrow.find("  model.py:32"), std::string::npos) << narrow;
+  const ProgramRun wide = superstep("report " + trace, "COLUMNS=120");
+  EXPECT_LE(widest(wide.out), 120u);
+  EXPECT_NE(wide.out.find("  models/digits_mlp/model.py:32"), std::string::npos) << wide.out;
+  EXPECT_LE(widest(superstep("compile models/digits_mlp/train_step.mlir -m small64").out), 80u);
+}
+
+TEST(TextReport, OfAProgramThatDoesNotFitNamesItAndShowsNoCycles) {
+  const std::string trace = (scratch_folder() / "unfit.h5").string();
+  ASSERT_EQ(
+      superstep("run models/mnist_mlp/train_step.mlir -m tiny4 --input random:1 -o " + trace).code,
+      4);
+  const std::string report = superstep("report " + trace).out;
+  EXPECT_TRUE(report.starts_with("jit_train_step on tiny4 (4 tiles, 1.325 GHz)\ndoes not fit"))
+      << report;
+  EXPECT_NE(report.find("variables"), std::string::npos);
+  for (const char* word : {"balance", "Total", "0.0"})
+    EXPECT_EQ(report.find(word), std::string::npos) << report;
+}
+
+TEST(TimeColumn, HasOneUnitAndNoZeroForWhatTookTime) {
+  const TimeColumn us(Cycles(4175), 1'325'000'000);
+  EXPECT_STREQ(us.unit(), "us");
+  EXPECT_EQ(us.text(Cycles(4175)), "3.151");
+  EXPECT_EQ(us.text(Cycles(45)), "0.034");
+  const TimeColumn ms(Cycles(40'000'000), 1'850'000'000);
+  EXPECT_STREQ(ms.unit(), "ms");
+  EXPECT_EQ(ms.text(Cycles(40'000'000)), "21.622");
+  EXPECT_EQ(ms.text(Cycles(45)), "<0.001");
+  EXPECT_EQ(ms.text(Cycles(0)), "0.000");
+  EXPECT_STREQ(TimeColumn(Cycles(100), 1'000'000'000).unit(), "ns");
+  EXPECT_EQ(TimeColumn(Cycles(100), 0).text(Cycles(100)), "");
 }
 
 }  // namespace

@@ -1,0 +1,177 @@
+#include "compiler/import/refused_ops.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/error.h"
+#include "compiler/ops/op.h"
+
+namespace superstep::import {
+namespace {
+
+// Facts: openxla/stablehlo stablehlo/dialect/StablehloOps.td and ChloOps.td.
+constexpr auto kRefused = std::to_array<RefusedOp>({
+    {"chlo._asin_acos_kernel", ""},
+    {"chlo.acos", ""},
+    {"chlo.acosh", ""},
+    {"chlo.asin", ""},
+    {"chlo.asinh", ""},
+    {"chlo.atan", ""},
+    {"chlo.atanh", ""},
+    {"chlo.bessel_i1e", ""},
+    {"chlo.broadcast_add", ""},
+    {"chlo.broadcast_and", ""},
+    {"chlo.broadcast_atan2", ""},
+    {"chlo.broadcast_compare", ""},
+    {"chlo.broadcast_complex", ""},
+    {"chlo.broadcast_divide", ""},
+    {"chlo.broadcast_maximum", ""},
+    {"chlo.broadcast_minimum", ""},
+    {"chlo.broadcast_multiply", ""},
+    {"chlo.broadcast_next_after", ""},
+    {"chlo.broadcast_or", ""},
+    {"chlo.broadcast_polygamma", ""},
+    {"chlo.broadcast_power", ""},
+    {"chlo.broadcast_remainder", ""},
+    {"chlo.broadcast_select", ""},
+    {"chlo.broadcast_shift_left", ""},
+    {"chlo.broadcast_shift_right_arithmetic", ""},
+    {"chlo.broadcast_shift_right_logical", ""},
+    {"chlo.broadcast_subtract", ""},
+    {"chlo.broadcast_xor", ""},
+    {"chlo.broadcast_zeta", ""},
+    {"chlo.conj", ""},
+    {"chlo.constant", ""},
+    {"chlo.constant_like", ""},
+    {"chlo.cosh", ""},
+    {"chlo.digamma", ""},
+    {"chlo.erf", "jax.nn.gelu(x, approximate=True) needs none"},
+    {"chlo.erf_inv", "draw normal random numbers on the host and pass them as arguments"},
+    {"chlo.erfc", "jax.nn.gelu(x, approximate=True) needs none"},
+    {"chlo.is_inf", ""},
+    {"chlo.is_neg_inf", ""},
+    {"chlo.is_pos_inf", ""},
+    {"chlo.lgamma", ""},
+    {"chlo.mulhi", ""},
+    {"chlo.next_after", ""},
+    {"chlo.polygamma", ""},
+    {"chlo.ragged_dot", ""},
+    {"chlo.scan", ""},
+    {"chlo.sinh", ""},
+    {"chlo.tan", ""},
+    {"chlo.top_k", ""},
+    {"chlo.zeta", ""},
+    {"stablehlo.after_all", ""},
+    {"stablehlo.all_gather", ""},
+    {"stablehlo.all_reduce", ""},
+    {"stablehlo.all_to_all", ""},
+    {"stablehlo.async_done", ""},
+    {"stablehlo.async_start", ""},
+    {"stablehlo.batch_norm_grad", ""},
+    {"stablehlo.batch_norm_inference", ""},
+    {"stablehlo.batch_norm_training", ""},
+    {"stablehlo.broadcast", ""},
+    {"stablehlo.case",
+     "jnp.where takes the elements of one branch or the other after computing both"},
+    {"stablehlo.cholesky", ""},
+    {"stablehlo.collective_broadcast", ""},
+    {"stablehlo.collective_permute", ""},
+    {"stablehlo.collective_reduce", ""},
+    {"stablehlo.complex", ""},
+    {"stablehlo.composite", ""},
+    {"stablehlo.convolution", ""},
+    {"stablehlo.cosine", ""},
+    {"stablehlo.create_token", ""},
+    {"stablehlo.cross-replica-sum", ""},
+    {"stablehlo.custom_call", ""},
+    {"stablehlo.dot", ""},
+    {"stablehlo.dynamic_broadcast_in_dim", ""},
+    {"stablehlo.dynamic_conv", ""},
+    {"stablehlo.dynamic_gather", ""},
+    {"stablehlo.dynamic_iota", ""},
+    {"stablehlo.dynamic_pad", ""},
+    {"stablehlo.dynamic_reshape", ""},
+    {"stablehlo.dynamic_slice",
+     "x[3] and x[3:5] with Python integers need none; jax.nn.one_hot(i, n) @ x has the row of a "
+     "matrix x that a computed number i names"},
+    {"stablehlo.dynamic_update_slice",
+     "jnp.where(jnp.arange(n) == i, new, x) replaces element i of a vector x"},
+    {"stablehlo.einsum", ""},
+    {"stablehlo.fft", ""},
+    {"stablehlo.gather",
+     "x[3] with a Python integer needs none; jax.nn.one_hot(i, n) @ x has the rows of a matrix x "
+     "that computed numbers i name"},
+    {"stablehlo.get_dimension_size", ""},
+    {"stablehlo.get_tuple_element", ""},
+    {"stablehlo.if",
+     "jnp.where takes the elements of one branch or the other after computing both"},
+    {"stablehlo.imag", ""},
+    {"stablehlo.infeed", ""},
+    {"stablehlo.map", ""},
+    {"stablehlo.optimization_barrier", "jax.checkpoint(f, prevent_cse=False) needs none"},
+    {"stablehlo.outfeed", ""},
+    {"stablehlo.partition_id", ""},
+    {"stablehlo.real", ""},
+    {"stablehlo.real_dynamic_slice", ""},
+    {"stablehlo.recv", ""},
+    {"stablehlo.reduce_precision", ""},
+    {"stablehlo.reduce_scatter", ""},
+    {"stablehlo.reduce_window",
+     "cumulative sums: lax.associative_scan(jnp.add, x); pooling by windows that do not overlap: "
+     "x.reshape(h // 2, 2, w // 2, 2).max((1, 3))"},
+    {"stablehlo.replica_id", ""},
+    {"stablehlo.rng", "draw random numbers on the host and pass them as arguments"},
+    {"stablehlo.rng_bit_generator", "draw random numbers on the host and pass them as arguments"},
+    {"stablehlo.scatter",
+     "jnp.where(jnp.arange(n) == i, new, x) replaces element i of a vector x; "
+     "jax.nn.one_hot(i, n).T @ rows adds up rows by their computed numbers i"},
+    {"stablehlo.select_and_scatter",
+     "max pooling by windows that do not overlap: x.reshape(h // 2, 2, w // 2, 2).max((1, 3))"},
+    {"stablehlo.send", ""},
+    {"stablehlo.set_dimension_size", ""},
+    {"stablehlo.sine", ""},
+    {"stablehlo.sort", ""},
+    {"stablehlo.tan", ""},
+    {"stablehlo.torch_index_select", ""},
+    {"stablehlo.triangular_solve", ""},
+    {"stablehlo.tuple", ""},
+    {"stablehlo.unary_einsum", ""},
+    {"stablehlo.uniform_dequantize", ""},
+    {"stablehlo.uniform_quantize", ""},
+    {"stablehlo.while",
+     "a loop of constant length: unroll=True of lax.scan and lax.fori_loop, or a Python loop; a "
+     "training loop: one step with donated arguments and --repeat N"},
+});
+
+/// The name of any op, supported or not, that a misspelt one may stand for.
+std::string nearest_op(const std::string& name) {
+  // Names are compared behind their dialect, which would make all of them near to each other.
+  const std::size_t stem = name.find('.') + 1;
+  std::vector<std::string> known;
+  const auto add = [&](std::string_view other) {
+    if (other.substr(0, stem) == name.substr(0, stem)) known.emplace_back(other.substr(stem));
+  };
+  for (const OpDefinition* op : all_ops()) add(op->name);
+  for (const RefusedOp& op : kRefused) add(op.name);
+  const std::string near = nearest(name.substr(stem), known);
+  return near.empty() ? near : name.substr(0, stem) + near;
+}
+
+}  // namespace
+
+std::span<const RefusedOp> refused_ops() { return kRefused; }
+
+std::string refusal_of(std::string_view name) {
+  constexpr std::size_t kLongestName = 64;
+  const std::string shown(name.substr(0, kLongestName));
+  const auto* const at = std::ranges::find(kRefused, name, &RefusedOp::name);
+  if (at != kRefused.end()) {
+    return "op " + shown + " is not supported" +
+           (at->instead.empty() ? std::string() : "; " + std::string(at->instead));
+  }
+  const std::string near = nearest_op(shown);
+  return "op " + shown + " is not known" + (near.empty() ? near : "; did you mean " + near + "?");
+}
+
+}  // namespace superstep::import

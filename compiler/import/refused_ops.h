@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace superstep::import {
+
+/// An op of StableHLO or CHLO that Superstep does not have.
+struct RefusedOp {
+  std::string_view name;     ///< `stablehlo.while`
+  std::string_view instead;  ///< what to write in Python; empty where nothing does yet
+};
+
+/// All of them, by dialect and name.
+[[nodiscard]] std::span<const RefusedOp> refused_ops();
+
+/// Why an op of this name is refused, and what to do.
+[[nodiscard]] std::string refusal_of(std::string_view name);
+
+}  // namespace superstep::import

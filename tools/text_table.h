@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace superstep {
+
+/// Columns that text on standard output may take: $COLUMNS, those of the terminal, or 80.
+[[nodiscard]] std::size_t output_columns();
+
+/// Rows of text in columns that are as wide as their widest cell.
+class TextTable {
+ public:
+  enum class Align { kLeft, kRight };
+  explicit TextTable(std::initializer_list<Align> columns) : columns_(columns) {}
+
+  /// Cells that are not given are empty.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// The longest line.
+  [[nodiscard]] std::size_t width() const;
+  [[nodiscard]] std::string text() const;
+
+ private:
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+  std::vector<Align> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Words behind each other, in lines of so many columns that begin with `indent` blanks.
+[[nodiscard]] std::string wrapped(const std::vector<std::string>& words, std::size_t indent,
+                                  std::size_t columns);
+
+}  // namespace superstep
