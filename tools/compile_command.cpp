@@ -123,10 +123,9 @@ std::span<const AnswerField> compile_fields() {
 }
 
 Options compile_options() {
-  Options options(
-      "compile PROGRAM.mlir [options]",
-      "Compiles a StableHLO program and shows its plan and the memory of the worst tile.",
-      {"superstep compile step.mlir -m bow"});
+  Options options("compile PROGRAM.mlir [options]",
+                  "Compiles a StableHLO program (`-`: from standard input), shows plan and memory.",
+                  {"superstep compile step.mlir -m bow"});
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
       .values("set", "KEY=VALUE", "override one key of the machine")
       .flag("quiet,q", "no progress")

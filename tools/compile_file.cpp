@@ -15,8 +15,9 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
                           const std::function<void(const ProgramInfo&)>& on_overflow,
                           bool keep_exchange_plan) {
   progress.stage("read      " + path);
-  const std::string text = read_text_file(path);
-  const Module module = import_stablehlo(text, path);
+  const bool is_stdin = path == "-";
+  const std::string text = read_text_file(is_stdin ? "/dev/stdin" : path);
+  const Module module = import_stablehlo(text, is_stdin ? "stdin" : path);
   ProgramInfo memory;
   try {
     ProgramImage image = compile(

@@ -9,8 +9,9 @@
 
 namespace superstep {
 
-/// Reads and compiles one StableHLO file and shows the stages. When the program does not fit, the
-/// memory report goes to the answer and to `on_overflow` before DoesNotFit is thrown.
+/// Reads and compiles one StableHLO file, `-` for standard input, and shows the stages. When the
+/// program does not fit, the memory report goes to the answer and to `on_overflow` before
+/// DoesNotFit is thrown.
 [[nodiscard]] ProgramImage compile_file(
     const std::string& path, const MachineConfig& machine, Progress& progress, Answer& answer,
     const std::function<void(const ProgramInfo&)>& on_overflow = {},

@@ -65,8 +65,9 @@ ExitCode dispatch(const std::vector<std::string>& words, Answer& answer) {
   };
   if (name == "-h" || name == "--help" || name == "help") {
     const std::vector<std::string> about = without_options({words.begin() + 1, words.end()});
-    return help(about.empty() || about[0] == "help" ? overview()
-                                                    : command_named(about[0]).options().help());
+    return help(about.empty() || about[0] == "help" || about[0] == "version"
+                    ? overview()
+                    : command_named(about[0]).options().help());
   }
   if (name == "--version" || name == "version") {
     answer.print("superstep " SUPERSTEP_VERSION "\n");

@@ -26,6 +26,31 @@ TEST(Commands, HelpLeadsWithWhatItDoesAndExamples) {
   }
 }
 
+TEST(Commands, HelpAndVersionAreCommands) {
+  const std::string overview = superstep("help").out;
+  for (const char* words : {"--help", "-h", "help --help", "help help", "help version"}) {
+    const ProgramRun run = superstep(words);
+    EXPECT_EQ(run.code, 0) << words;
+    EXPECT_EQ(run.out, overview) << words;
+  }
+  const ProgramRun version = superstep("version");
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out, superstep("--version").out);
+  EXPECT_TRUE(version.out.starts_with("superstep "));
+}
+
+TEST(Commands, AProgramMayComeFromStandardInput) {
+  const std::string input = " -m tiny4 --input models/quickstart/affine_input.h5 --json";
+  const auto json = [](const ProgramRun& run) { return nlohmann::json::parse(run.out); };
+  const auto piped = json(superstep("run -" + input + " < models/quickstart/affine.mlir"));
+  EXPECT_EQ(piped["cycles"],
+            json(superstep("run models/quickstart/affine.mlir" + input))["cycles"]);
+  EXPECT_EQ(piped["operations"][0]["source"], "stdin:6:10");
+  const ProgramRun wrong = superstep("compile - < README.md");
+  EXPECT_EQ(wrong.code, 5);
+  EXPECT_TRUE(wrong.err.starts_with("stdin:1:")) << wrong.err;
+}
+
 TEST(Commands, WithoutWordsTheHelpGoesToStderr) {
   const ProgramRun run = superstep("");
   EXPECT_EQ(run.code, 2);
@@ -49,7 +74,7 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
       {"trace fix run.h5", 2, "unknown verb 'fix'"},
       {"config show bwo", 5, "did you mean 'bow'?"},
       {"config show bow --set tile.worker=8", 5, "did you mean 'tile.workers'?"},
-      {"run none.mlir -m tiny4", 5, "none.mlir"},
+      {"run none.mlir -m tiny4", 74, "none.mlir: error: cannot be read: No such file or directory"},
       {"run models/quickstart/affine.mlir -m tiny4", 5, "--input"},
       {"run models/quickstart/affine.mlir -m tiny4 -o none/run.h5", 2, "there is no folder none"},
       {"run models/digits_mlp/train_step.mlir -m small64 --input "
