@@ -10,6 +10,7 @@ Options report_options() {
   Options options("report RUN.h5 [options]",
                   "Shows a trace: cycles by part, balance, memory, top operations.",
                   {"superstep report run.h5", "superstep report run.h5 --json"});
+  options.positionals(1, 1);
   return options;
 }
 
