@@ -74,23 +74,14 @@ class Reader {
   explicit Reader(std::filesystem::path path) : path_(std::move(path)) {}
 
   CodeletSpec run() {
-    const std::string text = read_text_file(path_);
-    try {
-      const toml::table table = toml::parse(text, path_.string());
-      read(table);
-    } catch (const toml::parse_error& error) {
-      problems_.push_back({at(error.source()), std::string(error.description())});
-    } catch (const std::logic_error&) {
-      fail({path_.string(), 0, 0}, "this is not TOML: a key or table name is malformed");
-    }
+    read(parse_toml(read_text_file(path_), path_.string()));
     if (!problems_.empty()) throw MalformedInput(std::move(problems_));
     return std::move(spec_);
   }
 
  private:
   [[nodiscard]] SourceLocation at(const toml::source_region& source) const {
-    return {path_.string(), static_cast<std::uint32_t>(source.begin.line),
-            static_cast<std::uint32_t>(source.begin.column)};
+    return toml_place(path_.string(), source);
   }
   [[nodiscard]] SourceLocation at(const toml::node& node) const { return at(node.source()); }
   void fail(const SourceLocation& where, std::string message) {
