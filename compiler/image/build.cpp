@@ -253,6 +253,9 @@ class Builder {
         row(r, kHostStep);
         if (begins_with_exchange()) mark(code.here() - 4, steps_.exchange[0]);
       };
+      // First, so that it is there before the sync that a row may follow at once: setting worker
+      // bases waits for later results.
+      code.prepare_trip_count(storage.address(*trip_count_, t.tile));
       for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
         code.set_worker_base(w, t.stacks + w * library_.stack_bytes());
       }
@@ -261,7 +264,6 @@ class Builder {
         return static_cast<std::uint32_t>(group) % TileCode::kBanks;
       };
       if (!groups.empty()) code.prepare(groups[0].launch, bank(0));
-      code.prepare_trip_count(storage.address(*trip_count_, t.tile));
       host_row(first[i]);
       code.load_trip_count();
       code.align();

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/hdf5.h"
+#include "compiler/compile.h"
+#include "isa/machine_config.h"
+#include "sim/machine.h"
+
+namespace superstep {
+namespace {
+
+const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models";
+
+/// What JAX got from the same inputs, within a tolerance relative to the largest element.
+void expect_as_jax(const std::vector<std::string>& settings, const std::string& program,
+                   const std::string& input, const std::string& expected, std::uint32_t calls) {
+  SCOPED_TRACE(fmt::format("{} with {}", program, fmt::join(settings, ", ")));
+  const ProgramImage image = compile(import_stablehlo(read_text_file(kModels / program), program),
+                                     load_machine("gc200", settings));
+  const TensorFile tensors = read_tensors(kModels / input);
+  std::vector<HostTensor> arguments;
+  for (std::size_t a = 0; a < image.arguments.size(); ++a)
+    arguments.push_back(tensors.at(fmt::format("arg{}", a)));
+  RunOptions options;
+  options.calls = calls;
+  const RunResult run = run_image(image, arguments, options);
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  const TensorFile results = read_tensors(kModels / expected);
+  for (std::size_t k = 0; k < run.results.size(); ++k) {
+    const HostTensor& want = results.at(fmt::format("result{}", k));
+    const auto n = static_cast<std::size_t>(want.type.elements());
+    ASSERT_EQ(run.results[k].data.size(), want.data.size());
+    float most = 0;
+    for (std::size_t i = 0; i < n; ++i) most = std::max(most, std::abs(want.get<float>(i)));
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_NEAR(run.results[k].get<float>(i), want.get<float>(i), 1e-4F * most) << k << " " << i;
+  }
+}
+
+TEST(MachineLimits, ProgramsGetJaxsResultsOnMachinesAtTheLimits) {
+  const std::vector<std::string> kMachines[] = {
+      {"grid.rows=24"},  // 1,536 tiles
+      {"grid.rows=3", "tile.memory=720 KiB"},
+      {"grid.rows=3", "tile.memory=720 KiB", "tile.region1_base=0xfc000"},
+      {"grid.rows=3", "tile.memory_base=0x4000", "tile.memory=1008 KiB"},
+      {"grid.rows=3", "tile.memory_base=0xf0000", "tile.memory=64 KiB",
+       "tile.region1_base=0xf8000"},
+      {"grid.rows=3", "tile.memory_base=0x40000", "tile.memory=768 KiB", "tile.element=256 KiB",
+       "tile.region1_base=0x80000"},
+      {"grid.rows=3", "tile.memory_base=0x10000", "tile.element=64 KiB", "tile.memory=600 KiB",
+       "tile.region1_base=0x50000"},
+      {"grid.rows=3", "tile.element=1 KiB", "tile.region1_base=0x7fc00"},
+      // A supervisor's result takes longer than a visit to the host.
+      {"grid.rows=3", "costs.result_latency=64 cycles", "sync.external_latency=0 ns",
+       "host.phase_latency=0 ns", "host.packet_overhead=0 ns", "host.bandwidth=10000 GB/s"},
+      {"grid.rows=3", "exchange.same_side_latency=4096 cycles",
+       "exchange.per_row_latency=4096 cycles", "sync.skew_per_row=4096 cycles"},
+  };
+  for (const std::vector<std::string>& settings : kMachines) {
+    expect_as_jax(settings, "quickstart/affine.mlir", "quickstart/affine_input.h5",
+                  "quickstart/affine_expected.h5", 1);
+    expect_as_jax(settings, "quickstart/square_plus_one.mlir",
+                  "quickstart/square_plus_one_input.h5", "quickstart/square_plus_one_expected.h5",
+                  1);
+  }
+}
+
+TEST(MachineLimits, DigitsAreLearntAsInJaxOnTheMostTiles) {
+  expect_as_jax({"grid.rows=24"}, "digits_mlp/train_step.mlir", "digits_mlp/train.h5",
+                "digits_mlp/expected.h5", 44);
+}
+
+}  // namespace
+}  // namespace superstep
