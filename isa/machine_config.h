@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,36 +85,59 @@ enum class Unit : std::uint8_t {
 struct ConfigKey {
   std::string key;  ///< `section.name`
   Unit unit = Unit::kCount;
-  std::string default_value;
+  std::uint64_t lowest = 0, highest = 0;
+  std::string range;  ///< what is allowed, in the key's unit
+  std::string value;  ///< as a machine file has it
   std::string help;
 };
 
-/// Every key, in the order of the file.
-[[nodiscard]] std::vector<ConfigKey> config_keys();
+/// Every key with a machine's value, in the order of the file.
+[[nodiscard]] std::vector<ConfigKey> config_keys(const MachineConfig& machine);
 
 /// One number of a machine; those of a list are `section.name[0]` and so on.
 struct ConfigNumber {
   std::string key;
   Unit unit = Unit::kCount;
   std::uint64_t value = 0;
+  bool operator==(const ConfigNumber&) const = default;
 };
 
 /// Every number of a machine, in the order of the file.
 [[nodiscard]] std::vector<ConfigNumber> config_numbers(const MachineConfig& machine);
 
 /// Reads a machine file (TOML; `extends`; quantities with units) and then `section.key=value`
-/// overrides. `machine` is a builtin name or a path. Throws MalformedInput with every problem of
-/// the file at once.
+/// overrides. `machine` is a builtin name or a path. Throws UserError with every problem at once:
+/// MalformedInput when one is of a file, kUsage when all are of overrides. The name of what is no
+/// builtin machine any more says so: "bow with tile.workers=8".
 [[nodiscard]] MachineConfig load_machine(const std::string& machine,
                                          const std::vector<std::string>& overrides = {});
 
-/// The names of the builtin machines, smallest first.
+/// Where the number of each key comes from: `KIND: text` as the machine file says it, with one of
+/// the kinds of `source_kinds`, else `user: FILE:LINE` or `user: --set KEY=VALUE`.
+using MachineSources = std::map<std::string, std::string>;
+
+/// Those of the machine that `load_machine` reads from the same words; throws what it throws.
+[[nodiscard]] MachineSources machine_sources(const std::string& machine,
+                                             const std::vector<std::string>& overrides = {});
+
+/// What a source may begin with.
+[[nodiscard]] const std::vector<std::string>& source_kinds();
+
+/// The names of the builtin machines, in order of the alphabet.
 [[nodiscard]] std::vector<std::string> builtin_machines();
 
-/// The machine as TOML that `load_machine` reads back to the same value.
-[[nodiscard]] std::string to_toml(const MachineConfig& machine);
+/// The machine as TOML that `load_machine` reads back to the same value and `machine_sources` to
+/// the given sources.
+[[nodiscard]] std::string to_toml(const MachineConfig& machine, const MachineSources& sources = {});
 
-/// Every broken rule, in key order; empty when the machine can be built.
-[[nodiscard]] std::vector<std::string> problems(const MachineConfig& machine);
+/// A rule between keys that a machine breaks.
+struct BrokenRule {
+  std::size_t rule = 0;           ///< the same number for the same rule
+  std::vector<std::string> keys;  ///< that it is about
+  std::string message;
+};
+
+/// Every broken rule between keys; empty when the machine can be built.
+[[nodiscard]] std::vector<BrokenRule> problems(const MachineConfig& machine);
 
 }  // namespace superstep

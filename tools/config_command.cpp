@@ -1,34 +1,29 @@
 #include <fmt/format.h>
 
-#include <map>
-#include <sstream>
-
 #include "isa/machine_config.h"
 #include "tools/command.h"
-#include "tools/machine_lines.h"
 
 namespace superstep {
 namespace {
 
 using nlohmann::ordered_json;
 
-/// A machine file with a comment after each key: where its value comes from.
-std::string with_sources(const std::string& toml,
-                         const std::map<std::string, std::string>& sources) {
-  std::string out, section;
-  std::istringstream lines(toml);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with('[')) section = line.substr(1, line.find(']') - 1) + ".";
-    const std::size_t equals = line.find(" =");
-    const auto source = equals == std::string::npos
-                            ? sources.end()
-                            : sources.find(section + line.substr(0, equals));
-    out += source == sources.end() || section.empty()
-               ? line
-               : fmt::format("{:<36}  # {}", line, source->second);
-    out += "\n";
+/// Throws every problem of every file; says of the others that they are well.
+void check_files(const std::vector<std::string>& files, const std::vector<std::string>& overrides,
+                 Answer& answer) {
+  std::vector<Problem> problems;
+  ExitCode code = ExitCode::kOk;
+  for (const std::string& file : files) {
+    try {
+      (void)load_machine(file, overrides);
+      answer.print("{}: ok\n", file);
+      answer.fields()["files"].push_back(file);
+    } catch (const UserError& error) {
+      if (code == ExitCode::kOk || error.code() == ExitCode::kMalformed) code = error.code();
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
   }
-  return out;
+  if (!problems.empty()) throw UserError(code, std::move(problems));
 }
 
 }  // namespace
@@ -41,7 +36,8 @@ std::span<const AnswerField> config_fields() {
       {"machines[].description", "text", "", ""},
       {"keys", "list", "", "keys: every key of a machine file"},
       {"keys[].key", "text", "", ""},
-      {"keys[].default", "text", "", "as a file has it"},
+      {"keys[].default", "text", "", "that of gc200, as a file has it"},
+      {"keys[].range", "text", "", "what is allowed, in the unit of the key"},
       {"keys[].meaning", "text", "", ""},
       {"name", "text", "", "show: name of the machine"},
       {"toml", "text", "", "show: the machine as a file with every key"},
@@ -76,10 +72,10 @@ ExitCode config_command(const Options& options, Answer& answer) {
   }
   if (verb == "keys") {
     answer.fields()["keys"] = ordered_json::array();
-    for (const ConfigKey& key : config_keys()) {
-      answer.print("{:<34}{:<20}{}\n", key.key, key.default_value, key.help);
+    for (const ConfigKey& key : config_keys(load_machine("gc200"))) {
+      answer.print("{:<34}{:<20}{:<44}{}\n", key.key, key.value, key.range, key.help);
       answer.fields()["keys"].push_back(
-          {{"key", key.key}, {"default", key.default_value}, {"meaning", key.help}});
+          {{"key", key.key}, {"default", key.value}, {"range", key.range}, {"meaning", key.help}});
     }
     return ExitCode::kOk;
   }
@@ -87,17 +83,13 @@ ExitCode config_command(const Options& options, Answer& answer) {
     if (rest.size() != 1) usage_error("config show takes one machine");
     const MachineConfig machine = load_machine(rest[0], options.list("set"));
     const auto sources = machine_sources(rest[0], options.list("set"));
-    answer.print("{}", with_sources(to_toml(machine), sources));
+    answer.print("{}", to_toml(machine, sources));
     answer.fields() = {{"name", machine.name}, {"toml", to_toml(machine)}, {"sources", sources}};
     return ExitCode::kOk;
   }
   if (verb == "check") {
     if (rest.empty()) usage_error("config check takes one or more machine files");
-    for (const std::string& file : rest) {
-      (void)load_machine(file, options.list("set"));
-      answer.print("{}: ok\n", file);
-      answer.fields()["files"].push_back(file);
-    }
+    check_files(rest, options.list("set"), answer);
     return ExitCode::kOk;
   }
   const std::string guess = nearest(verb, {"list", "keys", "show", "check"});

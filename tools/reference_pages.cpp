@@ -7,14 +7,13 @@
 
 #include "compiler/import/refused_ops.h"
 #include "compiler/ops/op.h"
-#include "isa/builtin_machines.h"
 #include "isa/control_registers.h"
 #include "isa/machine_config.h"
+#include "isa/machine_keys.h"
 #include "isa/registers.h"
 #include "isa/table.h"
 #include "sim/trace/trace.h"
 #include "tools/command.h"
-#include "tools/machine_lines.h"
 #include "tools/report.h"
 
 namespace superstep {
@@ -151,40 +150,67 @@ std::string_view name_of(Unit unit) {
   return kNames[static_cast<std::size_t>(unit)];
 }
 
+/// The keys in which a machine differs from its base, with their sources.
+std::string differences(const std::string& name, const MachineSources& base) {
+  const MachineSources sources = machine_sources(name);
+  std::string text;
+  for (const ConfigKey& key : config_keys(load_machine(name))) {
+    const std::string& source = sources.at(key.key);
+    if (source == base.at(key.key)) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("`{} = {}` ({})", key.key, key.value, source);
+  }
+  return text;
+}
+
 std::string config_page() {
   std::string out = std::string("# Machine files\n\n") + std::string(kNote);
-  out +=
+  out += fmt::format(
       "A machine is a TOML file; `extends = \"builtin:gc200\"` takes everything that the file does "
-      "not set from another.\nQuantities carry their unit: `\"624 KiB\"`, `\"1.85 GHz\"`, "
-      "`\"300 ns\"`, `\"68 cycles\"`, `\"27.2 GB/s\"`.\n`--set tile.workers=8` overrides one key. "
-      "`superstep config show MACHINE` prints a machine with all its keys.\n\n"
+      "not set from another.\nA file without `extends` sets every key. Quantities carry their "
+      "unit: "
+      "`\"624 KiB\"`, `\"1.85 GHz\"`, `\"300 ns\"`,\n`\"68 cycles\"`, `\"27.2 GB/s\"`. "
+      "`superstep config show MACHINE` prints a machine with all its keys as such a file.\n\n"
+      "```toml\n"
+      "schema = 1\n"
+      "extends = \"builtin:bow\"\n"
+      "name = \"mine\"\n\n"
+      "[tile]\n"
+      "source = \"assumed: what if\"  # of the keys of this table that have none\n"
+      "workers = 4\n"
+      "clock = {{ value = \"1.5 GHz\", source = \"published: data sheet\" }}\n"
+      "```\n\n"
+      "A source begins with its kind and a colon: {}. A number without one is\n`user: FILE:LINE`. "
+      "`config show` and `/provenance/config_origin` of a trace have the source of each number.\n\n"
+      "`--set tile.workers=8` overrides one key; the source of its number is `user: --set "
+      "tile.workers=8`. A machine with other\nnumbers than the builtin one whose name it has says "
+      "so "
+      "in reports: `bow with tile.workers=8`, `bow with mine.toml`.\nWhat is wrong with files and "
+      "overrides is reported at once, rules between keys included: exit code 5, or 2 when all of "
+      "it\n"
+      "comes from `--set`.\n\n"
       "The default is that of `gc200`, and the source is where that number comes from.\n\n"
-      "| key | kind | default | meaning | source |\n|---|---|---|---|---|\n";
-  std::map<std::string_view, std::map<std::string, MachineLine>> machines;
-  for (const BuiltinMachine& file : builtin_machine_files())
-    machines[file.name] = machine_lines(file.text);
-  const auto& base = machines["gc200"];
-  for (const ConfigKey& key : config_keys()) {
-    const auto line = base.find(key.key);
-    out += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", key.key, name_of(key.unit),
-                       key.default_value, cell(key.help),
-                       line == base.end() ? "" : cell(line->second.source));
+      "| key | kind | default | range | meaning | source |\n|---|---|---|---|---|---|\n",
+      fmt::join(source_kinds(), ", "));
+  const MachineSources base = machine_sources("gc200");
+  for (const ConfigKey& key : config_keys(load_machine("gc200"))) {
+    out += fmt::format("| `{}` | {} | `{}` | `{}` | {} | {} |\n", key.key, name_of(key.unit),
+                       key.value, key.range, cell(key.help), cell(base.at(key.key)));
   }
-  out +=
+  out += fmt::format(
+      "\nBetween keys these rules hold:\n\n"
+      "- A chip has at most {} tiles: {}.\n"
+      "- Tile memory ends at or below `{:#x}`: {}.\n"
+      "- `tile.region1_base` lies in tile memory or at its end.\n"
+      "- `tile.element` is a power of two, and `tile.memory_base` and `tile.region1_base` are "
+      "multiples of it.\n"
+      "- `sync.column_skew` has an entry for each column.\n"
       "\n## Builtin machines\n\n| machine | what it is | differs from `gc200` in "
-      "|\n|---|---|---|\n";
+      "|\n|---|---|---|\n",
+      kMostTiles, kWhyMostTiles, kMemoryLimit, kWhyMemoryLimit);
   for (const std::string& name : builtin_machines()) {
-    std::string changes;
-    if (name != "gc200") {
-      for (const auto& [key, line] : machines[name]) {
-        if (key.find('.') == std::string::npos) continue;
-        if (!changes.empty()) changes += ", ";
-        changes += fmt::format("`{} = {}`", key, line.value);
-        if (!line.source.empty()) changes += " (" + line.source + ")";
-      }
-    }
-    const MachineConfig machine = load_machine(name);
-    out += fmt::format("| `{}` | {} | {} |\n", name, cell(machine.description), cell(changes));
+    out += fmt::format("| `{}` | {} | {} |\n", name, cell(load_machine(name).description),
+                       cell(differences(name, base)));
   }
   return out;
 }

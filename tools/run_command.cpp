@@ -18,7 +18,6 @@
 #include "sim/trace/trace.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
-#include "tools/machine_lines.h"
 #include "tools/host_memory.h"
 #include "tools/numbers.h"
 #include "tools/outputs.h"
@@ -76,8 +75,7 @@ std::string date_now() {
 
 /// Where each key of the machine comes from, as a JSON object.
 std::string origin_of(const std::string& machine, const std::vector<std::string>& overrides) {
-  const std::map<std::string, std::string> sources = machine_sources(machine, overrides);
-  return nlohmann::ordered_json(sources).dump();
+  return nlohmann::ordered_json(machine_sources(machine, overrides)).dump();
 }
 
 /// What was run on what, for the document.

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 
 #include "base/error.h"
@@ -18,18 +22,38 @@ class MachineFile : public testing::Test {
     std::ofstream(path) << text;
     return path.string();
   }
-  std::string error_of(const std::string& text) {
+  std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
     try {
-      (void)load_machine(write(text));
-    } catch (const MalformedInput& error) {
+      (void)load_machine(write(text), overrides);
+    } catch (const UserError& error) {
+      code_ = error.code();
       return error.what();
     }
     return "no error";
   }
+  /// The exit code of the last error.
+  [[nodiscard]] ExitCode code() const { return code_; }
 
  private:
   int count_ = 0;
+  ExitCode code_ = ExitCode::kOk;
 };
+
+/// Overrides of a builtin machine: exit code and text of the error.
+std::pair<ExitCode, std::string> refusal(const std::string& machine,
+                                         const std::vector<std::string>& overrides) {
+  try {
+    (void)load_machine(machine, overrides);
+  } catch (const UserError& error) {
+    return {error.code(), error.what()};
+  }
+  return {ExitCode::kOk, "no error"};
+}
+
+::testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "'" << part << "' is not in:\n" << text;
+}
 
 TEST(Builtin, BowIsTheMk2ArrayAt1850Megahertz) {
   const MachineConfig bow = load_machine("bow");
@@ -112,6 +136,189 @@ TEST(Machine, UnknownNameSuggestsABuiltin) {
     EXPECT_NE(std::string(error.what()).find("did you mean 'bow'?"), std::string::npos)
         << error.what();
   }
+}
+
+TEST(Builtin, EveryNumberNamesItsSource) {
+  for (const std::string& name : builtin_machines()) {
+    const MachineSources sources = machine_sources(name);
+    for (const ConfigKey& key : config_keys(load_machine(name))) {
+      ASSERT_TRUE(sources.contains(key.key)) << name << " " << key.key;
+      const std::string kind = sources.at(key.key).substr(0, sources.at(key.key).find(':'));
+      EXPECT_NE(std::ranges::find(source_kinds(), kind), source_kinds().end()) << kind;
+      EXPECT_NE(kind, "user") << name << " " << key.key;
+    }
+  }
+}
+
+TEST(Limit, ATileNumberIsNoHost) {
+  EXPECT_EQ(load_machine("gc200", {"grid.rows=24"}).tiles(), 1536U);
+  const auto [code, text] = refusal("gc200", {"grid.rows=25"});
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_TRUE(contains(text,
+                       "at most 1536 tiles, found grid.rows 25 x grid.columns 16 x "
+                       "grid.lanes 4 = 1600"));
+  EXPECT_TRUE(contains(text, "exchange muxes"));
+}
+
+TEST(Limit, MemoryEndsWherePointersDo) {
+  EXPECT_EQ(load_machine("gc200", {"tile.memory=720 KiB"}).memory_end(), 0x100000U);
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.memory=736 KiB"}).second,
+                       "ends at 0x104000, beyond 0x100000: pointers of the exchange have 18 bits"));
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.memory=1248 KiB"}).second,
+                       "must be from \"32 KiB\" to \"1008 KiB\", multiples of \"64 B\", found "
+                       "\"1248 KiB\": pointers of the exchange have 18 bits"));
+}
+
+TEST(Limit, RegionsBeginWithAnElement) {
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.element=64 KiB"}).second,
+                       "tile.memory_base 0x4c000 is no multiple of tile.element = \"64 KiB\""));
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.region1_base=0x9e800"}).second,
+                       "tile.region1_base 0x9e800 is no multiple of tile.element = \"16 KiB\""));
+}
+
+TEST(Limit, LessMemoryThanRegion0NamesWhatWasSetAndWhatToSet) {
+  const auto [code, text] = refusal("gc200", {"tile.memory=128 KiB"});
+  EXPECT_TRUE(contains(text,
+                       "--set tile.memory=128 KiB: error: tile.memory = \"128 KiB\" ends at "
+                       "0x6c000, below tile.region1_base 0x80000; set tile.region1_base too"));
+}
+
+TEST(Override, AllThatAreWrongAreReportedAtOnceAsTheCommandLines) {
+  const auto [code, text] =
+      refusal("bow", {"tile.worker=8", "tile.workers=99", "grid.rows=40", "tile.clock=fast", "x"});
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_TRUE(contains(text, "--set tile.worker=8: error: unknown key 'tile.worker'"));
+  EXPECT_TRUE(contains(text,
+                       "--set tile.workers=99: error: 'tile.workers' must be a whole number "
+                       "from 1 to 8, found 99"));
+  EXPECT_TRUE(contains(text, "--set grid.rows=40: error: a chip has at most"));
+  EXPECT_TRUE(contains(text, "--set tile.clock=fast: error: 'tile.clock'"));
+  EXPECT_TRUE(contains(text, "--set x: error: expected key=value"));
+}
+
+TEST(Override, TheNameOfTheMachineSaysIt) {
+  EXPECT_EQ(load_machine("builtin:bow").name, "bow");
+  EXPECT_EQ(load_machine("bow", {"tile.workers=8", "tile.clock=1 GHz"}).name,
+            "bow with tile.workers=8, tile.clock=1 GHz");
+}
+
+TEST(Override, AValueCannotSetASecondKey) {
+  EXPECT_EQ(refusal("bow", {"tile.workers=8\ntile.lanes=1"}).first, ExitCode::kUsage);
+}
+
+TEST_F(MachineFile, RulesBetweenKeysAreReportedWithTheOtherMistakesAtTheirKeys) {
+  const std::string text = error_of(
+      "extends = \"builtin:gc200\"\n[tile]\nwrokers = 6\nelement = \"3000 B\"\namp_units = 12\n"
+      "[grid]\nrows = 40\n");
+  EXPECT_EQ(code(), ExitCode::kMalformed);
+  EXPECT_TRUE(contains(text, ":3:1: error: unknown key 'tile.wrokers'"));
+  EXPECT_TRUE(contains(text, ":4:1: error: tile.element must be a power of two"));
+  EXPECT_TRUE(contains(text, ":5:1: error: 'tile.amp_units' must be 8 or 16, found 12"));
+  EXPECT_TRUE(contains(text, ":7:1: error: a chip has at most 1536 tiles"));
+  EXPECT_LT(text.find(":3:1:"), text.find(":4:1:"));
+  EXPECT_LT(text.find(":5:1:"), text.find(":7:1:"));
+}
+
+TEST_F(MachineFile, NoRuleSpeaksOfAKeyThatCouldNotBeRead) {
+  const std::string text = error_of(
+      "extends = \"builtin:gc200\"\n[tile]\nmemory = \"128 KiB\"\nregion1_bsae = 0x60000\n");
+  EXPECT_TRUE(contains(text, "did you mean 'tile.region1_base'"));
+  EXPECT_EQ(text.find("ends at"), std::string::npos) << text;
+}
+
+TEST_F(MachineFile, MistakesOfFileAndOverrideAreReportedTogetherAsTheFiles) {
+  const std::string text =
+      error_of("extends = \"builtin:gc200\"\n[tile]\nmemory = 1\n", {"tile.workers=99"});
+  EXPECT_EQ(code(), ExitCode::kMalformed);
+  EXPECT_TRUE(contains(text, ":3:1: error: 'tile.memory' needs a unit"));
+  EXPECT_TRUE(contains(text, "--set tile.workers=99: error:"));
+}
+
+TEST_F(MachineFile, ARuleThatOnlyAnOverrideBreaksIsTheOverrides) {
+  const std::string good = "extends = \"builtin:gc200\"\n[tile]\nmemory = \"640 KiB\"\n";
+  (void)error_of(good, {"tile.region1_base=0xf0000"});
+  EXPECT_EQ(code(), ExitCode::kUsage);
+  const std::string bad = "extends = \"builtin:gc200\"\n[grid]\nrows = 40\n";
+  (void)error_of(bad, {"grid.lanes=3"});
+  EXPECT_EQ(code(), ExitCode::kMalformed);
+  EXPECT_EQ(error_of(bad, {"grid.lanes=1"}), "no error");
+}
+
+TEST_F(MachineFile, OneThatExtendsNothingSetsEveryKey) {
+  EXPECT_TRUE(contains(error_of(""),
+                       "neither extends another nor sets every key; it leaves out "
+                       "grid.rows, "));
+  std::string all = to_toml(load_machine("gc200"));
+  EXPECT_EQ(error_of(all), "no error");
+  all.erase(all.find("lanes = 4\n"), 10);
+  EXPECT_TRUE(contains(error_of(all), "it leaves out grid.lanes; extends = \"builtin:gc200\""));
+}
+
+TEST_F(MachineFile, ItsNumbersAreTheUsersUnlessItNamesASource) {
+  const std::string file = write(
+      "extends = \"builtin:gc200\"\n  [tile]\n  workers = 4  # published: no source\n"
+      "clock = { value = \"1 GHz\", source = \"measured: on a desk # not in a rack\" }\n"
+      "[costs]\nsource = \"assumed: what if\"\nf32exp = 9\n"
+      "f32ln = { value = 9, source = \"published: a paper\" }\n");
+  const MachineSources sources = machine_sources(file, {"tile.amp_units=8"});
+  EXPECT_EQ(sources.at("tile.workers"), "user: " + file + ":3");
+  EXPECT_EQ(sources.at("tile.clock"), "measured: on a desk # not in a rack");
+  EXPECT_EQ(sources.at("costs.f32exp"), "assumed: what if");
+  EXPECT_EQ(sources.at("costs.f32ln"), "published: a paper");
+  EXPECT_EQ(sources.at("costs.f32div"), machine_sources("gc200").at("costs.f32div"));
+  EXPECT_EQ(sources.at("tile.amp_units"), "user: --set tile.amp_units=8");
+}
+
+TEST_F(MachineFile, RefusesASourceOfNoKnownKind) {
+  const std::string text = error_of(
+      "extends = \"builtin:gc200\"\n[tile]\nsource = \"guessed: yes\"\n"
+      "workers = { value = 4, source = \"published\" }\nclock = { source = \"assumed: x\" }\n"
+      "amp_units = { value = 8, sauce = 1 }\n");
+  EXPECT_TRUE(contains(text,
+                       ":3:10: error: a source is a text that begins with its kind "
+                       "(measured, published, derived, extrapolated, assumed, user)"));
+  EXPECT_TRUE(contains(text, "found \"published\""));
+  EXPECT_TRUE(contains(text, ":5:1: error: 'tile.clock' has no value"));
+  EXPECT_TRUE(contains(text, ":6:1: error: 'tile.amp_units' has a value and a source, no 'sauce'"));
+}
+
+TEST_F(MachineFile, WhatIsPrintedWithSourcesReadsBackWithThem) {
+  const std::vector<std::string> overrides = {"tile.workers=8"};
+  const MachineConfig machine = load_machine("bow", overrides);
+  const MachineSources sources = machine_sources("bow", overrides);
+  const std::string file = write(to_toml(machine, sources));
+  EXPECT_EQ(machine_sources(file), sources);
+  EXPECT_EQ(to_toml(load_machine(file)), to_toml(machine));
+  EXPECT_EQ(load_machine(write(to_toml(machine))).name, "bow with tile.workers=8");
+}
+
+TEST_F(MachineFile, OnlyABuiltinsNumbersHaveItsNameAlone) {
+  const std::string changed = write("extends = \"builtin:bow\"\n[tile]\nworkers = 8\n");
+  EXPECT_EQ(load_machine(changed).name,
+            "bow with " + std::filesystem::path(changed).filename().string());
+  EXPECT_EQ(load_machine(write("extends = \"builtin:bow\"\n")).name, "bow");
+  EXPECT_EQ(load_machine(write(to_toml(load_machine("bow")))).name, "bow");
+  const std::string named = write("extends = \"builtin:bow\"\nname = \"mine\"\n");
+  EXPECT_EQ(load_machine(named, {"tile.workers=8"}).name, "mine with tile.workers=8");
+}
+
+TEST_F(MachineFile, AnUnknownTableIsRefused) {
+  EXPECT_TRUE(contains(error_of("extends = \"builtin:bow\"\n[tiel]\n"), "unknown table 'tiel'"));
+}
+
+TEST(Keys, TellTheirRangesInTheirUnits) {
+  std::map<std::string, std::string> ranges;
+  for (const ConfigKey& key : config_keys(load_machine("gc200"))) {
+    ranges[key.key] = key.range;
+    if (key.unit == Unit::kCount) {
+      const std::string setting = fmt::format("{}={}", key.key, key.highest + 1);
+      EXPECT_TRUE(contains(refusal("tiny4", {setting}).second, key.range));
+    }
+  }
+  EXPECT_EQ(ranges.at("tile.workers"), "1 to 8");
+  EXPECT_EQ(ranges.at("tile.amp_units"), "8 or 16");
+  EXPECT_EQ(ranges.at("host.to_host_packet"), "\"4 B\" to \"256 B\", multiples of \"4 B\"");
+  EXPECT_EQ(ranges.at("tile.clock"), "\"1 MHz\" to \"100000 MHz\"");
 }
 
 TEST_F(MachineFile, MutatedFilesAreReadOrRefusedNeverCrash) {

@@ -73,7 +73,7 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
       {"config shwo bow", 2, "did you mean 'show'?"},
       {"trace fix run.h5", 2, "unknown verb 'fix'"},
       {"config show bwo", 5, "did you mean 'bow'?"},
-      {"config show bow --set tile.worker=8", 5, "did you mean 'tile.workers'?"},
+      {"config show bow --set tile.worker=8", 2, "did you mean 'tile.workers'?"},
       {"run none.mlir -m tiny4", 74, "none.mlir: error: cannot be read: No such file or directory"},
       {"run models/quickstart/affine.mlir -m tiny4", 5, "--input"},
       {"run models/quickstart/affine.mlir -m tiny4 -o none/run.h5", 2, "there is no folder none"},
@@ -246,15 +246,38 @@ TEST(Commands, BenchFailsOnOneCycleAndUpdatesOnDemand) {
 TEST(Commands, ConfigPrintsAMachineThatReadsBackWithTheSourceOfEachNumber) {
   const auto file = scratch_folder() / "mine.toml";
   const ProgramRun show = superstep("config show bow --set tile.workers=8");
-  EXPECT_NE(show.out.find("workers = 8                           # command line"),
+  EXPECT_NE(show.out.find("\nname = 'bow with tile.workers=8'\n"), std::string::npos) << show.out;
+  EXPECT_NE(show.out.find("\nworkers = { value = 8, source = 'user: --set tile.workers=8' }\n"),
             std::string::npos);
-  EXPECT_NE(show.out.find("# builtin:bow: published: Bow data sheet"), std::string::npos);
+  EXPECT_NE(show.out.find("source = 'published: Bow data sheet' }"), std::string::npos);
   std::ofstream(file) << show.out;
   EXPECT_EQ(superstep("config check " + file.string()).code, 0);
-  const auto values = [](const std::string& machine) {
-    return superstep("config show " + machine + " | sed 's/ *#.*//'").out;
+  EXPECT_EQ(superstep("config show " + file.string()).out, show.out);
+}
+
+TEST(Commands, ConfigCheckTellsOfEveryFile) {
+  const auto folder = scratch_folder();
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return " " + (folder / name).string();
   };
-  EXPECT_EQ(values(file.string()), values("bow --set tile.workers=8"));
+  const std::string good = write("good.toml", "extends = \"builtin:bow\"\n");
+  const std::string empty = write("empty.toml", "");
+  const std::string deep = write("deep.toml", std::string(400'000, '['));
+  const ProgramRun run = superstep("config check" + empty + good + deep);
+  EXPECT_EQ(run.code, 5);
+  EXPECT_NE(run.out.find("good.toml: ok"), std::string::npos);
+  EXPECT_NE(run.err.find("empty.toml: error: this machine neither extends"), std::string::npos);
+  EXPECT_NE(run.err.find("deep.toml:1:"), std::string::npos) << run.err.substr(0, 500);
+}
+
+TEST(Commands, AChangedMachineIsNotCalledByTheBuiltinsName) {
+  const std::string run =
+      "run models/quickstart/square_plus_one.mlir -m tiny4 --set tile.workers=8 --input "
+      "models/quickstart/square_plus_one_input.h5";
+  EXPECT_NE(superstep(run).out.find("tiny4 with tile.workers=8"), std::string::npos);
+  EXPECT_NE(superstep(run + " --json").out.find("\"tiny4 with tile.workers=8\""),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,424 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <type_traits>
+#include <variant>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/toml.h"
+#include "isa/builtin_machines.h"
+#include "isa/machine_config.h"
+#include "isa/machine_keys.h"
+#include "isa/quantity_text.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::size_t kMaxExtends = 8;
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::vector<std::string> key_names() {
+  std::vector<std::string> names;
+  const MachineConfig any;
+  for_each_key(any, [&](const Key& key, const auto&) { names.emplace_back(key.name); });
+  return names;
+}
+
+std::string key_like(const std::string& key, const std::vector<std::string>& keys) {
+  const std::string guess = nearest(key, keys);
+  if (!guess.empty()) return guess;
+  const auto leaf = [](const std::string& full) { return full.substr(full.find('.') + 1); };
+  const auto same =
+      std::ranges::find_if(keys, [&](const std::string& k) { return leaf(k) == leaf(key); });
+  return same == keys.end() ? std::string() : *same;
+}
+
+std::string first_few(const std::vector<std::string>& names) {
+  constexpr std::size_t kFew = 4;
+  const std::size_t shown = std::min(kFew, names.size());
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// Reads one file after another and then overrides into a machine, and keeps every problem.
+class MachineReader {
+ public:
+  MachineReader(const std::string& machine, const std::vector<std::string>& overrides) {
+    read_file(machine, 0, {});
+    name_after_file(machine);
+    const MachineConfig of_files = machine_;
+    is_override_ = true;
+    for (const std::string& setting : overrides) override_with(setting);
+    if (!overrides.empty()) machine_.name += fmt::format(" with {}", fmt::join(overrides, ", "));
+    check_rules(of_files);
+    throw_problems();
+  }
+
+  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+  [[nodiscard]] MachineSources sources() const {
+    MachineSources sources;
+    for (const auto& [key, setting] : set_) sources[key] = setting.source;
+    return sources;
+  }
+
+ private:
+  /// What set a key last.
+  struct Setting {
+    SourceLocation where;
+    std::string source;
+    std::size_t layer = 0;
+    bool is_override = false;
+  };
+  struct Found {
+    Problem problem;
+    std::size_t layer = 0;
+    bool is_override = false;
+  };
+
+  void fail(const SourceLocation& where, std::string message) {
+    found_.push_back({{where, std::move(message)}, layer_, is_override_});
+  }
+
+  void read_file(const std::string& name, std::size_t depth, const SourceLocation& from) {
+    if (depth > kMaxExtends) {
+      is_whole_ = false;
+      return fail(from, fmt::format("'extends' is nested deeper than {} files, or in a circle",
+                                    kMaxExtends));
+    }
+    const std::string builtin = name.starts_with("builtin:") ? name.substr(8) : name;
+    for (const BuiltinMachine& file : builtin_machine_files()) {
+      if (file.name == builtin) return read_text(file.text, "builtin:" + builtin, depth);
+    }
+    if (!std::filesystem::exists(name)) {
+      const std::string guess = nearest(builtin, builtin_machines());
+      is_whole_ = false;
+      return fail(from, fmt::format("no machine '{}': neither a file nor a builtin ({}){}", name,
+                                    fmt::join(builtin_machines(), ", "),
+                                    guess.empty() ? "" : "; did you mean '" + guess + "'?"));
+    }
+    read_text(read_text_file(name), name, depth);
+  }
+
+  void read_text(std::string_view text, const std::string& file, std::size_t depth) {
+    toml::table table;
+    try {
+      table = parse_toml(text, file);
+    } catch (const MalformedInput& error) {
+      is_whole_ = false;
+      for (const Problem& problem : error.problems()) fail(problem.where, problem.message);
+      return;
+    }
+    const toml::node* base = table.get("extends");
+    if (base != nullptr) read_base(*base, file, depth);
+    ++layer_;
+    file_ = file;
+    read_text_key(table, "name", machine_.name);
+    read_text_key(table, "description", machine_.description);
+    if (const toml::node* schema = table.get("schema");
+        schema != nullptr && schema->value<std::int64_t>() != 1)
+      fail(toml_place(file, schema->source()), "unknown schema; this version reads schema = 1");
+    for (const auto* meta : {"extends", "name", "description", "schema"}) table.erase(meta);
+    read_table(table, "", "");
+    if (base == nullptr) check_complete();
+  }
+
+  void read_base(const toml::node& base, const std::string& file, std::size_t depth) {
+    const SourceLocation where = toml_place(file, base.source());
+    const auto parent = base.value<std::string>();
+    if (!parent) {
+      is_whole_ = false;
+      return fail(where, "'extends' names one machine, as in \"builtin:gc200\" or \"other.toml\"");
+    }
+    const bool is_builtin = parent->starts_with("builtin:") || file.starts_with("builtin:");
+    const auto folder = std::filesystem::path(file).parent_path();
+    read_file(is_builtin ? *parent : (folder / *parent).string(), depth + 1, where);
+  }
+
+  void read_text_key(const toml::table& table, const char* key, std::string& value) {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return;
+    if (const auto text = node->value<std::string>())
+      value = *text;
+    else
+      fail(toml_place(file_, node->source()), fmt::format("'{}' is a string", key));
+  }
+
+  /// A file that extends no other sets every key.
+  void check_complete() {
+    std::vector<std::string> missing;
+    for (const std::string& key : key_names())
+      if (!set_.contains(key) && unread_.insert(key).second) missing.push_back(key);
+    if (missing.empty()) return;
+    fail({file_, 0, 0}, fmt::format("this machine neither extends another nor sets every key; it "
+                                    "leaves out {}; extends = \"builtin:gc200\" takes them from "
+                                    "there",
+                                    first_few(missing)));
+  }
+
+  /// `KIND: text`; an empty text, with a problem, when the node is no source.
+  std::string read_source(const toml::node& node) {
+    const SourceLocation where = toml_place(file_, node.source());
+    const auto text = node.value<std::string>();
+    const std::size_t colon = text ? text->find(':') : std::string::npos;
+    const std::vector<std::string>& kinds = source_kinds();
+    if (colon != std::string::npos && !trimmed(text->substr(colon + 1)).empty() &&
+        std::ranges::find(kinds, text->substr(0, colon)) != kinds.end())
+      return *text;
+    fail(where, fmt::format("a source is a text that begins with its kind ({}) and a colon, as in "
+                            "\"published: data sheet\"{}",
+                            fmt::join(kinds, ", "), text ? "; found \"" + *text + "\"" : ""));
+    return {};
+  }
+
+  /// A section, or the whole file when the prefix is empty. Its `source`, or else that around it,
+  /// is that of its keys that have none.
+  void read_table(const toml::table& table, const std::string& prefix, std::string source) {
+    if (const toml::node* node = table.get("source")) source = read_source(*node);
+    for (const auto& [name, node] : table) {
+      if (name.str() == "source") continue;
+      const std::string key = prefix + std::string(name.str());
+      const SourceLocation where = toml_place(file_, name.source());
+      const toml::table* section = prefix.empty() ? node.as_table() : nullptr;
+      if (section == nullptr) {
+        read_key(key, node, where, source);
+      } else if (section->empty() && !is_section(key)) {
+        fail(where, fmt::format("unknown table '{}'; `superstep config keys` lists the keys", key));
+      } else {
+        read_table(*section, key + ".", source);
+      }
+    }
+  }
+
+  static bool is_section(const std::string& name) {
+    return std::ranges::any_of(key_names(),
+                               [&](const std::string& key) { return key.starts_with(name + "."); });
+  }
+
+  void override_with(const std::string& setting) {
+    ++layer_;
+    file_ = "--set " + setting;
+    const SourceLocation where{file_, 0, 0};
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) return fail(where, "expected key=value, as in tile.workers=8");
+    const std::string value = trimmed(setting.substr(equals + 1));
+    toml::table parsed;
+    try {
+      parsed = parse_toml("value = " + value, file_);
+    } catch (const MalformedInput&) {
+    }
+    // "1.5 GHz" is no TOML without its quotes.
+    if (parsed.size() != 1) parsed = toml::table{{"value", value}};
+    read_key(trimmed(setting.substr(0, equals)), *parsed.get("value"), where,
+             "user: --set " + setting);
+  }
+
+  /// A key whose value is `node`, or the `value` of a table that may have a `source` beside it.
+  void read_key(const std::string& key, const toml::node& node, const SourceLocation& where,
+                std::string source) {
+    const std::vector<std::string> keys = key_names();
+    if (std::ranges::find(keys, key) == keys.end()) {
+      const std::string guess = key_like(key, keys);
+      // What it was meant to set is not known, so no rule speaks of it.
+      unread_.insert(guess);
+      return fail(where, fmt::format("unknown key '{}'; {}", key,
+                                     guess.empty() ? "`superstep config keys` lists them"
+                                                   : "did you mean '" + guess + "'?"));
+    }
+    const toml::node* value = &node;
+    if (const toml::table* table = node.as_table()) {
+      value = table->get("value");
+      for (const auto& [name, part] : *table) {
+        if (name.str() == "source") {
+          source = read_source(part);
+        } else if (name.str() != "value") {
+          fail(where, fmt::format("'{}' has a value and a source, no '{}'", key, name.str()));
+        }
+      }
+      if (value == nullptr) {
+        unread_.insert(key);
+        return fail(where,
+                    fmt::format("'{}' has no value; write {{ value = …, source = \"…\" }}", key));
+      }
+    }
+    if (!read_value(key, *value, where)) {
+      unread_.insert(key);
+      return;
+    }
+    unread_.erase(key);
+    if (source.empty()) {
+      if (file_.starts_with("builtin:"))
+        fail(where, fmt::format("'{}' has no source, which a builtin machine needs", key));
+      source = fmt::format("user: {}:{}", where.file, where.line);
+    }
+    set_[key] = {where, std::move(source), layer_, is_override_};
+  }
+
+  bool read_value(const std::string& name, const toml::node& node, const SourceLocation& where) {
+    bool is_read = false;
+    for_each_key(machine_, [&](const Key& key, auto& field) {
+      if (name != key.name) return;
+      if constexpr (std::is_integral_v<std::remove_reference_t<decltype(field)>>) {
+        if (const auto value = read_number(key, node, where)) {
+          field = static_cast<std::remove_reference_t<decltype(field)>>(*value);
+          is_read = true;
+        }
+      } else if (auto values = read_list(key, node, where)) {
+        field = std::move(*values);
+        is_read = true;
+      }
+    });
+    return is_read;
+  }
+
+  std::optional<std::vector<std::uint32_t>> read_list(const Key& key, const toml::node& node,
+                                                      const SourceLocation& where) {
+    const toml::array* list = node.as_array();
+    if (list == nullptr) {
+      fail(where, fmt::format("'{}' is a list, as in [0, 4, 9]", key.name));
+      return {};
+    }
+    std::vector<std::uint32_t> values;
+    for (const toml::node& item : *list) {
+      const auto value = item.value_exact<std::int64_t>();
+      if (!value || *value < 0 || static_cast<std::uint64_t>(*value) > key.highest) {
+        fail(where, fmt::format("'{}' lists whole numbers from {} to {}", key.name, key.lowest,
+                                key.highest));
+        return {};
+      }
+      values.push_back(static_cast<std::uint32_t>(*value));
+    }
+    return values;
+  }
+
+  std::optional<std::uint64_t> read_number(const Key& key, const toml::node& node,
+                                           const SourceLocation& where) {
+    double value = 0;
+    std::string found;
+    if (const auto integer = node.value_exact<std::int64_t>()) {
+      if (key.unit != Unit::kCount && key.unit != Unit::kAddress) {
+        fail(where, fmt::format("'{}' needs a unit; write {}", key.name, example_of(key.unit)));
+        return {};
+      }
+      value = static_cast<double>(*integer);
+      found = key.unit == Unit::kAddress && *integer >= 0 ? fmt::format("{:#x}", *integer)
+                                                          : fmt::format("{}", *integer);
+    } else if (const auto text = node.value_exact<std::string>()) {
+      const auto parsed = parse_quantity(key.unit, *text);
+      if (const auto* message = std::get_if<std::string>(&parsed)) {
+        fail(where, fmt::format("'{}': {}", key.name, *message));
+        return {};
+      }
+      value = std::get<double>(parsed);
+      found = fmt::format("\"{}\"", *text);
+    } else {
+      fail(where, fmt::format("'{}' has the wrong type; it is {}", key.name, range_text(key)));
+      return {};
+    }
+    const bool is_whole = value == std::floor(value);
+    const bool is_above = value > static_cast<double>(key.highest);
+    if (is_above || !(value >= static_cast<double>(key.lowest)) || !is_whole ||
+        static_cast<std::uint64_t>(value) % key.multiple_of != 0) {
+      const char* from = key.has_two_values()       ? ""
+                         : key.unit == Unit::kCount ? "a whole number from "
+                                                    : "from ";
+      const std::string_view why = is_above ? key.why_highest : "";
+      fail(where, fmt::format("'{}' must be {}{}{}, found {}{}{}", key.name, from, range_text(key),
+                              is_whole ? "" : ", without a fraction", found,
+                              why.empty() ? "" : ": ", why));
+      return {};
+    }
+    return static_cast<std::uint64_t>(value);
+  }
+
+  /// A builtin's name is that of its numbers alone.
+  void name_after_file(const std::string& file) {
+    if (!is_whole_) return;
+    if (machine_.name == MachineConfig().name)
+      machine_.name = std::filesystem::path(file).stem().string();
+    for (const BuiltinMachine& builtin : builtin_machine_files()) {
+      if (builtin.name != machine_.name || builtin.name == file ||
+          file == "builtin:" + std::string(builtin.name))
+        continue;
+      if (config_numbers(load_machine(machine_.name)) != config_numbers(machine_))
+        machine_.name += " with " + std::filesystem::path(file).filename().string();
+      return;
+    }
+  }
+
+  /// Rules between keys that were all read. A rule is the override's that breaks it, at the key
+  /// that was set last.
+  void check_rules(const MachineConfig& of_files) {
+    if (!is_whole_) return;
+    std::set<std::size_t> broken_by_files;
+    for (const BrokenRule& rule : problems(of_files)) broken_by_files.insert(rule.rule);
+    for (const BrokenRule& broken : problems(machine_)) {
+      if (std::ranges::any_of(broken.keys,
+                              [&](const std::string& key) { return unread_.contains(key); }))
+        continue;
+      const Setting* last = nullptr;
+      for (const std::string& key : broken.keys) {
+        const Setting& setting = set_.at(key);
+        if (last == nullptr || setting.layer > last->layer) last = &setting;
+      }
+      const bool is_override = last->is_override && !broken_by_files.contains(broken.rule);
+      found_.push_back({{last->where, broken.message}, last->layer, is_override});
+    }
+  }
+
+  void throw_problems() {
+    if (found_.empty()) return;
+    std::ranges::stable_sort(found_, {}, [](const Found& found) {
+      const SourceLocation& where = found.problem.where;
+      return std::tuple(found.layer, where.line, where.column);
+    });
+    std::vector<Problem> problems;
+    bool is_usage = true;
+    for (Found& found : found_) {
+      is_usage = is_usage && found.is_override;
+      problems.push_back(std::move(found.problem));
+    }
+    if (is_usage) throw UserError(ExitCode::kUsage, std::move(problems));
+    throw MalformedInput(std::move(problems));
+  }
+
+  MachineConfig machine_;
+  std::map<std::string, Setting> set_;
+  std::set<std::string> unread_;  ///< keys that were to be set and are not
+  std::vector<Found> found_;
+  std::string file_;       ///< that is being read, or the override
+  std::size_t layer_ = 0;  ///< its number in the order of reading
+  bool is_override_ = false;
+  bool is_whole_ = true;  ///< no file is missing or malformed as a whole
+};
+
+}  // namespace
+
+const std::vector<std::string>& source_kinds() {
+  static const std::vector<std::string> kKinds = {"measured",     "published", "derived",
+                                                  "extrapolated", "assumed",   "user"};
+  return kKinds;
+}
+
+MachineConfig load_machine(const std::string& machine, const std::vector<std::string>& overrides) {
+  return MachineReader(machine, overrides).machine();
+}
+
+MachineSources machine_sources(const std::string& machine,
+                               const std::vector<std::string>& overrides) {
+  return MachineReader(machine, overrides).sources();
+}
+
+}  // namespace superstep
