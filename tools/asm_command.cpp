@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "isa/assembler.h"
 #include "isa/assembler/object_assembler.h"
 #include "isa/assembler/preprocess.h"
@@ -16,8 +19,11 @@ namespace {
 
 /// The text that is assembled: `.S` goes through the preprocessor, `.s` and others do not.
 std::string source_of(const std::string& path, const Options& options) {
+  std::vector<std::string> defines =
+      machine_defines(load_machine(options.get("machine").value_or("gc200"), options.list("set")));
   if (!path.ends_with(".S")) return read_text_file(path);
-  return preprocess(path, {options.list("include"), options.list("define")});
+  std::ranges::copy(options.list("define"), std::back_inserter(defines));
+  return preprocess(path, {options.list("include"), defines});
 }
 
 template <class Bytes>
@@ -88,6 +94,8 @@ Options asm_options() {
       .values("include,I", "DIR",
               "folder of headers for the preprocessor, which .S files go through")
       .values("define,D", "NAME[=VALUE]", "macro of the preprocessor")
+      .value("machine,m", "NAME|FILE", "machine whose numbers the headers have (gc200)")
+      .values("set", "KEY=VALUE", "override one key of the machine")
       .positionals(1, 1);
   return options;
 }

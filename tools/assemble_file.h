@@ -4,14 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "isa/machine_config.h"
 #include "isa/object.h"
 
 namespace superstep {
 
 /// Reads an ELF object, or assembles a source file; `.S` goes through the preprocessor, with
-/// folders of includes and `NAME=VALUE` definitions.
+/// folders of includes and `NAME=VALUE` definitions besides those of the machine.
 [[nodiscard]] Object load_object(const std::filesystem::path& path,
                                  const std::vector<std::string>& includes,
-                                 const std::vector<std::string>& defines);
+                                 const std::vector<std::string>& defines,
+                                 const MachineConfig& machine);
 
 }  // namespace superstep

@@ -27,7 +27,7 @@ struct Outcome {
   const LinkedCode& code;
   const CodeletCost& cost;
   const SlotCounter& counts;
-  std::uint32_t workers;
+  const MachineConfig& machine;
   std::vector<std::pair<const CodeletTensor*, HostTensor>> printed;
   const CodeletMemory& memory;
   std::vector<std::string> overrun;
@@ -65,12 +65,12 @@ std::string values_text(const HostTensor& tensor) {
 
 void print_text(const Outcome& o, Answer& answer) {
   answer.print("entry         {} ({}) on {}\n", o.spec.entry,
-               kKindNames[static_cast<int>(o.spec.kind)], o.spec.machine);
+               kKindNames[static_cast<int>(o.spec.kind)], o.machine.name);
   if (o.trap.empty()) {
     answer.print("cycles        {} of the call", grouped(o.cost.cycles));
     if (const std::uint64_t clocks = o.cost.slowest_worker_clocks(); clocks != 0) {
-      answer.print("; slowest worker {} slots = {} cycles", grouped(clocks / o.workers),
-                   grouped(clocks));
+      answer.print("; slowest worker {} slots = {} cycles",
+                   grouped(clocks / o.machine.tile.workers), grouped(clocks));
     }
     answer.print("\n");
   } else {
@@ -83,7 +83,7 @@ void print_text(const Outcome& o, Answer& answer) {
     }
   }
   answer.print("{}\n", header);
-  for (std::uint32_t w = 0; w < o.workers; ++w) {
+  for (std::uint32_t w = 0; w < o.machine.tile.workers; ++w) {
     const SlotCounts& counts = o.counts.worker(w);
     if (counts.instructions == 0) continue;
     answer.print("{:<12}{:>8}{:>14}", fmt::format("worker {}", w), counts.total(),
@@ -121,13 +121,13 @@ void add_fields(const Outcome& o, Answer& answer) {
   ordered_json& json = answer.fields();
   json.update({{"entry", o.spec.entry},
                {"kind", kKindNames[static_cast<int>(o.spec.kind)]},
-               {"machine", o.spec.machine},
+               {"machine", o.machine.name},
                {"trap", o.trap},
                {"cycles", o.cost.cycles},
                {"slowest_worker_cycles", o.cost.slowest_worker_clocks()},
                {"worker_instructions", o.cost.worker_instructions}});
   json["workers"] = ordered_json::array();
-  for (std::uint32_t w = 0; w < o.workers; ++w) {
+  for (std::uint32_t w = 0; w < o.machine.tile.workers; ++w) {
     ordered_json worker = json_of(o.counts.worker(w), false);
     worker["slots"] = o.cost.worker_slots[w];
     json["workers"].push_back(worker);
@@ -204,7 +204,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
 
   std::vector<LinkInput> inputs;
   for (const std::filesystem::path& source : spec.sources) {
-    inputs.push_back({source.string(), load_object(source, spec.includes, spec.defines)});
+    inputs.push_back({source.string(), load_object(source, spec.includes, spec.defines, machine)});
   }
   CodeletRun run(machine);
   const LinkedCode code =
@@ -230,8 +230,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   }
   const CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
 
-  Outcome outcome{spec, code, cost, counts, machine.tile.workers, {}, memory, memory.overrun(run),
-                  {}};
+  Outcome outcome{spec, code, cost, counts, machine, {}, memory, memory.overrun(run), {}};
   if (const auto& fault = run.fault()) {
     outcome.trap = fmt::format("trap at cycle {}, {}, pc {} ({:#x}): {}", fault->cycle,
                                fault->context, code.place_of(fault->pc), fault->pc, fault->cause);

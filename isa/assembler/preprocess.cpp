@@ -1,6 +1,7 @@
 #include "isa/assembler/preprocess.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -144,6 +145,14 @@ void join_failed_pastes(std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> machine_defines(const MachineConfig& machine) {
+  const MachineConfig::Tile& tile = machine.tile;
+  return {fmt::format("SUPERSTEP_WORKERS={}", tile.workers),
+          fmt::format("SUPERSTEP_MEMORY_BASE={:#x}", tile.memory_base),
+          fmt::format("SUPERSTEP_REGION1_BASE={:#x}", tile.region1_base),
+          fmt::format("SUPERSTEP_ELEMENT_BYTES={:#x}", tile.element_bytes)};
+}
 
 std::string sdk_headers() {
   // Where `cmake --install` puts them, else the build's sources.

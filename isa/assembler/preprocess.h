@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "isa/machine_config.h"
+
 namespace superstep {
 
 /// What the C preprocessor of an assembly file is told.
@@ -15,6 +17,9 @@ struct PreprocessOptions {
 /// `__IPU_ARCH_VERSION__` 2 unless `defines` says otherwise, and our headers of `sdk_headers` are
 /// found. Throws MalformedInput with what the preprocessor says.
 [[nodiscard]] std::string preprocess(const std::string& path, const PreprocessOptions& options);
+
+/// The definitions that let `poplar/TileConstants.hpp` have the numbers of a machine.
+[[nodiscard]] std::vector<std::string> machine_defines(const MachineConfig& machine);
 
 /// The folder with our own headers under the names of the vendor's SDK.
 [[nodiscard]] std::string sdk_headers();

@@ -216,6 +216,8 @@ TEST(Commands, AsmGivesTheSourceToThePreprocessorAndWritesAnObject) {
   const ProgramRun listed = superstep(words);
   EXPECT_NE(listed.out.find("main:\n     0  1900000a  setzi $m0, 10\n"), std::string::npos)
       << listed.out << listed.err;
+  EXPECT_NE(superstep(words + " -m tiny4 --set tile.workers=3").out.find("setzi $m0, 7\n"),
+            std::string::npos);
   EXPECT_NE(listed.out.find("R_COLOSSUS_19_S2 other + 0x0"), std::string::npos) << listed.out;
   EXPECT_EQ(superstep(words + " -o " + (folder / "code.o").string()).code, 0);
   EXPECT_EQ(text_of(folder / "code.o").substr(1, 3), "ELF");

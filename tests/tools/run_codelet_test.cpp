@@ -42,6 +42,34 @@ TEST(RunCodelet, JsonHasCyclesSlotsAndTensors) {
   EXPECT_EQ(json["tensors"]["out"]["values"], (std::vector<double>{2.5, 5, 7.5, 10, 12.5, 15}));
 }
 
+TEST(RunCodelet, HeadersHaveTheWorkersOfTheMachine) {
+  const std::string spec =
+      "entry = 'axpy'\nkind = 'multivertex'\n"
+      "[[field]]\nname = 'x'\ntype = 'span'\ntensor = 'x'\n"
+      "[[field]]\nname = 'y'\ntype = 'one_ptr'\ntensor = 'y'\n"
+      "[tensor.x]\nvalues = [1,2,3,4,5,6,7,8,9,10,11,12,13,14]\nregion = 0\n"
+      "[tensor.y]\nshape = [14]\nvalues = 100\n";
+  // y[i] += x[i] by worker i modulo the number of workers.
+  const std::string assembly =
+      "#include \"poplar/TileConstants.hpp\"\n"
+      ".section .text.axpy, \"ax\"\n.globl axpy\n.worker\naxpy:\n"
+      " get $m5, $WSR\n and $m5, $m5, CSR_W_WSR__CTXTID_M1__MASK\n"
+      " ld32 $m0, $mvertex_base, $mzero, 0\n ld32 $m1, $mvertex_base, $mzero, 1\n"
+      " ld32 $m2, $mvertex_base, $mzero, 2\n"
+      "1: cmpult $m6, $m5, $m1\n brz $m6, 2f\n"
+      " ld32 $a0, $m0, $mzero, $m5\n ld32 $a1, $m2, $mzero, $m5\n f32add $a1, $a1, $a0\n"
+      " st32 $a1, $m2, $mzero, $m5\n add $m5, $m5, CTXT_WORKERS\n bri 1b\n2: exitz $mzero\n";
+  std::vector<double> expected;
+  for (int i = 1; i <= 14; ++i) expected.push_back(100 + i);
+  for (const std::string workers : {"3", "6", "8"}) {
+    const ProgramRun run = run_spec(spec, assembly, "--json --set tile.workers=" + workers);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto json = nlohmann::json::parse(run.out);
+    EXPECT_EQ(json["tensors"]["y"]["values"], expected) << workers << " workers";
+    EXPECT_EQ(json["machine"], "gc200 with tile.workers=" + workers);
+  }
+}
+
 TEST(RunCodelet, LinksSourcesAndObjectsOfSeveralFiles) {
   const auto folder = scratch_folder();
   std::ofstream(folder / "a.s") << ".section .text.a, \"ax\"\n.globl a\n.worker\n"

@@ -1,11 +1,19 @@
-// Names that codelets in assembly expect, with the values of the machines that Superstep models
-// (IPU2, IPU21). For the assembler and for C++. AMP phases (TAMP_…) and the like are known to the
+// Names that codelets in assembly expect, with the values of IPU2 and IPU21. For the assembler and for C++. AMP phases (TAMP_…) and the like are known to the
 // assembler itself.
 #ifndef SUPERSTEP_POPLAR_TILE_CONSTANTS_HPP
 #define SUPERSTEP_POPLAR_TILE_CONSTANTS_HPP
 
+// What depends on the machine: `superstep asm -m` and `superstep run-codelet` define these; elsewhere
+// they are those of Mk2.
+#ifndef SUPERSTEP_WORKERS
+#define SUPERSTEP_WORKERS 6
+#define SUPERSTEP_MEMORY_BASE 0x4c000
+#define SUPERSTEP_REGION1_BASE 0x80000
+#define SUPERSTEP_ELEMENT_BYTES 0x4000
+#endif
+
 // Contexts: graphcore/poplibs (estimators and work division: six workers).
-#define CTXT_WORKERS 6
+#define CTXT_WORKERS SUPERSTEP_WORKERS
 #define NUM_WORKERS CTXT_WORKERS
 
 // Control and status registers: graphcore/llvm-project-fork llvm/test/MC/Colossus/csrs_ipu2.s; bit
@@ -32,8 +40,8 @@
 
 // Memory: graphcore/poplibs include/poplibs_support/TileConstants.hpp of 2019; the region from
 // graphcore/llvm-project-fork lld (image base of ipu2).
-#define TMEM_REGION0_BASE_ADDR 0x4c000
-#define TMEM_ELEMSIZE 0x4000
+#define TMEM_REGION0_BASE_ADDR SUPERSTEP_MEMORY_BASE
+#define TMEM_ELEMSIZE SUPERSTEP_ELEMENT_BYTES
 #define TMEM_BYTE_MAX_ADDRESS_WIDTH 21
 #define TMEM_FULL_ADDRESS_MASK 0x1fffff
 

@@ -49,6 +49,21 @@ TEST(Preprocessor, FindsTheHeadersOfTheSdk) {
       words_of("setzi $m0, 2"));
 }
 
+TEST(Preprocessor, GivesHeadersTheNumbersOfTheMachine) {
+  const std::string text =
+      "#include \"poplar/TileConstants.hpp\"\n"
+      ".int CTXT_WORKERS, NUM_WORKERS, TMEM_REGION0_BASE_ADDR, SUPERSTEP_REGION1_BASE, "
+      "TMEM_ELEMSIZE\n";
+  // Mk2's are those of a header that is read without a machine.
+  EXPECT_EQ(assembled(text, {}), words_of(".int 6, 6, 0x4c000, 0x80000, 0x4000"));
+  EXPECT_EQ(assembled(text, {{}, machine_defines(load_machine("gc200"))}), assembled(text, {}));
+  const MachineConfig machine =
+      load_machine("gc200", {"tile.workers=3", "tile.memory_base=0x40000",
+                             "tile.region1_base=0x60000", "tile.element=32 KiB"});
+  EXPECT_EQ(assembled(text, {{}, machine_defines(machine)}),
+            words_of(".int 3, 3, 0x40000, 0x60000, 0x8000"));
+}
+
 TEST(Preprocessor, LetsParametersShareANameWithAMacro) {
   EXPECT_EQ(assembled("#define ONE a6\n.macro M ONE\n setzi $\\ONE, 3\n.endm\nM a7", {}),
             words_of("setzi $a7, 3"));
