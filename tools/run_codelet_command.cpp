@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "isa/link.h"
 #include "sim/codelet_run.h"
+#include "sim/tile/cycle_limit.h"
 #include "sim/tile/slot_counter.h"
 #include "tools/assemble_file.h"
 #include "tools/codelet_memory.h"
@@ -15,6 +18,7 @@
 #include "tools/kanata.h"
 #include "tools/numbers.h"
 #include "tools/outputs.h"
+#include "tools/signals.h"
 
 namespace superstep {
 namespace {
@@ -86,11 +90,11 @@ void print_text(const Outcome& o, Answer& answer) {
   for (std::uint32_t w = 0; w < o.machine.tile.workers; ++w) {
     const SlotCounts& counts = o.counts.worker(w);
     if (counts.instructions == 0) continue;
-    answer.print("{:<12}{:>8}{:>14}", fmt::format("worker {}", w), counts.total(),
+    answer.print("{:<12} {:>7} {:>13}", fmt::format("worker {}", w), counts.total(),
                  counts.instructions);
     for (const SlotField& field : kSlotFields) {
       if (!std::string_view(field.json_name).ends_with("wait")) {
-        answer.print("{:>8}", counts.*field.value);
+        answer.print(" {:>7}", counts.*field.value);
       }
     }
     answer.print("\n");
@@ -147,6 +151,17 @@ void add_fields(const Outcome& o, Answer& answer) {
   }
 }
 
+/// Where a call that was stopped is.
+std::string last_issued(const CycleLimit& limit, const LinkedCode& code) {
+  if (!limit.last()) return "before its first instruction";
+  const IssuedInstruction& last = *limit.last();
+  return fmt::format("after {} at pc {} ({:#x}), issued in cycle {}",
+                     last.context == IssuedInstruction::kSupervisor
+                         ? std::string("the supervisor")
+                         : fmt::format("worker {}", last.context),
+                     code.place_of(last.pc), last.pc, last.cycle);
+}
+
 std::vector<NamedFile> inputs_of(const CodeletSpec& spec, const Options& options) {
   std::vector<NamedFile> inputs{{"the description", options.words()[0]}};
   if (const auto machine = options.get("machine")) inputs.push_back({"the machine", *machine});
@@ -191,6 +206,7 @@ Options run_codelet_options() {
       .values("set", "KEY=VALUE", "override one key of the machine")
       .value("output", "FILE.h5", "write every tensor there, by its name")
       .value("trace", "FILE.kanata", "write each instruction there, for Konata")
+      .value("max-cycles", "N", "stop the call after N cycles (no limit)")
       .flag("check-races", "trap when workers touch the same word")
       .positionals(1, 1);
   return options;
@@ -220,7 +236,13 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   }
   KanataTrace trace(machine);
   SlotCounter counts(machine, options.has("trace") ? &trace : nullptr);
-  run.observe(&counts);
+  std::optional<std::uint64_t> most_cycles;
+  if (options.has("max-cycles"))
+    most_cycles = options.number("max-cycles", 1, std::numeric_limits<std::uint32_t>::max(), 1);
+  CycleLimit limit(most_cycles, counts);
+  run.observe(&limit);
+  const InterruptRequest interrupt;
+  run.poll([&] { return limit.is_reached() || interrupt.asked(); });
   const PlacedSymbol* entry = code.find(spec.entry);
   SUPERSTEP_CHECK(entry != nullptr, "what was linked has its entry");
   if (entry->mode == Object::Mode::kSupervisor && spec.kind != CodeletKind::kSupervisor) {
@@ -231,7 +253,13 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   const CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
 
   Outcome outcome{spec, code, cost, counts, machine, {}, memory, memory.overrun(run), {}};
-  if (const auto& fault = run.fault()) {
+  const bool is_interrupted = interrupt.asked() && !limit.is_reached();
+  if (limit.is_reached()) {
+    outcome.trap = fmt::format("stopped at cycle {}, the limit of --max-cycles, {}", *most_cycles,
+                               last_issued(limit, code));
+  } else if (is_interrupted && run.fault()) {
+    outcome.trap = "interrupted " + last_issued(limit, code);
+  } else if (const auto& fault = run.fault()) {
     outcome.trap = fmt::format("trap at cycle {}, {}, pc {} ({:#x}): {}", fault->cycle,
                                fault->context, code.place_of(fault->pc), fault->pc, fault->cause);
   }
@@ -259,6 +287,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
     answer.add_problem({{}, fmt::format("bytes behind the end of tensor '{}' were written", name)});
   }
   if (!outcome.trap.empty()) answer.add_problem({{}, outcome.trap});
+  if (is_interrupted && !outcome.trap.empty()) return ExitCode::kInterrupted;
   return outcome.trap.empty() && outcome.overrun.empty() ? ExitCode::kOk : ExitCode::kFailedCheck;
 }
 
