@@ -414,15 +414,14 @@ void Machine::record_superstep(Cycles opening, bool host) {
     const std::uint64_t exchange = ports_done - begin_.value();
     h_bytes = std::max({h_bytes, traffic.sent_bytes, traffic.received_bytes});
     messages += traffic.messages;
-    phases_[i] = {.exchange = static_cast<std::uint32_t>(exchange),
-                  .compute = static_cast<std::uint32_t>(arrival - ports_done),
-                  .sync = static_cast<std::uint32_t>(opening.value() - arrival),
-                  .exchange_idle = static_cast<std::uint32_t>(
-                      exchange - std::min(exchange, traffic.busy_cycles)),
-                  .sent_bytes = static_cast<std::uint32_t>(traffic.sent_bytes),
-                  .received_bytes = static_cast<std::uint32_t>(traffic.received_bytes),
-                  .instructions = static_cast<std::uint32_t>(issued),
-                  .worker_busy = static_cast<std::uint32_t>(busy)};
+    phases_[i] = {.exchange = exchange,
+                  .compute = arrival - ports_done,
+                  .sync = opening.value() - arrival,
+                  .exchange_idle = exchange - std::min(exchange, traffic.busy_cycles),
+                  .sent_bytes = traffic.sent_bytes,
+                  .received_bytes = traffic.received_bytes,
+                  .instructions = issued,
+                  .worker_busy = busy};
   }
   RunTotals& totals = result_.totals;
   if (opening > begin_) {

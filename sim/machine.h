@@ -24,13 +24,13 @@ struct Trap {
   [[nodiscard]] std::string text() const;
 };
 
-/// One tile's share of a superstep.
+/// One tile's share of a superstep. A superstep may be longer than 2^32 cycles.
 struct TilePhase {
-  std::uint32_t exchange = 0, compute = 0, sync = 0;  ///< cycles
-  std::uint32_t exchange_idle = 0;  ///< of the exchange cycles: no word leaves or arrives
-  std::uint32_t sent_bytes = 0, received_bytes = 0;
-  std::uint32_t instructions = 0;  ///< of the workers; a bundle counts as two
-  std::uint32_t worker_busy = 0;   ///< cycles from first issue to exit, added up over workers
+  std::uint64_t exchange = 0, compute = 0, sync = 0;  ///< cycles
+  std::uint64_t exchange_idle = 0;  ///< of the exchange cycles: no word leaves or arrives
+  std::uint64_t sent_bytes = 0, received_bytes = 0;
+  std::uint64_t instructions = 0;  ///< of the workers; a bundle counts as two
+  std::uint64_t worker_busy = 0;   ///< cycles from first issue to exit, added up over workers
 };
 
 /// Compute cycles of a superstep's critical tile from one step's launch to the next step's.

@@ -104,8 +104,8 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
     for (const TilePhase& phase : *record.tiles) {
       if (phase.compute != 0) ++row.active_tiles;
       row.compute_sum += phase.compute;
-      row.compute_max = std::max<std::uint64_t>(row.compute_max, phase.compute);
-      row.compute_min = std::min<std::uint64_t>(row.compute_min, phase.compute);
+      row.compute_max = std::max(row.compute_max, phase.compute);
+      row.compute_min = std::min(row.compute_min, phase.compute);
     }
   }
   row_ = row;

@@ -332,6 +332,7 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
     const std::string name(attribute.name);
     if (const auto value = part.attribute("/", name)) set_trace_attribute(file, "/", name, *value);
   }
+  set_trace_attribute(file, "/", "format_version", std::string(kTraceVersion));
   set_trace_attribute(file, "/", "complete", std::uint64_t{1});
   set_trace_attribute(file, "/", "outcome", end.outcome);
   for (const std::string_view group : trace_groups()) file.make_group(std::string(group));

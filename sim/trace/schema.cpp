@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -184,22 +185,22 @@ constexpr TraceColumn kColumns[] = {
      kSuperstep},
 
     {"/profiles/compute/profile", kU32, "compute_profile", "1", "Number of the row.", kTile},
-    {"/profiles/compute/cycles", kU32, "compute_profile used_tile", "cycle",
+    {"/profiles/compute/cycles", kU64, "compute_profile used_tile", "cycle",
      "Compute of each tile; equal rows are stored once.", kTile},
-    {"/profiles/compute/wait_cycles", kU32, "compute_profile used_tile", "cycle",
+    {"/profiles/compute/wait_cycles", kU64, "compute_profile used_tile", "cycle",
      "Waiting of each tile for the barrier.", kTile},
-    {"/profiles/compute/instructions", kU32, "compute_profile used_tile", "1",
+    {"/profiles/compute/instructions", kU64, "compute_profile used_tile", "1",
      "Issued by the workers of each tile; a bundle counts as two.", kTile},
-    {"/profiles/compute/worker_busy", kU32, "compute_profile used_tile", "cycle",
+    {"/profiles/compute/worker_busy", kU64, "compute_profile used_tile", "cycle",
      "From first issue to exit, added up over the workers of each tile.", kTile},
     {"/profiles/exchange/profile", kU32, "exchange_profile", "1", "Number of the row.", kTile},
-    {"/profiles/exchange/cycles", kU32, "exchange_profile used_tile", "cycle",
+    {"/profiles/exchange/cycles", kU64, "exchange_profile used_tile", "cycle",
      "Exchange of each tile; equal rows are stored once.", kTile},
-    {"/profiles/exchange/idle_cycles", kU32, "exchange_profile used_tile", "cycle",
+    {"/profiles/exchange/idle_cycles", kU64, "exchange_profile used_tile", "cycle",
      "Of those, cycles in which no word leaves or arrives.", kTile},
-    {"/profiles/exchange/sent_bytes", kU32, "exchange_profile used_tile", "B",
+    {"/profiles/exchange/sent_bytes", kU64, "exchange_profile used_tile", "B",
      "Left each tile; a multicast counts once.", kTile},
-    {"/profiles/exchange/received_bytes", kU32, "exchange_profile used_tile", "B",
+    {"/profiles/exchange/received_bytes", kU64, "exchange_profile used_tile", "B",
      "Arrived at each tile.", kTile},
 
     {"/host/transfer", kU64, "transfer", "1", "Number of the transfer.", kSuperstep},
@@ -232,6 +233,78 @@ constexpr TraceColumn kColumns[] = {
     {"/summary/step/compute_cycles_max", kU64, "step", "cycle",
      "Most compute cycles of any tile, added up over those supersteps."},
 };
+
+constexpr bool grows_along(std::string_view axis) {
+  constexpr std::string_view kGrowing[] = {"superstep", "launch",          "transfer",
+                                           "event",     "compute_profile", "exchange_profile"};
+  return std::ranges::find(kGrowing, axis) != std::end(kGrowing);
+}
+
+/// Goes through the columns of a group that get rows together, in file order.
+class ColumnsOf {
+ public:
+  explicit constexpr ColumnsOf(std::string_view group) : group_(group) { skip(); }
+
+  /// Whether the next column is this one.
+  constexpr bool next_is(std::string_view name, Hdf5Type type) {
+    if (done()) return false;
+    const TraceColumn& column = kColumns[at_++];
+    skip();
+    return column.path.substr(group_.size()) == name && column.type == type;
+  }
+  [[nodiscard]] constexpr bool done() const { return at_ == std::size(kColumns); }
+
+ private:
+  constexpr void skip() {
+    while (!done() && !kColumns[at_].path.starts_with(group_)) ++at_;
+  }
+
+  std::string_view group_;
+  std::size_t at_ = 0;
+};
+
+/// Whether the columns of a group are those of a row type.
+template <class Row>
+constexpr bool has_columns_of(std::string_view group) {
+  ColumnsOf columns(group);
+  bool same = true;
+  const Row row;
+  Row::for_each_column(row, [&](std::string_view name, const auto& value) {
+    same = same && columns.next_is(name, hdf5_type_of(value));
+  });
+  return same && columns.done();
+}
+
+constexpr bool has_columns_of(std::string_view group, std::span<const ProfileColumn> profile) {
+  ColumnsOf columns(group);
+  bool same = columns.next_is("profile", kU32);
+  for (const ProfileColumn& column : profile) {
+    same = same && columns.next_is(column.path.substr(group.size()), kU64);
+  }
+  return same && columns.done();
+}
+
+/// The number of columns that grow and are in one of these groups, or in any.
+constexpr auto growing_columns(std::initializer_list<std::string_view> groups) {
+  return std::ranges::count_if(kColumns, [&](const TraceColumn& column) {
+    const auto holds = [&](std::string_view group) { return column.path.starts_with(group); };
+    return grows_along(column.axes.substr(0, column.axes.find(' '))) &&
+           (groups.size() == 0 || std::ranges::any_of(groups, holds));
+  });
+}
+
+// A column that gets no rows would leave the others of its axis without any: readers take as many
+// as all have.
+static_assert(has_columns_of<SuperstepRow>("/supersteps/"), "see SuperstepRow");
+static_assert(has_columns_of<LaunchRow>("/launches/"), "see LaunchRow");
+static_assert(has_columns_of<TransferRow>("/host/"), "see TransferRow");
+static_assert(has_columns_of<EventRow>("/events/"), "see EventRow");
+static_assert(has_columns_of<StepSums>("/summary/step/"), "see StepSums");
+static_assert(has_columns_of("/profiles/compute/", kComputeProfile), "see kComputeProfile");
+static_assert(has_columns_of("/profiles/exchange/", kExchangeProfile), "see kExchangeProfile");
+static_assert(growing_columns({}) == growing_columns({"/supersteps/", "/launches/", "/host/",
+                                                      "/events/", "/profiles/"}),
+              "a column that grows belongs to one of the rows above");
 
 constexpr TraceAttribute kAttributes[] = {
     {"/", "format", kText, "", "superstep-trace"},
@@ -352,11 +425,7 @@ std::string_view TraceColumn::scale_of(std::string_view axis) {
 
 std::string_view TraceColumn::first_axis() const { return axes.substr(0, axes.find(' ')); }
 
-bool TraceColumn::grows() const {
-  constexpr std::string_view kGrowing[] = {"superstep", "launch",          "transfer",
-                                           "event",     "compute_profile", "exchange_profile"};
-  return std::ranges::find(kGrowing, first_axis()) != std::end(kGrowing);
-}
+bool TraceColumn::grows() const { return grows_along(first_axis()); }
 
 std::vector<std::pair<std::string, std::uint8_t>> TraceColumn::names() const {
   if (path == "/program/step/kind") {

@@ -18,7 +18,8 @@ constexpr std::string_view kTraceVersion = "1.1.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
-constexpr std::uint64_t kProfileChunk = 128;
+/// Rows of all tiles of a Mk2 are less than the 1 MiB of chunks that HDF5 keeps at hand.
+constexpr std::uint64_t kProfileChunk = 64;
 /// A superstep without a tile profile: the trace reached its size limit.
 constexpr std::uint32_t kNoProfile = 0xffffffff;
 

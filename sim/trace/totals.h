@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/hdf5_file.h"
@@ -25,7 +26,7 @@ struct SuperstepRow {
 
   /// Calls `visit(name, member)` for every column, in file order.
   template <class Self, class Visit>
-  static void for_each_column(Self& row, const Visit& visit) {
+  static constexpr void for_each_column(Self& row, const Visit& visit) {
     visit("superstep", row.number);
     visit("start_cycle", row.start_cycle);
     visit("iteration", row.call);
@@ -61,7 +62,7 @@ struct LaunchRow {
   std::uint64_t cycles = 0;
 
   template <class Self, class Visit>
-  static void for_each_column(Self& row, const Visit& visit) {
+  static constexpr void for_each_column(Self& row, const Visit& visit) {
     visit("launch", row.number);
     visit("superstep", row.superstep);
     visit("step", row.step);
@@ -77,7 +78,7 @@ struct TransferRow {
   std::uint64_t bytes = 0, start_cycle = 0, cycles = 0;
 
   template <class Self, class Visit>
-  static void for_each_column(Self& row, const Visit& visit) {
+  static constexpr void for_each_column(Self& row, const Visit& visit) {
     visit("transfer", row.number);
     visit("superstep", row.superstep);
     visit("stream", row.stream);
@@ -99,13 +100,32 @@ struct EventRow {
   std::array<char, kEventTextBytes> text{};
 
   template <class Self, class Visit>
-  static void for_each_column(Self& row, const Visit& visit) {
+  static constexpr void for_each_column(Self& row, const Visit& visit) {
     visit("event", row.number);
     visit("cycle", row.cycle);
     visit("kind", row.kind);
     visit("tile", row.tile);
     visit("text", row.text);
   }
+};
+
+/// A matrix of tiles that is a column of one kind of profile; rows of the kind are of all its
+/// columns.
+struct ProfileColumn {
+  std::string_view path;
+  std::uint64_t TilePhase::*member;
+};
+inline constexpr ProfileColumn kComputeProfile[] = {
+    {"/profiles/compute/cycles", &TilePhase::compute},
+    {"/profiles/compute/wait_cycles", &TilePhase::sync},
+    {"/profiles/compute/instructions", &TilePhase::instructions},
+    {"/profiles/compute/worker_busy", &TilePhase::worker_busy},
+};
+inline constexpr ProfileColumn kExchangeProfile[] = {
+    {"/profiles/exchange/cycles", &TilePhase::exchange},
+    {"/profiles/exchange/idle_cycles", &TilePhase::exchange_idle},
+    {"/profiles/exchange/sent_bytes", &TilePhase::sent_bytes},
+    {"/profiles/exchange/received_bytes", &TilePhase::received_bytes},
 };
 
 /// What one step added up to.
@@ -118,7 +138,7 @@ struct StepSums {
 
   /// Calls `visit(name, member)` for every column of /summary/step, in file order.
   template <class Self, class Visit>
-  static void for_each_column(Self& sums, const Visit& visit) {
+  static constexpr void for_each_column(Self& sums, const Visit& visit) {
     visit("count", sums.count);
     visit("exchange_cycles", sums.exchange_cycles);
     visit("compute_cycles", sums.compute_cycles);
@@ -158,5 +178,9 @@ constexpr Hdf5Type hdf5_type_of(std::uint8_t) { return Hdf5Type::kU8; }
 constexpr Hdf5Type hdf5_type_of(std::uint32_t) { return Hdf5Type::kU32; }
 constexpr Hdf5Type hdf5_type_of(std::uint64_t) { return Hdf5Type::kU64; }
 constexpr Hdf5Type hdf5_type_of(std::int32_t) { return Hdf5Type::kI32; }
+template <std::size_t kBytes>
+constexpr Hdf5Type hdf5_type_of(const std::array<char, kBytes>&) {
+  return Hdf5Type::kText;
+}
 
 }  // namespace superstep

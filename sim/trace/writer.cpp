@@ -34,7 +34,7 @@ class ProfileStore {
   }
 
   [[nodiscard]] std::uint32_t add(const Row& row) {
-    const std::size_t size = row.size() * sizeof(std::uint32_t);
+    const std::size_t size = row.size() * sizeof(Row::value_type);
     if (kept_ + size <= kMostKept) {
       known_.emplace(bytes(row), count_);
       kept_ += size;
@@ -53,7 +53,7 @@ class ProfileStore {
   };
 
   static std::string_view bytes(const Row& row) {
-    return {reinterpret_cast<const char*>(row.data()), row.size() * sizeof(std::uint32_t)};
+    return {reinterpret_cast<const char*>(row.data()), row.size() * sizeof(Row::value_type)};
   }
 
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> known_;
@@ -100,24 +100,6 @@ class GrowingTable {
   std::vector<Column> columns_;
 };
 
-/// A matrix of tiles that is one of the columns of a profile.
-struct ProfileColumn {
-  const char* path;
-  std::uint32_t TilePhase::*member;
-};
-constexpr ProfileColumn kComputeProfile[] = {
-    {"/profiles/compute/cycles", &TilePhase::compute},
-    {"/profiles/compute/wait_cycles", &TilePhase::sync},
-    {"/profiles/compute/instructions", &TilePhase::instructions},
-    {"/profiles/compute/worker_busy", &TilePhase::worker_busy},
-};
-constexpr ProfileColumn kExchangeProfile[] = {
-    {"/profiles/exchange/cycles", &TilePhase::exchange},
-    {"/profiles/exchange/idle_cycles", &TilePhase::exchange_idle},
-    {"/profiles/exchange/sent_bytes", &TilePhase::sent_bytes},
-    {"/profiles/exchange/received_bytes", &TilePhase::received_bytes},
-};
-
 }  // namespace
 
 struct TraceWriter::State {
@@ -132,7 +114,7 @@ struct TraceWriter::State {
       events{"/events/"};
   std::uint64_t transfer_count = 0;
   std::uint32_t event_count = 0;
-  std::map<std::string, std::vector<std::uint32_t>> pending_profiles;  ///< by dataset
+  std::map<std::string, std::vector<std::uint64_t>> pending_profiles;  ///< by dataset
   ProfileStore compute_profiles, exchange_profiles;
   std::vector<std::uint64_t> profiles_by_step;
   std::vector<std::uint8_t> direction_by_stream;
@@ -190,16 +172,24 @@ struct TraceWriter::State {
   std::uint32_t profile(const std::vector<TilePhase>& tiles, std::span<const ProfileColumn> columns,
                         ProfileStore& store, const char* scale, std::uint32_t step) {
     row.clear();
-    for (const ProfileColumn& column : columns) {
-      for (const TilePhase& phase : tiles) row.push_back(phase.*column.member);
-    }
+    std::uint64_t any = 0;
+    const auto add_words = [&](unsigned shift) {
+      for (const TilePhase& phase : tiles) {
+        for (const ProfileColumn& column : columns) {
+          any |= phase.*column.member;
+          row.push_back(static_cast<std::uint32_t>(phase.*column.member >> shift));
+        }
+      }
+    };
+    // Equal rows are found by their low words where those are all there is.
+    add_words(0);
+    if (any >> 32 != 0) add_words(32);
     if (const auto known = store.find(row)) return *known;
     const std::uint32_t number = store.add(row);
     pending_profiles[scale].push_back(number);
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto begin = row.begin() + static_cast<std::ptrdiff_t>(c * tiles.size());
-      std::vector<std::uint32_t>& pending = pending_profiles[columns[c].path];
-      pending.insert(pending.end(), begin, begin + static_cast<std::ptrdiff_t>(tiles.size()));
+    for (const ProfileColumn& column : columns) {
+      std::vector<std::uint64_t>& pending = pending_profiles[std::string(column.path)];
+      for (const TilePhase& phase : tiles) pending.push_back(phase.*column.member);
     }
     ++profiles_by_step[std::min<std::size_t>(step, profiles_by_step.size() - 1)];
     return number;
@@ -232,8 +222,12 @@ struct TraceWriter::State {
     // Supersteps last: a reader never sees one whose profile or launches are missing.
     for (auto& [dataset, values] : pending_profiles) {
       const bool is_matrix = trace_column(dataset).axes.ends_with("used_tile");
-      const std::size_t width = is_matrix ? used_tiles : 1;
-      if (width != 0) file.append(dataset, values.data(), values.size() / width);
+      if (!is_matrix) {
+        const std::vector<std::uint32_t> numbers(values.begin(), values.end());
+        file.append(dataset, numbers.data(), numbers.size());
+      } else if (used_tiles != 0) {
+        file.append(dataset, values.data(), values.size() / used_tiles);
+      }
       values.clear();
     }
     flush_events();

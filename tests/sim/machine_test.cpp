@@ -219,6 +219,36 @@ TEST(Run, WritesTheSameTraceWithAnyNumberOfThreads) {
   EXPECT_EQ(one, trace_with(5));
 }
 
+TEST(Run, PartsOfASuperstepOfMoreThan2To32CyclesAddUp) {
+  constexpr std::uint64_t kSlots = 1 << 22, kTurns = 300;
+  ProgramImage image = image_of(2);
+  image.machine.costs.f32tanh = kSlots;
+  add_program(image, 0, R"(
+    setzi $m1, worker
+    runall $m1, $m15, 0
+    sync 2
+    sync 3
+    sync 15
+    .align 8
+  worker:
+    nop
+    rpt 300, 0
+    { nop ; f32tanh $a0, $a0 }
+    exitz $m15)");
+  add_program(image, 1, "sync 3\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  const SuperstepRecord& first = run.supersteps[0];
+  const std::vector<TilePhase>& tiles = run.tiles[0];
+  // Each of six workers: `nop`, `rpt`, its turns and `exitz`, in slots of six cycles.
+  EXPECT_EQ(tiles[0].worker_busy, 6 * 6 * (kTurns * kSlots + 3));
+  EXPECT_GT(first.compute.value(), 6 * kTurns * kSlots);
+  EXPECT_LT(first.compute.value(), 6 * kTurns * kSlots + 100);
+  EXPECT_EQ(tiles[0].compute, first.compute.value());
+  EXPECT_EQ(first.shares.back().cycles, first.compute.value());
+  EXPECT_EQ(tiles[1].compute + tiles[1].sync, first.end.value());
+}
+
 TEST(Run, StopsBetweenSuperstepsWhenInterrupted) {
   ProgramImage image = image_of(1);
   add_program(image, 0, "sync 3\n sync 3\n sync 3\n sync 15\n");

@@ -56,7 +56,7 @@ ProgramImage two_steps() {
 
 /// Superstep `k` of a run that alternates between two tile profiles; 100 cycles each.
 SuperstepRecord superstep(std::uint64_t k, std::vector<TilePhase>& tiles) {
-  tiles = {{10, 20, 70}, {10, static_cast<std::uint32_t>(20 + k % 2), 70}};
+  tiles = {{10, 20, 70}, {10, 20 + k % 2, 70}};
   SuperstepRecord record;
   record.number = k;
   record.exchange_step = 0;
@@ -153,8 +153,8 @@ TEST(Trace, StoresEqualTileRowsOnce) {
   using Dims = std::vector<std::uint64_t>;
   EXPECT_EQ(file.dims("/profiles/compute/cycles"), (Dims{2, 2}));
   EXPECT_EQ(file.dims("/profiles/exchange/cycles"), (Dims{1, 2}));
-  EXPECT_EQ(file.read_all<std::uint32_t>("/profiles/compute/cycles", Hdf5Type::kU32),
-            (std::vector<std::uint32_t>{20, 20, 20, 21}));
+  EXPECT_EQ(file.read_all<std::uint64_t>("/profiles/compute/cycles", Hdf5Type::kU64),
+            (std::vector<std::uint64_t>{20, 20, 20, 21}));
   const auto rows = file.read_all<std::uint32_t>("/supersteps/compute_profile", Hdf5Type::kU32);
   EXPECT_EQ(rows.size(), 1000u);
   EXPECT_EQ(rows[998], 0u);
@@ -196,6 +196,9 @@ TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
       EXPECT_NE(trace_schema_markdown().find(dataset), std::string::npos);
     }
     EXPECT_EQ(found, listed);
+    const std::string rows =
+        level == TraceLevel::kSummary ? "/summary/step/count" : "/launches/launch";
+    EXPECT_EQ(file.dims(rows)[0], level == TraceLevel::kSummary ? 3u : 5000u);
     for (const TraceAttribute& attribute : trace_attributes()) {
       const auto value = file.attribute(std::string(attribute.object), std::string(attribute.name));
       ASSERT_TRUE(value) << attribute.name;
@@ -252,7 +255,7 @@ TEST(Trace, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < 5000; ++k) {
     SuperstepRecord record = superstep(k, tiles);
-    tiles[0].instructions = static_cast<std::uint32_t>(k);
+    tiles[0].instructions = k;
     writer.on_superstep(record);
   }
   writer.finish({});
@@ -371,6 +374,44 @@ TEST(Trace, AWriterThatIsKilledEarlyLeavesItsFirstSupersteps) {
   const auto path = scratch_folder() / "early.h5";
   write_and_die(path, TraceLevel::kSummary, 11);
   expect_totals(read_trace(path.string() + ".part"), 8);
+}
+
+TEST(Trace, KeepsSuperstepsOfMoreThan2To32Cycles) {
+  constexpr std::uint64_t kLong = std::uint64_t{1} << 33;
+  const auto path = scratch_folder() / "long.h5";
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  std::vector<TilePhase> tiles;
+  SuperstepRecord record = superstep(0, tiles);
+  tiles[1] = {10, 20 + kLong, 70, 5, 4, 4, kLong, 6 * kLong};
+  record.compute += Cycles(kLong);
+  record.end += Cycles(kLong);
+  record.shares = {{1, record.compute.value()}};
+  writer.on_superstep(record);
+  writer.finish({});
+  EXPECT_EQ(read_trace(path).totals.cycles, Cycles(100 + kLong));
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  const auto last = [&](const std::string& column) {
+    return file.read_all<std::uint64_t>(column, Hdf5Type::kU64).back();
+  };
+  EXPECT_EQ(last("/supersteps/compute_cycles_max"), 20 + kLong);
+  EXPECT_EQ(last("/profiles/compute/cycles"), 20 + kLong);
+  EXPECT_EQ(last("/profiles/compute/instructions"), kLong);
+  EXPECT_EQ(last("/profiles/compute/worker_busy"), 6 * kLong);
+}
+
+/// Ten supersteps of `two_steps` by the program that wrote format 1.0.0, which had profiles of u4.
+TEST(Trace, ReadsAndRepairsTracesOfOlderFormats) {
+  const auto old = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "tests/sim/format_1.0.0.h5.part";
+  expect_totals(read_trace(old), 8);
+  const auto mended = scratch_folder() / "newer.h5";
+  repair_trace(old, mended);
+  const TraceSummary trace = read_trace(mended);
+  EXPECT_EQ(trace.format_version, kTraceVersion);
+  expect_totals(trace, 8);
+  const Hdf5File file = Hdf5File::open(mended, Hdf5File::Access::kRead);
+  EXPECT_EQ(type_of(file, "/profiles/compute/cycles"), "u8");
+  EXPECT_EQ(file.read_all<std::uint64_t>("/profiles/compute/cycles", Hdf5Type::kU64),
+            (std::vector<std::uint64_t>{20, 20, 20, 21}));
 }
 
 TEST(Trace, RefusesDamagedForeignAndMissingFiles) {
