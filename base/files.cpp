@@ -1,6 +1,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -29,6 +30,18 @@ std::string read_text_file(const std::filesystem::path& path) {
   }
   close(file);
   return text;
+}
+
+void check_input(const std::filesystem::path& path) {
+  // Without waiting for whoever writes a FIFO.
+  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int error = file < 0 ? errno : 0;
+  struct stat status {};
+  if (error == 0 && fstat(file, &status) != 0) error = errno;
+  if (file >= 0) close(file);
+  if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
+  if (error != 0) throw InputOutputError(path.string(), "cannot be read", error);
+  if (!S_ISREG(status.st_mode)) throw InputOutputError(path.string(), "is no regular file");
 }
 
 }  // namespace superstep

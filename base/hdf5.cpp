@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/hdf5_id.h"
+#include "base/hdf5_reading.h"
 #include "base/output_file.h"
 
 namespace superstep {
@@ -62,25 +62,18 @@ Hdf5Id hdf5_type(DType dtype) {
 constexpr std::array kDTypes = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
                                 DType::kU16, DType::kU32, DType::kF16, DType::kF32};
 
-/// How a message names a type that is none of ours.
-std::string described(hid_t type) {
-  const std::size_t bits = H5Tget_size(type) * 8;
-  switch (H5Tget_class(type)) {
-    case H5T_INTEGER:
-      return fmt::format("{}-bit {}integer", bits,
-                         H5Tget_sign(type) == H5T_SGN_NONE ? "unsigned " : "");
-    case H5T_FLOAT:
-      return fmt::format("{}-bit float", bits);
-    case H5T_COMPOUND:
-      return "compound (complex numbers are compounds)";
-    case H5T_ENUM:
-      return "enumeration that is not h5py's boolean";
-    default:
-      return "neither integer, float nor boolean";
-  }
-}
+/// What does not need to be stored is filled with one value: more than the tiles of a chip hold is
+/// taken for damage.
+constexpr std::uint64_t kMostUnstored = std::uint64_t{1} << 30;
 
-bool is_text(hid_t type) { return H5Tget_class(type) == H5T_STRING; }
+/// `arg0`, `result3`, …: what programs take and give.
+bool is_tensor_name(std::string_view name) {
+  for (const std::string_view prefix : {"arg", "result"}) {
+    if (!name.starts_with(prefix) || name.size() == prefix.size()) continue;
+    return name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+  }
+  return false;
+}
 
 /// The element type, in little or big endian; empty when it is none of ours.
 std::optional<DType> dtype_of(hid_t type) {
@@ -107,12 +100,12 @@ herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
 std::optional<Problem> read_dataset(const std::filesystem::path& path, const std::string& name,
                                     hid_t set, TensorFile& tensors) {
   const Hdf5Id type(H5Dget_type(set), H5Tclose);
-  if (is_text(type)) return std::nullopt;
+  if (H5Tget_class(type) == H5T_STRING && !is_tensor_name(name)) return std::nullopt;
   const std::optional<DType> dtype = dtype_of(type);
   if (!dtype) {
     return problem_in(path, fmt::format("dataset '{}' has the type {}; allowed are booleans, 8, 16 "
                                         "and 32-bit integers, 16 and 32-bit floats",
-                                        name, described(type)));
+                                        name, described_type(type)));
   }
   const Hdf5Id space(H5Dget_space(set), H5Sclose);
   if (H5Sget_simple_extent_type(space) == H5S_NULL) {
@@ -123,17 +116,16 @@ std::optional<Problem> read_dataset(const std::filesystem::path& path, const std
   if (rank > 0) H5Sget_simple_extent_dims(space, dims.data(), nullptr);
   TensorType tensor_type{*dtype, {}};
   for (const hsize_t d : dims) tensor_type.shape.push_back(static_cast<std::int64_t>(d));
-  // A damaged header can claim any size; what is stored bounds what is read.
-  const hsize_t stored = H5Dget_storage_size(set);
-  const Hdf5Id creation(H5Dget_create_plist(set), H5Pclose);
-  if (H5Pget_nfilters(creation) == 0 && tensor_type.bytes() > stored && stored != 0) {
-    return problem_in(path, fmt::format("dataset '{}' is damaged", name));
+  if (!elements_of(set, kMostUnstored)) {
+    return problem_in(path, fmt::format("dataset '{}' ({}) is larger than what is stored: it {}",
+                                        name, tensor_type.text(), why_not_read(set)));
   }
   HostTensor tensor(tensor_type);
   const Hdf5Id memory = hdf5_type(*dtype);
   if (tensor_type.elements() != 0 &&
       H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) < 0) {
-    return problem_in(path, fmt::format("dataset '{}' cannot be read: the file is damaged", name));
+    return problem_in(path,
+                      fmt::format("dataset '{}' cannot be read: it {}", name, why_not_read(set)));
   }
   tensors.emplace(name, std::move(tensor));
   return std::nullopt;
@@ -149,13 +141,8 @@ bool is_numbered(std::string_view name, std::string_view prefix) {
 
 TensorFile read_tensors(const std::filesystem::path& path, std::string_view prefix) {
   hdf5_start();
-  if (access(path.c_str(), R_OK) != 0) {
-    throw InputOutputError(path.string(), "cannot be read", errno);
-  }
-  const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file) {
-    throw MalformedInput({problem_in(path, "is not an HDF5 file, or is cut off or damaged")});
-  }
+  const Hdf5Id file = open_hdf5(path, H5F_ACC_RDONLY);
+  if (!file) throw MalformedInput({problem_in(path, why_not_opened(path))});
   std::vector<std::string> names;
   if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_link, &names) < 0) {
     throw MalformedInput({problem_in(path, "is damaged: its datasets cannot be listed")});
@@ -166,9 +153,13 @@ TensorFile read_tensors(const std::filesystem::path& path, std::string_view pref
     if (!is_numbered(name, prefix)) continue;
     const Hdf5Id object(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object) {
-      problems.push_back(problem_in(path, fmt::format("'{}' cannot be opened", name)));
+      problems.push_back(problem_in(
+          path, fmt::format("'{}' cannot be opened: it is damaged, or a link to nothing", name)));
     } else if (H5Iget_type(object) == H5I_DATASET) {
       if (auto problem = read_dataset(path, name, object, tensors)) problems.push_back(*problem);
+    } else if (is_tensor_name(name)) {
+      problems.push_back(
+          problem_in(path, fmt::format("'{}' is a group; a tensor is a dataset of numbers", name)));
     }
   }
   if (!problems.empty()) throw MalformedInput(std::move(problems));

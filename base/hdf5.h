@@ -12,12 +12,13 @@
 namespace superstep {
 
 /// Named tensors of one file, `arg0`, `result3`, …; f16 is stored as IEEE half, i1 as h5py's
-/// boolean enumeration, strings and groups are ignored.
+/// boolean enumeration. Strings and groups of other names are ignored.
 using TensorFile = std::map<std::string, HostTensor>;
 
 /// Reads the datasets of the root group whose names are `prefix` and a number, as in `arg0`; with
 /// an empty prefix every dataset. Throws MalformedInput naming the file, the dataset and its type
-/// when one of them is of no supported type, InputOutputError when the file cannot be read.
+/// when one of them is of no supported type, or cannot be read, and why; InputOutputError when the
+/// file cannot be.
 [[nodiscard]] TensorFile read_tensors(const std::filesystem::path& path,
                                       std::string_view prefix = {});
 

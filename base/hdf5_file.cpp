@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/hdf5_id.h"
+#include "base/hdf5_reading.h"
 
 namespace superstep {
 namespace {
@@ -77,13 +78,6 @@ Hdf5Id creation_without_times() {
   return list;
 }
 
-std::vector<std::uint64_t> dims_of(hid_t space) {
-  const int rank = H5Sget_simple_extent_ndims(space);
-  std::vector<hsize_t> dims(static_cast<std::size_t>(std::max(rank, 0)));
-  if (rank > 0) H5Sget_simple_extent_dims(space, dims.data(), nullptr);
-  return {dims.begin(), dims.end()};
-}
-
 /// An enumeration counts as its numbers.
 std::optional<Hdf5Type> our_type(Hdf5Id stored) {
   if (H5Tget_class(stored) == H5T_STRING) return Hdf5Type::kText;
@@ -94,6 +88,9 @@ std::optional<Hdf5Type> our_type(Hdf5Id stored) {
   }
   return std::nullopt;
 }
+
+/// More than any attribute holds: of those in the header of an object 64 KiB.
+constexpr std::size_t kMostAttributeBytes = std::size_t{1} << 20;
 
 /// Fixed-length text without its padding.
 std::string trimmed(const char* text, std::size_t bytes) { return {text, strnlen(text, bytes)}; }
@@ -161,8 +158,8 @@ Hdf5File Hdf5File::create(const std::filesystem::path& path, const std::filesyst
 Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access) {
   Hdf5File file(path);
   const unsigned flags[] = {H5F_ACC_RDONLY, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5F_ACC_RDWR};
-  file.id_ = H5Fopen(path.c_str(), flags[static_cast<std::size_t>(access)], H5P_DEFAULT);
-  if (file.id_ < 0) file.fail("is not a readable HDF5 file");
+  file.id_ = open_hdf5(path, flags[static_cast<std::size_t>(access)]).release();
+  if (file.id_ < 0) file.fail(why_not_opened(path));
   return file;
 }
 
@@ -370,6 +367,7 @@ std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
     case H5T_STRING: {
       if (H5Tis_variable_str(type) > 0) return std::nullopt;
       const std::size_t width = H5Tget_size(type);
+      if (count > kMostAttributeBytes / width) checked(-1);
       std::vector<char> text(width * count);
       if (count != 0) checked(H5Aread(attribute, type, text.data()));
       std::vector<std::string> list;
@@ -407,6 +405,17 @@ Hdf5Type Hdf5File::attribute_type(const std::string& object, const std::string& 
   return *type;
 }
 
+std::vector<std::uint64_t> Hdf5File::shape(const std::string& path, std::size_t rank) const {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  std::vector<std::uint64_t> shape = dims_of(Hdf5Id(H5Dget_space(set), H5Sclose));
+  if (shape.size() != rank) {
+    fail(fmt::format("has {} axes for {}, which has {}", shape.size(), path, rank));
+  }
+  if (!elements_of(set)) fail(path + " is damaged: it is larger than what is stored");
+  return shape;
+}
+
 std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
@@ -414,8 +423,8 @@ std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
   return dims_of(space);
 }
 
-void Hdf5File::read(const std::string& path, Hdf5Type type, std::uint64_t first, std::uint64_t rows,
-                    void* out) const {
+void Hdf5File::read_rows(const std::string& path, Hdf5Type type, std::uint64_t first,
+                         std::uint64_t rows, std::span<std::byte> out) const {
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
@@ -424,15 +433,19 @@ void Hdf5File::read(const std::string& path, Hdf5Type type, std::uint64_t first,
   const Hdf5Id memory(
       as_stored ? H5Tget_native_type(stored, H5T_DIR_DEFAULT) : H5Tcopy(memory_type(type)),
       H5Tclose);
-  if (type == Hdf5Type::kText ? H5Tget_class(stored) != H5T_STRING
+  if (type == Hdf5Type::kText ? H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) > 0
                               : H5Tget_size(memory) != size_of(type)) {
-    fail("has another type for " + path);
+    fail(fmt::format("{} has the type {}, not {}", path, described_type(stored), name_of(type)));
   }
   const Hdf5Id space(H5Dget_space(set), H5Sclose);
   const std::vector<std::uint64_t> shape = dims_of(space);
+  if (!elements_of(set)) fail(path + " is damaged: it is larger than what is stored");
+  std::uint64_t bytes = H5Tget_size(memory);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) bytes *= axis == 0 ? rows : shape[axis];
+  if (bytes != out.size()) fail(path + " has another shape");
   herr_t status = 0;
   if (shape.empty()) {
-    status = H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+    status = H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data());
   } else {
     std::vector<hsize_t> start(shape.size(), 0);
     std::vector<hsize_t> count(shape.begin(), shape.end());
@@ -442,9 +455,17 @@ void Hdf5File::read(const std::string& path, Hdf5Type type, std::uint64_t first,
                         H5Sclose);
     status =
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
-    if (status >= 0) status = H5Dread(set, memory, target, space, H5P_DEFAULT, out);
+    if (status >= 0) status = H5Dread(set, memory, target, space, H5P_DEFAULT, out.data());
   }
-  if (status < 0) fail("cannot read " + path);
+  if (status < 0) fail(path + " " + why_not_read(set));
+}
+
+std::uint64_t Hdf5File::elements(const std::string& path) const {
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  const std::optional<std::uint64_t> count = elements_of(set);
+  if (!count) fail(path + " is damaged: it is larger than what is stored");
+  return *count;
 }
 
 std::vector<std::string> Hdf5File::read_text(const std::string& path) const {
@@ -452,19 +473,18 @@ std::vector<std::string> Hdf5File::read_text(const std::string& path) const {
   if (!set) fail("has no dataset " + path);
   const Hdf5Id type(H5Dget_type(set), H5Tclose);
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0) {
-    fail(path + " is no fixed-length text");
+    fail(fmt::format("{} has the type {}, not text of fixed length", path, described_type(type)));
   }
-  const Hdf5Id space(H5Dget_space(set), H5Sclose);
-  std::uint64_t count = 1;
-  for (const std::uint64_t d : dims_of(space)) count *= d;
+  const std::optional<std::uint64_t> count = elements_of(set);
+  if (!count) fail(path + " is damaged: it is larger than what is stored");
   const std::size_t width = H5Tget_size(type);
-  std::vector<char> flat(width * count);
-  if (count != 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
-    fail("cannot read " + path);
+  std::vector<char> flat(width * *count);
+  if (*count != 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
+    fail(path + " " + why_not_read(set));
   }
   std::vector<std::string> text;
-  text.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
+  text.reserve(*count);
+  for (std::uint64_t i = 0; i < *count; ++i) {
     text.push_back(trimmed(flat.data() + i * width, width));
   }
   return text;

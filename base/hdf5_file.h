@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,24 +91,27 @@ class Hdf5File {
   [[nodiscard]] Hdf5Type type(const std::string& path) const;
   [[nodiscard]] Hdf5Type attribute_type(const std::string& object, const std::string& name) const;
   [[nodiscard]] std::vector<std::uint64_t> dims(const std::string& path) const;
+  /// The same of a dataset that must have so many axes and no more elements than are stored: a
+  /// damaged one may claim any number.
+  [[nodiscard]] std::vector<std::uint64_t> shape(const std::string& path, std::size_t rank) const;
   /// Rows `first` .. `first + rows` of the first axis, in `type` whatever the file's number type
-  /// is; text as it is stored.
-  void read(const std::string& path, Hdf5Type type, std::uint64_t first, std::uint64_t rows,
-            void* out) const;
+  /// is; text as it is stored. They must fill `out`.
+  void read_rows(const std::string& path, Hdf5Type type, std::uint64_t first, std::uint64_t rows,
+                 std::span<std::byte> out) const;
   [[nodiscard]] std::vector<std::string> read_text(const std::string& path) const;
 
   template <class T>
   [[nodiscard]] std::vector<T> read_all(const std::string& path, Hdf5Type type) const {
-    std::uint64_t count = 1;
+    std::vector<T> out(elements(path));
     const std::vector<std::uint64_t> shape = dims(path);
-    for (const std::uint64_t d : shape) count *= d;
-    std::vector<T> out(count);
-    if (count != 0) read(path, type, 0, shape.empty() ? 1 : shape[0], out.data());
+    if (out.empty()) return out;
+    read_rows(path, type, 0, shape.empty() ? 1 : shape[0], std::as_writable_bytes(std::span(out)));
     return out;
   }
 
  private:
   explicit Hdf5File(std::filesystem::path path);
+  [[nodiscard]] std::uint64_t elements(const std::string& path) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail_write(const std::string& what);
 

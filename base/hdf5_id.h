@@ -26,6 +26,8 @@ class Hdf5Id {
 
   /// The identifier, as the library's functions take it.
   operator hid_t() const { return id_; }
+  /// Gives the identifier to a caller who closes it.
+  [[nodiscard]] hid_t release() { return std::exchange(id_, -1); }
   /// False when the call that made it failed.
   [[nodiscard]] bool operator!() const { return id_ < 0; }
 

@@ -42,8 +42,12 @@ ExitCode trace_command(const Options& options, Answer& answer) {
     if (rest == 1 && !part.ends_with(".part"))
       usage_error(fmt::format("{} does not end in .part: name the file to write", part));
     const std::string out = rest == 2 ? options.words()[2] : part.substr(0, part.size() - 5);
-    check_outputs({}, {{"the repaired trace", out}});
-    repair_trace(part, out, json_report);
+    check_outputs({{"the trace to repair", part}}, {{"the repaired trace", out}});
+    if (!repair_trace(part, out, json_report)) {
+      answer.print("{}: is a finished trace, there is nothing to repair; {} is not written\n", part,
+                   out);
+      return ExitCode::kOk;
+    }
     const TraceSummary trace = read_trace(out);
     answer.print("{}: {} supersteps, {} cycles\n", out, grouped(trace.totals.supersteps),
                  grouped(trace.totals.cycles));

@@ -1,8 +1,13 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <new>
+#include <optional>
 
 #include "base/error.h"
+#include "base/output_file.h"
 #include "sim/trace/repack.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/totals.h"
@@ -35,7 +40,6 @@ double real_at(const Hdf5File& file, const std::string& object, const std::strin
 
 /// Opens a trace, finished or not, and makes sure that it is one of ours.
 Hdf5File open_trace(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) throw damaged(path, "no such file");
   const auto open = [&] {
     try {
       return Hdf5File::open(path, Hdf5File::Access::kRead);
@@ -64,7 +68,9 @@ auto guarded(const std::filesystem::path& path, const Body& body) {
     return body();
   } catch (const UserError&) {
     throw;
-  } catch (const std::runtime_error& error) {
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
     std::string why = error.what();
     const std::string prefix = path.string() + ": ";
     if (why.starts_with(prefix)) why.erase(0, prefix.size());
@@ -183,7 +189,10 @@ TensorType type_from(std::string_view text) {
   if (!text.starts_with("tensor<") || !text.ends_with('>')) return type;
   text = text.substr(7, text.size() - 8);
   for (std::size_t cut = text.find('x'); cut != std::string_view::npos; cut = text.find('x')) {
-    type.shape.push_back(std::stoll(std::string(text.substr(0, cut))));
+    std::int64_t extent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + cut, extent);
+    if (error != std::errc{} || end != text.data() + cut) return {};
+    type.shape.push_back(extent);
     text.remove_prefix(cut + 1);
   }
   for (int d = 0; d <= static_cast<int>(DType::kF32); ++d) {
@@ -208,6 +217,18 @@ void read_tensor_table(const Hdf5File& file, TraceSummary& out) {
   }
 }
 
+/// The lock that a run which writes `part` holds: that of the trace it will become. Empty when that
+/// is `out`, or nobody can write there.
+std::optional<FileLock> lock_of_run(const std::filesystem::path& part,
+                                    const std::filesystem::path& out) {
+  namespace fs = std::filesystem;
+  if (part.extension() != ".part") return std::nullopt;
+  const fs::path run = fs::absolute(part).parent_path() / part.stem();
+  if (fs::weakly_canonical(run) == fs::weakly_canonical(out)) return std::nullopt;
+  if (access(run.parent_path().c_str(), W_OK) != 0) return std::nullopt;
+  return std::optional<FileLock>(std::in_place, run);
+}
+
 }  // namespace
 
 TraceSummary read_trace(const std::filesystem::path& path) {
@@ -220,9 +241,10 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     out.complete = number_at(file, "/", "complete") == 1;
     out.module = text_at(file, "/", "module");
     out.machine_name = text_at(file, "/", "machine");
-    out.clock_hz = static_cast<std::uint64_t>(real_at(file, "/", "clock_hz"));
+    const double clock_hz = real_at(file, "/", "clock_hz");
+    if (clock_hz > 0 && clock_hz < 1e18) out.clock_hz = static_cast<std::uint64_t>(clock_hz);
     out.tiles = static_cast<std::uint32_t>(number_at(file, "/", "tiles"));
-    out.tiles_used = static_cast<std::uint32_t>(file.dims("/program/used_tile")[0]);
+    out.tiles_used = static_cast<std::uint32_t>(file.shape("/program/used_tile", 1)[0]);
     out.workers = static_cast<std::uint32_t>(number_at(file, "/", "workers_per_tile"));
     out.calls = static_cast<std::uint32_t>(number_at(file, "/", "calls"));
     out.tile_memory_bytes = number_at(file, "/", "tile_memory_bytes");
@@ -251,17 +273,25 @@ TraceSummary read_trace(const std::filesystem::path& path) {
   });
 }
 
-void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
+bool repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
                   const TraceReport& report) {
+  const bool complete =
+      guarded(part, [&] { return number_at(open_trace(part), "/", "complete") == 1; });
+  if (complete) {
+    (void)read_trace(part);
+    return false;
+  }
+  check_output(out);
+  const FileLock of_out(out);
+  const std::optional<FileLock> of_run = lock_of_run(part, out);
   guarded(part, [&] {
     const Hdf5File file = open_trace(part);
-    const bool complete = number_at(file, "/", "complete") == 1;
     TraceEnd end;
-    end.outcome = complete ? text_at(file, "/", "outcome") : "interrupted";
+    end.outcome = "interrupted";
     end.trap = text_at(file, "/summary", "trap");
-    repack_trace(file, complete ? stored_totals(file) : totals_of(file, complete_rows(file)), end,
-                 report, out);
+    repack_trace(file, totals_of(file, complete_rows(file)), end, report, out);
   });
+  return true;
 }
 
 }  // namespace superstep

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -29,10 +30,22 @@ void make_table(Hdf5File& file, const std::string& dataset, const std::vector<T>
   describe_dataset(file, dataset);
 }
 
+/// `count` rows from `first` of a column of numbers.
+template <class T>
+std::vector<T> rows_of(const Hdf5File& file, const std::string& dataset, std::uint64_t first,
+                       std::uint64_t count) {
+  std::vector<T> values(count);
+  if (count != 0) {
+    file.read_rows(dataset, hdf5_type_of(T{}), first, count,
+                   std::as_writable_bytes(std::span(values)));
+  }
+  return values;
+}
+
 void copy_growing(const Hdf5File& part, Hdf5File& file, const TraceColumn& column,
                   std::uint64_t rows) {
   const std::string dataset(column.path);
-  const std::vector<std::uint64_t> dims = part.dims(dataset);
+  const std::vector<std::uint64_t> dims = part.shape(dataset, words(column.axes).size());
   const std::uint64_t width = dims.size() > 1 ? dims[1] : 1;
   Hdf5Layout layout = growing_layout(column);
   layout.dims.insert(layout.dims.end(), dims.begin() + 1, dims.end());
@@ -40,10 +53,11 @@ void copy_growing(const Hdf5File& part, Hdf5File& file, const TraceColumn& colum
   const std::uint64_t chunk = layout.chunk_rows;
   const std::size_t size =
       column.type == Hdf5Type::kText ? layout.text_bytes : size_of(column.type);
-  std::vector<std::byte> block(chunk * width * size);
+  std::vector<std::byte> block;
   for (std::uint64_t first = 0; first < rows; first += chunk) {
     const std::uint64_t count = std::min(chunk, rows - first);
-    part.read(dataset, column.type, first, count, block.data());
+    block.resize(count * width * size);
+    part.read_rows(dataset, column.type, first, count, block);
     file.append(dataset, block.data(), count);
   }
   describe_dataset(file, dataset);
@@ -57,16 +71,15 @@ std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& part) {
     const std::string dataset(column.path);
     if (!column.grows() || !part.exists(dataset)) continue;
     std::uint64_t& least = rows.emplace(column.first_axis(), UINT64_MAX).first->second;
-    least = std::min(least, part.dims(dataset)[0]);
+    least = std::min(least, part.shape(dataset, words(column.axes).size())[0]);
   }
   const auto supersteps = rows.find("superstep");
   if (supersteps == rows.end()) return rows;
   supersteps->second = complete_rows(part);
   for (const auto& [axis, path] :
        {std::pair{"launch", "/launches/superstep"}, {"transfer", "/host/superstep"}}) {
-    std::uint64_t& count = rows.at(axis);
-    std::vector<std::uint64_t> superstep(count);
-    if (count != 0) part.read(path, Hdf5Type::kU64, 0, count, superstep.data());
+    std::uint64_t& count = rows[axis];
+    const auto superstep = rows_of<std::uint64_t>(part, path, 0, count);
     const auto cut = std::ranges::lower_bound(superstep, supersteps->second);
     count = static_cast<std::uint64_t>(cut - superstep.begin());
   }
@@ -78,13 +91,13 @@ void copy_fixed(const Hdf5File& part, Hdf5File& file, const TraceColumn& column)
   if (column.type == Hdf5Type::kText) {
     file.write_text(dataset, part.read_text(dataset));
   } else {
-    const std::vector<std::uint64_t> dims = part.dims(dataset);
+    const std::vector<std::uint64_t> dims = part.shape(dataset, words(column.axes).size());
     std::uint64_t count = 1;
     for (const std::uint64_t d : dims) count *= d;
     file.make_dataset(dataset, fixed_layout(dataset, column.type, dims));
     std::vector<std::byte> values(count * size_of(column.type));
     if (count != 0) {
-      part.read(dataset, column.type, 0, dims[0], values.data());
+      part.read_rows(dataset, column.type, 0, dims[0], values);
       file.write(dataset, values.data());
     }
   }
@@ -93,7 +106,7 @@ void copy_fixed(const Hdf5File& part, Hdf5File& file, const TraceColumn& column)
 
 /// The tile with most memory in use, the lowest of several, and how much that is.
 std::pair<std::uint64_t, std::uint64_t> fullest_tile(const Hdf5File& part) {
-  const std::vector<std::uint64_t> dims = part.dims("/memory/bytes");
+  const std::vector<std::uint64_t> dims = part.shape("/memory/bytes", 2);
   const auto bytes = part.read_all<std::uint32_t>("/memory/bytes", Hdf5Type::kU32);
   std::pair<std::uint64_t, std::uint64_t> worst{0, 0};
   for (std::uint64_t t = 0; t < dims[0]; ++t) {
@@ -153,7 +166,7 @@ void write_plots(Hdf5File& file) {
 
 void write_summary(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
                    Hdf5File& file) {
-  const std::uint64_t used = part.dims("/program/used_tile")[0];
+  const std::uint64_t used = part.shape("/program/used_tile", 1)[0];
   const auto ratio = [](std::uint64_t part_of, double whole, double otherwise) {
     return whole == 0 ? otherwise : static_cast<double>(part_of) / whole;
   };
@@ -218,14 +231,14 @@ std::uint64_t complete_rows(const Hdf5File& file) {
     if (column.is_profile()) {
       least = &profiles.emplace(column.first_axis(), UINT64_MAX).first->second;
     }
-    *least = std::min(*least, file.dims(dataset)[0]);
+    *least = std::min(*least, file.shape(dataset, words(column.axes).size())[0]);
   }
   if (rows == UINT64_MAX) return 0;
   for (const auto& profile : profiles) {
     if (rows == 0) break;
     const std::uint64_t count = profile.second;
-    std::vector<std::uint32_t> used(rows);
-    file.read("/supersteps/" + std::string(profile.first), Hdf5Type::kU32, 0, rows, used.data());
+    const auto used =
+        rows_of<std::uint32_t>(file, "/supersteps/" + std::string(profile.first), 0, rows);
     const auto cut = std::find_if(used.begin(), used.end(),
                                   [&](std::uint32_t p) { return p >= count && p != kNoProfile; });
     rows = static_cast<std::uint64_t>(cut - used.begin());
@@ -248,13 +261,10 @@ std::vector<std::int32_t> superstep_by_step(const Hdf5File& file) {
 
 std::vector<TraceEvent> read_events(const Hdf5File& file) {
   const std::uint64_t rows = whole_rows(file)["event"];
-  std::vector<std::uint64_t> cycle(rows);
-  std::vector<std::uint8_t> kind(rows);
-  std::vector<std::int32_t> tile(rows);
   if (rows == 0) return {};
-  file.read("/events/cycle", Hdf5Type::kU64, 0, rows, cycle.data());
-  file.read("/events/kind", Hdf5Type::kU8, 0, rows, kind.data());
-  file.read("/events/tile", Hdf5Type::kI32, 0, rows, tile.data());
+  const auto cycle = rows_of<std::uint64_t>(file, "/events/cycle", 0, rows);
+  const auto kind = rows_of<std::uint8_t>(file, "/events/kind", 0, rows);
+  const auto tile = rows_of<std::int32_t>(file, "/events/tile", 0, rows);
   const std::vector<std::string> texts = file.read_text("/events/text");
   std::vector<TraceEvent> events;
   for (std::uint64_t e = 0; e < rows; ++e) {
@@ -277,8 +287,7 @@ std::vector<Row> read_rows(const Hdf5File& file, const std::string& group, std::
   Row::for_each_column(names, [&](const char* name, auto& member) {
     using Value = std::decay_t<decltype(member)>;
     if (skips(std::string_view(name))) return;
-    std::vector<Value> values(count);
-    file.read(group + name, hdf5_type_of(Value{}), first, count, values.data());
+    const auto values = rows_of<Value>(file, group + name, first, count);
     for (std::uint64_t i = 0; i < count; ++i) {
       Row::for_each_column(rows[i], [&](const char* other, auto& target) {
         if constexpr (std::is_same_v<std::decay_t<decltype(target)>, Value>) {
@@ -305,7 +314,7 @@ void write_report(const std::filesystem::path& path, const TraceReport& report) 
 TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows) {
   TraceTotals totals(superstep_by_step(file));
   if (rows == 0) return totals;
-  const auto launches = read_rows<LaunchRow>(file, "/launches/", 0, whole_rows(file).at("launch"),
+  const auto launches = read_rows<LaunchRow>(file, "/launches/", 0, whole_rows(file)["launch"],
                                              [](std::string_view) { return false; });
   auto launch = launches.begin();
   for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
@@ -325,8 +334,7 @@ TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows) {
 void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEnd& end,
                   const TraceReport& report, const std::filesystem::path& out) {
   OutputFile output(out);
-  const std::filesystem::path& fresh = output.temporary();
-  Hdf5File file = Hdf5File::create(fresh, out);
+  Hdf5File file = Hdf5File::create(output.temporary(), out);
   for (const TraceAttribute& attribute : trace_attributes()) {
     if (attribute.object != "/") continue;
     const std::string name(attribute.name);
@@ -351,14 +359,14 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
     if (!column.grows()) {
       copy_fixed(part, file, column);
     } else {
-      copy_growing(part, file, column, rows.at(column.first_axis()));
+      copy_growing(part, file, column, rows.find(column.first_axis())->second);
     }
   }
   write_summary(part, totals, end, file);
   attach_scales(file);
   write_plots(file);
   file.close();
-  write_report(fresh, report);
+  write_report(output.temporary(), report);
   output.commit();
 }
 

@@ -79,9 +79,10 @@ void write_memory_trace(const std::filesystem::path& path, const TraceOptions& o
                         const MachineConfig& machine, const ProgramInfo& info,
                         const Provenance& provenance);
 
-/// Copies what a killed run left in `part` to a clean trace `out` with outcome `interrupted`.
-/// Throws UserError (damaged trace) when `part` is no trace.
-void repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
+/// Copies what a killed run left in `part` to a clean trace `out` with outcome `interrupted`;
+/// false, and no `out`, when `part` is a finished trace. Throws UserError (damaged trace) when it
+/// is none, and InputOutputError while its run lasts.
+bool repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
                   const TraceReport& report = {});
 
 /// Totals of one step of the program over a run.
@@ -139,7 +140,8 @@ struct TraceSummary {
 };
 
 /// Reads a finished trace, or a `.part` while its run lasts or after it was killed. Throws
-/// UserError with ExitCode::kDamagedTrace for anything else.
+/// UserError with ExitCode::kDamagedTrace for anything else, and InputOutputError when the file
+/// cannot be read.
 [[nodiscard]] TraceSummary read_trace(const std::filesystem::path& path);
 
 /// The schema as a Markdown table: dataset, type, axes, unit, meaning.

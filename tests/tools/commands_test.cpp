@@ -82,8 +82,8 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
        5, "give --repeat 44"},
       {"asm README.md", 5, "more"},
       {"trace repair run.h5", 2, "does not end in .part"},
-      {"report none.h5", 7, "no such file"},
-      {"report README.md", 7, "not a readable HDF5 file"},
+      {"report none.h5", 74, "No such file or directory"},
+      {"report README.md", 7, "is not an HDF5 file"},
       {"bench README.md", 5, "is no baseline file"},
   };
   for (const auto& c : kCases) {
