@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/json_text.h"
+
 namespace superstep {
 namespace {
 
@@ -51,10 +53,6 @@ std::span<const ExitCodeInfo> exit_codes() { return kExitCodes; }
 
 std::span<const AnswerField> envelope_fields() { return kEnvelope; }
 
-std::string dump(const ordered_json& document) {
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
 Answer::Answer(std::string command, std::string command_line, bool is_json)
     : command_(std::move(command)), command_line_(std::move(command_line)), is_json_(is_json) {}
 
@@ -80,11 +78,11 @@ std::string Answer::text(ExitCode code) const {
   if (!is_json_) return text_;
   ordered_json document = envelope(code, problems_);
   document.update(fields_);
-  return dump(document);
+  return json_text(document, 2) + "\n";
 }
 
 std::string Answer::text_of_end(ExitCode code, const std::vector<Problem>& problems) const {
-  return is_json_ ? dump(envelope(code, problems)) : std::string();
+  return is_json_ ? json_text(envelope(code, problems), 2) + "\n" : std::string();
 }
 
 }  // namespace superstep

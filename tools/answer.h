@@ -76,7 +76,4 @@ struct ExitCodeInfo {
 };
 [[nodiscard]] std::span<const ExitCodeInfo> exit_codes();
 
-/// A document as text; what is no UTF-8 in it (names of files, of damaged traces) is replaced.
-[[nodiscard]] std::string dump(const nlohmann::ordered_json& document);
-
 }  // namespace superstep

@@ -10,6 +10,7 @@
 #include "tools/compile_file.h"
 #include "base/files.h"
 #include "base/output_file.h"
+#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/progress.h"
 #include "tools/tensors.h"
@@ -81,7 +82,7 @@ std::string baseline_text(const ordered_json& document) {
   std::string text = fmt::format("{{\"schema\": \"{}\", \"benchmarks\": {{\n", kSchema);
   bool first = true;
   for (const auto& [name, entry] : document["benchmarks"].items()) {
-    text += fmt::format("{}\"{}\": {}", first ? "" : ",\n", name, entry.dump());
+    text += fmt::format("{}\"{}\": {}", first ? "" : ",\n", name, json_text(entry));
     first = false;
   }
   return text + "\n}}\n";

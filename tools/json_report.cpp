@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
 #include "tools/report.h"
 #include "tools/text_table.h"
 
@@ -135,7 +136,7 @@ ordered_json report_document(const TraceSummary& t) {
   return doc;
 }
 
-std::string json_report(const TraceSummary& t) { return dump(report_document(t)); }
+std::string json_report(const TraceSummary& t) { return json_text(report_document(t), 2) + "\n"; }
 
 void report(const TraceSummary& t, Answer& answer) {
   if (answer.is_json()) {

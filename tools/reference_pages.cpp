@@ -14,6 +14,7 @@
 #include "isa/table.h"
 #include "sim/trace/trace.h"
 #include "tools/command.h"
+#include "tools/json_text.h"
 #include "tools/report.h"
 
 namespace superstep {
@@ -253,7 +254,7 @@ std::string schema_page() {
   };
   add("help", {});
   for (const Command& command : all_commands()) add(command.name, command.fields());
-  return dump(schema);
+  return json_text(schema, 2) + "\n";
 }
 
 std::string cli_page() {

@@ -5,7 +5,6 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
@@ -19,6 +18,7 @@
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_memory.h"
+#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/outputs.h"
 #include "tools/progress.h"
@@ -75,7 +75,7 @@ std::string date_now() {
 
 /// Where each key of the machine comes from, as a JSON object.
 std::string origin_of(const std::string& machine, const std::vector<std::string>& overrides) {
-  return nlohmann::ordered_json(machine_sources(machine, overrides)).dump();
+  return json_text(nlohmann::ordered_json(machine_sources(machine, overrides)));
 }
 
 /// What was run on what, for the document.

@@ -187,6 +187,18 @@ TEST(TimeColumn, HasOneUnitAndNoZeroForWhatTookTime) {
   EXPECT_EQ(ms.text(Cycles(0)), "0.000");
   EXPECT_STREQ(TimeColumn(Cycles(100), 1'000'000'000).unit(), "ns");
   EXPECT_EQ(TimeColumn(Cycles(100), 0).text(Cycles(100)), "");
+
+TEST(JsonReport, ReplacesBytesOfNamesThatAreNoUtf8) {
+  const auto module = scratch_folder() / "b\xff.mlir", trace = scratch_folder() / "trace.h5";
+  std::ofstream(module) << "func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                           "  %0 = stablehlo.add %a, %a : tensor<4xf32>\n"
+                           "  return %0 : tensor<4xf32>\n}\n";
+  const ProgramRun run = superstep("run '" + module.string() +
+                                   "' -m tiny4 --input random:1 -q --json -o " + trace.string());
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const std::string& text : {run.out, superstep("report --json " + trace.string()).out}) {
+    EXPECT_NE(json::parse(text).dump().find("b\xef\xbf\xbd.mlir"), std::string::npos) << text;
+  }
 }
 
 }  // namespace
