@@ -154,7 +154,9 @@ TensorFile read_tensors(const std::filesystem::path& path, std::string_view pref
     const Hdf5Id object(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object) {
       problems.push_back(problem_in(
-          path, fmt::format("'{}' cannot be opened: it is damaged, or a link to nothing", name)));
+          path,
+          fmt::format("'{}' cannot be opened: it is damaged, of a newer HDF5, or a link to nothing",
+                      name)));
     } else if (H5Iget_type(object) == H5I_DATASET) {
       if (auto problem = read_dataset(path, name, object, tensors)) problems.push_back(*problem);
     } else if (is_tensor_name(name)) {

@@ -75,6 +75,24 @@ TEST(TensorFile, NamesEveryDatasetOfAnUnsupportedType) {
   EXPECT_NE(text.find("'arg2' has the type compound"), std::string::npos) << text;
 }
 
+/// A file of h5py: a dataset of lzf, one in another file, one of lists, one that claims 2^62 bytes,
+/// a group and a text where tensors are expected, and a link to nothing.
+TEST(TensorFile, SaysWhatItFoundInsteadOfATensor) {
+  const std::string text = refusal_of(kTests / "h5py_unreadable.h5");
+  for (const char* said :
+       {"'arg0' cannot be read: it is compressed with a filter that this HDF5 does not have (lzf, "
+        "number 32000)",
+        "'arg1' is a group; a tensor is a dataset of numbers", "'arg2' has the type text",
+        "'arg3' cannot be read: it is kept in another file, absent.raw, which cannot be read",
+        "'arg4' cannot be opened: it is damaged, of a newer HDF5, or a link to nothing",
+        "'arg5' has the type lists of variable length",
+        "'arg6' (tensor<1099511627776x1048576xf32>) is larger than what is stored"}) {
+    EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+  }
+  EXPECT_EQ(text.find("note"), std::string::npos);
+  EXPECT_EQ(text.find("more"), std::string::npos);
+}
+
 TEST(TensorFile, RefusesAFileThatIsCutOffForeignOrMissing) {
   const auto cut = scratch_folder() / "cut.h5";
   std::filesystem::copy_file(kTests / "h5py_types.h5", cut,
