@@ -16,7 +16,6 @@
 #include "base/output_file.h"
 #include "tools/tensors.h"
 #include "tools/kanata.h"
-#include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/outputs.h"
 #include "tools/signals.h"

@@ -117,7 +117,8 @@ std::pair<std::uint64_t, std::uint64_t> fullest_tile(const Hdf5File& part) {
   return worst;
 }
 
-/// Gives every axis its dimension scale.
+/// Gives every axis its dimension scale, which is in the group of the data under its own name too:
+/// netCDF looks for it there.
 void attach_scales(Hdf5File& file) {
   for (const TraceColumn& column : trace_columns()) {
     const std::string dataset(column.path);
@@ -131,7 +132,11 @@ void attach_scales(Hdf5File& file) {
     const std::vector<std::string> axes = words(column.axes);
     for (unsigned axis = 0; axis < axes.size(); ++axis) {
       const std::string scale(TraceColumn::scale_of(axes[axis]));
-      if (!scale.empty()) file.attach_scale(dataset, axis, scale);
+      if (scale.empty()) continue;
+      file.attach_scale(dataset, axis, scale);
+      const std::string beside =
+          dataset.substr(0, dataset.rfind('/')) + scale.substr(scale.rfind('/'));
+      if (!file.exists(beside)) file.link(scale, beside);
     }
   }
 }

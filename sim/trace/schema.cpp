@@ -493,7 +493,9 @@ std::string_view name_of(TraceLevel level) {
 std::string trace_schema_markdown() {
   std::string text =
       R"(One HDF5 file a run, of columns: every dataset has `units`, `long_name` and `axes`, and every axis a dimension scale.
-Compression is deflate with shuffle, so that any HDF5 library reads it. Equal rows of tiles are stored once: the compute
+Compression is deflate with shuffle, so that any HDF5 library reads it. The scales of a finished file are also linked into
+the groups whose data has their axes, so that netCDF4 and xarray (engines h5netcdf and netcdf4, `open_datatree` too) open
+every group; h5netcdf gives text as bytes of UTF-8. Equal rows of tiles are stored once: the compute
 cycles of tile t in superstep s are `profiles/compute/cycles[supersteps/compute_profile[s], t]`, t counting
 `program/used_tile`. A tile without a program costs nothing and has no column there.
 

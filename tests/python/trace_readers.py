@@ -1,0 +1,87 @@
+"""Opens every group of a trace with netCDF4 and xarray: trace_readers.py SUPERSTEP, from the top of the repository."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from importlib.util import find_spec
+from pathlib import Path
+
+try:
+    import h5py
+    import numpy as np
+    import xarray as xr
+except ImportError as missing:
+    print(f"Skipped: there is no Python package {missing.name}")
+    sys.exit(77)
+
+ENGINES = [package.lower() for package in ("h5netcdf", "netCDF4") if find_spec(package)]
+
+
+def groups_of(file):
+    names = ["/"]
+    file.visititems(lambda name, item: names.append("/" + name) if isinstance(item, h5py.Group) else None)
+    return names
+
+
+def texts(values):
+    """h5netcdf gives text as bytes, netcdf4 as str."""
+    return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
+
+
+class TraceReaders(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = str(Path(cls.folder.name) / "run.h5")
+        model = "models/linear_regression/"
+        command = [sys.argv[1], "run", model + "train_step.mlir", "-m", "tiny4", "--input", model + "train.h5"]
+        command += ["--repeat", "3", "--trace", "tile", "-q", "-o", cls.path]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_xarray_opens_every_group_with_each_engine(self):
+        with h5py.File(self.path) as file:
+            for engine in ENGINES:
+                for group in groups_of(file):
+                    with self.subTest(engine=engine, group=group):
+                        with xr.open_dataset(self.path, group=group, engine=engine) as data:
+                            data.load()
+                            datasets = [n for n, item in file[group].items() if isinstance(item, h5py.Dataset)]
+                            self.assertEqual(sorted(data.variables), sorted(datasets))
+                            for name in datasets:
+                                if file[group][name].dtype.kind in "uif":
+                                    np.testing.assert_array_equal(data[name], file[group][name])
+
+    def test_axes_have_the_names_of_their_scales(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                with xr.open_dataset(self.path, group="/memory", engine=engine) as memory:
+                    self.assertEqual(memory["bytes"].dims, ("tile", "category"))
+                    self.assertIn("codelets", texts(memory["category"].values))
+                with xr.open_dataset(self.path, group="/profiles/compute", engine=engine) as profiles:
+                    self.assertEqual(profiles["cycles"].dims, ("profile", "used_tile"))
+                    self.assertEqual(profiles["cycles"].attrs["units"], "cycle")
+
+    def test_xarray_opens_the_whole_trace_as_a_tree(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine), xr.open_datatree(self.path, engine=engine) as tree:
+                parts = ("exchange", "compute", "sync", "host")
+                cycles = sum(int(tree["supersteps"][part + "_cycles"].sum()) for part in parts)
+                self.assertEqual(cycles, int(tree["summary"].attrs["total_cycles"]))
+
+    @unittest.skipUnless("netcdf4" in ENGINES, "there is no Python package netCDF4")
+    def test_netcdf_opens_the_whole_trace(self):
+        import netCDF4
+
+        with netCDF4.Dataset(self.path) as file:
+            self.assertEqual(len(file["/profiles/compute"].dimensions["used_tile"]), 4)
+            kind = file["/program/step/kind"]
+            self.assertEqual(kind.datatype.enum_dict["exchange"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], warnings="ignore")
