@@ -275,12 +275,7 @@ TraceSummary read_trace(const std::filesystem::path& path) {
 
 bool repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
                   const TraceReport& report) {
-  const bool complete =
-      guarded(part, [&] { return number_at(open_trace(part), "/", "complete") == 1; });
-  if (complete) {
-    (void)read_trace(part);
-    return false;
-  }
+  if (read_trace(part).complete) return false;
   check_output(out);
   const FileLock of_out(out);
   const std::optional<FileLock> of_run = lock_of_run(part, out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdlib>
@@ -8,21 +9,34 @@
 
 namespace superstep {
 
-/// How many inputs of a kind: SUPERSTEP_FUZZ, or 2,000.
-inline int fuzz_inputs() {
+/// How many inputs of a kind: SUPERSTEP_FUZZ, or those of a short run.
+inline int fuzz_inputs(int short_run = 2000) {
   const char* text = std::getenv("SUPERSTEP_FUZZ");
-  return text == nullptr ? 2000 : std::atoi(text);
+  return text == nullptr ? short_run : std::atoi(text);
 }
 
-/// Damages texts, the same way for the same seed.
+/// SUPERSTEP_FUZZ_SEED, or 0: each seed makes other inputs.
+inline unsigned fuzz_seed() {
+  const char* text = std::getenv("SUPERSTEP_FUZZ_SEED");
+  return text == nullptr ? 0 : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
+/// Damages texts and binary files, the same way for the same kind and `fuzz_seed`.
 class Damage {
  public:
-  explicit Damage(unsigned seed) : random_(seed) {}
+  explicit Damage(unsigned kind) : random_(kind + 16 * fuzz_seed()) {}
 
   /// One to three edits: numbers become others, words move, characters change, the end is lost.
   std::string apply(std::string text) {
     for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) edit(text);
     return text;
+  }
+
+  /// One to three edits of a binary file: bits flip, bytes move or become 0 or 255, the end is
+  /// lost.
+  std::string apply_to_bytes(std::string bytes) {
+    for (std::size_t edits = 1 + below(3); edits > 0 && !bytes.empty(); --edits) edit_bytes(bytes);
+    return bytes;
   }
 
  private:
@@ -56,6 +70,33 @@ class Damage {
         text.replace(begin, end - begin, kNumbers[below(kNumbers.size())]);
         return;
       }
+    }
+  }
+
+  void edit_bytes(std::string& bytes) {
+    const std::size_t at = below(bytes.size());
+    const std::size_t room = bytes.size() - at;
+    switch (below(6)) {
+      case 0:
+        bytes.resize(at);
+        return;
+      case 1:
+        bytes.replace(at, 1 + below(4096), bytes.substr(below(bytes.size()), 1 + below(4096)));
+        return;
+      case 2:
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                    std::min(room, 1 + below(4096)), '\0');
+        return;
+      case 3:
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), std::min(room, 1 + below(8)),
+                    '\xff');
+        return;
+      case 4:  // headers are where they do most
+        bytes[below(std::min<std::size_t>(bytes.size(), 1024))] = static_cast<char>(below(256));
+        return;
+      default:
+        bytes[at] = static_cast<char>(bytes[at] ^ 1 << below(8));
+        return;
     }
   }
 

@@ -2,11 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <random>
-
 #include "base/error.h"
-#include "isa/object_text.h"
 
 namespace superstep {
 namespace {
@@ -91,30 +87,6 @@ TEST(Elf, ForeignAndTruncatedFilesAreRefusedWithTheirPlace) {
   EXPECT_NE(error_of(bytes).find("32-bit and little endian"), std::string::npos);
   bytes.assign(good.begin(), good.end() - 1);
   EXPECT_NE(error_of(bytes).find("x.o: the table of sections at byte"), std::string::npos);
-}
-
-TEST(Elf, DamagedFilesAreRefusedOrRead) {
-  const char* text = std::getenv("SUPERSTEP_FUZZ");
-  const int inputs = text == nullptr ? 20'000 : std::atoi(text);
-  const std::vector<std::uint8_t> good = write_elf(sample());
-  std::mt19937 random(3);
-  int read = 0;
-  for (int i = 0; i < inputs; ++i) {
-    std::vector<std::uint8_t> bytes = good;
-    for (std::uint32_t edits = 1 + random() % 4; edits > 0; --edits) {
-      bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-    }
-    if (random() % 8 == 0) bytes.resize(random() % bytes.size());
-    try {
-      const Object object = read_elf(bytes, "x.o");
-      (void)write_elf(object);
-      (void)text_of(object);
-      ++read;
-    } catch (const UserError& error) {
-      ASSERT_FALSE(error.problems().empty());
-    }
-  }
-  EXPECT_GT(read, inputs / 50);
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/hdf5_file.h"
+#include "base/output_file.h"
 #include "sim/trace/schema.h"
 #include "tests/scratch_folder.h"
 
@@ -172,6 +174,7 @@ TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
     write(path, level, 5000, "a");
     const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
     std::size_t found = 0, listed = 0;
+    std::set<std::string> beside;  // scales of other groups
     for (const std::string_view group : trace_groups())
       found += file.datasets(std::string(group)).size();
     for (const TraceColumn& column : trace_columns()) {
@@ -191,11 +194,15 @@ TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
         if (scale.empty() || column.is_scale()) continue;
         EXPECT_TRUE(file.has_scale(dataset, axis, scale)) << dataset << " " << name;
         EXPECT_EQ(file.dims(dataset)[axis], file.dims(scale)[0]) << dataset << " " << name;
+        const std::string near =
+            dataset.substr(0, dataset.rfind('/')) + scale.substr(scale.rfind('/'));
+        EXPECT_TRUE(file.has_scale(dataset, axis, near)) << dataset << " " << name;
+        if (near != scale) beside.insert(near);
       }
       EXPECT_EQ(file.dims(dataset).size(), axis) << dataset;
       EXPECT_NE(trace_schema_markdown().find(dataset), std::string::npos);
     }
-    EXPECT_EQ(found, listed);
+    EXPECT_EQ(found, listed + beside.size());
     const std::string rows =
         level == TraceLevel::kSummary ? "/summary/step/count" : "/launches/launch";
     EXPECT_EQ(file.dims(rows)[0], level == TraceLevel::kSummary ? 3u : 5000u);
@@ -399,6 +406,23 @@ TEST(Trace, KeepsSuperstepsOfMoreThan2To32Cycles) {
   EXPECT_EQ(last("/profiles/compute/worker_busy"), 6 * kLong);
 }
 
+TEST(Trace, AFinishedOneNeedsNoRepair) {
+  const auto path = scratch_folder() / "finished.h5", mended = scratch_folder() / "mended.h5";
+  write(path, TraceLevel::kSuperstep, 10, "a");
+  EXPECT_FALSE(repair_trace(path, mended));
+  EXPECT_FALSE(std::filesystem::exists(mended));
+}
+
+TEST(Trace, IsNotRepairedWhileItIsWritten) {
+  const auto path = scratch_folder() / "whole.h5", part = scratch_folder() / "whole.h5.part";
+  write_and_die(path, TraceLevel::kSuperstep, 11);
+  const FileLock writer(path);
+  for (const auto& out : {path, scratch_folder() / "other.h5"}) {
+    EXPECT_THROW((void)repair_trace(part, out), InputOutputError);
+    EXPECT_FALSE(std::filesystem::exists(out));
+  }
+}
+
 /// Ten supersteps of `two_steps` by the program that wrote format 1.0.0, which had profiles of u4.
 TEST(Trace, ReadsAndRepairsTracesOfOlderFormats) {
   const auto old = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "tests/sim/format_1.0.0.h5.part";
@@ -425,6 +449,11 @@ TEST(Trace, RefusesDamagedForeignAndMissingFiles) {
     EXPECT_NE(refusal_of(cut), "accepted") << size;
   }
   const auto tests = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "tests";
+  // The library reads what a writer may be changing again and again: not for ever.
+  std::filesystem::copy_file(tests / "sim/format_1.0.0.h5.part", cut,
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 1);
+  EXPECT_NE(refusal_of(cut), "accepted");
   EXPECT_NE(refusal_of(tests / "sim" / "trace_test.cpp").find("is not an HDF5 file"),
             std::string::npos);
   EXPECT_NE(refusal_of(tests / "base" / "h5py_types.h5").find("not a Superstep trace"),
