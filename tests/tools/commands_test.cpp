@@ -76,7 +76,8 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
       {"config show bow --set tile.worker=8", 2, "did you mean 'tile.workers'?"},
       {"run none.mlir -m tiny4", 74, "none.mlir: error: cannot be read: No such file or directory"},
       {"run models/quickstart/affine.mlir -m tiny4", 5, "--input"},
-      {"run models/quickstart/affine.mlir -m tiny4 -o none/run.h5", 2, "there is no folder none"},
+      {"run models/quickstart/affine.mlir -m tiny4 -o none/run.h5", 74,
+       "cannot be written into none: No such file or directory"},
       {"run models/digits_mlp/train_step.mlir -m small64 --input "
        "models/digits_mlp/train.h5",
        5, "give --repeat 44"},
@@ -111,15 +112,13 @@ TEST(Commands, ReportOfATraceSaysWhatTheRunSaid) {
   const ProgramRun report = superstep("report " + trace);
   EXPECT_EQ(report.code, 0);
   EXPECT_TRUE(text.out.starts_with(report.out));
-  const ProgramRun json = superstep(affine("--json -o " + trace));
-  EXPECT_EQ(superstep("report --json " + trace).out, json.out);
 }
 
 TEST(Commands, ResultsAreComparedWithExpectedOnes) {
   EXPECT_EQ(superstep(affine("--expect models/quickstart/affine_expected.h5")).code, 0);
   const ProgramRun wrong = superstep(affine("--expect models/quickstart/affine_input.h5"));
   EXPECT_EQ(wrong.code, 1);
-  EXPECT_NE(wrong.err.find("arg0: the program has no such result"), std::string::npos);
+  EXPECT_NE(wrong.err.find("nothing to compare"), std::string::npos) << wrong.err;
 }
 
 TEST(Commands, TheLossCurveStandsBesideTheExpectedOne) {
@@ -191,7 +190,9 @@ TEST(Commands, AReaderThatGoesAwayIsNoError) {
   const ProgramRun run = superstep("config keys | head -n 1");
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(run.err, "");
-  EXPECT_EQ(superstep("config keys > /dev/full").code, 70);
+  const ProgramRun full = superstep("config keys > /dev/full");
+  EXPECT_EQ(full.code, 74);
+  EXPECT_NE(full.err.find("No space left on device"), std::string::npos) << full.err;
 }
 
 TEST(Commands, AssemblyComesBackFromItsWords) {
