@@ -1,10 +1,10 @@
 #include "compiler/image/allocate.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <optional>
+#include <random>
+#include <tuple>
 #include <utility>
 
 namespace superstep {
@@ -13,44 +13,138 @@ namespace {
 /// A multiple of what one access of any width occupies.
 constexpr std::uint64_t kBank = 32 * 1024;
 
-struct Placed {
-  std::uint64_t begin, end;
-};
-
-/// Visits the gaps in [begin, end) between blocks in ascending order, until `visit` is true.
-template <class Visit>
-void each_gap(const std::vector<Placed>& blocks, std::uint64_t begin, std::uint64_t end,
-              const Visit& visit) {
-  std::uint64_t at = begin;
-  for (const Placed& block : blocks) {
-    if (block.end <= at) continue;
-    if (block.begin >= end) break;
-    if (block.begin > at && visit(at, block.begin)) return;
-    at = block.end;
+/// What is in use, and when: a search tree of blocks by address. A node also knows the extremes of
+/// the blocks below it, so that a search passes at once over many that all live with the request
+/// and leave no room between them, and over many that none does.
+class Memory {
+ public:
+  void add(const StorageRequest& request, std::uint64_t at) {
+    const Blocks block{at,           at + request.bytes, 0, request.first, request.first,
+                       request.last, request.last};
+    nodes_.push_back({.own = block, .all = block, .priority = random_()});
+    root_ = inserted(root_, static_cast<NodeId>(nodes_.size() - 1));
   }
-  if (at < end) visit(at, end);
-}
 
-/// The first place for `bytes` in [begin, end) between blocks in ascending order.
-std::optional<std::uint64_t> first_gap(const std::vector<Placed>& blocks, std::uint64_t bytes,
-                                       std::uint64_t begin, std::uint64_t end) {
-  std::optional<std::uint64_t> place;
-  each_gap(blocks, begin, end, [&](std::uint64_t from, std::uint64_t to) {
-    if (to - from >= bytes) place = from;
-    return place.has_value();
-  });
-  return place;
-}
+  /// The first address from `begin` on where `bytes` are free while `request` lives.
+  [[nodiscard]] std::uint64_t first_gap(const StorageRequest& request, std::uint64_t bytes,
+                                        std::uint64_t begin) const {
+    Search search{request, bytes, begin};
+    find(search, root_);
+    return search.at;
+  }
 
-std::uint64_t largest_gap(const std::vector<Placed>& blocks, std::uint64_t begin,
-                          std::uint64_t end) {
-  std::uint64_t largest = 0;
-  each_gap(blocks, begin, end, [&](std::uint64_t from, std::uint64_t to) {
-    largest = std::max(largest, to - from);
+  /// The most bytes of [begin, end) that are free in one piece while `request` lives.
+  [[nodiscard]] std::uint64_t largest_gap(const StorageRequest& request, std::uint64_t begin,
+                                          std::uint64_t end) const {
+    std::uint64_t fits = 0, exceeds = std::max(begin, end) - begin + 1;
+    while (exceeds - fits > 1) {
+      const std::uint64_t bytes = fits + (exceeds - fits) / 2;
+      (first_gap(request, bytes, begin) + bytes <= end ? fits : exceeds) = bytes;
+    }
+    return fits;
+  }
+
+ private:
+  using NodeId = std::uint32_t;  ///< 0: none
+
+  /// One block or several.
+  struct Blocks {
+    std::uint64_t begin, end;
+    std::uint64_t gap;  ///< the largest between two of them
+    std::uint32_t earliest_first, latest_first, earliest_last, latest_last;
+  };
+  struct Node {
+    Blocks own, all;  ///< `all` with those of its children
+    std::minstd_rand::result_type priority;
+    NodeId before = 0, after = 0;
+  };
+  struct Search {
+    const StorageRequest& request;
+    std::uint64_t bytes;
+    std::uint64_t at;  ///< what is below has no room
+  };
+
+  static Blocks joined(const Blocks& a, const Blocks& b) {
+    return {a.begin,
+            std::max(a.end, b.end),
+            std::max({a.gap, b.gap, std::max(a.end, b.begin) - a.end}),
+            std::min(a.earliest_first, b.earliest_first),
+            std::max(a.latest_first, b.latest_first),
+            std::min(a.earliest_last, b.earliest_last),
+            std::max(a.latest_last, b.latest_last)};
+  }
+
+  void update(Node& node) {
+    node.all = node.own;
+    if (node.before != 0) node.all = joined(nodes_[node.before].all, node.all);
+    if (node.after != 0) node.all = joined(node.all, nodes_[node.after].all);
+  }
+
+  static bool precedes(const Node& a, const Node& b) {
+    return std::pair(a.own.begin, a.own.earliest_first) <
+           std::pair(b.own.begin, b.own.earliest_first);
+  }
+
+  /// The tree `root` with a node more: a treap, whose random priorities keep it flat.
+  NodeId inserted(NodeId root, NodeId added) {
+    if (root == 0) return added;
+    Node& node = nodes_[root];
+    Node& fresh = nodes_[added];
+    if (fresh.priority > node.priority) {
+      std::tie(fresh.before, fresh.after) = split(root, fresh);
+      update(fresh);
+      return added;
+    }
+    NodeId& side = precedes(fresh, node) ? node.before : node.after;
+    side = inserted(side, added);
+    update(node);
+    return root;
+  }
+
+  /// The nodes of a tree that precede `at`, and the others.
+  std::pair<NodeId, NodeId> split(NodeId root, const Node& at) {
+    if (root == 0) return {0, 0};
+    Node& node = nodes_[root];
+    std::pair<NodeId, NodeId> parts;
+    if (precedes(node, at)) {
+      std::tie(node.after, parts.second) = split(node.after, at);
+      parts.first = root;
+    } else {
+      std::tie(parts.first, node.before) = split(node.before, at);
+      parts.second = root;
+    }
+    update(node);
+    return parts;
+  }
+
+  /// Moves `search.at` behind what is in its way; true once there is room in front of a block.
+  bool find(Search& search, NodeId number) const {
+    if (number == 0) return false;
+    const Node& node = nodes_[number];
+    if (const auto answer = pass(search, node.all)) return *answer;
+    if (find(search, node.before)) return true;
+    const auto answer = pass(search, node.own);
+    return (answer && *answer) || find(search, node.after);
+  }
+
+  /// The same for blocks that can be taken together; empty where each has to be looked at.
+  static std::optional<bool> pass(Search& search, const Blocks& blocks) {
+    const auto& [request, bytes, at] = search;
+    const bool none_lives =
+        request.last < blocks.earliest_first || blocks.latest_last < request.first;
+    if (none_lives || blocks.end <= at) return false;
+    const bool all_live =
+        blocks.latest_first <= request.last && request.first <= blocks.earliest_last;
+    if (!all_live || blocks.gap >= bytes) return std::nullopt;
+    if (at + bytes <= blocks.begin) return true;
+    search.at = blocks.end;
     return false;
-  });
-  return largest;
-}
+  }
+
+  std::vector<Node> nodes_{1};
+  NodeId root_ = 0;
+  std::minstd_rand random_;
+};
 
 /// Those with a range of their own first, then the largest first.
 std::vector<std::size_t> order_of(const std::vector<StorageRequest>& requests) {
@@ -72,38 +166,28 @@ class Allocator {
   }
 
   void add(std::size_t i) {
-    find_alive(requests_[i]);
     const std::optional<std::uint64_t> place = place_in_ranges(requests_[i]);
     const std::uint64_t at = place ? *place : place_beyond(i);
-    const auto after =
-        std::ranges::upper_bound(placed_, at, {}, [](const auto& p) { return p.first.begin; });
-    placed_.insert(after, {{at, at + requests_[i].bytes}, i});
+    memory_.add(requests_[i], at);
     result_.addresses[i] = static_cast<std::uint32_t>(at);
   }
 
   Allocation take() { return std::move(result_); }
 
  private:
-  /// What lives together with `request`, in ascending order.
-  void find_alive(const StorageRequest& request) {
-    alive_.clear();
-    for (const auto& [block, other] : placed_) {
-      if (requests_[other].first <= request.last && request.first <= requests_[other].last) {
-        alive_.push_back(block);
-      }
-    }
-  }
-
   [[nodiscard]] std::optional<std::uint64_t> place_in_ranges(const StorageRequest& request) const {
     for (std::size_t r = 0; r < ranges_.size(); ++r) {
       if (request.range.value_or(r) != r) continue;
       const DataRange& range = ranges_[r];
+      const auto place_from = [&](std::uint64_t begin) {
+        const std::uint64_t at = memory_.first_gap(request, request.bytes, begin);
+        return at + request.bytes <= range.end ? std::optional(at) : std::nullopt;
+      };
       std::optional<std::uint64_t> at;
       if (request.is_received) {
-        const std::uint64_t middle = range.begin + (range.end - range.begin) / 2 / kBank * kBank;
-        at = first_gap(alive_, request.bytes, middle, range.end);
+        at = place_from(range.begin + (range.end - range.begin) / 2 / kBank * kBank);
       }
-      if (!at) at = first_gap(alive_, request.bytes, range.begin, range.end);
+      if (!at) at = place_from(range.begin);
       if (at) return at;
     }
     return std::nullopt;
@@ -115,22 +199,20 @@ class Allocator {
       result_.misfit = {i, 0};
       for (std::size_t r = 0; r < ranges_.size(); ++r) {
         if (request.range.value_or(r) != r) continue;
-        result_.misfit->largest_gap = std::max(
-            result_.misfit->largest_gap, largest_gap(alive_, ranges_[r].begin, ranges_[r].end));
+        result_.misfit->largest_gap =
+            std::max(result_.misfit->largest_gap,
+                     memory_.largest_gap(request, ranges_[r].begin, ranges_[r].end));
       }
     }
-    const std::uint64_t at =
-        first_gap(alive_, request.bytes, end_, std::numeric_limits<std::uint32_t>::max())
-            .value_or(end_);
+    const std::uint64_t at = memory_.first_gap(request, request.bytes, end_);
     result_.missing_bytes = std::max(result_.missing_bytes, at + request.bytes - end_);
     return at;
   }
 
   const std::vector<StorageRequest>& requests_;
   const std::vector<DataRange>& ranges_;
-  std::uint64_t end_ = 0;                               ///< of the last range
-  std::vector<std::pair<Placed, std::size_t>> placed_;  ///< ascending, with their requests
-  std::vector<Placed> alive_;
+  std::uint64_t end_ = 0;  ///< of the last range
+  Memory memory_;
   Allocation result_;
 };
 
@@ -144,11 +226,13 @@ Allocation allocate(const std::vector<StorageRequest>& requests,
 }
 
 std::uint64_t peak_bytes(const std::vector<StorageRequest>& requests) {
-  std::map<std::uint32_t, std::int64_t> changes;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> changes;  // at a point, what ends comes first
+  changes.reserve(2 * requests.size());
   for (const StorageRequest& request : requests) {
-    changes[request.first] += request.bytes;
-    changes[request.last + 1] -= request.bytes;
+    changes.emplace_back(request.first, request.bytes);
+    changes.emplace_back(std::uint64_t{request.last} + 1, -std::int64_t{request.bytes});
   }
+  std::ranges::sort(changes);
   std::int64_t alive = 0, peak = 0;
   for (const auto& [point, change] : changes) peak = std::max(peak, alive += change);
   return static_cast<std::uint64_t>(peak);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,6 +13,7 @@ struct StorageRequest {
   std::uint32_t first = 0, last = 0;
   bool is_received = false;  ///< written by exchanges: kept apart from what they send
   std::optional<std::uint32_t> range = {};  ///< the number of the only range it may lie in
+  auto operator<=>(const StorageRequest&) const = default;
 };
 
 /// Addresses [begin, end) that may hold data.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace superstep {
@@ -55,6 +56,31 @@ std::vector<StorageRequest> requests_of(const std::vector<Storage::Entry>& entri
   return requests;
 }
 
+/// Places what one tile holds; data of region 0 begins at `data_begin`.
+Allocation allocate_tile(const MachineConfig& machine, std::vector<StorageRequest> requests,
+                         std::uint32_t data_begin) {
+  const std::uint32_t region1 = machine.tile.region1_base;
+  // The first range is the interleaved region, the second what code leaves of the other.
+  std::vector<DataRange> ranges{{std::max(region1, data_begin), machine.memory_end()}};
+  if (data_begin < region1) ranges.push_back({data_begin, region1});
+  Allocation allocation = allocate(requests, ranges);
+  const auto attempt = [&](const std::vector<DataRange>& in) {
+    if (allocation.missing_bytes == 0) return;
+    Allocation other = allocate(requests, in);
+    if (other.missing_bytes < allocation.missing_bytes) allocation = std::move(other);
+  };
+  // Big tensors may fit when they lie across the border of the regions, and when what exchanges
+  // write is not kept apart.
+  const bool is_free = std::ranges::none_of(
+      requests, [](const StorageRequest& request) { return request.range.has_value(); });
+  const std::vector<DataRange> across{{data_begin, machine.memory_end()}};
+  if (is_free) attempt(across);
+  for (StorageRequest& request : requests) request.is_received = false;
+  attempt(ranges);
+  if (is_free) attempt(across);
+  return allocation;
+}
+
 }  // namespace
 
 Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
@@ -85,43 +111,33 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
         by_tile_[index(tile)].push_back({BufferId{b}, request});
     }
   }
+  for (const std::vector<Entry>& entries : by_tile_) {
+    live_.push_back(peak_bytes(requests_of(entries)));
+  }
   addresses_.assign(program.buffers.size(), std::vector<std::uint32_t>(machine.tiles()));
 }
 
 void Storage::place(const std::vector<std::uint32_t>& data_begin) {
-  const MachineConfig::Tile& memory = machine_.tile;
-  // The first range is the interleaved region, the second what code leaves of the other.
+  bool has_room = true;
+  for (std::size_t t = 0; t < by_tile_.size(); ++t) {
+    room_[t] = machine_.memory_end() - std::min(data_begin[t], machine_.memory_end());
+    missing_[t] = std::max<std::uint64_t>(live_[t], room_[t]) - room_[t];
+    has_room = has_room && missing_[t] == 0;
+  }
+  if (!has_room) return;
+  // Most tiles hold what others hold.
+  std::map<std::pair<std::uint32_t, std::vector<StorageRequest>>, Allocation> known;
   for (std::uint32_t t = 0; t < by_tile_.size(); ++t) {
-    std::vector<StorageRequest> requests = requests_of(by_tile_[t]);
-    std::vector<DataRange> ranges{
-        {std::max(memory.region1_base, data_begin[t]), machine_.memory_end()}};
-    if (data_begin[t] < memory.region1_base) ranges.push_back({data_begin[t], memory.region1_base});
-    Allocation allocation = allocate(requests, ranges);
-    const auto attempt = [&](const std::vector<DataRange>& in) {
-      if (allocation.missing_bytes == 0) return;
-      Allocation other = allocate(requests, in);
-      if (other.missing_bytes < allocation.missing_bytes) allocation = std::move(other);
-    };
-    // Big tensors may fit when they lie across the border of the regions, and when what exchanges
-    // write is not kept apart.
-    const bool is_free = std::ranges::none_of(
-        requests, [](const StorageRequest& request) { return request.range.has_value(); });
-    const std::vector<DataRange> across{{data_begin[t], machine_.memory_end()}};
-    if (is_free) attempt(across);
-    for (StorageRequest& request : requests) request.is_received = false;
-    attempt(ranges);
-    if (is_free) attempt(across);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto [at, is_new] =
+        known.try_emplace({data_begin[t], requests_of(by_tile_[t])}, Allocation{});
+    Allocation& allocation = at->second;
+    if (is_new) allocation = allocate_tile(machine_, at->first.second, data_begin[t]);
+    for (std::size_t i = 0; i < by_tile_[t].size(); ++i) {
       addresses_[index(by_tile_[t][i].buffer)][t] = allocation.addresses[i];
     }
-    room_[t] = machine_.memory_end() - std::min(data_begin[t], machine_.memory_end());
     missing_[t] = allocation.missing_bytes;
     misfits_[t] = allocation.misfit;
   }
-}
-
-std::uint64_t Storage::live_bytes(TileId tile) const {
-  return peak_bytes(requests_of(by_tile_[index(tile)]));
 }
 
 std::vector<std::uint32_t> Storage::peak_by_tile(Buffer::Kind kind) const {

@@ -21,14 +21,16 @@ class Storage {
  public:
   Storage(const MachineConfig& machine, const LoweredProgram& program);
 
-  /// Places the buffers of all tiles; data of region 0 begins at `data_begin[tile]`.
+  /// Places the buffers of all tiles; data of region 0 begins at `data_begin[tile]`. Places none
+  /// when the data of some tile exceed its room.
   void place(const std::vector<std::uint32_t>& data_begin);
 
   /// The address of a buffer's interval on a tile that holds one.
   [[nodiscard]] std::uint32_t address(BufferId buffer, TileId tile) const {
     return addresses_[superstep::index(buffer)][superstep::index(tile)];
   }
-  /// Bytes beyond the end of a tile's memory, by tile.
+  /// Bytes beyond the end of a tile's memory, by tile; those that exceed its room if none is
+  /// placed.
   [[nodiscard]] const std::vector<std::uint64_t>& missing_bytes() const { return missing_; }
   /// The entry of a tile for which there was no place, the first if there are several.
   [[nodiscard]] const std::optional<Misfit>& misfit(TileId tile) const {
@@ -37,7 +39,9 @@ class Storage {
   /// Bytes of a tile that may hold data.
   [[nodiscard]] std::uint32_t room(TileId tile) const { return room_[superstep::index(tile)]; }
   /// Most bytes of a tile's data that live at once.
-  [[nodiscard]] std::uint64_t live_bytes(TileId tile) const;
+  [[nodiscard]] std::uint64_t live_bytes(TileId tile) const {
+    return live_[superstep::index(tile)];
+  }
   /// Most bytes that live at once, by tile, of buffers of one kind; results count as variables.
   [[nodiscard]] std::vector<std::uint32_t> peak_by_tile(Buffer::Kind kind) const;
   /// Buffers that a tile holds, biggest first, with their bytes there.
@@ -57,8 +61,9 @@ class Storage {
   const MachineConfig& machine_;
   const LoweredProgram& program_;
   std::vector<std::vector<Entry>> by_tile_;
+  std::vector<std::uint64_t> live_;                    ///< by tile
   std::vector<std::vector<std::uint32_t>> addresses_;  ///< by buffer, tile
-  std::vector<std::uint32_t> room_;                    ///< by tile
+  std::vector<std::uint32_t> room_;
   std::vector<std::uint64_t> missing_;
   std::vector<std::optional<Misfit>> misfits_;
 };

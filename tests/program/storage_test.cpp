@@ -99,6 +99,13 @@ TEST_F(StorageOfATile, RefusesMoreThanItsMemoryWithTheDifference) {
             "memory");
 }
 
+TEST_F(StorageOfATile, RefusesAtOnceWhatNoPlacementCanHold) {
+  for (int i = 0; i < 100'000; ++i) add("a" + std::to_string(i), 1);
+  EXPECT_EQ(refusal(8),
+            "the program does not fit machine one: tile 0 needs 99384.0 KiB more than its 624.0 "
+            "KiB of memory");
+}
+
 TEST_F(StorageOfATile, RefusesCodeBeyondItsRegion) {
   add("a", 4);
   EXPECT_EQ(refusal(210),
