@@ -22,15 +22,15 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   stage("convert product operands");
   simple.main = convert_product_operands(module.main);
   stage("unwrap reductions");
-  simple.main = unwrap_reductions(simple.main);
+  simple.main = unwrap_reductions(std::move(simple.main));
   stage("fold constants");
   simple.main = fold_constants(simple.main);
   stage("merge equal ops");
   simple.main = merge_equal_ops(simple.main);
   stage("compare extremes");
-  simple.main = compare_extremes(simple.main);
+  simple.main = compare_extremes(std::move(simple.main));
   stage("remove unused ops");
-  simple.main = remove_unused_ops(simple.main);
+  simple.main = remove_unused_ops(std::move(simple.main));
   if (auto tensors = oversized(simple, machine)) {
     return build_image(simple, machine, *std::move(tensors), progress, on_memory,
                        keep_exchange_plan);

@@ -42,7 +42,9 @@ class Builder {
     image_.info.module = module_.name;
     find_tiles();
     steps_ = number_steps(program_, library_, image_.info);
+    refuse_data_without_room(on_memory);
     collect_launches();
+    if (progress) progress("divide work among workers");
     for (TileProgram& t : tiles_) {
       place_states(t, library_, machine_);
       group_launches(t, program_, steps_, library_, machine_);
@@ -81,6 +83,17 @@ class Builder {
          .layout = std::make_shared<const Layout>(std::vector<Interval>{{0, 1, participants_}}),
          .contents = {},
          .source = {}});
+  }
+
+  /// What does not fit even if there were no code but codelets is refused before more is made.
+  void refuse_data_without_room(const std::function<void(const ProgramInfo&)>& on_memory) {
+    std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
+    for (TileProgram& t : tiles_) {
+      t.stacks = t.states = t.code = library_.end();
+      begin[index(t.tile)] = data_begin(t);
+    }
+    Storage storage(machine_, program_);
+    if (!storage.has_room(begin)) report_if_too_full(storage, on_memory);
   }
 
   void collect_launches() {

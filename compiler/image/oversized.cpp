@@ -51,11 +51,12 @@ std::optional<LoweredProgram> oversized(const Module& module, const MachineConfi
   const std::uint64_t memory = std::uint64_t{machine.tiles()} * machine.tile.memory_bytes;
   std::uint64_t arguments = 0;
   for (const ValueId argument : graph.arguments()) arguments += graph.type(argument).bytes();
+  std::vector<bool> is_result(graph.values().size());
+  for (const ValueId result : graph.results()) is_result[index(result)] = true;
   std::optional<ValueId> too_big;
   for (const Op& op : graph.ops()) {
     for (const ValueId result : op.results) {
-      const bool is_result = std::ranges::find(graph.results(), result) != graph.results().end();
-      if ((is_stored(op) || is_result) && graph.type(result).bytes() > memory) {
+      if ((is_stored(op) || is_result[index(result)]) && graph.type(result).bytes() > memory) {
         too_big = result;
       }
     }

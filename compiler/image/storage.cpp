@@ -114,17 +114,19 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
   for (const std::vector<Entry>& entries : by_tile_) {
     live_.push_back(peak_bytes(requests_of(entries)));
   }
-  addresses_.assign(program.buffers.size(), std::vector<std::uint32_t>(machine.tiles()));
 }
 
-void Storage::place(const std::vector<std::uint32_t>& data_begin) {
-  bool has_room = true;
+bool Storage::has_room(const std::vector<std::uint32_t>& data_begin) {
   for (std::size_t t = 0; t < by_tile_.size(); ++t) {
     room_[t] = machine_.memory_end() - std::min(data_begin[t], machine_.memory_end());
     missing_[t] = std::max<std::uint64_t>(live_[t], room_[t]) - room_[t];
-    has_room = has_room && missing_[t] == 0;
   }
-  if (!has_room) return;
+  return std::ranges::all_of(missing_, [](std::uint64_t bytes) { return bytes == 0; });
+}
+
+void Storage::place(const std::vector<std::uint32_t>& data_begin) {
+  if (!has_room(data_begin)) return;
+  addresses_.assign(program_.buffers.size(), std::vector<std::uint32_t>(machine_.tiles()));
   // Most tiles hold what others hold.
   std::map<std::pair<std::uint32_t, std::vector<StorageRequest>>, Allocation> known;
   for (std::uint32_t t = 0; t < by_tile_.size(); ++t) {

@@ -21,16 +21,18 @@ class Storage {
  public:
   Storage(const MachineConfig& machine, const LoweredProgram& program);
 
-  /// Places the buffers of all tiles; data of region 0 begins at `data_begin[tile]`. Places none
-  /// when the data of some tile exceed its room.
+  /// Whether the data of every tile are within its room when those of region 0 begin at
+  /// `data_begin[tile]`; if not, no placement will do, and `missing_bytes` has what exceeds it.
+  [[nodiscard]] bool has_room(const std::vector<std::uint32_t>& data_begin);
+
+  /// Places the buffers of all tiles, if `has_room`.
   void place(const std::vector<std::uint32_t>& data_begin);
 
   /// The address of a buffer's interval on a tile that holds one.
   [[nodiscard]] std::uint32_t address(BufferId buffer, TileId tile) const {
     return addresses_[superstep::index(buffer)][superstep::index(tile)];
   }
-  /// Bytes beyond the end of a tile's memory, by tile; those that exceed its room if none is
-  /// placed.
+  /// Bytes beyond the end of a tile's memory, by tile.
   [[nodiscard]] const std::vector<std::uint64_t>& missing_bytes() const { return missing_; }
   /// The entry of a tile for which there was no place, the first if there are several.
   [[nodiscard]] const std::optional<Misfit>& misfit(TileId tile) const {

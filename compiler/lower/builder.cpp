@@ -1,6 +1,7 @@
 #include "compiler/lower/builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <tuple>
 
@@ -11,10 +12,24 @@ bool contains(const std::vector<BufferId>& list, BufferId id) {
   return std::ranges::find(list, id) != list.end();
 }
 
+/// The numbers of both ascending lists, each once.
+std::vector<std::size_t> united(const std::vector<std::size_t>& a,
+                                const std::vector<std::size_t>& b) {
+  std::vector<std::size_t> all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
+
+/// Notes a use once, however often it is noted in a row.
+void note(std::vector<std::size_t>& list, std::size_t number) {
+  if (list.empty() || list.back() != number) list.push_back(number);
+}
+
 }  // namespace
 
 BufferId ProgramBuilder::add_buffer(Buffer buffer) {
   program_.buffers.push_back(std::move(buffer));
+  uses_.emplace_back();
   return BufferId{static_cast<std::uint32_t>(program_.buffers.size() - 1)};
 }
 
@@ -27,12 +42,21 @@ std::uint32_t ProgramBuilder::add_codelet(const std::string& key, CodeletSpec sp
 
 void ProgramBuilder::add_movements(std::uint32_t superstep, const Origin& origin,
                                    std::vector<Movement> movements) {
-  if (!movements.empty()) movements_.push_back({superstep, origin, std::move(movements)});
+  if (movements.empty()) return;
+  for (const Movement& movement : movements) {
+    note(uses(movement.source.buffer).movements, movements_.size());
+    for (const Movement::End& end : movement.destinations) {
+      note(uses(end.buffer).movements, movements_.size());
+    }
+  }
+  movements_.push_back({superstep, origin, std::move(movements)});
 }
 
 void ProgramBuilder::add_compute(Time time, ComputeSet set, bool last) {
   if (set.launches.empty()) return;
   std::ranges::stable_sort(set.launches, {}, &Launch::tile);
+  for (const BufferId id : set.reads) note(uses(id).computes, computes_.size());
+  for (const BufferId id : set.writes) note(uses(id).computes, computes_.size());
   computes_.push_back({time, last, std::move(set)});
 }
 
@@ -63,7 +87,7 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const 
   const auto note_read = [&](const Position& at) {
     if (!last_read || *last_read < at) last_read = at;
   };
-  for (std::size_t i = 0; i < computes_.size(); ++i) {
+  for (const std::size_t i : united(uses(result).computes, uses(argument).computes)) {
     const ComputeSet& set = computes_[i].set;
     const bool writes = contains(set.writes, result);
     const bool reads = contains(set.reads, argument);
@@ -79,7 +103,8 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const 
       updating = position(i);
     }
   }
-  for (const TimedMovements& group : movements_) {
+  for (const std::size_t i : united(uses(result).movements, uses(argument).movements)) {
+    const TimedMovements& group = movements_[i];
     const Position at{group.superstep, false, 0, false, 0};
     for (const Movement& movement : group.movements) {
       if (movement.source.buffer == argument) note_read(at);
@@ -104,8 +129,8 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
     VertexState before, now;
   };
   std::map<const void*, Renamed> renamed;
-  for (TimedCompute& c : computes_) {
-    if (!contains(c.set.reads, result) && !contains(c.set.writes, result)) continue;
+  for (const std::size_t i : uses(result).computes) {
+    TimedCompute& c = computes_[i];
     for (BufferId& id : c.set.reads) rename(id);
     for (BufferId& id : c.set.writes) rename(id);
     for (Launch& launch : c.set.launches) {
@@ -121,12 +146,15 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
       launch.state = at->second.now;
     }
   }
-  for (TimedMovements& group : movements_) {
-    for (Movement& movement : group.movements) {
+  for (const std::size_t i : uses(result).movements) {
+    for (Movement& movement : movements_[i].movements) {
       rename(movement.source.buffer);
       for (Movement::End& end : movement.destinations) rename(end.buffer);
     }
   }
+  uses(argument) = {united(uses(result).computes, uses(argument).computes),
+                    united(uses(result).movements, uses(argument).movements)};
+  uses(result) = {};
   return true;
 }
 

@@ -74,6 +74,12 @@ class ProgramBuilder {
   /// Order of execution: movements of a superstep come first in it.
   using Position = std::tuple<std::uint32_t, bool, std::uint32_t, bool, std::size_t>;
   [[nodiscard]] Position position(std::size_t compute) const;
+  /// What reads or writes a buffer.
+  struct Uses {
+    std::vector<std::size_t> computes, movements;  ///< numbers in `computes_` and `movements_`
+  };
+  Uses& uses(BufferId id) { return uses_[index(id)]; }
+  [[nodiscard]] const Uses& uses(BufferId id) const { return uses_[index(id)]; }
   [[nodiscard]] bool can_take_storage(BufferId result, BufferId argument) const;
 
   struct TimedMovements {
@@ -88,6 +94,7 @@ class ProgramBuilder {
   std::map<std::string, std::uint32_t> codelets_;
   std::vector<TimedCompute> computes_;
   std::vector<TimedMovements> movements_;
+  std::vector<Uses> uses_;  ///< by buffer
 };
 
 }  // namespace superstep

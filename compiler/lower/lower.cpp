@@ -63,13 +63,17 @@ class ModuleLowering {
       arguments_.push_back(buffer);
       values_.set_stored(argument, buffer, {});
     }
+    storage_.resize(graph_.results().size());
+    for (std::size_t a = module_.argument_alias.size(); a-- > 0;) {
+      if (const auto result = module_.argument_alias[a]) storage_[*result] = arguments_[a];
+    }
   }
 
   /// Results that take an argument's storage are wanted where it lies, and so is what they are
   /// computed from element by element.
   void prefer_storage() {
     for (std::size_t r = 0; r < graph_.results().size(); ++r) {
-      const std::optional<BufferId> storage = storage_for(r);
+      const std::optional<BufferId> storage = storage_[r];
       if (storage) values_.prefer(graph_.results()[r], builder_.buffer(*storage).layout);
     }
     for (auto op = graph_.ops().rbegin(); op != graph_.ops().rend(); ++op) {
@@ -209,15 +213,8 @@ class ModuleLowering {
   void store_results() {
     for (std::size_t r = 0; r < graph_.results().size(); ++r) {
       const ValueId result = graph_.results()[r];
-      if (values_.elements(result) > 0) place_of(result, storage_for(r));
+      if (values_.elements(result) > 0) place_of(result, storage_[r]);
     }
-  }
-
-  [[nodiscard]] std::optional<BufferId> storage_for(std::size_t result) const {
-    for (std::size_t a = 0; a < module_.argument_alias.size(); ++a) {
-      if (module_.argument_alias[a] == result) return arguments_[a];
-    }
-    return std::nullopt;
   }
 
   /// Where a result is: like the storage that it takes, if any.
@@ -257,7 +254,7 @@ class ModuleLowering {
     for (std::size_t r = 0; r < settled.size(); ++r) {
       const ValueId value = graph_.results()[r];
       if (values_.elements(value) == 0) continue;
-      const std::optional<BufferId> storage = storage_for(r);
+      const std::optional<BufferId> storage = storage_[r];
       const BufferId stored = place_of(value, storage);
       settled[r] = stored;
       // An argument's storage may be taken by another result before the host reads it.
@@ -267,7 +264,7 @@ class ModuleLowering {
       }
     }
     for (std::size_t r = 0; r < settled.size(); ++r) {
-      const std::optional<BufferId> storage = storage_for(r);
+      const std::optional<BufferId> storage = storage_[r];
       if (!settled[r]) continue;
       if (storage && *storage != *settled[r]) {
         const BufferId stored = *settled[r];
@@ -292,6 +289,7 @@ class ModuleLowering {
   ElementwiseFusion fusion_;
   std::vector<std::vector<const Op*>> users_;  ///< null stands for the caller
   std::vector<std::optional<BufferId>> arguments_;
+  std::vector<std::optional<BufferId>> storage_;  ///< by result: the argument's that it takes
   std::set<const Op*> done_;
   std::map<ValueId, const Op*> converts_;  ///< that reductions do
   std::map<const Op*, std::size_t> product_numbers_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -26,7 +27,9 @@ const char* extreme_for(const Op& op) {
 
 }  // namespace
 
-Graph compare_extremes(const Graph& graph) {
+Graph compare_extremes(Graph graph) {
+  const auto may_change = [](const Op& op) { return extreme_for(op) != nullptr; };
+  if (std::ranges::none_of(graph.ops(), may_change)) return graph;
   Rewrite rewrite(graph);
   std::map<std::tuple<std::string, ValueId, ValueId>, ValueId> extremes;
   for (const Op& op : graph.ops()) {

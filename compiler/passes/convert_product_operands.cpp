@@ -34,7 +34,9 @@ std::optional<DType> operand_dtype(const Graph& graph, const Op& op) {
 
 }  // namespace
 
-Graph convert_product_operands(const Graph& graph) {
+Graph convert_product_operands(Graph graph) {
+  const auto is_unlike = [&](const Op& op) { return operand_dtype(graph, op).has_value(); };
+  if (std::ranges::none_of(graph.ops(), is_unlike)) return graph;
   Rewrite rewrite(graph);
   for (const Op& op : graph.ops()) {
     Op product = rewrite.translated(op);

@@ -4,25 +4,27 @@
 
 namespace superstep {
 
+// Those that take a graph by value give it back as it is when there is nothing to do.
+
 /// Replaces ops whose operands are all constant by their values, unless that would only store one
 /// element many times.
 [[nodiscard]] Graph fold_constants(const Graph& graph);
 
 /// Gives the operands of each product one dtype that matrix codelets take: booleans are counted,
 /// unlike floats become f32.
-[[nodiscard]] Graph convert_product_operands(const Graph& graph);
+[[nodiscard]] Graph convert_product_operands(Graph graph);
 
 /// Makes reductions of one element into one op of that element and the initial value.
-[[nodiscard]] Graph unwrap_reductions(const Graph& graph);
+[[nodiscard]] Graph unwrap_reductions(Graph graph);
 
 /// Keeps the first of ops that compute the same.
 [[nodiscard]] Graph merge_equal_ops(const Graph& graph);
 
 /// Compares the larger or smaller of two values with one of them in place of the other, as the
 /// gradient of `max(x, 0)` does: when the extreme is kept anyway, the comparison need not be.
-[[nodiscard]] Graph compare_extremes(const Graph& graph);
+[[nodiscard]] Graph compare_extremes(Graph graph);
 
 /// Removes ops whose results nothing uses. Arguments stay.
-[[nodiscard]] Graph remove_unused_ops(const Graph& graph);
+[[nodiscard]] Graph remove_unused_ops(Graph graph);
 
 }  // namespace superstep

@@ -5,7 +5,7 @@
 
 namespace superstep {
 
-Graph remove_unused_ops(const Graph& graph) {
+Graph remove_unused_ops(Graph graph) {
   std::vector<bool> used(graph.values().size());
   for (const ValueId result : graph.results()) used[index(result)] = true;
   const auto is_used = [&](const Op& op) {
@@ -15,6 +15,7 @@ Graph remove_unused_ops(const Graph& graph) {
     if (!is_used(*op)) continue;
     for (const ValueId operand : op->operands) used[index(operand)] = true;
   }
+  if (std::ranges::all_of(graph.ops(), is_used)) return graph;
   Rewrite rewrite(graph);
   for (const Op& op : graph.ops()) {
     if (is_used(op)) rewrite.add(op, rewrite.translated(op));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,9 @@ const Op* combining_op(const Graph& graph, const Op& op) {
 
 }  // namespace
 
-Graph unwrap_reductions(const Graph& graph) {
+Graph unwrap_reductions(Graph graph) {
+  const auto is_one = [&](const Op& op) { return combining_op(graph, op) != nullptr; };
+  if (std::ranges::none_of(graph.ops(), is_one)) return graph;
   Rewrite rewrite(graph);
   for (const Op& op : graph.ops()) {
     const Op* combining = combining_op(graph, op);
