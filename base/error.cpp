@@ -6,9 +6,33 @@
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
+
+#include "base/text.h"
 
 namespace superstep {
 namespace {
+
+/// No line of a message is longer, whatever it quotes.
+constexpr std::size_t kLongestLine = 1000;
+
+/// Messages quote what users wrote.
+std::string presentable(const std::string& message) {
+  std::string text;
+  for (std::size_t begin = 0; begin <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', begin), message.size());
+    if (begin > 0) text += '\n';
+    text +=
+        printable(shortened(std::string_view(message).substr(begin, end - begin), kLongestLine));
+    begin = end + 1;
+  }
+  return text;
+}
+
+std::vector<Problem> presentable(std::vector<Problem> problems) {
+  for (Problem& problem : problems) problem.message = presentable(problem.message);
+  return problems;
+}
 
 std::string joined(const std::vector<Problem>& problems) {
   std::string text;
@@ -41,12 +65,16 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::string SourceLocation::text() const {
   if (file.empty()) return {};
-  if (line == 0) return file;
-  if (column == 0) return fmt::format("{}:{}", file, line);
-  return fmt::format("{}:{}:{}", file, line, column);
+  const std::string name = printable(file);
+  if (line == 0) return name;
+  if (column == 0) return fmt::format("{}:{}", name, line);
+  return fmt::format("{}:{}:{}", name, line, column);
 }
 
 UserError::UserError(ExitCode code, std::vector<Problem> problems)
+    : UserError(Presentable{}, code, presentable(std::move(problems))) {}
+
+UserError::UserError(Presentable /*unused*/, ExitCode code, std::vector<Problem> problems)
     : std::runtime_error(joined(problems)), code_(code), problems_(std::move(problems)) {}
 
 InputOutputError::InputOutputError(const std::string& file, const std::string& message, int error)

@@ -41,7 +41,8 @@ struct Problem {
 };
 
 /// Something the user can mend. Carries every problem of the input that was found, in order of
-/// place.
+/// place. Messages may quote what users wrote, of any length and bytes: the constructors make that
+/// fit to print.
 class UserError : public std::runtime_error {
  public:
   UserError(ExitCode code, std::vector<Problem> problems);
@@ -52,6 +53,9 @@ class UserError : public std::runtime_error {
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
  private:
+  struct Presentable {};
+  UserError(Presentable presentable, ExitCode code, std::vector<Problem> problems);
+
   ExitCode code_;
   std::vector<Problem> problems_;
 };

@@ -1,7 +1,8 @@
 #include "compiler/import/lexer.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "base/text.h"
 
 namespace superstep::import {
 namespace {
@@ -125,7 +126,8 @@ void Lexer::advance() {
   token_.text = text_.substr(start, position_ - start);
 }
 
-LineTable::LineTable(std::string_view text, std::string file) : file_(std::move(file)), starts_{0} {
+LineTable::LineTable(std::string_view text, const std::string& file)
+    : file_(printable(file)), starts_{0} {
   for (std::size_t at = text.find('\n'); at != std::string_view::npos;
        at = text.find('\n', at + 1)) {
     starts_.push_back(at + 1);

@@ -78,7 +78,7 @@ class Lexer {
 /// Finds line and column of an offset, both counted from 1 in bytes.
 class LineTable {
  public:
-  LineTable(std::string_view text, std::string file);
+  LineTable(std::string_view text, const std::string& file);
   [[nodiscard]] SourceLocation locate(std::size_t offset) const;
 
  private:

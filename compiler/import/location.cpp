@@ -33,7 +33,7 @@ void Parser::parse_location(SyntaxLocation& location, int depth) {
     return;
   }
   if (token().kind == TokenKind::kString) {
-    SourceLocation place{unquote(token().text), 0, 0};
+    SourceLocation place{checked_name(unquote(token().text), token().offset), 0, 0};
     advance();
     if (accept('(')) {
       parse_location(location, depth + 1);

@@ -3,12 +3,14 @@
 #include <string>
 #include <system_error>
 
+#include "base/text.h"
 #include "compiler/import/parser.h"
 
 namespace superstep::import {
 namespace {
 
 constexpr int kMaxRegionDepth = 32;
+constexpr std::size_t kLongestQuote = 40;
 
 bool is_name(const Token& token, std::string_view pretty, std::string_view full) {
   return token.is_word(pretty) || token.is_word(full) ||
@@ -73,11 +75,14 @@ std::int64_t Parser::expect_integer(std::string_view what) {
 }
 
 std::string Parser::found() const {
-  constexpr std::size_t kLongest = 40;
   if (token().kind == TokenKind::kEnd) return "the end of the file";
-  std::string text(token().text.substr(0, kLongest));
-  if (token().text.size() > kLongest) text += "…";
-  return "`" + text + "`";
+  return "`" + shortened(token().text, kLongestQuote) + "`";
+}
+
+std::string Parser::checked_name(std::string name, std::size_t offset) const {
+  if (printable(name) == name) return name;
+  throw SyntaxError{offset, "the name `" + printable(shortened(name, kLongestQuote)) +
+                                "` has bytes that are no UTF-8 text, or control characters"};
 }
 
 SyntaxModule Parser::parse() {
@@ -144,13 +149,16 @@ void Parser::parse_module(SyntaxModule& module) {
     expect(')', "behind \"builtin.module\"");
     if (accept('<')) {
       for (const auto& [name, value] : parse_dictionary(0)) {
-        if (name == "sym_name") module.name = value.text;
+        if (name == "sym_name") module.name = checked_name(value.text, offset);
       }
       expect('>', "behind properties");
     }
     expect('(', "in front of the module's region");
   } else {
-    if (token().kind == TokenKind::kSymbol) module.name = parse_attribute(0).text;
+    if (token().kind == TokenKind::kSymbol) {
+      const std::size_t at = token().offset;
+      module.name = checked_name(parse_attribute(0).text, at);
+    }
     if (accept_word("attributes")) parse_dictionary(0);
   }
   expect('{', "in front of the module's functions");
@@ -208,7 +216,7 @@ void Parser::parse_function_pretty(SyntaxFunction& function) {
   }
   if (token().kind != TokenKind::kSymbol) fail("expected the function's name, found " + found());
   function.offset = token().offset;
-  function.name = parse_attribute(0).text;
+  function.name = checked_name(parse_attribute(0).text, function.offset);
   expect('(', "in front of the function's arguments");
   if (!accept(')')) {
     do {
@@ -244,7 +252,7 @@ void Parser::parse_function_generic(SyntaxFunction& function) {
   std::vector<std::optional<std::int64_t>> aliases;
   const auto read = [&](const SyntaxFields& attributes) {
     for (const auto& [name, value] : attributes) {
-      if (name == "sym_name") function.name = value.text;
+      if (name == "sym_name") function.name = checked_name(value.text, function.offset);
       if (name == "sym_visibility") function.is_private = value.text != "public";
       if (name == "function_type") function.results = value.results;
       if (name != "arg_attrs") continue;

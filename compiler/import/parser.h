@@ -84,6 +84,8 @@ class Parser {
   bool accept_word(std::string_view word);
   void expect(char c, std::string_view where);
   std::int64_t expect_integer(std::string_view what);
+  /// `name` if it can be printed, as those that reports and traces show.
+  [[nodiscard]] std::string checked_name(std::string name, std::size_t offset) const;
   /// The current token for a message.
   std::string found() const;
   [[noreturn]] void fail(const std::string& message) const {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -5,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "compiler/compile.h"
 #include "compiler/import/builder.h"
 #include "compiler/import/parser.h"
@@ -75,12 +78,31 @@ std::vector<import::Finding> counted(std::vector<import::Finding> findings) {
   throw MalformedInput(std::move(problems));
 }
 
+/// Every line of a text that is not UTF-8, at its first byte that is none.
+std::vector<import::Finding> bytes_that_are_no_text(std::string_view text,
+                                                    const import::LineTable& lines) {
+  std::vector<import::Finding> findings;
+  for (std::size_t begin = 0; const auto bad = not_utf8(text.substr(begin));) {
+    const std::size_t at = begin + *bad;
+    const auto byte = static_cast<unsigned char>(text[at]);
+    findings.push_back(
+        {{lines.locate(at),
+          fmt::format("the byte 0x{:02x} is no UTF-8 text; save the module as UTF-8", byte)}});
+    begin = std::min(text.find('\n', at), text.size());
+  }
+  return findings;
+}
+
 }  // namespace
 
 Module import_stablehlo(std::string_view text, const std::string& file) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const import::LineTable lines(text, file);
+  if (auto findings = bytes_that_are_no_text(text, lines); !findings.empty()) {
+    refuse(std::move(findings));
+  }
   std::vector<import::SyntaxError> errors;
   const import::SyntaxModule syntax = import::Parser(text, errors).parse();
-  const import::LineTable lines(text, file);
   std::vector<import::Finding> findings;
   for (import::SyntaxError& error : errors) {
     findings.push_back({{lines.locate(error.offset), std::move(error.message)}, error.unsupported});

@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 
+#include "base/text.h"
 #include "compiler/import/parser.h"
 
 namespace superstep::import {
@@ -48,7 +49,8 @@ TypeUse Parser::parse_type() {
   out.offset = token().offset;
   const auto rest_of_text = [&](std::size_t begin) {
     const std::string_view text = lexer_.text().substr(begin, token().offset - begin);
-    return std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
+    constexpr std::size_t kLongest = 100;
+    return shortened(text.substr(0, text.find_last_not_of(" \t\r\n") + 1), kLongest);
   };
   if (token().kind == TokenKind::kType || token().is_word("tuple") ||
       (token().kind == TokenKind::kWord && token().text != "tensor" &&

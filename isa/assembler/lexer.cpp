@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/float16.h"
+#include "base/text.h"
 
 namespace superstep::isa {
 
@@ -261,6 +262,11 @@ Token Lexer::take_string() {
   }
   Token token = take(Token::Kind::kString, length + 1);
   token.text = token.text.substr(1, length - 1);
+  if (not_utf8(token.text)) {
+    token.kind = Token::Kind::kMalformed;
+    token.text =
+        "a string with a byte that is no UTF-8 text; write it as an escape such as `\\xff`";
+  }
   return token;
 }
 

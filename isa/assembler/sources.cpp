@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "isa/assembler/lexer.h"
 
 namespace superstep::isa {
@@ -76,7 +77,7 @@ Marker marker_of(std::string_view line) {
 std::uint32_t Sources::add_file(std::string_view text, std::string file,
                                 std::vector<Problem>& problems) {
   Buffer& buffer = buffers_.emplace_back();
-  buffer.text = text;
+  buffer.text = text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   buffer.file = std::move(file);
   const auto index = static_cast<std::uint32_t>(buffers_.size() - 1);
   const std::size_t unclosed = blank_comments(buffer.text);

@@ -211,6 +211,44 @@ TEST(ImportErrors, UnclosedFunctionsEndWhereTheNextBegins) {
       ExitCode::kMalformed, {"4:1: expected `}` in front of the next function"});
 }
 
+TEST(ImportErrors, BytesThatAreNoTextAreRefusedWhereTheyStand) {
+  expect_refused(
+      "module @m {\n  // caf\xe9 \xe8\n  func.func @main() {\n return\n } // \xf0\x9f\n}",
+      ExitCode::kMalformed,
+      {"2:9: the byte 0xe9 is no UTF-8 text; save the module as UTF-8",
+       "5:7: the byte 0xf0 is no UTF-8 text; save the module as UTF-8"});
+}
+
+TEST(ImportErrors, NamesMustBePrintable) {
+  const std::string tail = "` has bytes that are no UTF-8 text, or control characters";
+  expect_refused("module @\"a\x1b[2J\" {\n}", ExitCode::kMalformed,
+                 {"1:8: the name `a\\x1b[2J" + tail});
+  expect_refused("func.func @\"f\\FF\"() {\n return\n}", ExitCode::kMalformed,
+                 {"1:11: the name `f\\xff" + tail});
+  expect_refused("func.func @main() {\n return loc(\"\\1B[2J\":1:2)\n}", ExitCode::kMalformed,
+                 {"2:13: the name `\\x1b[2J" + tail});
+}
+
+TEST(ImportErrors, AByteOrderMarkIsNoPartOfTheText) {
+  EXPECT_EQ(
+      import_stablehlo("\xef\xbb\xbfmodule @m {\n func.func @main() {\n return\n }\n}", "f.mlir")
+          .name,
+      "m");
+  expect_refused("\xef\xbb\xbfhello", ExitCode::kMalformed,
+                 {"1:1: expected a module or a function, found `hello`"});
+}
+
+TEST(ImportErrors, LongTypesAreQuotedInPart) {
+  std::string type;
+  for (int i = 0; i < 300'000; ++i) type += "tuple<";
+  const Refusal refused = refusal("func.func @main(%a: " + type + "f32" +
+                                  std::string(300'000, '>') + ") {\n return\n}");
+  EXPECT_EQ(refused.code, ExitCode::kUnsupported);
+  ASSERT_EQ(refused.problems.size(), 1U);
+  EXPECT_LT(refused.problems[0].size(), 250U);
+  EXPECT_EQ(refused.problems[0].substr(0, 22), "1:21: type tuple<tuple");
+}
+
 TEST(ImportErrors, DeepNestingIsRefused) {
   for (const std::string& open : {std::string("["), std::string("{a = "), std::string("(")}) {
     std::string deep;

@@ -51,6 +51,17 @@ TEST(AssemblerAsInGas, TheLocationCanBeSet) {
             "test.S:2:7 a place in this section from its byte 4 on is expected");
 }
 
+TEST(AssemblerAsInGas, CommentsMayHoldAnyBytesAndTextABomInFront) {
+  EXPECT_EQ(data_of("// caf\xe9\n.byte 1 # \xff\n/* \x80 */ .byte 2"), "0102");
+  EXPECT_EQ(object_of("\xef\xbb\xbf.data\n.byte 3").sections.at(1).bytes.at(0), 3);
+}
+
+TEST(AssemblerStrings, MustBeText) {
+  EXPECT_EQ(problems_of(".ascii \"caf\xe9\"").at(0),
+            "test.S:1:8 a string with a byte that is no UTF-8 text; write it as an escape such as "
+            "`\\xff`");
+}
+
 TEST(AssemblerAsInGas, DirectivesMayBeginWithADigit) {
   EXPECT_EQ(data_of(".2byte 2\n.4byte 3\n.8byte 4\n.hword 1"),
             "0200030000000400000000000000"
