@@ -140,6 +140,7 @@ void Hdf5File::fail_write(const std::string& what) {
   const int error = hdf5_errno();
   // To close it would be to write again: what is on the disk stays as the last flush left it.
   id_ = -1;
+  if (error == 0) fail(what);  // it is not the system that refuses
   throw InputOutputError(path_.string(), what, error);
 }
 

@@ -35,9 +35,9 @@ struct Hdf5Layout {
   std::size_t text_bytes = 0;  ///< of each text of a kText dataset that grows
 };
 
-/// One HDF5 file, open. Failures are thrown, naming file and object, with nothing printed: those to
-/// write as InputOutputError with the system's words, after which the object is of no use; those to
-/// read as std::runtime_error.
+/// One HDF5 file, open. Failures are thrown, naming file and object, with nothing printed: those of
+/// the system to write as InputOutputError with its words, all others as std::runtime_error. After
+/// one to write the object is of no use.
 class Hdf5File {
  public:
   enum class Access : std::uint8_t {

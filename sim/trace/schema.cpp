@@ -218,7 +218,8 @@ constexpr TraceColumn kColumns[] = {
     {"/events/tile", kI32, "event", "1", "Its tile, or -1."},
     {"/events/text", kText, "event", "", "What happened, cut at 120 bytes."},
 
-    {"/summary/json", kText, "one", "", "The fields of `superstep report --json`, as one JSON object."},
+    {"/summary/json", kText, "one", "",
+     "The fields of `superstep report --json`, as one JSON object."},
     {"/summary/step/count", kU64, "step", "1", "Supersteps that the step took part in."},
     {"/summary/step/exchange_cycles", kU64, "step", "cycle", "Exchange cycles of the step."},
     {"/summary/step/compute_cycles", kU64, "step", "cycle",

@@ -142,7 +142,7 @@ TEST(TimeColumn, HasOneUnitAndNoZeroForWhatTookTime) {
   EXPECT_EQ(TimeColumn(Cycles(100), 0).text(Cycles(100)), "");
 }
 
-TEST(JsonReport, ReplacesBytesOfNamesThatAreNoUtf8) {
+TEST(JsonReport, ShowsNamesThatAreNoUtf8) {
   const auto module = scratch_folder() / "b\xff.mlir", trace = scratch_folder() / "trace.h5";
   std::ofstream(module) << "func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
                            "  %0 = stablehlo.add %a, %a : tensor<4xf32>\n"
@@ -150,8 +150,10 @@ TEST(JsonReport, ReplacesBytesOfNamesThatAreNoUtf8) {
   const ProgramRun run = superstep("run '" + module.string() +
                                    "' -m tiny4 --input random:1 -q --json -o " + trace.string());
   ASSERT_EQ(run.code, 0) << run.err;
+  const json document = json::parse(run.out);
+  EXPECT_NE(document["command"].get<std::string>().find("b\xef\xbf\xbd.mlir"), std::string::npos);
   for (const std::string& text : {run.out, superstep("report --json " + trace.string()).out}) {
-    EXPECT_NE(json::parse(text).dump().find("b\xef\xbf\xbd.mlir"), std::string::npos) << text;
+    EXPECT_NE(json::parse(text).dump().find(R"(b\\xff.mlir:2:8)"), std::string::npos) << text;
   }
 }
 
