@@ -61,6 +61,17 @@ class ProfileStore {
   std::uint32_t count_ = 0;
 };
 
+/// Of a file that cannot even be begun nothing can be read: it goes.
+template <class Begin>
+auto begun(const std::filesystem::path& part, const Begin& begin) {
+  try {
+    return begin();
+  } catch (const std::exception&) {
+    std::filesystem::remove(part);
+    throw;
+  }
+}
+
 /// A group of columns that get a row now and then, and what is not in the file yet.
 class GrowingTable {
  public:
@@ -130,7 +141,7 @@ struct TraceWriter::State {
         lock(checked(path)),
         used_tiles(image.entries.size()),
         recorder(image, options),
-        file(Hdf5File::create(part)),
+        file(begun(part, [this] { return Hdf5File::create(part); })),
         profiles_by_step(recorder.steps().size()),
         tile_peaks(image.info.tile_peaks),
         keeps_profiles(o.level == TraceLevel::kTile) {
@@ -260,12 +271,7 @@ std::filesystem::path trace_part(const std::filesystem::path& path) {
 TraceWriter::TraceWriter(std::filesystem::path path, const TraceOptions& options,
                          const ProgramImage& image, const Provenance& provenance)
     : state_(std::make_unique<State>(std::move(path), options, image)) {
-  try {
-    state_->begin(image, provenance);
-  } catch (const InputOutputError&) {
-    std::filesystem::remove(state_->part);  // nothing can be read of it
-    throw;
-  }
+  begun(state_->part, [&] { state_->begin(image, provenance); });
 }
 
 void TraceWriter::State::begin(const ProgramImage& image, const Provenance& provenance) {

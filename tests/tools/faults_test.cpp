@@ -1,0 +1,190 @@
+// What the system does to a run: full disks, closed streams, limits, other processes.
+
+#include <algorithm>
+
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+constexpr const char* kAffine =
+    "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 -q ";
+
+std::filesystem::path fresh_folder(const std::string& name) {
+  const auto folder = scratch_folder() / name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+std::vector<std::string> files_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+TEST(Faults, AFileThatCannotGrowAtAnySizeCostsNoEarlierResultAndNoFinishedSuperstep) {
+  const auto folder = fresh_folder("full");
+  const std::string words =
+      "run models/linear_regression/train_step.mlir -m tiny4 --input random:1 --repeat 40 -q "
+      "--trace tile -o " +
+      (folder / "run.h5").string() + " --output " + (folder / "results.h5").string();
+  EXPECT_EQ(superstep(words).code, 0);
+  const std::uint64_t whole = std::filesystem::file_size(folder / "run.h5");
+  int refused = 0, with_supersteps = 0;
+  // Messages need some bytes too.
+  for (std::uint64_t bytes = 1000; bytes < whole + 20'000; bytes += 2'111) {
+    SCOPED_TRACE(bytes);
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    write(folder / "run.h5", "earlier trace");
+    write(folder / "results.h5", "earlier results");
+    const ProgramRun run = superstep(words, "prlimit --fsize=" + std::to_string(bytes));
+    auto files = files_in(folder);
+    if (run.code == 0) {
+      EXPECT_EQ(files, (std::vector<std::string>{"results.h5", "run.h5"}));
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(run.code, 74) << run.err;
+    EXPECT_NE(run.err.find("File too large"), std::string::npos) << run.err;
+    EXPECT_EQ(text_of(folder / "run.h5"), "earlier trace");
+    const bool has_part = std::erase(files, "run.h5.part") == 1;
+    EXPECT_EQ(files, (std::vector<std::string>{"results.h5", "run.h5"}));
+    if (!has_part) continue;
+    const std::string part = (folder / "run.h5.part").string();
+    const ProgramRun left = superstep("report " + part);
+    EXPECT_EQ(left.code, 0) << left.err;
+    EXPECT_EQ(superstep("trace repair " + part + " " + (folder / "mended.h5").string()).code, 0);
+    if (left.out.find("Critical ") != std::string::npos) ++with_supersteps;
+    // The run's own report is there as well, as far as the limit lets it be written.
+    if (run.out.size() > 400) {
+      EXPECT_NE(run.out.find("Total"), std::string::npos);
+    }
+  }
+  EXPECT_GT(refused, 20);
+  EXPECT_GT(with_supersteps, 5);
+}
+
+TEST(Faults, ClosedStreamsAreNotTakenForFilesAndEndWithTheSystemsWords) {
+  const auto folder = fresh_folder("closed");
+  const std::string trace = (folder / "run.h5").string();
+  const ProgramRun out = superstep(kAffine + ("-o " + trace + " >&-"));
+  EXPECT_EQ(out.code, 74);
+  EXPECT_NE(out.err.find("standard output: error: cannot be written: Bad file descriptor"),
+            std::string::npos)
+      << out.err;
+  EXPECT_EQ(superstep("report " + trace).code, 0);
+  EXPECT_EQ(superstep(kAffine + std::string("2>&-")).code, 0);
+  EXPECT_EQ(superstep("run none.mlir 2>&-").code, 74);
+  EXPECT_EQ(superstep("run none.mlir 2>/dev/full >&-").code, 74);
+}
+
+TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun) {
+  const auto folder = fresh_folder("outputs");
+  const std::string at = folder.string() + "/";
+  std::filesystem::copy_file(SUPERSTEP_SOURCE_DIR "/models/quickstart/affine.mlir", at + "p.mlir");
+  std::filesystem::create_symlink("p.mlir", at + "link");
+  std::filesystem::create_hard_link(at + "p.mlir", at + "hard");
+  std::filesystem::create_symlink("target.h5", at + "to_target");
+  superstep("version; mkfifo " + at + "fifo");
+  const std::string run = "run " + at + "p.mlir -m tiny4 --input random:1 -q ";
+  const struct {
+    std::string words;
+    int code;
+    const char* message;
+  } kCases[] = {
+      {run + "-o " + at + "p.mlir", 2, "would replace the program"},
+      {run + "-o " + at + "link", 2, "would replace the program"},
+      {run + "--output " + at + "hard", 2, "would replace the program"},
+      {run + "-o " + at + "x.h5 --output " + at + "../outputs/x.h5", 2, "would replace the trace"},
+      {run + "-o " + at + "x.h5 --output " + at + "x.h5.part", 2, "the unfinished file of"},
+      {run + "-o " + at + "fifo", 74, "is a FIFO"},
+      {run + "-o /dev/null", 74, "is a device"},
+      {run + "--output " + at, 74, "needs the name of a file"},
+      {run + "--output " + folder.string(), 74, "is a folder"},
+      {run + "-o ''", 74, "needs the name of a file"},
+      {"asm " + at + "p.mlir -o " + at + "p.mlir", 2, "would replace the source"},
+      {"run-codelet models/codelets/scale.toml --trace models/codelets/scale.S", 2,
+       "would replace a source"},
+      {"trace repair " + at + "p.mlir " + at + "p.mlir", 2, "would replace the trace to repair"},
+  };
+  const std::string program = text_of(at + "p.mlir");
+  for (const auto& c : kCases) {
+    const ProgramRun refused = superstep(c.words);
+    EXPECT_EQ(refused.code, c.code) << c.words << "\n" << refused.err;
+    EXPECT_NE(refused.err.find(c.message), std::string::npos) << c.words << "\n" << refused.err;
+    EXPECT_EQ(refused.out, "");
+    EXPECT_EQ(text_of(at + "p.mlir"), program);
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(at + "fifo"));
+  EXPECT_EQ(superstep(run + "-o " + at + "to_target").code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(at + "to_target"));
+  EXPECT_EQ(superstep("report " + at + "target.h5").code, 0);
+}
+
+TEST(Faults, ASecondWriterOfATraceIsRefusedAndTheFirstGoesOn) {
+  const std::string trace = (fresh_folder("twice") / "run.h5").string();
+  const std::string first =
+      "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat 1000000 -q "
+      "-o " +
+      trace + " & pid=$!; until [ -s " + trace + ".part ]; do kill -0 $pid || break; done; ";
+  const ProgramRun run = superstep(first + SUPERSTEP_BINARY + " " + kAffine + "-o " + trace +
+                                   "; echo second $?; " + SUPERSTEP_BINARY + " trace repair " +
+                                   trace + ".part; echo repair $?; kill -INT $pid; wait $pid");
+  EXPECT_EQ(run.code, 130) << run.err;
+  EXPECT_NE(run.out.find("second 74"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("repair 74"), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("another process is writing this file"), std::string::npos) << run.err;
+  EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(trace + ".lock"));
+}
+
+TEST(Faults, WhatTheHostLacksIsNamed) {
+  const ProgramRun tiles = superstep(
+      "run models/digits_mlp/train_step.mlir -m bow --input random:1", "prlimit --as=700000000");
+  EXPECT_EQ(tiles.code, 71) << tiles.err;
+  EXPECT_NE(tiles.err.find("MiB for the memory of the tiles"), std::string::npos) << tiles.err;
+  const ProgramRun calls =
+      superstep(kAffine + std::string("--repeat 1000000000"), "prlimit --as=4000000000");
+  EXPECT_EQ(calls.code, 71) << calls.err;
+  EXPECT_NE(calls.err.find("the results of 1,000,000,000 calls take"), std::string::npos)
+      << calls.err;
+}
+
+TEST(Faults, AnInterruptedCompilationNamesItsStageAndLeavesNothing) {
+  const auto folder = fresh_folder("interrupted");
+  // It waits for its program until the pipe, which the shell holds open, is closed.
+  const ProgramRun run = superstep("version; mkfifo " + (folder / "pipe").string() + "; exec 9<>" +
+                                   (folder / "pipe").string() + "; " SUPERSTEP_BINARY " compile " +
+                                   (folder / "pipe").string() +
+                                   " -m tiny4 -q --json 9>&- & pid=$!; until ls -l /proc/$pid/fd | "
+                                   "grep -q /pipe; do kill -0 $pid "
+                                   "|| break; done; kill -TERM $pid; wait $pid");
+  EXPECT_EQ(run.code, 130) << run.err;
+  EXPECT_NE(run.err.find("error: interrupted: read"), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("\"exit_name\": \"interrupted\""), std::string::npos) << run.out;
+  EXPECT_EQ(files_in(folder), std::vector<std::string>{"pipe"});
+}
+
+TEST(Faults, ExpectWithNothingToCompareFailsAndSaysHowManyOfHowMany) {
+  const std::string two =
+      "run models/quickstart/affine.mlir -m tiny4 --input random:1 -q --expect ";
+  const ProgramRun nothing = superstep(two + "models/quickstart/affine_input.h5");
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_NE(nothing.err.find("nothing to compare"), std::string::npos) << nothing.err;
+  const ProgramRun some =
+      superstep(kAffine + std::string("--expect ") + "models/quickstart/affine_expected.h5");
+  EXPECT_NE(some.out.find("Expected  1 of 1 results agree: within 0.0001 relative + 1e-06"),
+            std::string::npos)
+      << some.out;
+}
+
+}  // namespace
+}  // namespace superstep
