@@ -96,9 +96,20 @@ herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
   return 0;
 }
 
+/// Whether the bytes of a tensor can be counted, and addressed.
+bool is_within_reach(const Shape& shape) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 46;
+  std::int64_t elements = 1;
+  for (const std::int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) return false;
+  }
+  return elements <= kMost / 4;
+}
+
 /// Reads one dataset, or says why it cannot be.
-std::optional<Problem> read_dataset(const std::filesystem::path& path, const std::string& name,
-                                    hid_t set, TensorFile& tensors) {
+std::optional<Problem> read_dataset(
+    const std::filesystem::path& path, const std::string& name, hid_t set,
+    const TensorFilter& wanted, TensorFile& tensors) {
   const Hdf5Id type(H5Dget_type(set), H5Tclose);
   if (H5Tget_class(type) == H5T_STRING && !is_tensor_name(name)) return std::nullopt;
   const std::optional<DType> dtype = dtype_of(type);
@@ -116,6 +127,14 @@ std::optional<Problem> read_dataset(const std::filesystem::path& path, const std
   if (rank > 0) H5Sget_simple_extent_dims(space, dims.data(), nullptr);
   TensorType tensor_type{*dtype, {}};
   for (const hsize_t d : dims) tensor_type.shape.push_back(static_cast<std::int64_t>(d));
+  if (wanted && !wanted(name, tensor_type)) {
+    tensors[name].type = std::move(tensor_type);
+    return std::nullopt;
+  }
+  if (!is_within_reach(tensor_type.shape)) {
+    return problem_in(path, fmt::format("dataset '{}' is {}: more than any host can hold", name,
+                                        tensor_type.text()));
+  }
   if (!elements_of(set, kMostUnstored)) {
     return problem_in(path, fmt::format("dataset '{}' ({}) is larger than what is stored: it {}",
                                         name, tensor_type.text(), why_not_read(set)));
@@ -139,7 +158,8 @@ bool is_numbered(std::string_view name, std::string_view prefix) {
 
 }  // namespace
 
-TensorFile read_tensors(const std::filesystem::path& path, std::string_view prefix) {
+TensorFile read_tensors(const std::filesystem::path& path, std::string_view prefix,
+                         const TensorFilter& wanted) {
   hdf5_start();
   const Hdf5Id file = open_hdf5(path, H5F_ACC_RDONLY);
   if (!file) throw MalformedInput({problem_in(path, why_not_opened(path))});
@@ -158,7 +178,7 @@ TensorFile read_tensors(const std::filesystem::path& path, std::string_view pref
           fmt::format("'{}' cannot be opened: it is damaged, of a newer HDF5, or a link to nothing",
                       name)));
     } else if (H5Iget_type(object) == H5I_DATASET) {
-      if (auto problem = read_dataset(path, name, object, tensors)) problems.push_back(*problem);
+      if (auto problem = read_dataset(path, name, object, wanted, tensors)) problems.push_back(*problem);
     } else if (is_tensor_name(name)) {
       problems.push_back(
           problem_in(path, fmt::format("'{}' is a group; a tensor is a dataset of numbers", name)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,12 +16,16 @@ namespace superstep {
 /// boolean enumeration. Strings and groups of other names are ignored.
 using TensorFile = std::map<std::string, HostTensor>;
 
+/// Whether the data of a dataset of this name and type are of use.
+using TensorFilter = std::function<bool(const std::string& name, const TensorType& type)>;
+
 /// Reads the datasets of the root group whose names are `prefix` and a number, as in `arg0`; with
-/// an empty prefix every dataset. Throws MalformedInput naming the file, the dataset and its type
-/// when one of them is of no supported type, or cannot be read, and why; InputOutputError when the
-/// file cannot be.
+/// an empty prefix every dataset. Those that are not `wanted` come without data. Throws
+/// MalformedInput naming the file, the dataset and its type when one of them is of no supported
+/// type, or cannot be read, and why; InputOutputError when the file cannot be.
 [[nodiscard]] TensorFile read_tensors(const std::filesystem::path& path,
-                                      std::string_view prefix = {});
+                                      std::string_view prefix = {},
+                                      const TensorFilter& wanted = {});
 
 /// Replaces the file, whole or not at all. Throws InputOutputError.
 void write_tensors(const std::filesystem::path& path, const TensorFile& tensors);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -24,6 +25,18 @@ void set_from_double(HostTensor& tensor, std::size_t i, double value) {
 double element_as_double(const HostTensor& tensor, std::size_t i) {
   if (is_float(tensor.type.dtype)) return read_float(tensor, i);
   return static_cast<double>(read_int(tensor, i));
+}
+
+/// Whether a dataset may be the argument of its name, given once or a slice for each call.
+bool may_be_argument(const std::vector<TensorType>& expected, const std::string& name,
+                     const TensorType& type) {
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    if (name != fmt::format("arg{}", k)) continue;
+    const Shape& one = expected[k].shape;
+    return type.dtype == expected[k].dtype && type.shape.size() - one.size() <= 1 &&
+           std::equal(one.rbegin(), one.rend(), type.shape.rbegin());
+  }
+  return false;
 }
 
 HostTensor random_tensor(const TensorType& type, std::mt19937& random) {
@@ -55,7 +68,10 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
       seed = given;
       continue;
     }
-    for (auto& [name, tensor] : read_tensors(input, "arg")) found[name] = std::move(tensor);
+    const auto wanted = [&](const std::string& name, const TensorType& type) {
+      return may_be_argument(expected, name, type);
+    };
+    for (auto& [name, tensor] : read_tensors(input, "arg", wanted)) found[name] = std::move(tensor);
   }
   std::vector<Problem> problems;
   std::vector<HostTensor> arguments;

@@ -1,6 +1,7 @@
 #include "base/hdf5.h"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -66,6 +67,33 @@ TEST(TensorFile, WritesTheSameBytesTwice) {
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
   EXPECT_EQ(bytes("superstep_a.h5"), bytes("superstep_b.h5"));
+}
+
+/// A file with one dataset, of a shape that nobody wrote anything to.
+std::filesystem::path unwritten(const std::string& name, std::vector<hsize_t> shape) {
+  const auto path = scratch_folder() / "unwritten.h5";
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+  H5Dclose(
+      H5Dcreate2(file, name.c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  H5Sclose(space);
+  H5Fclose(file);
+  return path;
+}
+
+TEST(TensorFile, ReadsNoDataOfWhatIsNotWanted) {
+  const auto path = unwritten("arg0", {10'000'000, 10'000'000});
+  const TensorFile file =
+      read_tensors(path, [](const std::string& name, const TensorType&) { return name != "arg0"; });
+  EXPECT_EQ(file.at("arg0").type, (TensorType{DType::kF32, {10'000'000, 10'000'000}}));
+  EXPECT_TRUE(file.at("arg0").data.empty());
+}
+
+TEST(TensorFile, RefusesShapesBeyondAnyHost) {
+  EXPECT_NE(
+      refusal_of(unwritten("x", {100'000'000, 100'000'000}))
+          .find("dataset 'x' is tensor<100000000x100000000xf32>: more than any host can hold"),
+      std::string::npos);
 }
 
 TEST(TensorFile, NamesEveryDatasetOfAnUnsupportedType) {
