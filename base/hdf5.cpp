@@ -107,9 +107,8 @@ bool is_within_reach(const Shape& shape) {
 }
 
 /// Reads one dataset, or says why it cannot be.
-std::optional<Problem> read_dataset(
-    const std::filesystem::path& path, const std::string& name, hid_t set,
-    const TensorFilter& wanted, TensorFile& tensors) {
+std::optional<Problem> read_dataset(const std::filesystem::path& path, const std::string& name,
+                                    hid_t set, const TensorFilter& wanted, TensorFile& tensors) {
   const Hdf5Id type(H5Dget_type(set), H5Tclose);
   if (H5Tget_class(type) == H5T_STRING && !is_tensor_name(name)) return std::nullopt;
   const std::optional<DType> dtype = dtype_of(type);
@@ -159,7 +158,7 @@ bool is_numbered(std::string_view name, std::string_view prefix) {
 }  // namespace
 
 TensorFile read_tensors(const std::filesystem::path& path, std::string_view prefix,
-                         const TensorFilter& wanted) {
+                        const TensorFilter& wanted) {
   hdf5_start();
   const Hdf5Id file = open_hdf5(path, H5F_ACC_RDONLY);
   if (!file) throw MalformedInput({problem_in(path, why_not_opened(path))});
@@ -178,7 +177,8 @@ TensorFile read_tensors(const std::filesystem::path& path, std::string_view pref
           fmt::format("'{}' cannot be opened: it is damaged, of a newer HDF5, or a link to nothing",
                       name)));
     } else if (H5Iget_type(object) == H5I_DATASET) {
-      if (auto problem = read_dataset(path, name, object, wanted, tensors)) problems.push_back(*problem);
+      if (auto problem = read_dataset(path, name, object, wanted, tensors))
+        problems.push_back(*problem);
     } else if (is_tensor_name(name)) {
       problems.push_back(
           problem_in(path, fmt::format("'{}' is a group; a tensor is a dataset of numbers", name)));

@@ -35,8 +35,7 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
     return build_image(simple, machine, *std::move(tensors), progress, on_memory,
                        keep_exchange_plan);
   }
-  stage("lower");
-  LoweredProgram program = lower(simple, machine);
+  LoweredProgram program = lower(simple, machine, progress);
   const bool has_amp = std::ranges::any_of(program.codelets, [](const CodeletSpec& spec) {
     return std::holds_alternative<AmpProductSpec>(spec);
   });
@@ -51,9 +50,10 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
     MachineConfig without = machine;
     without.tile.amp_units = 0;
     try {
-      return build_image(simple, machine, lower(simple, without), progress, {}, keep_exchange_plan);
+      return build_image(simple, machine, lower(simple, without, progress), progress, {},
+                         keep_exchange_plan);
     } catch (const DoesNotFit&) {
-      program = lower(simple, machine);
+      program = lower(simple, machine, progress);
     }
   }
   return build_image(simple, machine, std::move(program), progress, on_memory, keep_exchange_plan);

@@ -6,12 +6,10 @@
 #include <string_view>
 
 #include "compiler/graph/graph.h"
+#include "compiler/progress.h"
 #include "isa/program_image.h"
 
 namespace superstep {
-
-/// Called with the name of each stage as it begins.
-using CompileProgress = std::function<void(std::string_view stage)>;
 
 /// Reads StableHLO text, pretty or generic form. Throws one error with every problem of the module:
 /// MalformedInput if any is malformed, else Unsupported.

@@ -17,6 +17,7 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
   progress.stage("read      " + path);
   const bool is_stdin = path == "-";
   const std::string text = read_text_file(is_stdin ? "/dev/stdin" : path);
+  progress.stage("import    " + path);
   const Module module = import_stablehlo(text, is_stdin ? "stdin" : path);
   ProgramInfo memory;
   try {

@@ -37,20 +37,22 @@ class Builder {
         library_(machine, program_.codelets),
         keeps_exchange_plan_(keep_exchange_plan) {}
 
-  ProgramImage build(const std::function<void(std::string_view)>& progress,
+  ProgramImage build(const CompileProgress& progress,
                      const std::function<void(const ProgramInfo&)>& on_memory) {
     image_.info.module = module_.name;
     find_tiles();
     steps_ = number_steps(program_, library_, image_.info);
     refuse_data_without_room(on_memory);
     collect_launches();
-    if (progress) progress("divide work among workers");
-    for (TileProgram& t : tiles_) {
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      show_share(progress, "divide work among workers", i, tiles_.size(), "tiles");
+      TileProgram& t = tiles_[i];
       place_states(t, library_, machine_);
       group_launches(t, program_, steps_, library_, machine_);
     }
     expect_code();
     const Storage storage = place(progress, on_memory);
+    if (progress) progress("describe steps and memory");
     image_.segments = segments_of(program_, tiles_, library_, storage);
     describe_memory(storage);
     finish();
@@ -144,12 +146,12 @@ class Builder {
     return align_up(code_end(t), machine_.tile.element_bytes);
   }
 
-  Storage place(const std::function<void(std::string_view)>& progress,
+  Storage place(const CompileProgress& progress,
                 const std::function<void(const ProgramInfo&)>& on_memory) {
     Storage storage(machine_, program_);
     std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
     for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
-    storage.place(begin);
+    storage.place(begin, progress);
     if (is_too_full(storage)) {
       // Rows in which transfers merge need much less.
       for (TileProgram& t : tiles_) {
@@ -159,8 +161,7 @@ class Builder {
       }
     }
     for (int tries = 0;; ++tries) {
-      if (progress) progress("allocate memory");
-      storage.place(begin);
+      storage.place(begin, progress);
       report_if_too_full(storage, on_memory);
       if (progress) progress("schedule exchanges");
       schedule(storage);
@@ -375,7 +376,7 @@ class Builder {
 }  // namespace
 
 ProgramImage build_image(const Module& module, const MachineConfig& machine, LoweredProgram program,
-                         const std::function<void(std::string_view)>& progress,
+                         const CompileProgress& progress,
                          const std::function<void(const ProgramInfo&)>& on_memory,
                          bool keep_exchange_plan) {
   return Builder(module, machine, std::move(program), keep_exchange_plan)

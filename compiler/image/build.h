@@ -1,10 +1,10 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 
 #include "compiler/graph/graph.h"
 #include "compiler/lower/program.h"
+#include "compiler/progress.h"
 #include "isa/program_image.h"
 
 namespace superstep {
@@ -13,8 +13,7 @@ namespace superstep {
 /// `on_memory` then gets the memory report first. `keep_exchange_plan` fills in
 /// `ProgramInfo::exchanges`.
 [[nodiscard]] ProgramImage build_image(const Module& module, const MachineConfig& machine,
-                                       LoweredProgram program,
-                                       const std::function<void(std::string_view)>& progress,
+                                       LoweredProgram program, const CompileProgress& progress,
                                        const std::function<void(const ProgramInfo&)>& on_memory,
                                        bool keep_exchange_plan);
 

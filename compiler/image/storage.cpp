@@ -124,12 +124,13 @@ bool Storage::has_room(const std::vector<std::uint32_t>& data_begin) {
   return std::ranges::all_of(missing_, [](std::uint64_t bytes) { return bytes == 0; });
 }
 
-void Storage::place(const std::vector<std::uint32_t>& data_begin) {
+void Storage::place(const std::vector<std::uint32_t>& data_begin, const CompileProgress& progress) {
   if (!has_room(data_begin)) return;
   addresses_.assign(program_.buffers.size(), std::vector<std::uint32_t>(machine_.tiles()));
   // Most tiles hold what others hold.
   std::map<std::pair<std::uint32_t, std::vector<StorageRequest>>, Allocation> known;
   for (std::uint32_t t = 0; t < by_tile_.size(); ++t) {
+    show_share(progress, "allocate memory", t, by_tile_.size(), "tiles");
     const auto [at, is_new] =
         known.try_emplace({data_begin[t], requests_of(by_tile_[t])}, Allocation{});
     Allocation& allocation = at->second;

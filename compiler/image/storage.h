@@ -7,6 +7,7 @@
 
 #include "compiler/image/allocate.h"
 #include "compiler/lower/program.h"
+#include "compiler/progress.h"
 #include "isa/machine_config.h"
 
 namespace superstep {
@@ -26,7 +27,7 @@ class Storage {
   [[nodiscard]] bool has_room(const std::vector<std::uint32_t>& data_begin);
 
   /// Places the buffers of all tiles, if `has_room`.
-  void place(const std::vector<std::uint32_t>& data_begin);
+  void place(const std::vector<std::uint32_t>& data_begin, const CompileProgress& progress = {});
 
   /// The address of a buffer's interval on a tile that holds one.
   [[nodiscard]] std::uint32_t address(BufferId buffer, TileId tile) const {

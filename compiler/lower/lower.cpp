@@ -27,13 +27,17 @@ class ModuleLowering {
         values_(builder_, module.main),
         fusion_(builder_, values_, module.main) {}
 
-  LoweredProgram run() {
+  LoweredProgram run(const CompileProgress& progress) {
     find_users();
     add_arguments();
     prefer_storage();
     products_.emplace(builder_, values_, find_products());
-    for (const Op& op : graph_.ops()) lower_op(op);
+    for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
+      show_share(progress, "lower", i, graph_.ops().size(), "ops");
+      lower_op(graph_.ops()[i]);
+    }
     store_results();
+    if (progress) progress("fuse elementwise ops");
     fusion_.finish();
     const std::vector<std::optional<BufferId>> results = settle_results();
     LoweredProgram program = builder_.finish();
@@ -298,8 +302,9 @@ class ModuleLowering {
 
 }  // namespace
 
-LoweredProgram lower(const Module& module, const MachineConfig& machine) {
-  return ModuleLowering(module, machine).run();
+LoweredProgram lower(const Module& module, const MachineConfig& machine,
+                     const CompileProgress& progress) {
+  return ModuleLowering(module, machine).run(progress);
 }
 
 }  // namespace superstep

@@ -2,12 +2,14 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/lower/program.h"
+#include "compiler/progress.h"
 #include "isa/machine_config.h"
 
 namespace superstep {
 
 /// Maps the tensors of a module to tiles and its ops to exchanges and compute sets.
 /// A result that takes an argument's storage ends in that argument's buffer.
-[[nodiscard]] LoweredProgram lower(const Module& module, const MachineConfig& machine);
+[[nodiscard]] LoweredProgram lower(const Module& module, const MachineConfig& machine,
+                                   const CompileProgress& progress = {});
 
 }  // namespace superstep

@@ -40,6 +40,8 @@ struct Reduced {
 constexpr std::int64_t kLeastPart = 24;
 /// The share of a tile's memory above which elements are not gathered at once [assumed].
 constexpr std::int64_t kGatheredShare = 8;
+/// No pass takes less: a launch, a row of an exchange and a vertex state of 7 words.
+constexpr std::int64_t kLeastPassBytes = 48;
 
 std::int64_t product(const std::vector<Axis>& axes) {
   std::int64_t n = 1;
@@ -224,6 +226,7 @@ class Lowering {
                             std::int64_t splits) {
     const std::int64_t passes = passes_over(blocks);
     if (splits == 1 && passes == 1) return gather_once(blocks, to, true, {});
+    if (exceeds_memory(blocks, passes)) return without_passes(blocks, passes);
     std::vector<Reduced> parts;
     Time after;
     for (std::int64_t p = 0; p < passes; ++p) {
@@ -238,6 +241,38 @@ class Lowering {
     }
     const std::int64_t results = product(r_.kept);
     return finish(parts, {{results, 1, 0}}, {{splits, results, 0}, {passes, splits * results, 0}});
+  }
+
+  /// Whether what all passes give, and the least code and state of each, is more than a tile holds.
+  [[nodiscard]] bool exceeds_memory(const std::vector<Block>& blocks, std::int64_t passes) const {
+    std::int64_t result_bytes = 0, width = 0;
+    for (const DType dtype : r_.combine.spec.dtypes) {
+      result_bytes += static_cast<std::int64_t>(size_of(dtype));
+    }
+    for (const Block& block : blocks) width = std::max(width, block.width());
+    return passes > builder_.machine().tile.memory_bytes / (width * result_bytes + kLeastPassBytes);
+  }
+
+  /// In place of passes that cannot fit, what they would have to hold: the image of that is refused
+  /// for its size without the time that so many passes take.
+  Reduced without_passes(const std::vector<Block>& blocks, std::int64_t passes) {
+    const std::int64_t least = builder_.machine().tile.memory_bytes;
+    std::vector<Interval> intervals;
+    std::int64_t begin = 0;
+    for (const Block& block : blocks) {
+      intervals.push_back({begin, std::max(block.width() * passes, least), {block.tile}});
+      begin = intervals.back().end();
+    }
+    const auto layout = std::make_shared<const Layout>(std::move(intervals));
+    Reduced reduced;
+    for (const DType dtype : r_.combine.spec.dtypes) {
+      const BufferId partials =
+          values_.add_temporary(dtype, layout, origin_.name + ".partials", origin_.source);
+      builder_.mutable_buffer(partials).is_result = true;
+      reduced.results.push_back(
+          values_.add_temporary(dtype, r_.layout, origin_.name, origin_.source));
+    }
+    return reduced;
   }
 
   /// Copies that read value `k` of parts one after another.

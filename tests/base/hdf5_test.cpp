@@ -83,8 +83,8 @@ std::filesystem::path unwritten(const std::string& name, std::vector<hsize_t> sh
 
 TEST(TensorFile, ReadsNoDataOfWhatIsNotWanted) {
   const auto path = unwritten("arg0", {10'000'000, 10'000'000});
-  const TensorFile file =
-      read_tensors(path, [](const std::string& name, const TensorType&) { return name != "arg0"; });
+  const TensorFile file = read_tensors(
+      path, {}, [](const std::string& name, const TensorType&) { return name != "arg0"; });
   EXPECT_EQ(file.at("arg0").type, (TensorType{DType::kF32, {10'000'000, 10'000'000}}));
   EXPECT_TRUE(file.at("arg0").data.empty());
 }

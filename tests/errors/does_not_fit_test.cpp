@@ -68,6 +68,42 @@ TEST(DoesNotFit, IsSaidAtOnceOfTensorsBeyondAllTiles) {
   }
 }
 
+// Row sums of a broadcast: what is reduced is a view, as large as it may be, and is gathered in
+// passes.
+TEST(DoesNotFit, IsSaidAtOnceOfReductionsInTooManyPasses) {
+  const std::string text =
+      "func.func @main(%a: tensor<1000000xf32>) -> tensor<1000000xf32> {\n"
+      "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "%b = stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<1000000xf32>) -> "
+      "tensor<1000000x1000000xf32>\n"
+      "%r = stablehlo.reduce(%b init: %z) applies stablehlo.add across dimensions = [1] : "
+      "(tensor<1000000x1000000xf32>, tensor<f32>) -> tensor<1000000xf32>\n"
+      "return %r : tensor<1000000xf32>\n}";
+  ProgramInfo memory;
+  const std::string refusal = refusal_on("small64", text, memory);
+  EXPECT_NE(refusal.find("KiB more than its 624.0 KiB"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("reduce.3.partials"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("f.mlir:4:6"), std::string::npos) << refusal;
+  EXPECT_GT(worst_tile(memory), 624U * 1024);
+}
+
+TEST(CompileProgress, SaysHowFarLongStagesAre) {
+  std::string text = "func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {\n";
+  for (int i = 0; i < 2000; ++i) {
+    text += "%" + std::to_string(i) + " = stablehlo.add %" +
+            (i == 0 ? "a" : std::to_string(i - 1)) + ", %a : tensor<64xf32>\n";
+  }
+  text += "return %1999 : tensor<64xf32>\n}";
+  std::vector<std::string> stages;
+  (void)compile(import_stablehlo(text, "f.mlir"), load_machine("tiny4"),
+                [&](std::string_view stage) { stages.emplace_back(stage); });
+  for (const char* stage : {"fold constants", "lower, 1000 of 2000 ops", "fuse elementwise ops",
+                            "divide work among workers, 0 of 4 tiles",
+                            "allocate memory, 0 of 4 tiles", "schedule exchanges"}) {
+    EXPECT_GT(std::ranges::count(stages, stage), 0) << stage;
+  }
+}
+
 // 271,744 bytes of each tile are an argument and as many its double: neither region holds both.
 TEST(DoesNotFit, IsNotSaidOfTensorsThatLieAcrossTheRegions) {
   const std::string type = "271744xf32";
