@@ -379,6 +379,7 @@ ProgramImage build_image(const Module& module, const MachineConfig& machine, Low
                          const CompileProgress& progress,
                          const std::function<void(const ProgramInfo&)>& on_memory,
                          bool keep_exchange_plan) {
+  if (progress) progress("generate codelets");
   return Builder(module, machine, std::move(program), keep_exchange_plan)
       .build(progress, on_memory);
 }
