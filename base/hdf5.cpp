@@ -96,16 +96,6 @@ herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
   return 0;
 }
 
-/// Whether the bytes of a tensor can be counted, and addressed.
-bool is_within_reach(const Shape& shape) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 46;
-  std::int64_t elements = 1;
-  for (const std::int64_t size : shape) {
-    if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) return false;
-  }
-  return elements <= kMost / 4;
-}
-
 /// Reads one dataset, or says why it cannot be.
 std::optional<Problem> read_dataset(const std::filesystem::path& path, const std::string& name,
                                     hid_t set, const TensorFilter& wanted, TensorFile& tensors) {
@@ -129,10 +119,6 @@ std::optional<Problem> read_dataset(const std::filesystem::path& path, const std
   if (wanted && !wanted(name, tensor_type)) {
     tensors[name].type = std::move(tensor_type);
     return std::nullopt;
-  }
-  if (!is_within_reach(tensor_type.shape)) {
-    return problem_in(path, fmt::format("dataset '{}' is {}: more than any host can hold", name,
-                                        tensor_type.text()));
   }
   if (!elements_of(set, kMostUnstored)) {
     return problem_in(path, fmt::format("dataset '{}' ({}) is larger than what is stored: it {}",

@@ -89,10 +89,10 @@ TEST(TensorFile, ReadsNoDataOfWhatIsNotWanted) {
   EXPECT_TRUE(file.at("arg0").data.empty());
 }
 
-TEST(TensorFile, RefusesShapesBeyondAnyHost) {
+TEST(TensorFile, RefusesShapesBeyondWhatIsStored) {
   EXPECT_NE(
       refusal_of(unwritten("x", {100'000'000, 100'000'000}))
-          .find("dataset 'x' is tensor<100000000x100000000xf32>: more than any host can hold"),
+          .find("dataset 'x' (tensor<100000000x100000000xf32>) is larger than what is stored"),
       std::string::npos);
 }
 
