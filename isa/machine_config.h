@@ -112,6 +112,11 @@ struct ConfigNumber {
 [[nodiscard]] MachineConfig load_machine(const std::string& machine,
                                          const std::vector<std::string>& overrides = {});
 
+/// The files that `load_machine` reads for the same words, those that `extends` names included;
+/// none for a builtin machine. Throws what it throws.
+[[nodiscard]] std::vector<std::string> machine_files(
+    const std::string& machine, const std::vector<std::string>& overrides = {});
+
 /// Where the number of each key comes from: `KIND: text` as the machine file says it, with one of
 /// the kinds of `source_kinds`, else `user: FILE:LINE` or `user: --set KEY=VALUE`.
 using MachineSources = std::map<std::string, std::string>;

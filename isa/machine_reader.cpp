@@ -68,6 +68,7 @@ class MachineReader {
   }
 
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
   [[nodiscard]] MachineSources sources() const {
     MachineSources sources;
     for (const auto& [key, setting] : set_) sources[key] = setting.source;
@@ -109,6 +110,7 @@ class MachineReader {
                                     fmt::join(builtin_machines(), ", "),
                                     guess.empty() ? "" : "; did you mean '" + guess + "'?"));
     }
+    files_.push_back(name);
     read_text(read_text_file(name), name, depth);
   }
 
@@ -394,6 +396,7 @@ class MachineReader {
     throw MalformedInput(std::move(problems));
   }
 
+  std::vector<std::string> files_;  ///< that were read, builtin ones left out
   MachineConfig machine_;
   std::map<std::string, Setting> set_;
   std::set<std::string> unread_;  ///< keys that were to be set and are not
@@ -414,6 +417,11 @@ const std::vector<std::string>& source_kinds() {
 
 MachineConfig load_machine(const std::string& machine, const std::vector<std::string>& overrides) {
   return MachineReader(machine, overrides).machine();
+}
+
+std::vector<std::string> machine_files(const std::string& machine,
+                                       const std::vector<std::string>& overrides) {
+  return MachineReader(machine, overrides).files();
 }
 
 MachineSources machine_sources(const std::string& machine,

@@ -6,7 +6,6 @@
 #include "compiler/compile.h"
 #include "base/files.h"
 #include "tools/report.h"
-#include "tools/text_table.h"
 
 namespace superstep {
 
@@ -29,7 +28,6 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
     return image;
   } catch (const DoesNotFit&) {
     progress.clear();
-    answer.print("{}", memory_report(memory, machine, output_columns()));
     answer.fields()["memory"] = memory_document(memory, machine);
     memory.text_sha256 = sha256(text);
     if (on_overflow) on_overflow(memory);

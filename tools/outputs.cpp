@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/output_file.h"
+#include "isa/machine_config.h"
 #include "sim/trace/trace.h"
 
 namespace superstep {
@@ -26,6 +27,12 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 }
 
 }  // namespace
+
+void add_machine(std::vector<NamedFile>& inputs, const std::string& machine,
+                 const std::vector<std::string>& overrides) {
+  for (const std::string& file : machine_files(machine, overrides))
+    inputs.push_back({"the machine", file});
+}
 
 void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
   std::vector<Problem> problems;

@@ -13,6 +13,10 @@ struct NamedFile {
   bool is_beside = false;  ///< made beside an output that is checked itself
 };
 
+/// Adds the files of the machine that `-m` and `--set` name to the inputs of a command.
+void add_machine(std::vector<NamedFile>& inputs, const std::string& machine,
+                 const std::vector<std::string>& overrides);
+
 /// To be asked before any work: throws InputOutputError when an output cannot be made or is no
 /// regular file, and UserError (usage) when it is the same file as an input or another output, all
 /// problems at once. Links are followed.

@@ -164,7 +164,7 @@ std::string last_issued(const CycleLimit& limit, const LinkedCode& code) {
 
 std::vector<NamedFile> inputs_of(const CodeletSpec& spec, const Options& options) {
   std::vector<NamedFile> inputs{{"the description", options.words()[0]}};
-  if (const auto machine = options.get("machine")) inputs.push_back({"the machine", *machine});
+  add_machine(inputs, spec.machine, options.list("set"));
   for (const std::filesystem::path& source : spec.sources) inputs.push_back({"a source", source});
   return inputs;
 }
@@ -214,8 +214,8 @@ Options run_codelet_options() {
 
 ExitCode run_codelet_command(const Options& options, Answer& answer) {
   CodeletSpec spec = read_codelet_spec(options.words()[0]);
-  check_outputs(inputs_of(spec, options), outputs_of(options));
   if (const auto machine = options.get("machine")) spec.machine = *machine;
+  check_outputs(inputs_of(spec, options), outputs_of(options));
   const MachineConfig machine = load_machine(spec.machine, options.list("set"));
 
   std::vector<LinkInput> inputs;

@@ -100,7 +100,7 @@ struct Request {
 /// Every file that the command reads, so that no output replaces one.
 std::vector<NamedFile> inputs_of(const Options& options) {
   std::vector<NamedFile> inputs{{"the program", options.words()[0]}};
-  if (const auto machine = options.get("machine")) inputs.push_back({"the machine", *machine});
+  add_machine(inputs, options.get("machine").value_or("gc200"), options.list("set"));
   for (const std::string& input : options.list("input")) inputs.push_back({"an input", input});
   if (const auto file = options.get("parameters")) inputs.push_back({"the parameters", *file});
   if (const auto file = options.get("expect")) inputs.push_back({"the expected results", *file});

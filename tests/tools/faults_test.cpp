@@ -94,6 +94,8 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
   std::filesystem::create_hard_link(at + "p.mlir", at + "hard");
   std::filesystem::create_symlink("target.h5", at + "to_target");
   superstep("version; mkfifo " + at + "fifo");
+  write(at + "base.toml", "extends = \"builtin:tiny4\"\n");
+  write(at + "mine.toml", "extends = \"base.toml\"\n");
   const std::string run = "run " + at + "p.mlir -m tiny4 --input random:1 -q ";
   const struct {
     std::string words;
@@ -105,6 +107,8 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
       {run + "--output " + at + "hard", 2, "would replace the program"},
       {run + "-o " + at + "x.h5 --output " + at + "../outputs/x.h5", 2, "would replace the trace"},
       {run + "-o " + at + "x.h5 --output " + at + "x.h5.part", 2, "the unfinished file of"},
+      {"run " + at + "p.mlir --input random:1 -m " + at + "mine.toml -o " + at + "base.toml", 2,
+       "would replace the machine"},
       {run + "-o " + at + "fifo", 74, "is a FIFO"},
       {run + "-o /dev/null", 74, "is a device"},
       {run + "--output " + at, 74, "needs the name of a file"},
