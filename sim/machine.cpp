@@ -5,6 +5,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -87,6 +88,7 @@ class Machine {
   template <class Body>
   void for_each_tile(const Body& body);
   void boot();
+  [[nodiscard]] bool is_asked_to_stop(std::size_t i, std::uint64_t from);
   void run_tiles();
   void note_work(std::size_t i);
   void move_words();
@@ -206,12 +208,31 @@ void Machine::note_work(std::size_t i) {
   work_[i].launches = tiles_[i].launches();
 }
 
+/// Asks once for tile i, which ran from that cycle, when that took long. A tile itself asks only in
+/// loops that are long, but many that are shorter are long together.
+bool Machine::is_asked_to_stop(std::size_t i, std::uint64_t from) {
+  constexpr std::uint64_t kCyclesBetweenPolls = 1U << 14;
+  if (stops_[i].kind == TileStop::Kind::kFault || stops_[i].cycle < from + kCyclesBetweenPolls) {
+    return false;
+  }
+  if (!options_.interrupted || !options_.interrupted()) return false;
+  stops_[i] = {.kind = TileStop::Kind::kInterrupted};
+  return true;
+}
+
 /// Runs every tile until it waits, faults, or needs the words of this superstep's exchange.
 void Machine::run_tiles() {
+  std::atomic<bool> stopping = false;
   for_each_tile([&](std::size_t i) {
+    if (stopping.load(std::memory_order_relaxed)) {
+      stops_[i] = {.kind = TileStop::Kind::kInterrupted};
+      return;
+    }
+    const std::uint64_t from = (first_ ? Cycles() : begin_ + skew_[i]).value();
     tiles_[i].clear_port_events();
-    stops_[i] = tiles_[i].run((first_ ? Cycles() : begin_ + skew_[i]).value());
+    stops_[i] = tiles_[i].run(from);
     note_work(i);
+    if (is_asked_to_stop(i, from)) stopping.store(true, std::memory_order_relaxed);
   });
   std::fill(last_event_.begin(), last_event_.end(), 0);
   std::fill(resumed_.begin(), resumed_.end(), std::uint8_t{0});
@@ -261,12 +282,19 @@ void Machine::resume_tiles() {
     return stop.kind == TileStop::Kind::kExchangeDone;
   };
   if (std::none_of(stops_.begin(), stops_.end(), waits)) return;
+  std::atomic<bool> stopping = false;
   for_each_tile([&](std::size_t i) {
     if (!waits(stops_[i])) return;
+    if (stopping.load(std::memory_order_relaxed)) {
+      stops_[i] = {.kind = TileStop::Kind::kInterrupted};
+      return;
+    }
+    const std::uint64_t from = stops_[i].cycle;
     tiles_[i].clear_port_events();
     resumed_[i] = 1;
     stops_[i] = tiles_[i].resume();
     note_work(i);
+    if (is_asked_to_stop(i, from)) stopping.store(true, std::memory_order_relaxed);
   });
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     if (!resumed_[i] || work_[i].events.empty()) continue;

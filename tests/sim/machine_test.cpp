@@ -280,5 +280,42 @@ TEST(Run, StopsInsideASuperstepWithoutEndWhenInterrupted) {
   }
 }
 
+TEST(Run, StopsInsideASuperstepOfManyShortLoopsWhenInterrupted) {
+  ProgramImage image = image_of(3);
+  for (std::uint32_t tile = 0; tile < 3; ++tile) {
+    add_program(image, tile, R"(
+      sync 3
+      setzi $m0, worker
+      setzi $m1, 0x80000
+      runall $m0, $m1, 0
+      sync 2
+      runall $m0, $m1, 0
+      sync 2
+      runall $m0, $m1, 0
+      sync 2
+      runall $m0, $m1, 0
+      sync 2
+      sync 3
+      sync 15
+      .align 8
+    worker:
+      nop
+      rpt 900, 0
+      { nop ; fnop }
+      exitz $m15)");
+  }
+  for (const int polls_before : {1, 2}) {
+    RunOptions options;
+    options.threads = 1;
+    int polls = 0;
+    options.interrupted = [&] { return ++polls > polls_before; };
+    const RunResult result = run_image(image, {}, options);
+    EXPECT_TRUE(result.interrupted);
+    EXPECT_FALSE(result.trap);
+    EXPECT_EQ(result.totals.supersteps, 1u);
+    EXPECT_EQ(polls, polls_before + 1) << "and tiles behind the one that asked do not run";
+  }
+}
+
 }  // namespace
 }  // namespace superstep
