@@ -179,7 +179,10 @@ ExitCode bench_command(const Options& options, Answer& answer) {
   if (update) replace_file(path, baseline_text(document));
   answer.print("{} compared, {} changed, {} failed{}\n", compared, changed, failed,
                update ? "; " + path + " written" : "");
-  if (failed != 0) return ExitCode::kFailedCheck;
+  if (failed != 0) {
+    answer.add_problem({{path, 0, 0}, fmt::format("{} of {} benchmarks failed", failed, compared)});
+    return ExitCode::kFailedCheck;
+  }
   if (changed == 0 || update) return ExitCode::kOk;
   answer.add_problem(
       {{path, 0, 0},

@@ -20,7 +20,7 @@ std::string shortage(const MachineConfig& machine, const LoweredProgram& program
                      const Storage& storage, TileId tile, std::uint32_t code_end) {
   const MachineConfig::Tile& memory = machine.tile;
   const std::uint64_t live = storage.live_bytes(tile), room = storage.room(tile);
-  if (live > room) {
+  if (live > room && code_end <= machine.memory_end()) {
     return fmt::format("tile {} needs {} more than its {} of memory", index(tile),
                        in_kib(live - room), in_kib(memory.memory_bytes));
   }

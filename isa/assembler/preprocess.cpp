@@ -181,9 +181,7 @@ std::string preprocess(const std::string& path, const PreprocessOptions& options
   for (const std::string& folder : options.include_folders) words.push_back("-I" + folder);
   words.push_back("-I" + sdk_headers());
   words.push_back(path.starts_with('-') ? "./" + path : path);
-  if (std::error_code error; !std::filesystem::exists(path, error)) {
-    throw MalformedInput(path + ": no such file, or it cannot be read");
-  }
+  if (access(path.c_str(), R_OK) != 0) throw InputOutputError(path, "cannot be read", errno);
   Child child = run(std::move(words));
   if (!WIFEXITED(child.status) || WEXITSTATUS(child.status) != 0) {
     std::vector<Problem> problems = problems_of(child.err);

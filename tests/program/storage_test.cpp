@@ -111,6 +111,9 @@ TEST_F(StorageOfATile, RefusesCodeBeyondItsRegion) {
   EXPECT_EQ(refusal(210),
             "the program does not fit machine one: tile 0 needs 210.0 KiB for code and vertex "
             "states, its executable region has 208.0 KiB");
+  EXPECT_EQ(refusal(4000),
+            "the program does not fit machine one: tile 0 needs 4000.0 KiB for code and vertex "
+            "states, its executable region has 208.0 KiB");
 }
 
 TEST_F(StorageOfATile, RefusesWhatHasNoPlaceInOnePiece) {

@@ -157,6 +157,7 @@ TEST(Json, EveryCommandAndOutcomeGivesOneDocumentOfItsSchema) {
     EXPECT_EQ(document["exit_code"], c.code);
     EXPECT_EQ(document["command"], "superstep " + c.words + " --json");
     // What is refused says why, in the document as on standard error.
+    EXPECT_EQ(document["problems"].empty(), c.code == 0);
     EXPECT_EQ(document["problems"].empty(), run.err.find("error: ") == std::string::npos);
     if (!document["problems"].empty()) {
       const std::string first = document["problems"][0]["message"];
