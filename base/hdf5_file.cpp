@@ -156,8 +156,9 @@ Hdf5File Hdf5File::create(const std::filesystem::path& path, const std::filesyst
   return file;
 }
 
-Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access) {
-  Hdf5File file(path);
+Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access,
+                        const std::filesystem::path& name) {
+  Hdf5File file(name.empty() ? path : name);
   const unsigned flags[] = {H5F_ACC_RDONLY, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5F_ACC_RDWR};
   file.id_ = open_hdf5(path, flags[static_cast<std::size_t>(access)]).release();
   if (file.id_ < 0) file.fail(why_not_opened(path));
@@ -213,7 +214,9 @@ void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
 
 void Hdf5File::append(const std::string& path, const void* data, std::uint64_t rows) {
   if (rows == 0) return;
+  const std::string failed = "cannot append to " + path;
   Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail_write(failed);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
   const Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
   std::vector<std::uint64_t> shape = dims(path);
@@ -223,18 +226,20 @@ void Hdf5File::append(const std::string& path, const void* data, std::uint64_t r
   count[0] = rows;
   std::vector<hsize_t> extent(shape.begin(), shape.end());
   extent[0] += rows;
-  bool good = H5Dset_extent(set, extent.data()) >= 0;
+  // Each failure at once: the next call of the library forgets what the system said.
+  if (H5Dset_extent(set, extent.data()) < 0) fail_write(failed);
   const Hdf5Id target(H5Dget_space(set), H5Sclose);
   const Hdf5Id source(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
                       H5Sclose);
-  good = good && H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                                     nullptr) >= 0;
+  bool good = H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                                  nullptr) >= 0;
   good = good && H5Dwrite(set, memory, source, target, H5P_DEFAULT, data) >= 0 && set.close();
-  if (!good) fail_write("cannot append to " + path);
+  if (!good) fail_write(failed);
 }
 
 void Hdf5File::write(const std::string& path, const void* data) {
   Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail_write("cannot write " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
   const Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
   if (H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0 || !set.close()) {

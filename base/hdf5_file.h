@@ -50,7 +50,8 @@ class Hdf5File {
   /// `name`, if there is one.
   [[nodiscard]] static Hdf5File create(const std::filesystem::path& path,
                                        const std::filesystem::path& name = {});
-  [[nodiscard]] static Hdf5File open(const std::filesystem::path& path, Access access);
+  [[nodiscard]] static Hdf5File open(const std::filesystem::path& path, Access access,
+                                     const std::filesystem::path& name = {});
   Hdf5File(Hdf5File&& other) noexcept;
   Hdf5File& operator=(Hdf5File&& other) noexcept;
   ~Hdf5File();

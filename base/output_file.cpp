@@ -22,8 +22,9 @@ namespace fs = std::filesystem;
 constexpr int kMostLinks = 40;
 
 std::mutex temporary_mutex;
-/// Files of this process that go when it ends: those that are not in place yet, and locks.
-std::set<fs::path> temporary_files;
+/// Files of this process that go when it ends: those that are not in place yet, and locks. Never
+/// destroyed, because a thread that ends the process may come after `main`.
+std::set<fs::path>& temporary_files = *new std::set<fs::path>;
 
 std::optional<struct stat> stat_of(const fs::path& path) {
   struct stat status {};
@@ -81,13 +82,10 @@ void check_output(const fs::path& path) {
     }
   }
   const fs::path folder = folder_of(target);
-  if (!stat_of(folder)) {
-    throw InputOutputError(path.string(), fmt::format("cannot be written into {}", folder.string()),
-                           errno);
-  }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    const int error = errno;
     throw InputOutputError(path.string(), fmt::format("cannot be written into {}", folder.string()),
-                           errno);
+                           error);
   }
 }
 
@@ -126,7 +124,9 @@ void OutputFile::commit() {
     temporary_files.erase(temporary_);
     temporary_.clear();
   }
-  check(sync_to_disk(folder_of(target_), O_RDONLY | O_DIRECTORY));
+  // One that may be written but not listed cannot be opened; the file is in its place by now.
+  const int folder = sync_to_disk(folder_of(target_), O_RDONLY | O_DIRECTORY);
+  check(folder == EACCES ? 0 : folder);
 }
 
 void replace_file(const fs::path& path, std::string_view bytes) {
@@ -151,10 +151,14 @@ void remove_temporary_files() {
   for (const fs::path& path : temporary_files) unlink(path.c_str());
 }
 
-FileLock::FileLock(const fs::path& path) : lock_(link_target(path)) {
-  lock_ += ".lock";
+fs::path lock_beside(const fs::path& path) { return link_target(path) += ".lock"; }
+
+FileLock::FileLock(const fs::path& path) : lock_(lock_beside(path)) {
+  // Who ends the process waits until it is known whose the file is.
+  const std::scoped_lock lock(temporary_mutex);
   for (;;) {
-    file_ = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    // To lock it, it need not be writable: another user's may have been left by a killed process.
+    file_ = open(lock_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (file_ < 0) throw InputOutputError(lock_.string(), "cannot be written", errno);
     struct stat held {};
     if (flock(file_, LOCK_EX | LOCK_NB) != 0 || fstat(file_, &held) != 0) {
@@ -163,12 +167,16 @@ FileLock::FileLock(const fs::path& path) : lock_(link_target(path)) {
       if (error != EWOULDBLOCK) throw InputOutputError(lock_.string(), "cannot be locked", error);
       throw InputOutputError(path.string(), "another process is writing this file");
     }
+    // What holds bytes, or cannot, is no lock: somebody else's file, which would go with it.
+    if (!S_ISREG(held.st_mode) || held.st_size != 0) {
+      close(file_);
+      throw InputOutputError(lock_.string(), "is where the lock of an output goes, but is none");
+    }
     // Its holder may have removed it between our two calls.
     const auto named = stat_of(lock_);
     if (named && named->st_ino == held.st_ino && named->st_dev == held.st_dev) break;
     close(file_);
   }
-  const std::scoped_lock lock(temporary_mutex);
   temporary_files.insert(lock_);
 }
 

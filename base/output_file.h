@@ -41,11 +41,15 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes);
 /// the process.
 void remove_temporary_files();
 
+/// The file that carries the lock of `path`.
+[[nodiscard]] std::filesystem::path lock_beside(const std::filesystem::path& path);
+
 /// The right to write one file, held by one process at a time. It ends with the process, however
-/// that ends; `<path>.lock`, which carries it, is removed by those who end in order.
+/// that ends; `lock_beside(path)`, an empty file, is removed by those who end in order.
 class FileLock {
  public:
-  /// Throws InputOutputError when another process has it, or when it cannot be made.
+  /// Throws InputOutputError when another process has it, or when it cannot be made: what is no
+  /// empty file is no lock of ours, and stays.
   explicit FileLock(const std::filesystem::path& path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

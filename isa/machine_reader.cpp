@@ -103,6 +103,8 @@ class MachineReader {
     for (const BuiltinMachine& file : builtin_machine_files()) {
       if (file.name == builtin) return read_text(file.text, "builtin:" + builtin, depth);
     }
+    const bool is_file = name.ends_with(".toml") || name.find('/') != std::string::npos;
+    if (depth == 0 && is_file) check_input(name);
     if (!std::filesystem::exists(name)) {
       const std::string guess = nearest(builtin, builtin_machines());
       is_whole_ = false;

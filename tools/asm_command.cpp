@@ -105,7 +105,13 @@ ExitCode asm_command(const Options& options, Answer& answer) {
   const std::string source = source_of(path, options);
   const std::string output = options.get("output").value_or("");
   if (!output.empty()) {
-    check_outputs({{"the source", path}}, {{"-o", output}});
+    std::vector<NamedFile> inputs{{"the source", path}};
+    add_machine(inputs, options.get("machine").value_or("gc200"), options.list("set"));
+    if (path.ends_with(".S")) {
+      for (const std::string& file : preprocessed_files(source))
+        if (file != path) inputs.push_back({"a header of the source", file});
+    }
+    check_outputs(inputs, {{"-o", output}});
     answer.fields()["file"] = output;
   }
   if (output.ends_with(".bin")) {

@@ -8,16 +8,19 @@
 namespace superstep {
 
 Object load_object(const std::filesystem::path& path, const std::vector<std::string>& includes,
-                   const std::vector<std::string>& defines, const MachineConfig& machine) {
+                   const std::vector<std::string>& defines, const MachineConfig& machine,
+                   std::vector<std::string>* headers) {
   const std::string text = read_text_file(path);
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
   if (is_elf(bytes)) return read_elf(bytes, path.string());
   std::vector<std::string> all = machine_defines(machine);
   all.insert(all.end(), defines.begin(), defines.end());
-  const bool is_preprocessed = path.extension() != ".S";
-  return assemble_object(is_preprocessed ? text : preprocess(path.string(), {includes, all}),
-                         path.string())
-      .object;
+  if (path.extension() != ".S") return assemble_object(text, path.string()).object;
+  const std::string preprocessed = preprocess(path.string(), {includes, all});
+  if (headers != nullptr) {
+    for (const std::string& file : preprocessed_files(preprocessed)) headers->push_back(file);
+  }
+  return assemble_object(preprocessed, path.string()).object;
 }
 
 }  // namespace superstep

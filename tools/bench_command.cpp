@@ -127,6 +127,7 @@ ExitCode bench_command(const Options& options, Answer& answer) {
   const std::uint32_t threads =
       options.number("threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()));
   const bool update = options.has("update");
+  if (update) check_output(path);
   Progress progress(options.has("quiet"));
   std::size_t compared = 0, changed = 0, failed = 0;
   ordered_json rows = ordered_json::array();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/numbers.h"
@@ -52,14 +51,9 @@ std::string plan(const std::vector<StepInfo>& steps, const std::string& file) {
          "Words: of an exchange's busiest port, a lower bound of its cycles\n";
 }
 
-void add_fields(const ProgramImage& image, const std::vector<std::string>& overrides,
-                Answer& answer) {
+void add_fields(const ProgramImage& image, Answer& answer) {
   ordered_json& fields = answer.fields();
   fields["module"] = image.info.module;
-  fields["machine"] = image.machine.name;
-  fields["machine_overrides"] = overrides;
-  fields["machine_sha256"] = sha256(to_toml(image.machine));
-  fields["program_sha256"] = image.info.text_sha256;
   fields["tiles"] = image.machine.tiles();
   fields["tiles_used"] = image.entries.size();
   fields["arguments"] = ordered_json::array();
@@ -137,6 +131,7 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   Progress progress(options.has("quiet"));
   const MachineConfig machine =
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
+  add_identity(machine, options.list("set"), answer);
   const std::string& path = options.words()[0];
   const ProgramImage image = compile_file(path, machine, progress, answer);
   progress.clear();
@@ -152,7 +147,7 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   }
   answer.print("{}", plan(image.info.steps, path));
   answer.print("{}", memory_report(image.info, machine, output_columns()));
-  add_fields(image, options.list("set"), answer);
+  add_fields(image, answer);
   return ExitCode::kOk;
 }
 

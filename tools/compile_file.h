@@ -2,12 +2,17 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "isa/program_image.h"
 #include "tools/answer.h"
 #include "tools/progress.h"
 
 namespace superstep {
+
+/// Says in the document which machine a command works with.
+void add_identity(const MachineConfig& machine, const std::vector<std::string>& overrides,
+                  Answer& answer);
 
 /// Reads and compiles one StableHLO file, `-` for standard input, and shows the stages. When the
 /// program does not fit, its memory goes into the answer's document and to `on_overflow` before

@@ -10,6 +10,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/output_file.h"
 #include "tools/answer.h"
 #include "tools/command.h"
 #include "tools/progress.h"
@@ -82,6 +83,31 @@ ExitCode dispatch(const std::vector<std::string>& words, Answer& answer) {
 /// A broken invariant aborts; to the shell it is the exit code of an internal error.
 void exit_internal(int) { std::_Exit(static_cast<int>(ExitCode::kInternal)); }
 
+/// Whose fault an exception is that none of ours throws. TBB has no type of its own for a host that
+/// gives it no thread.
+ExitCode code_of(const std::exception& error) {
+  const bool lacks_thread =
+      std::string_view(error.what()).find("pthread") != std::string_view::npos;
+  return lacks_thread ? ExitCode::kHostLimit : ExitCode::kInternal;
+}
+
+/// Ends the process for an exception that a thread of a library let go.
+[[noreturn]] void end_uncaught() {
+  ExitCode code = ExitCode::kInternal;
+  std::string what = "an exception that nobody caught";
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::exception& error) {
+    code = code_of(error);
+    what = error.what();
+  } catch (...) {
+    what += " is of no known type";
+  }
+  write_error(problems_text(code, {{{}, what}}));
+  remove_temporary_files();
+  std::_Exit(static_cast<int>(code));
+}
+
 /// Runs a command; what stops it becomes a problem of its answer.
 ExitCode run(const std::vector<std::string>& words, Answer& answer) {
   const auto stopped = [&](ExitCode code, std::string message) {
@@ -101,7 +127,7 @@ ExitCode run(const std::vector<std::string>& words, Answer& answer) {
   } catch (const std::system_error& error) {
     return stopped(ExitCode::kHostLimit, error.what());
   } catch (const std::exception& error) {
-    return stopped(ExitCode::kInternal, error.what());
+    return stopped(code_of(error), error.what());
   }
 }
 
@@ -146,5 +172,6 @@ ExitCode answer_words(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   superstep::hold_standard_streams();
   std::signal(SIGABRT, superstep::exit_internal);
+  std::set_terminate(superstep::end_uncaught);
   return static_cast<int>(superstep::answer_words({argv + 1, argv + argc}));
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <climits>
+
 #include "base/error.h"
 #include "base/output_file.h"
 #include "isa/machine_config.h"
@@ -11,6 +14,16 @@ namespace superstep {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Bytes of a name beside an output: `.part.4194304.new`, with the largest number of a process.
+constexpr std::size_t kMostBeside = 17;
+
+void check_name(const fs::path& path) {
+  const fs::path target = link_target(path);
+  if (target.filename().native().size() + kMostBeside <= NAME_MAX) return;
+  throw InputOutputError(path.string(), "cannot be written with a temporary file beside it",
+                         ENAMETOOLONG);
+}
 
 /// The same for two paths that name one file, whether it exists or not.
 fs::path identity(const fs::path& path) {
@@ -40,7 +53,10 @@ void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<Named
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const NamedFile& output = outputs[i];
     try {
-      if (!output.is_beside) check_output(output.path);
+      if (!output.is_beside || fs::exists(fs::symlink_status(output.path))) {
+        check_output(output.path);
+      }
+      if (!output.is_beside) check_name(output.path);
     } catch (const InputOutputError& error) {
       code = ExitCode::kInputOutput;
       for (const Problem& problem : error.problems()) {
@@ -61,7 +77,9 @@ void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<Named
 }
 
 std::vector<NamedFile> trace_outputs(const std::string& role, const fs::path& path) {
-  return {{role, path}, {fmt::format("the unfinished file of {}", role), trace_part(path), true}};
+  return {{role, path},
+          {fmt::format("the unfinished file of {}", role), trace_part(path), true},
+          {fmt::format("the lock of {}", role), lock_beside(path), true}};
 }
 
 }  // namespace superstep

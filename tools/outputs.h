@@ -22,7 +22,7 @@ void add_machine(std::vector<NamedFile>& inputs, const std::string& machine,
 /// problems at once. Links are followed.
 void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
-/// What a trace at `path` writes: the file and the `.part` of a run that lasts.
+/// What a trace at `path` writes: the file, and the `.part` and the lock of a run that lasts.
 [[nodiscard]] std::vector<NamedFile> trace_outputs(const std::string& role,
                                                    const std::filesystem::path& path);
 

@@ -19,7 +19,7 @@ constexpr milliseconds kRedraw{100};
 constexpr milliseconds kLine{2000};
 
 std::mutex stage_mutex;
-std::string stage_now;
+std::string& stage_now = *new std::string;  // for a thread that ends the process after `main`
 
 void set_stage(const std::string& text) {
   const std::scoped_lock lock(stage_mutex);

@@ -104,6 +104,10 @@ std::vector<TensorComparison> compare_results(const std::vector<HostTensor>& res
     } else if (!(results[k].type == want.type)) {
       comparison.difference =
           fmt::format("found {}, expected {}", results[k].type.text(), want.type.text());
+      const Shape& shape = want.type.shape;
+      const bool has_calls =
+          !shape.empty() && Shape(shape.begin() + 1, shape.end()) == results[k].type.shape;
+      if (has_calls) comparison.difference += fmt::format("; give --repeat {}?", shape[0]);
     } else {
       compare(results[k], want, comparison);
     }
@@ -149,7 +153,7 @@ std::string results_text(const std::vector<HostTensor>& results) {
     if (n <= kMostShown) {
       out += "  [";
       for (std::size_t i = 0; i < n; ++i)
-        out += fmt::format("{}{:.7g}", i == 0 ? "" : ", ", element_as_double(results[k], i));
+        out += (i == 0 ? "" : ", ") + element_text(results[k], i, 7);
       out += "]";
     }
     out += "\n";

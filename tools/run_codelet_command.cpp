@@ -62,7 +62,7 @@ std::string values_text(const HostTensor& tensor) {
   const auto n = static_cast<std::size_t>(tensor.type.elements());
   std::string text = "[";
   for (std::size_t i = 0; i < std::min(n, kMostShown); ++i) {
-    text += fmt::format("{}{:.9g}", i == 0 ? "" : ", ", element_as_double(tensor, i));
+    text += (i == 0 ? "" : ", ") + element_text(tensor, i, 9);
   }
   return text + (n > kMostShown ? fmt::format(", … {} in all]", n) : "]");
 }
@@ -219,9 +219,14 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   const MachineConfig machine = load_machine(spec.machine, options.list("set"));
 
   std::vector<LinkInput> inputs;
+  std::vector<std::string> headers;
   for (const std::filesystem::path& source : spec.sources) {
-    inputs.push_back({source.string(), load_object(source, spec.includes, spec.defines, machine)});
+    inputs.push_back(
+        {source.string(), load_object(source, spec.includes, spec.defines, machine, &headers)});
   }
+  std::vector<NamedFile> more;
+  for (const std::string& file : headers) more.push_back({"a header of a source", file});
+  check_outputs(more, outputs_of(options));
   CodeletRun run(machine);
   const LinkedCode code =
       link(inputs, std::vector<std::string>{spec.entry}, machine, run.free_begin(), run.free_end());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -10,7 +11,6 @@
 
 #include <malloc.h>
 
-#include "base/sha256.h"
 #include "sim/host/arguments.h"
 #include "sim/machine.h"
 #include "sim/trace/recorder.h"
@@ -40,8 +40,8 @@ std::optional<double> tolerance(const Options& options, const std::string& name)
   } catch (const std::exception&) {
     used = 0;
   }
-  if (used != text->size() || !(value >= 0))
-    usage_error(fmt::format("--{} takes a number >= 0, found '{}'", name, *text));
+  if (used != text->size() || !(value >= 0) || std::isinf(value))
+    usage_error(fmt::format("--{} takes a finite number >= 0, found '{}'", name, *text));
   return value;
 }
 
@@ -78,14 +78,6 @@ std::string origin_of(const std::string& machine, const std::vector<std::string>
   return json_text(nlohmann::ordered_json(machine_sources(machine, overrides)));
 }
 
-/// What was run on what, for the document.
-void add_identity(const ProgramImage& image, const std::vector<std::string>& overrides,
-                  Answer& answer) {
-  answer.fields()["machine_overrides"] = overrides;
-  answer.fields()["machine_sha256"] = sha256(to_toml(image.machine));
-  answer.fields()["program_sha256"] = image.info.text_sha256;
-}
-
 /// What the command line asks for, and what it asks to compare with.
 struct Request {
   TraceLevel level = TraceLevel::kSuperstep;
@@ -95,6 +87,7 @@ struct Request {
   std::optional<TensorFile> expected;
   TensorFile parameters;
   std::optional<std::filesystem::path> output, trace;  ///< files
+  std::shared_ptr<FileLock> lock;                      ///< of the trace
 };
 
 /// Every file that the command reads, so that no output replaces one.
@@ -121,7 +114,8 @@ Request request_of(const Options& options) {
                   .expected = {},
                   .parameters = {},
                   .output = options.get("output"),
-                  .trace = options.get("trace-file")};
+                  .trace = options.get("trace-file"),
+                  .lock = {}};
   if (options.has("trace") && !request.trace) {
     usage_error("--trace says what a trace keeps, but nothing names its file: add -o RUN.h5");
   }
@@ -133,9 +127,14 @@ Request request_of(const Options& options) {
   if (request.trace) outputs = trace_outputs("the trace (-o)", *request.trace);
   if (request.output) outputs.push_back({"the results (--output)", *request.output});
   check_outputs(inputs_of(options), outputs);
+  if (request.trace) request.lock = std::make_shared<FileLock>(*request.trace);
   if (const auto file = options.get("expect")) request.expected = read_tensors(*file, "result");
   if (const auto file = options.get("parameters"))
     request.parameters = read_tensors(*file, "result");
+  if (options.has("parameters") && request.parameters.empty()) {
+    throw MalformedInput({{{*options.get("parameters"), 0, 0},
+                           "has no dataset result0 and so on, as `--output` writes them"}});
+  }
   return request;
 }
 
@@ -256,10 +255,18 @@ bool compare(const Request& request, const std::vector<HostTensor>& results, Ans
                         "nothing to compare: the file of --expect has no dataset result0 and so "
                         "on; a JAX result is written as result0, those of a tuple in order"});
   }
+  if (agree != comparisons.size()) {
+    answer.add_problem({{},
+                        fmt::format("{} of {} expected results agree; the program has {}", agree,
+                                    comparisons.size(), results.size())});
+  }
   const bool is_right = agree == comparisons.size() && agree != 0;
   answer.fields()["expect"] = expect_fields(comparisons, results.size(), is_right);
   if (is_right) {
-    answer.print("Expected  {} of {} results agree: {}\n", agree, results.size(),
+    answer.print("Expected  {} agree: {}\n",
+                 agree == results.size() ? fmt::format("all {} results", agree)
+                                         : fmt::format("{} results, the only ones expected of {},",
+                                                       agree, results.size()),
                  tolerances_text(comparisons));
   }
   return is_right;
@@ -330,9 +337,11 @@ ExitCode run_command(const Options& options, Answer& answer) {
   run.check_races = options.has("check-races");
   const Request request = request_of(options);
   const MachineConfig machine = load_machine(request.machine, request.overrides);
+  add_identity(machine, request.overrides, answer);
   const Provenance provenance = provenance_of(options, run.threads);
   const TraceOptions trace_options{.level = request.trace ? request.level : TraceLevel::kSummary,
                                    .calls = run.calls,
+                                   .lock = request.lock,
                                    .config_origin = origin_of(request.machine, request.overrides),
                                    .report = json_report};
 
@@ -346,7 +355,6 @@ ExitCode run_command(const Options& options, Answer& answer) {
       },
       trace_options.level == TraceLevel::kTile);
   malloc_trim(0);  // what compiling took is the simulator's
-  add_identity(image, request.overrides, answer);
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), request.parameters);
   check(image, arguments, run.calls);

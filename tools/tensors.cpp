@@ -20,13 +20,6 @@ void set_from_double(HostTensor& tensor, std::size_t i, double value) {
   write_int(tensor, i, static_cast<std::int64_t>(std::abs(value) * most));
 }
 
-}  // namespace
-
-double element_as_double(const HostTensor& tensor, std::size_t i) {
-  if (is_float(tensor.type.dtype)) return read_float(tensor, i);
-  return static_cast<double>(read_int(tensor, i));
-}
-
 /// Whether a dataset may be the argument of its name, given once or a slice for each call.
 bool may_be_argument(const std::vector<TensorType>& expected, const std::string& name,
                      const TensorType& type) {
@@ -37,6 +30,18 @@ bool may_be_argument(const std::vector<TensorType>& expected, const std::string&
            std::equal(one.rbegin(), one.rend(), type.shape.rbegin());
   }
   return false;
+}
+
+}  // namespace
+
+double element_as_double(const HostTensor& tensor, std::size_t i) {
+  if (is_float(tensor.type.dtype)) return read_float(tensor, i);
+  return static_cast<double>(read_int(tensor, i));
+}
+
+std::string element_text(const HostTensor& tensor, std::size_t i, int digits) {
+  if (is_float(tensor.type.dtype)) return fmt::format("{:.{}g}", read_float(tensor, i), digits);
+  return fmt::format("{}", read_int(tensor, i));
 }
 
 HostTensor random_tensor(const TensorType& type, std::mt19937& random) {

@@ -13,6 +13,9 @@ namespace superstep {
 /// Element `i` as a number.
 [[nodiscard]] double element_as_double(const HostTensor& tensor, std::size_t i);
 
+/// Element `i` as text: integers whole, floats with so many digits.
+[[nodiscard]] std::string element_text(const HostTensor& tensor, std::size_t i, int digits);
+
 /// Numbers in (-1, 1) from a generator that is the same everywhere; integers are small and not
 /// negative.
 [[nodiscard]] HostTensor random_tensor(const TensorType& type, std::mt19937& random);

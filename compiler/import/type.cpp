@@ -119,7 +119,7 @@ TypeUse Parser::parse_type() {
     out.unsupported =
         "element type " + element + " is not supported; supported are " + all_dtypes();
     if (element == "ui64") {
-      out.unsupported += "; jax.random needs none within jax.threefry_partitionable(False)";
+      out.unsupported += "; of jax.random: give its numbers to the program as an argument";
     }
   } else if (dynamic || encoded) {
     out.unsupported = written + " has no static shape; Superstep compiles static shapes only";

@@ -11,8 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 
@@ -26,7 +28,7 @@ class Pipe {
  public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
-      throw MalformedInput(std::string("no pipe to the preprocessor: ") + std::strerror(errno));
+      throw HostLimit(std::string("no pipe to the preprocessor: ") + std::strerror(errno));
     }
   }
   ~Pipe() {
@@ -79,10 +81,23 @@ Child run(std::vector<std::string> words) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out.writer(), 1);
   posix_spawn_file_actions_adddup2(&actions, err.writer(), 2);
+  // Signals that we wait for in a thread of ours, or ignore, are its own.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) sigaddset(&signals, signal);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t process = 0;
   const int failure =
-      posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+      posix_spawnp(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failure == EAGAIN || failure == ENOMEM || failure == EMFILE || failure == ENFILE) {
+    throw HostLimit(std::string("no process for the preprocessor: ") + std::strerror(failure));
+  }
   if (failure != 0) {
     throw MalformedInput("assembly needs the C preprocessor `" + words[0] +
                          "`, which does not start (" + std::strerror(failure) +
@@ -190,6 +205,25 @@ std::string preprocess(const std::string& path, const PreprocessOptions& options
   }
   join_failed_pastes(child.out);
   return std::move(child.out);
+}
+
+std::vector<std::string> preprocessed_files(std::string_view text) {
+  // `# LINE "FILE" FLAGS`, where quotes and backslashes of a name are escaped.
+  std::set<std::string> files;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t quote = line.find('"');
+    if (!line.starts_with("# ") || quote == std::string_view::npos) continue;
+    std::string file;
+    for (std::size_t i = quote + 1; i < line.size() && line[i] != '"'; ++i) {
+      if (line[i] == '\\' && i + 1 < line.size()) ++i;
+      file += line[i];
+    }
+    if (!file.empty() && file[0] != '<') files.insert(file);
+  }
+  return {files.begin(), files.end()};
 }
 
 }  // namespace superstep

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isa/machine_config.h"
@@ -17,6 +18,9 @@ struct PreprocessOptions {
 /// `__IPU_ARCH_VERSION__` 2 unless `defines` says otherwise, and our headers of `sdk_headers` are
 /// found. Throws MalformedInput with what the preprocessor says.
 [[nodiscard]] std::string preprocess(const std::string& path, const PreprocessOptions& options);
+
+/// The files that a text of `preprocess` comes from: the source and its headers.
+[[nodiscard]] std::vector<std::string> preprocessed_files(std::string_view text);
 
 /// The definitions that let `poplar/TileConstants.hpp` have the numbers of a machine.
 [[nodiscard]] std::vector<std::string> machine_defines(const MachineConfig& machine);

@@ -305,10 +305,11 @@ std::vector<Row> read_rows(const Hdf5File& file, const std::string& group, std::
 }
 
 /// Adds /summary/json to a file that is whole but for it.
-void write_report(const std::filesystem::path& path, const TraceReport& report) {
+void write_report(const std::filesystem::path& path, const std::filesystem::path& name,
+                  const TraceReport& report) {
   const std::string dataset = "/summary/json";
   const std::string text = report ? report(read_trace(path)) : std::string();
-  Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kWrite);
+  Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kWrite, name);
   file.write_text(dataset, {text});
   describe_dataset(file, dataset);
   file.close();
@@ -371,7 +372,7 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
   attach_scales(file);
   write_plots(file);
   file.close();
-  write_report(output.temporary(), report);
+  write_report(output.temporary(), out, report);
   output.commit();
 }
 

@@ -502,8 +502,10 @@ cycles of tile t in superstep s are `profiles/compute/cycles[supersteps/compute_
 
 A level holds those before it. While a run lasts its data is in `RUN.h5.part`, flushed by number of supersteps (at powers
 of two up to 64, then every 64, and every 1,024 after 4,096) and open to SWMR readers; `superstep report` and
-`superstep trace repair` read it after the run was killed, at any level. The finished file does not depend on the number of
-host threads. When the file reaches its size limit (2 GiB), the rows of tiles end, `/events` says so, and all else goes on.
+`superstep trace repair` read it after the run was killed, at any level. The next run of the same `-o` replaces it: repair
+first what is to be kept. `RUN.h5.lock` keeps other writers away while the run lasts. The finished file does not depend on
+the number of host threads. When the file reaches its size limit (2 GiB), the rows of tiles end, `/events` says so, and all
+else goes on.
 
 Cycles add up: exchange, compute, sync and host cycles of a superstep are the whole of it, those of all supersteps are the
 totals of `/summary`, and the launches of a superstep sum to its compute cycles. A superstep may compute several steps one

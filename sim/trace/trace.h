@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hdf5_file.h"
+#include "base/output_file.h"
 #include "base/units.h"
 #include "isa/program_image.h"
 #include "sim/machine.h"
@@ -39,7 +40,8 @@ struct TraceOptions {
   std::uint32_t calls = 1;  ///< of the program, for the record
   /// Once the file is as large as this, tile profiles end and everything else goes on.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
-  std::string config_origin = {};  ///< text of /provenance/config_origin
+  std::shared_ptr<FileLock> lock = {};  ///< of the file, from who has it; else the writer takes it
+  std::string config_origin = {};       ///< text of /provenance/config_origin
   TraceReport report = {};
 };
 

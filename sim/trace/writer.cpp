@@ -61,15 +61,13 @@ class ProfileStore {
   std::uint32_t count_ = 0;
 };
 
-/// Of a file that cannot even be begun nothing can be read: it goes.
-template <class Begin>
-auto begun(const std::filesystem::path& part, const Begin& begin) {
-  try {
-    return begin();
-  } catch (const std::exception&) {
-    std::filesystem::remove(part);
-    throw;
+/// The `.part` of a trace: no link, which would be followed to a file of somebody else.
+const std::filesystem::path& own_file(const std::filesystem::path& part) {
+  std::error_code none;
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(part, none))) {
+    throw InputOutputError(part.string(), "is a link, where the unfinished trace goes");
   }
+  return part;
 }
 
 /// A group of columns that get a row now and then, and what is not in the file yet.
@@ -116,9 +114,11 @@ class GrowingTable {
 struct TraceWriter::State {
   std::filesystem::path path, part;
   TraceOptions options;
-  FileLock lock;
+  std::shared_ptr<FileLock> lock;
   std::size_t used_tiles;
   RunRecorder recorder;
+  /// In place once readers may follow: until then an earlier file of this name stays.
+  OutputFile unfinished;
   Hdf5File file;
   std::uint64_t rows = 0;
   GrowingTable supersteps{"/supersteps/"}, launches{"/launches/"}, transfers{"/host/"},
@@ -138,10 +138,11 @@ struct TraceWriter::State {
       : path(link_target(p)),
         part(trace_part(path)),
         options(o),
-        lock(checked(path)),
+        lock(o.lock ? o.lock : std::make_shared<FileLock>(checked(path))),
         used_tiles(image.entries.size()),
         recorder(image, options),
-        file(begun(part, [this] { return Hdf5File::create(part); })),
+        unfinished(own_file(part)),
+        file(Hdf5File::create(unfinished.temporary(), part)),
         profiles_by_step(recorder.steps().size()),
         tile_peaks(image.info.tile_peaks),
         keeps_profiles(o.level == TraceLevel::kTile) {
@@ -271,7 +272,7 @@ std::filesystem::path trace_part(const std::filesystem::path& path) {
 TraceWriter::TraceWriter(std::filesystem::path path, const TraceOptions& options,
                          const ProgramImage& image, const Provenance& provenance)
     : state_(std::make_unique<State>(std::move(path), options, image)) {
-  begun(state_->part, [&] { state_->begin(image, provenance); });
+  state_->begin(image, provenance);
 }
 
 void TraceWriter::State::begin(const ProgramImage& image, const Provenance& provenance) {
@@ -287,6 +288,7 @@ void TraceWriter::State::begin(const ProgramImage& image, const Provenance& prov
     describe_dataset(file, dataset);
   }
   file.start_swmr();
+  unfinished.commit();
 }
 
 TraceWriter::~TraceWriter() = default;

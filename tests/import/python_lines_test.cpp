@@ -119,8 +119,8 @@ TEST(ImportErrors, WhatIsNotSupportedIsSaidOnceAndCounted) {
   ASSERT_EQ(refused.problems.size(), 1u);
   EXPECT_EQ(refused.problems[0],
             "2:31: element type ui64 is not supported (r.py:5, and 10 more places); supported are "
-            "i1, i8, i16, i32, ui8, ui16, ui32, f16, f32; jax.random needs none within "
-            "jax.threefry_partitionable(False)");
+            "i1, i8, i16, i32, ui8, ui16, ui32, f16, f32; of jax.random: give its numbers to "
+            "the program as an argument");
 }
 
 TEST(RefusedOps, AreSortedAndNoneOfThemIsSupported) {

@@ -94,9 +94,11 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
   std::filesystem::create_hard_link(at + "p.mlir", at + "hard");
   std::filesystem::create_symlink("target.h5", at + "to_target");
   superstep("version; mkfifo " + at + "fifo");
-  write(at + "base.toml", "extends = \"builtin:tiny4\"\n");
-  write(at + "mine.toml", "extends = \"base.toml\"\n");
-  const std::string run = "run " + at + "p.mlir -m tiny4 --input random:1 -q ";
+  write(at + "base.toml", "schema = 1\nextends = \"builtin:tiny4\"\n");
+  write(at + "child.toml", "schema = 1\nextends = \"base.toml\"\n");
+  write(at + "a.S", "#include \"h.inc\"\n");
+  write(at + "h.inc", "/* nothing */\n");
+  const std::string run = "run " + at + "p.mlir --input random:1 -q ";
   const struct {
     std::string words;
     int code;
@@ -107,8 +109,6 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
       {run + "--output " + at + "hard", 2, "would replace the program"},
       {run + "-o " + at + "x.h5 --output " + at + "../outputs/x.h5", 2, "would replace the trace"},
       {run + "-o " + at + "x.h5 --output " + at + "x.h5.part", 2, "the unfinished file of"},
-      {"run " + at + "p.mlir --input random:1 -m " + at + "mine.toml -o " + at + "base.toml", 2,
-       "would replace the machine"},
       {run + "-o " + at + "fifo", 74, "is a FIFO"},
       {run + "-o /dev/null", 74, "is a device"},
       {run + "--output " + at, 74, "needs the name of a file"},
@@ -118,6 +118,12 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
       {"run-codelet models/codelets/scale.toml --trace models/codelets/scale.S", 2,
        "would replace a source"},
       {"trace repair " + at + "p.mlir " + at + "p.mlir", 2, "would replace the trace to repair"},
+      {run + "--input " + at + "x.h5.lock -o " + at + "x.h5", 2, "the lock of the trace (-o)"},
+      {run + "-m " + at + "child.toml --output " + at + "base.toml", 2,
+       "would replace the machine"},
+      {"asm " + at + "a.S -o " + at + "h.inc", 2, "would replace a header of the source"},
+      {run + "-o " + at + std::string(246, 'n'), 74, "File name too long"},
+      {run + "--output " + at + std::string(246, 'n'), 74, "File name too long"},
   };
   const std::string program = text_of(at + "p.mlir");
   for (const auto& c : kCases) {
@@ -128,9 +134,48 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
     EXPECT_EQ(text_of(at + "p.mlir"), program);
   }
   EXPECT_TRUE(std::filesystem::is_fifo(at + "fifo"));
-  EXPECT_EQ(superstep(run + "-o " + at + "to_target").code, 0);
+  EXPECT_EQ(superstep(run + "-m tiny4 -o " + at + "to_target").code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(at + "to_target"));
   EXPECT_EQ(superstep("report " + at + "target.h5").code, 0);
+}
+
+TEST(Faults, WhatStandsInThePlaceOfAnUnfinishedTraceOrOfItsLockStays) {
+  const auto folder = fresh_folder("beside");
+  const std::string trace = (folder / "run.h5").string();
+  const std::string run = kAffine + ("-o " + trace);
+  write(folder / "run.h5.part", "of an earlier run");
+  // The trace cannot be begun.
+  EXPECT_EQ(superstep(run, "prlimit --fsize=5000").code, 74);
+  EXPECT_EQ(text_of(folder / "run.h5.part"), "of an earlier run");
+  EXPECT_EQ(files_in(folder), std::vector<std::string>{"run.h5.part"});
+  std::filesystem::rename(folder / "run.h5.part", folder / "other");
+  std::filesystem::create_symlink("other", folder / "run.h5.part");
+  EXPECT_EQ(superstep(run).code, 74);
+  EXPECT_EQ(text_of(folder / "other"), "of an earlier run");
+  std::filesystem::remove(folder / "run.h5.part");
+  std::filesystem::create_directory(folder / "run.h5.part");
+  EXPECT_EQ(superstep(run).code, 74);
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "run.h5.part"));
+  std::filesystem::remove(folder / "run.h5.part");
+  write(folder / "run.h5.lock", "no lock");
+  const ProgramRun locked = superstep(run);
+  EXPECT_EQ(locked.code, 74);
+  EXPECT_NE(locked.err.find("is where the lock of an output goes"), std::string::npos)
+      << locked.err;
+  EXPECT_EQ(text_of(folder / "run.h5.lock"), "no lock");
+  std::filesystem::remove(folder / "run.h5.lock");
+  std::filesystem::create_symlink("other", folder / "run.h5.lock");
+  EXPECT_EQ(superstep(run).code, 74);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "run.h5.lock"));
+  std::filesystem::remove(folder / "run.h5.lock");
+  EXPECT_EQ(superstep(run).code, 0);
+  EXPECT_EQ(files_in(folder), (std::vector<std::string>{"other", "run.h5"}));
+}
+
+TEST(Faults, AHostWithoutRoomForThePreprocessorIsNotBlamedOnTheSource) {
+  const ProgramRun run = superstep("asm models/codelets/scale.S", "prlimit --nofile=5");
+  EXPECT_EQ(run.code, 71) << run.err;
+  EXPECT_NE(run.err.find("Too many open files"), std::string::npos) << run.err;
 }
 
 TEST(Faults, ASecondWriterOfATraceIsRefusedAndTheFirstGoesOn) {
@@ -148,6 +193,46 @@ TEST(Faults, ASecondWriterOfATraceIsRefusedAndTheFirstGoesOn) {
   EXPECT_NE(run.err.find("another process is writing this file"), std::string::npos) << run.err;
   EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(trace + ".lock"));
+}
+
+// Whenever the signal comes: what was there is whole, and what is left can be read.
+TEST(Faults, ARunThatIsEndedAtAnyMomentCostsNoEarlierResult) {
+  const auto folder = fresh_folder("ended");
+  const std::string at = folder.string() + "/";
+  const std::string run =
+      "run models/linear_regression/train_step.mlir -m tiny4 --input random:1 -q --trace tile "
+      "--repeat 3000 -o " +
+      at + "run.h5 --output " + at + "results.h5 & pid=$!; ";
+  const std::string until = " || ! kill -0 $pid 2>/dev/null; do :; done; ";
+  const std::string moments[] = {
+      "", "until [ -e " + at + "run.h5.lock ]" + until,
+      "until [ -e " + at + "run.h5.part ]" + until,
+      "until [ $(stat -c %s " + at + "run.h5.part 2>/dev/null || echo 0) -gt 150000 ]" + until,
+      "until ls " + at + "*.new >/dev/null 2>&1" + until};
+  for (const std::string signal : {"KILL", "INT", "TERM", "INT $pid; kill -INT"}) {
+    for (const std::string& moment : moments) {
+      SCOPED_TRACE(signal + " " + moment);
+      std::filesystem::remove_all(folder);
+      std::filesystem::create_directories(folder);
+      ASSERT_EQ(superstep("run models/quickstart/affine.mlir -m tiny4 --input random:1 -q -o " +
+                          at + "run.h5 --output " + at + "results.h5")
+                    .code,
+                0);
+      const ProgramRun ended =
+          superstep(run + moment + "kill -" + signal + " $pid 2>/dev/null; wait $pid");
+      for (const char* file : {"run.h5", "run.h5.part"}) {
+        if (!std::filesystem::exists(at + file)) continue;
+        EXPECT_EQ(superstep("report " + at + file).code, 0) << file;
+      }
+      EXPECT_TRUE(std::filesystem::exists(at + "run.h5"));
+      if (signal == "KILL") continue;
+      // At the very start the signals are not taken yet.
+      EXPECT_TRUE(ended.code == 130 || ended.code == 0 || ended.code > 128) << ended.code;
+      for (const std::string& file : files_in(folder)) {
+        EXPECT_FALSE(file.ends_with(".new") || file.ends_with(".lock")) << file;
+      }
+    }
+  }
 }
 
 TEST(Faults, WhatTheHostLacksIsNamed) {
@@ -185,7 +270,7 @@ TEST(Faults, ExpectWithNothingToCompareFailsAndSaysHowManyOfHowMany) {
   EXPECT_NE(nothing.err.find("nothing to compare"), std::string::npos) << nothing.err;
   const ProgramRun some =
       superstep(kAffine + std::string("--expect ") + "models/quickstart/affine_expected.h5");
-  EXPECT_NE(some.out.find("Expected  1 of 1 results agree: within 0.0001 relative + 1e-06"),
+  EXPECT_NE(some.out.find("Expected  all 1 results agree: within 0.0001 relative + 1e-06"),
             std::string::npos)
       << some.out;
 }
