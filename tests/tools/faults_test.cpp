@@ -10,6 +10,12 @@ namespace {
 constexpr const char* kAffine =
     "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 -q ";
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasSanitizer = true;  // which takes memory and files of its own
+#else
+constexpr bool kHasSanitizer = false;
+#endif
+
 std::filesystem::path fresh_folder(const std::string& name) {
   const auto folder = scratch_folder() / name;
   std::filesystem::remove_all(folder);
@@ -173,6 +179,7 @@ TEST(Faults, WhatStandsInThePlaceOfAnUnfinishedTraceOrOfItsLockStays) {
 }
 
 TEST(Faults, AHostWithoutRoomForThePreprocessorIsNotBlamedOnTheSource) {
+  if (kHasSanitizer) GTEST_SKIP() << "the sanitizer needs files";
   const ProgramRun run = superstep("asm models/codelets/scale.S", "prlimit --nofile=5");
   EXPECT_EQ(run.code, 71) << run.err;
   EXPECT_NE(run.err.find("Too many open files"), std::string::npos) << run.err;
@@ -236,6 +243,7 @@ TEST(Faults, ARunThatIsEndedAtAnyMomentCostsNoEarlierResult) {
 }
 
 TEST(Faults, WhatTheHostLacksIsNamed) {
+  if (kHasSanitizer) GTEST_SKIP() << "the sanitizer needs memory";
   const ProgramRun tiles = superstep(
       "run models/digits_mlp/train_step.mlir -m bow --input random:1", "prlimit --as=700000000");
   EXPECT_EQ(tiles.code, 71) << tiles.err;
