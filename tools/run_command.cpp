@@ -263,10 +263,8 @@ bool compare(const Request& request, const std::vector<HostTensor>& results, Ans
   const bool is_right = agree == comparisons.size() && agree != 0;
   answer.fields()["expect"] = expect_fields(comparisons, results.size(), is_right);
   if (is_right) {
-    answer.print("Expected  {} agree: {}\n",
-                 agree == results.size() ? fmt::format("all {} results", agree)
-                                         : fmt::format("{} results, the only ones expected of {},",
-                                                       agree, results.size()),
+    answer.print("Expected  {} of {} results agree{}: {}\n", agree, results.size(),
+                 agree == results.size() ? "" : ", the others are not in the file",
                  tolerances_text(comparisons));
   }
   return is_right;

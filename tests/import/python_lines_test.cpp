@@ -60,9 +60,9 @@ TEST(PythonLines, TellNothingOfFoldersAboveTheModuleAndTheCurrentOne) {
   const std::filesystem::path here = std::filesystem::current_path();
   EXPECT_EQ(python((here / "net/model.py").string(), "net/f.mlir"), "model.py");
   EXPECT_EQ(python((here / "net/model.py").string(), "out/f.mlir"), "net/model.py");
-  EXPECT_EQ(python("/home/user/work/net/model.py", "/home/user/work/f.mlir"), "net/model.py");
-  EXPECT_EQ(python("/home/user/work2/model.py", "/home/user/work/f.mlir"), "model.py");
-  EXPECT_EQ(python("net/model.py", "/home/user/work/f.mlir"), "net/model.py");
+  EXPECT_EQ(python("/home/user/project/net/model.py", "/home/user/project/f.mlir"), "net/model.py");
+  EXPECT_EQ(python("/home/user/project2/model.py", "/home/user/project/f.mlir"), "model.py");
+  EXPECT_EQ(python("net/model.py", "/home/user/project/f.mlir"), "net/model.py");
 }
 
 TEST(PythonLines, OfInlinedFunctionsAreTheirOwnOrThoseOfTheirCall) {
