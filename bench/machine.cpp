@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "bench/program.h"
-#include "compiler/exchange/schedule.h"
+#include "compiler/schedule/schedule.h"
 #include "isa/timing.h"
 
 namespace superstep {

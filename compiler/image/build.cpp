@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "compiler/exchange/schedule.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/image/codelets.h"
 #include "compiler/image/fit.h"
 #include "compiler/image/liveness.h"

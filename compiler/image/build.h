@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "compiler/graph/graph.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "compiler/progress.h"
 #include "isa/program_image.h"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "compiler/vertex/codelet.h"
 
 namespace superstep {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/image/storage.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "isa/machine_config.h"
 #include "isa/program_image.h"
 

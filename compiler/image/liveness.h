@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/image/storage.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "isa/program_image.h"
 
 namespace superstep {

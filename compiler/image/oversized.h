@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "compiler/graph/graph.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "isa/machine_config.h"
 
 namespace superstep {

@@ -6,7 +6,7 @@
 #include "compiler/image/codelets.h"
 #include "compiler/image/storage.h"
 #include "compiler/image/tile_program.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "isa/program_image.h"
 
 namespace superstep {

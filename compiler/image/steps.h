@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/image/codelets.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "isa/program_image.h"
 
 namespace superstep {

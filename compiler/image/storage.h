@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/image/allocate.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "compiler/progress.h"
 #include "isa/machine_config.h"
 

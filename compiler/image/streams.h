@@ -6,7 +6,7 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/image/storage.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "isa/program_image.h"
 
 namespace superstep {

@@ -8,7 +8,7 @@
 #include "compiler/image/steps.h"
 #include "compiler/image/storage.h"
 #include "compiler/image/tile_code.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "isa/machine_config.h"
 
 namespace superstep {

@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "compiler/lower/dot.h"
+#include "compiler/lower/products/products.h"
 #include "compiler/lower/elementwise.h"
-#include "compiler/lower/reduce.h"
+#include "compiler/lower/reductions/reduce.h"
 #include "compiler/lower/values.h"
 #include "compiler/ops/op.h"
 
@@ -109,7 +109,7 @@ class ModuleLowering {
       values_.set_constant(op.results[0], op.definition->evaluate(op, {})[0]);
     } else if (const auto* rearrange = std::get_if<RearrangeLowering>(&lowering)) {
       if (!done_.contains(&op)) lower_rearrangement(op, rearrange->boxes(op, graph_));
-    } else if (std::holds_alternative<DotLowering>(lowering)) {
+    } else if (std::holds_alternative<DotGeneralLowering>(lowering)) {
       products_->lower(product_numbers_.at(&op));
     } else if (may_convert_in_reduction(op)) {
       converts_[op.results[0]] = &op;
@@ -195,10 +195,10 @@ class ModuleLowering {
   }
 
   /// The products in order. One that is only transposed is computed transposed.
-  [[nodiscard]] std::vector<DotOp> find_products() {
-    std::vector<DotOp> products;
+  [[nodiscard]] std::vector<ProductOp> find_products() {
+    std::vector<ProductOp> products;
     for (const Op& op : graph_.ops()) {
-      if (!std::holds_alternative<DotLowering>(op.definition->lowering)) continue;
+      if (!std::holds_alternative<DotGeneralLowering>(op.definition->lowering)) continue;
       const auto& users = users_[index(op.results[0])];
       product_numbers_[&op] = products.size();
       if (users.size() == 1 && users[0] != nullptr &&

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "compiler/graph/graph.h"
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 #include "compiler/progress.h"
 #include "isa/machine_config.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/graph/graph.h"
-#include "compiler/lower/builder.h"
-#include "compiler/lower/move.h"
+#include "compiler/program/builder.h"
+#include "compiler/lower/moves/move.h"
 
 namespace superstep {
 

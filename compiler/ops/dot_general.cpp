@@ -134,7 +134,7 @@ const OpDefinition kDotGeneralOp{
     .summary = "Sums of products over contracting dimensions, for each batch.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = DotLowering{},
+    .lowering = DotGeneralLowering{},
 };
 
 }  // namespace superstep

@@ -35,7 +35,7 @@ struct ConstantLowering {};
 /// `stablehlo.reduce`; the region's ops are elementwise over scalars.
 struct ReduceLowering {};
 /// `stablehlo.dot_general`.
-struct DotLowering {};
+struct DotGeneralLowering {};
 
 /// Everything about an op in one record.
 struct OpDefinition {
@@ -46,7 +46,7 @@ struct OpDefinition {
   /// Reference semantics: simple, slow, host only, independent of the lowering.
   std::vector<HostTensor> (*evaluate)(const Op& op, std::span<const HostTensor> operands);
   std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering, ReduceLowering,
-               DotLowering>
+               DotGeneralLowering>
       lowering;
 };
 

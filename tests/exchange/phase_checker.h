@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/exchange/schedule.h"
+#include "compiler/schedule/schedule.h"
 #include "isa/exchange_ports.h"
 #include "isa/timing.h"
 #include "tests/exchange/row_decoder.h"

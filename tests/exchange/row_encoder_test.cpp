@@ -1,4 +1,4 @@
-#include "compiler/exchange/row_encoder.h"
+#include "compiler/schedule/row_encoder.h"
 
 #include <gtest/gtest.h>
 

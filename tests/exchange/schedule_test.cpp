@@ -1,4 +1,4 @@
-#include "compiler/exchange/schedule.h"
+#include "compiler/schedule/schedule.h"
 
 #include <gtest/gtest.h>
 

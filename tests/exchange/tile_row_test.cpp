@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "compiler/exchange/row_encoder.h"
+#include "compiler/schedule/row_encoder.h"
 #include "tests/exchange/row_decoder.h"
 #include "tests/tile_run.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/lower/layout.h"
+#include "compiler/program/layout.h"
 
 #include <gtest/gtest.h>
 

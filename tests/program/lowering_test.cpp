@@ -7,8 +7,8 @@
 
 #include "compiler/compile.h"
 #include "compiler/lower/lower.h"
-#include "compiler/lower/move.h"
-#include "compiler/lower/widen.h"
+#include "compiler/lower/moves/move.h"
+#include "compiler/lower/moves/widen.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/passes.h"

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/lower/program.h"
+#include "compiler/program/program.h"
 
 namespace superstep {
 

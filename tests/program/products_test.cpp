@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "compiler/compile.h"
-#include "compiler/lower/dot.h"
+#include "compiler/lower/products/product_plan.h"
 #include "compiler/lower/lower.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
@@ -83,7 +83,8 @@ TEST(Products, UseTheAmpHoweverOperandsLie) {
 
 TEST(Products, TakeTheDepthInStepsWhenTheirOperandsWouldFillRegion0) {
   const MachineConfig tiny = load_machine("tiny4");
-  const DotPlan plan = plan_dot(tiny, {.sizes = {1, 66, 97, 1000}, .right_depth_inside = false});
+  const ProductPlan plan =
+      plan_product(tiny, {.sizes = {1, 66, 97, 1000}, .right_depth_inside = false});
   EXPECT_TRUE(plan.on_amp && plan.transposes);
   EXPECT_LT(plan.step_depth, plan.depth);
   expect_amp_product("66x1000xf32", "1000x97xf32", "66x97xf32", "contracting_dims = [1] x [0]",
@@ -94,8 +95,8 @@ TEST(Products, TakeTheDepthInStepsWhenTheirOperandsWouldFillRegion0) {
 
 TEST(Products, TakeColumnsInLongRunsWhenBlocksOfInputsWouldNeedTooMuchCode) {
   const MachineConfig tiny = load_machine("tiny4");
-  EXPECT_TRUE(plan_dot(tiny, {.sizes = {1, 3, 512, 1003}}).arranges);
-  EXPECT_TRUE(plan_dot(tiny, {.sizes = {1, 2, 1024, 1003}, .input = DType::kF16}).arranges);
+  EXPECT_TRUE(plan_product(tiny, {.sizes = {1, 3, 512, 1003}}).arranges);
+  EXPECT_TRUE(plan_product(tiny, {.sizes = {1, 2, 1024, 1003}, .input = DType::kF16}).arranges);
   expect_amp_product("3x1003xf32", "512x1003xf32", "3x512xf32", "contracting_dims = [1] x [1]",
                      "tiny4");
   expect_amp_product("2x1003xf16", "1024x1003xf16", "2x1024xf32", "contracting_dims = [1] x [1]",
@@ -110,7 +111,8 @@ TEST(Products, HaveOneVertexStateForAllSteps) {
       "return %c : tensor<64x96xf32>\n}";
   const Module module = import_stablehlo(text, "test.mlir");
   const MachineConfig tiny = load_machine("tiny4");
-  const DotPlan plan = plan_dot(tiny, {.sizes = {1, 64, 96, 1024}, .right_depth_inside = false});
+  const ProductPlan plan =
+      plan_product(tiny, {.sizes = {1, 64, 96, 1024}, .right_depth_inside = false});
   ASSERT_EQ(plan.depth % plan.step_depth, 0);
   const LoweredProgram program = lower(module, tiny);
   std::set<VertexState> states;
@@ -131,32 +133,33 @@ TEST(Products, HaveOneVertexStateForAllSteps) {
 
 TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
   const MachineConfig bow = load_machine("bow");
-  const DotPlan small = plan_dot(bow, {.sizes = {1, 4, 4, 4}});
+  const ProductPlan small = plan_product(bow, {.sizes = {1, 4, 4, 4}});
   EXPECT_FALSE(small.on_amp);
   EXPECT_LE(small.tiles(), 16);
-  const DotPlan layer = plan_dot(bow, {.sizes = {1, 128, 512, 784}, .right_depth_inside = false});
+  const ProductPlan layer =
+      plan_product(bow, {.sizes = {1, 128, 512, 784}, .right_depth_inside = false});
   EXPECT_TRUE(layer.on_amp && layer.transposes);
   EXPECT_GT(layer.tiles(), 1000);
   EXPECT_LT(layer.cycles, 11000);
-  EXPECT_TRUE(plan_dot(bow, {.sizes = {1, 4096, 512, 4096}}).on_amp);
+  EXPECT_TRUE(plan_product(bow, {.sizes = {1, 4096, 512, 4096}}).on_amp);
   // The result takes 12,288 elements of a tile, 8 bytes for each part of its sums as they come.
-  const DotPlan big = plan_dot(bow, {.sizes = {1, 4096, 4096, 4096},
-                                     .input = DType::kF16,
-                                     .right_depth_inside = false,
-                                     .results_per_tile = 12288});
+  const ProductPlan big = plan_product(bow, {.sizes = {1, 4096, 4096, 4096},
+                                             .input = DType::kF16,
+                                             .right_depth_inside = false,
+                                             .results_per_tile = 12288});
   EXPECT_TRUE(big.on_amp);
   EXPECT_LT(big.depth_splits * 12288 * 8 + big.rows * big.columns * 4,
             std::int64_t{bow.tile.memory_bytes} / 2);
   // Operands of a step leave region 0 to arguments when sums and result fill region 1.
-  const DotPlan tall = plan_dot(
+  const ProductPlan tall = plan_product(
       bow,
       {.sizes = {1, 8192, 8192, 1024}, .right_depth_inside = false, .results_per_tile = 49152});
   EXPECT_TRUE(tall.on_amp);
   EXPECT_LE((tall.rows + tall.columns) * tall.step_depth * 4, 80 * 1024);
   for (const std::int64_t size : {1024, 2048, 4096}) {
     for (const bool inside : {false, true}) {
-      const DotPlan plan =
-          plan_dot(bow, {.sizes = {1, size, size, size}, .right_depth_inside = inside});
+      const ProductPlan plan =
+          plan_product(bow, {.sizes = {1, size, size, size}, .right_depth_inside = inside});
       EXPECT_TRUE(plan.on_amp);
     }
   }
@@ -194,17 +197,18 @@ TEST(Products, TakeTheRowsOfAnEarlierProductWhereTheyLie) {
 
 TEST(Products, ArePlannedWithTheOneThatFollows) {
   const MachineConfig bow = load_machine("bow");
-  const DotProblem forward{.sizes = {1, 128, 512, 784}, .right_depth_inside = false};
-  const DotProblem gradient{.sizes = {1, 784, 512, 128},
-                            .left_depth_inside = false,
-                            .right_depth_inside = false,
-                            .results_per_tile = 276};
-  const DotPlan alone = plan_dot(bow, forward), first = plan_dot(bow, forward, &gradient);
-  const std::optional<DotPlan> second = plan_following(bow, gradient, forward, first);
+  const ProductProblem forward{.sizes = {1, 128, 512, 784}, .right_depth_inside = false};
+  const ProductProblem gradient{.sizes = {1, 784, 512, 128},
+                                .left_depth_inside = false,
+                                .right_depth_inside = false,
+                                .results_per_tile = 276};
+  const ProductPlan alone = plan_product(bow, forward),
+                    first = plan_product(bow, forward, &gradient);
+  const std::optional<ProductPlan> second = plan_following(bow, gradient, forward, first);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->rows, first.depth);
   EXPECT_EQ(second->depth, first.rows);
-  EXPECT_LT(first.cycles + second->cycles, alone.cycles + plan_dot(bow, gradient).cycles);
+  EXPECT_LT(first.cycles + second->cycles, alone.cycles + plan_product(bow, gradient).cycles);
 }
 
 }  // namespace

@@ -1,0 +1,443 @@
+#include "compiler/lower/moves/move_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "compiler/lower/moves/pack.h"
+
+namespace superstep {
+namespace {
+
+/// Words between two needed runs that are cheaper to receive than a second transfer.
+constexpr std::int64_t kGapWords = 4;
+/// Bytes of the rows of its two tiles for a direct transfer [assumed]. Code is not saved where a
+/// receive buffer takes more.
+constexpr std::int64_t kTransferCodeBytes = 32;
+/// Destination intervals that are planned together: what each wants is kept for so long.
+constexpr std::size_t kIntervalsAtOnce = 64;
+/// Cycles that a transfer takes from its receiver beyond its words [assumed].
+constexpr std::int64_t kTransferCycles = 4;
+
+/// A part of a piece that one source interval holds and one destination interval wants.
+struct Part {
+  BufferId source{};
+  std::size_t source_interval = 0;
+  Box box;  ///< in bytes from the interval starts
+  std::uint32_t round = 0;
+};
+
+/// Words [begin, end) of a source interval, and where they are received.
+struct Run {
+  std::int64_t begin, end;
+  std::int64_t received_at = 0;
+};
+
+Box in_bytes(const Box& box, std::int64_t element_bytes, std::int64_t from_begin,
+             std::int64_t to_begin) {
+  Box bytes{(box.from - from_begin) * element_bytes, (box.to - to_begin) * element_bytes, box.axes};
+  for (Axis& axis : bytes.axes) {
+    axis.from *= element_bytes;
+    axis.to *= element_bytes;
+  }
+  return bytes;
+}
+
+/// Axes with ascending sources, outermost first; broadcast axes (stride 0) apart.
+struct SourceOrder {
+  Box box;
+  std::vector<Axis> repeated;
+};
+
+SourceOrder in_source_order(const Box& box) {
+  SourceOrder order{{box.from, box.to, {}}, {}};
+  for (Axis axis : box.axes) {
+    if (axis.from == 0) {
+      order.repeated.push_back(axis);
+      continue;
+    }
+    if (axis.from < 0) {
+      order.box.from += (axis.size - 1) * axis.from;
+      order.box.to += (axis.size - 1) * axis.to;
+      axis.from = -axis.from;
+      axis.to = -axis.to;
+    }
+    order.box.axes.push_back(axis);
+  }
+  std::ranges::stable_sort(order.box.axes,
+                           [](const Axis& a, const Axis& b) { return a.from > b.from; });
+  return order;
+}
+
+/// How a part would travel: runs of `bytes` for every index of `outer`.
+struct Travel {
+  std::int64_t from = 0, to = 0;
+  std::int64_t bytes = 0;
+  std::vector<Axis> outer;
+
+  [[nodiscard]] std::int64_t runs() const {
+    std::int64_t n = 1;
+    for (const Axis& axis : outer) n *= axis.size;
+    return n;
+  }
+};
+
+/// Runs that lie the same way on both sides and cover whole words; `bytes` is 0 when the part has
+/// none.
+Travel direct_travel(const Part& part, std::int64_t element_bytes, std::int64_t interval_bytes) {
+  const SourceOrder order = in_source_order(part.box);
+  Travel travel{order.box.from, order.box.to, element_bytes, order.box.axes};
+  while (!travel.outer.empty() && travel.outer.back().from == travel.bytes &&
+         travel.outer.back().to == travel.bytes) {
+    travel.bytes *= travel.outer.back().size;
+    travel.outer.pop_back();
+  }
+  travel.outer.insert(travel.outer.end(), order.repeated.begin(), order.repeated.end());
+  bool whole = travel.from % 4 == 0 && travel.to % 4 == 0;
+  for (const Axis& axis : travel.outer) whole = whole && axis.from % 4 == 0 && axis.to % 4 == 0;
+  if (travel.bytes % 4 != 0) {
+    // A ragged end may only spill into the padding after the interval.
+    whole = whole && travel.outer.empty() && travel.to + travel.bytes == interval_bytes;
+  }
+  if (!whole) travel.bytes = 0;
+  return travel;
+}
+
+/// Covering runs on the source side only.
+Travel staged_travel(const Part& part, std::int64_t element_bytes) {
+  const SourceOrder order = in_source_order(part.box);
+  Travel travel{order.box.from, 0, element_bytes, order.box.axes};
+  while (!travel.outer.empty() && travel.outer.back().from - travel.bytes <= kGapWords * 4) {
+    travel.bytes += travel.outer.back().from * (travel.outer.back().size - 1);
+    travel.outer.pop_back();
+  }
+  return travel;
+}
+
+/// Assigns rounds so that no two parts of one round write the same word, and later parts win where
+/// parts overlap.
+void assign_rounds(std::vector<Part>& parts, std::int64_t interval_bytes, bool overlapping) {
+  std::vector<std::uint64_t> taken(static_cast<std::size_t>((interval_bytes + 3) / 4));
+  for (Part& part : parts) {
+    const auto for_each_word = [&](const auto& visit) {
+      for_each_index(part.box.axes, part.box.from, part.box.to, [&](std::int64_t, std::int64_t to) {
+        visit(taken[static_cast<std::size_t>(to / 4)]);
+      });
+    };
+    std::uint64_t used = 0;
+    for_each_word([&](std::uint64_t& word) { used |= word; });
+    const int round = overlapping ? static_cast<int>(std::bit_width(used)) : std::countr_one(used);
+    SUPERSTEP_CHECK(round < 64, "too many strided copies overlap");
+    part.round = static_cast<std::uint32_t>(round);
+    for_each_word([&](std::uint64_t& word) { word |= std::uint64_t{1} << round; });
+  }
+}
+
+/// Copies out of a receive buffer: finds for each box of source bytes where its runs were received.
+class Unpacker {
+ public:
+  Unpacker(const std::vector<Run>& runs, BufferId received, std::uint32_t round,
+           std::int64_t element_bytes, std::vector<LocalCopy>& copies)
+      : runs_(runs), received_(received), round_(round), bytes_(element_bytes), copies_(copies) {}
+
+  void unpack(const Box& box) {
+    const SourceOrder order = in_source_order(box);
+    unpack(order.box, order.repeated);
+  }
+
+ private:
+  [[nodiscard]] const Run& run_of(std::int64_t byte) const {
+    return *(std::ranges::upper_bound(runs_, byte / 4, {}, &Run::begin) - 1);
+  }
+  /// Where the box is received when one run holds all of it.
+  [[nodiscard]] std::optional<std::int64_t> place(const Box& box) const {
+    const Extent extent = extent_of(box, kFromSide);
+    const Run& run = run_of(extent.first);
+    if (extent.last + bytes_ > run.end * 4) return std::nullopt;
+    return run.received_at + extent.first - run.begin * 4;
+  }
+  void emit(Box box, const std::vector<Axis>& repeated) {
+    box.axes.insert(box.axes.end(), repeated.begin(), repeated.end());
+    copies_.push_back({received_, std::move(box), round_});
+  }
+  void unpack(Box box, const std::vector<Axis>& repeated) {
+    if (const auto at = place(box)) {
+      box.from = *at;
+      emit(std::move(box), repeated);
+      return;
+    }
+    const Axis outer = box.axes.front();
+    Box slice{box.from, box.to, {box.axes.begin() + 1, box.axes.end()}};
+    std::vector<std::optional<std::int64_t>> places;
+    for (std::int64_t i = 0; i < outer.size; ++i) {
+      places.push_back(place(slice));
+      slice.from += outer.from;
+    }
+    for (std::int64_t i = 0; i < outer.size;) {
+      const auto at = static_cast<std::size_t>(i);
+      Box part{box.from + i * outer.from, box.to + i * outer.to, slice.axes};
+      if (!places[at]) {
+        unpack(std::move(part), repeated);
+        ++i;
+        continue;
+      }
+      std::int64_t n = 1;
+      std::int64_t step = 0;
+      while (i + n < outer.size && places[at + static_cast<std::size_t>(n)]) {
+        const std::int64_t next = *places[at + static_cast<std::size_t>(n)] -
+                                  *places[at + static_cast<std::size_t>(n) - 1];
+        if (n == 1) step = next;
+        if (next != step) break;
+        ++n;
+      }
+      part.from = *places[at];
+      if (n > 1) part.axes.insert(part.axes.begin(), {n, step, outer.to});
+      emit(std::move(part), repeated);
+      i += n;
+    }
+  }
+
+  const std::vector<Run>& runs_;
+  BufferId received_;
+  std::uint32_t round_;
+  std::int64_t bytes_;
+  std::vector<LocalCopy>& copies_;
+};
+
+void merge_runs(std::vector<Run>& runs) {
+  std::ranges::sort(runs, {}, [](const Run& run) { return std::tuple(run.begin, run.end); });
+  std::vector<Run> merged;
+  for (const Run& run : runs) {
+    if (!merged.empty() && run.begin <= merged.back().end + kGapWords) {
+      merged.back().end = std::max(merged.back().end, run.end);
+    } else {
+      merged.push_back(run);
+    }
+  }
+  runs = std::move(merged);
+}
+
+/// Puts copies whose elements share words into different rounds, later ones where they overlap.
+void separate(std::vector<LocalCopy>& copies, std::int64_t interval_bytes, bool overlapping) {
+  std::ranges::stable_sort(copies, {}, &LocalCopy::round);
+  std::vector<Part> parts;
+  for (const LocalCopy& copy : copies) parts.push_back({copy.from, 0, copy.box, 0});
+  assign_rounds(parts, interval_bytes, overlapping);
+  for (std::size_t i = 0; i < copies.size(); ++i) copies[i].round = parts[i].round;
+}
+
+class MovePlanner {
+ public:
+  MovePlanner(const ProgramBuilder& builder, BufferId destination)
+      : builder_(builder),
+        layout_(builder.buffer(destination).layout),
+        element_bytes_(builder.buffer(destination).element_bytes) {}
+
+  void run(const std::vector<Piece>& pieces, IntervalRange range,
+           const std::function<void(std::size_t, IntervalPlan)>& visit) {
+    std::vector<Extent> extents;
+    for (const Piece& piece : pieces) extents.push_back(extent_of(piece.box, kToSide));
+    for (std::size_t i = range.first; i < range.last; i += kIntervalsAtOnce) {
+      const IntervalRange some{i, std::min(range.last, i + kIntervalsAtOnce)};
+      const auto wanted = split_by_destination(pieces, extents, some);
+      for (std::size_t j = 0; j < wanted.size(); ++j) visit(i + j, plan_interval(i + j, wanted[j]));
+    }
+  }
+
+ private:
+  [[nodiscard]] const Interval& interval(std::size_t i) const { return layout_->intervals()[i]; }
+
+  /// What each interval of a range wants of the pieces.
+  [[nodiscard]] std::vector<std::vector<Piece>> split_by_destination(
+      const std::vector<Piece>& pieces, const std::vector<Extent>& extents,
+      IntervalRange range) const {
+    const std::int64_t begin = interval(range.first).begin, end = interval(range.last - 1).end();
+    const auto interval_at = [&](std::int64_t element) -> IntervalEnd {
+      if (element < begin) return {range.last, begin};
+      if (element >= end) return {range.last, layout_->elements()};
+      return layout_->interval_at(element);
+    };
+    std::vector<std::vector<Piece>> wanted(range.last - range.first);
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      if (extents[p].last < begin || extents[p].first >= end) continue;
+      partition(pieces[p].box, kToSide, interval_at, [&](std::size_t number, const Box& box) {
+        if (number == range.last) return;
+        wanted[number - range.first].push_back({pieces[p].source, simplified(box)});
+      });
+    }
+    return wanted;
+  }
+
+  /// Whether every tile of destination interval `i` holds `source` itself.
+  [[nodiscard]] bool is_local(std::size_t i, const Interval& source) const {
+    return std::ranges::includes(source.tiles, interval(i).tiles);
+  }
+
+  [[nodiscard]] IntervalPlan plan_interval(std::size_t i, const std::vector<Piece>& wanted) const {
+    const std::int64_t interval_bytes = interval(i).count * element_bytes_;
+    std::vector<Part> parts;
+    std::int64_t elements = 0;
+    for (const Piece& piece : wanted) {
+      const Layout& source = *builder_.buffer(piece.source).layout;
+      elements += piece.box.elements();
+      partition(
+          piece.box, kFromSide, [&](std::int64_t e) { return source.interval_at(e); },
+          [&](std::size_t number, const Box& box) {
+            parts.push_back({piece.source, number,
+                             in_bytes(simplified(box), element_bytes_,
+                                      source.intervals()[number].begin, interval(i).begin)});
+          });
+    }
+    std::int64_t direct_transfers = 0;
+    for (const Part& part : parts) {
+      direct_transfers += direct_travel(part, element_bytes_, interval_bytes).runs();
+    }
+    const bool saves_code = direct_transfers > kMostDirectTransfers &&
+                            direct_transfers * kTransferCodeBytes > interval_bytes;
+    // All or nothing, so that what is packed may be gone when the destination comes.
+    const bool may_go_directly = !saves_code || std::ranges::none_of(parts, [&](const Part& part) {
+      return direct_travel(part, element_bytes_, interval_bytes).runs() >
+             staged_travel(part, element_bytes_).runs();
+    });
+    const bool overlapping = elements > interval(i).count;
+    if (element_bytes_ < 4 && !overlapping) {
+      if (std::optional<IntervalPlan> plan = plan_appended(i, parts)) return *std::move(plan);
+    }
+    if (overlapping || (element_bytes_ < 4 && parts.size() > 1)) {
+      assign_rounds(parts, interval_bytes, overlapping);
+    }
+    IntervalPlan plan;
+    std::vector<Part> staged;
+    const auto is_here = [&](const Part& part) {
+      return is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval]);
+    };
+    const bool all_here = std::ranges::all_of(parts, is_here);
+    for (Part& part : parts) {
+      // In an exchange that other parts need anyway, a tile may as well send to itself.
+      if (is_here(part) &&
+          (all_here || !plan_direct(plan, part, interval_bytes, may_go_directly))) {
+        plan.copies.push_back({part.source, part.box, part.round});
+      } else if (!is_here(part) && !plan_direct(plan, part, interval_bytes, may_go_directly)) {
+        staged.push_back(std::move(part));
+      }
+    }
+    plan_staged(plan, staged);
+    merge_transfers(plan);
+    plan.copies = in_single_boxes(joined(plan.copies), element_bytes_);
+    // What one part takes from several runs may meet in a word.
+    if (element_bytes_ < 4 && plan.copies.size() > 1) {
+      separate(plan.copies, interval_bytes, overlapping);
+    }
+    return plan;
+  }
+
+  /// Narrow elements written one behind the other, if parts share words and that takes less time
+  /// than to merge them into these.
+  [[nodiscard]] std::optional<IntervalPlan> plan_appended(std::size_t i,
+                                                          const std::vector<Part>& parts) const {
+    const std::int64_t interval_bytes = interval(i).count * element_bytes_;
+    const auto fills_words = [&](const Part& part) {
+      return direct_travel(part, element_bytes_, interval_bytes).bytes != 0;
+    };
+    if (std::ranges::all_of(parts, fills_words)) return std::nullopt;
+    IntervalPlan plan;
+    std::vector<Part> staged;
+    for (const Part& part : parts) {
+      if (is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval])) {
+        plan.copies.push_back({part.source, part.box, 0});
+      } else {
+        staged.push_back(part);
+      }
+    }
+    plan_staged(plan, staged);
+    merge_transfers(plan);
+    std::optional<std::vector<AppendedRows>> rows = appended_rows(plan.copies, element_bytes_);
+    if (!rows || !appending_pays(*rows, joined(plan.copies), element_bytes_,
+                                 builder_.machine().tile.workers)) {
+      return std::nullopt;
+    }
+    plan.appended = *std::move(rows);
+    plan.copies.clear();
+    return plan;
+  }
+
+  bool plan_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes,
+                   bool may_go_directly) const {
+    if (part.round != 0 || !may_go_directly) return false;
+    const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
+    if (direct.bytes == 0) return false;
+    const Travel staged = staged_travel(part, element_bytes_);
+    const std::int64_t words = (direct.bytes + 3) / 4;
+    const std::int64_t direct_cost = direct.runs() * (words + kTransferCycles);
+    const std::int64_t staged_cost =
+        staged.runs() * ((staged.bytes + 3) / 4 + kTransferCycles) + 30 + 2 * words * direct.runs();
+    if (direct.runs() > staged.runs() && direct_cost > staged_cost) return false;
+    for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
+      plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});
+    });
+    return true;
+  }
+
+  void plan_staged(IntervalPlan& plan, const std::vector<Part>& parts) const {
+    std::map<std::pair<BufferId, std::size_t>, std::vector<Run>> runs;
+    for (const Part& part : parts) {
+      const Travel travel = staged_travel(part, element_bytes_);
+      auto& of_source = runs[{part.source, part.source_interval}];
+      for_each_index(travel.outer, travel.from, travel.to, [&](std::int64_t from, std::int64_t) {
+        of_source.push_back({from / 4, (from + travel.bytes + 3) / 4});
+      });
+    }
+    for (auto& [source, of_source] : runs) {
+      merge_runs(of_source);
+      for (Run& run : of_source) {
+        run.received_at = plan.received_words * 4;
+        plan.received_words += run.end - run.begin;
+        plan.transfers.push_back({source.first, source.second, run.begin * 4, run.received_at,
+                                  run.end - run.begin, true});
+      }
+    }
+    for (const Part& part : parts) {
+      Unpacker(runs[{part.source, part.source_interval}], kReceived, part.round, element_bytes_,
+               plan.copies)
+          .unpack(part.box);
+    }
+  }
+
+  static void merge_transfers(IntervalPlan& plan) {
+    auto& transfers = plan.transfers;
+    std::ranges::sort(transfers, {}, [](const IntervalPlan::Transfer& t) {
+      return std::tuple(t.staged, t.source, t.source_interval, t.from, t.to);
+    });
+    std::vector<IntervalPlan::Transfer> merged;
+    for (const auto& t : transfers) {
+      if (!merged.empty()) {
+        auto& last = merged.back();
+        if (last.staged == t.staged && last.source == t.source &&
+            last.source_interval == t.source_interval && last.from + last.words * 4 == t.from &&
+            last.to + last.words * 4 == t.to) {
+          last.words += t.words;
+          continue;
+        }
+      }
+      merged.push_back(t);
+    }
+    transfers = std::move(merged);
+  }
+
+  const ProgramBuilder& builder_;
+  LayoutPtr layout_;
+  std::int64_t element_bytes_;
+};
+
+}  // namespace
+
+void plan_moves(const ProgramBuilder& builder, BufferId destination,
+                const std::vector<Piece>& pieces, IntervalRange range,
+                const std::function<void(std::size_t, IntervalPlan)>& visit) {
+  MovePlanner(builder, destination).run(pieces, range, visit);
+}
+
+}  // namespace superstep

@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "compiler/lower/products/product_plan.h"
+#include "compiler/lower/products/matmul_kernel.h"
+#include "compiler/lower/moves/move.h"
+#include "compiler/vertex/add_parts.h"
+#include "compiler/vertex/amp_product.h"
+
+namespace superstep {
+namespace {
+
+using vertex::AmpProduct;
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Splits of `n` that give different largest parts, ascending; none exceeds `most`.
+std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {
+  std::vector<std::int64_t> splits;
+  std::int64_t last = 0;
+  for (std::int64_t s = 1; s <= std::min(n, most); ++s) {
+    const std::int64_t part = divide_up(n, s);
+    if (part == last) continue;
+    last = part;
+    splits.push_back(divide_up(n, part));
+  }
+  return splits;
+}
+
+constexpr std::int64_t kLaunchCycles = 200;
+/// Cycles of a round of copies besides its elements [assumed].
+constexpr std::int64_t kArrangeCycles = 300;
+/// Cycles of a receiving tile for one transfer beyond its words [assumed].
+constexpr std::int64_t kTransferCycles = 2;
+/// Words of a run of results that travels alone: a group of columns.
+constexpr std::int64_t kShortestRun = 16;
+/// Bytes of a receiving tile's row for one transfer [measured: 10 to 12].
+constexpr std::int64_t kTransferCodeBytes = 12;
+/// Rows, and columns to be transposed, share region 0 with code and with those of other products:
+/// what they take at most, and what they do with vertex state and exchange code.
+struct Region0Limits {
+  std::int64_t operands, all;
+};
+constexpr std::array<Region0Limits, 3> kRegion0Limits{
+    {{48 * 1024, 144 * 1024}, {80 * 1024, 176 * 1024}, {144 * 1024, 176 * 1024}}};
+
+class Planner {
+ public:
+  Planner(const MachineConfig& machine, const ProductProblem& problem)
+      : machine_(machine),
+        problem_(problem),
+        sizes_(problem.sizes),
+        phase_(machine.sync.internal_latency + 120),
+        input_bytes_(static_cast<std::int64_t>(size_of(problem.input))),
+        good_bytes_(machine.tile.memory_bytes / 3),
+        most_bytes_(machine.tile.memory_bytes * 3 / 4) {}
+
+  /// A product that may take over the rows of this one.
+  struct Later {
+    Planner* planner;
+    std::int64_t cycles_alone;
+  };
+
+  ProductPlan run(std::optional<Later> later = std::nullopt) {
+    later_ = later;
+    search({}, 1, 1, 1);
+    if (const auto kernel = amp_kernel()) {
+      ProductPlan plan{.on_amp = true,
+                       .rows_inside = kernel->rows_inside,
+                       .transposes = !problem_.right_depth_inside,
+                       .transposes_rows = is_half() && !problem_.left_depth_inside};
+      for (const Region0Limits& limits : kRegion0Limits) {
+        region0_ = limits;
+        plan.arranges = false;
+        search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
+        plan.arranges = problem_.right_depth_inside;
+        if (plan.arranges) search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
+        // Big products leave room in region 0 for arguments.
+        if (amp_fits_well_ || (amp_fits_ && &limits != &kRegion0Limits[0])) break;
+      }
+    }
+    return *best_;
+  }
+
+  /// The plan on the rows of another product: its tiles stay, its depth is rows and its rows depth.
+  std::optional<ProductPlan> following(const ProductProblem& before, const ProductPlan& plan) {
+    const ProductSizes& sizes = before.sizes;
+    // Both take the rows as one dense block, without padding in either direction.
+    const bool is_dense = sizes.rows % kDenseUnit == 0 && sizes.depth % kDenseUnit == 0 &&
+                          plan.rows % kDenseUnit == 0 && plan.depth % kDenseUnit == 0;
+    const std::int64_t operand_bytes = plan.rows * plan.depth * input_bytes_;
+    if (!plan.on_amp || is_half() || !is_dense || plan.step_depth != plan.depth ||
+        sizes.batches != 1 || sizes.columns != sizes_.columns ||
+        operand_bytes > kMostBytesThatStay) {
+      return std::nullopt;
+    }
+    ProductPlan next = plan;
+    std::swap(next.row_splits, next.depth_splits);
+    std::swap(next.rows, next.depth);
+    next.step_depth = next.depth;
+    next.rows_inside = !plan.rows_inside;
+    next.transposes = !problem_.right_depth_inside;
+    next.arranges = false;
+    next.follows = true;
+    region0_ = kRegion0Limits[0];
+    if (!suits_amp(next) || bytes(next) > good_bytes_) return std::nullopt;
+    next.cycles = cycles_of(next);
+    return next;
+  }
+
+ private:
+  /// The AMP codelet for this product, if there is one.
+  [[nodiscard]] std::optional<AmpProduct> amp_kernel() const {
+    if (machine_.tile.amp_units != 16) return std::nullopt;
+    AmpProduct kernel{.operands = problem_.input};
+    if (!is_float(problem_.input)) return std::nullopt;
+    kernel.rows_inside = !is_half() && !problem_.left_depth_inside;
+    return kernel;
+  }
+  [[nodiscard]] bool is_half() const { return problem_.input == DType::kF16; }
+
+  void search(const ProductPlan& start, std::int64_t row_unit, std::int64_t column_unit,
+              std::int64_t depth_unit) {
+    const std::int64_t tiles = machine_.tiles();
+    const std::int64_t rows = divide_up(sizes_.rows, row_unit);
+    const std::int64_t columns = divide_up(sizes_.columns, column_unit);
+    const std::int64_t depth = divide_up(sizes_.depth, depth_unit);
+    for (const std::int64_t b : splits_of(sizes_.batches, tiles)) {
+      // Batches share nothing: other splits only help when batches alone do not fill the machine.
+      if (b < sizes_.batches && b * 2 <= tiles && sizes_.batches <= tiles) continue;
+      for (const std::int64_t k : splits_of(depth, tiles / b)) {
+        for (const std::int64_t c : splits_of(columns, tiles / (b * k))) {
+          for (const std::int64_t r : splits_of(rows, tiles / (b * k * c))) {
+            ProductPlan plan = start;
+            plan.batch_splits = b;
+            plan.depth_splits = k;
+            plan.column_splits = c;
+            plan.row_splits = r;
+            plan.batches = divide_up(sizes_.batches, b);
+            plan.rows = divide_up(rows, r) * row_unit;
+            plan.columns = divide_up(columns, c) * column_unit;
+            plan.depth = divide_up(depth, k) * depth_unit;
+            if (plan.on_amp) {
+              consider_steps(plan, depth_unit);
+            } else {
+              plan.step_depth = plan.depth;
+              consider(plan);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// The least number of steps with which the operands fit.
+  void consider_steps(ProductPlan plan, std::int64_t depth_unit) {
+    const std::int64_t units = plan.depth / depth_unit;
+    std::int64_t last = 0;
+    for (std::int64_t steps = 1; steps <= std::min(units, kMostSteps); ++steps) {
+      const std::int64_t step_units = divide_up(units, steps);
+      if (step_units == last) continue;
+      last = step_units;
+      plan.step_depth = step_units * depth_unit;
+      if (!suits_amp(plan)) continue;
+      consider(plan);
+      if (bytes(plan) <= good_bytes_) return;
+    }
+  }
+
+  /// Bytes of the sums on a tile, and of the operands of a step or of the parts of other sums and
+  /// what becomes of them. Many parts are received before they are in order.
+  [[nodiscard]] std::int64_t bytes(const ProductPlan& plan) const {
+    const std::int64_t rows = plan.rows * (plan.transposes_rows ? 2 : 1);
+    const std::int64_t columns = plan.columns * (plan.transposes || plan.arranges ? 2 : 1);
+    const std::int64_t operands = plan.batches * (rows + columns) * plan.step_depth * input_bytes_;
+    std::int64_t parts = 0;
+    if (plan.depth_splits > 1) {
+      const std::int64_t received = problem_.results_per_tile * plan.depth_splits;
+      const bool is_staged = received / kShortestRun > kMostDirectTransfers;
+      parts = (received * (is_staged ? 2 : 1) + problem_.results_per_tile) * 4;
+    }
+    return plan.batches * plan.rows * plan.columns * 4 + std::max(operands, parts);
+  }
+
+  void consider(ProductPlan plan) {
+    plan.cycles = cycles_of(plan);
+    keep(plan, bytes(plan));
+  }
+
+  [[nodiscard]] std::int64_t cycles_of(const ProductPlan& plan) const {
+    const std::int64_t rows =
+        plan.follows ? 0 : plan.batches * plan.rows * plan.depth * input_bytes_;
+    const std::int64_t columns = plan.batches * plan.columns * plan.depth * input_bytes_;
+    const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
+    const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
+    std::int64_t cycles = steps * phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
+    cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
+    const std::int64_t per_tile = problem_.results_per_tile;
+    cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
+    if (plan.depth_splits > 1) cycles += sum_cycles(per_tile, plan.depth_splits);
+    return cycles;
+  }
+
+  /// Whether operands, vertex state and exchange code fit region 0, and strides the codelets.
+  [[nodiscard]] bool suits_amp(const ProductPlan& plan) const {
+    const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
+    const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.step_depth) * input_bytes_;
+    const std::int64_t columns = plan.transposes && !is_half() ? plan.columns : 0;
+    const std::int64_t operands =
+        plan.batches * (plan.rows + columns) * plan.step_depth * input_bytes_;
+    const std::int64_t launches = plan.batches * divide_up(plan.columns, kernel.channels()) *
+                                  divide_up(plan.step_depth, kernel.depth());
+    // A last step that is shorter has states of its own.
+    const std::int64_t kinds = plan.depth % plan.step_depth == 0 ? 1 : 2;
+    const std::int64_t state =
+        kinds * launches * machine_.tile.workers * vertex::kAmpStateWords * 4;
+    return pitch <= vertex::amp_max_pitch(kernel) &&
+           columns * input_bytes_ <= kMostTransposedPitch && operands <= region0_.operands &&
+           operands + state + transfers(plan) * kTransferCodeBytes <= region0_.all;
+  }
+
+  /// Runs of words that a tile receives.
+  [[nodiscard]] std::int64_t transfers(const ProductPlan& plan) const {
+    std::int64_t left = problem_.left_depth_inside ? plan.rows : plan.depth;
+    if (plan.follows) left = 0;
+    std::int64_t right = problem_.right_depth_inside ? plan.columns : plan.depth;
+    if (problem_.left_depth_inside) left *= divide_up(plan.depth, plan.step_depth);
+    if (plan.arranges) {
+      right *= divide_up(plan.depth, plan.step_depth);
+    } else if (plan.on_amp && problem_.right_depth_inside) {
+      right *= plan.depth * input_bytes_ / 32;
+    }
+    return plan.batches * (left + right);
+  }
+
+  /// To add partial sums, the last worker's share [derived from the codelet].
+  [[nodiscard]] std::int64_t sum_cycles(std::int64_t sums, std::int64_t parts) const {
+    const std::int64_t workers = machine_.tile.workers;
+    const std::int64_t groups = divide_up(divide_up(sums, vertex::kAddPartsGroup), workers);
+    return kLaunchCycles + workers * vertex::add_parts_slots(parts, groups);
+  }
+
+  [[nodiscard]] std::int64_t dense_cycles(const ProductPlan& plan) const {
+    const MatmulKernel kernel = MatmulKernel::of(problem_.input, problem_.result);
+    std::int64_t cycles =
+        plan.batches * kernel.cycles(machine_, plan.rows, plan.columns, plan.depth);
+    // Elements that lie the other way are put in order one by one.
+    const auto arrange = [&](std::int64_t elements) {
+      return kArrangeCycles + plan.batches * elements * 6;
+    };
+    if (!problem_.left_depth_inside) cycles += arrange(plan.rows * plan.depth);
+    if (!problem_.right_depth_inside) cycles += arrange(plan.columns * plan.depth);
+    return cycles;
+  }
+
+  [[nodiscard]] std::int64_t amp_cycles(const ProductPlan& plan) const {
+    const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
+    const std::int64_t workers = machine_.tile.workers;
+    const std::int64_t groups = plan.columns / kernel.channels();
+    const std::int64_t depths = plan.depth / kernel.depth();
+    std::int64_t cycles = plan.batches * vertex::amp_launch_cycles(machine_, kernel, plan.rows,
+                                                                   groups, groups * (depths - 1));
+    const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
+    cycles += (steps - 1) * kLaunchCycles;
+    const auto transpose = [&](std::int64_t count, std::int64_t in_strip) {
+      const std::int64_t blocks = divide_up(count, workers);
+      const std::int64_t strips = divide_up(blocks - 1, in_strip) + 1;
+      cycles += steps * plan.batches * (kTransposeCycles + workers * (8 * blocks + 10 * strips));
+    };
+    const std::int64_t inputs = divide_up(depths, steps);
+    if (is_half()) {
+      const std::int64_t quads = inputs * kernel.depth() / 4;
+      if (plan.transposes) transpose(quads * plan.columns / 4, plan.columns / 4);
+      if (plan.transposes_rows) transpose(quads * plan.rows / 4, plan.rows / 4);
+    } else if (plan.transposes) {
+      transpose(groups * 8 * inputs, inputs);
+    }
+    if (plan.arranges) {
+      cycles +=
+          steps * kArrangeCycles + plan.batches * plan.columns * plan.depth * input_bytes_ / 2;
+    }
+    return cycles;
+  }
+
+  /// Tier of size, cycles or bytes, bytes: the least is best.
+  using Rank = std::tuple<int, std::int64_t, std::int64_t>;
+
+  void keep(const ProductPlan& plan, std::int64_t bytes) {
+    amp_fits_ |= plan.on_amp && bytes <= most_bytes_;
+    amp_fits_well_ |= plan.on_amp && bytes <= good_bytes_;
+    const int tier = bytes <= good_bytes_ ? 0 : plan.on_amp && bytes <= most_bytes_ ? 1 : 2;
+    const Rank rank{tier, tier < 2 ? cycles_with_later(plan) : bytes, bytes};
+    if (best_ && rank >= best_rank_) return;
+    best_ = plan;
+    best_rank_ = rank;
+  }
+
+  [[nodiscard]] std::int64_t cycles_with_later(const ProductPlan& plan) const {
+    if (!later_) return plan.cycles;
+    const std::optional<ProductPlan> next = later_->planner->following(problem_, plan);
+    const std::int64_t alone = later_->cycles_alone;
+    return plan.cycles + (next ? std::min(next->cycles, alone) : alone);
+  }
+
+  static constexpr std::int64_t kMostTransposedPitch = 511 * 8;
+  static constexpr std::int64_t kMostSteps = 64;
+  static constexpr std::int64_t kTransposeCycles = 70;
+  /// Inputs of a block of weights: the codelets pad neither rows nor depth of multiples.
+  static constexpr std::int64_t kDenseUnit = 8;
+  /// Rows that stay in region 0 until another product takes them are in the way of others.
+  static constexpr std::int64_t kMostBytesThatStay = 16 * 1024;
+
+  const MachineConfig& machine_;
+  const ProductProblem& problem_;
+  const ProductSizes& sizes_;
+  std::int64_t phase_;
+  std::int64_t input_bytes_;
+  /// A block, its operands and what is received of them should leave room for the rest. On the AMP
+  /// units they may take more: what then does not fit is planned again without them.
+  std::int64_t good_bytes_, most_bytes_;
+  std::optional<ProductPlan> best_;
+  Rank best_rank_;
+  Region0Limits region0_ = kRegion0Limits[0];
+  bool amp_fits_ = false, amp_fits_well_ = false;
+  std::optional<Later> later_;
+};
+
+}  // namespace
+
+ProductPlan plan_product(const MachineConfig& machine, const ProductProblem& problem,
+                         const ProductProblem* later) {
+  Planner planner(machine, problem);
+  if (later == nullptr) return planner.run();
+  Planner follower(machine, *later);
+  return planner.run(Planner::Later{&follower, Planner(machine, *later).run().cycles});
+}
+
+std::optional<ProductPlan> plan_following(const MachineConfig& machine,
+                                          const ProductProblem& problem,
+                                          const ProductProblem& before,
+                                          const ProductPlan& plan_before) {
+  return Planner(machine, problem).following(before, plan_before);
+}
+
+}  // namespace superstep

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/dtype.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// Splits of a batched product over tiles, the largest block of each, and how it is multiplied.
+struct ProductPlan {
+  std::int64_t batch_splits = 1, row_splits = 1, column_splits = 1, depth_splits = 1;
+  std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;  ///< of a block
+  /// AMP: a tile takes `step_depth` of its depth at a time, and adds to its sums in place.
+  std::int64_t step_depth = 1;
+  bool on_amp = false;
+  bool rows_inside = false;      ///< AMP: rows of one depth are neighbours
+  bool transposes = false;       ///< AMP: weights come with columns as neighbours
+  bool transposes_rows = false;  ///< AMP: rows of one depth come as neighbours
+  bool follows = false;          ///< AMP: rows lie where a product before this one had them
+  bool arranges = false;         ///< AMP: weights come with the depth inside, in long runs
+
+  /// AMP: the rows of a block are padded to a multiple.
+  [[nodiscard]] std::int64_t row_unit() const { return rows_inside ? 2 : transposes_rows ? 4 : 1; }
+  std::int64_t cycles = 0;
+
+  [[nodiscard]] std::int64_t tiles() const {
+    return batch_splits * row_splits * column_splits * depth_splits;
+  }
+};
+
+/// Sizes of a product [batches][rows][depth] x [batches][columns][depth].
+struct ProductSizes {
+  std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;
+};
+
+/// What the planner knows of a product.
+struct ProductProblem {
+  ProductSizes sizes;
+  DType input = DType::kF32, result = DType::kF32;
+  bool left_depth_inside = true, right_depth_inside = true;  ///< as the operands are stored
+  std::int64_t results_per_tile = 32;                        ///< where partial sums are added
+};
+
+/// The plan with the least estimated cycles, by exhaustive search over splits. `later` is a product
+/// of the same left operand with rows and depth exchanged, as that of a weight's gradient: it may
+/// follow this one, and the cycles of both count.
+[[nodiscard]] ProductPlan plan_product(const MachineConfig& machine, const ProductProblem& problem,
+                                       const ProductProblem* later = nullptr);
+
+/// The plan of a product that takes its rows as they lie on the tiles of `before`, a product of the
+/// same left operand with rows and depth exchanged; nothing when it cannot.
+[[nodiscard]] std::optional<ProductPlan> plan_following(const MachineConfig& machine,
+                                                        const ProductProblem& problem,
+                                                        const ProductProblem& before,
+                                                        const ProductPlan& plan_before);
+
+}  // namespace superstep

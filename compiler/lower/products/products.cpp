@@ -1,0 +1,478 @@
+#include "compiler/lower/products/products.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "compiler/lower/products/product_split.h"
+#include "compiler/lower/reductions/reduce.h"
+#include "compiler/ops/op.h"
+#include "compiler/vertex/add_parts.h"
+#include "compiler/vertex/amp_product.h"
+
+namespace superstep {
+namespace {
+
+using Dimensions = std::vector<std::int64_t>;
+
+std::int64_t count(const std::vector<Axis>& axes) {
+  std::int64_t n = 1;
+  for (const Axis& axis : axes) n *= axis.size;
+  return n;
+}
+
+/// Axes of some dimensions of a row-major tensor, with strides in its elements as sources.
+std::vector<Axis> axes_of(const Shape& shape, const Dimensions& dimensions) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  std::vector<Axis> axes;
+  for (const std::int64_t d : dimensions) {
+    const auto at = static_cast<std::size_t>(d);
+    axes.push_back({shape[at], strides[at], 0});
+  }
+  return axes;
+}
+
+Dimensions others(const Shape& shape, const Dimensions& a, const Dimensions& b) {
+  Dimensions rest;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(shape.size()); ++d) {
+    if (std::ranges::find(a, d) == a.end() && std::ranges::find(b, d) == b.end()) rest.push_back(d);
+  }
+  return rest;
+}
+
+const Dimensions& dimensions(const Op& op, std::string_view name) {
+  static const Dimensions kNone;
+  const auto at = op.attributes.find(name);
+  return at == op.attributes.end() ? kNone : std::get<Dimensions>(at->second);
+}
+
+class ProductLowering {
+ public:
+  ProductLowering(ProgramBuilder& builder, Values& values, const Op& op)
+      : builder_(builder), values_(values), op_(op) {
+    const Shape& lhs = values.type(op.operands[0]).shape;
+    const Shape& rhs = values.type(op.operands[1]).shape;
+    const Dimensions& lb = dimensions(op, "lhs_batching_dimensions");
+    const Dimensions& rb = dimensions(op, "rhs_batching_dimensions");
+    const Dimensions& lc = dimensions(op, "lhs_contracting_dimensions");
+    const Dimensions& rc = dimensions(op, "rhs_contracting_dimensions");
+    product_.left = {op.operands[0], axes_of(lhs, lb), axes_of(lhs, others(lhs, lb, lc)),
+                     axes_of(lhs, lc)};
+    product_.right = {op.operands[1], axes_of(rhs, rb), axes_of(rhs, others(rhs, rb, rc)),
+                      axes_of(rhs, rc)};
+    product_.origin = values.origin(op);
+    product_.sizes = {count(product_.left.batch), count(product_.left.free),
+                      count(product_.right.free), count(product_.left.depth)};
+    product_.input = values.type(op.operands[0]).dtype;
+    result_ = values.type(op.results[0]).dtype;
+  }
+
+  [[nodiscard]] const Product& product() const { return product_; }
+
+  /// What is left of the product once the result's dimensions are permuted; nothing to multiply
+  /// when that is a constant.
+  [[nodiscard]] bool prepare(ValueId target, const std::vector<std::int64_t>& permutation) {
+    const TensorType& type = values_.type(target);
+    if (type.elements() == 0) return false;
+    const DType right = values_.type(op_.operands[1]).dtype;
+    if (product_.input != right || product_.input == DType::kI1) {
+      throw Unsupported(
+          {{op_.location.module, "product of " + std::string(name_of(product_.input)) + " and " +
+                                     std::string(name_of(right)) +
+                                     "; expected two equal dtypes other than i1"}});
+    }
+    if (product_.sizes.depth == 0) {
+      values_.set_constant(target, HostTensor(type));
+      return false;
+    }
+    orient(permutation);
+    return true;
+  }
+
+  /// Decides what are rows, and where everything lies in the wanted result.
+  void orient(const std::vector<std::int64_t>& permutation) {
+    set_result_axes(permutation);
+    swap_to_result_order();
+  }
+
+  /// What the planner needs to know, when the operands are lowered.
+  [[nodiscard]] ProductProblem problem(const TensorType& type) {
+    return {product_.sizes,
+            product_.input,
+            result_,
+            has_depth_inside(values_, product_.left),
+            has_depth_inside(values_, product_.right),
+            results_per_tile(type)};
+  }
+
+  /// The same of a product that follows `before`, whose right operand is not lowered yet.
+  [[nodiscard]] ProductProblem problem_after(const ProductProblem& before, const TensorType& type) {
+    const auto nearest = [](const std::vector<Axis>& axes) {
+      std::int64_t stride = std::numeric_limits<std::int64_t>::max();
+      for (const Axis& axis : axes) {
+        if (axis.size > 1) stride = std::min(stride, axis.from);
+      }
+      return stride;
+    };
+    return {product_.sizes,
+            product_.input,
+            result_,
+            !before.left_depth_inside,
+            nearest(product_.right.depth) <= nearest(product_.right.free),
+            results_per_tile(type)};
+  }
+
+  /// Whether `product` has the same left operand with rows and depth exchanged.
+  [[nodiscard]] bool can_follow(const Product& product) const {
+    return product_.left.operand == product.left.operand && product_.left.batch.empty() &&
+           product.left.batch.empty() && product_.left.free == product.left.depth &&
+           product_.left.depth == product.left.free && product_.input == product.input;
+  }
+
+  /// Lowers the product; its rows stay on their tiles.
+  Place lower(ValueId target, const ProductPlan& plan, const Product* before,
+              const std::optional<Place>& rows) {
+    const TensorType& type = values_.type(target);
+    product_.plan = plan;
+    product_.tiles = builder_.layouts().tiles();
+    product_.rows_there = rows;
+    product_.first_tile =
+        before != nullptr
+            ? before->first_tile
+            : builder_.layouts().take_tiles(static_cast<std::uint32_t>(product_.plan.tiles()));
+    if (product_.plan.on_amp) {
+      product_.column_group = vertex::AmpProduct{.operands = product_.input}.channels();
+      product_.row_unit = product_.plan.row_unit();
+      const Multiplied multiplied = multiply_on_amp(builder_, values_, product_);
+      finish(target, type, multiplied, DType::kF32);
+      return {multiplied.rows, multiplied.time};
+    }
+    const bool widens = product_.plan.depth_splits > 1 && is_float(product_.input);
+    const DType partial = widens ? DType::kF32 : result_;
+    finish(target, type, multiply_dense(builder_, values_, product_, partial), partial);
+    return {};
+  }
+
+ private:
+  /// Strides of batch, row and column axes in the result as it is wanted.
+  void set_result_axes(const std::vector<std::int64_t>& permutation) {
+    const Shape& shape = values_.type(op_.results[0]).shape;
+    Shape wanted = shape;
+    for (std::size_t d = 0; d < permutation.size(); ++d) {
+      wanted[d] = shape[static_cast<std::size_t>(permutation[d])];
+    }
+    std::vector<std::int64_t> strides(shape.size(), 1);
+    std::int64_t stride = 1;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      const auto from = permutation.empty() ? d : static_cast<std::size_t>(permutation[d]);
+      strides[from] = stride;
+      stride *= wanted[d];
+    }
+    std::size_t d = 0;
+    for (auto [axes, result] : {std::pair{&product_.left.batch, &result_batch_},
+                                std::pair{&product_.left.free, &result_rows_},
+                                std::pair{&product_.right.free, &result_columns_}}) {
+      for (const Axis& axis : *axes) result->push_back({axis.size, 0, strides[d++]});
+    }
+  }
+
+  /// The product's rows become its columns when they are neighbours in the result: what a tile
+  /// computes then goes there in longer runs.
+  void swap_to_result_order() {
+    const auto least = [](const std::vector<Axis>& axes) {
+      std::int64_t stride = std::numeric_limits<std::int64_t>::max();
+      for (const Axis& axis : axes) {
+        if (axis.size > 1) stride = std::min(stride, axis.to);
+      }
+      return stride;
+    };
+    if (least(result_columns_) <= least(result_rows_)) return;
+    std::swap(product_.left, product_.right);
+    std::swap(result_rows_, result_columns_);
+    std::swap(product_.sizes.rows, product_.sizes.columns);
+  }
+
+  /// Elements of a small result are added row by row, on more tiles than it takes otherwise.
+  [[nodiscard]] bool adds_rows(const TensorType& type) {
+    if (type.shape.empty() || result_ != DType::kF32) return false;
+    const std::int64_t row = type.shape.back();
+    return row >= kLeastRow && row < kMostRow &&
+           type.elements() / row <= std::min<std::int64_t>(kMostRows, builder_.layouts().tiles());
+  }
+  [[nodiscard]] std::int64_t results_per_tile(const TensorType& type) {
+    return adds_rows(type) ? type.shape.back() : builder_.layouts().of(type)->intervals()[0].count;
+  }
+  [[nodiscard]] LayoutPtr sums_layout(const TensorType& type) {
+    if (!adds_rows(type)) return builder_.layouts().of(type);
+    const std::int64_t row = type.shape.back(), rows = type.elements() / row;
+    const std::uint32_t first = builder_.layouts().take_tiles(static_cast<std::uint32_t>(rows));
+    std::vector<Interval> intervals;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::uint32_t tile =
+          (first + static_cast<std::uint32_t>(r)) % builder_.layouts().tiles();
+      intervals.push_back({r * row, row, {TileId{tile}}});
+    }
+    return builder_.layouts().with(std::move(intervals));
+  }
+
+  /// Copies of every block of products to its place in the result, by part of the depth.
+  [[nodiscard]] std::vector<std::vector<Box>> results_by_depth(const Layout& products) const {
+    std::vector<std::vector<Box>> boxes(static_cast<std::size_t>(product_.plan.depth_splits));
+    std::size_t number = 0;
+    for (const ProductBlock& block : product_.blocks()) {
+      const std::int64_t begin = products.intervals()[number++].begin;
+      const std::int64_t group = product_.group_of(block), rows = product_.padded_rows(block);
+      for (std::int64_t g = 0; g < product_.groups_of(block); ++g) {
+        const std::int64_t first = block.columns.first + g * group;
+        const IndexRange columns{first, std::min(first + group, block.columns.last)};
+        std::vector<Box> parts{{begin + g * rows * group, 0, {}}};
+        cut(parts, result_batch_, block.batch, product_.result_area(block));
+        cut(parts, result_rows_, block.rows, group);
+        cut(parts, result_columns_, columns, 1);
+        for (Box& box : parts) {
+          boxes[static_cast<std::size_t>(block.depth_part)].push_back(simplified(std::move(box)));
+        }
+      }
+    }
+    return boxes;
+  }
+
+  /// Nests a range of the result's axes into `parts`; neighbours lie `unit` apart in the products.
+  static void cut(std::vector<Box>& parts, std::vector<Axis> axes, IndexRange range,
+                  std::int64_t unit) {
+    std::int64_t from = unit;
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      axis->from = from;
+      from *= axis->size;
+    }
+    std::vector<Box> grown;
+    for (const Box& inner : range_boxes(axes, range.first, range.last)) {
+      for (Box box : parts) {
+        box.from += inner.from - range.first * unit;
+        box.to += inner.to;
+        box.axes.insert(box.axes.end(), inner.axes.begin(), inner.axes.end());
+        grown.push_back(std::move(box));
+      }
+    }
+    parts = std::move(grown);
+  }
+
+  /// The products as a layout of the result; null when a block is no interval of it.
+  LayoutPtr result_layout(const std::vector<Box>& boxes, BufferId products) {
+    std::vector<Interval> intervals = builder_.buffer(products).layout->intervals();
+    if (boxes.size() != intervals.size()) return nullptr;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      const Axis all{intervals[i].count, 1, 1};
+      if (boxes[i].elements() != all.size || (all.size > 1 && boxes[i].axes != std::vector{all})) {
+        return nullptr;
+      }
+      intervals[i].begin = boxes[i].to;
+    }
+    std::ranges::sort(intervals, {}, &Interval::begin);
+    return builder_.layouts().with(std::move(intervals));
+  }
+
+  void finish(ValueId target, const TensorType& type, const Multiplied& multiplied, DType partial) {
+    const BufferId products = multiplied.products;
+    const auto boxes = results_by_depth(*builder_.buffer(products).layout);
+    if (product_.plan.depth_splits == 1) {
+      const LayoutPtr layout = partial == result_ ? result_layout(boxes[0], products) : nullptr;
+      if (layout) {
+        builder_.mutable_buffer(products).layout = layout;
+        builder_.mutable_buffer(products).type = type;
+        values_.set_stored(target, products, multiplied.time);
+        return;
+      }
+      std::vector<Piece> pieces;
+      for (const Box& box : boxes[0]) pieces.push_back({products, box});
+      if (partial == result_) {
+        values_.set_view(target, std::move(pieces), multiplied.time);
+        return;
+      }
+      const BufferId whole = values_.add_temporary(partial, builder_.layouts().of(type),
+                                                   product_.origin.name, product_.origin.source);
+      const Time time = move(builder_, whole, pieces, multiplied.time, product_.origin);
+      values_.set_stored(target, convert(whole, type, time.next_round()), time.next_round());
+      return;
+    }
+    // [parts of the depth][elements] on the tiles of the result, then sums in ascending order of
+    // parts.
+    const std::int64_t splits = product_.plan.depth_splits;
+    const BufferId sums = values_.add_temporary(partial, sums_layout(type), product_.origin.name,
+                                                product_.origin.source);
+    const LayoutPtr layout = builder_.buffer(sums).layout;
+    const std::int64_t unit = partial == DType::kF32 ? vertex::kAddPartsGroup : 1;
+    const auto pitch = [&](const Interval& interval) {
+      return (interval.count + unit - 1) / unit * unit;
+    };
+    std::vector<Interval> intervals;
+    std::int64_t begin = 0;
+    for (const Interval& interval : layout->intervals()) {
+      intervals.push_back({begin, pitch(interval) * splits, interval.tiles});
+      begin = intervals.back().end();
+    }
+    const BufferId received =
+        values_.add_temporary(partial, std::make_shared<const Layout>(intervals),
+                              product_.origin.name + ".parts", product_.origin.source);
+    std::vector<Piece> pieces;
+    for (std::size_t ik = 0; ik < boxes.size(); ++ik) {
+      for (const Box& whole : boxes[ik]) {
+        partition(
+            whole, kToSide, [&](std::int64_t e) { return layout->interval_at(e); },
+            [&](std::size_t number, const Box& box) {
+              const Interval& interval = layout->intervals()[number];
+              Box moved = box;
+              moved.to = intervals[number].begin + static_cast<std::int64_t>(ik) * pitch(interval) +
+                         (box.to - interval.begin);
+              pieces.push_back({products, simplified(std::move(moved))});
+            });
+      }
+    }
+    const Time time = move(builder_, received, pieces, multiplied.time, product_.origin);
+    if (partial == DType::kF32) {
+      builder_.mutable_buffer(received).region = Buffer::Region::kInterleaved;
+      add_parts(received, sums, time);
+    } else {
+      add_up(received, sums, partial, time);
+    }
+    if (partial == result_) {
+      values_.set_stored(target, sums, time);
+    } else {
+      values_.set_stored(target, convert(sums, type, time), time);
+    }
+  }
+
+  void add_parts(BufferId received, BufferId sums, Time time) {
+    const std::int64_t parts = product_.plan.depth_splits;
+    ComputeSet set{
+        .name = product_.origin.name + ".sum",
+        .operation = product_.origin.operation,
+        .source = product_.origin.source,
+        .codelet = builder_.add_codelet("add parts " + std::to_string(parts), AddPartsSpec{parts}),
+        .launches = {},
+        .reads = {received},
+        .writes = {sums}};
+    const std::int64_t workers = builder_.machine().tile.workers;
+    constexpr std::int64_t kGroup = vertex::kAddPartsGroup;
+    for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
+      const std::int64_t groups = (interval.count + kGroup - 1) / kGroup, pitch = groups * 16;
+      std::vector<StateWord> state;
+      for (std::int64_t w = 0; w < workers; ++w) {
+        const std::int64_t first = w * groups / workers, last = (w + 1) * groups / workers;
+        const std::int64_t end = std::min(last * kGroup, (interval.count + 1) / 2 * 2);
+        state.push_back(StateWord::number(last - first - 1));
+        state.push_back(StateWord::address(received, first * 16));
+        state.push_back(StateWord::address(sums, first * 16));
+        state.push_back(StateWord::address(sums, (end - 2) * 4));
+        state.push_back(StateWord::number(pitch / 16));
+        state.push_back(StateWord::number(vertex::add_parts_back(parts, pitch)));
+      }
+      set.launches.push_back({.tile = interval.tiles[0],
+                              .state = std::move(state),
+                              .worker_words = vertex::kAddPartsStateWords});
+      set.flops += static_cast<std::uint64_t>(interval.count * (parts - 1));
+    }
+    builder_.add_compute(time, std::move(set));
+  }
+
+  void add_up(BufferId received, BufferId sums, DType dtype, Time time) {
+    const Combine combine = combine_with(vertex::Primitive::kAdd, dtype);
+    ComputeSet set{.name = product_.origin.name + ".sum",
+                   .operation = product_.origin.operation,
+                   .source = product_.origin.source,
+                   .codelet = builder_.add_codelet(combine.key, combine.spec),
+                   .launches = {},
+                   .reads = {received},
+                   .writes = {sums}};
+    for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
+      set.launches.push_back(
+          {interval.tiles[0],
+           {StateWord::number(1), StateWord::number(product_.plan.depth_splits),
+            StateWord::number(interval.count), StateWord::own(28), StateWord::address(sums),
+            StateWord::address(received), StateWord::scratch(),
+            StateWord::number(static_cast<std::int64_t>(*combine.identity))}});
+      set.flops += static_cast<std::uint64_t>(interval.count * (product_.plan.depth_splits - 1));
+    }
+    builder_.add_compute(time, std::move(set));
+  }
+
+  BufferId convert(BufferId sums, const TensorType& type, Time time) {
+    const BufferId converted = values_.add_temporary(type.dtype, builder_.buffer(sums).layout,
+                                                     product_.origin.name, product_.origin.source);
+    vertex::Expression expression;
+    const vertex::Node node = expression.convert(expression.input(0, DType::kF32), type.dtype);
+    ComputeSet set{.name = product_.origin.name + ".convert",
+                   .operation = product_.origin.operation,
+                   .source = product_.origin.source,
+                   .codelet = builder_.add_codelet(
+                       "convert f32 " + std::string(name_of(type.dtype)),
+                       ElementwiseSpec{expression, {node}, {vertex::Access::kVector}}),
+                   .launches = {},
+                   .reads = {sums},
+                   .writes = {converted}};
+    for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
+      set.launches.push_back({interval.tiles[0],
+                              {StateWord::number(interval.count), StateWord::address(converted),
+                               StateWord::address(sums)}});
+    }
+    builder_.add_compute(time, std::move(set));
+    return converted;
+  }
+
+  static constexpr std::int64_t kLeastRow = 8, kMostRow = 32, kMostRows = 256;
+
+  ProgramBuilder& builder_;
+  Values& values_;
+  const Op& op_;
+  Product product_;
+  DType result_{};
+  std::vector<Axis> result_batch_, result_rows_, result_columns_;
+};
+
+}  // namespace
+
+std::optional<ProductProblem> Products::follower_of(std::size_t number,
+                                                    const ProductProblem& problem,
+                                                    const Product& product) const {
+  for (std::size_t next = number + 1; next < all_.size(); ++next) {
+    const auto& [op, target, permutation] = all_[next];
+    if (std::ranges::find(op->operands, product.left.operand) == op->operands.end()) continue;
+    ProductLowering later(builder_, values_, *op);
+    later.orient(permutation);
+    if (later.can_follow(product)) return later.problem_after(problem, values_.type(target));
+  }
+  return std::nullopt;
+}
+
+void Products::lower(std::size_t number) {
+  const auto& [op, target, permutation] = all_[number];
+  ProductLowering product(builder_, values_, *op);
+  if (!product.prepare(target, permutation)) return;
+  const ProductProblem problem = product.problem(values_.type(target));
+  const std::optional<ProductProblem> later = bytes_that_stay_ < kMostBytesThatStay
+                                                  ? follower_of(number, problem, product.product())
+                                                  : std::nullopt;
+  ProductPlan plan = plan_product(builder_.machine(), problem, later ? &*later : nullptr);
+  const RowsThere* before = nullptr;
+  for (const RowsThere& there : rows_there_) {
+    if (!product.can_follow(*there.product)) continue;
+    const auto next =
+        plan_following(builder_.machine(), problem, there.problem, there.product->plan);
+    if (!next || next->cycles >= plan.cycles) continue;
+    plan = *next;
+    before = &there;
+  }
+  if (before != nullptr) {
+    (void)product.lower(target, plan, before->product.get(), before->rows);
+    return;
+  }
+  const Place rows = product.lower(target, plan, nullptr, std::nullopt);
+  if (later && plan_following(builder_.machine(), *later, problem, plan)) {
+    bytes_that_stay_ += plan.rows * plan.depth * static_cast<std::int64_t>(size_of(problem.input));
+    rows_there_.push_back({std::make_shared<const Product>(product.product()), problem, rows});
+  }
+}
+
+}  // namespace superstep

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/lower/products/product_plan.h"
+#include "compiler/lower/values.h"
+
+namespace superstep {
+
+/// A `stablehlo.dot_general` of floats, and the value that takes its result with its dimensions
+/// permuted.
+struct ProductOp {
+  const Op* op = nullptr;
+  ValueId target{};
+  std::vector<std::int64_t> permutation;  ///< empty: as it is
+};
+
+struct Product;
+
+/// Lowers the products of a program one by one. Those that are still to come are known, so that one
+/// can leave an operand where a later one takes it.
+class Products {
+ public:
+  Products(ProgramBuilder& builder, Values& values, std::vector<ProductOp> all)
+      : builder_(builder), values_(values), all_(std::move(all)) {}
+
+  /// Lowers product `number` of them; they come in ascending order.
+  void lower(std::size_t number);
+
+ private:
+  /// The rows of a product, on their tiles.
+  struct RowsThere {
+    std::shared_ptr<const Product> product;
+    ProductProblem problem;
+    Place rows;
+  };
+  /// A later product that may take the rows of product `number`.
+  [[nodiscard]] std::optional<ProductProblem> follower_of(std::size_t number,
+                                                          const ProductProblem& problem,
+                                                          const Product& product) const;
+
+  ProgramBuilder& builder_;
+  Values& values_;
+  std::vector<ProductOp> all_;
+  std::vector<RowsThere> rows_there_;
+  /// Rows that stay are in region 0, which code and the operands of all products share.
+  static constexpr std::int64_t kMostBytesThatStay = 48 * 1024;
+  std::int64_t bytes_that_stay_ = 0;
+};
+
+}  // namespace superstep

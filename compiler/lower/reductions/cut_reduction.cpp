@@ -1,0 +1,77 @@
+#include "compiler/lower/reductions/cut_reduction.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace superstep {
+namespace {
+
+/// Cycles that a transfer takes from its receiver beyond its words [assumed].
+constexpr std::int64_t kTransferCycles = 4;
+/// Cycles to take one element into an accumulator with all workers busy [assumed].
+constexpr std::int64_t kCyclesPerElement = 4;
+constexpr std::int64_t kLaunchCycles = 150;
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+class Planner {
+ public:
+  Planner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
+          bool may_split, bool reduced_inside)
+      : tiles_(machine.tiles()),
+        phase_(machine.sync.internal_latency + 100),
+        results_(results),
+        final_width_(final_width),
+        may_split_(may_split),
+        reduced_inside_(reduced_inside) {}
+
+  /// The cut with the least cycles, by exhaustive search; stages that follow are planned alike.
+  [[nodiscard]] std::pair<std::int64_t, ReductionCut> best(std::int64_t reduced,
+                                                           int stages_left) const {
+    const std::int64_t last_stage = stage(reduced, final_width_);
+    std::pair<std::int64_t, ReductionCut> best{last_stage, {final_width_, 1}};
+    if (stages_left == 0) return best;
+    for (std::int64_t width = final_width_;; width = divide_up(width, 2)) {
+      const std::int64_t most =
+          std::min(reduced / 2, std::int64_t{tiles_} / divide_up(results_, width));
+      std::int64_t last_depth = reduced;
+      if (width < final_width_ && divide_up(results_, width) <= tiles_) {
+        const std::int64_t cycles = stage(reduced, width) + phase_ + final_width_;
+        if (cycles < best.first) best = {cycles, {width, 1}};
+      }
+      for (std::int64_t splits = 2; may_split_ && splits <= most; ++splits) {
+        const std::int64_t depth = divide_up(reduced, splits);
+        if (depth == last_depth) continue;
+        last_depth = depth;
+        const std::int64_t first = stage(depth, width);
+        if (first >= best.first) continue;
+        const std::int64_t cycles = first + this->best(divide_up(reduced, depth), 0).first;
+        if (cycles < best.first) best = {cycles, {width, divide_up(reduced, depth)}};
+      }
+      if (width == 1) break;
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t stage(std::int64_t depth, std::int64_t width) const {
+    // Elements come in runs along the inner axis.
+    const std::int64_t transfers = reduced_inside_ ? width : depth;
+    return phase_ + kLaunchCycles + depth * width * (1 + kCyclesPerElement) +
+           transfers * kTransferCycles;
+  }
+
+  std::uint32_t tiles_;
+  std::int64_t phase_;
+  std::int64_t results_, final_width_;
+  bool may_split_, reduced_inside_;
+};
+
+}  // namespace
+
+ReductionCut cut_reduction(const MachineConfig& machine, ReductionSize size,
+                           std::int64_t final_width, bool may_split, bool reduced_inside) {
+  const Planner planner(machine, size.results, final_width, may_split, reduced_inside);
+  return planner.best(size.reduced, 1).second;
+}
+
+}  // namespace superstep

@@ -1,0 +1,187 @@
+#include "compiler/program/box.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace superstep {
+namespace {
+
+void flip_to_ascending(Box& box, std::int64_t Axis::*stride) {
+  for (Axis& axis : box.axes) {
+    if (axis.*stride >= 0) continue;
+    box.from += (axis.size - 1) * axis.from;
+    box.to += (axis.size - 1) * axis.to;
+    axis.from = -axis.from;
+    axis.to = -axis.to;
+  }
+}
+
+/// All strides on `side` are >= 0 and axes are in descending order of that stride.
+void partition_ordered(Box box, Side side,
+                       const std::function<IntervalEnd(std::int64_t)>& interval_at,
+                       const std::function<void(std::size_t, const Box&)>& visit) {
+  while (true) {
+    const Extent extent = extent_of(box, side);
+    const IntervalEnd interval = interval_at(extent.first);
+    if (extent.last < interval.end) {
+      visit(interval.number, box);
+      return;
+    }
+    Axis& outer = box.axes.front();
+    const std::int64_t stride = outer.*side.stride;
+    const std::int64_t inner_last = extent.last - (outer.size - 1) * stride;
+    std::int64_t whole = 0;
+    if (inner_last < interval.end) whole = (interval.end - 1 - inner_last) / stride + 1;
+    const std::int64_t taken = std::max<std::int64_t>(whole, 1);
+    Box head = box;
+    if (taken == 1) {
+      head.axes.erase(head.axes.begin());
+    } else {
+      head.axes.front().size = taken;
+    }
+    if (whole > 0) {
+      visit(interval.number, head);
+    } else {
+      partition_ordered(std::move(head), side, interval_at, visit);
+    }
+    box.from += taken * outer.from;
+    box.to += taken * outer.to;
+    outer.size -= taken;
+    if (outer.size == 1)
+      box.axes.erase(box.axes.begin());
+    else if (outer.size == 0)
+      return;
+  }
+}
+
+}  // namespace
+
+std::int64_t Box::elements() const {
+  std::int64_t n = 1;
+  for (const Axis& axis : axes) n *= axis.size;
+  return n;
+}
+
+Box simplified(Box box) {
+  std::erase_if(box.axes, [](const Axis& axis) { return axis.size == 1; });
+  flip_to_ascending(box, &Axis::to);
+  std::ranges::stable_sort(box.axes, [](const Axis& a, const Axis& b) { return a.to > b.to; });
+  std::vector<Axis> merged;
+  for (const Axis& axis : box.axes) {
+    if (!merged.empty() && merged.back().to == axis.to * axis.size &&
+        merged.back().from == axis.from * axis.size) {
+      merged.back() = {merged.back().size * axis.size, axis.from, axis.to};
+    } else {
+      merged.push_back(axis);
+    }
+  }
+  box.axes = std::move(merged);
+  return box;
+}
+
+Box to_box(const StridedBox& strided) {
+  Box box{strided.from_offset, strided.to_offset, {}};
+  for (std::size_t d = 0; d < strided.sizes.size(); ++d) {
+    box.axes.push_back({strided.sizes[d], strided.from_strides[d], strided.to_strides[d]});
+  }
+  return simplified(std::move(box));
+}
+
+Extent extent_of(const Box& box, Side side) {
+  Extent extent{box.*side.offset, box.*side.offset};
+  for (const Axis& axis : box.axes) {
+    const std::int64_t span = (axis.size - 1) * (axis.*side.stride);
+    (span < 0 ? extent.first : extent.last) += span;
+  }
+  return extent;
+}
+
+void partition(const Box& box, Side side,
+               const std::function<IntervalEnd(std::int64_t)>& interval_at,
+               const std::function<void(std::size_t, const Box&)>& visit) {
+  if (box.elements() == 0) return;
+  Box ordered = box;
+  std::erase_if(ordered.axes, [](const Axis& axis) { return axis.size == 1; });
+  flip_to_ascending(ordered, side.stride);
+  std::ranges::stable_sort(
+      ordered.axes, [&](const Axis& a, const Axis& b) { return a.*side.stride > b.*side.stride; });
+  partition_ordered(std::move(ordered), side, interval_at, visit);
+}
+
+std::vector<Box> range_boxes(const std::vector<Axis>& axes, std::int64_t begin, std::int64_t end) {
+  std::vector<Box> boxes;
+  if (begin >= end) return boxes;
+  // Number the space row-major on the destination side, cut there, then put the real strides back.
+  std::int64_t inner = 1;
+  for (std::size_t d = 1; d < axes.size(); ++d) inner *= axes[d].size;
+  if (axes.empty()) {
+    boxes.push_back({});
+    return boxes;
+  }
+  const Axis& outer = axes.front();
+  const std::vector<Axis> rest(axes.begin() + 1, axes.end());
+  const auto add = [&](std::int64_t index, std::int64_t from, std::int64_t to) {
+    for (Box box : range_boxes(rest, from, to)) {
+      box.from += index * outer.from;
+      box.to += index * outer.to;
+      boxes.push_back(std::move(box));
+    }
+  };
+  std::int64_t first = begin / inner;
+  const std::int64_t last = end / inner;
+  if (first == last) {
+    add(first, begin - first * inner, end - first * inner);
+    return boxes;
+  }
+  if (begin % inner != 0) {
+    add(first, begin % inner, inner);
+    ++first;
+  }
+  if (first < last) {
+    Box middle{first * outer.from, first * outer.to, axes};
+    middle.axes.front().size = last - first;
+    boxes.push_back(std::move(middle));
+  }
+  if (end % inner != 0) add(last, 0, end % inner);
+  return boxes;
+}
+
+bool compose(const Box& outer, const Box& inner, Box& composed) {
+  // Inner axes are in descending order of destination stride and dense, so an element number splits
+  // into indices.
+  std::int64_t dense = 1;
+  for (auto axis = inner.axes.rbegin(); axis != inner.axes.rend(); ++axis) {
+    if (axis->to != dense) return false;
+    dense *= axis->size;
+  }
+  if (inner.to != 0) return false;
+  const std::size_t rank = inner.axes.size();
+  std::vector<std::int64_t> first(rank), last(rank);
+  const auto split = [&](std::int64_t element, std::vector<std::int64_t>& index) {
+    for (std::size_t d = 0; d < rank; ++d) {
+      index[d] = element / inner.axes[d].to;
+      element %= inner.axes[d].to;
+    }
+  };
+  split(outer.from, first);
+  last = first;
+  composed = {inner.from, outer.to, {}};
+  for (std::size_t d = 0; d < rank; ++d) composed.from += first[d] * inner.axes[d].from;
+  std::vector<std::int64_t> step(rank);
+  for (const Axis& axis : outer.axes) {
+    const std::int64_t sign = axis.from < 0 ? -1 : 1;
+    split(std::abs(axis.from), step);
+    std::int64_t from = 0;
+    for (std::size_t d = 0; d < rank; ++d) {
+      from += sign * step[d] * inner.axes[d].from;
+      const std::int64_t reach = sign * step[d] * (axis.size - 1);
+      (sign < 0 ? first[d] : last[d]) += reach;
+      if (first[d] < 0 || last[d] >= inner.axes[d].size) return false;
+    }
+    composed.axes.push_back({axis.size, from, axis.to});
+  }
+  composed = simplified(std::move(composed));
+  return true;
+}
+
+}  // namespace superstep

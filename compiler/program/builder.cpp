@@ -1,0 +1,190 @@
+#include "compiler/program/builder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <tuple>
+
+namespace superstep {
+namespace {
+
+bool contains(const std::vector<BufferId>& list, BufferId id) {
+  return std::ranges::find(list, id) != list.end();
+}
+
+/// The numbers of both ascending lists, each once.
+std::vector<std::size_t> united(const std::vector<std::size_t>& a,
+                                const std::vector<std::size_t>& b) {
+  std::vector<std::size_t> all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
+
+/// Notes a use once, however often it is noted in a row.
+void note(std::vector<std::size_t>& list, std::size_t number) {
+  if (list.empty() || list.back() != number) list.push_back(number);
+}
+
+}  // namespace
+
+BufferId ProgramBuilder::add_buffer(Buffer buffer) {
+  program_.buffers.push_back(std::move(buffer));
+  uses_.emplace_back();
+  return BufferId{static_cast<std::uint32_t>(program_.buffers.size() - 1)};
+}
+
+std::uint32_t ProgramBuilder::add_codelet(const std::string& key, CodeletSpec spec) {
+  const auto [at, is_new] =
+      codelets_.try_emplace(key, static_cast<std::uint32_t>(program_.codelets.size()));
+  if (is_new) program_.codelets.push_back(std::move(spec));
+  return at->second;
+}
+
+void ProgramBuilder::add_movements(std::uint32_t superstep, const Origin& origin,
+                                   std::vector<Movement> movements) {
+  if (movements.empty()) return;
+  for (const Movement& movement : movements) {
+    note(uses(movement.source.buffer).movements, movements_.size());
+    for (const Movement::End& end : movement.destinations) {
+      note(uses(end.buffer).movements, movements_.size());
+    }
+  }
+  movements_.push_back({superstep, origin, std::move(movements)});
+}
+
+void ProgramBuilder::add_compute(Time time, ComputeSet set, bool last) {
+  if (set.launches.empty()) return;
+  std::ranges::stable_sort(set.launches, {}, &Launch::tile);
+  for (const BufferId id : set.reads) note(uses(id).computes, computes_.size());
+  for (const BufferId id : set.writes) note(uses(id).computes, computes_.size());
+  computes_.push_back({time, last, std::move(set)});
+}
+
+Time ProgramBuilder::end() const {
+  Time end;
+  for (const auto& c : computes_) end = std::max(end, c.time.next_round());
+  for (const auto& m : movements_) end = std::max(end, Time{m.superstep, 0});
+  return end;
+}
+
+ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
+  const TimedCompute& c = computes_[compute];
+  return {c.time.superstep, true, c.time.round, c.last, compute};
+}
+
+bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const {
+  const Buffer& from = buffer(result);
+  if (from.kind != Buffer::Kind::kTemporary || from.is_result ||
+      from.layout != buffer(argument).layout || from.region != buffer(argument).region ||
+      from.element_bytes != buffer(argument).element_bytes) {
+    return false;
+  }
+  std::optional<Position> first_write;
+  std::optional<Position> last_read, updating;
+  const auto note_write = [&](const Position& at) {
+    if (!first_write || at < *first_write) first_write = at;
+  };
+  const auto note_read = [&](const Position& at) {
+    if (!last_read || *last_read < at) last_read = at;
+  };
+  for (const std::size_t i : united(uses(result).computes, uses(argument).computes)) {
+    const ComputeSet& set = computes_[i].set;
+    const bool writes = contains(set.writes, result);
+    const bool reads = contains(set.reads, argument);
+    if (contains(set.writes, argument)) return false;
+    if (writes) note_write(position(i));
+    // An elementwise vertex loads what it needs of an element before it stores there.
+    const bool in_place =
+        writes && std::holds_alternative<ElementwiseSpec>(program_.codelets[set.codelet]);
+    if (reads && !in_place) note_read(position(i));
+    // In place it must be the first to write.
+    if (reads && in_place) {
+      if (updating) return false;
+      updating = position(i);
+    }
+  }
+  for (const std::size_t i : united(uses(result).movements, uses(argument).movements)) {
+    const TimedMovements& group = movements_[i];
+    const Position at{group.superstep, false, 0, false, 0};
+    for (const Movement& movement : group.movements) {
+      if (movement.source.buffer == argument) note_read(at);
+      for (const Movement::End& end : movement.destinations) {
+        if (end.buffer == result) note_write(at);
+        if (end.buffer == argument) return false;
+      }
+    }
+  }
+  if (!first_write || (updating && *updating != *first_write)) return false;
+  return !last_read || *last_read < *first_write;
+}
+
+bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
+  if (!can_take_storage(result, argument)) return false;
+  Buffer& storage = mutable_buffer(argument);
+  storage.read_past = std::max(storage.read_past, buffer(result).read_past);
+  const auto rename = [&](BufferId& id) {
+    if (id == result) id = argument;
+  };
+  struct Renamed {
+    VertexState before, now;
+  };
+  std::map<const void*, Renamed> renamed;
+  for (const std::size_t i : uses(result).computes) {
+    TimedCompute& c = computes_[i];
+    for (BufferId& id : c.set.reads) rename(id);
+    for (BufferId& id : c.set.writes) rename(id);
+    for (Launch& launch : c.set.launches) {
+      const auto [at, is_new] =
+          renamed.try_emplace(launch.state.identity(), Renamed{launch.state, {}});
+      if (is_new) {
+        std::vector<StateWord> words(launch.state.begin(), launch.state.end());
+        for (StateWord& word : words) {
+          if (word.base == StateWord::Base::kBuffer) rename(word.buffer);
+        }
+        at->second.now = std::move(words);
+      }
+      launch.state = at->second.now;
+    }
+  }
+  for (const std::size_t i : uses(result).movements) {
+    for (Movement& movement : movements_[i].movements) {
+      rename(movement.source.buffer);
+      for (Movement::End& end : movement.destinations) rename(end.buffer);
+    }
+  }
+  uses(argument) = {united(uses(result).computes, uses(argument).computes),
+                    united(uses(result).movements, uses(argument).movements)};
+  uses(result) = {};
+  return true;
+}
+
+LoweredProgram ProgramBuilder::finish() {
+  std::ranges::stable_sort(computes_, {},
+                           [](const TimedCompute& c) { return std::tuple(c.time, c.last); });
+  std::uint32_t supersteps = 0;
+  for (const auto& c : computes_) supersteps = std::max(supersteps, c.time.superstep + 1);
+  for (const auto& m : movements_) supersteps = std::max(supersteps, m.superstep + 1);
+  program_.supersteps.resize(supersteps);
+  for (auto& m : movements_) {
+    Superstep& step = program_.supersteps[m.superstep];
+    if (step.names.empty()) {
+      step.operation = m.origin.operation;
+      step.source = m.origin.source;
+    }
+    step.names.push_back(m.origin.name);
+    std::ranges::move(m.movements, std::back_inserter(step.movements));
+  }
+  for (auto& c : computes_) {
+    program_.supersteps[c.time.superstep].computes.push_back(std::move(c.set));
+  }
+  // What moves first need not wait for anything.
+  const auto is_empty = [](const Superstep& s) {
+    return s.movements.empty() && s.computes.empty();
+  };
+  if (supersteps > 0 && is_empty(program_.supersteps[0])) {
+    program_.supersteps.erase(program_.supersteps.begin());
+  }
+  return std::move(program_);
+}
+
+}  // namespace superstep

@@ -1,0 +1,117 @@
+#include "compiler/program/layout.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace superstep {
+namespace {
+
+/// A multiple of 8 bytes of any dtype.
+constexpr std::int64_t kGrain = 8;
+/// Fewer elements on a tile save less than their exchange costs [measured on digits_mlp].
+constexpr std::int64_t kLeastPerTile = 16;
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+Layout::Layout(std::vector<Interval> intervals) : intervals_(std::move(intervals)) {
+  for (std::uint32_t i = 0; i < intervals_.size(); ++i) {
+    for (const TileId tile : intervals_[i].tiles) by_tile_.emplace_back(tile, i);
+  }
+  std::ranges::sort(by_tile_);
+  for (std::size_t i = 1; i < by_tile_.size(); ++i) {
+    SUPERSTEP_CHECK(by_tile_[i - 1].first != by_tile_[i].first, "a tile holds one interval");
+  }
+}
+
+IntervalEnd Layout::interval_at(std::int64_t element) const {
+  const auto after = std::ranges::upper_bound(intervals_, element, {}, &Interval::begin);
+  const auto number = static_cast<std::size_t>(after - intervals_.begin()) - 1;
+  return {number, intervals_[number].end()};
+}
+
+const Interval* Layout::on(TileId tile) const {
+  const auto found =
+      std::ranges::lower_bound(by_tile_, tile, {}, &std::pair<TileId, std::uint32_t>::first);
+  if (found == by_tile_.end() || found->first != tile) return nullptr;
+  return &intervals_[found->second];
+}
+
+Layouts::Cut Layouts::cut_of(const Shape& shape) const {
+  std::int64_t elements = 1;
+  for (const std::int64_t size : shape) elements *= size;
+  const std::int64_t share = std::max(kLeastPerTile, divide_up(elements, std::int64_t{tiles_}));
+  const std::int64_t balanced = divide_up(share, kGrain) * kGrain;
+  const std::int64_t most = balanced + balanced / 4 + kLeastPerTile;
+  // Whole rows, of as many dimensions as go into a share.
+  std::int64_t row = 1, last = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    if (last == 1) last = shape[d];
+    if (row * shape[d] > share) break;
+    row *= shape[d];
+  }
+  if (row > 1) {
+    const std::int64_t rows = elements / row;
+    const std::int64_t part = std::max(share / row, divide_up(rows, std::int64_t{tiles_})) * row;
+    if (part <= most) return {elements, std::min(part, elements)};
+  }
+  // Parts of rows.
+  if (const std::int64_t rows = elements / last; last > share && rows <= tiles_) {
+    const std::int64_t parts = std::min(std::int64_t{tiles_} / rows, divide_up(last, share));
+    const std::int64_t part = std::min(last, divide_up(divide_up(last, parts), kGrain) * kGrain);
+    if (part <= most) return {last, part};
+  }
+  return {elements, std::min(balanced, elements)};
+}
+
+LayoutPtr Layouts::of(const TensorType& type) {
+  const Cut cut = cut_of(type.shape);
+  const std::int64_t elements = type.elements();
+  LayoutPtr& layout = by_cut_[{elements, cut}];
+  if (layout) return layout;
+  std::vector<Interval> intervals;
+  for (std::int64_t begin = 0; begin < elements;) {
+    const std::int64_t row_end = begin / cut.row * cut.row + cut.row;
+    intervals.push_back({begin, std::min(cut.part, row_end - begin), {}});
+    begin = intervals.back().end();
+  }
+  const std::uint32_t first = take_tiles(static_cast<std::uint32_t>(intervals.size()));
+  for (std::uint32_t i = 0; i < intervals.size(); ++i) {
+    intervals[i].tiles = {TileId{(first + i) % tiles_}};
+  }
+  return layout = with(std::move(intervals));
+}
+
+LayoutPtr Layouts::with(std::vector<Interval> intervals) {
+  LayoutPtr& layout = by_intervals_[intervals];
+  if (!layout) layout = std::make_shared<const Layout>(std::move(intervals));
+  return layout;
+}
+
+LayoutPtr Layouts::divided(const LayoutPtr& layout, std::int64_t factor) {
+  std::vector<Interval> intervals = layout->intervals();
+  for (Interval& interval : intervals) {
+    if (interval.begin % factor != 0 || interval.count % factor != 0) return nullptr;
+    interval.begin /= factor;
+    interval.count /= factor;
+  }
+  return with(std::move(intervals));
+}
+
+std::uint32_t Layouts::take_tiles(std::uint32_t count) {
+  const std::uint32_t first = next_tile_;
+  // Starts stay even: two tiles of a pair serve the same tensor.
+  next_tile_ = (next_tile_ + count + count % 2) % tiles_;
+  return first;
+}
+
+bool lies_in_rows(const Layout& layout, std::int64_t row) {
+  return std::ranges::all_of(layout.intervals(), [&](const Interval& interval) {
+    return interval.begin / row == (interval.end() - 1) / row;
+  });
+}
+
+}  // namespace superstep

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/units.h"
+#include "compiler/program/box.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// A run of consecutive elements and the tiles that each hold a copy of it.
+struct Interval {
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+  std::vector<TileId> tiles;  ///< ascending
+
+  [[nodiscard]] std::int64_t end() const { return begin + count; }
+  auto operator<=>(const Interval&) const = default;
+};
+
+/// Where the flattened elements of a buffer are. A tile holds at most one interval, contiguous and
+/// 8-byte aligned.
+class Layout {
+ public:
+  explicit Layout(std::vector<Interval> intervals);
+
+  [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
+  [[nodiscard]] std::int64_t elements() const {
+    return intervals_.empty() ? 0 : intervals_.back().end();
+  }
+  [[nodiscard]] IntervalEnd interval_at(std::int64_t element) const;
+  /// The interval that `tile` holds, or null.
+  [[nodiscard]] const Interval* on(TileId tile) const;
+
+ private:
+  std::vector<Interval> intervals_;                        ///< ascending, without gaps
+  std::vector<std::pair<TileId, std::uint32_t>> by_tile_;  ///< ascending tiles
+};
+
+using LayoutPtr = std::shared_ptr<const Layout>;
+
+/// The layouts of tensors. Equal layouts are one object, so that a pointer tells whether two
+/// tensors lie alike, and elementwise ops between those need no exchange.
+class Layouts {
+ public:
+  explicit Layouts(const MachineConfig& machine) : tiles_(machine.tiles()) {}
+
+  /// Where a tensor lies when nothing else decides: evenly on as many tiles as are worth their
+  /// exchange, in intervals that are whole rows or lie inside one row where that balances. Tensors
+  /// of equal element count and row length share a layout.
+  LayoutPtr of(const TensorType& type);
+  /// The layout with these intervals.
+  LayoutPtr with(std::vector<Interval> intervals);
+  /// The layout of what remains when every `factor` consecutive elements become one; null when an
+  /// interval has a part of such a row.
+  LayoutPtr divided(const LayoutPtr& layout, std::int64_t factor);
+
+  /// `count` consecutive tiles for something else, so that small things do not pile up on the first
+  /// tiles.
+  std::uint32_t take_tiles(std::uint32_t count);
+  [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
+
+ private:
+  /// Elements of an interval; intervals start anew with every row of `row` elements.
+  struct Cut {
+    std::int64_t row = 1;
+    std::int64_t part = 1;
+    auto operator<=>(const Cut&) const = default;
+  };
+  [[nodiscard]] Cut cut_of(const Shape& shape) const;
+
+  std::uint32_t tiles_;
+  std::uint32_t next_tile_ = 0;
+  std::map<std::pair<std::int64_t, Cut>, LayoutPtr> by_cut_;
+  std::map<std::vector<Interval>, LayoutPtr> by_intervals_;
+};
+
+/// Whether no interval goes across the end of a row of `row` elements.
+[[nodiscard]] bool lies_in_rows(const Layout& layout, std::int64_t row);
+
+}  // namespace superstep

@@ -1,0 +1,312 @@
+#include "compiler/schedule/row_encoder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "isa/exchange_ports.h"
+#include "isa/instructions/exchange.h"
+#include "isa/instructions/supervisor.h"
+
+namespace superstep {
+namespace {
+
+template <class Record, class Operand>
+struct FieldOf {
+  static constexpr isa::Field kField = isa::field_of(Record::spec.encoding, Operand::kLetter);
+};
+
+template <class Record, class... Operands, class... Values>
+std::uint32_t insert_operands(isa::List<Operands...>, Values... values) {
+  static_assert(sizeof...(Operands) == sizeof...(Values));
+  constexpr std::uint32_t kFixed = isa::pattern_of(Record::spec.encoding).value;
+  const auto insert = [](const isa::Field& field, std::uint32_t value) {
+    SUPERSTEP_CHECK(value <= field.mask(), "an exchange operand fits its field");
+    return field.insert(value);
+  };
+  return (kFixed | ... |
+          insert(FieldOf<Record, Operands>::kField, static_cast<std::uint32_t>(values)));
+}
+
+/// The word of an instruction known at compile time: rows are long and looked up by no name.
+template <class Record, class... Values>
+std::uint32_t word_of(Values... values) {
+  return insert_operands<Record>(typename Record::Operands{}, values...);
+}
+
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+/// A change of the incoming port and its state from then on.
+struct Control {
+  std::uint64_t cycle = 0;
+  bool set_mux = false, set_pointer = false;
+  std::uint32_t mux = kMuxIdle;
+  std::uint32_t pointer = 0;  ///< at `cycle`
+  bool receiving = false;     ///< the pointer advances with each cycle
+
+  [[nodiscard]] std::uint32_t pointer_at(std::uint64_t t) const {
+    return receiving ? pointer + static_cast<std::uint32_t>(t - cycle) * 4 : pointer;
+  }
+};
+
+std::vector<Control> controls_of(std::span<const RowReceive> receives) {
+  std::vector<Control> controls;
+  Control now;
+  std::uint64_t free_from = 0;
+  for (const RowReceive& receive : receives) {
+    SUPERSTEP_CHECK(receive.cycle >= free_from, "receives of a row do not overlap");
+    if (receive.cycle > free_from && now.mux != kMuxIdle) {
+      now = {free_from, true, false, kMuxIdle, now.pointer_at(free_from), false};
+      controls.push_back(now);
+    }
+    const std::uint32_t reached = now.pointer_at(receive.cycle);
+    const bool from_tile = receive.source < kMuxHost;
+    const std::uint32_t pointer = from_tile ? receive.address : reached;
+    const Control next{
+        receive.cycle, now.mux != receive.source, pointer != reached, receive.source, pointer,
+        from_tile};
+    if (next.set_mux || next.set_pointer) controls.push_back(next);
+    now = next;
+    free_from = receive.cycle + receive.words;
+  }
+  if (now.mux != kMuxIdle) {
+    controls.push_back({free_from, true, false, kMuxIdle, now.pointer_at(free_from), false});
+  }
+  return controls;
+}
+
+/// One instruction of a row.
+struct Piece {
+  enum class Kind : std::uint8_t {
+    kDelay,         ///< nothing happens
+    kDelayMux,      ///< mux at the last event
+    kDelayPointer,  ///< pointer at the last event
+    kSend,          ///< from `address`
+    kSendOn,        ///< goes on where the last send ended
+    kSendMux,       ///< goes on, mux at the first event
+    kSendPointer,   ///< goes on, pointer at the first event
+    kBoth,          ///< two words: both controls at the first event, sends if `sending`
+  };
+  Kind kind = Kind::kDelay;
+  std::uint32_t events = 0;
+  bool sending = false;
+  std::uint32_t address = 0;  ///< of the first word sent
+  std::uint32_t mux = kMuxIdle,
+                pointer = 0;  ///< in force at the event of a control, else at the first
+};
+
+class Row {
+ public:
+  explicit Row(std::uint32_t zone) : zone_(zone) {}
+
+  void add(const Piece& piece) {
+    if (piece.kind == Piece::Kind::kBoth) align();
+    pieces_.push_back(piece);
+    words_ += piece.kind == Piece::Kind::kBoth ? 2 : 1;
+  }
+
+  /// Makes the number of words even without a change of timing.
+  void align() {
+    if (words_ % 2 == 0) return;
+    SUPERSTEP_CHECK(!pieces_.empty(), "a row has an instruction before its first aligned one");
+    Piece& last = pieces_.back();
+    ++words_;
+    if (last.events == 1) {
+      last.kind = Piece::Kind::kBoth;
+      return;
+    }
+    Piece rest = last;
+    switch (last.kind) {
+      case Piece::Kind::kDelay:
+      case Piece::Kind::kDelayMux:
+      case Piece::Kind::kDelayPointer:
+        last.kind = Piece::Kind::kDelay;
+        last.events -= 1;
+        rest.events = 1;
+        break;
+      default:
+        rest.kind = Piece::Kind::kSendOn;
+        rest.events -= 1;
+        rest.address += 4;
+        last.events = 1;
+    }
+    pieces_.push_back(rest);
+  }
+
+  [[nodiscard]] bool empty() const { return pieces_.empty(); }
+
+  [[nodiscard]] std::vector<std::uint32_t> code() const {
+    std::vector<std::uint32_t> code{word_of<isa::Sync>(zone_)};
+    code.reserve(words_);
+    for (const Piece& piece : pieces_) append(code, piece);
+    return code;
+  }
+
+ private:
+  static void append(std::vector<std::uint32_t>& code, const Piece& piece) {
+    const std::uint32_t count = piece.events - 1;
+    const std::uint32_t from = piece.address / 4;
+    const std::uint32_t pointer = piece.pointer / 4;
+    switch (piece.kind) {
+      case Piece::Kind::kDelay:
+        code.push_back(word_of<isa::Delay>(count));
+        return;
+      case Piece::Kind::kDelayMux:
+        code.push_back(word_of<isa::Delayxpic>(count, 0, piece.mux));
+        return;
+      case Piece::Kind::kDelayPointer:
+        code.push_back(word_of<isa::Delaypic>(count, 0, pointer));
+        return;
+      case Piece::Kind::kSend:
+        code.push_back(word_of<isa::Send>(count, from, kSendBothWays));
+        return;
+      case Piece::Kind::kSendOn:
+        code.push_back(word_of<isa::Sendoff>(count % 64, count / 64, 0, kSendBothWays));
+        return;
+      case Piece::Kind::kSendMux:
+        code.push_back(word_of<isa::Sendpic>(count, kSendPicMux, piece.mux));
+        return;
+      case Piece::Kind::kSendPointer:
+        code.push_back(word_of<isa::Sendpic>(count, kSendPicPointer, pointer));
+        return;
+      case Piece::Kind::kBoth:
+        code.push_back(word_of<isa::Sendpicp>(count, piece.sending ? from : 0,
+                                              piece.sending ? kSendBothWays : kSendNowhere, 0));
+        code.push_back(piece.mux << 18 | pointer);
+        return;
+    }
+  }
+
+  std::uint32_t zone_;
+  std::vector<Piece> pieces_;
+  std::size_t words_ = 1;  ///< with the sync
+};
+
+/// Walks the cycles between the events of one row and picks the instructions.
+class RowBuilder {
+ public:
+  RowBuilder(const MachineConfig& machine, std::uint32_t zone, std::span<const RowSend> sends,
+             std::vector<Control> controls)
+      : row_(zone),
+        max_send_(machine.exchange.max_send_words),
+        sends_(sends),
+        controls_(std::move(controls)) {}
+
+  std::vector<std::uint32_t> build() {
+    std::uint64_t cycle = 0;
+    while (next_send_ < sends_.size() || next_control_ < controls_.size()) {
+      const bool sending = next_send_ < sends_.size() && sends_[next_send_].cycle <= cycle;
+      const bool control =
+          next_control_ < controls_.size() && controls_[next_control_].cycle == cycle;
+      if (control) {
+        before_ = now_;
+        now_ = controls_[next_control_++];
+      }
+      const std::uint64_t end = boundary(cycle, sending);
+      if (sending) {
+        send(cycle, end, control);
+      } else {
+        wait(cycle, end, control);
+      }
+      cycle = end;
+    }
+    if (row_.empty()) row_.add(piece(Piece::Kind::kDelay, 1, 0));
+    row_.align();
+    return row_.code();
+  }
+
+ private:
+  /// Where the state next changes after `cycle`.
+  [[nodiscard]] std::uint64_t boundary(std::uint64_t cycle, bool sending) const {
+    std::uint64_t end = kNever;
+    if (next_control_ < controls_.size()) end = controls_[next_control_].cycle;
+    if (next_send_ < sends_.size()) {
+      const RowSend& send = sends_[next_send_];
+      end = std::min(end, sending ? send.cycle + send.words : send.cycle);
+    }
+    return end == kNever ? cycle + 1 : end;
+  }
+
+  [[nodiscard]] Piece piece(Piece::Kind kind, std::uint64_t events, std::uint64_t control_cycle,
+                            bool sending = false, std::uint32_t address = 0) const {
+    return {kind,     static_cast<std::uint32_t>(events), sending, address,
+            now_.mux, now_.pointer_at(control_cycle)};
+  }
+
+  void flush_idle(std::uint64_t cycle) {
+    while (idle_ > 0) {
+      const std::uint64_t part = std::min<std::uint64_t>(idle_, kMaxDelay);
+      row_.add(piece(Piece::Kind::kDelay, part, cycle - idle_));
+      idle_ -= part;
+    }
+  }
+
+  void wait(std::uint64_t cycle, std::uint64_t end, bool control) {
+    if (!control) {
+      idle_ += end - cycle;
+      return;
+    }
+    if (now_.set_mux && now_.set_pointer) {
+      flush_before_control(cycle);
+      const std::uint64_t part = std::min<std::uint64_t>(end - cycle, max_send_);
+      row_.add(piece(Piece::Kind::kBoth, part, cycle));
+      idle_ = end - cycle - part;
+      return;
+    }
+    if (idle_ >= (now_.set_mux ? kMaxMuxDelay : kMaxPointerDelay)) flush_before_control(cycle);
+    row_.add(piece(now_.set_mux ? Piece::Kind::kDelayMux : Piece::Kind::kDelayPointer, idle_ + 1,
+                   cycle));
+    idle_ = end - cycle - 1;
+  }
+
+  /// The delay before a control still sees the state before it.
+  void flush_before_control(std::uint64_t cycle) {
+    std::swap(now_, before_);
+    flush_idle(cycle);
+    std::swap(now_, before_);
+  }
+
+  void send(std::uint64_t cycle, std::uint64_t end, bool control) {
+    const RowSend& send = sends_[next_send_];
+    const bool start = cycle == send.cycle;
+    if (control) {
+      flush_before_control(cycle);
+    } else {
+      flush_idle(cycle);
+    }
+    std::uint32_t address = send.address + static_cast<std::uint32_t>(cycle - send.cycle) * 4;
+    Piece::Kind kind = Piece::Kind::kSend;
+    if (control && (start || (now_.set_mux && now_.set_pointer))) {
+      kind = Piece::Kind::kBoth;
+    } else if (control) {
+      kind = now_.set_mux ? Piece::Kind::kSendMux : Piece::Kind::kSendPointer;
+    }
+    std::uint64_t part = std::min<std::uint64_t>(end - cycle, max_send_);
+    row_.add(piece(kind, part, cycle, true, address));
+    while (cycle + part < end) {
+      cycle += part;
+      address += static_cast<std::uint32_t>(part) * 4;
+      part = std::min<std::uint64_t>(end - cycle, kMaxSendOffset);
+      row_.add(piece(Piece::Kind::kSendOn, part, cycle, true, address));
+    }
+    if (end == send.cycle + send.words) ++next_send_;
+  }
+
+  Row row_;
+  std::uint64_t max_send_;
+  std::span<const RowSend> sends_;
+  std::vector<Control> controls_;
+  std::size_t next_send_ = 0, next_control_ = 0;
+  Control now_, before_;  ///< since the last control, and until it
+  std::uint64_t idle_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> encode_row(const MachineConfig& machine, std::uint32_t zone,
+                                      std::span<const RowSend> sends,
+                                      std::span<const RowReceive> receives) {
+  return RowBuilder(machine, zone, sends, controls_of(receives)).build();
+}
+
+}  // namespace superstep
