@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -81,6 +82,66 @@ TEST(Allocation, IsFirstFitWhateverLivesWhen) {
     ASSERT_EQ(result.addresses, first_fit(requests)) << "round " << round;
     ASSERT_EQ(result.missing_bytes, 0U);
   }
+}
+
+/// Bytes that the best of all placements takes: every placement can be pressed down, in the order
+/// of its addresses, to one in which each request lies as low as those before it let it.
+std::uint32_t least_bytes(const std::vector<StorageRequest>& requests) {
+  std::vector<std::size_t> order(requests.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+  do {
+    std::vector<std::uint32_t> ends(requests.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const StorageRequest& request = requests[order[i]];
+      std::uint32_t at = 0;
+      for (std::size_t j = 0; j < i; ++j) {
+        const StorageRequest& below = requests[order[j]];
+        const bool meets = below.first <= request.last && request.first <= below.last;
+        if (meets) at = std::max(at, ends[j]);
+      }
+      ends[i] = at + request.bytes;
+    }
+    least = std::min(least, *std::ranges::max_element(ends));
+  } while (std::ranges::next_permutation(order).found);
+  return least;
+}
+
+// First fit decreasing has no constant bound; of these cases none is further off.
+TEST(Allocation, IsNearTheBestPlacementOfAFewRequests) {
+  std::mt19937 random(2);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  std::uint32_t best_cases = 0;
+  constexpr std::uint32_t kCases = 400;
+  for (std::uint32_t c = 0; c < kCases; ++c) {
+    std::vector<StorageRequest> requests(2 + below(6));
+    for (StorageRequest& request : requests) {
+      request.bytes = 8 * (1 + below(16));
+      request.first = below(6);
+      request.last = request.first + below(4);
+    }
+    const std::uint32_t least = least_bytes(requests);
+    ASSERT_GE(least, peak_bytes(requests));
+    const Allocation ours = allocate(requests, {{0, 1024 * kKiB}});
+    std::uint32_t end = 0;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      end = std::max(end, ours.addresses[i] + requests[i].bytes);
+      for (std::size_t j = 0; j < i; ++j) {
+        const bool meets =
+            requests[j].first <= requests[i].last && requests[i].first <= requests[j].last;
+        ASSERT_TRUE(!meets || ours.addresses[j] + requests[j].bytes <= ours.addresses[i] ||
+                    ours.addresses[i] + requests[i].bytes <= ours.addresses[j])
+            << "case " << c;
+      }
+    }
+    ASSERT_GE(end, least) << "case " << c;
+    ASSERT_LE(end * 3, least * 4) << "case " << c;
+    best_cases += end == least ? 1 : 0;
+    // In the memory that the best placement takes, what does not fit is told.
+    const Allocation tight = allocate(requests, {{0, least}});
+    EXPECT_EQ(tight.missing_bytes == 0, end == least) << "case " << c;
+  }
+  EXPECT_GE(best_cases, kCases / 10 * 9);
 }
 
 TEST(Allocation, FindsTheLargestGapAmongManyBlocks) {
