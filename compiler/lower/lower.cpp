@@ -27,7 +27,7 @@ class ModuleLowering {
         values_(builder_, module.main),
         fusion_(builder_, values_, module.main) {}
 
-  LoweredProgram run(const CompileProgress& progress) {
+  LoweredProgram run(const CompileProgress& progress, StepOrder order) {
     find_users();
     add_arguments();
     prefer_storage();
@@ -40,7 +40,7 @@ class ModuleLowering {
     if (progress) progress("fuse elementwise ops");
     fusion_.finish();
     const std::vector<std::optional<BufferId>> results = settle_results();
-    LoweredProgram program = builder_.finish();
+    LoweredProgram program = builder_.finish(order);
     program.arguments = arguments_;
     program.results = results;
     return program;
@@ -303,8 +303,8 @@ class ModuleLowering {
 }  // namespace
 
 LoweredProgram lower(const Module& module, const MachineConfig& machine,
-                     const CompileProgress& progress) {
-  return ModuleLowering(module, machine).run(progress);
+                     const CompileProgress& progress, StepOrder order) {
+  return ModuleLowering(module, machine).run(progress, order);
 }
 
 }  // namespace superstep

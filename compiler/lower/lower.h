@@ -2,6 +2,7 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/program/program.h"
+#include "compiler/program/step_order.h"
 #include "compiler/progress.h"
 #include "isa/machine_config.h"
 
@@ -10,6 +11,7 @@ namespace superstep {
 /// Maps the tensors of a module to tiles and its ops to exchanges and compute sets.
 /// A result that takes an argument's storage ends in that argument's buffer.
 [[nodiscard]] LoweredProgram lower(const Module& module, const MachineConfig& machine,
-                                   const CompileProgress& progress = {});
+                                   const CompileProgress& progress = {},
+                                   StepOrder order = StepOrder::kEarliest);
 
 }  // namespace superstep

@@ -158,7 +158,51 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
   return true;
 }
 
-LoweredProgram ProgramBuilder::finish() {
+void ProgramBuilder::order_for_least_memory() {
+  // In order of execution: the movements of a superstep, then its compute sets.
+  std::vector<std::pair<Position, TimedMovements*>> order;
+  for (TimedMovements& m : movements_) order.push_back({{m.superstep, false, 0, false, 0}, &m});
+  for (std::size_t i = 0; i < computes_.size(); ++i) order.push_back({position(i), nullptr});
+  std::ranges::stable_sort(order, {}, [](const auto& entry) { return entry.first; });
+  std::vector<StepUses> uses;
+  for (const auto& [at, movements] : order) {
+    StepUses& step = uses.emplace_back();
+    if (movements == nullptr) {
+      const ComputeSet& set = computes_[std::get<4>(at)].set;
+      step = {{set.reads.begin(), set.reads.end()}, {set.writes.begin(), set.writes.end()}};
+      continue;
+    }
+    for (const Movement& movement : movements->movements) {
+      step.reads.insert(movement.source.buffer);
+      for (const Movement::End& end : movement.destinations) step.writes.insert(end.buffer);
+    }
+  }
+  const auto meet = [](const std::set<BufferId>& a, const std::set<BufferId>& b) {
+    return std::ranges::any_of(a, [&](BufferId id) { return b.contains(id); });
+  };
+  Time time;
+  StepUses moving;  // in this superstep's exchange
+  for (const std::size_t i : order_for_memory(program_.buffers, uses)) {
+    const auto& [at, movements] = order[i];
+    if (movements == nullptr) {
+      time = time.next_round();
+      computes_[std::get<4>(at)].time = time;
+      continue;
+    }
+    // An exchange comes before compute sets, and its messages do not depend on each other.
+    if (time.round > 0 || meet(uses[i].reads, moving.writes) ||
+        meet(uses[i].writes, moving.reads) || meet(uses[i].writes, moving.writes)) {
+      time = time.after_exchange();
+      moving = {};
+    }
+    movements->superstep = time.superstep;
+    moving.reads.insert(uses[i].reads.begin(), uses[i].reads.end());
+    moving.writes.insert(uses[i].writes.begin(), uses[i].writes.end());
+  }
+}
+
+LoweredProgram ProgramBuilder::finish(StepOrder order) {
+  if (order == StepOrder::kLeastMemory) order_for_least_memory();
   std::ranges::stable_sort(computes_, {},
                            [](const TimedCompute& c) { return std::tuple(c.time, c.last); });
   std::uint32_t supersteps = 0;

@@ -10,6 +10,7 @@
 #include "compiler/graph/graph.h"
 #include "compiler/program/layout.h"
 #include "compiler/program/program.h"
+#include "compiler/program/step_order.h"
 
 namespace superstep {
 
@@ -63,7 +64,7 @@ class ProgramBuilder {
   bool take_storage(BufferId result, BufferId argument);
 
   /// Everything so far as supersteps; the builder is spent.
-  LoweredProgram finish();
+  LoweredProgram finish(StepOrder order = StepOrder::kEarliest);
 
  private:
   struct TimedCompute {
@@ -81,6 +82,8 @@ class ProgramBuilder {
   Uses& uses(BufferId id) { return uses_[index(id)]; }
   [[nodiscard]] const Uses& uses(BufferId id) const { return uses_[index(id)]; }
   [[nodiscard]] bool can_take_storage(BufferId result, BufferId argument) const;
+  /// Gives everything another time, so that little is live at once.
+  void order_for_least_memory();
 
   struct TimedMovements {
     std::uint32_t superstep;

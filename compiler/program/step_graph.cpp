@@ -1,57 +1,14 @@
 #include "compiler/program/step_graph.h"
 
 #include <boost/graph/graphviz.hpp>
-#include <optional>
 #include <ostream>
 #include <set>
 #include <sstream>
-#include <vector>
 
 namespace superstep {
-namespace {
-
-/// Adds the edges of steps that come in order.
-class DependenceBuilder {
- public:
-  DependenceBuilder(StepGraph& graph, std::size_t buffers) : graph_(graph), uses_(buffers) {}
-
-  void add(StepVertex step, const std::set<BufferId>& reads, const std::set<BufferId>& writes) {
-    const Step now = add_vertex(std::move(step), graph_);
-    for (const BufferId buffer : reads) {
-      for (const Step writer : uses_[index(buffer)].writers) depend(writer, now, buffer, true);
-    }
-    for (const BufferId buffer : writes) {
-      Uses& uses = uses_[index(buffer)];
-      // Steps that write parts of a buffer one after the other stay in order.
-      for (const Step writer : uses.writers) depend(writer, now, buffer, reads.contains(buffer));
-      for (const Step reader : uses.readers) depend(reader, now, buffer, false);
-      if (!uses.readers.empty()) uses.writers.clear();
-      uses.readers.clear();
-      uses.writers.push_back(now);
-    }
-    for (const BufferId buffer : reads) {
-      if (!writes.contains(buffer)) uses_[index(buffer)].readers.push_back(now);
-    }
-  }
-
- private:
-  using Step = StepGraph::vertex_descriptor;
-  struct Uses {
-    std::vector<Step> writers, readers;  ///< readers since the last write
-  };
-  void depend(Step from, Step to, BufferId buffer, bool is_flow) {
-    if (from != to && !edge(from, to, graph_).second) add_edge(from, to, {buffer, is_flow}, graph_);
-  }
-
-  StepGraph& graph_;
-  std::vector<Uses> uses_;  ///< by buffer
-};
-
-}  // namespace
-
 StepGraph step_graph(const LoweredProgram& program) {
   StepGraph graph;
-  DependenceBuilder steps(graph, program.buffers.size());
+  DependenceBuilder<StepGraph> steps(graph, program.buffers.size());
   for (std::uint32_t s = 0; s < program.supersteps.size(); ++s) {
     const Superstep& superstep = program.supersteps[s];
     if (!superstep.movements.empty()) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "compiler/program/dependence.h"
 #include "compiler/program/program.h"
 
 namespace superstep {
@@ -15,11 +16,6 @@ struct StepVertex {
   std::uint32_t superstep = 0;
   std::string name;
   std::string operation;
-};
-/// Why a step follows another: it uses what that one writes, or writes what that one uses.
-struct DependenceEdge {
-  BufferId buffer{};
-  bool is_flow = true;  ///< the later step reads what the earlier one writes
 };
 /// A directed acyclic graph: edges go from earlier steps to later ones.
 using StepGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, StepVertex,
