@@ -120,11 +120,13 @@ std::string isa_page() {
 }
 
 std::string_view kind_of(const OpDefinition& op) {
-  constexpr std::string_view kKinds[] = {"elementwise, fused", "copies of boxes",
-                                         "made at compile "
-                                         "time",
-                                         "reduction", "matrix product"};
-  return kKinds[op.lowering.index()];
+  using Text = std::string_view;
+  return std::visit(
+      Overloaded{[](const ElementwiseLowering&) -> Text { return "elementwise, fused"; },
+                 [](const RearrangeLowering&) -> Text { return "copies of boxes"; },
+                 [](const ConstantLowering&) -> Text { return "made at compile time"; },
+                 [](const StepLowering&) -> Text { return "supersteps of its own"; }},
+      *op.lowerings.begin());
 }
 
 std::string ops_page() {

@@ -21,8 +21,8 @@ LayoutPtr spread(std::int64_t elements, std::int64_t tiles) {
 }
 
 /// Whether the results of an op are stored whatever uses them.
-bool is_stored(const Op& op) {
-  return !std::holds_alternative<RearrangeLowering>(op.definition->lowering);
+bool is_stored(const Op& op, const Graph& graph) {
+  return lowering_as<RearrangeLowering>(op, graph) == nullptr;
 }
 
 Buffer buffer_of(const Graph& graph, ValueId v, const MachineConfig& machine) {
@@ -56,7 +56,8 @@ std::optional<LoweredProgram> oversized(const Module& module, const MachineConfi
   std::optional<ValueId> too_big;
   for (const Op& op : graph.ops()) {
     for (const ValueId result : op.results) {
-      if ((is_stored(op) || is_result[index(result)]) && graph.type(result).bytes() > memory) {
+      if ((is_stored(op, graph) || is_result[index(result)]) &&
+          graph.type(result).bytes() > memory) {
         too_big = result;
       }
     }

@@ -185,8 +185,8 @@ void ElementwiseFusion::emit(const Group& part) {
         operands.push_back(input_node({.buffer = values_.stored(v)}, dtype));
       }
     }
-    const auto& lowering = std::get<ElementwiseLowering>(op->definition->lowering);
-    nodes[op->results[0]] = lowering.emit(*op, graph_, expression, operands);
+    const auto* lowering = lowering_as<ElementwiseLowering>(*op, graph_);
+    nodes[op->results[0]] = lowering->emit(*op, graph_, expression, operands);
   }
   ComputeSet set;
   std::vector<vertex::Node> outputs;

@@ -6,11 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "compiler/lower/products/products.h"
+#include "compiler/lower/block_lowering.h"
 #include "compiler/lower/elementwise.h"
-#include "compiler/lower/reductions/reduce.h"
-#include "compiler/lower/values.h"
-#include "compiler/ops/op.h"
+#include "compiler/ops/ops.h"
 
 namespace superstep {
 namespace {
@@ -23,15 +21,14 @@ class ModuleLowering {
   ModuleLowering(const Module& module, const MachineConfig& machine)
       : module_(module),
         graph_(module.main),
-        builder_(machine),
-        values_(builder_, module.main),
+        block_(module.main, machine),
         fusion_(builder_, values_, module.main) {}
 
   LoweredProgram run(const CompileProgress& progress, StepOrder order) {
     find_users();
     add_arguments();
     prefer_storage();
-    products_.emplace(builder_, values_, find_products());
+    block_.products.emplace(builder_, values_, find_products());
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
       show_share(progress, "lower", i, graph_.ops().size(), "ops");
       lower_op(graph_.ops()[i]);
@@ -82,9 +79,7 @@ class ModuleLowering {
     }
     for (auto op = graph_.ops().rbegin(); op != graph_.ops().rend(); ++op) {
       const LayoutPtr layout = values_.preferred(op->results[0]);
-      const bool keeps_order =
-          std::holds_alternative<ElementwiseLowering>(op->definition->lowering) ||
-          op->definition->name == "stablehlo.reshape";
+      const bool keeps_order = is_elementwise(*op) || op->definition->name == "stablehlo.reshape";
       if (!layout || !keeps_order) continue;
       for (const ValueId operand : op->operands) {
         if (values_.elements(operand) == layout->elements() && !values_.preferred(operand)) {
@@ -95,24 +90,24 @@ class ModuleLowering {
   }
 
   void lower_op(const Op& op) {
-    const auto& lowering = op.definition->lowering;
-    if (std::holds_alternative<ReduceLowering>(lowering)) {
-      const auto convert = converts_.find(op.operands[0]);
-      lower_reduce(builder_, values_, graph_, op,
-                   convert == converts_.end() ? nullptr : convert->second);
-      return;
-    }
     if (std::ranges::all_of(op.results, [&](ValueId r) { return values_.elements(r) == 0; })) {
       return;
     }
-    if (std::holds_alternative<ConstantLowering>(lowering)) {
-      values_.set_constant(op.results[0], op.definition->evaluate(op, {})[0]);
-    } else if (const auto* rearrange = std::get_if<RearrangeLowering>(&lowering)) {
-      if (!done_.contains(&op)) lower_rearrangement(op, rearrange->boxes(op, graph_));
-    } else if (std::holds_alternative<DotGeneralLowering>(lowering)) {
-      products_->lower(product_numbers_.at(&op));
-    } else if (may_convert_in_reduction(op)) {
-      converts_[op.results[0]] = &op;
+    std::visit(Overloaded{[&](const ElementwiseLowering&) { lower_elementwise(op); },
+                          [&](const RearrangeLowering& rearrange) {
+                            if (done_.contains(&op)) return;
+                            lower_rearrangement(op, rearrange.boxes(op, graph_));
+                          },
+                          [&](const ConstantLowering&) {
+                            values_.set_constant(op.results[0], op.definition->evaluate(op, {})[0]);
+                          },
+                          [&](const StepLowering& step) { step.lower(block_, op); }},
+               lowering_of(op, graph_));
+  }
+
+  void lower_elementwise(const Op& op) {
+    if (may_convert_in_reduction(op)) {
+      block_.conversions[op.results[0]] = &op;
     } else if (is_cheaper_than_its_result(op)) {
       fusion_.add_with_user(op);
     } else {
@@ -120,8 +115,8 @@ class ModuleLowering {
     }
   }
 
-  static bool is_elementwise(const Op& op) {
-    return std::holds_alternative<ElementwiseLowering>(op.definition->lowering);
+  [[nodiscard]] bool is_elementwise(const Op& op) const {
+    return lowering_as<ElementwiseLowering>(op, graph_) != nullptr;
   }
 
   /// Whether users had better compute a result themselves: booleans take a byte, which neither
@@ -153,8 +148,7 @@ class ModuleLowering {
     const auto& users = users_[index(result)];
     const MachineConfig& machine = builder_.machine();
     const std::uint64_t memory = std::uint64_t{machine.tiles()} * machine.tile.memory_bytes;
-    return users.size() == 1 && users[0] != nullptr &&
-           std::holds_alternative<ReduceLowering>(users[0]->definition->lowering) &&
+    return users.size() == 1 && users[0] != nullptr && users[0]->definition == &kReduceOp &&
            users[0]->operands.size() == 2 && users[0]->operands[0] == result &&
            values_.type(result).bytes() > memory / kLargeShare &&
            size_of(values_.type(operand).dtype) < size_of(values_.type(result).dtype) &&
@@ -198,9 +192,9 @@ class ModuleLowering {
   [[nodiscard]] std::vector<ProductOp> find_products() {
     std::vector<ProductOp> products;
     for (const Op& op : graph_.ops()) {
-      if (!std::holds_alternative<DotGeneralLowering>(op.definition->lowering)) continue;
+      if (op.definition != &kDotGeneralOp) continue;
       const auto& users = users_[index(op.results[0])];
-      product_numbers_[&op] = products.size();
+      block_.product_numbers[&op] = products.size();
       if (users.size() == 1 && users[0] != nullptr &&
           users[0]->definition->name == "stablehlo.transpose") {
         done_.insert(users[0]);
@@ -288,16 +282,14 @@ class ModuleLowering {
 
   const Module& module_;
   const Graph& graph_;
-  ProgramBuilder builder_;
-  Values values_;
+  BlockLowering block_;
+  ProgramBuilder& builder_ = block_.builder;
+  Values& values_ = block_.values;
   ElementwiseFusion fusion_;
   std::vector<std::vector<const Op*>> users_;  ///< null stands for the caller
   std::vector<std::optional<BufferId>> arguments_;
   std::vector<std::optional<BufferId>> storage_;  ///< by result: the argument's that it takes
   std::set<const Op*> done_;
-  std::map<ValueId, const Op*> converts_;  ///< that reductions do
-  std::map<const Op*, std::size_t> product_numbers_;
-  std::optional<Products> products_;
 };
 
 }  // namespace

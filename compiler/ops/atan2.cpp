@@ -50,7 +50,7 @@ const OpDefinition kAtan2Op{
         "The angle of the point (second, first) from the positive axis, by the signs of both.",
     .infer = infer_elementwise<2, kFloats>,
     .evaluate = evaluate_binary<arc_tangent, no_integers>,
-    .lowering = ElementwiseLowering{emit_in_f32<emit>},
+    .lowerings = {ElementwiseLowering{emit_in_f32<emit>}},
 };
 
 }  // namespace superstep

@@ -71,49 +71,49 @@ const OpDefinition kAddOp{
     .summary = "Sum of two elements; OR of booleans.",
     .infer = infer_elementwise<2, kNumbers | kBooleans>,
     .evaluate = evaluate_binary<add, add>,
-    .lowering = ElementwiseLowering{emit<Primitive::kAdd, Primitive::kOr>},
+    .lowerings = {ElementwiseLowering{emit<Primitive::kAdd, Primitive::kOr>}},
 };
 const OpDefinition kSubtractOp{
     .name = "stablehlo.subtract",
     .summary = "Difference of two elements.",
     .infer = infer_elementwise<2, kNumbers>,
     .evaluate = evaluate_binary<subtract, subtract>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kSub>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kSub>}},
 };
 const OpDefinition kMultiplyOp{
     .name = "stablehlo.multiply",
     .summary = "Product of two elements; AND of booleans.",
     .infer = infer_elementwise<2, kNumbers | kBooleans>,
     .evaluate = evaluate_binary<multiply, multiply>,
-    .lowering = ElementwiseLowering{emit<Primitive::kMul, Primitive::kAnd>},
+    .lowerings = {ElementwiseLowering{emit<Primitive::kMul, Primitive::kAnd>}},
 };
 const OpDefinition kDivideOp{
     .name = "stablehlo.divide",
     .summary = "Quotient of two elements; integers round towards zero, x / 0 is -1 (all ones).",
     .infer = infer_elementwise<2, kNumbers>,
     .evaluate = evaluate_binary<divide, divide>,
-    .lowering = ElementwiseLowering{emit_division<Primitive::kDiv>},
+    .lowerings = {ElementwiseLowering{emit_division<Primitive::kDiv>}},
 };
 const OpDefinition kRemainderOp{
     .name = "stablehlo.remainder",
     .summary = "Remainder of two elements, with the sign of the dividend; integer x % 0 is x.",
     .infer = infer_elementwise<2, kNumbers>,
     .evaluate = evaluate_binary<remainder, remainder>,
-    .lowering = ElementwiseLowering{emit_division<Primitive::kRem>},
+    .lowerings = {ElementwiseLowering{emit_division<Primitive::kRem>}},
 };
 const OpDefinition kMaximumOp{
     .name = "stablehlo.maximum",
     .summary = "The larger of two elements, NaN if one is NaN; OR of booleans.",
     .infer = infer_elementwise<2, kNumbers | kBooleans>,
     .evaluate = evaluate_binary<maximum, maximum>,
-    .lowering = ElementwiseLowering{emit<Primitive::kMax, Primitive::kOr>},
+    .lowerings = {ElementwiseLowering{emit<Primitive::kMax, Primitive::kOr>}},
 };
 const OpDefinition kMinimumOp{
     .name = "stablehlo.minimum",
     .summary = "The smaller of two elements, NaN if one is NaN; AND of booleans.",
     .infer = infer_elementwise<2, kNumbers | kBooleans>,
     .evaluate = evaluate_binary<minimum, minimum>,
-    .lowering = ElementwiseLowering{emit<Primitive::kMin, Primitive::kAnd>},
+    .lowerings = {ElementwiseLowering{emit<Primitive::kMin, Primitive::kAnd>}},
 };
 
 }  // namespace superstep

@@ -66,63 +66,63 @@ const OpDefinition kAndOp{
     .summary = "AND of two booleans, or of the bits of two integers.",
     .infer = kInferLogic,
     .evaluate = evaluate_bits<logical_and>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kAnd>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kAnd>}},
 };
 const OpDefinition kOrOp{
     .name = "stablehlo.or",
     .summary = "OR of two booleans, or of the bits of two integers.",
     .infer = kInferLogic,
     .evaluate = evaluate_bits<logical_or>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kOr>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kOr>}},
 };
 const OpDefinition kXorOp{
     .name = "stablehlo.xor",
     .summary = "Exclusive OR of two booleans, or of the bits of two integers.",
     .infer = kInferLogic,
     .evaluate = evaluate_bits<logical_xor>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kXor>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kXor>}},
 };
 const OpDefinition kNotOp{
     .name = "stablehlo.not",
     .summary = "NOT of a boolean, or of the bits of an integer.",
     .infer = infer_elementwise<1, kIntegers | kBooleans>,
     .evaluate = evaluate_bits<logical_not>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kNot>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kNot>}},
 };
 const OpDefinition kShiftLeftOp{
     .name = "stablehlo.shift_left",
     .summary = "Bits of the first element moved up by the second; 0 from the width on.",
     .infer = kInferShift,
     .evaluate = evaluate_bits<shift_left>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kShl>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kShl>}},
 };
 const OpDefinition kShiftRightLogicalOp{
     .name = "stablehlo.shift_right_logical",
     .summary = "Bits of the first element moved down by the second, zeros follow.",
     .infer = kInferShift,
     .evaluate = evaluate_bits<shift_right_logical>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kShrLogical>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kShrLogical>}},
 };
 const OpDefinition kShiftRightArithmeticOp{
     .name = "stablehlo.shift_right_arithmetic",
     .summary = "Bits of the first element moved down by the second, the highest bit follows.",
     .infer = kInferShift,
     .evaluate = evaluate_bits<shift_right_arithmetic>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kShrArithmetic>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kShrArithmetic>}},
 };
 const OpDefinition kCountLeadingZerosOp{
     .name = "stablehlo.count_leading_zeros",
     .summary = "Number of zero bits above the highest one of each element.",
     .infer = kInferUnary,
     .evaluate = evaluate_bits<count_leading_zeros>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kClz>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kClz>}},
 };
 const OpDefinition kPopcntOp{
     .name = "stablehlo.popcnt",
     .summary = "Number of one bits of each element.",
     .infer = kInferUnary,
     .evaluate = evaluate_bits<popcnt>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kPopcount>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kPopcount>}},
 };
 
 }  // namespace superstep

@@ -62,7 +62,7 @@ const OpDefinition kBroadcastInDimOp{
     .summary = "A tensor repeated along new dimensions and those of size 1.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = RearrangeLowering{boxes},
+    .lowerings = {RearrangeLowering{boxes}},
 };
 
 }  // namespace superstep

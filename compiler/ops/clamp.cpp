@@ -43,7 +43,7 @@ const OpDefinition kClampOp{
     .summary = "The second operand held between the first and the third.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ElementwiseLowering{emit},
+    .lowerings = {ElementwiseLowering{emit}},
 };
 
 }  // namespace superstep

@@ -118,7 +118,7 @@ const OpDefinition kCompareOp{
     .summary = "Whether two elements stand in a relation; NaN only in NE, unless in total order.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ElementwiseLowering{emit},
+    .lowerings = {ElementwiseLowering{emit}},
 };
 
 }  // namespace superstep

@@ -72,7 +72,7 @@ const OpDefinition kConcatenateOp{
     .summary = "Tensors after each other along one dimension.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = RearrangeLowering{boxes},
+    .lowerings = {RearrangeLowering{boxes}},
 };
 
 }  // namespace superstep

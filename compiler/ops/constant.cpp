@@ -20,7 +20,7 @@ const OpDefinition kConstantOp{
     .summary = "A tensor given in the module.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ConstantLowering{},
+    .lowerings = {ConstantLowering{}},
 };
 
 }  // namespace superstep

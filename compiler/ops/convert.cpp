@@ -58,14 +58,14 @@ const OpDefinition kConvertOp{
     .summary = "Each element as another type; floats truncate and saturate to integers, NaN to 0.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ElementwiseLowering{emit},
+    .lowerings = {ElementwiseLowering{emit}},
 };
 const OpDefinition kBitcastConvertOp{
     .name = "stablehlo.bitcast_convert",
     .summary = "The bits of each element as another type of the same width.",
     .infer = infer_bitcast,
     .evaluate = evaluate_bitcast,
-    .lowering = ElementwiseLowering{emit_bitcast},
+    .lowerings = {ElementwiseLowering{emit_bitcast}},
 };
 
 }  // namespace superstep

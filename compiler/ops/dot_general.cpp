@@ -4,6 +4,7 @@
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -134,7 +135,7 @@ const OpDefinition kDotGeneralOp{
     .summary = "Sums of products over contracting dimensions, for each batch.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = DotGeneralLowering{},
+    .lowerings = {StepLowering{lower_product}},
 };
 
 }  // namespace superstep

@@ -14,12 +14,12 @@ std::vector<vertex::Node> emit_graph(const Graph& scalars, vertex::Expression& e
   }
   for (const Op& op : scalars.ops()) {
     vertex::Node& result = nodes[index(op.results[0])];
-    if (const auto* lowering = std::get_if<ElementwiseLowering>(&op.definition->lowering)) {
+    if (const auto* lowering = lowering_as<ElementwiseLowering>(op, scalars)) {
       std::vector<vertex::Node> operands;
       for (const ValueId operand : op.operands) operands.push_back(nodes[index(operand)]);
       result = lowering->emit(op, scalars, expression, operands);
     } else {
-      SUPERSTEP_CHECK(std::holds_alternative<ConstantLowering>(op.definition->lowering),
+      SUPERSTEP_CHECK(lowering_as<ConstantLowering>(op, scalars) != nullptr,
                       "a scalar region holds elementwise ops and constants");
       const std::vector<HostTensor> value = op.definition->evaluate(op, {});
       result = expression.constant(value[0].type.dtype, read_bits(value[0], 0));

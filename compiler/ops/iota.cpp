@@ -37,7 +37,7 @@ const OpDefinition kIotaOp{
     .summary = "Each element's index in one dimension.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ConstantLowering{},
+    .lowerings = {ConstantLowering{}},
 };
 
 }  // namespace superstep

@@ -26,7 +26,7 @@ const OpDefinition kIsFiniteOp{
     .summary = "Whether each element is neither infinite nor NaN.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ElementwiseLowering{emit_primitive<vertex::Primitive::kIsFinite>},
+    .lowerings = {ElementwiseLowering{emit_primitive<vertex::Primitive::kIsFinite>}},
 };
 
 }  // namespace superstep

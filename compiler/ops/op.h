@@ -1,11 +1,13 @@
 #pragma once
 
-#include <functional>
+#include <array>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/overloaded.h"
 #include "compiler/graph/graph.h"
 #include "compiler/vertex/expression.h"
 
@@ -20,22 +22,49 @@ struct StridedBox {
   std::int64_t from_offset = 0, to_offset = 0;
 };
 
+class BlockLowering;
+
+/// Whether a lowering is for this use of an op; null stands for every use.
+using Takes = bool (*)(const Op& op, const Graph& graph);
+
 /// Results are computed element by element from operands of the same shape (or rank 0).
 struct ElementwiseLowering {
   /// Appends the op to an expression; operands are in the op's order.
   vertex::Node (*emit)(const Op& op, const Graph& graph, vertex::Expression& expression,
                        std::span<const vertex::Node> operands);
+  Takes takes = nullptr;
 };
 /// The result is made of strided copies of operands; a later box overwrites an earlier one.
 struct RearrangeLowering {
   std::vector<StridedBox> (*boxes)(const Op& op, const Graph& graph);
+  Takes takes = nullptr;
 };
 /// The result does not depend on operands (constant, iota): `evaluate` gives it at compile time.
-struct ConstantLowering {};
-/// `stablehlo.reduce`; the region's ops are elementwise over scalars.
-struct ReduceLowering {};
-/// `stablehlo.dot_general`.
-struct DotGeneralLowering {};
+struct ConstantLowering {
+  Takes takes = nullptr;
+};
+/// The op becomes supersteps of its own, which `lower` appends to those of a block.
+struct StepLowering {
+  void (*lower)(BlockLowering& block, const Op& op);
+  Takes takes = nullptr;
+};
+using Lowering =
+    std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering, StepLowering>;
+
+/// Ways to lower an op, best first: the first that takes a use of it counts.
+class Lowerings {
+ public:
+  constexpr Lowerings(std::initializer_list<Lowering> all) : count_(all.size()) {
+    std::size_t i = 0;
+    for (const Lowering& lowering : all) all_.at(i++) = lowering;
+  }
+  [[nodiscard]] constexpr const Lowering* begin() const { return all_.data(); }
+  [[nodiscard]] constexpr const Lowering* end() const { return all_.data() + count_; }
+
+ private:
+  std::array<Lowering, 2> all_{};
+  std::size_t count_;
+};
 
 /// Everything about an op in one record.
 struct OpDefinition {
@@ -45,10 +74,18 @@ struct OpDefinition {
   std::vector<TensorType> (*infer)(const Op& op, std::span<const TensorType> operands);
   /// Reference semantics: simple, slow, host only, independent of the lowering.
   std::vector<HostTensor> (*evaluate)(const Op& op, std::span<const HostTensor> operands);
-  std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering, ReduceLowering,
-               DotGeneralLowering>
-      lowering;
+  Lowerings lowerings;
 };
+
+/// How an op of `graph` is lowered. Those who ask visit all kinds, so that a new one does not
+/// compile before each of them knows it.
+[[nodiscard]] const Lowering& lowering_of(const Op& op, const Graph& graph);
+
+/// The op's lowering if it is of kind L, else null.
+template <class L>
+const L* lowering_as(const Op& op, const Graph& graph) {
+  return std::get_if<L>(&lowering_of(op, graph));
+}
 
 /// All ops, sorted by name.
 [[nodiscard]] std::span<const OpDefinition* const> all_ops();

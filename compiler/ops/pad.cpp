@@ -105,7 +105,7 @@ const OpDefinition kPadOp{
         "A tensor with values added around and between its elements, or removed at its edges.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = RearrangeLowering{boxes},
+    .lowerings = {RearrangeLowering{boxes}},
 };
 
 }  // namespace superstep

@@ -178,7 +178,7 @@ const OpDefinition kPowerOp{
     .summary = "The first element to the power of the second.",
     .infer = infer_elementwise<2, kFloats | kIntegers>,
     .evaluate = evaluate_binary<power, power>,
-    .lowering = ElementwiseLowering{emit},
+    .lowerings = {ElementwiseLowering{emit}},
 };
 
 }  // namespace superstep

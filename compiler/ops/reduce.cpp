@@ -4,6 +4,7 @@
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -39,9 +40,12 @@ void check_region(const Op& op, std::span<const TensorType> inits) {
     }
   }
   for (const Op& inner : region.ops()) {
-    const auto& lowering = inner.definition->lowering;
-    if (!std::holds_alternative<ElementwiseLowering>(lowering) &&
-        !std::holds_alternative<ConstantLowering>(lowering)) {
+    const bool is_scalar = std::visit(Overloaded{[](const ElementwiseLowering&) { return true; },
+                                                 [](const ConstantLowering&) { return true; },
+                                                 [](const RearrangeLowering&) { return false; },
+                                                 [](const StepLowering&) { return false; }},
+                                      lowering_of(inner, region));
+    if (!is_scalar) {
       unsupported(inner,
                   "within a reducer; only elementwise ops and constants are supported there");
     }
@@ -176,7 +180,7 @@ const OpDefinition kReduceOp{
     .summary = "Elements of some dimensions combined by a function of scalars.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ReduceLowering{},
+    .lowerings = {StepLowering{lower_reduce}},
 };
 
 }  // namespace superstep

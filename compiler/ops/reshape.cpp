@@ -34,7 +34,7 @@ const OpDefinition kReshapeOp{
     .summary = "The same elements, in row-major order, in another shape.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = RearrangeLowering{boxes},
+    .lowerings = {RearrangeLowering{boxes}},
 };
 
 }  // namespace superstep

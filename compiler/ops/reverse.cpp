@@ -51,7 +51,7 @@ const OpDefinition kReverseOp{
     .summary = "The elements of some dimensions in opposite order.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = RearrangeLowering{boxes},
+    .lowerings = {RearrangeLowering{boxes}},
 };
 
 }  // namespace superstep

@@ -36,7 +36,7 @@ const OpDefinition kSelectOp{
     .summary = "An element of the second operand where the predicate holds, else of the third.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = ElementwiseLowering{emit_primitive<vertex::Primitive::kSelect>},
+    .lowerings = {ElementwiseLowering{emit_primitive<vertex::Primitive::kSelect>}},
 };
 
 }  // namespace superstep

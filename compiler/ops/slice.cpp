@@ -74,7 +74,7 @@ const OpDefinition kSliceOp{
     .summary = "The elements of a box of a tensor, every stride-th in each dimension.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = RearrangeLowering{boxes},
+    .lowerings = {RearrangeLowering{boxes}},
 };
 
 }  // namespace superstep

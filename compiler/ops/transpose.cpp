@@ -62,7 +62,7 @@ const OpDefinition kTransposeOp{
     .summary = "The dimensions of a tensor in another order.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowering = RearrangeLowering{boxes},
+    .lowerings = {RearrangeLowering{boxes}},
 };
 
 }  // namespace superstep

@@ -71,91 +71,91 @@ const OpDefinition kExponentialOp{
     .summary = "e to the power of each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<exponential>,
-    .lowering = kNative<Primitive::kExp>,
+    .lowerings = {kNative<Primitive::kExp>},
 };
 const OpDefinition kExponentialMinusOneOp{
     .name = "stablehlo.exponential_minus_one",
     .summary = "e to the power of each element, minus one.",
     .infer = kInfer,
     .evaluate = evaluate_float<exponential_minus_one>,
-    .lowering = ElementwiseLowering{emit_in_f32<emit_exponential_minus_one>},
+    .lowerings = {ElementwiseLowering{emit_in_f32<emit_exponential_minus_one>}},
 };
 const OpDefinition kLogOp{
     .name = "stablehlo.log",
     .summary = "Natural logarithm of each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<log>,
-    .lowering = kNative<Primitive::kLog>,
+    .lowerings = {kNative<Primitive::kLog>},
 };
 const OpDefinition kLogPlusOneOp{
     .name = "stablehlo.log_plus_one",
     .summary = "Natural logarithm of one plus each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<log_plus_one>,
-    .lowering = ElementwiseLowering{emit_in_f32<emit_log_plus_one>},
+    .lowerings = {ElementwiseLowering{emit_in_f32<emit_log_plus_one>}},
 };
 const OpDefinition kLogisticOp{
     .name = "stablehlo.logistic",
     .summary = "1 / (1 + e^-x) of each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<logistic>,
-    .lowering = kNative<Primitive::kSigmoid>,
+    .lowerings = {kNative<Primitive::kSigmoid>},
 };
 const OpDefinition kTanhOp{
     .name = "stablehlo.tanh",
     .summary = "Hyperbolic tangent of each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<tanh>,
-    .lowering = kNative<Primitive::kTanh>,
+    .lowerings = {kNative<Primitive::kTanh>},
 };
 const OpDefinition kSqrtOp{
     .name = "stablehlo.sqrt",
     .summary = "Square root of each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<sqrt>,
-    .lowering = kNative<Primitive::kSqrt>,
+    .lowerings = {kNative<Primitive::kSqrt>},
 };
 const OpDefinition kRsqrtOp{
     .name = "stablehlo.rsqrt",
     .summary = "One over the square root of each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<rsqrt>,
-    .lowering = kNative<Primitive::kRsqrt>,
+    .lowerings = {kNative<Primitive::kRsqrt>},
 };
 const OpDefinition kCbrtOp{
     .name = "stablehlo.cbrt",
     .summary = "Cube root of each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<cbrt>,
-    .lowering = ElementwiseLowering{emit_in_f32<emit_cbrt>},
+    .lowerings = {ElementwiseLowering{emit_in_f32<emit_cbrt>}},
 };
 const OpDefinition kFloorOp{
     .name = "stablehlo.floor",
     .summary = "The nearest integer that is not above each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<floor>,
-    .lowering = kNative<Primitive::kFloor>,
+    .lowerings = {kNative<Primitive::kFloor>},
 };
 const OpDefinition kCeilOp{
     .name = "stablehlo.ceil",
     .summary = "The nearest integer that is not below each element.",
     .infer = kInfer,
     .evaluate = evaluate_float<ceil>,
-    .lowering = kNative<Primitive::kCeil>,
+    .lowerings = {kNative<Primitive::kCeil>},
 };
 const OpDefinition kRoundNearestAfzOp{
     .name = "stablehlo.round_nearest_afz",
     .summary = "The nearest integer to each element, ties away from zero.",
     .infer = kInfer,
     .evaluate = evaluate_float<round_nearest_afz>,
-    .lowering = kNative<Primitive::kRoundAway>,
+    .lowerings = {kNative<Primitive::kRoundAway>},
 };
 const OpDefinition kRoundNearestEvenOp{
     .name = "stablehlo.round_nearest_even",
     .summary = "The nearest integer to each element, ties to even.",
     .infer = kInfer,
     .evaluate = evaluate_float<round_nearest_even>,
-    .lowering = kNative<Primitive::kRoundEven>,
+    .lowerings = {kNative<Primitive::kRoundEven>},
 };
 
 }  // namespace superstep

@@ -55,28 +55,28 @@ const OpDefinition kAbsOp{
     .summary = "Absolute value of each element; that of the lowest integer wraps to itself.",
     .infer = infer_elementwise<1, kFloats | kSignedIntegers>,
     .evaluate = evaluate_number<absolute, absolute>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kAbs>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kAbs>}},
 };
 const OpDefinition kNegateOp{
     .name = "stablehlo.negate",
     .summary = "Each element with its sign changed; integers wrap.",
     .infer = infer_elementwise<1, kFloats | kIntegers>,
     .evaluate = evaluate_number<negated, negated>,
-    .lowering = ElementwiseLowering{emit_primitive<Primitive::kNeg>},
+    .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kNeg>}},
 };
 const OpDefinition kSignOp{
     .name = "stablehlo.sign",
     .summary = "-1, 0 or 1 by the sign of each element; zeros keep their sign, NaN stays.",
     .infer = infer_elementwise<1, kFloats | kSignedIntegers>,
     .evaluate = evaluate_number<sign, sign>,
-    .lowering = ElementwiseLowering{emit_sign},
+    .lowerings = {ElementwiseLowering{emit_sign}},
 };
 const OpDefinition kSquareOp{
     .name = "chlo.square",
     .summary = "Each element times itself.",
     .infer = infer_elementwise<1, kFloats | kIntegers>,
     .evaluate = evaluate_number<squared, squared>,
-    .lowering = ElementwiseLowering{emit_square},
+    .lowerings = {ElementwiseLowering{emit_square}},
 };
 
 }  // namespace superstep

@@ -13,10 +13,6 @@ constexpr std::size_t kMostBytes = 256 * 1024;
 /// Larger constants are not looked at: their evaluation takes the host longer than it saves.
 constexpr std::size_t kMostOperandBytes = 64 * 1024 * 1024;
 
-bool is_constant(const Op& op) {
-  return std::holds_alternative<ConstantLowering>(op.definition->lowering);
-}
-
 }  // namespace
 
 Graph fold_constants(const Graph& graph) {
@@ -40,7 +36,8 @@ Graph fold_constants(const Graph& graph) {
     }
     if (!foldable) {
       rewrite.add(op, rewrite.translated(op));
-      if (is_constant(op) && graph.type(op.results[0]).bytes() <= kMostOperandBytes) {
+      if (lowering_as<ConstantLowering>(op, graph) != nullptr &&
+          graph.type(op.results[0]).bytes() <= kMostOperandBytes) {
         known[op.results[0]] = op.definition->evaluate(op, {})[0];
       }
       continue;

@@ -188,7 +188,7 @@ TEST_P(Agreement, OfMachinesAndReferenceOnEveryDType) {
 std::vector<const OpDefinition*> elementwise_ops() {
   std::vector<const OpDefinition*> ops;
   for (const OpDefinition* op : all_ops()) {
-    if (std::holds_alternative<ElementwiseLowering>(op->lowering)) ops.push_back(op);
+    if (std::holds_alternative<ElementwiseLowering>(*op->lowerings.begin())) ops.push_back(op);
   }
   return ops;
 }

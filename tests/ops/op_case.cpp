@@ -106,7 +106,7 @@ Graph graph_of(const OpCase& use) {
 
 std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
                                      const std::vector<HostTensor>& operands) {
-  const auto& lowering = op.definition->lowering;
+  const Lowering& lowering = lowering_of(op, graph);
   if (const auto* elementwise = std::get_if<ElementwiseLowering>(&lowering)) {
     vertex::Expression expression;
     std::vector<vertex::Node> inputs;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/lower/block_lowering.h"
 #include "compiler/lower/products/product_split.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/ops/op.h"
@@ -444,6 +445,10 @@ std::optional<ProductProblem> Products::follower_of(std::size_t number,
     if (later.can_follow(product)) return later.problem_after(problem, values_.type(target));
   }
   return std::nullopt;
+}
+
+void lower_product(BlockLowering& block, const Op& op) {
+  block.products->lower(block.product_numbers.at(&op));
 }
 
 void Products::lower(std::size_t number) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/lower/block_lowering.h"
 #include "compiler/lower/reductions/cut_reduction.h"
 #include "compiler/lower/elementwise.h"
 #include "compiler/ops/emit_graph.h"
@@ -505,9 +506,9 @@ ReduceSpec converting_spec(const Graph& graph, const Graph& region, const Op& co
   const DType dtype = region.type(region.results()[0]).dtype;
   const vertex::Node accumulator = spec.expression.input(0, dtype);
   const vertex::Node element = spec.expression.input(1, graph.type(convert.operands[0]).dtype);
-  const auto& lowering = std::get<ElementwiseLowering>(convert.definition->lowering);
+  const auto* lowering = lowering_as<ElementwiseLowering>(convert, graph);
   const std::vector<vertex::Node> operands{element};
-  const vertex::Node converted = lowering.emit(convert, graph, spec.expression, operands);
+  const vertex::Node converted = lowering->emit(convert, graph, spec.expression, operands);
   const std::vector<vertex::Node> inputs{accumulator, converted};
   spec.outputs = emit_graph(region, spec.expression, inputs);
   spec.dtypes = {dtype};
@@ -516,8 +517,12 @@ ReduceSpec converting_spec(const Graph& graph, const Graph& region, const Op& co
 
 }  // namespace
 
-void lower_reduce(ProgramBuilder& builder, Values& values, const Graph& graph, const Op& op,
-                  const Op* convert) {
+void lower_reduce(BlockLowering& block, const Op& op) {
+  ProgramBuilder& builder = block.builder;
+  Values& values = block.values;
+  // Whose result is the one operand: elements are converted as they are combined.
+  const auto conversion = block.conversions.find(op.operands[0]);
+  const Op* convert = conversion == block.conversions.end() ? nullptr : conversion->second;
   const std::size_t count = op.operands.size() / 2;
   const Origin origin = values.origin(op);
   if (values.elements(op.results[0]) == 0) return;
@@ -545,7 +550,7 @@ void lower_reduce(ProgramBuilder& builder, Values& values, const Graph& graph, c
                                 op.operands.begin() + static_cast<std::ptrdiff_t>(count));
   if (convert != nullptr) {
     operands = {convert->operands[0]};
-    reduction.converting = converting_spec(graph, op.regions[0], *convert);
+    reduction.converting = converting_spec(block.graph, op.regions[0], *convert);
     reduction.element = values.type(operands[0]).dtype;
   }
   for (std::size_t k = 0; k < count; ++k) {

@@ -20,9 +20,4 @@ struct Combine {
 /// The identity of an associative primitive, if it has one.
 [[nodiscard]] std::optional<std::uint64_t> identity_of(vertex::Primitive primitive, DType dtype);
 
-/// Lowers `stablehlo.reduce`. With `convert`, whose result is its one operand, elements are
-/// converted as they are combined.
-void lower_reduce(ProgramBuilder& builder, Values& values, const Graph& graph, const Op& op,
-                  const Op* convert);
-
 }  // namespace superstep

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "compiler/graph/graph.h"
+
+namespace superstep {
+
+class BlockLowering;
+
+// Lowerings of ops that become supersteps of their own. They are in compiler/lower/, which knows
+// tiles; ops do not.
+
+/// `stablehlo.reduce`: compiler/lower/reductions/.
+void lower_reduce(BlockLowering& block, const Op& op);
+/// `stablehlo.dot_general`: compiler/lower/products/.
+void lower_product(BlockLowering& block, const Op& op);
+
+}  // namespace superstep
