@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "isa/instructions.h"
 
@@ -49,11 +50,33 @@ void read_suffix(OperandInfo& operand, std::string_view text) {
   }
 }
 
+template <class R, class... Records>
+constexpr bool is_one_of(List<Records...>) {
+  return (std::is_same_v<R, Records> || ...);
+}
+
+template <class R>
+constexpr Memory memory_of() {
+  if (is_one_of<R>(LoadInstructions{}) || is_one_of<R>(DeltaLoadInstructions{})) {
+    return Memory::kLoad;
+  }
+  if (is_one_of<R>(StoreInstructions{})) return Memory::kStore;
+  return is_one_of<R>(PaceInstructions{}) ? Memory::kBoth : Memory::kNone;
+}
+
+/// Whether `execute` is a template, by the context it changes.
+template <class R>
+concept TakesEnv = requires {
+  &R::template execute<int>;
+};
+
 template <class R, class... Operands>
 InstructionInfo describe_record(List<Operands...>) {
   InstructionInfo info;
   info.spec = R::spec;
   info.pattern = pattern_of(info.spec.encoding);
+  info.memory = memory_of<R>();
+  info.has_hidden_state = TakesEnv<R> && info.memory == Memory::kNone;
   std::string_view rest = info.spec.syntax;
   const std::size_t space = rest.find(' ');
   info.mnemonic = rest.substr(0, space);

@@ -28,6 +28,9 @@ struct OperandInfo {
   [[nodiscard]] std::int64_t decode(U32 word) const;
 };
 
+/// What an instruction does to tile memory.
+enum class Memory : std::uint8_t { kNone, kLoad, kStore, kBoth };
+
 /// An instruction record as data, for the assembler, the encoder and the disassembler.
 struct InstructionInfo {
   Spec spec;
@@ -35,6 +38,14 @@ struct InstructionInfo {
   Pattern pattern;
   std::vector<OperandInfo> operands;  ///< in the order of the text
   std::size_t number = 0;             ///< position in `Isa`
+  Memory memory = Memory::kNone;
+  /// Reads or writes what neither operands nor memory are: accumulators, control registers, the
+  /// program counter.
+  bool has_hidden_state = false;
+
+  [[nodiscard]] std::uint32_t worker_slots(const MachineConfig::Costs& costs) const {
+    return spec.slots == nullptr ? 1 : costs.*spec.slots;
+  }
 };
 
 /// Words are told apart by bits 30 to 24 and 11 to 8 first.

@@ -185,7 +185,7 @@ class ScalarLoop {
                           static_cast<std::uint32_t>(r.word + offset)});
     };
     if (r.value.valid()) {
-      const Reg value = code_.fresh(code_.file(r.value));
+      const Reg value = code_.fresh(r.value.file);
       code_.branch("brnzdec", {both(r.left)}, same);
       code_.mark();
       load_stepping(code_, dtypes_[r.input], r.form, r.pointer, r.value);
@@ -244,7 +244,7 @@ class ScalarLoop {
   // Sorting permutations take the lower parts of two registers: `sort4x16lo` of halves, `sort8x8lo`
   // the even bytes.
   [[nodiscard]] Reg joined(const char* name, Reg low, Reg high) const {
-    return code_.file(low) == File::kM ? code_.m(name, {low, high}) : code_.a(name, {low, high});
+    return low.file == File::kM ? code_.m(name, {low, high}) : code_.a(name, {low, high});
   }
 
   void store(std::size_t i, const std::vector<Reg>& elements) {

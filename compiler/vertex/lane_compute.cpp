@@ -358,7 +358,7 @@ void Lane::compute_convert(std::uint32_t node) {
   }
   if (is_float(from)) {
     const Reg integer = float_to_integer(arith(operand), to);
-    forms(node)[code_.file(integer) == File::kM ? Form::kMain : Form::kArith] = integer;
+    forms(node)[integer.file == File::kM ? Form::kMain : Form::kArith] = integer;
   } else {
     forms(node)[Form::kMain] = normalize(code_, main(operand), to);
   }

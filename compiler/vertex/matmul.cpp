@@ -96,8 +96,8 @@ class Matmul {
     code_.repeat_long(more_depth, upper, [&] {
       code_.bundle(load_a, widen_a);
       code_.bundle(load_b, widen_b);
-      code_.bundle({"nop", {}}, multiply);
-      code_.bundle({"nop", {}}, add);
+      code_.bundle(idle_main(), multiply);
+      code_.bundle(idle_main(), add);
     });
     for (const Instruction& i : {widen_a, widen_b, multiply, add}) code_.emit(i);
   }

@@ -90,26 +90,27 @@ class PairArithmetic {
   }
 
  private:
-  Reg emit(const char* mnemonic, std::initializer_list<Arg> args) {
+  Reg emit(std::string_view mnemonic, std::initializer_list<Arg> args) {
     const Reg p = code_.fresh(File::kPair);
-    instructions_.emplace_back(mnemonic, args);
-    auto& all = instructions_.back().args;
-    all.insert(all.begin(), def(p));
+    std::vector<Arg> all{def(p)};
+    all.insert(all.end(), args);
+    instructions_.emplace_back(mnemonic, std::move(all));
     return p;
   }
 
   // An instruction of the vector's type.
   Reg vector(const char* operation, std::initializer_list<Arg> args) {
-    return emit((std::string(is_half_ ? "f16v4" : "f32v2") + operation).c_str(), args);
+    return emit(std::string(is_half_ ? "f16v4" : "f32v2") + operation, args);
   }
 
   // An instruction that exists for single values only.
   Reg halves(const char* mnemonic, std::uint32_t operand, std::initializer_list<Arg> more = {}) {
     const Reg x = pair(operand), p = code_.fresh(File::kPair);
-    instructions_.emplace_back(mnemonic, std::initializer_list<Arg>{low(def(p)), low(x)});
-    instructions_.back().args.insert(instructions_.back().args.end(), more);
-    instructions_.emplace_back(mnemonic, std::initializer_list<Arg>{high(def(p)), high(x)});
-    instructions_.back().args.insert(instructions_.back().args.end(), more);
+    std::vector<Arg> lower{low(def(p)), low(x)}, upper{high(def(p)), high(x)};
+    lower.insert(lower.end(), more);
+    upper.insert(upper.end(), more);
+    instructions_.emplace_back(mnemonic, std::move(lower));
+    instructions_.emplace_back(mnemonic, std::move(upper));
     return p;
   }
 
@@ -120,9 +121,7 @@ class PairArithmetic {
       const Reg first = pair(x);
       return vector(operation, {first, second});
     }
-    Arg scalar(lane_.arith(x));
-    scalar.text = ":B";
-    return vector(operation, {scalar, second});
+    return vector(operation, {broadcast(lane_.arith(x)), second});
   }
   Reg commutative(const char* operation, std::uint32_t x, std::uint32_t y) {
     return is_scalar(y) && !is_scalar(x) ? with_broadcast(operation, y, x)
@@ -232,13 +231,12 @@ class PairArithmetic {
     }
   }
 
-  Reg magnitude(std::uint32_t node) { return vector("absadd", {pair(node), "$a14:15"}); }
+  Reg magnitude(std::uint32_t node) { return vector("absadd", {pair(node), "$azeros"}); }
 
   Reg with_negative_zero(const char* operation, Reg x) {
     if (is_half_) return vector(operation, {everywhere(negative_zeros_, 0x80008000), x});
-    Arg zero(lane_.prologue_constant(File::kA, 0x80000000));
-    zero.text = ":B";
-    return vector(operation, {zero, x});
+    const Reg zero = lane_.prologue_constant(File::kA, 0x80000000);
+    return vector(operation, {broadcast(zero), x});
   }
 
   Reg infinity() { return everywhere(infinity_, is_half_ ? 0x7c007c00 : 0x7f800000); }
@@ -266,7 +264,7 @@ class PairArithmetic {
 
 bool touches(const Instruction& instruction, Reg reg, bool write) {
   return std::any_of(instruction.args.begin(), instruction.args.end(), [&](const Arg& arg) {
-    if (arg.kind == Arg::Kind::kText || arg.reg.id != reg.id) return false;
+    if (!arg.is_virtual() || arg.reg.id != reg.id) return false;
     return write ? arg.kind != Arg::Kind::kUse : arg.kind != Arg::Kind::kDef;
   });
 }

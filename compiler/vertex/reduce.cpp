@@ -158,47 +158,36 @@ class Reduction {
   }
 
   // Folds a column into `initial`: the load of the next element goes with the operation on this
-  // one. One slot a load, three where NaNs have to be noticed.
+  // one. One slot a load, two where NaNs have to be noticed.
   Reg accumulate(const SingleOperation& operation, bool two, Reg initial, Reg from, Reg count,
                  Reg upper, const Arg& stride) {
     const File file = two ? File::kPair : File::kA;
     const char* name = two ? operation.two : operation.one;
-    const char* compare = two ? "f32v2cmpne" : "f32cmpne";
-    const char* join = two ? "or64" : "or";
+    const char* absadd = two ? "f32v2absadd" : "f32absadd";
     const Reg x = code_.fresh(file), sum = code_.fresh(file);
     const Instruction load(two ? "ld64step" : "ld32step", {def(x), "$mzero", step(from), stride});
     code_.emit(load);
-    if (two) {
-      code_.emit("or64", {def(sum), initial, "$a14:15"});
-    } else {
-      code_.emit("mov", {def(sum), initial});
-    }
-    Reg is_nan;
-    if (operation.drops_nan) {
-      not_number_ = code_.fresh(file);
-      is_nan = code_.fresh(file);
-      code_.emit(compare, {def(not_number_), initial, initial});
-    }
-    const auto note = [&](const auto& put) {
-      put(Instruction(compare, {def(is_nan), x, x}));
-      put(Instruction(join, {def(not_number_), not_number_, is_nan}));
-    };
+    code_.move(sum, initial);
+    sizes_ = code_.fresh(file);
+    const Instruction note(absadd, {def(sizes_), sizes_, x});
+    if (operation.drops_nan) code_.emit(absadd, {def(sizes_), initial, two ? "$azeros" : "$azero"});
     code_.repeat_long(count, upper, [&] {
-      if (operation.drops_nan) note([&](const Instruction& i) { code_.bundle({"nop", {}}, i); });
+      if (operation.drops_nan) code_.bundle(idle_main(), note);
       code_.bundle(load, {name, {def(sum), sum, x}});
     });
     code_.emit(name, {def(sum), sum, x});
-    if (operation.drops_nan) note([&](const Instruction& i) { code_.emit(i); });
+    if (operation.drops_nan) code_.emit(note);
     return sum;
   }
 
   Reg canonical(Reg sum, bool two, Reg zero) {
     if (!zero.valid()) return sum;
-    const Reg marked = code_.fresh(code_.file(sum)), result = code_.fresh(code_.file(sum));
-    code_.emit(two ? "or64" : "or", {def(marked), sum, not_number_});
-    Arg broadcast(zero);
-    if (two) broadcast.text = ":B";
-    code_.emit(two ? "f32v2add" : "f32add", {def(result), broadcast, marked});
+    const Reg not_number = code_.fresh(sum.file), marked = code_.fresh(sum.file),
+              result = code_.fresh(sum.file);
+    code_.emit(two ? "f32v2cmpne" : "f32cmpne", {def(not_number), sizes_, sizes_});
+    code_.emit(two ? "or64" : "or", {def(marked), sum, not_number});
+    code_.emit(two ? "f32v2add" : "f32add",
+               {def(result), two ? broadcast(zero) : Arg(zero), marked});
     return result;
   }
 
@@ -207,7 +196,7 @@ class Reduction {
     const std::size_t k = dtypes_.size();
     std::vector<Reg> accumulators;
     for (const Reg initial : initial_) {
-      accumulators.push_back(code_.fresh(code_.file(initial)));
+      accumulators.push_back(code_.fresh(initial.file));
       code_.move(accumulators.back(), initial);
     }
     if (by_repeat_) {
@@ -239,7 +228,7 @@ class Reduction {
       Reg result = lane_.value(outputs_[i].id, accumulator_form(dtypes_[i]));
       // A result that is another accumulator must outlive the moves below.
       if (k > 1) {
-        const Reg copy = code_.fresh(code_.file(result));
+        const Reg copy = code_.fresh(result.file);
         code_.move(copy, result);
         result = copy;
       }
@@ -258,7 +247,8 @@ class Reduction {
   ListLayout layout_;
   Lane lane_;
   bool by_repeat_;
-  Reg list_, not_number_;
+  Reg list_;
+  Reg sizes_;  ///< sums of absolute values: NaN where an element is
   std::vector<PackedOutput> to_;
   std::vector<Reg> initial_;
 };

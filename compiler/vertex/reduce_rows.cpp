@@ -31,8 +31,9 @@ class Rows {
     const Reg sums = accumulate(from, pairs);
     Reg sum = code_.a(operation_.one, {low(Arg(sums)), high(Arg(sums))});
     if (operation_.drops_nan) {
-      const Reg either = code_.a("or", {low(Arg(not_number_)), high(Arg(not_number_))});
-      sum = code_.a("f32add", {zero, code_.a("or", {sum, either})});
+      const Reg sizes = code_.a("f32absadd", {low(Arg(sizes_)), high(Arg(sizes_))});
+      const Reg not_number = code_.a("f32cmpne", {sizes, sizes});
+      sum = code_.a("f32add", {zero, code_.a("or", {sum, not_number})});
     }
     code_.emit("st32step", {sum, "$mzero", step(to), 1});
     code_.branch("brnzdec", {both(turns)}, again);
@@ -48,34 +49,24 @@ class Rows {
     const Reg x = code_.fresh(File::kPair), sum = code_.fresh(File::kPair);
     const Instruction load("ld64step", {def(x), "$mzero", step(from), 1});
     code_.emit(load);
-    code_.emit("or64", {def(sum), initial_, "$a14:15"});
-    Reg is_nan;
-    if (operation_.drops_nan) {
-      not_number_ = code_.fresh(File::kPair);
-      is_nan = code_.fresh(File::kPair);
-      code_.emit("f32v2cmpne", {def(not_number_), initial_, initial_});
-    }
-    const Instruction compare("f32v2cmpne", {def(is_nan), x, x});
-    const Instruction note("or64", {def(not_number_), not_number_, is_nan});
+    code_.emit("or64", {def(sum), initial_, "$azeros"});
     const Instruction combine(operation_.two, {def(sum), sum, x});
+    sizes_ = code_.fresh(File::kPair);
+    const Instruction note("f32v2absadd", {def(sizes_), sizes_, x});
+    if (operation_.drops_nan) code_.emit("f32v2absadd", {def(sizes_), initial_, "$azeros"});
     code_.begin_repeat(pairs);
-    if (operation_.drops_nan) {
-      code_.bundle({"nop", {}}, compare);
-      code_.bundle({"nop", {}}, note);
-    }
+    if (operation_.drops_nan) code_.bundle(idle_main(), note);
     code_.bundle(load, combine);
     code_.end_repeat();
     code_.emit(combine);
-    if (operation_.drops_nan) {
-      code_.emit(compare);
-      code_.emit(note);
-    }
+    if (operation_.drops_nan) code_.emit(note);
     return sum;
   }
 
   WorkerCode& code_;
   const SingleOperation& operation_;
-  Reg initial_, not_number_;
+  Reg initial_;
+  Reg sizes_;  ///< sums of absolute values: NaN where an element is
 };
 
 WorkerStates divide_rows(std::span<const std::uint32_t> state, std::uint32_t workers) {

@@ -24,17 +24,17 @@ std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>&
     open = true;
     blocks.back().last = i;
     if (items[i].kind == Item::Kind::kLabel) block_of_label[items[i].label] = blocks.size() - 1;
-    if (items[i].kind == Item::Kind::kCode && (items[i].label != ~0U || items[i].ends_block))
-      open = false;
+    if (items[i].ends_block()) open = false;
     // The body of a repeat is a block that may follow itself.
     if (items[i].kind == Item::Kind::kRepeat || items[i].kind == Item::Kind::kEndRepeat)
       open = false;
   }
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Item& last = items[blocks[b].last];
-    if (!last.ends_block && b + 1 < blocks.size()) blocks[b].next.push_back(b + 1);
-    if (last.kind == Item::Kind::kCode && last.label != ~0U)
-      blocks[b].next.push_back(block_of_label[last.label]);
+    const bool falls_through =
+        last.kind != Item::Kind::kCode || !last.parts[0].never_falls_through();
+    if (falls_through && b + 1 < blocks.size()) blocks[b].next.push_back(b + 1);
+    if (const auto target = last.target()) blocks[b].next.push_back(block_of_label[*target]);
     if (last.kind == Item::Kind::kRepeat) blocks[b].next.push_back(b + 2);
     if (last.kind == Item::Kind::kEndRepeat) blocks[b].next.push_back(b);
   }
@@ -72,7 +72,7 @@ std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>&
 
   constexpr std::uint32_t kNever = ~0U;
   std::vector<Interval> found(registers);
-  for (std::uint32_t r = 0; r < registers; ++r) found[r] = {r, kNever, 0, false, 0};
+  for (Interval& interval : found) interval = {{}, kNever, 0, false, 0};
   const auto touch = [&](std::size_t r, std::size_t position) {
     found[r].first = std::min(found[r].first, static_cast<std::uint32_t>(position));
     found[r].last = std::max(found[r].last, static_cast<std::uint32_t>(position));
@@ -97,12 +97,13 @@ std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>&
       if (item.kind == Item::Kind::kEndRepeat) repeating = false;
       for (const Instruction& part : item.parts) {
         for (const Arg& arg : part.args) {
-          if (arg.kind == Arg::Kind::kText) continue;
+          if (!arg.is_virtual()) continue;
+          found[arg.reg.id].reg = arg.reg;
           found[arg.reg.id].uses += weight[i];
           touch(arg.reg.id, arg.kind == Arg::Kind::kDef ? 2 * i + 1 : 2 * i);
           if (arg.kind == Arg::Kind::kBoth) touch(arg.reg.id, 2 * i + 1);
           // A store to the stack can stand neither inside a repeat nor behind a taken branch.
-          if (repeating || part.mnemonic == "brnzdec") found[arg.reg.id].pinned = true;
+          if (repeating || (part.is_branch() && arg.is_written())) found[arg.reg.id].pinned = true;
         }
       }
     }
@@ -113,30 +114,31 @@ std::vector<WorkerCode::Interval> WorkerCode::intervals(const std::vector<Item>&
   return found;
 }
 
-WorkerCode::Assignment WorkerCode::allocate(const std::vector<Interval>& intervals,
-                                            bool may_spill) const {
+WorkerCode::Assignment WorkerCode::linear_scan(const std::vector<Interval>& intervals,
+                                               bool may_spill) const {
   Assignment result;
-  result.machine.assign(files_.size(), -1);
-  result.slot.assign(files_.size(), -1);
+  result.machine.assign(registers_, -1);
+  result.slot.assign(registers_, -1);
   const std::int32_t reserved = may_spill ? kSpillRegisters : 0;
   std::vector<std::uint32_t> owner_m(static_cast<std::size_t>(kMRegisters - reserved), ~0U);
   std::vector<std::uint32_t> owner_a(static_cast<std::size_t>(kARegisters - reserved), ~0U);
   std::vector<Interval> active;
   const auto owners = [&](Reg r) -> std::vector<std::uint32_t>& {
-    return file(r) == File::kM ? owner_m : owner_a;
+    return r.file == File::kM ? owner_m : owner_a;
   };
   const auto release = [&](const Interval& interval) {
-    for (std::uint32_t& owner : owners({interval.reg})) {
-      if (owner == interval.reg) owner = ~0U;
+    for (std::uint32_t& owner : owners(interval.reg)) {
+      if (owner == interval.reg.id) owner = ~0U;
     }
   };
   const auto take = [&](const Interval& interval) {
-    auto& free = owners({interval.reg});
-    if (file({interval.reg}) == File::kPair) {
+    auto& free = owners(interval.reg);
+    const std::uint32_t id = interval.reg.id;
+    if (interval.reg.file == File::kPair) {
       for (std::size_t i = 0; i + 1 < free.size(); i += 2) {
         if (free[i] != ~0U || free[i + 1] != ~0U) continue;
-        free[i] = free[i + 1] = interval.reg;
-        result.machine[interval.reg] = static_cast<std::int32_t>(i);
+        free[i] = free[i + 1] = id;
+        result.machine[id] = static_cast<std::int32_t>(i);
         return true;
       }
       return false;
@@ -144,8 +146,8 @@ WorkerCode::Assignment WorkerCode::allocate(const std::vector<Interval>& interva
     // Single values from above leave the pairs below whole.
     for (std::size_t i = free.size(); i-- > 0;) {
       if (free[i] != ~0U) continue;
-      free[i] = interval.reg;
-      result.machine[interval.reg] = static_cast<std::int32_t>(i);
+      free[i] = id;
+      result.machine[id] = static_cast<std::int32_t>(i);
       return true;
     }
     return false;
@@ -157,10 +159,10 @@ WorkerCode::Assignment WorkerCode::allocate(const std::vector<Interval>& interva
       return true;
     });
     while (!take(interval)) {
-      const bool m_file = file({interval.reg}) == File::kM;
+      const bool m_file = interval.reg.file == File::kM;
       const Interval* victim = nullptr;
       const auto consider = [&](const Interval& candidate) {
-        const File f = file({candidate.reg});
+        const File f = candidate.reg.file;
         if (candidate.pinned || f == File::kPair || (f == File::kM) != m_file) return;
         if (victim == nullptr || candidate.density() < victim->density()) victim = &candidate;
       };
@@ -170,14 +172,14 @@ WorkerCode::Assignment WorkerCode::allocate(const std::vector<Interval>& interva
         result.ok = false;
         return result;
       }
-      const std::uint32_t spilled = victim->reg;
+      const std::uint32_t spilled = victim->reg.id;
       result.slot[spilled] = static_cast<std::int32_t>(result.slots++);
       result.machine[spilled] = -1;
-      if (spilled == interval.reg) break;
+      if (spilled == interval.reg.id) break;
       release(*victim);
-      std::erase_if(active, [&](const Interval& a) { return a.reg == spilled; });
+      std::erase_if(active, [&](const Interval& a) { return a.reg.id == spilled; });
     }
-    if (result.machine[interval.reg] >= 0) active.push_back(interval);
+    if (result.machine[interval.reg.id] >= 0) active.push_back(interval);
   }
   return result;
 }

@@ -6,22 +6,48 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "isa/assembler.h"
 
 namespace superstep::vertex {
 namespace {
 
 // The first stack words carry values between the register files.
 constexpr std::uint32_t kTransferWords = 2;
+/// The bit of both halves of a bundle.
+constexpr std::uint32_t kCoIssue = 0x80000000;
 /// Bundles of a repeat body: the instruction holds their number less one in 8 bits.
 constexpr std::size_t kMostRepeated = 256;
 
-/// A line of assembly: one instruction that may become a bundle, or anything else.
+/// Machine code that may become a bundle, or a place.
 struct Line {
-  enum class Kind : std::uint8_t { kMain, kAux, kRepeat, kOther };
-  std::string text;
-  Kind kind;
+  std::optional<std::uint32_t> main, aux;
+  std::uint32_t target = ~0U;  ///< the label that the main half branches to
+  std::uint32_t label = ~0U;   ///< placed
+  bool is_repeat = false;
+
+  [[nodiscard]] std::uint32_t words() const { return (main ? 1U : 0U) + (aux ? 1U : 0U); }
 };
+
+/// Words of lines, with branches to where the labels are.
+Codelet linked(const std::vector<Line>& lines, std::uint32_t labels) {
+  std::vector<std::uint32_t> places(labels);
+  std::uint32_t at = 0;
+  for (const Line& line : lines) {
+    if (line.label != ~0U) places[line.label] = at;
+    at += line.words();
+  }
+  Codelet codelet;
+  for (const Line& line : lines) {
+    const std::uint32_t bundled = line.words() == 2 ? kCoIssue : 0;
+    if (line.target != ~0U)
+      codelet.relocations.push_back(static_cast<std::uint32_t>(codelet.words.size()));
+    if (line.main) {
+      const std::uint32_t address = line.target != ~0U ? places[line.target] : 0;
+      codelet.words.push_back(*line.main | bundled | address);
+    }
+    if (line.aux) codelet.words.push_back(*line.aux | bundled);
+  }
+  return codelet;
+}
 
 }  // namespace
 
@@ -34,60 +60,28 @@ std::string content_name(const std::string& prefix, const std::vector<std::uint3
   return fmt::format("{}_{:016x}", prefix, hash);
 }
 
-Arg def(Reg r) {
-  Arg arg(r);
-  arg.kind = Arg::Kind::kDef;
-  return arg;
+std::optional<std::uint32_t> WorkerCode::Item::target() const {
+  if (kind != Kind::kCode || parts[0].args.empty()) return std::nullopt;
+  const Arg& last = parts[0].args.back();
+  if (last.kind != Arg::Kind::kLabel) return std::nullopt;
+  return static_cast<std::uint32_t>(last.value);
 }
 
-Arg both(Reg r) {
-  Arg arg(r);
-  arg.kind = Arg::Kind::kBoth;
-  return arg;
+std::uint32_t WorkerCode::slots_of(const Item& item) const {
+  std::uint32_t slots = 1;
+  for (const Instruction& part : item.parts)
+    slots = std::max(slots, part.record->worker_slots(machine_.costs));
+  return slots;
 }
 
-Arg step(Reg r) {
-  Arg arg = both(r);
-  arg.text = "+=";
-  return arg;
-}
-
-Arg low(Arg pair) {
-  pair.part = Arg::Part::kLow;
-  return pair;
-}
-
-Arg high(Arg pair) {
-  pair.part = Arg::Part::kHigh;
-  if (pair.kind == Arg::Kind::kDef) pair.kind = Arg::Kind::kBoth;
-  return pair;
-}
-
-std::uint32_t WorkerCode::slots_of(const std::string& mnemonic) const {
-  const MachineConfig::Costs& costs = machine_.costs;
-  if (mnemonic == "f32exp") return costs.f32exp;
-  if (mnemonic == "f32ln") return costs.f32ln;
-  if (mnemonic == "f32tanh") return costs.f32tanh;
-  if (mnemonic == "f32sigm") return costs.f32sigm;
-  if (mnemonic == "f32div") return costs.f32div;
-  if (mnemonic == "f32oox") return costs.f32oox;
-  if (mnemonic == "f32oorx") return costs.f32oorx;
-  if (mnemonic == "f32sqrt") return costs.f32sqrt;
-  return 1;
-}
-
-Reg WorkerCode::fresh(File file) {
-  files_.push_back(file);
-  return {static_cast<std::uint32_t>(files_.size() - 1)};
-}
+Reg WorkerCode::fresh(File file) { return {registers_++, file}; }
 
 void WorkerCode::emit(std::string_view mnemonic, std::initializer_list<Arg> args) {
-  emit(Instruction(std::string(mnemonic), args));
+  emit(Instruction(mnemonic, args));
 }
 
 void WorkerCode::emit(Instruction instruction) {
   Item item;
-  item.ends_block = instruction.mnemonic == "exitz";
   item.parts.push_back(std::move(instruction));
   items().push_back(std::move(item));
 }
@@ -99,19 +93,11 @@ void WorkerCode::bundle(Instruction main, Instruction aux) {
   items().push_back(std::move(item));
 }
 
-Reg WorkerCode::m(std::string_view mnemonic, std::initializer_list<Arg> args) {
-  const Reg result = fresh(File::kM);
-  emit(mnemonic, args);
-  auto& all = items().back().parts[0].args;
-  all.insert(all.begin(), def(result));
-  return result;
-}
-
-Reg WorkerCode::a(std::string_view mnemonic, std::initializer_list<Arg> args) {
-  const Reg result = fresh(File::kA);
-  emit(mnemonic, args);
-  auto& all = items().back().parts[0].args;
-  all.insert(all.begin(), def(result));
+Reg WorkerCode::result(File file, std::string_view mnemonic, std::initializer_list<Arg> args) {
+  const Reg result = fresh(file);
+  std::vector<Arg> all{def(result)};
+  all.insert(all.end(), args);
+  emit(Instruction(mnemonic, std::move(all)));
   return result;
 }
 
@@ -133,15 +119,15 @@ void WorkerCode::set_constant(Reg r, std::uint32_t value) {
     return;
   }
   if (low20 == 0) {
-    emit("or", {def(r), file(r) == File::kM ? "$mzero" : "$azero", fmt::format("{:#x}", high12)});
+    emit("or", {def(r), r.file == File::kM ? "$mzero" : "$azero", high12});
     return;
   }
   emit("setzi", {def(r), low20});
-  emit("or", {def(r), r, fmt::format("{:#x}", high12)});
+  emit("or", {def(r), r, high12});
 }
 
 void WorkerCode::move(Reg to, Reg from) {
-  SUPERSTEP_CHECK(file(to) == file(from), "move between register files");
+  SUPERSTEP_CHECK(to.file == from.file, "move between register files");
   emit("mov", {def(to), from});
 }
 
@@ -149,7 +135,7 @@ bool WorkerCode::retarget(Reg from, Reg to) {
   if (items().empty() || items().back().parts.size() != 1) return false;
   std::vector<Arg>& args = items().back().parts[0].args;
   if (args.empty() || args[0].kind != Arg::Kind::kDef || args[0].reg.id != from.id) return false;
-  if (file(from) != file(to)) return false;
+  if (from.file != to.file) return false;
   args[0].reg = to;
   return true;
 }
@@ -167,17 +153,15 @@ void WorkerCode::place(Label label) {
 }
 
 void WorkerCode::branch(std::string_view mnemonic, std::initializer_list<Arg> args, Label target) {
-  Item item;
-  item.parts.emplace_back(std::string(mnemonic), args);
-  item.label = target.id;
-  item.ends_block = mnemonic == "bri";
-  items().push_back(std::move(item));
+  std::vector<Arg> all(args);
+  all.emplace_back(target);
+  emit(Instruction(mnemonic, std::move(all)));
 }
 
 void WorkerCode::begin_repeat(Reg count) {
   Item item;
   item.kind = Item::Kind::kRepeat;
-  item.parts.push_back(Instruction("rpt", {count}));
+  item.parts.push_back(Instruction("rpt", {count, 0}));
   items().push_back(std::move(item));
 }
 
@@ -198,18 +182,15 @@ std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
   all.insert(all.end(), body_.begin(), body_.end());
   // Values live longer where instructions move together: the order as written needs least.
   std::vector<Item> items = bundled(all, true);
-  Assignment assignment = allocate(intervals(items, files_.size(), labels_), false);
+  Assignment assignment = linear_scan(intervals(items, registers_, labels_), false);
   if (!assignment.ok) {
     items = bundled(all, false);
-    const std::vector<Interval> live = intervals(items, files_.size(), labels_);
-    assignment = allocate(live, false);
-    if (!assignment.ok) assignment = allocate(live, true);
+    const std::vector<Interval> live = intervals(items, registers_, labels_);
+    assignment = linear_scan(live, false);
+    if (!assignment.ok) assignment = linear_scan(live, true);
   }
   if (!assignment.ok || longest_repeat(items) > kMostRepeated) return std::nullopt;
-  const Assembly assembly = assemble(text(items, assignment), prefix);
-  Codelet codelet;
-  codelet.words = assembly.words;
-  codelet.relocations = assembly.relocations;
+  Codelet codelet = encoded(items, assignment);
   codelet.stack_bytes = ((kTransferWords + assignment.slots) * 4 + 7) / 8 * 8;
   codelet.name = content_name(prefix, codelet.words);
   return codelet;
@@ -231,48 +212,33 @@ Codelet WorkerCode::finish(const std::string& prefix) {
   return *std::move(codelet);
 }
 
-std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& assignment) {
+Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& assignment) {
   marked_slots_.clear();
   std::uint64_t slots = 0;
-  const auto name = [&](const Arg& arg, std::int32_t number) {
-    switch (file(arg.reg)) {
-      case File::kM:
-        return fmt::format("$m{}{}", number, arg.text);
-      case File::kA:
-        return fmt::format("$a{}{}", number, arg.text);
-      case File::kPair:
-        break;
-    }
-    if (arg.part == Arg::Part::kLow) return fmt::format("$a{}", number);
-    if (arg.part == Arg::Part::kHigh) return fmt::format("$a{}", number + 1);
-    return fmt::format("$a{}:{}{}", number, number + 1, arg.text);
-  };
   std::vector<Line> lines;
   std::uint32_t words = 0;
-  const auto line = [&](const std::string& s, bool aux = false) {
-    lines.push_back({s, aux ? Line::Kind::kAux : Line::Kind::kMain});
-    ++words;
+  const auto put = [&](Line line) {
+    words += line.words();
+    lines.push_back(line);
     ++slots;
   };
+  const std::uint32_t nop = isa::kNop, fnop = isa::kFnop;
   // A repeat body starts at an 8-byte boundary: one word more in front of it is free where an
   // instruction becomes a bundle.
   const auto shift_by_a_word = [&] {
-    ++words;
-    for (std::size_t i = lines.size(); i-- > 0 && lines[i].kind != Line::Kind::kRepeat;) {
-      Line& l = lines[i];
-      if (l.kind != Line::Kind::kMain && l.kind != Line::Kind::kAux) continue;
-      l.text =
-          l.kind == Line::Kind::kMain ? "{ " + l.text + " ; fnop }" : "{ nop ; " + l.text + " }";
-      l.kind = Line::Kind::kOther;
+    for (std::size_t i = lines.size(); i-- > 0 && !lines[i].is_repeat;) {
+      Line& line = lines[i];
+      if (line.words() != 1) continue;
+      (line.main ? line.aux : line.main) = line.main ? fnop : nop;
+      ++words;
       return;
     }
-    lines.push_back({"nop", Line::Kind::kOther});
-    ++slots;
+    put({.main = nop, .aux = {}});
   };
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     if (item.kind == Item::Kind::kLabel) {
-      lines.push_back({fmt::format(".L{}:", item.label), Line::Kind::kOther});
+      lines.push_back({.main = {}, .aux = {}, .label = item.label});
       continue;
     }
     if (item.kind == Item::Kind::kMark) marked_slots_.push_back(slots);
@@ -280,63 +246,52 @@ std::string WorkerCode::text(const std::vector<Item>& items, const Assignment& a
     // Values on the stack pass through the registers that the allocator keeps free for them.
     std::vector<std::pair<Reg, std::int32_t>> temporaries;
     std::int32_t next[2] = {kMRegisters - kSpillRegisters, kARegisters - kSpillRegisters};
-    std::set<std::uint32_t> loaded;
-    std::vector<std::string> after;
     const auto number_of = [&](const Arg& arg) {
       const std::int32_t fixed = assignment.machine[arg.reg.id];
       if (fixed >= 0) return fixed;
       for (const auto& [reg, number] : temporaries) {
         if (reg.id == arg.reg.id) return number;
       }
-      const std::int32_t number = next[file(arg.reg) == File::kM ? 0 : 1]++;
+      const std::int32_t number = next[arg.reg.file == File::kM ? 0 : 1]++;
       temporaries.emplace_back(arg.reg, number);
       return number;
     };
+    std::set<std::uint32_t> loaded;
+    std::vector<std::uint32_t> after;
     for (const Instruction& part : item.parts) {
       for (const Arg& arg : part.args) {
-        if (arg.kind == Arg::Kind::kText || assignment.slot[arg.reg.id] < 0) continue;
-        const std::string place =
-            fmt::format("{}, $mworker_base, $mzero, {}", name(Arg(arg.reg), number_of(arg)),
-                        assignment.slot[arg.reg.id] + static_cast<std::int32_t>(kTransferWords));
-        if (arg.kind != Arg::Kind::kDef && loaded.insert(arg.reg.id).second) line("ld32 " + place);
-        if (arg.kind != Arg::Kind::kUse) after.push_back("st32 " + place);
+        if (!arg.is_virtual() || assignment.slot[arg.reg.id] < 0) continue;
+        const auto place = static_cast<std::uint32_t>(assignment.slot[arg.reg.id]) + kTransferWords;
+        if (arg.kind != Arg::Kind::kDef && loaded.insert(arg.reg.id).second) {
+          const Instruction load("ld32", {def(arg.reg), "$mworker_base", "$mzero", place});
+          put({.main = load.word(number_of), .aux = {}});
+        }
+        if (arg.is_written()) {
+          const Instruction store("st32", {arg.reg, "$mworker_base", "$mzero", place});
+          after.push_back(store.word(number_of));
+        }
       }
     }
-    std::vector<std::string> parts;
-    for (const Instruction& part : item.parts) {
-      std::string s = part.mnemonic;
-      const char* separator = " ";
-      for (const Arg& arg : part.args) {
-        s += separator + (arg.kind == Arg::Kind::kText ? arg.text : name(arg, number_of(arg)));
-        separator = ", ";
-      }
-      if (item.label != ~0U && parts.empty()) s += fmt::format("{}.L{}", separator, item.label);
-      parts.push_back(std::move(s));
-    }
+    Line line;
+    for (const Instruction& part : item.parts)
+      (part.pipe() == isa::Pipe::kMain ? line.main : line.aux) = part.word(number_of);
+    if (const auto target = item.target()) line.target = *target;
     if (item.kind == Item::Kind::kRepeat) {
-      std::size_t bundles = 0;
-      for (std::size_t j = i + 1; items[j].kind != Item::Kind::kEndRepeat; ++j) {
+      std::int64_t bundles = 0;
+      for (std::size_t j = i + 1; items[j].kind != Item::Kind::kEndRepeat; ++j)
         bundles += items[j].kind == Item::Kind::kCode;
-      }
+      Instruction repeat = item.parts[0];
+      repeat.args.back() = Arg(bundles - 1);
+      line.main = repeat.word(number_of);
+      line.is_repeat = true;
       if (words % 2 == 0) shift_by_a_word();
-      line(fmt::format("{}, {}", parts[0], bundles - 1));
-      lines.back().kind = Line::Kind::kRepeat;
-      continue;
     }
-    if (parts.size() == 2) {
-      lines.push_back({fmt::format("{{ {} ; {} }}", parts[0], parts[1]), Line::Kind::kOther});
-      words += 2;
-      ++slots;
-    } else {
-      line(parts[0], is_aux(item.parts[0]));
-    }
-    slots += slots_of(item.parts.back().mnemonic) - 1;
-    for (const std::string& store : after) line(store);
+    put(line);
+    slots += slots_of(item) - 1;
+    for (const std::uint32_t store : after) put({.main = store, .aux = {}});
   }
   marked_slots_.push_back(slots);
-  std::string out;
-  for (const Line& l : lines) out += l.text + "\n";
-  return out;
+  return linked(lines, labels_);
 }
 
 }  // namespace superstep::vertex

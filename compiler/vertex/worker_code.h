@@ -3,68 +3,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/vertex/codelet.h"
+#include "compiler/vertex/instruction.h"
 
 namespace superstep::vertex {
-
-/// Register file of a virtual register; a pair is two neighbouring arithmetic registers.
-enum class File : std::uint8_t { kM, kA, kPair };
-
-/// A virtual register: a value that the allocator puts in a machine register or on the worker's
-/// stack.
-struct Reg {
-  std::uint32_t id = ~0U;
-  [[nodiscard]] bool valid() const { return id != ~0U; }
-};
-
-/// An operand of one instruction: a register that is read, written or both, or fixed text.
-struct Arg {
-  enum class Kind : std::uint8_t { kUse, kDef, kBoth, kText };
-  enum class Part : std::uint8_t { kAll, kLow, kHigh };
-
-  Arg(Reg r) : reg(r) {}                                                       // NOLINT: reads `r`
-  Arg(std::int64_t value) : kind(Kind::kText), text(std::to_string(value)) {}  // NOLINT
-  Arg(std::uint32_t value) : Arg(std::int64_t{value}) {}                       // NOLINT
-  Arg(int value) : Arg(std::int64_t{value}) {}                                 // NOLINT
-  Arg(const char* t) : kind(Kind::kText), text(t) {}                           // NOLINT
-  Arg(std::string t) : kind(Kind::kText), text(std::move(t)) {}                // NOLINT
-
-  Kind kind = Kind::kUse;
-  Part part = Part::kAll;
-  Reg reg;
-  std::string text;  ///< of kText; else what follows the register, as `+=`
-};
-
-/// Writes `r`.
-[[nodiscard]] Arg def(Reg r);
-/// Reads and writes `r`.
-[[nodiscard]] Arg both(Reg r);
-/// Reads and steps `r`: `$m3+=`.
-[[nodiscard]] Arg step(Reg r);
-/// One half of a pair; `high` of a written pair keeps the low half.
-[[nodiscard]] Arg low(Arg pair);
-[[nodiscard]] Arg high(Arg pair);
-
-/// One instruction before register allocation.
-struct Instruction {
-  std::string mnemonic;
-  std::vector<Arg> args;
-
-  Instruction(std::string m, std::initializer_list<Arg> a) : mnemonic(std::move(m)), args(a) {}
-};
-
-/// The second half of a bundle that has nothing to do there.
-[[nodiscard]] inline Instruction idle_aux() { return {"fnop", {}}; }
-
-/// A place that branches go to.
-struct Label {
-  std::uint32_t id = 0;
-};
 
 /// General registers of each file that the allocator hands out, and how many of them carry values
 /// from and to the stack when some live there.
@@ -81,15 +27,18 @@ class WorkerCode {
 
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
   [[nodiscard]] Reg fresh(File file);
-  [[nodiscard]] File file(Reg r) const { return files_[r.id]; }
 
   void emit(std::string_view mnemonic, std::initializer_list<Arg> args);
   void emit(Instruction instruction);
   /// One slot: a main and an aux instruction.
   void bundle(Instruction main, Instruction aux);
   /// Emits `mnemonic result, args...` and gives the new result register.
-  Reg m(std::string_view mnemonic, std::initializer_list<Arg> args);
-  Reg a(std::string_view mnemonic, std::initializer_list<Arg> args);
+  Reg m(std::string_view mnemonic, std::initializer_list<Arg> args) {
+    return result(File::kM, mnemonic, args);
+  }
+  Reg a(std::string_view mnemonic, std::initializer_list<Arg> args) {
+    return result(File::kA, mnemonic, args);
+  }
   /// A register with this constant.
   Reg constant(File file, std::uint32_t value);
   void set_constant(Reg r, std::uint32_t value);
@@ -155,11 +104,18 @@ class WorkerCode {
     enum class Kind : std::uint8_t { kCode, kLabel, kRepeat, kEndRepeat, kMark };
     Kind kind = Kind::kCode;
     std::vector<Instruction> parts;  ///< one, or main and aux
-    std::uint32_t label = ~0U;       ///< placed, or the branch target
-    bool ends_block = false;         ///< never falls through
+    std::uint32_t label = ~0U;       ///< placed
+
+    /// Whether the next item is not the only one that may follow.
+    [[nodiscard]] bool ends_block() const {
+      return kind == Kind::kCode && (parts[0].is_branch() || parts[0].never_falls_through());
+    }
+    /// Where it branches to.
+    [[nodiscard]] std::optional<std::uint32_t> target() const;
   };
   struct Interval {
-    std::uint32_t reg, first, last;
+    Reg reg;
+    std::uint32_t first, last;
     bool pinned;      ///< cannot live on the stack
     double uses = 0;  ///< ten times as many for each loop around
 
@@ -172,23 +128,25 @@ class WorkerCode {
     bool ok = true;
   };
 
+  Reg result(File file, std::string_view mnemonic, std::initializer_list<Arg> args);
   std::vector<Item>& items() { return prologue_depth_ > 0 ? prologue_ : body_; }
-  /// Whether an instruction goes to the auxiliary pipe.
-  [[nodiscard]] bool is_aux(const Instruction& instruction) const;
-  [[nodiscard]] std::uint32_t slots_of(const std::string& mnemonic) const;
+  [[nodiscard]] std::uint32_t slots_of(const Item& item) const;
   /// Straight-line code in a new order, with bundles; the last item may be a branch.
-  [[nodiscard]] std::vector<Item> scheduled(std::vector<Item> block) const;
+  [[nodiscard]] std::vector<Item> list_scheduled(std::vector<Item> block) const;
   /// Everything with bundles: those of repeat bodies, and with `reorder` wherever two pipes have
   /// work at a time.
   [[nodiscard]] std::vector<Item> bundled(const std::vector<Item>& items, bool reorder) const;
   [[nodiscard]] static std::size_t longest_repeat(const std::vector<Item>& items);
   [[nodiscard]] static std::vector<Interval> intervals(const std::vector<Item>& items,
                                                        std::size_t registers, std::uint32_t labels);
-  [[nodiscard]] Assignment allocate(const std::vector<Interval>& intervals, bool may_spill) const;
-  [[nodiscard]] std::string text(const std::vector<Item>& items, const Assignment& assignment);
+  /// Linear scan over intervals that are sorted by their beginning.
+  [[nodiscard]] Assignment linear_scan(const std::vector<Interval>& intervals,
+                                       bool may_spill) const;
+  /// Words and relocations.
+  [[nodiscard]] Codelet encoded(const std::vector<Item>& items, const Assignment& assignment);
 
   MachineConfig machine_;
-  std::vector<File> files_;
+  std::uint32_t registers_ = 0;
   std::vector<Item> prologue_, body_;
   std::uint32_t labels_ = 0;
   int prologue_depth_ = 0;
