@@ -42,18 +42,20 @@ class Builder {
     image_.info.module = module_.name;
     find_tiles();
     steps_ = number_steps(program_, library_, image_.info);
-    refuse_data_without_room(on_memory);
     collect_launches();
+    for (TileProgram& t : tiles_) place_codelets(t, library_, machine_);
+    refuse_data_without_room(on_memory);
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
       show_share(progress, "divide work among workers", i, tiles_.size(), "tiles");
       TileProgram& t = tiles_[i];
-      place_states(t, library_, machine_);
+      place_states(t, library_);
       group_launches(t, program_, steps_, library_, machine_);
     }
+    add_states();
     expect_code();
     const Storage storage = place(progress, on_memory);
     if (progress) progress("describe steps and memory");
-    image_.segments = segments_of(program_, tiles_, library_, storage);
+    image_.segments = segments_of(program_, tiles_, *states_, library_, storage);
     describe_memory(storage);
     finish();
     return std::move(image_);
@@ -87,13 +89,11 @@ class Builder {
          .source = {}});
   }
 
-  /// What does not fit even if there were no code but codelets is refused before more is made.
+  /// What does not fit even if there were no code but codelets, and no states, is refused before
+  /// more is made.
   void refuse_data_without_room(const std::function<void(const ProgramInfo&)>& on_memory) {
     std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
-    for (TileProgram& t : tiles_) {
-      t.stacks = t.states = t.code = library_.end();
-      begin[index(t.tile)] = data_begin(t);
-    }
+    for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
     Storage storage(machine_, program_);
     if (!storage.has_room(begin)) report_if_too_full(storage, on_memory);
   }
@@ -110,6 +110,25 @@ class Builder {
         ++step;
       }
     }
+  }
+
+  /// Storage for the vertex states of each tile.
+  void add_states() {
+    std::vector<Interval> intervals;
+    std::int64_t end = 0;
+    for (const TileProgram& t : tiles_) {
+      if (t.state_bytes == 0) continue;
+      intervals.push_back({end, t.state_bytes, {t.tile}});
+      end = intervals.back().end();
+    }
+    states_ = BufferId{static_cast<std::uint32_t>(program_.buffers.size())};
+    program_.buffers.push_back({.kind = Buffer::Kind::kState,
+                                .name = "vertex states",
+                                .type = {DType::kU8, {end}},
+                                .element_bytes = 1,
+                                .layout = std::make_shared<const Layout>(std::move(intervals)),
+                                .contents = {},
+                                .source = {}});
   }
 
   TileProgram& program_of(TileId tile) { return tiles_[tile_number_[index(tile)]]; }
@@ -314,11 +333,12 @@ class Builder {
   [[nodiscard]] std::vector<LaunchGroup> launch_groups(const TileProgram& t,
                                                        const Storage& storage) const {
     std::vector<LaunchGroup> groups;
+    const std::uint32_t states = t.state_bytes > 0 ? storage.address(*states_, t.tile) : 0;
     for (auto launch = t.launches.begin(); launch != t.launches.end();) {
       const auto first = launch++;
       while (launch != t.launches.end() && launch->is_with_previous) ++launch;
       groups.push_back({first->superstep, first->step,
-                        code_of(std::span(first, launch), library_, machine_, storage)});
+                        code_of(t, std::span(first, launch), states, library_, machine_, storage)});
     }
     return groups;
   }
@@ -332,9 +352,9 @@ class Builder {
       category.bytes_by_tile.resize(machine_.tiles());
       for (const TileProgram& t : tiles_) category.bytes_by_tile[index(t.tile)] = bytes_on(t);
     };
-    add("codelets", [&](const TileProgram&) { return library_.end() - machine_.tile.memory_base; });
-    add("stacks", [&](const TileProgram& t) { return t.states - t.stacks; });
-    add("vertex_state", [&](const TileProgram& t) { return t.code - t.states; });
+    add("codelets", [&](const TileProgram& t) { return t.stacks - machine_.tile.memory_base; });
+    add("stacks", [&](const TileProgram& t) { return t.code - t.stacks; });
+    add("vertex_state", [&](const TileProgram& t) { return t.state_bytes; });
     add("supervisor_code", [&](const TileProgram& t) { return t.code_bytes - t.row_bytes; });
     add("exchange_code", [&](const TileProgram& t) { return t.row_bytes; });
     memory.push_back({"constants", storage.peak_by_tile(Buffer::Kind::kConstant)});
@@ -367,7 +387,7 @@ class Builder {
   std::vector<TileProgram> tiles_;
   std::vector<TileId> participants_;
   std::vector<std::size_t> tile_number_;  ///< by tile
-  std::optional<BufferId> trip_count_;
+  std::optional<BufferId> trip_count_, states_;
   Steps steps_;
   std::vector<ExchangePhase> phases_;  ///< by superstep
   bool keeps_exchange_plan_;

@@ -44,19 +44,15 @@ struct Generate {
 
 }  // namespace
 
-CodeletLibrary::CodeletLibrary(const MachineConfig& machine, const std::vector<CodeletSpec>& specs)
-    : end_(machine.tile.memory_base) {
+CodeletLibrary::CodeletLibrary(const MachineConfig& machine,
+                               const std::vector<CodeletSpec>& specs) {
   std::map<std::string, std::uint32_t> by_name;
   for (const CodeletSpec& spec : specs) {
     vertex::Codelet codelet = std::visit(Generate{machine}, spec);
     const auto [at, is_new] =
         by_name.try_emplace(codelet.name, static_cast<std::uint32_t>(codelets_.size()));
     numbers_.push_back(at->second);
-    if (is_new) {
-      addresses_.push_back(end_);
-      end_ += (static_cast<std::uint32_t>(codelet.words.size()) * 4 + 7) / 8 * 8;
-      codelets_.push_back(codelet);
-    }
+    if (is_new) codelets_.push_back(codelet);
     by_spec_.push_back(std::move(codelet));
   }
 }

@@ -8,31 +8,23 @@
 
 namespace superstep {
 
-/// The codelets of a program, equal code once, at addresses that are the same on every tile. Equal
-/// code may divide its work in different ways.
+/// The codelets of a program, equal code once. Equal code may divide its work in different ways.
 class CodeletLibrary {
  public:
   CodeletLibrary(const MachineConfig& machine, const std::vector<CodeletSpec>& specs);
 
   [[nodiscard]] const vertex::Codelet& codelet(std::uint32_t spec) const { return by_spec_[spec]; }
-  [[nodiscard]] std::uint32_t address(std::uint32_t spec) const {
-    return addresses_[numbers_[spec]];
-  }
-  /// The first address after all codelets.
-  [[nodiscard]] std::uint32_t end() const { return end_; }
   /// Bytes of stack that any worker needs.
   [[nodiscard]] std::uint32_t stack_bytes() const;
-  /// Codelets without duplicates of code, and where they are.
+  /// Codelets without duplicates of code.
   [[nodiscard]] const std::vector<vertex::Codelet>& codelets() const { return codelets_; }
-  [[nodiscard]] const std::vector<std::uint32_t>& addresses() const { return addresses_; }
+  /// The place of a codelet in `codelets`.
   [[nodiscard]] std::uint32_t number(std::uint32_t spec) const { return numbers_[spec]; }
 
  private:
   std::vector<vertex::Codelet> by_spec_;
   std::vector<std::uint32_t> numbers_;  ///< by spec
   std::vector<vertex::Codelet> codelets_;
-  std::vector<std::uint32_t> addresses_;
-  std::uint32_t end_;
 };
 
 }  // namespace superstep

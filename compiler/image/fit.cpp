@@ -25,8 +25,8 @@ std::string shortage(const MachineConfig& machine, const LoweredProgram& program
                        in_kib(live - room), in_kib(memory.memory_bytes));
   }
   if (code_end > memory.region1_base) {
-    return fmt::format("tile {} needs {} for code and vertex states, its executable region has {}",
-                       index(tile), in_kib(code_end - memory.memory_base),
+    return fmt::format("tile {} needs {} for code, its executable region has {}", index(tile),
+                       in_kib(code_end - memory.memory_base),
                        in_kib(memory.region1_base - memory.memory_base));
   }
   const std::optional<Misfit>& misfit = storage.misfit(tile);

@@ -56,7 +56,7 @@ void describe_tensors(const LoweredProgram& program, const Storage& storage,
   for (std::size_t b = 0; b < by_buffer.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
     TensorInfo& tensor = by_buffer[b];
-    if (tensor.tiles == 0) continue;
+    if (tensor.tiles == 0 || buffer.kind == Buffer::Kind::kState) continue;
     tensor.name = buffer.name;
     tensor.type = buffer.type;
     tensor.source = buffer.source;

@@ -37,29 +37,19 @@ std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
 }  // namespace
 
 std::vector<Segment> segments_of(const LoweredProgram& program, std::span<const TileProgram> tiles,
-                                 const CodeletLibrary& library, const Storage& storage) {
-  std::vector<Segment> segments;
-  std::vector<std::vector<TileId>> users(library.codelets().size());
+                                 BufferId states, const CodeletLibrary& library,
+                                 const Storage& storage) {
+  Segments codelets, state, code, constants;
   for (const TileProgram& t : tiles) {
-    std::vector<bool> used(users.size());
-    for (const PlacedLaunch& launch : t.launches) {
-      const std::vector<Launch::Stage>& stages = launch.launch->stages;
-      if (stages.empty()) used[library.number(launch.codelet)] = true;
-      for (const Launch::Stage& stage : stages) used[library.number(stage.codelet)] = true;
+    for (std::size_t c = 0; c < t.codelets.size(); ++c) {
+      if (t.codelets[c] == 0) continue;
+      codelets.add(t.tile, t.codelets[c],
+                   bytes_of(vertex::place(library.codelets()[c], t.codelets[c])));
     }
-    for (std::size_t c = 0; c < used.size(); ++c) {
-      if (used[c]) users[c].push_back(t.tile);
+    if (t.state_bytes > 0) {
+      const std::uint32_t at = storage.address(states, t.tile);
+      state.add(t.tile, at, bytes_of(state_words(t, at, library, storage)));
     }
-  }
-  for (std::size_t c = 0; c < users.size(); ++c) {
-    const std::uint32_t address = library.addresses()[c];
-    if (users[c].empty()) continue;
-    segments.push_back(
-        {users[c], address, bytes_of(vertex::place(library.codelets()[c], address))});
-  }
-  Segments states, code, constants;
-  for (const TileProgram& t : tiles) {
-    states.add(t.tile, t.states, bytes_of(state_words(t, library, storage)));
     code.add(t.tile, t.code, bytes_of(t.words));
   }
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -75,7 +65,9 @@ std::vector<Segment> segments_of(const LoweredProgram& program, std::span<const 
       }
     }
   }
-  states.take(segments);
+  std::vector<Segment> segments;
+  codelets.take(segments);
+  state.take(segments);
   code.take(segments);
   constants.take(segments);
   return segments;

@@ -13,7 +13,7 @@ namespace superstep {
 
 /// What boot writes: codelets, vertex states, supervisor programs, constants.
 [[nodiscard]] std::vector<Segment> segments_of(const LoweredProgram& program,
-                                               std::span<const TileProgram> tiles,
+                                               std::span<const TileProgram> tiles, BufferId states,
                                                const CodeletLibrary& library,
                                                const Storage& storage);
 

@@ -43,8 +43,10 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
   for (std::size_t b = 0; b < lifetimes.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
     if (buffer.is_result) lifetimes[b].use(point);
-    // Arguments and constants keep their values from call to call.
-    if (buffer.kind == Buffer::Kind::kArgument) lifetimes[b] = {0, point};
+    // Arguments, constants and states keep their values from call to call.
+    if (buffer.kind == Buffer::Kind::kArgument || buffer.kind == Buffer::Kind::kState) {
+      lifetimes[b] = {0, point};
+    }
     if (buffer.kind == Buffer::Kind::kConstant && lifetimes[b].is_used()) lifetimes[b] = {0, point};
   }
   return lifetimes;
@@ -159,6 +161,7 @@ std::vector<std::uint32_t> Storage::peak_by_tile(Buffer::Kind kind) const {
 std::vector<std::pair<BufferId, std::uint32_t>> Storage::on(TileId tile) const {
   std::vector<std::pair<BufferId, std::uint32_t>> buffers;
   for (const Entry& entry : by_tile_[index(tile)]) {
+    if (program_.buffers[index(entry.buffer)].kind == Buffer::Kind::kState) continue;
     buffers.emplace_back(entry.buffer, entry.request.bytes);
   }
   std::ranges::stable_sort(buffers, std::greater{}, &std::pair<BufferId, std::uint32_t>::second);

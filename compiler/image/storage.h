@@ -47,7 +47,7 @@ class Storage {
   }
   /// Most bytes that live at once, by tile, of buffers of one kind; results count as variables.
   [[nodiscard]] std::vector<std::uint32_t> peak_by_tile(Buffer::Kind kind) const;
-  /// Buffers that a tile holds, biggest first, with their bytes there.
+  /// Buffers of tensors that a tile holds, biggest first, with their bytes there.
   [[nodiscard]] std::vector<std::pair<BufferId, std::uint32_t>> on(TileId tile) const;
 
   /// What a tile holds of a buffer, and when. Points of time are 0, then one for each superstep's

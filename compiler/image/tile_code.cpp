@@ -47,6 +47,10 @@ std::vector<std::uint32_t> codelets_of(const TileCode::LaunchTogether& launches)
   return codelets;
 }
 
+std::uint32_t first_state(const TileCode::LaunchTogether& launches) {
+  return std::ranges::min(launches, {}, &TileCode::BusyStates::state).state;
+}
+
 /// Load `n` of `loads` of two common weights each, from where $CCCSLOAD points. All 32 loads are
 /// of both sets of channels, of which pairs of results leave in turn.
 std::uint32_t load_weights(std::uint32_t n, std::uint32_t loads) {
@@ -85,8 +89,9 @@ void TileCode::prepare(const AnyLaunch& launch, std::uint32_t bank) {
     set(first + 1, all->state);
   } else if (const auto* together = std::get_if<LaunchTogether>(&launch)) {
     const std::vector<std::uint32_t> codelets = codelets_of(*together);
-    SUPERSTEP_CHECK(codelets.size() <= kBankRegisters, "a register for each codelet");
+    SUPERSTEP_CHECK(codelets.size() <= kCodeletsTogether, "a register for each codelet");
     for (std::uint32_t i = 0; i < codelets.size(); ++i) set(first + i, codelets[i]);
+    set(first + kCodeletsTogether, first_state(*together));
   } else {
     const auto& weighted = std::get<WeightedLaunch>(launch);
     set(first + kWeights, weighted.weights);
@@ -127,13 +132,14 @@ std::uint32_t TileCode::run_all(const LaunchAll& launch, std::uint32_t bank) {
 
 std::uint32_t TileCode::run_together(const LaunchTogether& launches, std::uint32_t bank) {
   const std::vector<std::uint32_t> codelets = codelets_of(launches);
+  const std::uint32_t first = bank * kBankRegisters, base = first_state(launches);
   const std::uint32_t at = here();
   for (const BusyStates& launch : launches) {
     const auto number = std::ranges::find(codelets, launch.codelet) - codelets.begin();
     for (std::uint32_t n = 0; n < launch.busy; ++n) {
-      const std::uint32_t state = launch.state + 4 * n * launch.stride;
+      const std::uint32_t state = launch.state + 4 * n * launch.stride - base;
       SUPERSTEP_CHECK(state < kNearStates, "states of launches side by side are near");
-      emit(encode("run", {bank * kBankRegisters + number, kZero, state / 4}));
+      emit(encode("run", {first + number, first + kCodeletsTogether, state / 4}));
     }
   }
   return at;

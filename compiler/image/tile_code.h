@@ -36,8 +36,8 @@ class TileCode {
     std::uint32_t stride = 0;              ///< words
     std::uint32_t busy = 0;                ///< states
   };
-  /// Launches side by side, of together no more states than there are workers and no more codelets
-  /// than `kBankRegisters`.
+  /// Launches side by side, of together no more states than there are workers, which lie within
+  /// `kNearStates`, and no more codelets than `kCodeletsTogether`.
   using LaunchTogether = std::vector<BusyStates>;
   /// Blocks of common weights: for each, loads the weights and runs all workers, whose states of
   /// `state_words` words each follow those of the block before.
@@ -60,10 +60,12 @@ class TileCode {
   /// and waits for the workers. Returns the address of the first `runall` or `run`.
   std::uint32_t launch(const AnyLaunch& launch, std::uint32_t bank, const AnyLaunch* next,
                        std::uint32_t next_bank);
-  /// Bytes from the begin of memory within which `LaunchTogether` finds states.
+  /// Bytes from the first state of `LaunchTogether` within which it finds the others.
   static constexpr std::uint32_t kNearStates = 1U << 18;
   /// Registers of a launch.
   static constexpr std::uint32_t kBankRegisters = 5, kBanks = 2;
+  /// Of `LaunchTogether`, whose last register has where its first state is.
+  static constexpr std::uint32_t kCodeletsTogether = kBankRegisters - 1;
 
   /// Gives worker `worker` its stack.
   void set_worker_base(std::uint32_t worker, std::uint32_t address);

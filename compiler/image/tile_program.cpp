@@ -22,15 +22,16 @@ struct LessState {
   }
 };
 
-/// The words of a launch's state; without `storage` every buffer is at address 0.
+/// The words of a launch's state among those at `states`; without `storage` every buffer is at
+/// address 0.
 std::vector<std::uint32_t> state_of(const PlacedLaunch& launch, const TileProgram& t,
-                                    const Storage* storage) {
+                                    std::uint32_t states, const Storage* storage) {
   std::vector<std::uint32_t> words;
   for (const StateWord& word : launch.launch->state) {
     std::uint32_t base = 0;
     if (word.base == StateWord::Base::kBuffer && storage != nullptr)
       base = storage->address(word.buffer, t.tile);
-    if (word.base == StateWord::Base::kState) base = launch.state;
+    if (word.base == StateWord::Base::kState) base = states + launch.state;
     if (word.base == StateWord::Base::kScratch) base = t.scratch;
     words.push_back(base + word.value);
   }
@@ -47,16 +48,30 @@ bool depends_on(const ComputeSet& later, const ComputeSet& earlier) {
 
 }  // namespace
 
-void place_states(TileProgram& t, const CodeletLibrary& library, const MachineConfig& machine) {
+void place_codelets(TileProgram& t, const CodeletLibrary& library, const MachineConfig& machine) {
   const std::uint32_t workers = machine.tile.workers;
-  t.stacks = align_up(library.end(), 8);
   std::uint32_t scratch = 0;
+  std::vector<bool> used(library.codelets().size());
   for (const PlacedLaunch& launch : t.launches) {
     scratch = std::max(scratch, library.codelet(launch.codelet).scratch_bytes);
+    const std::vector<Launch::Stage>& stages = launch.launch->stages;
+    if (stages.empty()) used[library.number(launch.codelet)] = true;
+    for (const Launch::Stage& stage : stages) used[library.number(stage.codelet)] = true;
   }
+  std::uint32_t at = machine.tile.memory_base;
+  t.codelets.resize(used.size());
+  for (std::size_t c = 0; c < used.size(); ++c) {
+    if (!used[c]) continue;
+    t.codelets[c] = at;
+    at = align_up(at + static_cast<std::uint32_t>(library.codelets()[c].words.size()) * 4, 8);
+  }
+  t.stacks = at;
   t.scratch = t.stacks + workers * library.stack_bytes();
-  t.states = align_up(t.scratch + workers * scratch, 8);
-  std::uint32_t at = t.states;
+  t.code = align_up(t.scratch + workers * scratch, 8);
+}
+
+void place_states(TileProgram& t, const CodeletLibrary& library) {
+  std::uint32_t at = 0;
   std::set<const PlacedLaunch*, LessState> placed{LessState{library}};
   for (PlacedLaunch& launch : t.launches) {
     if (const auto [same, is_new] = placed.insert(&launch); !is_new) {
@@ -68,7 +83,7 @@ void place_states(TileProgram& t, const CodeletLibrary& library, const MachineCo
       continue;
     }
     launch.state = at;
-    const std::vector<std::uint32_t> words = state_of(launch, t, nullptr);
+    const std::vector<std::uint32_t> words = state_of(launch, t, 0, nullptr);
     const vertex::Codelet& codelet = library.codelet(launch.codelet);
     launch.worker_states = at;
     at = vertex::worker_states_address(at, words.size());
@@ -80,23 +95,24 @@ void place_states(TileProgram& t, const CodeletLibrary& library, const MachineCo
       at = vertex::worker_states_address(at, divided.words.size());
     }
   }
-  t.code = at;
+  t.state_bytes = at;
 }
 
 void group_launches(TileProgram& t, LoweredProgram& program, const Steps& steps,
                     const CodeletLibrary& library, const MachineConfig& machine) {
   std::vector<ComputeSet*> group;
   std::set<std::uint32_t> codelets;
-  std::uint32_t busy = 0;
+  std::uint32_t busy = 0, first_state = 0, last_state = 0;
   for (std::size_t i = 0; i < t.launches.size(); ++i) {
     PlacedLaunch& launch = t.launches[i];
     std::vector<ComputeSet>& sets = program.supersteps[launch.superstep].computes;
     ComputeSet& set = sets[launch.step - steps.compute[launch.superstep]];
     codelets.insert(library.number(launch.codelet));
-    const std::uint32_t end =
-        launch.worker_states + 4 * launch.busy * launch.stride - machine.tile.memory_base;
+    first_state = std::min(first_state, launch.worker_states);
+    last_state = std::max(last_state, launch.worker_states + 4 * launch.busy * launch.stride);
     const bool fits = launch.busy > 0 && busy > 0 && busy + launch.busy <= machine.tile.workers &&
-                      codelets.size() <= TileCode::kBankRegisters && end <= TileCode::kNearStates;
+                      codelets.size() <= TileCode::kCodeletsTogether &&
+                      last_state - first_state <= TileCode::kNearStates;
     launch.is_with_previous = fits && launch.superstep == t.launches[i - 1].superstep &&
                               std::ranges::none_of(group, [&](const ComputeSet* other) {
                                 return depends_on(set, *other) || depends_on(*other, set);
@@ -105,6 +121,8 @@ void group_launches(TileProgram& t, LoweredProgram& program, const Steps& steps,
       group.clear();
       codelets = {library.number(launch.codelet)};
       busy = 0;
+      first_state = launch.worker_states;
+      last_state = launch.worker_states + 4 * launch.busy * launch.stride;
     }
     for (ComputeSet* other : group) {
       other->beside = std::max(other->beside, static_cast<std::uint32_t>(&set - other));
@@ -114,13 +132,15 @@ void group_launches(TileProgram& t, LoweredProgram& program, const Steps& steps,
   }
 }
 
-TileCode::AnyLaunch code_of(std::span<const PlacedLaunch> launches, const CodeletLibrary& library,
+TileCode::AnyLaunch code_of(const TileProgram& t, std::span<const PlacedLaunch> launches,
+                            std::uint32_t states, const CodeletLibrary& library,
                             const MachineConfig& machine, const Storage& storage) {
+  const auto code_at = [&](std::uint32_t codelet) { return t.codelets[library.number(codelet)]; };
   if (launches.size() > 1) {
     TileCode::LaunchTogether together;
     for (const PlacedLaunch& launch : launches) {
-      together.push_back({library.address(launch.codelet),
-                          launch.worker_states - machine.tile.memory_base, launch.stride,
+      together.push_back({code_at(launch.codelet),
+                          states + launch.worker_states - machine.tile.memory_base, launch.stride,
                           launch.busy});
     }
     return together;
@@ -128,24 +148,24 @@ TileCode::AnyLaunch code_of(std::span<const PlacedLaunch> launches, const Codele
   const PlacedLaunch& placed = launches.front();
   const Launch& launch = *placed.launch;
   if (launch.stages.empty()) {
-    return TileCode::LaunchAll{library.address(placed.codelet), placed.worker_states,
+    return TileCode::LaunchAll{code_at(placed.codelet), states + placed.worker_states,
                                launch.worker_words != 0 ? launch.worker_words : placed.stride};
   }
   TileCode::WeightedLaunch weighted{
       .stages = {},
-      .state = placed.state,
+      .state = states + placed.state,
       .weights = storage.address(launch.weights.buffer, launch.tile) + launch.weights.value,
       .workers = machine.tile.workers,
       .state_words = launch.worker_words,
       .loads = launch.weight_loads};
   for (const Launch::Stage& stage : launch.stages) {
-    weighted.stages.push_back({library.address(stage.codelet), stage.blocks});
+    weighted.stages.push_back({code_at(stage.codelet), stage.blocks});
   }
   return weighted;
 }
 
-std::vector<std::uint32_t> state_words(const TileProgram& t, const CodeletLibrary& library,
-                                       const Storage& storage) {
+std::vector<std::uint32_t> state_words(const TileProgram& t, std::uint32_t states,
+                                       const CodeletLibrary& library, const Storage& storage) {
   std::vector<std::uint32_t> words;
   const auto append = [&](const std::vector<std::uint32_t>& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -153,11 +173,11 @@ std::vector<std::uint32_t> state_words(const TileProgram& t, const CodeletLibrar
   };
   for (const PlacedLaunch& launch : t.launches) {
     if (launch.shares_state) continue;
-    SUPERSTEP_CHECK(t.states + 4 * words.size() == launch.state, "a vertex state has moved");
-    const std::vector<std::uint32_t> state = state_of(launch, t, &storage);
+    SUPERSTEP_CHECK(4 * words.size() == launch.state, "a vertex state has moved");
+    const std::vector<std::uint32_t> state = state_of(launch, t, states, &storage);
     append(state);
     const vertex::Codelet& codelet = library.codelet(launch.codelet);
-    if (codelet.divide) append(codelet.divide(state, launch.state).words);
+    if (codelet.divide) append(codelet.divide(state, states + launch.state).words);
   }
   return words;
 }

@@ -22,7 +22,12 @@ constexpr std::uint32_t index(BufferId b) { return static_cast<std::uint32_t>(b)
 
 /// Storage on some tiles: an interval of elements on each tile of its layout.
 struct Buffer {
-  enum class Kind : std::uint8_t { kArgument, kConstant, kTemporary };
+  enum class Kind : std::uint8_t {
+    kArgument,
+    kConstant,
+    kTemporary,
+    kState,  ///< the vertex states of each tile
+  };
   Kind kind = Kind::kTemporary;
   std::string name;
   TensorType type;  ///< what a report calls it; its shape may differ from the layout's elements

@@ -109,11 +109,11 @@ TEST_F(StorageOfATile, RefusesAtOnceWhatNoPlacementCanHold) {
 TEST_F(StorageOfATile, RefusesCodeBeyondItsRegion) {
   add("a", 4);
   EXPECT_EQ(refusal(210),
-            "the program does not fit machine one: tile 0 needs 210.0 KiB for code and vertex "
-            "states, its executable region has 208.0 KiB");
+            "the program does not fit machine one: tile 0 needs 210.0 KiB for code, its "
+            "executable region has 208.0 KiB");
   EXPECT_EQ(refusal(4000),
-            "the program does not fit machine one: tile 0 needs 4000.0 KiB for code and vertex "
-            "states, its executable region has 208.0 KiB");
+            "the program does not fit machine one: tile 0 needs 4000.0 KiB for code, its "
+            "executable region has 208.0 KiB");
 }
 
 TEST_F(StorageOfATile, RefusesWhatHasNoPlaceInOnePiece) {
