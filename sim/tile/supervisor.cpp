@@ -6,7 +6,7 @@
 
 #include "isa/instructions.h"
 #include "isa/table.h"
-#include "sim/tile/operands.h"
+#include "isa/operands.h"
 #include "sim/tile/supervisor_environment.h"
 
 namespace superstep {

@@ -5,7 +5,7 @@
 
 #include "isa/instruction.h"
 #include "sim/tile/float_mode.h"
-#include "sim/tile/operands.h"
+#include "isa/operands.h"
 #include "sim/tile/worker_environment.h"
 
 namespace superstep {

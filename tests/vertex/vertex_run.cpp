@@ -1,7 +1,11 @@
 #include "tests/vertex/vertex_run.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "compiler/vertex/worker_slots.h"
 
 namespace superstep::vertex {
 namespace {
@@ -112,7 +116,16 @@ std::uint64_t VertexRun::run(const Codelet& codelet, const std::vector<std::uint
   run_.put(kCodelet, place(codelet, kCodelet));
   run_.put(kState, state);
   run_checked();
-  return run_.tile().launches().last_exit_cycle - run_.tile().launches().first_cycle;
+  const TileLaunches& launches = run_.tile().launches();
+  const std::uint64_t cycles = launches.last_exit_cycle - launches.first_cycle;
+  const auto workers = SlotCounter(machine(), codelet).count_all(state, kState, worker_words);
+  const bool is_exact =
+      std::ranges::none_of(workers, [](const WorkerSlots& w) { return w.depends_on_data; });
+  if (is_exact) {
+    EXPECT_EQ(launch_cycles(machine(), workers), cycles) << "slots of " << codelet.name;
+  }
+  counted_exactly_ = is_exact;
+  return cycles;
 }
 
 }  // namespace superstep::vertex

@@ -37,8 +37,11 @@ class VertexRun {
                              TileCode::WeightedLaunch launch);
   /// Runs on one state for all workers, or on states of `worker_words` that follow each other.
   /// Cycles from launch to the last exit; faults and damaged guards are test failures.
+  /// They equal those that `SlotCounter` counts, unless data decides.
   std::uint64_t run(const Codelet& codelet, const std::vector<std::uint32_t>& state,
                     std::uint32_t worker_words = 0);
+  /// Whether no data decided in the last run.
+  [[nodiscard]] bool counted_exactly() const { return counted_exactly_; }
 
  private:
   std::uint32_t allocate(std::uint32_t bytes);
@@ -48,6 +51,7 @@ class VertexRun {
   testing::TileRun run_;
   std::uint32_t next_ = 0x80000, next_in_region0_ = 0x60000;
   std::vector<std::uint32_t> guards_;
+  bool counted_exactly_ = false;
 };
 
 }  // namespace superstep::vertex

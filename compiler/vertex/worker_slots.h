@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compiler/vertex/codelet.h"
+
+namespace superstep::vertex {
+
+/// Issue slots of a worker from its first instruction to its exit.
+struct WorkerSlots {
+  std::uint64_t count = 0;
+  /// A branch depends on data: counted as not taken.
+  bool depends_on_data = false;
+};
+
+/// Counts slots by abstract interpretation of the machine code: registers of the main file and
+/// words of the worker's stack are known or not, the vertex state is known, other memory is not.
+/// Turns of a loop that come out alike are counted together.
+class SlotCounter {
+ public:
+  SlotCounter(const MachineConfig& machine, const Codelet& codelet);
+
+  /// Of a worker whose vertex state is at `vertex_base`; `words` at `address` are all that it may
+  /// know.
+  [[nodiscard]] WorkerSlots count(std::span<const std::uint32_t> words, std::uint32_t address,
+                                  std::uint32_t vertex_base) const;
+
+  /// Of all workers of a launch, as `runall` gives them their states: those that the codelet's
+  /// `divide` makes, or of `worker_words` each, or one for all when that is 0.
+  [[nodiscard]] std::vector<WorkerSlots> count_all(std::span<const std::uint32_t> state,
+                                                   std::uint32_t address,
+                                                   std::uint32_t worker_words) const;
+
+ private:
+  friend class SlotCount;
+
+  /// An instruction or bundle.
+  struct Step {
+    std::optional<std::size_t> record =
+        {};  ///< of what is interpreted, else its results are not known
+    std::uint32_t word = 0, bytes = 4;
+    std::uint64_t slots = 0;
+    std::uint64_t uses = 0, defines = 0;  ///< registers, a bit each
+    std::uint64_t stored = 0;             ///< that of `uses` which a store only stores
+    bool is_branch = false, is_repeat = false, is_exit = false;
+    /// Of the body of a repeat: its slots, what it writes, where it ends.
+    std::uint64_t body_slots = 0, body_defines = 0;
+    std::uint32_t body_end = 0;
+  };
+
+  [[nodiscard]] Step decode(const MachineConfig& machine, const std::vector<std::uint32_t>& words,
+                            std::size_t at) const;
+
+  std::uint32_t workers_;
+  std::function<WorkerStates(std::span<const std::uint32_t>, std::uint32_t)> divide_;
+  std::vector<Step> steps_;  ///< by word
+};
+
+/// Cycles from the issue of a launch on an idle tile to the last worker's exit.
+[[nodiscard]] std::uint64_t launch_cycles(const MachineConfig& machine,
+                                          std::span<const WorkerSlots> workers);
+
+}  // namespace superstep::vertex
