@@ -72,9 +72,9 @@ std::vector<Axis> with_destinations(std::vector<Axis> axes, std::int64_t unit) {
   return axes;
 }
 
-class Lowering {
+class ReductionLowering {
  public:
-  Lowering(ProgramBuilder& builder, Values& values, const Reduction& reduction,
+  ReductionLowering(ProgramBuilder& builder, Values& values, const Reduction& reduction,
            const Origin& origin)
       : builder_(builder), values_(values), r_(reduction), origin_(origin) {}
 
@@ -218,7 +218,7 @@ class Lowering {
     for (std::size_t k = 0; k < r_.read.size(); ++k) {
       last.read.push_back([&, k](const Box& box) { return read_parts(parts, k, box); });
     }
-    return Lowering(builder_, values_, last, origin_).run();
+    return ReductionLowering(builder_, values_, last, origin_).run();
   }
 
   /// Gathers what each block needs, and reduces it: blocks of all results for each of `splits`
@@ -560,7 +560,7 @@ void lower_reduce(BlockLowering& block, const Op& op) {
     reduction.initial.push_back(*values.splat(op.operands[count + k]));
   }
   reduction.layout = values.natural_layout(op.results[0]);
-  Lowering lowering(builder, values, reduction, origin);
+  ReductionLowering lowering(builder, values, reduction, origin);
   std::optional<Reduced> done;
   if (const LayoutPtr layout = values.layout(operands[0])) {
     done = lowering.run_in_place(operands, layout);
