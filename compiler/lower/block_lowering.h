@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "compiler/lower/assign_layouts.h"
 #include "compiler/lower/products/products.h"
 #include "compiler/lower/values.h"
 #include "compiler/ops/op.h"
@@ -14,8 +15,10 @@ namespace superstep {
 /// A block of ops that is being lowered, as the lowerings of single ops see it.
 class BlockLowering {
  public:
-  BlockLowering(const Graph& ops, const MachineConfig& machine)
-      : graph(ops), builder(machine), values(builder, ops) {}
+  BlockLowering(const Module& module, const MachineConfig& machine)
+      : graph(module.main),
+        builder(machine),
+        values(builder, graph, assign_layouts(module, builder.layouts())) {}
 
   const Graph& graph;
   ProgramBuilder builder;

@@ -32,7 +32,7 @@ std::string expression_key(const vertex::Expression& expression,
 /// that those which are there early move while others compute.
 LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
   const ValueId result = op.results[0];
-  if (LayoutPtr preferred = values_.preferred(result)) return preferred;
+  if (values_.assigned().is_fixed(result)) return values_.assigned().of(result);
   LayoutPtr best;
   Time latest;
   std::vector<ValueId> operands = op.operands;
@@ -49,7 +49,7 @@ LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
     best = layout;
     latest = values_.time(operand);
   }
-  return best ? best : builder_.layouts().of(values_.type(result));
+  return best ? best : values_.assigned().of(result);
 }
 
 std::vector<const Op*> ElementwiseFusion::with_waiting(const Op& op) {

@@ -21,13 +21,12 @@ class ModuleLowering {
   ModuleLowering(const Module& module, const MachineConfig& machine)
       : module_(module),
         graph_(module.main),
-        block_(module.main, machine),
+        block_(module, machine),
         fusion_(builder_, values_, module.main) {}
 
   LoweredProgram run(const CompileProgress& progress, StepOrder order) {
     find_users();
     add_arguments();
-    prefer_storage();
     block_.products.emplace(builder_, values_, find_products());
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
       show_share(progress, "lower", i, graph_.ops().size(), "ops");
@@ -59,7 +58,7 @@ class ModuleLowering {
         arguments_.push_back(std::nullopt);
         continue;
       }
-      const BufferId buffer = values_.add_storage(argument, builder_.layouts().of(value.type));
+      const BufferId buffer = values_.add_storage(argument, values_.assigned().of(argument));
       builder_.mutable_buffer(buffer).kind = Buffer::Kind::kArgument;
       arguments_.push_back(buffer);
       values_.set_stored(argument, buffer, {});
@@ -67,25 +66,6 @@ class ModuleLowering {
     storage_.resize(graph_.results().size());
     for (std::size_t a = module_.argument_alias.size(); a-- > 0;) {
       if (const auto result = module_.argument_alias[a]) storage_[*result] = arguments_[a];
-    }
-  }
-
-  /// Results that take an argument's storage are wanted where it lies, and so is what they are
-  /// computed from element by element.
-  void prefer_storage() {
-    for (std::size_t r = 0; r < graph_.results().size(); ++r) {
-      const std::optional<BufferId> storage = storage_[r];
-      if (storage) values_.prefer(graph_.results()[r], builder_.buffer(*storage).layout);
-    }
-    for (auto op = graph_.ops().rbegin(); op != graph_.ops().rend(); ++op) {
-      const LayoutPtr layout = values_.preferred(op->results[0]);
-      const bool keeps_order = is_elementwise(*op) || op->definition->name == "stablehlo.reshape";
-      if (!layout || !keeps_order) continue;
-      for (const ValueId operand : op->operands) {
-        if (values_.elements(operand) == layout->elements() && !values_.preferred(operand)) {
-          values_.prefer(operand, layout);
-        }
-      }
     }
   }
 

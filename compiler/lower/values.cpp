@@ -30,8 +30,11 @@ std::vector<std::byte> repeated(const TensorType& type, std::uint64_t bits) {
 
 }  // namespace
 
-Values::Values(ProgramBuilder& builder, const Graph& graph)
-    : builder_(builder), graph_(graph), entries_(graph.values().size()) {}
+Values::Values(ProgramBuilder& builder, const Graph& graph, AssignedLayouts layouts)
+    : builder_(builder),
+      graph_(graph),
+      layouts_(std::move(layouts)),
+      entries_(graph.values().size()) {}
 
 ValueId Values::root(ValueId v) const {
   while (entries_[index(v)].same) v = *entries_[index(v)].same;
@@ -87,15 +90,10 @@ LayoutPtr Values::layout(ValueId v) const {
   return e.places.empty() ? e.layout : builder_.buffer(e.places[0].buffer).layout;
 }
 
-LayoutPtr Values::natural_layout(ValueId v) {
-  const Entry& e = entry(v);
-  return e.preferred ? e.preferred : builder_.layouts().of(type(v));
-}
-
 BufferId Values::stored(ValueId v) {
   const Entry& e = entry(v);
   if (!e.places.empty()) return e.places[0].buffer;
-  return stored(v, e.layout ? e.layout : natural_layout(v)).buffer;
+  return stored(v, e.layout ? e.layout : layouts_.of(v)).buffer;
 }
 
 Place Values::stored(ValueId value, LayoutPtr layout) {

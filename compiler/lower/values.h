@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/graph/graph.h"
+#include "compiler/lower/assign_layouts.h"
 #include "compiler/program/builder.h"
 #include "compiler/lower/moves/move.h"
 
@@ -45,7 +46,7 @@ struct Broadcast {
 /// needed in place yet, or stored, in one layout or several.
 class Values {
  public:
-  Values(ProgramBuilder& builder, const Graph& graph);
+  Values(ProgramBuilder& builder, const Graph& graph, AssignedLayouts layouts);
 
   [[nodiscard]] const TensorType& type(ValueId v) const { return graph_.type(v); }
   [[nodiscard]] std::int64_t elements(ValueId v) const { return type(v).elements(); }
@@ -59,8 +60,6 @@ class Values {
   /// A value made of copies.
   void set_view(ValueId v, std::vector<Piece> pieces, Time ready);
   void set_same(ValueId v, ValueId as);
-  /// Where the value is wanted in the end.
-  void prefer(ValueId v, LayoutPtr layout) { entries_[index(v)].preferred = std::move(layout); }
 
   [[nodiscard]] ValueId root(ValueId v) const;
   [[nodiscard]] bool is_fused(ValueId v) const { return entry(v).fused; }
@@ -73,10 +72,8 @@ class Values {
   [[nodiscard]] Time time(ValueId v) const;
   /// The layout of a stored or fused value; null for others.
   [[nodiscard]] LayoutPtr layout(ValueId v) const;
-  /// Where `v` is wanted, or null.
-  [[nodiscard]] LayoutPtr preferred(ValueId v) const { return entries_[index(v)].preferred; }
-  /// The layout that a value gets when nothing else decides.
-  [[nodiscard]] LayoutPtr natural_layout(ValueId v);
+  /// Where values are to lie.
+  [[nodiscard]] const AssignedLayouts& assigned() const { return layouts_; }
 
   /// Storage, made now in the natural layout if there is none. Not for empty values.
   BufferId stored(ValueId v);
@@ -112,7 +109,6 @@ class Values {
     bool fused = false;
     LayoutPtr layout;  ///< of a fused value
     Time time;         ///< of a fused value or a view
-    LayoutPtr preferred;
   };
   /// Element i of a value is element `first + i / period * stride` of `source`, or, cyclic,
   /// `first + i % period * stride`.
@@ -133,6 +129,7 @@ class Values {
 
   ProgramBuilder& builder_;
   const Graph& graph_;
+  AssignedLayouts layouts_;
   std::vector<Entry> entries_;
   std::map<std::pair<Repetition, const Layout*>, Broadcast> gathered_;
 };

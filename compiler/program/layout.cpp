@@ -1,6 +1,7 @@
 #include "compiler/program/layout.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 
@@ -39,38 +40,40 @@ const Interval* Layout::on(TileId tile) const {
   return &intervals_[found->second];
 }
 
-Layouts::Cut Layouts::cut_of(const Shape& shape) const {
+Layouts::Cut Layouts::cut_of(const Shape& shape, std::int64_t wanted_row) const {
   std::int64_t elements = 1;
   for (const std::int64_t size : shape) elements *= size;
   const std::int64_t share = std::max(kLeastPerTile, divide_up(elements, std::int64_t{tiles_}));
   const std::int64_t balanced = divide_up(share, kGrain) * kGrain;
-  const std::int64_t most = balanced + balanced / 4 + kLeastPerTile;
-  // Whole rows, of as many dimensions as go into a share.
-  std::int64_t row = 1, last = 1;
+  // Whole rows or parts of a row, where no tile gets much more than its share.
+  const auto in_rows = [&](std::int64_t row, std::int64_t surplus) -> std::optional<Cut> {
+    if (row <= 1) return std::nullopt;
+    const std::int64_t rows = elements / row;
+    const std::int64_t most = balanced + surplus + kLeastPerTile;
+    if (row <= share) {
+      const std::int64_t part = std::max(share / row, divide_up(rows, std::int64_t{tiles_})) * row;
+      if (part <= most) return Cut{elements, std::min(part, elements)};
+    } else if (rows <= tiles_) {
+      const std::int64_t parts = std::min(std::int64_t{tiles_} / rows, divide_up(row, share));
+      const std::int64_t part = std::min(row, divide_up(divide_up(row, parts), kGrain) * kGrain);
+      if (part <= most) return Cut{row, part};
+    }
+    return std::nullopt;
+  };
+  if (const auto cut = in_rows(wanted_row, balanced / 2)) return *cut;
+  // Rows of as many dimensions as go into a share, but at least one.
+  std::int64_t row = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    if (shape[d] == 1) continue;
-    if (last == 1) last = shape[d];
-    if (row * shape[d] > share) break;
+    if (row > 1 && row * shape[d] > share) break;
     row *= shape[d];
   }
-  if (row > 1) {
-    const std::int64_t rows = elements / row;
-    const std::int64_t part = std::max(share / row, divide_up(rows, std::int64_t{tiles_})) * row;
-    if (part <= most) return {elements, std::min(part, elements)};
-  }
-  // Parts of rows.
-  if (const std::int64_t rows = elements / last; last > share && rows <= tiles_) {
-    const std::int64_t parts = std::min(std::int64_t{tiles_} / rows, divide_up(last, share));
-    const std::int64_t part = std::min(last, divide_up(divide_up(last, parts), kGrain) * kGrain);
-    if (part <= most) return {last, part};
-  }
-  return {elements, std::min(balanced, elements)};
+  return in_rows(row, balanced / 4).value_or(Cut{elements, std::min(balanced, elements)});
 }
 
-LayoutPtr Layouts::of(const TensorType& type) {
-  const Cut cut = cut_of(type.shape);
+LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
+  const Cut cut = cut_of(type.shape, wish.row);
   const std::int64_t elements = type.elements();
-  LayoutPtr& layout = by_cut_[{elements, cut}];
+  LayoutPtr& layout = by_cut_[{elements, cut, wish.company}];
   if (layout) return layout;
   std::vector<Interval> intervals;
   for (std::int64_t begin = 0; begin < elements;) {

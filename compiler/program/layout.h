@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,15 @@ class Layout {
 
 using LayoutPtr = std::shared_ptr<const Layout>;
 
+/// What the users of a tensor ask of its layout.
+struct LayoutWish {
+  /// Rows of so many elements stay whole even if a tile then holds half as much again as its share,
+  /// not only a quarter; 0: none.
+  std::int64_t row = 0;
+  /// Tensors that are cut alike share tiles in one company; each company has tiles of its own.
+  std::uint32_t company = 0;
+};
+
 /// The layouts of tensors. Equal layouts are one object, so that a pointer tells whether two
 /// tensors lie alike, and elementwise ops between those need no exchange.
 class Layouts {
@@ -52,8 +62,8 @@ class Layouts {
 
   /// Where a tensor lies when nothing else decides: evenly on as many tiles as are worth their
   /// exchange, in intervals that are whole rows or lie inside one row where that balances. Tensors
-  /// of equal element count and row length share a layout.
-  LayoutPtr of(const TensorType& type);
+  /// of equal element count, cut and company share a layout.
+  LayoutPtr of(const TensorType& type, LayoutWish wish = {});
   /// The layout with these intervals.
   LayoutPtr with(std::vector<Interval> intervals);
   /// The layout of what remains when every `factor` consecutive elements become one; null when an
@@ -72,11 +82,11 @@ class Layouts {
     std::int64_t part = 1;
     auto operator<=>(const Cut&) const = default;
   };
-  [[nodiscard]] Cut cut_of(const Shape& shape) const;
+  [[nodiscard]] Cut cut_of(const Shape& shape, std::int64_t wanted_row) const;
 
   std::uint32_t tiles_;
   std::uint32_t next_tile_ = 0;
-  std::map<std::pair<std::int64_t, Cut>, LayoutPtr> by_cut_;
+  std::map<std::tuple<std::int64_t, Cut, std::uint32_t>, LayoutPtr> by_cut_;
   std::map<std::vector<Interval>, LayoutPtr> by_intervals_;
 };
 

@@ -99,17 +99,17 @@ class ProductLowering {
   }
 
   /// What the planner needs to know, when the operands are lowered.
-  [[nodiscard]] ProductProblem problem(const TensorType& type) {
+  [[nodiscard]] ProductProblem problem(ValueId target) {
     return {product_.sizes,
             product_.input,
             result_,
             has_depth_inside(values_, product_.left),
             has_depth_inside(values_, product_.right),
-            results_per_tile(type)};
+            results_per_tile(target)};
   }
 
   /// The same of a product that follows `before`, whose right operand is not lowered yet.
-  [[nodiscard]] ProductProblem problem_after(const ProductProblem& before, const TensorType& type) {
+  [[nodiscard]] ProductProblem problem_after(const ProductProblem& before, ValueId target) {
     const auto nearest = [](const std::vector<Axis>& axes) {
       std::int64_t stride = std::numeric_limits<std::int64_t>::max();
       for (const Axis& axis : axes) {
@@ -122,7 +122,7 @@ class ProductLowering {
             result_,
             !before.left_depth_inside,
             nearest(product_.right.depth) <= nearest(product_.right.free),
-            results_per_tile(type)};
+            results_per_tile(target)};
   }
 
   /// Whether `product` has the same left operand with rows and depth exchanged.
@@ -202,11 +202,15 @@ class ProductLowering {
     return row >= kLeastRow && row < kMostRow &&
            type.elements() / row <= std::min<std::int64_t>(kMostRows, builder_.layouts().tiles());
   }
-  [[nodiscard]] std::int64_t results_per_tile(const TensorType& type) {
-    return adds_rows(type) ? type.shape.back() : builder_.layouts().of(type)->intervals()[0].count;
+  [[nodiscard]] std::int64_t results_per_tile(ValueId target) {
+    const TensorType& type = values_.type(target);
+    return adds_rows(type) ? type.shape.back()
+                           : values_.assigned().of(target)->intervals()[0].count;
   }
-  [[nodiscard]] LayoutPtr sums_layout(const TensorType& type) {
-    if (!adds_rows(type)) return builder_.layouts().of(type);
+  [[nodiscard]] LayoutPtr sums_layout(ValueId target) {
+    const TensorType& type = values_.type(target);
+    const LayoutPtr assigned = values_.assigned().of(target);
+    if (!adds_rows(type) || assigned->intervals()[0].count == type.shape.back()) return assigned;
     const std::int64_t row = type.shape.back(), rows = type.elements() / row;
     const std::uint32_t first = builder_.layouts().take_tiles(static_cast<std::uint32_t>(rows));
     std::vector<Interval> intervals;
@@ -292,7 +296,7 @@ class ProductLowering {
         values_.set_view(target, std::move(pieces), multiplied.time);
         return;
       }
-      const BufferId whole = values_.add_temporary(partial, builder_.layouts().of(type),
+      const BufferId whole = values_.add_temporary(partial, values_.assigned().of(target),
                                                    product_.origin.name, product_.origin.source);
       const Time time = move(builder_, whole, pieces, multiplied.time, product_.origin);
       values_.set_stored(target, convert(whole, type, time.next_round()), time.next_round());
@@ -301,7 +305,7 @@ class ProductLowering {
     // [parts of the depth][elements] on the tiles of the result, then sums in ascending order of
     // parts.
     const std::int64_t splits = product_.plan.depth_splits;
-    const BufferId sums = values_.add_temporary(partial, sums_layout(type), product_.origin.name,
+    const BufferId sums = values_.add_temporary(partial, sums_layout(target), product_.origin.name,
                                                 product_.origin.source);
     const LayoutPtr layout = builder_.buffer(sums).layout;
     const std::int64_t unit = partial == DType::kF32 ? vertex::kAddPartsGroup : 1;
@@ -439,10 +443,13 @@ std::optional<ProductProblem> Products::follower_of(std::size_t number,
                                                     const Product& product) const {
   for (std::size_t next = number + 1; next < all_.size(); ++next) {
     const auto& [op, target, permutation] = all_[next];
-    if (std::ranges::find(op->operands, product.left.operand) == op->operands.end()) continue;
+    if (std::ranges::find(op->operands, product.left.operand) == op->operands.end() ||
+        values_.elements(target) == 0) {
+      continue;
+    }
     ProductLowering later(builder_, values_, *op);
     later.orient(permutation);
-    if (later.can_follow(product)) return later.problem_after(problem, values_.type(target));
+    if (later.can_follow(product)) return later.problem_after(problem, target);
   }
   return std::nullopt;
 }
@@ -455,7 +462,7 @@ void Products::lower(std::size_t number) {
   const auto& [op, target, permutation] = all_[number];
   ProductLowering product(builder_, values_, *op);
   if (!product.prepare(target, permutation)) return;
-  const ProductProblem problem = product.problem(values_.type(target));
+  const ProductProblem problem = product.problem(target);
   const std::optional<ProductProblem> later = bytes_that_stay_ < kMostBytesThatStay
                                                   ? follower_of(number, problem, product.product())
                                                   : std::nullopt;

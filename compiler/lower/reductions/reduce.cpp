@@ -559,7 +559,7 @@ void lower_reduce(BlockLowering& block, const Op& op) {
         [&values, operand](const Box& box) { return values.read(operand, box); });
     reduction.initial.push_back(*values.splat(op.operands[count + k]));
   }
-  reduction.layout = values.natural_layout(op.results[0]);
+  reduction.layout = values.assigned().of(op.results[0]);
   ReductionLowering lowering(builder, values, reduction, origin);
   std::optional<Reduced> done;
   if (const LayoutPtr layout = values.layout(operands[0])) {
