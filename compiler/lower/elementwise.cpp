@@ -13,6 +13,17 @@ namespace {
 constexpr std::size_t kMostBuffers = 8;
 constexpr std::size_t kMostOps = 24;
 
+/// Whether a turn of a vertex lies within one period, on every tile.
+vertex::Access aligned(vertex::Access access, std::int64_t period, const Layout& layout) {
+  const auto is_whole = [](std::int64_t n) { return n % vertex::kAlignedElements == 0; };
+  if (!vertex::is_repeated(access) || !is_whole(period) ||
+      !std::ranges::all_of(layout.intervals(), is_whole, &Interval::begin)) {
+    return access;
+  }
+  return vertex::is_cyclic(access) ? vertex::Access::kAlignedCyclic
+                                   : vertex::Access::kAlignedStretched;
+}
+
 }  // namespace
 
 std::string expression_key(const vertex::Expression& expression,
@@ -201,10 +212,14 @@ void ElementwiseFusion::emit(const Group& part) {
   for (const BufferId buffer : set.writes) {
     narrowest = std::min(narrowest, builder_.buffer(buffer).element_bytes);
   }
+  for (const Input& in : inputs) {
+    narrowest = std::min(narrowest, builder_.buffer(in.buffer).element_bytes);
+  }
   std::vector<vertex::Access> accesses;
   std::string key = "elementwise " + expression_key(expression, outputs);
-  for (const Input& in : inputs) {
+  for (Input& in : inputs) {
     set.reads.push_back(in.buffer);
+    in.access = aligned(in.access, in.period, *part.layout);
     accesses.push_back(in.access);
     Buffer& buffer = builder_.mutable_buffer(in.buffer);
     const bool repeats = vertex::state_words(in.access) > 1;
@@ -223,7 +238,7 @@ void ElementwiseFusion::emit(const Group& part) {
     for (const BufferId buffer : set.writes) state.push_back(StateWord::address(buffer));
     for (const Input& in : inputs) {
       state.push_back(StateWord::address(in.buffer));
-      if (in.access != vertex::Access::kCyclic && in.access != vertex::Access::kStretched) continue;
+      if (!vertex::is_repeated(in.access)) continue;
       state.push_back(StateWord::number(interval.begin % in.period));
       state.push_back(StateWord::number(in.period));
     }

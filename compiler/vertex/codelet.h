@@ -47,20 +47,38 @@ struct Codelet {
 
 /// How an input of an elementwise vertex is read.
 enum class Access : std::uint8_t {
-  kVector,     ///< one element for each output element
-  kScalar,     ///< one element for all
-  kCyclic,     ///< element (start + i) mod period for output element i
-  kStretched,  ///< element (start + i) / period for output element i
+  kVector,            ///< one element for each output element
+  kScalar,            ///< one element for all
+  kCyclic,            ///< element (start + i) mod period for output element i
+  kStretched,         ///< element (start + i) / period for output element i
+  kAlignedCyclic,     ///< kCyclic, where start and period are multiples of `kAlignedElements`
+  kAlignedStretched,  ///< kStretched likewise
 };
 
-/// State words of an input with this access: its address, and for kCyclic and kStretched {address,
-/// start, period} with start < period.
+/// Elements that a vertex makes at a time at most.
+inline constexpr std::uint32_t kAlignedElements = 4;
+
+[[nodiscard]] constexpr bool is_cyclic(Access access) {
+  return access == Access::kCyclic || access == Access::kAlignedCyclic;
+}
+[[nodiscard]] constexpr bool is_stretched(Access access) {
+  return access == Access::kStretched || access == Access::kAlignedStretched;
+}
+[[nodiscard]] constexpr bool is_aligned(Access access) {
+  return access == Access::kAlignedCyclic || access == Access::kAlignedStretched;
+}
+[[nodiscard]] constexpr bool is_repeated(Access access) {
+  return is_cyclic(access) || is_stretched(access);
+}
+
+/// State words of an input with this access: its address, and where it repeats {address, start,
+/// period} with start < period.
 [[nodiscard]] constexpr std::uint32_t state_words(Access access) {
-  return access == Access::kCyclic || access == Access::kStretched ? 3 : 1;
+  return is_repeated(access) ? 3 : 1;
 }
 
 /// Bytes behind an input that a vertex may read without using them, where the input repeats or an
-/// output is narrower; a multiple of 8. Other inputs are read up to their padding.
+/// input or output is narrower; a multiple of 8. Other inputs are read up to their padding.
 inline constexpr std::uint32_t kReadPast = 16;
 
 /// Elementwise over n elements. State words: {n, output addresses…, inputs…} as 32-bit words, with

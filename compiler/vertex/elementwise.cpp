@@ -18,6 +18,15 @@ std::vector<DType> input_dtypes(const Expression& expression, std::size_t inputs
   return dtypes;
 }
 
+/// Without what the general loop makes no use of.
+std::vector<Access> unaligned(std::vector<Access> inputs) {
+  for (Access& access : inputs) {
+    if (is_cyclic(access)) access = Access::kCyclic;
+    if (is_stretched(access)) access = Access::kStretched;
+  }
+  return inputs;
+}
+
 /// The general loop: each turn of a worker makes the elements of one word of the narrowest output,
 /// or two elements of four bytes.
 class ScalarLoop {
@@ -28,7 +37,7 @@ class ScalarLoop {
       : code_(code),
         expression_(expression),
         outputs_(outputs),
-        inputs_(inputs),
+        inputs_(unaligned(inputs)),
         dtypes_(input_dtypes(expression, inputs.size())),
         by_repeat_(by_repeat) {
     for (const Node output : outputs)
@@ -130,9 +139,11 @@ class ScalarLoop {
     result.codelet.divide = [division = division()](std::span<const std::uint32_t> words,
                                                     std::uint32_t) { return division(words); };
     result.wrap_slots.resize(inputs_.size());
-    std::vector<std::uint32_t> repeated;
-    for (const Repeated& r : repeated_) repeated.push_back(r.input);
-    result.measure(code_.marked_slots(), repeated, lanes_);
+    std::vector<std::uint32_t> wraps;
+    for (std::uint32_t k = 0; k < lanes_; ++k) {
+      for (const Repeated& r : repeated_) wraps.push_back(r.input);
+    }
+    result.measure(code_.marked_slots(), wraps);
     if (by_repeat_) result.idle_slots = result.fixed_slots;
     return result;
   }
@@ -268,7 +279,7 @@ class ScalarLoop {
   WorkerCode& code_;
   const Expression& expression_;
   const std::vector<Node>& outputs_;
-  const std::vector<Access>& inputs_;
+  std::vector<Access> inputs_;
   std::vector<DType> dtypes_;
   std::uint32_t lanes_ = 1;
   bool by_repeat_, has_upper_ = false;
@@ -303,7 +314,7 @@ std::uint64_t wraps_of(Access access, const Repeat& repeat, std::uint64_t first,
   const std::uint64_t begin = repeat.start + first, end = repeat.start + last;
   // A cyclic input wraps behind the last element of a period, a stretched one in front of the
   // first.
-  if (access == Access::kCyclic) return end / repeat.period - begin / repeat.period;
+  if (is_cyclic(access)) return end / repeat.period - begin / repeat.period;
   return (end - 1) / repeat.period - begin / repeat.period;
 }
 

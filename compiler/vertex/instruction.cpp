@@ -110,9 +110,9 @@ Arg step(Reg r) {
   return arg;
 }
 
-Arg broadcast(Reg r) {
+Arg broadcast(Reg r, std::string_view suffix) {
   Arg arg(r);
-  arg.suffix = ":B";
+  arg.suffix = suffix;
   return arg;
 }
 

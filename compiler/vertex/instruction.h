@@ -53,7 +53,7 @@ struct Arg {
   std::uint8_t machine_count = 1;
   Reg reg;
   std::int64_t value = 0;     ///< the number of a machine register, the number, the label
-  std::string_view suffix{};  ///< of a register, as the records have it: `+=`, `:B`
+  std::string_view suffix{};  ///< of a register, as the records have it: `+=`, `:B`, `:BL`
 };
 
 /// Writes `r`.
@@ -62,8 +62,8 @@ struct Arg {
 [[nodiscard]] Arg both(Reg r);
 /// Reads and steps `r`: `$m3+=`.
 [[nodiscard]] Arg step(Reg r);
-/// One f32 that stands for every lane: `$a0:B`.
-[[nodiscard]] Arg broadcast(Reg r);
+/// One value that stands for every lane: an f32 `$a0:B`, the lower f16 `$a0:BL`.
+[[nodiscard]] Arg broadcast(Reg r, std::string_view suffix = ":B");
 /// One half of a pair; `high` of a written pair keeps the low half.
 [[nodiscard]] Arg low(Arg pair);
 [[nodiscard]] Arg high(Arg pair);

@@ -4,263 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "compiler/vertex/vector_arithmetic.h"
+
 namespace superstep::vertex {
 namespace {
-
-using Step = Expression::Step;
-
-/// Whether a step works on pairs of f32, or fours of f16.
-bool is_pairwise(const Expression& expression, std::uint32_t node, DType dtype) {
-  const Step& step = expression.steps()[node];
-  const auto operands_are = [&](DType dtype) {
-    return std::all_of(step.operands.begin(), step.operands.end(),
-                       [&](std::uint32_t n) { return expression.steps()[n].dtype == dtype; });
-  };
-  switch (step.primitive) {
-    case Primitive::kInput:
-      return step.dtype == dtype;
-    case Primitive::kAnd:
-    case Primitive::kOr:
-    case Primitive::kNot:
-      return operands_are(DType::kI1);
-    case Primitive::kSelect:
-      return step.dtype == dtype;
-    case Primitive::kAdd:
-    case Primitive::kSub:
-    case Primitive::kMul:
-    case Primitive::kMin:
-    case Primitive::kMax:
-    case Primitive::kNeg:
-    case Primitive::kAbs:
-    case Primitive::kEq:
-    case Primitive::kNe:
-    case Primitive::kLt:
-    case Primitive::kLe:
-    case Primitive::kGt:
-    case Primitive::kGe:
-    case Primitive::kIsFinite:
-      return operands_are(dtype);
-    case Primitive::kDiv:
-    case Primitive::kExp:
-    case Primitive::kLog:
-    case Primitive::kSqrt:
-    case Primitive::kRsqrt:
-    case Primitive::kReciprocal:
-    case Primitive::kTanh:
-    case Primitive::kSigmoid:
-    case Primitive::kFloor:
-    case Primitive::kCeil:
-    case Primitive::kRoundEven:
-    case Primitive::kRoundAway:
-    case Primitive::kTruncate:
-      return dtype == DType::kF32 && operands_are(dtype);
-    default:
-      return false;
-  }
-}
-
-/// Arithmetic of one turn in program order, on register pairs of two f32 or four f16.
-class PairArithmetic {
- public:
-  PairArithmetic(WorkerCode& code, const Expression& expression, Lane& lane, DType dtype)
-      : code_(code),
-        expression_(expression),
-        lane_(lane),
-        is_half_(dtype == DType::kF16),
-        pairs_(expression.steps().size()) {}
-
-  [[nodiscard]] const std::vector<Instruction>& instructions() const { return instructions_; }
-  void provide(std::uint32_t node, Reg pair) { pairs_[node] = pair; }
-  [[nodiscard]] bool is_scalar(std::uint32_t node) const { return lane_.is_invariant(node); }
-
-  Reg pair(std::uint32_t node) {
-    if (pairs_[node].valid()) return pairs_[node];
-    if (is_scalar(node)) {
-      Reg scalar = is_half_ ? lane_.half(node) : lane_.arith(node);
-      code_.begin_prologue();
-      if (is_half_) scalar = code_.a("sort4x16lo", {scalar, scalar});
-      const Reg p = code_.fresh(File::kPair);
-      code_.emit("mov", {low(def(p)), scalar});
-      code_.emit("mov", {high(def(p)), scalar});
-      code_.end_prologue();
-      return pairs_[node] = p;
-    }
-    const Reg p = compute(node);
-    return pairs_[node] = p;
-  }
-
- private:
-  Reg emit(std::string_view mnemonic, std::initializer_list<Arg> args) {
-    const Reg p = code_.fresh(File::kPair);
-    std::vector<Arg> all{def(p)};
-    all.insert(all.end(), args);
-    instructions_.emplace_back(mnemonic, std::move(all));
-    return p;
-  }
-
-  // An instruction of the vector's type.
-  Reg vector(const char* operation, std::initializer_list<Arg> args) {
-    return emit(std::string(is_half_ ? "f16v4" : "f32v2") + operation, args);
-  }
-
-  // An instruction that exists for single values only.
-  Reg halves(const char* mnemonic, std::uint32_t operand, std::initializer_list<Arg> more = {}) {
-    const Reg x = pair(operand), p = code_.fresh(File::kPair);
-    std::vector<Arg> lower{low(def(p)), low(x)}, upper{high(def(p)), high(x)};
-    lower.insert(lower.end(), more);
-    upper.insert(upper.end(), more);
-    instructions_.emplace_back(mnemonic, std::move(lower));
-    instructions_.emplace_back(mnemonic, std::move(upper));
-    return p;
-  }
-
-  // A scalar broadcasts as the first operand.
-  Reg with_broadcast(const char* operation, std::uint32_t x, std::uint32_t y) {
-    const Reg second = pair(y);
-    if (is_half_ || !is_scalar(x)) {
-      const Reg first = pair(x);
-      return vector(operation, {first, second});
-    }
-    return vector(operation, {broadcast(lane_.arith(x)), second});
-  }
-  Reg commutative(const char* operation, std::uint32_t x, std::uint32_t y) {
-    return is_scalar(y) && !is_scalar(x) ? with_broadcast(operation, y, x)
-                                         : with_broadcast(operation, x, y);
-  }
-
-  Reg blend(Reg mask, Reg chosen, Reg other) {
-    const Reg kept = emit("and64", {chosen, mask});
-    const Reg rest = emit("andc64", {other, mask});
-    return emit("or64", {kept, rest});
-  }
-
-  // See Lane::extreme. Ones where an operand is no number make a NaN, and the sum with the negative
-  // zero makes it canonical.
-  Reg extreme(const char* operation, std::uint32_t x_node, std::uint32_t y_node) {
-    if (lane_.is_number(x_node)) std::swap(x_node, y_node);
-    const Reg x = pair(x_node), y = pair(y_node);
-    const Reg number = vector(operation, {x, y});
-    Reg not_number = vector("cmpne", {x, x});
-    if (!lane_.is_number(y_node)) {
-      const Reg y_not = vector("cmpne", {y, y});
-      not_number = emit("or64", {not_number, y_not});
-    }
-    const Reg marked = emit("or64", {number, not_number});
-    return with_negative_zero("add", marked);
-  }
-
-  Reg compute(std::uint32_t node) {
-    const Step& step = expression_.steps()[node];
-    const std::uint32_t x = step.operands[0];
-    const std::uint32_t y = step.operands.size() > 1 ? step.operands[1] : x;
-    const auto binary = [&](const char* operation) {
-      const Reg first = pair(x), second = pair(y);
-      return vector(operation, {first, second});
-    };
-    switch (step.primitive) {
-      case Primitive::kAdd:
-        return commutative("add", x, y);
-      case Primitive::kMul:
-        return commutative("mul", x, y);
-      case Primitive::kSub:
-        return with_broadcast("sub", x, y);
-      case Primitive::kNeg:
-        return with_negative_zero("sub", pair(x));
-      case Primitive::kAbs:
-        return magnitude(x);
-      case Primitive::kMin:
-        return extreme("min", x, y);
-      case Primitive::kMax:
-        return extreme("max", x, y);
-      case Primitive::kEq:
-        return binary("cmpeq");
-      case Primitive::kNe:
-        return binary("cmpne");
-      case Primitive::kLt:
-        return binary("cmplt");
-      case Primitive::kLe:
-        return binary("cmple");
-      case Primitive::kGt:
-        return binary("cmpgt");
-      case Primitive::kGe:
-        return binary("cmpge");
-      case Primitive::kAnd:
-        return binary("and64");
-      case Primitive::kOr:
-        return binary("or64");
-      case Primitive::kNot:
-        return emit("not64", {pair(x)});
-      case Primitive::kSelect: {
-        const Reg mask = pair(x), chosen = pair(y), other = pair(step.operands[2]);
-        return blend(mask, chosen, other);
-      }
-      case Primitive::kIsFinite: {
-        const Reg size = magnitude(x);
-        return vector("cmplt", {size, infinity()});
-      }
-      case Primitive::kDiv: {
-        const Reg first = pair(x), second = pair(y), p = code_.fresh(File::kPair);
-        instructions_.push_back({"f32div", {low(def(p)), low(first), low(second)}});
-        instructions_.push_back({"f32div", {high(def(p)), high(first), high(second)}});
-        return p;
-      }
-      case Primitive::kExp:
-        return halves("f32exp", x);
-      case Primitive::kLog:
-        return halves("f32ln", x);
-      case Primitive::kSqrt:
-        return halves("f32sqrt", x);
-      case Primitive::kRsqrt:
-        return halves("f32oorx", x);
-      case Primitive::kReciprocal:
-        return halves("f32oox", x);
-      case Primitive::kTanh:
-        return halves("f32tanh", x);
-      case Primitive::kSigmoid:
-        return halves("f32sigm", x);
-      case Primitive::kFloor:
-        return halves("f32int", x, {kRoundDown});
-      case Primitive::kCeil:
-        return halves("f32int", x, {kRoundUp});
-      case Primitive::kRoundEven:
-        return halves("f32int", x, {kRoundEven});
-      case Primitive::kRoundAway:
-        return halves("f32int", x, {kRoundAway});
-      default:
-        return halves("f32int", x, {kTruncate});
-    }
-  }
-
-  Reg magnitude(std::uint32_t node) { return vector("absadd", {pair(node), "$azeros"}); }
-
-  Reg with_negative_zero(const char* operation, Reg x) {
-    if (is_half_) return vector(operation, {everywhere(negative_zeros_, 0x80008000), x});
-    const Reg zero = lane_.prologue_constant(File::kA, 0x80000000);
-    return vector(operation, {broadcast(zero), x});
-  }
-
-  Reg infinity() { return everywhere(infinity_, is_half_ ? 0x7c007c00 : 0x7f800000); }
-
-  // A pair of one constant, set in the prologue.
-  Reg everywhere(Reg& pair, std::uint32_t word) {
-    if (pair.valid()) return pair;
-    code_.begin_prologue();
-    const Reg scalar = code_.constant(File::kA, word);
-    pair = code_.fresh(File::kPair);
-    code_.emit("mov", {low(def(pair)), scalar});
-    code_.emit("mov", {high(def(pair)), scalar});
-    code_.end_prologue();
-    return pair;
-  }
-
-  WorkerCode& code_;
-  const Expression& expression_;
-  Lane& lane_;
-  bool is_half_;
-  std::vector<Reg> pairs_;
-  std::vector<Instruction> instructions_;
-  Reg infinity_, negative_zeros_;
-};
 
 bool touches(const Instruction& instruction, Reg reg, bool write) {
   return std::any_of(instruction.args.begin(), instruction.args.end(), [&](const Arg& arg) {
@@ -316,6 +63,14 @@ Schedule schedule(const std::vector<Instruction>& arithmetic, const std::vector<
   return result;
 }
 
+std::vector<DType> input_dtypes(const Expression& expression, std::size_t inputs) {
+  std::vector<DType> dtypes(inputs, DType::kF32);
+  for (const Expression::Step& step : expression.steps()) {
+    if (step.primitive == Primitive::kInput) dtypes.at(step.bits) = step.dtype;
+  }
+  return dtypes;
+}
+
 class PairLoop {
  public:
   PairLoop(const MachineConfig& machine, const Expression& expression,
@@ -324,126 +79,181 @@ class PairLoop {
         expression_(expression),
         outputs_(outputs),
         inputs_(inputs),
-        dtype_(expression.dtype(outputs[0])),
+        dtypes_(input_dtypes(expression, inputs.size())),
         lane_(code_, expression, inputs,
               [&](std::uint32_t input, Form form) {
-                return load_element(code_, dtype_, form, state(first_word(input)), "$mzero", 0);
+                return load_element(code_, dtypes_[input], form, state(first_word(input)), "$mzero",
+                                    0);
               }),
-        arithmetic_(code_, expression, lane_, dtype_) {}
+        arithmetic_(code_, expression, outputs, lane_),
+        lanes_(arithmetic_.elements_per_turn()) {
+    // Whether the last turn may have fewer elements than a pair of parts.
+    for (const Node output : outputs)
+      has_tail_ = has_tail_ || arithmetic_.parts(expression.dtype(output)) == 2;
+  }
 
   std::optional<TimedCodelet> make() {
-    if (!is_possible()) return std::nullopt;
+    const MachineConfig::Tile& tile = code_.machine().tile;
+    if (!arithmetic_.is_possible() || tile.memory_bytes / 8 / tile.workers > 65535)
+      return std::nullopt;
     const Label done = code_.label();
     code_.begin_prologue();
     more_ = state(0);
     code_.branch("brneg", {more_}, done);
     code_.mark();
+    if (has_tail_) tail_ = state(1);
     code_.end_prologue();
     load_pointers();
-    for (const Node output : outputs_) {
-      stored_.push_back(arithmetic_.pair(output.id));
-      code_.begin_prologue();
-      to_.push_back(state(1 + to_.size()));
-      code_.end_prologue();
+    for (std::size_t i = 0; i < outputs_.size(); ++i) add_stores(i);
+    if (loaded_.empty() && repeated_.empty()) return std::nullopt;
+    if (repeated_.empty()) {
+      emit_pipelined();
+    } else {
+      emit_turns();
     }
-    if (!(repeated_.empty() ? emit_pipelined() : emit_turns())) return std::nullopt;
     code_.place(done);
     code_.exit();
     auto codelet = code_.try_finish("elementwise_pairs");
     if (!codelet) return std::nullopt;
-    TimedCodelet timed{*std::move(codelet), dtype_ == DType::kF16 ? 4U : 2U};
+    TimedCodelet timed{*std::move(codelet), lanes_};
     timed.wrap_slots.resize(inputs_.size());
-    std::vector<std::uint32_t> repeated;
-    for (const Repeated& r : repeated_) repeated.push_back(r.input);
-    timed.measure(code_.marked_slots(), repeated, 2);
+    timed.measure(code_.marked_slots(), wraps_);
     // The turn outside the loop counts as fixed, less the turn that the loop has less.
     if (repeated_.empty()) timed.fixed_slots -= timed.turn_slots;
+    timed.codelet.divide = [division = division()](std::span<const std::uint32_t> words,
+                                                   std::uint32_t) { return division(words); };
     return timed;
   }
 
  private:
+  /// A pair that goes to or from memory in each turn, at its own pointer.
+  struct Stream {
+    Reg pair, pointer;
+    std::uint32_t stride = 1;  ///< pairs from turn to turn
+  };
   struct Repeated {
     std::uint32_t input;
-    Reg pair, pointer, left, value;  ///< the value where it is stretched
+    std::vector<Reg> pairs;  ///< the parts
+    Reg pointer, left;
+    Reg value;    ///< where it is stretched: of the last element
+    Reg element;  ///< where it is an f16: the last element
   };
+
+  [[nodiscard]] ElementwiseDivision division() const {
+    std::vector<DType> outputs;
+    for (const Node output : outputs_) outputs.push_back(expression_.dtype(output));
+    return {code_.machine().tile.workers,
+            lanes_,
+            Count::kMoreTurns,
+            has_tail_,
+            std::move(outputs),
+            dtypes_,
+            inputs_};
+  }
 
   Reg state(std::size_t word) {
     return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
   }
+  [[nodiscard]] std::uint32_t first_output() const { return has_tail_ ? 2 : 1; }
   [[nodiscard]] std::uint32_t first_word(std::uint32_t input) const {
-    auto word = static_cast<std::uint32_t>(1 + outputs_.size());
+    auto word = static_cast<std::uint32_t>(first_output() + outputs_.size());
     for (std::uint32_t i = 0; i < input; ++i) word += worker_words(inputs_[i]);
     return word;
   }
 
-  bool is_possible() {
-    const bool repeats = std::any_of(inputs_.begin(), inputs_.end(),
-                                     [](Access access) { return state_words(access) == 3; });
-    if (dtype_ != DType::kF32 && (dtype_ != DType::kF16 || repeats)) return false;
-    const auto& steps = expression_.steps();
-    used_.assign(steps.size(), false);
-    for (const Node output : outputs_) {
-      if (expression_.dtype(output) != dtype_ || lane_.is_invariant(output.id)) return false;
-      used_[output.id] = true;
-    }
-    for (std::uint32_t n = static_cast<std::uint32_t>(steps.size()); n-- > 0;) {
-      if (!used_[n]) continue;
-      for (const std::uint32_t operand : steps[n].operands) used_[operand] = true;
-      if (lane_.is_invariant(n) ? steps[n].dtype != dtype_ : !is_pairwise(expression_, n, dtype_))
-        return false;
-      if (steps[n].primitive == Primitive::kInput && steps[n].dtype != dtype_) return false;
-    }
-    const MachineConfig::Tile& tile = code_.machine().tile;
-    return tile.memory_bytes / 8 / tile.workers <= 65535;
-  }
-
   void load_pointers() {
     const auto& steps = expression_.steps();
-    std::vector<Reg> pair_of_input(inputs_.size());
+    std::vector<std::vector<Reg>> pairs(inputs_.size());
     for (std::uint32_t n = 0; n < steps.size(); ++n) {
-      if (!used_[n] || steps[n].primitive != Primitive::kInput || lane_.is_invariant(n)) continue;
-      const auto input = static_cast<std::uint32_t>(steps[n].bits);
-      Reg& pair = pair_of_input[input];
-      if (!pair.valid()) {
-        pair = code_.fresh(File::kPair);
-        code_.begin_prologue();
-        const std::uint32_t word = first_word(input);
-        const Reg pointer = state(word);
-        if (inputs_[input] == Access::kVector) {
-          loaded_.push_back(pair);
-          from_.push_back(pointer);
-        } else {
-          Repeated r{input, pair, pointer, state(word + 1), {}};
-          if (inputs_[input] == Access::kStretched)
-            r.value = code_.a("ld32step", {"$mzero", step(pointer), 1});
-          repeated_.push_back(r);
-        }
-        code_.end_prologue();
+      if (!arithmetic_.is_used(n) || steps[n].primitive != Primitive::kInput ||
+          lane_.is_invariant(n)) {
+        continue;
       }
-      arithmetic_.provide(n, pair);
+      const auto input = static_cast<std::uint32_t>(steps[n].bits);
+      if (pairs[input].empty()) pairs[input] = add_input(input);
+      for (std::uint32_t part = 0; part < pairs[input].size(); ++part)
+        arithmetic_.provide(n, part, pairs[input][part]);
     }
   }
 
-  Instruction load(std::size_t i) {
-    return {"ld64step", {def(loaded_[i]), "$mzero", step(from_[i]), 1}};
+  std::vector<Reg> add_input(std::uint32_t input) {
+    const std::uint32_t parts = arithmetic_.parts(dtypes_[input]), word = first_word(input);
+    std::vector<Reg> pairs;
+    code_.begin_prologue();
+    const Reg pointer = state(word);
+    if (!is_repeated(inputs_[input])) {
+      for (std::uint32_t part = 0; part < parts; ++part) {
+        pairs.push_back(code_.fresh(File::kPair));
+        loaded_.push_back(
+            {pairs.back(), part == 0 ? pointer : code_.m("add", {pointer, 8}), parts});
+      }
+    } else {
+      const bool same = inputs_[input] == Access::kAlignedStretched;
+      for (std::uint32_t part = 0; part < parts; ++part)
+        pairs.push_back(same && part > 0 ? pairs[0] : code_.fresh(File::kPair));
+      Repeated r{input, pairs, pointer, state(word + 1), {}, {}};
+      if (same) {
+        load_everywhere(r);
+      } else if (is_stretched(inputs_[input])) {
+        r.value = code_.fresh(File::kA);
+        load_one(r, def(r.value));
+      }
+      repeated_.push_back(std::move(r));
+    }
+    code_.end_prologue();
+    return pairs;
   }
-  Instruction store(std::size_t i) { return {"st64step", {stored_[i], "$mzero", step(to_[i]), 1}}; }
+
+  void add_stores(std::size_t output) {
+    const std::uint32_t parts = arithmetic_.parts(expression_.dtype(outputs_[output]));
+    code_.begin_prologue();
+    const Reg to = state(first_output() + output);
+    code_.end_prologue();
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      const Reg pair = arithmetic_.value(outputs_[output].id, part);
+      code_.begin_prologue();
+      stored_.push_back({pair, part == 0 ? to : code_.m("add", {to, 8}), parts});
+      code_.end_prologue();
+    }
+  }
+
+  static Instruction load(const Stream& s) {
+    return {"ld64step", {def(s.pair), "$mzero", step(s.pointer), s.stride}};
+  }
+  static Instruction store(const Stream& s) {
+    return {"st64step", {s.pair, "$mzero", step(s.pointer), s.stride}};
+  }
+  // Stores of a last turn, `beyond` bytes apart: 0 where there is nothing for the second part,
+  // which is overwritten then.
+  void store_last(std::vector<Stream> stored, Reg beyond) {
+    for (std::size_t i = stored.size(); i-- > 0;) {
+      if (stored[i].stride == 1) {
+        code_.emit(store(stored[i]));
+      } else {
+        const Stream& second = stored[i--];
+        code_.emit("st64", {second.pair, stored[i].pointer, beyond, 0});
+        code_.emit(store(stored[i]));
+      }
+    }
+  }
 
   // The next turn's loads beside this turn's arithmetic.
-  bool emit_pipelined() {
+  void emit_pipelined() {
     const std::vector<Instruction>& body = arithmetic_.instructions();
-    if (loaded_.empty()) return false;
-    const Schedule plan = schedule(body, loaded_, stored_);
-    for (std::size_t i = 0; i < loaded_.size(); ++i) code_.emit(load(i));
+    std::vector<Reg> loaded, stored;
+    for (const Stream& s : loaded_) loaded.push_back(s.pair);
+    for (const Stream& s : stored_) stored.push_back(s.pair);
+    const Schedule plan = schedule(body, loaded, stored);
+    for (const Stream& s : loaded_) code_.emit(load(s));
     code_.begin_repeat(more_);
     code_.mark();
     for (std::size_t slot = 0; slot < plan.slots; ++slot) {
-      Instruction main("nop", {});
+      Instruction main = idle_main();
       for (std::size_t i = 0; i < loaded_.size(); ++i) {
-        if (plan.load_slots[i] == static_cast<int>(slot)) main = load(i);
+        if (plan.load_slots[i] == static_cast<int>(slot)) main = load(loaded_[i]);
       }
       for (std::size_t i = 0; i < stored_.size(); ++i) {
-        if (plan.store_slots[i] == static_cast<int>(slot)) main = store(i);
+        if (plan.store_slots[i] == static_cast<int>(slot)) main = store(stored_[i]);
       }
       code_.bundle(main, slot < body.size() ? body[slot] : idle_aux());
     }
@@ -456,68 +266,112 @@ class PairLoop {
     };
     for (Instruction instruction : body) {
       for (Arg& arg : instruction.args) {
-        if (arg.kind == Arg::Kind::kDef) renamed.try_emplace(arg.reg.id, code_.fresh(File::kPair));
+        if (arg.kind == Arg::Kind::kDef) renamed.try_emplace(arg.reg.id, code_.fresh(arg.reg.file));
       }
       for (Arg& arg : instruction.args) rename(arg.reg);
       code_.emit(std::move(instruction));
     }
-    for (std::size_t i = 0; i < stored_.size(); ++i) {
-      rename(stored_[i]);
-      code_.emit(store(i));
-    }
-    return true;
+    std::vector<Stream> last = stored_;
+    for (Stream& s : last) rename(s.pair);
+    store_last(std::move(last), tail_);
   }
 
-  bool emit_turns() {
+  void emit_turns() {
     const Label loop = code_.label();
+    Reg beyond;
+    if (has_tail_) {
+      code_.begin_prologue();
+      beyond = code_.constant(File::kM, 8);
+      code_.end_prologue();
+    }
     code_.mark();
     code_.place(loop);
-    for (std::size_t i = 0; i < loaded_.size(); ++i) code_.emit(load(i));
-    for (const Repeated& r : repeated_) load_next(r, low(def(r.pair)));
-    for (const Repeated& r : repeated_) load_next(r, high(def(r.pair)));
+    for (const Stream& s : loaded_) code_.emit(load(s));
+    for (const Repeated& r : repeated_) {
+      if (is_aligned(inputs_[r.input])) load_turn(r);
+    }
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+      for (Repeated& r : repeated_) {
+        if (!is_aligned(inputs_[r.input])) load_lane(r, lane);
+      }
+    }
     for (const Instruction& instruction : arithmetic_.instructions()) code_.emit(instruction);
-    for (std::size_t i = 0; i < stored_.size(); ++i) code_.emit(store(i));
+    if (has_tail_) code_.emit("movz", {both(beyond), more_, tail_});
+    store_last(stored_, beyond);
     code_.branch("brnzdec", {both(more_)}, loop);
     code_.mark();
-    return true;
   }
 
-  void load_next(const Repeated& r, const Arg& half) {
+  // Loads one element, an f16 into both halves of the register.
+  void load_one(const Repeated& r, const Arg& to) {
+    code_.emit(dtypes_[r.input] == DType::kF16 ? "ldb16step" : "ld32step",
+               {to, "$mzero", step(r.pointer), 1});
+  }
+
+  // The value of all elements of a turn.
+  void load_everywhere(const Repeated& r) {
+    load_one(r, low(def(r.pairs[0])));
+    code_.emit("mov", {high(def(r.pairs[0])), low(Arg(r.pairs[0]))});
+  }
+
+  // Counts down what is left of a period; behind it, `next` gets what comes then.
+  template <class Next>
+  void count_down(const Repeated& r, const Next& next) {
     const Label same = code_.label();
-    const std::uint32_t word = first_word(r.input);
     const auto reload = [&](Reg reg, std::uint32_t offset) {
-      code_.emit("ld32", {def(reg), "$mvertex_base", "$mzero", word + offset});
+      code_.emit("ld32", {def(reg), "$mvertex_base", "$mzero", first_word(r.input) + offset});
     };
-    if (r.value.valid()) {
-      code_.branch("brnzdec", {both(r.left)}, same);
-      code_.mark();
-      code_.emit("ld32step", {def(r.value), "$mzero", step(r.pointer), 1});
-      reload(r.left, 2);
-      code_.mark();
-      code_.place(same);
-      code_.emit("mov", {half, r.value});
-    } else {
-      code_.emit("ld32step", {half, "$mzero", step(r.pointer), 1});
-      code_.branch("brnzdec", {both(r.left)}, same);
-      code_.mark();
-      reload(r.pointer, 2);
-      reload(r.left, 3);
-      code_.mark();
-      code_.place(same);
+    code_.branch("brnzdec", {both(r.left)}, same);
+    code_.mark();
+    next();
+    if (is_cyclic(inputs_[r.input])) reload(r.pointer, 2);
+    reload(r.left, is_cyclic(inputs_[r.input]) ? 3 : 2);
+    code_.mark();
+    code_.place(same);
+    wraps_.push_back(r.input);
+  }
+
+  void load_turn(const Repeated& r) {
+    if (is_stretched(inputs_[r.input])) {
+      count_down(r, [&] { load_everywhere(r); });
+      return;
     }
+    for (const Reg pair : r.pairs)
+      code_.emit("ld64step", {def(pair), "$mzero", step(r.pointer), 1});
+    count_down(r, [] {});
+  }
+
+  void load_lane(Repeated& r, std::uint32_t lane) {
+    const bool is_half = dtypes_[r.input] == DType::kF16;
+    const Reg pair = r.pairs[is_half ? 0 : lane / 2];
+    const Reg element = is_half ? code_.fresh(File::kA) : Reg{};
+    const auto word = [&](bool upper) { return upper ? high(def(pair)) : low(def(pair)); };
+    const Arg to = is_half ? def(element) : word(lane % 2 == 1);
+    if (is_stretched(inputs_[r.input])) {
+      count_down(r, [&] { load_one(r, def(r.value)); });
+      code_.emit("mov", {to, r.value});
+    } else {
+      load_one(r, to);
+      count_down(r, [] {});
+    }
+    // Two f16 make a word.
+    if (is_half && lane % 2 == 1) code_.emit("sort4x16lo", {word(lane == 3), r.element, element});
+    r.element = element;
   }
 
   WorkerCode code_;
   const Expression& expression_;
   const std::vector<Node>& outputs_;
   const std::vector<Access>& inputs_;
-  DType dtype_;
+  std::vector<DType> dtypes_;
   Lane lane_;
-  PairArithmetic arithmetic_;
-  std::vector<bool> used_;
-  Reg more_;
-  std::vector<Reg> loaded_, from_, stored_, to_;
+  VectorArithmetic arithmetic_;
+  std::uint32_t lanes_;
+  bool has_tail_ = false;
+  Reg more_, tail_;
+  std::vector<Stream> loaded_, stored_;
   std::vector<Repeated> repeated_;
+  std::vector<std::uint32_t> wraps_;  ///< inputs, as wraps come
 };
 
 }  // namespace
@@ -526,21 +380,7 @@ std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine,
                                                  const Expression& expression,
                                                  const std::vector<Node>& outputs,
                                                  const std::vector<Access>& inputs) {
-  auto timed = PairLoop(machine, expression, outputs, inputs).make();
-  if (timed) {
-    const DType dtype = expression.dtype(outputs[0]);
-    const ElementwiseDivision division{machine.tile.workers,
-                                       timed->elements_per_turn,
-                                       Count::kMoreTurns,
-                                       false,
-                                       std::vector<DType>(outputs.size(), dtype),
-                                       std::vector<DType>(inputs.size(), dtype),
-                                       inputs};
-    timed->codelet.divide = [division](std::span<const std::uint32_t> state, std::uint32_t) {
-      return division(state);
-    };
-  }
-  return timed;
+  return PairLoop(machine, expression, outputs, inputs).make();
 }
 
 }  // namespace superstep::vertex

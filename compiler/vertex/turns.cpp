@@ -5,16 +5,16 @@
 namespace superstep::vertex {
 
 void TimedCodelet::measure(const std::vector<std::uint64_t>& marks,
-                           const std::vector<std::uint32_t>& repeated, std::uint32_t lanes) {
-  const std::size_t wraps = repeated.size() * lanes;
+                           const std::vector<std::uint32_t>& wraps) {
   std::uint64_t wrapping = 0;
-  for (std::size_t i = 0; i < wraps; ++i) wrapping += marks[3 + 2 * i] - marks[2 + 2 * i];
+  for (std::size_t i = 0; i < wraps.size(); ++i) {
+    // Every lane of an input has the same code.
+    wrap_slots[wraps[i]] = marks[3 + 2 * i] - marks[2 + 2 * i];
+    wrapping += wrap_slots[wraps[i]];
+  }
   idle_slots = marks[0] + 1;
-  turn_slots = marks[2 + 2 * wraps] - marks[1] - wrapping;
-  fixed_slots = marks[3 + 2 * wraps] - turn_slots - wrapping;
-  // Every lane of an input has the same code.
-  for (std::size_t i = 0; i < wraps; ++i)
-    wrap_slots[repeated[i % repeated.size()]] = marks[3 + 2 * i] - marks[2 + 2 * i];
+  turn_slots = marks[2 + 2 * wraps.size()] - marks[1] - wrapping;
+  fixed_slots = marks[3 + 2 * wraps.size()] - turn_slots - wrapping;
 }
 
 WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> state) const {
@@ -34,19 +34,21 @@ WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> stat
     std::size_t word = 1;
     for (const DType dtype : outputs) words.push_back(address(word++, dtype, first));
     for (std::size_t i = 0; i < inputs.size(); word += state_words(access[i++])) {
-      if (access[i] == Access::kScalar || access[i] == Access::kVector) {
+      if (!is_repeated(access[i])) {
         words.push_back(address(word, inputs[i], access[i] == Access::kScalar ? 0 : first));
         continue;
       }
       const std::uint32_t period = state[word + 2], position = state[word + 1] + first;
       SUPERSTEP_CHECK(period > 0, "the period of a repeated input");
       const std::uint32_t within = position % period;
-      if (access[i] == Access::kCyclic) {
-        words.insert(words.end(), {address(word, inputs[i], within), period - 1 - within,
-                                   state[word], period - 1});
+      const std::uint32_t unit = is_aligned(access[i]) ? elements_per_turn : 1;
+      SUPERSTEP_CHECK(period % unit == 0 && within % unit == 0, "periods of whole turns");
+      if (is_cyclic(access[i])) {
+        words.insert(words.end(), {address(word, inputs[i], within), (period - within) / unit - 1,
+                                   state[word], period / unit - 1});
       } else {
-        words.insert(words.end(),
-                     {address(word, inputs[i], position / period), period - within, period - 1});
+        words.insert(words.end(), {address(word, inputs[i], position / period),
+                                   (period - within) / unit, period / unit - 1});
       }
     }
     result.stride = static_cast<std::uint32_t>(words.size()) / (w + 1);

@@ -24,16 +24,16 @@ struct TimedCodelet {
   std::vector<std::uint64_t> wrap_slots = {};
 
   /// Sets slots by `WorkerCode::marked_slots`: marks stand behind the exit of idle workers, where a
-  /// turn begins and ends, and between around each wrap of `repeated` inputs, for each of `lanes`.
-  void measure(const std::vector<std::uint64_t>& marks, const std::vector<std::uint32_t>& repeated,
-               std::uint32_t lanes);
+  /// turn begins and ends, and between around each wrap of an input, of which `wraps` has the
+  /// number.
+  void measure(const std::vector<std::uint64_t>& marks, const std::vector<std::uint32_t>& wraps);
 };
 
-/// Words of a worker's state for an input: an address; for kCyclic {first address, turns of the
-/// period left after this element, address of the period, period - 1}; for kStretched {address,
-/// elements left with this value, period - 1}.
+/// Words of a worker's state for an input: an address; for cyclic ones {first address, elements of
+/// the period left after this one, address of the period, period - 1}; for stretched ones {address,
+/// elements left with this value, period - 1}. Aligned ones count turns, not elements.
 [[nodiscard]] constexpr std::uint32_t worker_words(Access access) {
-  return access == Access::kCyclic ? 4 : access == Access::kStretched ? 3 : 1;
+  return is_cyclic(access) ? 4 : is_stretched(access) ? 3 : 1;
 }
 
 /// How elementwise codelets that count turns down want their number.

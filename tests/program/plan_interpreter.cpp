@@ -211,8 +211,10 @@ void PlanInterpreter::launch(const CodeletSpec& spec, const Launch& launch) {
         case vertex::Access::kScalar:
           return 0;
         case vertex::Access::kCyclic:
+        case vertex::Access::kAlignedCyclic:
           return (number(word + 1) + e) % number(word + 2);
         case vertex::Access::kStretched:
+        case vertex::Access::kAlignedStretched:
           return (number(word + 1) + e) / number(word + 2);
         default:
           return e;

@@ -62,8 +62,8 @@ TEST(ElementwiseSpeed, MultiSlotInstructionsCountInEstimates) {
   EXPECT_EQ(r.cycles, r.estimate);
 }
 
-// The sum, four instructions of the maximum, which keeps NaNs, and the store of the result.
-TEST(ElementwiseSpeed, ARectifiedSumTakesSixSlotsForTwoElements) {
+// Sum and `clamp`, which keeps NaNs, go beside two loads and a store.
+TEST(ElementwiseSpeed, ARectifiedSumTakesThreeSlotsForTwoElements) {
   Expression e;
   const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
   for (const bool swapped : {false, true}) {
@@ -72,7 +72,7 @@ TEST(ElementwiseSpeed, ARectifiedSumTakesSixSlotsForTwoElements) {
         e.apply(Primitive::kMax, swapped ? std::vector{zero, sum} : std::vector{sum, zero});
     const std::uint64_t few = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 10, 6).cycles;
     const std::uint64_t many = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 110, 6).cycles;
-    EXPECT_EQ(many - few, 6 * 100 * 6U);
+    EXPECT_EQ(many - few, 100 * 3 * 6U);
   }
 }
 
@@ -91,6 +91,34 @@ TEST(ElementwiseSpeed, AHalfSumTakesThreeSlotsForFourElements) {
   const std::uint64_t few = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 10, 6).cycles;
   const std::uint64_t many = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 110, 6).cycles;
   EXPECT_EQ(many - few, 100 * 3 * 6);
+}
+
+/// Worker slots of a turn of four f16.
+std::uint64_t half_slots(const Expression& e, Node output, const std::vector<DType>& inputs) {
+  const std::uint64_t few = run(e, {output}, inputs, 24 * 10, 6).cycles;
+  const std::uint64_t many = run(e, {output}, inputs, 24 * 110, 6).cycles;
+  return (many - few) / (100 * 6U);
+}
+
+// A function in f32 of what was an f16 is one on two f16, in one slot or two.
+TEST(ElementwiseSpeed, AHalfTangentTakesTwoSlotsForFourElements) {
+  Expression e;
+  const Node wide = e.convert(e.input(0, DType::kF16), DType::kF32);
+  const Node tangent = e.convert(e.apply(Primitive::kTanh, {wide}), DType::kF16);
+  EXPECT_EQ(half_slots(e, tangent, {DType::kF16}), 2U);
+}
+
+// Four widenings, four divisions of three slots and two narrowings for four elements.
+TEST(ElementwiseSpeed, AHalfQuotientIsComputedInPairsOfSingles) {
+  Expression e;
+  const Node quotient =
+      e.apply(Primitive::kDiv, {e.input(0, DType::kF16), e.input(1, DType::kF16)});
+  EXPECT_EQ(half_slots(e, quotient, {DType::kF16, DType::kF16}), 4 + 4 * 3 + 2U);
+}
+
+TEST(ElementwiseSpeed, NarrowingTakesThreeSlotsForFourElements) {
+  Expression e;
+  EXPECT_EQ(half_slots(e, e.convert(e.input(0, DType::kF32), DType::kF16), {DType::kF32}), 3U);
 }
 
 // The number of turns, a branch, three addresses, two loads, a repeat of nothing, the sum, the

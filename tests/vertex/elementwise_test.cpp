@@ -266,6 +266,29 @@ TEST(Elementwise, FoursOfHalvesWithScalarsAndConstants) {
   }
 }
 
+// What is an f16 has four elements a turn, so that an f32 has two pairs, the last one perhaps
+// empty.
+TEST(Elementwise, HalvesAndSinglesTogether) {
+  for (const std::int64_t elements : {1, 2, 3, 4, 5, 6, 7, 8, 25, 26, 27, 500}) {
+    Case c;
+    Expression& e = c.expression;
+    const Node x = e.input(0, DType::kF16), y = e.input(1, DType::kF32),
+               s = e.input(2, DType::kF32);
+    const Node wide = e.apply(Primitive::kAdd, {e.convert(x, DType::kF32), y});
+    const Node root =
+        e.convert(e.apply(Primitive::kSqrt, {e.apply(Primitive::kAbs, {wide})}), DType::kF16);
+    const Node above = e.apply(Primitive::kGt, {wide, s}),
+               below = e.apply(Primitive::kLt, {x, root});
+    c.outputs = {wide, root, e.apply(Primitive::kSelect, {above, x, root}),
+                 e.apply(Primitive::kSelect, {e.apply(Primitive::kAnd, {above, below}), y, wide}),
+                 e.apply(Primitive::kDiv, {x, root})};
+    c.inputs = {DType::kF16, DType::kF32, DType::kF32};
+    c.access = {Access::kVector, Access::kVector, Access::kScalar};
+    c.elements = elements;
+    check(c, "halves and singles");
+  }
+}
+
 TEST(Elementwise, MoreLiveValuesThanRegisters) {
   for (const DType dtype : kAll) {
     if (dtype == DType::kI1) continue;
@@ -308,7 +331,7 @@ TEST(Elementwise, AnOutputMayLieOverAnInput) {
 
 /// Rows, columns and elements that an output of any size and place reads again and again.
 void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyclic,
-                    Repeat stretched, std::uint32_t workers) {
+                    Repeat stretched, std::uint32_t workers, bool aligned = false) {
   SCOPED_TRACE(fmt::format("{} to {}, {} elements, cyclic {} of {}, stretched {} of {}, {} workers",
                            name_of(dtype), name_of(result), elements, cyclic.start, cyclic.period,
                            stretched.start, stretched.period, workers));
@@ -318,8 +341,9 @@ void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyc
   const Node term = e.apply(Primitive::kSub, {e.apply(Primitive::kAdd, {x, column}), scalar});
   const Node output = result == DType::kI1 ? e.apply(Primitive::kLt, {row, term})
                                            : e.apply(Primitive::kSub, {row, term});
-  const std::vector<Access> access = {Access::kCyclic, Access::kStretched, Access::kVector,
-                                      Access::kScalar};
+  const std::vector<Access> access = {aligned ? Access::kAlignedCyclic : Access::kCyclic,
+                                      aligned ? Access::kAlignedStretched : Access::kStretched,
+                                      Access::kVector, Access::kScalar};
   VertexRun tile(workers);
   const std::size_t size = size_of(dtype);
   const auto n = static_cast<std::uint32_t>(elements);
@@ -371,6 +395,17 @@ TEST(Elementwise, InputsRepeatAsRowsAndColumns) {
   for (const std::int64_t elements : {5, 32, 100}) {
     check_repeated(DType::kF32, DType::kF32, elements, {3, 10}, {1, 7}, 6);
     check_repeated(DType::kF32, DType::kF32, elements, {0, 32}, {10, 64}, 4);
+  }
+}
+
+TEST(Elementwise, WholeTurnsOfRowsAndColumns) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kI8}) {
+    for (const std::uint32_t period : {4U, 12U, 64U}) {
+      for (const std::uint32_t start : {0U, period / 8 * 4, period - 4}) {
+        for (const std::int64_t elements : {0, 1, 4, 7, 61, 300})
+          check_repeated(dtype, dtype, elements, {start, period}, {start, period}, 6, true);
+      }
+    }
   }
 }
 

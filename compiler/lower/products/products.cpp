@@ -406,6 +406,7 @@ class ProductLowering {
   BufferId convert(BufferId sums, const TensorType& type, Time time) {
     const BufferId converted = values_.add_temporary(type.dtype, builder_.buffer(sums).layout,
                                                      product_.origin.name, product_.origin.source);
+    builder_.mutable_buffer(sums).read_past = vertex::kReadPast;
     vertex::Expression expression;
     const vertex::Node node = expression.convert(expression.input(0, DType::kF32), type.dtype);
     ComputeSet set{.name = product_.origin.name + ".convert",
