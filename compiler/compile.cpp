@@ -36,8 +36,8 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
                        keep_exchange_plan);
   }
   LoweredProgram program = lower(simple, machine, progress);
-  const bool has_amp = std::ranges::any_of(program.codelets, [](const CodeletSpec& spec) {
-    return std::holds_alternative<AmpProductSpec>(spec);
+  const bool has_amp = std::ranges::any_of(program.codelets, [](const vertex::Vertex& kind) {
+    return std::holds_alternative<vertex::AmpProduct>(kind);
   });
   if (has_amp) {
     // Their operands need certain regions; without them more may fit. If not, the memory that is

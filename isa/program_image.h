@@ -67,7 +67,8 @@ struct StepInfo {
   std::uint64_t flops = 0;
   std::uint64_t exchange_bytes = 0;
   std::uint64_t bound_cycles = 0;                ///< exchange: the busiest port
-  std::uint64_t predicted_cycles = 0;            ///< exchange: what its schedule takes
+  std::uint64_t predicted_cycles = 0;            ///< one execution: an exchange by its schedule, a
+                                                 ///< compute step by its code on the slowest tile
   std::uint32_t vertices = 0;                    ///< compute: launches on all tiles
   std::uint32_t tiles = 0;                       ///< compute: tiles that launch
   std::vector<std::uint32_t> vertex_types = {};  ///< compute: indices into `vertex_types`

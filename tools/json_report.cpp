@@ -62,7 +62,8 @@ constexpr AnswerField kFields[] = {
     {"steps[].host_cycles", "integer", "cycle", ""},
     {"steps[].bound_cycles", "integer", "cycle",
      "of one exchange: words of its busiest port; 0 for other steps"},
-    {"steps[].predicted_cycles", "integer", "cycle", "of one exchange: by its schedule"},
+    {"steps[].predicted_cycles", "integer", "cycle",
+     "of one execution: an exchange by its schedule, compute by its code"},
     {"steps[].critical_tile", "integer", "", "of its longest superstep"},
 };
 

@@ -35,6 +35,7 @@ void add_cycles(OperationTotals& sums, const Cost& cost) {
 std::string schedule_quality(const TraceSummary& trace) {
   std::uint64_t scheduled = 0, bound = 0;
   for (const StepTotals& step : trace.steps) {
+    if (step.info.kind != StepInfo::Kind::kExchange) continue;
     scheduled += step.count * step.info.predicted_cycles;
     bound += step.count * step.info.bound_cycles;
   }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/image/codelets.h"
+#include "compiler/image/compute_cycles.h"
 #include "compiler/image/fit.h"
 #include "compiler/image/liveness.h"
 #include "compiler/image/segments.h"
@@ -52,6 +53,7 @@ class Builder {
       group_launches(t, program_, steps_, library_, machine_);
     }
     add_states();
+    predict_compute(tiles_, library_, machine_, image_.info);
     expect_code();
     const Storage storage = place(progress, on_memory);
     if (progress) progress("describe steps and memory");

@@ -162,7 +162,7 @@ std::uint32_t TileCode::run_weighted(const WeightedLaunch& launch, std::uint32_t
     const std::uint32_t loop = here();
     emit(wait_for_workers());
     for (std::uint32_t n = 0; n < launch.loads; ++n) emit(load_weights(n, launch.loads));
-    at = here();
+    if (i == 0) at = here();
     emit(encode("runall", {first + kCodelet, first + kState, launch.state_words}));
     emit(encode("add", {first + kState, first + kState, launch.workers * launch.state_words * 4}));
     if (launch.stages[i].blocks > 1) emit(encode("brnzdec", {first + kBlocks, 0}) | loop / 4);
@@ -195,8 +195,6 @@ void TileCode::next_call(std::uint32_t target) { emit(encode("brnzdec", {kTripCo
 void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
   words_[(branch - address_) / 4] |= target / 4;
 }
-
-void TileCode::branch(std::uint32_t target) { emit(encode("brz", {kZero, target})); }
 
 void TileCode::align() {
   if (words_.size() % 2 != 0) set(kPadding, 0);

@@ -86,7 +86,6 @@ class TileCode {
  private:
   void emit(std::uint32_t word) { words_.push_back(word); }
   void set(std::uint32_t reg, std::uint32_t value);
-  void branch(std::uint32_t target);
   std::uint32_t run_all(const LaunchAll& launch, std::uint32_t bank);
   std::uint32_t run_together(const LaunchTogether& launches, std::uint32_t bank);
   template <class PrepareNext>

@@ -32,7 +32,6 @@ std::vector<std::uint32_t> state_of(const PlacedLaunch& launch, const TileProgra
     if (word.base == StateWord::Base::kBuffer && storage != nullptr)
       base = storage->address(word.buffer, t.tile);
     if (word.base == StateWord::Base::kState) base = states + launch.state;
-    if (word.base == StateWord::Base::kScratch) base = t.scratch;
     words.push_back(base + word.value);
   }
   return words;
@@ -50,10 +49,8 @@ bool depends_on(const ComputeSet& later, const ComputeSet& earlier) {
 
 void place_codelets(TileProgram& t, const CodeletLibrary& library, const MachineConfig& machine) {
   const std::uint32_t workers = machine.tile.workers;
-  std::uint32_t scratch = 0;
   std::vector<bool> used(library.codelets().size());
   for (const PlacedLaunch& launch : t.launches) {
-    scratch = std::max(scratch, library.codelet(launch.codelet).scratch_bytes);
     const std::vector<Launch::Stage>& stages = launch.launch->stages;
     if (stages.empty()) used[library.number(launch.codelet)] = true;
     for (const Launch::Stage& stage : stages) used[library.number(stage.codelet)] = true;
@@ -66,8 +63,7 @@ void place_codelets(TileProgram& t, const CodeletLibrary& library, const Machine
     at = align_up(at + static_cast<std::uint32_t>(library.codelets()[c].words.size()) * 4, 8);
   }
   t.stacks = at;
-  t.scratch = t.stacks + workers * library.stack_bytes();
-  t.code = align_up(t.scratch + workers * scratch, 8);
+  t.code = align_up(t.stacks + workers * library.stack_bytes(), 8);
 }
 
 void place_states(TileProgram& t, const CodeletLibrary& library) {
@@ -91,7 +87,7 @@ void place_states(TileProgram& t, const CodeletLibrary& library) {
       const vertex::WorkerStates divided = codelet.divide(words, launch.state);
       launch.worker_states = at;
       launch.stride = divided.stride;
-      if (codelet.scratch_bytes == 0) launch.busy = divided.busy;
+      launch.busy = divided.busy;
       at = vertex::worker_states_address(at, divided.words.size());
     }
   }

@@ -31,16 +31,16 @@ struct PlacedLaunch {
 struct TileProgram {
   TileId tile{};
   std::vector<PlacedLaunch> launches;
-  std::vector<std::uint32_t> codelets = {};         ///< addresses by number; 0: not on this tile
-  std::uint32_t stacks = 0, scratch = 0, code = 0;  ///< addresses
-  std::uint32_t state_bytes = 0;                    ///< of all vertex states
-  std::uint32_t code_bytes = 0;                     ///< expected, then exact
+  std::vector<std::uint32_t> codelets = {};  ///< addresses by number; 0: not on this tile
+  std::uint32_t stacks = 0, code = 0;        ///< addresses
+  std::uint32_t state_bytes = 0;             ///< of all vertex states
+  std::uint32_t code_bytes = 0;              ///< expected, then exact
   std::uint32_t row_bytes = 0;
   std::vector<std::uint32_t> words;
 };
 
-/// Places the codelets that the tile runs at the begin of region 0, then stacks and scratch, then
-/// the supervisor's code.
+/// Places the codelets that the tile runs at the begin of region 0, then stacks, then the
+/// supervisor's code.
 void place_codelets(TileProgram& t, const CodeletLibrary& library, const MachineConfig& machine);
 
 /// Places the vertex states, equal ones once, one behind the other in storage of their own.

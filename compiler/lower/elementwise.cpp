@@ -232,17 +232,18 @@ void ElementwiseFusion::emit(const Group& part) {
   set.source = origin.source;
   set.flops = static_cast<std::uint64_t>(part.layout->elements()) * part.ops.size();
   set.codelet = builder_.add_codelet(
-      key, ElementwiseSpec{std::move(expression), std::move(outputs), std::move(accesses)});
+      key, vertex::Elementwise{std::move(expression), std::move(outputs), std::move(accesses)});
   for (const Interval& interval : part.layout->intervals()) {
-    std::vector<StateWord> state{StateWord::number(interval.count)};
-    for (const BufferId buffer : set.writes) state.push_back(StateWord::address(buffer));
+    vertex::Elementwise::State state{.elements = interval.count, .outputs = {}, .inputs = {}};
+    for (const BufferId buffer : set.writes) state.outputs.push_back(StateWord::address(buffer));
     for (const Input& in : inputs) {
-      state.push_back(StateWord::address(in.buffer));
-      if (!vertex::is_repeated(in.access)) continue;
-      state.push_back(StateWord::number(interval.begin % in.period));
-      state.push_back(StateWord::number(in.period));
+      const bool repeats = vertex::is_repeated(in.access);
+      state.inputs.push_back({.access = in.access,
+                              .address = StateWord::address(in.buffer),
+                              .start = repeats ? interval.begin % in.period : 0,
+                              .period = in.period});
     }
-    set.launches.push_back({interval.tiles[0], std::move(state)});
+    set.launches.push_back({interval.tiles[0], state.words()});
   }
   builder_.add_compute(part.time, std::move(set), true);
 }

@@ -211,14 +211,14 @@ class ModuleLowering {
                    .source = source.source,
                    .codelet = builder_.add_codelet(
                        "identity " + std::string(name_of(source.type.dtype)),
-                       ElementwiseSpec{expression, {node}, {vertex::Access::kVector}}),
+                       vertex::Elementwise{expression, {node}, {vertex::Access::kVector}}),
                    .launches = {},
                    .reads = {from},
                    .writes = {to}};
     for (const Interval& interval : source.layout->intervals()) {
       set.launches.push_back(
           {interval.tiles[0],
-           {StateWord::number(interval.count), StateWord::address(to), StateWord::address(from)}});
+           vertex::unary_state(interval.count, StateWord::address(to), StateWord::address(from))});
     }
     builder_.add_compute(time, std::move(set));
     return to;

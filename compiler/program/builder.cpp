@@ -33,10 +33,10 @@ BufferId ProgramBuilder::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::uint32_t>(program_.buffers.size() - 1)};
 }
 
-std::uint32_t ProgramBuilder::add_codelet(const std::string& key, CodeletSpec spec) {
+std::uint32_t ProgramBuilder::add_codelet(const std::string& key, vertex::Vertex kind) {
   const auto [at, is_new] =
       codelets_.try_emplace(key, static_cast<std::uint32_t>(program_.codelets.size()));
-  if (is_new) program_.codelets.push_back(std::move(spec));
+  if (is_new) program_.codelets.push_back(std::move(kind));
   return at->second;
 }
 
@@ -95,7 +95,7 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const 
     if (writes) note_write(position(i));
     // An elementwise vertex loads what it needs of an element before it stores there.
     const bool in_place =
-        writes && std::holds_alternative<ElementwiseSpec>(program_.codelets[set.codelet]);
+        writes && std::holds_alternative<vertex::Elementwise>(program_.codelets[set.codelet]);
     if (reads && !in_place) note_read(position(i));
     // In place it must be the first to write.
     if (reads && in_place) {

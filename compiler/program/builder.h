@@ -46,7 +46,7 @@ class ProgramBuilder {
   Buffer& mutable_buffer(BufferId id) { return program_.buffers[index(id)]; }
 
   /// The number of a codelet; `key` is equal for equal specs.
-  std::uint32_t add_codelet(const std::string& key, CodeletSpec spec);
+  std::uint32_t add_codelet(const std::string& key, vertex::Vertex kind);
 
   /// Words that move in the exchange before the compute sets of `superstep`.
   void add_movements(std::uint32_t superstep, const Origin& origin,

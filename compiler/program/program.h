@@ -11,13 +11,12 @@
 
 #include "base/dtype.h"
 #include "compiler/program/layout.h"
-#include "compiler/vertex/amp_product.h"
-#include "compiler/vertex/codelet.h"
+#include "compiler/vertex/vertex.h"
+#include "compiler/vertex/vertex_state.h"
 #include "isa/op_location.h"
 
 namespace superstep {
 
-enum class BufferId : std::uint32_t {};
 constexpr std::uint32_t index(BufferId b) { return static_cast<std::uint32_t>(b); }
 
 /// Storage on some tiles: an interval of elements on each tile of its layout.
@@ -49,86 +48,6 @@ struct Buffer {
     return static_cast<std::uint32_t>(
         std::min(kMost, (interval.count * element_bytes + 7) / 8 * 8 + read_past));
   }
-};
-
-/// What a codelet computes, before there is code for it.
-struct ElementwiseSpec {
-  vertex::Expression expression;
-  std::vector<vertex::Node> outputs;
-  std::vector<vertex::Access> inputs;
-};
-struct ReduceSpec {
-  vertex::Expression expression;
-  std::vector<vertex::Node> outputs;
-  std::vector<DType> dtypes;
-  bool rows = false;  ///< by vertex::reduce_rows
-};
-struct CopySpec {
-  std::uint32_t element_bytes = 4;
-};
-struct AppendSpec {
-  std::uint32_t element_bytes = 1;
-};
-struct MatmulSpec {
-  DType input = DType::kF32;
-  DType output = DType::kF32;
-};
-struct AmpProductSpec {
-  vertex::AmpProduct product;
-};
-struct AmpTransposeSpec {};
-struct HalfTransposeSpec {};
-struct AddPartsSpec {
-  std::int64_t parts = 1;
-};
-using CodeletSpec = std::variant<ElementwiseSpec, ReduceSpec, CopySpec, AppendSpec, MatmulSpec,
-                                 AmpProductSpec, AmpTransposeSpec, HalfTransposeSpec, AddPartsSpec>;
-
-/// A word of vertex state: a number, or an address that is known once memory is allocated.
-struct StateWord {
-  enum class Base : std::uint8_t { kNone, kBuffer, kState, kScratch };
-  Base base = Base::kNone;
-  std::uint32_t value = 0;  ///< the number, or bytes to add to the address of the base
-  BufferId buffer{};
-
-  static StateWord number(std::int64_t n) {
-    return {Base::kNone, static_cast<std::uint32_t>(n), {}};
-  }
-  static StateWord address(BufferId buffer, std::int64_t byte = 0) {
-    return {Base::kBuffer, static_cast<std::uint32_t>(byte), buffer};
-  }
-  /// Byte `byte` of the vertex state itself, for constants and tables that travel with it.
-  static StateWord own(std::size_t byte) {
-    return {Base::kState, static_cast<std::uint32_t>(byte), {}};
-  }
-  /// The tile's scratch for all workers of the codelet.
-  static StateWord scratch() { return {Base::kScratch, 0, {}}; }
-  auto operator<=>(const StateWord&) const = default;
-};
-
-/// The words of a launch's vertex state. Copies share them: states of many tiles and steps are
-/// equal.
-class VertexState {
- public:
-  VertexState() : VertexState(std::vector<StateWord>()) {}
-  VertexState(std::vector<StateWord> words)
-      : words_(std::make_shared<const std::vector<StateWord>>(std::move(words))) {}
-  VertexState(std::initializer_list<StateWord> words)
-      : VertexState(std::vector<StateWord>(words)) {}
-
-  [[nodiscard]] auto begin() const { return words_->begin(); }
-  [[nodiscard]] auto end() const { return words_->end(); }
-  [[nodiscard]] std::size_t size() const { return words_->size(); }
-  const StateWord& operator[](std::size_t i) const { return (*words_)[i]; }
-  /// Equal for copies, and only for them.
-  [[nodiscard]] const void* identity() const { return words_.get(); }
-  /// Compares words.
-  bool operator<(const VertexState& other) const {
-    return words_ != other.words_ && *words_ < *other.words_;
-  }
-
- private:
-  std::shared_ptr<const std::vector<StateWord>> words_;
 };
 
 /// One `runall` of a codelet on a tile, or several with common weights.
@@ -185,7 +104,7 @@ struct Superstep {
 /// A program over buffers: everything but addresses and machine code.
 struct LoweredProgram {
   std::vector<Buffer> buffers;
-  std::vector<CodeletSpec> codelets;
+  std::vector<vertex::Vertex> codelets;
   std::vector<Superstep> supersteps;
   std::vector<std::optional<BufferId>> arguments;  ///< empty for an argument without elements
   std::vector<std::optional<BufferId>> results;

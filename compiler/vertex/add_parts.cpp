@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -95,6 +96,38 @@ Codelet add_parts(std::int64_t parts) {
   codelet.relocations = assembly.relocations;
   codelet.name = content_name("add_parts", codelet.words);
   return codelet;
+}
+
+Codelet AddParts::code(const MachineConfig&) const { return add_parts(parts); }
+
+VertexState AddParts::State::words(std::int64_t parts, std::int64_t workers) const {
+  constexpr std::int64_t kGroupBytes = 4 * kAddPartsGroup;
+  const std::int64_t groups = (sums + kAddPartsGroup - 1) / kAddPartsGroup;
+  const std::int64_t pitch = groups * kGroupBytes;
+  std::vector<StateWord> words;
+  for (std::int64_t w = 0; w < workers; ++w) {
+    const std::int64_t first = w * groups / workers, last = (w + 1) * groups / workers;
+    const std::int64_t end = std::min(last * kAddPartsGroup, sums);
+    words.push_back(StateWord::number(last - first - 1));
+    words.push_back(StateWord::address(from, first * kGroupBytes));
+    words.push_back(StateWord::address(to, first * kGroupBytes));
+    words.push_back(StateWord::address(to, (end - 2) * 4));
+    words.push_back(StateWord::number(pitch / 16));
+    words.push_back(StateWord::number(add_parts_back(parts, pitch)));
+  }
+  return words;
+}
+
+void AddParts::interpret(const StateView& state) const {
+  if (state.number(0) < 0) return;
+  const std::int64_t elements = (state.number(3) - state.number(2)) / 4 + 2;
+  for (std::int64_t e = 0; e < elements; ++e) {
+    float sum = 0;
+    for (std::int64_t p = 0; p < parts; ++p) {
+      sum += state.pointer(1).plus(p * state.number(4) * 16 + e * 4).get<float>();
+    }
+    state.pointer(2).plus(e * 4).write(&sum, sizeof sum);
+  }
 }
 
 std::int64_t add_parts_back(std::int64_t parts, std::int64_t pitch) {

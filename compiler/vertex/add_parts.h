@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include "compiler/vertex/codelet.h"
+#include "compiler/vertex/meaning.h"
+#include "compiler/vertex/vertex_state.h"
 
 namespace superstep::vertex {
 
@@ -12,6 +14,23 @@ namespace superstep::vertex {
 inline constexpr std::int64_t kAddPartsStateWords = 6;
 /// Sums that are made together; the last group may be a pair.
 inline constexpr std::int64_t kAddPartsGroup = 4;
+
+/// f32 sums of parts; see `add_parts`.
+struct AddParts {
+  std::int64_t parts = 1;
+
+  struct State {
+    std::int64_t sums = 0;  ///< a multiple of 2; parts lie behind each other, in whole groups
+    BufferId from{}, to{};
+
+    /// Of all workers.
+    [[nodiscard]] VertexState words(std::int64_t parts, std::int64_t workers) const;
+  };
+
+  [[nodiscard]] Codelet code(const MachineConfig& machine) const;
+  /// Of one worker.
+  void interpret(const StateView& state) const;
+};
 
 /// f32 sums of `parts` parts that lie `pitch` bytes apart, a multiple of 16 in region 1: 0 plus the
 /// first part plus the second and so on. A worker's elements begin 16-byte aligned.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compiler/vertex/number.h"
 #include "compiler/vertex/worker_code.h"
 #include "isa/assembler.h"
 
@@ -327,6 +328,48 @@ Codelet amp_product(const AmpProduct& product) {
   codelet.relocations = assembly.relocations;
   codelet.name = content_name("amp_product", codelet.words);
   return codelet;
+}
+
+Codelet AmpProduct::code(const MachineConfig&) const { return amp_product(*this); }
+
+void AmpProduct::State::append_words(const AmpProduct& product,
+                                     std::vector<StateWord>& words) const {
+  words.push_back(sums);
+  words.push_back(rows);
+  words.push_back(StateWord::number(amp_repeats(product, row_count)));
+  words.push_back(StateWord::number(amp_strides(product, pitch)));
+}
+
+void AmpProduct::interpret(const StateView& state, const Pointer& weights) const {
+  const std::int64_t live = depth() - unused_inputs;
+  const auto size = static_cast<std::int64_t>(size_of(operands));
+  const std::int64_t first_stride = (state.number(3) & 0x3ff) * 8, repeats = state.number(2);
+  const std::int64_t row = rows_inside ? size : first_stride + 24;
+  const std::int64_t input = rows_inside ? first_stride : size;
+  const std::int64_t rows = rows_inside && repeats >= 0 ? 2 * repeats + 4 : repeats + 3;
+  const auto number = [&](const Pointer& at) {
+    std::uint64_t bits = 0;
+    at.read(&bits, static_cast<std::size_t>(size));
+    return static_cast<float>(float_of(operands, bits));
+  };
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < channels(); ++c) {
+      const Pointer sum = state.pointer(0).plus((r * channels() + c) * 4);
+      float total = accumulates ? sum.get<float>() : 0;
+      const auto term = [&](std::int64_t k) {
+        return number(state.pointer(1).plus(r * row + k * input)) *
+               number(weights.plus(c * kAmpChannelBytes + k * size));
+      };
+      if (operands == DType::kF32) {
+        for (std::int64_t k = 0; k < live; ++k) total += term(k);
+      } else {
+        for (std::int64_t k = 0; k < live; k += 4) {
+          total += (term(k) + term(k + 1)) + (term(k + 2) + term(k + 3));
+        }
+      }
+      sum.write(&total, sizeof total);
+    }
+  }
 }
 
 std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows) {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "compiler/vertex/codelet.h"
+#include "compiler/vertex/meaning.h"
+#include "compiler/vertex/vertex_state.h"
 
 namespace superstep::vertex {
 
@@ -20,6 +23,19 @@ struct AmpProduct {
 
   [[nodiscard]] std::int64_t depth() const { return operands == DType::kF32 ? 8 : 16; }
   [[nodiscard]] std::int64_t channels() const { return operands == DType::kF32 ? 16 : 8; }
+
+  /// Of one worker, for one block of weights.
+  struct State {
+    StateWord sums, rows;
+    std::int64_t row_count = 0;
+    std::int64_t pitch = 0;  ///< bytes from a row to the next (an input, for `rows_inside`)
+
+    void append_words(const AmpProduct& product, std::vector<StateWord>& words) const;
+  };
+
+  [[nodiscard]] Codelet code(const MachineConfig& machine) const;
+  /// Of one worker, with the block of weights.
+  void interpret(const StateView& state, const Pointer& weights) const;
 };
 
 /// Bytes of one channel of a block of weights: [channel][input], in region 1.

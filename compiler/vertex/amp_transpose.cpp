@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "compiler/vertex/strip_state.h"
 #include "compiler/vertex/worker_code.h"
 #include "isa/assembler.h"
 
@@ -100,6 +101,30 @@ std::vector<std::vector<AmpStrip>> amp_transpose_strips(std::int64_t workers, st
     }
   }
   return strips;
+}
+
+Codelet AmpTranspose::code(const MachineConfig&) const { return amp_transpose(); }
+
+VertexState AmpTranspose::State::words(std::int64_t workers) const {
+  return strip_state(amp_transpose_strips(workers, pitch, depth, groups),
+                     amp_transpose_strides(pitch, groups), from, to, &AmpStrip::blocks);
+}
+
+void AmpTranspose::interpret(const StateView& state) const {
+  const std::int64_t pitch = state.number(3) * 8;
+  const std::int64_t next = ((state.number(2) >> 20 & 0x3ff) + 7) * 8;
+  for (std::int64_t s = 0; s < state.number(0); ++s) {
+    const auto strip = 4 + 3 * static_cast<std::size_t>(s);
+    for (std::int64_t b = 0; b < state.number(strip + 2); ++b) {
+      for (std::int64_t k = 0; k < 8; ++k) {
+        for (std::int64_t c = 0; c < 2; ++c) {
+          const auto value =
+              state.pointer(strip).plus((b * 8 + k) * pitch + c * 4).get<std::uint32_t>();
+          state.pointer(strip + 1).plus(b * next + c * 32 + k * 4).write(&value, sizeof value);
+        }
+      }
+    }
+  }
 }
 
 std::int64_t amp_transpose_slots(const std::vector<AmpStrip>& strips) {

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "compiler/vertex/codelet.h"
+#include "compiler/vertex/meaning.h"
+#include "compiler/vertex/vertex_state.h"
 
 namespace superstep::vertex {
 
@@ -13,6 +15,23 @@ struct AmpStrip {
   std::int64_t source = 0;       ///< byte offset of the first pair of numbers
   std::int64_t destination = 0;  ///< byte offset of the first channel of its block
   std::int64_t blocks = 0;
+};
+
+/// Makes blocks of common f32 weights; see `amp_transpose`.
+struct AmpTranspose {
+  struct State {
+    std::int64_t pitch = 0;   ///< bytes of an input's columns
+    std::int64_t depth = 0;   ///< inputs, a multiple of 8
+    std::int64_t groups = 0;  ///< of 16 columns
+    StateWord from, to;
+
+    /// Of all workers, of equal length.
+    [[nodiscard]] VertexState words(std::int64_t workers) const;
+  };
+
+  [[nodiscard]] Codelet code(const MachineConfig& machine) const;
+  /// Of one worker.
+  void interpret(const StateView& state) const;
 };
 
 /// Makes blocks of common f32 weights, [block][channel][8 inputs] (those of one depth for all

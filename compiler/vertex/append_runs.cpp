@@ -131,4 +131,35 @@ Codelet append_runs(const MachineConfig& machine, std::uint32_t element_bytes) {
   return codelet;
 }
 
+VertexState AppendRuns::State::words() const {
+  std::vector<StateWord> words{to, StateWord::number(static_cast<std::int64_t>(commands.size())),
+                               StateWord::own(3)};
+  for (const Rows& rows : commands) {
+    words.push_back(StateWord::number(rows.rows));
+    words.push_back(StateWord::number(rows.count));
+    words.push_back(rows.from);
+    words.push_back(StateWord::number(rows.stride));
+    words.push_back(StateWord::number(rows.row_stride));
+  }
+  return words;
+}
+
+Codelet AppendRuns::code(const MachineConfig& machine) const {
+  return append_runs(machine, element_bytes);
+}
+
+void AppendRuns::interpret(const StateView& state) const {
+  std::int64_t to = 0;
+  for (std::size_t command = 3; command < state.size(); command += kAppendCommandWords) {
+    const auto number = [&](std::size_t i) { return state.number(command + i); };
+    for (std::int64_t r = 0; r < number(0); ++r) {
+      for (std::int64_t e = 0; e < number(1); ++e, to += element_bytes) {
+        std::uint32_t value = 0;
+        state.pointer(command + 2).plus(r * number(4) + e * number(3)).read(&value, element_bytes);
+        state.pointer(0).plus(to).write(&value, element_bytes);
+      }
+    }
+  }
+}
+
 }  // namespace superstep::vertex

@@ -27,8 +27,6 @@ struct Codelet {
   std::vector<std::uint32_t> relocations;  ///< indices of words whose low 19 bits (word address)
                                            ///< get the load address / 4 added
   std::uint32_t stack_bytes = 0;           ///< per worker, used upward from $mworker_base
-  std::uint32_t scratch_bytes =
-      0;  ///< per worker, 8-byte aligned, addressed by the state when not 0
 
   /// Makes the workers' states of a launch's state, which lies at `address`; they go right behind
   /// it, at the next 8-byte boundary. Their number of words depends on addresses modulo 8 only.
@@ -92,8 +90,8 @@ inline constexpr std::uint32_t kReadPast = 16;
 /// Reduces `outer x reduced x inner` (row-major, dense) over the middle axis, which is not 0. One
 /// or more values are reduced together (arg-min: two). `expression` has inputs 0..k-1
 /// (accumulators) and k..2k-1 (elements, of whatever dtype it takes), and k outputs. State: {outer,
-/// reduced, inner, initial-value addresses (k), output addresses (k), input addresses (k), scratch
-/// address}. Element order: ascending, from the initial value.
+/// reduced, inner, initial-value addresses (k), output addresses (k), input addresses (k)}. Element
+/// order: ascending, from the initial value.
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 
@@ -119,28 +117,5 @@ inline constexpr std::uint32_t kReadPast = 16;
 /// rounded product, rounded sum, ascending k. f16: products and sums in f32, rounded to the result
 /// dtype (f16 or f32). Integers wrap.
 [[nodiscard]] Codelet matmul(const MachineConfig& machine, DType operands, DType result);
-
-/// Start and period of an input that repeats; without a period it does not within the elements.
-struct Repeat {
-  std::uint32_t start = 0, period = 0;
-};
-
-/// Cycles from launch to the last worker's exit for one call on an idle tile: exact where control
-/// flow does not depend on data. `repeats` has one entry for each input, or none at all.
-[[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine,
-                                                 const Expression& expression,
-                                                 const std::vector<Node>& outputs,
-                                                 const std::vector<Access>& inputs,
-                                                 std::uint64_t elements,
-                                                 const std::vector<Repeat>& repeats = {});
-/// The same for one output, the last node, and vector inputs only.
-[[nodiscard]] std::uint64_t estimate_elementwise(const MachineConfig& machine,
-                                                 const Expression& expression,
-                                                 std::uint64_t elements);
-
-/// The same for `copy_boxes`, exact; `boxes` is the box table.
-[[nodiscard]] std::uint64_t estimate_copy_boxes(const MachineConfig& machine,
-                                                std::uint32_t element_bytes,
-                                                std::span<const std::uint32_t> boxes);
 
 }  // namespace superstep::vertex

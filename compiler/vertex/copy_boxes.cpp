@@ -1,3 +1,5 @@
+#include "compiler/vertex/copy_boxes.h"
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -146,7 +148,7 @@ class CopyCode {
 
 std::span<const std::uint32_t> table_of(std::span<const std::uint32_t> state,
                                         std::uint32_t address) {
-  const std::size_t first = (state[1] - address) / 4, words = std::size_t{12} * state[0];
+  const std::size_t first = (state[1] - address) / 4, words = std::size_t{kCopyBoxWords} * state[0];
   SUPERSTEP_CHECK(first + words <= state.size(), "the boxes are part of the vertex state");
   return state.subspan(first, words);
 }
@@ -177,14 +179,37 @@ Codelet copy_boxes(const MachineConfig& machine, std::uint32_t element_bytes) {
   return codelet;
 }
 
-std::uint64_t estimate_copy_boxes(const MachineConfig& machine, std::uint32_t element_bytes,
-                                  std::span<const std::uint32_t> boxes) {
-  const std::uint32_t workers = machine.tile.workers;
-  const CopyPlan plan = plan_copies(boxes, element_bytes, workers);
-  std::uint64_t last = 0;
-  for (std::uint32_t w = 0; w < workers; ++w)
-    last = std::max(last, machine.costs.runall + w + plan.slots[w] * workers);
-  return last;
+VertexState CopyBoxes::State::words() const {
+  std::vector<StateWord> words{StateWord::number(static_cast<std::int64_t>(boxes.size())),
+                               StateWord::own(2)};
+  for (const Box& box : boxes) {
+    words.push_back(box.to);
+    words.push_back(box.from);
+    for (const auto* numbers : {&box.sizes, &box.to_strides, &box.from_strides}) {
+      for (const std::int64_t n : *numbers) words.push_back(StateWord::number(n));
+    }
+    words.push_back(StateWord::number(0));
+  }
+  return words;
+}
+
+void CopyBoxes::interpret(const StateView& state) const {
+  for (std::size_t box = 2; box < state.size(); box += kCopyBoxWords) {
+    const auto number = [&](std::size_t i) { return state.number(box + i); };
+    for (std::int64_t x = 0; x < number(2); ++x) {
+      for (std::int64_t y = 0; y < number(3); ++y) {
+        for (std::int64_t z = 0; z < number(4); ++z) {
+          std::uint32_t value = 0;
+          state.pointer(box + 1)
+              .plus(x * number(8) + y * number(9) + z * number(10))
+              .read(&value, element_bytes);
+          state.pointer(box)
+              .plus(x * number(5) + y * number(6) + z * number(7))
+              .write(&value, element_bytes);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace superstep::vertex

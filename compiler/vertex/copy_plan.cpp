@@ -380,7 +380,7 @@ CopyPlan plan_copies(std::span<const std::uint32_t> boxes, std::uint32_t element
                      std::uint32_t workers) {
   const auto number = [](std::uint32_t word) { return Address{static_cast<std::int32_t>(word)}; };
   Cutter cutter(element_bytes);
-  for (std::size_t b = 0; b < boxes.size(); b += 12) {
+  for (std::size_t b = 0; b < boxes.size(); b += kCopyBoxWords) {
     std::vector<Dimension> dimensions;
     for (std::size_t d = 0; d < 3; ++d) {
       dimensions.push_back(

@@ -32,6 +32,9 @@ inline constexpr std::uint64_t kCopyRowsSlots = 5, kCopyPlaneSlots = 8;
 /// Of each row after the first, besides what the first has.
 inline constexpr std::uint64_t kCopyRowSlots = 3;
 
+/// Words of a box in the state of `copy_boxes`.
+inline constexpr std::uint32_t kCopyBoxWords = 12;
+
 /// The work of one launch of `copy_boxes`, divided among workers.
 struct CopyPlan {
   std::vector<std::vector<std::uint32_t>> lists;  ///< commands of each worker, with an end

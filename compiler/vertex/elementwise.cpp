@@ -307,56 +307,11 @@ TimedCodelet timed_elementwise(const MachineConfig& machine, const Expression& e
   return {};
 }
 
-/// Times that an input goes on to its next period within elements [first, last).
-std::uint64_t wraps_of(Access access, const Repeat& repeat, std::uint64_t first,
-                       std::uint64_t last) {
-  if (repeat.period == 0 || state_words(access) != 3) return 0;
-  const std::uint64_t begin = repeat.start + first, end = repeat.start + last;
-  // A cyclic input wraps behind the last element of a period, a stretched one in front of the
-  // first.
-  if (is_cyclic(access)) return end / repeat.period - begin / repeat.period;
-  return (end - 1) / repeat.period - begin / repeat.period;
-}
-
 }  // namespace
 
 Codelet elementwise(const MachineConfig& machine, const Expression& expression,
                     const std::vector<Node>& outputs, const std::vector<Access>& inputs) {
   return timed_elementwise(machine, expression, outputs, inputs).codelet;
-}
-
-std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression,
-                                   const std::vector<Node>& outputs,
-                                   const std::vector<Access>& inputs, std::uint64_t elements,
-                                   const std::vector<Repeat>& repeats) {
-  const TimedCodelet timed = timed_elementwise(machine, expression, outputs, inputs);
-  const std::uint32_t workers = machine.tile.workers, unit = timed.elements_per_turn;
-  std::uint64_t last = 0;
-  for (std::uint32_t w = 0; w < workers; ++w) {
-    const Turns turns = turns_of((elements + unit - 1) / unit, workers, w);
-    std::uint64_t slots = timed.idle_slots;
-    if (turns.count > 0) {
-      slots = timed.fixed_slots + turns.count * timed.turn_slots;
-      for (std::size_t i = 0; i < repeats.size(); ++i) {
-        slots += timed.wrap_slots[i] * wraps_of(inputs[i], repeats[i], turns.first * unit,
-                                                (turns.first + turns.count) * unit);
-      }
-    }
-    last = std::max(last, machine.costs.runall + w + slots * workers);
-  }
-  return last;
-}
-
-std::uint64_t estimate_elementwise(const MachineConfig& machine, const Expression& expression,
-                                   std::uint64_t elements) {
-  const auto last = static_cast<std::uint32_t>(expression.steps().size() - 1);
-  std::uint32_t inputs = 0;
-  for (const Expression::Step& step : expression.steps()) {
-    if (step.primitive == Primitive::kInput)
-      inputs = std::max(inputs, static_cast<std::uint32_t>(step.bits) + 1);
-  }
-  return estimate_elementwise(machine, expression, {Node{last}},
-                              std::vector<Access>(inputs, Access::kVector), elements);
 }
 
 std::vector<std::uint32_t> place(const Codelet& codelet, std::uint32_t address) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "compiler/vertex/strip_state.h"
 #include "compiler/vertex/worker_code.h"
 #include "isa/assembler.h"
 
@@ -82,6 +83,26 @@ std::vector<std::vector<HalfStrip>> half_transpose_strips(std::int64_t workers,
     }
   }
   return strips;
+}
+
+Codelet HalfTranspose::code(const MachineConfig&) const { return half_transpose(); }
+
+VertexState HalfTranspose::State::words(std::int64_t workers) const {
+  return strip_state(half_transpose_strips(workers, of), half_transpose_strides(of), from, to,
+                     &HalfStrip::squares);
+}
+
+void HalfTranspose::interpret(const StateView& state) const {
+  const std::int64_t pitch = state.number(1) * 8, column_pitch = state.number(3) * 8;
+  for (std::int64_t s = 0; s < state.number(0); ++s) {
+    const auto strip = 4 + 3 * static_cast<std::size_t>(s);
+    for (std::int64_t c = 0; c < 4 * state.number(strip + 2); ++c) {
+      for (std::int64_t k = 0; k < 4; ++k) {
+        const auto value = state.pointer(strip).plus(k * pitch + c * 2).get<std::uint16_t>();
+        state.pointer(strip + 1).plus(c * column_pitch + k * 2).write(&value, sizeof value);
+      }
+    }
+  }
 }
 
 std::int64_t half_transpose_slots(const std::vector<HalfStrip>& strips) {

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "compiler/vertex/codelet.h"
+#include "compiler/vertex/meaning.h"
+#include "compiler/vertex/vertex_state.h"
 
 namespace superstep::vertex {
 
@@ -21,6 +23,21 @@ struct HalfTransposition {
   std::int64_t column_pitch = 0;         ///< from a column to the next in the destination
   /// Inputs that are neighbours in the destination, and from these to the next ones.
   std::int64_t block_inputs = 0, block_bytes = 0;
+};
+
+/// Puts the inputs of each column next to each other; see `half_transpose`.
+struct HalfTranspose {
+  struct State {
+    HalfTransposition of;
+    StateWord from, to;
+
+    /// Of all workers, of equal length.
+    [[nodiscard]] VertexState words(std::int64_t workers) const;
+  };
+
+  [[nodiscard]] Codelet code(const MachineConfig& machine) const;
+  /// Of one worker.
+  void interpret(const StateView& state) const;
 };
 
 /// Puts the inputs of each column next to each other, in blocks: f16 from [input][column], in any

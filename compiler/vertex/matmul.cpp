@@ -1,4 +1,7 @@
+#include "compiler/vertex/matmul.h"
+
 #include "base/error.h"
+#include "compiler/vertex/interpret.h"
 #include "compiler/vertex/lane.h"
 #include "compiler/vertex/packed_output.h"
 #include "compiler/vertex/turns.h"
@@ -20,9 +23,9 @@ enum State : std::uint32_t {
   kStateWords,
 };
 
-class Matmul {
+class MatmulCode {
  public:
-  Matmul(WorkerCode& code, DType operands, DType result)
+  MatmulCode(WorkerCode& code, DType operands, DType result)
       : code_(code), operands_(operands), result_(result) {}
 
   void emit() {
@@ -161,10 +164,39 @@ Codelet matmul(const MachineConfig& machine, DType operands, DType result) {
       operands != DType::kI1 && result != DType::kI1 && is_float(operands) == is_float(result),
       "a product of floats is a float, of integers an integer");
   WorkerCode code(machine);
-  Matmul(code, operands, result).emit();
+  MatmulCode(code, operands, result).emit();
   Codelet codelet = code.finish("matmul");
   codelet.divide = MatmulDivision{machine.tile.workers, operands, result};
   return codelet;
+}
+
+void Matmul::interpret(const StateView& state) const {
+  const std::int64_t rows = state.number(0), columns = state.number(1), depth = state.number(2);
+  const DType sum = is_float(input) ? DType::kF32 : output;
+  Expression expression;
+  const Node a = expression.convert(expression.input(0, input), sum);
+  const Node b = expression.convert(expression.input(1, input), sum);
+  const Node product = expression.apply(Primitive::kMul, {a, b});
+  const Node next = expression.apply(Primitive::kAdd, {expression.input(2, sum), product});
+  Expression last;
+  const Node result = last.convert(last.input(0, sum), output);
+  const auto size = static_cast<std::int64_t>(size_of(input));
+  for (std::int64_t m = 0; m < rows; ++m) {
+    for (std::int64_t n = 0; n < columns; ++n) {
+      HostTensor total(TensorType{sum, {}});
+      for (std::int64_t d = 0; d < depth; ++d) {
+        const std::vector<HostTensor> inputs{
+            state.pointer(3).plus((m * depth + d) * size).element(input),
+            state.pointer(4).plus((n * depth + d) * size).element(input), total};
+        total = evaluate_expression(expression, next, inputs);
+      }
+      const std::vector<HostTensor> inputs{total};
+      const HostTensor value = evaluate_expression(last, result, inputs);
+      state.pointer(5)
+          .plus((m * columns + n) * static_cast<std::int64_t>(value.data.size()))
+          .write(value.data.data(), value.data.size());
+    }
+  }
 }
 
 }  // namespace superstep::vertex

@@ -59,7 +59,9 @@ std::vector<RunRecorder::StepFacts> RunRecorder::facts_of(const ProgramInfo& inf
     for (std::size_t s = first; s < end; ++s) {
       facts[s] = all;
       facts[s].operation = operation[s];
-      facts[s].predicted_cycles = steps[s].predicted_cycles;
+      if (steps[s].kind == StepInfo::Kind::kExchange) {
+        facts[s].predicted_cycles = steps[s].predicted_cycles;
+      }
     }
     first = end;
   }

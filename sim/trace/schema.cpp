@@ -61,7 +61,8 @@ constexpr TraceColumn kColumns[] = {
     {"/program/step/bound_cycles", kU64, "step", "cycle",
      "Lower bound of an exchange: words of its busiest port."},
     {"/program/step/predicted_cycles", kU64, "step", "cycle",
-     "Length of an exchange by its schedule; 0 for other steps."},
+     "Cycles of an exchange by its schedule, of a compute step by its code on the tile that takes "
+     "longest; 0 for one that only ever runs beside another, and for the host."},
     {"/program/compute_set/compute_set", kU32, "compute_set", "1", "Number of the compute set."},
     {"/program/compute_set/name", kText, "compute_set", "", "Name of its step."},
     {"/program/compute_set/vertices", kU32, "compute_set", "1",
@@ -536,7 +537,6 @@ Attributes of `/provenance` (with `config_origin`) are all that may differ betwe
 | `/vertices`, `/instructions` | they belong to the levels vertex and instruction, which do not exist yet |
 | positions of tiles in space | no source gives them; row, column and lane are all that timing depends on, and logical numbers are the only ones |
 | parents and repeat counts of steps | a call is one list of steps, and only calls repeat: `calls`, `supersteps/iteration` |
-| predicted cycles of compute sets | the compiler schedules exchanges to the cycle, but runs nothing: only exchanges have `predicted_cycles` |
 | reasons of waiting | tiles wait for nothing but the barrier: `wait_cycles` |
 | mean compute cycles | `compute_cycles_sum` is exact; by the length of `program/used_tile` it is the mean |
 | live variables of each step | `variable/first_step` and `last_step` say it |

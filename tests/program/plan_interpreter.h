@@ -23,7 +23,7 @@ class PlanInterpreter {
   [[nodiscard]] HostTensor read(BufferId buffer, const TensorType& type);
   void exchange(const std::vector<Movement>& movements);
   void launch_weighted(const Launch& launch);
-  void launch(const CodeletSpec& spec, const Launch& launch);
+  void launch(std::uint32_t codelet, const Launch& launch);
 
   const LoweredProgram& program_;
   std::vector<std::vector<std::vector<std::byte>>> memory_;  ///< by buffer, tile

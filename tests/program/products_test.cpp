@@ -59,8 +59,8 @@ void expect_amp_product(const std::string& a, const std::string& b, const std::s
       "return %c : tensor<{2}>\n}}",
       a, b, result, dimensions);
   const LoweredProgram program = expect_agrees(text, machine);
-  EXPECT_TRUE(std::ranges::any_of(program.codelets, [](const CodeletSpec& spec) {
-    return std::holds_alternative<AmpProductSpec>(spec);
+  EXPECT_TRUE(std::ranges::any_of(program.codelets, [](const vertex::Vertex& kind) {
+    return std::holds_alternative<vertex::AmpProduct>(kind);
   }));
 }
 

@@ -4,6 +4,8 @@
 #include <random>
 
 #include "compiler/vertex/codelet.h"
+#include "compiler/vertex/copy_plan.h"
+#include "compiler/vertex/worker_slots.h"
 #include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
@@ -14,6 +16,12 @@ struct Box {
   std::int32_t to, from, sizes[3], to_strides[3],
       from_strides[3];  ///< in elements, from the start of the tensors
 };
+
+std::vector<std::uint64_t> slots_of(const std::vector<WorkerSlots>& workers) {
+  std::vector<std::uint64_t> slots;
+  for (const WorkerSlots& worker : workers) slots.push_back(worker.count);
+  return slots;
+}
 
 void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t workers,
            std::int64_t elements = 800) {
@@ -46,8 +54,11 @@ void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t wor
   std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(boxes.size()),
                                       VertexRun::kState + 8};
   state.insert(state.end(), table.begin(), table.end());
-  EXPECT_EQ(tile.run(copy_boxes(tile.machine(), bytes), state),
-            estimate_copy_boxes(tile.machine(), bytes, table));
+  tile.run(copy_boxes(tile.machine(), bytes), state);
+  // What the division among workers weighs is what the code takes.
+  EXPECT_EQ(slots_of(SlotCounter(tile.machine(), copy_boxes(tile.machine(), bytes))
+                         .count_all(state, VertexRun::kState, 0)),
+            plan_copies(table, bytes, workers).slots);
   const HostTensor got = tile.get(to_address, to.type);
   for (std::size_t i = 0; i < static_cast<std::size_t>(elements); ++i)
     ASSERT_EQ(hex(got, i), hex(to, i)) << "element " << i;
@@ -123,13 +134,14 @@ TEST(CopyBoxes, RandomBoxesWithAnyStrides) {
   }
 }
 
-// 32 words are 16 pairs, three for most workers: two slots each, 13 besides (`CopyCosts`).
 TEST(CopyBoxes, RunsTakeTwoSlotsAPair) {
   const MachineConfig machine;
+  const Codelet code = copy_boxes(machine, 4);
   const auto words = [&](std::uint32_t n, std::uint32_t from_stride) {
-    return estimate_copy_boxes(
-        machine, 4,
-        std::vector<std::uint32_t>{0x80000, 0x81000, 1, 1, n, 0, 0, 4, 0, 0, from_stride, 0});
+    const std::vector<std::uint32_t> state{
+        1, VertexRun::kState + 8, 0x80000, 0x81000, 1, 1, n, 0, 0, 4, 0, 0, from_stride, 0};
+    return launch_cycles(machine,
+                         SlotCounter(machine, code).count_all(state, VertexRun::kState, 0));
   };
   EXPECT_EQ(words(12 * 110, 4) - words(12 * 10, 4), 100 * 2 * 6);
   EXPECT_EQ(words(12 * 110, 0) - words(12 * 10, 0), 100 * 6);

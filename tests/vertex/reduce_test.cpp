@@ -68,7 +68,6 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
     }
     state.push_back(tile.put(data.back()));
   }
-  state.push_back(0);
   for (std::int64_t o = 0; o < d.outer; ++o) {
     for (std::int64_t i = 0; i < d.inner; ++i) {
       std::vector<HostTensor> values = initial, odd;

@@ -37,11 +37,11 @@ class VertexRun {
                              TileCode::WeightedLaunch launch);
   /// Runs on one state for all workers, or on states of `worker_words` that follow each other.
   /// Cycles from launch to the last exit; faults and damaged guards are test failures.
-  /// They equal those that `SlotCounter` counts, unless data decides.
+  /// They equal those that `SlotCounter` counts, unless data may decide.
   std::uint64_t run(const Codelet& codelet, const std::vector<std::uint32_t>& state,
                     std::uint32_t worker_words = 0);
-  /// Whether no data decided in the last run.
-  [[nodiscard]] bool counted_exactly() const { return counted_exactly_; }
+  /// The next runs may take branches that depend on data.
+  void let_data_decide() { data_decides_ = true; }
 
  private:
   std::uint32_t allocate(std::uint32_t bytes);
@@ -51,7 +51,7 @@ class VertexRun {
   testing::TileRun run_;
   std::uint32_t next_ = 0x80000, next_in_region0_ = 0x60000;
   std::vector<std::uint32_t> guards_;
-  bool counted_exactly_ = false;
+  bool data_decides_ = false;
 };
 
 }  // namespace superstep::vertex

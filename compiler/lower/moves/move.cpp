@@ -92,20 +92,22 @@ class Mover {
     }
   }
 
-  void append_rows(const Box& box, BufferId from, std::vector<StateWord>& table) const {
+  void append_rows(const Box& box, BufferId from, vertex::CopyBoxes::State& state) const {
     append_boxes(box, [&](const BoxRow& row) {
-      table.push_back(StateWord::address(destination_, row.to));
-      table.push_back(StateWord::address(from, row.from));
-      for (const auto field : {&Axis::size, &Axis::to, &Axis::from}) {
-        for (const Axis& axis : row.axes) table.push_back(StateWord::number(axis.*field));
+      vertex::CopyBoxes::Box& copy = state.boxes.emplace_back();
+      copy.to = StateWord::address(destination_, row.to);
+      copy.from = StateWord::address(from, row.from);
+      for (std::size_t d = 0; d < copy.sizes.size(); ++d) {
+        copy.sizes[d] = row.axes[d].size;
+        copy.to_strides[d] = row.axes[d].to;
+        copy.from_strides[d] = row.axes[d].from;
       }
-      table.push_back(StateWord::number(0));
     });
   }
 
   void add_copies(Time time, const Origin& origin) {
     struct Tables {
-      std::map<std::size_t, std::vector<StateWord>> by_interval;
+      std::map<std::size_t, vertex::CopyBoxes::State> by_interval;
       std::vector<BufferId> reads;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Tables> sets;  // by round and unit
@@ -125,14 +127,12 @@ class Mover {
           .name = origin.name + ".arrange",
           .operation = origin.operation,
           .source = origin.source,
-          .codelet = builder_.add_codelet("copy " + std::to_string(unit), CopySpec{unit}),
+          .codelet = builder_.add_codelet("copy " + std::to_string(unit), vertex::CopyBoxes{unit}),
           .launches = {},
           .reads = set.reads,
           .writes = {destination_}};
-      for (const auto& [i, table] : set.by_interval) {
-        std::vector<StateWord> state{
-            StateWord::number(static_cast<std::int64_t>(table.size() / 12)), StateWord::own(8)};
-        state.insert(state.end(), table.begin(), table.end());
+      for (const auto& [i, boxes] : set.by_interval) {
+        const VertexState state = boxes.words();
         for (const TileId tile : interval(i).tiles) compute.launches.push_back({tile, state});
       }
       builder_.add_compute(time, std::move(compute));
@@ -150,25 +150,25 @@ class Mover {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       const std::vector<AppendedRows>& appended = plans_[i].appended;
       if (appended.empty()) continue;
-      std::vector<StateWord> state{StateWord::address(destination_),
-                                   StateWord::number(static_cast<std::int64_t>(appended.size())),
-                                   StateWord::own(12)};
+      vertex::AppendRuns::State runs{.to = StateWord::address(destination_), .commands = {}};
       for (const AppendedRows& rows : appended) {
         const BufferId from = actual(rows.from);
         if (std::ranges::find(compute.reads, from) == compute.reads.end()) {
           compute.reads.push_back(from);
         }
-        state.push_back(StateWord::number(rows.rows));
-        state.push_back(StateWord::number(rows.count));
-        state.push_back(StateWord::address(from, rows.at));
-        state.push_back(StateWord::number(rows.stride));
-        state.push_back(StateWord::number(rows.row_stride));
+        runs.commands.push_back({.rows = rows.rows,
+                                 .count = rows.count,
+                                 .from = StateWord::address(from, rows.at),
+                                 .stride = rows.stride,
+                                 .row_stride = rows.row_stride});
       }
+      const VertexState state = runs.words();
       for (const TileId tile : interval(i).tiles) compute.launches.push_back({tile, state});
     }
     if (compute.launches.empty()) return;
     const auto bytes = static_cast<std::uint32_t>(element_bytes_);
-    compute.codelet = builder_.add_codelet("append " + std::to_string(bytes), AppendSpec{bytes});
+    compute.codelet =
+        builder_.add_codelet("append " + std::to_string(bytes), vertex::AppendRuns{bytes});
     builder_.add_compute(time, std::move(compute));
   }
 

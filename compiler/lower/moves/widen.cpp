@@ -35,15 +35,14 @@ Time copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time rea
                  .source = origin.source,
                  .codelet = builder.add_codelet(
                      "convert " + std::string(name_of(source)) + " " + std::string(name_of(result)),
-                     ElementwiseSpec{expression, {node}, {vertex::Access::kVector}}),
+                     vertex::Elementwise{expression, {node}, {vertex::Access::kVector}}),
                  .launches = {},
                  .reads = {from},
                  .writes = {to}};
   for (const Interval& interval : builder.buffer(to).layout->intervals()) {
     for (const TileId tile : interval.tiles) {
-      set.launches.push_back(
-          {tile,
-           {StateWord::number(interval.count), StateWord::address(to), StateWord::address(from)}});
+      set.launches.push_back({tile, vertex::unary_state(interval.count, StateWord::address(to),
+                                                        StateWord::address(from))});
     }
   }
   const Time time = ready.next_round();

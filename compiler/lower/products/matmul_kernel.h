@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "compiler/program/program.h"
 #include "isa/machine_config.h"
@@ -12,7 +11,7 @@ namespace superstep {
 /// What the planner knows of the codelet that multiplies blocks: A [rows][depth] times the
 /// transpose of B [columns][depth], dense, to C [rows][columns].
 struct MatmulKernel {
-  MatmulSpec spec;
+  vertex::Matmul kind;
 
   /// The kernel for operands of a dtype.
   [[nodiscard]] static MatmulKernel of(DType input, DType result);
@@ -21,10 +20,6 @@ struct MatmulKernel {
   [[nodiscard]] std::int64_t cycles(const MachineConfig& machine, std::int64_t rows,
                                     std::int64_t columns, std::int64_t depth) const;
   [[nodiscard]] std::string key() const;
-  /// Vertex state of one product; addresses are those of the blocks.
-  [[nodiscard]] static std::vector<StateWord> state(std::int64_t rows, std::int64_t columns,
-                                                    std::int64_t depth, StateWord a, StateWord b,
-                                                    StateWord c);
 };
 
 }  // namespace superstep

@@ -130,8 +130,9 @@ class AmpLowering {
     ComputeSet set{.name = origin_.name + ".transpose",
                    .operation = origin_.operation,
                    .source = origin_.source,
-                   .codelet = is_half ? builder_.add_codelet("half transpose", HalfTransposeSpec{})
-                                      : builder_.add_codelet("amp transpose", AmpTransposeSpec{}),
+                   .codelet = is_half
+                                  ? builder_.add_codelet("half transpose", vertex::HalfTranspose{})
+                                  : builder_.add_codelet("amp transpose", vertex::AmpTranspose{}),
                    .launches = {},
                    .reads = {operand.landing},
                    .writes = {operand.buffer}};
@@ -271,42 +272,19 @@ class AmpLowering {
     for (Box& box : boxes) pieces.push_back({zeros, std::move(box)});
   }
 
-  /// Vertex states of all workers: {number of strips, strides, strips}, of equal length.
-  [[nodiscard]] static std::vector<StateWord> states_of_strips(
-      const auto& strips, const std::vector<std::uint32_t>& strides, const auto& append) {
-    std::size_t words = 0;
-    for (const auto& of_worker : strips) {
-      words = std::max(words, 1 + strides.size() + 3 * of_worker.size());
-    }
-    std::vector<StateWord> state;
-    for (const auto& of_worker : strips) {
-      const std::size_t end = state.size() + words;
-      state.push_back(StateWord::number(static_cast<std::int64_t>(of_worker.size())));
-      for (const std::uint32_t word : strides) state.push_back(StateWord::number(word));
-      for (const auto& strip : of_worker) append(strip, state);
-      state.resize(end, StateWord::number(0));
-    }
-    return state;
-  }
-
-  [[nodiscard]] std::vector<StateWord> transposition(const OperandBlock& block,
-                                                     const Operand& operand,
-                                                     std::int64_t begin) const {
+  [[nodiscard]] VertexState transposition(const OperandBlock& block, const Operand& operand,
+                                          std::int64_t begin) const {
     const std::int64_t n = groups(block.free), pitch = n * kernel_.channels() * bytes_;
-    const auto strips = vertex::amp_transpose_strips(builder_.machine().tile.workers, pitch,
-                                                     padded_depth(block.depth), n);
-    return states_of_strips(
-        strips, vertex::amp_transpose_strides(pitch, n),
-        [&](const vertex::AmpStrip& strip, std::vector<StateWord>& state) {
-          state.push_back(StateWord::address(operand.landing, begin + strip.source));
-          state.push_back(StateWord::address(operand.buffer, begin + strip.destination));
-          state.push_back(StateWord::number(strip.blocks));
-        });
+    const vertex::AmpTranspose::State state{.pitch = pitch,
+                                            .depth = padded_depth(block.depth),
+                                            .groups = n,
+                                            .from = StateWord::address(operand.landing, begin),
+                                            .to = StateWord::address(operand.buffer, begin)};
+    return state.words(builder_.machine().tile.workers);
   }
 
-  [[nodiscard]] std::vector<StateWord> half_transposition(const OperandBlock& block,
-                                                          const Operand& operand,
-                                                          std::int64_t begin) const {
+  [[nodiscard]] VertexState half_transposition(const OperandBlock& block, const Operand& operand,
+                                               std::int64_t begin) const {
     const bool weights = operand.is_weights;
     const std::int64_t n = padded_free(block, weights), depth = padded_depth(block.depth);
     // Rows are one block of all inputs.
@@ -317,14 +295,10 @@ class AmpLowering {
                                           .column_pitch = inputs * bytes_,
                                           .block_inputs = inputs,
                                           .block_bytes = n * inputs * bytes_};
-    const auto strips = vertex::half_transpose_strips(builder_.machine().tile.workers, shape);
-    return states_of_strips(
-        strips, vertex::half_transpose_strides(shape),
-        [&](const vertex::HalfStrip& strip, std::vector<StateWord>& state) {
-          state.push_back(StateWord::address(operand.landing, begin + strip.source));
-          state.push_back(StateWord::address(operand.buffer, begin + strip.destination));
-          state.push_back(StateWord::number(strip.squares));
-        });
+    const vertex::HalfTranspose::State state{.of = shape,
+                                             .from = StateWord::address(operand.landing, begin),
+                                             .to = StateWord::address(operand.buffer, begin)};
+    return state.words(builder_.machine().tile.workers);
   }
 
   [[nodiscard]] std::uint32_t codelet(std::int64_t rows, bool accumulates, bool is_last) {
@@ -339,7 +313,7 @@ class AmpLowering {
         "amp " + std::string(name_of(kernel.operands)) +
         (kernel.rows_inside ? " rows inside" : "") + (kernel.few_rows ? " few rows" : "") +
         (accumulates ? " accumulates" : "") + ' ' + std::to_string(kernel.unused_inputs);
-    return builder_.add_codelet(key, AmpProductSpec{kernel});
+    return builder_.add_codelet(key, kernel);
   }
 
   /// Blocks of equal kind are launched together.
@@ -406,11 +380,13 @@ class AmpLowering {
           const std::int64_t n = vertex::amp_rows_of_worker(kernel_, rows, workers, w);
           const std::int64_t at =
               kernel_.rows_inside ? k * row_pitch + row * bytes_ : row * row_pitch + k * bytes_;
-          words.push_back(
-              StateWord::address(products_, first_sum + (g * rows + row) * kernel_.channels() * 4));
-          words.push_back(StateWord::address(rows_.buffer, first_row + at));
-          words.push_back(StateWord::number(vertex::amp_repeats(kernel_, n)));
-          words.push_back(StateWord::number(vertex::amp_strides(kernel_, row_pitch)));
+          const AmpProduct::State state{
+              .sums = StateWord::address(products_,
+                                         first_sum + (g * rows + row) * kernel_.channels() * 4),
+              .rows = StateWord::address(rows_.buffer, first_row + at),
+              .row_count = n,
+              .pitch = row_pitch};
+          state.append_words(kernel_, words);
           row += n;
         }
       }

@@ -76,7 +76,7 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
   ComputeSet set{.name = origin.name,
                  .operation = origin.operation,
                  .source = origin.source,
-                 .codelet = builder.add_codelet(kernel.key(), kernel.spec),
+                 .codelet = builder.add_codelet(kernel.key(), kernel.kind),
                  .launches = {},
                  .reads = {buffers[0], buffers[1]},
                  .writes = {products}};
@@ -85,12 +85,15 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
   for (const ProductBlock& block : product.blocks()) {
     const std::int64_t m = block.rows.size(), n = block.columns.size(), k = block.depth.size();
     for (std::int64_t i = 0; i < block.batch.size(); ++i) {
-      set.launches.push_back(
-          {.tile = block.tile,
-           .state = MatmulKernel::state(
-               m, n, k, StateWord::address(buffers[0], i * m * k * input_bytes),
-               StateWord::address(buffers[1], i * n * k * input_bytes),
-               StateWord::address(products, i * product.result_area(block) * result_bytes))});
+      const std::int64_t area = product.result_area(block);
+      const vertex::Matmul::State state{
+          .rows = m,
+          .columns = n,
+          .depth = k,
+          .a = StateWord::address(buffers[0], i * m * k * input_bytes),
+          .b = StateWord::address(buffers[1], i * n * k * input_bytes),
+          .c = StateWord::address(products, i * area * result_bytes)};
+      set.launches.push_back({.tile = block.tile, .state = state.words()});
     }
     set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * m * n * k);
   }

@@ -351,31 +351,20 @@ class ProductLowering {
 
   void add_parts(BufferId received, BufferId sums, Time time) {
     const std::int64_t parts = product_.plan.depth_splits;
-    ComputeSet set{
-        .name = product_.origin.name + ".sum",
-        .operation = product_.origin.operation,
-        .source = product_.origin.source,
-        .codelet = builder_.add_codelet("add parts " + std::to_string(parts), AddPartsSpec{parts}),
-        .launches = {},
-        .reads = {received},
-        .writes = {sums}};
+    ComputeSet set{.name = product_.origin.name + ".sum",
+                   .operation = product_.origin.operation,
+                   .source = product_.origin.source,
+                   .codelet = builder_.add_codelet("add parts " + std::to_string(parts),
+                                                   vertex::AddParts{parts}),
+                   .launches = {},
+                   .reads = {received},
+                   .writes = {sums}};
     const std::int64_t workers = builder_.machine().tile.workers;
-    constexpr std::int64_t kGroup = vertex::kAddPartsGroup;
     for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
-      const std::int64_t groups = (interval.count + kGroup - 1) / kGroup, pitch = groups * 16;
-      std::vector<StateWord> state;
-      for (std::int64_t w = 0; w < workers; ++w) {
-        const std::int64_t first = w * groups / workers, last = (w + 1) * groups / workers;
-        const std::int64_t end = std::min(last * kGroup, (interval.count + 1) / 2 * 2);
-        state.push_back(StateWord::number(last - first - 1));
-        state.push_back(StateWord::address(received, first * 16));
-        state.push_back(StateWord::address(sums, first * 16));
-        state.push_back(StateWord::address(sums, (end - 2) * 4));
-        state.push_back(StateWord::number(pitch / 16));
-        state.push_back(StateWord::number(vertex::add_parts_back(parts, pitch)));
-      }
+      const vertex::AddParts::State state{
+          .sums = (interval.count + 1) / 2 * 2, .from = received, .to = sums};
       set.launches.push_back({.tile = interval.tiles[0],
-                              .state = std::move(state),
+                              .state = state.words(parts, workers),
                               .worker_words = vertex::kAddPartsStateWords});
       set.flops += static_cast<std::uint64_t>(interval.count * (parts - 1));
     }
@@ -387,17 +376,20 @@ class ProductLowering {
     ComputeSet set{.name = product_.origin.name + ".sum",
                    .operation = product_.origin.operation,
                    .source = product_.origin.source,
-                   .codelet = builder_.add_codelet(combine.key, combine.spec),
+                   .codelet = builder_.add_codelet(combine.key, combine.reduce),
                    .launches = {},
                    .reads = {received},
                    .writes = {sums}};
     for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
-      set.launches.push_back(
-          {interval.tiles[0],
-           {StateWord::number(1), StateWord::number(product_.plan.depth_splits),
-            StateWord::number(interval.count), StateWord::own(28), StateWord::address(sums),
-            StateWord::address(received), StateWord::scratch(),
-            StateWord::number(static_cast<std::int64_t>(*combine.identity))}});
+      const vertex::Reduce::State state{
+          .outer = 1,
+          .reduced = product_.plan.depth_splits,
+          .inner = interval.count,
+          .values = {{.constant = static_cast<std::uint32_t>(*combine.identity),
+                      .initial = {},
+                      .output = StateWord::address(sums),
+                      .input = StateWord::address(received)}}};
+      set.launches.push_back({interval.tiles[0], state.words()});
       set.flops += static_cast<std::uint64_t>(interval.count * (product_.plan.depth_splits - 1));
     }
     builder_.add_compute(time, std::move(set));
@@ -414,14 +406,14 @@ class ProductLowering {
                    .source = product_.origin.source,
                    .codelet = builder_.add_codelet(
                        "convert f32 " + std::string(name_of(type.dtype)),
-                       ElementwiseSpec{expression, {node}, {vertex::Access::kVector}}),
+                       vertex::Elementwise{expression, {node}, {vertex::Access::kVector}}),
                    .launches = {},
                    .reads = {sums},
                    .writes = {converted}};
     for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
-      set.launches.push_back({interval.tiles[0],
-                              {StateWord::number(interval.count), StateWord::address(converted),
-                               StateWord::address(sums)}});
+      set.launches.push_back(
+          {interval.tiles[0], vertex::unary_state(interval.count, StateWord::address(converted),
+                                                  StateWord::address(sums))});
     }
     builder_.add_compute(time, std::move(set));
     return converted;

@@ -52,11 +52,11 @@ std::optional<std::uint64_t> identity_of(vertex::Primitive primitive, DType dtyp
 
 Combine combine_with(vertex::Primitive primitive, DType dtype) {
   Combine combine;
-  const vertex::Node a = combine.spec.expression.input(0, dtype);
-  const vertex::Node b = combine.spec.expression.input(1, dtype);
-  combine.spec.outputs = {combine.spec.expression.apply(primitive, {a, b})};
-  combine.spec.dtypes = {dtype};
-  combine.key = "reduce " + expression_key(combine.spec.expression, combine.spec.outputs);
+  const vertex::Node a = combine.reduce.expression.input(0, dtype);
+  const vertex::Node b = combine.reduce.expression.input(1, dtype);
+  combine.reduce.outputs = {combine.reduce.expression.apply(primitive, {a, b})};
+  combine.reduce.dtypes = {dtype};
+  combine.key = "reduce " + expression_key(combine.reduce.expression, combine.reduce.outputs);
   combine.identity = identity_of(primitive, dtype);
   return combine;
 }

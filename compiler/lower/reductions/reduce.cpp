@@ -21,8 +21,9 @@ namespace {
 /// A reduction of one or more values of equal index space over some of its axes.
 struct Reduction {
   Combine combine;
-  std::optional<ReduceSpec> converting = {};  ///< `combine` of elements that are not yet converted
-  DType element = DType::kF32;                ///< of these
+  std::optional<vertex::Reduce> converting =
+      {};                       ///< `combine` of elements that are not yet converted
+  DType element = DType::kF32;  ///< of these
   std::vector<Axis> kept,
       reduced;  ///< sizes and `from` strides; row-major order of results and of combination
   /// Copies that read the elements of each value through a box of its flat numbers.
@@ -247,7 +248,7 @@ class ReductionLowering {
   /// Whether what all passes give, and the least code and state of each, is more than a tile holds.
   [[nodiscard]] bool exceeds_memory(const std::vector<Block>& blocks, std::int64_t passes) const {
     std::int64_t result_bytes = 0, width = 0;
-    for (const DType dtype : r_.combine.spec.dtypes) {
+    for (const DType dtype : r_.combine.reduce.dtypes) {
       result_bytes += static_cast<std::int64_t>(size_of(dtype));
     }
     for (const Block& block : blocks) width = std::max(width, block.width());
@@ -266,7 +267,7 @@ class ReductionLowering {
     }
     const auto layout = std::make_shared<const Layout>(std::move(intervals));
     Reduced reduced;
-    for (const DType dtype : r_.combine.spec.dtypes) {
+    for (const DType dtype : r_.combine.reduce.dtypes) {
       const BufferId partials =
           values_.add_temporary(dtype, layout, origin_.name + ".partials", origin_.source);
       builder_.mutable_buffer(partials).is_result = true;
@@ -297,7 +298,7 @@ class ReductionLowering {
   [[nodiscard]] std::int64_t passes_over(const std::vector<Block>& blocks) const {
     if (!may_split()) return 1;
     std::int64_t element_bytes = 0;
-    for (const DType dtype : r_.combine.spec.dtypes) {
+    for (const DType dtype : r_.combine.reduce.dtypes) {
       element_bytes += static_cast<std::int64_t>(size_of(r_.converting ? r_.element : dtype));
     }
     std::int64_t most = 0, depth = std::numeric_limits<std::int64_t>::max();
@@ -332,7 +333,7 @@ class ReductionLowering {
           std::ranges::move(reading.pieces, std::back_inserter(pieces));
         }
       }
-      const DType dtype = r_.converting ? r_.element : r_.combine.spec.dtypes[k];
+      const DType dtype = r_.converting ? r_.element : r_.combine.reduce.dtypes[k];
       inputs.push_back(
           values_.add_temporary(dtype, layout, origin_.name + ".gathered", origin_.source));
       done = std::max(done, move(builder_, inputs.back(), pieces, ready, origin_));
@@ -401,7 +402,7 @@ class ReductionLowering {
   Reduced launch_once(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
                       const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
     std::vector<BufferId> results;
-    for (const DType dtype : r_.combine.spec.dtypes) {
+    for (const DType dtype : r_.combine.reduce.dtypes) {
       results.push_back(values_.add_temporary(
           dtype, to, origin_.name + (is_last ? "" : ".partials"), origin_.source));
     }
@@ -409,17 +410,18 @@ class ReductionLowering {
     const std::size_t count = inputs.size();
     std::vector<Splat> initial = r_.initial;
     if (!is_last && r_.combine.identity) initial = {Splat{.bits = r_.combine.identity}};
-    std::vector<StateWord> begins, constants;
+    std::vector<vertex::Reduce::Value> reduced(count);
     std::vector<BufferId> reads = inputs;
     for (std::size_t k = 0; k < count; ++k) {
+      reduced[k].output = StateWord::address(results[k]);
+      reduced[k].input = StateWord::address(inputs[k]);
       if (initial[k].bits) {
-        begins.push_back(StateWord::own(4 * (4 + 3 * count + constants.size())));
-        constants.push_back(StateWord::number(static_cast<std::int64_t>(*initial[k].bits)));
+        reduced[k].constant = static_cast<std::uint32_t>(*initial[k].bits);
         continue;
       }
       const Place spread = values_.spread(initial[k], to, origin_);
       time = std::max(time, spread.time);
-      begins.push_back(StateWord::address(spread.buffer));
+      reduced[k].initial = StateWord::address(spread.buffer);
       reads.push_back(spread.buffer);
     }
     const bool converts = r_.converting && builder_.buffer(inputs[0]).type.dtype == r_.element;
@@ -427,28 +429,24 @@ class ReductionLowering {
     for (const Block& block : blocks) {
       const bool is_rows = !converts && is_in_rows(block, results_inside);
       ComputeSet& set = sets[is_rows ? 1 : 0];
-      std::vector<StateWord> state{StateWord::number(results_inside ? 1 : block.width()),
-                                   StateWord::number(block.depth()),
-                                   StateWord::number(results_inside ? block.width() : 1)};
-      state.insert(state.end(), begins.begin(), begins.end());
-      for (const BufferId result : results) state.push_back(StateWord::address(result));
-      for (const BufferId input : inputs) state.push_back(StateWord::address(input));
-      state.push_back(StateWord::scratch());
-      state.insert(state.end(), constants.begin(), constants.end());
-      set.launches.push_back({block.tile, std::move(state)});
+      const vertex::Reduce::State state{.outer = results_inside ? 1 : block.width(),
+                                        .reduced = block.depth(),
+                                        .inner = results_inside ? block.width() : 1,
+                                        .values = reduced};
+      set.launches.push_back({block.tile, state.words()});
       set.flops += static_cast<std::uint64_t>(block.width() * block.depth());
     }
     for (const bool rows : {false, true}) {
       ComputeSet& set = sets[rows ? 1 : 0];
       if (set.launches.empty()) continue;
-      ReduceSpec spec = converts ? *r_.converting : r_.combine.spec;
-      spec.rows = rows;
+      vertex::Reduce reduce = converts ? *r_.converting : r_.combine.reduce;
+      reduce.rows = rows;
       set.name = origin_.name;
       set.operation = origin_.operation;
       set.source = origin_.source;
       const std::string key =
-          converts ? "reduce " + expression_key(spec.expression, spec.outputs) : r_.combine.key;
-      set.codelet = builder_.add_codelet(key + (rows ? " rows" : ""), std::move(spec));
+          converts ? "reduce " + expression_key(reduce.expression, reduce.outputs) : r_.combine.key;
+      set.codelet = builder_.add_codelet(key + (rows ? " rows" : ""), std::move(reduce));
       set.reads = reads;
       set.writes = results;
       builder_.add_compute(time, std::move(set));
@@ -458,9 +456,9 @@ class ReductionLowering {
 
   /// Whether vertex::reduce_rows does a block.
   [[nodiscard]] bool is_in_rows(const Block& block, bool results_inside) const {
-    const ReduceSpec& spec = r_.combine.spec;
+    const vertex::Reduce& reduce = r_.combine.reduce;
     return (!results_inside || block.width() == 1) &&
-           vertex::can_reduce_rows(spec.expression, spec.outputs, spec.dtypes,
+           vertex::can_reduce_rows(reduce.expression, reduce.outputs, reduce.dtypes,
                                    static_cast<std::uint64_t>(block.depth()));
   }
 
@@ -486,33 +484,33 @@ Combine combine_of(const Graph& region) {
   Combine combine;
   std::vector<vertex::Node> arguments;
   for (const ValueId argument : region.arguments()) {
-    arguments.push_back(combine.spec.expression.input(static_cast<std::uint32_t>(arguments.size()),
-                                                      region.type(argument).dtype));
+    arguments.push_back(combine.reduce.expression.input(
+        static_cast<std::uint32_t>(arguments.size()), region.type(argument).dtype));
   }
-  combine.spec.outputs = emit_graph(region, combine.spec.expression, arguments);
+  combine.reduce.outputs = emit_graph(region, combine.reduce.expression, arguments);
   for (const ValueId result : region.results()) {
-    combine.spec.dtypes.push_back(region.type(result).dtype);
+    combine.reduce.dtypes.push_back(region.type(result).dtype);
   }
-  combine.key = "reduce " + expression_key(combine.spec.expression, combine.spec.outputs);
-  if (const auto primitive = primitive_of(combine.spec.expression, combine.spec.outputs)) {
-    combine.identity = identity_of(*primitive, combine.spec.dtypes[0]);
+  combine.key = "reduce " + expression_key(combine.reduce.expression, combine.reduce.outputs);
+  if (const auto primitive = primitive_of(combine.reduce.expression, combine.reduce.outputs)) {
+    combine.identity = identity_of(*primitive, combine.reduce.dtypes[0]);
   }
   return combine;
 }
 
 /// `region` over elements that `convert` converts.
-ReduceSpec converting_spec(const Graph& graph, const Graph& region, const Op& convert) {
-  ReduceSpec spec;
+vertex::Reduce converting_reduce(const Graph& graph, const Graph& region, const Op& convert) {
+  vertex::Reduce reduce;
   const DType dtype = region.type(region.results()[0]).dtype;
-  const vertex::Node accumulator = spec.expression.input(0, dtype);
-  const vertex::Node element = spec.expression.input(1, graph.type(convert.operands[0]).dtype);
+  const vertex::Node accumulator = reduce.expression.input(0, dtype);
+  const vertex::Node element = reduce.expression.input(1, graph.type(convert.operands[0]).dtype);
   const auto* lowering = lowering_as<ElementwiseLowering>(convert, graph);
   const std::vector<vertex::Node> operands{element};
-  const vertex::Node converted = lowering->emit(convert, graph, spec.expression, operands);
+  const vertex::Node converted = lowering->emit(convert, graph, reduce.expression, operands);
   const std::vector<vertex::Node> inputs{accumulator, converted};
-  spec.outputs = emit_graph(region, spec.expression, inputs);
-  spec.dtypes = {dtype};
-  return spec;
+  reduce.outputs = emit_graph(region, reduce.expression, inputs);
+  reduce.dtypes = {dtype};
+  return reduce;
 }
 
 }  // namespace
@@ -550,7 +548,7 @@ void lower_reduce(BlockLowering& block, const Op& op) {
                                 op.operands.begin() + static_cast<std::ptrdiff_t>(count));
   if (convert != nullptr) {
     operands = {convert->operands[0]};
-    reduction.converting = converting_spec(block.graph, op.regions[0], *convert);
+    reduction.converting = converting_reduce(block.graph, op.regions[0], *convert);
     reduction.element = values.type(operands[0]).dtype;
   }
   for (std::size_t k = 0; k < count; ++k) {

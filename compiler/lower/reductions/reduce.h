@@ -7,10 +7,10 @@
 
 namespace superstep {
 
-/// How elements combine: `spec.expression` over accumulators and elements.
+/// How elements combine: `reduce.expression` over accumulators and elements.
 struct Combine {
-  ReduceSpec spec;
-  std::string key;                        ///< equal for equal specs
+  vertex::Reduce reduce;
+  std::string key;                        ///< equal for equal reductions
   std::optional<std::uint64_t> identity;  ///< bits that change nothing; needed to combine in stages
 };
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/vertex/codelet.h"
+#include "compiler/vertex/meaning.h"
+#include "compiler/vertex/vertex_state.h"
+
+namespace superstep::vertex {
+
+/// Reduces `outer x reduced x inner` over the middle axis: by `reduce`, or by `reduce_rows`.
+struct Reduce {
+  Expression expression;
+  std::vector<Node> outputs;
+  std::vector<DType> dtypes;
+  bool rows = false;
+
+  /// One of the values that are reduced together.
+  struct Value {
+    std::optional<std::uint32_t> constant;  ///< the initial value's bits, which the state holds,
+    StateWord initial;                      ///< or its address
+    StateWord output, input;
+  };
+  struct State {
+    std::int64_t outer = 1, reduced = 1, inner = 1;
+    std::vector<Value> values;
+
+    [[nodiscard]] VertexState words() const;
+  };
+
+  [[nodiscard]] Codelet code(const MachineConfig& machine) const {
+    return (rows ? reduce_rows : reduce)(machine, expression, outputs, dtypes);
+  }
+  void interpret(const StateView& state) const;
+};
+
+}  // namespace superstep::vertex

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <variant>
+
+#include "compiler/vertex/add_parts.h"
+#include "compiler/vertex/amp_product.h"
+#include "compiler/vertex/amp_transpose.h"
+#include "compiler/vertex/append_runs.h"
+#include "compiler/vertex/copy_boxes.h"
+#include "compiler/vertex/elementwise.h"
+#include "compiler/vertex/half_transpose.h"
+#include "compiler/vertex/matmul.h"
+#include "compiler/vertex/reduce.h"
+
+namespace superstep::vertex {
+
+/// What a codelet computes, before there is code for it. A kind of vertex is a record: its typed
+/// `State`, whose words are the vertex state; `code`, with the division among workers; `interpret`,
+/// what it means. What it costs follows from the code: worker_slots.h.
+using Vertex = std::variant<Elementwise, Reduce, CopyBoxes, AppendRuns, Matmul, AmpProduct,
+                            AmpTranspose, HalfTranspose, AddParts>;
+
+[[nodiscard]] Codelet code_of(const Vertex& vertex, const MachineConfig& machine);
+
+/// Does to the memory behind the addresses of a state what the codelet does: the state of a launch,
+/// or of one worker where each has its own.
+void interpret(const Vertex& vertex, const StateView& state);
+
+}  // namespace superstep::vertex

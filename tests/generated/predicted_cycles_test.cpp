@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/hdf5.h"
+#include "compiler/compile.h"
+#include "isa/machine_config.h"
+#include "sim/machine.h"
+#include "tests/generated/program.h"
+
+namespace superstep {
+namespace {
+
+/// Compute steps as the compiler predicted them and as they ran on critical tiles.
+struct Predictions {
+  struct One {
+    double error = 0, cycles = 0;
+  };
+  std::vector<One> all;
+
+  void add(const ProgramImage& image, const std::vector<HostTensor>& arguments) {
+    RunOptions options;
+    options.threads = 2;
+    options.on_superstep = [&](const SuperstepRecord& record) {
+      for (const ComputeShare& share : record.shares) {
+        if (share.step >= image.info.steps.size() || share.cycles == 0) continue;
+        const StepInfo& step = image.info.steps[share.step];
+        if (step.kind != StepInfo::Kind::kCompute) continue;
+        const auto found = static_cast<double>(share.cycles),
+                   predicted = static_cast<double>(step.predicted_cycles);
+        all.push_back({std::abs(predicted - found) / found, found});
+      }
+    };
+    const RunResult result = run_image(image, arguments, options);
+    ASSERT_FALSE(result.trap) << result.trap->text();
+  }
+
+  /// The error that so many of the steps, or of the cycles, do not exceed.
+  [[nodiscard]] double percentile(double part, bool by_cycles) const {
+    std::vector<One> sorted = all;
+    std::ranges::sort(sorted, {}, &One::error);
+    const auto weight = [&](const One& one) { return by_cycles ? one.cycles : 1; };
+    double total = 0, sum = 0;
+    for (const One& one : sorted) total += weight(one);
+    for (const One& one : sorted) {
+      sum += weight(one);
+      if (sum >= part * total) return one.error;
+    }
+    return 0;
+  }
+
+  void expect_close() const {
+    ASSERT_FALSE(all.empty());
+    for (const bool by_cycles : {false, true}) {
+      SCOPED_TRACE(by_cycles ? "by cycles" : "by steps");
+      fmt::print("{} steps: median {:.4f}, 95 % {:.4f}\n", all.size(), percentile(0.5, by_cycles),
+                 percentile(0.95, by_cycles));
+      EXPECT_LE(percentile(0.5, by_cycles), 0.05);
+      EXPECT_LE(percentile(0.95, by_cycles), 0.20);
+    }
+  }
+};
+
+const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models";
+
+void add_model(Predictions& predictions, const std::string& module, const std::string& input,
+               const std::string& machine) {
+  std::ifstream file(kModels / module);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const ProgramImage image = compile(import_stablehlo(text, module), load_machine(machine));
+  std::vector<HostTensor> arguments;
+  if (!input.empty()) {
+    const TensorFile tensors = read_tensors(kModels / input);
+    for (std::size_t a = 0; a < image.arguments.size(); ++a) {
+      const HostTensor& given = tensors.at(fmt::format("arg{}", a));
+      // One call: of what is sent call by call, the first slice.
+      HostTensor one(image.arguments[a]);
+      std::copy_n(given.data.begin(), one.data.size(), one.data.begin());
+      arguments.push_back(std::move(one));
+    }
+  } else {
+    for (const TensorType& type : image.arguments) arguments.emplace_back(type);
+  }
+  predictions.add(image, arguments);
+}
+
+TEST(PredictedCycles, OfComputeStepsOfTheModelsAreClose) {
+  Predictions predictions;
+  for (const char* machine : {"tiny4", "small64", "bow"}) {
+    add_model(predictions, "quickstart/square_plus_one.mlir", "quickstart/square_plus_one_input.h5",
+              machine);
+    add_model(predictions, "quickstart/affine.mlir", "quickstart/affine_input.h5", machine);
+    add_model(predictions, "linear_regression/train_step.mlir", "linear_regression/train.h5",
+              machine);
+    add_model(predictions, "digits_mlp/train_step.mlir", "digits_mlp/train.h5", machine);
+  }
+  // Its arguments do not matter: no data decides.
+  add_model(predictions, "mnist_mlp/train_step.mlir", "", "bow");
+  predictions.expect_close();
+}
+
+TEST(PredictedCycles, OfComputeStepsOfAHundredGeneratedProgramsAreClose) {
+  Predictions predictions;
+  for (const char* machine : {"tiny4", "small64"}) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+      const Program program = generate_program(seed);
+      predictions.add(compile(program.module, load_machine(machine)), program.arguments);
+    }
+  }
+  predictions.expect_close();
+}
+
+}  // namespace
+}  // namespace superstep
