@@ -122,12 +122,15 @@ void predict_compute(const std::vector<TileProgram>& tiles, const CodeletLibrary
                      const MachineConfig& machine, ProgramInfo& info) {
   Predictor predictor(library, machine);
   for (const TileProgram& t : tiles) {
+    std::map<std::uint32_t, std::uint64_t> cycles;  // by step: a tile may launch one several times
     for (auto launch = t.launches.begin(); launch != t.launches.end();) {
       const auto first = launch++;
       while (launch != t.launches.end() && launch->is_with_previous) ++launch;
-      StepInfo& step = info.steps[first->step];
-      step.predicted_cycles =
-          std::max(step.predicted_cycles, predictor.cycles(std::span(first, launch)));
+      cycles[first->step] += predictor.cycles(std::span(first, launch));
+    }
+    for (const auto& [step, of_tile] : cycles) {
+      std::uint64_t& most = info.steps[step].predicted_cycles;
+      most = std::max(most, of_tile);
     }
   }
 }

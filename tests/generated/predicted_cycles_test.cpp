@@ -58,8 +58,6 @@ struct Predictions {
     ASSERT_FALSE(all.empty());
     for (const bool by_cycles : {false, true}) {
       SCOPED_TRACE(by_cycles ? "by cycles" : "by steps");
-      fmt::print("{} steps: median {:.4f}, 95 % {:.4f}\n", all.size(), percentile(0.5, by_cycles),
-                 percentile(0.95, by_cycles));
       EXPECT_LE(percentile(0.5, by_cycles), 0.05);
       EXPECT_LE(percentile(0.95, by_cycles), 0.20);
     }
