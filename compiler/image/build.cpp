@@ -1,14 +1,12 @@
 #include "compiler/image/build.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/phases.h"
 #include "compiler/image/codelets.h"
 #include "compiler/image/compute_cycles.h"
 #include "compiler/image/fit.h"
@@ -170,6 +168,7 @@ class Builder {
   Storage place(const CompileProgress& progress,
                 const std::function<void(const ProgramInfo&)>& on_memory) {
     Storage storage(machine_, program_);
+    PhaseScheduler scheduler(machine_, participants_, keeps_exchange_plan_);
     std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
     for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
     storage.place(begin, progress);
@@ -185,7 +184,7 @@ class Builder {
       storage.place(begin, progress);
       report_if_too_full(storage, on_memory);
       if (progress) progress("schedule exchanges");
-      schedule(storage);
+      schedule(storage, scheduler);
       if (progress) progress("build supervisor programs");
       add_streams(module_, program_, trip_count_, storage, image_);
       emit_programs(storage);
@@ -220,24 +219,28 @@ class Builder {
     check_fits(machine_, program_, storage, code_ends(), image_.info.memory);
   }
 
-  void schedule(const Storage& storage) {
-    phases_.assign(program_.supersteps.size(), {});
-    const auto schedule_phase = [&](std::size_t s) {
-      std::vector<Transfer> transfers;
-      for (const Movement& movement : program_.supersteps[s].movements) {
-        const auto end = [&](const Movement::End& e) {
-          return TransferEnd{e.tile, storage.address(e.buffer, e.tile) + e.byte};
-        };
-        Transfer transfer{end(movement.source), {}, movement.words};
-        for (const Movement::End& e : movement.destinations)
-          transfer.destinations.push_back(end(e));
-        transfers.push_back(std::move(transfer));
-      }
-      if (transfers.empty()) return;
-      phases_[s] = schedule_exchange(machine_, transfers, participants_, keeps_exchange_plan_);
+  [[nodiscard]] std::vector<Transfer> transfers_of(const Superstep& superstep,
+                                                   const Storage& storage) const {
+    const auto end = [&](const Movement::End& e) {
+      return TransferEnd{e.tile, storage.address(e.buffer, e.tile) + e.byte};
     };
-    // The other partitioners share flags between threads in headers, where TSan sees them as races.
-    tbb::parallel_for(std::size_t{0}, phases_.size(), schedule_phase, tbb::simple_partitioner());
+    std::vector<Transfer> transfers;
+    transfers.reserve(superstep.movements.size());
+    for (const Movement& movement : superstep.movements) {
+      Transfer transfer{
+          end(movement.source), {}, movement.words, index(movement.destinations.front().buffer)};
+      for (const Movement::End& e : movement.destinations) {
+        transfer.destinations.push_back(end(e));
+      }
+      transfers.push_back(std::move(transfer));
+    }
+    return transfers;
+  }
+
+  void schedule(const Storage& storage, PhaseScheduler& scheduler) {
+    phases_ = scheduler.schedule(program_.supersteps.size(), [&](std::size_t s) {
+      return transfers_of(program_.supersteps[s], storage);
+    });
     image_.info.exchanges.clear();
     for (std::size_t s = 0; s < phases_.size(); ++s) {
       if (phases_[s].rows.empty()) continue;

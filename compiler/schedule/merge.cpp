@@ -3,147 +3,207 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 #include "isa/timing.h"
 
 namespace superstep {
 namespace {
 
-struct Candidate {
-  Transfer transfer;
-  std::size_t order = 0;  ///< position of its first part in the given list
+using Send = MergedTransfers::Send;
+
+/// Merges what one tile sends.
+class SenderMerge {
+ public:
+  SenderMerge(const MachineConfig& machine, std::uint32_t sender, std::vector<TransferEnd>& ends)
+      : machine_(machine), sender_(sender), ends_(ends) {}
+
+  void add(const Transfer& transfer, std::uint32_t order) {
+    const Send send{transfer.source.address, transfer.words, transfer.collective, order, 0, 0, 0};
+    if (transfer.destinations.size() == 1) {
+      const TransferEnd& to = transfer.destinations.front();
+      if (index(to.tile) != sender_ || to.address != send.address) append(send, {&to, 1});
+      return;
+    }
+    group_.clear();
+    for (const TransferEnd& to : transfer.destinations) {
+      if (index(to.tile) != sender_ || to.address != send.address) group_.push_back(to);
+    }
+    append_layers(send);
+  }
+
+  void merge(Joined joined) {
+    if (joined == Joined::kAll) {
+      for (Send& send : sends_) send.collective = 0;
+    }
+    join_neighbours();
+    join_multicasts();
+    join_neighbours();
+    cut_to_sender();
+  }
+
+  [[nodiscard]] std::span<const Send> sends() const { return sends_; }
+
+  [[nodiscard]] std::uint64_t words() const {
+    std::uint64_t words = 0;
+    for (const Send& send : sends_) words += send.words;
+    return words;
+  }
+
+ private:
+  [[nodiscard]] std::span<const TransferEnd> ends_of(const Send& send) const {
+    return std::span(ends_).subspan(send.first_end, send.end_count);
+  }
+
+  void append(Send send, std::span<const TransferEnd> ends) {
+    constexpr std::uint32_t kPrime = 16'777'619;  // FNV-1a
+    send.first_end = static_cast<std::uint32_t>(ends_.size());
+    send.end_count = static_cast<std::uint32_t>(ends.size());
+    for (const TransferEnd& to : ends) send.tiles = (send.tiles ^ index(to.tile)) * kPrime;
+    ends_.insert(ends_.end(), ends.begin(), ends.end());
+    sends_.push_back(send);
+  }
+
+  /// One send to the ends in `group_`; several when a tile has several addresses: it has one
+  /// pointer.
+  void append_layers(const Send& send) {
+    std::sort(group_.begin(), group_.end(), [](const TransferEnd& a, const TransferEnd& b) {
+      return std::tuple(a.tile, a.address) < std::tuple(b.tile, b.address);
+    });
+    while (!group_.empty()) {
+      layer_.clear();
+      std::size_t left = 0;
+      for (const TransferEnd& to : group_) {
+        if (layer_.empty() || layer_.back().tile != to.tile) {
+          layer_.push_back(to);
+        } else if (layer_.back().address != to.address) {
+          group_[left++] = to;
+        }
+      }
+      group_.resize(left);
+      append(send, layer_);
+    }
+  }
+
+  [[nodiscard]] bool continues(const Send& a, const Send& b) const {
+    const std::uint32_t bytes = a.words * 4;
+    return a.collective == b.collective && a.address + bytes == b.address &&
+           std::ranges::equal(ends_of(a), ends_of(b),
+                              [&](const TransferEnd& x, const TransferEnd& y) {
+                                return x.tile == y.tile && x.address + bytes == y.address;
+                              });
+  }
+
+  void join_neighbours() {
+    // Runs of one distance in turn, so that copies of a range do not break each other.
+    const auto key = [&](const Send& s) {
+      return std::tuple(s.collective, s.tiles, s.end_count, ends_[s.first_end].address - s.address,
+                        s.address, s.order);
+    };
+    sort_by(key);
+    std::size_t kept = 0;
+    for (const Send& send : sends_) {
+      if (kept > 0 && continues(sends_[kept - 1], send)) {
+        sends_[kept - 1].words += send.words;
+        sends_[kept - 1].order = std::min(sends_[kept - 1].order, send.order);
+      } else {
+        sends_[kept++] = send;
+      }
+    }
+    sends_.resize(kept);
+  }
+
+  void join_multicasts() {
+    const auto range = [](const Send& s) { return std::tuple(s.collective, s.address, s.words); };
+    sort_by([](const Send& s) { return std::tuple(s.collective, s.address, s.words, s.order); });
+    unjoined_.swap(sends_);
+    sends_.clear();
+    for (auto first = unjoined_.begin(); first != unjoined_.end();) {
+      const auto last = std::find_if(
+          first, unjoined_.end(), [&](const Send& send) { return range(send) != range(*first); });
+      if (last - first == 1) {
+        sends_.push_back(*first);
+      } else {
+        Send send = *first;
+        send.tiles = 0;
+        group_.clear();
+        for (auto part = first; part != last; ++part) {
+          const auto ends = ends_of(*part);
+          group_.insert(group_.end(), ends.begin(), ends.end());
+        }
+        append_layers(send);
+      }
+      first = last;
+    }
+    unjoined_.clear();
+  }
+
+  void cut_to_sender() {
+    const std::size_t whole = sends_.size();
+    for (std::size_t i = 0; i < whole; ++i) {
+      const std::uint32_t limit = longest_piece(sends_[i]);
+      while (sends_[i].words > limit) {
+        Send rest = sends_[i];
+        rest.address += limit * 4;
+        rest.words -= limit;
+        const std::vector<TransferEnd> ends(ends_of(rest).begin(), ends_of(rest).end());
+        rest.tiles = 0;
+        append(rest, ends);
+        for (TransferEnd& to : std::span(ends_).last(ends.size())) to.address += limit * 4;
+        sends_[i].words = limit;
+        std::swap(sends_[i], sends_.back());
+      }
+    }
+  }
+
+  /// Words of a piece of a transfer to its own sender: all when they lie in different blocks.
+  [[nodiscard]] std::uint32_t longest_piece(const Send& send) const {
+    for (const TransferEnd& to : ends_of(send)) {
+      if (index(to.tile) != sender_) continue;
+      const std::uint32_t last = send.words * 4 - 4;
+      const bool apart =
+          memory_block(machine_, to.address + last) < memory_block(machine_, send.address) ||
+          memory_block(machine_, send.address + last) < memory_block(machine_, to.address);
+      if (apart) continue;
+      return static_cast<std::uint32_t>(exchange_latency(machine_, to.tile, to.tile).value());
+    }
+    return send.words;
+  }
+
+  void sort_by(auto key) {
+    const auto less = [&](const Send& a, const Send& b) { return key(a) < key(b); };
+    if (!std::is_sorted(sends_.begin(), sends_.end(), less)) {
+      std::sort(sends_.begin(), sends_.end(), less);
+    }
+  }
+
+  const MachineConfig& machine_;
+  std::uint32_t sender_;
+  std::vector<TransferEnd>& ends_;
+  std::vector<Send> sends_, unjoined_;
+  std::vector<TransferEnd> group_, layer_;
 };
 
-bool same_tiles(const Transfer& a, const Transfer& b) {
-  return std::equal(a.destinations.begin(), a.destinations.end(), b.destinations.begin(),
-                    b.destinations.end(),
-                    [](const TransferEnd& x, const TransferEnd& y) { return x.tile == y.tile; });
-}
+/// Numbers of transfers by sender, and where those of each sender begin.
+struct BySender {
+  std::vector<std::uint32_t> first, transfers;
 
-bool continues(const Transfer& a, const Transfer& b) {
-  const std::uint32_t bytes = a.words * 4;
-  return a.source.tile == b.source.tile && a.source.address + bytes == b.source.address &&
-         std::equal(a.destinations.begin(), a.destinations.end(), b.destinations.begin(),
-                    b.destinations.end(), [&](const TransferEnd& x, const TransferEnd& y) {
-                      return x.tile == y.tile && x.address + bytes == y.address;
-                    });
-}
-
-void join_neighbours(std::vector<Candidate>& list) {
-  const auto tiles_then_address = [](const Candidate& a, const Candidate& b) {
-    const Transfer& x = a.transfer;
-    const Transfer& y = b.transfer;
-    if (x.source.tile != y.source.tile) return x.source.tile < y.source.tile;
-    if (!same_tiles(x, y)) {
-      return std::lexicographical_compare(
-          x.destinations.begin(), x.destinations.end(), y.destinations.begin(),
-          y.destinations.end(),
-          [](const TransferEnd& d, const TransferEnd& e) { return d.tile < e.tile; });
-    }
-    // Runs of one destination address in turn, so that copies of a range do not break each other.
-    const auto key = [](const Candidate& c) {
-      const TransferEnd& to = c.transfer.destinations.front();
-      return std::tuple(to.address - c.transfer.source.address, c.transfer.source.address, c.order);
-    };
-    return key(a) < key(b);
-  };
-  std::sort(list.begin(), list.end(), tiles_then_address);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (kept > 0 && continues(list[kept - 1].transfer, list[i].transfer)) {
-      list[kept - 1].transfer.words += list[i].transfer.words;
-      list[kept - 1].order = std::min(list[kept - 1].order, list[i].order);
-    } else if (kept++ != i) {
-      list[kept - 1] = std::move(list[i]);
+  BySender(std::uint32_t tiles, std::span<const Transfer> all)
+      : first(tiles + 1), transfers(all.size()) {
+    for (const Transfer& transfer : all) ++first.at(index(transfer.source.tile) + 1);
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      transfers[next[index(all[i].source.tile)]++] = i;
     }
   }
-  list.resize(kept);
-}
+};
 
-bool disjoint(const Transfer& a, const Transfer& b) {
-  auto x = a.destinations.begin();
-  auto y = b.destinations.begin();
-  while (x != a.destinations.end() && y != b.destinations.end()) {
-    if (x->tile == y->tile) return false;
-    x->tile < y->tile ? ++x : ++y;
+std::uint64_t most_received(std::uint32_t tiles, std::span<const Transfer> transfers) {
+  std::vector<std::uint64_t> words(tiles);
+  for (const Transfer& transfer : transfers) {
+    for (const TransferEnd& to : transfer.destinations) words.at(index(to.tile)) += transfer.words;
   }
-  return true;
-}
-
-void join_multicasts(std::vector<Candidate>& list) {
-  std::sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
-    const auto key = [](const Candidate& c) {
-      const Transfer& t = c.transfer;
-      return std::tuple(t.source.tile, t.source.address, t.words, t.destinations.front().tile,
-                        c.order);
-    };
-    return key(a) < key(b);
-  });
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Transfer& next = list[i].transfer;
-    if (kept > 0) {
-      Transfer& last = list[kept - 1].transfer;
-      if (last.source.tile == next.source.tile && last.source.address == next.source.address &&
-          last.words == next.words && disjoint(last, next)) {
-        const auto middle = last.destinations.size();
-        last.destinations.insert(last.destinations.end(), next.destinations.begin(),
-                                 next.destinations.end());
-        std::inplace_merge(last.destinations.begin(),
-                           last.destinations.begin() + static_cast<std::ptrdiff_t>(middle),
-                           last.destinations.end(), [](const TransferEnd& d, const TransferEnd& e) {
-                             return d.tile < e.tile;
-                           });
-        list[kept - 1].order = std::min(list[kept - 1].order, list[i].order);
-        continue;
-      }
-    }
-    if (kept++ != i) list[kept - 1] = std::move(list[i]);
-  }
-  list.resize(kept);
-}
-
-/// Words of a piece of a transfer to its own sender: all when they lie in different blocks.
-std::uint32_t longest_piece(const MachineConfig& machine, const Transfer& transfer) {
-  for (const TransferEnd& to : transfer.destinations) {
-    if (to.tile != transfer.source.tile) continue;
-    const std::uint32_t last = transfer.words * 4 - 4;
-    const bool apart =
-        memory_block(machine, to.address + last) < memory_block(machine, transfer.source.address) ||
-        memory_block(machine, transfer.source.address + last) < memory_block(machine, to.address);
-    if (apart) continue;
-    return static_cast<std::uint32_t>(
-        exchange_latency(machine, transfer.source.tile, to.tile).value());
-  }
-  return transfer.words;
-}
-
-/// One transfer with several addresses on one tile becomes several: a tile has one pointer.
-void add_candidates(const Transfer& transfer, std::size_t order, std::vector<Candidate>& list) {
-  std::vector<TransferEnd> left;
-  for (const TransferEnd& to : transfer.destinations) {
-    if (to.tile != transfer.source.tile || to.address != transfer.source.address) {
-      left.push_back(to);
-    }
-  }
-  std::sort(left.begin(), left.end(), [](const TransferEnd& a, const TransferEnd& b) {
-    return std::tuple(a.tile, a.address) < std::tuple(b.tile, b.address);
-  });
-  while (!left.empty()) {
-    Candidate candidate{{transfer.source, {}, transfer.words}, order};
-    std::vector<TransferEnd> again;
-    for (const TransferEnd& to : left) {
-      std::vector<TransferEnd>& taken = candidate.transfer.destinations;
-      if (taken.empty() || taken.back().tile != to.tile) {
-        taken.push_back(to);
-      } else if (taken.back().address != to.address) {
-        again.push_back(to);
-      }
-    }
-    list.push_back(std::move(candidate));
-    left = std::move(again);
-  }
+  return *std::ranges::max_element(words);
 }
 
 }  // namespace
@@ -155,35 +215,32 @@ std::uint32_t memory_block(const MachineConfig& machine, std::uint32_t address) 
       address < pairs ? address : address - (address - pairs) % (2 * machine.tile.element_bytes));
 }
 
-std::vector<Transfer> merge_transfers(const MachineConfig& machine,
-                                      std::span<const Transfer> transfers) {
-  std::vector<Candidate> list;
-  list.reserve(transfers.size());
-  for (std::size_t i = 0; i < transfers.size(); ++i) {
-    if (transfers[i].words > 0) add_candidates(transfers[i], i, list);
-  }
-  join_neighbours(list);
-  join_multicasts(list);
-  join_neighbours(list);
-  std::sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tuple(a.order, a.transfer.source.address) <
-           std::tuple(b.order, b.transfer.source.address);
-  });
-  std::vector<Transfer> merged;
-  merged.reserve(list.size());
-  for (Candidate& candidate : list) {
-    Transfer& whole = candidate.transfer;
-    const std::uint32_t limit = longest_piece(machine, whole);
-    while (whole.words > limit) {
-      Transfer piece = whole;
-      piece.words = limit;
-      merged.push_back(piece);
-      whole.words -= limit;
-      whole.source.address += limit * 4;
-      for (TransferEnd& to : whole.destinations) to.address += limit * 4;
+MergedTransfers merge_transfers(const MachineConfig& machine, std::span<const Transfer> transfers,
+                                Joined joined) {
+  const std::uint32_t tiles = machine.tiles();
+  const std::uint64_t most = most_received(tiles, transfers);
+  const BySender by_sender(tiles, transfers);
+  MergedTransfers merged;
+  merged.first_send.reserve(tiles + 1);
+  std::vector<TransferEnd> ends;
+  for (std::uint32_t sender = 0; sender < tiles; ++sender) {
+    merged.first_send.push_back(static_cast<std::uint32_t>(merged.sends.size()));
+    ends.clear();
+    SenderMerge merge(machine, sender, ends);
+    for (std::uint32_t i = by_sender.first[sender]; i < by_sender.first[sender + 1]; ++i) {
+      const std::uint32_t number = by_sender.transfers[i];
+      if (transfers[number].words > 0) merge.add(transfers[number], number);
     }
-    merged.push_back(std::move(whole));
+    merge.merge(joined);
+    if (joined != Joined::kAll && merge.words() > most) merge.merge(Joined::kAll);
+    for (Send send : merge.sends()) {
+      const auto to = std::span(ends).subspan(send.first_end, send.end_count);
+      send.first_end = static_cast<std::uint32_t>(merged.ends.size());
+      merged.ends.insert(merged.ends.end(), to.begin(), to.end());
+      merged.sends.push_back(send);
+    }
   }
+  merged.first_send.push_back(static_cast<std::uint32_t>(merged.sends.size()));
   return merged;
 }
 

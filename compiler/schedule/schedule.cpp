@@ -1,12 +1,14 @@
 #include "compiler/schedule/schedule.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "compiler/schedule/merge.h"
 #include "compiler/schedule/place.h"
+#include "compiler/schedule/placement_cache.h"
 #include "compiler/schedule/row_encoder.h"
 #include "isa/exchange_ports.h"
 #include "isa/timing.h"
@@ -39,14 +41,12 @@ struct RowEvents {
   }
 };
 
-std::vector<ExchangeMessage> messages_of(const std::vector<Task>& tasks,
-                                         const Placement& placement) {
+std::vector<ExchangeMessage> messages_of(const Tasks& tasks, const Placement& placement) {
   std::vector<ExchangeMessage> messages;
   for (const TaskPiece& piece : placement.pieces) {
-    const Task& task = tasks[piece.task];
-    for (const TaskArrival& to : task.arrivals) {
-      messages.push_back({task.source, to.tile, piece.words * 4,
-                          static_cast<std::uint32_t>(piece.start + to.latency)});
+    const Task& task = tasks.list[piece.task];
+    for (const Arrival& to : tasks.arrivals_of(task)) {
+      messages.push_back({task.source, to.tile, piece.words * 4, piece.start + to.latency});
     }
   }
   std::ranges::sort(messages, {}, [](const ExchangeMessage& m) {
@@ -55,31 +55,79 @@ std::vector<ExchangeMessage> messages_of(const std::vector<Task>& tasks,
   return messages;
 }
 
+/// What each tile's row does for the pieces of a schedule.
+std::vector<RowEvents> events_of(const Tasks& tasks, const Placement& placement,
+                                 const std::vector<std::uint64_t>& release) {
+  std::vector<RowEvents> rows(release.size());
+  for (const TaskPiece& piece : placement.pieces) {
+    const Task& task = tasks.list[piece.task];
+    const auto arrivals = tasks.arrivals_of(task);
+    std::uint32_t skipped = piece.offset, left = piece.words, start = piece.start;
+    for (const MergedTransfers::Send& send : tasks.sends_of(task)) {
+      if (skipped >= send.words) {
+        skipped -= send.words;
+        continue;
+      }
+      const std::uint32_t words = std::min(left, send.words - skipped);
+      const std::uint32_t bytes = skipped * 4;
+      rows[task.source].sends.push_back(
+          {start - release[task.source], send.address + bytes, words});
+      for (std::size_t k = 0; k < arrivals.size(); ++k) {
+        const Arrival& to = arrivals[k];
+        rows[to.tile].receives.push_back({start + to.latency - release[to.tile], task.source,
+                                          tasks.ends[send.first_end + k].address + bytes, words});
+      }
+      skipped = 0;
+      start += words;
+      left -= words;
+      if (left == 0) break;
+    }
+  }
+  return rows;
+}
+
+struct PlacedTasks {
+  Tasks tasks;
+  std::shared_ptr<const Placement> placement;
+};
+
+PlacedTasks place_transfers(const MachineConfig& machine, std::span<const Transfer> transfers,
+                            PlacementCache& cache) {
+  const auto place = [&](Joined joined) {
+    PlacedTasks placed{make_tasks(machine, merge_transfers(machine, transfers, joined)), nullptr};
+    placed.placement = cache.place(placed.tasks);
+    return placed;
+  };
+  PlacedTasks placed = place(Joined::kCollectives);
+  if (placed.tasks.collectives == 1 || placed.tasks.arrivals.size() > kFewArrivals) return placed;
+  PlacedTasks joined = place(Joined::kAll);
+  return joined.placement->length <= placed.placement->length ? std::move(joined)
+                                                              : std::move(placed);
+}
+
 }  // namespace
 
 ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Transfer> transfers,
-                                std::span<const TileId> participants, bool list_messages) {
-  const Scheduler scheduler(machine, merge_transfers(machine, transfers));
-  const Placement placement = scheduler.place();
-  std::vector<RowEvents> rows(machine.tiles());
+                                std::span<const TileId> participants) {
+  PlacementCache cache;
+  return schedule_exchange(machine, transfers, participants, cache);
+}
+
+ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Transfer> transfers,
+                                std::span<const TileId> participants, PlacementCache& cache,
+                                bool list_messages) {
+  const PlacedTasks placed = place_transfers(machine, transfers, cache);
+  const Tasks& tasks = placed.tasks;
+  const Placement& placement = *placed.placement;
   std::vector<std::uint64_t> release(machine.tiles());
   for (const TileId tile : participants) {
     release.at(index(tile)) = release_skew(machine, tile).value();
   }
-  for (const TaskPiece& piece : placement.pieces) {
-    const Task& task = scheduler.tasks()[piece.task];
-    const std::uint32_t bytes = piece.offset * 4;
-    rows[task.source].sends.push_back(
-        {piece.start - release[task.source], task.address + bytes, piece.words});
-    for (const TaskArrival& to : task.arrivals) {
-      rows[to.tile].receives.push_back({piece.start + to.latency - release[to.tile], task.source,
-                                        to.address + bytes, piece.words});
-    }
-  }
+  std::vector<RowEvents> rows = events_of(tasks, placement, release);
   ExchangePhase phase;
   phase.length = Cycles(placement.length);
-  phase.bound_words = scheduler.bound_words();
-  if (list_messages) phase.messages = messages_of(scheduler.tasks(), placement);
+  phase.bound_words = tasks.bound_words();
+  if (list_messages) phase.messages = messages_of(tasks, placement);
   phase.rows.reserve(participants.size());
   for (const TileId tile : participants) {
     RowEvents& row = rows[index(tile)];

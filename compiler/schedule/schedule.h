@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,6 +11,8 @@
 
 namespace superstep {
 
+class PlacementCache;
+
 struct TransferEnd {
   TileId tile{};
   std::uint32_t address = 0;
@@ -19,8 +22,10 @@ struct TransferEnd {
 /// sender). Addresses are 4-byte aligned.
 struct Transfer {
   TransferEnd source;
-  std::vector<TransferEnd> destinations;
+  boost::container::small_vector<TransferEnd, 1> destinations;
   std::uint32_t words = 0;
+  /// Transfers that move one thing, as to one buffer: they are planned together.
+  std::uint32_t collective = 0;
 };
 
 /// The supervisor code of one tile for one phase: from its `sync INTERNAL` to the end of its row,
@@ -44,7 +49,10 @@ struct ExchangePhase {
 [[nodiscard]] ExchangePhase schedule_exchange(const MachineConfig& machine,
                                               std::span<const Transfer> transfers,
                                               std::span<const TileId> participants,
-                                              bool list_messages = false);
+                                              PlacementCache& cache, bool list_messages = false);
+[[nodiscard]] ExchangePhase schedule_exchange(const MachineConfig& machine,
+                                              std::span<const Transfer> transfers,
+                                              std::span<const TileId> participants);
 
 /// Rows of one host phase: `sync` external, the words each tile sends to the host (in this order)
 /// while its mux selects the host, `sync` external.

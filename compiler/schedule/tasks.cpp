@@ -1,0 +1,240 @@
+#include "compiler/schedule/tasks.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "compiler/schedule/row_encoder.h"
+#include "isa/timing.h"
+
+namespace superstep {
+namespace {
+
+using Send = MergedTransfers::Send;
+
+/// A task takes at most this part of the busiest port's time, so that tasks can be balanced.
+constexpr std::uint64_t kTasksOfBusiestPort = 400;
+
+/// Latencies between all tiles and what else the schedule asks of each tile.
+class Geometry {
+ public:
+  explicit Geometry(const MachineConfig& machine) : machine_(machine) {
+    for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
+      places_.push_back(place_of(machine, TileId{t}));
+      starts_.push_back(
+          static_cast<std::uint32_t>(release_skew(machine, TileId{t}).value() + kFirstRowCycle));
+    }
+  }
+
+  [[nodiscard]] std::uint32_t latency(std::uint32_t from, std::uint32_t to) const {
+    return static_cast<std::uint32_t>(
+        exchange_latency(machine_, places_[from], places_[to]).value());
+  }
+  /// The first cycle in which a tile's ports can be used.
+  [[nodiscard]] std::uint32_t start(std::uint32_t tile) const { return starts_[tile]; }
+
+ private:
+  const MachineConfig& machine_;
+  std::vector<TilePlace> places_;
+  std::vector<std::uint32_t> starts_;
+};
+
+class TaskMaker {
+ public:
+  TaskMaker(const MachineConfig& machine, MergedTransfers merged)
+      : machine_(machine), geometry_(machine), merged_(std::move(merged)) {}
+
+  Tasks run() {
+    tasks_.words_out.resize(machine_.tiles());
+    tasks_.words_in.resize(machine_.tiles());
+    tasks_.uses.resize(machine_.tiles());
+    count_words();
+    longest_ = std::max<std::uint64_t>(tasks_.bound_words() / kTasksOfBusiestPort, 1);
+    tasks_.sends.reserve(merged_.sends.size());
+    for (std::uint32_t sender = 0; sender < machine_.tiles(); ++sender) {
+      const auto sends = merged_.of(sender);
+      list_.assign(sends.begin(), sends.end());
+      std::ranges::sort(list_, {}, [&](const Send& s) {
+        return std::tuple(s.collective, s.tiles, s.end_count, s.address);
+      });
+      for (auto first = list_.begin(); first != list_.end();) {
+        const auto last =
+            std::find_if(first, list_.end(), [&](const Send& s) { return !same_way(*first, s); });
+        add_chains(sender, {first, last});
+        first = last;
+      }
+    }
+    number_collectives();
+    keep_shared_blocks();
+    std::ranges::sort(tasks_.list, {}, [&](const Task& task) {
+      return std::tuple(task.order, tasks_.sends[task.first_send].address);
+    });
+    tasks_.ends = std::move(merged_.ends);
+    return std::move(tasks_);
+  }
+
+ private:
+  /// By their rank among those of the phase.
+  void number_collectives() {
+    std::vector<std::uint32_t> used;
+    for (const Task& task : tasks_.list) {
+      if (used.empty() || used.back() != task.collective) used.push_back(task.collective);
+    }
+    std::ranges::sort(used);
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    for (Task& task : tasks_.list) {
+      task.collective = static_cast<std::uint32_t>(std::ranges::lower_bound(used, task.collective) -
+                                                   used.begin());
+    }
+    tasks_.collectives = static_cast<std::uint32_t>(used.size());
+  }
+
+  void keep_shared_blocks() {
+    std::vector<BlockSet> read(tasks_.uses.size()), written(read.size());
+    for (const Task& task : tasks_.list) {
+      read[task.source] |= task.blocks;
+      for (const Arrival& to : tasks_.arrivals_of(task)) written[to.tile] |= to.blocks;
+    }
+    for (Task& task : tasks_.list) task.blocks &= written[task.source];
+    for (Arrival& to : tasks_.arrivals) to.blocks &= read[to.tile];
+  }
+
+  void count_words() {
+    for (std::uint32_t sender = 0; sender < machine_.tiles(); ++sender) {
+      for (const Send& send : merged_.of(sender)) {
+        tasks_.words_out[sender] += send.words;
+        ++tasks_.uses[sender];
+        for (const TransferEnd& to : merged_.ends_of(send)) {
+          tasks_.words_in.at(index(to.tile)) += send.words;
+          ++tasks_.uses[index(to.tile)];
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool same_way(const Send& a, const Send& b) const {
+    return a.collective == b.collective &&
+           std::ranges::equal(merged_.ends_of(a), merged_.ends_of(b), {}, &TransferEnd::tile,
+                              &TransferEnd::tile);
+  }
+
+  /// Tasks of sends to the same tiles, in the order in which more sends or pointers go on where
+  /// the one before ended.
+  void add_chains(std::uint32_t sender, std::span<Send> sends) {
+    const auto first_end = [&](const Send& s) { return merged_.ends[s.first_end].address; };
+    const auto going_on = [&](auto address) {
+      std::size_t count = 0;
+      for (std::size_t i = 1; i < sends.size(); ++i) {
+        count += address(sends[i - 1]) + sends[i - 1].words * 4 == address(sends[i]);
+      }
+      return count;
+    };
+    if (sends.size() > 1) {
+      const std::size_t by_source = going_on([](const Send& s) { return s.address; });
+      std::ranges::sort(sends, {}, first_end);
+      const std::size_t by_destination = going_on(first_end);
+      if (by_source > by_destination) {
+        std::ranges::sort(sends, {}, &Send::address);
+      }
+    }
+    const auto ends = merged_.ends_of(sends.front());
+    // Multicasts are few. What its own sender gets must not leave while another arrives beside it.
+    const bool alone = ends.size() > 1 || index(ends.front().tile) == sender;
+    for (auto first = sends.begin(); first != sends.end();) {
+      std::uint64_t words = first->words;
+      auto last = std::next(first);
+      while (!alone && last != sends.end() && words + last->words <= longest_) {
+        words += (last++)->words;
+      }
+      add_task(sender, {first, last});
+      first = last;
+    }
+  }
+
+  void add_task(std::uint32_t sender, std::span<const Send> sends) {
+    Task task{};
+    task.source = sender;
+    task.collective = sends.front().collective;
+    task.order = std::numeric_limits<std::uint32_t>::max();
+    task.earliest = geometry_.start(sender);
+    task.first_arrival = static_cast<std::uint32_t>(tasks_.arrivals.size());
+    task.arrival_count = sends.front().end_count;
+    task.first_send = static_cast<std::uint32_t>(tasks_.sends.size());
+    task.send_count = static_cast<std::uint32_t>(sends.size());
+    for (const TransferEnd& to : merged_.ends_of(sends.front())) {
+      const std::uint32_t tile = index(to.tile);
+      const std::uint32_t latency = geometry_.latency(sender, tile);
+      if (geometry_.start(tile) > latency) {
+        task.earliest = std::max(task.earliest, geometry_.start(tile) - latency);
+      }
+      task.longest_latency = std::max(task.longest_latency, latency);
+      tasks_.arrivals.push_back({tile, latency, 0});
+    }
+    for (const Send& send : sends) {
+      task.words += send.words;
+      task.order = std::min(task.order, send.order);
+      task.blocks |= blocks_of(send.address, send.words);
+      const auto ends = merged_.ends_of(send);
+      for (std::size_t k = 0; k < ends.size(); ++k) {
+        tasks_.arrivals[task.first_arrival + k].blocks |= blocks_of(ends[k].address, send.words);
+      }
+      tasks_.sends.push_back(send);
+    }
+    tasks_.list.push_back(task);
+  }
+
+  [[nodiscard]] BlockSet blocks_of(std::uint32_t address, std::uint32_t words) const {
+    BlockSet blocks = 0;
+    const std::uint32_t last = memory_block(machine_, address + words * 4 - 4);
+    for (std::uint32_t block = memory_block(machine_, address); block <= last; ++block) {
+      blocks |= BlockSet{1} << block % 64;
+    }
+    return blocks;
+  }
+
+  const MachineConfig& machine_;
+  Geometry geometry_;
+  MergedTransfers merged_;
+  std::vector<Send> list_;
+  Tasks tasks_;
+  std::uint64_t longest_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t Tasks::bound_words() const {
+  return std::max(*std::ranges::max_element(words_out), *std::ranges::max_element(words_in));
+}
+
+std::uint64_t Tasks::least_length() const {
+  constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+  struct Port {
+    std::uint64_t first = kNever, rest = kNever;  ///< least wait before and way after its words
+  };
+  std::vector<Port> senders(words_out.size()), receivers(words_in.size());
+  std::uint64_t least = 0;
+  for (const Task& task : list) {
+    Port& from = senders[task.source];
+    from.first = std::min<std::uint64_t>(from.first, task.earliest);
+    from.rest = std::min<std::uint64_t>(from.rest, task.longest_latency);
+    least = std::max<std::uint64_t>(least, task.earliest + task.words + task.longest_latency);
+    for (const Arrival& to : arrivals_of(task)) {
+      Port& port = receivers[to.tile];
+      port.first = std::min<std::uint64_t>(port.first, task.earliest + to.latency);
+    }
+  }
+  for (std::size_t t = 0; t < senders.size(); ++t) {
+    if (words_out[t] > 0) {
+      least = std::max(least, senders[t].first + words_out[t] + senders[t].rest);
+    }
+    if (words_in[t] > 0) least = std::max(least, receivers[t].first + words_in[t]);
+  }
+  return least;
+}
+
+Tasks make_tasks(const MachineConfig& machine, MergedTransfers merged) {
+  return TaskMaker(machine, std::move(merged)).run();
+}
+
+}  // namespace superstep

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/schedule/merge.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// Memory blocks as bits; blocks beyond the 64th share bits with others.
+using BlockSet = std::uint64_t;
+
+/// What one tile sends to the same tiles without a pause: one or more sends, one after the other.
+struct Task {
+  std::uint32_t source;
+  std::uint32_t words;
+  std::uint32_t collective;
+  std::uint32_t order;     ///< position of its first part in the given list
+  std::uint32_t earliest;  ///< start at which no port is before its release
+  std::uint32_t longest_latency;
+  std::uint32_t first_arrival, arrival_count;
+  std::uint32_t first_send, send_count;
+  BlockSet blocks;  ///< that are read, if the phase also writes them on the tile
+};
+
+/// Where the words of a task arrive.
+struct Arrival {
+  std::uint32_t tile;
+  std::uint32_t latency;  ///< cycles from leaving to arriving
+  BlockSet blocks;        ///< that are written, if the phase also reads them on the tile
+};
+
+/// The transfers of a phase as tasks for the ports of its tiles.
+struct Tasks {
+  std::vector<Task> list;
+  std::vector<Arrival> arrivals;
+  std::vector<MergedTransfers::Send> sends;  ///< of one task: in the order in which they leave
+  std::vector<TransferEnd> ends;
+  std::uint32_t collectives = 0;                   ///< those of tasks are below
+  std::vector<std::uint64_t> words_out, words_in;  ///< by tile
+  std::vector<std::uint32_t> uses;                 ///< sends and receives by tile
+
+  [[nodiscard]] std::span<const Arrival> arrivals_of(const Task& task) const {
+    return std::span(arrivals).subspan(task.first_arrival, task.arrival_count);
+  }
+  [[nodiscard]] std::span<const MergedTransfers::Send> sends_of(const Task& task) const {
+    return std::span(sends).subspan(task.first_send, task.send_count);
+  }
+  [[nodiscard]] bool has_chains() const { return sends.size() > list.size(); }
+  /// The busiest port.
+  [[nodiscard]] std::uint64_t bound_words() const;
+  /// No schedule ends before: the busiest port from its first possible word on.
+  [[nodiscard]] std::uint64_t least_length() const;
+};
+
+[[nodiscard]] Tasks make_tasks(const MachineConfig& machine, MergedTransfers merged);
+
+}  // namespace superstep
