@@ -5,12 +5,12 @@
 #include <span>
 #include <utility>
 
-#include "compiler/vertex/worker_slots.h"
+#include "compiler/vertex/timing_analysis.h"
 
 namespace superstep {
 namespace {
 
-using vertex::WorkerSlots;
+using vertex::WorkerTiming;
 
 /// Where states are interpreted: no address of a buffer is as high.
 constexpr std::uint32_t kStates = 0x40000000;
@@ -23,11 +23,11 @@ class SlotTable {
       : library_(library), machine_(machine) {}
 
   /// Of all workers of a launch whose state is `words`.
-  const std::vector<WorkerSlots>& launch(std::uint32_t codelet, std::span<const StateWord> words,
-                                         std::uint32_t worker_words) {
+  const std::vector<WorkerTiming>& launch(std::uint32_t codelet, std::span<const StateWord> words,
+                                          std::uint32_t worker_words) {
     const auto [at, is_new] = by_state_.try_emplace({codelet, state_of(words)});
     if (is_new) {
-      at->second = counter(codelet).count_all(at->first.second, kStates, worker_words);
+      at->second = analysis(codelet).launch(at->first.second, kStates, worker_words);
     }
     return at->second;
   }
@@ -43,17 +43,17 @@ class SlotTable {
     return state;
   }
 
-  const vertex::SlotCounter& counter(std::uint32_t codelet) {
-    const auto found = counters_.find(codelet);
-    if (found != counters_.end()) return found->second;
-    return counters_.emplace(codelet, vertex::SlotCounter(machine_, library_.codelet(codelet)))
+  const vertex::TimingAnalysis& analysis(std::uint32_t codelet) {
+    const auto found = analyses_.find(codelet);
+    if (found != analyses_.end()) return found->second;
+    return analyses_.emplace(codelet, vertex::TimingAnalysis(machine_, library_.codelet(codelet)))
         .first->second;
   }
 
   const CodeletLibrary& library_;
   const MachineConfig& machine_;
-  std::map<std::uint32_t, vertex::SlotCounter> counters_;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::vector<WorkerSlots>>
+  std::map<std::uint32_t, vertex::TimingAnalysis> analyses_;
+  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::vector<WorkerTiming>>
       by_state_;
 };
 
@@ -67,9 +67,9 @@ class Predictor {
   std::uint64_t cycles(std::span<const PlacedLaunch> launches) {
     const PlacedLaunch& first = launches.front();
     if (launches.size() > 1) {
-      std::vector<WorkerSlots> workers;
+      std::vector<WorkerTiming> workers;
       for (const PlacedLaunch& launch : launches) {
-        const std::vector<WorkerSlots>& all = slots(launch);
+        const std::vector<WorkerTiming>& all = slots(launch);
         workers.insert(workers.end(), all.begin(), all.begin() + launch.busy);
       }
       return vertex::launch_cycles(machine_, workers) + 1;
@@ -88,7 +88,7 @@ class Predictor {
   }
 
  private:
-  const std::vector<WorkerSlots>& slots(const PlacedLaunch& placed) {
+  const std::vector<WorkerTiming>& slots(const PlacedLaunch& placed) {
     return table_.launch(placed.codelet, words_of(*placed.launch), placed.launch->worker_words);
   }
   static std::span<const StateWord> words_of(const Launch& launch) {

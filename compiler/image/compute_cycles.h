@@ -10,7 +10,7 @@ namespace superstep {
 
 /// Sets `predicted_cycles` of compute steps: the cycles of a step's launches, with those beside
 /// them, on the tile where they take longest. Exact for a tile where no data decides; see
-/// vertex/worker_slots.h.
+/// vertex/timing_analysis.h.
 void predict_compute(const std::vector<TileProgram>& tiles, const CodeletLibrary& library,
                      const MachineConfig& machine, ProgramInfo& info);
 

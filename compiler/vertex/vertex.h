@@ -16,7 +16,7 @@ namespace superstep::vertex {
 
 /// What a codelet computes, before there is code for it. A kind of vertex is a record: its typed
 /// `State`, whose words are the vertex state; `code`, with the division among workers; `interpret`,
-/// what it means. What it costs follows from the code: worker_slots.h.
+/// what it means. What it costs follows from the code: timing_analysis.h.
 using Vertex = std::variant<Elementwise, Reduce, CopyBoxes, AppendRuns, Matmul, AmpProduct,
                             AmpTranspose, HalfTranspose, AddParts>;
 

@@ -5,7 +5,7 @@
 
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/copy_plan.h"
-#include "compiler/vertex/worker_slots.h"
+#include "compiler/vertex/timing_analysis.h"
 #include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
@@ -17,9 +17,9 @@ struct Box {
       from_strides[3];  ///< in elements, from the start of the tensors
 };
 
-std::vector<std::uint64_t> slots_of(const std::vector<WorkerSlots>& workers) {
+std::vector<std::uint64_t> slots_of(const std::vector<WorkerTiming>& workers) {
   std::vector<std::uint64_t> slots;
-  for (const WorkerSlots& worker : workers) slots.push_back(worker.count);
+  for (const WorkerTiming& worker : workers) slots.push_back(worker.slots);
   return slots;
 }
 
@@ -56,8 +56,8 @@ void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t wor
   state.insert(state.end(), table.begin(), table.end());
   tile.run(copy_boxes(tile.machine(), bytes), state);
   // What the division among workers weighs is what the code takes.
-  EXPECT_EQ(slots_of(SlotCounter(tile.machine(), copy_boxes(tile.machine(), bytes))
-                         .count_all(state, VertexRun::kState, 0)),
+  EXPECT_EQ(slots_of(TimingAnalysis(tile.machine(), copy_boxes(tile.machine(), bytes))
+                         .launch(state, VertexRun::kState, 0)),
             plan_copies(table, bytes, workers).slots);
   const HostTensor got = tile.get(to_address, to.type);
   for (std::size_t i = 0; i < static_cast<std::size_t>(elements); ++i)
@@ -141,7 +141,7 @@ TEST(CopyBoxes, RunsTakeTwoSlotsAPair) {
     const std::vector<std::uint32_t> state{
         1, VertexRun::kState + 8, 0x80000, 0x81000, 1, 1, n, 0, 0, 4, 0, 0, from_stride, 0};
     return launch_cycles(machine,
-                         SlotCounter(machine, code).count_all(state, VertexRun::kState, 0));
+                         TimingAnalysis(machine, code).launch(state, VertexRun::kState, 0));
   };
   EXPECT_EQ(words(12 * 110, 4) - words(12 * 10, 4), 100 * 2 * 6);
   EXPECT_EQ(words(12 * 110, 0) - words(12 * 10, 0), 100 * 6);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "compiler/vertex/worker_slots.h"
+#include "compiler/vertex/timing_analysis.h"
 
 namespace superstep::vertex {
 namespace {
@@ -73,6 +73,23 @@ TileStop VertexRun::run_checked() {
   return stop;
 }
 
+std::uint64_t VertexRun::counted_weighted(const std::vector<Stage>& stages,
+                                          std::span<const std::uint32_t> state,
+                                          const TileCode::WeightedLaunch& launch) const {
+  const std::size_t block_words = machine().tile.workers * launch.state_words;
+  // The supervisor waits for the address of the weights, then before each block and at the end for
+  // the workers.
+  std::uint64_t cycles = machine().costs.result_latency + 2;
+  for (const Stage& stage : stages) {
+    const TimingAnalysis analysis(machine(), stage.codelet);
+    for (std::uint32_t b = 0; b < stage.blocks; ++b, state = state.subspan(block_words)) {
+      const auto workers = analysis.launch(state.first(block_words), kState, launch.state_words);
+      cycles += 1 + launch.loads + launch_cycles(machine(), workers);
+    }
+  }
+  return cycles;
+}
+
 std::uint64_t VertexRun::run_weighted(const std::vector<Stage>& stages,
                                       const std::vector<std::uint32_t>& state,
                                       TileCode::WeightedLaunch launch) {
@@ -91,7 +108,9 @@ std::uint64_t VertexRun::run_weighted(const std::vector<Stage>& stages,
   EXPECT_LE(code.here(), kCodelet);
   run_.put(kProgram, code.words());
   run_.put(kState, state);
-  return run_checked().cycle;
+  const std::uint64_t cycles = run_checked().cycle;
+  EXPECT_EQ(counted_weighted(stages, state, launch), cycles);
+  return cycles;
 }
 
 std::uint64_t VertexRun::run(const Codelet& codelet, const std::vector<std::uint32_t>& state,
@@ -118,10 +137,10 @@ std::uint64_t VertexRun::run(const Codelet& codelet, const std::vector<std::uint
   run_checked();
   const TileLaunches& launches = run_.tile().launches();
   const std::uint64_t cycles = launches.last_exit_cycle - launches.first_cycle;
-  const auto workers = SlotCounter(machine(), codelet).count_all(state, kState, worker_words);
+  const auto workers = TimingAnalysis(machine(), codelet).launch(state, kState, worker_words);
   if (!data_decides_) {
     EXPECT_EQ(launch_cycles(machine(), workers), cycles) << "slots of " << codelet.name;
-    for (const WorkerSlots& worker : workers) EXPECT_FALSE(worker.depends_on_data);
+    for (const WorkerTiming& worker : workers) EXPECT_FALSE(worker.depends_on_data);
   }
   return cycles;
 }

@@ -31,19 +31,23 @@ class VertexRun {
     std::uint32_t blocks;
   };
   /// Cycles from the first instruction of a supervisor that launches blocks of common weights to
-  /// its next sync. `launch` lacks stages and the address of the state.
+  /// its next sync, as `TimingAnalysis` says too. `launch` lacks stages and the
+  /// address of the state.
   std::uint64_t run_weighted(const std::vector<Stage>& stages,
                              const std::vector<std::uint32_t>& state,
                              TileCode::WeightedLaunch launch);
   /// Runs on one state for all workers, or on states of `worker_words` that follow each other.
   /// Cycles from launch to the last exit; faults and damaged guards are test failures.
-  /// They equal those that `SlotCounter` counts, unless data may decide.
+  /// `TimingAnalysis` says the same, unless data may decide.
   std::uint64_t run(const Codelet& codelet, const std::vector<std::uint32_t>& state,
                     std::uint32_t worker_words = 0);
   /// The next runs may take branches that depend on data.
   void let_data_decide() { data_decides_ = true; }
 
  private:
+  [[nodiscard]] std::uint64_t counted_weighted(const std::vector<Stage>& stages,
+                                               std::span<const std::uint32_t> state,
+                                               const TileCode::WeightedLaunch& launch) const;
   std::uint32_t allocate(std::uint32_t bytes);
   /// Runs the supervisor program from kProgram on.
   TileStop run_checked();

@@ -1,4 +1,4 @@
-#include "compiler/vertex/worker_slots.h"
+#include "compiler/vertex/timing_analysis.h"
 
 #include <algorithm>
 #include <array>
@@ -175,7 +175,7 @@ std::uint64_t slots_of(const MachineConfig& machine, const isa::InstructionInfo&
 
 }  // namespace
 
-SlotCounter::SlotCounter(const MachineConfig& machine, const Codelet& codelet)
+TimingAnalysis::TimingAnalysis(const MachineConfig& machine, const Codelet& codelet)
     : workers_(machine.tile.workers), divide_(codelet.divide) {
   for (std::size_t at = 0; at < codelet.words.size(); ++at) {
     steps_.push_back(decode(machine, codelet.words, at));
@@ -191,9 +191,9 @@ SlotCounter::SlotCounter(const MachineConfig& machine, const Codelet& codelet)
   }
 }
 
-SlotCounter::Step SlotCounter::decode(const MachineConfig& machine,
-                                      const std::vector<std::uint32_t>& words,
-                                      std::size_t at) const {
+TimingAnalysis::Step TimingAnalysis::decode(const MachineConfig& machine,
+                                            const std::vector<std::uint32_t>& words,
+                                            std::size_t at) const {
   Step step{.word = words[at]};
   const isa::InstructionInfo* info = isa::find_instruction(step.word);
   if (info == nullptr) return step;
@@ -235,24 +235,24 @@ SlotCounter::Step SlotCounter::decode(const MachineConfig& machine,
 }
 
 /// One worker.
-class SlotCount {
+class WorkerAnalysis {
  public:
-  SlotCount(const SlotCounter& counter, std::span<const std::uint32_t> words, std::uint32_t address,
-            std::uint32_t vertex_base)
-      : steps_(counter.steps_), words_(words), address_(address) {
+  WorkerAnalysis(const TimingAnalysis& analysis, std::span<const std::uint32_t> words,
+                 std::uint32_t address, std::uint32_t vertex_base)
+      : steps_(analysis.steps_), words_(words), address_(address) {
     now_.value[isa::kVertexBase] = vertex_base;
     now_.value[isa::kWorkerBase] = kStack;
     now_.known |= bit(isa::kVertexBase) | bit(isa::kWorkerBase);
   }
 
-  WorkerSlots run() {
+  WorkerTiming run() {
     std::uint32_t pc = 0;
     while (true) {
       SUPERSTEP_CHECK(pc / 4 < steps_.size() && steps_[pc / 4].slots > 0,
                       "a codelet goes on with what is no instruction");
-      const SlotCounter::Step& step = steps_[pc / 4];
-      slots_.count += step.slots;
-      if (step.is_exit) return slots_;
+      const TimingAnalysis::Step& step = steps_[pc / 4];
+      timing_.slots += step.slots;
+      if (step.is_exit) return timing_;
       if (step.is_repeat) {
         repeat(step);
         pc = step.body_end;
@@ -294,16 +294,16 @@ class SlotCount {
   /// Turns after which a loop's lanes are as they were.
   static constexpr std::uint32_t kMostTurns = 4;
 
-  void repeat(const SlotCounter::Step& step) {
+  void repeat(const TimingAnalysis::Step& step) {
     Environment env = environment(0);
     decide(step.uses);
     if (!now_.knows(step.uses)) {
-      slots_.depends_on_data = true;
+      timing_.depends_on_data = true;
       return;
     }
     kInterpreters[*step.record](env, step.word);
     if (env.turns == 0) return;
-    slots_.count += env.turns * step.body_slots;
+    timing_.slots += env.turns * step.body_slots;
     now_.known &= ~step.body_defines;
     for (Window& w : windows_) {
       const Mask made = w.made_of(step.body_defines);
@@ -313,7 +313,7 @@ class SlotCount {
   }
 
   /// Executes an instruction; where it goes on.
-  std::uint32_t go(const SlotCounter::Step& step, std::uint32_t pc) {
+  std::uint32_t go(const TimingAnalysis::Step& step, std::uint32_t pc) {
     const std::uint32_t next = pc + step.bytes;
     Environment env = environment(next);
     const bool counts = step.is_branch && (step.uses & step.defines) != 0;
@@ -321,7 +321,7 @@ class SlotCount {
     const bool is_known = step.record && now_.knows(step.uses & ~step.stored);
     if (is_known) kInterpreters[*step.record](env, step.word);
     if (step.is_branch && step.uses != 0) {
-      if (!is_known) slots_.depends_on_data = true;
+      if (!is_known) timing_.depends_on_data = true;
       if (counts) {
         count_down(step.uses);
       } else {
@@ -386,7 +386,7 @@ class SlotCount {
   }
 
   [[nodiscard]] Window begin(std::uint32_t head) const {
-    Window window{.head = head, .turns = 0, .slots = slots_.count, .begin = now_};
+    Window window{.head = head, .turns = 0, .slots = timing_.slots, .begin = now_};
     for (std::uint32_t r = 0; r < kRegisters; ++r) window.from[r] = bit(r);
     return window;
   }
@@ -406,7 +406,7 @@ class SlotCount {
   }
 
   void skip(const Window& w, std::uint64_t times) {
-    slots_.count += times * (slots_.count - w.slots);
+    timing_.slots += times * (timing_.slots - w.slots);
     for_each_bit(w.counted & ~w.written, [&](std::uint32_t r) {
       const U32 down = w.begin.value[r] - now_.value[r];
       now_.value[r] -= down * static_cast<U32>(times);
@@ -423,22 +423,22 @@ class SlotCount {
     }
   }
 
-  const std::vector<SlotCounter::Step>& steps_;
+  const std::vector<TimingAnalysis::Step>& steps_;
   std::span<const std::uint32_t> words_;
   std::uint32_t address_;
   Registers now_;
-  WorkerSlots slots_;
+  WorkerTiming timing_;
   std::vector<Window> windows_;
 };
 
-WorkerSlots SlotCounter::count(std::span<const std::uint32_t> words, std::uint32_t address,
-                               std::uint32_t vertex_base) const {
-  return SlotCount(*this, words, address, vertex_base).run();
+WorkerTiming TimingAnalysis::worker(std::span<const std::uint32_t> words, std::uint32_t address,
+                                    std::uint32_t vertex_base) const {
+  return WorkerAnalysis(*this, words, address, vertex_base).run();
 }
 
-std::vector<WorkerSlots> SlotCounter::count_all(std::span<const std::uint32_t> state,
-                                                std::uint32_t address,
-                                                std::uint32_t worker_words) const {
+std::vector<WorkerTiming> TimingAnalysis::launch(std::span<const std::uint32_t> state,
+                                                 std::uint32_t address,
+                                                 std::uint32_t worker_words) const {
   std::vector<std::uint32_t> words(state.begin(), state.end());
   std::uint32_t base = address;
   if (divide_) {
@@ -448,17 +448,17 @@ std::vector<WorkerSlots> SlotCounter::count_all(std::span<const std::uint32_t> s
     words.insert(words.end(), divided.words.begin(), divided.words.end());
     worker_words = divided.stride;
   }
-  std::vector<WorkerSlots> workers;
+  std::vector<WorkerTiming> workers;
   for (std::uint32_t w = 0; w < workers_; ++w) {
-    workers.push_back(count(words, address, base + 4 * w * worker_words));
+    workers.push_back(worker(words, address, base + 4 * w * worker_words));
   }
   return workers;
 }
 
-std::uint64_t launch_cycles(const MachineConfig& machine, std::span<const WorkerSlots> workers) {
+std::uint64_t launch_cycles(const MachineConfig& machine, std::span<const WorkerTiming> workers) {
   std::uint64_t last = 0;
   for (std::size_t w = 0; w < workers.size(); ++w) {
-    last = std::max(last, machine.costs.runall + w + workers[w].count * machine.tile.workers);
+    last = std::max(last, machine.costs.runall + w + workers[w].slots * machine.tile.workers);
   }
   return last;
 }

@@ -10,33 +10,33 @@
 
 namespace superstep::vertex {
 
-/// Issue slots of a worker from its first instruction to its exit.
-struct WorkerSlots {
-  std::uint64_t count = 0;
+/// What a worker takes from its first instruction to its exit.
+struct WorkerTiming {
+  std::uint64_t slots = 0;
   /// A branch depends on data: counted as not taken.
   bool depends_on_data = false;
 };
 
-/// Counts slots by abstract interpretation of the machine code: registers of the main file and
-/// words of the worker's stack are known or not, the vertex state is known, other memory is not.
-/// Turns of a loop that come out alike are counted together.
-class SlotCounter {
+/// Static timing analysis of a codelet by abstract interpretation of its machine code: registers of
+/// the main file and words of the worker's stack are known or not, the vertex state is known, other
+/// memory is not. Turns of a loop that come out alike are counted together.
+class TimingAnalysis {
  public:
-  SlotCounter(const MachineConfig& machine, const Codelet& codelet);
+  TimingAnalysis(const MachineConfig& machine, const Codelet& codelet);
 
   /// Of a worker whose vertex state is at `vertex_base`; `words` at `address` are all that it may
   /// know.
-  [[nodiscard]] WorkerSlots count(std::span<const std::uint32_t> words, std::uint32_t address,
-                                  std::uint32_t vertex_base) const;
+  [[nodiscard]] WorkerTiming worker(std::span<const std::uint32_t> words, std::uint32_t address,
+                                    std::uint32_t vertex_base) const;
 
   /// Of all workers of a launch, as `runall` gives them their states: those that the codelet's
   /// `divide` makes, or of `worker_words` each, or one for all when that is 0.
-  [[nodiscard]] std::vector<WorkerSlots> count_all(std::span<const std::uint32_t> state,
-                                                   std::uint32_t address,
-                                                   std::uint32_t worker_words) const;
+  [[nodiscard]] std::vector<WorkerTiming> launch(std::span<const std::uint32_t> state,
+                                                 std::uint32_t address,
+                                                 std::uint32_t worker_words) const;
 
  private:
-  friend class SlotCount;
+  friend class WorkerAnalysis;
 
   /// An instruction or bundle.
   struct Step {
@@ -62,6 +62,6 @@ class SlotCounter {
 
 /// Cycles from the issue of a launch on an idle tile to the last worker's exit.
 [[nodiscard]] std::uint64_t launch_cycles(const MachineConfig& machine,
-                                          std::span<const WorkerSlots> workers);
+                                          std::span<const WorkerTiming> workers);
 
 }  // namespace superstep::vertex
