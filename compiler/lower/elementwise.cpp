@@ -12,6 +12,28 @@ namespace {
 /// Buffers that one vertex reads or writes: more would not stay in registers.
 constexpr std::size_t kMostBuffers = 8;
 constexpr std::size_t kMostOps = 24;
+/// Code of one vertex, which every tile holds: ops are no longer fused where together they would
+/// take more [assumed: 1 % of region 0 of a tile].
+constexpr std::size_t kMostCodeBytes = 2048;
+/// Two elements a turn, some two instructions a step [measured on stablehlo.power: 14.7].
+constexpr std::size_t kBytesPerStep = 16;
+
+/// Code that an op's formula takes, about.
+std::size_t code_bytes(const Op& op, const Graph& graph) {
+  vertex::Expression expression;
+  std::vector<vertex::Node> operands;
+  for (const ValueId operand : op.operands) {
+    operands.push_back(
+        expression.input(static_cast<std::uint32_t>(operands.size()), graph.type(operand).dtype));
+  }
+  (void)std::get<ElementwiseLowering>(op.definition->lowering)
+      .emit(op, graph, expression, operands);
+  const auto is_computed = [](const vertex::Expression::Step& step) {
+    return !step.operands.empty();
+  };
+  return kBytesPerStep *
+         static_cast<std::size_t>(std::ranges::count_if(expression.steps(), is_computed));
+}
 
 /// Whether a turn of a vertex lies within one period, on every tile.
 vertex::Access aligned(vertex::Access access, std::int64_t period, const Layout& layout) {
@@ -140,11 +162,14 @@ void ElementwiseFusion::finish() {
   for (const Group& part : all) emit(part);
 }
 
-/// Cuts a group, in its order, where a vertex would read and write too many buffers.
+/// Cuts a group, in its order, where a vertex would read and write too many buffers or have too
+/// much code.
 std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& group) const {
   std::vector<Group> all;
   std::set<ValueId> buffers, inside;
+  std::size_t code = 0;
   for (const Op* op : group.ops) {
+    const std::size_t more = code_bytes(*op, graph_);
     std::set<ValueId> grown = buffers;
     for (const ValueId operand : op->operands) {
       const ValueId v = values_.root(operand);
@@ -153,7 +178,9 @@ std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& grou
     for (const ValueId result : op->results) {
       if (values_.buffer(result)) grown.insert(result);
     }
-    if (!all.empty() && (grown.size() > kMostBuffers || all.back().ops.size() == kMostOps)) {
+    if (!all.empty() && (grown.size() > kMostBuffers || all.back().ops.size() == kMostOps ||
+                         code + more > kMostCodeBytes)) {
+      code = 0;
       all.push_back({group.time, group.layout, {}});
       inside.clear();
       buffers.clear();
@@ -162,6 +189,7 @@ std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& grou
       if (all.empty()) all.push_back({group.time, group.layout, {}});
       buffers = std::move(grown);
     }
+    code += more;
     inside.insert(op->results.begin(), op->results.end());
     all.back().ops.push_back(op);
   }
