@@ -95,13 +95,19 @@ inline constexpr std::uint32_t kReadPast = 16;
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 
-/// `reduce` where `inner` is 1 and `can_reduce_rows` holds, in half the cycles: elements of even
-/// index from the initial value, those of odd index from the operation's neutral value, then the
-/// one result with the other.
+/// `reduce` where `inner` is 1 and `can_reduce_rows` holds, some elements at a time: with `n` of
+/// `row_lanes`, those of number k mod n are reduced together, those of k = 0 from the initial
+/// value, others from the operation's neutral one. The results are combined, of four (0 with 2)
+/// with (1 with 3); f16 that are summed in f32 begin with the sums of 0 and 1 and of 2 and 3.
 [[nodiscard]] Codelet reduce_rows(const MachineConfig& machine, const Expression& expression,
                                   const std::vector<Node>& outputs,
                                   const std::vector<DType>& dtypes);
-/// Whether rows of `reduced` elements are an even number of f32, and one operation is all.
+/// Elements that `reduce_rows` takes at a time: 2 f32 or 4 f16 where one operation on floats is
+/// all, also a sum of f16 in f32; else 0.
+[[nodiscard]] std::uint32_t row_lanes(const Expression& expression,
+                                      const std::vector<Node>& outputs,
+                                      const std::vector<DType>& dtypes);
+/// Whether rows of `reduced` elements are whole numbers of these.
 [[nodiscard]] bool can_reduce_rows(const Expression& expression, const std::vector<Node>& outputs,
                                    const std::vector<DType>& dtypes, std::uint64_t reduced);
 

@@ -33,9 +33,9 @@ std::vector<DType> element_dtypes(const Expression& expression, const std::vecto
 
 /// What a worker's list has: addresses of outputs and, for narrow ones, how many bits the last word
 /// lacks, then commands, then -1. A command is {turns - 1, addresses of inputs, what `count` says,
-/// stride in loads (of one operation on floats: negative without pairs), what to add to addresses
-/// behind a column, outer rows - 1, what to add behind a row}; additions are bytes for each size of
-/// element.
+/// stride in loads (of one operation on floats: negative where columns go one by one), what to add
+/// to addresses behind a column, outer rows - 1, what to add behind a row}; additions are bytes for
+/// each size of element.
 struct ListLayout {
   std::vector<DType> dtypes;
   std::vector<DType> elements;  ///< as they are stored
@@ -58,14 +58,17 @@ struct ListLayout {
 /// Everything that reductions have in common: the walk over lists and columns.
 class Reduction {
  public:
+  /// With `operation` columns are folded by its instructions, else one element at a time.
   Reduction(WorkerCode& code, const Expression& expression, const std::vector<Node>& outputs,
-            const std::vector<DType>& dtypes, bool by_repeat)
+            const std::vector<DType>& dtypes, const std::optional<SingleOperation>& operation,
+            bool by_repeat)
       : code_(code),
         expression_(expression),
         outputs_(outputs),
         dtypes_(dtypes),
         layout_{dtypes, element_dtypes(expression, dtypes)},
         lane_(code, expression, std::vector<Access>(2 * dtypes.size(), Access::kVector), {}),
+        operation_(operation),
         by_repeat_(by_repeat) {}
 
   void emit() {
@@ -76,15 +79,14 @@ class Reduction {
       to_.emplace_back(code_, dtype, address, size_of(dtype) < 4 ? word() : Reg{});
     }
     for (std::size_t i = 0; i < dtypes_.size(); ++i) initial_.push_back(load_initial(i));
-    const auto operation = single_operation(expression_, outputs_, dtypes_);
     code_.place(next);
     const Reg turns = word();
     code_.branch("brneg", {turns}, done);
     std::vector<Reg> from;
     for (std::size_t i = 0; i < dtypes_.size(); ++i) from.push_back(word());
     const Reg count = word();
-    if (operation) {
-      reduce_floats(*operation, next, turns, from[0], count, singles);
+    if (operation_) {
+      reduce_floats(*operation_, next, turns, from[0], count, singles);
     } else {
       const Reg stride = word();
       columns(next, turns, from, [&] { fold(from, count, stride); });
@@ -134,60 +136,85 @@ class Reduction {
 
   void reduce_floats(const SingleOperation& operation, Label next, Reg turns, Reg from, Reg count,
                      Label singles) {
-    code_.begin_prologue();
-    // The sum with the negative zero is the operand, or the canonical NaN.
-    const Reg zero = operation.drops_nan ? code_.constant(File::kA, kNegativeZero) : Reg{};
-    code_.end_prologue();
     const Reg stride = word();
     const Reg upper = code_.m("shr", {count, 16});
+    const bool is_half = operation.result == DType::kF16;
+    const Reg initial = is_half ? code_.a("f32tof16", {initial_[0]}) : initial_[0];
     code_.branch("brneg", {stride}, singles);
-    const Reg initial_pair = code_.fresh(File::kPair);
-    code_.emit("mov", {low(def(initial_pair)), initial_[0]});
-    code_.emit("mov", {high(def(initial_pair)), initial_[0]});
+    const Reg pair = code_.fresh(File::kPair);
+    code_.emit("mov", {low(def(pair)), initial});
+    code_.emit("mov", {high(def(pair)), initial});
     columns(next, turns, {from}, [&] {
-      const Reg sum = accumulate(operation, true, initial_pair, from, count, upper, stride);
-      code_.emit("st64step", {canonical(sum, true, zero), "$mzero", step(to_[0].address()), 1});
+      for (const Reg sum : accumulate(operation, pair, from, count, upper, stride))
+        code_.emit("st64step", {sum, "$mzero", step(to_[0].address()), 1});
     });
 
     code_.place(singles);
-    const Reg positive = code_.m("sub", {"$mzero", stride});
+    code_.emit("sub", {def(stride), "$mzero", stride});
     columns(next, turns, {from}, [&] {
-      const Reg sum = accumulate(operation, false, initial_[0], from, count, upper, positive);
-      code_.emit("st32step", {canonical(sum, false, zero), "$mzero", step(to_[0].address()), 1});
+      const Reg sum = accumulate(operation, initial, from, count, upper, stride)[0];
+      to_[0].put(is_half ? code_.a("f16tof32", {sum}) : sum);
     });
   }
 
-  // Folds a column into `initial`: the load of the next element goes with the operation on this
-  // one. One slot a load, two where NaNs have to be noticed.
-  Reg accumulate(const SingleOperation& operation, bool two, Reg initial, Reg from, Reg count,
-                 Reg upper, const Arg& stride) {
-    const File file = two ? File::kPair : File::kA;
-    const char* name = two ? operation.two : operation.one;
-    const char* absadd = two ? "f32v2absadd" : "f32absadd";
-    const Reg x = code_.fresh(file), sum = code_.fresh(file);
-    const Instruction load(two ? "ld64step" : "ld32step", {def(x), "$mzero", step(from), stride});
+  // Folds one column into `initial`, or neighbouring ones into pairs of it: the load of the next
+  // elements goes with the last operation on these. One slot a load, two where NaNs have to be
+  // noticed; more where f16 are summed in f32.
+  std::vector<Reg> accumulate(const SingleOperation& operation, Reg initial, Reg from, Reg count,
+                              Reg upper, const Arg& stride) {
+    const bool in_pairs = initial.file == File::kPair, is_half = operation.result == DType::kF16;
+    const std::string_view type = in_pairs ? operation.pair_type() : is_half ? "f16v2" : "f32";
+    const Reg x = code_.fresh(initial.file);
+    const char* load_one = operation.element == DType::kF16 ? "ldb16step" : "ld32step";
+    const Instruction load(in_pairs ? "ld64step" : load_one,
+                           {def(x), "$mzero", step(from), stride});
     code_.emit(load);
-    code_.move(sum, initial);
-    sizes_ = code_.fresh(file);
-    const Instruction note(absadd, {def(sizes_), sizes_, x});
-    if (operation.drops_nan) code_.emit(absadd, {def(sizes_), initial, two ? "$azeros" : "$azero"});
+    std::vector<Instruction> body;
+    Reg sizes;  // sums of absolute values: NaN where an element is
+    if (operation.drops_nan) {
+      const std::string absadd = mnemonic(type, "absadd");
+      sizes = code_.fresh(initial.file);
+      code_.emit(absadd, {def(sizes), initial, in_pairs ? "$azeros" : "$azero"});
+      body.push_back({absadd, {def(sizes), sizes, x}});
+    }
+    std::vector<Reg> elements{x};
+    if (operation.widens() && in_pairs) {
+      elements = {code_.fresh(File::kPair), code_.fresh(File::kPair)};
+      body.push_back({"f16v2tof32", {def(elements[0]), low(Arg(x))}});
+      body.push_back({"f16v2tof32", {def(elements[1]), high(Arg(x))}});
+    } else if (operation.widens()) {
+      elements = {code_.fresh(File::kA)};
+      body.push_back({"f16tof32", {def(elements[0]), x}});
+    }
+    // What reads x last is the last conversion, or the operation itself.
+    const std::size_t last_use = operation.widens() ? elements.size() - 1 : body.size();
+    std::vector<Reg> sums;
+    for (const Reg element : elements) {
+      sums.push_back(code_.fresh(initial.file));
+      code_.move(sums.back(), initial);
+      body.push_back({mnemonic(type, operation.name), {def(sums.back()), sums.back(), element}});
+    }
     code_.repeat_long(count, upper, [&] {
-      if (operation.drops_nan) code_.bundle(idle_main(), note);
-      code_.bundle(load, {name, {def(sum), sum, x}});
+      for (std::size_t i = 0; i < body.size(); ++i)
+        code_.bundle(i == last_use ? load : idle_main(), body[i]);
     });
-    code_.emit(name, {def(sum), sum, x});
-    if (operation.drops_nan) code_.emit(note);
-    return sum;
+    for (const Instruction& instruction : body) code_.emit(instruction);
+    if (operation.drops_nan) sums[0] = canonical(type, sums[0], sizes);
+    return sums;
   }
 
-  Reg canonical(Reg sum, bool two, Reg zero) {
-    if (!zero.valid()) return sum;
+  // The sum with the negative zero is the operand, or the canonical NaN where `sizes` is one.
+  Reg canonical(std::string_view type, Reg sum, Reg sizes) {
+    const bool is_half = type.starts_with("f16");
     const Reg not_number = code_.fresh(sum.file), marked = code_.fresh(sum.file),
               result = code_.fresh(sum.file);
-    code_.emit(two ? "f32v2cmpne" : "f32cmpne", {def(not_number), sizes_, sizes_});
-    code_.emit(two ? "or64" : "or", {def(marked), sum, not_number});
-    code_.emit(two ? "f32v2add" : "f32add",
-               {def(result), two ? broadcast(zero) : Arg(zero), marked});
+    const Reg zero = lane_.prologue_constant(File::kA, is_half ? kNegativeZeroF16 : kNegativeZero);
+    const Arg zeros = is_half                   ? broadcast(zero, ":BL")
+                      : sum.file == File::kPair ? broadcast(zero)
+                                                : Arg(zero);
+    code_.emit(mnemonic(type, "cmpne"), {def(not_number), sizes, sizes});
+    code_.emit(sum.file == File::kPair ? "or64" : "or", {def(marked), sum, not_number});
+    code_.emit(mnemonic(type, "add"), {def(result), zeros, marked});
     return result;
   }
 
@@ -246,9 +273,9 @@ class Reduction {
   const std::vector<DType>& dtypes_;
   ListLayout layout_;
   Lane lane_;
+  const std::optional<SingleOperation>& operation_;
   bool by_repeat_;
   Reg list_;
-  Reg sizes_;  ///< sums of absolute values: NaN where an element is
   std::vector<PackedOutput> to_;
   std::vector<Reg> initial_;
 };
@@ -257,7 +284,7 @@ class Reduction {
 struct ReduceDivision {
   std::uint32_t workers;
   ListLayout layout;
-  bool in_pairs;
+  std::uint32_t neighbours;  ///< columns that may be reduced at a time
 
   [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state,
                                         std::uint32_t address) const {
@@ -265,7 +292,7 @@ struct ReduceDivision {
     SUPERSTEP_CHECK(reduced > 0, "a reduction combines something");
     const std::size_t k = layout.dtypes.size();
     const ReducePlan plan =
-        plan_reduction(state[0], reduced, inner, in_pairs, layout.lanes(), workers);
+        plan_reduction(state[0], reduced, inner, neighbours, layout.lanes(), workers);
     std::vector<std::uint32_t> lists;
     WorkerStates states{1, {}, 0};
     const std::uint32_t begin = worker_states_address(address, state.size()) + 4 * workers;
@@ -284,9 +311,9 @@ struct ReduceDivision {
         for (std::size_t i = 0; i < k; ++i)
           put(state[3 + 2 * k + i] + c.element * bytes_of(layout.elements[i]));
         // One operation on floats has a load before the loop.
-        put(in_pairs ? reduced - 1 : reduced);
-        const auto stride = static_cast<std::int64_t>(c.in_pairs ? inner / 2 : inner);
-        put(in_pairs && !c.in_pairs ? -stride : stride);
+        put(neighbours > 1 ? reduced - 1 : reduced);
+        const auto stride = static_cast<std::int64_t>(inner / c.columns_per_turn);
+        put(neighbours > 1 && c.columns_per_turn == 1 ? -stride : stride);
         for (const std::uint32_t size : layout.sizes()) put(c.skip * size);
         put(c.outers - 1);
         for (const std::uint32_t size : layout.sizes()) put(c.outer_skip * size);
@@ -304,18 +331,21 @@ Codelet reduce(const MachineConfig& machine, const Expression& expression,
                const std::vector<Node>& outputs, const std::vector<DType>& dtypes) {
   SUPERSTEP_CHECK(outputs.size() == dtypes.size() && !outputs.empty(),
                   "an output for each reduced value");
+  std::optional<SingleOperation> operation = single_operation(expression, outputs, dtypes);
   std::optional<Codelet> codelet;
-  for (const bool by_repeat : {true, false}) {
+  const auto attempt = [&](bool by_repeat) {
     WorkerCode code(machine);
-    if (by_repeat && !can_repeat(expression)) continue;
-    Reduction(code, expression, outputs, dtypes, by_repeat).emit();
+    Reduction(code, expression, outputs, dtypes, operation, by_repeat).emit();
     codelet = code.try_finish(by_repeat ? "reduce_repeat" : "reduce");
-    if (codelet) break;
-  }
+  };
+  if (operation) attempt(true);
+  if (!codelet) operation.reset();
+  if (!codelet && can_repeat(expression)) attempt(true);
+  if (!codelet) attempt(false);
   SUPERSTEP_CHECK(codelet.has_value(), "registers of a reduction");
-  const bool in_pairs = single_operation(expression, outputs, dtypes).has_value();
-  codelet->divide =
-      ReduceDivision{machine.tile.workers, {dtypes, element_dtypes(expression, dtypes)}, in_pairs};
+  codelet->divide = ReduceDivision{machine.tile.workers,
+                                   {dtypes, element_dtypes(expression, dtypes)},
+                                   operation ? operation->lanes() : 1};
   return *std::move(codelet);
 }
 

@@ -5,22 +5,34 @@ namespace superstep::vertex {
 std::optional<SingleOperation> single_operation(const Expression& expression,
                                                 const std::vector<Node>& outputs,
                                                 const std::vector<DType>& dtypes) {
-  if (dtypes.size() != 1 || dtypes[0] != DType::kF32) return std::nullopt;
-  const Expression::Step& step = expression.steps()[outputs[0].id];
+  if (dtypes.size() != 1 || !is_float(dtypes[0])) return std::nullopt;
+  const auto& steps = expression.steps();
+  const Expression::Step& step = steps[outputs[0].id];
   if (step.operands.size() != 2) return std::nullopt;
-  const Expression::Step& x = expression.steps()[step.operands[0]];
-  const Expression::Step& y = expression.steps()[step.operands[1]];
-  if (x.primitive != Primitive::kInput || y.primitive != Primitive::kInput || x.bits == y.bits)
+  const Expression::Step* x = &steps[step.operands[0]];
+  const Expression::Step* y = &steps[step.operands[1]];
+  // A sum of widened elements.
+  if (step.primitive == Primitive::kAdd && y->primitive == Primitive::kConvert &&
+      steps[y->operands[0]].dtype == DType::kF16) {
+    y = &steps[y->operands[0]];
+  }
+  if (x->primitive != Primitive::kInput || y->primitive != Primitive::kInput || x->bits == y->bits)
     return std::nullopt;
+  if (x->dtype != dtypes[0] || (y->dtype != dtypes[0] && y->bits != 1)) return std::nullopt;
+  const bool half = dtypes[0] == DType::kF16;
+  const auto operation = [&](std::string_view name, std::uint32_t f32, std::uint32_t f16,
+                             bool drops_nan) {
+    return SingleOperation{name, y->dtype, dtypes[0], half ? f16 : f32, drops_nan};
+  };
   switch (step.primitive) {
     case Primitive::kAdd:
-      return SingleOperation{"f32add", "f32v2add", kNegativeZero, false};
+      return operation("add", kNegativeZero, kNegativeZeroF16, false);
     case Primitive::kMul:
-      return SingleOperation{"f32mul", "f32v2mul", 0x3f800000, false};
+      return operation("mul", 0x3f800000, 0x3c00, false);
     case Primitive::kMax:
-      return SingleOperation{"f32max", "f32v2max", 0xff800000, true};
+      return operation("max", 0xff800000, 0xfc00, true);
     case Primitive::kMin:
-      return SingleOperation{"f32min", "f32v2min", 0x7f800000, true};
+      return operation("min", 0x7f800000, 0x7c00, true);
     default:
       return std::nullopt;
   }

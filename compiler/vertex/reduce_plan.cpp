@@ -7,10 +7,10 @@
 namespace superstep::vertex {
 
 ReducePlan plan_reduction(std::uint64_t outer, std::uint64_t reduced, std::uint64_t inner,
-                          bool in_pairs, std::uint32_t lanes, std::uint32_t workers) {
+                          std::uint32_t neighbours, std::uint32_t lanes, std::uint32_t workers) {
   const std::uint64_t total = outer * inner;
-  const bool pairs = in_pairs && inner % 2 == 0;
-  const std::uint64_t width = pairs ? 2 : 1, unit = std::max<std::uint64_t>(width, lanes);
+  const std::uint32_t width = inner % neighbours == 0 ? neighbours : 1;
+  const std::uint64_t unit = std::max(width, lanes);
   const std::uint64_t row = reduced * inner;
   ReducePlan plan;
   for (std::uint32_t w = 0; w < workers; ++w) {
@@ -22,7 +22,7 @@ ReducePlan plan_reduction(std::uint64_t outer, std::uint64_t reduced, std::uint6
     const std::uint64_t in_row = inner == 1 ? total : inner;
     for (std::uint64_t at = worker.first, end = at + worker.outputs; at < end;) {
       ReduceCommand c;
-      c.in_pairs = pairs;
+      c.columns_per_turn = width;
       const std::uint64_t column = at % in_row;
       c.outers = column == 0 ? std::max<std::uint64_t>((end - at) / in_row, 1) : 1;
       const std::uint64_t columns = std::min(in_row - column, end - at);

@@ -8,9 +8,9 @@
 
 namespace superstep::vertex {
 
-/// Columns of one worker that lie at equal distances. Turns are columns, or pairs of neighbours.
+/// Columns of one worker that lie at equal distances. Turns are columns, or so many neighbours.
 struct ReduceCommand {
-  bool in_pairs = false;
+  std::uint32_t columns_per_turn = 1;
   std::uint64_t turns = 0;  ///< in each outer row
   std::uint64_t outers = 1;
   std::uint64_t element = 0;    ///< the first of the input
@@ -27,10 +27,10 @@ struct ReducePlan {
   std::vector<Worker> workers;
 };
 
-/// `in_pairs`: whether two neighbouring columns may be reduced at a time; `lanes`: outputs of a
-/// word of the narrowest dtype.
+/// `neighbours`: columns that may be reduced at a time; `lanes`: outputs of a word of the narrowest
+/// dtype.
 [[nodiscard]] ReducePlan plan_reduction(std::uint64_t outer, std::uint64_t reduced,
-                                        std::uint64_t inner, bool in_pairs, std::uint32_t lanes,
-                                        std::uint32_t workers);
+                                        std::uint64_t inner, std::uint32_t neighbours,
+                                        std::uint32_t lanes, std::uint32_t workers);
 
 }  // namespace superstep::vertex

@@ -1,4 +1,8 @@
+#include <algorithm>
+
 #include "base/error.h"
+#include "compiler/vertex/lane.h"
+#include "compiler/vertex/packed_output.h"
 #include "compiler/vertex/reduce_operation.h"
 #include "compiler/vertex/turns.h"
 #include "compiler/vertex/worker_code.h"
@@ -6,8 +10,9 @@
 namespace superstep::vertex {
 namespace {
 
-/// A worker's state: {rows - 1, addresses of output, input and initial value, pairs of a row - 1}.
-constexpr std::uint32_t kStateWords = 5;
+/// A worker's state: {rows - 1, addresses of output, input and initial value, pairs of a row - 1,
+/// bits that the last word of an output narrower than a word lacks}.
+constexpr std::uint32_t kStateWords = 6;
 /// What `rpt` counts to, and the pair in front of it.
 constexpr std::uint32_t kMostPairs = 65536;
 
@@ -20,47 +25,81 @@ class Rows {
     const Reg turns = state(0);
     code_.branch("brneg", {turns}, done);
     const Reg to = state(1), from = state(2), pairs = state(4);
-    const Reg initial = code_.a("ld32", {state(3), "$mzero", 0});
-    initial_ = code_.fresh(File::kPair);
-    code_.emit("mov", {low(def(initial_)), initial});
-    code_.emit("mov", {high(def(initial_)), code_.constant(File::kA, operation_.neutral)});
-    Reg zero;
+    PackedOutput output(code_, operation_.result, to, is_half() ? state(5) : Reg{});
+    load_initial();
     // The sum with the negative zero is the operand, or the canonical NaN.
-    if (operation_.drops_nan) zero = code_.constant(File::kA, kNegativeZero);
+    const Reg zero = operation_.drops_nan ? code_.constant(File::kA, kNegativeZero) : Reg{};
     code_.place(again);
-    const Reg sums = accumulate(from, pairs);
-    Reg sum = code_.a(operation_.one, {low(Arg(sums)), high(Arg(sums))});
+    Reg result = combined(operation_.name, accumulate(from, pairs));
     if (operation_.drops_nan) {
-      const Reg sizes = code_.a("f32absadd", {low(Arg(sizes_)), high(Arg(sizes_))});
+      const Reg sizes = combined("absadd", sizes_);
       const Reg not_number = code_.a("f32cmpne", {sizes, sizes});
-      sum = code_.a("f32add", {zero, code_.a("or", {sum, not_number})});
+      result = code_.a("f32add", {zero, code_.a("or", {result, not_number})});
     }
-    code_.emit("st32step", {sum, "$mzero", step(to), 1});
+    output.put(result);
     code_.branch("brnzdec", {both(turns)}, again);
+    output.finish();
     code_.place(done);
     code_.exit();
   }
 
  private:
   Reg state(std::uint32_t word) { return code_.m("ld32", {"$mvertex_base", "$mzero", word}); }
+  [[nodiscard]] bool is_half() const { return operation_.result == DType::kF16; }
+
+  // The initial value and then neutral ones.
+  void load_initial() {
+    const Form form = is_half() ? Form::kHalf : Form::kArith;
+    const Reg initial = load_element(code_, operation_.result, form, state(3), "$mzero", 0);
+    const std::uint32_t neutral = operation_.neutral;
+    initial_ = code_.fresh(File::kPair);
+    if (is_half()) {
+      const Reg others = code_.constant(File::kA, neutral | neutral << 16);
+      code_.emit("sort4x16lo", {low(def(initial_)), initial, others});
+      code_.emit("mov", {high(def(initial_)), others});
+    } else {
+      code_.emit("mov", {low(def(initial_)), initial});
+      code_.emit("mov", {high(def(initial_)), code_.constant(File::kA, neutral)});
+    }
+  }
 
   // The load of the next pair goes with the operation on this one.
   Reg accumulate(Reg from, Reg pairs) {
+    const std::string_view type = operation_.pair_type();
     const Reg x = code_.fresh(File::kPair), sum = code_.fresh(File::kPair);
     const Instruction load("ld64step", {def(x), "$mzero", step(from), 1});
     code_.emit(load);
-    code_.emit("or64", {def(sum), initial_, "$azeros"});
-    const Instruction combine(operation_.two, {def(sum), sum, x});
-    sizes_ = code_.fresh(File::kPair);
-    const Instruction note("f32v2absadd", {def(sizes_), sizes_, x});
-    if (operation_.drops_nan) code_.emit("f32v2absadd", {def(sizes_), initial_, "$azeros"});
+    code_.move(sum, initial_);
+    std::vector<Instruction> body;
+    if (operation_.drops_nan) {
+      const std::string absadd = mnemonic(type, "absadd");
+      sizes_ = code_.fresh(File::kPair);
+      code_.emit(absadd, {def(sizes_), initial_, "$azeros"});
+      body.push_back({absadd, {def(sizes_), sizes_, x}});
+    }
+    Reg element = x;
+    if (operation_.widens()) {
+      element = code_.fresh(File::kPair);
+      body.push_back({"f16v4sum", {def(element), x}});
+    }
+    const std::size_t last_use = operation_.widens() ? 0 : body.size();
+    body.push_back({mnemonic(type, operation_.name), {def(sum), sum, element}});
     code_.begin_repeat(pairs);
-    if (operation_.drops_nan) code_.bundle(idle_main(), note);
-    code_.bundle(load, combine);
+    for (std::size_t i = 0; i < body.size(); ++i)
+      code_.bundle(i == last_use ? load : idle_main(), body[i]);
     code_.end_repeat();
-    code_.emit(combine);
-    if (operation_.drops_nan) code_.emit(note);
+    for (const Instruction& instruction : body) code_.emit(instruction);
     return sum;
+  }
+
+  // `operation` on what is in a pair, as an f32.
+  Reg combined(std::string_view operation, Reg pair) {
+    if (is_half()) {
+      const Reg halves = code_.a(mnemonic("f16v2", operation), {low(Arg(pair)), high(Arg(pair))});
+      pair = code_.fresh(File::kPair);
+      code_.emit("f16v2tof32", {def(pair), halves});
+    }
+    return code_.a(mnemonic("f32", operation), {low(Arg(pair)), high(Arg(pair))});
   }
 
   WorkerCode& code_;
@@ -69,28 +108,46 @@ class Rows {
   Reg sizes_;  ///< sums of absolute values: NaN where an element is
 };
 
-WorkerStates divide_rows(std::span<const std::uint32_t> state, std::uint32_t workers) {
-  const std::uint32_t rows = state[0], reduced = state[1];
-  SUPERSTEP_CHECK(reduced > 0 && reduced % 2 == 0 && reduced / 2 <= kMostPairs && state[2] == 1,
-                  "rows of pairs");
-  WorkerStates states{kStateWords, {}, 0};
-  for (std::uint32_t w = 0; w < workers; ++w) {
-    const Turns turns = turns_of(rows, workers, w);
-    const auto first = static_cast<std::uint32_t>(turns.first);
-    if (turns.count > 0) states.busy = w + 1;
-    states.words.insert(states.words.end(),
-                        {static_cast<std::uint32_t>(turns.count) - 1, state[4] + 4 * first,
-                         state[5] + 4 * first * reduced, state[3], reduced / 2 - 1});
+struct RowDivision {
+  std::uint32_t workers, lanes;
+  DType element, result;
+
+  [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state) const {
+    const std::uint32_t rows = state[0], reduced = state[1];
+    SUPERSTEP_CHECK(
+        reduced > 0 && reduced % lanes == 0 && reduced / lanes <= kMostPairs && state[2] == 1,
+        "rows of pairs");
+    const auto size = static_cast<std::uint32_t>(size_of(result));
+    const std::uint32_t unit = 4 / size;  // results of a word
+    WorkerStates states{kStateWords, {}, 0};
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      const Turns turns = turns_of((rows + unit - 1) / unit, workers, w);
+      const std::uint32_t first = std::min(static_cast<std::uint32_t>(turns.first) * unit, rows);
+      const std::uint32_t count =
+          std::min(static_cast<std::uint32_t>(turns.count) * unit, rows - first);
+      if (count > 0) states.busy = w + 1;
+      const auto element_bytes = static_cast<std::uint32_t>(size_of(element));
+      states.words.insert(
+          states.words.end(),
+          {count - 1, state[4] + size * first, state[5] + element_bytes * first * reduced, state[3],
+           reduced / lanes - 1, PackedOutput::missing_bits(result, count)});
+    }
+    return states;
   }
-  return states;
-}
+};
 
 }  // namespace
 
+std::uint32_t row_lanes(const Expression& expression, const std::vector<Node>& outputs,
+                        const std::vector<DType>& dtypes) {
+  const auto operation = single_operation(expression, outputs, dtypes);
+  return operation ? operation->lanes() : 0;
+}
+
 bool can_reduce_rows(const Expression& expression, const std::vector<Node>& outputs,
                      const std::vector<DType>& dtypes, std::uint64_t reduced) {
-  return reduced > 0 && reduced % 2 == 0 && reduced / 2 <= kMostPairs &&
-         single_operation(expression, outputs, dtypes).has_value();
+  const std::uint32_t lanes = row_lanes(expression, outputs, dtypes);
+  return lanes > 0 && reduced > 0 && reduced % lanes == 0 && reduced / lanes <= kMostPairs;
 }
 
 Codelet reduce_rows(const MachineConfig& machine, const Expression& expression,
@@ -100,9 +157,10 @@ Codelet reduce_rows(const MachineConfig& machine, const Expression& expression,
   WorkerCode code(machine);
   Rows(code, *operation).emit();
   Codelet codelet = code.finish("reduce_rows");
-  codelet.divide = [workers = machine.tile.workers](std::span<const std::uint32_t> state,
-                                                    std::uint32_t) {
-    return divide_rows(state, workers);
+  codelet.divide = [division = RowDivision{machine.tile.workers, operation->lanes(),
+                                           operation->element, operation->result}](
+                       std::span<const std::uint32_t> state, std::uint32_t) {
+    return division(state);
   };
   return codelet;
 }

@@ -72,10 +72,9 @@ class WorkerCode {
     repeat(count);
     branch("brz", {upper}, done);
     const Reg chunks = m("add", {upper, -1});
-    const Reg most = constant(File::kM, 65535), one = constant(File::kM, 1);
     place(again);
-    repeat(most);
-    repeat(one);
+    repeat(constant(File::kM, 65535));
+    repeat(constant(File::kM, 1));
     branch("brnzdec", {both(chunks)}, again);
     place(done);
   }

@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
 #include "tests/vertex/vertex_run.h"
@@ -19,13 +17,15 @@ const std::vector<Dimensions> kDimensions = {{1, 1, 1},  {1, 100, 1}, {5, 7, 1},
                                              {7, 33, 8}, {64, 5, 1},  {1, 2, 333}, {3, 10, 1},
                                              {13, 2, 1}, {5, 7, 6},   {1, 1, 64},  {20, 3, 3}};
 
-HostTensor neutral(Primitive p) {
-  HostTensor value(TensorType{DType::kF32, {}});
-  const float infinity = std::numeric_limits<float>::infinity();
-  value.set<float>(0, p == Primitive::kAdd   ? -0.0F
-                      : p == Primitive::kMul ? 1
-                      : p == Primitive::kMax ? -infinity
-                                             : infinity);
+/// What changes no operand, in f32 or f16.
+HostTensor neutral(Primitive p, DType dtype) {
+  const bool half = dtype == DType::kF16;
+  HostTensor value(TensorType{dtype, {}});
+  const std::uint32_t bits = p == Primitive::kAdd   ? (half ? 0x8000 : 0x80000000)
+                             : p == Primitive::kMul ? (half ? 0x3c00 : 0x3f800000)
+                             : p == Primitive::kMax ? (half ? 0xfc00 : 0xff800000)
+                                                    : (half ? 0x7c00 : 0x7f800000);
+  std::memcpy(value.data.data(), &bits, value.data.size());
   return value;
 }
 
@@ -34,6 +34,46 @@ HostTensor element(const HostTensor& tensor, std::size_t i) {
   const std::size_t size = size_of(tensor.type.dtype);
   std::memcpy(one.data.data(), tensor.data.data() + i * size, size);
   return one;
+}
+
+/// What the expression takes as element `i`.
+DType element_dtype(const Expression& e, const std::vector<DType>& dtypes, std::size_t i) {
+  for (const Expression::Step& step : e.steps()) {
+    if (step.primitive == Primitive::kInput && step.bits == dtypes.size() + i) return step.dtype;
+  }
+  return dtypes[i];
+}
+
+/// As `reduce_rows` defines it.
+HostTensor reduced_by_rows(const Expression& e, Node output, const HostTensor& initial,
+                           std::vector<HostTensor> row) {
+  const DType dtype = initial.type.dtype;
+  const Primitive p = e.steps()[output.id].primitive;
+  Expression same;
+  const Node operation = same.apply(p, {same.input(0, dtype), same.input(1, dtype)});
+  const auto apply = [&](const HostTensor& x, const HostTensor& y) {
+    return evaluate_expression(same, operation, {{x, y}});
+  };
+  std::size_t lanes = row_lanes(e, {output}, {dtype});
+  if (row[0].type.dtype != dtype) {
+    Expression widened;
+    const Node x = widened.convert(widened.input(0, row[0].type.dtype), dtype);
+    const Node sum = widened.apply(
+        Primitive::kAdd, {x, widened.convert(widened.input(1, row[0].type.dtype), dtype)});
+    std::vector<HostTensor> sums;
+    for (std::size_t i = 0; i < row.size(); i += 2)
+      sums.push_back(evaluate_expression(widened, sum, {{row[i], row[i + 1]}}));
+    row = sums;
+    lanes /= 2;
+  }
+  std::vector<HostTensor> values(lanes, neutral(p, dtype));
+  values[0] = initial;
+  for (std::size_t i = 0; i < row.size(); ++i) values[i % lanes] = apply(values[i % lanes], row[i]);
+  for (; values.size() > 1; values.resize(values.size() / 2)) {
+    for (std::size_t i = 0; i < values.size() / 2; ++i)
+      values[i] = apply(values[i], values[i + values.size() / 2]);
+  }
+  return values[0];
 }
 
 void check(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
@@ -55,14 +95,14 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
     state.push_back(tile.put(want.back()));
   }
   for (std::size_t i = 0; i < k; ++i) {
-    data.push_back(
-        sample({dtypes[i], {d.outer, d.reduced, d.inner}}, static_cast<std::uint32_t>(11 + i)));
+    const DType of = element_dtype(e, dtypes, i);
+    data.push_back(sample({of, {d.outer, d.reduced, d.inner}}, static_cast<std::uint32_t>(11 + i)));
     // Sums of special values are all alike; keep to numbers.
-    for (std::size_t n = 0;
-         is_float(dtypes[i]) && n < static_cast<std::size_t>(data[i].type.elements()); ++n) {
-      if (dtypes[i] == DType::kF32 && n % 50 != 7)
+    for (std::size_t n = 0; is_float(of) && n < static_cast<std::size_t>(data[i].type.elements());
+         ++n) {
+      if (of == DType::kF32 && n % 50 != 7)
         data[i].set<float>(n, static_cast<float>(static_cast<int>(n * 37 % 101) - 50) / 3);
-      if (dtypes[i] == DType::kF16)
+      if (of == DType::kF16 && (n % 50 != 7 || dtypes[i] != of))
         data[i].set<std::uint16_t>(
             n, static_cast<std::uint16_t>(0x3800 + n * 37 % 1500 + (n % 3 << 15)));
     }
@@ -70,19 +110,23 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
   }
   for (std::int64_t o = 0; o < d.outer; ++o) {
     for (std::int64_t i = 0; i < d.inner; ++i) {
-      std::vector<HostTensor> values = initial, odd;
-      if (by_rows) odd = {neutral(e.steps()[outputs[0].id].primitive)};
-      for (std::int64_t r = 0; r < d.reduced; ++r) {
-        if (by_rows && r > 0) std::swap(values, odd);
-        std::vector<HostTensor> inputs = values;
-        for (std::size_t n = 0; n < k; ++n) {
-          inputs.push_back(
-              element(data[n], static_cast<std::size_t>((o * d.reduced + r) * d.inner + i)));
+      std::vector<HostTensor> values = initial;
+      if (by_rows) {
+        std::vector<HostTensor> row;
+        for (std::int64_t r = 0; r < d.reduced; ++r)
+          row.push_back(element(data[0], static_cast<std::size_t>(o * d.reduced + r)));
+        values = {reduced_by_rows(e, outputs[0], initial[0], row)};
+      } else {
+        for (std::int64_t r = 0; r < d.reduced; ++r) {
+          std::vector<HostTensor> inputs = values;
+          for (std::size_t n = 0; n < k; ++n) {
+            inputs.push_back(
+                element(data[n], static_cast<std::size_t>((o * d.reduced + r) * d.inner + i)));
+          }
+          for (std::size_t n = 0; n < k; ++n)
+            values[n] = evaluate_expression(e, outputs[n], inputs);
         }
-        for (std::size_t n = 0; n < k; ++n) values[n] = evaluate_expression(e, outputs[n], inputs);
       }
-      // An even number of turns leaves the odd elements' value last.
-      if (by_rows) values = {evaluate_expression(e, outputs[0], {{odd[0], values[0]}})};
       for (std::size_t n = 0; n < k; ++n) {
         const std::size_t size = size_of(dtypes[n]);
         std::memcpy(want[n].data.data() + static_cast<std::size_t>(o * d.inner + i) * size,
@@ -153,6 +197,35 @@ TEST(Reduce, RowsTakeASlotForEachPair) {
   EXPECT_EQ(cycles[1] - cycles[0], 6 * 4U);
   EXPECT_EQ(cycles[2] - cycles[1], 6 * 8U);
   EXPECT_LE(cycles[0], 120U);
+}
+
+TEST(Reduce, HalvesAreSummedInSingles) {
+  Expression e;
+  const Node sum = e.apply(
+      Primitive::kAdd, {e.input(0, DType::kF32), e.convert(e.input(1, DType::kF16), DType::kF32)});
+  for (const Dimensions& d : kDimensions) {
+    for (const std::uint32_t workers : {1U, 6U, 8U}) check(e, {sum}, {DType::kF32}, d, workers);
+  }
+}
+
+/// Cycles of one row of `elements`.
+std::uint64_t row_cycles(Primitive p, DType result, DType dtype, std::uint32_t elements) {
+  Expression e;
+  const Node x = e.input(0, result), y = e.input(1, dtype);
+  const Node output = e.apply(p, {x, result == dtype ? y : e.convert(y, result)});
+  VertexRun tile(6);
+  const HostTensor zero(TensorType{result, {}}), data(TensorType{dtype, {elements}});
+  const std::vector<std::uint32_t> state = {
+      1, elements, 1, tile.put(zero), tile.put(zero), tile.put(data), 0};
+  return tile.run(reduce_rows(tile.machine(), e, {output}, {result}), state);
+}
+
+TEST(Reduce, RowsOfHalvesTakeTwoSlotsForFour) {
+  for (const DType result : {DType::kF16, DType::kF32}) {
+    const Primitive p = result == DType::kF16 ? Primitive::kMax : Primitive::kAdd;
+    const std::uint64_t few = row_cycles(p, result, DType::kF16, 16);
+    EXPECT_EQ(row_cycles(p, result, DType::kF16, 416) - few, 6 * 100 * 2U);
+  }
 }
 
 TEST(Reduce, BooleansByOrAndAnd) {

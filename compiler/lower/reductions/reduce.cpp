@@ -76,7 +76,7 @@ std::vector<Axis> with_destinations(std::vector<Axis> axes, std::int64_t unit) {
 class ReductionLowering {
  public:
   ReductionLowering(ProgramBuilder& builder, Values& values, const Reduction& reduction,
-           const Origin& origin)
+                    const Origin& origin)
       : builder_(builder), values_(values), r_(reduction), origin_(origin) {}
 
   Reduced run() {
@@ -373,10 +373,12 @@ class ReductionLowering {
   }
 
   /// Into how many equal parts a block's rows are cut so that more workers have one.
-  [[nodiscard]] std::int64_t parts_of(const Block& block) const {
+  [[nodiscard]] std::int64_t parts_of(const Block& block, const ReduceSpec& spec) const {
     const std::int64_t workers = builder_.machine().tile.workers;
+    const std::int64_t lanes =
+        std::max(vertex::row_lanes(spec.expression, spec.outputs, spec.dtypes), 2U);
     for (std::int64_t parts = workers / block.width(); parts > 1; --parts) {
-      if (block.depth() % (2 * parts) == 0 && block.depth() / parts >= kLeastPart) return parts;
+      if (block.depth() % (lanes * parts) == 0 && block.depth() / parts >= kLeastPart) return parts;
     }
     return 1;
   }
@@ -388,7 +390,7 @@ class ReductionLowering {
     const bool may_cut = !results_inside && inputs.size() == 1 && r_.combine.identity.has_value();
     std::vector<Block> parts, whole;
     for (const Block& block : blocks) {
-      const std::int64_t count = may_cut ? parts_of(block) : 1;
+      const std::int64_t count = may_cut ? parts_of(block, spec_of(inputs)) : 1;
       parts.push_back({block.tile, 0, block.width() * count, 0, block.depth() / count});
       whole.push_back({block.tile, block.first, block.last, 0, count});
     }
@@ -424,10 +426,10 @@ class ReductionLowering {
       reduced[k].initial = StateWord::address(spread.buffer);
       reads.push_back(spread.buffer);
     }
-    const bool converts = r_.converting && builder_.buffer(inputs[0]).type.dtype == r_.element;
+    const vertex::Reduce& used = reduce_of(inputs);
     std::array<ComputeSet, 2> sets;  // others, and those in rows
     for (const Block& block : blocks) {
-      const bool is_rows = !converts && is_in_rows(block, results_inside);
+      const bool is_rows = is_in_rows(block, results_inside, used);
       ComputeSet& set = sets[is_rows ? 1 : 0];
       const vertex::Reduce::State state{.outer = results_inside ? 1 : block.width(),
                                         .reduced = block.depth(),
@@ -439,13 +441,14 @@ class ReductionLowering {
     for (const bool rows : {false, true}) {
       ComputeSet& set = sets[rows ? 1 : 0];
       if (set.launches.empty()) continue;
-      vertex::Reduce reduce = converts ? *r_.converting : r_.combine.reduce;
+      vertex::Reduce reduce = used;
       reduce.rows = rows;
       set.name = origin_.name;
       set.operation = origin_.operation;
       set.source = origin_.source;
-      const std::string key =
-          converts ? "reduce " + expression_key(reduce.expression, reduce.outputs) : r_.combine.key;
+      const std::string key = converts(inputs)
+                                  ? "reduce " + expression_key(reduce.expression, reduce.outputs)
+                                  : r_.combine.key;
       set.codelet = builder_.add_codelet(key + (rows ? " rows" : ""), std::move(reduce));
       set.reads = reads;
       set.writes = results;
@@ -454,9 +457,17 @@ class ReductionLowering {
     return {std::move(results), time};
   }
 
+  /// Whether elements are still to be converted, and what reduces them.
+  [[nodiscard]] bool converts(const std::vector<BufferId>& inputs) const {
+    return r_.converting && builder_.buffer(inputs[0]).type.dtype == r_.element;
+  }
+  [[nodiscard]] const vertex::Reduce& reduce_of(const std::vector<BufferId>& inputs) const {
+    return converts(inputs) ? *r_.converting : r_.combine.reduce;
+  }
+
   /// Whether vertex::reduce_rows does a block.
-  [[nodiscard]] bool is_in_rows(const Block& block, bool results_inside) const {
-    const vertex::Reduce& reduce = r_.combine.reduce;
+  [[nodiscard]] static bool is_in_rows(const Block& block, bool results_inside,
+                                       const vertex::Reduce& reduce) {
     return (!results_inside || block.width() == 1) &&
            vertex::can_reduce_rows(reduce.expression, reduce.outputs, reduce.dtypes,
                                    static_cast<std::uint64_t>(block.depth()));
