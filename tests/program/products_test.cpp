@@ -105,14 +105,13 @@ TEST(Products, TakeColumnsInLongRunsWhenBlocksOfInputsWouldNeedTooMuchCode) {
 
 TEST(Products, HaveOneVertexStateForAllSteps) {
   const std::string text =
-      "func.func @main(%a: tensor<64x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<64x96xf32> {\n"
-      "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] :"
-      " (tensor<64x1024xf32>, tensor<1024x96xf32>) -> tensor<64x96xf32>\n"
+      "func.func @main(%a: tensor<64x1024xf32>, %b: tensor<96x1024xf32>) -> tensor<64x96xf32> {\n"
+      "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] :"
+      " (tensor<64x1024xf32>, tensor<96x1024xf32>) -> tensor<64x96xf32>\n"
       "return %c : tensor<64x96xf32>\n}";
   const Module module = import_stablehlo(text, "test.mlir");
   const MachineConfig tiny = load_machine("tiny4");
-  const ProductPlan plan =
-      plan_product(tiny, {.sizes = {1, 64, 96, 1024}, .right_depth_inside = false});
+  const ProductPlan plan = plan_product(tiny, {.sizes = {1, 64, 96, 1024}});
   ASSERT_EQ(plan.depth % plan.step_depth, 0);
   const LoweredProgram program = lower(module, tiny);
   std::set<VertexState> states;
@@ -163,6 +162,27 @@ TEST(Products, UseFewTilesWhenTheyAreSmallAndTheAmpWhenTheyAreBig) {
       EXPECT_TRUE(plan.on_amp);
     }
   }
+}
+
+TEST(Products, TakeABigOperandAsRowsWhereThatIsCheaperThanTheOrderOfTheResult) {
+  const MachineConfig small = load_machine("small64");
+  const ProductPlan of_result =
+      plan_product(small, {.sizes = {1, 8, 512, 512}, .right_depth_inside = false});
+  const ProductPlan swapped = plan_product(small, {.sizes = {1, 512, 8, 512},
+                                                   .left_depth_inside = false,
+                                                   .results_per_tile = 64,
+                                                   .result_columns_inside = false});
+  ASSERT_TRUE(of_result.transposes);
+  ASSERT_LT(swapped.cycles, of_result.cycles);
+  const LoweredProgram program = expect_agrees(
+      "func.func @main(%x: tensor<8x512xf32>, %w: tensor<512x512xf32>) -> tensor<8x512xf32> {\n"
+      "%y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] :"
+      " (tensor<8x512xf32>, tensor<512x512xf32>) -> tensor<8x512xf32>\n"
+      "return %y : tensor<8x512xf32>\n}",
+      "small64");
+  EXPECT_TRUE(std::ranges::none_of(program.codelets, [](const CodeletSpec& spec) {
+    return std::holds_alternative<AmpTransposeSpec>(spec);
+  }));
 }
 
 /// A layer and the gradient of its weights: activations of `batch` by `inputs`.

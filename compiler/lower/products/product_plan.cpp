@@ -198,7 +198,9 @@ class Planner {
     std::int64_t cycles = steps * phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
     cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
     const std::int64_t per_tile = problem_.results_per_tile;
-    cycles += phase_ + std::max(per_tile * plan.depth_splits, outputs);
+    const std::int64_t moved = std::max(per_tile * plan.depth_splits, outputs);
+    cycles += phase_ + moved;
+    if (!problem_.result_columns_inside) cycles += kArrangeCycles + moved * kTransferCycles;
     if (plan.depth_splits > 1) cycles += sum_cycles(per_tile, plan.depth_splits);
     return cycles;
   }
@@ -284,16 +286,17 @@ class Planner {
     return cycles;
   }
 
-  /// Tier of size, cycles or bytes, bytes: the least is best.
+  /// Excess, cycles or bytes, bytes: the least is best.
   using Rank = std::tuple<int, std::int64_t, std::int64_t>;
 
   void keep(const ProductPlan& plan, std::int64_t bytes) {
     amp_fits_ |= plan.on_amp && bytes <= most_bytes_;
     amp_fits_well_ |= plan.on_amp && bytes <= good_bytes_;
-    const int tier = bytes <= good_bytes_ ? 0 : plan.on_amp && bytes <= most_bytes_ ? 1 : 2;
-    const Rank rank{tier, tier < 2 ? cycles_with_later(plan) : bytes, bytes};
+    const int excess = bytes <= good_bytes_ ? 0 : plan.on_amp && bytes <= most_bytes_ ? 1 : 2;
+    const Rank rank{excess, excess < 2 ? cycles_with_later(plan) : bytes, bytes};
     if (best_ && rank >= best_rank_) return;
     best_ = plan;
+    best_->excess = excess;
     best_rank_ = rank;
   }
 

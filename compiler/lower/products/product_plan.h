@@ -23,6 +23,9 @@ struct ProductPlan {
 
   /// AMP: the rows of a block are padded to a multiple.
   [[nodiscard]] std::int64_t row_unit() const { return rows_inside ? 2 : transposes_rows ? 4 : 1; }
+  /// 0: what a tile holds leaves room for the rest of the program; more: it takes more than it
+  /// should.
+  int excess = 0;
   std::int64_t cycles = 0;
 
   [[nodiscard]] std::int64_t tiles() const {
@@ -41,6 +44,7 @@ struct ProductProblem {
   DType input = DType::kF32, result = DType::kF32;
   bool left_depth_inside = true, right_depth_inside = true;  ///< as the operands are stored
   std::int64_t results_per_tile = 32;                        ///< where partial sums are added
+  bool result_columns_inside = true;  ///< columns are neighbours in the result, not rows
 };
 
 /// The plan with the least estimated cycles, by exhaustive search over splits. `later` is a product

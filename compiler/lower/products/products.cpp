@@ -49,6 +49,13 @@ const Dimensions& dimensions(const Op& op, std::string_view name) {
   return at == op.attributes.end() ? kNone : std::get<Dimensions>(at->second);
 }
 
+/// Which operand gives the rows of a product.
+enum class Roles : std::uint8_t {
+  kOfResult,  ///< columns are neighbours in the result: what a tile computes goes there in long
+              ///< runs
+  kSwapped,   ///< rows are: every result travels alone
+};
+
 class ProductLowering {
  public:
   ProductLowering(ProgramBuilder& builder, Values& values, const Op& op)
@@ -74,7 +81,8 @@ class ProductLowering {
 
   /// What is left of the product once the result's dimensions are permuted; nothing to multiply
   /// when that is a constant.
-  [[nodiscard]] bool prepare(ValueId target, const std::vector<std::int64_t>& permutation) {
+  [[nodiscard]] bool prepare(ValueId target, const std::vector<std::int64_t>& permutation,
+                             Roles roles) {
     const TensorType& type = values_.type(target);
     if (type.elements() == 0) return false;
     const DType right = values_.type(op_.operands[1]).dtype;
@@ -88,14 +96,15 @@ class ProductLowering {
       values_.set_constant(target, HostTensor(type));
       return false;
     }
-    orient(permutation);
+    orient(permutation, roles);
     return true;
   }
 
   /// Decides what are rows, and where everything lies in the wanted result.
-  void orient(const std::vector<std::int64_t>& permutation) {
+  void orient(const std::vector<std::int64_t>& permutation, Roles roles) {
     set_result_axes(permutation);
-    swap_to_result_order();
+    has_columns_inside_ = roles == Roles::kOfResult;
+    if (columns_are_inside() != has_columns_inside_) swap_operands();
   }
 
   /// What the planner needs to know, when the operands are lowered.
@@ -105,7 +114,8 @@ class ProductLowering {
             result_,
             has_depth_inside(values_, product_.left),
             has_depth_inside(values_, product_.right),
-            results_per_tile(target)};
+            results_per_tile(target),
+            has_columns_inside_};
   }
 
   /// The same of a product that follows `before`, whose right operand is not lowered yet.
@@ -122,7 +132,8 @@ class ProductLowering {
             result_,
             !before.left_depth_inside,
             nearest(product_.right.depth) <= nearest(product_.right.free),
-            results_per_tile(target)};
+            results_per_tile(target),
+            has_columns_inside_};
   }
 
   /// Whether `product` has the same left operand with rows and depth exchanged.
@@ -179,9 +190,8 @@ class ProductLowering {
     }
   }
 
-  /// The product's rows become its columns when they are neighbours in the result: what a tile
-  /// computes then goes there in longer runs.
-  void swap_to_result_order() {
+  /// Whether columns are nearer to each other in the result than rows.
+  [[nodiscard]] bool columns_are_inside() const {
     const auto least = [](const std::vector<Axis>& axes) {
       std::int64_t stride = std::numeric_limits<std::int64_t>::max();
       for (const Axis& axis : axes) {
@@ -189,7 +199,10 @@ class ProductLowering {
       }
       return stride;
     };
-    if (least(result_columns_) <= least(result_rows_)) return;
+    return least(result_columns_) <= least(result_rows_);
+  }
+
+  void swap_operands() {
     std::swap(product_.left, product_.right);
     std::swap(result_rows_, result_columns_);
     std::swap(product_.sizes.rows, product_.sizes.columns);
@@ -426,6 +439,7 @@ class ProductLowering {
   const Op& op_;
   Product product_;
   DType result_{};
+  bool has_columns_inside_ = true;
   std::vector<Axis> result_batch_, result_rows_, result_columns_;
 };
 
@@ -441,7 +455,7 @@ std::optional<ProductProblem> Products::follower_of(std::size_t number,
       continue;
     }
     ProductLowering later(builder_, values_, *op);
-    later.orient(permutation);
+    later.orient(permutation, Roles::kOfResult);
     if (later.can_follow(product)) return later.problem_after(problem, target);
   }
   return std::nullopt;
@@ -454,7 +468,7 @@ void lower_product(BlockLowering& block, const Op& op) {
 void Products::lower(std::size_t number) {
   const auto& [op, target, permutation] = all_[number];
   ProductLowering product(builder_, values_, *op);
-  if (!product.prepare(target, permutation)) return;
+  if (!product.prepare(target, permutation, Roles::kOfResult)) return;
   const ProductProblem problem = product.problem(target);
   const std::optional<ProductProblem> later = bytes_that_stay_ < kMostBytesThatStay
                                                   ? follower_of(number, problem, product.product())
@@ -472,6 +486,15 @@ void Products::lower(std::size_t number) {
   if (before != nullptr) {
     (void)product.lower(target, plan, before->product.get(), before->rows);
     return;
+  }
+  if (!later) {
+    ProductLowering swapped(builder_, values_, *op);
+    (void)swapped.prepare(target, permutation, Roles::kSwapped);
+    const ProductPlan other = plan_product(builder_.machine(), swapped.problem(target));
+    if (std::pair(other.excess, other.cycles) < std::pair(plan.excess, plan.cycles)) {
+      (void)swapped.lower(target, other, nullptr, std::nullopt);
+      return;
+    }
   }
   const Place rows = product.lower(target, plan, nullptr, std::nullopt);
   if (later && plan_following(builder_.machine(), *later, problem, plan)) {
