@@ -135,10 +135,9 @@ void ElementwiseFusion::add(const Op& op) {
 }
 
 ElementwiseFusion::Group& ElementwiseFusion::group(Time time, const LayoutPtr& layout) {
-  const auto at = std::ranges::find_if(
-      groups_, [&](const Group& g) { return g.time == time && g.layout == layout; });
-  if (at != groups_.end()) return *at;
-  return groups_.emplace_back(Group{time, layout, {}});
+  const auto [at, is_new] = group_numbers_.try_emplace({time, layout.get()}, groups_.size());
+  if (is_new) groups_.push_back({time, layout, {}});
+  return groups_[at->second];
 }
 
 void ElementwiseFusion::finish() {
@@ -271,7 +270,8 @@ void ElementwiseFusion::emit(const Group& part) {
                               .start = repeats ? interval.begin % in.period : 0,
                               .period = in.period});
     }
-    set.launches.push_back({interval.tiles[0], state.words()});
+    const VertexState shared = state.words();
+    for (const TileId tile : interval.tiles) set.launches.push_back({tile, shared});
   }
   builder_.add_compute(part.time, std::move(set), true);
 }

@@ -40,6 +40,7 @@ class ElementwiseFusion {
   [[nodiscard]] LayoutPtr layout_for(const Op& op);
   /// The ops that have waited for `op`, then `op`.
   std::vector<const Op*> with_waiting(const Op& op);
+  /// The group of that time and layout.
   Group& group(Time time, const LayoutPtr& layout);
   [[nodiscard]] std::vector<Group> parts(const Group& group) const;
   void emit(const Group& part);
@@ -48,6 +49,7 @@ class ElementwiseFusion {
   Values& values_;
   const Graph& graph_;
   std::vector<Group> groups_;
+  std::map<std::pair<Time, const Layout*>, std::size_t> group_numbers_;
   std::map<ValueId, const Op*> waiting_;  ///< by result
   std::map<std::pair<const Op*, std::size_t>, Input>
       inputs_;  ///< operands that no op of the group computes

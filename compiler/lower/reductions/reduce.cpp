@@ -373,10 +373,10 @@ class ReductionLowering {
   }
 
   /// Into how many equal parts a block's rows are cut so that more workers have one.
-  [[nodiscard]] std::int64_t parts_of(const Block& block, const ReduceSpec& spec) const {
+  [[nodiscard]] std::int64_t parts_of(const Block& block, const vertex::Reduce& reduce) const {
     const std::int64_t workers = builder_.machine().tile.workers;
     const std::int64_t lanes =
-        std::max(vertex::row_lanes(spec.expression, spec.outputs, spec.dtypes), 2U);
+        std::max(vertex::row_lanes(reduce.expression, reduce.outputs, reduce.dtypes), 2U);
     for (std::int64_t parts = workers / block.width(); parts > 1; --parts) {
       if (block.depth() % (lanes * parts) == 0 && block.depth() / parts >= kLeastPart) return parts;
     }
@@ -390,7 +390,7 @@ class ReductionLowering {
     const bool may_cut = !results_inside && inputs.size() == 1 && r_.combine.identity.has_value();
     std::vector<Block> parts, whole;
     for (const Block& block : blocks) {
-      const std::int64_t count = may_cut ? parts_of(block, spec_of(inputs)) : 1;
+      const std::int64_t count = may_cut ? parts_of(block, reduce_of(inputs)) : 1;
       parts.push_back({block.tile, 0, block.width() * count, 0, block.depth() / count});
       whole.push_back({block.tile, block.first, block.last, 0, count});
     }
