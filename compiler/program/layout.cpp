@@ -105,9 +105,9 @@ LayoutPtr Layouts::divided(const LayoutPtr& layout, std::int64_t factor) {
 }
 
 std::uint32_t Layouts::take_tiles(std::uint32_t count) {
-  const std::uint32_t first = next_tile_;
-  // Starts stay even: two tiles of a pair serve the same tensor.
-  next_tile_ = (next_tile_ + count + count % 2) % tiles_;
+  // Other starts are even: two tiles of a pair serve the same tensor.
+  const std::uint32_t first = (count == 1 ? next_tile_ : next_tile_ + next_tile_ % 2) % tiles_;
+  next_tile_ = (first + count) % tiles_;
   return first;
 }
 
