@@ -60,14 +60,17 @@ Layouts::Cut Layouts::cut_of(const Shape& shape, std::int64_t wanted_row) const 
     }
     return std::nullopt;
   };
-  if (const auto cut = in_rows(wanted_row, balanced / 2)) return *cut;
   // Rows of as many dimensions as go into a share, but at least one.
   std::int64_t row = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     if (row > 1 && row * shape[d] > share) break;
     row *= shape[d];
   }
-  return in_rows(row, balanced / 4).value_or(Cut{elements, std::min(balanced, elements)});
+  const std::optional<Cut> cut = in_rows(row, balanced / 4);
+  if (wanted_row > 1 && !(cut && cut->part % wanted_row == 0)) {
+    if (const std::optional<Cut> wanted = in_rows(wanted_row, balanced / 2)) return *wanted;
+  }
+  return cut.value_or(Cut{elements, std::min(balanced, elements)});
 }
 
 LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
