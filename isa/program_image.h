@@ -19,13 +19,25 @@ struct Segment {
   std::vector<std::uint8_t> bytes;
 };
 
+/// A box of a tensor's row-major data, which the host copies to or from a piece of a stream: runs
+/// of `bytes`, for every index of `axes`.
+struct StreamBox {
+  struct Axis {
+    std::uint32_t count = 1;
+    std::int64_t piece_stride = 0, host_stride = 0;  ///< bytes
+  };
+  std::uint32_t piece_offset = 0;  ///< bytes into the piece
+  std::uint64_t host_offset = 0;   ///< bytes into the tensor's data
+  std::uint32_t bytes = 0;
+  std::vector<Axis> axes = {};  ///< outer to inner
+};
+
 /// One contiguous piece of a stream on one tile.
 struct StreamPiece {
   TileId tile{};
   std::uint32_t address = 0;
-  std::uint32_t bytes = 0;        ///< on the tile, a multiple of 4
-  std::uint64_t host_offset = 0;  ///< bytes into the tensor's row-major data
-  std::uint32_t host_bytes = 0;   ///< <= bytes; what lies beyond is padding
+  std::uint32_t bytes = 0;       ///< on the tile, a multiple of 4
+  std::vector<StreamBox> boxes;  ///< what they leave out is padding
 };
 
 /// An argument or result of the program as it crosses the host link.

@@ -6,19 +6,40 @@
 namespace superstep {
 namespace {
 
+/// `box`, which copies a part of an interval to row-major elements, in bytes.
+StreamBox stream_box(const Box& box, const Interval& interval, std::uint32_t element_bytes) {
+  const std::int64_t size = element_bytes;
+  StreamBox out{.piece_offset = static_cast<std::uint32_t>((box.from - interval.begin) * size),
+                .host_offset = static_cast<std::uint64_t>(box.to * size),
+                .bytes = element_bytes};
+  std::vector<Axis> axes = box.axes;
+  std::ranges::stable_sort(axes, std::ranges::greater{}, &Axis::from);
+  while (!axes.empty() && axes.back().from * size == out.bytes &&
+         axes.back().to * size == out.bytes) {
+    out.bytes *= static_cast<std::uint32_t>(axes.back().size);
+    axes.pop_back();
+  }
+  for (const Axis& axis : axes) {
+    out.axes.push_back({static_cast<std::uint32_t>(axis.size), axis.from * size, axis.to * size});
+  }
+  return out;
+}
+
 Stream stream_of(Stream::Kind kind, std::uint32_t position, const TensorType& type,
                  std::optional<BufferId> buffer, const LoweredProgram& program,
                  const Storage& storage) {
   Stream stream{.kind = kind, .position = position, .type = type, .pieces = {}};
-  if (buffer) {
-    const Buffer& b = program.buffers[index(*buffer)];
-    for (const Interval& interval : b.layout->intervals()) {
-      const auto bytes = static_cast<std::uint32_t>(interval.count * b.element_bytes);
-      for (const TileId tile : interval.tiles) {
-        stream.pieces.push_back({tile, storage.address(*buffer, tile), align_up(bytes, 4),
-                                 static_cast<std::uint64_t>(interval.begin) * b.element_bytes,
-                                 bytes});
-      }
+  if (!buffer) return stream;
+  const Buffer& b = program.buffers[index(*buffer)];
+  const std::vector<Interval>& intervals = b.layout->intervals();
+  std::vector<std::vector<StreamBox>> boxes(intervals.size());
+  for (const auto& [i, box] : b.layout->parts(type.elements())) {
+    boxes[i].push_back(stream_box(box, intervals[i], b.element_bytes));
+  }
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const auto bytes = static_cast<std::uint32_t>(intervals[i].count * b.element_bytes);
+    for (const TileId tile : intervals[i].tiles) {
+      stream.pieces.push_back({tile, storage.address(*buffer, tile), align_up(bytes, 4), boxes[i]});
     }
   }
   return stream;

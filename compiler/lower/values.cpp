@@ -21,10 +21,23 @@ std::uint64_t first_bits(const HostTensor& tensor) {
   return bits;
 }
 
-std::vector<std::byte> repeated(const TensorType& type, std::uint64_t bits) {
-  const std::size_t size = size_of(type.dtype);
-  std::vector<std::byte> data(type.bytes());
+std::vector<std::byte> repeated(std::size_t size, std::int64_t elements, std::uint64_t bits) {
+  std::vector<std::byte> data(static_cast<std::size_t>(elements) * size);
   for (std::size_t at = 0; at < data.size(); at += size) std::memcpy(data.data() + at, &bits, size);
+  return data;
+}
+
+/// The elements of `tensor` as `layout` stores them.
+std::vector<std::byte> in_storage(const HostTensor& tensor, const Layout& layout) {
+  if (layout.is_row_major()) return tensor.data;
+  const std::size_t size = size_of(tensor.type.dtype);
+  std::vector<std::byte> data(static_cast<std::size_t>(layout.elements()) * size);
+  for (const auto& [interval, box] : layout.parts(tensor.type.elements())) {
+    for_each_index(box.axes, box.from, box.to, [&](std::int64_t from, std::int64_t to) {
+      std::memcpy(data.data() + static_cast<std::size_t>(from) * size,
+                  tensor.data.data() + static_cast<std::size_t>(to) * size, size);
+    });
+  }
   return data;
 }
 
@@ -43,6 +56,14 @@ ValueId Values::root(ValueId v) const {
 
 void Values::set_stored(ValueId v, BufferId buffer, Time time) {
   entry(v).places.insert(entry(v).places.begin(), {buffer, time});
+}
+
+BufferId Values::place(ValueId v, LayoutPtr layout) {
+  const BufferId buffer = add_storage(v, std::move(layout));
+  builder_.mutable_buffer(buffer).kind = Buffer::Kind::kArgument;
+  entry(v).is_open = false;
+  set_stored(v, buffer, {});
+  return buffer;
 }
 
 void Values::set_constant(ValueId v, HostTensor value) {
@@ -92,6 +113,7 @@ LayoutPtr Values::layout(ValueId v) const {
 
 BufferId Values::stored(ValueId v) {
   const Entry& e = entry(v);
+  if (e.is_open) return place(v, natural_layout(v));
   if (!e.places.empty()) return e.places[0].buffer;
   return stored(v, e.layout ? e.layout : layouts_.of(v)).buffer;
 }
@@ -99,6 +121,7 @@ BufferId Values::stored(ValueId v) {
 Place Values::stored(ValueId value, LayoutPtr layout) {
   const ValueId v = root(value);
   Entry& e = entry(v);
+  if (e.is_open) place(v, natural_layout(v));
   for (const Place& place : e.places) {
     if (builder_.buffer(place.buffer).layout == layout) return place;
   }
@@ -111,18 +134,50 @@ Place Values::stored(ValueId value, LayoutPtr layout) {
   if (e.constant || e.repeated) {
     Buffer& constant = builder_.mutable_buffer(place.buffer);
     constant.kind = Buffer::Kind::kConstant;
-    constant.contents = e.constant ? e.constant->data : repeated(type(v), *e.repeated);
+    const Layout& there = *constant.layout;
+    constant.contents = e.constant
+                            ? in_storage(*e.constant, there)
+                            : repeated(constant.element_bytes, there.elements(), *e.repeated);
   } else if (!e.view.empty()) {
-    place.time = move(builder_, place.buffer, e.view, e.time, from);
+    place.time = fill(place.buffer, e.view, e.time, from);
   } else {
     SUPERSTEP_CHECK(!e.places.empty(), "a value is used before it is lowered: " + from.name);
     const Place& original = e.places[0];
     const Box all{0, 0, {{elements(v), 1, 1}}};
-    place.time =
-        move(builder_, place.buffer, {{original.buffer, simplified(all)}}, original.time, from);
+    std::vector<Piece> pieces;
+    for (Box& box : builder_.buffer(original.buffer).layout->from_storage(simplified(all))) {
+      pieces.push_back({original.buffer, std::move(box)});
+    }
+    place.time = fill(place.buffer, pieces, original.time, from);
   }
   e.places.push_back(place);
   return place;
+}
+
+Time Values::fill(BufferId buffer, const std::vector<Piece>& pieces, Time ready,
+                  const Origin& origin) {
+  const Layout& layout = *builder_.buffer(buffer).layout;
+  if (layout.is_row_major()) return move(builder_, buffer, pieces, ready, origin);
+  std::vector<Piece> stored;
+  for (const Piece& piece : pieces) {
+    for (Box& box : layout.to_storage(piece.box)) {
+      stored.push_back({piece.source, std::move(box)});
+    }
+  }
+  return move(builder_, buffer, stored, ready, origin);
+}
+
+std::optional<Values::Permuted> Values::permuted(ValueId v) {
+  const Entry& e = entry(v);
+  if (!e.places.empty() || e.view.size() != 1) return std::nullopt;
+  const auto& [source, box] = e.view.front();
+  const Layout& stored = *builder_.buffer(source).layout;
+  const bool repeats =
+      std::ranges::any_of(box.axes, [](const Axis& axis) { return axis.from == 0; });
+  if (repeats || box.elements() != elements(v) || stored.elements() != elements(v)) {
+    return std::nullopt;
+  }
+  return Permuted{{source, e.time}, builder_.layouts().with(stored.intervals(), {reversed(box)})};
 }
 
 std::optional<Splat> Values::splat(ValueId v) {
@@ -131,7 +186,8 @@ std::optional<Splat> Values::splat(ValueId v) {
   if (e.constant) return std::nullopt;
   if (elements(v) == 1) {
     const BufferId buffer = stored(v);
-    return Splat{.bits = std::nullopt, .buffer = buffer, .element = 0, .ready = time(v)};
+    return Splat{
+        .bits = std::nullopt, .buffer = buffer, .element = first_stored(buffer), .ready = time(v)};
   }
   if (!e.places.empty() || e.view.size() != 1) return std::nullopt;
   const Piece& piece = e.view.front();
@@ -146,7 +202,8 @@ std::optional<Values::Repetition> Values::repetition(ValueId v, std::int64_t ele
   if (elements == 1) return std::nullopt;
   if (this->elements(v) == 1) {
     const BufferId buffer = stored(v);
-    return Repetition{.source = buffer, .ready = time(v), .period = elements};
+    return Repetition{
+        .source = buffer, .ready = time(v), .first = first_stored(buffer), .period = elements};
   }
   const Entry& e = entry(v);
   if (e.view.size() != 1) return std::nullopt;
@@ -171,8 +228,13 @@ std::optional<Values::Repetition> Values::repetition(ValueId v, std::int64_t ele
 
 std::optional<Broadcast> Values::broadcast(ValueId v, std::int64_t elements,
                                            const LayoutPtr& layout, const Origin& origin) {
-  const std::optional<Repetition> r = repetition(v, elements);
+  std::optional<Repetition> r = repetition(v, elements);
   if (!r) return std::nullopt;
+  if (!layout->is_row_major()) {
+    // Only one element repeats in any order.
+    if (r->is_cyclic || r->period != elements) return std::nullopt;
+    r->period = layout->elements();
+  }
   if (!r->is_cyclic && r->first == 0 && r->stride == 1 &&
       builder_.layouts().divided(layout, r->period) == builder_.buffer(r->source).layout) {
     return Broadcast{{r->source, r->ready}, vertex::Access::kStretched, r->period};
@@ -237,7 +299,15 @@ Reading Values::read(ValueId v, const Box& box) {
     if (compose(box, e.view.front().box, piece.box)) return {{std::move(piece)}, e.time};
   }
   const BufferId buffer = stored(v);
-  return {{{buffer, box}}, time(v)};
+  Reading reading{{}, time(v)};
+  for (Box& part : builder_.buffer(buffer).layout->from_storage(box)) {
+    reading.pieces.push_back({buffer, std::move(part)});
+  }
+  return reading;
+}
+
+std::int64_t Values::first_stored(BufferId buffer) const {
+  return builder_.buffer(buffer).layout->from_storage({}).front().from;
 }
 
 BufferId Values::add_storage(ValueId v, LayoutPtr layout) {

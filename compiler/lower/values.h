@@ -52,6 +52,11 @@ class Values {
   [[nodiscard]] std::int64_t elements(ValueId v) const { return type(v).elements(); }
 
   void set_stored(ValueId v, BufferId buffer, Time time);
+  /// An argument that gets its storage when it is first used.
+  void set_open(ValueId v) { entry(v).is_open = true; }
+  [[nodiscard]] bool is_open(ValueId v) const { return entry(v).is_open; }
+  /// Gives an open argument its storage.
+  BufferId place(ValueId v, LayoutPtr layout);
   void set_constant(ValueId v, HostTensor value);
   /// A constant all of whose elements are one element of another.
   void set_repeated(ValueId v, std::uint64_t bits);
@@ -79,6 +84,13 @@ class Values {
   BufferId stored(ValueId v);
   /// Storage in `layout`, copied there if the value lies elsewhere.
   Place stored(ValueId v, LayoutPtr layout);
+  /// A value that is a permutation of what a buffer stores: that buffer, and the layout of its
+  /// storage as the value's.
+  struct Permuted {
+    Place source;
+    LayoutPtr layout;
+  };
+  [[nodiscard]] std::optional<Permuted> permuted(ValueId v);
   /// The element that all elements equal, if that is known.
   std::optional<Splat> splat(ValueId v);
   /// The elements that `v` repeats, on the tiles of `layout`, the layout of `elements` elements.
@@ -107,6 +119,7 @@ class Values {
     std::vector<Place> places;  ///< the first is the original
     std::vector<Piece> view;
     bool fused = false;
+    bool is_open = false;
     LayoutPtr layout;  ///< of a fused value
     Time time;         ///< of a fused value or a view
   };
@@ -124,6 +137,10 @@ class Values {
   Entry& entry(ValueId v) { return entries_[index(root(v))]; }
   [[nodiscard]] Origin origin(ValueId v) const;
   std::optional<Repetition> repetition(ValueId v, std::int64_t elements);
+  /// Copies `pieces`, whose destinations are row-major elements, into `buffer`.
+  Time fill(BufferId buffer, const std::vector<Piece>& pieces, Time ready, const Origin& origin);
+  /// Where the first element of a buffer is in its storage.
+  [[nodiscard]] std::int64_t first_stored(BufferId buffer) const;
   /// What each interval of `layout` needs of a repetition, gathered there.
   Broadcast gather(const Repetition& repetition, const LayoutPtr& layout, const Origin& origin);
 

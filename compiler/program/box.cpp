@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
 
 namespace superstep {
 namespace {
@@ -52,6 +56,39 @@ void partition_ordered(Box box, Side side,
     else if (outer.size == 0)
       return;
   }
+}
+
+/// How a box, whose source strides are >= 0, leaves a digit of the index space that it reads: the
+/// axis of the greatest stride that moves the digit, and how far it goes before it carries.
+struct Carry {
+  std::size_t axis;
+  std::int64_t period;  ///< the stride of the next digit
+  std::int64_t before;  ///< indices of the axis that do not carry
+  bool is_aligned;      ///< every `period / stride` indices from the first on carry once
+};
+
+/// The innermost carry of `box` when it reads `inner`.
+Carry carry_of(const Box& box, const Box& inner) {
+  for (auto digit = inner.axes.rbegin(); digit != inner.axes.rend(); ++digit) {
+    const std::int64_t period = digit->to * digit->size;
+    std::int64_t reach = box.from % period;
+    std::optional<std::size_t> moves;
+    for (std::size_t a = 0; a < box.axes.size(); ++a) {
+      const Axis& axis = box.axes[a];
+      const std::int64_t step = axis.from % period;
+      reach += step * (axis.size - 1);
+      if (step >= digit->to && (!moves || axis.from > box.axes[*moves].from)) moves = a;
+    }
+    if (reach < period || !moves) continue;
+    const Axis& axis = box.axes[*moves];
+    const std::int64_t step = axis.from % period;
+    const std::int64_t others = reach - step * (axis.size - 1);
+    const std::int64_t before = others < period ? (period - 1 - others) / step + 1 : 0;
+    const bool is_aligned = axis.from == step && period % step == 0 && others < step;
+    return {*moves, period, before, is_aligned};
+  }
+  SUPERSTEP_CHECK(false, "a box reads past the elements that it composes with");
+  return {};
 }
 
 }  // namespace
@@ -182,6 +219,48 @@ bool compose(const Box& outer, const Box& inner, Box& composed) {
   }
   composed = simplified(std::move(composed));
   return true;
+}
+
+void compose_parts(const Box& outer, const Box& inner,
+                   const std::function<void(const Box&)>& visit) {
+  Box composed, rest = outer;
+  flip_to_ascending(rest, &Axis::from);
+  std::erase_if(rest.axes, [](const Axis& axis) { return axis.size == 1; });
+  while (!compose(rest, inner, composed)) {
+    const Carry carry = carry_of(rest, inner);
+    const Axis axis = rest.axes[carry.axis];
+    const auto at = rest.axes.begin() + static_cast<std::ptrdiff_t>(carry.axis);
+    const auto advance = [&](std::int64_t indices) {
+      rest.from += indices * axis.from;
+      rest.to += indices * axis.to;
+    };
+    Box part = rest;
+    Axis& taken = part.axes[carry.axis];
+    std::int64_t left = 0;
+    if (carry.is_aligned && axis.size >= carry.before) {
+      // Whole periods become an axis of their own.
+      const std::int64_t periods = axis.size / carry.before;
+      taken.size = carry.before;
+      part.axes.push_back({periods, carry.period, carry.before * axis.to});
+      left = axis.size - periods * carry.before;
+      advance(periods * carry.before);
+    } else {
+      taken.size = std::clamp<std::int64_t>(carry.before, 1, axis.size - 1);
+      left = axis.size - taken.size;
+      advance(taken.size);
+    }
+    compose_parts(part, inner, visit);
+    if (left == 0) return;
+    at->size = left;
+    if (left == 1) rest.axes.erase(at);
+  }
+  visit(composed);
+}
+
+Box reversed(const Box& box) {
+  Box back{box.to, box.from, box.axes};
+  for (Axis& axis : back.axes) std::swap(axis.from, axis.to);
+  return simplified(std::move(back));
 }
 
 }  // namespace superstep

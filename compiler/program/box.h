@@ -25,7 +25,7 @@ struct Box {
   std::vector<Axis> axes;
 
   [[nodiscard]] std::int64_t elements() const;
-  bool operator==(const Box&) const = default;
+  auto operator<=>(const Box&) const = default;
 };
 
 /// A flattened index range of some axes, for one stride of each: what `range_boxes` cuts up.
@@ -67,6 +67,14 @@ void partition(const Box& box, Side side,
 /// `outer` reads the result of `inner`, whose one box writes all of it densely: the copy straight
 /// from inner's source. False when no single box does it.
 [[nodiscard]] bool compose(const Box& outer, const Box& inner, Box& composed);
+
+/// Cuts `outer`, which reads only what `inner` writes, into parts that `compose` can do; `visit`
+/// gets these as copies straight from inner's source.
+void compose_parts(const Box& outer, const Box& inner,
+                   const std::function<void(const Box&)>& visit);
+
+/// The copy back.
+[[nodiscard]] Box reversed(const Box& box);
 
 /// Calls `visit` with the source and destination of every index of `axes`.
 inline void for_each_index(std::span<const Axis> axes, std::int64_t from, std::int64_t to,

@@ -17,7 +17,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 }  // namespace
 
-Layout::Layout(std::vector<Interval> intervals) : intervals_(std::move(intervals)) {
+Layout::Layout(std::vector<Interval> intervals, Order order)
+    : intervals_(std::move(intervals)), order_(std::move(order)) {
   for (std::uint32_t i = 0; i < intervals_.size(); ++i) {
     for (const TileId tile : intervals_[i].tiles) by_tile_.emplace_back(tile, i);
   }
@@ -31,6 +32,38 @@ IntervalEnd Layout::interval_at(std::int64_t element) const {
   const auto after = std::ranges::upper_bound(intervals_, element, {}, &Interval::begin);
   const auto number = static_cast<std::size_t>(after - intervals_.begin()) - 1;
   return {number, intervals_[number].end()};
+}
+
+std::vector<Box> Layout::from_storage(const Box& box) const {
+  std::vector<Box> boxes{box};
+  for (const Box& step : order_) {
+    const Box back = reversed(step);
+    std::vector<Box> next;
+    for (const Box& one : boxes) {
+      compose_parts(one, back, [&](const Box& part) { next.push_back(part); });
+    }
+    boxes = std::move(next);
+  }
+  return boxes;
+}
+
+std::vector<Box> Layout::to_storage(const Box& box) const {
+  if (is_row_major()) return {box};
+  std::vector<Box> boxes = from_storage(reversed(box));
+  for (Box& one : boxes) one = reversed(one);
+  return boxes;
+}
+
+std::vector<Layout::Part> Layout::parts(std::int64_t elements) const {
+  std::vector<Part> parts;
+  for (const Box& box : from_storage(simplified({0, 0, {{elements, 1, 1}}}))) {
+    partition(
+        box, kFromSide, [&](std::int64_t e) { return interval_at(e); },
+        [&](std::size_t interval, const Box& part) {
+          parts.push_back({interval, part});
+        });
+  }
+  return parts;
 }
 
 const Interval* Layout::on(TileId tile) const {
@@ -91,13 +124,14 @@ LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
   return layout = with(std::move(intervals));
 }
 
-LayoutPtr Layouts::with(std::vector<Interval> intervals) {
-  LayoutPtr& layout = by_intervals_[intervals];
-  if (!layout) layout = std::make_shared<const Layout>(std::move(intervals));
+LayoutPtr Layouts::with(std::vector<Interval> intervals, Order order) {
+  LayoutPtr& layout = by_content_[{intervals, order}];
+  if (!layout) layout = std::make_shared<const Layout>(std::move(intervals), std::move(order));
   return layout;
 }
 
 LayoutPtr Layouts::divided(const LayoutPtr& layout, std::int64_t factor) {
+  if (!layout->is_row_major()) return nullptr;
   std::vector<Interval> intervals = layout->intervals();
   for (Interval& interval : intervals) {
     if (interval.begin % factor != 0 || interval.count % factor != 0) return nullptr;
@@ -112,6 +146,32 @@ std::uint32_t Layouts::take_tiles(std::uint32_t count) {
   const std::uint32_t first = (count == 1 ? next_tile_ : next_tile_ + next_tile_ % 2) % tiles_;
   next_tile_ = (first + count) % tiles_;
   return first;
+}
+
+Order blocked_order(const Shape& shape, const std::vector<OrderAxis>& axes) {
+  Shape padded(shape.size(), 1);
+  for (const OrderAxis& axis : axes) padded[axis.dimension] *= axis.size;
+  // Elements get the numbers that they have among padded ones, these then their place in blocks.
+  Box pad{0, 0, {}}, block{0, 0, {}};
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t from = 1, to = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    SUPERSTEP_CHECK(padded[d] >= shape[d], "the axes of an order cover its dimensions");
+    pad.axes.push_back({shape[d], from, to});
+    strides[d] = to;
+    from *= shape[d];
+    to *= padded[d];
+  }
+  std::int64_t place = 1;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    block.axes.push_back({axis->size, axis->step * strides[axis->dimension], place});
+    place *= axis->size;
+  }
+  Order order;
+  if (padded != shape) order.push_back(simplified(std::move(pad)));
+  block = simplified(std::move(block));
+  if (block != simplified({0, 0, {{place, 1, 1}}})) order.push_back(std::move(block));
+  return order;
 }
 
 bool lies_in_rows(const Layout& layout, std::int64_t row) {

@@ -24,22 +24,42 @@ struct Interval {
   auto operator<=>(const Interval&) const = default;
 };
 
-/// Where the flattened elements of a buffer are. A tile holds at most one interval, contiguous and
-/// 8-byte aligned.
+/// The order in which a tensor's elements are stored: each box copies all row-major elements, or
+/// what the box before it makes of them, to other numbers; the last to those of storage. Numbers
+/// that no element gets are padding. Without boxes it is row-major.
+using Order = std::vector<Box>;
+
+/// Where the elements of a buffer are: intervals of their numbers in storage. A tile holds at most
+/// one interval, contiguous and 8-byte aligned.
 class Layout {
  public:
-  explicit Layout(std::vector<Interval> intervals);
+  explicit Layout(std::vector<Interval> intervals, Order order = {});
 
   [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
+  [[nodiscard]] const Order& order() const { return order_; }
+  [[nodiscard]] bool is_row_major() const { return order_.empty(); }
+  /// Of storage, padding too.
   [[nodiscard]] std::int64_t elements() const {
     return intervals_.empty() ? 0 : intervals_.back().end();
   }
   [[nodiscard]] IntervalEnd interval_at(std::int64_t element) const;
+  /// The copies that do to the elements in storage what `box` does to row-major ones: these are its
+  /// sources.
+  [[nodiscard]] std::vector<Box> from_storage(const Box& box) const;
+  /// The same for a box whose destinations are row-major elements.
+  [[nodiscard]] std::vector<Box> to_storage(const Box& box) const;
+  /// Copies of all `elements` from storage to row-major order, each from one interval.
+  struct Part {
+    std::size_t interval;
+    Box box;
+  };
+  [[nodiscard]] std::vector<Part> parts(std::int64_t elements) const;
   /// The interval that `tile` holds, or null.
   [[nodiscard]] const Interval* on(TileId tile) const;
 
  private:
-  std::vector<Interval> intervals_;                        ///< ascending, without gaps
+  std::vector<Interval> intervals_;  ///< ascending, without gaps
+  Order order_;
   std::vector<std::pair<TileId, std::uint32_t>> by_tile_;  ///< ascending tiles
 };
 
@@ -65,9 +85,9 @@ class Layouts {
   /// of equal element count, cut and company share a layout.
   LayoutPtr of(const TensorType& type, LayoutWish wish = {});
   /// The layout with these intervals.
-  LayoutPtr with(std::vector<Interval> intervals);
+  LayoutPtr with(std::vector<Interval> intervals, Order order = {});
   /// The layout of what remains when every `factor` consecutive elements become one; null when an
-  /// interval has a part of such a row.
+  /// interval has a part of such a row, or rows are no neighbours.
   LayoutPtr divided(const LayoutPtr& layout, std::int64_t factor);
 
   /// `count` consecutive tiles for something else, so that small things do not pile up on the first
@@ -87,8 +107,19 @@ class Layouts {
   std::uint32_t tiles_;
   std::uint32_t next_tile_ = 0;
   std::map<std::tuple<std::int64_t, Cut, std::uint32_t>, LayoutPtr> by_cut_;
-  std::map<std::vector<Interval>, LayoutPtr> by_intervals_;
+  std::map<std::pair<std::vector<Interval>, Order>, LayoutPtr> by_content_;
 };
+
+/// An axis of blocks: `size` steps of `step` along one dimension of a tensor.
+struct OrderAxis {
+  std::size_t dimension = 0;
+  std::int64_t size = 1, step = 1;
+};
+
+/// The order of a row-major tensor of `shape` that is cut into blocks: storage is the row-major
+/// index space of `axes`. The axes of a dimension cover it, each the steps of the next; what they
+/// have beyond is padding.
+[[nodiscard]] Order blocked_order(const Shape& shape, const std::vector<OrderAxis>& axes);
 
 /// Whether no interval goes across the end of a row of `row` elements.
 [[nodiscard]] bool lies_in_rows(const Layout& layout, std::int64_t row);

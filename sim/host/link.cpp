@@ -72,6 +72,22 @@ std::size_t port_of(std::span<const HostPort> ports, TileId tile) {
   return static_cast<std::size_t>(port - ports.begin());
 }
 
+/// Calls `visit` with the offsets in the piece and in the tensor of every run of `box`.
+void for_each_run(const StreamBox& box, const auto& visit) {
+  const auto go = [&](const auto& self, std::size_t axis, std::int64_t piece,
+                      std::int64_t host) -> void {
+    if (axis == box.axes.size()) {
+      visit(static_cast<std::uint64_t>(piece), static_cast<std::uint64_t>(host));
+      return;
+    }
+    const StreamBox::Axis& a = box.axes[axis];
+    for (std::uint32_t i = 0; i < a.count; ++i) {
+      self(self, axis + 1, piece + i * a.piece_stride, host + i * a.host_stride);
+    }
+  };
+  go(go, 0, box.piece_offset, static_cast<std::int64_t>(box.host_offset));
+}
+
 /// Compares what a tile's ports did with what the stream table expects of it.
 std::optional<HostFault> check_port(const HostPort& port, const std::vector<Extent>& expected,
                                     bool receives) {
@@ -135,12 +151,20 @@ void HostLink::receive(const Stream& stream, std::span<const HostPort> ports) {
       stream.position < image_.alias.size() && image_.alias[stream.position].has_value();
   const std::uint64_t slice =
       calls_ > 1 && !aliased && visits_ > 0 ? (visits_ - 1) * stream.type.bytes() : 0;
+  std::vector<std::byte> packet;
   for (const StreamPiece& piece : stream.pieces) {
-    const std::uint64_t at = slice + piece.host_offset;
-    SUPERSTEP_CHECK(at + piece.host_bytes <= result.data.size(), "a piece lies past its result");
-    const bool inside = ports[port_of(ports, piece.tile)].memory->read(
-        piece.address, std::span(result.data).subspan(at, piece.host_bytes));
+    packet.resize(piece.bytes);
+    const bool inside =
+        ports[port_of(ports, piece.tile)].memory->read(piece.address, std::span(packet));
     SUPERSTEP_CHECK(inside, "a piece lies outside tile memory");
+    for (const StreamBox& box : piece.boxes) {
+      for_each_run(box, [&](std::uint64_t from, std::uint64_t to) {
+        SUPERSTEP_CHECK(
+            from + box.bytes <= packet.size() && slice + to + box.bytes <= result.data.size(),
+            "a piece lies past its result");
+        std::memcpy(result.data.data() + slice + to, packet.data() + from, box.bytes);
+      });
+    }
   }
 }
 
@@ -154,12 +178,14 @@ void HostLink::send(const Stream& stream, std::span<const HostPort> ports) {
     } else {
       const HostTensor& argument = arguments_[stream.position];
       const bool sliced = is_sliced(stream.type, argument.type, calls_);
-      const std::uint64_t at = (sliced ? visits_ * stream.type.bytes() : 0) + piece.host_offset;
-      SUPERSTEP_CHECK(
-          piece.host_bytes <= piece.bytes && at + piece.host_bytes <= argument.data.size(),
-          "a piece lies past its argument");
-      if (piece.host_bytes != 0) {
-        std::memcpy(packet.data(), argument.data.data() + at, piece.host_bytes);
+      const std::uint64_t slice = sliced ? visits_ * stream.type.bytes() : 0;
+      for (const StreamBox& box : piece.boxes) {
+        for_each_run(box, [&](std::uint64_t to, std::uint64_t from) {
+          SUPERSTEP_CHECK(
+              to + box.bytes <= packet.size() && slice + from + box.bytes <= argument.data.size(),
+              "a piece lies past its argument");
+          std::memcpy(packet.data() + to, argument.data.data() + slice + from, box.bytes);
+        });
       }
     }
     const bool inside = ports[port_of(ports, piece.tile)].memory->write(piece.address, packet);

@@ -52,22 +52,29 @@ std::vector<std::byte>& PlanInterpreter::bytes(BufferId buffer, TileId tile) {
 
 void PlanInterpreter::fill(BufferId id, const HostTensor& tensor) {
   const Buffer& buffer = program_.buffers[index(id)];
-  for (const Interval& interval : buffer.layout->intervals()) {
-    for (const TileId tile : interval.tiles) {
-      std::memcpy(bytes(id, tile).data(),
-                  tensor.data.data() + interval.begin * buffer.element_bytes,
-                  static_cast<std::size_t>(interval.count * buffer.element_bytes));
-    }
+  const std::size_t size = buffer.element_bytes;
+  for (const auto& [i, box] : buffer.layout->parts(tensor.type.elements())) {
+    const Interval& interval = buffer.layout->intervals()[i];
+    for_each_index(box.axes, box.from, box.to, [&](std::int64_t from, std::int64_t to) {
+      for (const TileId tile : interval.tiles) {
+        std::memcpy(bytes(id, tile).data() + static_cast<std::size_t>(from - interval.begin) * size,
+                    tensor.data.data() + static_cast<std::size_t>(to) * size, size);
+      }
+    });
   }
 }
 
 HostTensor PlanInterpreter::read(BufferId id, const TensorType& type) {
   HostTensor tensor(type);
   const Buffer& buffer = program_.buffers[index(id)];
-  for (const Interval& interval : buffer.layout->intervals()) {
-    std::memcpy(tensor.data.data() + interval.begin * buffer.element_bytes,
-                bytes(id, interval.tiles[0]).data(),
-                static_cast<std::size_t>(interval.count * buffer.element_bytes));
+  const std::size_t size = buffer.element_bytes;
+  for (const auto& [i, box] : buffer.layout->parts(type.elements())) {
+    const Interval& interval = buffer.layout->intervals()[i];
+    const std::vector<std::byte>& stored = bytes(id, interval.tiles[0]);
+    for_each_index(box.axes, box.from, box.to, [&](std::int64_t from, std::int64_t to) {
+      std::memcpy(tensor.data.data() + static_cast<std::size_t>(to) * size,
+                  stored.data() + static_cast<std::size_t>(from - interval.begin) * size, size);
+    });
   }
   return tensor;
 }

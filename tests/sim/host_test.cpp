@@ -16,7 +16,7 @@ const std::string kSendAndReceive =
 ProgramImage echo(std::uint32_t visits) {
   ProgramImage image = image_of(1);
   const TensorType pair{DType::kU32, {2}};
-  const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, 0, 8}};
+  const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, {{0, 0, 8}}}};
   image.streams = {{Stream::Kind::kArgument, 0, pair, pieces},
                    {Stream::Kind::kResult, 0, pair, pieces}};
   image.arguments = {pair};
@@ -47,6 +47,31 @@ TEST(Host, GivesBackWhatWasSent) {
   ASSERT_EQ(run.result.results.size(), 1u);
   EXPECT_EQ(run.result.results[0].type, argument.type);
   EXPECT_EQ(run.result.results[0].data, argument.data);
+}
+
+TEST(Host, APieceIsABoxOfTheTensor) {
+  // The tile has the argument's columns one after the other, and gives them back as rows.
+  ProgramImage image = echo(2);
+  const TensorType type{DType::kU32, {2, 3}};
+  const StreamBox columns{0, 0, 4, {{3, 8, 4}, {2, 4, 12}}}, rows{0, 0, 24};
+  image.streams = {{Stream::Kind::kArgument, 0, type, {{TileId{0}, kData, 24, {columns}}}},
+                   {Stream::Kind::kResult, 0, type, {{TileId{0}, kData, 24, {rows}}}}};
+  image.arguments = image.results = {type};
+  image.segments.clear();
+  image.entries.clear();
+  const std::string visit =
+      "sync 4\n delayxpic 0, 0, 0x600\n send 5, 0x20000, 3\n delayxpic 0, 0, 0x640\n sync 4\n";
+  add_program(image, 0, kReceive + visit + visit + "sync 15\n");
+  const HostTensor argument = numbers({2, 2, 3});
+  const Recorded run = record(image, {argument}, 2);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  ASSERT_EQ(run.result.results.size(), 1u);
+  for (std::size_t call = 0; call < 2; ++call) {
+    for (std::size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(run.result.results[0].get<std::uint32_t>(6 * call + i),
+                argument.get<std::uint32_t>(6 * call + i % 2 * 3 + i / 2));
+    }
+  }
 }
 
 TEST(Host, APhaseTakesLatencyPacketsAndBytesRoundedUp) {
@@ -100,7 +125,7 @@ TEST(Host, AnAliasedResultIsWrittenOnceAtTheEnd) {
 TEST(Host, TellsTheProgramTheNumberOfCalls) {
   ProgramImage image = echo(2);
   image.streams[0].kind = Stream::Kind::kTripCount;
-  image.streams[0].pieces = {{TileId{0}, kData, 4, 0, 4}};
+  image.streams[0].pieces = {{TileId{0}, kData, 4, {{0, 0, 4}}}};
   image.arguments.clear();
   image.next.arguments.clear();
   const Recorded run = record(image, {}, 2);

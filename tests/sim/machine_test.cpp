@@ -110,7 +110,8 @@ TEST(Exchange, HasArrivedWhenTheTileReadsTheWords) {
       "setzi $m1, 0x80000\n"
       "ld32 $m2, $m1, $m15, 3\n"
       "st32 $m2, $m1, $m15, 4\n");
-  Stream result{Stream::Kind::kResult, 0, {DType::kU32, {1}}, {{TileId{1}, kData + 16, 4, 0, 4}}};
+  Stream result{
+      Stream::Kind::kResult, 0, {DType::kU32, {1}}, {{TileId{1}, kData + 16, 4, {{0, 0, 4}}}}};
   image.streams = {result};
   image.results = {result.type};
   image.alias = {std::nullopt};

@@ -18,7 +18,7 @@ class NamedTiles {
                     "sync 4\n delayxpic 0, 0, 0x600\n send 3, 0x20000, 3\n"
                     "delayxpic 0, 0, 0x640\n sync 4\n sync 15\n");
     const std::uint64_t bytes = 4 * kWords;
-    pieces_.push_back({TileId{tile}, kData, 4 * kWords, bytes * pieces_.size(), 4 * kWords});
+    pieces_.push_back({TileId{tile}, kData, 4 * kWords, {{0, bytes * pieces_.size(), 4 * kWords}}});
   }
   void put(std::uint32_t tile, std::uint32_t address, const std::vector<std::uint8_t>& bytes) {
     image_.segments.push_back({{TileId{tile}}, address, bytes});

@@ -51,7 +51,8 @@ ProgramImage two_steps() {
   image.info.text_sha256 = "abc";
   Stream argument;
   argument.type = {DType::kF32, {4, 2}};
-  argument.pieces = {{TileId{0}, 0x80000, 32, 0, 32}, {TileId{1}, 0x80000, 32, 32, 32}};
+  argument.pieces = {{TileId{0}, 0x80000, 32, {{0, 0, 32}}},
+                     {TileId{1}, 0x80000, 32, {{0, 32, 32}}}};
   image.streams = {argument};
   return image;
 }
