@@ -36,6 +36,10 @@ class ModuleLowering {
     if (progress) progress("fuse elementwise ops");
     fusion_.finish();
     const std::vector<std::optional<BufferId>> results = settle_results();
+    for (std::size_t a = 0; a < arguments_.size(); ++a) {
+      const ValueId argument = graph_.arguments()[a];
+      if (values_.elements(argument) > 0) arguments_[a] = values_.stored(argument);
+    }
     LoweredProgram program = builder_.finish(order);
     program.arguments = arguments_;
     program.results = results;
@@ -52,21 +56,37 @@ class ModuleLowering {
   }
 
   void add_arguments() {
-    for (const ValueId argument : graph_.arguments()) {
-      const Value& value = graph_.value(argument);
-      if (value.type.elements() == 0) {
-        arguments_.push_back(std::nullopt);
-        continue;
+    for (std::size_t a = 0; a < graph_.arguments().size(); ++a) {
+      const ValueId argument = graph_.arguments()[a];
+      arguments_.emplace_back();
+      if (values_.elements(argument) == 0) continue;
+      const bool keeps_state = a < module_.argument_alias.size() && module_.argument_alias[a];
+      if (!keeps_state && is_operand_of_product(argument)) {
+        values_.set_open(argument);
+      } else {
+        arguments_.back() = values_.place(argument, values_.assigned().of(argument));
       }
-      const BufferId buffer = values_.add_storage(argument, values_.assigned().of(argument));
-      builder_.mutable_buffer(buffer).kind = Buffer::Kind::kArgument;
-      arguments_.push_back(buffer);
-      values_.set_stored(argument, buffer, {});
     }
     storage_.resize(graph_.results().size());
     for (std::size_t a = module_.argument_alias.size(); a-- > 0;) {
       if (const auto result = module_.argument_alias[a]) storage_[*result] = arguments_[a];
     }
+  }
+
+  /// The only use of a value, if it is one operand of one op.
+  [[nodiscard]] const Op* only_user(ValueId v) const {
+    const auto& users = users_[index(v)];
+    return users.size() == 1 ? users[0] : nullptr;
+  }
+
+  /// Whether a value is used by one product only, which then may choose where it lies; it may be
+  /// transposed for that.
+  [[nodiscard]] bool is_operand_of_product(ValueId v) const {
+    const Op* user = only_user(v);
+    if (user != nullptr && user->definition->name == "stablehlo.transpose") {
+      user = only_user(user->results[0]);
+    }
+    return user != nullptr && user->definition == &kDotGeneralOp;
   }
 
   void lower_op(const Op& op) {
@@ -173,19 +193,37 @@ class ModuleLowering {
     std::vector<ProductOp> products;
     for (const Op& op : graph_.ops()) {
       if (op.definition != &kDotGeneralOp) continue;
-      const auto& users = users_[index(op.results[0])];
       block_.product_numbers[&op] = products.size();
-      if (users.size() == 1 && users[0] != nullptr &&
-          users[0]->definition->name == "stablehlo.transpose") {
-        done_.insert(users[0]);
-        products.push_back(
-            {&op, users[0]->results[0],
-             std::get<std::vector<std::int64_t>>(users[0]->attributes.at("permutation"))});
-      } else {
-        products.push_back({&op, op.results[0], {}});
+      ProductOp& product = products.emplace_back(ProductOp{.op = &op});
+      for (std::size_t i = 0; i < 2; ++i) product.operands[i] = untransposed(op.operands[i]);
+      product.target = {op.results[0]};
+      const Op* user = only_user(op.results[0]);
+      if (user != nullptr && user->definition->name == "stablehlo.transpose") {
+        done_.insert(user);
+        product.target = {user->results[0], permutation(*user)};
       }
+      const ValueId target = product.target.value;
+      product.may_keep_blocks =
+          !values_.assigned().is_fixed(target) &&
+          std::ranges::all_of(users_[index(target)], [](const Op* u) { return u == nullptr; });
     }
     return products;
+  }
+
+  static const std::vector<std::int64_t>& permutation(const Op& transpose) {
+    return std::get<std::vector<std::int64_t>>(transpose.attributes.at("permutation"));
+  }
+
+  /// An operand of a product, without the transpose of an argument that is the product's only.
+  PermutedValue untransposed(ValueId operand) {
+    const std::optional<std::uint32_t> producer = graph_.value(operand).producer;
+    if (!producer) return {operand};
+    const Op& op = graph_.ops()[*producer];
+    if (op.definition->name != "stablehlo.transpose" || !values_.is_open(op.operands[0])) {
+      return {operand};
+    }
+    done_.insert(&op);
+    return {op.operands[0], permutation(op)};
   }
 
   void store_results() {
@@ -195,9 +233,17 @@ class ModuleLowering {
     }
   }
 
-  /// Where a result is: like the storage that it takes, if any.
+  /// Where a result is: like the storage that it takes, if any. What is only in another order than
+  /// something else is stored in that order.
   BufferId place_of(ValueId result, std::optional<BufferId> storage) {
-    if (!storage) return values_.stored(result);
+    if (!storage) {
+      if (const auto permuted = values_.permuted(result)) {
+        const BufferId buffer = values_.add_storage(result, permuted->layout);
+        const Time time = permuted->source.time.next_round();
+        values_.set_stored(result, copy(permuted->source.buffer, buffer, time), time);
+      }
+      return values_.stored(result);
+    }
     return values_.stored(result, builder_.buffer(*storage).layout).buffer;
   }
 

@@ -52,14 +52,21 @@ class AmpLowering {
     BufferId landing{};  ///< where it arrives
   };
 
-  /// Whether a product before this one has brought an operand.
+  [[nodiscard]] const ProductSide& side(const Operand& operand) const {
+    return operand.is_weights ? product_.right : product_.left;
+  }
+  /// Whether an operand is multiplied where it is stored: each block of it is one tile's.
+  [[nodiscard]] bool is_in_place(const Operand& operand) const {
+    return side(operand).blocks && product_.sharers(!operand.is_weights) == 1;
+  }
+  /// Whether an operand need not be brought: a product before this one has, or it is stored there.
   [[nodiscard]] bool is_there(const Operand& operand) const {
-    return !operand.is_weights && product_.rows_there;
+    return is_in_place(operand) || (!operand.is_weights && product_.rows_there);
   }
 
   void add_storage(Operand& operand) {
     if (is_there(operand)) {
-      operand.buffer = product_.rows_there->buffer;
+      operand.buffer = is_in_place(operand) ? *side(operand).blocks : product_.rows_there->buffer;
       return;
     }
     std::vector<OperandBlock> first = of_step(operand.all);
@@ -70,7 +77,7 @@ class AmpLowering {
         add(layout, operand.is_weights ? ".weights" : ".rows",
             operand.is_weights ? Buffer::Region::kInterleaved : Buffer::Region::kFirst);
     operand.landing = operand.buffer;
-    const bool arranges = operand.is_weights && product_.plan.arranges;
+    const bool arranges = this->arranges(operand);
     if (!transposes(operand) && !arranges) return;
     operand.landing = add(
         layout, operand.is_weights ? ".columns" : ".inputs",
@@ -85,17 +92,44 @@ class AmpLowering {
       if (is_there(*operand)) continue;
       operand->of_step = of_step(operand->all);
       Reading& reading = readings[operand->is_weights ? 1 : 0];
-      reading =
-          gather(values_, operand->is_weights ? product_.right : product_.left, operand->of_step,
-                 [&](const OperandBlock& block) { return layout_of(*operand, block); });
+      if (side(*operand).blocks) {
+        reading.pieces = blocks_of_step(*operand);
+      } else {
+        reading = gather(values_, side(*operand), operand->of_step,
+                         [&](const OperandBlock& block) { return layout_of(*operand, block); });
+        add_zeros(*operand, reading.pieces);
+      }
       ready = std::max(ready, reading.ready);
-      add_zeros(*operand, reading.pieces);
     }
-    const Time rows_time =
-        is_there(rows_) ? product_.rows_there->time : bring(rows_, readings[0].pieces, ready);
-    const Time time = std::max(rows_time, bring(weights_, readings[1].pieces, ready));
+    Time time = product_.rows_there ? std::max(before, product_.rows_there->time) : before;
+    for (const Operand* operand : {&rows_, &weights_}) {
+      if (is_there(*operand)) continue;
+      time = std::max(time, bring(*operand, readings[operand->is_weights ? 1 : 0].pieces, ready));
+    }
     multiply(time);
     return time;
+  }
+
+  /// Elements of a block of an operand that is stored in blocks, and of a step of it.
+  [[nodiscard]] std::int64_t area_of_step(bool weights) const {
+    const ProductPlan& plan = product_.plan;
+    return plan.batches * (weights ? plan.columns : plan.rows) * plan.step_depth;
+  }
+  /// What a step takes of an operand that is stored in blocks, as it lies there.
+  [[nodiscard]] std::vector<Piece> blocks_of_step(const Operand& operand) const {
+    const bool weights = operand.is_weights;
+    const std::int64_t area = area_of_step(weights), steps = product_.steps();
+    std::vector<Piece> pieces;
+    for (const OperandBlock& block : operand.of_step) {
+      const Axis all{block.batch.size() * area_of(block, weights), 1, 1};
+      pieces.push_back(
+          {*side(operand).blocks, {(block.number * steps + step_) * area, block.begin, {all}}});
+    }
+    return pieces;
+  }
+  /// Where a step begins, in bytes, of an operand that is multiplied where it is stored.
+  [[nodiscard]] std::int64_t first_of_step(const Operand& operand) const {
+    return is_in_place(operand) ? step_ * area_of_step(operand.is_weights) * bytes_ : 0;
   }
 
   /// What this step takes of some blocks; short blocks may be done already.
@@ -111,10 +145,18 @@ class AmpLowering {
   }
 
   [[nodiscard]] bool transposes(const Operand& operand) const {
+    if (side(operand).blocks) return false;
     return operand.is_weights ? product_.plan.transposes : product_.plan.transposes_rows;
   }
 
+  [[nodiscard]] bool arranges(const Operand& operand) const {
+    return operand.is_weights && product_.plan.arranges && !side(operand).blocks;
+  }
+
   [[nodiscard]] BlockLayout layout_of(const Operand& operand, const OperandBlock& block) const {
+    if (side(operand).blocks) {
+      return {block.batch.size() * area_of(block, operand.is_weights), {}};
+    }
     if (!operand.is_weights) return rows_layout(block);
     const ProductPlan& plan = product_.plan;
     return plan.transposes || plan.arranges ? columns_layout(block) : weights_layout(block);
@@ -124,7 +166,7 @@ class AmpLowering {
   /// transposed where it is multiplied.
   Time bring(const Operand& operand, const std::vector<Piece>& pieces, Time ready) {
     const Time time = move(builder_, operand.landing, pieces, ready, origin_);
-    if (operand.is_weights && product_.plan.arranges) return arrange(operand, time);
+    if (arranges(operand)) return arrange(operand, time);
     if (!transposes(operand)) return time;
     const bool is_half = product_.input == DType::kF16;
     ComputeSet set{.name = origin_.name + ".transpose",
@@ -139,7 +181,8 @@ class AmpLowering {
     for (const OperandBlock& block : operand.of_step) {
       for (std::int64_t i = 0; i < block.batch.size(); ++i) {
         const auto [at, is_new] = transpositions_.try_emplace(
-            {operand.is_weights, block.free.size(), block.depth.size(), i}, VertexState());
+            {operand.is_weights, padded_free(block, operand.is_weights), block.depth.size(), i},
+            VertexState());
         if (is_new) {
           const std::int64_t begin = i * area_of(block, operand.is_weights) * bytes_;
           at->second = is_half ? half_transposition(block, operand, begin)
@@ -183,20 +226,26 @@ class AmpLowering {
     return round_up(depth.size(), kernel_.depth());
   }
   [[nodiscard]] std::int64_t padded_rows(const IndexRange& rows) const {
-    return round_up(rows.size(), product_.row_unit);
+    return product_.padded_rows(rows);
   }
   [[nodiscard]] std::int64_t groups(const IndexRange& columns) const {
-    return divide_up(columns.size(), kernel_.channels());
+    return divide_up(product_.pads_columns ? product_.plan.columns : columns.size(),
+                     kernel_.channels());
   }
   /// Rows or columns of a block, padded.
   [[nodiscard]] std::int64_t padded_free(const OperandBlock& block, bool weights) const {
     return weights ? groups(block.free) * kernel_.channels() : padded_rows(block.free);
   }
+  /// Inputs of a step of a block, and those that an operand has room for.
+  [[nodiscard]] std::int64_t room(const IndexRange& depth, bool weights) const {
+    return (weights ? product_.right : product_.left).blocks ? product_.plan.step_depth
+                                                             : padded_depth(depth);
+  }
   [[nodiscard]] std::int64_t area_of(const OperandBlock& block, bool weights) const {
-    return padded_free(block, weights) * padded_depth(block.depth);
+    return padded_free(block, weights) * room(block.depth, weights);
   }
   [[nodiscard]] std::int64_t pitch(const IndexRange& rows, const IndexRange& depth) const {
-    return (kernel_.rows_inside ? padded_rows(rows) : padded_depth(depth)) * bytes_;
+    return (kernel_.rows_inside ? padded_rows(rows) : room(depth, false)) * bytes_;
   }
 
   [[nodiscard]] BlockLayout rows_layout(const OperandBlock& block) const {
@@ -347,17 +396,20 @@ class AmpLowering {
       const std::vector<Launch::Stage> of_block = stages(block);
       set.codelet = of_block[0].codelet;
       for (std::int64_t i = 0; i < block.batch.size(); ++i) {
-        const auto [state, is_new] = launches_.try_emplace(
-            {block.rows.size(), block.columns.size(), block.depth.size(), i}, VertexState());
+        const auto [state, is_new] =
+            launches_.try_emplace({padded_rows(block.rows), groups(block.columns),
+                                   padded_depth(block.depth), i, first_of_step(rows_)},
+                                  VertexState());
         if (is_new) state->second = states(block, i);
         set.launches.push_back(
             {.tile = block.tile,
              .state = state->second,
              .worker_words = vertex::kAmpStateWords,
              .stages = of_block,
-             .weights = StateWord::address(weights_.buffer, i * groups(block.columns) *
+             .weights = StateWord::address(
+                 weights_.buffer, first_of_step(weights_) + i * groups(block.columns) *
                                                                 kernel_.channels() *
-                                                                padded_depth(block.depth) * bytes_),
+                                                                room(block.depth, true) * bytes_),
              .weight_loads = static_cast<std::uint32_t>(vertex::amp_weight_loads(kernel_))});
       }
       set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * block.rows.size() *
@@ -370,7 +422,8 @@ class AmpLowering {
   [[nodiscard]] std::vector<StateWord> states(const ProductBlock& block, std::int64_t batch) const {
     const std::int64_t workers = builder_.machine().tile.workers;
     const std::int64_t rows = padded_rows(block.rows), row_pitch = pitch(block.rows, block.depth);
-    const std::int64_t first_row = batch * rows * padded_depth(block.depth) * bytes_;
+    const std::int64_t first_row =
+        first_of_step(rows_) + batch * rows * room(block.depth, false) * bytes_;
     const std::int64_t first_sum = batch * product_.result_area(block) * 4;
     std::vector<StateWord> words;
     for (std::int64_t k = 0; k < padded_depth(block.depth); k += kernel_.depth()) {
@@ -403,8 +456,9 @@ class AmpLowering {
   Operand rows_, weights_;
   BufferId products_{};
   std::int64_t step_ = 0;
-  /// States by the sizes of a block and its number in the batch.
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, VertexState>
+  /// States by the sizes of a block, its number in the batch, and where its rows begin.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>,
+           VertexState>
       launches_;
   std::map<std::tuple<bool, std::int64_t, std::int64_t, std::int64_t>, VertexState> transpositions_;
 };

@@ -67,15 +67,16 @@ class Planner {
     later_ = later;
     search({}, 1, 1, 1);
     if (const auto kernel = amp_kernel()) {
-      ProductPlan plan{.on_amp = true,
-                       .rows_inside = kernel->rows_inside,
-                       .transposes = !problem_.right_depth_inside,
-                       .transposes_rows = is_half() && !problem_.left_depth_inside};
+      ProductPlan plan{
+          .on_amp = true,
+          .rows_inside = kernel->rows_inside,
+          .transposes = !problem_.right_depth_inside && !problem_.right_in_blocks,
+          .transposes_rows = is_half() && !problem_.left_depth_inside && !problem_.left_in_blocks};
       for (const Region0Limits& limits : kRegion0Limits) {
         region0_ = limits;
         plan.arranges = false;
         search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
-        plan.arranges = problem_.right_depth_inside;
+        plan.arranges = problem_.right_depth_inside && !problem_.right_in_blocks;
         if (plan.arranges) search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
         // Big products leave room in region 0 for arguments.
         if (amp_fits_well_ || (amp_fits_ && &limits != &kRegion0Limits[0])) break;
@@ -92,7 +93,7 @@ class Planner {
                           plan.rows % kDenseUnit == 0 && plan.depth % kDenseUnit == 0;
     const std::int64_t operand_bytes = plan.rows * plan.depth * input_bytes_;
     if (!plan.on_amp || is_half() || !is_dense || plan.step_depth != plan.depth ||
-        sizes.batches != 1 || sizes.columns != sizes_.columns ||
+        sizes.batches != 1 || sizes.columns != sizes_.columns || before.left_in_blocks ||
         operand_bytes > kMostBytesThatStay) {
       return std::nullopt;
     }
@@ -101,7 +102,7 @@ class Planner {
     std::swap(next.rows, next.depth);
     next.step_depth = next.depth;
     next.rows_inside = !plan.rows_inside;
-    next.transposes = !problem_.right_depth_inside;
+    next.transposes = !problem_.right_depth_inside && !problem_.right_in_blocks;
     next.arranges = false;
     next.follows = true;
     region0_ = kRegion0Limits[0];
@@ -116,7 +117,7 @@ class Planner {
     if (machine_.tile.amp_units != 16) return std::nullopt;
     AmpProduct kernel{.operands = problem_.input};
     if (!is_float(problem_.input)) return std::nullopt;
-    kernel.rows_inside = !is_half() && !problem_.left_depth_inside;
+    kernel.rows_inside = !is_half() && !problem_.left_depth_inside && !problem_.left_in_blocks;
     return kernel;
   }
   [[nodiscard]] bool is_half() const { return problem_.input == DType::kF16; }
@@ -157,16 +158,34 @@ class Planner {
   /// The least number of steps with which the operands fit.
   void consider_steps(ProductPlan plan, std::int64_t depth_unit) {
     const std::int64_t units = plan.depth / depth_unit;
+    const bool in_blocks = problem_.left_in_blocks || problem_.right_in_blocks;
     std::int64_t last = 0;
     for (std::int64_t steps = 1; steps <= std::min(units, kMostSteps); ++steps) {
       const std::int64_t step_units = divide_up(units, steps);
       if (step_units == last) continue;
       last = step_units;
       plan.step_depth = step_units * depth_unit;
+      if (in_blocks) {
+        // Stored blocks are whole steps.
+        plan.depth = divide_up(units, step_units) * plan.step_depth;
+        if ((plan.depth_splits - 1) * plan.depth >= sizes_.depth) continue;
+      }
       if (!suits_amp(plan)) continue;
       consider(plan);
       if (bytes(plan) <= good_bytes_) return;
     }
+  }
+
+  /// Whether an operand of this plan is multiplied where it is stored.
+  [[nodiscard]] bool is_left_in_place(const ProductPlan& plan) const {
+    return plan.on_amp && problem_.left_in_blocks && plan.column_splits == 1;
+  }
+  [[nodiscard]] bool is_right_in_place(const ProductPlan& plan) const {
+    return plan.on_amp && problem_.right_in_blocks && plan.row_splits == 1;
+  }
+  /// Depth of an operand that a tile holds at once.
+  [[nodiscard]] std::int64_t held_depth(const ProductPlan& plan, bool in_place) const {
+    return in_place ? plan.depth : plan.step_depth;
   }
 
   /// Bytes of the sums on a tile, and of the operands of a step or of the parts of other sums and
@@ -174,9 +193,14 @@ class Planner {
   [[nodiscard]] std::int64_t bytes(const ProductPlan& plan) const {
     const std::int64_t rows = plan.rows * (plan.transposes_rows ? 2 : 1);
     const std::int64_t columns = plan.columns * (plan.transposes || plan.arranges ? 2 : 1);
-    const std::int64_t operands = plan.batches * (rows + columns) * plan.step_depth * input_bytes_;
+    const std::int64_t operands = plan.batches * input_bytes_ *
+                                  (rows * held_depth(plan, is_left_in_place(plan)) +
+                                   columns * held_depth(plan, is_right_in_place(plan)));
     std::int64_t parts = 0;
-    if (plan.depth_splits > 1) {
+    if (plan.depth_splits > 1 && keeps_blocks(plan)) {
+      parts = plan.batches * plan.rows * plan.columns * 4;
+      parts += parts / plan.depth_splits;
+    } else if (plan.depth_splits > 1) {
       const std::int64_t received = problem_.results_per_tile * plan.depth_splits;
       const bool is_staged = received / kShortestRun > kMostDirectTransfers;
       parts = (received * (is_staged ? 2 : 1) + problem_.results_per_tile) * 4;
@@ -190,19 +214,31 @@ class Planner {
   }
 
   [[nodiscard]] std::int64_t cycles_of(const ProductPlan& plan) const {
-    const std::int64_t rows =
-        plan.follows ? 0 : plan.batches * plan.rows * plan.depth * input_bytes_;
-    const std::int64_t columns = plan.batches * plan.columns * plan.depth * input_bytes_;
+    std::int64_t rows = plan.follows ? 0 : plan.batches * plan.rows * plan.depth * input_bytes_;
+    std::int64_t columns = plan.batches * plan.columns * plan.depth * input_bytes_;
+    // Tiles that share a block hold a part of it each.
+    if (plan.on_amp && problem_.left_in_blocks) rows -= rows / plan.column_splits;
+    if (plan.on_amp && problem_.right_in_blocks) columns -= columns / plan.row_splits;
     const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
     const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
-    std::int64_t cycles = steps * phase_ + (rows + columns) / 4 + transfers(plan) * kTransferCycles;
+    std::int64_t cycles = (rows + columns) / 4 + transfers(plan) * kTransferCycles;
+    if (rows + columns > 0) cycles += steps * phase_;
     cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
-    const std::int64_t per_tile = problem_.results_per_tile;
-    const std::int64_t moved = std::max(per_tile * plan.depth_splits, outputs);
-    cycles += phase_ + moved;
-    if (!problem_.result_columns_inside) cycles += kArrangeCycles + moved * kTransferCycles;
+    std::int64_t per_tile = problem_.results_per_tile;
+    if (keeps_blocks(plan)) {
+      per_tile = divide_up(outputs, plan.depth_splits);
+      if (plan.depth_splits > 1) cycles += phase_ + outputs;
+    } else {
+      const std::int64_t moved = std::max(per_tile * plan.depth_splits, outputs);
+      cycles += phase_ + moved;
+      if (!problem_.result_columns_inside) cycles += kArrangeCycles + moved * kTransferCycles;
+    }
     if (plan.depth_splits > 1) cycles += sum_cycles(per_tile, plan.depth_splits);
     return cycles;
+  }
+
+  [[nodiscard]] bool keeps_blocks(const ProductPlan& plan) const {
+    return plan.on_amp && problem_.keeps_blocks;
   }
 
   /// Whether operands, vertex state and exchange code fit region 0, and strides the codelets.
@@ -211,11 +247,14 @@ class Planner {
     const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.step_depth) * input_bytes_;
     const std::int64_t columns = plan.transposes && !is_half() ? plan.columns : 0;
     const std::int64_t operands =
-        plan.batches * (plan.rows + columns) * plan.step_depth * input_bytes_;
+        plan.batches * input_bytes_ *
+        (plan.rows * held_depth(plan, is_left_in_place(plan)) + columns * plan.step_depth);
     const std::int64_t launches = plan.batches * divide_up(plan.columns, kernel.channels()) *
                                   divide_up(plan.step_depth, kernel.depth());
     // A last step that is shorter has states of its own.
-    const std::int64_t kinds = plan.depth % plan.step_depth == 0 ? 1 : 2;
+    const std::int64_t kinds = is_left_in_place(plan) ? divide_up(plan.depth, plan.step_depth)
+                               : plan.depth % plan.step_depth == 0 ? 1
+                                                                   : 2;
     const std::int64_t state =
         kinds * launches * machine_.tile.workers * vertex::kAmpStateWords * 4;
     return pitch <= vertex::amp_max_pitch(kernel) &&
@@ -225,16 +264,22 @@ class Planner {
 
   /// Runs of words that a tile receives.
   [[nodiscard]] std::int64_t transfers(const ProductPlan& plan) const {
+    const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
     std::int64_t left = problem_.left_depth_inside ? plan.rows : plan.depth;
     if (plan.follows) left = 0;
     std::int64_t right = problem_.right_depth_inside ? plan.columns : plan.depth;
-    if (problem_.left_depth_inside) left *= divide_up(plan.depth, plan.step_depth);
+    if (problem_.left_depth_inside) left *= steps;
     if (plan.arranges) {
-      right *= divide_up(plan.depth, plan.step_depth);
+      right *= steps;
     } else if (plan.on_amp && problem_.right_depth_inside) {
       right *= plan.depth * input_bytes_ / 32;
     }
-    return plan.batches * (left + right);
+    left *= plan.batches;
+    right *= plan.batches;
+    // A tile receives the parts of the others that share a block.
+    if (plan.on_amp && problem_.left_in_blocks) left = plan.column_splits - 1 + steps;
+    if (plan.on_amp && problem_.right_in_blocks) right = plan.row_splits - 1 + steps;
+    return left + right;
   }
 
   /// To add partial sums, the last worker's share [derived from the codelet].

@@ -45,6 +45,8 @@ struct ProductProblem {
   bool left_depth_inside = true, right_depth_inside = true;  ///< as the operands are stored
   std::int64_t results_per_tile = 32;                        ///< where partial sums are added
   bool result_columns_inside = true;  ///< columns are neighbours in the result, not rows
+  bool left_in_blocks = false, right_in_blocks = false;  ///< operands may be stored as planned
+  bool keeps_blocks = false;                             ///< the result may stay so
 };
 
 /// The plan with the least estimated cycles, by exhaustive search over splits. `later` is a product

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@ struct IndexRange {
 struct ProductSide {
   ValueId operand{};
   std::vector<Axis> batch, free, depth;
+  std::optional<BufferId> blocks = {};  ///< the operand, stored in the order of its blocks
 };
 
 /// What one tile multiplies.
@@ -34,7 +36,8 @@ struct ProductBlock {
 struct OperandBlock {
   IndexRange batch, free, depth;
   std::vector<TileId> tiles;  ///< ascending
-  std::int64_t begin = 0;     ///< where it lies among all blocks
+  std::int64_t number = 0;
+  std::int64_t begin = 0;  ///< where it lies among all blocks
 };
 
 /// A product [batch][row][depth] x [batch][column][depth] split over tiles. A tile's results are
@@ -48,8 +51,9 @@ struct Product {
   std::uint32_t first_tile = 0, tiles = 1;
   /// A product whose plan follows another's: that one's rows where they lie.
   std::optional<Place> rows_there;
-  std::int64_t column_group = 0;  ///< columns of a group; 0: all of a block
-  std::int64_t row_unit = 1;      ///< rows of a block are padded to a multiple
+  std::int64_t column_group = 0;                 ///< columns of a group; 0: all of a block
+  std::int64_t row_unit = 1;                     ///< rows of a block are padded to a multiple
+  bool pads_rows = false, pads_columns = false;  ///< AMP: all blocks have as many as the largest
 
   /// In order of depth parts.
   [[nodiscard]] std::vector<ProductBlock> blocks() const;
@@ -60,15 +64,23 @@ struct Product {
   [[nodiscard]] std::vector<OperandBlock> left_blocks() const;
   [[nodiscard]] std::vector<OperandBlock> right_blocks() const;
 
+  /// Tiles that share a block of an operand.
+  [[nodiscard]] std::int64_t sharers(bool is_left) const {
+    return is_left ? plan.column_splits : plan.row_splits;
+  }
+  [[nodiscard]] std::int64_t padded_rows(IndexRange rows) const {
+    if (pads_rows) return plan.rows;
+    return (rows.size() + row_unit - 1) / row_unit * row_unit;
+  }
   [[nodiscard]] std::int64_t padded_rows(const ProductBlock& block) const {
-    return (block.rows.size() + row_unit - 1) / row_unit * row_unit;
+    return padded_rows(block.rows);
   }
   [[nodiscard]] std::int64_t group_of(const ProductBlock& block) const {
     return column_group == 0 ? block.columns.size() : column_group;
   }
   [[nodiscard]] std::int64_t groups_of(const ProductBlock& block) const {
     const std::int64_t group = group_of(block);
-    return (block.columns.size() + group - 1) / group;
+    return ((pads_columns ? plan.columns : block.columns.size()) + group - 1) / group;
   }
   /// Elements from one of the batch of a block's results to the next: each starts 8-byte aligned,
   /// whatever the dtype.
@@ -105,6 +117,32 @@ struct BlockLayout {
 [[nodiscard]] Reading gather(Values& values, const ProductSide& side,
                              const std::vector<OperandBlock>& blocks,
                              const std::function<BlockLayout(const OperandBlock&)>& layout);
+
+/// A product whose index spaces of an operand, or of the result, are one dimension each of the
+/// tensor: blocks of it can be an order in which the tensor is stored.
+class BlockedDimensions {
+ public:
+  enum Space : std::uint8_t { kBatch, kFree, kDepth, kRows = kFree, kColumns = kDepth };
+  struct Digit {
+    Space space;
+    std::int64_t size = 1, step = 1;
+  };
+  /// Of the axes of each space, with strides in the tensor on `side`; nothing when they are more
+  /// than one dimension.
+  [[nodiscard]] static std::optional<BlockedDimensions> of(
+      const std::array<std::vector<Axis>, 3>& spaces, Side side);
+  /// Storage in the row-major order of `digits`.
+  [[nodiscard]] Order order(const std::vector<Digit>& digits) const;
+
+ private:
+  Shape shape_;
+  std::array<std::size_t, 3> dimensions_{};  ///< by space
+};
+
+/// Stores an argument in the order of the blocks of an operand that the AMP units take, so that
+/// each tile holds a part of a block that it multiplies; `weights` are the right operand.
+[[nodiscard]] LayoutPtr blocks_layout(ProgramBuilder& builder, const Product& product,
+                                      const BlockedDimensions& dimensions, bool weights);
 
 /// Whether neighbours along the depth are nearer to each other in the source than other
 /// neighbours.

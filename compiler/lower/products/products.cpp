@@ -23,13 +23,15 @@ std::int64_t count(const std::vector<Axis>& axes) {
   return n;
 }
 
-/// Axes of some dimensions of a row-major tensor, with strides in its elements as sources.
-std::vector<Axis> axes_of(const Shape& shape, const Dimensions& dimensions) {
+/// Axes of some dimensions of a permuted row-major tensor, with strides in its elements as sources.
+std::vector<Axis> axes_of(const Shape& shape, const Dimensions& permutation,
+                          const Dimensions& dimensions) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   std::vector<Axis> axes;
   for (const std::int64_t d : dimensions) {
-    const auto at = static_cast<std::size_t>(d);
+    const auto at = static_cast<std::size_t>(
+        permutation.empty() ? d : permutation[static_cast<std::size_t>(d)]);
     axes.push_back({shape[at], strides[at], 0});
   }
   return axes;
@@ -49,27 +51,19 @@ const Dimensions& dimensions(const Op& op, std::string_view name) {
   return at == op.attributes.end() ? kNone : std::get<Dimensions>(at->second);
 }
 
-/// Which operand gives the rows of a product.
-enum class Roles : std::uint8_t {
-  kOfResult,  ///< columns are neighbours in the result: what a tile computes goes there in long
-              ///< runs
-  kSwapped,   ///< rows are: every result travels alone
-};
-
 class ProductLowering {
  public:
-  ProductLowering(ProgramBuilder& builder, Values& values, const Op& op)
-      : builder_(builder), values_(values), op_(op) {
+  ProductLowering(ProgramBuilder& builder, Values& values, const ProductOp& product)
+      : builder_(builder), values_(values), product_op_(product), op_(*product.op) {
+    const Op& op = op_;
     const Shape& lhs = values.type(op.operands[0]).shape;
     const Shape& rhs = values.type(op.operands[1]).shape;
     const Dimensions& lb = dimensions(op, "lhs_batching_dimensions");
     const Dimensions& rb = dimensions(op, "rhs_batching_dimensions");
     const Dimensions& lc = dimensions(op, "lhs_contracting_dimensions");
     const Dimensions& rc = dimensions(op, "rhs_contracting_dimensions");
-    product_.left = {op.operands[0], axes_of(lhs, lb), axes_of(lhs, others(lhs, lb, lc)),
-                     axes_of(lhs, lc)};
-    product_.right = {op.operands[1], axes_of(rhs, rb), axes_of(rhs, others(rhs, rb, rc)),
-                      axes_of(rhs, rc)};
+    product_.left = side(product.operands[0], lb, others(lhs, lb, lc), lc);
+    product_.right = side(product.operands[1], rb, others(rhs, rb, rc), rc);
     product_.origin = values.origin(op);
     product_.sizes = {count(product_.left.batch), count(product_.left.free),
                       count(product_.right.free), count(product_.left.depth)};
@@ -79,10 +73,18 @@ class ProductLowering {
 
   [[nodiscard]] const Product& product() const { return product_; }
 
+  /// Makes the rows the columns.
+  void exchange_roles() {
+    std::swap(product_.left, product_.right);
+    std::swap(result_rows_, result_columns_);
+    std::swap(product_.sizes.rows, product_.sizes.columns);
+    has_columns_inside_ = !has_columns_inside_;
+  }
+
   /// What is left of the product once the result's dimensions are permuted; nothing to multiply
   /// when that is a constant.
-  [[nodiscard]] bool prepare(ValueId target, const std::vector<std::int64_t>& permutation,
-                             Roles roles) {
+  [[nodiscard]] bool prepare() {
+    const ValueId target = product_op_.target.value;
     const TensorType& type = values_.type(target);
     if (type.elements() == 0) return false;
     const DType right = values_.type(op_.operands[1]).dtype;
@@ -96,44 +98,44 @@ class ProductLowering {
       values_.set_constant(target, HostTensor(type));
       return false;
     }
-    orient(permutation, roles);
+    orient();
     return true;
   }
 
   /// Decides what are rows, and where everything lies in the wanted result.
-  void orient(const std::vector<std::int64_t>& permutation, Roles roles) {
-    set_result_axes(permutation);
-    has_columns_inside_ = roles == Roles::kOfResult;
-    if (columns_are_inside() != has_columns_inside_) swap_operands();
+  void orient() {
+    set_result_axes(product_op_.target.permutation);
+    swap_to_result_order();
   }
 
   /// What the planner needs to know, when the operands are lowered.
-  [[nodiscard]] ProductProblem problem(ValueId target) {
-    return {product_.sizes,
-            product_.input,
-            result_,
-            has_depth_inside(values_, product_.left),
-            has_depth_inside(values_, product_.right),
-            results_per_tile(target),
-            has_columns_inside_};
+  [[nodiscard]] ProductProblem problem() {
+    ProductProblem problem{.sizes = product_.sizes,
+                           .input = product_.input,
+                           .result = result_,
+                           .results_per_tile = results_per_tile(),
+                           .result_columns_inside = has_columns_inside_};
+    for (const bool is_left : {true, false}) {
+      const ProductSide& side = is_left ? product_.left : product_.right;
+      const bool is_open = values_.is_open(side.operand);
+      (is_left ? problem.left_depth_inside : problem.right_depth_inside) =
+          is_open ? nearest(side.depth) <= nearest(side.free) : has_depth_inside(values_, side);
+      (is_left ? problem.left_in_blocks : problem.right_in_blocks) =
+          is_open && has_whole_inputs() && operand_dimensions(side);
+    }
+    problem.keeps_blocks = product_op_.may_keep_blocks && result_dimensions();
+    return problem;
   }
 
   /// The same of a product that follows `before`, whose right operand is not lowered yet.
-  [[nodiscard]] ProductProblem problem_after(const ProductProblem& before, ValueId target) {
-    const auto nearest = [](const std::vector<Axis>& axes) {
-      std::int64_t stride = std::numeric_limits<std::int64_t>::max();
-      for (const Axis& axis : axes) {
-        if (axis.size > 1) stride = std::min(stride, axis.from);
-      }
-      return stride;
-    };
-    return {product_.sizes,
-            product_.input,
-            result_,
-            !before.left_depth_inside,
-            nearest(product_.right.depth) <= nearest(product_.right.free),
-            results_per_tile(target),
-            has_columns_inside_};
+  [[nodiscard]] ProductProblem problem_after(const ProductProblem& before) {
+    return {.sizes = product_.sizes,
+            .input = product_.input,
+            .result = result_,
+            .left_depth_inside = !before.left_depth_inside,
+            .right_depth_inside = nearest(product_.right.depth) <= nearest(product_.right.free),
+            .results_per_tile = results_per_tile(),
+            .result_columns_inside = has_columns_inside_};
   }
 
   /// Whether `product` has the same left operand with rows and depth exchanged.
@@ -144,9 +146,8 @@ class ProductLowering {
   }
 
   /// Lowers the product; its rows stay on their tiles.
-  Place lower(ValueId target, const ProductPlan& plan, const Product* before,
+  Place lower(const ProductProblem& problem, const ProductPlan& plan, const Product* before,
               const std::optional<Place>& rows) {
-    const TensorType& type = values_.type(target);
     product_.plan = plan;
     product_.tiles = builder_.layouts().tiles();
     product_.rows_there = rows;
@@ -157,17 +158,67 @@ class ProductLowering {
     if (product_.plan.on_amp) {
       product_.column_group = vertex::AmpProduct{.operands = product_.input}.channels();
       product_.row_unit = product_.plan.row_unit();
+      product_.pads_rows = problem.left_in_blocks || problem.keeps_blocks;
+      product_.pads_columns = problem.right_in_blocks || problem.keeps_blocks;
+      if (problem.left_in_blocks) store_in_blocks(product_.left, false);
+      if (problem.right_in_blocks) store_in_blocks(product_.right, true);
       const Multiplied multiplied = multiply_on_amp(builder_, values_, product_);
-      finish(target, type, multiplied, DType::kF32);
+      if (problem.keeps_blocks) {
+        keep_blocks(multiplied);
+      } else {
+        finish(multiplied, DType::kF32);
+      }
       return {multiplied.rows, multiplied.time};
     }
     const bool widens = product_.plan.depth_splits > 1 && is_float(product_.input);
     const DType partial = widens ? DType::kF32 : result_;
-    finish(target, type, multiply_dense(builder_, values_, product_, partial), partial);
+    finish(multiply_dense(builder_, values_, product_, partial), partial);
     return {};
   }
 
  private:
+  [[nodiscard]] ProductSide side(const PermutedValue& operand, const Dimensions& batch,
+                                 const Dimensions& free, const Dimensions& depth) const {
+    const Shape& shape = values_.type(operand.value).shape;
+    return {operand.value, axes_of(shape, operand.permutation, batch),
+            axes_of(shape, operand.permutation, free), axes_of(shape, operand.permutation, depth)};
+  }
+  [[nodiscard]] const TensorType& type() const { return values_.type(product_op_.target.value); }
+
+  /// The least stride of some axes as sources.
+  [[nodiscard]] static std::int64_t nearest(const std::vector<Axis>& axes) {
+    std::int64_t stride = std::numeric_limits<std::int64_t>::max();
+    for (const Axis& axis : axes) {
+      if (axis.size > 1) stride = std::min(stride, axis.from);
+    }
+    return stride;
+  }
+
+  /// Whether the depth is a multiple of what the AMP units take: nothing fills up stored blocks.
+  [[nodiscard]] bool has_whole_inputs() const {
+    return is_float(product_.input) &&
+           product_.sizes.depth % vertex::AmpProduct{.operands = product_.input}.depth() == 0;
+  }
+  [[nodiscard]] static std::optional<BlockedDimensions> operand_dimensions(
+      const ProductSide& side) {
+    return BlockedDimensions::of({side.batch, side.free, side.depth}, kFromSide);
+  }
+  [[nodiscard]] std::optional<BlockedDimensions> result_dimensions() const {
+    return BlockedDimensions::of({result_batch_, result_rows_, result_columns_}, kToSide);
+  }
+
+  /// Gives an argument that has no storage yet that of the blocks that are multiplied.
+  void store_in_blocks(ProductSide& side, bool weights) {
+    const BufferId buffer = values_.place(
+        side.operand, blocks_layout(builder_, product_, *operand_dimensions(side), weights));
+    const bool in_place = product_.sharers(!weights) == 1;
+    if (in_place) {
+      builder_.mutable_buffer(buffer).region =
+          weights ? Buffer::Region::kInterleaved : Buffer::Region::kFirst;
+    }
+    side.blocks = buffer;
+  }
+
   /// Strides of batch, row and column axes in the result as it is wanted.
   void set_result_axes(const std::vector<std::int64_t>& permutation) {
     const Shape& shape = values_.type(op_.results[0]).shape;
@@ -199,13 +250,10 @@ class ProductLowering {
       }
       return stride;
     };
-    return least(result_columns_) <= least(result_rows_);
-  }
-
-  void swap_operands() {
-    std::swap(product_.left, product_.right);
-    std::swap(result_rows_, result_columns_);
-    std::swap(product_.sizes.rows, product_.sizes.columns);
+    if (least(result_columns_) > least(result_rows_)) {
+      exchange_roles();
+      has_columns_inside_ = true;
+    }
   }
 
   /// Elements of a small result are added row by row, on more tiles than it takes otherwise.
@@ -215,16 +263,17 @@ class ProductLowering {
     return row >= kLeastRow && row < kMostRow &&
            type.elements() / row <= std::min<std::int64_t>(kMostRows, builder_.layouts().tiles());
   }
-  [[nodiscard]] std::int64_t results_per_tile(ValueId target) {
-    const TensorType& type = values_.type(target);
-    return adds_rows(type) ? type.shape.back()
-                           : values_.assigned().of(target)->intervals()[0].count;
+  [[nodiscard]] std::int64_t results_per_tile() {
+    return adds_rows(type()) ? type().shape.back() : assigned_layout()->intervals()[0].count;
   }
-  [[nodiscard]] LayoutPtr sums_layout(ValueId target) {
-    const TensorType& type = values_.type(target);
-    const LayoutPtr assigned = values_.assigned().of(target);
-    if (!adds_rows(type) || assigned->intervals()[0].count == type.shape.back()) return assigned;
-    const std::int64_t row = type.shape.back(), rows = type.elements() / row;
+  [[nodiscard]] LayoutPtr assigned_layout() const {
+    return values_.assigned().of(product_op_.target.value);
+  }
+  [[nodiscard]] LayoutPtr sums_layout() {
+    const LayoutPtr assigned = assigned_layout();
+    if (!adds_rows(type()) || assigned->intervals()[0].count == type().shape.back())
+      return assigned;
+    const std::int64_t row = type().shape.back(), rows = type().elements() / row;
     const std::uint32_t first = builder_.layouts().take_tiles(static_cast<std::uint32_t>(rows));
     std::vector<Interval> intervals;
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -292,7 +341,56 @@ class ProductLowering {
     return builder_.layouts().with(std::move(intervals));
   }
 
-  void finish(ValueId target, const TensorType& type, const Multiplied& multiplied, DType partial) {
+  /// Leaves the result in the order of the blocks, each block on the tiles that made parts of it.
+  void keep_blocks(const Multiplied& multiplied) {
+    using Space = BlockedDimensions::Space;
+    const ProductPlan& plan = product_.plan;
+    const std::int64_t group = product_.column_group;
+    Order order = result_dimensions()->order({{Space::kBatch, plan.batch_splits, plan.batches},
+                                              {Space::kRows, plan.row_splits, plan.rows},
+                                              {Space::kColumns, plan.column_splits, plan.columns},
+                                              {Space::kBatch, plan.batches, 1},
+                                              {Space::kColumns, plan.columns / group, group},
+                                              {Space::kRows, plan.rows, 1},
+                                              {Space::kColumns, group, 1}});
+    const std::int64_t area = plan.batches * plan.rows * plan.columns;
+    const std::int64_t splits = plan.depth_splits;
+    constexpr std::int64_t kUnit = 2 * vertex::kAddPartsGroup;
+    const std::int64_t share = (area + splits * kUnit - 1) / (splits * kUnit) * kUnit;
+    const std::vector<ProductBlock> blocks = product_.blocks();
+    const auto count = static_cast<std::int64_t>(blocks.size()) / splits;
+    std::vector<Interval> intervals;
+    std::vector<std::vector<Box>> boxes(static_cast<std::size_t>(splits));
+    for (std::int64_t b = 0; b < count; ++b) {
+      for (std::int64_t ik = 0; ik < splits; ++ik) {
+        const auto number = static_cast<std::size_t>(ik * count + b);
+        const std::int64_t begin = std::min(ik * share, area);
+        const std::int64_t end = std::min(begin + share, area);
+        if (begin < end)
+          intervals.push_back({b * area + begin, end - begin, {blocks[number].tile}});
+        const Interval& made = builder_.buffer(multiplied.products).layout->intervals()[number];
+        boxes[static_cast<std::size_t>(ik)].push_back({made.begin, b * area, {{made.count, 1, 1}}});
+      }
+    }
+    const LayoutPtr layout = builder_.layouts().with(std::move(intervals), std::move(order));
+    const ValueId target = product_op_.target.value;
+    BufferId sums = multiplied.products;
+    Time time = multiplied.time;
+    if (splits == 1) {
+      builder_.mutable_buffer(sums).layout = layout;
+      builder_.mutable_buffer(sums).type = type();
+    } else {
+      sums =
+          values_.add_temporary(DType::kF32, layout, product_.origin.name, product_.origin.source);
+      time = sum_parts(boxes, multiplied, sums, DType::kF32);
+    }
+    if (result_ != DType::kF32) sums = convert(sums, type(), time = time.next_round());
+    values_.set_stored(target, sums, time);
+  }
+
+  void finish(const Multiplied& multiplied, DType partial) {
+    const ValueId target = product_op_.target.value;
+    const TensorType& type = this->type();
     const BufferId products = multiplied.products;
     const auto boxes = results_by_depth(*builder_.buffer(products).layout);
     if (product_.plan.depth_splits == 1) {
@@ -315,11 +413,23 @@ class ProductLowering {
       values_.set_stored(target, convert(whole, type, time.next_round()), time.next_round());
       return;
     }
-    // [parts of the depth][elements] on the tiles of the result, then sums in ascending order of
-    // parts.
+    const BufferId sums =
+        values_.add_temporary(partial, sums_layout(), product_.origin.name, product_.origin.source);
+    const Time time = sum_parts(boxes, multiplied, sums, partial);
+    if (partial == result_) {
+      values_.set_stored(target, sums, time);
+    } else {
+      values_.set_stored(target, convert(sums, type, time), time);
+    }
+  }
+
+  /// Adds the products of all parts of the depth: `boxes` copy them to elements of `sums`. These
+  /// lie [parts of the depth][elements] on the tiles of the sums, then are added in ascending order
+  /// of parts.
+  Time sum_parts(const std::vector<std::vector<Box>>& boxes, const Multiplied& multiplied,
+                 BufferId sums, DType partial) {
+    const BufferId products = multiplied.products;
     const std::int64_t splits = product_.plan.depth_splits;
-    const BufferId sums = values_.add_temporary(partial, sums_layout(target), product_.origin.name,
-                                                product_.origin.source);
     const LayoutPtr layout = builder_.buffer(sums).layout;
     const std::int64_t unit = partial == DType::kF32 ? vertex::kAddPartsGroup : 1;
     const auto pitch = [&](const Interval& interval) {
@@ -355,11 +465,7 @@ class ProductLowering {
     } else {
       add_up(received, sums, partial, time);
     }
-    if (partial == result_) {
-      values_.set_stored(target, sums, time);
-    } else {
-      values_.set_stored(target, convert(sums, type, time), time);
-    }
+    return time;
   }
 
   void add_parts(BufferId received, BufferId sums, Time time) {
@@ -436,6 +542,7 @@ class ProductLowering {
 
   ProgramBuilder& builder_;
   Values& values_;
+  const ProductOp& product_op_;
   const Op& op_;
   Product product_;
   DType result_{};
@@ -449,14 +556,14 @@ std::optional<ProductProblem> Products::follower_of(std::size_t number,
                                                     const ProductProblem& problem,
                                                     const Product& product) const {
   for (std::size_t next = number + 1; next < all_.size(); ++next) {
-    const auto& [op, target, permutation] = all_[next];
-    if (std::ranges::find(op->operands, product.left.operand) == op->operands.end() ||
-        values_.elements(target) == 0) {
-      continue;
-    }
-    ProductLowering later(builder_, values_, *op);
-    later.orient(permutation, Roles::kOfResult);
-    if (later.can_follow(product)) return later.problem_after(problem, target);
+    const ProductOp& op = all_[next];
+    const auto is_operand = [&](const PermutedValue& operand) {
+      return operand.value == product.left.operand;
+    };
+    if (std::ranges::none_of(op.operands, is_operand)) continue;
+    ProductLowering later(builder_, values_, op);
+    later.orient();
+    if (later.can_follow(product)) return later.problem_after(problem);
   }
   return std::nullopt;
 }
@@ -466,10 +573,9 @@ void lower_product(BlockLowering& block, const Op& op) {
 }
 
 void Products::lower(std::size_t number) {
-  const auto& [op, target, permutation] = all_[number];
-  ProductLowering product(builder_, values_, *op);
-  if (!product.prepare(target, permutation, Roles::kOfResult)) return;
-  const ProductProblem problem = product.problem(target);
+  ProductLowering product(builder_, values_, all_[number]);
+  if (!product.prepare()) return;
+  ProductProblem problem = product.problem();
   const std::optional<ProductProblem> later = bytes_that_stay_ < kMostBytesThatStay
                                                   ? follower_of(number, problem, product.product())
                                                   : std::nullopt;
@@ -484,19 +590,24 @@ void Products::lower(std::size_t number) {
     before = &there;
   }
   if (before != nullptr) {
-    (void)product.lower(target, plan, before->product.get(), before->rows);
+    // Rows that are there have no padding.
+    problem.keeps_blocks = false;
+    (void)product.lower(problem, plan, before->product.get(), before->rows);
     return;
   }
   if (!later) {
-    ProductLowering swapped(builder_, values_, *op);
-    (void)swapped.prepare(target, permutation, Roles::kSwapped);
-    const ProductPlan other = plan_product(builder_.machine(), swapped.problem(target));
+    // Where rows are neighbours in the result, each result travels alone.
+    product.exchange_roles();
+    const ProductProblem exchanged = product.problem();
+    const ProductPlan other = plan_product(builder_.machine(), exchanged);
     if (std::pair(other.excess, other.cycles) < std::pair(plan.excess, plan.cycles)) {
-      (void)swapped.lower(target, other, nullptr, std::nullopt);
-      return;
+      problem = exchanged;
+      plan = other;
+    } else {
+      product.exchange_roles();
     }
   }
-  const Place rows = product.lower(target, plan, nullptr, std::nullopt);
+  const Place rows = product.lower(problem, plan, nullptr, std::nullopt);
   if (later && plan_following(builder_.machine(), *later, problem, plan)) {
     bytes_that_stay_ += plan.rows * plan.depth * static_cast<std::int64_t>(size_of(problem.input));
     rows_there_.push_back({std::make_shared<const Product>(product.product()), problem, rows});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,12 +11,19 @@
 
 namespace superstep {
 
-/// A `stablehlo.dot_general` of floats, and the value that takes its result with its dimensions
-/// permuted.
+/// A value with its dimensions permuted.
+struct PermutedValue {
+  ValueId value{};
+  std::vector<std::int64_t> permutation = {};  ///< empty: as it is
+};
+
+/// A `stablehlo.dot_general` of floats, what its operands are made of, and the value that takes its
+/// result with its dimensions permuted.
 struct ProductOp {
   const Op* op = nullptr;
-  ValueId target{};
-  std::vector<std::int64_t> permutation;  ///< empty: as it is
+  std::array<PermutedValue, 2> operands = {};
+  PermutedValue target = {};
+  bool may_keep_blocks = false;  ///< the result may stay in the order in which it is computed
 };
 
 struct Product;
