@@ -9,6 +9,7 @@
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/elementwise.h"
 #include "compiler/ops/ops.h"
+#include "compiler/vertex/amp_product.h"
 
 namespace superstep {
 namespace {
@@ -202,12 +203,52 @@ class ModuleLowering {
         done_.insert(user);
         product.target = {user->results[0], permutation(*user)};
       }
-      const ValueId target = product.target.value;
-      product.may_keep_blocks =
-          !values_.assigned().is_fixed(target) &&
-          std::ranges::all_of(users_[index(target)], [](const Op* u) { return u == nullptr; });
+      product.may_keep_blocks = suits_any_order(product.target.value);
     }
     return products;
+  }
+
+  /// Whether the order of a value makes no difference to those who use it: the host, ops on single
+  /// elements whose other operands are the same in any order, and products of so few elements that
+  /// runs are short anyway.
+  [[nodiscard]] bool suits_any_order(ValueId value) {
+    const std::int64_t elements = values_.elements(value);
+    std::vector<ValueId> open{value};
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      if (values_.assigned().is_fixed(v)) return false;
+      const auto suits = [&](const Op* user) {
+        if (user == nullptr) return true;
+        if (user->definition == &kDotGeneralOp) return has_short_runs(values_.type(v));
+        const bool has_one_order =
+            is_elementwise(*user) && values_.elements(user->results[0]) == elements &&
+            std::ranges::all_of(user->operands, [&](ValueId o) { return o == v || is_splat(o); });
+        if (has_one_order) open.insert(open.end(), user->results.begin(), user->results.end());
+        return has_one_order;
+      };
+      if (!std::ranges::all_of(users_[index(v)], suits)) return false;
+    }
+    return true;
+  }
+
+  /// Whether tiles hold no more elements in a row than blocks of a product's results do.
+  [[nodiscard]] bool has_short_runs(const TensorType& type) {
+    return is_float(type.dtype) && builder_.layouts().of(type)->intervals()[0].count <=
+                                       vertex::AmpProduct{.operands = type.dtype}.channels();
+  }
+
+  /// Whether a value is a constant or one element repeated.
+  [[nodiscard]] bool is_splat(ValueId v) const {
+    while (values_.elements(v) != 1) {
+      const std::optional<std::uint32_t> producer = graph_.value(v).producer;
+      if (!producer) return false;
+      const Op& op = graph_.ops()[*producer];
+      if (lowering_as<ConstantLowering>(op, graph_) != nullptr) return true;
+      if (op.definition->name != "stablehlo.broadcast_in_dim") return false;
+      v = op.operands[0];
+    }
+    return true;
   }
 
   static const std::vector<std::int64_t>& permutation(const Op& transpose) {
