@@ -1,6 +1,7 @@
 #include "compiler/image/streams.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace superstep {

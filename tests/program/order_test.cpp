@@ -5,7 +5,9 @@
 #include <memory>
 #include <random>
 
+#include "compiler/lower/values.h"
 #include "compiler/program/layout.h"
+#include "tests/program/plan_interpreter.h"
 
 namespace superstep {
 namespace {
@@ -19,8 +21,12 @@ class RandomOrders : public testing::TestWithParam<unsigned> {
   /// Blocks within blocks of each dimension, in any order, some with padding.
   void make() {
     shape_.clear();
-    axes_.clear();
     for (std::int64_t d = number(1, 3); d > 0; --d) shape_.push_back(number(1, 12));
+    make_order();
+  }
+  /// Another order of the same shape.
+  void make_order() {
+    axes_.clear();
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       std::int64_t step = 1;
       for (std::int64_t left = number(0, 2); left > 0; --left) {
@@ -35,7 +41,8 @@ class RandomOrders : public testing::TestWithParam<unsigned> {
     for (const OrderAxis& axis : axes_) stored *= axis.size;
     std::vector<Interval> intervals;
     for (std::int64_t begin = 0; begin < stored;) {
-      const std::int64_t count = std::min(stored - begin, number(1, stored));
+      const std::int64_t count =
+          std::min(stored - begin, number((stored + kMostTiles - 1) / kMostTiles, stored));
       intervals.push_back({begin, count, {TileId{static_cast<std::uint32_t>(intervals.size())}}});
       begin += count;
     }
@@ -61,6 +68,7 @@ class RandomOrders : public testing::TestWithParam<unsigned> {
     return place;
   }
 
+  static constexpr std::int64_t kMostTiles = 64;
   std::mt19937 random_{GetParam()};
   Shape shape_;
   std::vector<OrderAxis> axes_;
@@ -110,6 +118,35 @@ TEST_P(RandomOrders, AStridedCopyReadsAndWritesElementsInTheirPlaces) {
     }
     ASSERT_EQ(found, expected);
     ASSERT_EQ(written, expected);
+  }
+}
+
+TEST_P(RandomOrders, AValueMovesFromOneOrderToAnother) {
+  const MachineConfig machine = load_machine("small64");
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kI1}) {
+    for (int i = 0; i < 10; ++i) {
+      make();
+      const Shape shape = shape_;
+      const auto from = std::make_shared<const Layout>(layout_->intervals(), layout_->order());
+      make_order();
+      const auto to = std::make_shared<const Layout>(layout_->intervals(), layout_->order());
+      Graph graph;
+      const ValueId argument = graph.add_argument({dtype, shape}, "a");
+      ProgramBuilder builder(machine);
+      Values values(builder, graph);
+      const BufferId before = values.place(argument, from);
+      const BufferId after = values.stored(argument, to).buffer;
+      LoweredProgram program = builder.finish();
+      program.arguments = {before};
+      program.results = {after};
+      HostTensor tensor({dtype, shape});
+      for (std::size_t at = 0; at < tensor.data.size(); ++at) {
+        tensor.data[at] = static_cast<std::byte>(number(0, dtype == DType::kI1 ? 1 : 255));
+      }
+      const std::vector<HostTensor> arguments{tensor};
+      const std::vector<TensorType> results{tensor.type};
+      ASSERT_EQ(PlanInterpreter(program).run(arguments, results)[0].data, tensor.data);
+    }
   }
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <variant>
 
 #include "compiler/compile.h"
@@ -200,6 +202,55 @@ LoweredProgram lower_layer(int batch, int inputs, int outputs, const char* machi
           "return %y, %t : tensor<{0}x{2}xf32>, tensor<{1}x{2}xf32>\n}}",
           batch, inputs, outputs),
       machine);
+}
+
+bool has_compute(const LoweredProgram& program, std::string_view end_of_name) {
+  return std::ranges::any_of(program.supersteps, [&](const Superstep& step) {
+    return std::ranges::any_of(
+        step.computes, [&](const ComputeSet& set) { return set.name.ends_with(end_of_name); });
+  });
+}
+
+TEST(Products, StoreAnArgumentThatIsTheirsAloneAsTheyTakeIt) {
+  for (const std::string_view dtype : {"f32", "f16"}) {
+    for (const int rows : {3, 48, 100}) {
+      const LoweredProgram program = expect_agrees(
+          fmt::format("func.func @main(%a: tensor<{0}x96x{1}>, %b: tensor<96x52x{1}>) -> "
+                      "tensor<{0}x52x{1}> {{\n"
+                      "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : "
+                      "(tensor<{0}x96x{1}>, tensor<96x52x{1}>) -> tensor<{0}x52x{1}>\n"
+                      "return %c : tensor<{0}x52x{1}>\n}}",
+                      rows, dtype),
+          "small64");
+      EXPECT_FALSE(has_compute(program, ".transpose"));
+      EXPECT_FALSE(has_compute(program, ".arrange"));
+      for (const std::optional<BufferId>& argument : program.arguments) {
+        const Layout& layout = *program.buffers[index(*argument)].layout;
+        EXPECT_FALSE(layout.is_row_major());
+        for (const Interval& interval : layout.intervals()) EXPECT_EQ(interval.tiles.size(), 1u);
+      }
+    }
+  }
+}
+
+TEST(Products, TakeATransposedArgumentAsOtherStrides) {
+  const LoweredProgram program = expect_agrees(
+      "func.func @main(%a: tensor<40x64xf16>, %b: tensor<40x64xf16>) -> tensor<40x40xf16> {\n"
+      "%t = stablehlo.transpose %b, dims = [1, 0] : (tensor<40x64xf16>) -> tensor<64x40xf16>\n"
+      "%c = stablehlo.dot_general %a, %t, contracting_dims = [1] x [0] : (tensor<40x64xf16>, "
+      "tensor<64x40xf16>) -> tensor<40x40xf16>\n"
+      "return %c : tensor<40x40xf16>\n}",
+      "small64");
+  EXPECT_FALSE(has_compute(program, ".arrange"));
+}
+
+TEST(Results, ThatAreTransposedMoveNothing) {
+  const LoweredProgram program = expect_agrees(
+      "func.func @main(%a: tensor<40x70xf16>) -> tensor<70x40xf16> {\n"
+      "%t = stablehlo.transpose %a, dims = [1, 0] : (tensor<40x70xf16>) -> tensor<70x40xf16>\n"
+      "return %t : tensor<70x40xf16>\n}",
+      "small64");
+  for (const Superstep& step : program.supersteps) EXPECT_TRUE(step.movements.empty());
 }
 
 std::ptrdiff_t buffers_of_rows(const LoweredProgram& program) {
