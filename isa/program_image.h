@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "base/units.h"
+#include "isa/compile_event.h"
 #include "isa/machine_config.h"
 #include "isa/op_location.h"
 
@@ -78,11 +79,12 @@ struct StepInfo {
   std::optional<std::uint32_t> superstep = {};
   std::uint64_t flops = 0;
   std::uint64_t exchange_bytes = 0;
-  std::uint64_t bound_cycles = 0;                ///< exchange: the busiest port
-  std::uint64_t predicted_cycles = 0;            ///< one execution: an exchange by its schedule, a
-                                                 ///< compute step by its code on the slowest tile
-  std::uint32_t vertices = 0;                    ///< compute: launches on all tiles
-  std::uint32_t tiles = 0;                       ///< compute: tiles that launch
+  std::uint64_t bound_cycles = 0;      ///< exchange: the busiest port
+  std::uint64_t estimated_cycles = 0;  ///< exchange: what it should take, before a schedule
+  std::uint64_t predicted_cycles = 0;  ///< one execution: an exchange by its schedule, a
+                                       ///< compute step by its code on the slowest tile
+  std::uint32_t vertices = 0;          ///< compute: launches on all tiles
+  std::uint32_t tiles = 0;             ///< compute: tiles that launch
   std::vector<std::uint32_t> vertex_types = {};  ///< compute: indices into `vertex_types`
 };
 
@@ -148,6 +150,7 @@ struct ProgramInfo {
   std::vector<StepMemory> step_memory;  ///< by step
   std::vector<TilePeak> tile_peaks;     ///< by tile of the machine
   std::vector<ExchangeInfo> exchanges;  ///< only if the compiler was asked for them
+  std::vector<CompileEvent> events;     ///< in program order
   std::string text_sha256;              ///< of the StableHLO text, in hexadecimal
 };
 

@@ -6,6 +6,7 @@
 #include "tools/compile_file.h"
 #include "tools/numbers.h"
 #include "tools/places.h"
+#include "tools/plan_events.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/text_table.h"
@@ -32,15 +33,15 @@ std::string plan(const std::vector<StepInfo>& steps, const std::string& file) {
     return n == 0 ? std::string() : grouped(n) + unit;
   };
   const auto make = [&](PlaceForm form) {
-    TextTable table({kRight, kLeft, kLeft, kRight, kRight, kLeft, kLeft});
-    table.add(with_headings({"#", "kind", "step", "work", "words"}, has_python, form));
+    TextTable table({kRight, kLeft, kLeft, kRight, kRight, kRight, kLeft, kLeft});
+    table.add(with_headings({"#", "kind", "step", "work", "est.", "cycles"}, has_python, form));
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const StepInfo& step = steps[i];
       const bool moves = step.kind == StepInfo::Kind::kExchange;
       table.add(
           with_place({std::to_string(i), kStepKinds[static_cast<std::size_t>(step.kind)], step.name,
                       moves ? number(step.exchange_bytes, " B") : number(step.flops, " flop"),
-                      number(step.bound_cycles, "")},
+                      number(step.estimated_cycles, ""), number(step.predicted_cycles, "")},
                      step.source, form));
     }
     return table;
@@ -48,7 +49,8 @@ std::string plan(const std::vector<StepInfo>& steps, const std::string& file) {
   return fmt::format("Plan of {}\n{}", file, text_in(output_columns(), make)) +
          fmt::format("Sum of a call: {} flop, {} B moved, {} words\n", grouped(flops),
                      grouped(bytes), grouped(words)) +
-         "Words: of an exchange's busiest port, a lower bound of its cycles\n";
+         "Words: a lower bound, those of each exchange's busiest port. Est.: its cycles as\n"
+         "estimated before it was scheduled; cycles: by its schedule\n";
 }
 
 void add_fields(const ProgramImage& image, Answer& answer) {
@@ -73,8 +75,11 @@ void add_fields(const ProgramImage& image, Answer& answer) {
                               {"python", step.source.python.text()},
                               {"flops", step.flops},
                               {"exchange_bytes", step.exchange_bytes},
-                              {"bound_cycles", step.bound_cycles}});
+                              {"bound_cycles", step.bound_cycles},
+                              {"estimated_cycles", step.estimated_cycles},
+                              {"predicted_cycles", step.predicted_cycles}});
   }
+  fields["plan_events"] = plan_events_document(image.info.events);
   fields["memory"] = memory_document(image.info, image.machine);
 }
 
@@ -101,6 +106,15 @@ std::span<const AnswerField> compile_fields() {
       {"plan[].flops", "integer", "flop", "useful ones"},
       {"plan[].exchange_bytes", "integer", "B", "written to tile memories"},
       {"plan[].bound_cycles", "integer", "cycle", "of an exchange: words of its busiest port"},
+      {"plan[].estimated_cycles", "integer", "cycle",
+       "of an exchange: as estimated before it was scheduled"},
+      {"plan[].predicted_cycles", "integer", "cycle", "of an exchange: by its schedule"},
+      kPlanEventFields[0],
+      kPlanEventFields[1],
+      kPlanEventFields[2],
+      kPlanEventFields[3],
+      kPlanEventFields[4],
+      kPlanEventFields[5],
       {"memory", "object", "", "of the tile that holds most"},
       {"memory.tile_bytes", "integer", "B", "memory of a tile"},
       {"memory.worst_tile", "integer", "", "tile with most memory in use"},
@@ -146,6 +160,7 @@ ExitCode compile_command(const Options& options, Answer& answer) {
                  aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
   }
   answer.print("{}", plan(image.info.steps, path));
+  answer.print("{}", plan_events_text(image.info.events));
   answer.print("{}", memory_report(image.info, machine, output_columns()));
   add_fields(image, answer);
   return ExitCode::kOk;

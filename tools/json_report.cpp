@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/json_text.h"
+#include "tools/plan_events.h"
 #include "tools/report.h"
 #include "tools/text_table.h"
 
@@ -23,6 +24,12 @@ constexpr AnswerField kFields[] = {
     {"events[].cycle", "integer", "cycle", "when"},
     {"events[].tile", "integer", "", "its tile, or -1"},
     {"events[].text", "text", "", "cut at 120 bytes"},
+    kPlanEventFields[0],
+    kPlanEventFields[1],
+    kPlanEventFields[2],
+    kPlanEventFields[3],
+    kPlanEventFields[4],
+    kPlanEventFields[5],
     {"cycles.total", "integer", "cycle", "device and host"},
     {"cycles.device", "integer", "cycle", "compute, exchange and sync"},
     {"cycles.compute", "integer", "cycle", "of the critical tile of each superstep"},
@@ -62,6 +69,8 @@ constexpr AnswerField kFields[] = {
     {"steps[].host_cycles", "integer", "cycle", ""},
     {"steps[].bound_cycles", "integer", "cycle",
      "of one exchange: words of its busiest port; 0 for other steps"},
+    {"steps[].estimated_cycles", "integer", "cycle",
+     "of one exchange: as estimated before it was scheduled"},
     {"steps[].predicted_cycles", "integer", "cycle",
      "of one execution: an exchange by its schedule, compute by its code"},
     {"steps[].critical_tile", "integer", "", "of its longest superstep"},
@@ -90,6 +99,7 @@ ordered_json report_document(const TraceSummary& t) {
                              {"tile", event.tile},
                              {"text", event.text}});
   }
+  doc["plan_events"] = plan_events_document(t.plan_events);
   doc["cycles"] = {{"total", totals.cycles.value()},    {"device", device.value()},
                    {"compute", totals.compute.value()}, {"exchange", totals.exchange.value()},
                    {"sync", totals.sync.value()},       {"host", totals.host.value()}};
@@ -130,6 +140,7 @@ ordered_json report_document(const TraceSummary& t) {
         {"name", step.info.name}, {"operation", step.operation_name}, {"supersteps", step.count}};
     add_cycles(row, step);
     row["bound_cycles"] = step.info.bound_cycles;
+    row["estimated_cycles"] = step.info.estimated_cycles;
     row["predicted_cycles"] = step.info.predicted_cycles;
     row["critical_tile"] = index(step.worst);
     doc["steps"].push_back(std::move(row));

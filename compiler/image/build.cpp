@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "compiler/cost/exchange_estimate.h"
 #include "compiler/schedule/phases.h"
 #include "compiler/image/codelets.h"
 #include "compiler/image/compute_cycles.h"
@@ -39,8 +40,10 @@ class Builder {
   ProgramImage build(const CompileProgress& progress,
                      const std::function<void(const ProgramInfo&)>& on_memory) {
     image_.info.module = module_.name;
+    image_.info.events = program_.events;
     find_tiles();
     steps_ = number_steps(program_, library_, image_.info);
+    estimate_phases();
     collect_launches();
     for (TileProgram& t : tiles_) place_codelets(t, library_, machine_);
     refuse_data_without_room(on_memory);
@@ -87,6 +90,17 @@ class Builder {
          .layout = std::make_shared<const Layout>(std::vector<Interval>{{0, 1, participants_}}),
          .contents = {},
          .source = {}});
+  }
+
+  void estimate_phases() {
+    const auto estimate = [&](std::size_t s) {
+      const std::vector<Movement>& movements = program_.supersteps[s].movements;
+      if (movements.empty()) return;
+      image_.info.steps[steps_.exchange[s]].estimated_cycles =
+          estimate_exchange(machine_, movements);
+    };
+    tbb::parallel_for(std::size_t{0}, program_.supersteps.size(), estimate,
+                      tbb::simple_partitioner());
   }
 
   /// What does not fit even if there were no code but codelets, and no states, is refused before

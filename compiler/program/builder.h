@@ -5,8 +5,10 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "compiler/cost/costs.h"
 #include "compiler/graph/graph.h"
 #include "compiler/program/layout.h"
 #include "compiler/program/program.h"
@@ -36,9 +38,11 @@ struct Origin {
 /// Collects buffers and timed work in any order, and puts them into supersteps at the end.
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(const MachineConfig& machine) : machine_(machine), layouts_(machine) {}
+  explicit ProgramBuilder(const MachineConfig& machine)
+      : machine_(machine), costs_(machine), layouts_(machine) {}
 
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+  [[nodiscard]] const Costs& costs() const { return costs_; }
   Layouts& layouts() { return layouts_; }
 
   BufferId add_buffer(Buffer buffer);
@@ -55,6 +59,13 @@ class ProgramBuilder {
   /// A compute set of round `time`. Within a round, sets run in the order in which they are added,
   /// fused elementwise groups (`last`) after all others.
   void add_compute(Time time, ComputeSet set, bool last = false);
+
+  void add_event(CompileEvent::Kind kind, const Origin& origin, std::string reason,
+                 std::string advice = {}) {
+    program_.events.push_back(
+        {kind, origin.name, origin.source, std::move(reason), std::move(advice)});
+  }
+  void add_product(PlannedProduct product) { program_.products.push_back(std::move(product)); }
 
   /// A round after everything so far.
   [[nodiscard]] Time end() const;
@@ -92,6 +103,7 @@ class ProgramBuilder {
   };
 
   const MachineConfig& machine_;
+  Costs costs_;
   Layouts layouts_;
   LoweredProgram program_;
   std::map<std::string, std::uint32_t> codelets_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "compiler/program/layout.h"
 #include "compiler/vertex/vertex.h"
 #include "compiler/vertex/vertex_state.h"
+#include "isa/compile_event.h"
 #include "isa/op_location.h"
 
 namespace superstep {
@@ -101,6 +103,22 @@ struct Superstep {
   std::vector<ComputeSet> computes;
 };
 
+/// A product as it was planned, for who must plan it again because the program does not fit.
+struct PlannedProduct {
+  bool on_amp = false;
+  std::int64_t cycles = 0;         ///< estimated, from its operands to its result
+  std::int64_t region0_bytes = 0;  ///< of its operands on a tile
+  std::vector<BufferId> buffers;   ///< on the AMP: of operands and products
+};
+
+/// A product that must do with less room on tiles than it would take.
+struct SqueezedProduct {
+  std::int64_t region0_bytes = 0;  ///< most of its operands; 0: it stays off the AMP units
+  std::string reason;              ///< why
+};
+/// By number of the product, in order of ops.
+using SqueezedProducts = std::map<std::size_t, SqueezedProduct>;
+
 /// A program over buffers: everything but addresses and machine code.
 struct LoweredProgram {
   std::vector<Buffer> buffers;
@@ -108,6 +126,8 @@ struct LoweredProgram {
   std::vector<Superstep> supersteps;
   std::vector<std::optional<BufferId>> arguments;  ///< empty for an argument without elements
   std::vector<std::optional<BufferId>> results;
+  std::vector<PlannedProduct> products;  ///< in order of ops
+  std::vector<CompileEvent> events;
 };
 
 }  // namespace superstep

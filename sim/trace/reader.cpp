@@ -136,8 +136,14 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
   const auto bound = file.read_all<std::uint64_t>(at + "bound_cycles", Hdf5Type::kU64);
   const auto predicted = file.read_all<std::uint64_t>(at + "predicted_cycles", Hdf5Type::kU64);
   const std::size_t count = kind.size();
-  for (const std::size_t rows : {name.size(), operation.size(), flops.size(), bytes.size(),
-                                 bound.size(), predicted.size(), totals.steps.size()}) {
+  // Traces before format 1.2 have no estimates.
+  std::vector<std::uint64_t> estimated(count);
+  if (file.exists(at + "estimated_cycles")) {
+    estimated = file.read_all<std::uint64_t>(at + "estimated_cycles", Hdf5Type::kU64);
+  }
+  for (const std::size_t rows :
+       {name.size(), operation.size(), flops.size(), bytes.size(), bound.size(), estimated.size(),
+        predicted.size(), totals.steps.size()}) {
     if (rows != count) throw std::runtime_error("the columns of /program/step differ in length");
   }
   const std::size_t operations =
@@ -160,10 +166,34 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     step.info.flops = flops[s];
     step.info.exchange_bytes = bytes[s];
     step.info.bound_cycles = bound[s];
+    step.info.estimated_cycles = estimated[s];
     step.info.predicted_cycles = predicted[s];
     steps.push_back(std::move(step));
   }
   return steps;
+}
+
+std::vector<CompileEvent> read_compile_events(const Hdf5File& file) {
+  const std::string at = "/program/event/";
+  // Traces before format 1.2 have none.
+  if (!file.exists(at + "kind")) return {};
+  const auto kind = file.read_text(at + "kind"), operation = file.read_text(at + "operation"),
+             source = file.read_text(at + "source_file"), reason = file.read_text(at + "reason"),
+             advice = file.read_text(at + "advice");
+  const auto line = file.read_all<std::uint32_t>(at + "source_line", Hdf5Type::kU32);
+  const auto column = file.read_all<std::uint32_t>(at + "source_column", Hdf5Type::kU32);
+  std::vector<CompileEvent> events;
+  for (std::size_t e = 0; e < std::min({kind.size(), operation.size(), source.size(), reason.size(),
+                                        advice.size(), line.size(), column.size()});
+       ++e) {
+    using enum CompileEvent::Kind;
+    for (const CompileEvent::Kind known : {kNoAmp, kDroppedPlan, kSlowRoute}) {
+      if (name_of(known) != kind[e]) continue;
+      events.push_back(
+          {known, operation[e], {{source[e], line[e], column[e]}, {}}, reason[e], advice[e]});
+    }
+  }
+  return events;
 }
 
 void read_memory(const Hdf5File& file, TraceSummary& out) {
@@ -256,6 +286,7 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     out.add_totals(totals);
     out.steps = read_steps(file, totals);
     out.events = read_events(file);
+    out.plan_events = read_compile_events(file);
     read_memory(file, out);
     read_tensor_table(file, out);
     for (const std::string& name : file.attributes("/provenance")) {

@@ -156,6 +156,10 @@ TraceSummary RunRecorder::summary(std::string outcome, std::string trap) const {
   out.calls = calls_;
   out.tile_memory_bytes = machine.tile.memory_bytes;
   out.events = events_;
+  for (const CompileEvent& event : image_.info.events) {
+    out.plan_events.push_back(event);
+    out.plan_events.back().source = {shown_source(event.source.module), {}};
+  }
   out.add_totals(totals_);
   const TraceOperations operations = operations_of(steps_);
   for (std::size_t s = 0; s < steps_.size(); ++s) {

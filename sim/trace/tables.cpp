@@ -142,6 +142,8 @@ void write_steps(Hdf5File& file, const std::vector<StepInfo>& steps,
       column_of(steps, [](const StepInfo& s) { return s.exchange_bytes; }));
   put(file, at + "bound_cycles",
       column_of(steps, [](const StepInfo& s) { return s.bound_cycles; }));
+  put(file, at + "estimated_cycles",
+      column_of(steps, [](const StepInfo& s) { return s.estimated_cycles; }));
   put(file, at + "predicted_cycles",
       column_of(steps, [](const StepInfo& s) { return s.predicted_cycles; }));
 }
@@ -188,6 +190,24 @@ void write_variables(Hdf5File& file, const std::vector<TensorInfo>& tensors) {
            column_of(tensors, [](const TensorInfo& t) { return file_of(t.source.module); }));
   put(file, at + "source_line",
       column_of(tensors, [](const TensorInfo& t) { return t.source.module.line; }));
+}
+
+void write_compile_events(Hdf5File& file, const std::vector<CompileEvent>& events) {
+  const std::string at = "/program/event/";
+  put_numbers(file, at + "event", events.size());
+  const auto text = [&](const char* name, const auto& get) {
+    put_text(file, at + name, column_of(events, get));
+  };
+  using Event = CompileEvent;
+  text("kind", [](const Event& e) { return std::string(name_of(e.kind)); });
+  text("operation", [](const Event& e) { return e.operation; });
+  text("source_file", [](const Event& e) { return file_of(e.source.module); });
+  put(file, at + "source_line",
+      column_of(events, [](const Event& e) { return e.source.module.line; }));
+  put(file, at + "source_column",
+      column_of(events, [](const Event& e) { return e.source.module.column; }));
+  text("reason", [](const Event& e) { return e.reason; });
+  text("advice", [](const Event& e) { return e.advice; });
 }
 
 void write_streams(Hdf5File& file, const std::vector<Stream>& streams) {
@@ -335,6 +355,7 @@ void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions&
   write_steps(file, steps, operations);
   write_compute_sets(file, image.info);
   write_variables(file, image.info.tensors);
+  write_compile_events(file, image.info.events);
   write_streams(file, image.streams);
   write_memory(file, image);
   if (options.level == TraceLevel::kTile) write_exchanges(file, image.info);

@@ -135,6 +135,7 @@ struct TraceSummary {
   std::vector<std::pair<std::string, std::uint64_t>> worst_tile_memory;  ///< bytes by category
   std::vector<TensorInfo> tensors;
   std::vector<TraceEvent> events;
+  std::vector<CompileEvent> plan_events;
   std::map<std::string, std::string> provenance;
 
   /// Sets what the totals of a run say of it; `tiles_used` is known.

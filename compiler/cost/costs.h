@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// What things take on a machine, as planners see them before anything is scheduled or placed:
+/// cycles unless a name says bytes. Each quantity stands here once, derived from the machine's
+/// description; what is fitted says to what. `slots` are those of one worker, as vertices count
+/// their own.
+class Costs {
+ public:
+  explicit Costs(const MachineConfig& machine);
+
+  /// An exchange phase besides the words of its busiest port: the barrier, and the path of a word
+  /// between two tiles, on average over the chip.
+  [[nodiscard]] std::int64_t phase() const { return phase_; }
+  /// What a port takes for words that come in so many transfers.
+  [[nodiscard]] static std::int64_t port(std::int64_t words, std::int64_t transfers) {
+    return words + transfers * kGapPerTransfer;
+  }
+  /// A launch besides what its workers issue.
+  [[nodiscard]] std::int64_t launch() const { return launch_; }
+  /// A launch whose busiest worker issues so many slots.
+  [[nodiscard]] std::int64_t launch(std::int64_t slots) const { return launch_ + workers_ * slots; }
+
+  /// To copy so many runs of `run` elements to other places on a tile, in `boxes` strided boxes.
+  [[nodiscard]] std::int64_t copy(std::int64_t boxes, std::int64_t runs, std::int64_t run,
+                                  std::uint32_t element_bytes) const;
+
+  /// To reduce `width` columns of `depth` elements, or as many rows if `in_rows`.
+  [[nodiscard]] std::int64_t reduce(std::int64_t width, std::int64_t depth, bool in_rows) const;
+
+  /// Cycles that a port is idle for each transfer, because no schedule is perfect [fitted: 1.7 by
+  /// least squares over the phases of nine programs, bench/fit_transfer_gap.py].
+  static constexpr std::int64_t kGapPerTransfer = 2;
+  /// Slots of a worker to reduce, besides its elements and for each turn, which takes one or two of
+  /// them [fitted to sums of f32 columns, which take 18 and 1.5, and to maxima, which take 20 and
+  /// 3].
+  static constexpr std::int64_t kReduceSlots = 20, kReduceSlotsPerTurn = 2;
+
+  /// Bytes of a sender's and of a receiver's row for one transfer: an instruction of one word, or
+  /// of two where mux and pointer change at once, and the delay until the next.
+  static constexpr std::int64_t kSendRowBytes = 8, kReceiveRowBytes = 12;
+
+ private:
+  std::int64_t workers_, phase_, launch_;
+};
+
+}  // namespace superstep

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "isa/op_location.h"
+
+namespace superstep {
+
+/// A choice of the compiler that costs time and that its user may not expect.
+struct CompileEvent {
+  enum class Kind : std::uint8_t {
+    kNoAmp,        ///< a product of floats is not on the AMP units of a machine that has some
+    kDroppedPlan,  ///< a product's plan did not fit; another one took its place
+    kSlowRoute,    ///< elements move in several passes, or one in a word
+  };
+  Kind kind = Kind::kNoAmp;
+  std::string operation;  ///< `dot_general.3`
+  OpLocation source;
+  std::string reason, advice;  ///< advice may be empty
+};
+
+/// `no_amp` and so on.
+[[nodiscard]] constexpr std::string_view name_of(CompileEvent::Kind kind) {
+  constexpr std::string_view kNames[] = {"no_amp", "dropped_plan", "slow_route"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace superstep

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "isa/program_image.h"
+#include "tools/answer.h"
+
+namespace superstep {
+
+/// Choices of the compiler that cost time, as text: a line for each, and one for its advice.
+[[nodiscard]] std::string plan_events_text(std::span<const CompileEvent> events);
+
+/// The same as a list of a document; its fields are `{name, operation, …}` below `plan_events[]`.
+[[nodiscard]] nlohmann::ordered_json plan_events_document(std::span<const CompileEvent> events);
+
+/// The fields of `plan_events_document`.
+inline constexpr AnswerField kPlanEventFields[] = {
+    {"plan_events", "list", "", "choices of the compiler that cost time, in program order"},
+    {"plan_events[].kind", "text", "", "no_amp, dropped_plan or slow_route"},
+    {"plan_events[].operation", "text", "", "such as dot_general.3"},
+    {"plan_events[].source", "text", "", "file:line:column of the module, or empty"},
+    {"plan_events[].reason", "text", "", "what was found"},
+    {"plan_events[].advice", "text", "", "what would help, or empty"},
+};
+
+}  // namespace superstep
