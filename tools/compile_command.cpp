@@ -160,7 +160,7 @@ ExitCode compile_command(const Options& options, Answer& answer) {
                  aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
   }
   answer.print("{}", plan(image.info.steps, path));
-  answer.print("{}", plan_events_text(image.info.events));
+  answer.print("{}", plan_events_text(image.info.events, output_columns()));
   answer.print("{}", memory_report(image.info, machine, output_columns()));
   add_fields(image, answer);
   return ExitCode::kOk;

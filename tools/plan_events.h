@@ -8,8 +8,9 @@
 
 namespace superstep {
 
-/// Choices of the compiler that cost time, as text: a line for each, and one for its advice.
-[[nodiscard]] std::string plan_events_text(std::span<const CompileEvent> events);
+/// Choices of the compiler that cost time, as text in lines of so many columns.
+[[nodiscard]] std::string plan_events_text(std::span<const CompileEvent> events,
+                                           std::size_t columns);
 
 /// The same as a list of a document; its fields are `{name, operation, …}` below `plan_events[]`.
 [[nodiscard]] nlohmann::ordered_json plan_events_document(std::span<const CompileEvent> events);

@@ -178,7 +178,7 @@ std::string text_report(const TraceSummary& t, std::size_t columns) {
                                 static_cast<double>(t.clock_hz) / 1e9);
   out += events_text(t);
   if (ran) out += parts_text(t);
-  out += plan_events_text(t.plan_events);
+  out += plan_events_text(t.plan_events, columns);
   out += worst_tile_text(t, columns);
   return out + top_text(t, columns);
 }

@@ -61,9 +61,9 @@ void check_fits(const MachineConfig& machine, const LoweredProgram& program, con
   const auto worst = std::ranges::max_element(missing);
   if (worst == missing.end() || *worst == 0) return;
   const auto tile = static_cast<std::uint32_t>(worst - missing.begin());
-  std::string text =
-      fmt::format("the program does not fit machine {}: {}\n  tile {} holds:", machine.name,
-                  shortage(machine, program, storage, TileId{tile}, code_end[tile]), tile);
+  const std::string lack = shortage(machine, program, storage, TileId{tile}, code_end[tile]);
+  std::string text = fmt::format(
+      "the program does not fit machine {}: {}\n  tile {} holds:", machine.name, lack, tile);
   for (const MemoryCategory& category : categories) {
     if (category.bytes_by_tile[tile] == 0) continue;
     text += fmt::format("\n    {:<16} {:>12}", category.name, in_kib(category.bytes_by_tile[tile]));
@@ -82,7 +82,9 @@ void check_fits(const MachineConfig& machine, const LoweredProgram& program, con
       "\n  {} of {} tiles have too little room; a machine with more tiles, or smaller tensors, "
       "would help",
       full, machine.tiles());
-  throw DoesNotFit(std::move(text));
+  std::vector<BufferId> held;
+  for (const auto& [buffer, bytes] : buffers) held.push_back(buffer);
+  throw TileIsFull(text, lack, std::move(held));
 }
 
 }  // namespace superstep

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "compiler/image/storage.h"
 #include "compiler/program/program.h"
 #include "isa/machine_config.h"
@@ -15,7 +18,15 @@ namespace superstep {
                                                        const Storage& storage,
                                                        const std::vector<std::uint32_t>& code_end);
 
-/// Throws DoesNotFit for the tile that misses most, if any does.
+/// Why a program does not fit, of the tile that misses most.
+struct TileIsFull : DoesNotFit {
+  TileIsFull(const std::string& message, std::string lack, std::vector<BufferId> held)
+      : DoesNotFit(message), shortage(std::move(lack)), buffers(std::move(held)) {}
+  std::string shortage;           ///< what it lacks
+  std::vector<BufferId> buffers;  ///< that it holds, biggest first
+};
+
+/// Throws TileIsFull for the tile that misses most, if any does.
 void check_fits(const MachineConfig& machine, const LoweredProgram& program, const Storage& storage,
                 const std::vector<std::uint32_t>& code_end,
                 const std::vector<MemoryCategory>& categories);

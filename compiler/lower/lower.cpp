@@ -25,10 +25,11 @@ class ModuleLowering {
         block_(module, machine),
         fusion_(builder_, values_, module.main) {}
 
-  LoweredProgram run(const CompileProgress& progress, StepOrder order) {
+  LoweredProgram run(const CompileProgress& progress, const SqueezedProducts& squeezed,
+                     StepOrder order) {
     find_users();
     add_arguments();
-    block_.products.emplace(builder_, values_, find_products());
+    block_.products.emplace(builder_, values_, find_products(), squeezed);
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
       show_share(progress, "lower", i, graph_.ops().size(), "ops");
       lower_op(graph_.ops()[i]);
@@ -362,8 +363,9 @@ class ModuleLowering {
 }  // namespace
 
 LoweredProgram lower(const Module& module, const MachineConfig& machine,
-                     const CompileProgress& progress, StepOrder order) {
-  return ModuleLowering(module, machine).run(progress, order);
+                     const CompileProgress& progress, const SqueezedProducts& squeezed,
+                     StepOrder order) {
+  return ModuleLowering(module, machine).run(progress, squeezed, order);
 }
 
 }  // namespace superstep

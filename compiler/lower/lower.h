@@ -12,6 +12,7 @@ namespace superstep {
 /// A result that takes an argument's storage ends in that argument's buffer.
 [[nodiscard]] LoweredProgram lower(const Module& module, const MachineConfig& machine,
                                    const CompileProgress& progress = {},
+                                   const SqueezedProducts& squeezed = {},
                                    StepOrder order = StepOrder::kEarliest);
 
 }  // namespace superstep

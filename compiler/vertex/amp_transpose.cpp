@@ -127,11 +127,14 @@ void AmpTranspose::interpret(const StateView& state) const {
   }
 }
 
+std::int64_t amp_transpose_slots(std::int64_t strips, std::int64_t blocks) {
+  return strips == 0 ? 3 : 8 + 10 * strips + 8 * blocks;
+}
+
 std::int64_t amp_transpose_slots(const std::vector<AmpStrip>& strips) {
-  if (strips.empty()) return 3;
-  std::int64_t slots = 8;
-  for (const AmpStrip& strip : strips) slots += 10 + 8 * strip.blocks;
-  return slots;
+  std::int64_t blocks = 0;
+  for (const AmpStrip& strip : strips) blocks += strip.blocks;
+  return amp_transpose_slots(std::ssize(strips), blocks);
 }
 
 }  // namespace superstep::vertex

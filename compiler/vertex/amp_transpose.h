@@ -51,7 +51,8 @@ struct AmpTranspose {
                                                                       std::int64_t depth,
                                                                       std::int64_t groups);
 
-/// Worker slots for some strips.
+/// Worker slots for some strips, of so many blocks in all.
+[[nodiscard]] std::int64_t amp_transpose_slots(std::int64_t strips, std::int64_t blocks);
 [[nodiscard]] std::int64_t amp_transpose_slots(const std::vector<AmpStrip>& strips);
 
 }  // namespace superstep::vertex

@@ -105,11 +105,14 @@ void HalfTranspose::interpret(const StateView& state) const {
   }
 }
 
+std::int64_t half_transpose_slots(std::int64_t strips, std::int64_t squares) {
+  return strips == 0 ? 3 : 8 + 9 * strips + 8 * squares;
+}
+
 std::int64_t half_transpose_slots(const std::vector<HalfStrip>& strips) {
-  if (strips.empty()) return 3;
-  std::int64_t slots = 8;
-  for (const HalfStrip& strip : strips) slots += 9 + 8 * strip.squares;
-  return slots;
+  std::int64_t squares = 0;
+  for (const HalfStrip& strip : strips) squares += strip.squares;
+  return half_transpose_slots(std::ssize(strips), squares);
 }
 
 }  // namespace superstep::vertex

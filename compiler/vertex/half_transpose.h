@@ -52,7 +52,8 @@ struct HalfTranspose {
 [[nodiscard]] std::vector<std::vector<HalfStrip>> half_transpose_strips(
     std::int64_t workers, const HalfTransposition& of);
 
-/// Worker slots for some strips.
+/// Worker slots for some strips, of so many squares in all.
+[[nodiscard]] std::int64_t half_transpose_slots(std::int64_t strips, std::int64_t squares);
 [[nodiscard]] std::int64_t half_transpose_slots(const std::vector<HalfStrip>& strips);
 
 }  // namespace superstep::vertex

@@ -1,5 +1,7 @@
 #include "compiler/lower/moves/move.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -237,6 +239,7 @@ class PackedMove {
       return run_on_words(element_bytes, ready, origin);
     }
     const std::int64_t passes = count_passes(element_bytes);
+    if (passes > 1) add_event(origin, fmt::format("moves its elements in {} passes", passes));
     for (std::int64_t p = 0; p < passes; ++p) {
       ready = move_packed(pack(builder_, some_of(p, passes), origin), ready, origin);
     }
@@ -288,10 +291,19 @@ class PackedMove {
     });
   }
 
+  void add_event(const Origin& origin, std::string what) {
+    builder_.add_event(CompileEvent::Kind::kSlowRoute, origin,
+                       std::move(what) + ": they are scattered over tiles",
+                       "an order of axes in which neighbours stay together would help");
+  }
+
   /// Packed elements get a word each to travel: words go anywhere one by one.
   Time run_on_words(std::uint32_t element_bytes, Time ready, const Origin& origin) {
     const BufferId moved = add_words(builder_, builder_.buffer(destination_).layout, origin);
     const std::int64_t passes = count_passes(element_bytes);
+    add_event(origin,
+              fmt::format("moves each of its elements of {} bytes as a word{}", element_bytes,
+                          passes > 1 ? fmt::format(", in {} passes", passes) : ""));
     for (std::int64_t p = 0; p < passes; ++p) {
       Packing packing = pack(builder_, some_of(p, passes), origin);
       const Time packed = fill(packing, ready, origin);

@@ -7,8 +7,8 @@
 
 namespace superstep {
 
-/// Direct transfers into one interval above which the code of their rows counts more than their
-/// cycles [assumed]: each takes some 32 bytes of region 0 on its two tiles.
+/// Direct transfers into one interval above which the code of their rows, some 40 KiB on the two
+/// tiles, counts more than their cycles [chosen: a fifth of region 0 of Mk2].
 inline constexpr std::int64_t kMostDirectTransfers = 2048;
 
 /// A strided copy from a buffer; `box.to` counts elements of the destination buffer.

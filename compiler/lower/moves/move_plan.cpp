@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/cost/costs.h"
 #include "compiler/lower/moves/pack.h"
 
 namespace superstep {
@@ -14,13 +15,10 @@ namespace {
 
 /// Words between two needed runs that are cheaper to receive than a second transfer.
 constexpr std::int64_t kGapWords = 4;
-/// Bytes of the rows of its two tiles for a direct transfer [assumed]. Code is not saved where a
-/// receive buffer takes more.
-constexpr std::int64_t kTransferCodeBytes = 32;
+/// Of both tiles of a direct transfer. Code is not saved where a receive buffer takes more.
+constexpr std::int64_t kRowBytes = Costs::kSendRowBytes + Costs::kReceiveRowBytes;
 /// Destination intervals that are planned together: what each wants is kept for so long.
 constexpr std::size_t kIntervalsAtOnce = 64;
-/// Cycles that a transfer takes from its receiver beyond its words [assumed].
-constexpr std::int64_t kTransferCycles = 4;
 
 /// A part of a piece that one source interval holds and one destination interval wants.
 struct Part {
@@ -295,8 +293,8 @@ class MovePlanner {
     for (const Part& part : parts) {
       direct_transfers += direct_travel(part, element_bytes_, interval_bytes).runs();
     }
-    const bool saves_code = direct_transfers > kMostDirectTransfers &&
-                            direct_transfers * kTransferCodeBytes > interval_bytes;
+    const bool saves_code =
+        direct_transfers > kMostDirectTransfers && direct_transfers * kRowBytes > interval_bytes;
     // All or nothing, so that what is packed may be gone when the destination comes.
     const bool may_go_directly = !saves_code || std::ranges::none_of(parts, [&](const Part& part) {
       return direct_travel(part, element_bytes_, interval_bytes).runs() >
@@ -371,10 +369,17 @@ class MovePlanner {
     if (direct.bytes == 0) return false;
     const Travel staged = staged_travel(part, element_bytes_);
     const std::int64_t words = (direct.bytes + 3) / 4;
-    const std::int64_t direct_cost = direct.runs() * (words + kTransferCycles);
-    const std::int64_t staged_cost =
-        staged.runs() * ((staged.bytes + 3) / 4 + kTransferCycles) + 30 + 2 * words * direct.runs();
-    if (direct.runs() > staged.runs() && direct_cost > staged_cost) return false;
+    if (direct.runs() > staged.runs()) {
+      // What repeats is sent once: its sender has others to serve.
+      if (std::ranges::any_of(direct.outer, [](const Axis& axis) { return axis.from == 0; })) {
+        return false;
+      }
+      const std::int64_t staged_words = staged.runs() * ((staged.bytes + 3) / 4);
+      const std::int64_t direct_cycles = Costs::port(direct.runs() * words, direct.runs());
+      const std::int64_t staged_cycles = Costs::port(staged_words, staged.runs()) +
+                                         builder_.costs().copy(1, direct.runs(), words, 4);
+      if (direct_cycles > staged_cycles) return false;
+    }
     for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
       plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});
     });

@@ -39,7 +39,10 @@ class AmpLowering {
     add_storage(weights_);
     Time time;
     for (step_ = 0; step_ < product_.steps(); ++step_) time = run_step(time);
-    return {products_, time, rows_.buffer};
+    return {products_,
+            time,
+            rows_.buffer,
+            {products_, rows_.buffer, rows_.landing, weights_.buffer, weights_.landing}};
   }
 
  private:

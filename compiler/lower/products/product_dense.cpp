@@ -98,7 +98,7 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
     set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * m * n * k);
   }
   builder.add_compute(gathered, std::move(set));
-  return {products, gathered};
+  return {products, gathered, {}, {}};
 }
 
 }  // namespace superstep

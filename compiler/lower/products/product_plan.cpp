@@ -1,18 +1,30 @@
+#include "compiler/lower/products/product_plan.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "compiler/lower/products/product_plan.h"
-#include "compiler/lower/products/matmul_kernel.h"
+#include "compiler/cost/costs.h"
 #include "compiler/lower/moves/move.h"
+#include "compiler/lower/products/matmul_kernel.h"
 #include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_product.h"
+#include "compiler/vertex/amp_transpose.h"
+#include "compiler/vertex/elementwise.h"
+#include "compiler/vertex/half_transpose.h"
+#include "compiler/vertex/timing_analysis.h"
 
 namespace superstep {
 namespace {
 
 using vertex::AmpProduct;
+
+/// Blocks of weights have the channels of so many units.
+constexpr std::uint32_t kAmpUnits = 16;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -29,22 +41,23 @@ std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {
   return splits;
 }
 
-constexpr std::int64_t kLaunchCycles = 200;
-/// Cycles of a round of copies besides its elements [assumed].
-constexpr std::int64_t kArrangeCycles = 300;
-/// Cycles of a receiving tile for one transfer beyond its words [assumed].
-constexpr std::int64_t kTransferCycles = 2;
 /// Words of a run of results that travels alone: a group of columns.
 constexpr std::int64_t kShortestRun = 16;
-/// Bytes of a receiving tile's row for one transfer [measured: 10 to 12].
-constexpr std::int64_t kTransferCodeBytes = 12;
-/// Rows, and columns to be transposed, share region 0 with code and with those of other products:
-/// what they take at most, and what they do with vertex state and exchange code.
-struct Region0Limits {
+
+/// Shares of region 0 in thirteenths, which are its memory elements on Mk2: rows, and columns to be
+/// transposed, share it with code and with those of other products. What they take at most, and
+/// what they do with vertex state and exchange code. A plan takes the first that will do
+/// [chosen: 48, 80 and 144 KiB of 208 leave much, some and hardly any room to other tensors].
+struct Region0Shares {
   std::int64_t operands, all;
 };
-constexpr std::array<Region0Limits, 3> kRegion0Limits{
-    {{48 * 1024, 144 * 1024}, {80 * 1024, 176 * 1024}, {144 * 1024, 176 * 1024}}};
+constexpr std::int64_t kShares = 13;
+constexpr std::array<Region0Shares, 3> kRegion0Shares{{{3, 9}, {5, 11}, {9, 11}}};
+constexpr std::int64_t kShareThatStays = 1, kShareThatStaysOfAll = 3;
+
+std::int64_t share_of_region0(const MachineConfig& machine, std::int64_t shares) {
+  return std::int64_t{machine.tile.region1_base - machine.tile.memory_base} * shares / kShares;
+}
 
 class Planner {
  public:
@@ -52,10 +65,11 @@ class Planner {
       : machine_(machine),
         problem_(problem),
         sizes_(problem.sizes),
-        phase_(machine.sync.internal_latency + 120),
+        costs_(machine),
         input_bytes_(static_cast<std::int64_t>(size_of(problem.input))),
         good_bytes_(machine.tile.memory_bytes / 3),
-        most_bytes_(machine.tile.memory_bytes * 3 / 4) {}
+        most_bytes_(std::int64_t{machine.tile.memory_bytes} * 3 / 4),
+        convert_cycles_(cycles_to_convert()) {}
 
   /// A product that may take over the rows of this one.
   struct Later {
@@ -72,16 +86,17 @@ class Planner {
           .rows_inside = kernel->rows_inside,
           .transposes = !problem_.right_depth_inside && !problem_.right_in_blocks,
           .transposes_rows = is_half() && !problem_.left_depth_inside && !problem_.left_in_blocks};
-      for (const Region0Limits& limits : kRegion0Limits) {
-        region0_ = limits;
+      for (const Region0Shares& shares : kRegion0Shares) {
+        region0_ = shares;
         plan.arranges = false;
         search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
         plan.arranges = problem_.right_depth_inside && !problem_.right_in_blocks;
         if (plan.arranges) search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
         // Big products leave room in region 0 for arguments.
-        if (amp_fits_well_ || (amp_fits_ && &limits != &kRegion0Limits[0])) break;
+        if (amp_fits_well_ || (amp_fits_ && &shares != &kRegion0Shares[0])) break;
       }
     }
+    if (!best_->on_amp) best_->cycles_on_amp = cycles_on_amp_;
     return *best_;
   }
 
@@ -94,7 +109,7 @@ class Planner {
     const std::int64_t operand_bytes = plan.rows * plan.depth * input_bytes_;
     if (!plan.on_amp || is_half() || !is_dense || plan.step_depth != plan.depth ||
         sizes.batches != 1 || sizes.columns != sizes_.columns || before.left_in_blocks ||
-        operand_bytes > kMostBytesThatStay) {
+        operand_bytes > most_rows_that_stay(machine_)) {
       return std::nullopt;
     }
     ProductPlan next = plan;
@@ -105,7 +120,7 @@ class Planner {
     next.transposes = !problem_.right_depth_inside && !problem_.right_in_blocks;
     next.arranges = false;
     next.follows = true;
-    region0_ = kRegion0Limits[0];
+    region0_ = kRegion0Shares[0];
     if (!suits_amp(next) || bytes(next) > good_bytes_) return std::nullopt;
     next.cycles = cycles_of(next);
     return next;
@@ -114,13 +129,31 @@ class Planner {
  private:
   /// The AMP codelet for this product, if there is one.
   [[nodiscard]] std::optional<AmpProduct> amp_kernel() const {
-    if (machine_.tile.amp_units != 16) return std::nullopt;
+    if (!has_amp_codelet(machine_, problem_.input, nullptr)) return std::nullopt;
+    if (problem_.most_region0_bytes == 0) return std::nullopt;
     AmpProduct kernel{.operands = problem_.input};
-    if (!is_float(problem_.input)) return std::nullopt;
     kernel.rows_inside = !is_half() && !problem_.left_depth_inside && !problem_.left_in_blocks;
     return kernel;
   }
   [[nodiscard]] bool is_half() const { return problem_.input == DType::kF16; }
+  /// Most bytes of operands in region 0.
+  [[nodiscard]] std::int64_t room_in_region0() const {
+    const std::int64_t usual = share_of_region0(machine_, region0_.operands);
+    return std::min(usual, problem_.most_region0_bytes.value_or(usual));
+  }
+
+  [[nodiscard]] std::int64_t cycles_to_convert() const {
+    if (problem_.result == DType::kF32 || !is_float(problem_.result)) return 0;
+    vertex::Expression expression;
+    const vertex::Node result =
+        expression.convert(expression.input(0, DType::kF32), problem_.result);
+    const vertex::Elementwise convert{std::move(expression), {result}, {vertex::Access::kVector}};
+    const std::vector<std::uint32_t> state{static_cast<std::uint32_t>(problem_.results_per_tile), 0,
+                                           0};
+    const auto workers =
+        vertex::TimingAnalysis(machine_, convert.code(machine_)).launch(state, 0, 0);
+    return static_cast<std::int64_t>(vertex::launch_cycles(machine_, workers));
+  }
 
   void search(const ProductPlan& start, std::int64_t row_unit, std::int64_t column_unit,
               std::int64_t depth_unit) {
@@ -214,26 +247,22 @@ class Planner {
   }
 
   [[nodiscard]] std::int64_t cycles_of(const ProductPlan& plan) const {
-    std::int64_t rows = plan.follows ? 0 : plan.batches * plan.rows * plan.depth * input_bytes_;
-    std::int64_t columns = plan.batches * plan.columns * plan.depth * input_bytes_;
-    // Tiles that share a block hold a part of it each.
-    if (plan.on_amp && problem_.left_in_blocks) rows -= rows / plan.column_splits;
-    if (plan.on_amp && problem_.right_in_blocks) columns -= columns / plan.row_splits;
     const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
-    const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
-    std::int64_t cycles = (rows + columns) / 4 + transfers(plan) * kTransferCycles;
-    if (rows + columns > 0) cycles += steps * phase_;
+    std::int64_t cycles = gather_cycles(plan);
     cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
     std::int64_t per_tile = problem_.results_per_tile;
     if (keeps_blocks(plan)) {
       per_tile = divide_up(outputs, plan.depth_splits);
-      if (plan.depth_splits > 1) cycles += phase_ + outputs;
+      if (plan.depth_splits > 1) cycles += costs_.phase() + outputs;
     } else {
       const std::int64_t moved = std::max(per_tile * plan.depth_splits, outputs);
-      cycles += phase_ + moved;
-      if (!problem_.result_columns_inside) cycles += kArrangeCycles + moved * kTransferCycles;
+      // Where rows are neighbours in the result, each result travels alone and is put in its place.
+      cycles +=
+          costs_.phase() +
+          (problem_.result_columns_inside ? moved : Costs::port(moved, moved) + costs_.launch());
     }
     if (plan.depth_splits > 1) cycles += sum_cycles(per_tile, plan.depth_splits);
+    if (plan.on_amp || plan.depth_splits > 1) cycles += convert_cycles_;
     return cycles;
   }
 
@@ -241,14 +270,40 @@ class Planner {
     return plan.on_amp && problem_.keeps_blocks;
   }
 
+  /// To receive the operands of all steps. A step is not shorter than what a tile that holds some
+  /// of them sends: with the depth outside, those that hold another step's are idle. Tiles that
+  /// share a stored block hold a part of it each.
+  [[nodiscard]] std::int64_t gather_cycles(const ProductPlan& plan) const {
+    const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
+    const auto words = [&](std::int64_t elements) { return elements * input_bytes_ / 4; };
+    const auto sent = [&](std::int64_t per_tile, std::int64_t free, bool depth_inside) {
+      if (depth_inside || per_tile == 0) return words(per_tile);
+      const std::int64_t depth = divide_up(per_tile, free);
+      return words(steps * per_tile * std::min(depth, plan.step_depth) / depth);
+    };
+    std::int64_t rows = plan.follows ? 0 : plan.batches * plan.rows * plan.depth;
+    std::int64_t columns = plan.batches * plan.columns * plan.depth;
+    std::int64_t sent_rows =
+        plan.follows ? 0 : sent(problem_.left_per_tile, sizes_.rows, problem_.left_depth_inside);
+    std::int64_t sent_columns =
+        sent(problem_.right_per_tile, sizes_.columns, problem_.right_depth_inside);
+    const auto in_parts = [&](std::int64_t& elements, std::int64_t& sends, std::int64_t sharers) {
+      sends = sharers > 1 ? words(elements / sharers) : 0;
+      elements -= elements / sharers;
+    };
+    if (plan.on_amp && problem_.left_in_blocks) in_parts(rows, sent_rows, plan.column_splits);
+    if (plan.on_amp && problem_.right_in_blocks) in_parts(columns, sent_columns, plan.row_splits);
+    if (rows + columns == 0) return 0;
+    const std::int64_t received = Costs::port(words(rows + columns), transfers(plan));
+    return steps * costs_.phase() + Costs::exchange(received, std::max(sent_rows, sent_columns));
+  }
+
   /// Whether operands, vertex state and exchange code fit region 0, and strides the codelets.
   [[nodiscard]] bool suits_amp(const ProductPlan& plan) const {
     const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
     const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.step_depth) * input_bytes_;
     const std::int64_t columns = plan.transposes && !is_half() ? plan.columns : 0;
-    const std::int64_t operands =
-        plan.batches * input_bytes_ *
-        (plan.rows * held_depth(plan, is_left_in_place(plan)) + columns * plan.step_depth);
+    const std::int64_t operands = region0_bytes(problem_, plan);
     const std::int64_t launches = plan.batches * divide_up(plan.columns, kernel.channels()) *
                                   divide_up(plan.step_depth, kernel.depth());
     // A last step that is shorter has states of its own.
@@ -258,8 +313,9 @@ class Planner {
     const std::int64_t state =
         kinds * launches * machine_.tile.workers * vertex::kAmpStateWords * 4;
     return pitch <= vertex::amp_max_pitch(kernel) &&
-           columns * input_bytes_ <= kMostTransposedPitch && operands <= region0_.operands &&
-           operands + state + transfers(plan) * kTransferCodeBytes <= region0_.all;
+           columns * input_bytes_ <= kMostTransposedPitch && operands <= room_in_region0() &&
+           operands + state + transfers(plan) * Costs::kReceiveRowBytes <=
+               share_of_region0(machine_, region0_.all);
   }
 
   /// Runs of words that a tile receives.
@@ -286,7 +342,7 @@ class Planner {
   [[nodiscard]] std::int64_t sum_cycles(std::int64_t sums, std::int64_t parts) const {
     const std::int64_t workers = machine_.tile.workers;
     const std::int64_t groups = divide_up(divide_up(sums, vertex::kAddPartsGroup), workers);
-    return kLaunchCycles + workers * vertex::add_parts_slots(parts, groups);
+    return costs_.launch(vertex::add_parts_slots(parts, groups));
   }
 
   [[nodiscard]] std::int64_t dense_cycles(const ProductPlan& plan) const {
@@ -295,7 +351,7 @@ class Planner {
         plan.batches * kernel.cycles(machine_, plan.rows, plan.columns, plan.depth);
     // Elements that lie the other way are put in order one by one.
     const auto arrange = [&](std::int64_t elements) {
-      return kArrangeCycles + plan.batches * elements * 6;
+      return costs_.copy(plan.batches, elements, 1, static_cast<std::uint32_t>(input_bytes_));
     };
     if (!problem_.left_depth_inside) cycles += arrange(plan.rows * plan.depth);
     if (!problem_.right_depth_inside) cycles += arrange(plan.columns * plan.depth);
@@ -310,11 +366,13 @@ class Planner {
     std::int64_t cycles = plan.batches * vertex::amp_launch_cycles(machine_, kernel, plan.rows,
                                                                    groups, groups * (depths - 1));
     const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
-    cycles += (steps - 1) * kLaunchCycles;
+    cycles += (steps - 1) * costs_.launch();
     const auto transpose = [&](std::int64_t count, std::int64_t in_strip) {
       const std::int64_t blocks = divide_up(count, workers);
       const std::int64_t strips = divide_up(blocks - 1, in_strip) + 1;
-      cycles += steps * plan.batches * (kTransposeCycles + workers * (8 * blocks + 10 * strips));
+      cycles += steps * plan.batches *
+                costs_.launch(is_half() ? vertex::half_transpose_slots(strips, blocks)
+                                        : vertex::amp_transpose_slots(strips, blocks));
     };
     const std::int64_t inputs = divide_up(depths, steps);
     if (is_half()) {
@@ -325,8 +383,8 @@ class Planner {
       transpose(groups * 8 * inputs, inputs);
     }
     if (plan.arranges) {
-      cycles +=
-          steps * kArrangeCycles + plan.batches * plan.columns * plan.depth * input_bytes_ / 2;
+      cycles += steps * costs_.copy(plan.batches, plan.columns * inputs, kernel.depth(),
+                                    static_cast<std::uint32_t>(input_bytes_));
     }
     return cycles;
   }
@@ -335,9 +393,14 @@ class Planner {
   using Rank = std::tuple<int, std::int64_t, std::int64_t>;
 
   void keep(const ProductPlan& plan, std::int64_t bytes) {
-    amp_fits_ |= plan.on_amp && bytes <= most_bytes_;
-    amp_fits_well_ |= plan.on_amp && bytes <= good_bytes_;
-    const int excess = bytes <= good_bytes_ ? 0 : plan.on_amp && bytes <= most_bytes_ ? 1 : 2;
+    const bool is_good = bytes <= good_bytes_;
+    const bool may_be = plan.on_amp && bytes <= most_bytes_;
+    amp_fits_ |= may_be;
+    amp_fits_well_ |= plan.on_amp && is_good;
+    const int excess = is_good ? 0 : may_be ? 1 : 2;
+    if (plan.on_amp && excess < 2) {
+      cycles_on_amp_ = std::min(plan.cycles, cycles_on_amp_.value_or(plan.cycles));
+    }
     const Rank rank{excess, excess < 2 ? cycles_with_later(plan) : bytes, bytes};
     if (best_ && rank >= best_rank_) return;
     best_ = plan;
@@ -354,28 +417,53 @@ class Planner {
 
   static constexpr std::int64_t kMostTransposedPitch = 511 * 8;
   static constexpr std::int64_t kMostSteps = 64;
-  static constexpr std::int64_t kTransposeCycles = 70;
   /// Inputs of a block of weights: the codelets pad neither rows nor depth of multiples.
   static constexpr std::int64_t kDenseUnit = 8;
-  /// Rows that stay in region 0 until another product takes them are in the way of others.
-  static constexpr std::int64_t kMostBytesThatStay = 16 * 1024;
 
   const MachineConfig& machine_;
   const ProductProblem& problem_;
   const ProductSizes& sizes_;
-  std::int64_t phase_;
+  Costs costs_;
   std::int64_t input_bytes_;
   /// A block, its operands and what is received of them should leave room for the rest. On the AMP
-  /// units they may take more: what then does not fit is planned again without them.
+  /// units they may take more: what then does not fit is planned again with less room.
   std::int64_t good_bytes_, most_bytes_;
+  std::int64_t convert_cycles_;  ///< of f32 results to the dtype that is wanted
   std::optional<ProductPlan> best_;
+  std::optional<std::int64_t> cycles_on_amp_;
   Rank best_rank_;
-  Region0Limits region0_ = kRegion0Limits[0];
+  Region0Shares region0_ = kRegion0Shares[0];
   bool amp_fits_ = false, amp_fits_well_ = false;
   std::optional<Later> later_;
 };
 
 }  // namespace
+
+std::int64_t most_rows_that_stay(const MachineConfig& machine) {
+  return share_of_region0(machine, kShareThatStays);
+}
+std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine) {
+  return share_of_region0(machine, kShareThatStaysOfAll);
+}
+
+bool has_amp_codelet(const MachineConfig& machine, DType input, std::string* reason) {
+  if (!is_float(input)) return false;
+  if (machine.tile.amp_units == kAmpUnits) return true;
+  if (reason != nullptr && machine.tile.amp_units > 0) {
+    *reason = fmt::format("the codelets of products are for {} AMP units, {} has {}", kAmpUnits,
+                          machine.name, machine.tile.amp_units);
+  }
+  return false;
+}
+
+std::int64_t region0_bytes(const ProductProblem& problem, const ProductPlan& plan) {
+  const std::int64_t columns = plan.transposes && problem.input != DType::kF16 ? plan.columns : 0;
+  // Rows that are multiplied where they are stored are there with their whole depth.
+  const bool in_place = plan.on_amp && problem.left_in_blocks && plan.column_splits == 1;
+  const std::int64_t rows = plan.rows * (in_place ? plan.depth : plan.step_depth);
+  return plan.batches * (rows + columns * plan.step_depth) *
+         static_cast<std::int64_t>(size_of(problem.input));
+}
 
 ProductPlan plan_product(const MachineConfig& machine, const ProductProblem& problem,
                          const ProductProblem* later) {

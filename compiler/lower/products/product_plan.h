@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/dtype.h"
 #include "isa/machine_config.h"
@@ -27,6 +28,8 @@ struct ProductPlan {
   /// should.
   int excess = 0;
   std::int64_t cycles = 0;
+  /// Off the AMP: those of the best plan on it, if there is one.
+  std::optional<std::int64_t> cycles_on_amp = {};
 
   [[nodiscard]] std::int64_t tiles() const {
     return batch_splits * row_splits * column_splits * depth_splits;
@@ -47,7 +50,23 @@ struct ProductProblem {
   bool result_columns_inside = true;  ///< columns are neighbours in the result, not rows
   bool left_in_blocks = false, right_in_blocks = false;  ///< operands may be stored as planned
   bool keeps_blocks = false;                             ///< the result may stay so
+  std::int64_t left_per_tile = 0, right_per_tile = 0;    ///< elements of the operands as they lie
+  /// AMP: most bytes of operands in region 0, where there is less room than usual; 0: none is on
+  /// the AMP units.
+  std::optional<std::int64_t> most_region0_bytes = {};
 };
+
+/// Rows that stay in region 0 until a later product takes them are in the way of others: most bytes
+/// of one product's, and of all.
+[[nodiscard]] std::int64_t most_rows_that_stay(const MachineConfig& machine);
+[[nodiscard]] std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine);
+
+/// Whether there are AMP codelets for this product on this machine; where products of its dtype
+/// usually have them, `reason` says why not.
+[[nodiscard]] bool has_amp_codelet(const MachineConfig& machine, DType input, std::string* reason);
+
+/// Bytes of region 0 that the operands of an AMP plan take on a tile.
+[[nodiscard]] std::int64_t region0_bytes(const ProductProblem& problem, const ProductPlan& plan);
 
 /// The plan with the least estimated cycles, by exhaustive search over splits. `later` is a product
 /// of the same left operand with rows and depth exchanged, as that of a weight's gradient: it may

@@ -152,7 +152,8 @@ class BlockedDimensions {
 struct Multiplied {
   BufferId products{};
   Time time;
-  BufferId rows{};  ///< AMP: the left operand of the last step
+  BufferId rows{};                ///< AMP: the left operand of the last step
+  std::vector<BufferId> buffers;  ///< AMP: of operands and products
 };
 
 /// A buffer for the products, an interval for each block.

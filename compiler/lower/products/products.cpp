@@ -1,5 +1,7 @@
 #include "compiler/lower/products/products.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -72,6 +74,7 @@ class ProductLowering {
   }
 
   [[nodiscard]] const Product& product() const { return product_; }
+  [[nodiscard]] const std::vector<BufferId>& buffers() const { return buffers_; }
 
   /// Makes the rows the columns.
   void exchange_roles() {
@@ -123,6 +126,8 @@ class ProductLowering {
       (is_left ? problem.left_in_blocks : problem.right_in_blocks) =
           is_open && has_whole_inputs() && operand_dimensions(side);
     }
+    problem.left_per_tile = operand_per_tile(product_.left.operand);
+    problem.right_per_tile = operand_per_tile(product_.right.operand);
     problem.keeps_blocks = product_op_.may_keep_blocks && result_dimensions();
     return problem;
   }
@@ -135,7 +140,9 @@ class ProductLowering {
             .left_depth_inside = !before.left_depth_inside,
             .right_depth_inside = nearest(product_.right.depth) <= nearest(product_.right.free),
             .results_per_tile = results_per_tile(),
-            .result_columns_inside = has_columns_inside_};
+            .result_columns_inside = has_columns_inside_,
+            .left_per_tile = before.left_per_tile,
+            .right_per_tile = operand_per_tile(product_.right.operand)};
   }
 
   /// Whether `product` has the same left operand with rows and depth exchanged.
@@ -163,6 +170,7 @@ class ProductLowering {
       if (problem.left_in_blocks) store_in_blocks(product_.left, false);
       if (problem.right_in_blocks) store_in_blocks(product_.right, true);
       const Multiplied multiplied = multiply_on_amp(builder_, values_, product_);
+      buffers_ = multiplied.buffers;
       if (problem.keeps_blocks) {
         keep_blocks(multiplied);
       } else {
@@ -265,6 +273,12 @@ class ProductLowering {
   }
   [[nodiscard]] std::int64_t results_per_tile() {
     return adds_rows(type()) ? type().shape.back() : assigned_layout()->intervals()[0].count;
+  }
+  [[nodiscard]] std::int64_t operand_per_tile(ValueId operand) const {
+    const LayoutPtr layout = values_.layout(operand);
+    if (layout) return layout->intervals()[0].count;
+    const std::int64_t tiles = builder_.machine().tiles();
+    return (values_.elements(operand) + tiles - 1) / tiles;
   }
   [[nodiscard]] LayoutPtr assigned_layout() const {
     return values_.assigned().of(product_op_.target.value);
@@ -545,6 +559,7 @@ class ProductLowering {
   const ProductOp& product_op_;
   const Op& op_;
   Product product_;
+  std::vector<BufferId> buffers_;
   DType result_{};
   bool has_columns_inside_ = true;
   std::vector<Axis> result_batch_, result_rows_, result_columns_;
@@ -572,13 +587,63 @@ void lower_product(BlockLowering& block, const Op& op) {
   block.products->lower(block.product_numbers.at(&op));
 }
 
+void Products::note(std::size_t number, const ProductProblem& problem, const Product& product,
+                    std::vector<BufferId> buffers) {
+  using enum CompileEvent::Kind;
+  const ProductPlan& plan = product.plan;
+  builder_.add_product({plan.on_amp, plan.cycles, plan.on_amp ? region0_bytes(problem, plan) : 0,
+                        std::move(buffers)});
+  const MachineConfig& machine = builder_.machine();
+  if (!is_float(problem.input) || machine.tile.amp_units == 0) return;
+  const auto squeezed = squeezed_.find(number);
+  if (plan.on_amp) {
+    if (squeezed == squeezed_.end()) return;
+    builder_.add_event(
+        kDroppedPlan, product.origin,
+        fmt::format("has its operands in {} steps of {:.1f} KiB, since {}", product.steps(),
+                    static_cast<double>(region0_bytes(problem, plan)) / 1024,
+                    squeezed->second.reason),
+        "a machine with more tiles, or fewer tensors alive beside it, would help");
+    return;
+  }
+  const std::string off = "is not on the AMP units: ";
+  if (std::string reason; !has_amp_codelet(machine, problem.input, &reason)) {
+    builder_.add_event(kNoAmp, product.origin, off + reason);
+  } else if (squeezed != squeezed_.end()) {
+    builder_.add_event(kNoAmp, product.origin, off + squeezed->second.reason,
+                       "a machine with more tiles, or fewer tensors alive beside it, would help");
+  } else if (plan.cycles_on_amp) {
+    builder_.add_event(kNoAmp, product.origin,
+                       fmt::format("{}so small a product takes an estimated {} cycles there, {} "
+                                   "without them",
+                                   off, *plan.cycles_on_amp, plan.cycles));
+  } else {
+    builder_.add_event(
+        kNoAmp, product.origin,
+        fmt::format("{}no blocks of its operands fit the {} KiB of executable memory of a tile",
+                    off, (machine.tile.region1_base - machine.tile.memory_base) / 1024),
+        "a higher tile.region1_base, a machine with more tiles or smaller operands would help");
+  }
+}
+
 void Products::lower(std::size_t number) {
   ProductLowering product(builder_, values_, all_[number]);
-  if (!product.prepare()) return;
-  ProductProblem problem = product.problem();
-  const std::optional<ProductProblem> later = bytes_that_stay_ < kMostBytesThatStay
-                                                  ? follower_of(number, problem, product.product())
-                                                  : std::nullopt;
+  if (!product.prepare()) {
+    builder_.add_product({});
+    return;
+  }
+  const auto problem_now = [&] {
+    ProductProblem problem = product.problem();
+    if (const auto at = squeezed_.find(number); at != squeezed_.end()) {
+      problem.most_region0_bytes = at->second.region0_bytes;
+    }
+    return problem;
+  };
+  ProductProblem problem = problem_now();
+  const std::optional<ProductProblem> later =
+      bytes_that_stay_ < most_rows_that_stay_of_all(builder_.machine())
+          ? follower_of(number, problem, product.product())
+          : std::nullopt;
   ProductPlan plan = plan_product(builder_.machine(), problem, later ? &*later : nullptr);
   const RowsThere* before = nullptr;
   for (const RowsThere& there : rows_there_) {
@@ -593,12 +658,13 @@ void Products::lower(std::size_t number) {
     // Rows that are there have no padding.
     problem.keeps_blocks = false;
     (void)product.lower(problem, plan, before->product.get(), before->rows);
+    note(number, problem, product.product(), product.buffers());
     return;
   }
   if (!later) {
     // Where rows are neighbours in the result, each result travels alone.
     product.exchange_roles();
-    const ProductProblem exchanged = product.problem();
+    const ProductProblem exchanged = problem_now();
     const ProductPlan other = plan_product(builder_.machine(), exchanged);
     if (std::pair(other.excess, other.cycles) < std::pair(plan.excess, plan.cycles)) {
       problem = exchanged;
@@ -608,6 +674,7 @@ void Products::lower(std::size_t number) {
     }
   }
   const Place rows = product.lower(problem, plan, nullptr, std::nullopt);
+  note(number, problem, product.product(), product.buffers());
   if (later && plan_following(builder_.machine(), *later, problem, plan)) {
     bytes_that_stay_ += plan.rows * plan.depth * static_cast<std::int64_t>(size_of(problem.input));
     rows_there_.push_back({std::make_shared<const Product>(product.product()), problem, rows});

@@ -32,8 +32,9 @@ struct Product;
 /// can leave an operand where a later one takes it.
 class Products {
  public:
-  Products(ProgramBuilder& builder, Values& values, std::vector<ProductOp> all)
-      : builder_(builder), values_(values), all_(std::move(all)) {}
+  Products(ProgramBuilder& builder, Values& values, std::vector<ProductOp> all,
+           const SqueezedProducts& squeezed)
+      : builder_(builder), values_(values), all_(std::move(all)), squeezed_(squeezed) {}
 
   /// Lowers product `number` of them; they come in ascending order.
   void lower(std::size_t number);
@@ -50,12 +51,15 @@ class Products {
                                                           const ProductProblem& problem,
                                                           const Product& product) const;
 
+  /// Keeps what was planned, and what of it its user may not expect.
+  void note(std::size_t number, const ProductProblem& problem, const Product& product,
+            std::vector<BufferId> buffers);
+
   ProgramBuilder& builder_;
   Values& values_;
   std::vector<ProductOp> all_;
+  const SqueezedProducts& squeezed_;
   std::vector<RowsThere> rows_there_;
-  /// Rows that stay are in region 0, which code and the operands of all products share.
-  static constexpr std::int64_t kMostBytesThatStay = 48 * 1024;
   std::int64_t bytes_that_stay_ = 0;
 };
 

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/cost/costs.h"
+
 namespace superstep {
 namespace {
 
-/// Cycles that a transfer takes from its receiver beyond its words [assumed].
-constexpr std::int64_t kTransferCycles = 4;
-/// Cycles to take one element into an accumulator with all workers busy [assumed].
-constexpr std::int64_t kCyclesPerElement = 4;
-constexpr std::int64_t kLaunchCycles = 150;
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class Planner {
@@ -18,7 +15,7 @@ class Planner {
   Planner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
           bool may_split, bool reduced_inside)
       : tiles_(machine.tiles()),
-        phase_(machine.sync.internal_latency + 100),
+        costs_(machine),
         results_(results),
         final_width_(final_width),
         may_split_(may_split),
@@ -35,7 +32,7 @@ class Planner {
           std::min(reduced / 2, std::int64_t{tiles_} / divide_up(results_, width));
       std::int64_t last_depth = reduced;
       if (width < final_width_ && divide_up(results_, width) <= tiles_) {
-        const std::int64_t cycles = stage(reduced, width) + phase_ + final_width_;
+        const std::int64_t cycles = stage(reduced, width) + costs_.phase() + final_width_;
         if (cycles < best.first) best = {cycles, {width, 1}};
       }
       for (std::int64_t splits = 2; may_split_ && splits <= most; ++splits) {
@@ -56,12 +53,12 @@ class Planner {
   [[nodiscard]] std::int64_t stage(std::int64_t depth, std::int64_t width) const {
     // Elements come in runs along the inner axis.
     const std::int64_t transfers = reduced_inside_ ? width : depth;
-    return phase_ + kLaunchCycles + depth * width * (1 + kCyclesPerElement) +
-           transfers * kTransferCycles;
+    return costs_.phase() + Costs::port(depth * width, transfers) +
+           costs_.reduce(width, depth, reduced_inside_);
   }
 
   std::uint32_t tiles_;
-  std::int64_t phase_;
+  Costs costs_;
   std::int64_t results_, final_width_;
   bool may_split_, reduced_inside_;
 };

@@ -1,0 +1,104 @@
+#include "compiler/check_size.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "compiler/ops/op.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::size_t kTensorsShown = 5;
+
+std::string in_mib(std::uint64_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024 * 1024));
+}
+
+std::uint32_t clipped(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// Whether the results of an op are stored whatever uses them.
+bool is_stored(const Op& op) {
+  return !std::holds_alternative<RearrangeLowering>(op.definition->lowering);
+}
+
+/// A value as if it lay in equal parts on all tiles.
+TensorInfo tensor_of(const Graph& graph, ValueId v, std::uint32_t tiles) {
+  const Value& value = graph.value(v);
+  const std::uint64_t bytes = value.type.bytes();
+  TensorInfo tensor{.name = value.name,
+                    .type = value.type,
+                    .source = {},
+                    .bytes = bytes,
+                    .max_tile_bytes = clipped((bytes + tiles - 1) / tiles),
+                    .tiles = tiles,
+                    .is_always_live = !value.producer};
+  if (value.producer) {
+    const Op& op = graph.ops()[*value.producer];
+    tensor.name = op.definition->name;
+    tensor.source = op.location;
+  }
+  return tensor;
+}
+
+}  // namespace
+
+void check_size(const Module& module, const MachineConfig& machine,
+                const std::function<void(const ProgramInfo&)>& on_memory) {
+  const Graph& graph = module.main;
+  const std::uint32_t tiles = machine.tiles();
+  const std::uint64_t memory = std::uint64_t{tiles} * machine.tile.memory_bytes;
+  ProgramInfo info;
+  info.module = module.name;
+  info.steps = {{.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}}};
+  std::uint64_t arguments = 0;
+  for (const ValueId argument : graph.arguments()) {
+    arguments += graph.type(argument).bytes();
+    info.tensors.push_back(tensor_of(graph, argument, tiles));
+  }
+  std::vector<bool> is_result(graph.values().size());
+  for (const ValueId result : graph.results()) is_result[index(result)] = true;
+  std::uint64_t largest = 0;
+  for (const Op& op : graph.ops()) {
+    for (const ValueId result : op.results) {
+      const std::uint64_t bytes = graph.type(result).bytes();
+      if (bytes <= memory || !(is_stored(op) || is_result[index(result)])) continue;
+      largest = std::max(largest, bytes);
+      info.tensors.push_back(tensor_of(graph, result, tiles));
+    }
+  }
+  if (arguments <= memory && largest == 0) return;
+  const auto everywhere = [&](const char* name, std::uint64_t bytes) {
+    info.memory.push_back(
+        {name, std::vector<std::uint32_t>(tiles, clipped((bytes + tiles - 1) / tiles))});
+  };
+  everywhere("variables", arguments);
+  everywhere("temporaries", largest);
+  if (on_memory) on_memory(info);
+
+  std::string text =
+      fmt::format("the program does not fit machine {}: {}, all {} tiles have {}", machine.name,
+                  arguments > memory ? fmt::format("its arguments take {}", in_mib(arguments))
+                                     : fmt::format("one tensor takes {}", in_mib(largest)),
+                  tiles, in_mib(memory));
+  std::ranges::stable_sort(info.tensors, std::greater{}, &TensorInfo::bytes);
+  text += "\n  its biggest tensors:";
+  for (std::size_t i = 0; i < std::min(info.tensors.size(), kTensorsShown); ++i) {
+    const TensorInfo& tensor = info.tensors[i];
+    text += fmt::format("\n    {:<32} {:<24} {:>12}", tensor.name, tensor.type.text(),
+                        in_mib(tensor.bytes));
+    if (const std::string where = tensor.source.text(); !where.empty()) text += "  " + where;
+  }
+  throw DoesNotFit(text + "\n  a machine with more tiles, or smaller tensors, would help");
+}
+
+}  // namespace superstep

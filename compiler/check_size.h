@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+
+#include "compiler/graph/graph.h"
+#include "isa/machine_config.h"
+#include "isa/program_image.h"
+
+namespace superstep {
+
+/// Throws DoesNotFit for a module whose arguments, or one of whose tensors, need more than the
+/// memory of all tiles, whatever their placement: without the time that lowering such sizes would
+/// take. `on_memory` gets what they need first.
+void check_size(const Module& module, const MachineConfig& machine,
+                const std::function<void(const ProgramInfo&)>& on_memory);
+
+}  // namespace superstep

@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/lower/lower.h"
+#include "compiler/ops/elements.h"
+#include "compiler/ops/op.h"
+#include "isa/machine_config.h"
+#include "sim/machine.h"
+
+namespace superstep {
+namespace {
+
+/// Rows by columns by depth.
+struct Gemm {
+  int rows, columns, depth;
+  const char* dtype = "f32";
+  bool right_depth_inside = false;
+
+  [[nodiscard]] std::string text() const {
+    const std::string right = right_depth_inside ? fmt::format("{}x{}", columns, depth)
+                                                 : fmt::format("{}x{}", depth, columns);
+    return fmt::format(
+        "func.func @main(%a: tensor<{0}x{1}x{4}>, %b: tensor<{3}x{4}>) -> tensor<{0}x{2}x{4}> {{\n"
+        "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [{5}] : "
+        "(tensor<{0}x{1}x{4}>, tensor<{3}x{4}>) -> tensor<{0}x{2}x{4}>\n"
+        "return %c : tensor<{0}x{2}x{4}>\n}}",
+        rows, depth, columns, right, dtype, right_depth_inside ? 1 : 0);
+  }
+};
+
+/// Small whole numbers, exact in any order of summation.
+HostTensor whole_numbers(const TensorType& type, std::size_t seed) {
+  HostTensor tensor(type);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
+    write_float(tensor, i, static_cast<double>((i * 7 + i / 5 + seed) % 5) - 2);
+  }
+  return tensor;
+}
+
+/// Device cycles of a program that computes nothing: those of its visits to the host.
+std::uint64_t cycles_of_visits(const MachineConfig& machine) {
+  const std::string text =
+      "func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {\nreturn %a : tensor<64xf32>\n}";
+  const ProgramImage image = compile(import_stablehlo(text, "identity.mlir"), machine);
+  const RunTotals totals = run_image(image, {whole_numbers(image.arguments.at(0), 1)}, {}).totals;
+  return (totals.exchange + totals.compute + totals.sync).value();
+}
+
+/// Device cycles but for the visits to the host; the results are checked.
+std::uint64_t cycles_of(const Module& module, const ProgramImage& image) {
+  std::vector<HostTensor> arguments;
+  for (const TensorType& type : image.arguments) {
+    arguments.push_back(whole_numbers(type, 2 * arguments.size() + 1));
+  }
+  const RunResult run = run_image(image, arguments, {});
+  EXPECT_FALSE(run.trap) << run.trap->text();
+  const std::vector<HostTensor> expected = evaluate(module.main, arguments);
+  EXPECT_EQ(run.results.at(0).data, expected.at(0).data);
+  const Cycles device = run.totals.exchange + run.totals.compute + run.totals.sync;
+  return device.value() - cycles_of_visits(image.machine);
+}
+
+struct Measured {
+  std::uint64_t cycles = 0;
+  std::vector<CompileEvent> events;
+};
+
+Measured measure(const Gemm& gemm, const MachineConfig& machine) {
+  const Module module = import_stablehlo(gemm.text(), "gemm.mlir");
+  const ProgramImage image = compile(module, machine);
+  return {cycles_of(module, image), image.info.events};
+}
+
+/// On small64 with one key overridden, or none.
+Measured measure_with(const Gemm& gemm, const std::string& override = {}) {
+  SCOPED_TRACE(override);
+  return measure(gemm,
+                 load_machine("small64", override.empty() ? std::vector<std::string>{}
+                                                          : std::vector<std::string>{override}));
+}
+
+TEST(Planning, FollowsTheSizeOfRegion0) {
+  const Gemm gemm{256, 256, 256};
+  std::uint64_t before = measure_with(gemm).cycles;
+  for (const char* base : {"0x70000", "0x64000", "0x5c000", "0x58000"}) {
+    const Measured smaller = measure_with(gemm, fmt::format("tile.region1_base={}", base));
+    EXPECT_TRUE(smaller.events.empty());
+    EXPECT_LE(smaller.cycles, before * 3 / 2) << base;
+    before = smaller.cycles;
+  }
+}
+
+TEST(Planning, FollowsTheNumberOfWorkers) {
+  const Gemm gemm{128, 96, 200};
+  std::uint64_t before = measure_with(gemm).cycles;
+  for (const int workers : {4, 3, 2, 1}) {
+    const Measured fewer = measure_with(gemm, fmt::format("tile.workers={}", workers));
+    EXPECT_TRUE(fewer.events.empty());
+    EXPECT_LE(fewer.cycles, before * 2) << workers;
+    before = fewer.cycles;
+  }
+}
+
+TEST(Planning, SaysWhenProductsAreNotOnTheAmp) {
+  const Gemm gemm{64, 64, 64};
+  MachineConfig without = load_machine("small64");
+  without.tile.amp_units = 0;
+  const Measured none = measure(gemm, without), half = measure_with(gemm, "tile.amp_units=8");
+  EXPECT_TRUE(none.events.empty());
+  ASSERT_EQ(half.events.size(), 1U);
+  EXPECT_EQ(half.events[0].kind, CompileEvent::Kind::kNoAmp);
+  EXPECT_NE(half.events[0].reason.find("16 AMP units"), std::string::npos);
+  EXPECT_EQ(half.events[0].source.module.line, 2U);
+  EXPECT_EQ(half.cycles, none.cycles);
+  const Measured small = measure_with({4, 4, 4});
+  ASSERT_EQ(small.events.size(), 1U);
+  EXPECT_NE(small.events[0].reason.find("estimated"), std::string::npos);
+  EXPECT_TRUE(measure_with({64, 64, 64, "i32"}).events.empty());
+}
+
+// The sample took no part in any constant.
+TEST(Planning, EstimatesProductsAsTheyRun) {
+  const MachineConfig machine = load_machine("small64");
+  struct Row {
+    std::string text;
+    double error;
+  };
+  std::vector<Row> rows;
+  for (const int size : {64, 160, 320}) {
+    for (const auto& [m, n] : {std::pair{size, size}, {size, 48}, {17, size}}) {
+      for (const int k : {72, 400}) {
+        for (const char* dtype : {"f16", "f32"}) {
+          for (const bool inside : {false, true}) {
+            const Gemm gemm{m, n, k, dtype, inside};
+            const Module module = import_stablehlo(gemm.text(), "gemm.mlir");
+            const auto estimate = static_cast<double>(lower(module, machine).products.at(0).cycles);
+            const auto cycles = static_cast<double>(cycles_of(module, compile(module, machine)));
+            rows.push_back({fmt::format("{}x{}x{} {}{}: estimated {}, takes {}", m, n, k, dtype,
+                                        inside ? " transposed" : "", estimate, cycles),
+                            std::abs(estimate - cycles) / cycles});
+          }
+        }
+      }
+    }
+  }
+  std::ranges::sort(rows, {}, &Row::error);
+  for (const auto& [share, most] : {std::pair{0.5, 0.15}, {0.95, 0.5}}) {
+    const Row& row = rows[static_cast<std::size_t>(share * static_cast<double>(rows.size() - 1))];
+    RecordProperty(fmt::format("error_{}", share), fmt::format("{:.3f}", row.error));
+    EXPECT_LE(row.error, most) << row.text;
+  }
+  if (HasFailure() || std::getenv("SUPERSTEP_SHOW_ESTIMATES") != nullptr) {
+    for (const Row& row : rows) fmt::print("{:.2f} {}\n", row.error, row.text);
+  }
+}
+
+}  // namespace
+}  // namespace superstep
