@@ -233,6 +233,16 @@ TEST(Products, StoreAnArgumentThatIsTheirsAloneAsTheyTakeIt) {
   }
 }
 
+TEST(Products, OfUnequalPartsOfABatchStayInBlocks) {
+  // Seven batches on four tiles, and a depth that is worth splitting for one.
+  expect_amp_product("7x8x16xf32", "7x16x16xf32", "7x8x16xf32",
+                     "batching_dims = [0] x [0], contracting_dims = [2] x [1]", "tiny4");
+  expect_amp_product("3x8x512xf32", "3x512x16xf32", "3x8x16xf32",
+                     "batching_dims = [0] x [0], contracting_dims = [2] x [1]", "tiny4");
+  expect_amp_product("67x8x512xf16", "67x512x24xf16", "67x8x24xf16",
+                     "batching_dims = [0] x [0], contracting_dims = [2] x [1]", "small64");
+}
+
 TEST(Products, TakeATransposedArgumentAsOtherStrides) {
   const LoweredProgram program = expect_agrees(
       "func.func @main(%a: tensor<40x64xf16>, %b: tensor<40x64xf16>) -> tensor<40x40xf16> {\n"

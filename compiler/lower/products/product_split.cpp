@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <utility>
-
-#include "compiler/vertex/amp_product.h"
 
 namespace superstep {
 namespace {
@@ -131,75 +128,6 @@ Reading gather(Values& values, const ProductSide& side, const std::vector<Operan
     }
   }
   return all;
-}
-
-std::optional<BlockedDimensions> BlockedDimensions::of(
-    const std::array<std::vector<Axis>, 3>& spaces, Side side) {
-  std::array<std::optional<Axis>, 3> merged;
-  for (std::size_t s = 0; s < spaces.size(); ++s) {
-    for (const Axis& axis : spaces[s]) {
-      if (axis.size == 1) continue;
-      const std::int64_t stride = axis.*side.stride;
-      if (merged[s] && merged[s]->from != stride * axis.size) return std::nullopt;
-      merged[s] = Axis{axis.size * (merged[s] ? merged[s]->size : 1), stride, 0};
-    }
-  }
-  std::array<std::size_t, 3> in_order{0, 1, 2};
-  std::ranges::sort(in_order, std::ranges::greater{},
-                    [&](std::size_t s) { return merged[s] ? merged[s]->from : 0; });
-  BlockedDimensions dimensions;
-  for (const std::size_t s : in_order) {
-    dimensions.dimensions_[s] = dimensions.shape_.size();
-    dimensions.shape_.push_back(merged[s] ? merged[s]->size : 1);
-  }
-  return dimensions;
-}
-
-Order BlockedDimensions::order(const std::vector<Digit>& digits) const {
-  std::vector<OrderAxis> axes;
-  for (const Digit& digit : digits) {
-    axes.push_back({dimensions_[digit.space], digit.size, digit.step});
-  }
-  return blocked_order(shape_, axes);
-}
-
-LayoutPtr blocks_layout(ProgramBuilder& builder, const Product& product,
-                        const BlockedDimensions& dimensions, bool weights) {
-  using Space = BlockedDimensions::Space;
-  const ProductPlan& plan = product.plan;
-  const std::int64_t size = weights ? plan.columns : plan.rows;
-  const std::int64_t steps = plan.depth / plan.step_depth;
-  std::vector<BlockedDimensions::Digit> digits{
-      {Space::kBatch, plan.batch_splits, plan.batches},
-      {Space::kDepth, plan.depth_splits, plan.depth},
-      {Space::kFree, weights ? plan.column_splits : plan.row_splits, size},
-      {Space::kDepth, steps, plan.step_depth},
-      {Space::kBatch, plan.batches, 1}};
-  if (weights) {
-    const std::int64_t inputs = vertex::AmpProduct{.operands = product.input}.depth();
-    digits.push_back({Space::kDepth, plan.step_depth / inputs, inputs});
-    digits.push_back({Space::kFree, size, 1});
-    digits.push_back({Space::kDepth, inputs, 1});
-  } else {
-    digits.push_back({Space::kFree, size, 1});
-    digits.push_back({Space::kDepth, plan.step_depth, 1});
-  }
-  // Tiles that share a block hold parts of it, which are aligned like all that is sent.
-  constexpr std::int64_t kUnit = 16;
-  const std::int64_t area = plan.batches * size * plan.depth;
-  std::vector<Interval> intervals;
-  for (const OperandBlock& block : weights ? product.right_blocks() : product.left_blocks()) {
-    const auto sharers = static_cast<std::int64_t>(block.tiles.size());
-    const std::int64_t share = (area + sharers * kUnit - 1) / (sharers * kUnit) * kUnit;
-    std::int64_t begin = 0;
-    for (const TileId tile : block.tiles) {
-      if (begin == area) break;
-      const std::int64_t count = std::min(share, area - begin);
-      intervals.push_back({block.number * area + begin, count, {tile}});
-      begin += count;
-    }
-  }
-  return builder.layouts().with(std::move(intervals), dimensions.order(digits));
 }
 
 bool has_depth_inside(Values& values, const ProductSide& side) {

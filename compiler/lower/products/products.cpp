@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compiler/lower/block_lowering.h"
-#include "compiler/lower/products/product_split.h"
+#include "compiler/lower/products/product_blocks.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/ops/op.h"
 #include "compiler/vertex/add_parts.h"
@@ -357,36 +357,16 @@ class ProductLowering {
 
   /// Leaves the result in the order of the blocks, each block on the tiles that made parts of it.
   void keep_blocks(const Multiplied& multiplied) {
-    using Space = BlockedDimensions::Space;
-    const ProductPlan& plan = product_.plan;
-    const std::int64_t group = product_.column_group;
-    Order order = result_dimensions()->order({{Space::kBatch, plan.batch_splits, plan.batches},
-                                              {Space::kRows, plan.row_splits, plan.rows},
-                                              {Space::kColumns, plan.column_splits, plan.columns},
-                                              {Space::kBatch, plan.batches, 1},
-                                              {Space::kColumns, plan.columns / group, group},
-                                              {Space::kRows, plan.rows, 1},
-                                              {Space::kColumns, group, 1}});
-    const std::int64_t area = plan.batches * plan.rows * plan.columns;
-    const std::int64_t splits = plan.depth_splits;
-    constexpr std::int64_t kUnit = 2 * vertex::kAddPartsGroup;
-    const std::int64_t share = (area + splits * kUnit - 1) / (splits * kUnit) * kUnit;
-    const std::vector<ProductBlock> blocks = product_.blocks();
-    const auto count = static_cast<std::int64_t>(blocks.size()) / splits;
-    std::vector<Interval> intervals;
+    const std::int64_t splits = product_.plan.depth_splits;
+    const LayoutPtr layout = result_blocks_layout(builder_, product_, *result_dimensions());
     std::vector<std::vector<Box>> boxes(static_cast<std::size_t>(splits));
-    for (std::int64_t b = 0; b < count; ++b) {
-      for (std::int64_t ik = 0; ik < splits; ++ik) {
-        const auto number = static_cast<std::size_t>(ik * count + b);
-        const std::int64_t begin = std::min(ik * share, area);
-        const std::int64_t end = std::min(begin + share, area);
-        if (begin < end)
-          intervals.push_back({b * area + begin, end - begin, {blocks[number].tile}});
-        const Interval& made = builder_.buffer(multiplied.products).layout->intervals()[number];
-        boxes[static_cast<std::size_t>(ik)].push_back({made.begin, b * area, {{made.count, 1, 1}}});
-      }
+    const std::vector<Interval>& made = builder_.buffer(multiplied.products).layout->intervals();
+    const std::size_t blocks = made.size() / boxes.size();
+    const std::int64_t area = product_.plan.batches * product_.plan.rows * product_.plan.columns;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const std::int64_t to = static_cast<std::int64_t>(i % blocks) * area;
+      boxes[i / blocks].push_back({made[i].begin, to, {{made[i].count, 1, 1}}});
     }
-    const LayoutPtr layout = builder_.layouts().with(std::move(intervals), std::move(order));
     const ValueId target = product_op_.target.value;
     BufferId sums = multiplied.products;
     Time time = multiplied.time;
