@@ -178,6 +178,9 @@ struct ProgramImage {
       alias;  ///< by result: the argument whose storage it takes
   ProgramInfo info;
   std::vector<StepMark> marks;
+  /// `call`s of code that serves several steps: until it returns, the steps of marks are counted
+  /// from that of the call.
+  std::vector<StepMark> calls;
 };
 
 }  // namespace superstep

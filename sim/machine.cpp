@@ -32,10 +32,12 @@ class StepTable {
     std::sort(marks_.begin(), marks_.end(), before);
   }
 
-  [[nodiscard]] std::uint32_t find(TileId tile, std::uint32_t pc) const {
+  /// `calls_step` is that of the open calls.
+  [[nodiscard]] std::uint32_t find(TileId tile, std::uint32_t pc, std::uint32_t calls_step) const {
     const StepMark wanted{tile, pc, 0};
     const auto mark = std::lower_bound(marks_.begin(), marks_.end(), wanted, before);
-    return mark != marks_.end() && mark->tile == tile && mark->pc == pc ? mark->step : none_;
+    return mark != marks_.end() && mark->tile == tile && mark->pc == pc ? mark->step + calls_step
+                                                                        : none_;
   }
   [[nodiscard]] std::uint32_t none() const { return none_; }
 
@@ -120,6 +122,7 @@ class Machine {
   std::vector<TileStop> stops_;            ///< by entry, of the current superstep
   std::vector<TileWork> work_;             ///< by entry, of the current superstep
   std::vector<std::uint32_t> sync_pc_;     ///< by entry: the sync that began this superstep
+  std::vector<std::uint32_t> sync_calls_;  ///< by entry: step of the calls that were open there
   std::vector<std::uint64_t> last_event_;  ///< by entry: one past the last port event, 0 without
   std::vector<std::uint8_t> resumed_;      ///< by entry: it used the words of this superstep
   std::vector<TilePhase> phases_;          ///< by entry
@@ -162,7 +165,13 @@ void Machine::boot() {
       if (entry_of[index(tile)] != count) segments_of[entry_of[index(tile)]].push_back(&segment);
     }
   }
+  std::vector<std::vector<CallStack::Mark>> calls_of(count);
+  for (const StepMark& call : image_.calls) {
+    calls_of[entry_of[index(call.tile)]].push_back({call.pc, call.step});
+  }
   for_each_tile([&](std::size_t i) {
+    std::ranges::sort(calls_of[i], {}, &CallStack::Mark::pc);
+    tiles_[i].mark_calls(std::move(calls_of[i]));
     for (const Segment* segment : segments_of[i]) {
       const bool inside =
           tiles_[i].memory().write(segment->address, std::as_bytes(std::span(segment->bytes)));
@@ -177,6 +186,7 @@ void Machine::boot() {
   stops_.resize(count);
   work_.resize(count);
   sync_pc_.resize(count);
+  sync_calls_.resize(count);
   last_event_.resize(count);
   resumed_.resize(count);
   phases_.resize(count);
@@ -380,7 +390,10 @@ bool Machine::open_barrier() {
     record_superstep(last.cycle, false);
     return false;
   }
-  for (std::size_t i = 0; i < tiles_.size(); ++i) sync_pc_[i] = arrivals_[i].pc;
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    sync_pc_[i] = arrivals_[i].pc;
+    sync_calls_[i] = tiles_[i].calls_step();
+  }
   first_ = false;
   return true;
 }
@@ -391,13 +404,14 @@ void Machine::name_steps(SuperstepRecord& record) const {
   record.step = steps_.none();
   record.exchange_step = steps_.none();
   for (std::size_t i = 0; i < tiles_.size() && !first_; ++i) {
-    record.exchange_step = steps_.find(image_.entries[i].tile, sync_pc_[i]);
+    record.exchange_step = steps_.find(image_.entries[i].tile, sync_pc_[i], sync_calls_[i]);
     if (record.exchange_step != steps_.none()) break;
   }
   const auto launch_of = [&](std::size_t i) {
     const TileLaunches& launches = work_[i].launches;
-    return launches.count == 0 ? steps_.none()
-                               : steps_.find(image_.entries[i].tile, launches.first_pc);
+    return launches.count == 0
+               ? steps_.none()
+               : steps_.find(image_.entries[i].tile, launches.first_pc, launches.first_calls_step);
   };
   record.step = launch_of(critical_of(arrivals_));
   for (std::size_t i = 0; i < tiles_.size() && record.step == steps_.none(); ++i) {
@@ -415,7 +429,7 @@ void Machine::share_compute(SuperstepRecord& record, std::size_t critical) const
   std::uint64_t from = end - record.compute.value();
   record.shares.push_back({record.step, 0});
   for (const TileLaunch& launch : work_[critical].launches.places) {
-    const std::uint32_t step = steps_.find(tile, launch.pc);
+    const std::uint32_t step = steps_.find(tile, launch.pc, launch.calls_step);
     if (step == steps_.none() || step == record.shares.back().step) continue;
     const std::uint64_t at = std::clamp(launch.cycle, from, end);
     record.shares.back().cycles += at - from;

@@ -19,18 +19,21 @@ constexpr std::uint64_t kBank = 32 * 1024;
 class Memory {
  public:
   void add(const StorageRequest& request, std::uint64_t at) {
-    const Blocks block{at,           at + request.bytes, 0, request.first, request.first,
-                       request.last, request.last};
-    nodes_.push_back({.own = block, .all = block, .priority = random_()});
-    root_ = inserted(root_, static_cast<NodeId>(nodes_.size() - 1));
+    add({request.first, request.last}, at, request.bytes);
+    for (const Period& other : request.others) add(other, at, request.bytes);
   }
 
   /// The first address from `begin` on where `bytes` are free while `request` lives.
   [[nodiscard]] std::uint64_t first_gap(const StorageRequest& request, std::uint64_t bytes,
                                         std::uint64_t begin) const {
-    Search search{request, bytes, begin};
-    find(search, root_);
-    return search.at;
+    std::uint64_t at = first_gap(Period{request.first, request.last}, bytes, begin);
+    if (request.others.empty()) return at;
+    for (std::uint64_t before = at + 1; before != at;) {
+      before = at;
+      for (const Period& other : request.others) at = first_gap(other, bytes, at);
+      at = first_gap(Period{request.first, request.last}, bytes, at);
+    }
+    return at;
   }
 
   /// The most bytes of [begin, end) that are free in one piece while `request` lives.
@@ -46,6 +49,20 @@ class Memory {
 
  private:
   using NodeId = std::uint32_t;  ///< 0: none
+  using Period = StorageRequest::Period;
+
+  void add(const Period& period, std::uint64_t at, std::uint64_t bytes) {
+    const Blocks block{at, at + bytes, 0, period.first, period.first, period.last, period.last};
+    nodes_.push_back({.own = block, .all = block, .priority = random_()});
+    root_ = inserted(root_, static_cast<NodeId>(nodes_.size() - 1));
+  }
+
+  [[nodiscard]] std::uint64_t first_gap(const Period& period, std::uint64_t bytes,
+                                        std::uint64_t begin) const {
+    Search search{period, bytes, begin};
+    find(search, root_);
+    return search.at;
+  }
 
   /// One block or several.
   struct Blocks {
@@ -59,7 +76,7 @@ class Memory {
     NodeId before = 0, after = 0;
   };
   struct Search {
-    const StorageRequest& request;
+    Period period;
     std::uint64_t bytes;
     std::uint64_t at;  ///< what is below has no room
   };
@@ -129,12 +146,12 @@ class Memory {
 
   /// The same for blocks that can be taken together; empty where each has to be looked at.
   static std::optional<bool> pass(Search& search, const Blocks& blocks) {
-    const auto& [request, bytes, at] = search;
+    const auto& [period, bytes, at] = search;
     const bool none_lives =
-        request.last < blocks.earliest_first || blocks.latest_last < request.first;
+        period.last < blocks.earliest_first || blocks.latest_last < period.first;
     if (none_lives || blocks.end <= at) return false;
     const bool all_live =
-        blocks.latest_first <= request.last && request.first <= blocks.earliest_last;
+        blocks.latest_first <= period.last && period.first <= blocks.earliest_last;
     if (!all_live || blocks.gap >= bytes) return std::nullopt;
     if (at + bytes <= blocks.begin) return true;
     search.at = blocks.end;
@@ -229,8 +246,12 @@ std::uint64_t peak_bytes(const std::vector<StorageRequest>& requests) {
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;  // at a point, what ends comes first
   changes.reserve(2 * requests.size());
   for (const StorageRequest& request : requests) {
-    changes.emplace_back(request.first, request.bytes);
-    changes.emplace_back(std::uint64_t{request.last} + 1, -std::int64_t{request.bytes});
+    const auto live = [&](std::uint32_t first, std::uint32_t last) {
+      changes.emplace_back(first, request.bytes);
+      changes.emplace_back(std::uint64_t{last} + 1, -std::int64_t{request.bytes});
+    };
+    live(request.first, request.last);
+    for (const auto& [first, last] : request.others) live(first, last);
   }
   std::ranges::sort(changes);
   std::int64_t alive = 0, peak = 0;

@@ -7,12 +7,18 @@
 
 namespace superstep {
 
-/// Storage that one tile needs from one point of the program to another, both included.
+/// Storage that one tile needs from one point of the program to another, both included, and at
+/// the same address again at later times.
 struct StorageRequest {
+  struct Period {
+    std::uint32_t first = 0, last = 0;
+    auto operator<=>(const Period&) const = default;
+  };
   std::uint32_t bytes = 0;  ///< a multiple of 8
   std::uint32_t first = 0, last = 0;
   bool is_received = false;  ///< written by exchanges: kept apart from what they send
   std::optional<std::uint32_t> range = {};  ///< the number of the only range it may lie in
+  std::vector<Period> others = {};          ///< apart from the first and from each other
   auto operator<=>(const StorageRequest&) const = default;
 };
 

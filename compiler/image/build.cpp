@@ -1,6 +1,7 @@
 #include "compiler/image/build.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -18,6 +19,8 @@
 #include "compiler/image/streams.h"
 #include "compiler/image/tile_code.h"
 #include "compiler/image/tile_program.h"
+#include "compiler/program/blocks.h"
+#include "compiler/program/outline.h"
 
 namespace superstep {
 namespace {
@@ -34,6 +37,8 @@ class Builder {
       : module_(module),
         machine_(machine),
         program_(std::move(program)),
+        supersteps_(supersteps_of(program_)),
+        executions_(executions_of(program_)),
         library_(machine, program_.codelets),
         keeps_exchange_plan_(keep_exchange_plan) {}
 
@@ -42,7 +47,8 @@ class Builder {
     image_.info.module = module_.name;
     image_.info.events = program_.events;
     find_tiles();
-    steps_ = number_steps(program_, library_, image_.info);
+    steps_ = number_steps(executions_, library_, image_.info);
+    find_bases();
     estimate_phases();
     collect_launches();
     for (TileProgram& t : tiles_) place_codelets(t, library_, machine_);
@@ -51,10 +57,10 @@ class Builder {
       show_share(progress, "divide work among workers", i, tiles_.size(), "tiles");
       TileProgram& t = tiles_[i];
       place_states(t, library_);
-      group_launches(t, program_, steps_, library_, machine_);
+      group_launches(t, supersteps_, library_, machine_);
     }
     add_states();
-    predict_compute(tiles_, library_, machine_, image_.info);
+    predict_computes();
     expect_code();
     const Storage storage = place(progress, on_memory);
     if (progress) progress("describe steps and memory");
@@ -93,14 +99,28 @@ class Builder {
   }
 
   void estimate_phases() {
+    std::vector<std::uint64_t> cycles(supersteps_.size());
     const auto estimate = [&](std::size_t s) {
-      const std::vector<Movement>& movements = program_.supersteps[s].movements;
-      if (movements.empty()) return;
-      image_.info.steps[steps_.exchange[s]].estimated_cycles =
-          estimate_exchange(machine_, movements);
+      const std::vector<Movement>& movements = supersteps_[s]->movements;
+      if (!movements.empty()) cycles[s] = estimate_exchange(machine_, movements);
     };
-    tbb::parallel_for(std::size_t{0}, program_.supersteps.size(), estimate,
-                      tbb::simple_partitioner());
+    tbb::parallel_for(std::size_t{0}, cycles.size(), estimate, tbb::simple_partitioner());
+    for (std::size_t e = 0; e < executions_.size(); ++e) {
+      const std::uint64_t estimated = cycles[executions_[e].number];
+      if (estimated > 0) image_.info.steps[steps_.exchange[e]].estimated_cycles = estimated;
+    }
+  }
+
+  void predict_computes() {
+    const ComputeCycles cycles = predict_compute(tiles_, library_, machine_);
+    for (std::size_t e = 0; e < executions_.size(); ++e) {
+      const Execution& execution = executions_[e];
+      for (std::uint32_t c = 0; c < execution.superstep->computes.size(); ++c) {
+        const auto found = cycles.find({execution.number, c});
+        if (found == cycles.end()) continue;
+        image_.info.steps[steps_.compute[e] + c].predicted_cycles = found->second;
+      }
+    }
   }
 
   /// What does not fit even if there were no code but codelets, and no states, is refused before
@@ -113,16 +133,32 @@ class Builder {
   }
 
   void collect_launches() {
-    for (std::uint32_t s = 0; s < program_.supersteps.size(); ++s) {
-      std::uint32_t step = steps_.compute[s];
-      for (const ComputeSet& set : program_.supersteps[s].computes) {
-        for (const Launch& launch : set.launches) {
+    for (std::uint32_t s = 0; s < supersteps_.size(); ++s) {
+      const std::vector<ComputeSet>& sets = supersteps_[s]->computes;
+      for (std::uint32_t c = 0; c < sets.size(); ++c) {
+        for (const Launch& launch : sets[c].launches) {
           program_of(launch.tile)
               .launches.push_back(
-                  {.superstep = s, .step = step, .codelet = set.codelet, .launch = &launch});
+                  {.superstep = s, .set = c, .codelet = sets[c].codelet, .launch = &launch});
         }
-        ++step;
       }
+    }
+  }
+
+  /// Steps of the supersteps, in procedures counted from the first of the procedure, and of calls.
+  void find_bases() {
+    exchange_step_.resize(supersteps_.size());
+    compute_step_.resize(supersteps_.size());
+    std::uint32_t base = 0;
+    for (std::size_t e = 0; e < executions_.size(); ++e) {
+      const Execution& execution = executions_[e];
+      if (execution.call == nullptr) base = 0;
+      if (execution.call != nullptr && execution.place == 0) {
+        base = steps_.exchange[e];
+        call_steps_.push_back(base);
+      }
+      exchange_step_[execution.number] = steps_.exchange[e] - base;
+      compute_step_[execution.number] = steps_.compute[e] - base;
     }
   }
 
@@ -151,7 +187,7 @@ class Builder {
   void expect_code() {
     for (TileProgram& t : tiles_) {
       t.code_bytes = 512 + 16 * static_cast<std::uint32_t>(t.launches.size()) +
-                     16 * static_cast<std::uint32_t>(program_.supersteps.size());
+                     16 * static_cast<std::uint32_t>(supersteps_.size() + call_steps_.size());
       for (const PlacedLaunch& launch : t.launches) {
         const Launch& of = *launch.launch;
         if (launch.is_with_previous) t.code_bytes += 4 * machine_.tile.workers;
@@ -162,8 +198,8 @@ class Builder {
       t.code_bytes += kRowBytesPerEnd;
       t.row_bytes += kRowBytesPerEnd;
     };
-    for (const Superstep& superstep : program_.supersteps) {
-      for (const Movement& movement : superstep.movements) {
+    for (const Superstep* superstep : supersteps_) {
+      for (const Movement& movement : superstep->movements) {
         set_aside(program_of(movement.source.tile));
         for (const Movement::End& end : movement.destinations) set_aside(program_of(end.tile));
       }
@@ -202,6 +238,10 @@ class Builder {
       if (progress) progress("build supervisor programs");
       add_streams(module_, program_, trip_count_, storage, image_);
       emit_programs(storage);
+      if (!shares_rows_ && is_too_full(storage)) {
+        shares_rows_ = true;
+        emit_programs(storage);
+      }
       bool fits = true;
       for (const TileProgram& t : tiles_) {
         if (data_begin(t) <= begin[index(t.tile)]) continue;
@@ -252,17 +292,17 @@ class Builder {
   }
 
   void schedule(const Storage& storage, PhaseScheduler& scheduler) {
-    phases_ = scheduler.schedule(program_.supersteps.size(), [&](std::size_t s) {
-      return transfers_of(program_.supersteps[s], storage);
-    });
+    phases_ = scheduler.schedule(
+        supersteps_.size(), [&](std::size_t s) { return transfers_of(*supersteps_[s], storage); });
     image_.info.exchanges.clear();
-    for (std::size_t s = 0; s < phases_.size(); ++s) {
-      if (phases_[s].rows.empty()) continue;
-      StepInfo& step = image_.info.steps[steps_.exchange[s]];
-      step.bound_cycles = phases_[s].bound_words;
-      step.predicted_cycles = phases_[s].length.value();
+    for (std::size_t e = 0; e < executions_.size(); ++e) {
+      const ExchangePhase& phase = phases_[executions_[e].number];
+      if (phase.rows.empty()) continue;
+      StepInfo& step = image_.info.steps[steps_.exchange[e]];
+      step.bound_cycles = phase.bound_words;
+      step.predicted_cycles = phase.length.value();
       if (keeps_exchange_plan_) {
-        image_.info.exchanges.push_back({steps_.exchange[s], std::move(phases_[s].messages)});
+        image_.info.exchanges.push_back({steps_.exchange[e], phase.messages});
       }
     }
   }
@@ -277,76 +317,212 @@ class Builder {
     return encode_host_phase(machine_, sends, participants_);
   }
 
+  /// Rows of the first visit to the host, of those between two calls and of the last, by tile.
+  struct HostRows {
+    std::vector<ExchangeRow> first, next, last;
+  };
+
   /// Launches of a tile that run at once.
   struct LaunchGroup {
-    std::uint32_t superstep = 0, step = 0;
+    std::uint32_t superstep = 0, set = 0;
     TileCode::AnyLaunch launch;
+  };
+
+  /// Supersteps without a call between them.
+  struct Stretch {
+    std::uint32_t begin = 0, end = 0;
+  };
+
+  /// The code of tile i.
+  class TileEmitter {
+   public:
+    TileEmitter(Builder& builder, std::size_t i, const Storage& storage)
+        : b_(builder),
+          i_(i),
+          t_(builder.tiles_[i]),
+          code_(t_.code),
+          groups_(builder.launch_groups(t_, storage)) {
+      t_.row_bytes = 0;
+    }
+
+    void emit_procedures() {
+      for (const Procedure& procedure : b_.program_.procedures) {
+        code_.align();
+        procedures_.push_back(code_.here());
+        const Stretch body{next_, next_ + static_cast<std::uint32_t>(procedure.block.steps.size())};
+        next_ = body.end;
+        prepare_first(body);
+        emit(body, nullptr);
+        code_.end_call();
+      }
+      if (b_.shares_rows_) emit_shared_rows();
+      code_.align();
+    }
+
+    void emit_main(const HostRows& host, std::uint32_t trip_count) {
+      t_.entry = code_.here();
+      // First, so that it is there before the sync that a row may follow at once: setting worker
+      // bases waits for later results.
+      code_.prepare_trip_count(trip_count);
+      for (std::uint32_t w = 0; w < b_.machine_.tile.workers; ++w) {
+        code_.set_worker_base(w, t_.stacks + w * b_.library_.stack_bytes());
+      }
+      const Stretch first = next_stretch(0);
+      prepare_first(first);
+      host_row(host.first[i_]);
+      code_.load_trip_count();
+      code_.align();
+      loop_ = code_.here();
+      std::size_t at = first.end - first.begin;
+      emit(first, at == b_.program_.main.steps.size() ? &first : nullptr);
+      next_ = first.end;
+      std::size_t calls = 0;
+      while (at < b_.program_.main.steps.size()) {
+        for (; const auto* call = call_at(at); ++at) {
+          const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
+          b_.image_.calls.push_back({t_.tile, pc, b_.call_steps_[calls++]});
+        }
+        const Stretch stretch = next_stretch(at);
+        at += stretch.end - stretch.begin;
+        const bool is_last = at == b_.program_.main.steps.size();
+        prepare_first(stretch);
+        emit(stretch, is_last ? &first : nullptr);
+        if (is_last && groups_of(stretch).empty()) prepare_first(first);
+        next_ = stretch.end;
+      }
+      const std::uint32_t done = code_.branch_if_last();
+      host_row(host.next[i_]);
+      code_.next_call(loop_);
+      code_.align();
+      code_.patch(done, code_.here());
+      row(host.last[i_], kHostStep);
+      code_.stop();
+      t_.words = code_.words();
+      t_.code_bytes = static_cast<std::uint32_t>(t_.words.size()) * 4;
+    }
+
+   private:
+    void mark(std::uint32_t at, std::uint32_t step) {
+      b_.image_.marks.push_back({t_.tile, at, step});
+    }
+
+    void row(const ExchangeRow& r, std::uint32_t step) {
+      SUPERSTEP_CHECK(r.tile == t_.tile, "rows follow the participants");
+      t_.row_bytes += static_cast<std::uint32_t>(r.code.size()) * 4;
+      mark(code_.row(r.code), step);
+    }
+
+    /// The sync that ends a visit to the host serves an exchange that follows at once.
+    void host_row(const ExchangeRow& r) {
+      row(r, kHostStep);
+      if (b_.begins_with_exchange()) mark(code_.here() - 4, b_.exchange_step_[b_.first_of_main()]);
+    }
+
+    /// Rows that `main` has several times, once.
+    void emit_shared_rows() {
+      std::map<std::vector<std::uint32_t>, std::size_t> uses;
+      for (std::size_t s = next_ + 1; s < b_.phases_.size(); ++s) {
+        if (!b_.phases_[s].rows.empty()) ++uses[b_.phases_[s].rows[i_].code];
+      }
+      for (const auto& [words, times] : uses) {
+        // In place of each there is a call, and once a return, at even addresses.
+        if ((times - 1) * words.size() <= times + 2) continue;
+        t_.row_bytes += static_cast<std::uint32_t>(words.size()) * 4;
+        const std::uint32_t at = code_.row(words);
+        mark(at, 0);
+        shared_rows_.emplace(words, at);
+        code_.end_call();
+      }
+    }
+
+    [[nodiscard]] const Call* call_at(std::size_t at) const {
+      const std::vector<Step>& steps = b_.program_.main.steps;
+      return at < steps.size() ? std::get_if<Call>(&steps[at]) : nullptr;
+    }
+
+    /// The supersteps of `main` from step `at` to the next call.
+    [[nodiscard]] Stretch next_stretch(std::size_t at) const {
+      Stretch stretch{next_, next_};
+      for (; at < b_.program_.main.steps.size() && call_at(at) == nullptr; ++at) ++stretch.end;
+      return stretch;
+    }
+
+    [[nodiscard]] std::span<const LaunchGroup> groups_of(Stretch stretch) const {
+      const auto from = [&](std::uint32_t s) {
+        return std::ranges::lower_bound(groups_, s, {}, &LaunchGroup::superstep);
+      };
+      return {from(stretch.begin), from(stretch.end)};
+    }
+
+    static std::uint32_t bank(std::size_t group) {
+      return static_cast<std::uint32_t>(group) % TileCode::kBanks;
+    }
+
+    void prepare_first(Stretch stretch) {
+      const std::span<const LaunchGroup> groups = groups_of(stretch);
+      if (!groups.empty()) code_.prepare(groups[0].launch, bank(0));
+    }
+
+    /// `then` comes after it, without a call between them.
+    void emit(Stretch stretch, const Stretch* then) {
+      const std::span<const LaunchGroup> groups = groups_of(stretch);
+      const TileCode::AnyLaunch* last_next = nullptr;
+      if (then != nullptr && !groups_of(*then).empty()) last_next = &groups_of(*then)[0].launch;
+      std::size_t g = 0;
+      for (std::uint32_t s = stretch.begin; s < stretch.end; ++s) {
+        emit_exchange(s);
+        for (; g < groups.size() && groups[g].superstep == s; ++g) {
+          const bool is_last = g + 1 == groups.size();
+          const TileCode::AnyLaunch* next = is_last ? last_next : &groups[g + 1].launch;
+          mark(code_.launch(groups[g].launch, bank(g), next, is_last ? 0 : bank(g + 1)),
+               b_.compute_step_[s] + groups[g].set);
+        }
+      }
+    }
+
+    void emit_exchange(std::uint32_t s) {
+      if (b_.phases_[s].rows.empty()) return;
+      const ExchangeRow& r = b_.phases_[s].rows[i_];
+      if (s == b_.first_of_main()) {
+        loop_ = code_.row_after_sync(r.code);
+        return;
+      }
+      const auto shared = shared_rows_.find(r.code);
+      if (shared == shared_rows_.end() || s < b_.first_of_main()) {
+        row(r, b_.exchange_step_[s]);
+      } else {
+        b_.image_.calls.push_back({t_.tile, code_.call(shared->second), b_.exchange_step_[s]});
+      }
+    }
+
+    Builder& b_;
+    std::size_t i_;
+    TileProgram& t_;
+    TileCode code_;
+    std::vector<LaunchGroup> groups_;  ///< by superstep
+    std::vector<std::uint32_t> procedures_;
+    std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;  ///< their addresses
+    std::uint32_t next_ = 0;                                           ///< superstep
+    std::uint32_t loop_ = 0;
   };
 
   void emit_programs(const Storage& storage) {
     image_.marks.clear();
-    const auto first = host_rows(image_.first);
-    const auto next = host_rows(image_.next);
-    const auto last = host_rows(image_.last);
+    image_.calls.clear();
+    const HostRows host{host_rows(image_.first), host_rows(image_.next), host_rows(image_.last)};
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
-      TileProgram& t = tiles_[i];
-      TileCode code(t.code);
-      t.row_bytes = 0;
-      const auto mark = [&](std::uint32_t at, std::uint32_t step) {
-        image_.marks.push_back({t.tile, at, step});
-      };
-      const auto row = [&](const ExchangeRow& r, std::uint32_t step) {
-        SUPERSTEP_CHECK(r.tile == t.tile, "rows follow the participants");
-        mark(code.row(r.code), step);
-        t.row_bytes += static_cast<std::uint32_t>(r.code.size()) * 4;
-      };
-      // The sync that ends a visit to the host serves an exchange that follows at once.
-      const auto host_row = [&](const ExchangeRow& r) {
-        row(r, kHostStep);
-        if (begins_with_exchange()) mark(code.here() - 4, steps_.exchange[0]);
-      };
-      // First, so that it is there before the sync that a row may follow at once: setting worker
-      // bases waits for later results.
-      code.prepare_trip_count(storage.address(*trip_count_, t.tile));
-      for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
-        code.set_worker_base(w, t.stacks + w * library_.stack_bytes());
-      }
-      const std::vector<LaunchGroup> groups = launch_groups(t, storage);
-      const auto bank = [](std::size_t group) {
-        return static_cast<std::uint32_t>(group) % TileCode::kBanks;
-      };
-      if (!groups.empty()) code.prepare(groups[0].launch, bank(0));
-      host_row(first[i]);
-      code.load_trip_count();
-      code.align();
-      std::uint32_t loop = code.here();
-      std::size_t g = 0;
-      for (std::uint32_t s = 0; s < phases_.size(); ++s) {
-        if (s == 0 && begins_with_exchange()) {
-          loop = code.row_after_sync(phases_[s].rows[i].code);
-        } else if (!phases_[s].rows.empty()) {
-          row(phases_[s].rows[i], steps_.exchange[s]);
-        }
-        for (; g < groups.size() && groups[g].superstep == s; ++g) {
-          const std::size_t then = (g + 1) % groups.size();
-          mark(code.launch(groups[g].launch, bank(g), &groups[then].launch, bank(then)),
-               groups[g].step);
-        }
-      }
-      const std::uint32_t done = code.branch_if_last();
-      host_row(next[i]);
-      code.next_call(loop);
-      code.align();
-      code.patch(done, code.here());
-      row(last[i], kHostStep);
-      code.stop();
-      t.words = code.words();
-      t.code_bytes = static_cast<std::uint32_t>(t.words.size()) * 4;
+      TileEmitter emitter(*this, i, storage);
+      emitter.emit_procedures();
+      emitter.emit_main(host, storage.address(*trip_count_, tiles_[i].tile));
     }
   }
 
+  /// The number of the first superstep of `main`.
+  [[nodiscard]] std::uint32_t first_of_main() const {
+    return executions_.empty() ? 0 : executions_[0].number;
+  }
   [[nodiscard]] bool begins_with_exchange() const {
-    return !phases_.empty() && !phases_[0].rows.empty();
+    return !executions_.empty() && !phases_[first_of_main()].rows.empty();
   }
 
   [[nodiscard]] std::vector<LaunchGroup> launch_groups(const TileProgram& t,
@@ -356,7 +532,7 @@ class Builder {
     for (auto launch = t.launches.begin(); launch != t.launches.end();) {
       const auto first = launch++;
       while (launch != t.launches.end() && launch->is_with_previous) ++launch;
-      groups.push_back({first->superstep, first->step,
+      groups.push_back({first->superstep, first->set,
                         code_of(t, std::span(first, launch), states, library_, machine_, storage)});
     }
     return groups;
@@ -390,7 +566,7 @@ class Builder {
     image_.machine = machine_;
     image_.stack_bytes = library_.stack_bytes();
     image_.alias = alias_by_result(module_);
-    for (const TileProgram& t : tiles_) image_.entries.push_back({t.tile, t.code});
+    for (const TileProgram& t : tiles_) image_.entries.push_back({t.tile, t.entry});
     const Graph& graph = module_.main;
     for (const ValueId argument : graph.arguments()) {
       image_.arguments.push_back(graph.type(argument));
@@ -401,6 +577,8 @@ class Builder {
   const Module& module_;
   const MachineConfig& machine_;
   LoweredProgram program_;
+  std::vector<Superstep*> supersteps_;
+  std::vector<Execution> executions_;
   CodeletLibrary library_;
   ProgramImage image_;
   std::vector<TileProgram> tiles_;
@@ -408,7 +586,10 @@ class Builder {
   std::vector<std::size_t> tile_number_;  ///< by tile
   std::optional<BufferId> trip_count_, states_;
   Steps steps_;
-  std::vector<ExchangePhase> phases_;  ///< by superstep
+  std::vector<std::uint32_t> exchange_step_, compute_step_;  ///< by superstep
+  std::vector<std::uint32_t> call_steps_;                    ///< by call
+  std::vector<ExchangePhase> phases_;                        ///< by superstep
+  bool shares_rows_ = false;                                 ///< where code is short of room
   bool keeps_exchange_plan_;
 };
 
@@ -418,6 +599,8 @@ ProgramImage build_image(const Module& module, const MachineConfig& machine, Low
                          const CompileProgress& progress,
                          const std::function<void(const ProgramInfo&)>& on_memory,
                          bool keep_exchange_plan) {
+  if (progress) progress("outline repeated steps");
+  outline_repeats(program);
   if (progress) progress("generate codelets");
   return Builder(module, machine, std::move(program), keep_exchange_plan)
       .build(progress, on_memory);

@@ -118,21 +118,20 @@ class Predictor {
 
 }  // namespace
 
-void predict_compute(const std::vector<TileProgram>& tiles, const CodeletLibrary& library,
-                     const MachineConfig& machine, ProgramInfo& info) {
+ComputeCycles predict_compute(const std::vector<TileProgram>& tiles, const CodeletLibrary& library,
+                              const MachineConfig& machine) {
   Predictor predictor(library, machine);
+  ComputeCycles most;
   for (const TileProgram& t : tiles) {
-    std::map<std::uint32_t, std::uint64_t> cycles;  // by step: a tile may launch one several times
+    ComputeCycles cycles;  // a tile may launch a set several times
     for (auto launch = t.launches.begin(); launch != t.launches.end();) {
       const auto first = launch++;
       while (launch != t.launches.end() && launch->is_with_previous) ++launch;
-      cycles[first->step] += predictor.cycles(std::span(first, launch));
+      cycles[{first->superstep, first->set}] += predictor.cycles(std::span(first, launch));
     }
-    for (const auto& [step, of_tile] : cycles) {
-      std::uint64_t& most = info.steps[step].predicted_cycles;
-      most = std::max(most, of_tile);
-    }
+    for (const auto& [set, of_tile] : cycles) most[set] = std::max(most[set], of_tile);
   }
+  return most;
 }
 
 }  // namespace superstep

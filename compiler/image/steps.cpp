@@ -29,27 +29,25 @@ std::vector<std::uint32_t> vertex_types_of(const ComputeSet& set, const CodeletL
 
 }  // namespace
 
-Steps number_steps(const LoweredProgram& program, const CodeletLibrary& library,
+Steps number_steps(std::span<const Execution> executions, const CodeletLibrary& library,
                    ProgramInfo& info) {
   Steps numbers;
   std::vector<StepInfo>& steps = info.steps;
   steps.push_back({.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}});
   numbers.point = {0};
   std::uint32_t number = 0, point = 0;  // of the superstep, of the buffers' lifetimes
-  for (const Superstep& superstep : program.supersteps) {
+  for (const Execution& execution : executions) {
+    const Superstep& superstep = *execution.superstep;
+    const SuperstepOrigins origins = execution.origins();
     // Without an exchange there is no barrier: it goes on with the superstep before.
     if (!superstep.movements.empty()) ++number;
     ++point;
     numbers.exchange.push_back(static_cast<std::uint32_t>(steps.size()));
     if (!superstep.movements.empty()) {
       StepInfo step{.kind = StepInfo::Kind::kExchange,
-                    .name = superstep.names[0],
-                    .operation = superstep.operation,
-                    .source = superstep.source};
-      std::vector<std::string> names = superstep.names;
-      std::ranges::sort(names);
-      names.erase(std::unique(names.begin(), names.end()), names.end());
-      if (names.size() > 1) step.name += " +" + std::to_string(names.size() - 1);
+                    .name = origins.exchange.name,
+                    .operation = origins.exchange.operation,
+                    .source = origins.exchange.source};
       for (const Movement& movement : superstep.movements) {
         step.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
       }
@@ -58,11 +56,13 @@ Steps number_steps(const LoweredProgram& program, const CodeletLibrary& library,
       steps.push_back(std::move(step));
     }
     numbers.compute.push_back(static_cast<std::uint32_t>(steps.size()));
-    for (const ComputeSet& set : superstep.computes) {
+    for (std::size_t c = 0; c < superstep.computes.size(); ++c) {
+      const ComputeSet& set = superstep.computes[c];
+      const Origin& origin = origins.computes[c];
       steps.push_back({.kind = StepInfo::Kind::kCompute,
-                       .name = set.name,
-                       .operation = set.operation,
-                       .source = set.source,
+                       .name = origin.name,
+                       .operation = origin.operation,
+                       .source = origin.source,
                        .superstep = number,
                        .flops = set.flops,
                        .vertices = static_cast<std::uint32_t>(set.launches.size()),

@@ -5,57 +5,58 @@
 #include <map>
 #include <utility>
 
+#include "compiler/program/blocks.h"
+
 namespace superstep {
 namespace {
 
-/// The points of a program, in order, at which a buffer is first and last used.
-struct Lifetime {
-  std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t last = 0;
-
-  void use(std::uint32_t point) {
-    first = std::min(first, point);
-    last = std::max(last, point);
-  }
-  [[nodiscard]] bool is_used() const { return first <= last; }
+/// What a tile needs: entries of buffers that share storage are one request.
+struct Requests {
+  std::vector<StorageRequest> requests;
+  std::vector<std::uint32_t> by_entry;
 };
 
-std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
-  std::vector<Lifetime> lifetimes(program.buffers.size());
-  std::uint32_t point = 1;
-  for (const Superstep& step : program.supersteps) {
-    for (const Movement& movement : step.movements) {
-      lifetimes[index(movement.source.buffer)].use(point);
-      for (const Movement::End& end : movement.destinations)
-        lifetimes[index(end.buffer)].use(point);
+/// `shared` has, by buffer, the first of those that share its storage.
+Requests requests_of(const std::vector<Storage::Entry>& entries,
+                     const std::vector<BufferId>& shared) {
+  Requests result;
+  std::map<BufferId, std::uint32_t> known;
+  for (const Storage::Entry& entry : entries) {
+    const auto next = static_cast<std::uint32_t>(result.requests.size());
+    const auto [at, is_new] = known.try_emplace(shared[index(entry.buffer)], next);
+    result.by_entry.push_back(at->second);
+    if (is_new) {
+      result.requests.push_back(entry.request);
+      continue;
     }
-    ++point;
-    for (const ComputeSet& set : step.computes) {
-      for (const auto* buffers : {&set.reads, &set.writes}) {
-        for (const BufferId buffer : *buffers) {
-          lifetimes[index(buffer)].use(point);
-          lifetimes[index(buffer)].use(point + set.beside);
-        }
-      }
-      ++point;
-    }
+    StorageRequest& request = result.requests[at->second];
+    request.bytes = std::max(request.bytes, entry.request.bytes);
+    request.is_received |= entry.request.is_received;
+    request.others.push_back({entry.request.first, entry.request.last});
   }
-  for (std::size_t b = 0; b < lifetimes.size(); ++b) {
-    const Buffer& buffer = program.buffers[b];
-    if (buffer.is_result) lifetimes[b].use(point);
-    // Arguments, constants and states keep their values from call to call.
-    if (buffer.kind == Buffer::Kind::kArgument || buffer.kind == Buffer::Kind::kState) {
-      lifetimes[b] = {0, point};
-    }
-    if (buffer.kind == Buffer::Kind::kConstant && lifetimes[b].is_used()) lifetimes[b] = {0, point};
-  }
-  return lifetimes;
+  return result;
 }
 
-std::vector<StorageRequest> requests_of(const std::vector<Storage::Entry>& entries) {
-  std::vector<StorageRequest> requests;
-  for (const Storage::Entry& entry : entries) requests.push_back(entry.request);
-  return requests;
+/// By buffer, the first of those that share its storage: what calls put in place of each other.
+std::vector<BufferId> shared_storage(const LoweredProgram& program) {
+  std::vector<BufferId> shared;
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) shared.push_back(BufferId{b});
+  const auto root = [&](BufferId buffer) {
+    while (shared[index(buffer)] != buffer) {
+      buffer = shared[index(buffer)] = shared[index(shared[index(buffer)])];
+    }
+    return buffer;
+  };
+  for (const Step& step : program.main.steps) {
+    const auto* call = std::get_if<Call>(&step);
+    if (call == nullptr) continue;
+    for (const auto& [formal, actual] : call->bindings) {
+      const BufferId a = root(formal), b = root(actual);
+      shared[index(std::max(a, b))] = std::min(a, b);
+    }
+  }
+  for (std::uint32_t b = 0; b < shared.size(); ++b) shared[b] = root(BufferId{b});
+  return shared;
 }
 
 /// Places what one tile holds; data of region 0 begins at `data_begin`.
@@ -88,15 +89,18 @@ Allocation allocate_tile(const MachineConfig& machine, std::vector<StorageReques
 Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
     : machine_(machine),
       program_(program),
+      shared_(shared_storage(program)),
       by_tile_(machine.tiles()),
       room_(machine.tiles()),
       missing_(machine.tiles()),
       misfits_(machine.tiles()) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   std::vector<bool> received(program.buffers.size());
-  for (const Superstep& step : program.supersteps) {
-    for (const Movement& movement : step.movements) {
-      for (const Movement::End& end : movement.destinations) received[index(end.buffer)] = true;
+  for (const Execution& execution : executions_of(program)) {
+    for (const Movement& movement : execution.superstep->movements) {
+      for (const Movement::End& end : movement.destinations) {
+        received[index(execution.actual(end.buffer))] = true;
+      }
     }
   }
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -114,7 +118,7 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
     }
   }
   for (const std::vector<Entry>& entries : by_tile_) {
-    live_.push_back(peak_bytes(requests_of(entries)));
+    live_.push_back(peak_bytes(requests_of(entries, shared_).requests));
   }
 }
 
@@ -133,15 +137,21 @@ void Storage::place(const std::vector<std::uint32_t>& data_begin, const CompileP
   std::map<std::pair<std::uint32_t, std::vector<StorageRequest>>, Allocation> known;
   for (std::uint32_t t = 0; t < by_tile_.size(); ++t) {
     show_share(progress, "allocate memory", t, by_tile_.size(), "tiles");
+    Requests requests = requests_of(by_tile_[t], shared_);
     const auto [at, is_new] =
-        known.try_emplace({data_begin[t], requests_of(by_tile_[t])}, Allocation{});
+        known.try_emplace({data_begin[t], std::move(requests.requests)}, Allocation{});
     Allocation& allocation = at->second;
     if (is_new) allocation = allocate_tile(machine_, at->first.second, data_begin[t]);
     for (std::size_t i = 0; i < by_tile_[t].size(); ++i) {
-      addresses_[index(by_tile_[t][i].buffer)][t] = allocation.addresses[i];
+      addresses_[index(by_tile_[t][i].buffer)][t] = allocation.addresses[requests.by_entry[i]];
     }
     missing_[t] = allocation.missing_bytes;
     misfits_[t] = allocation.misfit;
+    if (misfits_[t]) {
+      // In terms of entries.
+      const auto entry = std::ranges::find(requests.by_entry, misfits_[t]->request);
+      misfits_[t]->request = static_cast<std::size_t>(entry - requests.by_entry.begin());
+    }
   }
 }
 

@@ -50,8 +50,7 @@ class Storage {
   /// Buffers of tensors that a tile holds, biggest first, with their bytes there.
   [[nodiscard]] std::vector<std::pair<BufferId, std::uint32_t>> on(TileId tile) const;
 
-  /// What a tile holds of a buffer, and when. Points of time are 0, then one for each superstep's
-  /// exchange (also where nothing moves) and for each of its compute sets, then one for the host.
+  /// What a tile holds of a buffer, and when: see `Lifetime`.
   struct Entry {
     BufferId buffer{};
     StorageRequest request;
@@ -63,6 +62,7 @@ class Storage {
  private:
   const MachineConfig& machine_;
   const LoweredProgram& program_;
+  std::vector<BufferId> shared_;  ///< by buffer: the first of those that share its storage
   std::vector<std::vector<Entry>> by_tile_;
   std::vector<std::uint64_t> live_;                    ///< by tile
   std::vector<std::vector<std::uint32_t>> addresses_;  ///< by buffer, tile

@@ -14,8 +14,9 @@ constexpr std::uint32_t kZero = 15;
 constexpr std::int64_t kLocalZone = 2;
 constexpr std::int64_t kEndZone = 15;
 
-/// Registers: two banks of `TileCode::kBankRegisters`, then these.
-constexpr std::uint32_t kPadding = 10, kTripCount = 11;
+/// Registers: two banks of `TileCode::kBankRegisters`, then these, and 15, which is 0. 13 is for
+/// the counter of a loop.
+constexpr std::uint32_t kPadding = 10, kTripCount = 11, kLink = 12;
 /// Registers of a weighted launch, from the first of its bank.
 constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
                         kBlocks = 3;  ///< of the stage, still to come
@@ -195,6 +196,14 @@ void TileCode::next_call(std::uint32_t target) { emit(encode("brnzdec", {kTripCo
 void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
   words_[(branch - address_) / 4] |= target / 4;
 }
+
+std::uint32_t TileCode::call(std::uint32_t target) {
+  const std::uint32_t at = here();
+  emit(encode("call", {kLink, target}));
+  return at;
+}
+
+void TileCode::end_call() { emit(encode("br", {kLink})); }
 
 void TileCode::align() {
   if (words_.size() % 2 != 0) set(kPadding, 0);

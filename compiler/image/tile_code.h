@@ -67,6 +67,11 @@ class TileCode {
   /// Of `LaunchTogether`, whose last register has where its first state is.
   static constexpr std::uint32_t kCodeletsTogether = kBankRegisters - 1;
 
+  /// Calls what begins at `target`; returns the address of the `call`.
+  std::uint32_t call(std::uint32_t target);
+  /// Ends what is called.
+  void end_call();
+
   /// Gives worker `worker` its stack.
   void set_worker_base(std::uint32_t worker, std::uint32_t address);
   /// Prepares `load_trip_count` from this address; other code keeps the register.

@@ -94,15 +94,14 @@ void place_states(TileProgram& t, const CodeletLibrary& library) {
   t.state_bytes = at;
 }
 
-void group_launches(TileProgram& t, LoweredProgram& program, const Steps& steps,
+void group_launches(TileProgram& t, std::span<Superstep* const> supersteps,
                     const CodeletLibrary& library, const MachineConfig& machine) {
   std::vector<ComputeSet*> group;
   std::set<std::uint32_t> codelets;
   std::uint32_t busy = 0, first_state = 0, last_state = 0;
   for (std::size_t i = 0; i < t.launches.size(); ++i) {
     PlacedLaunch& launch = t.launches[i];
-    std::vector<ComputeSet>& sets = program.supersteps[launch.superstep].computes;
-    ComputeSet& set = sets[launch.step - steps.compute[launch.superstep]];
+    ComputeSet& set = supersteps[launch.superstep]->computes[launch.set];
     codelets.insert(library.number(launch.codelet));
     first_state = std::min(first_state, launch.worker_states);
     last_state = std::max(last_state, launch.worker_states + 4 * launch.busy * launch.stride);

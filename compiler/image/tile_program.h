@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "compiler/image/codelets.h"
-#include "compiler/image/steps.h"
 #include "compiler/image/storage.h"
 #include "compiler/image/tile_code.h"
 #include "compiler/program/program.h"
@@ -15,8 +14,8 @@ namespace superstep {
 
 /// One launch of a tile's program.
 struct PlacedLaunch {
-  std::uint32_t superstep = 0;
-  std::uint32_t step = 0;
+  std::uint32_t superstep = 0;  ///< its number in `supersteps_of`
+  std::uint32_t set = 0;        ///< of the superstep
   std::uint32_t codelet = 0;
   std::uint32_t state = 0;          ///< byte of the tile's states
   std::uint32_t worker_states = 0;  ///< that of worker 0
@@ -34,6 +33,7 @@ struct TileProgram {
   std::vector<std::uint32_t> codelets = {};  ///< addresses by number; 0: not on this tile
   std::uint32_t stacks = 0, code = 0;        ///< addresses
   std::uint32_t state_bytes = 0;             ///< of all vertex states
+  std::uint32_t entry = 0;                   ///< address in the code
   std::uint32_t code_bytes = 0;              ///< expected, then exact
   std::uint32_t row_bytes = 0;
   std::vector<std::uint32_t> words;
@@ -48,7 +48,7 @@ void place_states(TileProgram& t, const CodeletLibrary& library);
 
 /// Lets neighbours that neither wait for each other nor need all workers run at once, and says so
 /// in their compute sets.
-void group_launches(TileProgram& t, LoweredProgram& program, const Steps& steps,
+void group_launches(TileProgram& t, std::span<Superstep* const> supersteps,
                     const CodeletLibrary& library, const MachineConfig& machine);
 
 /// What the supervisor does for launches that run at once.

@@ -205,12 +205,12 @@ LoweredProgram ProgramBuilder::finish(StepOrder order) {
   if (order == StepOrder::kLeastMemory) order_for_least_memory();
   std::ranges::stable_sort(computes_, {},
                            [](const TimedCompute& c) { return std::tuple(c.time, c.last); });
-  std::uint32_t supersteps = 0;
-  for (const auto& c : computes_) supersteps = std::max(supersteps, c.time.superstep + 1);
-  for (const auto& m : movements_) supersteps = std::max(supersteps, m.superstep + 1);
-  program_.supersteps.resize(supersteps);
+  std::uint32_t count = 0;
+  for (const auto& c : computes_) count = std::max(count, c.time.superstep + 1);
+  for (const auto& m : movements_) count = std::max(count, m.superstep + 1);
+  std::vector<Superstep> supersteps(count);
   for (auto& m : movements_) {
-    Superstep& step = program_.supersteps[m.superstep];
+    Superstep& step = supersteps[m.superstep];
     if (step.names.empty()) {
       step.operation = m.origin.operation;
       step.source = m.origin.source;
@@ -219,15 +219,15 @@ LoweredProgram ProgramBuilder::finish(StepOrder order) {
     std::ranges::move(m.movements, std::back_inserter(step.movements));
   }
   for (auto& c : computes_) {
-    program_.supersteps[c.time.superstep].computes.push_back(std::move(c.set));
+    supersteps[c.time.superstep].computes.push_back(std::move(c.set));
   }
   // What moves first need not wait for anything.
   const auto is_empty = [](const Superstep& s) {
     return s.movements.empty() && s.computes.empty();
   };
-  if (supersteps > 0 && is_empty(program_.supersteps[0])) {
-    program_.supersteps.erase(program_.supersteps.begin());
-  }
+  if (count > 0 && is_empty(supersteps[0])) supersteps.erase(supersteps.begin());
+  program_.main.steps.assign(std::make_move_iterator(supersteps.begin()),
+                             std::make_move_iterator(supersteps.end()));
   return std::move(program_);
 }
 

@@ -28,13 +28,6 @@ struct Time {
   [[nodiscard]] Time after_exchange() const { return {superstep + 1, 0}; }
 };
 
-/// The op that a step serves.
-struct Origin {
-  std::string name;
-  std::string operation;
-  OpLocation source;
-};
-
 /// Collects buffers and timed work in any order, and puts them into supersteps at the end.
 class ProgramBuilder {
  public:

@@ -103,6 +103,49 @@ struct Superstep {
   std::vector<ComputeSet> computes;
 };
 
+enum class ProcedureId : std::uint32_t {};
+constexpr std::uint32_t index(ProcedureId p) { return static_cast<std::uint32_t>(p); }
+
+/// The op that a step serves.
+struct Origin {
+  std::string name;
+  std::string operation;
+  OpLocation source;
+};
+
+/// How a report names the steps of a superstep.
+struct SuperstepOrigins {
+  Origin exchange = {};
+  std::vector<Origin> computes = {};
+};
+
+/// Executes a procedure. An actual buffer takes the place of its formal one and lies where that
+/// lies, so that nothing is copied; the two are never in use at once.
+struct Call {
+  struct Binding {
+    BufferId formal{}, actual{};
+    auto operator<=>(const Binding&) const = default;
+  };
+  ProcedureId procedure{};
+  std::vector<Binding> bindings;          ///< ascending formals; others stand for themselves
+  std::vector<SuperstepOrigins> origins;  ///< by step of the procedure
+};
+
+struct Step;
+/// Steps in order.
+struct Block {
+  std::vector<Step> steps;
+};
+struct Step : std::variant<Superstep, Call> {
+  using variant::variant;
+};
+
+/// Supersteps that are there once, however often they are called. The first one has an exchange of
+/// its own, or goes on with what comes before the call.
+struct Procedure {
+  Block block;
+  std::vector<BufferId> formals;  ///< ascending
+};
 /// A product as it was planned, for who must plan it again because the program does not fit.
 struct PlannedProduct {
   bool on_amp = false;
@@ -123,7 +166,8 @@ using SqueezedProducts = std::map<std::size_t, SqueezedProduct>;
 struct LoweredProgram {
   std::vector<Buffer> buffers;
   std::vector<vertex::Vertex> codelets;
-  std::vector<Superstep> supersteps;
+  std::vector<Procedure> procedures;
+  Block main;
   std::vector<std::optional<BufferId>> arguments;  ///< empty for an argument without elements
   std::vector<std::optional<BufferId>> results;
   std::vector<PlannedProduct> products;  ///< in order of ops

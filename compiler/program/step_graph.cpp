@@ -4,25 +4,39 @@
 #include <ostream>
 #include <set>
 #include <sstream>
+#include <vector>
+
+#include "compiler/program/blocks.h"
 
 namespace superstep {
 StepGraph step_graph(const LoweredProgram& program) {
   StepGraph graph;
   DependenceBuilder<StepGraph> steps(graph, program.buffers.size());
-  for (std::uint32_t s = 0; s < program.supersteps.size(); ++s) {
-    const Superstep& superstep = program.supersteps[s];
-    if (!superstep.movements.empty()) {
+  const std::vector<Execution> executions = executions_of(program);
+  for (std::uint32_t e = 0; e < executions.size(); ++e) {
+    const Execution& execution = executions[e];
+    const SuperstepOrigins origins = execution.origins();
+    const auto actual = [&](const std::vector<BufferId>& buffers) {
+      std::set<BufferId> all;
+      for (const BufferId buffer : buffers) all.insert(execution.actual(buffer));
+      return all;
+    };
+    if (!execution.superstep->movements.empty()) {
       std::set<BufferId> reads, writes;
-      for (const Movement& movement : superstep.movements) {
-        reads.insert(movement.source.buffer);
-        for (const Movement::End& end : movement.destinations) writes.insert(end.buffer);
+      for (const Movement& movement : execution.superstep->movements) {
+        reads.insert(execution.actual(movement.source.buffer));
+        for (const Movement::End& end : movement.destinations) {
+          writes.insert(execution.actual(end.buffer));
+        }
       }
-      steps.add({StepVertex::Kind::kExchange, s, superstep.names[0], superstep.operation}, reads,
-                writes);
+      steps.add({StepVertex::Kind::kExchange, e, origins.exchange.name, origins.exchange.operation},
+                reads, writes);
     }
-    for (const ComputeSet& set : superstep.computes) {
-      steps.add({StepVertex::Kind::kCompute, s, set.name, set.operation},
-                {set.reads.begin(), set.reads.end()}, {set.writes.begin(), set.writes.end()});
+    for (std::size_t c = 0; c < execution.superstep->computes.size(); ++c) {
+      const ComputeSet& set = execution.superstep->computes[c];
+      const Origin& origin = origins.computes[c];
+      steps.add({StepVertex::Kind::kCompute, e, origin.name, origin.operation}, actual(set.reads),
+                actual(set.writes));
     }
   }
   return graph;

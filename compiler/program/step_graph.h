@@ -13,7 +13,7 @@ namespace superstep {
 struct StepVertex {
   enum class Kind : std::uint8_t { kExchange, kCompute };
   Kind kind = Kind::kCompute;
-  std::uint32_t superstep = 0;
+  std::uint32_t superstep = 0;  ///< in order of execution
   std::string name;
   std::string operation;
 };

@@ -69,8 +69,13 @@ void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   }
   write_outputs<R>(context, word, issue + costs.result_latency, outputs);
   context.now = issue + 1 + env.extra();
-  context.pc = env.taken() ? env.target() : context.pc + 4 * R::spec.words;
-  if (env.taken()) context.now = issue + costs.taken_branch;
+  if (!env.taken()) {
+    context.pc += 4 * R::spec.words;
+    return;
+  }
+  context.calls.branch(context.pc, env.target());
+  context.pc = env.target();
+  context.now = issue + costs.taken_branch;
 }
 
 template <class... Operands>
@@ -151,6 +156,7 @@ void Supervisor::boot(std::uint32_t pc) {
   context_.registers.fill(0);
   context_.ready.fill(0);
   context_.csrs.fill(0);
+  context_.calls.clear();
   context_.pc = pc;
   context_.now = 0;
   context_.earliest = 0;

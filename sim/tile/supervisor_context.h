@@ -8,6 +8,7 @@
 
 #include "isa/values.h"
 #include "sim/exchange/port_event.h"
+#include "sim/tile/call_stack.h"
 #include "sim/tile/memory_port.h"
 #include "sim/tile/weights.h"
 
@@ -72,6 +73,7 @@ struct SupervisorContext {
   std::uint64_t now = 0;                         ///< the next instruction issues then or later
   std::uint64_t operands_ready = 0, issued = 0;  ///< of the last instruction
   std::uint32_t pc = 0;
+  CallStack calls;
   std::uint32_t outgoing = 0;      ///< address after the last word sent
   std::uint32_t send_control = 0;  ///< of the last send
   Stop stop = Stop::kNone;

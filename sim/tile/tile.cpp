@@ -100,6 +100,10 @@ std::uint64_t Tile::worker_busy_cycles() const {
 std::uint64_t Tile::worker_busy_cycles(std::uint32_t worker) const {
   return impl_->supervisor().launcher().busy_cycles(worker);
 }
+void Tile::mark_calls(std::vector<CallStack::Mark> calls) {
+  impl_->supervisor().context().calls.mark(std::move(calls));
+}
+std::uint32_t Tile::calls_step() const { return impl_->supervisor().context().calls.step(); }
 const TileLaunches& Tile::launches() const { return impl_->supervisor().launcher().launches(); }
 std::optional<TileFault> Tile::fault() const { return impl_->fault_; }
 

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "isa/machine_config.h"
 #include "sim/exchange/port_event.h"
+#include "sim/tile/call_stack.h"
 #include "sim/tile/code_store.h"
 #include "sim/tile/instruction_observer.h"
 #include "sim/tile/memory.h"
@@ -42,19 +43,21 @@ struct TileStop {
 /// A `runall` or `run` at a pc that its tile had not launched from before in the superstep.
 struct TileLaunch {
   std::uint32_t pc = 0;
-  std::uint64_t cycle = 0;  ///< when it issued
+  std::uint32_t calls_step = 0;  ///< of the marked calls that were open
+  std::uint64_t cycle = 0;       ///< when it issued
 };
 
 /// Launches of workers during one `Tile::run`.
 struct TileLaunches {
   std::uint32_t count = 0;
-  std::uint32_t first_pc = 0;         ///< of the first `runall` or `run`
-  std::uint64_t first_cycle = 0;      ///< when it issued
-  std::uint64_t last_exit_cycle = 0;  ///< when the last worker had left
-  std::vector<TileLaunch> places;     ///< in order; of a loop its first round only
+  std::uint32_t first_pc = 0;          ///< of the first `runall` or `run`
+  std::uint32_t first_calls_step = 0;  ///< of the marked calls that were open
+  std::uint64_t first_cycle = 0;       ///< when it issued
+  std::uint64_t last_exit_cycle = 0;   ///< when the last worker had left
+  std::vector<TileLaunch> places;      ///< in order; of a loop its first round only
 
   void clear() {
-    count = first_pc = 0;
+    count = first_pc = first_calls_step = 0;
     first_cycle = last_exit_cycle = 0;
     places.clear();
   }
@@ -85,6 +88,11 @@ class Tile {
 
   /// Contexts that run for long ask `interrupted`, which outlives the tile, whether to stop.
   void poll(const std::function<bool()>& interrupted);
+
+  /// Counts the steps of these calls, ascending by pc, while they are open.
+  void mark_calls(std::vector<CallStack::Mark> calls);
+  /// What the open ones have together.
+  [[nodiscard]] std::uint32_t calls_step() const;
 
   /// The supervisor will start at `pc`, with registers 0.
   void boot(std::uint32_t pc);

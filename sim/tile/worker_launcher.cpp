@@ -197,11 +197,13 @@ void WorkerLauncher::end(SupervisorContext& supervisor, std::uint64_t issue,
   supervisor.slots.start(worker.id, first_cycle, end);
   if (launches_.count == 0) {
     launches_.first_pc = supervisor.pc;
+    launches_.first_calls_step = supervisor.calls.step();
     launches_.first_cycle = issue;
   }
   launches_.last_exit_cycle = std::max(launches_.last_exit_cycle, end);
-  if (launches_.places.empty() || launches_.places.back().pc < supervisor.pc) {
-    launches_.places.push_back({supervisor.pc, issue});
+  if (launches_.places.empty() || launches_.places.back().pc < supervisor.pc ||
+      launches_.places.back().calls_step != supervisor.calls.step()) {
+    launches_.places.push_back({supervisor.pc, supervisor.calls.step(), issue});
   }
   busy_cycles_ += end - first_cycle;
   busy_cycles_of_[worker.id % busy_cycles_of_.size()] += end - first_cycle;

@@ -396,7 +396,7 @@ TEST(LoweredModel, ScatteredElementsArePackedWhereverInTheDestinationTheyLie) {
     program.arguments = {turned, straight};
     program.results = {result};
     std::size_t transfers = 0;
-    for (const Superstep& step : program.supersteps) transfers += step.movements.size();
+    for (const Superstep* step : supersteps_of(program)) transfers += step->movements.size();
     EXPECT_LT(transfers, 1000U) << "of 52,800 elements";
     const std::vector<HostTensor> arguments{random_tensor(program.buffers[0].type, 1),
                                             random_tensor(program.buffers[1].type, 2)};

@@ -45,7 +45,8 @@ PlanInterpreter::PlanInterpreter(const LoweredProgram& program) : program_(progr
 }
 
 std::vector<std::byte>& PlanInterpreter::bytes(BufferId buffer, TileId tile) {
-  auto& bytes = memory_[index(buffer)][index(tile)];
+  const BufferId actual = execution_ != nullptr ? execution_->actual(buffer) : buffer;
+  auto& bytes = memory_[index(actual)][index(tile)];
   if (bytes.empty()) throw std::out_of_range("a buffer is used on a tile that does not hold it");
   return bytes;
 }
@@ -84,9 +85,10 @@ std::vector<HostTensor> PlanInterpreter::run(std::span<const HostTensor> argumen
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     if (program_.arguments[a]) fill(*program_.arguments[a], arguments[a]);
   }
-  for (const Superstep& superstep : program_.supersteps) {
-    exchange(superstep.movements);
-    for (const ComputeSet& set : superstep.computes) {
+  for (const Execution& execution : executions_of(program_)) {
+    execution_ = &execution;
+    exchange(execution.superstep->movements);
+    for (const ComputeSet& set : execution.superstep->computes) {
       for (const Launch& one : set.launches) {
         if (one.stages.empty()) {
           launch(set.codelet, one);
@@ -96,6 +98,7 @@ std::vector<HostTensor> PlanInterpreter::run(std::span<const HostTensor> argumen
       }
     }
   }
+  execution_ = nullptr;
   std::vector<HostTensor> values;
   for (std::size_t r = 0; r < results.size(); ++r) {
     values.push_back(program_.results[r] ? read(*program_.results[r], results[r])

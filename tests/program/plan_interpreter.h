@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/program/program.h"
+#include "compiler/program/blocks.h"
 
 namespace superstep {
 
@@ -26,6 +26,7 @@ class PlanInterpreter {
   void launch(std::uint32_t codelet, const Launch& launch);
 
   const LoweredProgram& program_;
+  const Execution* execution_ = nullptr;                     ///< that runs now
   std::vector<std::vector<std::vector<std::byte>>> memory_;  ///< by buffer, tile
 };
 

@@ -13,6 +13,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
+#include "compiler/program/blocks.h"
 #include "tests/program/plan_interpreter.h"
 
 namespace superstep {
@@ -118,8 +119,8 @@ TEST(Products, HaveOneVertexStateForAllSteps) {
   const LoweredProgram program = lower(module, tiny);
   std::set<VertexState> states;
   std::int64_t launches = 0;
-  for (const Superstep& superstep : program.supersteps) {
-    for (const ComputeSet& set : superstep.computes) {
+  for (const Superstep* superstep : supersteps_of(program)) {
+    for (const ComputeSet& set : superstep->computes) {
       for (const Launch& launch : set.launches) {
         if (launch.tile != TileId{0} || launch.stages.empty()) continue;
         ++launches;
@@ -205,9 +206,9 @@ LoweredProgram lower_layer(int batch, int inputs, int outputs, const char* machi
 }
 
 bool has_compute(const LoweredProgram& program, std::string_view end_of_name) {
-  return std::ranges::any_of(program.supersteps, [&](const Superstep& step) {
+  return std::ranges::any_of(supersteps_of(program), [&](const Superstep* step) {
     return std::ranges::any_of(
-        step.computes, [&](const ComputeSet& set) { return set.name.ends_with(end_of_name); });
+        step->computes, [&](const ComputeSet& set) { return set.name.ends_with(end_of_name); });
   });
 }
 
@@ -260,7 +261,7 @@ TEST(Results, ThatAreTransposedMoveNothing) {
       "%t = stablehlo.transpose %a, dims = [1, 0] : (tensor<40x70xf16>) -> tensor<70x40xf16>\n"
       "return %t : tensor<70x40xf16>\n}",
       "small64");
-  for (const Superstep& step : program.supersteps) EXPECT_TRUE(step.movements.empty());
+  for (const Superstep* step : supersteps_of(program)) EXPECT_TRUE(step->movements.empty());
 }
 
 std::ptrdiff_t buffers_of_rows(const LoweredProgram& program) {

@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "compiler/lower/lower.h"
 #include "compiler/ops/op.h"
+#include "compiler/program/blocks.h"
 #include "isa/machine_config.h"
 #include "tests/program/plan_interpreter.h"
 
@@ -100,13 +101,13 @@ TEST(StepOrder, GivesTheSameResultsInLessMemory) {
   const MachineConfig machine = load_machine("tiny4");
   const auto most = [](const LoweredProgram& program) {
     std::vector<StepUses> steps;
-    for (const Superstep& superstep : program.supersteps) {
+    for (const Superstep* superstep : supersteps_of(program)) {
       StepUses& moves = steps.emplace_back();
-      for (const Movement& movement : superstep.movements) {
+      for (const Movement& movement : superstep->movements) {
         moves.reads.insert(movement.source.buffer);
         for (const Movement::End& end : movement.destinations) moves.writes.insert(end.buffer);
       }
-      for (const ComputeSet& set : superstep.computes) {
+      for (const ComputeSet& set : superstep->computes) {
         steps.push_back(
             {{set.reads.begin(), set.reads.end()}, {set.writes.begin(), set.writes.end()}});
       }
@@ -117,7 +118,7 @@ TEST(StepOrder, GivesTheSameResultsInLessMemory) {
   for (std::size_t i = 0; i < 96 * 48; ++i) x.set<float>(i, static_cast<float>(i % 7) - 3);
   const std::vector<HostTensor> expected = evaluate(module.main, std::vector{x});
   const LoweredProgram early = lower(module, machine);
-  const LoweredProgram less = lower(module, machine, {}, StepOrder::kLeastMemory);
+  const LoweredProgram less = lower(module, machine, {}, {}, StepOrder::kLeastMemory);
   EXPECT_LT(2 * most(less), most(early));
   for (const LoweredProgram* program : {&early, &less}) {
     const std::vector<HostTensor> found =

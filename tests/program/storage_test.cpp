@@ -39,8 +39,9 @@ class StorageOfATile : public ::testing::Test {
 
   /// One exchange writes to `destination`.
   void receive(BufferId destination) {
-    program_.supersteps.emplace_back().movements.push_back(
-        {{BufferId{0}, TileId{0}, 0}, {{destination, TileId{0}, 0}}, 1});
+    Superstep step;
+    step.movements.push_back({{BufferId{0}, TileId{0}, 0}, {{destination, TileId{0}, 0}}, 1});
+    program_.main.steps.emplace_back(std::move(step));
   }
 
   /// Places all with `code` KiB of code before them.

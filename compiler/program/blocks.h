@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/program/program.h"
+
+namespace superstep {
+
+/// The supersteps of a program, each once: those of its procedures, then those of `main`.
+[[nodiscard]] std::vector<Superstep*> supersteps_of(LoweredProgram& program);
+[[nodiscard]] std::vector<const Superstep*> supersteps_of(const LoweredProgram& program);
+
+/// How a report names the steps of a superstep.
+[[nodiscard]] SuperstepOrigins origins_of(const Superstep& superstep);
+
+/// One execution of a superstep in a call of the program.
+struct Execution {
+  const Superstep* superstep = nullptr;
+  std::uint32_t number = 0;    ///< in `supersteps_of`
+  const Call* call = nullptr;  ///< null: a step of `main`
+  std::uint32_t place = 0;     ///< in the block of the procedure
+
+  /// The buffer that takes the place of one that the superstep names.
+  [[nodiscard]] BufferId actual(BufferId buffer) const;
+  [[nodiscard]] SuperstepOrigins origins() const {
+    return call != nullptr ? call->origins[place] : origins_of(*superstep);
+  }
+};
+
+/// What a call of the program executes, in order.
+[[nodiscard]] std::vector<Execution> executions_of(const LoweredProgram& program);
+
+/// The points of a program, in order, at which a buffer is first and last used. Points of time are
+/// 0, then one for the exchange of each execution (also where nothing moves) and for each of its
+/// compute sets, then one for the host.
+struct Lifetime {
+  std::uint32_t first = UINT32_MAX, last = 0;
+
+  void use(std::uint32_t point) {
+    if (point < first) first = point;
+    if (point > last) last = point;
+  }
+  [[nodiscard]] bool is_used() const { return first <= last; }
+};
+
+/// By buffer. What keeps its value from call to call lives at all points.
+[[nodiscard]] std::vector<Lifetime> lifetimes_of(const LoweredProgram& program);
+
+}  // namespace superstep

@@ -1,0 +1,180 @@
+#include "compiler/program/outline.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "compiler/compile.h"
+#include "compiler/lower/lower.h"
+#include "compiler/ops/op.h"
+#include "sim/machine.h"
+#include "tests/program/plan_interpreter.h"
+
+namespace superstep {
+namespace {
+
+/// `steps` times: the mean of all, and all divided by it. `shrinks` by so many elements a step.
+std::string chain(int steps, int elements, int shrinks = 0) {
+  const int last = elements - steps * shrinks;
+  std::string text = fmt::format(
+      "func.func @main(%x: tensor<{}xf32>) -> tensor<{}xf32> {{\n"
+      "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "%c = stablehlo.constant dense<{}> : tensor<f32>\n",
+      elements, last, 1.0 / elements);
+  std::string x = "%x";
+  for (int k = 0; k < steps; ++k) {
+    const int n = elements - (k + 1) * shrinks;
+    if (shrinks > 0) {
+      text += fmt::format(
+          "%s{0} = \"stablehlo.slice\"({1}) <{{start_indices = array<i64: 0>, limit_indices = "
+          "array<i64: {3}>, strides = array<i64: 1>}}> : (tensor<{2}xf32>) -> tensor<{3}xf32>\n",
+          k, x, n + shrinks, n);
+      x = fmt::format("%s{}", k);
+    }
+    text += fmt::format(
+        "%r{0} = stablehlo.reduce({1} init: %z) applies stablehlo.add across dimensions = [0] : "
+        "(tensor<{2}xf32>, tensor<f32>) -> tensor<f32>\n"
+        "%m{0} = stablehlo.multiply %r{0}, %c : tensor<f32>\n"
+        "%b{0} = stablehlo.broadcast_in_dim %m{0}, dims = [] : (tensor<f32>) -> tensor<{2}xf32>\n"
+        "%y{0} = stablehlo.divide {1}, %b{0} : tensor<{2}xf32>\n",
+        k, x, n);
+    x = fmt::format("%y{}", k);
+  }
+  return text + fmt::format("return {} : tensor<{}xf32>\n}}", x, last);
+}
+
+/// Layers of a product with weights of their own, and tanh.
+std::string layers(int count) {
+  std::string arguments = "%x: tensor<8x16xf32>", body, x = "%x";
+  for (int k = 0; k < count; ++k) {
+    arguments += fmt::format(", %w{}: tensor<16x16xf32>", k);
+    body += fmt::format(
+        "%p{0} = stablehlo.dot_general {1}, %w{0}, contracting_dims = [1] x [0] : "
+        "(tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>\n"
+        "%t{0} = stablehlo.tanh %p{0} : tensor<8x16xf32>\n",
+        k, x);
+    x = fmt::format("%t{}", k);
+  }
+  return fmt::format(
+      "func.func @main({}) -> tensor<8x16xf32> {{\n{}return {} : tensor<8x16xf32>\n}}", arguments,
+      body, x);
+}
+
+struct Case {
+  Module module;
+  std::vector<HostTensor> arguments, expected;
+  std::vector<TensorType> types;
+};
+
+Case case_of(const std::string& text, float scale) {
+  Case c{import_stablehlo(text, "test.mlir"), {}, {}, {}};
+  for (const ValueId a : c.module.main.arguments()) {
+    HostTensor& tensor = c.arguments.emplace_back(c.module.main.type(a));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.type.elements()); ++i) {
+      tensor.set(i, scale * (1 + 0.25F * std::sin(static_cast<float>(i))));
+    }
+  }
+  for (const ValueId r : c.module.main.results()) c.types.push_back(c.module.main.type(r));
+  c.expected = evaluate(c.module.main, c.arguments);
+  return c;
+}
+
+void expect_near(const HostTensor& found, const HostTensor& expected, float tolerance) {
+  ASSERT_EQ(found.type, expected.type);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
+    const float e = expected.get<float>(i);
+    ASSERT_NEAR(found.get<float>(i), e, tolerance * std::abs(e)) << "element " << i;
+  }
+}
+
+std::size_t calls_of(const LoweredProgram& program) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      program.main.steps, [](const Step& step) { return std::holds_alternative<Call>(step); }));
+}
+
+TEST(Outline, StepsThatRepeatBecomeAProcedureThatComputesTheSame) {
+  const Case c = case_of(chain(48, 256), 1);
+  LoweredProgram program = lower(c.module, load_machine("tiny4"));
+  const std::size_t executed = executions_of(program).size();
+  const std::vector<HostTensor> before = PlanInterpreter(program).run(c.arguments, c.types);
+  outline_repeats(program);
+  EXPECT_GT(calls_of(program), 8U);
+  EXPECT_EQ(executions_of(program).size(), executed);
+  EXPECT_LT(supersteps_of(program).size(), executed / 4);
+  EXPECT_EQ(PlanInterpreter(program).run(c.arguments, c.types)[0].data, before[0].data);
+}
+
+TEST(Outline, WhatUsesTheWeightsOfALayerStaysInMain) {
+  const Case c = case_of(layers(24), 0.125F);
+  LoweredProgram program = lower(c.module, load_machine("tiny4"));
+  const std::vector<HostTensor> before = PlanInterpreter(program).run(c.arguments, c.types);
+  outline_repeats(program);
+  EXPECT_EQ(PlanInterpreter(program).run(c.arguments, c.types)[0].data, before[0].data);
+  for (const Procedure& procedure : program.procedures) {
+    for (const BufferId formal : procedure.formals) {
+      EXPECT_EQ(program.buffers[index(formal)].kind, Buffer::Kind::kTemporary);
+    }
+  }
+}
+
+TEST(Outline, ActualBuffersOfOneFormalAreNeverInUseAtOnce) {
+  LoweredProgram program = lower(case_of(chain(24, 256), 1).module, load_machine("tiny4"));
+  outline_repeats(program);
+  const std::vector<Lifetime> lifetimes = lifetimes_of(program);
+  std::size_t bound = 0;
+  for (const Step& step : program.main.steps) {
+    const auto* call = std::get_if<Call>(&step);
+    if (call == nullptr) continue;
+    for (const auto& [formal, actual] : call->bindings) {
+      ++bound;
+      const Lifetime& a = lifetimes[index(formal)];
+      const Lifetime& b = lifetimes[index(actual)];
+      EXPECT_TRUE(a.last < b.first || b.last < a.first);
+    }
+  }
+  EXPECT_GT(bound, 0U);
+}
+
+/// Runs a program on small64 and expects what the evaluator computes.
+RunResult expect_runs(const Case& c, float tolerance,
+                      const std::function<void(const SuperstepRecord&)>& on_superstep = {}) {
+  const ProgramImage image = compile(c.module, load_machine("small64"));
+  RunOptions options;
+  options.on_superstep = on_superstep;
+  RunResult run = run_image(image, c.arguments, options);
+  EXPECT_FALSE(run.trap) << run.trap->text();
+  if (!run.trap) expect_near(run.results[0], c.expected[0], tolerance);
+  return run;
+}
+
+TEST(Outline, AThousandSmallSuperstepsRunOnSmall64) {
+  expect_runs(case_of(chain(1000, 4096), 1), 1e-2F);
+}
+
+TEST(Outline, FourHundredStepsOfUnequalShapesRunOnSmall64) {
+  expect_runs(case_of(chain(400, 4096, 8), 1), 1e-2F);
+}
+
+TEST(Outline, EachExecutionOfAProcedureIsNamedAfterItsOwnSteps) {
+  const Case c = case_of(chain(40, 4096), 1);
+  const ProgramImage image = compile(c.module, load_machine("small64"));
+  ASSERT_FALSE(image.calls.empty());
+  std::vector<int> seen(image.info.steps.size());
+  RunOptions options;
+  options.on_superstep = [&](const SuperstepRecord& record) {
+    for (const ComputeShare& share : record.shares) ++seen[share.step];
+    if (record.exchange_step < seen.size()) ++seen[record.exchange_step];
+  };
+  const RunResult run = run_image(image, c.arguments, options);
+  ASSERT_FALSE(run.trap);
+  for (std::size_t s = 1; s < seen.size(); ++s) {
+    if (image.info.steps[s].kind == StepInfo::Kind::kExchange) {
+      EXPECT_GE(seen[s], 1) << "step " << s << ", " << image.info.steps[s].name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace superstep
