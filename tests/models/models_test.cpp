@@ -95,6 +95,13 @@ TEST_P(Models, DigitsLearnsAsInJax) {
   expect_close(result.results[4], expected.at("result4"), 1e-4, 0);
 }
 
+TEST_P(Models, EncoderOfEqualLayersAgreesWithJax) {
+  const RunResult result =
+      run(compiled("encoder/encoder.mlir", GetParam()), tensors("encoder/input.h5"));
+  ASSERT_EQ(result.results.size(), 1U);
+  expect_close(result.results[0], tensors("encoder/expected.h5").at("result0"), 1e-4, 1e-5);
+}
+
 TEST_P(Models, TrainedDigitsReads334Of360Images) {
   TensorFile input = tensors("digits_mlp/test.h5");
   const TensorFile trained = tensors("digits_mlp/expected.h5");
