@@ -153,15 +153,12 @@ class ProductLowering {
   }
 
   /// Lowers the product; its rows stay on their tiles.
-  Place lower(const ProductProblem& problem, const ProductPlan& plan, const Product* before,
+  Place lower(const ProductProblem& problem, const ProductPlan& plan, std::uint32_t first_tile,
               const std::optional<Place>& rows) {
     product_.plan = plan;
     product_.tiles = builder_.layouts().tiles();
     product_.rows_there = rows;
-    product_.first_tile =
-        before != nullptr
-            ? before->first_tile
-            : builder_.layouts().take_tiles(static_cast<std::uint32_t>(product_.plan.tiles()));
+    product_.first_tile = first_tile;
     if (product_.plan.on_amp) {
       product_.column_group = vertex::AmpProduct{.operands = product_.input}.channels();
       product_.row_unit = product_.plan.row_unit();
@@ -288,7 +285,9 @@ class ProductLowering {
     if (!adds_rows(type()) || assigned->intervals()[0].count == type().shape.back())
       return assigned;
     const std::int64_t row = type().shape.back(), rows = type().elements() / row;
-    const std::uint32_t first = builder_.layouts().take_tiles(static_cast<std::uint32_t>(rows));
+    // Behind the products, from an even tile on.
+    const auto first =
+        product_.first_tile + static_cast<std::uint32_t>((product_.plan.tiles() + 1) / 2 * 2);
     std::vector<Interval> intervals;
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::uint32_t tile =
@@ -606,6 +605,26 @@ void Products::note(std::size_t number, const ProductProblem& problem, const Pro
   }
 }
 
+std::uint32_t Products::first_tile(const Op& op, const ProductPlan& plan) {
+  Time ready;
+  std::vector<std::int64_t> key{plan.batch_splits, plan.row_splits, plan.column_splits,
+                                plan.depth_splits};
+  for (const ValueId operand : op.operands) {
+    ready = std::max(ready, values_.time(operand));
+    const Shape& shape = values_.type(operand).shape;
+    key.insert(key.end(), shape.begin(), shape.end());
+  }
+  std::vector<Start>& starts = starts_[key];
+  for (Start& start : starts) {
+    if (start.ready.superstep >= ready.superstep) continue;
+    start.ready = ready;
+    return start.tile;
+  }
+  const auto tiles = static_cast<std::uint32_t>(plan.tiles());
+  starts.push_back({builder_.layouts().take_tiles(tiles), ready});
+  return starts.back().tile;
+}
+
 void Products::lower(std::size_t number) {
   ProductLowering product(builder_, values_, all_[number]);
   if (!product.prepare()) {
@@ -637,7 +656,7 @@ void Products::lower(std::size_t number) {
   if (before != nullptr) {
     // Rows that are there have no padding.
     problem.keeps_blocks = false;
-    (void)product.lower(problem, plan, before->product.get(), before->rows);
+    (void)product.lower(problem, plan, before->product->first_tile, before->rows);
     note(number, problem, product.product(), product.buffers());
     return;
   }
@@ -653,7 +672,7 @@ void Products::lower(std::size_t number) {
       product.exchange_roles();
     }
   }
-  const Place rows = product.lower(problem, plan, nullptr, std::nullopt);
+  const Place rows = product.lower(problem, plan, first_tile(*all_[number].op, plan), std::nullopt);
   note(number, problem, product.product(), product.buffers());
   if (later && plan_following(builder_.machine(), *later, problem, plan)) {
     bytes_that_stay_ += plan.rows * plan.depth * static_cast<std::int64_t>(size_of(problem.input));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -55,6 +56,16 @@ class Products {
   void note(std::size_t number, const ProductProblem& problem, const Product& product,
             std::vector<BufferId> buffers);
 
+  /// Where a product begins. Equal ones that follow one another, as those of the layers of a deep
+  /// network, take the same tiles, so that their steps are equal; those that are ready at once do
+  /// not.
+  [[nodiscard]] std::uint32_t first_tile(const Op& op, const ProductPlan& plan);
+
+  struct Start {
+    std::uint32_t tile = 0;
+    Time ready;  ///< of the operands of the last product there
+  };
+  std::map<std::vector<std::int64_t>, std::vector<Start>> starts_;  ///< by sizes and splits
   ProgramBuilder& builder_;
   Values& values_;
   std::vector<ProductOp> all_;

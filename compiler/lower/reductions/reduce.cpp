@@ -188,8 +188,9 @@ class ReductionLowering {
     const std::int64_t across = divide_up(results, cut.width);
     const std::int64_t depth = divide_up(reduced, cut.splits);
     const std::uint32_t tiles = builder_.layouts().tiles();
+    // Far from the results, from an even tile on: equal reductions have equal steps.
     const std::uint32_t base =
-        builder_.layouts().take_tiles(static_cast<std::uint32_t>(across * cut.splits));
+        (index(r_.layout->intervals()[0].tiles[0]) + tiles / 2) / 2 * 2 % tiles;
     std::vector<Block> blocks;
     std::vector<Interval> intervals;
     for (std::int64_t j = 0; j < cut.splits; ++j) {
