@@ -14,7 +14,7 @@ class EulerPartition {
  public:
   explicit EulerPartition(const Tasks& tasks)
       : tasks_(tasks),
-        waiting_(2 * tasks.uses.size()),
+        waiting_(2 * std::size_t{tasks.tiles()}),
         colour_(tasks.list.size()),
         half_(tasks.list.size()) {
     partner_.fill(std::vector<std::uint32_t>(tasks.list.size()));

@@ -12,7 +12,7 @@
 namespace superstep {
 namespace {
 
-/// Above this many arrivals the first good order does.
+/// Above this many arrivals the first good order does, repaired once.
 constexpr std::size_t kManyArrivals = 600'000;
 
 /// The longest path of a full chip.
@@ -27,7 +27,7 @@ constexpr std::uint32_t kMostUsesToSplit = 256;
 class Ports {
  public:
   explicit Ports(const Tasks& tasks)
-      : tasks_(tasks), send_(tasks.uses.size()), receive_(send_.size()) {}
+      : tasks_(tasks), send_(tasks.tiles()), receive_(send_.size()) {}
 
   void clear() {
     for (Port& port : send_) port.clear();
@@ -109,7 +109,8 @@ class Search {
 
   /// What came last in the best schedule goes first, the rest in the order it had there.
   void repair(std::uint64_t enough) {
-    for (int round = 0; round < 3 && best.length > enough; ++round) {
+    const int rounds = tasks_.arrivals.size() > kManyArrivals ? 1 : 3;
+    for (int round = 0; round < rounds && best.length > enough; ++round) {
       const std::uint64_t before = best.length;
       std::vector<std::uint32_t> start(tasks_.list.size(), BusyCycles::kNeverBusy);
       std::vector<bool> late(start.size());
@@ -212,8 +213,8 @@ Placement place_tasks(const Tasks& tasks) {
   });
   // Colours know only the first receiver of a multicast, so that these are better repaired.
   if (arrivals > tasks.list.size()) search.repair(good);
-  const bool can_split = *std::ranges::max_element(tasks.uses) <= kMostUsesToSplit;
-  if (can_split && !search.has_reached(good)) {
+  const auto try_pieces = [&] {
+    if (search.has_reached(good) || tasks.most_uses() > kMostUsesToSplit) return;
     // Equal tasks of one colour keep all ports busy. Those with a long way leave before their turn,
     // since what arrives early leaves no gap behind it.
     search.split = true;
@@ -228,27 +229,35 @@ Placement place_tasks(const Tasks& tasks) {
     }
     search.repair(good);
     search.split = false;
+  };
+  const auto try_more_orders = [&] {
+    if (!tasks.has_chains() && arrivals <= kManyArrivals) search.attempt(aim, by_rotation);
+    if (few || (arrivals <= kManyArrivals && !search.has_reached(share(1.15)))) {
+      search.attempt(aim, [&](std::uint32_t i) { return i; });
+      const std::uint32_t tiles = tasks.tiles();
+      search.attempt(aim, [&](std::uint32_t i) {
+        const Task& task = tasks.list[i];
+        return std::tuple((tasks.arrivals_of(task).front().tile + tiles - task.source) % tiles,
+                          task.source);
+      });
+      search.attempt(aim, [&](std::uint32_t i) {
+        const Task& task = tasks.list[i];
+        std::uint64_t load = tasks.words_out[task.source];
+        for (const Arrival& to : tasks.arrivals_of(task)) {
+          load = std::max(load, tasks.words_in[to.tile]);
+        }
+        return std::tuple(~load, ~task.words);
+      });
+    }
+    search.repair(few ? aim : good);
+  };
+  if (few) {
+    try_more_orders();
+    try_pieces();
+  } else {
+    try_pieces();
+    if (!search.has_reached(good)) try_more_orders();
   }
-  if (!few && search.has_reached(good)) return std::move(search.best);
-  search.attempt(aim, by_rotation);
-  if (few || !search.has_reached(share(1.15))) {
-    search.attempt(aim, [&](std::uint32_t i) { return i; });
-    const auto tiles = static_cast<std::uint32_t>(tasks.uses.size());
-    search.attempt(aim, [&](std::uint32_t i) {
-      const Task& task = tasks.list[i];
-      return std::tuple((tasks.arrivals_of(task).front().tile + tiles - task.source) % tiles,
-                        task.source);
-    });
-    search.attempt(aim, [&](std::uint32_t i) {
-      const Task& task = tasks.list[i];
-      std::uint64_t load = tasks.words_out[task.source];
-      for (const Arrival& to : tasks.arrivals_of(task)) {
-        load = std::max(load, tasks.words_in[to.tile]);
-      }
-      return std::tuple(~load, ~task.words);
-    });
-  }
-  search.repair(few ? aim : good);
   return std::move(search.best);
 }
 

@@ -10,8 +10,7 @@ namespace {
 std::vector<std::uint32_t> key_of(const Tasks& tasks) {
   const auto has_blocks = [](const Arrival& to) { return to.blocks != 0; };
   const bool shares_blocks = std::ranges::any_of(tasks.arrivals, has_blocks);
-  std::vector<std::uint32_t> key = {*std::ranges::max_element(tasks.uses), tasks.has_chains(),
-                                    shares_blocks};
+  std::vector<std::uint32_t> key = {tasks.most_uses(), tasks.has_chains(), shares_blocks};
   key.reserve(key.size() + 4 * tasks.list.size() + tasks.arrivals.size());
   const auto add_blocks = [&](BlockSet blocks) {
     if (!shares_blocks) return;

@@ -25,7 +25,7 @@ void counting_sort(std::vector<std::uint32_t>& numbers, std::size_t keys, auto k
 
 /// Places by `other` among tasks of equal collective, number of destinations and `shared`.
 std::vector<Place> places(const Tasks& tasks, bool by_collective, auto shared, auto other) {
-  const std::size_t tiles = tasks.uses.size();
+  const std::size_t tiles = tasks.tiles();
   std::vector<std::uint32_t> order(tasks.list.size());
   std::iota(order.begin(), order.end(), 0U);
   counting_sort(order, tiles, other);

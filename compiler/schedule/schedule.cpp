@@ -59,6 +59,10 @@ std::vector<ExchangeMessage> messages_of(const Tasks& tasks, const Placement& pl
 std::vector<RowEvents> events_of(const Tasks& tasks, const Placement& placement,
                                  const std::vector<std::uint64_t>& release) {
   std::vector<RowEvents> rows(release.size());
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    rows[t].sends.reserve(tasks.sends_out[t]);
+    rows[t].receives.reserve(tasks.sends_in[t]);
+  }
   for (const TaskPiece& piece : placement.pieces) {
     const Task& task = tasks.list[piece.task];
     const auto arrivals = tasks.arrivals_of(task);

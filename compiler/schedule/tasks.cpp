@@ -48,7 +48,8 @@ class TaskMaker {
   Tasks run() {
     tasks_.words_out.resize(machine_.tiles());
     tasks_.words_in.resize(machine_.tiles());
-    tasks_.uses.resize(machine_.tiles());
+    tasks_.sends_out.resize(machine_.tiles());
+    tasks_.sends_in.resize(machine_.tiles());
     count_words();
     longest_ = std::max<std::uint64_t>(tasks_.bound_words() / kTasksOfBusiestPort, 1);
     tasks_.sends.reserve(merged_.sends.size());
@@ -67,14 +68,31 @@ class TaskMaker {
     }
     number_collectives();
     keep_shared_blocks();
-    std::ranges::sort(tasks_.list, {}, [&](const Task& task) {
-      return std::tuple(task.order, tasks_.sends[task.first_send].address);
-    });
+    sort_by_order();
     tasks_.ends = std::move(merged_.ends);
     return std::move(tasks_);
   }
 
  private:
+  /// In the order of the given list, parts of one transfer by address.
+  void sort_by_order() {
+    struct Key {
+      std::uint32_t order, address, task;
+      auto operator<=>(const Key&) const = default;
+    };
+    std::vector<Key> keys;
+    keys.reserve(tasks_.list.size());
+    for (std::uint32_t i = 0; i < tasks_.list.size(); ++i) {
+      const Task& task = tasks_.list[i];
+      keys.push_back({task.order, tasks_.sends[task.first_send].address, i});
+    }
+    std::ranges::sort(keys);
+    std::vector<Task> sorted;
+    sorted.reserve(keys.size());
+    for (const Key& key : keys) sorted.push_back(tasks_.list[key.task]);
+    tasks_.list = std::move(sorted);
+  }
+
   /// By their rank among those of the phase.
   void number_collectives() {
     std::vector<std::uint32_t> used;
@@ -91,7 +109,7 @@ class TaskMaker {
   }
 
   void keep_shared_blocks() {
-    std::vector<BlockSet> read(tasks_.uses.size()), written(read.size());
+    std::vector<BlockSet> read(tasks_.tiles()), written(read.size());
     for (const Task& task : tasks_.list) {
       read[task.source] |= task.blocks;
       for (const Arrival& to : tasks_.arrivals_of(task)) written[to.tile] |= to.blocks;
@@ -104,10 +122,10 @@ class TaskMaker {
     for (std::uint32_t sender = 0; sender < machine_.tiles(); ++sender) {
       for (const Send& send : merged_.of(sender)) {
         tasks_.words_out[sender] += send.words;
-        ++tasks_.uses[sender];
+        ++tasks_.sends_out[sender];
         for (const TransferEnd& to : merged_.ends_of(send)) {
           tasks_.words_in.at(index(to.tile)) += send.words;
-          ++tasks_.uses[index(to.tile)];
+          ++tasks_.sends_in[index(to.tile)];
         }
       }
     }
@@ -202,6 +220,12 @@ class TaskMaker {
 };
 
 }  // namespace
+
+std::uint32_t Tasks::most_uses() const {
+  std::uint32_t most = 0;
+  for (std::uint32_t t = 0; t < tiles(); ++t) most = std::max(most, sends_out[t] + sends_in[t]);
+  return most;
+}
 
 std::uint64_t Tasks::bound_words() const {
   return std::max(*std::ranges::max_element(words_out), *std::ranges::max_element(words_in));

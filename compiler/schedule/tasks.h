@@ -40,7 +40,7 @@ struct Tasks {
   std::vector<TransferEnd> ends;
   std::uint32_t collectives = 0;                   ///< those of tasks are below
   std::vector<std::uint64_t> words_out, words_in;  ///< by tile
-  std::vector<std::uint32_t> uses;                 ///< sends and receives by tile
+  std::vector<std::uint32_t> sends_out, sends_in;  ///< numbers of them by tile
 
   [[nodiscard]] std::span<const Arrival> arrivals_of(const Task& task) const {
     return std::span(arrivals).subspan(task.first_arrival, task.arrival_count);
@@ -49,6 +49,9 @@ struct Tasks {
     return std::span(sends).subspan(task.first_send, task.send_count);
   }
   [[nodiscard]] bool has_chains() const { return sends.size() > list.size(); }
+  [[nodiscard]] std::uint32_t tiles() const { return static_cast<std::uint32_t>(words_out.size()); }
+  /// Most sends and receives of a tile.
+  [[nodiscard]] std::uint32_t most_uses() const;
   /// The busiest port.
   [[nodiscard]] std::uint64_t bound_words() const;
   /// No schedule ends before: the busiest port from its first possible word on.
