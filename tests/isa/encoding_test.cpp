@@ -15,6 +15,29 @@ std::uint32_t word_of(const std::string& text) {
   return code.words.empty() ? 0 : code.words[0];
 }
 
+const isa::InstructionInfo& record_of(const std::string& text) {
+  return *isa::find_instruction(word_of(text));
+}
+
+TEST(Encoding, RecordsKnowWhatTheyDoToMemory) {
+  EXPECT_EQ(record_of("ld64step $a0:1, $mzero, $m0+=, 1").memory, isa::Memory::kLoad);
+  EXPECT_EQ(record_of("st32 $a0, $m0, $mzero, 0").memory, isa::Memory::kStore);
+  EXPECT_EQ(record_of("ldst64pace $a0:1, $a2:3, $m0:1+=, $m2, 0").memory, isa::Memory::kBoth);
+  EXPECT_EQ(record_of("f32v2add $a0:1, $a2:3, $a4:5").memory, isa::Memory::kNone);
+}
+
+TEST(Encoding, RecordsKnowStateThatTheirOperandsDoNotShow) {
+  for (const char* text :
+       {"f32v2gina $a0:1, $azeros, 0", "f16v8acc $a0:3", "f32v2axpy $a0:1, $a2:3, $a4:5",
+        "urand32 $a0", "uput $TAS, $a0", "get $m0, $WSR", "brz $m0, 0"}) {
+    EXPECT_TRUE(record_of(text).has_hidden_state) << text;
+  }
+  for (const char* text : {"f16v4add $a0:1, $a2:3, $a4:5", "f32exp $a0, $a1", "add $m0, $m1, 1",
+                           "ld32 $m0, $m1, $mzero, 0", "f32v2tof16 $a0, $a2:3"}) {
+    EXPECT_FALSE(record_of(text).has_hidden_state) << text;
+  }
+}
+
 // Words: graphcore/llvm-project-fork llvm/test (objdump and MC tests) and osmarks/ipu-stack.
 TEST(Encoding, GivesThePublishedWords) {
   EXPECT_EQ(word_of("add $m1, $m2, $m3"), 0x44203011U);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -253,6 +254,27 @@ std::uint32_t code_and_state(const ProgramImage& image) {
     worst = std::max(worst, bytes);
   }
   return worst;
+}
+
+TEST(LoweredModel, LongFormulasAreNotFusedAndShareOneCodelet) {
+  const auto lowered = [](const std::string& op) {
+    std::string text =
+        "func.func @main(%v0: tensor<4096xf16>, %p: tensor<4096xf16>) -> "
+        "tensor<4096xf16> {\n";
+    for (int i = 0; i < 6; ++i)
+      text += fmt::format("  %v{} = stablehlo.{} %v{}, %p : tensor<4096xf16>\n", i + 1, op, i);
+    text += "  return %v6 : tensor<4096xf16>\n}\n";
+    return lower(simplified_module(import_stablehlo(text, "t.mlir")), machine_of(2, 2));
+  };
+  const auto vertices = [](const LoweredProgram& program) {
+    std::size_t sets = 0;
+    for (const Superstep& step : program.supersteps) sets += step.computes.size();
+    return sets;
+  };
+  const LoweredProgram powers = lowered("power"), sums = lowered("add");
+  EXPECT_EQ(vertices(powers), 6U);
+  EXPECT_EQ(powers.codelets.size(), 1U);
+  EXPECT_EQ(vertices(sums), 1U);
 }
 
 TEST(LoweredModel, AReductionConvertsLargeOperandsItself) {
