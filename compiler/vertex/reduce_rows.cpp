@@ -10,9 +10,9 @@
 namespace superstep::vertex {
 namespace {
 
-/// A worker's state: {rows - 1, addresses of output, input and initial value, pairs of a row - 1,
-/// bits that the last word of an output narrower than a word lacks}.
-constexpr std::uint32_t kStateWords = 6;
+/// A worker's state: {rows - 1, addresses of output, input and initial value, pairs of a row - 1},
+/// and for an output narrower than a word how many bits the last one lacks.
+constexpr std::uint32_t kStateWords = 5;
 /// What `rpt` counts to, and the pair in front of it.
 constexpr std::uint32_t kMostPairs = 65536;
 
@@ -119,7 +119,7 @@ struct RowDivision {
         "rows of pairs");
     const auto size = static_cast<std::uint32_t>(size_of(result));
     const std::uint32_t unit = 4 / size;  // results of a word
-    WorkerStates states{kStateWords, {}, 0};
+    WorkerStates states{unit > 1 ? kStateWords + 1 : kStateWords, {}, 0};
     for (std::uint32_t w = 0; w < workers; ++w) {
       const Turns turns = turns_of((rows + unit - 1) / unit, workers, w);
       const std::uint32_t first = std::min(static_cast<std::uint32_t>(turns.first) * unit, rows);
@@ -127,10 +127,10 @@ struct RowDivision {
           std::min(static_cast<std::uint32_t>(turns.count) * unit, rows - first);
       if (count > 0) states.busy = w + 1;
       const auto element_bytes = static_cast<std::uint32_t>(size_of(element));
-      states.words.insert(
-          states.words.end(),
-          {count - 1, state[4] + size * first, state[5] + element_bytes * first * reduced, state[3],
-           reduced / lanes - 1, PackedOutput::missing_bits(result, count)});
+      states.words.insert(states.words.end(), {count - 1, state[4] + size * first,
+                                               state[5] + element_bytes * first * reduced, state[3],
+                                               reduced / lanes - 1});
+      if (unit > 1) states.words.push_back(PackedOutput::missing_bits(result, count));
     }
     return states;
   }
