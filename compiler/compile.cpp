@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,25 @@
 #include "compiler/image/fit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/rewrite.h"
 
 namespace superstep {
 namespace {
+
+struct Pass {
+  std::string_view name;
+  Graph (*run)(Graph);
+};
+
+constexpr Pass kPasses[] = {
+    {"expand ops", expand_ops},
+    {"convert product operands", convert_product_operands},
+    {"unwrap reductions", unwrap_reductions},
+    {"fold constants", fold_constants},
+    {"merge equal ops", merge_equal_ops},
+    {"compare extremes", compare_extremes},
+    {"remove unused ops", remove_unused_ops},
+};
 
 /// Plans products again, with less room for their operands, until the program fits.
 class Fitting {
@@ -99,19 +116,11 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   const auto stage = [&](std::string_view name) {
     if (progress) progress(name);
   };
-  Module simple{module.name, {}, module.argument_alias};
-  stage("convert product operands");
-  simple.main = convert_product_operands(module.main);
-  stage("unwrap reductions");
-  simple.main = unwrap_reductions(std::move(simple.main));
-  stage("fold constants");
-  simple.main = fold_constants(simple.main);
-  stage("merge equal ops");
-  simple.main = merge_equal_ops(simple.main);
-  stage("compare extremes");
-  simple.main = compare_extremes(std::move(simple.main));
-  stage("remove unused ops");
-  simple.main = remove_unused_ops(std::move(simple.main));
+  Module simple = module;
+  for (const auto& [name, pass] : kPasses) {
+    stage(name);
+    simple.main = apply_with_regions(std::move(simple.main), pass);
+  }
   check_size(simple, machine, on_memory);
   return Fitting(simple, machine, progress, keep_exchange_plan).run(on_memory);
 }

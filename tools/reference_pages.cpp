@@ -1,6 +1,7 @@
 #include "tools/reference_pages.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -125,8 +126,39 @@ std::string_view kind_of(const OpDefinition& op) {
       Overloaded{[](const ElementwiseLowering&) -> Text { return "elementwise, fused"; },
                  [](const RearrangeLowering&) -> Text { return "copies of boxes"; },
                  [](const ConstantLowering&) -> Text { return "made at compile time"; },
+                 [](const ExpandLowering&) -> Text { return "other ops"; },
                  [](const StepLowering&) -> Text { return "supersteps of its own"; }},
       *op.lowerings.begin());
+}
+
+std::string text_of(DTypeSet set) {
+  struct Family {
+    DTypeSet dtypes;
+    std::string_view name;
+  };
+  constexpr Family kFamilies[] = {{kAnyDType, "any"},
+                                  {kNumbers, "numbers"},
+                                  {kFloats, "floats"},
+                                  {kIntegers, "integers"},
+                                  {kSignedIntegers, "signed integers"},
+                                  {kBooleans, "i1"}};
+  std::string text;
+  for (const Family& family : kFamilies) {
+    if ((set & family.dtypes) != family.dtypes) continue;
+    text += (text.empty() ? "" : ", ") + std::string(family.name);
+    set &= ~family.dtypes;
+  }
+  return text;
+}
+
+/// The element types of the operands; once where they are all alike.
+std::string dtypes_of(const OperandTypes& operands) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < operands.size(); ++i) texts.push_back(text_of(operands.of(i)));
+  if (std::ranges::all_of(texts, [&](const std::string& text) { return text == texts[0]; })) {
+    texts.resize(std::min<std::size_t>(texts.size(), 1));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string ops_page() {
@@ -135,9 +167,10 @@ std::string ops_page() {
       "The ops that a program may use, for f32, f16, i1 and signed and unsigned 8, 16 and 32-bit "
       "integers as far as\nStableHLO allows them. Everything else is refused with its place (exit "
       "code 6). Private functions are inlined.\n\n"
-      "| op | becomes | what it does |\n|---|---|---|\n";
+      "| op | operands | becomes | what it does |\n|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops())
-    out += fmt::format("| `{}` | {} | {} |\n", op->name, kind_of(*op), cell(op->summary));
+    out += fmt::format("| `{}` | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
+                       kind_of(*op), cell(op->summary));
   out +=
       "\n## Without them\n\n"
       "Some ops that are refused come from JAX code that has another form; the message says so.\n\n"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "compiler/ops/op.h"
+#include "compiler/ops/verify.h"
 
 namespace superstep {
 namespace {
@@ -16,7 +16,7 @@ std::vector<Problem> located(std::vector<Problem> problems, const SourceLocation
 
 std::vector<TensorType> infer_at(const Op& op, std::span<const TensorType> operands) {
   try {
-    return op.definition->infer(op, operands);
+    return infer_types(op, operands);
   } catch (const MalformedInput& error) {
     throw MalformedInput(located(error.problems(), op.location.module));
   } catch (const Unsupported& error) {

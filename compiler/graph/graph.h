@@ -3,9 +3,11 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,9 +21,20 @@ struct OpDefinition;
 enum class ValueId : std::uint32_t {};
 constexpr std::uint32_t index(ValueId v) { return static_cast<std::uint32_t>(v); }
 
+/// A tensor that copies of an op have in common.
+class SharedTensor {
+ public:
+  SharedTensor(HostTensor tensor)
+      : tensor_(std::make_shared<const HostTensor>(std::move(tensor))) {}
+  [[nodiscard]] const HostTensor& get() const { return *tensor_; }
+
+ private:
+  std::shared_ptr<const HostTensor> tensor_;
+};
+
 /// An attribute as the module wrote it; each op's `infer` checks the ones it knows.
 using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                               std::vector<std::string>, HostTensor>;
+                               std::vector<std::string>, SharedTensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 class Graph;
@@ -34,6 +47,9 @@ struct Op {
   Attributes attributes;
   std::vector<Graph> regions;
   OpLocation location;
+  /// The types that the module gives the results; empty when it gives none. Ops whose results do
+  /// not follow from their operands need them.
+  std::vector<TensorType> declared;
 };
 
 /// A tensor of a graph: the result of an op, or an argument.
@@ -48,7 +64,7 @@ struct Value {
 class Graph {
  public:
   ValueId add_argument(TensorType type, std::string name);
-  /// Appends an op; its results get the types that `definition->infer` finds. Throws MalformedInput
+  /// Appends an op; its results get the types that `infer_types` finds. Throws MalformedInput
   /// or Unsupported located at the op.
   const Op& add_op(Op op, const std::vector<std::string>& result_names = {});
   void set_results(std::vector<ValueId> results) { results_ = std::move(results); }

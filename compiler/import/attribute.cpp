@@ -288,4 +288,14 @@ void Parser::add_dictionary(SyntaxOp& op) {
   for (auto& [name, value] : parse_dictionary(0)) add_attribute(op, name, std::move(value));
 }
 
+void Parser::add_optional_dictionary(SyntaxOp& op) {
+  if (token().is('{')) add_dictionary(op);
+}
+
+void Parser::add_optional_properties(SyntaxOp& op) {
+  if (!accept('<')) return;
+  add_dictionary(op);
+  expect('>', "behind properties");
+}
+
 }  // namespace superstep::import

@@ -273,8 +273,8 @@ void Builder::define(const SyntaxOp& op, std::vector<Slot> results, Scope& scope
 bool Builder::within_limits(const SyntaxOp& op) {
   ++ops_;
   if (const auto value = op.attributes.find("value"); value != op.attributes.end()) {
-    if (const auto* tensor = std::get_if<HostTensor>(&value->second)) {
-      constant_bytes_ += tensor->data.size();
+    if (const auto* tensor = std::get_if<SharedTensor>(&value->second)) {
+      constant_bytes_ += tensor->get().data.size();
     }
   }
   if (ops_ <= kMaxOps && constant_bytes_ <= kMaxConstantBytes) return true;
@@ -389,11 +389,7 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
   for (const Slot& operand : operands) op.operands.push_back(*operand);
   op.attributes = syntax.attributes;
   op.location = {lines_.locate(syntax.offset), line_};
-  if (!syntax.result_types.empty()) {
-    const TensorType& type = *syntax.result_types.front().type;
-    op.attributes.insert_or_assign("result_shape", type.shape);
-    op.attributes.insert_or_assign("result_dtype", std::string(name_of(type.dtype)));
-  }
+  for (const TypeUse& type : syntax.result_types) op.declared.push_back(*type.type);
   for (const SyntaxBlock& block : syntax.regions) {
     std::optional<Graph> region = build_region(block, scope);
     if (!region) return {};
@@ -413,19 +409,6 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
     for (const Problem& problem : error.problems()) {
       findings_.push_back({problem, is_unsupported, line_});
     }
-    return {};
-  }
-  if (results.size() != syntax.result_types.size()) {
-    malformed(syntax.offset, syntax.name + " has " + count(results.size(), "result") + ", but " +
-                                 count(syntax.result_types.size(), "type") + " for them");
-    return {};
-  }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const TensorType& type = scope.graph.type(results[i]);
-    if (type == *syntax.result_types[i].type) continue;
-    malformed(syntax.result_types[i].offset, syntax.name + " gives " + type.text() +
-                                                 " here, but the result is declared as " +
-                                                 syntax.result_types[i].type->text());
     return {};
   }
   return {results.begin(), results.end()};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,42 @@ class Parser {
 
   [[nodiscard]] SyntaxModule parse();
 
+  // What the records of ops read their pretty forms with; see `Syntax`.
+
+  /// The usual form.
+  void parse_usual(SyntaxOp& op);
+  /// Its part in front of the types.
+  void parse_items(SyntaxOp& op);
+  /// Types of operands and results, or one type for all of them.
+  void parse_types(SyntaxOp& op);
+  /// The types behind `:`; nothing when operand types, `->` and result types came, which the op has
+  /// then.
+  std::optional<std::vector<TypeUse>> parse_listed_types(SyntaxOp& op);
+  void parse_function_type(SyntaxOp& op);
+  TypeUse parse_type();
+  ValueUse parse_value();
+  SyntaxArgument parse_argument();
+  void parse_block(SyntaxBlock& block, int depth);
+  SyntaxAttribute parse_attribute(int depth);
+  std::vector<std::int64_t> parse_integer_list();
+  void add_attribute(SyntaxOp& op, const std::string& name, SyntaxAttribute attribute);
+  /// `{…}`, if there is one.
+  void add_optional_dictionary(SyntaxOp& op);
+  /// `<{…}>`, if there is one.
+  void add_optional_properties(SyntaxOp& op);
+
+  const Token& token() const { return lexer_.token(); }
+  void advance() { lexer_.advance(); }
+  bool accept(char c);
+  bool accept_word(std::string_view word);
+  void expect(char c, std::string_view where);
+  std::int64_t expect_integer(std::string_view what);
+  /// The current token for a message.
+  std::string found() const;
+  [[noreturn]] void fail(const std::string& message) const {
+    throw SyntaxError{token().offset, message};
+  }
+
  private:
   // module.cpp
   void parse_module_body(SyntaxModule& module, bool braced);
@@ -26,42 +63,26 @@ class Parser {
   void parse_function(SyntaxModule& module);
   void parse_function_pretty(SyntaxFunction& function);
   void parse_function_generic(SyntaxFunction& function);
-  SyntaxArgument parse_argument();
-  void parse_block(SyntaxBlock& block, int depth);
 
   // op.cpp
   SyntaxOp parse_op(int depth);
   void parse_results(SyntaxOp& op);
   void parse_generic(SyntaxOp& op, int depth);
   void parse_pretty(SyntaxOp& op, int depth);
-  void parse_constant(SyntaxOp& op);
   void parse_call(SyntaxOp& op);
   void parse_return(SyntaxOp& op);
-  void parse_items(SyntaxOp& op);
-  void parse_keyed(SyntaxOp& op);
-  void parse_slice_ranges(SyntaxOp& op);
-  void parse_types(SyntaxOp& op);
-  void parse_function_type(SyntaxOp& op);
-  ValueUse parse_value();
+  void parse_keyword(SyntaxOp& op);
   std::vector<ValueUse> parse_values_in_parentheses();
   /// Goes on behind an op whose text is not understood, from its name; the op's location.
   SyntaxLocation skip_op();
   bool starts_op() const;
 
-  // reduce.cpp
-  void parse_reduce(SyntaxOp& op, int depth);
-  void parse_reducer(SyntaxOp& op, std::size_t inputs, int depth);
-  void apply_reducer(SyntaxOp& op, const Token& reducer);
-
   // attribute.cpp
-  SyntaxAttribute parse_attribute(int depth);
   SyntaxAttribute parse_dialect_attribute(int depth);
   SyntaxFields parse_dictionary(int depth);
   SyntaxFields parse_fields(char close, int depth);
   SyntaxAttribute parse_array();
-  std::vector<std::int64_t> parse_integer_list();
   std::vector<std::string> parse_word_list();
-  void add_attribute(SyntaxOp& op, const std::string& name, SyntaxAttribute attribute);
   void add_dictionary(SyntaxOp& op);
   std::string skip_angles();
 
@@ -70,7 +91,6 @@ class Parser {
   void parse_elements(SyntaxAttribute& out);
 
   // type.cpp
-  TypeUse parse_type();
   std::vector<TypeUse> parse_type_list(char close);
   std::vector<TypeUse> parse_result_types();
 
@@ -78,19 +98,8 @@ class Parser {
   SyntaxLocation parse_optional_location();
   void parse_location(SyntaxLocation& location, int depth);
 
-  const Token& token() const { return lexer_.token(); }
-  void advance() { lexer_.advance(); }
-  bool accept(char c);
-  bool accept_word(std::string_view word);
-  void expect(char c, std::string_view where);
-  std::int64_t expect_integer(std::string_view what);
   /// `name` if it can be printed, as those that reports and traces show.
   [[nodiscard]] std::string checked_name(std::string name, std::size_t offset) const;
-  /// The current token for a message.
-  std::string found() const;
-  [[noreturn]] void fail(const std::string& message) const {
-    throw SyntaxError{token().offset, message};
-  }
   void report(SyntaxError problem) { problems_.push_back(std::move(problem)); }
 
   Lexer lexer_;

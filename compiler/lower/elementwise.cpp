@@ -224,15 +224,18 @@ void ElementwiseFusion::emit(const Group& part) {
       }
     }
     const auto* lowering = lowering_as<ElementwiseLowering>(*op, graph_);
-    nodes[op->results[0]] = lowering->emit(*op, graph_, expression, operands);
+    const std::vector<vertex::Node> results = lowering->emit(*op, graph_, expression, operands);
+    for (std::size_t i = 0; i < results.size(); ++i) nodes[op->results[i]] = results[i];
   }
   ComputeSet set;
   std::vector<vertex::Node> outputs;
   for (const Op* op : part.ops) {
-    const std::optional<BufferId> buffer = values_.buffer(op->results[0]);
-    if (!buffer) continue;
-    outputs.push_back(nodes[op->results[0]]);
-    set.writes.push_back(*buffer);
+    for (const ValueId result : op->results) {
+      const std::optional<BufferId> buffer = values_.buffer(result);
+      if (!buffer) continue;
+      outputs.push_back(nodes[result]);
+      set.writes.push_back(*buffer);
+    }
   }
   if (outputs.empty()) return;
   std::uint32_t narrowest = 4;

@@ -103,6 +103,9 @@ class ModuleLowering {
                           [&](const ConstantLowering&) {
                             values_.set_constant(op.results[0], op.definition->evaluate(op, {})[0]);
                           },
+                          [&](const ExpandLowering&) {
+                            SUPERSTEP_CHECK(false, "ops that expand are gone before lowering");
+                          },
                           [&](const StepLowering& step) { step.lower(block_, op); }},
                lowering_of(op, graph_));
   }

@@ -48,9 +48,10 @@ const OpDefinition kAtan2Op{
     .name = "stablehlo.atan2",
     .summary =
         "The angle of the point (second, first) from the positive axis, by the signs of both.",
-    .infer = infer_elementwise<2, kFloats>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<arc_tangent, no_integers>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit>}},
+    .traits = {.operands = {kFloats, kFloats}},
 };
 
 }  // namespace superstep

@@ -47,17 +47,16 @@ std::int64_t remainder(DType, std::int64_t a, std::int64_t b) { return b == 0 ? 
 std::int64_t maximum(DType, std::int64_t a, std::int64_t b) { return std::max(a, b); }
 std::int64_t minimum(DType, std::int64_t a, std::int64_t b) { return std::min(a, b); }
 
-constexpr DTypeSet kNumbers = kFloats | kIntegers;
-
 template <Primitive kNumber, Primitive kBoolean>
-Node emit(const Op&, const Graph&, Expression& expression, std::span<const Node> operands) {
+std::vector<Node> emit(const Op&, const Graph&, Expression& expression,
+                       std::span<const Node> operands) {
   const bool boolean = expression.dtype(operands[0]) == DType::kI1;
-  return expression.apply(boolean ? kBoolean : kNumber, {operands[0], operands[1]});
+  return {expression.apply(boolean ? kBoolean : kNumber, {operands[0], operands[1]})};
 }
 
 template <Primitive kPrimitive>
-Node emit_division(const Op& op, const Graph& graph, Expression& expression,
-                   std::span<const Node> operands) {
+std::vector<Node> emit_division(const Op& op, const Graph& graph, Expression& expression,
+                                std::span<const Node> operands) {
   if (is_float(expression.dtype(operands[0]))) {
     return emit_in_f32<primitive_formula<kPrimitive>>(op, graph, expression, operands);
   }
@@ -69,51 +68,58 @@ Node emit_division(const Op& op, const Graph& graph, Expression& expression,
 const OpDefinition kAddOp{
     .name = "stablehlo.add",
     .summary = "Sum of two elements; OR of booleans.",
-    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<add, add>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kAdd, Primitive::kOr>}},
+    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
 };
 const OpDefinition kSubtractOp{
     .name = "stablehlo.subtract",
     .summary = "Difference of two elements.",
-    .infer = infer_elementwise<2, kNumbers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<subtract, subtract>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kSub>}},
+    .traits = {.operands = {kNumbers, kNumbers}},
 };
 const OpDefinition kMultiplyOp{
     .name = "stablehlo.multiply",
     .summary = "Product of two elements; AND of booleans.",
-    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<multiply, multiply>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kMul, Primitive::kAnd>}},
+    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
 };
 const OpDefinition kDivideOp{
     .name = "stablehlo.divide",
     .summary = "Quotient of two elements; integers round towards zero, x / 0 is -1 (all ones).",
-    .infer = infer_elementwise<2, kNumbers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<divide, divide>,
     .lowerings = {ElementwiseLowering{emit_division<Primitive::kDiv>}},
+    .traits = {.operands = {kNumbers, kNumbers}},
 };
 const OpDefinition kRemainderOp{
     .name = "stablehlo.remainder",
     .summary = "Remainder of two elements, with the sign of the dividend; integer x % 0 is x.",
-    .infer = infer_elementwise<2, kNumbers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<remainder, remainder>,
     .lowerings = {ElementwiseLowering{emit_division<Primitive::kRem>}},
+    .traits = {.operands = {kNumbers, kNumbers}},
 };
 const OpDefinition kMaximumOp{
     .name = "stablehlo.maximum",
     .summary = "The larger of two elements, NaN if one is NaN; OR of booleans.",
-    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<maximum, maximum>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kMax, Primitive::kOr>}},
+    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
 };
 const OpDefinition kMinimumOp{
     .name = "stablehlo.minimum",
     .summary = "The smaller of two elements, NaN if one is NaN; AND of booleans.",
-    .infer = infer_elementwise<2, kNumbers | kBooleans>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<minimum, minimum>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kMin, Primitive::kAnd>}},
+    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
 };
 
 }  // namespace superstep

@@ -55,74 +55,79 @@ std::int64_t popcnt(DType dtype, std::int64_t a, std::int64_t) {
   return ones;
 }
 
-constexpr auto kInferUnary = infer_elementwise<1, kIntegers>;
-constexpr auto kInferShift = infer_elementwise<2, kIntegers>;
-constexpr auto kInferLogic = infer_elementwise<2, kIntegers | kBooleans>;
-
 }  // namespace
 
 const OpDefinition kAndOp{
     .name = "stablehlo.and",
     .summary = "AND of two booleans, or of the bits of two integers.",
-    .infer = kInferLogic,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<logical_and>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kAnd>}},
+    .traits = {.operands = {kIntegers | kBooleans, kIntegers | kBooleans}},
 };
 const OpDefinition kOrOp{
     .name = "stablehlo.or",
     .summary = "OR of two booleans, or of the bits of two integers.",
-    .infer = kInferLogic,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<logical_or>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kOr>}},
+    .traits = {.operands = {kIntegers | kBooleans, kIntegers | kBooleans}},
 };
 const OpDefinition kXorOp{
     .name = "stablehlo.xor",
     .summary = "Exclusive OR of two booleans, or of the bits of two integers.",
-    .infer = kInferLogic,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<logical_xor>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kXor>}},
+    .traits = {.operands = {kIntegers | kBooleans, kIntegers | kBooleans}},
 };
 const OpDefinition kNotOp{
     .name = "stablehlo.not",
     .summary = "NOT of a boolean, or of the bits of an integer.",
-    .infer = infer_elementwise<1, kIntegers | kBooleans>,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<logical_not>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kNot>}},
+    .traits = {.operands = {kIntegers | kBooleans}},
 };
 const OpDefinition kShiftLeftOp{
     .name = "stablehlo.shift_left",
     .summary = "Bits of the first element moved up by the second; 0 from the width on.",
-    .infer = kInferShift,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<shift_left>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kShl>}},
+    .traits = {.operands = {kIntegers, kIntegers}},
 };
 const OpDefinition kShiftRightLogicalOp{
     .name = "stablehlo.shift_right_logical",
     .summary = "Bits of the first element moved down by the second, zeros follow.",
-    .infer = kInferShift,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<shift_right_logical>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kShrLogical>}},
+    .traits = {.operands = {kIntegers, kIntegers}},
 };
 const OpDefinition kShiftRightArithmeticOp{
     .name = "stablehlo.shift_right_arithmetic",
     .summary = "Bits of the first element moved down by the second, the highest bit follows.",
-    .infer = kInferShift,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<shift_right_arithmetic>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kShrArithmetic>}},
+    .traits = {.operands = {kIntegers, kIntegers}},
 };
 const OpDefinition kCountLeadingZerosOp{
     .name = "stablehlo.count_leading_zeros",
     .summary = "Number of zero bits above the highest one of each element.",
-    .infer = kInferUnary,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<count_leading_zeros>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kClz>}},
+    .traits = {.operands = {kIntegers}},
 };
 const OpDefinition kPopcntOp{
     .name = "stablehlo.popcnt",
     .summary = "Number of one bits of each element.",
-    .infer = kInferUnary,
+    .infer = infer_same_type,
     .evaluate = evaluate_bits<popcnt>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kPopcount>}},
+    .traits = {.operands = {kIntegers}},
 };
 
 }  // namespace superstep

@@ -1,3 +1,4 @@
+#include <array>
 #include <fmt/format.h>
 
 #include "compiler/ops/elements.h"
@@ -9,7 +10,6 @@ namespace superstep {
 namespace {
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
   const TensorType& operand = operands[0];
   const TensorType result = required_result(op);
   index_list(op, "broadcast_dimensions", operand.shape.size());
@@ -22,7 +22,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
                           operand.text(), dimensions[i], result.text()));
     }
   }
-  return single_result(op, {operand.dtype, result.shape});
+  return {{operand.dtype, result.shape}};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -55,6 +55,9 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return single_box({0, result, from, row_major_strides(result)});
 }
 
+constexpr std::array kKeywords = {
+    Keyword{"dims", Keyword::Value::kIntegers, "broadcast_dimensions"}};
+
 }  // namespace
 
 const OpDefinition kBroadcastInDimOp{
@@ -63,6 +66,8 @@ const OpDefinition kBroadcastInDimOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {RearrangeLowering{boxes}},
+    .traits = {.operands = {kAnyDType}},
+    .syntax = {.keywords = kKeywords},
 };
 
 }  // namespace superstep

@@ -11,7 +11,6 @@ using vertex::Node;
 using vertex::Primitive;
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 3);
   const TensorType& operand = operands[1];
   for (const TensorType* bound : {&operands[0], &operands[2]}) {
     if (bound->dtype != operand.dtype || (!bound->shape.empty() && bound->shape != operand.shape)) {
@@ -19,7 +18,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
                                 operand.text()));
     }
   }
-  return single_result(op, operand);
+  return {operand};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -29,11 +28,12 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   return kMinimumOp.evaluate(op, raised);
 }
 
-Node emit(const Op&, const Graph&, Expression& expression, std::span<const Node> operands) {
+std::vector<Node> emit(const Op&, const Graph&, Expression& expression,
+                       std::span<const Node> operands) {
   const bool boolean = expression.dtype(operands[1]) == DType::kI1;
   const Node raised =
       expression.apply(boolean ? Primitive::kOr : Primitive::kMax, {operands[1], operands[0]});
-  return expression.apply(boolean ? Primitive::kAnd : Primitive::kMin, {raised, operands[2]});
+  return {expression.apply(boolean ? Primitive::kAnd : Primitive::kMin, {raised, operands[2]})};
 }
 
 }  // namespace
@@ -44,6 +44,7 @@ const OpDefinition kClampOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ElementwiseLowering{emit}},
+    .traits = {.operands = {kAnyDType, kAnyDType, kAnyDType}},
 };
 
 }  // namespace superstep

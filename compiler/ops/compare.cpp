@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
+#include "compiler/import/parser.h"
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/formula.h"
 #include "compiler/ops/ops.h"
@@ -40,7 +42,6 @@ bool total_order(const Op& op) {
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 2);
   if (operands[0] != operands[1]) {
     malformed(op, fmt::format("operands have types {} and {}, expected equal ones",
                               operands[0].text(), operands[1].text()));
@@ -56,7 +57,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
       malformed(op, fmt::format("compare_type {} does not fit {}", type, name_of(dtype)));
     }
   }
-  return single_result(op, {DType::kI1, operands[0].shape});
+  return {{DType::kI1, operands[0].shape}};
 }
 
 /// An integer that orders as the IEEE 754 total order does: -NaN < -inf < … < -0 < +0 < … < inf <
@@ -101,14 +102,42 @@ Node emit_total_order_key(Expression& expression, Node x) {
   return select(bits < zero, bits ^ magnitude, bits).node;
 }
 
-Node emit(const Op& op, const Graph&, Expression& expression, std::span<const Node> operands) {
+std::vector<Node> emit(const Op& op, const Graph&, Expression& expression,
+                       std::span<const Node> operands) {
   Node a = operands[0];
   Node b = operands[1];
   if (is_float(expression.dtype(a)) && total_order(op)) {
     a = emit_total_order_key(expression, a);
     b = emit_total_order_key(expression, b);
   }
-  return expression.apply(direction_of(op).primitive, {a, b});
+  return {expression.apply(direction_of(op).primitive, {a, b})};
+}
+
+constexpr std::array<std::string_view, 4> kCompareTypes = {"FLOAT", "TOTALORDER", "SIGNED",
+                                                           "UNSIGNED"};
+
+// `LT, %a, %b, FLOAT : …`, the words anywhere among the operands.
+void parse(import::Parser& parser, import::SyntaxOp& op, int) {
+  if (parser.token().is('(')) return parser.parse_usual(op);
+  do {
+    const std::string_view word = parser.token().text;
+    if (parser.token().kind != import::TokenKind::kWord) {
+      op.operands.push_back(parser.parse_value());
+      continue;
+    }
+    if (std::ranges::find(kDirections, word, &Direction::name) != kDirections.end()) {
+      op.attributes.insert_or_assign("comparison_direction", std::string(word));
+    } else if (std::ranges::find(kCompareTypes, word) != kCompareTypes.end()) {
+      op.attributes.insert_or_assign("compare_type", std::string(word));
+    } else {
+      parser.fail(
+          "expected EQ, NE, GE, GT, LE or LT, or FLOAT, TOTALORDER, SIGNED or UNSIGNED, found " +
+          parser.found());
+    }
+    parser.advance();
+  } while (parser.accept(','));
+  parser.add_optional_dictionary(op);
+  parser.parse_types(op);
 }
 
 }  // namespace
@@ -119,6 +148,8 @@ const OpDefinition kCompareOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ElementwiseLowering{emit}},
+    .traits = {.operands = {kAnyDType, kAnyDType}},
+    .syntax = {.parse = parse},
 };
 
 }  // namespace superstep

@@ -1,3 +1,4 @@
+#include <array>
 #include <fmt/format.h>
 
 #include "compiler/ops/elements.h"
@@ -22,7 +23,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     }
     result.shape[along] += operand.shape[along];
   }
-  return single_result(op, std::move(result));
+  return {std::move(result)};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -65,6 +66,8 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return all;
 }
 
+constexpr std::array kKeywords = {Keyword{"dim", Keyword::Value::kInteger, "dimension"}};
+
 }  // namespace
 
 const OpDefinition kConcatenateOp{
@@ -73,6 +76,8 @@ const OpDefinition kConcatenateOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {RearrangeLowering{boxes}},
+    .traits = {.operands = OperandTypes::any_number_of(kAnyDType)},
+    .syntax = {.keywords = kKeywords},
 };
 
 }  // namespace superstep

@@ -11,8 +11,7 @@ using vertex::Expression;
 using vertex::Node;
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
-  return single_result(op, {required_result(op).dtype, operands[0].shape});
+  return {{required_result(op).dtype, operands[0].shape}};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -24,19 +23,19 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   });
 }
 
-Node emit(const Op& op, const Graph&, Expression& expression, std::span<const Node> operands) {
+std::vector<Node> emit(const Op& op, const Graph&, Expression& expression,
+                       std::span<const Node> operands) {
   const DType to = required_result(op).dtype;
-  return expression.dtype(operands[0]) == to ? operands[0] : expression.convert(operands[0], to);
+  return {expression.dtype(operands[0]) == to ? operands[0] : expression.convert(operands[0], to)};
 }
 
 std::vector<TensorType> infer_bitcast(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
   const DType from = operands[0].dtype;
   const DType to = required_result(op).dtype;
   if (from != to && (from == DType::kI1 || to == DType::kI1 || size_of(from) != size_of(to))) {
     unsupported(op, fmt::format("{} and {} differ in width", name_of(from), name_of(to)));
   }
-  return single_result(op, {to, operands[0].shape});
+  return {{to, operands[0].shape}};
 }
 
 std::vector<HostTensor> evaluate_bitcast(const Op& op, std::span<const HostTensor> operands) {
@@ -45,10 +44,10 @@ std::vector<HostTensor> evaluate_bitcast(const Op& op, std::span<const HostTenso
   return {std::move(result)};
 }
 
-Node emit_bitcast(const Op& op, const Graph&, Expression& expression,
-                  std::span<const Node> operands) {
+std::vector<Node> emit_bitcast(const Op& op, const Graph&, Expression& expression,
+                               std::span<const Node> operands) {
   const DType to = required_result(op).dtype;
-  return expression.dtype(operands[0]) == to ? operands[0] : expression.bitcast(operands[0], to);
+  return {expression.dtype(operands[0]) == to ? operands[0] : expression.bitcast(operands[0], to)};
 }
 
 }  // namespace
@@ -59,6 +58,7 @@ const OpDefinition kConvertOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ElementwiseLowering{emit}},
+    .traits = {.operands = {kAnyDType}},
 };
 const OpDefinition kBitcastConvertOp{
     .name = "stablehlo.bitcast_convert",
@@ -66,6 +66,7 @@ const OpDefinition kBitcastConvertOp{
     .infer = infer_bitcast,
     .evaluate = evaluate_bitcast,
     .lowerings = {ElementwiseLowering{emit_bitcast}},
+    .traits = {.operands = {kAnyDType}},
 };
 
 }  // namespace superstep

@@ -1,3 +1,4 @@
+#include <array>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +50,6 @@ Shape result_shape(const TensorType& lhs, const Side& left, const TensorType& rh
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 2);
   const TensorType& lhs = operands[0];
   const TensorType& rhs = operands[1];
   const Side left = side_of(op, "lhs", lhs.shape.size());
@@ -59,13 +59,12 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     malformed(op, fmt::format("the batching or contracting dimensions of {} and {} do not match",
                               lhs.text(), rhs.text()));
   }
-  const auto declared = declared_result(op);
-  const DType dtype = declared ? declared->dtype : lhs.dtype;
+  const DType dtype = op.declared.empty() ? lhs.dtype : op.declared[0].dtype;
   if (is_float(lhs.dtype) != is_float(rhs.dtype) || is_float(lhs.dtype) != is_float(dtype)) {
     unsupported(op, fmt::format("product of {} and {} as {}; expected all floats or all integers",
                                 name_of(lhs.dtype), name_of(rhs.dtype), name_of(dtype)));
   }
-  return single_result(op, {dtype, result_shape(lhs, left, rhs, right)});
+  return {{dtype, result_shape(lhs, left, rhs, right)}};
 }
 
 /// Element number of every index of `dimensions`, in row-major order.
@@ -128,6 +127,14 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   return {std::move(result)};
 }
 
+constexpr std::array kKeywords = {
+    Keyword{"batching_dims", Keyword::Value::kPair, "lhs_batching_dimensions",
+            "rhs_batching_dimensions"},
+    Keyword{"contracting_dims", Keyword::Value::kPair, "lhs_contracting_dimensions",
+            "rhs_contracting_dimensions"},
+    Keyword{"precision", Keyword::Value::kWords, "precision_config"},
+    Keyword{"algorithm", Keyword::Value::kAngles, "algorithm"}};
+
 }  // namespace
 
 const OpDefinition kDotGeneralOp{
@@ -136,6 +143,8 @@ const OpDefinition kDotGeneralOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {StepLowering{lower_product}},
+    .traits = {.operands = {kAnyDType, kAnyDType}},
+    .syntax = {.keywords = kKeywords},
 };
 
 }  // namespace superstep

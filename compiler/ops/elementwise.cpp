@@ -13,17 +13,14 @@ Shape common_shape(std::span<const HostTensor> operands) {
   return {};
 }
 
-std::vector<TensorType> infer_same_type(const Op& op, std::span<const TensorType> operands,
-                                        std::size_t count, DTypeSet allowed) {
-  require_operands(op, operands, count);
-  require_dtype(op, operands[0].dtype, allowed);
+std::vector<TensorType> infer_same_type(const Op& op, std::span<const TensorType> operands) {
   for (const TensorType& operand : operands) {
     if (operand != operands[0]) {
       malformed(op, fmt::format("operands have types {} and {}, expected equal ones",
                                 operands[0].text(), operand.text()));
     }
   }
-  return single_result(op, operands[0]);
+  return {operands[0]};
 }
 
 vertex::Node emit_number(vertex::Expression& expression, DType dtype, std::int64_t value) {

@@ -28,14 +28,8 @@ std::vector<HostTensor> map_elements(std::span<const HostTensor> operands, DType
   return {std::move(result)};
 }
 
-/// Infers an op all of whose operands and results have one type.
-std::vector<TensorType> infer_same_type(const Op& op, std::span<const TensorType> operands,
-                                        std::size_t count, DTypeSet allowed);
-
-template <std::size_t kOperands, DTypeSet kAllowed>
-std::vector<TensorType> infer_elementwise(const Op& op, std::span<const TensorType> operands) {
-  return infer_same_type(op, operands, kOperands, kAllowed);
-}
+/// Infers an op whose operands and result have one type.
+std::vector<TensorType> infer_same_type(const Op& op, std::span<const TensorType> operands);
 
 /// Reference of an op on one float, computed in double and rounded once.
 template <double (*kFunction)(double)>
@@ -64,9 +58,9 @@ std::vector<HostTensor> evaluate_binary(const Op&, std::span<const HostTensor> o
 
 /// Lowers to one primitive of the operands' dtype.
 template <vertex::Primitive kPrimitive>
-vertex::Node emit_primitive(const Op&, const Graph&, vertex::Expression& expression,
-                            std::span<const vertex::Node> operands) {
-  return expression.apply(kPrimitive, {operands.begin(), operands.end()});
+std::vector<vertex::Node> emit_primitive(const Op&, const Graph&, vertex::Expression& expression,
+                                         std::span<const vertex::Node> operands) {
+  return {expression.apply(kPrimitive, {operands.begin(), operands.end()})};
 }
 
 /// A constant of any dtype that has this value.
@@ -76,15 +70,15 @@ using Formula = vertex::Node (*)(vertex::Expression&, std::span<const vertex::No
 
 /// Lowers floats to a formula over f32; f16 is converted before and after.
 template <Formula kFormula>
-vertex::Node emit_in_f32(const Op&, const Graph&, vertex::Expression& expression,
-                         std::span<const vertex::Node> operands) {
+std::vector<vertex::Node> emit_in_f32(const Op&, const Graph&, vertex::Expression& expression,
+                                      std::span<const vertex::Node> operands) {
   const DType dtype = expression.dtype(operands[0]);
-  if (dtype != DType::kF16) return kFormula(expression, operands);
+  if (dtype != DType::kF16) return {kFormula(expression, operands)};
   std::vector<vertex::Node> wide;
   for (const vertex::Node operand : operands) {
     wide.push_back(expression.convert(operand, DType::kF32));
   }
-  return expression.convert(kFormula(expression, wide), DType::kF16);
+  return {expression.convert(kFormula(expression, wide), DType::kF16)};
 }
 
 /// One primitive as a formula.

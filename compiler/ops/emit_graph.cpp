@@ -13,16 +13,17 @@ std::vector<vertex::Node> emit_graph(const Graph& scalars, vertex::Expression& e
     nodes[index(scalars.arguments()[i])] = arguments[i];
   }
   for (const Op& op : scalars.ops()) {
-    vertex::Node& result = nodes[index(op.results[0])];
     if (const auto* lowering = lowering_as<ElementwiseLowering>(op, scalars)) {
       std::vector<vertex::Node> operands;
       for (const ValueId operand : op.operands) operands.push_back(nodes[index(operand)]);
-      result = lowering->emit(op, scalars, expression, operands);
+      const std::vector<vertex::Node> results = lowering->emit(op, scalars, expression, operands);
+      for (std::size_t i = 0; i < results.size(); ++i) nodes[index(op.results[i])] = results[i];
     } else {
       SUPERSTEP_CHECK(lowering_as<ConstantLowering>(op, scalars) != nullptr,
                       "a scalar region holds elementwise ops and constants");
       const std::vector<HostTensor> value = op.definition->evaluate(op, {});
-      result = expression.constant(value[0].type.dtype, read_bits(value[0], 0));
+      nodes[index(op.results[0])] =
+          expression.constant(value[0].type.dtype, read_bits(value[0], 0));
     }
   }
   std::vector<vertex::Node> results;

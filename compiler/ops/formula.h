@@ -63,6 +63,16 @@ inline Term select(Term condition, Term if_true, Term if_false) {
                                       {condition.node, if_true.node, if_false.node})};
 }
 
+/// log(1 + x), right for small x too.
+inline Term log_plus_one(Term x) {
+  const Term u = x + 1.0F;
+  // log(1 + x) = log(u) + log((1 + x) / u), and what the sum lost, x - (u - 1), is small against u.
+  const Term lost = (x - (u - 1.0F)) / u;
+  const Term regular = (u > 0.0F) & u.apply(vertex::Primitive::kIsFinite);
+  const Term sum = u.apply(vertex::Primitive::kLog) + select(regular, lost, x.f32(0));
+  return select(u == 1.0F, x, sum);
+}
+
 /// c[0] + c[1] x + c[2] x^2 + …, by Horner's rule.
 template <std::size_t kSize>
 Term polynomial(Term x, const float (&coefficients)[kSize]) {

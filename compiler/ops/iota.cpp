@@ -1,3 +1,5 @@
+#include <array>
+
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/verify.h"
@@ -5,8 +7,7 @@
 namespace superstep {
 namespace {
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 0);
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType>) {
   TensorType result = required_result(op);
   require_dtype(op, result.dtype, kIntegers | kFloats);
   dimension(op, "iota_dimension", result.shape.size());
@@ -30,6 +31,8 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor>) {
   return {std::move(result)};
 }
 
+constexpr std::array kKeywords = {Keyword{"dim", Keyword::Value::kInteger, "iota_dimension"}};
+
 }  // namespace
 
 const OpDefinition kIotaOp{
@@ -38,6 +41,8 @@ const OpDefinition kIotaOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ConstantLowering{}},
+    .traits = {.operands = {}},
+    .syntax = {.keywords = kKeywords},
 };
 
 }  // namespace superstep

@@ -6,10 +6,8 @@
 namespace superstep {
 namespace {
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
-  require_dtype(op, operands[0].dtype, kFloats);
-  return single_result(op, {DType::kI1, operands[0].shape});
+std::vector<TensorType> infer(const Op&, std::span<const TensorType> operands) {
+  return {{DType::kI1, operands[0].shape}};
 }
 
 std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands) {
@@ -27,6 +25,7 @@ const OpDefinition kIsFiniteOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ElementwiseLowering{emit_primitive<vertex::Primitive::kIsFinite>}},
+    .traits = {.operands = {kFloats}},
 };
 
 }  // namespace superstep

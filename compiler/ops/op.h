@@ -9,6 +9,8 @@
 
 #include "base/overloaded.h"
 #include "compiler/graph/graph.h"
+#include "compiler/ops/dtype_set.h"
+#include "compiler/ops/syntax.h"
 #include "compiler/vertex/expression.h"
 
 namespace superstep {
@@ -23,15 +25,18 @@ struct StridedBox {
 };
 
 class BlockLowering;
+class GraphBuilder;
+struct Tensor;
 
 /// Whether a lowering is for this use of an op; null stands for every use.
 using Takes = bool (*)(const Op& op, const Graph& graph);
 
 /// Results are computed element by element from operands of the same shape (or rank 0).
 struct ElementwiseLowering {
-  /// Appends the op to an expression; operands are in the op's order.
-  vertex::Node (*emit)(const Op& op, const Graph& graph, vertex::Expression& expression,
-                       std::span<const vertex::Node> operands);
+  /// Appends the op to an expression; operands and results are in the op's order.
+  std::vector<vertex::Node> (*emit)(const Op& op, const Graph& graph,
+                                    vertex::Expression& expression,
+                                    std::span<const vertex::Node> operands);
   Takes takes = nullptr;
 };
 /// The result is made of strided copies of operands; a later box overwrites an earlier one.
@@ -43,13 +48,20 @@ struct RearrangeLowering {
 struct ConstantLowering {
   Takes takes = nullptr;
 };
+/// The op is made of others, which take its place before anything else looks at it.
+struct ExpandLowering {
+  /// Appends the others; their results that are those of the op.
+  std::vector<Tensor> (*expand)(GraphBuilder& builder, const Op& op,
+                                std::span<const Tensor> operands);
+  Takes takes = nullptr;
+};
 /// The op becomes supersteps of its own, which `lower` appends to those of a block.
 struct StepLowering {
   void (*lower)(BlockLowering& block, const Op& op);
   Takes takes = nullptr;
 };
-using Lowering =
-    std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering, StepLowering>;
+using Lowering = std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering,
+                              ExpandLowering, StepLowering>;
 
 /// Ways to lower an op, best first: the first that takes a use of it counts.
 class Lowerings {
@@ -66,15 +78,52 @@ class Lowerings {
   std::size_t count_;
 };
 
+/// What an op does besides its results. Ops with effects are not removed, merged or folded.
+enum class Effect : std::uint8_t { kNone, kHost, kCheck, kRandomState };
+
+/// The dtypes that each operand may have, in the op's order.
+class OperandTypes {
+ public:
+  constexpr OperandTypes(std::initializer_list<DTypeSet> all) : count_(all.size()) {
+    std::size_t i = 0;
+    for (const DTypeSet set : all) sets_.at(i++) = set;
+  }
+  /// As many operands as there are, all of `set`.
+  [[nodiscard]] static constexpr OperandTypes any_number_of(DTypeSet set) {
+    OperandTypes types{set};
+    types.repeats_ = true;
+    return types;
+  }
+  [[nodiscard]] constexpr std::size_t size() const { return count_; }
+  [[nodiscard]] constexpr bool repeats() const { return repeats_; }
+  [[nodiscard]] constexpr DTypeSet of(std::size_t operand) const {
+    return sets_.at(repeats_ ? 0 : operand);
+  }
+
+ private:
+  std::array<DTypeSet, 5> sets_{};
+  std::size_t count_;
+  bool repeats_ = false;
+};
+
+/// What holds for every use of an op; `infer_types` checks it before `infer`.
+struct Traits {
+  OperandTypes operands;
+  std::size_t regions = 0;
+  Effect effect = Effect::kNone;
+};
+
 /// Everything about an op in one record.
 struct OpDefinition {
   std::string_view name;  ///< `stablehlo.transpose`
   std::string_view summary;
-  /// Result types, or MalformedInput/Unsupported located at the op.
+  /// Result types, or MalformedInput/Unsupported located at the op. `traits` hold.
   std::vector<TensorType> (*infer)(const Op& op, std::span<const TensorType> operands);
   /// Reference semantics: simple, slow, host only, independent of the lowering.
   std::vector<HostTensor> (*evaluate)(const Op& op, std::span<const HostTensor> operands);
   Lowerings lowerings;
+  Traits traits;
+  Syntax syntax = {};
 };
 
 /// How an op of `graph` is lowered. Those who ask visit all kinds, so that a new one does not

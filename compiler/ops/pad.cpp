@@ -1,3 +1,4 @@
+#include <array>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,6 @@ Padding padding_of(const Op& op, std::size_t rank) {
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 2);
   const TensorType& operand = operands[0];
   if (operands[1] != TensorType{operand.dtype, {}}) {
     malformed(op, fmt::format("the padding value is {}, expected {}", operands[1].text(),
@@ -45,7 +45,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     if (padded < 0) malformed(op, fmt::format("takes more than all of dimension {}", i));
     result.shape.push_back(padded);
   }
-  return single_result(op, std::move(result));
+  return {std::move(result)};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -97,6 +97,11 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return all;
 }
 
+constexpr std::array kKeywords = {
+    Keyword{"low", Keyword::Value::kIntegers, "edge_padding_low"},
+    Keyword{"high", Keyword::Value::kIntegers, "edge_padding_high"},
+    Keyword{"interior", Keyword::Value::kIntegers, "interior_padding"}};
+
 }  // namespace
 
 const OpDefinition kPadOp{
@@ -106,6 +111,8 @@ const OpDefinition kPadOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {RearrangeLowering{boxes}},
+    .traits = {.operands = {kAnyDType, kAnyDType}},
+    .syntax = {.keywords = kKeywords},
 };
 
 }  // namespace superstep

@@ -163,12 +163,12 @@ Node emit_integer(Expression& expression, std::span<const Node> operands) {
   return select(y < zero, inverse, result).node;
 }
 
-Node emit(const Op& op, const Graph& graph, Expression& expression,
-          std::span<const Node> operands) {
+std::vector<Node> emit(const Op& op, const Graph& graph, Expression& expression,
+                       std::span<const Node> operands) {
   if (is_float(expression.dtype(operands[0]))) {
     return emit_in_f32<emit_float>(op, graph, expression, operands);
   }
-  return emit_integer(expression, operands);
+  return {emit_integer(expression, operands)};
 }
 
 }  // namespace
@@ -176,9 +176,10 @@ Node emit(const Op& op, const Graph& graph, Expression& expression,
 const OpDefinition kPowerOp{
     .name = "stablehlo.power",
     .summary = "The first element to the power of the second.",
-    .infer = infer_elementwise<2, kFloats | kIntegers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_binary<power, power>,
     .lowerings = {ElementwiseLowering{emit}},
+    .traits = {.operands = {kFloats | kIntegers, kFloats | kIntegers}},
 };
 
 }  // namespace superstep

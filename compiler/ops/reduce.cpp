@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/import/parser.h"
+#include "compiler/import/refused_ops.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/step_lowerings.h"
@@ -21,9 +23,6 @@ Shape kept_shape(const Shape& shape, const Indices& reduced) {
 }
 
 void check_region(const Op& op, std::span<const TensorType> inits) {
-  if (op.regions.size() != 1) {
-    malformed(op, fmt::format("has {} regions, expected 1", op.regions.size()));
-  }
   const Graph& region = op.regions[0];
   const std::size_t count = inits.size();
   if (region.arguments().size() != 2 * count || region.results().size() != count) {
@@ -43,6 +42,8 @@ void check_region(const Op& op, std::span<const TensorType> inits) {
     const bool is_scalar = std::visit(Overloaded{[](const ElementwiseLowering&) { return true; },
                                                  [](const ConstantLowering&) { return true; },
                                                  [](const RearrangeLowering&) { return false; },
+                                                 // What it expands to is checked again.
+                                                 [](const ExpandLowering&) { return true; },
                                                  [](const StepLowering&) { return false; }},
                                       lowering_of(inner, region));
     if (!is_scalar) {
@@ -71,7 +72,6 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     results.push_back({operands[i].dtype, kept_shape(shape, reduced)});
   }
   check_region(op, operands.subspan(count));
-  single_result(op, results[0]);
   return results;
 }
 
@@ -84,7 +84,10 @@ std::vector<HostTensor> evaluate_region(const Graph& region, std::vector<HostTen
   for (const Op& op : region.ops()) {
     std::vector<HostTensor> operands;
     for (const ValueId operand : op.operands) operands.push_back(values[index(operand)]);
-    values[index(op.results[0])] = std::move(op.definition->evaluate(op, operands)[0]);
+    std::vector<HostTensor> results = op.definition->evaluate(op, operands);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      values[index(op.results[i])] = std::move(results[i]);
+    }
   }
   std::vector<HostTensor> results;
   for (const ValueId result : region.results()) results.push_back(values[index(result)]);
@@ -173,6 +176,89 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   return accumulators;
 }
 
+// The body of the short form: one op over two scalars.
+void apply_reducer(import::SyntaxOp& op, const import::Token& reducer) {
+  if (op.operand_types.size() != 2) {
+    throw import::SyntaxError{op.offset, "expected the types of an operand and its initial value"};
+  }
+  const import::TypeUse scalar = op.operand_types[1];
+  import::SyntaxBlock& block = op.regions.emplace_back();
+  block.arguments = {{"lhs", scalar, reducer.offset, {}}, {"rhs", scalar, reducer.offset, {}}};
+  import::SyntaxOp& body = block.ops.emplace_back();
+  body.name = std::string(reducer.text);
+  body.offset = reducer.offset;
+  body.results = {{"result", 1, reducer.offset}};
+  body.operands = {{"lhs", 0, reducer.offset}, {"rhs", 0, reducer.offset}};
+  body.operand_types = {scalar, scalar};
+  body.result_types = {scalar};
+  import::SyntaxOp& end = block.ops.emplace_back();
+  end.name = "return";
+  end.offset = reducer.offset;
+  end.operands = {{"result", 0, reducer.offset}};
+  end.operand_types = {scalar};
+}
+
+void parse_reducer(import::Parser& parser, import::SyntaxOp& op, std::size_t inputs, int depth) {
+  if (!parser.accept_word("reducer"))
+    parser.fail("expected `reducer(…) {…}`, found " + parser.found());
+  std::vector<import::SyntaxArgument> right;
+  import::SyntaxBlock block;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    parser.expect('(', "in front of two arguments of a reducer");
+    block.arguments.push_back(parser.parse_argument());
+    parser.expect(',', "between two arguments of a reducer");
+    right.push_back(parser.parse_argument());
+    parser.expect(')', "behind two arguments of a reducer");
+  }
+  // Printed in pairs; the region takes all left ones first.
+  block.arguments.insert(block.arguments.end(), right.begin(), right.end());
+  parser.expect('{', "in front of the reducer's body");
+  parser.parse_block(block, depth + 1);
+  parser.expect('}', "at the end of the reducer's body");
+  op.regions.push_back(std::move(block));
+}
+
+// `reduce(%x init: %a), (%y init: %b) across dimensions = [0] : types reducer(…) {…}` and
+// `reduce(%x init: %a) applies stablehlo.add across dimensions = [0] : types`.
+void parse(import::Parser& parser, import::SyntaxOp& op, int depth) {
+  std::vector<import::ValueUse> initial;
+  do {
+    parser.expect('(', "in front of an operand and its initial value");
+    op.operands.push_back(parser.parse_value());
+    if (!parser.accept_word("init"))
+      parser.fail("expected `init:` and the initial value, found " + parser.found());
+    parser.expect(':', "behind `init`");
+    initial.push_back(parser.parse_value());
+    parser.expect(')', "behind an initial value");
+  } while (parser.accept(','));
+  const std::size_t inputs = op.operands.size();
+  op.operands.insert(op.operands.end(), initial.begin(), initial.end());
+
+  import::Token reducer;
+  if (parser.accept_word("applies")) {
+    reducer = parser.token();
+    if (reducer.kind != import::TokenKind::kWord)
+      parser.fail("expected the op of a reduction, found " + parser.found());
+    if (find_op(reducer.text) == nullptr) {
+      throw import::SyntaxError{reducer.offset, import::refusal_of(reducer.text), true};
+    }
+    if (inputs != 1) parser.fail("`applies` goes with one operand");
+    parser.advance();
+  }
+  if (!parser.accept_word("across") || !parser.accept_word("dimensions")) {
+    parser.fail("expected `across dimensions = […]`, found " + parser.found());
+  }
+  parser.expect('=', "behind `dimensions`");
+  op.attributes.insert_or_assign("dimensions", parser.parse_integer_list());
+  parser.add_optional_dictionary(op);
+  parser.parse_function_type(op);
+  if (reducer.kind == import::TokenKind::kWord) {
+    apply_reducer(op, reducer);
+  } else {
+    parse_reducer(parser, op, inputs, depth);
+  }
+}
+
 }  // namespace
 
 const OpDefinition kReduceOp{
@@ -181,6 +267,8 @@ const OpDefinition kReduceOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {StepLowering{lower_reduce}},
+    .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
+    .syntax = {.parse = parse},
 };
 
 }  // namespace superstep

@@ -8,13 +8,12 @@ namespace superstep {
 namespace {
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
   TensorType result = required_result(op);
   if (result.elements() != operands[0].elements()) {
     malformed(op, fmt::format("{} has {} elements, {} has {}", operands[0].text(),
                               operands[0].elements(), result.text(), result.elements()));
   }
-  return single_result(op, {operands[0].dtype, std::move(result.shape)});
+  return {{operands[0].dtype, std::move(result.shape)}};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -35,6 +34,7 @@ const OpDefinition kReshapeOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {RearrangeLowering{boxes}},
+    .traits = {.operands = {kAnyDType}},
 };
 
 }  // namespace superstep

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/strided_box.h"
@@ -7,9 +9,8 @@ namespace superstep {
 namespace {
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
   dimension_list(op, "dimensions", operands[0].shape.size());
-  return single_result(op, operands[0]);
+  return {operands[0]};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -44,6 +45,8 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return single_box({0, shape, from, to, offset, 0});
 }
 
+constexpr std::array kKeywords = {Keyword{"dims", Keyword::Value::kIntegers, "dimensions"}};
+
 }  // namespace
 
 const OpDefinition kReverseOp{
@@ -52,6 +55,8 @@ const OpDefinition kReverseOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {RearrangeLowering{boxes}},
+    .traits = {.operands = {kAnyDType}},
+    .syntax = {.keywords = kKeywords},
 };
 
 }  // namespace superstep

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/import/parser.h"
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/ops.h"
 
@@ -7,9 +8,7 @@ namespace superstep {
 namespace {
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 3);
   const TensorType& condition = operands[0];
-  require_dtype(op, condition.dtype, kBooleans);
   if (operands[1] != operands[2]) {
     malformed(op, fmt::format("the choices have types {} and {}, expected equal ones",
                               operands[1].text(), operands[2].text()));
@@ -18,7 +17,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     malformed(op, fmt::format("the predicate {} has neither rank 0 nor the shape of {}",
                               condition.text(), operands[1].text()));
   }
-  return single_result(op, operands[1]);
+  return {operands[1]};
 }
 
 std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands) {
@@ -29,6 +28,19 @@ std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands
   });
 }
 
+// `%p, %a, %b : type of p, type of the others`, or all types.
+void parse(import::Parser& parser, import::SyntaxOp& op, int) {
+  parser.parse_items(op);
+  const std::size_t offset = parser.token().offset;
+  const auto types = parser.parse_listed_types(op);
+  if (!types) return;
+  if (types->size() > 2) {
+    throw import::SyntaxError{offset, "expected the types of the predicate and of the choices"};
+  }
+  op.operand_types = {types->front(), types->back(), types->back()};
+  op.result_types = {types->back()};
+}
+
 }  // namespace
 
 const OpDefinition kSelectOp{
@@ -37,6 +49,8 @@ const OpDefinition kSelectOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ElementwiseLowering{emit_primitive<vertex::Primitive::kSelect>}},
+    .traits = {.operands = {kBooleans, kAnyDType, kAnyDType}},
+    .syntax = {.parse = parse},
 };
 
 }  // namespace superstep

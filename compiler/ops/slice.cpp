@@ -1,5 +1,7 @@
+#include <utility>
 #include <fmt/format.h>
 
+#include "compiler/import/parser.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/strided_box.h"
@@ -18,7 +20,6 @@ Window window_of(const Op& op, std::size_t rank) {
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
   const TensorType& operand = operands[0];
   const Window window = window_of(op, operand.shape.size());
   TensorType result{operand.dtype, {}};
@@ -33,7 +34,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     }
     result.shape.push_back((limit - start) / stride + ((limit - start) % stride == 0 ? 0 : 1));
   }
-  return single_result(op, std::move(result));
+  return {std::move(result)};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -67,6 +68,29 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return single_box({0, result, from, row_major_strides(result), offset, 0});
 }
 
+// `%x [0:4, 1:8:2] : …`
+void parse(import::Parser& parser, import::SyntaxOp& op, int) {
+  if (parser.token().is('(')) return parser.parse_usual(op);
+  op.operands = {parser.parse_value()};
+  Window window;
+  parser.expect('[', "in front of the ranges of a slice");
+  if (!parser.accept(']')) {
+    do {
+      window.start.push_back(parser.expect_integer("the start of a range"));
+      parser.expect(':', "in a range");
+      window.limit.push_back(parser.expect_integer("the limit of a range"));
+      window.stride.push_back(parser.accept(':') ? parser.expect_integer("the stride of a range")
+                                                 : 1);
+    } while (parser.accept(','));
+    parser.expect(']', "behind the ranges of a slice");
+  }
+  op.attributes.insert_or_assign("start_indices", std::move(window.start));
+  op.attributes.insert_or_assign("limit_indices", std::move(window.limit));
+  op.attributes.insert_or_assign("strides", std::move(window.stride));
+  parser.add_optional_dictionary(op);
+  parser.parse_types(op);
+}
+
 }  // namespace
 
 const OpDefinition kSliceOp{
@@ -75,6 +99,8 @@ const OpDefinition kSliceOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {RearrangeLowering{boxes}},
+    .traits = {.operands = {kAnyDType}},
+    .syntax = {.parse = parse},
 };
 
 }  // namespace superstep

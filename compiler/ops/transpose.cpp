@@ -1,3 +1,4 @@
+#include <array>
 #include <fmt/format.h>
 
 #include "compiler/ops/elements.h"
@@ -22,8 +23,7 @@ Shape permuted(const Op& op, const Shape& shape) {
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  require_operands(op, operands, 1);
-  return single_result(op, {operands[0].dtype, permuted(op, operands[0].shape)});
+  return {{operands[0].dtype, permuted(op, operands[0].shape)}};
 }
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -55,6 +55,8 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return single_box({0, result, from, row_major_strides(result)});
 }
 
+constexpr std::array kKeywords = {Keyword{"dims", Keyword::Value::kIntegers, "permutation"}};
+
 }  // namespace
 
 const OpDefinition kTransposeOp{
@@ -63,6 +65,8 @@ const OpDefinition kTransposeOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {RearrangeLowering{boxes}},
+    .traits = {.operands = {kAnyDType}},
+    .syntax = {.keywords = kKeywords},
 };
 
 }  // namespace superstep

@@ -40,13 +40,7 @@ Node emit_exponential_minus_one(Expression& expression, std::span<const Node> op
 }
 
 Node emit_log_plus_one(Expression& expression, std::span<const Node> operands) {
-  const Term x{&expression, operands[0]};
-  const Term u = x + 1.0F;
-  // log(1 + x) = log(u) + log((1 + x) / u), and what the sum lost, x - (u - 1), is small against u.
-  const Term lost = (x - (u - 1.0F)) / u;
-  const Term regular = (u > 0.0F) & u.apply(Primitive::kIsFinite);
-  const Term sum = u.apply(Primitive::kLog) + select(regular, lost, x.f32(0));
-  return select(u == 1.0F, x, sum).node;
+  return superstep::log_plus_one(Term{&expression, operands[0]}).node;
 }
 
 Node emit_cbrt(Expression& expression, std::span<const Node> operands) {
@@ -59,8 +53,6 @@ Node emit_cbrt(Expression& expression, std::span<const Node> operands) {
   return select((x == 0.0F) | !x.apply(Primitive::kIsFinite), x, signed_root).node;
 }
 
-constexpr auto kInfer = infer_elementwise<1, kFloats>;
-
 template <Primitive kPrimitive>
 constexpr ElementwiseLowering kNative{emit_in_f32<primitive_formula<kPrimitive>>};
 
@@ -69,93 +61,106 @@ constexpr ElementwiseLowering kNative{emit_in_f32<primitive_formula<kPrimitive>>
 const OpDefinition kExponentialOp{
     .name = "stablehlo.exponential",
     .summary = "e to the power of each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<exponential>,
     .lowerings = {kNative<Primitive::kExp>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kExponentialMinusOneOp{
     .name = "stablehlo.exponential_minus_one",
     .summary = "e to the power of each element, minus one.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<exponential_minus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_exponential_minus_one>}},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kLogOp{
     .name = "stablehlo.log",
     .summary = "Natural logarithm of each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<log>,
     .lowerings = {kNative<Primitive::kLog>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kLogPlusOneOp{
     .name = "stablehlo.log_plus_one",
     .summary = "Natural logarithm of one plus each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<log_plus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_log_plus_one>}},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kLogisticOp{
     .name = "stablehlo.logistic",
     .summary = "1 / (1 + e^-x) of each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<logistic>,
     .lowerings = {kNative<Primitive::kSigmoid>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kTanhOp{
     .name = "stablehlo.tanh",
     .summary = "Hyperbolic tangent of each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<tanh>,
     .lowerings = {kNative<Primitive::kTanh>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kSqrtOp{
     .name = "stablehlo.sqrt",
     .summary = "Square root of each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<sqrt>,
     .lowerings = {kNative<Primitive::kSqrt>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kRsqrtOp{
     .name = "stablehlo.rsqrt",
     .summary = "One over the square root of each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<rsqrt>,
     .lowerings = {kNative<Primitive::kRsqrt>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kCbrtOp{
     .name = "stablehlo.cbrt",
     .summary = "Cube root of each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<cbrt>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_cbrt>}},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kFloorOp{
     .name = "stablehlo.floor",
     .summary = "The nearest integer that is not above each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<floor>,
     .lowerings = {kNative<Primitive::kFloor>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kCeilOp{
     .name = "stablehlo.ceil",
     .summary = "The nearest integer that is not below each element.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<ceil>,
     .lowerings = {kNative<Primitive::kCeil>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kRoundNearestAfzOp{
     .name = "stablehlo.round_nearest_afz",
     .summary = "The nearest integer to each element, ties away from zero.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<round_nearest_afz>,
     .lowerings = {kNative<Primitive::kRoundAway>},
+    .traits = {.operands = {kFloats}},
 };
 const OpDefinition kRoundNearestEvenOp{
     .name = "stablehlo.round_nearest_even",
     .summary = "The nearest integer to each element, ties to even.",
-    .infer = kInfer,
+    .infer = infer_same_type,
     .evaluate = evaluate_float<round_nearest_even>,
     .lowerings = {kNative<Primitive::kRoundEven>},
+    .traits = {.operands = {kFloats}},
 };
 
 }  // namespace superstep

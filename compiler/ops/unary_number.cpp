@@ -31,11 +31,13 @@ std::int64_t squared(std::int64_t x) {
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 std::int64_t sign(std::int64_t x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
-Node emit_square(const Op&, const Graph&, Expression& expression, std::span<const Node> operands) {
-  return expression.apply(Primitive::kMul, {operands[0], operands[0]});
+std::vector<Node> emit_square(const Op&, const Graph&, Expression& expression,
+                              std::span<const Node> operands) {
+  return {expression.apply(Primitive::kMul, {operands[0], operands[0]})};
 }
 
-Node emit_sign(const Op&, const Graph&, Expression& expression, std::span<const Node> operands) {
+std::vector<Node> emit_sign(const Op&, const Graph&, Expression& expression,
+                            std::span<const Node> operands) {
   const Node x = operands[0];
   const DType dtype = expression.dtype(x);
   const auto constant = [&](std::int64_t value) { return emit_number(expression, dtype, value); };
@@ -45,7 +47,7 @@ Node emit_sign(const Op&, const Graph&, Expression& expression, std::span<const 
   const Node below = expression.apply(Primitive::kLt, {x, zero});
   const Node rest = expression.apply(Primitive::kSelect, {below, constant(-1), kept});
   const Node above = expression.apply(Primitive::kGt, {x, zero});
-  return expression.apply(Primitive::kSelect, {above, constant(1), rest});
+  return {expression.apply(Primitive::kSelect, {above, constant(1), rest})};
 }
 
 }  // namespace
@@ -53,30 +55,34 @@ Node emit_sign(const Op&, const Graph&, Expression& expression, std::span<const 
 const OpDefinition kAbsOp{
     .name = "stablehlo.abs",
     .summary = "Absolute value of each element; that of the lowest integer wraps to itself.",
-    .infer = infer_elementwise<1, kFloats | kSignedIntegers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_number<absolute, absolute>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kAbs>}},
+    .traits = {.operands = {kFloats | kSignedIntegers}},
 };
 const OpDefinition kNegateOp{
     .name = "stablehlo.negate",
     .summary = "Each element with its sign changed; integers wrap.",
-    .infer = infer_elementwise<1, kFloats | kIntegers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_number<negated, negated>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kNeg>}},
+    .traits = {.operands = {kFloats | kIntegers}},
 };
 const OpDefinition kSignOp{
     .name = "stablehlo.sign",
     .summary = "-1, 0 or 1 by the sign of each element; zeros keep their sign, NaN stays.",
-    .infer = infer_elementwise<1, kFloats | kSignedIntegers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_number<sign, sign>,
     .lowerings = {ElementwiseLowering{emit_sign}},
+    .traits = {.operands = {kFloats | kSignedIntegers}},
 };
 const OpDefinition kSquareOp{
     .name = "chlo.square",
     .summary = "Each element times itself.",
-    .infer = infer_elementwise<1, kFloats | kIntegers>,
+    .infer = infer_same_type,
     .evaluate = evaluate_number<squared, squared>,
     .lowerings = {ElementwiseLowering{emit_square}},
+    .traits = {.operands = {kFloats | kIntegers}},
 };
 
 }  // namespace superstep

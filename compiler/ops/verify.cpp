@@ -65,12 +65,6 @@ std::size_t dimension(const Op& op, std::string_view name, std::size_t rank) {
   return static_cast<std::size_t>(found);
 }
 
-void require_operands(const Op& op, std::span<const TensorType> operands, std::size_t count) {
-  if (operands.size() != count) {
-    malformed(op, fmt::format("has {} operands, expected {}", operands.size(), count));
-  }
-}
-
 void require_dtype(const Op& op, DType found, DTypeSet allowed) {
   if ((only(found) & allowed) == 0) {
     malformed(op,
@@ -78,33 +72,34 @@ void require_dtype(const Op& op, DType found, DTypeSet allowed) {
   }
 }
 
-std::optional<TensorType> declared_result(const Op& op) {
-  if (!op.attributes.contains("result_dtype")) return std::nullopt;
-  const std::string& name = attribute<std::string>(op, "result_dtype");
-  const auto* dtype = std::ranges::find(kAllDTypes, std::string_view(name), name_of);
-  if (dtype == std::end(kAllDTypes)) {
-    unsupported(op, fmt::format("element type {} is not one of {}", name, names_of(~DTypeSet{0})));
-  }
-  const Shape& shape = attribute<Shape>(op, "result_shape");
-  if (std::ranges::any_of(shape, [](std::int64_t size) { return size < 0; })) {
-    unsupported(op, "the shape of the result must be known");
-  }
-  return TensorType{*dtype, shape};
+const TensorType& required_result(const Op& op) {
+  if (op.declared.empty()) malformed(op, "needs a result type");
+  return op.declared[0];
 }
 
-TensorType required_result(const Op& op) {
-  std::optional<TensorType> declared = declared_result(op);
-  if (!declared) malformed(op, "needs a result type");
-  return *std::move(declared);
-}
-
-std::vector<TensorType> single_result(const Op& op, TensorType inferred) {
-  const std::optional<TensorType> declared = declared_result(op);
-  if (declared && *declared != inferred) {
-    malformed(op, fmt::format("declares result {}, but its operands give {}", declared->text(),
-                              inferred.text()));
+std::vector<TensorType> infer_types(const Op& op, std::span<const TensorType> operands) {
+  const Traits& traits = op.definition->traits;
+  if (!traits.operands.repeats() && operands.size() != traits.operands.size()) {
+    malformed(op,
+              fmt::format("has {} operands, expected {}", operands.size(), traits.operands.size()));
   }
-  return {std::move(inferred)};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    require_dtype(op, operands[i].dtype, traits.operands.of(i));
+  }
+  if (op.regions.size() != traits.regions) {
+    malformed(op, fmt::format("has {} regions, expected {}", op.regions.size(), traits.regions));
+  }
+  std::vector<TensorType> types = op.definition->infer(op, operands);
+  if (op.declared.empty()) return types;
+  if (op.declared.size() != types.size()) {
+    malformed(op, fmt::format("declares {} results, but has {}", op.declared.size(), types.size()));
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (op.declared[i] == types[i]) continue;
+    malformed(op, fmt::format("declares result {}, but its operands give {}", op.declared[i].text(),
+                              types[i].text()));
+  }
+  return types;
 }
 
 }  // namespace superstep

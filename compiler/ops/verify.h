@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,25 +33,16 @@ Indices dimension_list(const Op& op, std::string_view name, std::size_t rank);
 /// One dimension of a tensor of rank `rank`.
 std::size_t dimension(const Op& op, std::string_view name, std::size_t rank);
 
-void require_operands(const Op& op, std::span<const TensorType> operands, std::size_t count);
-
-/// A set of dtypes.
-using DTypeSet = std::uint32_t;
-constexpr DTypeSet only(DType dtype) { return 1U << static_cast<unsigned>(dtype); }
-constexpr DTypeSet kFloats = only(DType::kF16) | only(DType::kF32);
-constexpr DTypeSet kSignedIntegers = only(DType::kI8) | only(DType::kI16) | only(DType::kI32);
-constexpr DTypeSet kIntegers =
-    kSignedIntegers | only(DType::kU8) | only(DType::kU16) | only(DType::kU32);
-constexpr DTypeSet kBooleans = only(DType::kI1);
-
 /// Requires the dtype of an operand to be one of `allowed`.
 void require_dtype(const Op& op, DType found, DTypeSet allowed);
 
-/// The type that the module declares for the result; empty when it declares none.
-std::optional<TensorType> declared_result(const Op& op);
-/// The declared type, for ops whose result does not follow from their operands.
-TensorType required_result(const Op& op);
-/// `inferred` as the only result, after a check against the declared type.
-std::vector<TensorType> single_result(const Op& op, TensorType inferred);
+/// The type that the module declares for the first result, for ops whose result does not follow
+/// from their operands.
+const TensorType& required_result(const Op& op);
+
+/// The types of an op's results: its traits hold for the operands, `infer` finds the types, and the
+/// declared ones are the same. Throws MalformedInput or Unsupported.
+[[nodiscard]] std::vector<TensorType> infer_types(const Op& op,
+                                                  std::span<const TensorType> operands);
 
 }  // namespace superstep

@@ -1,28 +1,17 @@
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <utility>
 
-#include "compiler/ops/op.h"
+#include "compiler/ops/ops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 
 namespace superstep {
 namespace {
 
-Op conversion(const Graph& graph, ValueId operand, DType to, const OpLocation& at) {
-  return {.definition = find_op("stablehlo.convert"),
-          .operands = {operand},
-          .results = {},
-          .attributes = {{"result_dtype", std::string(name_of(to))},
-                         {"result_shape", graph.type(operand).shape}},
-          .regions = {},
-          .location = at};
-}
-
 /// What the operands of a product have to be for a matrix codelet; empty when they are right.
 std::optional<DType> operand_dtype(const Graph& graph, const Op& op) {
-  if (op.definition->name != "stablehlo.dot_general") return std::nullopt;
+  if (op.definition != &kDotGeneralOp) return std::nullopt;
   const DType left = graph.type(op.operands[0]).dtype, right = graph.type(op.operands[1]).dtype;
   const DType result = graph.type(op.results[0]).dtype;
   if (left == right && left != DType::kI1) return std::nullopt;
@@ -45,19 +34,23 @@ Graph convert_product_operands(Graph graph) {
       rewrite.add(op, std::move(product));
       continue;
     }
+    GraphBuilder builder = rewrite.builder(op);
     for (ValueId& operand : product.operands) {
-      if (rewrite.graph().type(operand).dtype == *dtype) continue;
-      operand = rewrite.append(conversion(rewrite.graph(), operand, *dtype, op.location));
+      operand = convert(builder.value(operand), *dtype).id;
     }
-    if (graph.type(op.results[0]).dtype != DType::kI1) {
+    TensorType type = graph.type(op.results[0]);
+    const bool counts = type.dtype == DType::kI1;
+    // Sums of booleans count pairs of true; 32 bits hold any depth that fits a machine.
+    if (counts) type.dtype = DType::kU32;
+    product.declared = {type};
+    if (!counts) {
       rewrite.add(op, std::move(product));
       continue;
     }
-    // Sums of booleans count pairs of true; 32 bits hold any depth that fits a machine.
-    product.results = {};
-    product.attributes.insert_or_assign("result_dtype", std::string(name_of(DType::kU32)));
-    const ValueId counts = rewrite.append(std::move(product));
-    rewrite.add(op, conversion(rewrite.graph(), counts, DType::kI1, op.location));
+    std::vector<Tensor> operands;
+    for (const ValueId operand : product.operands) operands.push_back(builder.value(operand));
+    const Tensor sums = builder.append(kDotGeneralOp, operands, std::move(product)).front();
+    rewrite.replace(op.results[0], convert(sums, DType::kI1).id);
   }
   return rewrite.finish();
 }

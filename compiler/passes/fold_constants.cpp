@@ -15,12 +15,11 @@ constexpr std::size_t kMostOperandBytes = 64 * 1024 * 1024;
 
 }  // namespace
 
-Graph fold_constants(const Graph& graph) {
+Graph fold_constants(Graph graph) {
   Rewrite rewrite(graph);
   std::map<ValueId, HostTensor> known;  // by value of the old graph
-  const OpDefinition* constant = find_op("stablehlo.constant");
   for (const Op& op : graph.ops()) {
-    bool foldable = constant != nullptr && !op.results.empty();
+    bool foldable = !op.results.empty() && op.definition->traits.effect == Effect::kNone;
     bool has_many = op.operands.empty();
     std::vector<HostTensor> operands;
     for (const ValueId operand : op.operands) {
@@ -44,14 +43,8 @@ Graph fold_constants(const Graph& graph) {
     }
     std::vector<HostTensor> values = op.definition->evaluate(op, operands);
     for (std::size_t i = 0; i < op.results.size(); ++i) {
-      Op folded{.definition = constant,
-                .operands = {},
-                .results = {op.results[i]},
-                .attributes = {{"value", values[i]}},
-                .regions = {},
-                .location = op.location};
-      const Op shown = folded;
-      rewrite.add(shown, std::move(folded));
+      GraphBuilder builder = rewrite.builder(op);
+      rewrite.replace(op.results[i], builder.constant(values[i]).id);
       known[op.results[i]] = std::move(values[i]);
     }
   }

@@ -4,11 +4,12 @@
 
 namespace superstep {
 
-// Those that take a graph by value give it back as it is when there is nothing to do.
+/// Replaces ops by those that they are made of (`ExpandLowering`), until none is left.
+[[nodiscard]] Graph expand_ops(Graph graph);
 
 /// Replaces ops whose operands are all constant by their values, unless that would only store one
 /// element many times.
-[[nodiscard]] Graph fold_constants(const Graph& graph);
+[[nodiscard]] Graph fold_constants(Graph graph);
 
 /// Gives the operands of each product one dtype that matrix codelets take: booleans are counted,
 /// unlike floats become f32.
@@ -18,7 +19,7 @@ namespace superstep {
 [[nodiscard]] Graph unwrap_reductions(Graph graph);
 
 /// Keeps the first of ops that compute the same.
-[[nodiscard]] Graph merge_equal_ops(const Graph& graph);
+[[nodiscard]] Graph merge_equal_ops(Graph graph);
 
 /// Compares the larger or smaller of two values with one of them in place of the other, as the
 /// gradient of `max(x, 0)` does: when the extreme is kept anyway, the comparison need not be.

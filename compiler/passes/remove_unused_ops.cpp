@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/ops/op.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 
@@ -9,7 +10,8 @@ Graph remove_unused_ops(Graph graph) {
   std::vector<bool> used(graph.values().size());
   for (const ValueId result : graph.results()) used[index(result)] = true;
   const auto is_used = [&](const Op& op) {
-    return std::ranges::any_of(op.results, [&](ValueId result) { return used[index(result)]; });
+    return op.definition->traits.effect != Effect::kNone ||
+           std::ranges::any_of(op.results, [&](ValueId result) { return used[index(result)]; });
   };
   for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
     if (!is_used(*op)) continue;

@@ -1,5 +1,6 @@
 #include "compiler/passes/rewrite.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace superstep {
@@ -30,6 +31,20 @@ Graph Rewrite::finish() {
   for (const ValueId result : from_.results()) results.push_back(of(result));
   to_.set_results(std::move(results));
   return std::move(to_);
+}
+
+Graph apply_with_regions(Graph graph, Graph (*pass)(Graph)) {
+  const auto has_regions = [](const Op& op) { return !op.regions.empty(); };
+  if (std::ranges::any_of(graph.ops(), has_regions)) {
+    Rewrite rewrite(graph);
+    for (const Op& op : graph.ops()) {
+      Op copy = rewrite.translated(op);
+      for (Graph& region : copy.regions) region = apply_with_regions(std::move(region), pass);
+      rewrite.add(op, std::move(copy));
+    }
+    graph = rewrite.finish();
+  }
+  return pass(std::move(graph));
 }
 
 }  // namespace superstep

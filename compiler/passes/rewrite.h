@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ops/graph_builder.h"
 
 namespace superstep {
 
@@ -13,22 +13,26 @@ class Rewrite {
   explicit Rewrite(const Graph& from);
 
   [[nodiscard]] ValueId of(ValueId old) const { return values_[index(old)]; }
+  [[nodiscard]] const TensorType& old_type(ValueId old) const { return from_.type(old); }
   void replace(ValueId old, ValueId replacement) { values_[index(old)] = replacement; }
   /// A copy of `op` with its operands replaced.
   [[nodiscard]] Op translated(const Op& op) const;
   /// Appends the op that takes the place of `old`.
   const Op& add(const Op& old, Op replacement);
-  /// Appends an op of operands of the new graph that the old one does not have; its result.
-  ValueId append(Op op) { return to_.add_op(std::move(op)).results[0]; }
+  /// For ops that the old graph does not have; they are said to come from where `old` does.
+  [[nodiscard]] GraphBuilder builder(const Op& old) { return {to_, old.location}; }
 
   [[nodiscard]] const Graph& graph() const { return to_; }
   /// The new graph, with the results of the old one.
-  Graph finish();
+  [[nodiscard]] Graph finish();
 
  private:
   const Graph& from_;
   Graph to_;
   std::vector<ValueId> values_;
 };
+
+/// Applies a pass to the regions of a graph, innermost first, then to the graph itself.
+[[nodiscard]] Graph apply_with_regions(Graph graph, Graph (*pass)(Graph));
 
 }  // namespace superstep

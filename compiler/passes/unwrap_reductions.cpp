@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "compiler/ops/op.h"
+#include "compiler/ops/ops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 
@@ -12,7 +10,7 @@ namespace {
 
 /// What combines the initial value with the only element of each result, if it is one op.
 const Op* combining_op(const Graph& graph, const Op& op) {
-  if (op.definition->name != "stablehlo.reduce" || op.operands.size() != 2) return nullptr;
+  if (op.definition != &kReduceOp || op.operands.size() != 2) return nullptr;
   const std::int64_t results = graph.type(op.results[0]).elements();
   if (results == 0 || graph.type(op.operands[0]).elements() != results) return nullptr;
   const Graph& region = op.regions[0];
@@ -35,25 +33,15 @@ Graph unwrap_reductions(Graph graph) {
       continue;
     }
     const TensorType& type = graph.type(op.results[0]);
-    const auto shaped = [&](const char* name, ValueId operand, Attributes attributes) {
-      attributes.emplace("result_shape", type.shape);
-      attributes.emplace("result_dtype", std::string(name_of(type.dtype)));
-      return rewrite.append({.definition = find_op(name),
-                             .operands = {rewrite.of(operand)},
-                             .results = {},
-                             .attributes = std::move(attributes),
-                             .regions = {},
-                             .location = op.location});
-    };
-    const ValueId element = shaped("stablehlo.reshape", op.operands[0], {});
-    const ValueId initial = shaped("stablehlo.broadcast_in_dim", op.operands[1],
-                                   {{"broadcast_dimensions", std::vector<std::int64_t>{}}});
+    GraphBuilder builder = rewrite.builder(op);
+    const auto operand = [&](std::size_t i) { return builder.value(rewrite.of(op.operands[i])); };
+    const ValueId element = reshape(operand(0), type.shape).id;
+    const ValueId initial = broadcast(operand(1), type.shape, {}).id;
     Op combined = *combining;
-    for (ValueId& operand : combined.operands) {
-      operand = operand == op.regions[0].arguments()[0] ? initial : element;
+    for (ValueId& taken : combined.operands) {
+      taken = taken == op.regions[0].arguments()[0] ? initial : element;
     }
-    combined.results = {};
-    combined.attributes.insert_or_assign("result_shape", type.shape);
+    combined.declared = {type};
     combined.location = op.location;
     rewrite.add(op, std::move(combined));
   }

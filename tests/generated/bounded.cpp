@@ -74,7 +74,7 @@ HostTensor magnitudes(const Bounded& x) {
 }
 
 HostTensor evaluate_as_f32(Op op, const std::vector<HostTensor>& operands) {
-  if (op.attributes.contains("result_dtype")) op.attributes["result_dtype"] = std::string("f32");
+  if (!op.declared.empty()) op.declared[0].dtype = DType::kF32;
   return op.definition->evaluate(op, operands)[0];
 }
 

@@ -62,7 +62,8 @@ std::string attribute_text(const Attribute& attribute) {
     std::string operator()(const std::vector<std::string>& values) const {
       return fmt::format("[{}]", fmt::join(values, ", "));
     }
-    std::string operator()(const HostTensor& tensor) const {
+    std::string operator()(const SharedTensor& shared) const {
+      const HostTensor& tensor = shared.get();
       constexpr std::size_t kShown = 8;
       const auto elements = static_cast<std::size_t>(tensor.type.elements());
       std::vector<std::string> shown;
@@ -93,7 +94,6 @@ std::string body_text(const Graph& graph, const std::string& indent, const std::
     out += fmt::format("{}{} = {}({})", indent, names_of(op.results, prefix), op.definition->name,
                        names_of(op.operands, prefix));
     for (const auto& [name, value] : op.attributes) {
-      if (name == "result_dtype" || name == "result_shape") continue;
       out += fmt::format(" {} = {}", name, attribute_text(value));
     }
     out +=

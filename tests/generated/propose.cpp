@@ -133,7 +133,7 @@ bool clamp(RandomProgram& builder) {
 bool convert(RandomProgram& builder) {
   const ValueId x = builder.any(kAll);
   const DType to = random_dtype(builder.random);
-  return builder.add("stablehlo.convert", {x}, with_type({}, {to, builder.type(x).shape}));
+  return builder.add("stablehlo.convert", {x}, {}, {}, {{to, builder.type(x).shape}});
 }
 
 bool bitcast(RandomProgram& builder) {
@@ -142,8 +142,8 @@ bool bitcast(RandomProgram& builder) {
   for (const DType dtype : kNumbers) {
     if (size_of(dtype) == size_of(builder.type(x).dtype)) same_width.push_back(dtype);
   }
-  return builder.add("stablehlo.bitcast_convert", {x},
-                     with_type({}, {builder.random.pick(same_width), builder.type(x).shape}));
+  return builder.add("stablehlo.bitcast_convert", {x}, {}, {},
+                     {{builder.random.pick(same_width), builder.type(x).shape}});
 }
 
 bool broadcast(RandomProgram& builder) {
@@ -159,9 +159,8 @@ bool broadcast(RandomProgram& builder) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != 1) to[static_cast<std::size_t>(dimensions[i])] = from[i];
   }
-  return builder.add(
-      "stablehlo.broadcast_in_dim", {x},
-      with_type({{"broadcast_dimensions", dimensions}}, {builder.type(x).dtype, to}));
+  return builder.add("stablehlo.broadcast_in_dim", {x}, {{"broadcast_dimensions", dimensions}}, {},
+                     {{builder.type(x).dtype, to}});
 }
 
 bool transpose(RandomProgram& builder) {
@@ -183,7 +182,7 @@ bool reshape(RandomProgram& builder) {
     rest /= factor;
   }
   if (rest != 1) to.push_back(rest);
-  return builder.add("stablehlo.reshape", {x}, with_type({}, {builder.type(x).dtype, to}));
+  return builder.add("stablehlo.reshape", {x}, {}, {}, {{builder.type(x).dtype, to}});
 }
 
 bool slice(RandomProgram& builder) {
@@ -273,8 +272,8 @@ bool reduce_and_spread(RandomProgram& builder) {
   }
   const ValueId most = last();
   const auto spread = [&](ValueId v) {
-    return builder.add("stablehlo.broadcast_in_dim", {v},
-                       with_type({{"broadcast_dimensions", kept}}, type)) &&
+    return builder.add("stablehlo.broadcast_in_dim", {v}, {{"broadcast_dimensions", kept}}, {},
+                       {type}) &&
            builder.add("stablehlo.minimum", {x, last()});
   };
   return spread(most) && builder.add("stablehlo.negate", {most}) && spread(last());
@@ -287,7 +286,7 @@ bool arg_max(RandomProgram& builder) {
   const TensorType type = builder.type(x);
   const TensorType positions{random.pick(kIndex), type.shape};
   const auto along = static_cast<std::int64_t>(random.below(type.shape.size()));
-  if (!builder.add("stablehlo.iota", {}, with_type({{"iota_dimension", along}}, positions))) {
+  if (!builder.add("stablehlo.iota", {}, {{"iota_dimension", along}}, {}, {positions})) {
     return false;
   }
   const ValueId iota{static_cast<std::uint32_t>(builder.values().size() - 1)};
@@ -350,11 +349,11 @@ bool dot(RandomProgram& builder) {
     if (dtype == DType::kU8 || dtype == DType::kI1) wide = DType::kU32;
   }
   return builder.add("stablehlo.dot_general", {lhs, rhs},
-                     with_type({{"lhs_batching_dimensions", batch},
-                                {"rhs_batching_dimensions", part(places, contracting, batching)},
-                                {"lhs_contracting_dimensions", part(order, 0, contracting)},
-                                {"rhs_contracting_dimensions", part(places, 0, contracting)}},
-                               {wide, result}));
+                     {{"lhs_batching_dimensions", batch},
+                      {"rhs_batching_dimensions", part(places, contracting, batching)},
+                      {"lhs_contracting_dimensions", part(order, 0, contracting)},
+                      {"rhs_contracting_dimensions", part(places, 0, contracting)}},
+                     {}, {{wide, result}});
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/ops/op.h"
+#include "compiler/ops/verify.h"
 #include "tests/generated/tensors.h"
 
 namespace superstep {
@@ -14,25 +14,18 @@ constexpr std::int64_t kMostElements = 2000;
 
 }  // namespace
 
-Attributes with_type(Attributes attributes, const TensorType& type) {
-  attributes["result_dtype"] = std::string(name_of(type.dtype));
-  attributes["result_shape"] = type.shape;
-  return attributes;
-}
-
 ValueId RandomProgram::leaf(TensorType type) {
   const auto last = [&] { return ValueId{static_cast<std::uint32_t>(values_.size() - 1)}; };
   if (random.chance(15) && !type.shape.empty()) {
     const ValueId scalar = leaf({type.dtype, {}});
     const std::vector<std::int64_t> none;
-    if (add("stablehlo.broadcast_in_dim", {scalar},
-            with_type({{"broadcast_dimensions", none}}, type))) {
+    if (add("stablehlo.broadcast_in_dim", {scalar}, {{"broadcast_dimensions", none}}, {}, {type})) {
       return last();
     }
   }
   if (random.chance(4) && !type.shape.empty() && type.dtype != DType::kI1) {
     const auto along = static_cast<std::int64_t>(random.below(type.shape.size()));
-    if (add("stablehlo.iota", {}, with_type({{"iota_dimension", along}}, type))) return last();
+    if (add("stablehlo.iota", {}, {{"iota_dimension", along}}, {}, {type})) return last();
   }
   HostTensor value = random_tensor(random, type);
   // Few tensors are constants: what depends on constants alone is folded and proves nothing.
@@ -71,13 +64,14 @@ ValueId RandomProgram::of_type(TensorType type) {
 }
 
 bool RandomProgram::add(std::string_view name, std::vector<ValueId> operands, Attributes attributes,
-                        std::vector<Graph> regions) {
+                        std::vector<Graph> regions, std::vector<TensorType> declared) {
   Op op;
   op.definition = find_op(name);
   SUPERSTEP_CHECK(op.definition != nullptr, std::string(name));
   op.operands = std::move(operands);
   op.attributes = std::move(attributes);
   op.regions = std::move(regions);
+  op.declared = std::move(declared);
   op.location = {{"generated", static_cast<std::uint32_t>(graph_.ops().size() + 1), 0}};
   std::vector<TensorType> types;
   std::vector<Bounded> inputs;
@@ -85,13 +79,11 @@ bool RandomProgram::add(std::string_view name, std::vector<ValueId> operands, At
     types.push_back(type(operand));
     inputs.push_back(values_[index(operand)]);
   }
-  const std::vector<TensorType> results = op.definition->infer(op, types);
+  const std::vector<TensorType> results = infer_types(op, types);
   for (const TensorType& result : results) {
     if (result.elements() > kMostElements) return false;
   }
-  if (!op.attributes.contains("result_dtype")) {
-    op.attributes = with_type(std::move(op.attributes), results[0]);
-  }
+  op.declared = results;
   std::optional<std::vector<Bounded>> values = propagate(op, inputs);
   if (!values) return false;
   graph_.add_op(std::move(op));

@@ -27,7 +27,7 @@ class RandomProgram {
   ValueId of_type(TensorType type);
   /// Adds an op unless its results would be too large or without a bound; false then.
   bool add(std::string_view name, std::vector<ValueId> operands, Attributes attributes = {},
-           std::vector<Graph> regions = {});
+           std::vector<Graph> regions = {}, std::vector<TensorType> declared = {});
 
   [[nodiscard]] const TensorType& type(ValueId value) const { return graph_.type(value); }
   [[nodiscard]] const Graph& graph() const { return graph_; }
@@ -39,8 +39,5 @@ class RandomProgram {
   std::vector<HostTensor> arguments_;
   std::vector<Bounded> values_;  ///< by value of the graph
 };
-
-/// Attributes that every op has: its result type.
-[[nodiscard]] Attributes with_type(Attributes attributes, const TensorType& type);
 
 }  // namespace superstep

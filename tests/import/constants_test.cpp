@@ -10,7 +10,8 @@ namespace superstep {
 namespace {
 
 HostTensor constant(const std::string& text) {
-  return std::get<HostTensor>(first_op("%0 = stablehlo.constant " + text).attributes.at("value"));
+  const Op op = first_op("%0 = stablehlo.constant " + text);
+  return std::get<SharedTensor>(op.attributes.at("value")).get();
 }
 
 template <class T>

@@ -24,11 +24,14 @@ constexpr std::size_t kElements = 6000;
 /// else nothing.
 std::uint64_t tolerance(std::string_view op, DType dtype) {
   static const std::set<std::string_view> kTranscendental = {
-      "stablehlo.atan2",       "stablehlo.cbrt",
-      "stablehlo.exponential", "stablehlo.exponential_minus_one",
-      "stablehlo.log",         "stablehlo.log_plus_one",
-      "stablehlo.logistic",    "stablehlo.power",
-      "stablehlo.rsqrt",       "stablehlo.tanh"};
+      "chlo.acos",        "chlo.acosh",        "chlo.asin",
+      "chlo.asinh",       "chlo.atanh",        "chlo.cosh",
+      "chlo.erf",         "chlo.erf_inv",      "chlo.sinh",
+      "chlo.tan",         "stablehlo.atan2",   "stablehlo.cbrt",
+      "stablehlo.cosine", "stablehlo.sine",    "stablehlo.exponential",
+      "stablehlo.log",    "stablehlo.tan",     "stablehlo.exponential_minus_one",
+      "stablehlo.power",  "stablehlo.rsqrt",   "stablehlo.log_plus_one",
+      "stablehlo.tanh",   "stablehlo.logistic"};
   if (!is_float(dtype) || !kTranscendental.contains(op)) return 0;
   return dtype == kF16 ? 1 : 3;
 }
@@ -100,6 +103,7 @@ std::vector<HostTensor> sample(const std::vector<DType>& dtypes) {
 
 std::vector<OpCase> uses(const OpDefinition& op) {
   std::vector<Attributes> attributes = {{}};
+  std::vector<std::vector<TensorType>> declared = {{}};
   if (op.name == "stablehlo.compare") {
     attributes.clear();
     for (const char* direction : {"EQ", "NE", "LT", "LE", "GT", "GE"}) {
@@ -109,9 +113,9 @@ std::vector<OpCase> uses(const OpDefinition& op) {
     }
   }
   if (op.name == "stablehlo.convert" || op.name == "stablehlo.bitcast_convert") {
-    attributes.clear();
+    declared.clear();
     for (const DType to : kDTypes) {
-      attributes.push_back(result_type(to, {static_cast<std::int64_t>(kElements)}));
+      declared.push_back({{to, {static_cast<std::int64_t>(kElements)}}});
     }
   }
   std::vector<OpCase> all;
@@ -120,13 +124,16 @@ std::vector<OpCase> uses(const OpDefinition& op) {
          {std::vector<DType>{dtype}, std::vector<DType>{dtype, dtype},
           std::vector<DType>{dtype, dtype, dtype}, std::vector<DType>{kI1, dtype, dtype}}) {
       for (const Attributes& choice : attributes) {
-        all.push_back({std::string(op.name),
-                       std::string(name_of(dtype)),
-                       sample(dtypes),
-                       choice,
-                       {},
-                       tolerance(op.name, dtype),
-                       {}});
+        for (const std::vector<TensorType>& types : declared) {
+          all.push_back({std::string(op.name),
+                         std::string(name_of(dtype)),
+                         sample(dtypes),
+                         choice,
+                         {},
+                         tolerance(op.name, dtype),
+                         {},
+                         types});
+        }
       }
     }
   }
@@ -168,6 +175,7 @@ TEST_P(Agreement, OfMachinesAndReferenceOnEveryDType) {
     Op op;
     op.definition = GetParam();
     op.attributes = use.attributes;
+    op.declared = use.declared;
     for (HostTensor& operand : use.operands) {
       op.operands.push_back(graph.add_argument(operand.type, "x"));
       arguments.push_back(operand);

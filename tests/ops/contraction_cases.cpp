@@ -73,24 +73,17 @@ OpCase dot(const std::string& what, HostTensor lhs, HostTensor rhs, const Indice
   return {"stablehlo.dot_general",
           what,
           {std::move(lhs), std::move(rhs)},
-          result_type(result.type.dtype, result.type.shape,
-                      {{"lhs_batching_dimensions", lhs_batch},
-                       {"rhs_batching_dimensions", rhs_batch},
-                       {"lhs_contracting_dimensions", lhs_contract},
-                       {"rhs_contracting_dimensions", rhs_contract}}),
+          {{"lhs_batching_dimensions", lhs_batch},
+           {"rhs_batching_dimensions", rhs_batch},
+           {"lhs_contracting_dimensions", lhs_contract},
+           {"rhs_contracting_dimensions", rhs_contract}},
           {std::move(result)},
           0,
           {}};
 }
 
 OpCase iota(const std::string& what, std::int64_t dimension, HostTensor result) {
-  return {"stablehlo.iota",
-          what,
-          {},
-          result_type(result.type.dtype, result.type.shape, {{"iota_dimension", dimension}}),
-          {result},
-          0,
-          {}};
+  return {"stablehlo.iota", what, {}, {{"iota_dimension", dimension}}, {result}, 0, {}};
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compiler/ops/elements.h"
+#include "compiler/passes/passes.h"
 #include "compiler/vertex/interpret.h"
 
 namespace superstep {
@@ -56,12 +58,6 @@ HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values) {
   return tensor;
 }
 
-Attributes result_type(DType dtype, const Shape& shape, Attributes more) {
-  more.insert_or_assign("result_shape", shape);
-  more.insert_or_assign("result_dtype", std::string(name_of(dtype)));
-  return more;
-}
-
 ::testing::AssertionResult close(const HostTensor& found, const HostTensor& expected,
                                  std::uint64_t ulp) {
   if (found.type != expected.type) {
@@ -98,6 +94,10 @@ Graph graph_of(const OpCase& use) {
   }
   op.attributes = use.attributes;
   op.regions = use.regions;
+  op.declared = use.declared;
+  if (op.declared.empty()) {
+    for (const HostTensor& result : use.expected) op.declared.push_back(result.type);
+  }
   op.location = {{"case.mlir", 3, 7}};
   const Op& added = graph.add_op(std::move(op));
   graph.set_results(added.results);
@@ -106,25 +106,38 @@ Graph graph_of(const OpCase& use) {
 
 std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
                                      const std::vector<HostTensor>& operands) {
-  const Lowering& lowering = lowering_of(op, graph);
-  if (const auto* elementwise = std::get_if<ElementwiseLowering>(&lowering)) {
+  const auto emitted = [&](const ElementwiseLowering& elementwise) {
     vertex::Expression expression;
     std::vector<vertex::Node> inputs;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       inputs.push_back(expression.input(static_cast<std::uint32_t>(i), operands[i].type.dtype));
     }
-    const vertex::Node output = elementwise->emit(op, graph, expression, inputs);
-    return {vertex::evaluate_expression(expression, output, operands)};
-  }
-  if (const auto* rearrange = std::get_if<RearrangeLowering>(&lowering)) {
-    return {copy_boxes(rearrange->boxes(op, graph), graph.type(op.results[0]), operands)};
-  }
-  return {};
+    std::vector<HostTensor> results;
+    for (const vertex::Node output : elementwise.emit(op, graph, expression, inputs)) {
+      results.push_back(vertex::evaluate_expression(expression, output, operands));
+    }
+    return results;
+  };
+  const auto copied = [&](const RearrangeLowering& rearrange) -> std::vector<HostTensor> {
+    return {copy_boxes(rearrange.boxes(op, graph), graph.type(op.results[0]), operands)};
+  };
+  const auto expanded = [&](const ExpandLowering&) {
+    Graph alone;
+    Op copy = op;
+    for (ValueId& operand : copy.operands) operand = alone.add_argument(graph.type(operand), "");
+    alone.set_results(alone.add_op(std::move(copy)).results);
+    return evaluate(expand_ops(std::move(alone)), operands);
+  };
+  return std::visit(Overloaded{emitted, copied, expanded,
+                               [](const ConstantLowering&) { return std::vector<HostTensor>(); },
+                               [](const StepLowering&) { return std::vector<HostTensor>(); }},
+                    lowering_of(op, graph));
 }
 
 std::vector<OpCase> all_cases() {
   std::vector<OpCase> all = elementwise_cases();
-  for (const auto& family : {rearrange_cases(), contraction_cases()}) {
+  for (const auto& family :
+       {rearrange_cases(), contraction_cases()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

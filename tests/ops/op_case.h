@@ -19,6 +19,8 @@ struct OpCase {
   std::vector<HostTensor> expected;
   std::uint64_t ulp = 0;
   std::vector<Graph> regions;
+  /// Result types; empty: those of `expected`.
+  std::vector<TensorType> declared = {};
 };
 
 /// A tensor of the numbers (rounded or wrapped to the dtype), row-major.
@@ -28,8 +30,6 @@ inline HostTensor vector_of(DType dtype, const std::vector<double>& values) {
 }
 /// A vector of the bit patterns.
 HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values);
-/// `result_shape` and `result_dtype`, as the importer adds them.
-Attributes result_type(DType dtype, const Shape& shape, Attributes more = {});
 
 /// Zero when every element is within `ulp` of the expected one; NaN matches any NaN.
 ::testing::AssertionResult close(const HostTensor& found, const HostTensor& expected,
@@ -38,8 +38,8 @@ Attributes result_type(DType dtype, const Shape& shape, Attributes more = {});
 /// A graph with one op, its arguments as operands and its results as results.
 Graph graph_of(const OpCase& use);
 
-/// What the op's lowering gives: its expression run on the host, or its boxes copied. Empty for
-/// other lowerings.
+/// What the op's lowering gives: its expression run on the host, its boxes copied, or what it
+/// expands to evaluated. Empty for other lowerings.
 std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
                                      const std::vector<HostTensor>& operands);
 

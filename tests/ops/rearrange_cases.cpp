@@ -15,7 +15,6 @@ HostTensor i32(const Shape& shape, const std::vector<double>& values) {
 
 OpCase rearrange(const std::string& op, const std::string& what, HostTensor x,
                  Attributes attributes, HostTensor result) {
-  attributes = result_type(result.type.dtype, result.type.shape, std::move(attributes));
   return {
       "stablehlo." + op, what, {std::move(x)}, std::move(attributes), {std::move(result)}, 0, {}};
 }

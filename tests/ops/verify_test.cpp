@@ -11,7 +11,8 @@ using Indices = std::vector<std::int64_t>;
 
 /// The message of the error that the op is refused with.
 std::string refusal(const std::string& op, std::vector<HostTensor> operands, Attributes attributes,
-                    ExitCode expected = ExitCode::kMalformed, std::vector<Graph> regions = {}) {
+                    ExitCode expected = ExitCode::kMalformed, std::vector<Graph> regions = {},
+                    std::vector<TensorType> declared = {}) {
   try {
     static_cast<void>(graph_of({"stablehlo." + op,
                                 "",
@@ -19,7 +20,8 @@ std::string refusal(const std::string& op, std::vector<HostTensor> operands, Att
                                 std::move(attributes),
                                 {},
                                 0,
-                                std::move(regions)}));
+                                std::move(regions),
+                                std::move(declared)}));
   } catch (const UserError& error) {
     EXPECT_EQ(error.code(), expected) << error.what();
     return error.what();
@@ -61,10 +63,20 @@ TEST(OpErrors, NameTheNumberOfOperands) {
 }
 
 TEST(OpErrors, NameADeclaredResultThatDiffers) {
-  EXPECT_EQ(refusal("negate", {kX}, result_type(kF32, {3, 2})),
+  EXPECT_EQ(refusal("negate", {kX}, {}, ExitCode::kMalformed, {}, {{kF32, {3, 2}}}),
             "case.mlir:3:7: error: stablehlo.negate: declares result tensor<3x2xf32>, but its "
             "operands give "
             "tensor<2x3xf32>");
+}
+
+TEST(OpErrors, NameTheNumberOfResultsThatAreDeclared) {
+  EXPECT_EQ(refusal("negate", {kX}, {}, ExitCode::kMalformed, {}, {kX.type, kX.type}),
+            "case.mlir:3:7: error: stablehlo.negate: declares 2 results, but has 1");
+}
+
+TEST(OpErrors, NameTheNumberOfRegions) {
+  EXPECT_EQ(refusal("negate", {kX}, {}, ExitCode::kMalformed, {Graph()}),
+            "case.mlir:3:7: error: stablehlo.negate: has 1 regions, expected 0");
 }
 
 TEST(OpErrors, NameAMissingAttribute) {
@@ -96,8 +108,8 @@ TEST(OpErrors, NameASliceOutOfBounds) {
 }
 
 TEST(OpErrors, NameABitcastBetweenWidthsAsUnsupported) {
-  EXPECT_EQ(refusal("bitcast_convert", {vector_of(kF32, {1})}, result_type(kI8, {1, 4}),
-                    ExitCode::kUnsupported),
+  EXPECT_EQ(refusal("bitcast_convert", {vector_of(kF32, {1})}, {}, ExitCode::kUnsupported, {},
+                    {{kI8, {1, 4}}}),
             "case.mlir:3:7: error: stablehlo.bitcast_convert: f32 and i8 differ in width");
 }
 
@@ -129,7 +141,7 @@ TEST(OpErrors, NameAnOpThatAReducerCannotHold) {
   Op reshape;
   reshape.definition = find_op("stablehlo.reshape");
   reshape.operands = {a};
-  reshape.attributes = result_type(kF32, {});
+  reshape.declared = {{kF32, {}}};
   reshape.location = {{"case.mlir", 4, 9}};
   region.set_results(region.add_op(std::move(reshape)).results);
   EXPECT_EQ(refusal("reduce", {kX, numbers(kF32, {}, {0})}, {{"dimensions", Indices{0}}},
