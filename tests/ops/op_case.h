@@ -47,6 +47,8 @@ std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
 std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> rearrange_cases();
 std::vector<OpCase> contraction_cases();
+std::vector<OpCase> special_function_cases();
+std::vector<OpCase> expansion_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep
