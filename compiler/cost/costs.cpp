@@ -27,6 +27,16 @@ std::int64_t mean_path(const MachineConfig& machine) {
   return static_cast<std::int64_t>(sum / (ends.size() * ends.size()));
 }
 
+/// Cycles of the supervisor between two launches, and of workers that idle since nothing runs
+/// beside a launch more [chosen: with 40, digits_mlp on bow takes more and shorter launches and 5 %
+/// more cycles].
+constexpr std::int64_t kLaunchOverhead = 180;
+/// Slots of a worker to reduce besides its elements; cycles of a tile for an element, between sums
+/// (2) and maxima (8 in f16), and for each run of neighbours [chosen: with less for elements and
+/// runs, digits_mlp cuts its sums too coarsely and takes 16 % more].
+constexpr std::int64_t kReduceLaunchSlots = 22, kReduceCyclesPerElement = 4,
+                       kReduceCyclesPerRun = 2;
+
 }  // namespace
 
 Costs::Costs(const MachineConfig& machine)
@@ -34,7 +44,8 @@ Costs::Costs(const MachineConfig& machine)
       phase_(machine.sync.internal_latency + mean_path(machine)),
       // The supervisor waits for the address of the states; the last worker begins after the
       // others.
-      launch_(machine.costs.result_latency + machine.costs.runall + machine.tile.workers) {}
+      launch_(machine.costs.result_latency + machine.costs.runall + machine.tile.workers +
+              kLaunchOverhead) {}
 
 std::int64_t Costs::copy(std::int64_t boxes, std::int64_t runs, std::int64_t run,
                          std::uint32_t element_bytes) const {
@@ -55,13 +66,9 @@ std::int64_t Costs::copy(std::int64_t boxes, std::int64_t runs, std::int64_t run
 }
 
 std::int64_t Costs::reduce(std::int64_t width, std::int64_t depth, bool in_rows) const {
-  const auto of_worker = [&](std::int64_t n) { return (n + workers_ - 1) / workers_; };
-  // Two neighbouring columns take one turn, and so do two elements of a row. Few rows are cut so
-  // that all workers have a part.
-  const std::int64_t turns = in_rows          ? of_worker(width * depth) / 2
-                             : width % 2 == 0 ? of_worker(width / 2) * depth
-                                              : of_worker(width) * depth;
-  return launch(kReduceSlots + turns * kReduceSlotsPerTurn);
+  const std::int64_t runs = in_rows ? width : depth;
+  return launch(kReduceLaunchSlots) + width * depth * kReduceCyclesPerElement +
+         runs * kReduceCyclesPerRun;
 }
 
 }  // namespace superstep

@@ -42,11 +42,6 @@ class Costs {
   /// Cycles that a port is idle for each transfer, because no schedule is perfect [fitted: 1.7 by
   /// least squares over the phases of nine programs, bench/fit_transfer_gap.py].
   static constexpr std::int64_t kGapPerTransfer = 2;
-  /// Slots of a worker to reduce, besides its elements and for each turn, which takes one or two of
-  /// them [fitted to sums of f32 columns, which take 18 and 1.5, and to maxima, which take 20 and
-  /// 3].
-  static constexpr std::int64_t kReduceSlots = 20, kReduceSlotsPerTurn = 2;
-
   /// Bytes of a sender's and of a receiver's row for one transfer: an instruction of one word, or
   /// of two where mux and pointer change at once, and the delay until the next.
   static constexpr std::int64_t kSendRowBytes = 8, kReceiveRowBytes = 12;

@@ -62,7 +62,9 @@ std::uint64_t cycles_of(const Module& module, const ProgramImage& image) {
   const RunResult run = run_image(image, arguments, {});
   EXPECT_FALSE(run.trap) << run.trap->text();
   const std::vector<HostTensor> expected = evaluate(module.main, arguments);
-  EXPECT_EQ(run.results.at(0).data, expected.at(0).data);
+  for (std::size_t r = 0; r < expected.size(); ++r) {
+    EXPECT_EQ(run.results.at(r).data, expected[r].data) << "result " << r;
+  }
   const Cycles device = run.totals.exchange + run.totals.compute + run.totals.sync;
   return device.value() - cycles_of_visits(image.machine);
 }
@@ -125,6 +127,32 @@ TEST(Planning, SaysWhenProductsAreNotOnTheAmp) {
   EXPECT_TRUE(measure_with({64, 64, 64, "i32"}).events.empty());
 }
 
+// Region 0 holds the code, and the operands of one product or little more.
+TEST(Planning, TakesRoomFromOneProductAndLeavesTheOtherOnTheAmp) {
+  for (const auto& [size, base] : {std::pair{384, "0x54000"}, {256, "0x58000"}, {384, "0x58000"}}) {
+    SCOPED_TRACE(size);
+    const std::string text = fmt::format(
+        "func.func @main(%a: tensor<{0}x{0}xf32>, %b: tensor<{0}x{0}xf32>, %c: "
+        "tensor<128x128xf32>) -> (tensor<{0}x{0}xf32>, tensor<128x128xf32>) {{\n"
+        "%p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<{0}x{0}xf32>, "
+        "tensor<{0}x{0}xf32>) -> tensor<{0}x{0}xf32>\n"
+        "%q = stablehlo.dot_general %c, %c, contracting_dims = [1] x [0] : (tensor<128x128xf32>, "
+        "tensor<128x128xf32>) -> tensor<128x128xf32>\n"
+        "return %p, %q : tensor<{0}x{0}xf32>, tensor<128x128xf32>\n}}",
+        size);
+    const Module module = import_stablehlo(text, "two.mlir");
+    const MachineConfig machine =
+        load_machine("small64", {fmt::format("tile.region1_base={}", base)});
+    const ProgramImage image = compile(module, machine);
+    EXPECT_LE(
+        std::ranges::count(image.info.events, CompileEvent::Kind::kNoAmp, &CompileEvent::kind), 1);
+    for (const CompileEvent& event : image.info.events) {
+      EXPECT_NE(event.reason.find("has no place for"), std::string::npos) << event.reason;
+    }
+    EXPECT_GT(cycles_of(module, image), 0U);
+  }
+}
+
 // The sample took no part in any constant.
 TEST(Planning, EstimatesProductsAsTheyRun) {
   const MachineConfig machine = load_machine("small64");
@@ -151,7 +179,7 @@ TEST(Planning, EstimatesProductsAsTheyRun) {
     }
   }
   std::ranges::sort(rows, {}, &Row::error);
-  for (const auto& [share, most] : {std::pair{0.5, 0.15}, {0.95, 0.5}}) {
+  for (const auto& [share, most] : {std::pair{0.5, 0.15}, {0.95, 0.4}}) {
     const Row& row = rows[static_cast<std::size_t>(share * static_cast<double>(rows.size() - 1))];
     RecordProperty(fmt::format("error_{}", share), fmt::format("{:.3f}", row.error));
     EXPECT_LE(row.error, most) << row.text;

@@ -17,6 +17,9 @@ namespace {
 constexpr std::int64_t kGapWords = 4;
 /// Of both tiles of a direct transfer. Code is not saved where a receive buffer takes more.
 constexpr std::int64_t kRowBytes = Costs::kSendRowBytes + Costs::kReceiveRowBytes;
+/// Transfers of what repeats, into one interval and from one [chosen: more of them make a port of
+/// the sender the busiest].
+constexpr std::int64_t kMostRepeats = 16;
 /// Destination intervals that are planned together: what each wants is kept for so long.
 constexpr std::size_t kIntervalsAtOnce = 64;
 
@@ -370,10 +373,10 @@ class MovePlanner {
     const Travel staged = staged_travel(part, element_bytes_);
     const std::int64_t words = (direct.bytes + 3) / 4;
     if (direct.runs() > staged.runs()) {
-      // What repeats is sent once: its sender has others to serve.
-      if (std::ranges::any_of(direct.outer, [](const Axis& axis) { return axis.from == 0; })) {
-        return false;
-      }
+      // What repeats much is sent once: its sender has others to serve.
+      const bool repeats =
+          std::ranges::any_of(direct.outer, [](const Axis& axis) { return axis.from == 0; });
+      if (repeats && direct.runs() > kMostRepeats) return false;
       const std::int64_t staged_words = staged.runs() * ((staged.bytes + 3) / 4);
       const std::int64_t direct_cycles = Costs::port(direct.runs() * words, direct.runs());
       const std::int64_t staged_cycles = Costs::port(staged_words, staged.runs()) +
