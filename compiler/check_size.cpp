@@ -27,8 +27,8 @@ std::uint32_t clipped(std::uint64_t bytes) {
 }
 
 /// Whether the results of an op are stored whatever uses them.
-bool is_stored(const Op& op) {
-  return !std::holds_alternative<RearrangeLowering>(op.definition->lowering);
+bool is_stored(const Op& op, const Graph& graph) {
+  return lowering_as<RearrangeLowering>(op, graph) == nullptr;
 }
 
 /// A value as if it lay in equal parts on all tiles.
@@ -71,7 +71,7 @@ void check_size(const Module& module, const MachineConfig& machine,
   for (const Op& op : graph.ops()) {
     for (const ValueId result : op.results) {
       const std::uint64_t bytes = graph.type(result).bytes();
-      if (bytes <= memory || !(is_stored(op) || is_result[index(result)])) continue;
+      if (bytes <= memory || !(is_stored(op, graph) || is_result[index(result)])) continue;
       largest = std::max(largest, bytes);
       info.tensors.push_back(tensor_of(graph, result, tiles));
     }

@@ -1,5 +1,7 @@
 #include "compiler/image/build.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>

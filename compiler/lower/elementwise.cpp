@@ -26,8 +26,7 @@ std::size_t code_bytes(const Op& op, const Graph& graph) {
     operands.push_back(
         expression.input(static_cast<std::uint32_t>(operands.size()), graph.type(operand).dtype));
   }
-  (void)std::get<ElementwiseLowering>(op.definition->lowering)
-      .emit(op, graph, expression, operands);
+  (void)lowering_as<ElementwiseLowering>(op, graph)->emit(op, graph, expression, operands);
   const auto is_computed = [](const vertex::Expression::Step& step) {
     return !step.operands.empty();
   };

@@ -113,7 +113,7 @@ LayoutPtr Values::layout(ValueId v) const {
 
 BufferId Values::stored(ValueId v) {
   const Entry& e = entry(v);
-  if (e.is_open) return place(v, natural_layout(v));
+  if (e.is_open) return place(v, layouts_.of(v));
   if (!e.places.empty()) return e.places[0].buffer;
   return stored(v, e.layout ? e.layout : layouts_.of(v)).buffer;
 }
@@ -121,7 +121,7 @@ BufferId Values::stored(ValueId v) {
 Place Values::stored(ValueId value, LayoutPtr layout) {
   const ValueId v = root(value);
   Entry& e = entry(v);
-  if (e.is_open) place(v, natural_layout(v));
+  if (e.is_open) place(v, layouts_.of(v));
   for (const Place& place : e.places) {
     if (builder_.buffer(place.buffer).layout == layout) return place;
   }

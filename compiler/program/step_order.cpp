@@ -11,10 +11,10 @@
 namespace superstep {
 namespace {
 
-struct StepNumber {};
+struct NoProperty {};
 using DependenceGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
-                                              StepNumber, DependenceEdge>;
-using Order = std::vector<std::size_t>;
+                                              NoProperty, DependenceEdge>;
+using StepNumbers = std::vector<std::size_t>;
 
 std::uint64_t bytes_of(const Buffer& buffer) {
   std::uint64_t bytes = 0;
@@ -80,15 +80,15 @@ class Liveness {
 };
 
 std::uint64_t live_bytes_in(const std::vector<Buffer>& buffers, const std::vector<StepUses>& steps,
-                            const Order& order) {
+                            const StepNumbers& order) {
   Liveness liveness(buffers, steps);
   for (const std::size_t step : order) liveness.run(steps[step]);
   return liveness.most();
 }
 
 /// List scheduling: of the steps that are ready, the one that adds least to what is live.
-Order list_scheduled(const DependenceGraph& graph, const std::vector<Buffer>& buffers,
-                     const std::vector<StepUses>& steps) {
+StepNumbers list_scheduled(const DependenceGraph& graph, const std::vector<Buffer>& buffers,
+                           const std::vector<StepUses>& steps) {
   Liveness liveness(buffers, steps);
   std::vector<std::size_t> missing(steps.size());
   std::set<std::size_t> ready;
@@ -96,7 +96,7 @@ Order list_scheduled(const DependenceGraph& graph, const std::vector<Buffer>& bu
     missing[s] = in_degree(s, graph);
     if (missing[s] == 0) ready.insert(s);
   }
-  Order order;
+  StepNumbers order;
   while (!ready.empty()) {
     const std::size_t next = *std::ranges::min_element(
         ready, {}, [&](std::size_t s) { return liveness.change(steps[s]); });
@@ -112,8 +112,8 @@ Order list_scheduled(const DependenceGraph& graph, const std::vector<Buffer>& bu
 
 /// Depth-first search against the edges, from the steps that nothing depends on in their order:
 /// what leads to one comes at once before it.
-Order depth_first(const DependenceGraph& graph) {
-  Order order;
+StepNumbers depth_first(const DependenceGraph& graph) {
+  StepNumbers order;
   std::vector<bool> is_reached(num_vertices(graph));
   std::vector<std::pair<std::size_t, bool>> open;  ///< steps, and whether what they need is done
   for (std::size_t s = 0; s < is_reached.size(); ++s) {
@@ -140,7 +140,7 @@ Order depth_first(const DependenceGraph& graph) {
 }  // namespace
 
 std::uint64_t live_bytes(const std::vector<Buffer>& buffers, const std::vector<StepUses>& steps) {
-  Order order(steps.size());
+  StepNumbers order(steps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   return live_bytes_in(buffers, steps, order);
 }
@@ -150,10 +150,11 @@ std::vector<std::size_t> order_for_memory(const std::vector<Buffer>& buffers,
   DependenceGraph graph;
   DependenceBuilder<DependenceGraph> dependences(graph, buffers.size());
   for (const StepUses& step : steps) dependences.add({}, step.reads, step.writes);
-  Order best(steps.size());
+  StepNumbers best(steps.size());
   std::iota(best.begin(), best.end(), std::size_t{0});
   std::uint64_t least = live_bytes_in(buffers, steps, best);
-  for (Order& order : std::vector{list_scheduled(graph, buffers, steps), depth_first(graph)}) {
+  for (StepNumbers& order :
+       std::vector{list_scheduled(graph, buffers, steps), depth_first(graph)}) {
     const std::uint64_t bytes = live_bytes_in(buffers, steps, order);
     if (bytes >= least) continue;
     best = std::move(order);

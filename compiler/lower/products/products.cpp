@@ -108,7 +108,8 @@ class ProductLowering {
   /// Decides what are rows, and where everything lies in the wanted result.
   void orient() {
     set_result_axes(product_op_.target.permutation);
-    swap_to_result_order();
+    if (!columns_are_inside()) exchange_roles();
+    has_columns_inside_ = true;
   }
 
   /// What the planner needs to know, when the operands are lowered.
@@ -255,10 +256,7 @@ class ProductLowering {
       }
       return stride;
     };
-    if (least(result_columns_) > least(result_rows_)) {
-      exchange_roles();
-      has_columns_inside_ = true;
-    }
+    return least(result_columns_) <= least(result_rows_);
   }
 
   /// Elements of a small result are added row by row, on more tiles than it takes otherwise.

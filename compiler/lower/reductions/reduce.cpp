@@ -518,8 +518,9 @@ vertex::Reduce converting_reduce(const Graph& graph, const Graph& region, const 
   const vertex::Node element = reduce.expression.input(1, graph.type(convert.operands[0]).dtype);
   const auto* lowering = lowering_as<ElementwiseLowering>(convert, graph);
   const std::vector<vertex::Node> operands{element};
-  const vertex::Node converted = lowering->emit(convert, graph, reduce.expression, operands);
-  const std::vector<vertex::Node> inputs{accumulator, converted};
+  const std::vector<vertex::Node> converted =
+      lowering->emit(convert, graph, reduce.expression, operands);
+  const std::vector<vertex::Node> inputs{accumulator, converted[0]};
   reduce.outputs = emit_graph(region, reduce.expression, inputs);
   reduce.dtypes = {dtype};
   return reduce;
