@@ -77,12 +77,12 @@ void check_size(const Module& module, const MachineConfig& machine,
     }
   }
   if (arguments <= memory && largest == 0) return;
-  const auto everywhere = [&](const char* name, std::uint64_t bytes) {
-    info.memory.push_back(
-        {name, std::vector<std::uint32_t>(tiles, clipped((bytes + tiles - 1) / tiles))});
-  };
-  everywhere("variables", arguments);
-  everywhere("temporaries", largest);
+  const auto by_tile = [&](std::uint64_t bytes) { return clipped((bytes + tiles - 1) / tiles); };
+  for (const auto& [name, bytes] :
+       {std::pair{"variables", arguments}, std::pair{"temporaries", largest}}) {
+    info.memory.push_back({name, std::vector<std::uint32_t>(tiles, by_tile(bytes))});
+  }
+  info.tile_peaks.assign(tiles, {by_tile(arguments + largest), 0});
   if (on_memory) on_memory(info);
 
   std::string text =
@@ -90,6 +90,11 @@ void check_size(const Module& module, const MachineConfig& machine,
                   arguments > memory ? fmt::format("its arguments take {}", in_mib(arguments))
                                      : fmt::format("one tensor takes {}", in_mib(largest)),
                   tiles, in_mib(memory));
+  text += "\n  in equal parts, tile 0 holds:";
+  for (const MemoryCategory& category : info.memory) {
+    if (category.bytes_by_tile[0] == 0) continue;
+    text += fmt::format("\n    {:<16} {:>12}", category.name, in_mib(category.bytes_by_tile[0]));
+  }
   std::ranges::stable_sort(info.tensors, std::greater{}, &TensorInfo::bytes);
   text += "\n  its biggest tensors:";
   for (std::size_t i = 0; i < std::min(info.tensors.size(), kTensorsShown); ++i) {

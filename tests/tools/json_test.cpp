@@ -108,6 +108,7 @@ std::vector<Case> cases() {
       {"run none.mlir", 74},
       {std::string(kAffine) + " -o /", 74},
       {"compile models/digits_mlp/train_step.mlir -m small64 --set tile.workers=4", 0},
+      {"compile models/quickstart/affine.mlir -m tiny4", 0},
       {"compile models/mnist_mlp/train_step.mlir -m tiny4", 4},
       {"report " + trace, 0},
       {"report README.md", 7},
