@@ -5,7 +5,7 @@
 
 Runs each program on bow with a trace of tiles, and prints the gap by which the phases' estimates, times the transfers of
 the busiest receiver, differ least from their schedules: by least squares of cycles, and of shares of the schedule. Needs
-h5py and NumPy. The gap in the code is that of products 16x4096x4096 (f32), 1x4096x4096 (f32), 512x512x512 (f16, f32), of a
+h5py and NumPy. Named in the code: the fit to products 16x4096x4096 (f32), 1x4096x4096 (f32), 512x512x512 (f16, f32), of a
 sum over the first axis, a slice and a transpose of 1024x1024 (f32), of attention (8 heads, 256 by 64, f32), and of
 models/mnist_mlp/train_step.mlir."""
 import os
