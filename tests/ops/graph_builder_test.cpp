@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/ops/ops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"

@@ -12,6 +12,7 @@
 #include "compiler/lower/moves/widen.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
+#include "compiler/program/blocks.h"
 #include "compiler/passes/passes.h"
 #include "tests/program/plan_interpreter.h"
 
@@ -268,7 +269,7 @@ TEST(LoweredModel, LongFormulasAreNotFusedAndShareOneCodelet) {
   };
   const auto vertices = [](const LoweredProgram& program) {
     std::size_t sets = 0;
-    for (const Superstep& step : program.supersteps) sets += step.computes.size();
+    for (const Superstep* step : supersteps_of(program)) sets += step->computes.size();
     return sets;
   };
   const LoweredProgram powers = lowered("power"), sums = lowered("add");

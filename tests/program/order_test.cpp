@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 
+#include "compiler/lower/assign_layouts.h"
 #include "compiler/lower/values.h"
 #include "compiler/program/layout.h"
 #include "tests/program/plan_interpreter.h"
@@ -130,10 +131,11 @@ TEST_P(RandomOrders, AValueMovesFromOneOrderToAnother) {
       const auto from = std::make_shared<const Layout>(layout_->intervals(), layout_->order());
       make_order();
       const auto to = std::make_shared<const Layout>(layout_->intervals(), layout_->order());
-      Graph graph;
-      const ValueId argument = graph.add_argument({dtype, shape}, "a");
+      Module module;
+      const ValueId argument = module.main.add_argument({dtype, shape}, "a");
+      module.argument_alias.resize(1);
       ProgramBuilder builder(machine);
-      Values values(builder, graph);
+      Values values(builder, module.main, assign_layouts(module, builder.layouts()));
       const BufferId before = values.place(argument, from);
       const BufferId after = values.stored(argument, to).buffer;
       LoweredProgram program = builder.finish();

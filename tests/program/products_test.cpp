@@ -183,8 +183,8 @@ TEST(Products, TakeABigOperandAsRowsWhereThatIsCheaperThanTheOrderOfTheResult) {
       " (tensor<8x512xf32>, tensor<512x512xf32>) -> tensor<8x512xf32>\n"
       "return %y : tensor<8x512xf32>\n}",
       "small64");
-  EXPECT_TRUE(std::ranges::none_of(program.codelets, [](const CodeletSpec& spec) {
-    return std::holds_alternative<AmpTransposeSpec>(spec);
+  EXPECT_TRUE(std::ranges::none_of(program.codelets, [](const vertex::Vertex& kind) {
+    return std::holds_alternative<vertex::AmpTranspose>(kind);
   }));
 }
 
