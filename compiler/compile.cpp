@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -32,38 +33,35 @@ constexpr Pass kPasses[] = {
     {"remove unused ops", remove_unused_ops},
 };
 
-/// Plans products again, with less room for their operands, until the program fits.
+/// Plans again, with less room, until the program fits.
 class Fitting {
  public:
-  Fitting(const Module& module, const MachineConfig& machine, const CompileProgress& progress,
-          bool keep_exchange_plan)
-      : module_(module),
-        machine_(machine),
-        progress_(progress),
-        keeps_exchange_plan_(keep_exchange_plan) {}
+  Fitting(const Module& module, const MachineConfig& machine, const CompileOptions& options)
+      : module_(module), machine_(machine), options_(options) {}
 
   /// Where nothing helps, what does not fit is the program as it was planned first.
-  ProgramImage run(const std::function<void(const ProgramInfo&)>& on_memory) {
+  ProgramImage run() {
     std::exception_ptr first;
     ProgramInfo memory;
-    for (int tries = 0;; ++tries) {
-      LoweredProgram program = lower(module_, machine_, progress_, squeezed_);
+    const auto keep_first = [&](const ProgramInfo& info) {
+      if (!first) memory = info;
+    };
+    for (;;) {
+      LoweredProgram program = lower(module_, machine_, options_.progress, squeezed_, order_);
       products_ = program.products;
+      if (order_ == StepOrder::kLeastMemory) program.events.push_back(order_event());
+      if (options_.on_steps) options_.on_steps(program);
       try {
-        return build_image(
-            module_, machine_, std::move(program), progress_,
-            [&](const ProgramInfo& info) {
-              if (!first) memory = info;
-            },
-            keeps_exchange_plan_);
+        return build_image(module_, machine_, std::move(program), options_.progress, keep_first,
+                           options_.keep_exchange_plan);
       } catch (const TileIsFull& full) {
-        if (!first) first = std::current_exception();
-        if (tries < kMostTries ? squeeze_one(full) : tries == kMostTries && squeeze_all(full)) {
-          if (progress_) progress_("plan a product again, with less room");
-          continue;
+        if (!first) {
+          first = std::current_exception();
+          shortage_ = full.shortage;
         }
+        if (plan_again(full)) continue;
       }
-      if (on_memory) on_memory(memory);
+      if (options_.on_memory) options_.on_memory(memory);
       std::rethrow_exception(first);
     }
   }
@@ -71,6 +69,30 @@ class Fitting {
  private:
   /// Tries that halve the room of one product before all leave the AMP units.
   static constexpr int kMostTries = 4;
+
+  /// An order of steps that keeps less alive; then less room for one product after another; at last
+  /// none of them on the AMP units, in that order. False when all has been tried.
+  [[nodiscard]] bool plan_again(const TileIsFull& full) {
+    const int tries = tries_++;
+    if (tries == 0) {
+      order_ = StepOrder::kLeastMemory;
+      if (options_.progress) options_.progress("order steps again, so that less is alive");
+      return true;
+    }
+    const bool is_last = tries > kMostTries;
+    order_ = is_last ? StepOrder::kLeastMemory : StepOrder::kEarliest;
+    if (tries > kMostTries + 1 || !(is_last ? squeeze_all(full) : squeeze_one(full))) return false;
+    if (options_.progress) options_.progress("plan a product again, with less room");
+    return true;
+  }
+
+  [[nodiscard]] CompileEvent order_event() const {
+    return {.kind = CompileEvent::Kind::kDroppedPlan,
+            .operation = "order of steps",
+            .source = {},
+            .reason = "keeps little alive and takes more supersteps, since " + shortage_,
+            .advice = "a machine with more tiles, or fewer tensors alive at once, would help"};
+  }
 
   /// Of the products on the full tile, that which takes most of region 0; the first of equal ones.
   [[nodiscard]] bool squeeze_one(const TileIsFull& full) {
@@ -101,28 +123,26 @@ class Fitting {
 
   const Module& module_;
   const MachineConfig& machine_;
-  const CompileProgress& progress_;
-  bool keeps_exchange_plan_;
+  const CompileOptions& options_;
+  int tries_ = 0;
+  std::string shortage_;  ///< of the program as it was planned first
   std::vector<PlannedProduct> products_;
   SqueezedProducts squeezed_;
+  StepOrder order_ = StepOrder::kEarliest;
 };
 
 }  // namespace
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
-                     const CompileProgress& progress,
-                     const std::function<void(const ProgramInfo&)>& on_memory,
-                     bool keep_exchange_plan) {
-  const auto stage = [&](std::string_view name) {
-    if (progress) progress(name);
-  };
+                     const CompileOptions& options) {
   Module simple = module;
   for (const auto& [name, pass] : kPasses) {
-    stage(name);
+    if (options.progress) options.progress(name);
     simple.main = apply_with_regions(std::move(simple.main), pass);
   }
-  check_size(simple, machine, on_memory);
-  return Fitting(simple, machine, progress, keep_exchange_plan).run(on_memory);
+  if (options.on_graph) options.on_graph(simple);
+  check_size(simple, machine, options.on_memory);
+  return Fitting(simple, machine, options).run();
 }
 
 }  // namespace superstep

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "compiler/graph/graph.h"
+#include "compiler/program/program.h"
 #include "compiler/progress.h"
 #include "isa/program_image.h"
 
@@ -15,13 +16,22 @@ namespace superstep {
 /// MalformedInput if any is malformed, else Unsupported.
 [[nodiscard]] Module import_stablehlo(std::string_view text, const std::string& file);
 
+/// What a caller wants of a compile besides the image; all may be empty.
+struct CompileOptions {
+  CompileProgress progress = {};
+  /// Gets the memory part of `info` of a program that does not fit, before DoesNotFit is thrown.
+  std::function<void(const ProgramInfo&)> on_memory = {};
+  /// Gets the module as the passes leave it.
+  std::function<void(const Module&)> on_graph = {};
+  /// Gets the steps, again where another plan is tried.
+  std::function<void(const LoweredProgram&)> on_steps = {};
+  /// Fills in `ProgramInfo::exchanges`, which no run needs.
+  bool keep_exchange_plan = false;
+};
+
 /// Compiles a module for a machine. Throws DoesNotFit with the worst tile, its categories and its
-/// biggest tensors; the memory part of `info` is then passed to `on_memory` first, so that a report
-/// can still be written. `keep_exchange_plan` fills in `ProgramInfo::exchanges`, which no run
-/// needs.
+/// biggest tensors.
 [[nodiscard]] ProgramImage compile(const Module& module, const MachineConfig& machine,
-                                   const CompileProgress& progress = {},
-                                   const std::function<void(const ProgramInfo&)>& on_memory = {},
-                                   bool keep_exchange_plan = false);
+                                   const CompileOptions& options = {});
 
 }  // namespace superstep

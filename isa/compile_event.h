@@ -9,12 +9,13 @@
 
 namespace superstep {
 
-/// A choice of the compiler that costs time and that its user may not expect.
+/// A choice of the compiler that its user may not expect.
 struct CompileEvent {
   enum class Kind : std::uint8_t {
-    kNoAmp,        ///< a product of floats is not on the AMP units of a machine that has some
-    kDroppedPlan,  ///< a product's plan did not fit; another one took its place
-    kSlowRoute,    ///< elements move in several passes, or one in a word
+    kNoAmp,         ///< a product of floats is not on the AMP units of a machine that has some
+    kDroppedPlan,   ///< a product's plan did not fit; another one took its place
+    kSlowRoute,     ///< elements move in several passes, or one in a word
+    kSmallProduct,  ///< a product of floats is not on the AMP units, where it would take longer
   };
   Kind kind = Kind::kNoAmp;
   std::string operation;  ///< `dot_general.3`
@@ -22,9 +23,14 @@ struct CompileEvent {
   std::string reason, advice;  ///< advice may be empty
 };
 
+/// Whether it costs time.
+[[nodiscard]] constexpr bool costs_time(CompileEvent::Kind kind) {
+  return kind != CompileEvent::Kind::kSmallProduct;
+}
+
 /// `no_amp` and so on.
 [[nodiscard]] constexpr std::string_view name_of(CompileEvent::Kind kind) {
-  constexpr std::string_view kNames[] = {"no_amp", "dropped_plan", "slow_route"};
+  constexpr std::string_view kNames[] = {"no_amp", "dropped_plan", "slow_route", "small_product"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

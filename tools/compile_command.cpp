@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/graph/op_graph.h"
+#include "compiler/program/step_graph.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/numbers.h"
@@ -98,6 +100,7 @@ std::span<const AnswerField> compile_fields() {
       {"results", "list", "", ""},
       {"results[].type", "text", "", "StableHLO type"},
       {"results[].argument", "integer or null", "", "the donated argument whose place it takes"},
+      {"graphviz", "text", "", "with --emit=graph or steps: these as GraphViz draws them"},
       {"plan", "list", "", "the steps of a call, in order"},
       {"plan[].name", "text", "", ""},
       {"plan[].kind", "text", "", "compute, exchange or host"},
@@ -136,6 +139,7 @@ Options compile_options() {
                   {"superstep compile step.mlir -m bow"});
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
       .values("set", "KEY=VALUE", "override one key of the machine")
+      .value("emit", "WHAT", "only graph (ops) or steps, for GraphViz, or plan")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
@@ -147,8 +151,24 @@ ExitCode compile_command(const Options& options, Answer& answer) {
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
   add_identity(machine, options.list("set"), answer);
   const std::string& path = options.words()[0];
-  const ProgramImage image = compile_file(path, machine, progress, answer);
+  const std::string emit = options.get("emit").value_or("");
+  CompileOptions wanted;
+  std::string text;
+  if (emit == "graph") {
+    wanted.on_graph = [&](const Module& module) { text = graphviz(module.main, module.name); };
+  } else if (emit == "steps") {
+    wanted.on_steps = [&](const LoweredProgram& program) { text = graphviz(program, path); };
+  } else if (!emit.empty() && emit != "plan") {
+    usage_error(fmt::format("--emit takes graph, steps or plan, found '{}'", emit));
+  }
+  const ProgramImage image = compile_file(path, machine, progress, answer, {}, std::move(wanted));
   progress.clear();
+  add_fields(image, answer);
+  if (!text.empty()) answer.fields()["graphviz"] = text;
+  if (!emit.empty()) {
+    answer.print("{}", emit == "plan" ? plan(image.info.steps, path) : text);
+    return ExitCode::kOk;
+  }
   answer.print("{} on {} ({} of {} tiles, {:.3f} GHz)\n", image.info.module, machine.name,
                image.entries.size(), machine.tiles(),
                static_cast<double>(machine.tile.clock_hz) / 1e9);
@@ -162,7 +182,6 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   answer.print("{}", plan(image.info.steps, path));
   answer.print("{}", plan_events_text(image.info.events, output_columns()));
   answer.print("{}", memory_report(image.info, machine, output_columns()));
-  add_fields(image, answer);
   return ExitCode::kOk;
 }
 

@@ -19,7 +19,7 @@ void add_identity(const MachineConfig& machine, const std::vector<std::string>& 
 ProgramImage compile_file(const std::string& path, const MachineConfig& machine, Progress& progress,
                           Answer& answer,
                           const std::function<void(const ProgramInfo&)>& on_overflow,
-                          bool keep_exchange_plan) {
+                          CompileOptions options) {
   progress.stage("read      " + path);
   const bool is_stdin = path == "-";
   const std::string text = read_text_file(is_stdin ? "/dev/stdin" : path);
@@ -29,10 +29,11 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
   const Module module = import_stablehlo(text, is_stdin ? "stdin" : path);
   ProgramInfo memory;
   try {
-    ProgramImage image = compile(
-        module, machine,
-        [&](std::string_view stage) { progress.stage(fmt::format("compile   {}", stage)); },
-        [&](const ProgramInfo& info) { memory = info; }, keep_exchange_plan);
+    options.progress = [&](std::string_view stage) {
+      progress.stage(fmt::format("compile   {}", stage));
+    };
+    options.on_memory = [&](const ProgramInfo& info) { memory = info; };
+    ProgramImage image = compile(module, machine, options);
     image.info.text_sha256 = text_sha256;
     return image;
   } catch (const DoesNotFit&) {

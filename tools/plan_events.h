@@ -8,7 +8,7 @@
 
 namespace superstep {
 
-/// Choices of the compiler that cost time, as text in lines of so many columns.
+/// Choices of the compiler, as text in lines of so many columns.
 [[nodiscard]] std::string plan_events_text(std::span<const CompileEvent> events,
                                            std::size_t columns);
 
@@ -17,8 +17,9 @@ namespace superstep {
 
 /// The fields of `plan_events_document`.
 inline constexpr AnswerField kPlanEventFields[] = {
-    {"plan_events", "list", "", "choices of the compiler that cost time, in program order"},
-    {"plan_events[].kind", "text", "", "no_amp, dropped_plan or slow_route"},
+    {"plan_events", "list", "",
+     "choices of the compiler that one may not expect, in program order"},
+    {"plan_events[].kind", "text", "", "no_amp, dropped_plan, slow_route or small_product"},
     {"plan_events[].operation", "text", "", "such as dot_general.3"},
     {"plan_events[].source", "text", "", "file:line:column of the module, or empty"},
     {"plan_events[].reason", "text", "", "what was found"},

@@ -1,13 +1,14 @@
 #include "tools/report.h"
-#include "tools/plan_events.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "tools/numbers.h"
 #include "tools/places.h"
+#include "tools/plan_events.h"
 #include "tools/text_table.h"
 
 namespace superstep {
@@ -178,7 +179,9 @@ std::string text_report(const TraceSummary& t, std::size_t columns) {
                                 static_cast<double>(t.clock_hz) / 1e9);
   out += events_text(t);
   if (ran) out += parts_text(t);
-  out += plan_events_text(t.plan_events, columns);
+  std::vector<CompileEvent> costly;
+  std::ranges::copy_if(t.plan_events, std::back_inserter(costly), costs_time, &CompileEvent::kind);
+  out += plan_events_text(costly, columns);
   out += worst_tile_text(t, columns);
   return out + top_text(t, columns);
 }

@@ -187,7 +187,7 @@ std::vector<CompileEvent> read_compile_events(const Hdf5File& file) {
                                         advice.size(), line.size(), column.size()});
        ++e) {
     using enum CompileEvent::Kind;
-    for (const CompileEvent::Kind known : {kNoAmp, kDroppedPlan, kSlowRoute}) {
+    for (const CompileEvent::Kind known : {kNoAmp, kDroppedPlan, kSlowRoute, kSmallProduct}) {
       if (name_of(known) != kind[e]) continue;
       events.push_back(
           {known, operation[e], {{source[e], line[e], column[e]}, {}}, reason[e], advice[e]});

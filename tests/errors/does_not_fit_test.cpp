@@ -25,8 +25,8 @@ std::string product(const std::string& type) {
 std::string refusal_on(const std::string& machine, const std::string& text, ProgramInfo& memory) {
   const Module module = import_stablehlo(text, "f.mlir");
   try {
-    (void)compile(module, load_machine(machine), {},
-                  [&](const ProgramInfo& info) { memory = info; });
+    (void)compile(module, load_machine(machine),
+                  {.on_memory = [&](const ProgramInfo& info) { memory = info; }});
   } catch (const DoesNotFit& error) {
     return error.what();
   }
@@ -96,7 +96,7 @@ TEST(CompileProgress, SaysHowFarLongStagesAre) {
   text += "return %1999 : tensor<64xf32>\n}";
   std::vector<std::string> stages;
   (void)compile(import_stablehlo(text, "f.mlir"), load_machine("tiny4"),
-                [&](std::string_view stage) { stages.emplace_back(stage); });
+                {.progress = [&](std::string_view stage) { stages.emplace_back(stage); }});
   for (const char* stage : {"fold constants", "lower, 1000 of 2000 ops", "fuse elementwise ops",
                             "divide work among workers, 0 of 4 tiles",
                             "allocate memory, 0 of 4 tiles", "schedule exchanges"}) {

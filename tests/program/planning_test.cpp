@@ -121,8 +121,9 @@ TEST(Planning, SaysWhenProductsAreNotOnTheAmp) {
   EXPECT_NE(half.events[0].reason.find("16 AMP units"), std::string::npos);
   EXPECT_EQ(half.events[0].source.module.line, 2U);
   EXPECT_EQ(half.cycles, none.cycles);
-  const Measured small = measure_with({4, 4, 4});
+  const Measured small = measure_with({1, 1, 1});
   ASSERT_EQ(small.events.size(), 1U);
+  EXPECT_EQ(small.events[0].kind, CompileEvent::Kind::kSmallProduct);
   EXPECT_NE(small.events[0].reason.find("estimated"), std::string::npos);
   EXPECT_TRUE(measure_with({64, 64, 64, "i32"}).events.empty());
 }

@@ -106,12 +106,14 @@ TEST(Products, TakeColumnsInLongRunsWhenBlocksOfInputsWouldNeedTooMuchCode) {
                      "tiny4");
 }
 
+// Operands that somebody else wants too do not lie in the order of the product.
 TEST(Products, HaveOneVertexStateForAllSteps) {
   const std::string text =
-      "func.func @main(%a: tensor<64x1024xf32>, %b: tensor<96x1024xf32>) -> tensor<64x96xf32> {\n"
+      "func.func @main(%a: tensor<64x1024xf32>, %b: tensor<96x1024xf32>) -> "
+      "(tensor<64x96xf32>, tensor<64x1024xf32>, tensor<96x1024xf32>) {\n"
       "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] :"
       " (tensor<64x1024xf32>, tensor<96x1024xf32>) -> tensor<64x96xf32>\n"
-      "return %c : tensor<64x96xf32>\n}";
+      "return %c, %a, %b : tensor<64x96xf32>, tensor<64x1024xf32>, tensor<96x1024xf32>\n}";
   const Module module = import_stablehlo(text, "test.mlir");
   const MachineConfig tiny = load_machine("tiny4");
   const ProductPlan plan = plan_product(tiny, {.sizes = {1, 64, 96, 1024}});

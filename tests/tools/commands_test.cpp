@@ -147,13 +147,13 @@ TEST(Commands, WhatDoesNotFitStillShowsItsMemory) {
 }
 
 TEST(Commands, UnsupportedOpsAreRefusedWithTheirPlaces) {
-  const auto program = scratch_folder() / "fft.mlir";
-  std::ofstream(program) << "module @f {\n  func.func public @main(%x: tensor<4xf32>) -> "
-                            "tensor<4xf32> {\n    %y = stablehlo.cosine %x : tensor<4xf32>\n    "
-                            "return %y : tensor<4xf32>\n  }\n}\n";
+  const auto program = scratch_folder() / "cholesky.mlir";
+  std::ofstream(program) << "module @f {\n  func.func public @main(%x: tensor<4x4xf32>) -> "
+                            "tensor<4x4xf32> {\n    %y = stablehlo.cholesky %x, lower = true : "
+                            "tensor<4x4xf32>\n    return %y : tensor<4x4xf32>\n  }\n}\n";
   const ProgramRun run = superstep("compile " + program.string() + " -m tiny4");
   EXPECT_EQ(run.code, 6) << run.err;
-  EXPECT_NE(run.err.find("fft.mlir:3:"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("cholesky.mlir:3:"), std::string::npos) << run.err;
 }
 
 TEST(Commands, AnInterruptedRunLeavesItsTrace) {

@@ -590,7 +590,7 @@ void Products::note(std::size_t number, const ProductProblem& problem, const Pro
     builder_.add_event(kNoAmp, product.origin, off + squeezed->second.reason,
                        "a machine with more tiles, or fewer tensors alive beside it, would help");
   } else if (plan.cycles_on_amp) {
-    builder_.add_event(kNoAmp, product.origin,
+    builder_.add_event(kSmallProduct, product.origin,
                        fmt::format("{}so small a product takes an estimated {} cycles there, {} "
                                    "without them",
                                    off, *plan.cycles_on_amp, plan.cycles));
