@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compiler/ops/op.h"
@@ -57,6 +58,7 @@ class Assignment {
     find_known();
     for (const Op& op : graph_.ops()) join(op);
     for_each_donation([&](ValueId argument, ValueId result) { unite(argument, result); });
+    number_companies();
     number_groups();
     for_each_donation([&](ValueId argument, ValueId) { group(argument).is_fixed = true; });
     for (const Op& op : graph_.ops()) vote(op);
@@ -110,6 +112,41 @@ class Assignment {
     connected_.unite(a, b);
   }
 
+  /// Connected values are one company. Companies of which one ends before the other begins, in ops
+  /// from the arguments, are one as well: they are not in each other's way, and the steps of a
+  /// program that repeats itself lie alike.
+  void number_companies() {
+    struct Span {
+      std::size_t first = std::numeric_limits<std::size_t>::max(), last = 0;
+    };
+    std::vector<std::size_t> level(graph_.values().size());
+    for (const Op& op : graph_.ops()) {
+      std::size_t last = 0;
+      for (const ValueId v : op.operands) last = std::max(last, level[index(v)]);
+      for (const ValueId v : op.results) level[index(v)] = last + 1;
+    }
+    std::map<std::size_t, Span> spans;  // by set
+    for (std::uint32_t i = 0; i < level.size(); ++i) {
+      Span& span = spans[connected_.of(ValueId{i})];
+      span.first = std::min(span.first, level[i]);
+      span.last = std::max(span.last, level[i]);
+    }
+    std::vector<std::pair<std::size_t, std::size_t>> by_first;
+    for (const auto& [set, span] : spans) by_first.emplace_back(span.first, set);
+    std::ranges::sort(by_first);
+    // Partitions the spans as intervals of a line are: the company that was free first is next.
+    std::set<std::pair<std::size_t, std::uint32_t>> ends;
+    for (const auto& [first, set] : by_first) {
+      auto company = static_cast<std::uint32_t>(ends.size());
+      if (!ends.empty() && ends.begin()->first < first) {
+        company = ends.begin()->second;
+        ends.erase(ends.begin());
+      }
+      ends.emplace(spans[set].last, company);
+      company_[set] = company;
+    }
+  }
+
   void number_groups() {
     constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
     std::vector<std::size_t> number(graph_.values().size(), kNone);
@@ -118,8 +155,7 @@ class Assignment {
       std::size_t& group = number[alike_.of(v)];
       if (group == kNone) {
         group = groups_.size();
-        groups_.push_back(
-            {graph_.type(v), {.company = static_cast<std::uint32_t>(connected_.of(v))}});
+        groups_.push_back({graph_.type(v), {.company = company_.at(connected_.of(v))}});
       }
       group_of_.push_back(group);
     }
@@ -184,7 +220,8 @@ class Assignment {
   const Module& module_;
   const Graph& graph_;
   ValueSets alike_, connected_;
-  std::vector<bool> is_known_;  ///< by value
+  std::vector<bool> is_known_;                    ///< by value
+  std::map<std::size_t, std::uint32_t> company_;  ///< by connected set
   std::vector<AssignedLayouts::Group> groups_;
   std::vector<std::size_t> group_of_;
   std::vector<Ballot> ballots_;  ///< by group
