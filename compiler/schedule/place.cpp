@@ -34,35 +34,19 @@ class Ports {
     for (Port& port : receive_) port.clear();
   }
 
-  /// The first cycle from `start` on in which `words` of the task can leave.
-  [[nodiscard]] std::uint32_t first_fit(const Task& task, std::uint32_t start,
-                                        std::uint32_t words) const {
-    const auto arrivals = tasks_.arrivals_of(task);
-    for (bool moved = true; moved;) {
-      const std::uint32_t before = start;
-      start = send_[task.source].busy.first_gap(start, words);
-      start = receive_[task.source].first_gap_apart(task.blocks, start, words);
-      for (const Arrival& to : arrivals) {
-        std::uint32_t arrival = start + to.latency;
-        arrival = receive_[to.tile].busy.first_gap(arrival, words);
-        arrival = send_[to.tile].first_gap_apart(to.blocks, arrival, words);
-        start = arrival - to.latency;
-      }
-      moved = start != before;
-    }
-    return start;
-  }
-
-  /// How many words of the task can leave from the free cycle `start` on.
-  [[nodiscard]] std::uint32_t room(const Task& task, std::uint32_t start) const {
-    std::uint32_t until = std::min(send_[task.source].busy.free_until(start),
-                                   receive_[task.source].free_until_apart(task.blocks, start));
+  /// When the ports of a task are free, as they are now.
+  [[nodiscard]] const JointCycles& of(const Task& task) {
+    joint_.clear();
+    const auto add = [&](const Port& port, const Port& other, BlockSet blocks,
+                         std::uint32_t latency) {
+      joint_.add(port.busy, latency);
+      other.for_each_of(blocks, [&](const BusyCycles& busy) { joint_.add(busy, latency); });
+    };
+    add(send_[task.source], receive_[task.source], task.blocks, 0);
     for (const Arrival& to : tasks_.arrivals_of(task)) {
-      const std::uint32_t arrival = start + to.latency;
-      until = std::min({until, receive_[to.tile].busy.free_until(arrival) - to.latency,
-                        send_[to.tile].free_until_apart(to.blocks, arrival) - to.latency});
+      add(receive_[to.tile], send_[to.tile], to.blocks, to.latency);
     }
-    return until - start;
+    return joint_;
   }
 
   void add(const Task& task, std::uint32_t start, std::uint32_t words) {
@@ -76,6 +60,7 @@ class Ports {
  private:
   const Tasks& tasks_;
   std::vector<Port> send_, receive_;
+  JointCycles joint_;
 };
 
 /// The best placement of the orders tried so far.
@@ -103,8 +88,12 @@ class Search {
     ports_.clear();
     Placement next;
     next.pieces.reserve(count);
-    for (const auto& [unused, task] : keyed) add(task, next);
-    if (best.length == 0 || next.length < best.length) best = std::move(next);
+    for (std::size_t i = 0; i < keyed.size(); ++i) {
+      prefetch(keyed, i);
+      add(keyed[i].second, next);
+      if (best.length > 0 && next.length >= best.length) return;
+    }
+    best = std::move(next);
   }
 
   /// What came last in the best schedule goes first, the rest in the order it had there.
@@ -126,11 +115,21 @@ class Search {
   }
 
  private:
+  /// Tasks are visited far from each other in memory.
+  void prefetch(const auto& keyed, std::size_t i) const {
+    constexpr std::size_t kAhead = 8;
+    if (i + 2 * kAhead >= keyed.size()) return;
+    __builtin_prefetch(&tasks_.list[keyed[i + 2 * kAhead].second]);
+    const Task& soon = tasks_.list[keyed[i + kAhead].second];
+    __builtin_prefetch(&tasks_.arrivals[soon.first_arrival]);
+  }
+
   void add(std::uint32_t number, Placement& placement) {
     const Task& task = tasks_.list[number];
     const std::size_t first = placement.pieces.size();
-    const std::uint32_t whole = ports_.first_fit(task, task.earliest, task.words);
-    if (split) add_in_gaps(task, whole + task.words, placement.pieces);
+    const JointCycles& ports = ports_.of(task);
+    const std::uint32_t whole = ports.first_gap(task.earliest, task.words);
+    if (split) add_in_gaps(task, ports, whole + task.words, placement.pieces);
     if (placement.pieces.size() == first) placement.pieces.push_back({0, 0, task.words, whole});
     std::uint32_t offset = 0;
     for (TaskPiece& piece : std::span(placement.pieces).subspan(first)) {
@@ -145,18 +144,19 @@ class Search {
   /// Fills gaps with pieces of the task so that its last word leaves before `end`; with none if it
   /// cannot. What its own sender gets stays whole: a piece must not leave while another arrives
   /// beside it.
-  void add_in_gaps(const Task& task, std::uint32_t end, std::vector<TaskPiece>& pieces) const {
+  void add_in_gaps(const Task& task, const JointCycles& ports, std::uint32_t end,
+                   std::vector<TaskPiece>& pieces) const {
     const auto to_sender = [&](const Arrival& to) { return to.tile == task.source; };
     if (std::ranges::any_of(tasks_.arrivals_of(task), to_sender)) return;
     const std::size_t first = pieces.size();
     std::uint32_t left = task.words, start = task.earliest;
     while (left > 0) {
-      start = ports_.first_fit(task, start, std::min(left, kShortestPiece));
+      start = ports.first_gap(start, std::min(left, kShortestPiece));
       if (start + left >= end) {
         pieces.resize(first);
         return;
       }
-      std::uint32_t words = std::min(left, ports_.room(task, start));
+      std::uint32_t words = std::min(left, ports.free_until(start) - start);
       if (left > words && left - words < kShortestPiece) words = left - kShortestPiece;
       if (words < std::min(left, kShortestPiece)) {
         start += kShortestPiece;
@@ -200,19 +200,28 @@ Placement place_tasks(const Tasks& tasks) {
   // Chains are of many lengths, so that the rotation counts more than the length.
   if (tasks.has_chains()) search.attempt(aim, by_rotation);
   // What needs many ports at once goes first, while they are free.
-  if (tasks.collectives > 1 && !search.has_reached(aim)) {
+  const auto try_by_collective = [&] {
+    if (tasks.collectives == 1 || search.has_reached(aim)) return;
     const std::vector<std::uint32_t> own = rotation_of(tasks, true);
     search.attempt(aim, [&](std::uint32_t i) {
       const Task& task = tasks.list[i];
       return std::tuple(task.collective, ~task.arrival_count, ~task.words, own[i], task.source);
     });
-  }
-  search.attempt(aim, [&](std::uint32_t i) {
-    const Task& task = tasks.list[i];
-    return std::tuple(~task.arrival_count, ~task.words, rotation[i], task.source);
-  });
+  };
+  const auto try_together = [&] {
+    search.attempt(aim, [&](std::uint32_t i) {
+      const Task& task = tasks.list[i];
+      return std::tuple(~task.arrival_count, ~task.words, rotation[i], task.source);
+    });
+  };
+  const bool has_multicasts = arrivals > tasks.list.size();
+  // Of unicasts that fit badly one collective after the other, pieces are better.
+  const bool together_late = !has_multicasts && !few && tasks.collectives > 1;
+  if (has_multicasts) try_together();
+  try_by_collective();
+  if (!has_multicasts && !together_late) try_together();
   // Colours know only the first receiver of a multicast, so that these are better repaired.
-  if (arrivals > tasks.list.size()) search.repair(good);
+  if (has_multicasts) search.repair(good);
   const auto try_pieces = [&] {
     if (search.has_reached(good) || tasks.most_uses() > kMostUsesToSplit) return;
     // Equal tasks of one colour keep all ports busy. Those with a long way leave before their turn,
@@ -231,6 +240,7 @@ Placement place_tasks(const Tasks& tasks) {
     search.split = false;
   };
   const auto try_more_orders = [&] {
+    if (together_late) try_together();
     if (!tasks.has_chains() && arrivals <= kManyArrivals) search.attempt(aim, by_rotation);
     if (few || (arrivals <= kManyArrivals && !search.has_reached(share(1.15)))) {
       search.attempt(aim, [&](std::uint32_t i) { return i; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -11,60 +12,45 @@
 
 namespace superstep {
 
-/// Busy cycles, neighbours joined, ascending.
+/// Busy cycles as bits.
 class BusyCycles {
  public:
   static constexpr std::uint32_t kNeverBusy = std::numeric_limits<std::uint32_t>::max() / 2;
+  static constexpr std::uint32_t kWindow = 64;
 
-  /// The first cycle from `from` on at which `length` cycles are free.
-  [[nodiscard]] std::uint32_t first_gap(std::uint32_t from, std::uint32_t length) const {
-    if (busy_.empty() || from >= busy_.back().second) return from;
-    auto next = after(from);
-    while (next != busy_.end() && next->first < from + length) {
-      from = std::max(from, next->second);
-      ++next;
-    }
-    return from;
+  /// The cycles from `from` on, the first in the lowest bit.
+  [[nodiscard]] std::uint64_t window(std::uint32_t from) const {
+    const std::size_t word = from / kWindow;
+    if (word >= bits_.size()) return 0;
+    const std::uint32_t shift = from % kWindow;
+    const std::uint64_t low = bits_[word] >> shift;
+    if (shift == 0 || word + 1 == bits_.size()) return low;
+    return low | bits_[word + 1] << (kWindow - shift);
   }
 
-  /// The first busy cycle after the free cycle `from`.
-  [[nodiscard]] std::uint32_t free_until(std::uint32_t from) const {
-    const auto next = after(from);
-    return next == busy_.end() ? kNeverBusy : next->first;
+  /// No cycle from here on is busy.
+  [[nodiscard]] std::uint32_t end() const {
+    return static_cast<std::uint32_t>(bits_.size()) * kWindow;
   }
 
   void add(std::uint32_t begin, std::uint32_t end) {
-    if (busy_.empty() || begin > busy_.back().second) {
-      busy_.emplace_back(begin, end);
+    const std::size_t first = begin / kWindow, last = (end - 1) / kWindow;
+    if (last >= bits_.size()) bits_.resize(last + 1);
+    const std::uint64_t from = ~std::uint64_t{0} << begin % kWindow;
+    const std::uint64_t until = ~std::uint64_t{0} >> (kWindow - 1 - (end - 1) % kWindow);
+    if (first == last) {
+      bits_[first] |= from & until;
       return;
     }
-    auto at = std::partition_point(busy_.begin(), busy_.end(),
-                                   [&](const auto& b) { return b.second < begin; });
-    if (at->first > end) {
-      busy_.insert(at, {begin, end});
-      return;
-    }
-    at->first = std::min(at->first, begin);
-    at->second = std::max(at->second, end);
-    auto last = std::next(at);
-    while (last != busy_.end() && last->first <= at->second) {
-      at->second = std::max(at->second, last->second);
-      ++last;
-    }
-    busy_.erase(std::next(at), last);
+    bits_[first] |= from;
+    for (std::size_t word = first + 1; word < last; ++word) bits_[word] = ~std::uint64_t{0};
+    bits_[last] |= until;
   }
 
-  void clear() { busy_.clear(); }
+  void clear() { bits_.clear(); }
 
  private:
-  using Interval = std::pair<std::uint32_t, std::uint32_t>;
-
-  [[nodiscard]] std::vector<Interval>::const_iterator after(std::uint32_t from) const {
-    return std::partition_point(busy_.begin(), busy_.end(),
-                                [&](const Interval& b) { return b.second <= from; });
-  }
-
-  std::vector<Interval> busy_;
+  std::vector<std::uint64_t> bits_;
 };
 
 /// A tile's send port or receive port: when it is busy, and when with which of the memory blocks
@@ -73,20 +59,12 @@ class Port {
  public:
   BusyCycles busy;
 
-  [[nodiscard]] std::uint32_t first_gap_apart(BlockSet blocks, std::uint32_t from,
-                                              std::uint32_t length) const {
+  /// Calls `use` with the busy cycles of each of the blocks.
+  void for_each_of(BlockSet blocks, auto use) const {
+    if (blocks == 0) return;
     for (const auto& [block, cycles] : by_block_) {
-      if ((block & blocks) != 0) from = cycles.first_gap(from, length);
+      if ((block & blocks) != 0) use(cycles);
     }
-    return from;
-  }
-
-  [[nodiscard]] std::uint32_t free_until_apart(BlockSet blocks, std::uint32_t from) const {
-    std::uint32_t until = BusyCycles::kNeverBusy;
-    for (const auto& [block, cycles] : by_block_) {
-      if ((block & blocks) != 0) until = std::min(until, cycles.free_until(from));
-    }
-    return until;
   }
 
   void add(BlockSet blocks, std::uint32_t begin, std::uint32_t end) {
@@ -106,6 +84,74 @@ class Port {
 
  private:
   std::vector<std::pair<BlockSet, BusyCycles>> by_block_;
+};
+
+/// When all ports of a task are free, in cycles of its sender.
+class JointCycles {
+ public:
+  void clear() {
+    ports_.clear();
+    end_ = 0;
+  }
+
+  /// Cycles that come `latency` after those of the sender.
+  void add(const BusyCycles& busy, std::uint32_t latency) {
+    if (busy.end() <= latency) return;
+    ports_.push_back({&busy, latency});
+    end_ = std::max(end_, busy.end() - latency);
+  }
+
+  /// The first cycle from `from` on at which `length` cycles are free.
+  [[nodiscard]] std::uint32_t first_gap(std::uint32_t from, std::uint32_t length) const {
+    std::uint32_t before = 0;  // free cycles that end at `from`
+    for (; from < end_; from += BusyCycles::kWindow) {
+      const std::uint64_t busy = window(from);
+      if (before + static_cast<std::uint32_t>(std::countr_zero(busy)) >= length) break;
+      const std::uint64_t starts = runs(~busy, length);
+      if (starts != 0) return from + static_cast<std::uint32_t>(std::countr_zero(starts));
+      before = busy == 0 ? before + BusyCycles::kWindow
+                         : static_cast<std::uint32_t>(std::countl_zero(busy));
+    }
+    return from - before;
+  }
+
+  /// The first busy cycle from `from` on.
+  [[nodiscard]] std::uint32_t free_until(std::uint32_t from) const {
+    for (; from < end_; from += BusyCycles::kWindow) {
+      const std::uint64_t busy = window(from);
+      if (busy != 0) return from + static_cast<std::uint32_t>(std::countr_zero(busy));
+    }
+    return BusyCycles::kNeverBusy;
+  }
+
+ private:
+  struct Shifted {
+    const BusyCycles* busy;
+    std::uint32_t latency;
+  };
+
+  [[nodiscard]] std::uint64_t window(std::uint32_t from) const {
+    std::uint64_t busy = 0;
+    for (const Shifted& port : ports_) {
+      busy |= port.busy->window(from + port.latency);
+      if (busy == ~std::uint64_t{0}) break;
+    }
+    return busy;
+  }
+
+  /// The bits at which so many ones begin.
+  static std::uint64_t runs(std::uint64_t ones, std::uint32_t length) {
+    if (length > BusyCycles::kWindow) return 0;
+    for (std::uint32_t known = 1; known < length && ones != 0;) {
+      const std::uint32_t more = std::min(known, length - known);
+      ones &= ones >> more;
+      known += more;
+    }
+    return ones;
+  }
+
+  std::vector<Shifted> ports_;
+  std::uint32_t end_ = 0;  ///< no cycle from here on is busy
 };
 
 }  // namespace superstep
