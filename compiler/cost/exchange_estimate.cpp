@@ -29,24 +29,32 @@ std::uint64_t estimate_exchange(const MachineConfig& machine, std::span<const Mo
     release.push_back(release_skew(machine, TileId{t}).value());
   }
   // One send serves all that want the same words.
-  std::vector<const Movement*> ordered;
-  for (const Movement& movement : movements) ordered.push_back(&movement);
-  const auto sent = [](const Movement* m) { return std::pair(m->source, m->words); };
-  std::ranges::sort(ordered, {}, sent);
+  struct Sent {
+    Movement::End from;
+    std::uint32_t words;
+    const Movement* movement;
+  };
+  std::vector<Sent> ordered;
+  ordered.reserve(movements.size());
+  for (const Movement& movement : movements) {
+    ordered.push_back({movement.source, movement.words, &movement});
+  }
+  const auto range = [](const Sent& sent) { return std::pair(sent.from, sent.words); };
+  std::ranges::sort(ordered, {}, range);
   std::vector<PortLoad> out(machine.tiles()), in(machine.tiles());
-  const Movement* before = nullptr;
-  for (const Movement* movement : ordered) {
-    const std::uint32_t from = index(movement->source.tile);
+  const Sent* before = nullptr;
+  for (const Sent& sent : ordered) {
+    const std::uint32_t from = index(sent.from.tile);
     PortLoad& sender = out[from];
-    if (before == nullptr || sent(before) != sent(movement)) sender.words += movement->words;
-    before = movement;
+    if (before == nullptr || range(*before) != range(sent)) sender.words += sent.words;
+    before = &sent;
     sender.first = std::min(sender.first, release[from]);
-    for (const Movement::End& end : movement->destinations) {
+    for (const Movement::End& end : sent.movement->destinations) {
       const std::uint32_t to = index(end.tile);
       const std::uint64_t latency = exchange_latency(machine, places[from], places[to]).value();
       PortLoad& receiver = in[to];
       sender.path = std::max(sender.path, latency);
-      receiver.words += movement->words;
+      receiver.words += sent.words;
       receiver.first = std::min(receiver.first, std::max(release[from] + latency, release[to]));
     }
   }

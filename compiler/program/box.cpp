@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,17 @@
 
 namespace superstep {
 namespace {
+
+/// Axes are few and mostly in order: a stable sort without the memory that `std::stable_sort`
+/// takes.
+void sort_descending(std::vector<Axis>& axes, std::int64_t Axis::*stride) {
+  for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
+    const auto at = std::upper_bound(axes.begin(), axis, *axis, [&](const Axis& a, const Axis& b) {
+      return a.*stride > b.*stride;
+    });
+    std::rotate(at, axis, std::next(axis));
+  }
+}
 
 void flip_to_ascending(Box& box, std::int64_t Axis::*stride) {
   for (Axis& axis : box.axes) {
@@ -102,17 +114,17 @@ std::int64_t Box::elements() const {
 Box simplified(Box box) {
   std::erase_if(box.axes, [](const Axis& axis) { return axis.size == 1; });
   flip_to_ascending(box, &Axis::to);
-  std::ranges::stable_sort(box.axes, [](const Axis& a, const Axis& b) { return a.to > b.to; });
-  std::vector<Axis> merged;
-  for (const Axis& axis : box.axes) {
-    if (!merged.empty() && merged.back().to == axis.to * axis.size &&
-        merged.back().from == axis.from * axis.size) {
-      merged.back() = {merged.back().size * axis.size, axis.from, axis.to};
+  sort_descending(box.axes, &Axis::to);
+  std::size_t kept = 0;
+  for (const Axis axis : box.axes) {
+    if (kept > 0 && box.axes[kept - 1].to == axis.to * axis.size &&
+        box.axes[kept - 1].from == axis.from * axis.size) {
+      box.axes[kept - 1] = {box.axes[kept - 1].size * axis.size, axis.from, axis.to};
     } else {
-      merged.push_back(axis);
+      box.axes[kept++] = axis;
     }
   }
-  box.axes = std::move(merged);
+  box.axes.resize(kept);
   return box;
 }
 
@@ -140,8 +152,7 @@ void partition(const Box& box, Side side,
   Box ordered = box;
   std::erase_if(ordered.axes, [](const Axis& axis) { return axis.size == 1; });
   flip_to_ascending(ordered, side.stride);
-  std::ranges::stable_sort(
-      ordered.axes, [&](const Axis& a, const Axis& b) { return a.*side.stride > b.*side.stride; });
+  sort_descending(ordered.axes, side.stride);
   partition_ordered(std::move(ordered), side, interval_at, visit);
 }
 

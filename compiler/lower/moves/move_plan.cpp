@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -68,8 +69,10 @@ SourceOrder in_source_order(const Box& box) {
     }
     order.box.axes.push_back(axis);
   }
-  std::ranges::stable_sort(order.box.axes,
-                           [](const Axis& a, const Axis& b) { return a.from > b.from; });
+  // Most are in order, and a stable sort takes memory.
+  if (!std::ranges::is_sorted(order.box.axes, std::greater{}, &Axis::from)) {
+    std::ranges::stable_sort(order.box.axes, std::greater{}, &Axis::from);
+  }
   return order;
 }
 
