@@ -81,7 +81,6 @@ class ScalarLoop {
     code_.begin_prologue();
     const Reg count = state(0);
     if (!by_repeat_) code_.branch("brneg", {count}, done);
-    code_.mark();
     std::size_t word = 1;
     Reg tail;
     if (has_upper_) tail = state(word++);
@@ -96,7 +95,6 @@ class ScalarLoop {
       return load_element(code_, dtypes_[input], form, from_[input], "$mzero", 0);
     });
     if (by_repeat_) code_.begin_repeat(count);
-    code_.mark();
     if (!by_repeat_) code_.place(loop);
     if (has_upper_) {
       // The last turn may have one or two elements only; its other lanes then repeat them, so that
@@ -126,26 +124,18 @@ class ScalarLoop {
         code_.emit("add", {def(offsets_[size]), offsets_[size], size * lanes_});
     }
     if (!by_repeat_) code_.branch("brnzdec", {both(count)}, loop);
-    code_.mark();
     if (by_repeat_) code_.end_repeat();
     code_.place(done);
     code_.exit();
   }
 
-  std::optional<TimedCodelet> finish() {
+  std::optional<Codelet> finish() {
     auto codelet = code_.try_finish(by_repeat_ ? "elementwise_repeat" : "elementwise");
     if (!codelet) return std::nullopt;
-    TimedCodelet result{*std::move(codelet), lanes_};
-    result.codelet.divide = [division = division()](std::span<const std::uint32_t> words,
-                                                    std::uint32_t) { return division(words); };
-    result.wrap_slots.resize(inputs_.size());
-    std::vector<std::uint32_t> wraps;
-    for (std::uint32_t k = 0; k < lanes_; ++k) {
-      for (const Repeated& r : repeated_) wraps.push_back(r.input);
-    }
-    result.measure(code_.marked_slots(), wraps);
-    if (by_repeat_) result.idle_slots = result.fixed_slots;
-    return result;
+    codelet->divide = [division = division()](std::span<const std::uint32_t> words, std::uint32_t) {
+      return division(words);
+    };
+    return codelet;
   }
 
  private:
@@ -198,20 +188,16 @@ class ScalarLoop {
     if (r.value.valid()) {
       const Reg value = code_.fresh(r.value.file);
       code_.branch("brnzdec", {both(r.left)}, same);
-      code_.mark();
       load_stepping(code_, dtypes_[r.input], r.form, r.pointer, r.value);
       reload(r.left, 2);
-      code_.mark();
       code_.place(same);
       code_.move(value, r.value);
       return value;
     }
     const Reg value = load_stepping(code_, dtypes_[r.input], r.form, r.pointer);
     code_.branch("brnzdec", {both(r.left)}, same);
-    code_.mark();
     reload(r.pointer, 2);
     reload(r.left, 3);
-    code_.mark();
     code_.place(same);
     return value;
   }
@@ -290,9 +276,10 @@ class ScalarLoop {
   mutable std::map<std::uint32_t, Form> half_forms_;
 };
 
-TimedCodelet timed_elementwise(const MachineConfig& machine, const Expression& expression,
-                               const std::vector<Node>& outputs,
-                               const std::vector<Access>& inputs) {
+}  // namespace
+
+Codelet elementwise(const MachineConfig& machine, const Expression& expression,
+                    const std::vector<Node>& outputs, const std::vector<Access>& inputs) {
   SUPERSTEP_CHECK(!outputs.empty(), "an elementwise vertex has an output");
   if (auto fast = elementwise_in_pairs(machine, expression, outputs, inputs))
     return *std::move(fast);
@@ -301,17 +288,10 @@ TimedCodelet timed_elementwise(const MachineConfig& machine, const Expression& e
     ScalarLoop loop(code, expression, outputs, inputs, by_repeat);
     if (by_repeat && !loop.can_repeat()) continue;
     loop.emit();
-    if (auto timed = loop.finish()) return *std::move(timed);
+    if (auto codelet = loop.finish()) return *std::move(codelet);
   }
   SUPERSTEP_CHECK(false, "registers of an elementwise vertex");
   return {};
-}
-
-}  // namespace
-
-Codelet elementwise(const MachineConfig& machine, const Expression& expression,
-                    const std::vector<Node>& outputs, const std::vector<Access>& inputs) {
-  return timed_elementwise(machine, expression, outputs, inputs).codelet;
 }
 
 std::vector<std::uint32_t> place(const Codelet& codelet, std::uint32_t address) {

@@ -92,7 +92,7 @@ class PairLoop {
       has_tail_ = has_tail_ || arithmetic_.parts(expression.dtype(output)) == 2;
   }
 
-  std::optional<TimedCodelet> make() {
+  std::optional<Codelet> make() {
     const MachineConfig::Tile& tile = code_.machine().tile;
     if (!arithmetic_.is_possible() || tile.memory_bytes / 8 / tile.workers > 65535)
       return std::nullopt;
@@ -100,7 +100,6 @@ class PairLoop {
     code_.begin_prologue();
     more_ = state(0);
     code_.branch("brneg", {more_}, done);
-    code_.mark();
     if (has_tail_) tail_ = state(1);
     code_.end_prologue();
     load_pointers();
@@ -115,14 +114,10 @@ class PairLoop {
     code_.exit();
     auto codelet = code_.try_finish("elementwise_pairs");
     if (!codelet) return std::nullopt;
-    TimedCodelet timed{*std::move(codelet), lanes_};
-    timed.wrap_slots.resize(inputs_.size());
-    timed.measure(code_.marked_slots(), wraps_);
-    // The turn outside the loop counts as fixed, less the turn that the loop has less.
-    if (repeated_.empty()) timed.fixed_slots -= timed.turn_slots;
-    timed.codelet.divide = [division = division()](std::span<const std::uint32_t> words,
-                                                   std::uint32_t) { return division(words); };
-    return timed;
+    codelet->divide = [division = division()](std::span<const std::uint32_t> words, std::uint32_t) {
+      return division(words);
+    };
+    return codelet;
   }
 
  private:
@@ -246,7 +241,6 @@ class PairLoop {
     const Schedule plan = schedule(body, loaded, stored);
     for (const Stream& s : loaded_) code_.emit(load(s));
     code_.begin_repeat(more_);
-    code_.mark();
     for (std::size_t slot = 0; slot < plan.slots; ++slot) {
       Instruction main = idle_main();
       for (std::size_t i = 0; i < loaded_.size(); ++i) {
@@ -257,7 +251,6 @@ class PairLoop {
       }
       code_.bundle(main, slot < body.size() ? body[slot] : idle_aux());
     }
-    code_.mark();
     code_.end_repeat();
     // The last turn's values are others, so that those of the loop need no registers until then.
     std::map<std::uint32_t, Reg> renamed;
@@ -284,7 +277,6 @@ class PairLoop {
       beyond = code_.constant(File::kM, 8);
       code_.end_prologue();
     }
-    code_.mark();
     code_.place(loop);
     for (const Stream& s : loaded_) code_.emit(load(s));
     for (const Repeated& r : repeated_) {
@@ -299,7 +291,6 @@ class PairLoop {
     if (has_tail_) code_.emit("movz", {both(beyond), more_, tail_});
     store_last(stored_, beyond);
     code_.branch("brnzdec", {both(more_)}, loop);
-    code_.mark();
   }
 
   // Loads one element, an f16 into both halves of the register.
@@ -322,13 +313,10 @@ class PairLoop {
       code_.emit("ld32", {def(reg), "$mvertex_base", "$mzero", first_word(r.input) + offset});
     };
     code_.branch("brnzdec", {both(r.left)}, same);
-    code_.mark();
     next();
     if (is_cyclic(inputs_[r.input])) reload(r.pointer, 2);
     reload(r.left, is_cyclic(inputs_[r.input]) ? 3 : 2);
-    code_.mark();
     code_.place(same);
-    wraps_.push_back(r.input);
   }
 
   void load_turn(const Repeated& r) {
@@ -371,15 +359,14 @@ class PairLoop {
   Reg more_, tail_;
   std::vector<Stream> loaded_, stored_;
   std::vector<Repeated> repeated_;
-  std::vector<std::uint32_t> wraps_;  ///< inputs, as wraps come
 };
 
 }  // namespace
 
-std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine,
-                                                 const Expression& expression,
-                                                 const std::vector<Node>& outputs,
-                                                 const std::vector<Access>& inputs) {
+std::optional<Codelet> elementwise_in_pairs(const MachineConfig& machine,
+                                            const Expression& expression,
+                                            const std::vector<Node>& outputs,
+                                            const std::vector<Access>& inputs) {
   return PairLoop(machine, expression, outputs, inputs).make();
 }
 

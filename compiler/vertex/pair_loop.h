@@ -10,9 +10,9 @@ namespace superstep::vertex {
 /// The fast elementwise loop: two f32 or four f16 at a time, loads and stores beside the
 /// arithmetic, in one `rpt` loop unless inputs repeat. Nothing when the expression is not all of
 /// one of the two (and i1 inside) or needs more registers than there are.
-[[nodiscard]] std::optional<TimedCodelet> elementwise_in_pairs(const MachineConfig& machine,
-                                                               const Expression& expression,
-                                                               const std::vector<Node>& outputs,
-                                                               const std::vector<Access>& inputs);
+[[nodiscard]] std::optional<Codelet> elementwise_in_pairs(const MachineConfig& machine,
+                                                          const Expression& expression,
+                                                          const std::vector<Node>& outputs,
+                                                          const std::vector<Access>& inputs);
 
 }  // namespace superstep::vertex

@@ -4,19 +4,6 @@
 
 namespace superstep::vertex {
 
-void TimedCodelet::measure(const std::vector<std::uint64_t>& marks,
-                           const std::vector<std::uint32_t>& wraps) {
-  std::uint64_t wrapping = 0;
-  for (std::size_t i = 0; i < wraps.size(); ++i) {
-    // Every lane of an input has the same code.
-    wrap_slots[wraps[i]] = marks[3 + 2 * i] - marks[2 + 2 * i];
-    wrapping += wrap_slots[wraps[i]];
-  }
-  idle_slots = marks[0] + 1;
-  turn_slots = marks[2 + 2 * wraps.size()] - marks[1] - wrapping;
-  fixed_slots = marks[3 + 2 * wraps.size()] - turn_slots - wrapping;
-}
-
 WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> state) const {
   const std::uint32_t n = state[0];
   const std::uint64_t all = (std::uint64_t{n} + elements_per_turn - 1) / elements_per_turn;

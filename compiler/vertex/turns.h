@@ -13,22 +13,6 @@ struct Turns {
   return {w * each + (w < more ? w : more), each + (w < more ? 1 : 0)};
 }
 
-/// A codelet whose workers each do a number of turns of so many elements.
-struct TimedCodelet {
-  Codelet codelet;
-  std::uint32_t elements_per_turn = 1;
-  std::uint64_t idle_slots = 0;   ///< of a worker without a turn
-  std::uint64_t fixed_slots = 0;  ///< of a worker with turns, besides these
-  std::uint64_t turn_slots = 0;   ///< of each turn
-  /// By input: of each time that it goes on to its next period.
-  std::vector<std::uint64_t> wrap_slots = {};
-
-  /// Sets slots by `WorkerCode::marked_slots`: marks stand behind the exit of idle workers, where a
-  /// turn begins and ends, and between around each wrap of an input, of which `wraps` has the
-  /// number.
-  void measure(const std::vector<std::uint64_t>& marks, const std::vector<std::uint32_t>& wraps);
-};
-
 /// Words of a worker's state for an input: an address; for cyclic ones {first address, elements of
 /// the period left after this one, address of the period, period - 1}; for stretched ones {address,
 /// elements left with this value, period - 1}. Aligned ones count turns, not elements.

@@ -171,12 +171,6 @@ void WorkerCode::end_repeat() {
   items().push_back(std::move(item));
 }
 
-void WorkerCode::mark() {
-  Item item;
-  item.kind = Item::Kind::kMark;
-  items().push_back(std::move(item));
-}
-
 std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
   std::vector<Item> all = prologue_;
   all.insert(all.end(), body_.begin(), body_.end());
@@ -212,15 +206,12 @@ Codelet WorkerCode::finish(const std::string& prefix) {
   return *std::move(codelet);
 }
 
-Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& assignment) {
-  marked_slots_.clear();
-  std::uint64_t slots = 0;
+Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& assignment) const {
   std::vector<Line> lines;
   std::uint32_t words = 0;
   const auto put = [&](Line line) {
     words += line.words();
     lines.push_back(line);
-    ++slots;
   };
   const std::uint32_t nop = isa::kNop, fnop = isa::kFnop;
   // A repeat body starts at an 8-byte boundary: one word more in front of it is free where an
@@ -241,8 +232,7 @@ Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& as
       lines.push_back({.main = {}, .aux = {}, .label = item.label});
       continue;
     }
-    if (item.kind == Item::Kind::kMark) marked_slots_.push_back(slots);
-    if (item.kind == Item::Kind::kEndRepeat || item.kind == Item::Kind::kMark) continue;
+    if (item.kind == Item::Kind::kEndRepeat) continue;
     // Values on the stack pass through the registers that the allocator keeps free for them.
     std::vector<std::pair<Reg, std::int32_t>> temporaries;
     std::int32_t next[2] = {kMRegisters - kSpillRegisters, kARegisters - kSpillRegisters};
@@ -287,10 +277,8 @@ Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& as
       if (words % 2 == 0) shift_by_a_word();
     }
     put(line);
-    slots += slots_of(item) - 1;
     for (const std::uint32_t store : after) put({.main = store, .aux = {}});
   }
-  marked_slots_.push_back(slots);
   return linked(lines, labels_);
 }
 

@@ -84,9 +84,6 @@ class WorkerCode {
   void begin_prologue() { ++prologue_depth_; }
   void end_prologue() { --prologue_depth_; }
 
-  /// Remembers the worker slots of everything in front, in order; see `marked_slots`.
-  void mark();
-
   /// Ends the worker.
   void exit() { emit("exitz", {"$mzero"}); }
 
@@ -94,13 +91,10 @@ class WorkerCode {
   /// counters) do not fit.
   [[nodiscard]] std::optional<Codelet> try_finish(const std::string& prefix);
   [[nodiscard]] Codelet finish(const std::string& prefix);
-  /// After `try_finish` or `finish`: slots in front of each mark when each instruction runs once;
-  /// the last entry is for the whole.
-  [[nodiscard]] const std::vector<std::uint64_t>& marked_slots() const { return marked_slots_; }
 
  private:
   struct Item {
-    enum class Kind : std::uint8_t { kCode, kLabel, kRepeat, kEndRepeat, kMark };
+    enum class Kind : std::uint8_t { kCode, kLabel, kRepeat, kEndRepeat };
     Kind kind = Kind::kCode;
     std::vector<Instruction> parts;  ///< one, or main and aux
     std::uint32_t label = ~0U;       ///< placed
@@ -142,14 +136,13 @@ class WorkerCode {
   [[nodiscard]] Assignment linear_scan(const std::vector<Interval>& intervals,
                                        bool may_spill) const;
   /// Words and relocations.
-  [[nodiscard]] Codelet encoded(const std::vector<Item>& items, const Assignment& assignment);
+  [[nodiscard]] Codelet encoded(const std::vector<Item>& items, const Assignment& assignment) const;
 
   MachineConfig machine_;
   std::uint32_t registers_ = 0;
   std::vector<Item> prologue_, body_;
   std::uint32_t labels_ = 0;
   int prologue_depth_ = 0;
-  std::vector<std::uint64_t> marked_slots_;
 };
 
 }  // namespace superstep::vertex
