@@ -118,7 +118,7 @@ class Machine {
                                            ///< for one another
   std::vector<Tile> tiles_;                ///< by entry
   std::vector<Cycles> skew_;               ///< by entry
-  std::vector<Arrival> arrivals_;          ///< by entry, of the current superstep
+  std::vector<WaitingTile> arrivals_;      ///< by entry, of the current superstep
   std::vector<TileStop> stops_;            ///< by entry, of the current superstep
   std::vector<TileWork> work_;             ///< by entry, of the current superstep
   std::vector<std::uint32_t> sync_pc_;     ///< by entry: the sync that began this superstep
@@ -341,9 +341,9 @@ bool Machine::open_barrier() {
     arrivals_[i] = {image_.entries[i].tile, Cycles(stops_[i].cycle), stops_[i].zone, stops_[i].pc};
   }
   const std::size_t critical = critical_of(arrivals_);
-  const Arrival& last = arrivals_[critical];
+  const WaitingTile& last = arrivals_[critical];
   if (const auto fault = check_zones(arrivals_)) {
-    const Arrival& blamed = arrivals_[fault->arrival];
+    const WaitingTile& blamed = arrivals_[fault->arrival];
     add_trap(last.cycle, blamed.tile, "supervisor", blamed.pc, fault->cause);
     return false;
   }

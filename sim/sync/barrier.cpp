@@ -4,7 +4,7 @@
 
 namespace superstep {
 
-std::size_t critical_of(std::span<const Arrival> arrivals) {
+std::size_t critical_of(std::span<const WaitingTile> arrivals) {
   std::size_t critical = 0;
   for (std::size_t i = 1; i < arrivals.size(); ++i) {
     if (arrivals[i].cycle > arrivals[critical].cycle) critical = i;
@@ -12,7 +12,7 @@ std::size_t critical_of(std::span<const Arrival> arrivals) {
   return critical;
 }
 
-std::optional<BarrierFault> check_zones(std::span<const Arrival> arrivals) {
+std::optional<BarrierFault> check_zones(std::span<const WaitingTile> arrivals) {
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
     const std::uint32_t zone = arrivals[i].zone;
     if (zone != kZoneInternal && zone != kZoneExternal && zone != kZoneEnd) {

@@ -18,7 +18,7 @@ constexpr std::uint32_t kZoneExternal = 4;
 constexpr std::uint32_t kZoneEnd = 15;
 
 /// A tile that waits at a barrier.
-struct Arrival {
+struct WaitingTile {
   TileId tile{};
   Cycles cycle;
   std::uint32_t zone = 0;
@@ -26,7 +26,7 @@ struct Arrival {
 };
 
 /// Index of the last tile to arrive, the lowest of several.
-[[nodiscard]] std::size_t critical_of(std::span<const Arrival> arrivals);
+[[nodiscard]] std::size_t critical_of(std::span<const WaitingTile> arrivals);
 
 /// Why these tiles can never leave together, and the index of the tile to blame; empty when all
 /// wait in one zone that is modelled.
@@ -34,7 +34,7 @@ struct BarrierFault {
   std::size_t arrival = 0;
   std::string cause;
 };
-[[nodiscard]] std::optional<BarrierFault> check_zones(std::span<const Arrival> arrivals);
+[[nodiscard]] std::optional<BarrierFault> check_zones(std::span<const WaitingTile> arrivals);
 
 /// When an internal barrier opens: one sync latency after the last arrival.
 [[nodiscard]] Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival);

@@ -49,7 +49,7 @@ TEST(Barrier, ReleasesATileItsSkewAfterTheOpening) {
 }
 
 TEST(Barrier, BlamesTheLowestOfSeveralLastTiles) {
-  const std::vector<Arrival> arrivals = {
+  const std::vector<WaitingTile> arrivals = {
       {TileId{0}, 5_cycles, 3, 0}, {TileId{1}, 7_cycles, 3, 0}, {TileId{2}, 7_cycles, 3, 0}};
   EXPECT_EQ(critical_of(arrivals), 1u);
 }
