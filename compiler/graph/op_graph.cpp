@@ -3,6 +3,7 @@
 #include <boost/graph/graphviz.hpp>
 #include <ostream>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "compiler/ops/op.h"
@@ -11,16 +12,21 @@ namespace superstep {
 
 OpGraph op_graph(const Graph& graph) {
   OpGraph result;
+  const auto add = [&](OpVertex named) {
+    const auto vertex = add_vertex(result);
+    result[vertex] = std::move(named);
+    return vertex;
+  };
   const std::size_t ops = graph.ops().size();
   std::vector<OpGraph::vertex_descriptor> maker(graph.values().size());
   for (const Op& op : graph.ops()) {
-    const auto vertex = add_vertex(
-        {OpVertex::Kind::kOp, std::string(op.definition->name), op.location.module.text()}, result);
+    const auto vertex =
+        add({OpVertex::Kind::kOp, std::string(op.definition->name), op.location.module.text()});
     for (const ValueId value : op.results) maker[index(value)] = vertex;
   }
   for (std::size_t a = 0; a < graph.arguments().size(); ++a) {
     maker[index(graph.arguments()[a])] =
-        add_vertex({OpVertex::Kind::kArgument, "arg" + std::to_string(a), ""}, result);
+        add({OpVertex::Kind::kArgument, "arg" + std::to_string(a), ""});
   }
   for (std::size_t op = 0; op < ops; ++op) {
     for (const ValueId value : graph.ops()[op].operands) {
@@ -29,8 +35,7 @@ OpGraph op_graph(const Graph& graph) {
   }
   for (std::size_t r = 0; r < graph.results().size(); ++r) {
     const ValueId value = graph.results()[r];
-    const auto vertex =
-        add_vertex({OpVertex::Kind::kResult, "result" + std::to_string(r), ""}, result);
+    const auto vertex = add({OpVertex::Kind::kResult, "result" + std::to_string(r), ""});
     add_edge(maker[index(value)], vertex, {value}, result);
   }
   return result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/divide.h"
 #include "base/error.h"
 
 namespace superstep {
@@ -12,8 +13,6 @@ namespace {
 constexpr std::int64_t kGrain = 8;
 /// Fewer elements on a tile save less than their exchange costs [measured on digits_mlp].
 constexpr std::int64_t kLeastPerTile = 16;
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

@@ -162,7 +162,7 @@ class Outliner {
     std::map<std::size_t, Choice> chosen;  // by begin
     for (const auto& [estimate, repeat] : candidates) {
       if (estimate < kLeastSaved) break;
-      const bool is_free = std::ranges::none_of(chosen, [&](const auto& other) {
+      const bool is_free = std::ranges::none_of(chosen, [&repeat = repeat](const auto& other) {
         return repeat.begin < other.second.repeat.end() && other.second.repeat.begin < repeat.end();
       });
       if (!is_free) continue;

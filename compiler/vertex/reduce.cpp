@@ -63,7 +63,6 @@ class Reduction {
             const std::vector<DType>& dtypes, const std::optional<SingleOperation>& operation,
             bool by_repeat)
       : code_(code),
-        expression_(expression),
         outputs_(outputs),
         dtypes_(dtypes),
         layout_{dtypes, element_dtypes(expression, dtypes)},
@@ -268,7 +267,6 @@ class Reduction {
   }
 
   WorkerCode& code_;
-  const Expression& expression_;
   const std::vector<Node>& outputs_;
   const std::vector<DType>& dtypes_;
   ListLayout layout_;

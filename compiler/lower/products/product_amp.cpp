@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/divide.h"
 #include "compiler/lower/products/product_split.h"
 #include "compiler/vertex/amp_product.h"
 #include "compiler/vertex/amp_transpose.h"
@@ -15,9 +16,6 @@ namespace superstep {
 namespace {
 
 using vertex::AmpProduct;
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t round_up(std::int64_t a, std::int64_t unit) { return divide_up(a, unit) * unit; }
 
 class AmpLowering {
  public:

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/divide.h"
 #include "compiler/cost/costs.h"
 #include "compiler/lower/moves/move.h"
 #include "compiler/lower/products/matmul_kernel.h"
@@ -25,8 +26,6 @@ using vertex::AmpProduct;
 
 /// Blocks of weights have the channels of so many units.
 constexpr std::uint32_t kAmpUnits = 16;
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Splits of `n` that give different largest parts, ascending; none exceeds `most`.
 std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {

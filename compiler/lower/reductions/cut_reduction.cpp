@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/divide.h"
 #include "compiler/cost/costs.h"
 
 namespace superstep {
 namespace {
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class Planner {
  public:

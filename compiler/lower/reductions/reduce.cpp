@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/divide.h"
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/reductions/cut_reduction.h"
 #include "compiler/lower/elementwise.h"
@@ -50,8 +51,6 @@ std::int64_t product(const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) n *= axis.size;
   return n;
 }
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// The part of a reduction that one tile does: results [first, last) from elements [begin, end) of
 /// the reduced axes.
