@@ -65,6 +65,7 @@ class Builder {
     predict_computes();
     expect_code();
     const Storage storage = place(progress, on_memory);
+    phases_ = {};  // their rows are in the tiles' programs
     if (progress) progress("describe steps and memory");
     image_.segments = segments_of(program_, tiles_, *states_, library_, storage);
     describe_memory(storage);

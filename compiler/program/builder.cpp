@@ -209,14 +209,18 @@ LoweredProgram ProgramBuilder::finish(StepOrder order) {
   for (const auto& c : computes_) count = std::max(count, c.time.superstep + 1);
   for (const auto& m : movements_) count = std::max(count, m.superstep + 1);
   std::vector<Superstep> supersteps(count);
+  std::vector<std::size_t> moved(count);
+  for (const auto& m : movements_) moved[m.superstep] += m.movements.size();
   for (auto& m : movements_) {
     Superstep& step = supersteps[m.superstep];
+    step.movements.reserve(moved[m.superstep]);
     if (step.names.empty()) {
       step.operation = m.origin.operation;
       step.source = m.origin.source;
     }
     step.names.push_back(m.origin.name);
     std::ranges::move(m.movements, std::back_inserter(step.movements));
+    m.movements = {};  // they are most of a program's memory
   }
   for (auto& c : computes_) {
     supersteps[c.time.superstep].computes.push_back(std::move(c.set));
