@@ -79,6 +79,24 @@ TEST_F(AssignLayouts, TensorsThatOnlyAScalarConnectsHaveTilesOfTheirOwn) {
   }
 }
 
+TEST_F(AssignLayouts, ScalarsOfWhichOneEndsBeforeTheOtherBeginsShareATile) {
+  const std::string scalar = "tensor<f32>", vector = "tensor<1024xf32>";
+  std::string body, x = "%v";
+  for (const char* name : {"s", "t"}) {
+    body += fmt::format(
+        "%{0} = stablehlo.reduce({1} init: %z) applies stablehlo.add across dimensions = [0] : "
+        "({3}, {2}) -> {2}\n"
+        "%{0}b = stablehlo.broadcast_in_dim %{0}, dims = [] : ({2}) -> {3}\n"
+        "%{0}y = stablehlo.divide {1}, %{0}b : {3}\n",
+        name, x, scalar, vector);
+    x = fmt::format("%{}y", name);
+  }
+  body += fmt::format("return %s, %t, %ty : {0}, {0}, {1}\n", scalar, vector);
+  const AssignedLayouts layouts =
+      assign(of_matrix(body, fmt::format("{0}, {0}, {1}", scalar, vector)));
+  EXPECT_EQ(layouts.of(result(0)), layouts.of(result(1)));
+}
+
 TEST_F(AssignLayouts, ReductionsAndBroadcastsKeepRowsWhole) {
   EXPECT_TRUE(lies_in_rows(*assign(sum_along(1)).of(argument(0)), kRow));
   const std::string bias = kBias +
