@@ -1,5 +1,7 @@
 #include "compiler/compile.h"
 
+#include <tbb/global_control.h>
+
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -135,6 +137,9 @@ class Fitting {
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
                      const CompileOptions& options) {
+  using Control = tbb::global_control;
+  std::optional<Control> limit;
+  if (options.threads > 0) limit.emplace(Control::max_allowed_parallelism, options.threads);
   Module simple = module;
   for (const auto& [name, pass] : kPasses) {
     if (options.progress) options.progress(name);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "compiler/graph/op_graph.h"
 #include "compiler/program/step_graph.h"
@@ -140,6 +141,7 @@ Options compile_options() {
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
       .values("set", "KEY=VALUE", "override one key of the machine")
       .value("emit", "WHAT", "only graph (ops) or steps, for GraphViz, or plan")
+      .value("threads,j", "N", "host threads (all)")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
@@ -152,7 +154,8 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   add_identity(machine, options.list("set"), answer);
   const std::string& path = options.words()[0];
   const std::string emit = options.get("emit").value_or("");
-  CompileOptions wanted;
+  CompileOptions wanted{.threads = options.number(
+                            "threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()))};
   std::string text;
   if (emit == "graph") {
     wanted.on_graph = [&](const Module& module) { text = graphviz(module.main, module.name); };

@@ -351,7 +351,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
           write_memory_trace(*request.trace, trace_options, machine, memory, provenance);
         }
       },
-      {.keep_exchange_plan = trace_options.level == TraceLevel::kTile});
+      {.keep_exchange_plan = trace_options.level == TraceLevel::kTile, .threads = run.threads});
   malloc_trim(0);  // what compiling took is the simulator's
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), request.parameters);

@@ -24,12 +24,10 @@ class Segments {
 };
 
 std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(words.size() * 4);
+  std::vector<std::uint8_t> bytes(words.size() * 4);
+  auto next = bytes.begin();
   for (const std::uint32_t word : words) {
-    for (int shift = 0; shift < 32; shift += 8) {
-      bytes.push_back(static_cast<std::uint8_t>(word >> shift));
-    }
+    for (int shift = 0; shift < 32; shift += 8) *next++ = static_cast<std::uint8_t>(word >> shift);
   }
   return bytes;
 }

@@ -106,6 +106,8 @@ class Search {
 
   /// What came last in the best schedule goes first, the rest in the order it had there.
   void repair(std::uint64_t enough) {
+    // Whole tasks do not fit where pieces do.
+    if (!split && best.pieces.size() > tasks_.list.size()) return;
     const int rounds = tasks_.arrivals.size() > kManyArrivals ? 1 : 3;
     for (int round = 0; round < rounds && best.length > enough; ++round) {
       const std::uint64_t before = best.length;
