@@ -193,11 +193,11 @@ class ModuleLowering {
     values_.set_view(result, std::move(pieces), ready);
   }
 
-  /// The products in order. One that is only transposed is computed transposed.
+  /// The products that have elements, in order. One that is only transposed is computed transposed.
   [[nodiscard]] std::vector<ProductOp> find_products() {
     std::vector<ProductOp> products;
     for (const Op& op : graph_.ops()) {
-      if (op.definition != &kDotGeneralOp) continue;
+      if (op.definition != &kDotGeneralOp || values_.elements(op.results[0]) == 0) continue;
       block_.product_numbers[&op] = products.size();
       ProductOp& product = products.emplace_back(ProductOp{.op = &op});
       for (std::size_t i = 0; i < 2; ++i) product.operands[i] = untransposed(op.operands[i]);

@@ -257,6 +257,21 @@ TEST(Products, TakeATransposedArgumentAsOtherStrides) {
   EXPECT_FALSE(has_compute(program, ".arrange"));
 }
 
+TEST(Products, OfProductsWithoutElementsAreNotPlanned) {
+  const LoweredProgram program = expect_agrees(
+      "func.func @main(%a: tensor<0x4xf32>, %b: tensor<4x3xf32>) -> (tensor<0x4xf32>, "
+      "tensor<4x4xf32>) {\n"
+      "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<0x4xf32>, "
+      "tensor<4x3xf32>) -> tensor<0x3xf32>\n"
+      "%d = stablehlo.dot_general %c, %b, contracting_dims = [1] x [1] : (tensor<0x3xf32>, "
+      "tensor<4x3xf32>) -> tensor<0x4xf32>\n"
+      "%e = stablehlo.dot_general %b, %b, contracting_dims = [1] x [1] : (tensor<4x3xf32>, "
+      "tensor<4x3xf32>) -> tensor<4x4xf32>\n"
+      "return %d, %e : tensor<0x4xf32>, tensor<4x4xf32>\n}",
+      "tiny4");
+  EXPECT_EQ(program.products.size(), 1u);
+}
+
 TEST(Results, ThatAreTransposedMoveNothing) {
   const LoweredProgram program = expect_agrees(
       "func.func @main(%a: tensor<40x70xf16>) -> tensor<70x40xf16> {\n"
