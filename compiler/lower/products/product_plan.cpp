@@ -45,7 +45,7 @@ constexpr std::int64_t kShortestRun = 16;
 
 /// Shares of region 0 in thirteenths, which are its memory elements on Mk2: rows, and columns to be
 /// transposed, share it with code and with those of other products. What they take at most, and
-/// what they do with vertex state and exchange code. A plan takes the first that will do
+/// what they do with exchange code. A plan takes the first that will do
 /// [chosen: 48, 80 and 144 KiB of 208 leave much, some and hardly any room to other tensors].
 struct Region0Shares {
   std::int64_t operands, all;
@@ -297,23 +297,15 @@ class Planner {
     return steps * costs_.phase() + Costs::exchange(received, std::max(sent_rows, sent_columns));
   }
 
-  /// Whether operands, vertex state and exchange code fit region 0, and strides the codelets.
+  /// Whether operands and exchange code fit region 0, and strides the codelets.
   [[nodiscard]] bool suits_amp(const ProductPlan& plan) const {
     const AmpProduct kernel{.operands = problem_.input, .rows_inside = plan.rows_inside};
     const std::int64_t pitch = (plan.rows_inside ? plan.rows : plan.step_depth) * input_bytes_;
     const std::int64_t columns = plan.transposes && !is_half() ? plan.columns : 0;
     const std::int64_t operands = region0_bytes(problem_, plan);
-    const std::int64_t launches = plan.batches * divide_up(plan.columns, kernel.channels()) *
-                                  divide_up(plan.step_depth, kernel.depth());
-    // A last step that is shorter has states of its own.
-    const std::int64_t kinds = is_left_in_place(plan) ? divide_up(plan.depth, plan.step_depth)
-                               : plan.depth % plan.step_depth == 0 ? 1
-                                                                   : 2;
-    const std::int64_t state =
-        kinds * launches * machine_.tile.workers * vertex::kAmpStateWords * 4;
     return pitch <= vertex::amp_max_pitch(kernel) &&
            columns * input_bytes_ <= kMostTransposedPitch && operands <= room_in_region0() &&
-           operands + state + transfers(plan) * Costs::kReceiveRowBytes <=
+           operands + transfers(plan) * Costs::kReceiveRowBytes <=
                share_of_region0(machine_, region0_.all);
   }
 
