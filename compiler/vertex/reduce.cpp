@@ -198,13 +198,13 @@ class Reduction {
         code_.bundle(i == last_use ? load : idle_main(), body[i]);
     });
     for (const Instruction& instruction : body) code_.emit(instruction);
-    if (operation.drops_nan) sums[0] = canonical(type, sums[0], sizes);
+    if (operation.drops_nan) sums[0] = canonical(operation, type, sums[0], sizes);
     return sums;
   }
 
   // The sum with the negative zero is the operand, or the canonical NaN where `sizes` is one.
-  Reg canonical(std::string_view type, Reg sum, Reg sizes) {
-    const bool is_half = type.starts_with("f16");
+  Reg canonical(const SingleOperation& operation, std::string_view type, Reg sum, Reg sizes) {
+    const bool is_half = operation.result == DType::kF16;
     const Reg not_number = code_.fresh(sum.file), marked = code_.fresh(sum.file),
               result = code_.fresh(sum.file);
     const Reg zero = lane_.prologue_constant(File::kA, is_half ? kNegativeZeroF16 : kNegativeZero);
