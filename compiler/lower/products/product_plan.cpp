@@ -406,7 +406,9 @@ class Planner {
     return plan.cycles + (next ? std::min(next->cycles, alone) : alone);
   }
 
+  /// Strides of the codelet that transposes reach 511 units of 8 bytes.
   static constexpr std::int64_t kMostTransposedPitch = 511 * 8;
+  /// Steps that are tried [assumed: each is a phase, so that more do not pay].
   static constexpr std::int64_t kMostSteps = 64;
   /// Inputs of a block of weights: the codelets pad neither rows nor depth of multiples.
   static constexpr std::int64_t kDenseUnit = 8;
