@@ -27,7 +27,8 @@ class DependenceBuilder {
 
   Step add(typename StepGraph::vertex_property_type step, const std::set<BufferId>& reads,
            const std::set<BufferId>& writes) {
-    const Step now = add_vertex(std::move(step), graph_);
+    const Step now = add_vertex(graph_);
+    graph_[now] = std::move(step);
     for (const BufferId buffer : reads) {
       for (const Step writer : uses_[index(buffer)].writers) depend(writer, now, buffer, true);
     }

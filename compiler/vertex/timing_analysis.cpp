@@ -146,11 +146,10 @@ constexpr bool is_one_of(isa::List<Records...>) {
 /// What control flow and its numbers are made of; null for all else.
 template <class R>
 constexpr Interpret interpreter_of() {
-  if constexpr (R::spec.control != isa::Control::kPlain &&
-                R::spec.control != isa::Control::kSystem) {
-    return interpret<R>;
-  } else if constexpr (is_one_of<R>(isa::LoadInstructions{}) ||
-                       is_one_of<R>(isa::StoreInstructions{})) {
+  constexpr bool is_flow =
+      R::spec.control != isa::Control::kPlain && R::spec.control != isa::Control::kSystem;
+  if constexpr (is_flow || is_one_of<R>(isa::LoadInstructions{}) ||
+                is_one_of<R>(isa::StoreInstructions{})) {
     return interpret<R>;
   } else if constexpr (are_single_main(typename R::Operands{})) {
     if constexpr (kIsPure<R, Inputs<R>>) return interpret<R>;
