@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "bench/program.h"
 #include "compiler/schedule/phases.h"
 #include "isa/machine_config.h"
 
@@ -11,12 +12,6 @@ namespace superstep {
 namespace {
 
 constexpr std::uint32_t kOut = 0x50000, kIn = 0x60000;
-
-std::vector<TileId> all_tiles(const MachineConfig& machine) {
-  std::vector<TileId> tiles;
-  for (std::uint32_t t = 0; t < machine.tiles(); ++t) tiles.push_back(TileId{t});
-  return tiles;
-}
 
 /// As the partial sums of a product: each tile of a group of 32 sends its rows to the tiles of its
 /// group in turn.

@@ -27,6 +27,18 @@ constexpr bool is_output() {
   }
 }
 
+/// Whether every register among the operands is one of the main file.
+template <class... Operands>
+constexpr bool are_single_main(isa::List<Operands...>) {
+  return ([] {
+    if constexpr (Operands::kIsRegister) {
+      return Operands::kFile == isa::File::kMain && Operands::kCount == 1;
+    } else {
+      return true;
+    }
+  }() && ...);
+}
+
 /// The inputs of an instruction as a tuple; `fetch.operator()<Operand, ordinal>()` gives one.
 template <class Fetch, class... Operands>
 auto gather(isa::List<Operands...>, Fetch&& fetch) {

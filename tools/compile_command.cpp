@@ -53,7 +53,8 @@ std::string plan(const std::vector<StepInfo>& steps, const std::string& file) {
          fmt::format("Sum of a call: {} flop, {} B moved, {} words\n", grouped(flops),
                      grouped(bytes), grouped(words)) +
          "Words: a lower bound, those of each exchange's busiest port. Est.: its cycles as\n"
-         "estimated before it was scheduled; cycles: by its schedule\n";
+         "estimated before it was scheduled; cycles: by its schedule, those of compute\n"
+         "by its code\n";
 }
 
 void add_fields(const ProgramImage& image, Answer& answer) {
@@ -112,7 +113,8 @@ std::span<const AnswerField> compile_fields() {
       {"plan[].bound_cycles", "integer", "cycle", "of an exchange: words of its busiest port"},
       {"plan[].estimated_cycles", "integer", "cycle",
        "of an exchange: as estimated before it was scheduled"},
-      {"plan[].predicted_cycles", "integer", "cycle", "of an exchange: by its schedule"},
+      {"plan[].predicted_cycles", "integer", "cycle",
+       "of one execution: an exchange by its schedule, compute by its code"},
       kPlanEventFields[0],
       kPlanEventFields[1],
       kPlanEventFields[2],

@@ -95,16 +95,6 @@ struct Environment {
   }
 };
 
-template <class... Operands>
-constexpr bool are_single_main(isa::List<Operands...>) {
-  return ([] {
-    if constexpr (Operands::kIsRegister) {
-      return Operands::kFile == isa::File::kMain && Operands::kCount == 1;
-    } else {
-      return true;
-    }
-  }() && ...);
-}
 template <class R>
 using Inputs = decltype(gather(typename R::Operands{}, []<class Operand, std::size_t kOrdinal>() {
   return typename Operand::Value{};

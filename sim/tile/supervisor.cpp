@@ -78,20 +78,9 @@ void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   context.now = issue + costs.taken_branch;
 }
 
-template <class... Operands>
-constexpr bool fits_supervisor(isa::List<Operands...>) {
-  return ([] {
-    if constexpr (Operands::kIsRegister) {
-      return Operands::kFile == isa::File::kMain && Operands::kCount == 1;
-    } else {
-      return true;
-    }
-  }() && ...);
-}
-
 template <class R>
 constexpr Supervisor::Run handler_of() {
-  if constexpr (R::spec.where != isa::Where::kWorker && fits_supervisor(typename R::Operands{})) {
+  if constexpr (R::spec.where != isa::Where::kWorker && are_single_main(typename R::Operands{})) {
     return run_instruction<R>;
   } else {
     return nullptr;

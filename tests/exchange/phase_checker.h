@@ -15,6 +15,19 @@
 
 namespace superstep::test {
 
+/// 64 tiles, as those of the builtin machine `small64`.
+inline MachineConfig small64() {
+  MachineConfig machine;
+  machine.grid = {4, 4, 4};
+  return machine;
+}
+
+inline std::vector<TileId> all_tiles(const MachineConfig& machine) {
+  std::vector<TileId> tiles;
+  for (std::uint32_t t = 0; t < machine.tiles(); ++t) tiles.push_back(TileId{t});
+  return tiles;
+}
+
 /// Executes the rows of a phase word by word, knowing only the latency law, and checks that every
 /// word of every transfer is delivered exactly once and nothing else is. For small phases.
 class PhaseChecker {

@@ -17,20 +17,11 @@
 namespace superstep {
 namespace {
 
+using test::all_tiles;
+using test::small64;
+
 constexpr std::uint32_t kOut = 0x50000;  // sends and receives in different elements
 constexpr std::uint32_t kIn = 0x60000;
-
-MachineConfig small64() {
-  MachineConfig machine;
-  machine.grid = {4, 4, 4};
-  return machine;
-}
-
-std::vector<TileId> all_tiles(const MachineConfig& machine) {
-  std::vector<TileId> tiles;
-  for (std::uint32_t t = 0; t < machine.tiles(); ++t) tiles.push_back(TileId{t});
-  return tiles;
-}
 
 /// `count` unicasts between tiles at random, of words from `least` to `most`.
 std::vector<Transfer> random_phase(const MachineConfig& machine, std::mt19937& random,

@@ -18,21 +18,12 @@
 namespace superstep {
 namespace {
 
+using test::all_tiles;
+using test::small64;
+
 constexpr std::uint32_t kOut = 0x50000;  // sends and receives in different elements
 constexpr std::uint32_t kIn = 0x60000;
 constexpr std::uint32_t kInterleaved = 0x30000;  // from there to the same place of region 1
-
-MachineConfig small64() {
-  MachineConfig machine;
-  machine.grid = {4, 4, 4};
-  return machine;
-}
-
-std::vector<TileId> all_tiles(const MachineConfig& machine) {
-  std::vector<TileId> tiles;
-  for (std::uint32_t t = 0; t < machine.tiles(); ++t) tiles.push_back(TileId{t});
-  return tiles;
-}
 
 /// Schedules on all tiles, runs the rows through the fabric and compares every destination.
 ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Transfer>& transfers) {

@@ -58,6 +58,14 @@ std::int64_t share_of_region0(const MachineConfig& machine, std::int64_t shares)
   return std::int64_t{machine.tile.region1_base - machine.tile.memory_base} * shares / kShares;
 }
 
+/// Whether an operand of a plan is multiplied where it is stored.
+bool is_left_in_place(const ProductProblem& problem, const ProductPlan& plan) {
+  return plan.on_amp && problem.left_in_blocks && plan.column_splits == 1;
+}
+bool is_right_in_place(const ProductProblem& problem, const ProductPlan& plan) {
+  return plan.on_amp && problem.right_in_blocks && plan.row_splits == 1;
+}
+
 class Planner {
  public:
   Planner(const MachineConfig& machine, const ProductProblem& problem)
@@ -208,13 +216,6 @@ class Planner {
     }
   }
 
-  /// Whether an operand of this plan is multiplied where it is stored.
-  [[nodiscard]] bool is_left_in_place(const ProductPlan& plan) const {
-    return plan.on_amp && problem_.left_in_blocks && plan.column_splits == 1;
-  }
-  [[nodiscard]] bool is_right_in_place(const ProductPlan& plan) const {
-    return plan.on_amp && problem_.right_in_blocks && plan.row_splits == 1;
-  }
   /// Depth of an operand that a tile holds at once.
   [[nodiscard]] std::int64_t held_depth(const ProductPlan& plan, bool in_place) const {
     return in_place ? plan.depth : plan.step_depth;
@@ -226,8 +227,8 @@ class Planner {
     const std::int64_t rows = plan.rows * (plan.transposes_rows ? 2 : 1);
     const std::int64_t columns = plan.columns * (plan.transposes || plan.arranges ? 2 : 1);
     const std::int64_t operands = plan.batches * input_bytes_ *
-                                  (rows * held_depth(plan, is_left_in_place(plan)) +
-                                   columns * held_depth(plan, is_right_in_place(plan)));
+                                  (rows * held_depth(plan, is_left_in_place(problem_, plan)) +
+                                   columns * held_depth(plan, is_right_in_place(problem_, plan)));
     std::int64_t parts = 0;
     if (plan.depth_splits > 1 && keeps_blocks(plan)) {
       parts = plan.batches * plan.rows * plan.columns * 4;
@@ -452,8 +453,8 @@ bool has_amp_codelet(const MachineConfig& machine, DType input, std::string* rea
 std::int64_t region0_bytes(const ProductProblem& problem, const ProductPlan& plan) {
   const std::int64_t columns = plan.transposes && problem.input != DType::kF16 ? plan.columns : 0;
   // Rows that are multiplied where they are stored are there with their whole depth.
-  const bool in_place = plan.on_amp && problem.left_in_blocks && plan.column_splits == 1;
-  const std::int64_t rows = plan.rows * (in_place ? plan.depth : plan.step_depth);
+  const std::int64_t rows =
+      plan.rows * (is_left_in_place(problem, plan) ? plan.depth : plan.step_depth);
   return plan.batches * (rows + columns * plan.step_depth) *
          static_cast<std::int64_t>(size_of(problem.input));
 }
