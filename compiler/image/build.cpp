@@ -3,9 +3,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -19,7 +17,7 @@
 #include "compiler/image/steps.h"
 #include "compiler/image/storage.h"
 #include "compiler/image/streams.h"
-#include "compiler/image/tile_code.h"
+#include "compiler/image/supervisor_program.h"
 #include "compiler/image/tile_program.h"
 #include "compiler/program/blocks.h"
 #include "compiler/program/outline.h"
@@ -50,7 +48,7 @@ class Builder {
     image_.info.events = program_.events;
     find_tiles();
     steps_ = number_steps(executions_, library_, image_.info);
-    find_bases();
+    marked_ = marked_steps(executions_, supersteps_.size(), steps_);
     estimate_phases();
     collect_launches();
     for (TileProgram& t : tiles_) place_codelets(t, library_, machine_);
@@ -148,23 +146,6 @@ class Builder {
     }
   }
 
-  /// Steps of the supersteps, in procedures counted from the first of the procedure, and of calls.
-  void find_bases() {
-    exchange_step_.resize(supersteps_.size());
-    compute_step_.resize(supersteps_.size());
-    std::uint32_t base = 0;
-    for (std::size_t e = 0; e < executions_.size(); ++e) {
-      const Execution& execution = executions_[e];
-      if (execution.call == nullptr) base = 0;
-      if (execution.call != nullptr && execution.place == 0) {
-        base = steps_.exchange[e];
-        call_steps_.push_back(base);
-      }
-      exchange_step_[execution.number] = steps_.exchange[e] - base;
-      compute_step_[execution.number] = steps_.compute[e] - base;
-    }
-  }
-
   /// Storage for the vertex states of each tile.
   void add_states() {
     std::vector<Interval> intervals;
@@ -190,7 +171,7 @@ class Builder {
   void expect_code() {
     for (TileProgram& t : tiles_) {
       t.code_bytes = 512 + 16 * static_cast<std::uint32_t>(t.launches.size()) +
-                     16 * static_cast<std::uint32_t>(supersteps_.size() + call_steps_.size());
+                     16 * static_cast<std::uint32_t>(supersteps_.size() + marked_.calls.size());
       for (const PlacedLaunch& launch : t.launches) {
         const Launch& of = *launch.launch;
         if (launch.is_with_previous) t.code_bytes += 4 * machine_.tile.workers;
@@ -320,225 +301,23 @@ class Builder {
     return encode_host_phase(machine_, sends, participants_);
   }
 
-  /// Rows of the first visit to the host, of those between two calls and of the last, by tile.
-  struct HostRows {
-    std::vector<ExchangeRow> first, next, last;
-  };
-
-  /// Launches of a tile that run at once.
-  struct LaunchGroup {
-    std::uint32_t superstep = 0, set = 0;
-    TileCode::AnyLaunch launch;
-  };
-
-  /// Supersteps without a call between them.
-  struct Stretch {
-    std::uint32_t begin = 0, end = 0;
-  };
-
-  /// The code of tile i.
-  class TileEmitter {
-   public:
-    TileEmitter(Builder& builder, std::size_t i, const Storage& storage)
-        : b_(builder),
-          i_(i),
-          t_(builder.tiles_[i]),
-          code_(t_.code),
-          groups_(builder.launch_groups(t_, storage)) {
-      t_.row_bytes = 0;
-    }
-
-    void emit_procedures() {
-      for (const Procedure& procedure : b_.program_.procedures) {
-        code_.align();
-        procedures_.push_back(code_.here());
-        const Stretch body{next_, next_ + static_cast<std::uint32_t>(procedure.block.steps.size())};
-        next_ = body.end;
-        prepare_first(body);
-        emit(body, nullptr);
-        code_.end_call();
-      }
-      if (b_.shares_rows_) emit_shared_rows();
-      code_.align();
-    }
-
-    void emit_main(const HostRows& host, std::uint32_t trip_count) {
-      t_.entry = code_.here();
-      // First, so that it is there before the sync that a row may follow at once: setting worker
-      // bases waits for later results.
-      code_.prepare_trip_count(trip_count);
-      for (std::uint32_t w = 0; w < b_.machine_.tile.workers; ++w) {
-        code_.set_worker_base(w, t_.stacks + w * b_.library_.stack_bytes());
-      }
-      const Stretch first = next_stretch(0);
-      prepare_first(first);
-      host_row(host.first[i_]);
-      code_.load_trip_count();
-      code_.align();
-      loop_ = code_.here();
-      std::size_t at = first.end - first.begin;
-      emit(first, at == b_.program_.main.steps.size() ? &first : nullptr);
-      next_ = first.end;
-      std::size_t calls = 0;
-      while (at < b_.program_.main.steps.size()) {
-        for (; const auto* call = call_at(at); ++at) {
-          const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
-          b_.image_.calls.push_back({t_.tile, pc, b_.call_steps_[calls++]});
-        }
-        const Stretch stretch = next_stretch(at);
-        at += stretch.end - stretch.begin;
-        const bool is_last = at == b_.program_.main.steps.size();
-        prepare_first(stretch);
-        emit(stretch, is_last ? &first : nullptr);
-        if (is_last && groups_of(stretch).empty()) prepare_first(first);
-        next_ = stretch.end;
-      }
-      const std::uint32_t done = code_.branch_if_last();
-      host_row(host.next[i_]);
-      code_.next_call(loop_);
-      code_.align();
-      code_.patch(done, code_.here());
-      row(host.last[i_], kHostStep);
-      code_.stop();
-      t_.words = code_.words();
-      t_.code_bytes = static_cast<std::uint32_t>(t_.words.size()) * 4;
-    }
-
-   private:
-    void mark(std::uint32_t at, std::uint32_t step) {
-      b_.image_.marks.push_back({t_.tile, at, step});
-    }
-
-    void row(const ExchangeRow& r, std::uint32_t step) {
-      SUPERSTEP_CHECK(r.tile == t_.tile, "rows follow the participants");
-      t_.row_bytes += static_cast<std::uint32_t>(r.code.size()) * 4;
-      mark(code_.row(r.code), step);
-    }
-
-    /// The sync that ends a visit to the host serves an exchange that follows at once.
-    void host_row(const ExchangeRow& r) {
-      row(r, kHostStep);
-      if (b_.begins_with_exchange()) mark(code_.here() - 4, b_.exchange_step_[b_.first_of_main()]);
-    }
-
-    /// Rows that `main` has several times, once.
-    void emit_shared_rows() {
-      std::map<std::vector<std::uint32_t>, std::size_t> uses;
-      for (std::size_t s = next_ + 1; s < b_.phases_.size(); ++s) {
-        if (!b_.phases_[s].rows.empty()) ++uses[b_.phases_[s].rows[i_].code];
-      }
-      for (const auto& [words, times] : uses) {
-        // In place of each there is a call, and once a return, at even addresses.
-        if ((times - 1) * words.size() <= times + 2) continue;
-        t_.row_bytes += static_cast<std::uint32_t>(words.size()) * 4;
-        const std::uint32_t at = code_.row(words);
-        mark(at, 0);
-        shared_rows_.emplace(words, at);
-        code_.end_call();
-      }
-    }
-
-    [[nodiscard]] const Call* call_at(std::size_t at) const {
-      const std::vector<Step>& steps = b_.program_.main.steps;
-      return at < steps.size() ? std::get_if<Call>(&steps[at]) : nullptr;
-    }
-
-    /// The supersteps of `main` from step `at` to the next call.
-    [[nodiscard]] Stretch next_stretch(std::size_t at) const {
-      Stretch stretch{next_, next_};
-      for (; at < b_.program_.main.steps.size() && call_at(at) == nullptr; ++at) ++stretch.end;
-      return stretch;
-    }
-
-    [[nodiscard]] std::span<const LaunchGroup> groups_of(Stretch stretch) const {
-      const auto from = [&](std::uint32_t s) {
-        return std::ranges::lower_bound(groups_, s, {}, &LaunchGroup::superstep);
-      };
-      return {from(stretch.begin), from(stretch.end)};
-    }
-
-    static std::uint32_t bank(std::size_t group) {
-      return static_cast<std::uint32_t>(group) % TileCode::kBanks;
-    }
-
-    void prepare_first(Stretch stretch) {
-      const std::span<const LaunchGroup> groups = groups_of(stretch);
-      if (!groups.empty()) code_.prepare(groups[0].launch, bank(0));
-    }
-
-    /// `then` comes after it, without a call between them.
-    void emit(Stretch stretch, const Stretch* then) {
-      const std::span<const LaunchGroup> groups = groups_of(stretch);
-      const TileCode::AnyLaunch* last_next = nullptr;
-      if (then != nullptr && !groups_of(*then).empty()) last_next = &groups_of(*then)[0].launch;
-      std::size_t g = 0;
-      for (std::uint32_t s = stretch.begin; s < stretch.end; ++s) {
-        emit_exchange(s);
-        for (; g < groups.size() && groups[g].superstep == s; ++g) {
-          const bool is_last = g + 1 == groups.size();
-          const TileCode::AnyLaunch* next = is_last ? last_next : &groups[g + 1].launch;
-          mark(code_.launch(groups[g].launch, bank(g), next, is_last ? 0 : bank(g + 1)),
-               b_.compute_step_[s] + groups[g].set);
-        }
-      }
-    }
-
-    void emit_exchange(std::uint32_t s) {
-      if (b_.phases_[s].rows.empty()) return;
-      const ExchangeRow& r = b_.phases_[s].rows[i_];
-      if (s == b_.first_of_main()) {
-        loop_ = code_.row_after_sync(r.code);
-        return;
-      }
-      const auto shared = shared_rows_.find(r.code);
-      if (shared == shared_rows_.end() || s < b_.first_of_main()) {
-        row(r, b_.exchange_step_[s]);
-      } else {
-        b_.image_.calls.push_back({t_.tile, code_.call(shared->second), b_.exchange_step_[s]});
-      }
-    }
-
-    Builder& b_;
-    std::size_t i_;
-    TileProgram& t_;
-    TileCode code_;
-    std::vector<LaunchGroup> groups_;  ///< by superstep
-    std::vector<std::uint32_t> procedures_;
-    std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;  ///< their addresses
-    std::uint32_t next_ = 0;                                           ///< superstep
-    std::uint32_t loop_ = 0;
-  };
-
   void emit_programs(const Storage& storage) {
     image_.marks.clear();
     image_.calls.clear();
-    const HostRows host{host_rows(image_.first), host_rows(image_.next), host_rows(image_.last)};
-    for (std::size_t i = 0; i < tiles_.size(); ++i) {
-      TileEmitter emitter(*this, i, storage);
-      emitter.emit_procedures();
-      emitter.emit_main(host, storage.address(*trip_count_, tiles_[i].tile));
-    }
-  }
-
-  /// The number of the first superstep of `main`.
-  [[nodiscard]] std::uint32_t first_of_main() const {
-    return executions_.empty() ? 0 : executions_[0].number;
-  }
-  [[nodiscard]] bool begins_with_exchange() const {
-    return !executions_.empty() && !phases_[first_of_main()].rows.empty();
-  }
-
-  [[nodiscard]] std::vector<LaunchGroup> launch_groups(const TileProgram& t,
-                                                       const Storage& storage) const {
-    std::vector<LaunchGroup> groups;
-    const std::uint32_t states = t.state_bytes > 0 ? storage.address(*states_, t.tile) : 0;
-    for (auto launch = t.launches.begin(); launch != t.launches.end();) {
-      const auto first = launch++;
-      while (launch != t.launches.end() && launch->is_with_previous) ++launch;
-      groups.push_back({first->superstep, first->set,
-                        code_of(t, std::span(first, launch), states, library_, machine_, storage)});
-    }
-    return groups;
+    if (tiles_.empty()) return;
+    const SupervisorPlan plan{
+        .program = program_,
+        .machine = machine_,
+        .library = library_,
+        .storage = storage,
+        .trip_count = *trip_count_,
+        .states = *states_,
+        .phases = phases_,
+        .first_of_main = executions_.empty() ? 0 : executions_[0].number,
+        .steps = marked_,
+        .host = {host_rows(image_.first), host_rows(image_.next), host_rows(image_.last)},
+        .shares_rows = shares_rows_};
+    for (std::size_t i = 0; i < tiles_.size(); ++i) emit_program(plan, i, tiles_[i], image_);
   }
 
   void describe_memory(const Storage& storage) {
@@ -589,10 +368,9 @@ class Builder {
   std::vector<std::size_t> tile_number_;  ///< by tile
   std::optional<BufferId> trip_count_, states_;
   Steps steps_;
-  std::vector<std::uint32_t> exchange_step_, compute_step_;  ///< by superstep
-  std::vector<std::uint32_t> call_steps_;                    ///< by call
-  std::vector<ExchangePhase> phases_;                        ///< by superstep
-  bool shares_rows_ = false;                                 ///< where code is short of room
+  MarkedSteps marked_;
+  std::vector<ExchangePhase> phases_;  ///< by superstep
+  bool shares_rows_ = false;           ///< where code is short of room
   bool keeps_exchange_plan_;
 };
 

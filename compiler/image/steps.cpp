@@ -79,4 +79,23 @@ Steps number_steps(std::span<const Execution> executions, const CodeletLibrary& 
   return numbers;
 }
 
+MarkedSteps marked_steps(std::span<const Execution> executions, std::size_t supersteps,
+                         const Steps& steps) {
+  MarkedSteps marked;
+  marked.exchange.resize(supersteps);
+  marked.compute.resize(supersteps);
+  std::uint32_t base = 0;
+  for (std::size_t e = 0; e < executions.size(); ++e) {
+    const Execution& execution = executions[e];
+    if (execution.call == nullptr) base = 0;
+    if (execution.call != nullptr && execution.place == 0) {
+      base = steps.exchange[e];
+      marked.calls.push_back(base);
+    }
+    marked.exchange[execution.number] = steps.exchange[e] - base;
+    marked.compute[execution.number] = steps.compute[e] - base;
+  }
+  return marked;
+}
+
 }  // namespace superstep

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,5 +23,14 @@ struct Steps {
 /// Numbers the steps and describes them and their vertex types in `info`.
 [[nodiscard]] Steps number_steps(std::span<const Execution> executions,
                                  const CodeletLibrary& library, ProgramInfo& info);
+
+/// The steps that code is marked with, which in a procedure count from its first.
+struct MarkedSteps {
+  std::vector<std::uint32_t> exchange, compute;  ///< by superstep; that of its first compute set
+  std::vector<std::uint32_t> calls;              ///< by call of `main`: its first
+};
+
+[[nodiscard]] MarkedSteps marked_steps(std::span<const Execution> executions,
+                                       std::size_t supersteps, const Steps& steps);
 
 }  // namespace superstep

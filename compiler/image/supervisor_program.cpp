@@ -1,0 +1,224 @@
+#include "compiler/image/supervisor_program.h"
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include "base/error.h"
+#include "compiler/image/tile_code.h"
+
+namespace superstep {
+namespace {
+
+/// Launches of a tile that run at once.
+struct LaunchGroup {
+  std::uint32_t superstep = 0, set = 0;
+  TileCode::AnyLaunch launch;
+};
+
+std::vector<LaunchGroup> launch_groups(const SupervisorPlan& plan, const TileProgram& t) {
+  std::vector<LaunchGroup> groups;
+  const std::uint32_t states = t.state_bytes > 0 ? plan.storage.address(plan.states, t.tile) : 0;
+  for (auto launch = t.launches.begin(); launch != t.launches.end();) {
+    const auto first = launch++;
+    while (launch != t.launches.end() && launch->is_with_previous) ++launch;
+    groups.push_back(
+        {first->superstep, first->set,
+         code_of(t, std::span(first, launch), states, plan.library, plan.machine, plan.storage)});
+  }
+  return groups;
+}
+
+/// Supersteps without a call between them.
+struct Stretch {
+  std::uint32_t begin = 0, end = 0;
+};
+
+class ProgramEmitter {
+ public:
+  ProgramEmitter(const SupervisorPlan& plan, std::size_t number, TileProgram& tile,
+                 ProgramImage& image)
+      : plan_(plan),
+        number_(number),
+        t_(tile),
+        image_(image),
+        code_(tile.code),
+        groups_(launch_groups(plan, tile)) {
+    t_.row_bytes = 0;
+  }
+
+  void emit_procedures() {
+    for (const Procedure& procedure : plan_.program.procedures) {
+      code_.align();
+      procedures_.push_back(code_.here());
+      const Stretch body{next_, next_ + static_cast<std::uint32_t>(procedure.block.steps.size())};
+      next_ = body.end;
+      prepare_first(body);
+      emit(body, nullptr);
+      code_.end_call();
+    }
+    if (plan_.shares_rows) emit_shared_rows();
+    code_.align();
+  }
+
+  void emit_main() {
+    t_.entry = code_.here();
+    // First, so that it is there before the sync that a row may follow at once: setting worker
+    // bases waits for later results.
+    code_.prepare_trip_count(plan_.storage.address(plan_.trip_count, t_.tile));
+    for (std::uint32_t w = 0; w < plan_.machine.tile.workers; ++w) {
+      code_.set_worker_base(w, t_.stacks + w * plan_.library.stack_bytes());
+    }
+    const Stretch first = next_stretch(0);
+    prepare_first(first);
+    host_row(plan_.host.first[number_]);
+    code_.load_trip_count();
+    code_.align();
+    loop_ = code_.here();
+    std::size_t at = first.end - first.begin;
+    emit(first, at == main().size() ? &first : nullptr);
+    next_ = first.end;
+    std::size_t calls = 0;
+    while (at < main().size()) {
+      for (; const auto* call = call_at(at); ++at) {
+        const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
+        image_.calls.push_back({t_.tile, pc, plan_.steps.calls[calls++]});
+      }
+      const Stretch stretch = next_stretch(at);
+      at += stretch.end - stretch.begin;
+      const bool is_last = at == main().size();
+      prepare_first(stretch);
+      emit(stretch, is_last ? &first : nullptr);
+      if (is_last && groups_of(stretch).empty()) prepare_first(first);
+      next_ = stretch.end;
+    }
+    const std::uint32_t done = code_.branch_if_last();
+    host_row(plan_.host.next[number_]);
+    code_.next_call(loop_);
+    code_.align();
+    code_.patch(done, code_.here());
+    row(plan_.host.last[number_], kHostStep);
+    code_.stop();
+    t_.words = code_.words();
+    t_.code_bytes = static_cast<std::uint32_t>(t_.words.size()) * 4;
+  }
+
+ private:
+  [[nodiscard]] const std::vector<Step>& main() const { return plan_.program.main.steps; }
+
+  void mark(std::uint32_t at, std::uint32_t step) { image_.marks.push_back({t_.tile, at, step}); }
+
+  void row(const ExchangeRow& r, std::uint32_t step) {
+    SUPERSTEP_CHECK(r.tile == t_.tile, "rows follow the participants");
+    t_.row_bytes += static_cast<std::uint32_t>(r.code.size()) * 4;
+    mark(code_.row(r.code), step);
+  }
+
+  [[nodiscard]] bool begins_with_exchange() const {
+    return !main().empty() && !plan_.phases[plan_.first_of_main].rows.empty();
+  }
+
+  /// The sync that ends a visit to the host serves an exchange that follows at once.
+  void host_row(const ExchangeRow& r) {
+    row(r, kHostStep);
+    if (begins_with_exchange()) mark(code_.here() - 4, plan_.steps.exchange[plan_.first_of_main]);
+  }
+
+  /// Rows that `main` has several times, once.
+  void emit_shared_rows() {
+    std::map<std::vector<std::uint32_t>, std::size_t> uses;
+    for (std::size_t s = next_ + 1; s < plan_.phases.size(); ++s) {
+      if (!plan_.phases[s].rows.empty()) ++uses[plan_.phases[s].rows[number_].code];
+    }
+    for (const auto& [words, times] : uses) {
+      // In place of each there is a call, and once a return, at even addresses.
+      if ((times - 1) * words.size() <= times + 2) continue;
+      t_.row_bytes += static_cast<std::uint32_t>(words.size()) * 4;
+      const std::uint32_t at = code_.row(words);
+      mark(at, 0);
+      shared_rows_.emplace(words, at);
+      code_.end_call();
+    }
+  }
+
+  [[nodiscard]] const Call* call_at(std::size_t at) const {
+    return at < main().size() ? std::get_if<Call>(&main()[at]) : nullptr;
+  }
+
+  /// The supersteps of `main` from step `at` to the next call.
+  [[nodiscard]] Stretch next_stretch(std::size_t at) const {
+    Stretch stretch{next_, next_};
+    for (; at < main().size() && call_at(at) == nullptr; ++at) ++stretch.end;
+    return stretch;
+  }
+
+  [[nodiscard]] std::span<const LaunchGroup> groups_of(Stretch stretch) const {
+    const auto from = [&](std::uint32_t s) {
+      return std::ranges::lower_bound(groups_, s, {}, &LaunchGroup::superstep);
+    };
+    return {from(stretch.begin), from(stretch.end)};
+  }
+
+  static std::uint32_t bank(std::size_t group) {
+    return static_cast<std::uint32_t>(group) % TileCode::kBanks;
+  }
+
+  void prepare_first(Stretch stretch) {
+    const std::span<const LaunchGroup> groups = groups_of(stretch);
+    if (!groups.empty()) code_.prepare(groups[0].launch, bank(0));
+  }
+
+  /// `then` comes after it, without a call between them.
+  void emit(Stretch stretch, const Stretch* then) {
+    const std::span<const LaunchGroup> groups = groups_of(stretch);
+    const TileCode::AnyLaunch* last_next = nullptr;
+    if (then != nullptr && !groups_of(*then).empty()) last_next = &groups_of(*then)[0].launch;
+    std::size_t g = 0;
+    for (std::uint32_t s = stretch.begin; s < stretch.end; ++s) {
+      emit_exchange(s);
+      for (; g < groups.size() && groups[g].superstep == s; ++g) {
+        const bool is_last = g + 1 == groups.size();
+        const TileCode::AnyLaunch* next = is_last ? last_next : &groups[g + 1].launch;
+        mark(code_.launch(groups[g].launch, bank(g), next, is_last ? 0 : bank(g + 1)),
+             plan_.steps.compute[s] + groups[g].set);
+      }
+    }
+  }
+
+  void emit_exchange(std::uint32_t s) {
+    if (plan_.phases[s].rows.empty()) return;
+    const ExchangeRow& r = plan_.phases[s].rows[number_];
+    if (s == plan_.first_of_main) {
+      loop_ = code_.row_after_sync(r.code);
+      return;
+    }
+    const auto shared = shared_rows_.find(r.code);
+    if (shared == shared_rows_.end() || s < plan_.first_of_main) {
+      row(r, plan_.steps.exchange[s]);
+    } else {
+      image_.calls.push_back({t_.tile, code_.call(shared->second), plan_.steps.exchange[s]});
+    }
+  }
+
+  const SupervisorPlan& plan_;
+  std::size_t number_;
+  TileProgram& t_;
+  ProgramImage& image_;
+  TileCode code_;
+  std::vector<LaunchGroup> groups_;  ///< by superstep
+  std::vector<std::uint32_t> procedures_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;  ///< their addresses
+  std::uint32_t next_ = 0;                                           ///< superstep
+  std::uint32_t loop_ = 0;
+};
+
+}  // namespace
+
+void emit_program(const SupervisorPlan& plan, std::size_t number, TileProgram& tile,
+                  ProgramImage& image) {
+  ProgramEmitter emitter(plan, number, tile, image);
+  emitter.emit_procedures();
+  emitter.emit_main();
+}
+
+}  // namespace superstep

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/image/codelets.h"
+#include "compiler/image/steps.h"
+#include "compiler/image/storage.h"
+#include "compiler/image/tile_program.h"
+#include "compiler/program/program.h"
+#include "compiler/schedule/schedule.h"
+#include "isa/machine_config.h"
+#include "isa/program_image.h"
+
+namespace superstep {
+
+/// Rows of the first visit to the host, of those between two calls and of the last, by participant.
+struct HostRows {
+  std::vector<ExchangeRow> first, next, last;
+};
+
+/// What the supervisors of all tiles execute.
+struct SupervisorPlan {
+  const LoweredProgram& program;
+  const MachineConfig& machine;
+  const CodeletLibrary& library;
+  const Storage& storage;
+  BufferId trip_count{}, states{};
+  std::span<const ExchangePhase> phases;  ///< by superstep
+  std::uint32_t first_of_main = 0;        ///< superstep
+  const MarkedSteps& steps;
+  HostRows host;
+  bool shares_rows = false;  ///< rows that a tile has several times are there once, and called
+};
+
+/// Writes the supervisor program of participant `number`, and says in `image` which step is where.
+void emit_program(const SupervisorPlan& plan, std::size_t number, TileProgram& tile,
+                  ProgramImage& image);
+
+}  // namespace superstep
