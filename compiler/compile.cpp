@@ -51,11 +51,12 @@ class Fitting {
     for (;;) {
       LoweredProgram program = lower(module_, machine_, options_.progress, squeezed_, order_);
       products_ = program.products;
+      saves_code_ |= expects_much_code(machine_, program);
       if (order_ == StepOrder::kLeastMemory) program.events.push_back(order_event());
       if (options_.on_steps) options_.on_steps(program);
       try {
         return build_image(module_, machine_, std::move(program), options_.progress, keep_first,
-                           options_.keep_exchange_plan);
+                           options_.keep_exchange_plan, saves_code_);
       } catch (const TileIsFull& full) {
         if (!first) {
           first = std::current_exception();
@@ -72,15 +73,24 @@ class Fitting {
   /// Tries that halve the room of one product before all leave the AMP units.
   static constexpr int kMostTries = 4;
 
-  /// An order of steps that keeps less alive; then less room for one product after another; at last
-  /// none of them on the AMP units, in that order. False when all has been tried.
+  /// Less code where that takes most of what can hold it; an order of steps that keeps less alive;
+  /// then less room for one product after another; at last none of them on the AMP units, in that
+  /// order. False when all has been tried, or would not help.
   [[nodiscard]] bool plan_again(const TileIsFull& full) {
+    const std::uint32_t room = machine_.tile.region1_base - machine_.tile.memory_base;
+    if (!saves_code_ && full.code_bytes > room / 2) {
+      saves_code_ = true;
+      if (options_.progress) options_.progress("share the code of repeated steps");
+      return true;
+    }
     const int tries = tries_++;
     if (tries == 0) {
       order_ = StepOrder::kLeastMemory;
       if (options_.progress) options_.progress("order steps again, so that less is alive");
       return true;
     }
+    // Products in more steps have more code.
+    if (full.code_bytes > room) return false;
     const bool is_last = tries > kMostTries;
     order_ = is_last ? StepOrder::kLeastMemory : StepOrder::kEarliest;
     if (tries > kMostTries + 1 || !(is_last ? squeeze_all(full) : squeeze_one(full))) return false;
@@ -127,6 +137,7 @@ class Fitting {
   const MachineConfig& machine_;
   const CompileOptions& options_;
   int tries_ = 0;
+  bool saves_code_ = false;
   std::string shortage_;  ///< of the program as it was planned first
   std::vector<PlannedProduct> products_;
   SqueezedProducts squeezed_;

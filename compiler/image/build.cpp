@@ -30,6 +30,21 @@ constexpr std::uint32_t kRowBytesPerEnd = 16;
 /// Code sizes depend on addresses and addresses on code sizes; each try sets more aside.
 constexpr int kMostTries = 4;
 
+/// Bytes of rows that are set aside at first, by tile.
+std::vector<std::uint32_t> expected_row_bytes(const MachineConfig& machine,
+                                              const LoweredProgram& program) {
+  std::vector<std::uint32_t> bytes(machine.tiles());
+  for (const Superstep* superstep : supersteps_of(program)) {
+    for (const Movement& movement : superstep->movements) {
+      bytes[index(movement.source.tile)] += kRowBytesPerEnd;
+      for (const Movement::End& end : movement.destinations) {
+        bytes[index(end.tile)] += kRowBytesPerEnd;
+      }
+    }
+  }
+  return bytes;
+}
+
 class Builder {
  public:
   Builder(const Module& module, const MachineConfig& machine, LoweredProgram program,
@@ -178,15 +193,10 @@ class Builder {
         t.code_bytes += 4 * of.weight_loads + 24 * static_cast<std::uint32_t>(of.stages.size());
       }
     }
-    const auto set_aside = [](TileProgram& t) {
-      t.code_bytes += kRowBytesPerEnd;
-      t.row_bytes += kRowBytesPerEnd;
-    };
-    for (const Superstep* superstep : supersteps_) {
-      for (const Movement& movement : superstep->movements) {
-        set_aside(program_of(movement.source.tile));
-        for (const Movement::End& end : movement.destinations) set_aside(program_of(end.tile));
-      }
+    const std::vector<std::uint32_t> row_bytes = expected_row_bytes(machine_, program_);
+    for (TileProgram& t : tiles_) {
+      t.row_bytes = row_bytes[index(t.tile)];
+      t.code_bytes += t.row_bytes;
     }
   }
 
@@ -379,12 +389,17 @@ class Builder {
 ProgramImage build_image(const Module& module, const MachineConfig& machine, LoweredProgram program,
                          const CompileProgress& progress,
                          const std::function<void(const ProgramInfo&)>& on_memory,
-                         bool keep_exchange_plan) {
+                         bool keep_exchange_plan, bool saves_code) {
   if (progress) progress("outline repeated steps");
-  outline_repeats(program);
+  outline_repeats(program, saves_code ? SharedBuffers::kCopies : SharedBuffers::kUnlessInUseAtOnce);
   if (progress) progress("generate codelets");
   return Builder(module, machine, std::move(program), keep_exchange_plan)
       .build(progress, on_memory);
+}
+
+bool expects_much_code(const MachineConfig& machine, const LoweredProgram& program) {
+  const std::uint32_t room = machine.tile.region1_base - machine.tile.memory_base;
+  return std::ranges::max(expected_row_bytes(machine, program)) > room;
 }
 
 }  // namespace superstep

@@ -11,10 +11,14 @@ namespace superstep {
 
 /// Memory, exchange schedules and machine code for a lowered program. Throws DoesNotFit;
 /// `on_memory` then gets the memory report first. `keep_exchange_plan` fills in
-/// `ProgramInfo::exchanges`.
+/// `ProgramInfo::exchanges`. Repeated steps share code; more of them do, which costs time, if it
+/// `saves_code`.
 [[nodiscard]] ProgramImage build_image(const Module& module, const MachineConfig& machine,
                                        LoweredProgram program, const CompileProgress& progress,
                                        const std::function<void(const ProgramInfo&)>& on_memory,
-                                       bool keep_exchange_plan);
+                                       bool keep_exchange_plan, bool saves_code = false);
+
+/// Whether its exchange code may take more than the executable region of a tile.
+[[nodiscard]] bool expects_much_code(const MachineConfig& machine, const LoweredProgram& program);
 
 }  // namespace superstep

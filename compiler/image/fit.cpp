@@ -84,7 +84,7 @@ void check_fits(const MachineConfig& machine, const LoweredProgram& program, con
       full, machine.tiles());
   std::vector<BufferId> held;
   for (const auto& [buffer, bytes] : buffers) held.push_back(buffer);
-  throw TileIsFull(text, lack, std::move(held));
+  throw TileIsFull(text, lack, code_end[tile] - machine.tile.memory_base, std::move(held));
 }
 
 }  // namespace superstep

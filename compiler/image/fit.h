@@ -20,9 +20,14 @@ namespace superstep {
 
 /// Why a program does not fit, of the tile that misses most.
 struct TileIsFull : DoesNotFit {
-  TileIsFull(const std::string& message, std::string lack, std::vector<BufferId> held)
-      : DoesNotFit(message), shortage(std::move(lack)), buffers(std::move(held)) {}
-  std::string shortage;           ///< what it lacks
+  TileIsFull(const std::string& message, std::string lack, std::uint32_t code,
+             std::vector<BufferId> held)
+      : DoesNotFit(message),
+        shortage(std::move(lack)),
+        code_bytes(code),
+        buffers(std::move(held)) {}
+  std::string shortage;  ///< what it lacks
+  std::uint32_t code_bytes = 0;
   std::vector<BufferId> buffers;  ///< that it holds, biggest first
 };
 

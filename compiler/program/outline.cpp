@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "compiler/program/blocks.h"
+#include "compiler/program/copy_buffers.h"
+#include "compiler/program/substitute.h"
 
 namespace superstep {
 namespace {
@@ -128,11 +130,25 @@ struct Run {
   std::size_t begin = 0, end = 0;
 };
 
+/// What of a repeat becomes procedures.
+struct Outline {
+  std::vector<Run> runs;
+  std::vector<bool> is_copied;  ///< by buffer
+};
+
+/// A buffer of a procedure that is a copy.
+struct Copied {
+  BufferId formal{};
+  std::vector<BufferId> actual, copy;  ///< by time
+  bool is_written = false;
+};
+
 class Outliner {
  public:
-  explicit Outliner(LoweredProgram& program)
-      : program_(program), lifetimes_(lifetimes_of(program)) {
+  Outliner(LoweredProgram& program, SharedBuffers shared)
+      : program_(program), shared_(shared), lifetimes_(lifetimes_of(program)) {
     for (std::uint32_t b = 0; b < program.buffers.size(); ++b) chosen_root_.push_back(BufferId{b});
+    root_ = chosen_root_;
     for (const Step& step : program.main.steps) {
       const auto& superstep = std::get<Superstep>(step);
       const Shape shape(program, superstep, layouts_);
@@ -149,15 +165,15 @@ class Outliner {
   void run() {
     std::vector<std::pair<std::size_t, Repeat>> candidates;
     for (const Repeat& repeat : repeats()) {
-      candidates.emplace_back(saved(repeat, runs_of(repeat)), repeat);
+      candidates.emplace_back(saved(repeat, outline_of(repeat).runs), repeat);
       // The first time may read an argument, which keeps its place.
       const Repeat others{repeat.begin + repeat.period, repeat.period, repeat.times - 1};
-      if (others.times > 1) candidates.emplace_back(saved(others, runs_of(others)), others);
+      if (others.times > 1) candidates.emplace_back(saved(others, outline_of(others).runs), others);
     }
     std::ranges::stable_sort(candidates, std::greater{}, &std::pair<std::size_t, Repeat>::first);
     struct Choice {
       Repeat repeat;
-      std::vector<Run> runs;
+      Outline outline;
     };
     std::map<std::size_t, Choice> chosen;  // by begin
     for (const auto& [estimate, repeat] : candidates) {
@@ -166,9 +182,9 @@ class Outliner {
         return repeat.begin < other.second.repeat.end() && other.second.repeat.begin < repeat.end();
       });
       if (!is_free) continue;
-      std::vector<Run> runs = runs_of(repeat);
-      if (saved(repeat, runs) < kLeastSaved || !are_equal(repeat)) continue;
-      chosen.emplace(repeat.begin, Choice{repeat, std::move(runs)});
+      Outline outline = outline_of(repeat);
+      if (saved(repeat, outline.runs) < kLeastSaved || !are_equal(repeat)) continue;
+      chosen.emplace(repeat.begin, Choice{repeat, std::move(outline)});
       chosen_root_ = root_;
     }
     Block main;
@@ -178,11 +194,12 @@ class Outliner {
     };
     for (auto& [begin, choice] : chosen) {
       keep_until(begin);
-      outline(choice.repeat, choice.runs, main);
+      make_procedures(choice.repeat, choice.outline, main);
       at = choice.repeat.end();
     }
     keep_until(hashes_.size());
     program_.main = std::move(main);
+    if (copies_ > 0) program_.events.push_back(copies_event());
   }
 
  private:
@@ -245,25 +262,30 @@ class Outliner {
   }
 
   /// What of a period can be called: buffers that take each other's place at different times are
-  /// never in use at once.
-  std::vector<Run> runs_of(const Repeat& repeat) {
-    std::vector<bool> is_in(repeat.period, true);
+  /// never in use at once, or copied.
+  Outline outline_of(const Repeat& repeat) {
+    std::vector<bool> is_in(repeat.period, true), is_copied(root_.size(), false);
     for (bool changed = true; changed;) {
-      unite(repeat, is_in);
+      unite(repeat, is_in, is_copied);
       const std::vector<bool> conflicts = conflicts_of_classes();
       changed = false;
       for (std::size_t j = 0; j < repeat.period; ++j) {
-        if (!is_in[j]) continue;
-        const bool can = std::ranges::none_of(buffers(repeat, 0, j), [&](BufferId id) {
-          return static_cast<bool>(conflicts[index(root(id))]);
-        });
-        if (can) continue;
-        is_in[j] = false;
+        const auto is_free = [&](BufferId id) { return !conflicts[index(root(id))]; };
+        if (!is_in[j] || std::ranges::all_of(buffers(repeat, 0, j), is_free)) continue;
         changed = true;
+        if (shared_ == SharedBuffers::kUnlessInUseAtOnce) {
+          is_in[j] = false;
+          continue;
+        }
+        for (std::size_t time = 0; time < repeat.times; ++time) {
+          for (const BufferId id : buffers(repeat, time, j)) {
+            if (!is_free(id)) is_copied[index(id)] = true;
+          }
+        }
       }
-      if (!changed) changed = leave_ambiguous(repeat, is_in);
+      if (!changed) changed = leave_ambiguous(repeat, is_in, is_copied);
     }
-    return runs(is_in);
+    return {runs(is_in), std::move(is_copied)};
   }
 
   static std::vector<Run> runs(const std::vector<bool>& is_in) {
@@ -277,13 +299,15 @@ class Outliner {
   }
 
   /// Makes one class of the buffers that take each other's place, here or in what is chosen.
-  void unite(const Repeat& repeat, const std::vector<bool>& is_in) {
+  void unite(const Repeat& repeat, const std::vector<bool>& is_in,
+             const std::vector<bool>& is_copied) {
     root_ = chosen_root_;
     for (std::size_t j = 0; j < repeat.period; ++j) {
       if (!is_in[j]) continue;
       const std::vector<BufferId>& formals = buffers(repeat, 0, j);
       for (std::size_t time = 1; time < repeat.times; ++time) {
         for (std::size_t i = 0; i < formals.size(); ++i) {
+          if (is_copied[index(formals[i])]) continue;
           const BufferId a = root(formals[i]), b = root(buffers(repeat, time, j)[i]);
           root_[index(std::max(a, b))] = std::min(a, b);
         }
@@ -313,16 +337,22 @@ class Outliner {
     return conflicts;
   }
 
-  /// Takes out a superstep for which a formal buffer of the same run would be another one.
-  bool leave_ambiguous(const Repeat& repeat, std::vector<bool>& is_in) {
+  /// Takes out a superstep for which a formal buffer of the same run would be another one, or two
+  /// of them one that is copied.
+  bool leave_ambiguous(const Repeat& repeat, std::vector<bool>& is_in,
+                       const std::vector<bool>& is_copied) {
     for (const Run& run : runs(is_in)) {
       for (std::size_t time = 1; time < repeat.times; ++time) {
-        std::map<BufferId, BufferId> actual;
+        std::map<BufferId, BufferId> actual, formal;
         for (std::size_t j = run.begin; j < run.end; ++j) {
           const std::vector<BufferId>& formals = buffers(repeat, 0, j);
           for (std::size_t i = 0; i < formals.size(); ++i) {
-            const BufferId other = buffers(repeat, time, j)[i];
-            if (actual.try_emplace(formals[i], other).first->second == other) continue;
+            const BufferId f = formals[i], a = buffers(repeat, time, j)[i];
+            const bool may_meet = !is_copied[index(f)] && !is_copied[index(a)];
+            if (actual.try_emplace(f, a).first->second == a &&
+                (may_meet || formal.try_emplace(a, f).first->second == f)) {
+              continue;
+            }
             is_in[j] = false;
             return true;
           }
@@ -332,11 +362,14 @@ class Outliner {
     return false;
   }
 
-  void outline(const Repeat& repeat, const std::vector<Run>& runs, Block& main) {
+  void make_procedures(const Repeat& repeat, const Outline& outline, Block& main) {
+    const std::vector<Run>& runs = outline.runs;
     std::vector<ProcedureId> procedures;
+    std::vector<std::vector<Copied>> copied;
     for (const Run& run : runs) {
       procedures.push_back(ProcedureId{static_cast<std::uint32_t>(program_.procedures.size())});
-      program_.procedures.push_back({{}, formals(repeat, run)});
+      copied.push_back(copied_by(repeat, run, outline.is_copied));
+      program_.procedures.push_back({{}, formals(repeat, run, copied.back())});
     }
     for (std::size_t time = 0; time < repeat.times; ++time) {
       std::size_t j = 0;
@@ -345,26 +378,137 @@ class Outliner {
       };
       for (std::size_t r = 0; r < runs.size(); ++r) {
         for (; j < runs[r].begin; ++j) main.steps.push_back(std::move(step()));
-        Call call{procedures[r], bindings(repeat, runs[r], time), {}};
+        const std::string name = "procedure " + std::to_string(index(procedures[r]));
+        add_copies(copies_in(repeat, runs[r], time, copied[r]), name + " operands", main);
+        Call call{procedures[r], bindings(repeat, runs[r], time, copied[r]), {}};
         for (; j < runs[r].end; ++j) {
           call.origins.push_back(origins_of(std::get<Superstep>(step())));
-          Block& block = program_.procedures[index(procedures[r])].block;
-          if (time == 0) block.steps.push_back(std::move(step()));
+          if (time > 0) continue;
+          substitute_copied(std::get<Superstep>(step()), copied[r]);
+          program_.procedures[index(procedures[r])].block.steps.push_back(std::move(step()));
         }
         main.steps.emplace_back(std::move(call));
+        add_copies(copies_out(repeat, runs[r], time, copied[r]), name + " results", main);
       }
       for (; j < repeat.period; ++j) main.steps.push_back(std::move(step()));
     }
   }
 
+  /// The copied buffers of a run, with storage for their copies.
+  [[nodiscard]] std::vector<Copied> copied_by(const Repeat& repeat, const Run& run,
+                                              const std::vector<bool>& is_copied) {
+    std::map<BufferId, Copied> by_formal;
+    for (std::size_t j = run.begin; j < run.end; ++j) {
+      const std::vector<BufferId>& formals = buffers(repeat, 0, j);
+      const std::vector<BufferId> written =
+          written_by(std::get<Superstep>(program_.main.steps[repeat.begin + j]));
+      for (std::size_t i = 0; i < formals.size(); ++i) {
+        if (!is_copied[index(formals[i])]) continue;
+        const auto [at, is_new] = by_formal.try_emplace(formals[i], Copied{formals[i], {}, {}});
+        Copied& copied = at->second;
+        copied.is_written |= std::ranges::binary_search(written, formals[i]);
+        for (std::size_t time = 0; is_new && time < repeat.times; ++time) {
+          copied.actual.push_back(buffers(repeat, time, j)[i]);
+          copied.copy.push_back(add_copy_of(copied.actual.back()));
+        }
+      }
+    }
+    std::vector<Copied> all;
+    for (auto& [formal, copied] : by_formal) all.push_back(std::move(copied));
+    return all;
+  }
+
+  [[nodiscard]] static std::vector<BufferId> written_by(const Superstep& superstep) {
+    std::vector<BufferId> written;
+    for (const Movement& movement : superstep.movements) {
+      for (const Movement::End& end : movement.destinations) written.push_back(end.buffer);
+    }
+    for (const ComputeSet& set : superstep.computes) {
+      written.insert(written.end(), set.writes.begin(), set.writes.end());
+    }
+    std::ranges::sort(written);
+    return written;
+  }
+
+  BufferId add_copy_of(BufferId id) {
+    const Buffer& of = program_.buffers[index(id)];
+    Buffer copy{.kind = Buffer::Kind::kTemporary,
+                .name = of.name + ".copy",
+                .type = of.type,
+                .element_bytes = of.element_bytes,
+                .layout = of.layout,
+                .contents = {},
+                .source = of.source,
+                .read_past = of.read_past,
+                .region = of.region};
+    program_.buffers.push_back(std::move(copy));
+    return BufferId{static_cast<std::uint32_t>(program_.buffers.size() - 1)};
+  }
+
+  [[nodiscard]] CompileEvent copies_event() const {
+    return {.kind = CompileEvent::Kind::kDroppedPlan,
+            .operation = "repeated steps",
+            .source = {},
+            .reason =
+                "share their code, since that of all exchanges would take more than the "
+                "executable region of a tile has: " +
+                std::to_string(copies_) + " buffers are copied for it",
+            .advice = "a higher tile.region1_base or fewer steps would help"};
+  }
+
+  static void substitute_copied(Superstep& superstep, const std::vector<Copied>& copied) {
+    std::map<BufferId, BufferId> copies;
+    for (const Copied& c : copied) copies.emplace(c.formal, c.copy[0]);
+    if (!copies.empty()) substitute(superstep, copies);
+  }
+
+  void add_copies(const std::vector<BufferCopy>& copies, const std::string& name, Block& main) {
+    copies_ += copies.size();
+    if (!copies.empty()) main.steps.emplace_back(copy_buffers(program_, copies, name));
+  }
+
+  /// Copies of what was there before.
+  [[nodiscard]] std::vector<BufferCopy> copies_in(const Repeat& repeat, const Run& run,
+                                                  std::size_t time,
+                                                  const std::vector<Copied>& copied) const {
+    std::vector<BufferCopy> copies;
+    for (const Copied& c : copied) {
+      const std::uint32_t first = superstep_at_[lifetimes_[index(c.actual[time])].first];
+      if (first < repeat.begin + time * repeat.period + run.begin) {
+        copies.push_back({c.actual[time], c.copy[time]});
+      }
+    }
+    return copies;
+  }
+
+  /// Copies of what has changed and is used again.
+  [[nodiscard]] std::vector<BufferCopy> copies_out(const Repeat& repeat, const Run& run,
+                                                   std::size_t time,
+                                                   const std::vector<Copied>& copied) const {
+    std::vector<BufferCopy> copies;
+    for (const Copied& c : copied) {
+      const std::uint32_t last = superstep_at_[lifetimes_[index(c.actual[time])].last];
+      if (c.is_written && last >= repeat.begin + time * repeat.period + run.end) {
+        copies.push_back({c.copy[time], c.actual[time]});
+      }
+    }
+    return copies;
+  }
+
   [[nodiscard]] std::vector<Call::Binding> bindings(const Repeat& repeat, const Run& run,
-                                                    std::size_t time) const {
+                                                    std::size_t time,
+                                                    const std::vector<Copied>& copied) const {
+    std::map<BufferId, const Copied*> by_formal;
+    for (const Copied& c : copied) by_formal.emplace(c.formal, &c);
     std::vector<Call::Binding> bindings;
     for (std::size_t j = run.begin; j < run.end; ++j) {
       const std::vector<BufferId>& formals = buffers(repeat, 0, j);
       for (std::size_t i = 0; i < formals.size(); ++i) {
-        const BufferId actual = buffers(repeat, time, j)[i];
-        if (actual != formals[i]) bindings.push_back({formals[i], actual});
+        const auto c = by_formal.find(formals[i]);
+        const Call::Binding binding =
+            c == by_formal.end() ? Call::Binding{formals[i], buffers(repeat, time, j)[i]}
+                                 : Call::Binding{c->second->copy[0], c->second->copy[time]};
+        if (binding.actual != binding.formal) bindings.push_back(binding);
       }
     }
     std::ranges::sort(bindings);
@@ -372,10 +516,11 @@ class Outliner {
     return bindings;
   }
 
-  [[nodiscard]] std::vector<BufferId> formals(const Repeat& repeat, const Run& run) const {
+  [[nodiscard]] std::vector<BufferId> formals(const Repeat& repeat, const Run& run,
+                                              const std::vector<Copied>& copied) const {
     std::vector<BufferId> formals;
     for (std::size_t time = 1; time < repeat.times; ++time) {
-      for (const Call::Binding& binding : bindings(repeat, run, time)) {
+      for (const Call::Binding& binding : bindings(repeat, run, time, copied)) {
         formals.push_back(binding.formal);
       }
     }
@@ -385,8 +530,10 @@ class Outliner {
   }
 
   LoweredProgram& program_;
+  SharedBuffers shared_;
   LayoutNumbers layouts_;
   std::vector<Lifetime> lifetimes_;
+  std::size_t copies_ = 0;
   std::vector<BufferId> root_, chosen_root_;    ///< of classes, by buffer
   std::vector<std::uint64_t> hashes_;           ///< by superstep
   std::vector<std::vector<BufferId>> buffers_;  ///< by superstep: those of its shape
@@ -395,8 +542,8 @@ class Outliner {
 
 }  // namespace
 
-void outline_repeats(LoweredProgram& program) {
-  if (program.main.steps.size() > kLeastSaved) Outliner(program).run();
+void outline_repeats(LoweredProgram& program, SharedBuffers shared) {
+  if (program.main.steps.size() > kLeastSaved) Outliner(program, shared).run();
 }
 
 }  // namespace superstep

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "compiler/compile.h"
+#include "compiler/image/build.h"
 #include "compiler/lower/lower.h"
 #include "compiler/ops/op.h"
 #include "sim/machine.h"
@@ -116,6 +117,81 @@ TEST(Outline, WhatUsesTheWeightsOfALayerStaysInMain) {
     for (const BufferId formal : procedure.formals) {
       EXPECT_EQ(program.buffers[index(formal)].kind, Buffer::Kind::kTemporary);
     }
+  }
+}
+
+/// A training step: layers of a product and tanh, of which all results are kept for the way back,
+/// where each layer's weights change in their place.
+std::string training(int count) {
+  const std::string x = "tensor<8x16xf32>", w = "tensor<16x16xf32>";
+  std::string arguments, results, types, body;
+  std::string at = "%x", error = "%e";
+  for (int k = 0; k < count; ++k) {
+    arguments += fmt::format("%w{}: {} {{tf.aliasing_output = {} : i32}}, ", k, w, k);
+    body += fmt::format(
+        "%p{0} = stablehlo.dot_general {1}, %w{0}, contracting_dims = [1] x [0] : ({2}, {3}) -> "
+        "{2}\n%t{0} = stablehlo.tanh %p{0} : {2}\n",
+        k, at, x, w);
+    at = fmt::format("%t{}", k);
+  }
+  for (int k = count; k-- > 0;) {
+    body += fmt::format(
+        "%h{0} = stablehlo.multiply {1}, %t{0} : {2}\n"
+        "%g{0} = stablehlo.dot_general {4}, %h{0}, contracting_dims = [0] x [0] : ({2}, {2}) -> "
+        "{3}\n%u{0} = stablehlo.subtract %w{0}, %g{0} : {3}\n"
+        "%e{0} = stablehlo.dot_general %h{0}, %w{0}, contracting_dims = [1] x [1] : ({2}, {3}) -> "
+        "{2}\n",
+        k, error, x, w, k == 0 ? "%x" : fmt::format("%t{}", k - 1));
+    error = fmt::format("%e{}", k);
+  }
+  for (int k = 0; k < count; ++k) {
+    results += fmt::format("%u{}, ", k);
+    types += w + ", ";
+  }
+  return fmt::format(
+      "func.func @main({0}%x: {1}, %e: {1}) -> ({2}{1}) {{\n{3}return {4}{5} : {2}{1}\n}}",
+      arguments, x, types, body, results, error);
+}
+
+std::size_t exchanges_of(const LoweredProgram& program) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      supersteps_of(program), [](const Superstep* step) { return !step->movements.empty(); }));
+}
+
+TEST(Outline, LayersOfATrainingStepShareCodeOnCopiesOfTheirWeights) {
+  const Case c = case_of(training(12), 0.125F);
+  LoweredProgram program = lower(c.module, load_machine("tiny4"));
+  const std::size_t exchanges = exchanges_of(program);
+  const std::vector<HostTensor> before = PlanInterpreter(program).run(c.arguments, c.types);
+  outline_repeats(program, SharedBuffers::kCopies);
+  EXPECT_LT(exchanges_of(program), exchanges / 2);
+  const std::vector<HostTensor> after = PlanInterpreter(program).run(c.arguments, c.types);
+  for (std::size_t r = 0; r < before.size(); ++r) EXPECT_EQ(after[r].data, before[r].data) << r;
+  for (const Procedure& procedure : program.procedures) {
+    for (const BufferId formal : procedure.formals) {
+      EXPECT_EQ(program.buffers[index(formal)].kind, Buffer::Kind::kTemporary);
+    }
+  }
+  ASSERT_FALSE(program.events.empty());
+  EXPECT_EQ(program.events.back().operation, "repeated steps");
+}
+
+TEST(Outline, ATrainingStepThatSavesCodeRunsInLessOfIt) {
+  const Case c = case_of(training(12), 0.125F);
+  const MachineConfig machine = load_machine("tiny4");
+  const auto image_of = [&](bool saves_code) {
+    return build_image(c.module, machine, lower(c.module, machine), {}, {}, false, saves_code);
+  };
+  const auto code_of = [](const ProgramImage& image) {
+    const auto at = std::ranges::find(image.info.memory, "exchange_code", &MemoryCategory::name);
+    return std::ranges::max(at->bytes_by_tile);
+  };
+  const ProgramImage image = image_of(true);
+  EXPECT_LT(code_of(image), code_of(image_of(false)) * 2 / 3);
+  const RunResult run = run_image(image, c.arguments, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  for (std::size_t r = 0; r < c.expected.size(); ++r) {
+    expect_near(run.results[r], c.expected[r], 1e-4F);
   }
 }
 
