@@ -96,11 +96,13 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
       misfits_(machine.tiles()) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   std::vector<bool> received(program.buffers.size());
+  std::vector<MovedBuffers> moved;  // by superstep
+  for (const Superstep* superstep : supersteps_of(program)) {
+    moved.push_back(moved_buffers(*superstep));
+  }
   for (const Execution& execution : executions_of(program)) {
-    for (const Movement& movement : execution.superstep->movements) {
-      for (const Movement::End& end : movement.destinations) {
-        received[index(execution.actual(end.buffer))] = true;
-      }
+    for (const BufferId buffer : moved[execution.number].written) {
+      received[index(execution.actual(buffer))] = true;
     }
   }
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {

@@ -28,6 +28,23 @@ std::vector<const Superstep*> supersteps_of(const LoweredProgram& program) {
   return collect<const Superstep*>(program);
 }
 
+MovedBuffers moved_buffers(const Superstep& superstep) {
+  MovedBuffers moved;
+  // Most movements have the buffers of the one before.
+  const auto add = [](std::vector<BufferId>& buffers, BufferId buffer) {
+    if (buffers.empty() || buffers.back() != buffer) buffers.push_back(buffer);
+  };
+  for (const Movement& movement : superstep.movements) {
+    add(moved.read, movement.source.buffer);
+    for (const Movement::End& end : movement.destinations) add(moved.written, end.buffer);
+  }
+  for (std::vector<BufferId>* buffers : {&moved.read, &moved.written}) {
+    std::ranges::sort(*buffers);
+    buffers->erase(std::unique(buffers->begin(), buffers->end()), buffers->end());
+  }
+  return moved;
+}
+
 SuperstepOrigins origins_of(const Superstep& superstep) {
   SuperstepOrigins origins;
   if (!superstep.names.empty()) {
@@ -75,15 +92,17 @@ std::vector<Execution> executions_of(const LoweredProgram& program) {
 
 std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
   std::vector<Lifetime> lifetimes(program.buffers.size());
+  std::vector<MovedBuffers> moved;  // by superstep
+  for (const Superstep* superstep : supersteps_of(program)) {
+    moved.push_back(moved_buffers(*superstep));
+  }
   std::uint32_t point = 1;
   for (const Execution& execution : executions_of(program)) {
     const auto life = [&](BufferId buffer) -> Lifetime& {
       return lifetimes[index(execution.actual(buffer))];
     };
-    for (const Movement& movement : execution.superstep->movements) {
-      life(movement.source.buffer).use(point);
-      for (const Movement::End& end : movement.destinations) life(end.buffer).use(point);
-    }
+    for (const BufferId buffer : moved[execution.number].read) life(buffer).use(point);
+    for (const BufferId buffer : moved[execution.number].written) life(buffer).use(point);
     ++point;
     for (const ComputeSet& set : execution.superstep->computes) {
       for (const auto* buffers : {&set.reads, &set.writes}) {

@@ -11,6 +11,12 @@ namespace superstep {
 [[nodiscard]] std::vector<Superstep*> supersteps_of(LoweredProgram& program);
 [[nodiscard]] std::vector<const Superstep*> supersteps_of(const LoweredProgram& program);
 
+/// The buffers that an exchange reads and writes, ascending, each once.
+struct MovedBuffers {
+  std::vector<BufferId> read, written;
+};
+[[nodiscard]] MovedBuffers moved_buffers(const Superstep& superstep);
+
 /// How a report names the steps of a superstep.
 [[nodiscard]] SuperstepOrigins origins_of(const Superstep& superstep);
 

@@ -419,10 +419,7 @@ class Outliner {
   }
 
   [[nodiscard]] static std::vector<BufferId> written_by(const Superstep& superstep) {
-    std::vector<BufferId> written;
-    for (const Movement& movement : superstep.movements) {
-      for (const Movement::End& end : movement.destinations) written.push_back(end.buffer);
-    }
+    std::vector<BufferId> written = moved_buffers(superstep).written;
     for (const ComputeSet& set : superstep.computes) {
       written.insert(written.end(), set.writes.begin(), set.writes.end());
     }
