@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/ops/op.h"
+#include "compiler/ops/strided_box.h"
 
 namespace superstep {
 namespace {
@@ -93,12 +94,12 @@ class Assignment {
   }
 
   void join(const Op& op) {
-    const bool keeps_order = is_elementwise(op) || op.definition->name == "stablehlo.reshape";
+    const bool lies_alike = is_elementwise(op) || keeps_order(op);
     for (const ValueId result : op.results) {
       if (elements(result) == elements(op.results[0])) unite(op.results[0], result);
       for (const ValueId operand : op.operands) {
         if (is_known_[index(operand)]) continue;
-        if (keeps_order && elements(operand) == elements(result)) {
+        if (lies_alike && elements(operand) == elements(result)) {
           unite(operand, result);
         } else if (elements(operand) > 1 && elements(result) > 1) {
           connected_.unite(operand, result);
@@ -166,55 +167,49 @@ class Assignment {
   Ballot& ballot(ValueId v) { return ballots_[group_of_[index(v)]]; }
 
   void vote(const Op& op) {
-    if (op.definition->name == "stablehlo.dot_general") {
-      for (const ValueId operand : op.operands) ++ballot(operand).products;
-      ++ballot(op.results[0]).products;
-    } else if (op.definition->name == "stablehlo.reduce") {
-      ++ballot(op.operands[0]).rows[reduced_row(op)];
-    } else if (is_elementwise(op)) {
+    const Lowering& lowering = lowering_of(op, graph_);
+    if (const auto* step = std::get_if<StepLowering>(&lowering)) {
+      for (const Vote& its : step->votes(op, graph_)) {
+        if (its.row == 0) ++ballot(its.value).products;
+        if (its.row > 1) ++ballot(its.value).rows[its.row];
+      }
+    } else if (std::holds_alternative<ElementwiseLowering>(lowering)) {
       for (const ValueId operand : op.operands) {
-        const std::optional<std::uint32_t> producer = graph_.value(operand).producer;
-        if (!producer || is_known_[index(operand)]) continue;
-        const Op& before = graph_.ops()[*producer];
-        if (before.definition->name != "stablehlo.broadcast_in_dim") continue;
-        ++ballot(operand).rows[broadcast_row(before)];
+        const std::int64_t row = repeated_row(operand);
+        if (row > 1) ++ballot(operand).rows[row];
       }
     }
   }
 
-  /// Elements that a reduction takes from neighbours for one result; 1 if none are neighbours.
-  [[nodiscard]] std::int64_t reduced_row(const Op& op) const {
-    const auto& dimensions = std::get<std::vector<std::int64_t>>(op.attributes.at("dimensions"));
-    return last_dimensions(graph_.type(op.operands[0]).shape, [&](std::int64_t d) {
-      return std::ranges::find(dimensions, d) != dimensions.end();
-    });
-  }
-
-  /// Neighbours in the result that are one element of the operand, or as many different ones.
-  [[nodiscard]] std::int64_t broadcast_row(const Op& op) const {
-    const Shape& shape = graph_.type(op.results[0]).shape;
-    const Shape& operand = graph_.type(op.operands[0]).shape;
-    const auto& dimensions =
-        std::get<std::vector<std::int64_t>>(op.attributes.at("broadcast_dimensions"));
-    const auto repeats = [&](std::int64_t d) {
-      const auto at = std::ranges::find(dimensions, d);
-      return at == dimensions.end() ||
-             operand[static_cast<std::size_t>(at - dimensions.begin())] == 1;
-    };
-    const std::int64_t repeated = last_dimensions(shape, repeats);
-    return repeated > 1 ? repeated
-                        : last_dimensions(shape, [&](std::int64_t d) { return !repeats(d); });
-  }
-
-  /// Elements of the last dimensions of a shape that are `in`; those of size 1 do not matter.
-  static std::int64_t last_dimensions(const Shape& shape, const auto& in) {
+  /// Neighbours in a value that are one element of what it repeats, or as many different ones; 1
+  /// for a value that repeats nothing.
+  [[nodiscard]] std::int64_t repeated_row(ValueId v) const {
+    const std::optional<std::uint32_t> producer = graph_.value(v).producer;
+    if (!producer || is_known_[index(v)]) return 1;
+    const std::optional<StridedBox> box = only_box(graph_.ops()[*producer]);
+    if (!box || std::ranges::find(box->from_strides, 0) == box->from_strides.end()) return 1;
+    const bool repeats = box->from_strides.back() == 0;
     std::int64_t row = 1;
-    for (std::size_t d = shape.size(); d-- > 0;) {
-      if (shape[d] == 1) continue;
-      if (!in(static_cast<std::int64_t>(d))) break;
-      row *= shape[d];
+    for (std::size_t d = box->sizes.size(); d-- > 0;) {
+      if ((box->from_strides[d] == 0) != repeats) break;
+      row *= box->sizes[d];
     }
     return row;
+  }
+
+  /// The copy that an op is, if it is one.
+  [[nodiscard]] std::optional<StridedBox> only_box(const Op& op) const {
+    const auto* rearrange = lowering_as<RearrangeLowering>(op, graph_);
+    if (rearrange == nullptr) return std::nullopt;
+    std::vector<StridedBox> boxes = rearrange->boxes(op, graph_);
+    return boxes.size() == 1 ? std::optional(std::move(boxes[0])) : std::nullopt;
+  }
+
+  /// Whether an op copies all elements of its operand in their order.
+  [[nodiscard]] bool keeps_order(const Op& op) const {
+    const std::optional<StridedBox> box = only_box(op);
+    return box && elements(op.operands[0]) == elements(op.results[0]) &&
+           merged(*box) == merged({0, {elements(op.results[0])}, {1}, {1}});
   }
 
   const Module& module_;

@@ -85,9 +85,7 @@ class ModuleLowering {
   /// transposed for that.
   [[nodiscard]] bool is_operand_of_product(ValueId v) const {
     const Op* user = only_user(v);
-    if (user != nullptr && user->definition->name == "stablehlo.transpose") {
-      user = only_user(user->results[0]);
-    }
+    if (user != nullptr && permutation(*user) != nullptr) user = only_user(user->results[0]);
     return user != nullptr && user->definition == &kDotGeneralOp;
   }
 
@@ -125,13 +123,14 @@ class ModuleLowering {
   }
 
   /// Whether users had better compute a result themselves: booleans take a byte, which neither
-  /// vertices nor exchanges handle well, and comparing with a constant takes no more than what is
-  /// kept for others anyway.
+  /// vertices nor exchanges handle well, and one that follows from a single operand, as where it is
+  /// compared with a constant, takes no more than what is kept for others anyway.
   [[nodiscard]] bool is_cheaper_than_its_result(const Op& op) const {
-    if (op.definition->name != "stablehlo.compare" || !values_.repeated_bits(op.operands[1])) {
-      return false;
-    }
-    const ValueId result = op.results[0], operand = op.operands[0];
+    const ValueId result = op.results[0];
+    if (values_.type(result).dtype != DType::kI1) return false;
+    const auto varies = [&](ValueId v) { return !values_.repeated_bits(v); };
+    if (std::ranges::count_if(op.operands, varies) != 1) return false;
+    const ValueId operand = *std::ranges::find_if(op.operands, varies);
     const auto computes = [&](const Op* user) {
       return user != nullptr && is_elementwise(*user) &&
              values_.elements(user->results[0]) == values_.elements(result);
@@ -140,15 +139,14 @@ class ModuleLowering {
     const auto& users = users_[index(result)];
     return !users.empty() && std::ranges::all_of(users, computes) &&
            std::ranges::any_of(users_[index(operand)], keeps) && values_.root(operand) == operand &&
-           !values_.constant(operand) && !values_.repeated_bits(operand) &&
-           values_.elements(operand) > 1;
+           !values_.constant(operand) && values_.elements(operand) > 1;
   }
 
   /// Whether a reduction had better convert its elements itself: the vertex that does so is slower
   /// than two that do one thing each, so only where what is converted would take much of the
   /// memory.
   [[nodiscard]] bool may_convert_in_reduction(const Op& op) const {
-    if (op.definition->name != "stablehlo.convert") return false;
+    if (op.operands.size() != 1) return false;
     const ValueId operand = op.operands[0], result = op.results[0];
     const auto& users = users_[index(result)];
     const MachineConfig& machine = builder_.machine();
@@ -203,9 +201,9 @@ class ModuleLowering {
       for (std::size_t i = 0; i < 2; ++i) product.operands[i] = untransposed(op.operands[i]);
       product.target = {op.results[0]};
       const Op* user = only_user(op.results[0]);
-      if (user != nullptr && user->definition->name == "stablehlo.transpose") {
+      if (const auto* permuted = user == nullptr ? nullptr : permutation(*user)) {
         done_.insert(user);
-        product.target = {user->results[0], permutation(*user)};
+        product.target = {user->results[0], *permuted};
       }
       product.may_keep_blocks = suits_any_order(product.target.value);
     }
@@ -249,14 +247,19 @@ class ModuleLowering {
       if (!producer) return false;
       const Op& op = graph_.ops()[*producer];
       if (lowering_as<ConstantLowering>(op, graph_) != nullptr) return true;
-      if (op.definition->name != "stablehlo.broadcast_in_dim") return false;
+      if (lowering_as<RearrangeLowering>(op, graph_) == nullptr || op.operands.size() != 1) {
+        return false;
+      }
       v = op.operands[0];
     }
     return true;
   }
 
-  static const std::vector<std::int64_t>& permutation(const Op& transpose) {
-    return std::get<std::vector<std::int64_t>>(transpose.attributes.at("permutation"));
+  /// The order that an op gives the dimensions of its operand, if it does nothing else.
+  [[nodiscard]] const std::vector<std::int64_t>* permutation(const Op& op) const {
+    const auto* rearrange = lowering_as<RearrangeLowering>(op, graph_);
+    const bool permutes = rearrange != nullptr && rearrange->permutation != nullptr;
+    return permutes ? &rearrange->permutation(op) : nullptr;
   }
 
   /// An operand of a product, without the transpose of an argument that is the product's only.
@@ -264,11 +267,10 @@ class ModuleLowering {
     const std::optional<std::uint32_t> producer = graph_.value(operand).producer;
     if (!producer) return {operand};
     const Op& op = graph_.ops()[*producer];
-    if (op.definition->name != "stablehlo.transpose" || !values_.is_open(op.operands[0])) {
-      return {operand};
-    }
+    const std::vector<std::int64_t>* permuted = permutation(op);
+    if (permuted == nullptr || !values_.is_open(op.operands[0])) return {operand};
     done_.insert(&op);
-    return {op.operands[0], permutation(op)};
+    return {op.operands[0], *permuted};
   }
 
   void store_results() {

@@ -127,6 +127,10 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   return {std::move(result)};
 }
 
+std::vector<Vote> votes(const Op& op, const Graph&) {
+  return {{op.operands[0]}, {op.operands[1]}, {op.results[0]}};
+}
+
 constexpr std::array kKeywords = {
     Keyword{"batching_dims", Keyword::Value::kPair, "lhs_batching_dimensions",
             "rhs_batching_dimensions"},
@@ -142,7 +146,7 @@ const OpDefinition kDotGeneralOp{
     .summary = "Sums of products over contracting dimensions, for each batch.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {StepLowering{lower_product}},
+    .lowerings = {StepLowering{lower_product, votes}},
     .traits = {.operands = {kAnyDType, kAnyDType}},
     .syntax = {.keywords = kKeywords},
 };

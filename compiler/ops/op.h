@@ -22,6 +22,7 @@ struct StridedBox {
   std::size_t operand = 0;
   std::vector<std::int64_t> sizes, from_strides, to_strides;
   std::int64_t from_offset = 0, to_offset = 0;
+  bool operator==(const StridedBox&) const = default;
 };
 
 class BlockLowering;
@@ -42,6 +43,8 @@ struct ElementwiseLowering {
 /// The result is made of strided copies of operands; a later box overwrites an earlier one.
 struct RearrangeLowering {
   std::vector<StridedBox> (*boxes)(const Op& op, const Graph& graph);
+  /// The operand's dimensions in the result's order, if that is all that the op changes.
+  const std::vector<std::int64_t>& (*permutation)(const Op& op) = nullptr;
   Takes takes = nullptr;
 };
 /// The result does not depend on operands (constant, iota): `evaluate` gives it at compile time.
@@ -55,9 +58,15 @@ struct ExpandLowering {
                                 std::span<const Tensor> operands);
   Takes takes = nullptr;
 };
+/// What an op asks of where one of its operands or results lies.
+struct Vote {
+  ValueId value{};
+  std::int64_t row = 0;  ///< so many neighbours on one tile; 0: as many elements on each tile
+};
 /// The op becomes supersteps of its own, which `lower` appends to those of a block.
 struct StepLowering {
   void (*lower)(BlockLowering& block, const Op& op);
+  std::vector<Vote> (*votes)(const Op& op, const Graph& graph);
   Takes takes = nullptr;
 };
 using Lowering = std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering,

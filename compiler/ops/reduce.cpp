@@ -259,6 +259,21 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int depth) {
   }
 }
 
+/// Neighbours that become one result stay together.
+std::vector<Vote> votes(const Op& op, const Graph& graph) {
+  const auto& reduced = attribute<Indices>(op, "dimensions");
+  const Shape& shape = graph.type(op.operands[0]).shape;
+  std::int64_t row = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const bool is_reduced =
+        std::ranges::find(reduced, static_cast<std::int64_t>(d)) != reduced.end();
+    if (shape[d] == 1) continue;
+    if (!is_reduced) break;
+    row *= shape[d];
+  }
+  return {{op.operands[0], row}};
+}
+
 }  // namespace
 
 const OpDefinition kReduceOp{
@@ -266,7 +281,7 @@ const OpDefinition kReduceOp{
     .summary = "Elements of some dimensions combined by a function of scalars.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {StepLowering{lower_reduce}},
+    .lowerings = {StepLowering{lower_reduce, votes}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
     .syntax = {.parse = parse},
 };

@@ -55,6 +55,8 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return single_box({0, result, from, row_major_strides(result)});
 }
 
+const Indices& permutation(const Op& op) { return attribute<Indices>(op, "permutation"); }
+
 constexpr std::array kKeywords = {Keyword{"dims", Keyword::Value::kIntegers, "permutation"}};
 
 }  // namespace
@@ -64,7 +66,7 @@ const OpDefinition kTransposeOp{
     .summary = "The dimensions of a tensor in another order.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {RearrangeLowering{boxes}},
+    .lowerings = {RearrangeLowering{boxes, permutation}},
     .traits = {.operands = {kAnyDType}},
     .syntax = {.keywords = kKeywords},
 };

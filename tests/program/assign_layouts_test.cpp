@@ -106,6 +106,17 @@ TEST_F(AssignLayouts, ReductionsAndBroadcastsKeepRowsWhole) {
       lies_in_rows(*assign(of_matrix(bias, "tensor<1024x1024xf32>")).of(argument(0)), kRow));
 }
 
+TEST_F(AssignLayouts, OpsThatCopyAllElementsInOrderLieLikeTheirOperands) {
+  const AssignedLayouts assigned = assign(
+      "func.func @main(%a: tensor<40x30xf32>) -> (tensor<40x1x30xf32>, tensor<30x40xf32>) {\n"
+      "%0 = stablehlo.broadcast_in_dim %a, dims = [0, 2] : (tensor<40x30xf32>) -> "
+      "tensor<40x1x30xf32>\n"
+      "%1 = stablehlo.transpose %a, dims = [1, 0] : (tensor<40x30xf32>) -> tensor<30x40xf32>\n"
+      "return %0, %1 : tensor<40x1x30xf32>, tensor<30x40xf32>\n}");
+  EXPECT_EQ(assigned.of(argument(0)), assigned.of(result(0)));
+  EXPECT_NE(assigned.of(argument(0)), assigned.of(result(1)));
+}
+
 TEST_F(AssignLayouts, ReductionsOfColumnsAskForNoRows) {
   EXPECT_FALSE(lies_in_rows(*assign(sum_along(0)).of(argument(0)), kRow));
 }
