@@ -136,9 +136,9 @@ constexpr bool is_one_of(isa::List<Records...>) {
 /// What control flow and its numbers are made of; null for all else.
 template <class R>
 constexpr Interpret interpreter_of() {
-  constexpr bool is_flow =
+  constexpr bool kIsFlow =
       R::spec.control != isa::Control::kPlain && R::spec.control != isa::Control::kSystem;
-  if constexpr (is_flow || is_one_of<R>(isa::LoadInstructions{}) ||
+  if constexpr (kIsFlow || is_one_of<R>(isa::LoadInstructions{}) ||
                 is_one_of<R>(isa::StoreInstructions{})) {
     return interpret<R>;
   } else if constexpr (are_single_main(typename R::Operands{})) {

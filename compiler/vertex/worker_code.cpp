@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "compiler/vertex/register_allocation.h"
 
 namespace superstep::vertex {
 namespace {
@@ -176,12 +177,13 @@ std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
   all.insert(all.end(), body_.begin(), body_.end());
   // Values live longer where instructions move together: the order as written needs least.
   std::vector<Item> items = bundled(all, true);
-  Assignment assignment = linear_scan(intervals(items, registers_, labels_), false);
+  Assignment assignment =
+      linear_scan(live_intervals(items, registers_, labels_), registers_, false);
   if (!assignment.ok) {
     items = bundled(all, false);
-    const std::vector<Interval> live = intervals(items, registers_, labels_);
-    assignment = linear_scan(live, false);
-    if (!assignment.ok) assignment = linear_scan(live, true);
+    const std::vector<Interval> live = live_intervals(items, registers_, labels_);
+    assignment = linear_scan(live, registers_, false);
+    if (!assignment.ok) assignment = linear_scan(live, registers_, true);
   }
   if (!assignment.ok || longest_repeat(items) > kMostRepeated) return std::nullopt;
   Codelet codelet = encoded(items, assignment);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/vertex/codelet.h"
@@ -20,10 +21,27 @@ inline constexpr std::int32_t kMRegisters = 12, kARegisters = 14, kSpillRegister
 [[nodiscard]] std::string content_name(const std::string& prefix,
                                        const std::vector<std::uint32_t>& words);
 
+struct Assignment;
+
 /// Builds the code of one worker codelet from instructions over virtual registers.
 class WorkerCode {
  public:
-  explicit WorkerCode(const MachineConfig& machine) : machine_(machine) {}
+  /// A step of the code: what is emitted, or a mark between.
+  struct Item {
+    enum class Kind : std::uint8_t { kCode, kLabel, kRepeat, kEndRepeat };
+    Kind kind = Kind::kCode;
+    std::vector<Instruction> parts;  ///< one, or main and aux
+    std::uint32_t label = ~0U;       ///< placed
+
+    /// Whether the next item is not the only one that may follow.
+    [[nodiscard]] bool ends_block() const {
+      return kind == Kind::kCode && (parts[0].is_branch() || parts[0].never_falls_through());
+    }
+    /// Where it branches to.
+    [[nodiscard]] std::optional<std::uint32_t> target() const;
+  };
+
+  explicit WorkerCode(MachineConfig machine) : machine_(std::move(machine)) {}
 
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
   [[nodiscard]] Reg fresh(File file);
@@ -93,34 +111,6 @@ class WorkerCode {
   [[nodiscard]] Codelet finish(const std::string& prefix);
 
  private:
-  struct Item {
-    enum class Kind : std::uint8_t { kCode, kLabel, kRepeat, kEndRepeat };
-    Kind kind = Kind::kCode;
-    std::vector<Instruction> parts;  ///< one, or main and aux
-    std::uint32_t label = ~0U;       ///< placed
-
-    /// Whether the next item is not the only one that may follow.
-    [[nodiscard]] bool ends_block() const {
-      return kind == Kind::kCode && (parts[0].is_branch() || parts[0].never_falls_through());
-    }
-    /// Where it branches to.
-    [[nodiscard]] std::optional<std::uint32_t> target() const;
-  };
-  struct Interval {
-    Reg reg;
-    std::uint32_t first, last;
-    bool pinned;      ///< cannot live on the stack
-    double uses = 0;  ///< ten times as many for each loop around
-
-    [[nodiscard]] double density() const { return uses / (last - first + 1); }
-  };
-  struct Assignment {
-    std::vector<std::int32_t> machine;  ///< register number, or -1
-    std::vector<std::int32_t> slot;     ///< stack word, or -1
-    std::uint32_t slots = 0;
-    bool ok = true;
-  };
-
   Reg result(File file, std::string_view mnemonic, std::initializer_list<Arg> args);
   std::vector<Item>& items() { return prologue_depth_ > 0 ? prologue_ : body_; }
   [[nodiscard]] std::uint32_t slots_of(const Item& item) const;
@@ -130,11 +120,6 @@ class WorkerCode {
   /// work at a time.
   [[nodiscard]] std::vector<Item> bundled(const std::vector<Item>& items, bool reorder) const;
   [[nodiscard]] static std::size_t longest_repeat(const std::vector<Item>& items);
-  [[nodiscard]] static std::vector<Interval> intervals(const std::vector<Item>& items,
-                                                       std::size_t registers, std::uint32_t labels);
-  /// Linear scan over intervals that are sorted by their beginning.
-  [[nodiscard]] Assignment linear_scan(const std::vector<Interval>& intervals,
-                                       bool may_spill) const;
   /// Words and relocations.
   [[nodiscard]] Codelet encoded(const std::vector<Item>& items, const Assignment& assignment) const;
 
