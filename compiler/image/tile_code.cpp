@@ -10,13 +10,9 @@
 namespace superstep {
 namespace {
 
-constexpr std::uint32_t kZero = 15;
 constexpr std::int64_t kLocalZone = 2;
 constexpr std::int64_t kEndZone = 15;
 
-/// Registers: two banks of `TileCode::kBankRegisters`, then these, and 15, which is 0. 13 is for
-/// the counter of a loop.
-constexpr std::uint32_t kPadding = 10, kTripCount = 11, kLink = 12;
 /// Registers of a weighted launch, from the first of its bank.
 constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
                         kBlocks = 3;  ///< of the stage, still to come
@@ -24,8 +20,8 @@ constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
 /// Words of an instruction whose last operand, in the low bits, is filled in later: encoding by
 /// name is slow.
 std::uint32_t setzi(std::uint32_t reg) {
-  static const std::array<std::uint32_t, kTripCount + 1> kWords = [] {
-    std::array<std::uint32_t, kTripCount + 1> words{};
+  static const std::array<std::uint32_t, supervisor::kTripCount + 1> kWords = [] {
+    std::array<std::uint32_t, supervisor::kTripCount + 1> words{};
     for (std::uint32_t r = 0; r < words.size(); ++r) words[r] = encode("setzi", {r, 0});
     return words;
   }();
@@ -77,14 +73,14 @@ std::uint32_t TileCode::row(std::span<const std::uint32_t> code) {
 
 std::uint32_t TileCode::row_after_sync(std::span<const std::uint32_t> code) {
   // Without its first word a row is at an 8-byte boundary less one word.
-  if (words_.size() % 2 == 0) set(kPadding, 0);
+  if (words_.size() % 2 == 0) set(supervisor::kPadding, 0);
   const std::uint32_t begin = here();
   words_.insert(words_.end(), code.begin() + 1, code.end());
   return begin;
 }
 
 void TileCode::prepare(const AnyLaunch& launch, std::uint32_t bank) {
-  const std::uint32_t first = bank * kBankRegisters;
+  const std::uint32_t first = bank * supervisor::kBankRegisters;
   if (const auto* all = std::get_if<LaunchAll>(&launch)) {
     set(first, all->codelet);
     set(first + 1, all->state);
@@ -124,8 +120,9 @@ std::uint32_t TileCode::launch(const AnyLaunch& launch, std::uint32_t bank, cons
 
 std::uint32_t TileCode::run_all(const LaunchAll& launch, std::uint32_t bank) {
   SUPERSTEP_CHECK(launch.stride < (1U << 12), "a stride of vertex states has 12 bits");
-  static const std::array<std::uint32_t, kBanks> kRunall{
-      encode("runall", {0, 1, 0}), encode("runall", {kBankRegisters, kBankRegisters + 1, 0})};
+  static const std::array<std::uint32_t, supervisor::kBanks> kRunall{
+      encode("runall", {0, 1, 0}),
+      encode("runall", {supervisor::kBankRegisters, supervisor::kBankRegisters + 1, 0})};
   const std::uint32_t at = here();
   emit(kRunall[bank] | launch.stride);
   return at;
@@ -133,7 +130,7 @@ std::uint32_t TileCode::run_all(const LaunchAll& launch, std::uint32_t bank) {
 
 std::uint32_t TileCode::run_together(const LaunchTogether& launches, std::uint32_t bank) {
   const std::vector<std::uint32_t> codelets = codelets_of(launches);
-  const std::uint32_t first = bank * kBankRegisters, base = first_state(launches);
+  const std::uint32_t first = bank * supervisor::kBankRegisters, base = first_state(launches);
   const std::uint32_t at = here();
   for (const BusyStates& launch : launches) {
     const auto number = std::ranges::find(codelets, launch.codelet) - codelets.begin();
@@ -149,7 +146,7 @@ std::uint32_t TileCode::run_together(const LaunchTogether& launches, std::uint32
 template <class PrepareNext>
 std::uint32_t TileCode::run_weighted(const WeightedLaunch& launch, std::uint32_t bank,
                                      const PrepareNext& prepare_next) {
-  const std::uint32_t first = bank * kBankRegisters;
+  const std::uint32_t first = bank * supervisor::kBankRegisters;
   std::uint32_t at = 0;
   // Between `runall` and the workers' first slots the supervisor does what else there is to do;
   // then it has no slot until a worker has left.
@@ -178,20 +175,22 @@ void TileCode::set_worker_base(std::uint32_t worker, std::uint32_t address) {
   emit(encode("put", {isa::kFirstWorkerBase + worker, 0}));
 }
 
-void TileCode::prepare_trip_count(std::uint32_t address) { set(kTripCount, address); }
+void TileCode::prepare_trip_count(std::uint32_t address) { set(supervisor::kTripCount, address); }
 
 void TileCode::load_trip_count() {
-  emit(encode("ld32", {kTripCount, kTripCount, kZero, 0}));
-  emit(encode("add", {kTripCount, kTripCount, -1}));
+  emit(encode("ld32", {supervisor::kTripCount, supervisor::kTripCount, isa::kZero, 0}));
+  emit(encode("add", {supervisor::kTripCount, supervisor::kTripCount, -1}));
 }
 
 std::uint32_t TileCode::branch_if_last() {
   const std::uint32_t at = here();
-  emit(encode("brz", {kTripCount, 0}));
+  emit(encode("brz", {supervisor::kTripCount, 0}));
   return at;
 }
 
-void TileCode::next_call(std::uint32_t target) { emit(encode("brnzdec", {kTripCount, target})); }
+void TileCode::next_call(std::uint32_t target) {
+  emit(encode("brnzdec", {supervisor::kTripCount, target}));
+}
 
 void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
   words_[(branch - address_) / 4] |= target / 4;
@@ -199,14 +198,14 @@ void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
 
 std::uint32_t TileCode::call(std::uint32_t target) {
   const std::uint32_t at = here();
-  emit(encode("call", {kLink, target}));
+  emit(encode("call", {supervisor::kLink, target}));
   return at;
 }
 
-void TileCode::end_call() { emit(encode("br", {kLink})); }
+void TileCode::end_call() { emit(encode("br", {supervisor::kLink})); }
 
 void TileCode::align() {
-  if (words_.size() % 2 != 0) set(kPadding, 0);
+  if (words_.size() % 2 != 0) set(supervisor::kPadding, 0);
 }
 
 void TileCode::stop() { emit(encode("sync", {kEndZone})); }

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/image/supervisor_registers.h"
+
 namespace superstep {
 
 /// The supervisor program of one tile, built word by word at its final address.
@@ -62,10 +64,9 @@ class TileCode {
                        std::uint32_t next_bank);
   /// Bytes from the first state of `LaunchTogether` within which it finds the others.
   static constexpr std::uint32_t kNearStates = 1U << 18;
-  /// Registers of a launch.
-  static constexpr std::uint32_t kBankRegisters = 5, kBanks = 2;
+  static constexpr std::uint32_t kBanks = supervisor::kBanks;
   /// Of `LaunchTogether`, whose last register has where its first state is.
-  static constexpr std::uint32_t kCodeletsTogether = kBankRegisters - 1;
+  static constexpr std::uint32_t kCodeletsTogether = supervisor::kBankRegisters - 1;
 
   /// Calls what begins at `target`; returns the address of the `call`.
   std::uint32_t call(std::uint32_t target);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+namespace superstep::supervisor {
+
+// The main registers of a supervisor. Each has one use in a whole program; 13 and 14 have none.
+
+/// Banks of registers that a launch takes, from register 0 on: one is set while another is used.
+inline constexpr std::uint32_t kBanks = 2, kBankRegisters = 5;
+/// Written where a row needs another word in front of it, and never read.
+inline constexpr std::uint32_t kPadding = 10;
+/// The address of the number of calls until the host has sent it, then the calls that follow.
+inline constexpr std::uint32_t kTripCount = 11;
+/// Where a procedure returns to.
+inline constexpr std::uint32_t kLink = 12;
+
+static_assert(kBanks * kBankRegisters <= kPadding);
+
+}  // namespace superstep::supervisor
