@@ -16,6 +16,7 @@ constexpr std::size_t kMostOperandBytes = 64 * 1024 * 1024;
 }  // namespace
 
 Graph fold_constants(Graph graph) {
+  bool has_changed = false;
   Rewrite rewrite(graph);
   std::map<ValueId, HostTensor> known;  // by value of the old graph
   for (const Op& op : graph.ops()) {
@@ -41,6 +42,7 @@ Graph fold_constants(Graph graph) {
       }
       continue;
     }
+    has_changed = true;
     std::vector<HostTensor> values = op.definition->evaluate(op, operands);
     for (std::size_t i = 0; i < op.results.size(); ++i) {
       GraphBuilder builder = rewrite.builder(op);
@@ -48,6 +50,7 @@ Graph fold_constants(Graph graph) {
       known[op.results[i]] = std::move(values[i]);
     }
   }
+  if (!has_changed) return graph;
   return rewrite.finish();
 }
 

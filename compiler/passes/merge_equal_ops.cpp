@@ -85,6 +85,7 @@ void append_op(const Op& op, ConstantNumbers& constants, std::string& key) {
 }  // namespace
 
 Graph merge_equal_ops(Graph graph) {
+  bool has_changed = false;
   Rewrite rewrite(graph);
   ConstantNumbers constants;
   std::map<std::string, std::vector<ValueId>> results_of;
@@ -97,10 +98,12 @@ Graph merge_equal_ops(Graph graph) {
       results_of.emplace(std::move(key), rewrite.add(op, std::move(copy)).results);
       continue;
     }
+    has_changed = true;
     for (std::size_t i = 0; i < op.results.size(); ++i) {
       rewrite.replace(op.results[i], known->second[i]);
     }
   }
+  if (!has_changed) return graph;
   return rewrite.finish();
 }
 

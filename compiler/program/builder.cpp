@@ -161,8 +161,9 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
 void ProgramBuilder::order_for_least_memory() {
   // In order of execution: the movements of a superstep, then its compute sets.
   std::vector<std::pair<Position, TimedMovements*>> order;
-  for (TimedMovements& m : movements_) order.push_back({{m.superstep, false, 0, false, 0}, &m});
-  for (std::size_t i = 0; i < computes_.size(); ++i) order.push_back({position(i), nullptr});
+  for (TimedMovements& m : movements_)
+    order.emplace_back(Position{m.superstep, false, 0, false, 0}, &m);
+  for (std::size_t i = 0; i < computes_.size(); ++i) order.emplace_back(position(i), nullptr);
   std::ranges::stable_sort(order, {}, [](const auto& entry) { return entry.first; });
   std::vector<StepUses> uses;
   for (const auto& [at, movements] : order) {

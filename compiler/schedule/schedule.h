@@ -20,7 +20,7 @@ struct TransferEnd {
 
 /// `words` contiguous 32-bit words from one tile to one or more (multicast; may include the
 /// sender). Addresses are 4-byte aligned.
-struct Transfer {
+struct Transfer {  // NOLINT(bugprone-exception-escape): the move of a small_vector throws nothing
   TransferEnd source;
   boost::container::small_vector<TransferEnd, 1> destinations;
   std::uint32_t words = 0;

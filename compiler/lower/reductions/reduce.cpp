@@ -217,7 +217,7 @@ class ReductionLowering {
                    .initial = r_.initial,
                    .layout = r_.layout};
     for (std::size_t k = 0; k < r_.read.size(); ++k) {
-      last.read.push_back([&, k](const Box& box) { return read_parts(parts, k, box); });
+      last.read.emplace_back([&, k](const Box& box) { return read_parts(parts, k, box); });
     }
     return ReductionLowering(builder_, values_, last, origin_).run();
   }
@@ -565,7 +565,7 @@ void lower_reduce(BlockLowering& block, const Op& op) {
   }
   for (std::size_t k = 0; k < count; ++k) {
     const ValueId operand = operands[k];
-    reduction.read.push_back(
+    reduction.read.emplace_back(
         [&values, operand](const Box& box) { return values.read(operand, box); });
     reduction.initial.push_back(*values.splat(op.operands[count + k]));
   }
