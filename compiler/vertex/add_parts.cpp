@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "compiler/vertex/worker_code.h"
-#include "isa/assembler.h"
 
 namespace superstep::vertex {
 namespace {
@@ -90,12 +89,7 @@ class Writer {
 
 Codelet add_parts(std::int64_t parts) {
   SUPERSTEP_CHECK(parts >= 1 && parts <= 4096, "repeats have 12 bits");
-  const Assembly assembly = assemble(Writer(parts).text(), "add_parts");
-  Codelet codelet;
-  codelet.words = assembly.words;
-  codelet.relocations = assembly.relocations;
-  codelet.name = content_name("add_parts", codelet.words);
-  return codelet;
+  return assembled("add_parts", Writer(parts).text());
 }
 
 Codelet AddParts::code(const MachineConfig&) const { return add_parts(parts); }

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "compiler/vertex/number.h"
 #include "compiler/vertex/worker_code.h"
-#include "isa/assembler.h"
 
 namespace superstep::vertex {
 namespace {
@@ -322,12 +321,7 @@ Codelet amp_product(const AmpProduct& product) {
                   "AMP products of floats");
   Writer writer(product, false), padded(product, true);
   const std::string text = writer.text(), padded_text = padded.text();
-  const Assembly assembly = assemble(writer.is_aligned() ? text : padded_text, "amp_product");
-  Codelet codelet;
-  codelet.words = assembly.words;
-  codelet.relocations = assembly.relocations;
-  codelet.name = content_name("amp_product", codelet.words);
-  return codelet;
+  return assembled("amp_product", writer.is_aligned() ? text : padded_text);
 }
 
 Codelet AmpProduct::code(const MachineConfig&) const { return amp_product(*this); }

@@ -5,9 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "compiler/vertex/strip_state.h"
 #include "compiler/vertex/worker_code.h"
-#include "isa/assembler.h"
 
 namespace superstep::vertex {
 namespace {
@@ -64,12 +62,7 @@ Codelet amp_transpose() {
   text += slot(0, true);
   for (int s = 1; s < 8; ++s) text += slot(s, s < 6);
   text += "st64pace $a10:11, $m4:5+=, $m2, 0\nbrnzdec $m9, strip\ndone: exitz $mzero\n";
-  const Assembly assembly = assemble(text, "amp_transpose");
-  Codelet codelet;
-  codelet.words = assembly.words;
-  codelet.relocations = assembly.relocations;
-  codelet.name = content_name("amp_transpose", codelet.words);
-  return codelet;
+  return assembled("amp_transpose", text);
 }
 
 std::vector<std::uint32_t> amp_transpose_strides(std::int64_t pitch, std::int64_t groups) {
@@ -83,31 +76,22 @@ std::vector<std::uint32_t> amp_transpose_strides(std::int64_t pitch, std::int64_
   return {common | field(-3, 20), common | field(next, 20), static_cast<std::uint32_t>(pitch / 8)};
 }
 
-std::vector<std::vector<AmpStrip>> amp_transpose_strips(std::int64_t workers, std::int64_t pitch,
-                                                        std::int64_t depth, std::int64_t groups) {
-  const std::int64_t blocks = depth / 8, pairs = groups * 8, all = blocks * pairs;
-  std::vector<std::vector<AmpStrip>> strips(static_cast<std::size_t>(workers));
-  for (std::int64_t w = 0; w < workers; ++w) {
-    std::int64_t unit = w * all / workers;
-    const std::int64_t end = (w + 1) * all / workers;
-    while (unit < end) {
-      const std::int64_t pair = unit / blocks, block = unit % blocks;
-      const std::int64_t most = groups > kMostGroups ? 1 : blocks - block;
-      const std::int64_t n = std::min(most, end - unit);
-      strips[static_cast<std::size_t>(w)].push_back(
-          {block * 8 * pitch + pair * 8, (block * groups + pair / 8) * kBlockBytes + pair % 8 * 64,
-           n});
-      unit += n;
-    }
-  }
-  return strips;
+Strips amp_transpose_strips(std::int64_t workers, std::int64_t pitch, std::int64_t depth,
+                            std::int64_t groups) {
+  const std::int64_t blocks = depth / 8, pairs = groups * 8;
+  return divide_into_strips(workers, blocks * pairs, [&](std::int64_t unit) {
+    const std::int64_t pair = unit / blocks, block = unit % blocks;
+    return Strip{block * 8 * pitch + pair * 8,
+                 (block * groups + pair / 8) * kBlockBytes + pair % 8 * 64,
+                 groups > kMostGroups ? 1 : blocks - block};
+  });
 }
 
 Codelet AmpTranspose::code(const MachineConfig&) const { return amp_transpose(); }
 
 VertexState AmpTranspose::State::words(std::int64_t workers) const {
   return strip_state(amp_transpose_strips(workers, pitch, depth, groups),
-                     amp_transpose_strides(pitch, groups), from, to, &AmpStrip::blocks);
+                     amp_transpose_strides(pitch, groups), from, to);
 }
 
 void AmpTranspose::interpret(const StateView& state) const {
@@ -129,12 +113,6 @@ void AmpTranspose::interpret(const StateView& state) const {
 
 std::int64_t amp_transpose_slots(std::int64_t strips, std::int64_t blocks) {
   return strips == 0 ? 3 : 8 + 10 * strips + 8 * blocks;
-}
-
-std::int64_t amp_transpose_slots(const std::vector<AmpStrip>& strips) {
-  std::int64_t blocks = 0;
-  for (const AmpStrip& strip : strips) blocks += strip.blocks;
-  return amp_transpose_slots(std::ssize(strips), blocks);
 }
 
 }  // namespace superstep::vertex

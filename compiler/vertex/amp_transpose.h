@@ -5,17 +5,10 @@
 
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/meaning.h"
+#include "compiler/vertex/strips.h"
 #include "compiler/vertex/vertex_state.h"
 
 namespace superstep::vertex {
-
-/// Consecutive pairs of columns that a worker of `amp_transpose` moves: 8 inputs each, in
-/// neighbouring blocks along the depth.
-struct AmpStrip {
-  std::int64_t source = 0;       ///< byte offset of the first pair of numbers
-  std::int64_t destination = 0;  ///< byte offset of the first channel of its block
-  std::int64_t blocks = 0;
-};
 
 /// Makes blocks of common f32 weights; see `amp_transpose`.
 struct AmpTranspose {
@@ -45,14 +38,12 @@ struct AmpTranspose {
 [[nodiscard]] std::vector<std::uint32_t> amp_transpose_strides(std::int64_t pitch,
                                                                std::int64_t groups);
 
-/// The strips of each worker for `depth` inputs, a multiple of 8, and `groups` of 16 columns.
-[[nodiscard]] std::vector<std::vector<AmpStrip>> amp_transpose_strips(std::int64_t workers,
-                                                                      std::int64_t pitch,
-                                                                      std::int64_t depth,
-                                                                      std::int64_t groups);
+/// The strips for `depth` inputs, a multiple of 8, and `groups` of 16 columns. A unit is 8 inputs
+/// of a pair of columns, in a block of its own; units of a strip are neighbours along the depth.
+[[nodiscard]] Strips amp_transpose_strips(std::int64_t workers, std::int64_t pitch,
+                                          std::int64_t depth, std::int64_t groups);
 
 /// Worker slots for some strips, of so many blocks in all.
 [[nodiscard]] std::int64_t amp_transpose_slots(std::int64_t strips, std::int64_t blocks);
-[[nodiscard]] std::int64_t amp_transpose_slots(const std::vector<AmpStrip>& strips);
 
 }  // namespace superstep::vertex

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "compiler/vertex/strip_state.h"
 #include "compiler/vertex/worker_code.h"
-#include "isa/assembler.h"
 
 namespace superstep::vertex {
 
@@ -48,12 +46,7 @@ Codelet half_transpose() {
     brnzdec $m9, strip
     done: exitz $mzero
 )";
-  const Assembly assembly = assemble(text, "half_transpose");
-  Codelet codelet;
-  codelet.words = assembly.words;
-  codelet.relocations = assembly.relocations;
-  codelet.name = content_name("half_transpose", codelet.words);
-  return codelet;
+  return assembled("half_transpose", text);
 }
 
 std::vector<std::uint32_t> half_transpose_strides(const HalfTransposition& of) {
@@ -64,32 +57,21 @@ std::vector<std::uint32_t> half_transpose_strides(const HalfTransposition& of) {
           static_cast<std::uint32_t>(of.column_pitch / 8)};
 }
 
-std::vector<std::vector<HalfStrip>> half_transpose_strips(std::int64_t workers,
-                                                          const HalfTransposition& of) {
-  const std::int64_t across = of.columns / 4, all = of.inputs / 4 * across;
-  std::vector<std::vector<HalfStrip>> strips(static_cast<std::size_t>(workers));
-  for (std::int64_t w = 0; w < workers; ++w) {
-    std::int64_t square = w * all / workers;
-    const std::int64_t end = (w + 1) * all / workers;
-    while (square < end) {
-      const std::int64_t input = square / across * 4, column = square % across * 4;
-      const std::int64_t n = std::min(across - square % across, end - square);
-      strips[static_cast<std::size_t>(w)].push_back({input * of.pitch + column * 2,
-                                                     input / of.block_inputs * of.block_bytes +
-                                                         input % of.block_inputs * 2 +
-                                                         column * of.column_pitch,
-                                                     n});
-      square += n;
-    }
-  }
-  return strips;
+Strips half_transpose_strips(std::int64_t workers, const HalfTransposition& of) {
+  const std::int64_t across = of.columns / 4;
+  return divide_into_strips(workers, of.inputs / 4 * across, [&](std::int64_t unit) {
+    const std::int64_t input = unit / across * 4, column = unit % across * 4;
+    return Strip{input * of.pitch + column * 2,
+                 input / of.block_inputs * of.block_bytes + input % of.block_inputs * 2 +
+                     column * of.column_pitch,
+                 across - unit % across};
+  });
 }
 
 Codelet HalfTranspose::code(const MachineConfig&) const { return half_transpose(); }
 
 VertexState HalfTranspose::State::words(std::int64_t workers) const {
-  return strip_state(half_transpose_strips(workers, of), half_transpose_strides(of), from, to,
-                     &HalfStrip::squares);
+  return strip_state(half_transpose_strips(workers, of), half_transpose_strides(of), from, to);
 }
 
 void HalfTranspose::interpret(const StateView& state) const {
@@ -107,12 +89,6 @@ void HalfTranspose::interpret(const StateView& state) const {
 
 std::int64_t half_transpose_slots(std::int64_t strips, std::int64_t squares) {
   return strips == 0 ? 3 : 8 + 9 * strips + 8 * squares;
-}
-
-std::int64_t half_transpose_slots(const std::vector<HalfStrip>& strips) {
-  std::int64_t squares = 0;
-  for (const HalfStrip& strip : strips) squares += strip.squares;
-  return half_transpose_slots(std::ssize(strips), squares);
 }
 
 }  // namespace superstep::vertex

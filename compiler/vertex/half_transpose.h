@@ -5,16 +5,10 @@
 
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/meaning.h"
+#include "compiler/vertex/strips.h"
 #include "compiler/vertex/vertex_state.h"
 
 namespace superstep::vertex {
-
-/// Neighbouring squares of 4 inputs by 4 columns that a worker of `half_transpose` moves.
-struct HalfStrip {
-  std::int64_t source = 0;       ///< byte offset of the first square
-  std::int64_t destination = 0;  ///< byte offset of the first four inputs of its first column
-  std::int64_t squares = 0;
-};
 
 /// How `half_transpose` finds its way, in bytes, all multiples of 8.
 struct HalfTransposition {
@@ -48,12 +42,10 @@ struct HalfTranspose {
 /// The second to fourth words of the state.
 [[nodiscard]] std::vector<std::uint32_t> half_transpose_strides(const HalfTransposition& of);
 
-/// The strips of each worker.
-[[nodiscard]] std::vector<std::vector<HalfStrip>> half_transpose_strips(
-    std::int64_t workers, const HalfTransposition& of);
+/// The strips of each worker. A unit is a square of 4 inputs by 4 columns.
+[[nodiscard]] Strips half_transpose_strips(std::int64_t workers, const HalfTransposition& of);
 
 /// Worker slots for some strips, of so many squares in all.
 [[nodiscard]] std::int64_t half_transpose_slots(std::int64_t strips, std::int64_t squares);
-[[nodiscard]] std::int64_t half_transpose_slots(const std::vector<HalfStrip>& strips);
 
 }  // namespace superstep::vertex

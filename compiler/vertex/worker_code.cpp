@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "compiler/vertex/register_allocation.h"
+#include "isa/assembler.h"
 
 namespace superstep::vertex {
 namespace {
@@ -59,6 +60,15 @@ std::string content_name(const std::string& prefix, const std::vector<std::uint3
       hash = (hash ^ (word >> (8 * byte) & 0xff)) * 0x100000001b3;
   }
   return fmt::format("{}_{:016x}", prefix, hash);
+}
+
+Codelet assembled(const std::string& name, const std::string& text) {
+  const Assembly assembly = assemble(text, name);
+  Codelet codelet;
+  codelet.words = assembly.words;
+  codelet.relocations = assembly.relocations;
+  codelet.name = content_name(name, codelet.words);
+  return codelet;
 }
 
 std::optional<std::uint32_t> WorkerCode::Item::target() const {

@@ -20,6 +20,8 @@ inline constexpr std::int32_t kMRegisters = 12, kARegisters = 14, kSpillRegister
 /// A name for a codelet that is equal for equal words.
 [[nodiscard]] std::string content_name(const std::string& prefix,
                                        const std::vector<std::uint32_t>& words);
+/// The codelet of hand-written assembly.
+[[nodiscard]] Codelet assembled(const std::string& name, const std::string& text);
 
 struct Assignment;
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "tests/vertex/strip_run.h"
 #include "tests/vertex/vertex_run.h"
 
 namespace superstep::vertex {
@@ -23,27 +24,11 @@ void check(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
   const std::uint32_t from = tile.put_in_region0(source);
   const std::uint32_t to = tile.put(HostTensor({DType::kU32, {depth * columns}}));
   const auto strips = amp_transpose_strips(workers, pitch, depth, groups);
-  std::size_t words = 0;
-  std::int64_t cycles = 0;
-  for (std::size_t w = 0; w < strips.size(); ++w) {
-    words = std::max(words, 4 + 3 * strips[w].size());
-    cycles = std::max(cycles, static_cast<std::int64_t>(w) + static_cast<std::int64_t>(workers) *
-                                                                 amp_transpose_slots(strips[w]));
-  }
-  std::vector<std::uint32_t> state;
-  for (const auto& of_worker : strips) {
-    const std::size_t begin = state.size();
-    state.push_back(static_cast<std::uint32_t>(of_worker.size()));
-    for (const std::uint32_t word : amp_transpose_strides(pitch, groups)) state.push_back(word);
-    for (const AmpStrip& strip : of_worker) {
-      state.push_back(from + static_cast<std::uint32_t>(strip.source));
-      state.push_back(to + static_cast<std::uint32_t>(strip.destination));
-      state.push_back(static_cast<std::uint32_t>(strip.blocks));
-    }
-    state.resize(begin + words);
-  }
-  EXPECT_EQ(tile.run(amp_transpose(), state, static_cast<std::uint32_t>(words)),
-            static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);
+  const StripLaunch launch(strips, amp_transpose_strides(pitch, groups), from, to,
+                           amp_transpose_slots);
+  EXPECT_EQ(
+      tile.run(amp_transpose(), launch.state, static_cast<std::uint32_t>(launch.worker_words)),
+      launch.cycles + tile.machine().costs.runall);
   const HostTensor got = tile.get(to, source.type);
   for (std::int64_t k = 0; k < depth; ++k) {
     for (std::int64_t c = 0; c < columns; ++c) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "tests/vertex/strip_run.h"
 #include "tests/vertex/vertex_run.h"
 
 namespace superstep::vertex {
@@ -24,27 +25,10 @@ void check(const HalfTransposition& of, std::uint32_t workers) {
   const std::uint32_t from = tile.put(source);
   const std::uint32_t to = tile.put(HostTensor({DType::kU16, {bytes / 2}}));
   const auto strips = half_transpose_strips(workers, of);
-  std::size_t words = 0;
-  std::int64_t cycles = 0;
-  for (std::size_t w = 0; w < strips.size(); ++w) {
-    words = std::max(words, 4 + 3 * strips[w].size());
-    cycles = std::max(cycles, static_cast<std::int64_t>(w) + static_cast<std::int64_t>(workers) *
-                                                                 half_transpose_slots(strips[w]));
-  }
-  std::vector<std::uint32_t> state;
-  for (const auto& of_worker : strips) {
-    const std::size_t begin = state.size();
-    state.push_back(static_cast<std::uint32_t>(of_worker.size()));
-    for (const std::uint32_t word : half_transpose_strides(of)) state.push_back(word);
-    for (const HalfStrip& strip : of_worker) {
-      state.push_back(from + static_cast<std::uint32_t>(strip.source));
-      state.push_back(to + static_cast<std::uint32_t>(strip.destination));
-      state.push_back(static_cast<std::uint32_t>(strip.squares));
-    }
-    state.resize(begin + words);
-  }
-  EXPECT_EQ(tile.run(half_transpose(), state, static_cast<std::uint32_t>(words)),
-            static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);
+  const StripLaunch launch(strips, half_transpose_strides(of), from, to, half_transpose_slots);
+  EXPECT_EQ(
+      tile.run(half_transpose(), launch.state, static_cast<std::uint32_t>(launch.worker_words)),
+      launch.cycles + tile.machine().costs.runall);
   const HostTensor got = tile.get(to, {DType::kU16, {bytes / 2}});
   for (std::int64_t k = 0; k < of.inputs; ++k) {
     for (std::int64_t c = 0; c < of.columns; ++c) {
