@@ -1,10 +1,13 @@
 #include "compiler/image/storage.h"
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <limits>
 #include <map>
 #include <utility>
+#include <variant>
 
+#include "base/overloaded.h"
 #include "compiler/program/blocks.h"
 
 namespace superstep {
@@ -39,23 +42,20 @@ Requests requests_of(const std::vector<Storage::Entry>& entries,
 
 /// By buffer, the first of those that share its storage: what calls put in place of each other.
 std::vector<BufferId> shared_storage(const LoweredProgram& program) {
-  std::vector<BufferId> shared;
-  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) shared.push_back(BufferId{b});
-  const auto root = [&](BufferId buffer) {
-    while (shared[index(buffer)] != buffer) {
-      buffer = shared[index(buffer)] = shared[index(shared[index(buffer)])];
-    }
-    return buffer;
+  boost::disjoint_sets_with_storage<> sets(program.buffers.size());
+  const auto unite = [&](const Call& call) {
+    for (const auto& [formal, actual] : call.bindings) sets.union_set(index(formal), index(actual));
   };
   for (const Step& step : program.main.steps) {
-    const auto* call = std::get_if<Call>(&step);
-    if (call == nullptr) continue;
-    for (const auto& [formal, actual] : call->bindings) {
-      const BufferId a = root(formal), b = root(actual);
-      shared[index(std::max(a, b))] = std::min(a, b);
-    }
+    std::visit(Overloaded{[](const Superstep&) {}, unite}, step);
   }
-  for (std::uint32_t b = 0; b < shared.size(); ++b) shared[b] = root(BufferId{b});
+  std::vector<std::uint32_t> first(program.buffers.size(), UINT32_MAX);  // by set
+  std::vector<BufferId> shared;
+  for (std::uint32_t b = 0; b < first.size(); ++b) {
+    std::uint32_t& its = first[sets.find_set(b)];
+    its = std::min(its, b);
+    shared.push_back(BufferId{its});
+  }
   return shared;
 }
 

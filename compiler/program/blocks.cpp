@@ -1,7 +1,11 @@
 #include "compiler/program/blocks.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
 
 namespace superstep {
 namespace {
@@ -11,7 +15,11 @@ std::vector<Pointer> collect(Program& program) {
   std::vector<Pointer> supersteps;
   const auto add = [&](auto& block) {
     for (auto& step : block.steps) {
-      if (Pointer superstep = std::get_if<Superstep>(&step)) supersteps.push_back(superstep);
+      std::visit(Overloaded{[](const Call&) {},  // its supersteps are those of the procedure
+                            [&](std::remove_pointer_t<Pointer>& superstep) {
+                              supersteps.push_back(&superstep);
+                            }},
+                 step);
     }
   };
   for (auto& procedure : program.procedures) add(procedure.block);
@@ -74,18 +82,20 @@ std::vector<Execution> executions_of(const LoweredProgram& program) {
     number += static_cast<std::uint32_t>(procedure.block.steps.size());
   }
   std::vector<Execution> executions;
-  for (const Step& step : program.main.steps) {
-    if (const auto* superstep = std::get_if<Superstep>(&step)) {
-      executions.push_back({superstep, number++});
-      continue;
-    }
-    const auto& call = std::get<Call>(step);
+  const auto add_call = [&](const Call& call) {
     const std::uint32_t procedure = index(call.procedure);
     std::uint32_t place = 0;
-    for (const Step& of : program.procedures[procedure].block.steps) {
-      executions.push_back({&std::get<Superstep>(of), first[procedure] + place, &call, place});
+    for (const Step& step : program.procedures[procedure].block.steps) {
+      executions.push_back({&std::get<Superstep>(step), first[procedure] + place, &call, place});
       ++place;
     }
+  };
+  for (const Step& step : program.main.steps) {
+    std::visit(Overloaded{[&](const Superstep& superstep) {
+                            executions.push_back({&superstep, number++});
+                          },
+                          add_call},
+               step);
   }
   return executions;
 }
