@@ -319,13 +319,31 @@ class MovePlanner {
       return is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval]);
     };
     const bool all_here = std::ranges::all_of(parts, is_here);
+    const auto copy = [&](Part& part) {
+      if (is_here(part)) {
+        plan.copies.push_back({part.source, part.box, part.round});
+      } else {
+        staged.push_back(std::move(part));
+      }
+    };
+    std::vector<Part> unless_others_are_copied;
     for (Part& part : parts) {
       // In an exchange that other parts need anyway, a tile may as well send to itself.
-      if (is_here(part) &&
-          (all_here || !plan_direct(plan, part, interval_bytes, may_go_directly))) {
-        plan.copies.push_back({part.source, part.box, part.round});
-      } else if (!is_here(part) && !plan_direct(plan, part, interval_bytes, may_go_directly)) {
-        staged.push_back(std::move(part));
+      const Way way = all_here ? Way::kCopied : way_of(part, interval_bytes, may_go_directly);
+      if (way == Way::kDirect) {
+        add_direct(plan, part, interval_bytes);
+      } else if (way == Way::kCopied) {
+        copy(part);
+      } else {
+        unless_others_are_copied.push_back(std::move(part));
+      }
+    }
+    const bool copies = !staged.empty() || !plan.copies.empty();
+    for (Part& part : unless_others_are_copied) {
+      if (copies) {
+        copy(part);
+      } else {
+        add_direct(plan, part, interval_bytes);
       }
     }
     plan_staged(plan, staged);
@@ -368,28 +386,37 @@ class MovePlanner {
     return plan;
   }
 
-  bool plan_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes,
-                   bool may_go_directly) const {
-    if (part.round != 0 || !may_go_directly) return false;
+  /// How a part comes to its place: in transfers there, or copied from where it lies on the tile or
+  /// is received.
+  enum class Way { kDirect, kCopied, kDirectUnlessOthersAreCopied };
+
+  [[nodiscard]] Way way_of(const Part& part, std::int64_t interval_bytes,
+                           bool may_go_directly) const {
+    if (part.round != 0 || !may_go_directly) return Way::kCopied;
     const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
-    if (direct.bytes == 0) return false;
+    if (direct.bytes == 0) return Way::kCopied;
     const Travel staged = staged_travel(part, element_bytes_);
+    if (direct.runs() <= staged.runs()) return Way::kDirect;
+    // What repeats much is sent once: its sender has others to serve. So is what repeats at all
+    // where it saves no launch to send it often.
+    const bool repeats =
+        std::ranges::any_of(direct.outer, [](const Axis& axis) { return axis.from == 0; });
+    if (repeats && direct.runs() > kMostRepeats) return Way::kCopied;
     const std::int64_t words = (direct.bytes + 3) / 4;
-    if (direct.runs() > staged.runs()) {
-      // What repeats much is sent once: its sender has others to serve.
-      const bool repeats =
-          std::ranges::any_of(direct.outer, [](const Axis& axis) { return axis.from == 0; });
-      if (repeats && direct.runs() > kMostRepeats) return false;
-      const std::int64_t staged_words = staged.runs() * ((staged.bytes + 3) / 4);
-      const std::int64_t direct_cycles = Costs::port(direct.runs() * words, direct.runs());
-      const std::int64_t staged_cycles = Costs::port(staged_words, staged.runs()) +
-                                         builder_.costs().copy(1, direct.runs(), words, 4);
-      if (direct_cycles > staged_cycles) return false;
-    }
+    const std::int64_t staged_words = staged.runs() * ((staged.bytes + 3) / 4);
+    const std::int64_t direct_cycles = Costs::port(direct.runs() * words, direct.runs());
+    const std::int64_t staged_cycles = Costs::port(staged_words, staged.runs()) +
+                                       builder_.costs().copy(1, direct.runs(), words, 4);
+    if (direct_cycles > staged_cycles) return Way::kCopied;
+    return repeats ? Way::kDirectUnlessOthersAreCopied : Way::kDirect;
+  }
+
+  void add_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes) const {
+    const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
+    const std::int64_t words = (direct.bytes + 3) / 4;
     for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
       plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});
     });
-    return true;
   }
 
   void plan_staged(IntervalPlan& plan, const std::vector<Part>& parts) const {
