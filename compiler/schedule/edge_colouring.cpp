@@ -13,15 +13,20 @@ namespace {
 class EulerPartition {
  public:
   explicit EulerPartition(const Tasks& tasks)
-      : tasks_(tasks),
-        waiting_(2 * std::size_t{tasks.tiles()}),
+      : waiting_(2 * std::size_t{tasks.tiles()}),
         colour_(tasks.list.size()),
         half_(tasks.list.size()) {
     partner_.fill(std::vector<std::uint32_t>(tasks.list.size()));
+    port_ = partner_;
+    for (std::size_t i = 0; i < tasks.list.size(); ++i) {
+      const Task& task = tasks.list[i];
+      port_[kSender][i] = task.source;
+      port_[kReceiver][i] = tasks.tiles() + tasks.arrivals[task.first_arrival].tile;
+    }
   }
 
   std::vector<std::uint32_t> run() {
-    std::vector<std::uint32_t> all(tasks_.list.size());
+    std::vector<std::uint32_t> all(colour_.size());
     std::iota(all.begin(), all.end(), 0U);
     divide(all);
     return std::move(colour_);
@@ -32,19 +37,13 @@ class EulerPartition {
   enum Side : std::uint8_t { kSender, kReceiver };
   enum Half : std::uint8_t { kFirst, kSecond, kNeither };
 
-  [[nodiscard]] std::size_t port(std::uint32_t task, Side side) const {
-    const Task& edge = tasks_.list[task];
-    return side == kSender ? edge.source
-                           : waiting_.size() / 2 + tasks_.arrivals[edge.first_arrival].tile;
-  }
-
   /// Pairs the tasks of each port; whether there is a pair at all.
   bool pair_up(std::span<const std::uint32_t> tasks) {
     bool any = false;
     for (const Side side : {kSender, kReceiver}) {
       std::fill(waiting_.begin(), waiting_.end(), kNone);
       for (const std::uint32_t task : tasks) {
-        std::uint32_t& other = waiting_[port(task, side)];
+        std::uint32_t& other = waiting_[port_[side][task]];
         partner_[side][task] = other;
         if (other == kNone) {
           other = task;
@@ -92,7 +91,7 @@ class EulerPartition {
     divide({second, tasks.end()});
   }
 
-  const Tasks& tasks_;
+  std::array<std::vector<std::uint32_t>, 2> port_;     ///< by side and task
   std::vector<std::uint32_t> waiting_;                 ///< by port: a task without a partner yet
   std::array<std::vector<std::uint32_t>, 2> partner_;  ///< by side and task
   std::vector<std::uint32_t> colour_;

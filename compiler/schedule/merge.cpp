@@ -1,6 +1,8 @@
 #include "compiler/schedule/merge.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <numeric>
 #include <tuple>
 
@@ -11,11 +13,44 @@ namespace {
 
 using Send = MergedTransfers::Send;
 
-/// Merges what one tile sends.
+/// Finds out whether keys are all different. Open addressing; nothing is cleared between two lists.
+class KeySet {
+ public:
+  /// For a new list of so many keys.
+  void begin(std::size_t keys) {
+    if (slots_.size() < 2 * keys) slots_.assign(std::bit_ceil(2 * keys), {});
+    ++list_;
+  }
+  /// Whether the key is new.
+  bool insert(std::uint64_t key) {
+    constexpr std::uint64_t kGolden = 0x9e37'79b9'7f4a'7c15;  // Fibonacci hashing
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (key * kGolden >> 32) & mask;
+    for (; slots_[at].list == list_; at = (at + 1) & mask) {
+      if (slots_[at].key == key) return false;
+    }
+    slots_[at] = {key, list_};
+    return true;
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0, list = 0;
+  };
+  std::vector<Slot> slots_;
+  std::uint64_t list_ = 0;
+};
+
+/// Merges what tiles send, one tile after the other.
 class SenderMerge {
  public:
-  SenderMerge(const MachineConfig& machine, std::uint32_t sender, std::vector<TransferEnd>& ends)
-      : machine_(machine), sender_(sender), ends_(ends) {}
+  explicit SenderMerge(const MachineConfig& machine) : machine_(machine) {}
+
+  void begin(std::uint32_t sender) {
+    sender_ = sender;
+    sends_.clear();
+    ends_.clear();
+  }
 
   void add(const Transfer& transfer, std::uint32_t order) {
     const Send send{transfer.source.address, transfer.words, transfer.collective, order, 0, 0, 0};
@@ -35,6 +70,10 @@ class SenderMerge {
     if (joined == Joined::kAll) {
       for (Send& send : sends_) send.collective = 0;
     }
+    if (ways_differ() && ranges_differ()) {
+      cut_to_sender();
+      return;
+    }
     join_neighbours();
     join_multicasts();
     join_neighbours();
@@ -42,6 +81,13 @@ class SenderMerge {
   }
 
   [[nodiscard]] std::span<const Send> sends() const { return sends_; }
+  [[nodiscard]] std::span<const TransferEnd> ends_of(const Send& send) const {
+    return std::span(ends_).subspan(send.first_end, send.end_count);
+  }
+  /// Whether no two sends are of one collective and to the same tiles, as far as is easily told.
+  [[nodiscard]] bool ways_differ() {
+    return all_differ([](const Send& s) { return std::uint64_t{s.collective} << 32 | s.tiles; });
+  }
 
   [[nodiscard]] std::uint64_t words() const {
     std::uint64_t words = 0;
@@ -50,8 +96,16 @@ class SenderMerge {
   }
 
  private:
-  [[nodiscard]] std::span<const TransferEnd> ends_of(const Send& send) const {
-    return std::span(ends_).subspan(send.first_end, send.end_count);
+  [[nodiscard]] bool all_differ(auto key) {
+    seen_.begin(sends_.size());
+    return std::ranges::all_of(sends_, [&](const Send& send) { return seen_.insert(key(send)); });
+  }
+
+  /// Whether no two sends begin at one address, as far as is easily told.
+  [[nodiscard]] bool ranges_differ() {
+    const auto fallen =
+        std::ranges::adjacent_find(sends_, std::ranges::greater_equal{}, &Send::address);
+    return fallen == sends_.end() || all_differ([](const Send& s) { return s.address; });
   }
 
   void append(Send send, std::span<const TransferEnd> ends) {
@@ -177,9 +231,10 @@ class SenderMerge {
   }
 
   const MachineConfig& machine_;
-  std::uint32_t sender_;
-  std::vector<TransferEnd>& ends_;
+  std::uint32_t sender_ = 0;
+  std::vector<TransferEnd> ends_;
   std::vector<Send> sends_, unjoined_;
+  KeySet seen_;
   std::vector<TransferEnd> group_, layer_;
 };
 
@@ -222,19 +277,22 @@ MergedTransfers merge_transfers(const MachineConfig& machine, std::span<const Tr
   const BySender by_sender(tiles, transfers);
   MergedTransfers merged;
   merged.first_send.reserve(tiles + 1);
-  std::vector<TransferEnd> ends;
+  merged.ways_differ.reserve(tiles);
+  merged.sends.reserve(transfers.size());
+  merged.ends.reserve(transfers.size());
+  SenderMerge merge(machine);
   for (std::uint32_t sender = 0; sender < tiles; ++sender) {
     merged.first_send.push_back(static_cast<std::uint32_t>(merged.sends.size()));
-    ends.clear();
-    SenderMerge merge(machine, sender, ends);
+    merge.begin(sender);
     for (std::uint32_t i = by_sender.first[sender]; i < by_sender.first[sender + 1]; ++i) {
       const std::uint32_t number = by_sender.transfers[i];
       if (transfers[number].words > 0) merge.add(transfers[number], number);
     }
     merge.merge(joined);
     if (joined != Joined::kAll && merge.words() > most) merge.merge(Joined::kAll);
+    merged.ways_differ.push_back(merge.ways_differ());
     for (Send send : merge.sends()) {
-      const auto to = std::span(ends).subspan(send.first_end, send.end_count);
+      const auto to = merge.ends_of(send);
       send.first_end = static_cast<std::uint32_t>(merged.ends.size());
       merged.ends.insert(merged.ends.end(), to.begin(), to.end());
       merged.sends.push_back(send);

@@ -23,7 +23,8 @@ struct MergedTransfers {
 
   std::vector<Send> sends;
   std::vector<std::uint32_t> first_send;  ///< by sender, and the number of sends
-  std::vector<TransferEnd> ends;          ///< of one send: ascending tiles
+  std::vector<bool> ways_differ;  ///< by sender: no two sends are alike in collective and tiles
+  std::vector<TransferEnd> ends;  ///< of one send: ascending tiles
 
   [[nodiscard]] std::span<const Send> of(std::uint32_t sender) const {
     return std::span(sends).subspan(first_send[sender],

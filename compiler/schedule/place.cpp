@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "compiler/schedule/edge_colouring.h"
 #include "compiler/schedule/ports.h"
+#include "compiler/schedule/radix_sort.h"
 #include "compiler/schedule/rotation.h"
 
 namespace superstep {
@@ -30,11 +30,23 @@ constexpr std::size_t kPrefetched = 8;
 class Ports {
  public:
   explicit Ports(const Tasks& tasks)
-      : tasks_(tasks), send_(tasks.tiles()), receive_(send_.size()) {}
+      : tasks_(tasks),
+        send_(tasks.tiles()),
+        receive_(send_.size()),
+        first_sent_(send_.size(), BusyCycles::kNeverBusy),
+        first_received_(first_sent_) {
+    for (const Task& task : tasks.list) {
+      first_sent_[task.source] = std::min(first_sent_[task.source], task.earliest);
+      for (const Arrival& to : tasks.arrivals_of(task)) {
+        first_received_[to.tile] = std::min(first_received_[to.tile], task.earliest + to.latency);
+      }
+    }
+  }
 
+  /// No port is busy, but before it is first of use.
   void clear() {
-    for (Port& port : send_) port.clear();
-    for (Port& port : receive_) port.clear();
+    clear(send_, first_sent_);
+    clear(receive_, first_received_);
   }
 
   /// When the ports of a task are free, as they are now.
@@ -61,8 +73,16 @@ class Ports {
   }
 
  private:
+  static void clear(std::vector<Port>& ports, const std::vector<std::uint32_t>& first) {
+    for (std::size_t t = 0; t < ports.size(); ++t) {
+      ports[t].clear();
+      if (first[t] > 0 && first[t] < BusyCycles::kNeverBusy) ports[t].busy.add(0, first[t]);
+    }
+  }
+
   const Tasks& tasks_;
   std::vector<Port> send_, receive_;
+  std::vector<std::uint32_t> first_sent_, first_received_;
   JointCycles joint_;
 };
 
@@ -79,26 +99,24 @@ class Search {
     return best.length > 0 && best.length <= aim;
   }
 
-  /// Tries the tasks in the order of `key` of their numbers, if the aim is not reached; equal keys
-  /// keep the given order.
-  void attempt(std::uint64_t aim, auto key) {
+  /// Tries the tasks in the order of ascending keys of their numbers, the first key counting most,
+  /// if the aim is not reached; equal ones keep the given order.
+  void attempt(std::uint64_t aim, const auto&... keys) {
     if (has_reached(aim)) return;
-    const auto count = static_cast<std::uint32_t>(tasks_.list.size());
-    std::vector<std::pair<decltype(key(0U)), std::uint32_t>> keyed;
-    keyed.reserve(count);
-    for (std::uint32_t i = 0; i < count; ++i) keyed.emplace_back(key(i), i);
-    std::ranges::sort(keyed);
+    NumberOrder sorted(tasks_.list.size());
+    if constexpr (sizeof...(keys) > 0) sorted.sort_by(keys...);
+    const std::vector<std::uint32_t>& order = sorted.numbers();
     ports_.clear();
     Placement next;
-    next.pieces.reserve(count);
-    for (std::size_t i = 0; i < keyed.size(); ++i) {
+    next.pieces.reserve(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
       // Tasks that follow one another lie far from each other in memory.
-      if (i + 2 * kPrefetched < keyed.size()) {
-        __builtin_prefetch(&tasks_.list[keyed[i + 2 * kPrefetched].second]);
-        const Task& soon = tasks_.list[keyed[i + kPrefetched].second];
+      if (i + 2 * kPrefetched < order.size()) {
+        __builtin_prefetch(&tasks_.list[order[i + 2 * kPrefetched]]);
+        const Task& soon = tasks_.list[order[i + kPrefetched]];
         __builtin_prefetch(&tasks_.arrivals[soon.first_arrival]);
       }
-      add(keyed[i].second, next);
+      add(order[i], next);
       if (best.length > 0 && next.length >= best.length) return;
     }
     best = std::move(next);
@@ -119,7 +137,9 @@ class Search {
             piece.start + piece.words + tasks_.list[piece.task].longest_latency;
         if (end * 10 >= before * 9) late[piece.task] = true;
       }
-      attempt(enough, [&](std::uint32_t i) { return std::tuple(!late[i], start[i]); });
+      attempt(
+          enough, [&](std::uint32_t i) { return !late[i]; },
+          [&](std::uint32_t i) { return start[i]; });
       if (best.length == before) break;
     }
   }
@@ -194,35 +214,23 @@ Placement place_tasks(const Tasks& tasks) {
   const std::uint64_t good = share(1.05);
   const std::uint64_t aim = few ? search.least : arrivals <= kManyArrivals ? share(1.02) : good;
   const std::vector<std::uint32_t> rotation = rotation_of(tasks, false);
-  const auto by_rotation = [&](std::uint32_t i) {
-    const Task& task = tasks.list[i];
-    return std::tuple(~task.arrival_count, rotation[i], task.source);
-  };
+  const auto source = [&](std::uint32_t i) { return tasks.list[i].source; };
+  const auto collective = [&](std::uint32_t i) { return tasks.list[i].collective; };
+  const auto most_ports = [&](std::uint32_t i) { return ~tasks.list[i].arrival_count; };
+  const auto longest = [&](std::uint32_t i) { return ~tasks.list[i].words; };
+  const auto turn_of = [&](std::uint32_t i) { return rotation[i]; };
+  const auto try_by_rotation = [&] { search.attempt(aim, most_ports, turn_of, source); };
   // Chains are of many lengths, so that the rotation counts more than the length.
-  if (tasks.has_chains()) search.attempt(aim, by_rotation);
+  if (tasks.has_chains()) try_by_rotation();
   // What needs many ports at once goes first, while they are free.
   const auto try_by_collective = [&] {
     if (tasks.collectives == 1 || search.has_reached(aim)) return;
     const std::vector<std::uint32_t> own = rotation_of(tasks, true);
-    search.attempt(aim, [&](std::uint32_t i) {
-      const Task& task = tasks.list[i];
-      return std::tuple(task.collective, ~task.arrival_count, ~task.words, own[i], task.source);
-    });
+    const auto own_turn = [&](std::uint32_t i) { return own[i]; };
+    search.attempt(aim, collective, most_ports, longest, own_turn, source);
   };
-  const auto try_together = [&] {
-    search.attempt(aim, [&](std::uint32_t i) {
-      const Task& task = tasks.list[i];
-      return std::tuple(~task.arrival_count, ~task.words, rotation[i], task.source);
-    });
-  };
+  const auto try_together = [&] { search.attempt(aim, most_ports, longest, turn_of, source); };
   const bool has_multicasts = arrivals > tasks.list.size();
-  // Of unicasts that fit badly one collective after the other, pieces are better.
-  const bool together_late = !has_multicasts && !few && tasks.collectives > 1;
-  if (has_multicasts) try_together();
-  try_by_collective();
-  if (!has_multicasts && !together_late) try_together();
-  // Colours know only the first receiver of a multicast, so that these are better repaired.
-  if (has_multicasts) search.repair(good);
   const auto try_pieces = [&] {
     if (search.has_reached(good) || tasks.most_uses() > kMostUsesToSplit) return;
     // Equal tasks of one colour keep all ports busy. Those with a long way leave before their turn,
@@ -231,34 +239,43 @@ Placement place_tasks(const Tasks& tasks) {
     const std::vector<std::uint32_t> colours = colour_edges(tasks);
     const std::uint64_t turn = bound_words / (*std::ranges::max_element(colours) + 1U);
     for (const std::uint64_t lead : {0U, 2U}) {
-      search.attempt(good, [&](std::uint32_t i) {
-        const Task& task = tasks.list[i];
-        const std::uint64_t way = kLongestPath - std::min(kLongestPath, task.longest_latency);
-        return std::tuple(~task.arrival_count, colours[i] * turn + lead * way, task.source);
-      });
+      const auto start = [&](std::uint32_t i) {
+        const std::uint32_t latency = tasks.list[i].longest_latency;
+        return colours[i] * turn + lead * (kLongestPath - std::min(kLongestPath, latency));
+      };
+      search.attempt(good, most_ports, start, source);
     }
     search.repair(good);
     search.split = false;
   };
+  // Many unicasts fit badly one collective after the other.
+  const bool pieces_first = !has_multicasts && !few && tasks.collectives > 1;
+  if (pieces_first) try_pieces();
+  if (has_multicasts) try_together();
+  if (!pieces_first || !search.has_reached(good)) try_by_collective();
+  if (!has_multicasts && !pieces_first) try_together();
+  // Colours know only the first receiver of a multicast, so that these are better repaired.
+  if (has_multicasts) search.repair(good);
   const auto try_more_orders = [&] {
-    if (together_late) try_together();
-    if (!tasks.has_chains() && arrivals <= kManyArrivals) search.attempt(aim, by_rotation);
+    if (pieces_first) try_together();
+    if (!tasks.has_chains() && arrivals <= kManyArrivals) try_by_rotation();
     if (few || (arrivals <= kManyArrivals && !search.has_reached(share(1.15)))) {
-      search.attempt(aim, [&](std::uint32_t i) { return i; });
+      search.attempt(aim);  // as given
       const std::uint32_t tiles = tasks.tiles();
-      search.attempt(aim, [&](std::uint32_t i) {
+      const auto distance = [&](std::uint32_t i) {
         const Task& task = tasks.list[i];
-        return std::tuple((tasks.arrivals_of(task).front().tile + tiles - task.source) % tiles,
-                          task.source);
-      });
-      search.attempt(aim, [&](std::uint32_t i) {
+        return (tasks.arrivals_of(task).front().tile + tiles - task.source) % tiles;
+      };
+      search.attempt(aim, distance, source);
+      const auto most_loaded = [&](std::uint32_t i) {
         const Task& task = tasks.list[i];
         std::uint64_t load = tasks.words_out[task.source];
         for (const Arrival& to : tasks.arrivals_of(task)) {
           load = std::max(load, tasks.words_in[to.tile]);
         }
-        return std::tuple(~load, ~task.words);
-      });
+        return ~load;
+      };
+      search.attempt(aim, most_loaded, longest);
     }
     search.repair(few ? aim : good);
   };
@@ -266,7 +283,7 @@ Placement place_tasks(const Tasks& tasks) {
     try_more_orders();
     try_pieces();
   } else {
-    try_pieces();
+    if (!pieces_first) try_pieces();
     if (!search.has_reached(good)) try_more_orders();
   }
   return std::move(search.best);

@@ -33,7 +33,21 @@ class BusyCycles {
     return static_cast<std::uint32_t>(bits_.size()) * kWindow;
   }
 
+  /// All cycles before are busy, in whole windows.
+  [[nodiscard]] std::uint32_t full_until() const { return full_ * kWindow; }
+
   void add(std::uint32_t begin, std::uint32_t end) {
+    set(begin, end);
+    while (full_ < bits_.size() && bits_[full_] == ~std::uint64_t{0}) ++full_;
+  }
+
+  void clear() {
+    bits_.clear();
+    full_ = 0;
+  }
+
+ private:
+  void set(std::uint32_t begin, std::uint32_t end) {
     const std::size_t first = begin / kWindow, last = (end - 1) / kWindow;
     if (last >= bits_.size()) bits_.resize(last + 1);
     const std::uint64_t from = ~std::uint64_t{0} << begin % kWindow;
@@ -47,10 +61,8 @@ class BusyCycles {
     bits_[last] |= until;
   }
 
-  void clear() { bits_.clear(); }
-
- private:
   std::vector<std::uint64_t> bits_;
+  std::uint32_t full_ = 0;  ///< windows from the first on without a free cycle
 };
 
 /// A tile's send port or receive port: when it is busy, and when with which of the memory blocks
@@ -91,7 +103,7 @@ class JointCycles {
  public:
   void clear() {
     ports_.clear();
-    end_ = 0;
+    begin_ = end_ = 0;
   }
 
   /// Cycles that come `latency` after those of the sender.
@@ -99,10 +111,12 @@ class JointCycles {
     if (busy.end() <= latency) return;
     ports_.push_back({&busy, latency});
     end_ = std::max(end_, busy.end() - latency);
+    begin_ = std::max(begin_, std::max(busy.full_until(), latency) - latency);
   }
 
   /// The first cycle from `from` on at which `length` cycles are free.
   [[nodiscard]] std::uint32_t first_gap(std::uint32_t from, std::uint32_t length) const {
+    from = std::max(from, begin_);
     std::uint32_t before = 0;  // free cycles that end at `from`
     for (; from < end_; from += BusyCycles::kWindow) {
       const std::uint64_t busy = window(from);
@@ -151,7 +165,8 @@ class JointCycles {
   }
 
   std::vector<Shifted> ports_;
-  std::uint32_t end_ = 0;  ///< no cycle from here on is busy
+  std::uint32_t begin_ = 0;  ///< no cycle before is free
+  std::uint32_t end_ = 0;    ///< no cycle from here on is busy
 };
 
 }  // namespace superstep

@@ -51,6 +51,7 @@ struct Control {
 
 std::vector<Control> controls_of(std::span<const RowReceive> receives) {
   std::vector<Control> controls;
+  controls.reserve(2 * receives.size());
   Control now;
   std::uint64_t free_from = 0;
   for (const RowReceive& receive : receives) {
@@ -134,6 +135,7 @@ class Row {
   }
 
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
+  void reserve(std::size_t pieces) { pieces_.reserve(pieces); }
 
   [[nodiscard]] std::vector<std::uint32_t> code() const {
     std::vector<std::uint32_t> code{word_of<isa::Sync>(zone_)};
@@ -190,7 +192,9 @@ class RowBuilder {
       : row_(zone),
         max_send_(machine.exchange.max_send_words),
         sends_(sends),
-        controls_(std::move(controls)) {}
+        controls_(std::move(controls)) {
+    row_.reserve(2 * (sends_.size() + controls_.size()));
+  }
 
   std::vector<std::uint32_t> build() {
     std::uint64_t cycle = 0;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/schedule/radix_sort.h"
 #include "compiler/schedule/row_encoder.h"
 #include "isa/timing.h"
 
@@ -52,9 +53,15 @@ class TaskMaker {
     tasks_.sends_in.resize(machine_.tiles());
     count_words();
     longest_ = std::max<std::uint64_t>(tasks_.bound_words() / kTasksOfBusiestPort, 1);
+    tasks_.list.reserve(merged_.sends.size());
     tasks_.sends.reserve(merged_.sends.size());
+    tasks_.arrivals.reserve(merged_.ends.size());
     for (std::uint32_t sender = 0; sender < machine_.tiles(); ++sender) {
       const auto sends = merged_.of(sender);
+      if (merged_.ways_differ[sender]) {
+        for (const Send& send : sends) add_task(sender, {&send, 1});
+        continue;
+      }
       list_.assign(sends.begin(), sends.end());
       std::ranges::sort(list_, {}, [&](const Send& s) {
         return std::tuple(s.collective, s.tiles, s.end_count, s.address);
@@ -76,20 +83,12 @@ class TaskMaker {
  private:
   /// In the order of the given list, parts of one transfer by address.
   void sort_by_order() {
-    struct Key {
-      std::uint32_t order, address, task;
-      auto operator<=>(const Key&) const = default;
-    };
-    std::vector<Key> keys;
-    keys.reserve(tasks_.list.size());
-    for (std::uint32_t i = 0; i < tasks_.list.size(); ++i) {
-      const Task& task = tasks_.list[i];
-      keys.push_back({task.order, tasks_.sends[task.first_send].address, i});
-    }
-    std::ranges::sort(keys);
+    NumberOrder order(tasks_.list.size());
+    order.sort_by([&](std::uint32_t i) { return tasks_.list[i].order; },
+                  [&](std::uint32_t i) { return tasks_.sends[tasks_.list[i].first_send].address; });
     std::vector<Task> sorted;
-    sorted.reserve(keys.size());
-    for (const Key& key : keys) sorted.push_back(tasks_.list[key.task]);
+    sorted.reserve(tasks_.list.size());
+    for (const std::uint32_t task : order.numbers()) sorted.push_back(tasks_.list[task]);
     tasks_.list = std::move(sorted);
   }
 

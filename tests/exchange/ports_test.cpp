@@ -22,6 +22,11 @@ struct RandomPorts {
     const auto below = [&](std::uint32_t limit) {
       return static_cast<std::uint32_t>(engine() % limit);
     };
+    if (seed % 2 == 1) {  // full from the first cycle on
+      const std::uint32_t port = below(3), end = latencies[port] + below(400);
+      busy[port].add(0, end + 1);
+      for (std::uint32_t c = 0; c + latencies[port] <= end; ++c) sender_is_busy[c] = true;
+    }
     for (int i = 0; i < 24; ++i) {
       const std::uint32_t port = below(3);
       const std::uint32_t begin = 64 + below(kCycles - 200), words = 1 + below(70);
