@@ -13,7 +13,7 @@ StreamBox stream_box(const Box& box, const Interval& interval, std::uint32_t ele
   StreamBox out{.piece_offset = static_cast<std::uint32_t>((box.from - interval.begin) * size),
                 .host_offset = static_cast<std::uint64_t>(box.to * size),
                 .bytes = element_bytes};
-  std::vector<Axis> axes = box.axes;
+  Axes axes = box.axes;
   std::ranges::stable_sort(axes, std::ranges::greater{}, &Axis::from);
   while (!axes.empty() && axes.back().from * size == out.bytes &&
          axes.back().to * size == out.bytes) {

@@ -210,7 +210,7 @@ std::optional<Values::Repetition> Values::repetition(ValueId v, std::int64_t ele
   const auto& [source, box] = e.view.front();
   if (box.to != 0 || box.elements() != elements) return std::nullopt;
   Repetition r{.source = source, .ready = e.time, .first = box.from};
-  const std::vector<Axis>& axes = box.axes;
+  const Axes& axes = box.axes;
   if (axes.size() == 1 && axes[0].from == 0) {
     r.period = elements;
   } else if (axes.size() == 2 && axes[0].from == 0) {

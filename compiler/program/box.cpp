@@ -11,9 +11,14 @@
 namespace superstep {
 namespace {
 
+void remove_single(Axes& axes) {
+  const auto is_single = [](const Axis& axis) { return axis.size == 1; };
+  axes.erase(std::remove_if(axes.begin(), axes.end(), is_single), axes.end());
+}
+
 /// Axes are few and mostly in order: a stable sort without the memory that `std::stable_sort`
 /// takes.
-void sort_descending(std::vector<Axis>& axes, std::int64_t Axis::*stride) {
+void sort_descending(Axes& axes, std::int64_t Axis::*stride) {
   for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
     const auto at = std::upper_bound(axes.begin(), axis, *axis, [&](const Axis& a, const Axis& b) {
       return a.*stride > b.*stride;
@@ -112,7 +117,7 @@ std::int64_t Box::elements() const {
 }
 
 Box simplified(Box box) {
-  std::erase_if(box.axes, [](const Axis& axis) { return axis.size == 1; });
+  remove_single(box.axes);
   flip_to_ascending(box, &Axis::to);
   sort_descending(box.axes, &Axis::to);
   std::size_t kept = 0;
@@ -150,13 +155,13 @@ void partition(const Box& box, Side side,
                const std::function<void(std::size_t, const Box&)>& visit) {
   if (box.elements() == 0) return;
   Box ordered = box;
-  std::erase_if(ordered.axes, [](const Axis& axis) { return axis.size == 1; });
+  remove_single(ordered.axes);
   flip_to_ascending(ordered, side.stride);
   sort_descending(ordered.axes, side.stride);
   partition_ordered(std::move(ordered), side, interval_at, visit);
 }
 
-std::vector<Box> range_boxes(const std::vector<Axis>& axes, std::int64_t begin, std::int64_t end) {
+std::vector<Box> range_boxes(const Axes& axes, std::int64_t begin, std::int64_t end) {
   std::vector<Box> boxes;
   if (begin >= end) return boxes;
   // Number the space row-major on the destination side, cut there, then put the real strides back.
@@ -167,7 +172,7 @@ std::vector<Box> range_boxes(const std::vector<Axis>& axes, std::int64_t begin, 
     return boxes;
   }
   const Axis& outer = axes.front();
-  const std::vector<Axis> rest(axes.begin() + 1, axes.end());
+  const Axes rest(axes.begin() + 1, axes.end());
   const auto add = [&](std::int64_t index, std::int64_t from, std::int64_t to) {
     for (Box box : range_boxes(rest, from, to)) {
       box.from += index * outer.from;
@@ -236,7 +241,7 @@ void compose_parts(const Box& outer, const Box& inner,
                    const std::function<void(const Box&)>& visit) {
   Box composed, rest = outer;
   flip_to_ascending(rest, &Axis::from);
-  std::erase_if(rest.axes, [](const Axis& axis) { return axis.size == 1; });
+  remove_single(rest.axes);
   while (!compose(rest, inner, composed)) {
     const Carry carry = carry_of(rest, inner);
     const Axis axis = rest.axes[carry.axis];

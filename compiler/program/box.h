@@ -7,22 +7,15 @@
 #include <vector>
 
 #include "compiler/ops/op.h"
+#include "compiler/program/axes.h"
 
 namespace superstep {
-
-/// One axis of a strided copy; strides are in elements.
-struct Axis {
-  std::int64_t size = 1;
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-  auto operator<=>(const Axis&) const = default;
-};
 
 /// A strided copy: element (i0, i1, …) moves from `from + Σ i*axis.from` to `to + Σ i*axis.to`.
 struct Box {
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::vector<Axis> axes;
+  Axes axes;
 
   [[nodiscard]] std::int64_t elements() const;
   auto operator<=>(const Box&) const = default;
@@ -61,8 +54,7 @@ void partition(const Box& box, Side side,
 /// The boxes that make up elements [begin, end) of the row-major index space of `axes`: like a copy
 /// of the whole space, cut to a range of its flat numbers. Strides are those of `axes`; offsets are
 /// relative to index 0.
-[[nodiscard]] std::vector<Box> range_boxes(const std::vector<Axis>& axes, std::int64_t begin,
-                                           std::int64_t end);
+[[nodiscard]] std::vector<Box> range_boxes(const Axes& axes, std::int64_t begin, std::int64_t end);
 
 /// `outer` reads the result of `inner`, whose one box writes all of it densely: the copy straight
 /// from inner's source. False when no single box does it.
@@ -77,8 +69,8 @@ void compose_parts(const Box& outer, const Box& inner,
 [[nodiscard]] Box reversed(const Box& box);
 
 /// Calls `visit` with the source and destination of every index of `axes`.
-inline void for_each_index(std::span<const Axis> axes, std::int64_t from, std::int64_t to,
-                           const auto& visit) {
+void for_each_index(std::span<const Axis> axes, std::int64_t from, std::int64_t to,
+                    const auto& visit) {
   if (axes.empty()) {
     visit(from, to);
     return;

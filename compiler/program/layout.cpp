@@ -28,6 +28,12 @@ Layout::Layout(std::vector<Interval> intervals, Order order)
 }
 
 IntervalEnd Layout::interval_at(std::int64_t element) const {
+  // Most intervals are alike.
+  const auto guess = static_cast<std::size_t>(element / intervals_.front().count);
+  if (guess < intervals_.size() && intervals_[guess].begin <= element &&
+      element < intervals_[guess].end()) {
+    return {guess, intervals_[guess].end()};
+  }
   const auto after = std::ranges::upper_bound(intervals_, element, {}, &Interval::begin);
   const auto number = static_cast<std::size_t>(after - intervals_.begin()) - 1;
   return {number, intervals_[number].end()};

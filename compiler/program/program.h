@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -90,7 +91,7 @@ struct Movement {
     auto operator<=>(const End&) const = default;
   };
   End source;
-  std::vector<End> destinations;
+  boost::container::small_vector<End, 1> destinations;
   std::uint32_t words = 0;
 };
 

@@ -167,7 +167,7 @@ std::vector<LocalCopy> in_single_boxes(const std::vector<LocalCopy>& copies,
       result.push_back(copy);
       continue;
     }
-    const std::vector<Axis> inner(axes.end() - kBoxAxes, axes.end());
+    const Axes inner(axes.end() - kBoxAxes, axes.end());
     for_each_index(axes.first(axes.size() - kBoxAxes), box.from, box.to,
                    [&](std::int64_t from, std::int64_t to) {
                      result.push_back({copy.from, {from, to, inner}, copy.round});

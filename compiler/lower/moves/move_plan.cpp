@@ -24,12 +24,26 @@ constexpr std::int64_t kMostRepeats = 16;
 /// Destination intervals that are planned together: what each wants is kept for so long.
 constexpr std::size_t kIntervalsAtOnce = 64;
 
+/// How a part would travel: runs of `bytes` for every index of `outer`.
+struct Travel {
+  std::int64_t from = 0, to = 0;
+  std::int64_t bytes = 0;
+  Axes outer;
+
+  [[nodiscard]] std::int64_t runs() const {
+    std::int64_t n = 1;
+    for (const Axis& axis : outer) n *= axis.size;
+    return n;
+  }
+};
+
 /// A part of a piece that one source interval holds and one destination interval wants.
 struct Part {
   BufferId source{};
   std::size_t source_interval = 0;
   Box box;  ///< in bytes from the interval starts
   std::uint32_t round = 0;
+  Travel direct = {};  ///< `bytes` is 0 when no runs lie the same way on both sides
 };
 
 /// Words [begin, end) of a source interval, and where they are received.
@@ -51,7 +65,7 @@ Box in_bytes(const Box& box, std::int64_t element_bytes, std::int64_t from_begin
 /// Axes with ascending sources, outermost first; broadcast axes (stride 0) apart.
 struct SourceOrder {
   Box box;
-  std::vector<Axis> repeated;
+  Axes repeated;
 };
 
 SourceOrder in_source_order(const Box& box) {
@@ -75,19 +89,6 @@ SourceOrder in_source_order(const Box& box) {
   }
   return order;
 }
-
-/// How a part would travel: runs of `bytes` for every index of `outer`.
-struct Travel {
-  std::int64_t from = 0, to = 0;
-  std::int64_t bytes = 0;
-  std::vector<Axis> outer;
-
-  [[nodiscard]] std::int64_t runs() const {
-    std::int64_t n = 1;
-    for (const Axis& axis : outer) n *= axis.size;
-    return n;
-  }
-};
 
 /// Runs that lie the same way on both sides and cover whole words; `bytes` is 0 when the part has
 /// none.
@@ -163,11 +164,11 @@ class Unpacker {
     if (extent.last + bytes_ > run.end * 4) return std::nullopt;
     return run.received_at + extent.first - run.begin * 4;
   }
-  void emit(Box box, const std::vector<Axis>& repeated) {
+  void emit(Box box, const Axes& repeated) {
     box.axes.insert(box.axes.end(), repeated.begin(), repeated.end());
     copies_.push_back({received_, std::move(box), round_});
   }
-  void unpack(Box box, const std::vector<Axis>& repeated) {
+  void unpack(Box box, const Axes& repeated) {
     if (const auto at = place(box)) {
       box.from = *at;
       emit(std::move(box), repeated);
@@ -228,7 +229,7 @@ void merge_runs(std::vector<Run>& runs) {
 void separate(std::vector<LocalCopy>& copies, std::int64_t interval_bytes, bool overlapping) {
   std::ranges::stable_sort(copies, {}, &LocalCopy::round);
   std::vector<Part> parts;
-  for (const LocalCopy& copy : copies) parts.push_back({copy.from, 0, copy.box, 0});
+  for (const LocalCopy& copy : copies) parts.emplace_back().box = copy.box;
   assign_rounds(parts, interval_bytes, overlapping);
   for (std::size_t i = 0; i < copies.size(); ++i) copies[i].round = parts[i].round;
 }
@@ -290,21 +291,23 @@ class MovePlanner {
       partition(
           piece.box, kFromSide, [&](std::int64_t e) { return source.interval_at(e); },
           [&](std::size_t number, const Box& box) {
-            parts.push_back({piece.source, number,
-                             in_bytes(simplified(box), element_bytes_,
-                                      source.intervals()[number].begin, interval(i).begin)});
+            Part& part = parts.emplace_back();
+            part.source = piece.source;
+            part.source_interval = number;
+            part.box = in_bytes(simplified(box), element_bytes_, source.intervals()[number].begin,
+                                interval(i).begin);
           });
     }
     std::int64_t direct_transfers = 0;
-    for (const Part& part : parts) {
-      direct_transfers += direct_travel(part, element_bytes_, interval_bytes).runs();
+    for (Part& part : parts) {
+      part.direct = direct_travel(part, element_bytes_, interval_bytes);
+      direct_transfers += part.direct.runs();
     }
     const bool saves_code =
         direct_transfers > kMostDirectTransfers && direct_transfers * kRowBytes > interval_bytes;
     // All or nothing, so that what is packed may be gone when the destination comes.
     const bool may_go_directly = !saves_code || std::ranges::none_of(parts, [&](const Part& part) {
-      return direct_travel(part, element_bytes_, interval_bytes).runs() >
-             staged_travel(part, element_bytes_).runs();
+      return part.direct.runs() > staged_travel(part, element_bytes_).runs();
     });
     const bool overlapping = elements > interval(i).count;
     if (element_bytes_ < 4 && !overlapping) {
@@ -329,9 +332,9 @@ class MovePlanner {
     std::vector<Part> unless_others_are_copied;
     for (Part& part : parts) {
       // In an exchange that other parts need anyway, a tile may as well send to itself.
-      const Way way = all_here ? Way::kCopied : way_of(part, interval_bytes, may_go_directly);
+      const Way way = all_here ? Way::kCopied : way_of(part, may_go_directly);
       if (way == Way::kDirect) {
-        add_direct(plan, part, interval_bytes);
+        add_direct(plan, part);
       } else if (way == Way::kCopied) {
         copy(part);
       } else {
@@ -343,7 +346,7 @@ class MovePlanner {
       if (copies) {
         copy(part);
       } else {
-        add_direct(plan, part, interval_bytes);
+        add_direct(plan, part);
       }
     }
     plan_staged(plan, staged);
@@ -360,10 +363,7 @@ class MovePlanner {
   /// than to merge them into these.
   [[nodiscard]] std::optional<IntervalPlan> plan_appended(std::size_t i,
                                                           const std::vector<Part>& parts) const {
-    const std::int64_t interval_bytes = interval(i).count * element_bytes_;
-    const auto fills_words = [&](const Part& part) {
-      return direct_travel(part, element_bytes_, interval_bytes).bytes != 0;
-    };
+    const auto fills_words = [&](const Part& part) { return part.direct.bytes != 0; };
     if (std::ranges::all_of(parts, fills_words)) return std::nullopt;
     IntervalPlan plan;
     std::vector<Part> staged;
@@ -390,11 +390,9 @@ class MovePlanner {
   /// is received.
   enum class Way { kDirect, kCopied, kDirectUnlessOthersAreCopied };
 
-  [[nodiscard]] Way way_of(const Part& part, std::int64_t interval_bytes,
-                           bool may_go_directly) const {
-    if (part.round != 0 || !may_go_directly) return Way::kCopied;
-    const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
-    if (direct.bytes == 0) return Way::kCopied;
+  [[nodiscard]] Way way_of(const Part& part, bool may_go_directly) const {
+    const Travel& direct = part.direct;
+    if (part.round != 0 || !may_go_directly || direct.bytes == 0) return Way::kCopied;
     const Travel staged = staged_travel(part, element_bytes_);
     if (direct.runs() <= staged.runs()) return Way::kDirect;
     // What repeats much is sent once: its sender has others to serve. So is what repeats at all
@@ -411,8 +409,8 @@ class MovePlanner {
     return repeats ? Way::kDirectUnlessOthersAreCopied : Way::kDirect;
   }
 
-  void add_direct(IntervalPlan& plan, const Part& part, std::int64_t interval_bytes) const {
-    const Travel direct = direct_travel(part, element_bytes_, interval_bytes);
+  static void add_direct(IntervalPlan& plan, const Part& part) {
+    const Travel& direct = part.direct;
     const std::int64_t words = (direct.bytes + 3) / 4;
     for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
       plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});

@@ -301,12 +301,13 @@ class AmpLowering {
       if (transposes(operand)) {
         everywhere.count = std::max(everywhere.count, n);
         box.to += (last + live) * n;
-        box.axes.insert(box.axes.end(), {{inputs - live, 0, n}, {n, 1, 1}});
+        box.axes.push_back({inputs - live, 0, n});
+        box.axes.push_back({n, 1, 1});
       } else {
         const bool in_blocks = weights && !product_.plan.arranges;
         box.to += in_blocks ? last * n + live : last + live;
-        box.axes.insert(box.axes.end(), {{n, 0, in_blocks ? inputs : padded_depth(block.depth)},
-                                         {inputs - live, 1, 1}});
+        box.axes.push_back({n, 0, in_blocks ? inputs : padded_depth(block.depth)});
+        box.axes.push_back({inputs - live, 1, 1});
       }
       boxes.push_back(simplified(std::move(box)));
     }

@@ -9,8 +9,8 @@
 
 namespace superstep {
 
-std::optional<BlockedDimensions> BlockedDimensions::of(
-    const std::array<std::vector<Axis>, 3>& spaces, Side side) {
+std::optional<BlockedDimensions> BlockedDimensions::of(const std::array<Axes, 3>& spaces,
+                                                       Side side) {
   std::array<std::optional<Axis>, 3> merged;
   for (std::size_t s = 0; s < spaces.size(); ++s) {
     for (const Axis& axis : spaces[s]) {

@@ -14,18 +14,18 @@ namespace {
 
 using Dimensions = std::vector<std::int64_t>;
 
-std::int64_t count(const std::vector<Axis>& axes) {
+std::int64_t count(const Axes& axes) {
   std::int64_t n = 1;
   for (const Axis& axis : axes) n *= axis.size;
   return n;
 }
 
 /// Axes of some dimensions of a permuted row-major tensor, with strides in its elements as sources.
-std::vector<Axis> axes_of(const Shape& shape, const Dimensions& permutation,
+Axes axes_of(const Shape& shape, const Dimensions& permutation,
                           const Dimensions& dimensions) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
-  std::vector<Axis> axes;
+  Axes axes;
   for (const std::int64_t d : dimensions) {
     const auto at = static_cast<std::size_t>(
         permutation.empty() ? d : permutation[static_cast<std::size_t>(d)]);
@@ -58,7 +58,7 @@ ProductSide side(const Values& values, const PermutedValue& operand, const Shape
 }
 
 /// The least stride of some axes as sources.
-std::int64_t nearest(const std::vector<Axis>& axes) {
+std::int64_t nearest(const Axes& axes) {
   std::int64_t stride = std::numeric_limits<std::int64_t>::max();
   for (const Axis& axis : axes) {
     if (axis.size > 1) stride = std::min(stride, axis.from);

@@ -134,7 +134,7 @@ class Finish {
   }
 
   /// Nests a range of the result's axes into `parts`; neighbours lie `unit` apart in the products.
-  static void cut(std::vector<Box>& parts, std::vector<Axis> axes, IndexRange range,
+  static void cut(std::vector<Box>& parts, Axes axes, IndexRange range,
                   std::int64_t unit) {
     std::int64_t from = unit;
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
@@ -159,7 +159,7 @@ class Finish {
     if (boxes.size() != intervals.size()) return nullptr;
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       const Axis all{intervals[i].count, 1, 1};
-      if (boxes[i].elements() != all.size || (all.size > 1 && boxes[i].axes != std::vector{all})) {
+      if (boxes[i].elements() != all.size || (all.size > 1 && boxes[i].axes != Axes{all})) {
         return nullptr;
       }
       intervals[i].begin = boxes[i].to;
@@ -291,7 +291,7 @@ class Finish {
 };
 
 /// The least stride of some axes in the result.
-std::int64_t nearest(const std::vector<Axis>& axes) {
+std::int64_t nearest(const Axes& axes) {
   std::int64_t stride = std::numeric_limits<std::int64_t>::max();
   for (const Axis& axis : axes) {
     if (axis.size > 1) stride = std::min(stride, axis.to);

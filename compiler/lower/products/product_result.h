@@ -14,7 +14,7 @@ namespace superstep {
 /// destination side.
 struct ProductResult {
   ValueId target{};
-  std::vector<Axis> batch = {}, rows = {}, columns = {};
+  Axes batch = {}, rows = {}, columns = {};
 
   /// Of a product whose own result has this shape.
   [[nodiscard]] static ProductResult of(const PermutedValue& target, const Shape& shape,

@@ -50,14 +50,14 @@ std::vector<OperandBlock> operand_blocks(const Product& p, bool is_left) {
   return blocks;
 }
 
-void set_destinations(std::vector<Axis>& axes, std::int64_t unit) {
+void set_destinations(Axes& axes, std::int64_t unit) {
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     axis->to = unit;
     unit *= axis->size;
   }
 }
 
-std::int64_t product_of(const std::vector<Axis>& axes) {
+std::int64_t product_of(const Axes& axes) {
   std::int64_t n = 1;
   for (const Axis& axis : axes) n *= axis.size;
   return n;

@@ -20,7 +20,7 @@ struct IndexRange {
 /// rows of the left operand, columns of the right one.
 struct ProductSide {
   ValueId operand{};
-  std::vector<Axis> batch, free, depth;
+  Axes batch, free, depth;
   std::optional<BufferId> blocks = {};  ///< the operand, stored in the order of its blocks
 };
 
@@ -91,7 +91,7 @@ struct Product {
 
 /// An index range of some axes, and what a step in it is on the destination side.
 struct Nest {
-  std::vector<Axis> axes;
+  Axes axes;
   IndexRange range;
   std::int64_t unit = 1;
 };

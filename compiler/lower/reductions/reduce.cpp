@@ -25,7 +25,7 @@ struct Reduction {
   std::optional<vertex::Reduce> converting =
       {};                       ///< `combine` of elements that are not yet converted
   DType element = DType::kF32;  ///< of these
-  std::vector<Axis> kept,
+  Axes kept,
       reduced;  ///< sizes and `from` strides; row-major order of results and of combination
   /// Copies that read the elements of each value through a box of its flat numbers.
   std::vector<std::function<Reading(const Box&)>> read;
@@ -46,7 +46,7 @@ constexpr std::int64_t kGatheredShare = 8;
 /// No pass takes less: a launch, a row of an exchange and a vertex state of 7 words.
 constexpr std::int64_t kLeastPassBytes = 48;
 
-std::int64_t product(const std::vector<Axis>& axes) {
+std::int64_t product(const Axes& axes) {
   std::int64_t n = 1;
   for (const Axis& axis : axes) n *= axis.size;
   return n;
@@ -64,7 +64,7 @@ struct Block {
 };
 
 /// Axes with row-major destinations, the innermost `unit` apart.
-std::vector<Axis> with_destinations(std::vector<Axis> axes, std::int64_t unit) {
+Axes with_destinations(Axes axes, std::int64_t unit) {
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     axis->to = unit;
     unit *= axis->size;
@@ -151,7 +151,7 @@ class ReductionLowering {
   }
 
   /// Whether row-major axes cover numbers that are `unit` apart.
-  static bool are_dense(const std::vector<Axis>& axes, std::int64_t unit) {
+  static bool are_dense(const Axes& axes, std::int64_t unit) {
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
       if (axis->size > 1 && axis->from != unit) return false;
       unit *= axis->size;
@@ -208,8 +208,8 @@ class ReductionLowering {
 
   /// Combines partial results, those of all parts one after another, which `kept` and `reduced`
   /// number.
-  Reduced finish(const std::vector<Reduced>& parts, std::vector<Axis> kept,
-                 std::vector<Axis> reduced) {
+  Reduced finish(const std::vector<Reduced>& parts, Axes kept,
+                 Axes reduced) {
     Reduction last{.combine = r_.combine,
                    .kept = std::move(kept),
                    .reduced = std::move(reduced),
@@ -342,7 +342,7 @@ class ReductionLowering {
   }
 
   [[nodiscard]] bool reduced_axes_are_inner() const {
-    const auto least = [](const std::vector<Axis>& axes) {
+    const auto least = [](const Axes& axes) {
       std::int64_t stride = std::numeric_limits<std::int64_t>::max();
       for (const Axis& axis : axes) {
         if (axis.size > 1) stride = std::min(stride, std::abs(axis.from));
