@@ -214,14 +214,19 @@ LoweredProgram ProgramBuilder::finish(StepOrder order) {
   for (const auto& m : movements_) moved[m.superstep] += m.movements.size();
   for (auto& m : movements_) {
     Superstep& step = supersteps[m.superstep];
-    step.movements.reserve(moved[m.superstep]);
     if (step.names.empty()) {
       step.operation = m.origin.operation;
       step.source = m.origin.source;
     }
     step.names.push_back(m.origin.name);
-    std::ranges::move(m.movements, std::back_inserter(step.movements));
-    m.movements = {};  // they are most of a program's memory
+    // They are most of a program's memory.
+    if (moved[m.superstep] == m.movements.size()) {
+      step.movements = std::move(m.movements);
+    } else {
+      step.movements.reserve(moved[m.superstep]);
+      std::ranges::move(m.movements, std::back_inserter(step.movements));
+    }
+    m.movements = {};
   }
   for (auto& c : computes_) {
     supersteps[c.time.superstep].computes.push_back(std::move(c.set));

@@ -19,37 +19,41 @@ class BusyCycles {
   static constexpr std::uint32_t kWindow = 64;
 
   /// The cycles from `from` on, the first in the lowest bit.
-  [[nodiscard]] std::uint64_t window(std::uint32_t from) const {
-    const std::size_t word = from / kWindow;
-    if (word >= bits_.size()) return 0;
-    const std::uint32_t shift = from % kWindow;
-    const std::uint64_t low = bits_[word] >> shift;
-    if (shift == 0 || word + 1 == bits_.size()) return low;
-    return low | bits_[word + 1] << (kWindow - shift);
-  }
+  [[nodiscard]] std::uint64_t window(std::uint32_t from) const { return view().window(from); }
 
   /// No cycle from here on is busy.
-  [[nodiscard]] std::uint32_t end() const {
-    return static_cast<std::uint32_t>(bits_.size()) * kWindow;
-  }
-
+  [[nodiscard]] std::uint32_t end() const { return used_ * kWindow; }
   /// All cycles before are busy, in whole windows.
   [[nodiscard]] std::uint32_t full_until() const { return full_ * kWindow; }
 
   void add(std::uint32_t begin, std::uint32_t end) {
     set(begin, end);
-    while (full_ < bits_.size() && bits_[full_] == ~std::uint64_t{0}) ++full_;
+    while (full_ < used_ && bits_[full_] == ~std::uint64_t{0}) ++full_;
   }
 
   void clear() {
-    bits_.clear();
-    full_ = 0;
+    std::fill_n(bits_.begin(), used_, 0);
+    used_ = full_ = 0;
   }
+
+  /// The cycles as they are until some are added.
+  struct View {
+    const std::uint64_t* bits;
+    std::uint32_t used;  ///< windows, with an idle one behind
+
+    [[nodiscard]] std::uint64_t window(std::uint32_t from) const {
+      const std::uint32_t word = from / kWindow, shift = from % kWindow;
+      if (word >= used) return 0;
+      return bits[word] >> shift | bits[word + 1] << 1 << (kWindow - 1 - shift);
+    }
+  };
+  [[nodiscard]] View view() const { return {bits_.data(), used_}; }
 
  private:
   void set(std::uint32_t begin, std::uint32_t end) {
-    const std::size_t first = begin / kWindow, last = (end - 1) / kWindow;
-    if (last >= bits_.size()) bits_.resize(last + 1);
+    const std::uint32_t first = begin / kWindow, last = (end - 1) / kWindow;
+    used_ = std::max(used_, last + 1);
+    if (used_ >= bits_.size()) bits_.resize(2 * std::size_t{used_});
     const std::uint64_t from = ~std::uint64_t{0} << begin % kWindow;
     const std::uint64_t until = ~std::uint64_t{0} >> (kWindow - 1 - (end - 1) % kWindow);
     if (first == last) {
@@ -57,11 +61,12 @@ class BusyCycles {
       return;
     }
     bits_[first] |= from;
-    for (std::size_t word = first + 1; word < last; ++word) bits_[word] = ~std::uint64_t{0};
+    for (std::uint32_t word = first + 1; word < last; ++word) bits_[word] = ~std::uint64_t{0};
     bits_[last] |= until;
   }
 
   std::vector<std::uint64_t> bits_;
+  std::uint32_t used_ = 0;  ///< windows; those behind are idle
   std::uint32_t full_ = 0;  ///< windows from the first on without a free cycle
 };
 
@@ -109,7 +114,7 @@ class JointCycles {
   /// Cycles that come `latency` after those of the sender.
   void add(const BusyCycles& busy, std::uint32_t latency) {
     if (busy.end() <= latency) return;
-    ports_.push_back({&busy, latency});
+    ports_.push_back({busy.view(), latency});
     end_ = std::max(end_, busy.end() - latency);
     begin_ = std::max(begin_, std::max(busy.full_until(), latency) - latency);
   }
@@ -140,15 +145,14 @@ class JointCycles {
 
  private:
   struct Shifted {
-    const BusyCycles* busy;
+    BusyCycles::View busy;
     std::uint32_t latency;
   };
 
   [[nodiscard]] std::uint64_t window(std::uint32_t from) const {
     std::uint64_t busy = 0;
     for (const Shifted& port : ports_) {
-      busy |= port.busy->window(from + port.latency);
-      if (busy == ~std::uint64_t{0}) break;
+      busy |= port.busy.window(from + port.latency);
     }
     return busy;
   }

@@ -98,19 +98,24 @@ struct Piece {
 
 class Row {
  public:
-  explicit Row(std::uint32_t zone) : zone_(zone) {}
+  /// Of about so many words.
+  Row(std::uint32_t zone, std::size_t words) {
+    code_.reserve(words);
+    code_.push_back(word_of<isa::Sync>(zone));
+  }
 
   void add(const Piece& piece) {
     if (piece.kind == Piece::Kind::kBoth) align();
-    pieces_.push_back(piece);
+    next();
+    last_ = piece;
     words_ += piece.kind == Piece::Kind::kBoth ? 2 : 1;
   }
 
   /// Makes the number of words even without a change of timing.
   void align() {
     if (words_ % 2 == 0) return;
-    SUPERSTEP_CHECK(!pieces_.empty(), "a row has an instruction before its first aligned one");
-    Piece& last = pieces_.back();
+    SUPERSTEP_CHECK(!empty(), "a row has an instruction before its first aligned one");
+    Piece& last = last_;
     ++words_;
     if (last.events == 1) {
       last.kind = Piece::Kind::kBoth;
@@ -131,20 +136,24 @@ class Row {
         rest.address += 4;
         last.events = 1;
     }
-    pieces_.push_back(rest);
+    next();
+    last_ = rest;
   }
 
-  [[nodiscard]] bool empty() const { return pieces_.empty(); }
-  void reserve(std::size_t pieces) { pieces_.reserve(pieces); }
+  [[nodiscard]] bool empty() const { return last_.events == 0; }
 
-  [[nodiscard]] std::vector<std::uint32_t> code() const {
-    std::vector<std::uint32_t> code{word_of<isa::Sync>(zone_)};
-    code.reserve(words_);
-    for (const Piece& piece : pieces_) append(code, piece);
-    return code;
+  [[nodiscard]] std::vector<std::uint32_t> code() {
+    next();
+    return {code_.begin(), code_.end()};
   }
 
  private:
+  /// What comes last may still change; what is before it does not.
+  void next() {
+    if (!empty()) append(code_, last_);
+    last_.events = 0;
+  }
+
   static void append(std::vector<std::uint32_t>& code, const Piece& piece) {
     const std::uint32_t count = piece.events - 1;
     const std::uint32_t from = piece.address / 4;
@@ -179,9 +188,9 @@ class Row {
     }
   }
 
-  std::uint32_t zone_;
-  std::vector<Piece> pieces_;
-  std::size_t words_ = 1;  ///< with the sync
+  std::vector<std::uint32_t> code_;
+  Piece last_;
+  std::size_t words_ = 1;  ///< with the sync and what comes last
 };
 
 /// Walks the cycles between the events of one row and picks the instructions.
@@ -189,12 +198,10 @@ class RowBuilder {
  public:
   RowBuilder(const MachineConfig& machine, std::uint32_t zone, std::span<const RowSend> sends,
              std::vector<Control> controls)
-      : row_(zone),
+      : row_(zone, 2 * (1 + sends.size() + 2 * controls.size())),
         max_send_(machine.exchange.max_send_words),
         sends_(sends),
-        controls_(std::move(controls)) {
-    row_.reserve(2 * (sends_.size() + controls_.size()));
-  }
+        controls_(std::move(controls)) {}
 
   std::vector<std::uint32_t> build() {
     std::uint64_t cycle = 0;

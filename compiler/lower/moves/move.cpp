@@ -80,12 +80,13 @@ class Mover {
   }
 
   void add_movements(std::size_t i, const IntervalPlan& plan) {
+    // Most intervals are filled alike.
+    if (movements_.empty()) movements_.reserve(plan.transfers.size() * plans_.size());
     for (const IntervalPlan::Transfer& t : plan.transfers) {
       const auto& holders = builder_.buffer(t.source).layout->intervals()[t.source_interval].tiles;
-      Movement& movement = movements_.emplace_back(
-          Movement{{t.source, holders[i % holders.size()], static_cast<std::uint32_t>(t.from)},
-                   {},
-                   static_cast<std::uint32_t>(t.words)});
+      Movement& movement = movements_.emplace_back();
+      movement.source = {t.source, holders[i % holders.size()], static_cast<std::uint32_t>(t.from)};
+      movement.words = static_cast<std::uint32_t>(t.words);
       movement.destinations.reserve(interval(i).tiles.size());
       for (const TileId tile : interval(i).tiles) {
         movement.destinations.push_back(

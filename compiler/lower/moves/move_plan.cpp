@@ -247,33 +247,34 @@ class MovePlanner {
     for (const Piece& piece : pieces) extents.push_back(extent_of(piece.box, kToSide));
     for (std::size_t i = range.first; i < range.last; i += kIntervalsAtOnce) {
       const IntervalRange some{i, std::min(range.last, i + kIntervalsAtOnce)};
-      const auto wanted = split_by_destination(pieces, extents, some);
-      for (std::size_t j = 0; j < wanted.size(); ++j) visit(i + j, plan_interval(i + j, wanted[j]));
+      split_by_destination(pieces, extents, some);
+      for (std::size_t j = some.first; j < some.last; ++j) {
+        visit(j, plan_interval(j, wanted_[j - some.first]));
+      }
     }
   }
 
  private:
   [[nodiscard]] const Interval& interval(std::size_t i) const { return layout_->intervals()[i]; }
 
-  /// What each interval of a range wants of the pieces.
-  [[nodiscard]] std::vector<std::vector<Piece>> split_by_destination(
-      const std::vector<Piece>& pieces, const std::vector<Extent>& extents,
-      IntervalRange range) const {
+  /// Finds what each interval of a range wants of the pieces.
+  void split_by_destination(const std::vector<Piece>& pieces, const std::vector<Extent>& extents,
+                            IntervalRange range) {
     const std::int64_t begin = interval(range.first).begin, end = interval(range.last - 1).end();
     const auto interval_at = [&](std::int64_t element) -> IntervalEnd {
       if (element < begin) return {range.last, begin};
       if (element >= end) return {range.last, layout_->elements()};
       return layout_->interval_at(element);
     };
-    std::vector<std::vector<Piece>> wanted(range.last - range.first);
+    wanted_.resize(range.last - range.first);
+    for (std::vector<Piece>& of_interval : wanted_) of_interval.clear();
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (extents[p].last < begin || extents[p].first >= end) continue;
       partition(pieces[p].box, kToSide, interval_at, [&](std::size_t number, const Box& box) {
         if (number == range.last) return;
-        wanted[number - range.first].push_back({pieces[p].source, simplified(box)});
+        wanted_[number - range.first].push_back({pieces[p].source, simplified(box)});
       });
     }
-    return wanted;
   }
 
   /// Whether every tile of destination interval `i` holds `source` itself.
@@ -444,13 +445,14 @@ class MovePlanner {
 
   static void merge_transfers(IntervalPlan& plan) {
     auto& transfers = plan.transfers;
-    std::ranges::sort(transfers, {}, [](const IntervalPlan::Transfer& t) {
+    const auto place = [](const IntervalPlan::Transfer& t) {
       return std::tuple(t.staged, t.source, t.source_interval, t.from, t.to);
-    });
-    std::vector<IntervalPlan::Transfer> merged;
+    };
+    if (!std::ranges::is_sorted(transfers, {}, place)) std::ranges::sort(transfers, {}, place);
+    std::size_t kept = 0;
     for (const auto& t : transfers) {
-      if (!merged.empty()) {
-        auto& last = merged.back();
+      if (kept > 0) {
+        auto& last = transfers[kept - 1];
         if (last.staged == t.staged && last.source == t.source &&
             last.source_interval == t.source_interval && last.from + last.words * 4 == t.from &&
             last.to + last.words * 4 == t.to) {
@@ -458,14 +460,15 @@ class MovePlanner {
           continue;
         }
       }
-      merged.push_back(t);
+      transfers[kept++] = t;
     }
-    transfers = std::move(merged);
+    transfers.resize(kept);
   }
 
   const ProgramBuilder& builder_;
   LayoutPtr layout_;
   std::int64_t element_bytes_;
+  std::vector<std::vector<Piece>> wanted_;  ///< by interval of those planned together
 };
 
 }  // namespace
