@@ -27,6 +27,15 @@ void sort_descending(Axes& axes, std::int64_t Axis::*stride) {
   }
 }
 
+/// Whether strides are >= 0, the greatest first, and no axis has only one index.
+bool is_ordered(const Axes& axes, std::int64_t Axis::*stride) {
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    if (axes[a].size == 1 || axes[a].*stride < 0) return false;
+    if (a > 0 && axes[a - 1].*stride < axes[a].*stride) return false;
+  }
+  return true;
+}
+
 void flip_to_ascending(Box& box, std::int64_t Axis::*stride) {
   for (Axis& axis : box.axes) {
     if (axis.*stride >= 0) continue;
@@ -154,6 +163,14 @@ void partition(const Box& box, Side side,
                const std::function<IntervalEnd(std::int64_t)>& interval_at,
                const std::function<void(std::size_t, const Box&)>& visit) {
   if (box.elements() == 0) return;
+  if (is_ordered(box.axes, side.stride)) {
+    const Extent extent = extent_of(box, side);
+    const IntervalEnd interval = interval_at(extent.first);
+    if (extent.last < interval.end) {
+      visit(interval.number, box);
+      return;
+    }
+  }
   Box ordered = box;
   remove_single(ordered.axes);
   flip_to_ascending(ordered, side.stride);

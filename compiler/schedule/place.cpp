@@ -149,8 +149,12 @@ class Search {
     const Task& task = tasks_.list[number];
     const std::size_t first = placement.pieces.size();
     const JointCycles& ports = ports_.of(task);
-    const std::uint32_t whole = ports.first_gap(task.earliest, task.words);
-    if (split) add_in_gaps(task, ports, whole + task.words, placement.pieces);
+    std::uint32_t earliest = task.earliest;
+    if (split) earliest = ports.first_gap(earliest, std::min(task.words, kShortestPiece));
+    const std::uint32_t whole = ports.first_gap(earliest, task.words);
+    if (split && whole > earliest) {
+      add_in_gaps(task, ports, {earliest, whole + task.words}, placement.pieces);
+    }
     if (placement.pieces.size() == first) placement.pieces.push_back({0, 0, task.words, whole});
     std::uint32_t offset = 0;
     for (TaskPiece& piece : std::span(placement.pieces).subspan(first)) {
@@ -162,18 +166,22 @@ class Search {
     placement.length = std::max(placement.length, last.start + last.words + task.longest_latency);
   }
 
-  /// Fills gaps with pieces of the task so that its last word leaves before `end`; with none if it
-  /// cannot. What its own sender gets stays whole: a piece must not leave while another arrives
-  /// beside it.
-  void add_in_gaps(const Task& task, const JointCycles& ports, std::uint32_t end,
+  struct Span {
+    std::uint32_t begin, end;
+  };
+
+  /// Fills gaps of a span, the first of which is where it begins, with pieces of the task so that
+  /// its last word leaves before the end; with none if it cannot. What its own sender gets stays
+  /// whole: a piece must not leave while another arrives beside it.
+  void add_in_gaps(const Task& task, const JointCycles& ports, Span span,
                    std::vector<TaskPiece>& pieces) const {
     const auto to_sender = [&](const Arrival& to) { return to.tile == task.source; };
     if (std::ranges::any_of(tasks_.arrivals_of(task), to_sender)) return;
     const std::size_t first = pieces.size();
-    std::uint32_t left = task.words, start = task.earliest;
+    std::uint32_t left = task.words, start = span.begin;
     while (left > 0) {
       start = ports.first_gap(start, std::min(left, kShortestPiece));
-      if (start + left >= end) {
+      if (start + left >= span.end) {
         pieces.resize(first);
         return;
       }
@@ -213,13 +221,19 @@ Placement place_tasks(const Tasks& tasks) {
   // The aims follow compile-time cost, not need.
   const std::uint64_t good = share(1.05);
   const std::uint64_t aim = few ? search.least : arrivals <= kManyArrivals ? share(1.02) : good;
-  const std::vector<std::uint32_t> rotation = rotation_of(tasks, false);
+  std::vector<std::uint32_t> rotation;
   const auto source = [&](std::uint32_t i) { return tasks.list[i].source; };
   const auto collective = [&](std::uint32_t i) { return tasks.list[i].collective; };
   const auto most_ports = [&](std::uint32_t i) { return ~tasks.list[i].arrival_count; };
   const auto longest = [&](std::uint32_t i) { return ~tasks.list[i].words; };
   const auto turn_of = [&](std::uint32_t i) { return rotation[i]; };
-  const auto try_by_rotation = [&] { search.attempt(aim, most_ports, turn_of, source); };
+  const auto find_rotation = [&] {
+    if (rotation.empty()) rotation = rotation_of(tasks, false);
+  };
+  const auto try_by_rotation = [&] {
+    find_rotation();
+    search.attempt(aim, most_ports, turn_of, source);
+  };
   // Chains are of many lengths, so that the rotation counts more than the length.
   if (tasks.has_chains()) try_by_rotation();
   // What needs many ports at once goes first, while they are free.
@@ -229,7 +243,10 @@ Placement place_tasks(const Tasks& tasks) {
     const auto own_turn = [&](std::uint32_t i) { return own[i]; };
     search.attempt(aim, collective, most_ports, longest, own_turn, source);
   };
-  const auto try_together = [&] { search.attempt(aim, most_ports, longest, turn_of, source); };
+  const auto try_together = [&] {
+    find_rotation();
+    search.attempt(aim, most_ports, longest, turn_of, source);
+  };
   const bool has_multicasts = arrivals > tasks.list.size();
   const auto try_pieces = [&] {
     if (search.has_reached(good) || tasks.most_uses() > kMostUsesToSplit) return;

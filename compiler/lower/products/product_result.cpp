@@ -190,6 +190,7 @@ class Finish {
         values_.add_temporary(partial, std::make_shared<const Layout>(intervals),
                               product_.origin.name + ".parts", product_.origin.source);
     std::vector<Piece> pieces;
+    pieces.reserve(boxes.size() * intervals.size());
     for (std::size_t ik = 0; ik < boxes.size(); ++ik) {
       for (const Box& whole : boxes[ik]) {
         partition(
