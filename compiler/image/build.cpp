@@ -71,10 +71,10 @@ class Builder {
     find_tiles();
     steps_ = number_steps(executions_, library_, image_.info);
     marked_ = marked_steps(executions_, supersteps_.size(), steps_);
-    estimate_phases();
     collect_launches();
     for (TileProgram& t : tiles_) place_codelets(t, library_, machine_);
     refuse_data_without_room(on_memory);
+    estimate_phases();
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
       show_share(progress, "divide work among workers", i, tiles_.size(), "tiles");
       TileProgram& t = tiles_[i];

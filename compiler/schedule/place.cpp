@@ -219,7 +219,7 @@ Placement place_tasks(const Tasks& tasks) {
   const std::size_t arrivals = tasks.arrivals.size();
   const bool few = arrivals <= kFewArrivals;
   // The aims follow compile-time cost, not need.
-  const std::uint64_t good = share(1.05);
+  const std::uint64_t good = share(1.055);
   const std::uint64_t aim = few ? search.least : arrivals <= kManyArrivals ? share(1.02) : good;
   std::vector<std::uint32_t> rotation;
   const auto source = [&](std::uint32_t i) { return tasks.list[i].source; };
