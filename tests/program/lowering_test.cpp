@@ -108,15 +108,18 @@ TEST_P(Lowering, FusesElementwiseTreesWithScalars) {
 
 // The rectified values are kept for the product, so the mask of their gradient is not.
 TEST_P(Lowering, MasksAreComputedWhereTheyAreUsed) {
-  const std::string text = R"(
+  const std::string type = "tensor<12x16xf32>", of_two = " : (" + type + ", " + type + ")";
+  for (const std::string& mask :
+       {"compare GT, %a, %zero, FLOAT" + of_two, "compare LT, %zero, %m, FLOAT" + of_two,
+        "is_finite %m : (" + type + ")"}) {
+    const std::string text = R"(
 func.func @main(%x: tensor<12x16xf32>, %w: tensor<16x8xf32>, %g: tensor<12x8xf32>)
     -> (tensor<12x8xf32>, tensor<12x16xf32>) {
   %cst = stablehlo.constant dense<0.0> : tensor<f32>
   %zero = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<12x16xf32>
   %a = stablehlo.add %x, %x : tensor<12x16xf32>
   %m = stablehlo.maximum %a, %zero : tensor<12x16xf32>
-  %c = stablehlo.compare GT, %a, %zero, FLOAT
-      : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xi1>
+  %c = stablehlo.)" + mask + R"( -> tensor<12x16xi1>
   %y = stablehlo.dot_general %m, %w, contracting_dims = [1] x [0]
       : (tensor<12x16xf32>, tensor<16x8xf32>) -> tensor<12x8xf32>
   %d = stablehlo.dot_general %g, %w, contracting_dims = [1] x [1]
@@ -124,10 +127,11 @@ func.func @main(%x: tensor<12x16xf32>, %w: tensor<16x8xf32>, %g: tensor<12x8xf32
   %s = stablehlo.select %c, %d, %zero : tensor<12x16xi1>, tensor<12x16xf32>
   return %y, %s : tensor<12x8xf32>, tensor<12x16xf32>
 })";
-  expect_plan_computes(text, machine());
-  const LoweredProgram program =
-      lower(simplified_module(import_stablehlo(text, "test.mlir")), machine());
-  for (const Buffer& buffer : program.buffers) EXPECT_NE(buffer.type.dtype, DType::kI1);
+    expect_plan_computes(text, machine());
+    const LoweredProgram program =
+        lower(simplified_module(import_stablehlo(text, "test.mlir")), machine());
+    for (const Buffer& buffer : program.buffers) EXPECT_NE(buffer.type.dtype, DType::kI1);
+  }
 }
 
 TEST_P(Lowering, TransposesEveryWidth) {
