@@ -100,12 +100,15 @@ class Search {
   }
 
   /// Tries the tasks in the order of ascending keys of their numbers, the first key counting most,
-  /// if the aim is not reached; equal ones keep the given order.
+  /// if the aim is not reached and the order is new; equal ones keep the given order.
   void attempt(std::uint64_t aim, const auto&... keys) {
     if (has_reached(aim)) return;
     NumberOrder sorted(tasks_.list.size());
     if constexpr (sizeof...(keys) > 0) sorted.sort_by(keys...);
     const std::vector<std::uint32_t>& order = sorted.numbers();
+    std::vector<std::vector<std::uint32_t>>& tried = split ? tried_in_pieces_ : tried_whole_;
+    if (std::ranges::find(tried, order) != tried.end()) return;
+    tried.push_back(order);
     ports_.clear();
     Placement next;
     next.pieces.reserve(order.size());
@@ -204,6 +207,7 @@ class Search {
 
   const Tasks& tasks_;
   Ports ports_;
+  std::vector<std::vector<std::uint32_t>> tried_whole_, tried_in_pieces_;  ///< orders
 };
 
 }  // namespace
@@ -219,7 +223,7 @@ Placement place_tasks(const Tasks& tasks) {
   const std::size_t arrivals = tasks.arrivals.size();
   const bool few = arrivals <= kFewArrivals;
   // The aims follow compile-time cost, not need.
-  const std::uint64_t good = share(1.055);
+  const std::uint64_t good = share(1.05);
   const std::uint64_t aim = few ? search.least : arrivals <= kManyArrivals ? share(1.02) : good;
   std::vector<std::uint32_t> rotation;
   const auto source = [&](std::uint32_t i) { return tasks.list[i].source; };
