@@ -29,7 +29,8 @@ Layout::Layout(std::vector<Interval> intervals, Order order)
 
 IntervalEnd Layout::interval_at(std::int64_t element) const {
   // Most intervals are alike.
-  const auto guess = static_cast<std::size_t>(element / intervals_.front().count);
+  const auto guess =
+      static_cast<std::size_t>(element / std::max<std::int64_t>(intervals_.front().count, 1));
   if (guess < intervals_.size() && intervals_[guess].begin <= element &&
       element < intervals_[guess].end()) {
     return {guess, intervals_[guess].end()};
