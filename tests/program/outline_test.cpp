@@ -195,6 +195,22 @@ TEST(Outline, ATrainingStepThatSavesCodeRunsInLessOfIt) {
   }
 }
 
+TEST(Outline, ATrainingStepWithTooMuchCodeForTheMachineIsCompiledInLess) {
+  const Case c = case_of(training(24), 0.125F);
+  MachineConfig machine = load_machine("tiny4");
+  machine.tile.region1_base = machine.tile.memory_base + 2 * machine.tile.element_bytes;
+  EXPECT_THROW((void)build_image(c.module, machine, lower(c.module, machine), {}, {}, false),
+               DoesNotFit);
+  const ProgramImage image = compile(c.module, machine);
+  ASSERT_FALSE(image.info.events.empty());
+  EXPECT_EQ(image.info.events.back().operation, "repeated steps");
+  const RunResult run = run_image(image, c.arguments, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  for (std::size_t r = 0; r < c.expected.size(); ++r) {
+    expect_near(run.results[r], c.expected[r], 1e-4F);
+  }
+}
+
 TEST(Outline, ActualBuffersOfOneFormalAreNeverInUseAtOnce) {
   LoweredProgram program = lower(case_of(chain(24, 256), 1).module, load_machine("tiny4"));
   outline_repeats(program);
