@@ -23,13 +23,14 @@ class Costs {
     return words + transfers * kGapPerTransfer;
   }
   /// The words of a phase whose busiest ports take so long to receive and to send: schedules lose
-  /// some where both ends are busy [chosen: a plan of 16x4096x4096 in f32 took 15.6k cycles for the
-  /// 12.3k words of its busiest port].
+  /// some where both ends are busy.
   [[nodiscard]] static std::int64_t exchange(std::int64_t receive, std::int64_t send) {
-    return std::max(receive, send) + std::min(receive, send) / 4;
+    return std::max(receive, send) + std::min(receive, send) * kBusyEndsPercent / 100;
   }
   /// A launch besides what its workers issue.
   [[nodiscard]] std::int64_t launch() const { return launch_; }
+  /// A launch that takes so long on an idle tile, by the timing of its code.
+  [[nodiscard]] std::int64_t launch_of(std::int64_t timed) const { return overhead_ + timed; }
   /// A launch whose busiest worker issues so many slots.
   [[nodiscard]] std::int64_t launch(std::int64_t slots) const { return launch_ + workers_ * slots; }
 
@@ -37,19 +38,17 @@ class Costs {
   [[nodiscard]] std::int64_t copy(std::int64_t boxes, std::int64_t runs, std::int64_t run,
                                   std::uint32_t element_bytes) const;
 
-  /// To reduce `width` columns of `depth` elements, or as many rows if `in_rows`.
-  [[nodiscard]] std::int64_t reduce(std::int64_t width, std::int64_t depth, bool in_rows) const;
-
-  /// Cycles that a port is idle for each transfer [chosen above what bench/fit_transfer_gap.py fits
-  /// to nine programs, 0.7 with residuals of 2 % at the median and 11 % at the 95th percentile: a
-  /// transfer takes row code too].
-  static constexpr std::int64_t kGapPerTransfer = 2;
+  /// Cycles that a port is idle for each transfer, and percent of the less busy end that are lost
+  /// [fitted by bench/fit_exchange.py on bow to the 73 phases of 60 generated products and
+  /// transposes. Residuals are 1.6 % at the median and 18.4 % at the 95th percentile; least squares
+  /// give 0.9 and 10 % with 3.0 % and 16.4 %. A transfer takes row code too].
+  static constexpr std::int64_t kGapPerTransfer = 2, kBusyEndsPercent = 5;
   /// Bytes of a sender's and of a receiver's row for one transfer: an instruction of one word, or
   /// of two where mux and pointer change at once, and the delay until the next.
   static constexpr std::int64_t kSendRowBytes = 8, kReceiveRowBytes = 12;
 
  private:
-  std::int64_t workers_, phase_, launch_;
+  std::int64_t workers_, phase_, overhead_, launch_;
 };
 
 }  // namespace superstep

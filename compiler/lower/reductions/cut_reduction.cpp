@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/divide.h"
-#include "compiler/cost/costs.h"
 
 namespace superstep {
 namespace {
@@ -12,9 +11,11 @@ namespace {
 class Planner {
  public:
   Planner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
-          bool may_split, bool reduced_inside)
+          bool may_split, bool reduced_inside, const ReduceCosts& first, const ReduceCosts& later)
       : tiles_(machine.tiles()),
         costs_(machine),
+        first_(first),
+        later_(later),
         results_(results),
         final_width_(final_width),
         may_split_(may_split),
@@ -23,7 +24,8 @@ class Planner {
   /// The cut with the least cycles, by exhaustive search; stages that follow are planned alike.
   [[nodiscard]] std::pair<std::int64_t, ReductionCut> best(std::int64_t reduced,
                                                            int stages_left) const {
-    const std::int64_t last_stage = stage(reduced, final_width_);
+    const ReduceCosts& reduce = stages_left == 0 ? later_ : first_;
+    const std::int64_t last_stage = stage(reduce, reduced, final_width_);
     std::pair<std::int64_t, ReductionCut> best{last_stage, {final_width_, 1}};
     if (stages_left == 0) return best;
     for (std::int64_t width = final_width_;; width = divide_up(width, 2)) {
@@ -31,14 +33,14 @@ class Planner {
           std::min(reduced / 2, std::int64_t{tiles_} / divide_up(results_, width));
       std::int64_t last_depth = reduced;
       if (width < final_width_ && divide_up(results_, width) <= tiles_) {
-        const std::int64_t cycles = stage(reduced, width) + costs_.phase() + final_width_;
+        const std::int64_t cycles = stage(reduce, reduced, width) + costs_.phase() + final_width_;
         if (cycles < best.first) best = {cycles, {width, 1}};
       }
       for (std::int64_t splits = 2; may_split_ && splits <= most; ++splits) {
         const std::int64_t depth = divide_up(reduced, splits);
         if (depth == last_depth) continue;
         last_depth = depth;
-        const std::int64_t first = stage(depth, width);
+        const std::int64_t first = stage(reduce, depth, width);
         if (first >= best.first) continue;
         const std::int64_t cycles = first + this->best(divide_up(reduced, depth), 0).first;
         if (cycles < best.first) best = {cycles, {width, divide_up(reduced, depth)}};
@@ -49,15 +51,17 @@ class Planner {
   }
 
  private:
-  [[nodiscard]] std::int64_t stage(std::int64_t depth, std::int64_t width) const {
+  [[nodiscard]] std::int64_t stage(const ReduceCosts& reduce, std::int64_t depth,
+                                   std::int64_t width) const {
     // Elements come in runs along the inner axis.
     const std::int64_t transfers = reduced_inside_ ? width : depth;
-    return costs_.phase() + Costs::port(depth * width, transfers) +
-           costs_.reduce(width, depth, reduced_inside_);
+    return costs_.phase() + Costs::port(depth * width, transfers) + reduce.cycles(width, depth);
   }
 
   std::uint32_t tiles_;
   Costs costs_;
+  const ReduceCosts& first_;
+  const ReduceCosts& later_;
   std::int64_t results_, final_width_;
   bool may_split_, reduced_inside_;
 };
@@ -65,8 +69,10 @@ class Planner {
 }  // namespace
 
 ReductionCut cut_reduction(const MachineConfig& machine, ReductionSize size,
-                           std::int64_t final_width, bool may_split, bool reduced_inside) {
-  const Planner planner(machine, size.results, final_width, may_split, reduced_inside);
+                           std::int64_t final_width, bool may_split, bool reduced_inside,
+                           const ReduceCosts& first, const ReduceCosts& later) {
+  const Planner planner(machine, size.results, final_width, may_split, reduced_inside, first,
+                        later);
   return planner.best(size.reduced, 1).second;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "compiler/cost/reduce_costs.h"
 #include "isa/machine_config.h"
 
 namespace superstep {
@@ -20,9 +21,11 @@ struct ReductionCut {
 
 /// The cut with the least estimated cycles when every element is gathered by an exchange.
 /// `final_width` is the greatest number of results on a tile in the end; `reduced_inside`: elements
-/// of one result are neighbours.
+/// of one result are neighbours; `first` and `later` are the costs of elements and of what is
+/// reduced already.
 [[nodiscard]] ReductionCut cut_reduction(const MachineConfig& machine, ReductionSize size,
                                          std::int64_t final_width, bool may_split,
-                                         bool reduced_inside);
+                                         bool reduced_inside, const ReduceCosts& first,
+                                         const ReduceCosts& later);
 
 }  // namespace superstep

@@ -39,8 +39,6 @@ struct Reduced {
   Time time;
 };
 
-/// Elements of a row for which another launch pays.
-constexpr std::int64_t kLeastPart = 24;
 /// The share of a tile's memory above which elements are not gathered at once [assumed].
 constexpr std::int64_t kGatheredShare = 8;
 /// No pass takes less: a launch, a row of an exchange and a vertex state of 7 words.
@@ -82,8 +80,11 @@ class ReductionLowering {
     const std::int64_t results = product(r_.kept);
     const std::int64_t reduced = product(r_.reduced);
     const std::int64_t final_width = r_.layout->intervals()[0].count;
-    const ReductionCut cut = cut_reduction(builder_.machine(), {results, reduced}, final_width,
-                                           may_split(), reduced_axes_are_inner());
+    const bool in_rows = reduced_axes_are_inner();
+    const ReductionCut cut =
+        cut_reduction(builder_.machine(), {results, reduced}, final_width, may_split(), in_rows,
+                      costs(r_.converting ? *r_.converting : r_.combine.reduce, in_rows),
+                      costs(r_.combine.reduce, in_rows));
     if (cut.splits > 1 || cut.width < final_width) return in_stages(cut, results, reduced);
     std::vector<Block> blocks;
     for (const Interval& i : r_.layout->intervals()) {
@@ -372,25 +373,22 @@ class ReductionLowering {
     return boxes;
   }
 
-  /// Into how many equal parts a block's rows are cut so that more workers have one.
-  [[nodiscard]] std::int64_t parts_of(const Block& block, const vertex::Reduce& reduce) const {
-    const std::int64_t workers = builder_.machine().tile.workers;
-    const std::int64_t lanes =
-        std::max(vertex::row_lanes(reduce.expression, reduce.outputs, reduce.dtypes), 2U);
-    for (std::int64_t parts = workers / block.width(); parts > 1; --parts) {
-      if (block.depth() % (lanes * parts) == 0 && block.depth() / parts >= kLeastPart) return parts;
-    }
-    return 1;
+  [[nodiscard]] ReduceCosts costs(const vertex::Reduce& reduce, bool in_rows) const {
+    const bool may_cut = r_.read.size() == 1 && r_.combine.identity.has_value();
+    return {builder_.machine(), reduce, in_rows, may_cut};
   }
 
   /// Reduces blocks whose elements are in `inputs` to results in the layout `to`; few long rows in
   /// two launches.
   Reduced launch(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
                  const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
-    const bool may_cut = !results_inside && inputs.size() == 1 && r_.combine.identity.has_value();
+    // A single column is a row.
+    const auto is_single = [](const Block& block) { return block.width() == 1; };
+    results_inside = results_inside && !std::ranges::all_of(blocks, is_single);
+    const ReduceCosts costs = this->costs(reduce_of(inputs), !results_inside);
     std::vector<Block> parts, whole;
     for (const Block& block : blocks) {
-      const std::int64_t count = may_cut ? parts_of(block, reduce_of(inputs)) : 1;
+      const std::int64_t count = costs.parts(block.width(), block.depth());
       parts.push_back({block.tile, 0, block.width() * count, 0, block.depth() / count});
       whole.push_back({block.tile, block.first, block.last, 0, count});
     }

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Fits kLaunchPrice (compiler/cost/costs.cpp): what planners count for a launch besides the timing of its code.
+
+    fit_launch_price.py [-m MACHINE]... VALUE=SUPERSTEP...
+
+Each SUPERSTEP is built with the constant at VALUE. Runs 30 generated layers with their gradients (sample_programs.py) on each
+machine, and prints device cycles against the least of all values: their mean over programs, the median and the 95th
+percentile."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+
+import sample_programs
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("-m", "--machine", action="append")
+arguments.add_argument("builds", nargs="+", metavar="VALUE=SUPERSTEP")
+given = arguments.parse_args()
+builds = dict(build.split("=", 1) for build in given.builds)
+losses = {value: [] for value in builds}
+with tempfile.TemporaryDirectory() as folder:
+    for number, text in enumerate(sample_programs.layers(30)):
+        path = os.path.join(folder, f"{number}.mlir")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        for machine in given.machine or ["bow", "small64"]:
+            cycles = {}
+            for value, superstep in builds.items():
+                run = subprocess.run([superstep, "run", path, "-m", machine, "--input", "random:1", "--json", "-q"],
+                                     check=True, capture_output=True, text=True)
+                cycles[value] = json.loads(run.stdout)["cycles"]["device"]
+            for value, count in cycles.items():
+                losses[value].append(count / min(cycles.values()) - 1)
+for value, loss in losses.items():
+    print(f"{value:>6}: {len(loss)} runs, above the least by {statistics.mean(loss):.2%} on average, "
+          f"median {statistics.median(loss):.1%}, 95th percentile {sorted(loss)[int(0.95 * (len(loss) - 1))]:.1%}")

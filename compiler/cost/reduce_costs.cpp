@@ -1,0 +1,74 @@
+#include "compiler/cost/reduce_costs.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace superstep {
+namespace {
+
+vertex::Reduce with_rows(vertex::Reduce reduce, bool rows) {
+  reduce.rows = rows;
+  return reduce;
+}
+
+}  // namespace
+
+ReduceCosts::ReduceCosts(const MachineConfig& machine, const vertex::Reduce& reduce, bool in_rows,
+                         bool may_cut)
+    : machine_(machine),
+      costs_(machine),
+      reduce_(reduce),
+      in_rows_(in_rows),
+      may_cut_(may_cut),
+      columns_(machine, with_rows(reduce, false).code(machine)) {
+  if (vertex::row_lanes(reduce.expression, reduce.outputs, reduce.dtypes) > 0) {
+    rows_.emplace(machine, with_rows(reduce, true).code(machine));
+  }
+}
+
+std::int64_t ReduceCosts::launch(std::int64_t width, std::int64_t depth, bool in_rows) const {
+  const auto [at, is_new] = launches_.try_emplace({width, depth, in_rows}, 0);
+  if (is_new) {
+    vertex::Reduce::Value value;
+    value.constant = 0;
+    const vertex::Reduce::State state{
+        .outer = in_rows ? width : 1,
+        .reduced = depth,
+        .inner = in_rows ? 1 : width,
+        .values = std::vector<vertex::Reduce::Value>(reduce_.dtypes.size(), value)};
+    std::vector<std::uint32_t> words;
+    for (const StateWord& word : state.words()) words.push_back(word.value);
+    const bool rows = rows_ && in_rows &&
+                      vertex::can_reduce_rows(reduce_.expression, reduce_.outputs, reduce_.dtypes,
+                                              static_cast<std::uint64_t>(depth));
+    const auto workers = (rows ? *rows_ : columns_).launch(words, 0, 0);
+    at->second =
+        costs_.launch_of(static_cast<std::int64_t>(vertex::launch_cycles(machine_, workers)));
+  }
+  return at->second;
+}
+
+std::int64_t ReduceCosts::in_parts(std::int64_t width, std::int64_t depth,
+                                   std::int64_t parts) const {
+  const bool in_rows = are_rows(width);
+  if (parts == 1) return launch(width, depth, in_rows);
+  return launch(width * parts, depth / parts, in_rows) + launch(width, parts, in_rows);
+}
+
+std::int64_t ReduceCosts::parts(std::int64_t width, std::int64_t depth) const {
+  if (!may_cut_ || !are_rows(width)) return 1;
+  const std::int64_t lanes =
+      std::max(vertex::row_lanes(reduce_.expression, reduce_.outputs, reduce_.dtypes), 2U);
+  std::int64_t best = 1;
+  for (std::int64_t parts = machine_.tile.workers / width; parts > 1; --parts) {
+    if (depth % (lanes * parts) != 0) continue;
+    if (in_parts(width, depth, parts) < in_parts(width, depth, best)) best = parts;
+  }
+  return best;
+}
+
+std::int64_t ReduceCosts::cycles(std::int64_t width, std::int64_t depth) const {
+  return in_parts(width, depth, parts(width, depth));
+}
+
+}  // namespace superstep
