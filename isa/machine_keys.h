@@ -57,7 +57,11 @@ void for_each_key(Machine& m, Visit&& visit) {
         m.tile.element_bytes);
   visit(Key{"tile.fetch_ahead", kBytes, "look-ahead of instruction fetch", 0, 1024},
         m.tile.fetch_ahead_bytes);
-  visit(Key{"tile.amp_units", kCount, "output channels of one matrix instruction", 8, 16, 8},
+  visit(Key{"tile.amp_units", kCount,
+            "output channels of one matrix instruction; matrix instructions are simulated for 16, "
+            "so that "
+            "products do without them on a machine of 8",
+            8, 16, 8},
         m.tile.amp_units);
   visit(Key{"costs.f32exp", kCount, "worker slots", 1, 64}, m.costs.f32exp);
   visit(Key{"costs.f32ln", kCount, "worker slots", 1, 64}, m.costs.f32ln);

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "compiler/compile.h"
 #include "isa/machine_config.h"
+#include "tests/generated/gemm_sweep.h"
 #include "tests/generated/program.h"
 
 namespace superstep {
@@ -57,23 +58,7 @@ TEST(Estimates, OfPhasesAreNearTheirSchedules) {
     add_phases(module, model, bow, phases);
     add_phases(module, model, small, phases);
   }
-  for (const int m : {16, 100, 256}) {
-    for (const int n : {64, 250}) {
-      for (const int k : {32, 300}) {
-        for (const char* dtype : {"f16", "f32"}) {
-          const std::string name = fmt::format("{}x{}x{}x{}", m, n, k, dtype);
-          const std::string text = fmt::format(
-              "func.func @main(%a: tensor<{0}x{2}x{3}>, %b: tensor<{2}x{1}x{3}>) -> "
-              "tensor<{0}x{1}x{3}> {{\n"
-              "%c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : "
-              "(tensor<{0}x{2}x{3}>, tensor<{2}x{1}x{3}>) -> tensor<{0}x{1}x{3}>\n"
-              "return %c : tensor<{0}x{1}x{3}>\n}}",
-              m, n, k, dtype);
-          add_phases(import_stablehlo(text, name), name, small, phases);
-        }
-      }
-    }
-  }
+  for (const auto& [name, module] : gemm_sweep()) add_phases(module, name, small, phases);
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     add_phases(generate_program(seed).module, fmt::format("program {}", seed), small, phases);
   }

@@ -11,6 +11,7 @@
 #include "compiler/compile.h"
 #include "isa/machine_config.h"
 #include "sim/machine.h"
+#include "tests/generated/gemm_sweep.h"
 #include "tests/generated/program.h"
 
 namespace superstep {
@@ -96,9 +97,21 @@ TEST(PredictedCycles, OfComputeStepsOfTheModelsAreClose) {
     add_model(predictions, "linear_regression/train_step.mlir", "linear_regression/train.h5",
               machine);
     add_model(predictions, "digits_mlp/train_step.mlir", "digits_mlp/train.h5", machine);
+    add_model(predictions, "digits_mlp/accuracy.mlir", "", machine);
   }
   // Its arguments do not matter: no data decides.
   add_model(predictions, "mnist_mlp/train_step.mlir", "", "bow");
+  predictions.expect_close();
+}
+
+TEST(PredictedCycles, OfComputeStepsOfTheGemmSweepAreClose) {
+  Predictions predictions;
+  for (const auto& [name, module] : gemm_sweep()) {
+    const ProgramImage image = compile(module, load_machine("small64"));
+    std::vector<HostTensor> zeros;
+    for (const TensorType& type : image.arguments) zeros.emplace_back(type);
+    predictions.add(image, zeros);
+  }
   predictions.expect_close();
 }
 

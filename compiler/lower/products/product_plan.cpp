@@ -444,8 +444,9 @@ bool has_amp_codelet(const MachineConfig& machine, DType input, std::string* rea
   if (!is_float(input)) return false;
   if (machine.tile.amp_units == kAmpUnits) return true;
   if (reason != nullptr && machine.tile.amp_units > 0) {
-    *reason = fmt::format("the codelets of products are for {} AMP units, {} has {}", kAmpUnits,
-                          machine.name, machine.tile.amp_units);
+    *reason = fmt::format(
+        "codelets and simulated matrix instructions are those of {} AMP units, {} has {}",
+        kAmpUnits, machine.name, machine.tile.amp_units);
   }
   return false;
 }
