@@ -56,6 +56,8 @@ std::string expression_key(const vertex::Expression& expression,
     for (const std::uint32_t operand : step.operands) key += ' ' + std::to_string(operand);
     key += '#' + std::to_string(step.bits) + ';';
   }
+  for (const vertex::Expression& function : expression.functions())
+    key += "function " + expression_key(function, {}) + ' ';
   for (const vertex::Node output : outputs) key += '>' + std::to_string(output.id);
   return key;
 }

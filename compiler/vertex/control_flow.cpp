@@ -71,7 +71,9 @@ ControlFlow control_flow(const std::vector<Item>& items, std::uint32_t labels) {
     const Item& last = items[flow[block].last];
     const bool is_code = last.kind == Item::Kind::kCode;
     if (!is_code || !last.parts[0].never_falls_through()) follow(block, block + 1);
-    if (const auto target = last.target()) follow(block, block_of_label[*target]);
+    const auto target = last.target();
+    // A subroutine comes back and keeps all registers.
+    if (target && !last.parts[0].is_call()) follow(block, block_of_label[*target]);
     if (last.kind == Item::Kind::kRepeat) follow(block, block + 2);  // no turn
     if (last.kind == Item::Kind::kEndRepeat) follow(block, block);
   }

@@ -53,12 +53,8 @@ class ScalarLoop {
   }
 
   [[nodiscard]] bool can_repeat() const {
-    const auto branches = [](const Expression::Step& step) {
-      return step.primitive == Primitive::kRem && is_float(step.dtype);
-    };
-    const auto& steps = expression_.steps();
     const MachineConfig::Tile& tile = code_.machine().tile;
-    return !has_upper_ && std::none_of(steps.begin(), steps.end(), branches) &&
+    return !has_upper_ && !expression_.has_branches() &&
            std::none_of(inputs_.begin(), inputs_.end(),
                         [](Access access) { return state_words(access) == 3; }) &&
            tile.memory_bytes / lanes_ / tile.workers <= 65535;

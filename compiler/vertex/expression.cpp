@@ -1,5 +1,7 @@
 #include "compiler/vertex/expression.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace superstep::vertex {
@@ -26,6 +28,7 @@ std::size_t arity(Primitive primitive) {
     case Primitive::kConstant:
     case Primitive::kConvert:
     case Primitive::kBitcast:
+    case Primitive::kCallWhere:
       return 0;
     case Primitive::kAdd:
     case Primitive::kSub:
@@ -57,7 +60,8 @@ std::size_t arity(Primitive primitive) {
 }  // namespace
 
 Node Expression::apply(Primitive primitive, std::vector<Node> operands) {
-  SUPERSTEP_CHECK(arity(primitive) != 0, "inputs, constants and casts have their own functions");
+  SUPERSTEP_CHECK(arity(primitive) != 0,
+                  "inputs, constants, casts and calls have their own functions");
   SUPERSTEP_CHECK(operands.size() == arity(primitive), "a primitive takes its number of operands");
   const bool selects = primitive == Primitive::kSelect;
   const DType first = dtype(operands[selects ? 1 : 0]);
@@ -67,6 +71,28 @@ Node Expression::apply(Primitive primitive, std::vector<Node> operands) {
   Step step{primitive, gives_i1(primitive) ? DType::kI1 : first, {}};
   for (const Node operand : operands) step.operands.push_back(operand.id);
   return push(std::move(step));
+}
+
+Node Expression::call_where(Node condition, Node otherwise, const Expression& function,
+                            Node argument) {
+  SUPERSTEP_CHECK(dtype(condition) == DType::kI1 && dtype(otherwise) == DType::kF32 &&
+                      dtype(argument) == DType::kF32 &&
+                      function.steps().back().dtype == DType::kF32,
+                  "a function is called where an i1 says so, of an f32");
+  SUPERSTEP_CHECK(function.functions().empty(), "a function calls no other");
+  auto at = std::ranges::find(functions_, function);
+  if (at == functions_.end()) at = functions_.insert(at, function);
+  return push({Primitive::kCallWhere,
+               DType::kF32,
+               {condition.id, otherwise.id, argument.id},
+               static_cast<std::uint64_t>(at - functions_.begin())});
+}
+
+bool Expression::has_branches() const {
+  return std::ranges::any_of(steps_, [](const Step& step) {
+    return step.primitive == Primitive::kCallWhere ||
+           (step.primitive == Primitive::kRem && is_float(step.dtype));
+  });
 }
 
 }  // namespace superstep::vertex

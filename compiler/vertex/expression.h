@@ -53,6 +53,7 @@ enum class Primitive : std::uint8_t {
   kRoundAway,
   kTruncate,  // floats
   kIsFinite,
+  kCallWhere,  // i1, otherwise, argument: where the i1 holds, a function of the argument
 };
 
 /// A value of one expression; nodes are numbered in order of creation.
@@ -68,7 +69,10 @@ class Expression {
     Primitive primitive;
     DType dtype;  ///< of the result
     std::vector<std::uint32_t> operands;
-    std::uint64_t bits = 0;  ///< kConstant: the value's bits; kInput: input number
+    /// kConstant: the value's bits; kInput: input number; kCallWhere: function number
+    std::uint64_t bits = 0;
+
+    bool operator==(const Step&) const = default;
   };
 
   /// Element of input number `input`.
@@ -89,8 +93,16 @@ class Expression {
   Node convert(Node x, DType to) { return push({Primitive::kConvert, to, {x.id}}); }
   Node bitcast(Node x, DType to) { return push({Primitive::kBitcast, to, {x.id}}); }
 
+  /// A function of f32 (its last node, of its input 0) of elements for which `condition` holds:
+  /// meant for few of them, which code branches for. All others are as `otherwise` has them.
+  Node call_where(Node condition, Node otherwise, const Expression& function, Node argument);
+
   [[nodiscard]] DType dtype(Node n) const { return steps_[n.id].dtype; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  [[nodiscard]] const std::vector<Expression>& functions() const { return functions_; }
+  /// Whether machine code for an element is more than one straight line.
+  [[nodiscard]] bool has_branches() const;
+  bool operator==(const Expression&) const = default;
 
  private:
   Node push(Step step) {
@@ -98,6 +110,7 @@ class Expression {
     return {static_cast<std::uint32_t>(steps_.size() - 1)};
   }
   std::vector<Step> steps_;
+  std::vector<Expression> functions_;
 };
 
 }  // namespace superstep::vertex

@@ -72,6 +72,7 @@ Arg::Arg(const char* machine_register) : kind(Kind::kMachine) {
       Name{"$mzero", isa::File::kMain, isa::kZero, 1},
       Name{"$mvertex_base", isa::File::kMain, isa::kVertexBase, 1},
       Name{"$mworker_base", isa::File::kMain, isa::kWorkerBase, 1},
+      Name{"$mlink", isa::File::kMain, isa::kLinkRegister, 1},
       Name{"$azero", isa::File::kAux, isa::kZero, 1},
       Name{"$azeros", isa::File::kAux, isa::kZero - 1, 2},
   };
@@ -134,6 +135,11 @@ Instruction::Instruction(std::string_view mnemonic, std::vector<Arg> operands)
   record = record_of(mnemonic, args);
   SUPERSTEP_CHECK(record != nullptr, "no instruction " + std::string(written) + " of " +
                                          std::to_string(args.size()) + " such operands");
+}
+
+bool Instruction::is_call() const {
+  return is_branch() && !record->operands.empty() && record->operands[0].is_register &&
+         record->operands[0].role == isa::Role::kOut;
 }
 
 bool Instruction::never_falls_through() const {

@@ -37,7 +37,7 @@ struct Arg {
   Arg(std::uint32_t number) : Arg(std::int64_t{number}) {}                 // NOLINT
   Arg(int number) : Arg(std::int64_t{number}) {}                           // NOLINT
   Arg(Label label) : kind(Kind::kLabel), value(std::int64_t{label.id}) {}  // NOLINT
-  /// `$mzero`, `$azero`, `$azeros` (a pair), `$mvertex_base` or `$mworker_base`.
+  /// `$mzero`, `$azero`, `$azeros` (a pair), `$mvertex_base`, `$mworker_base` or `$mlink`.
   Arg(const char* machine_register);  // NOLINT
 
   /// Whether it is a virtual register.
@@ -81,6 +81,8 @@ struct Instruction {
 
   [[nodiscard]] isa::Pipe pipe() const { return record->spec.pipe; }
   [[nodiscard]] bool is_branch() const { return record->spec.control == isa::Control::kBranch; }
+  /// Whether what follows it comes next in the end, as its target comes back.
+  [[nodiscard]] bool is_call() const;
   /// Whether what follows it is reached by label only.
   [[nodiscard]] bool never_falls_through() const;
   /// Whether it goes from or to memory by way of a machine register.

@@ -153,8 +153,11 @@ std::uint64_t bits_at(const HostTensor& tensor, std::size_t element) {
   return bits;
 }
 
-std::uint64_t step_result(const Expression::Step& step, const std::vector<std::uint64_t>& values,
-                          const std::vector<Expression::Step>& steps) {
+std::uint64_t function_result(const Expression& function, std::uint64_t argument);
+
+std::uint64_t step_result(const Expression& expression, const Expression::Step& step,
+                          const std::vector<std::uint64_t>& values) {
+  const std::vector<Expression::Step>& steps = expression.steps();
   const auto bits = [&](std::size_t i) {
     return i < step.operands.size() ? values[step.operands[i]] : 0;
   };
@@ -162,6 +165,8 @@ std::uint64_t step_result(const Expression::Step& step, const std::vector<std::u
   switch (step.primitive) {
     case Primitive::kSelect:
       return bits(0) != 0 ? bits(1) : bits(2);
+    case Primitive::kCallWhere:
+      return bits(0) != 0 ? function_result(expression.functions()[step.bits], bits(2)) : bits(1);
     case Primitive::kConvert:
       return convert_bits(from, step.dtype, bits(0));
     case Primitive::kBitcast:
@@ -189,6 +194,19 @@ std::uint64_t step_result(const Expression::Step& step, const std::vector<std::u
       from, int_result(step.primitive, from, int_of(from, bits(0)), int_of(from, bits(1))));
 }
 
+std::uint64_t function_result(const Expression& function, std::uint64_t argument) {
+  std::vector<std::uint64_t> values;
+  for (const Expression::Step& step : function.steps()) {
+    if (step.primitive == Primitive::kConstant) {
+      values.push_back(step.bits);
+    } else {
+      values.push_back(step.primitive == Primitive::kInput ? argument
+                                                           : step_result(function, step, values));
+    }
+  }
+  return values.back();
+}
+
 }  // namespace
 
 HostTensor evaluate_expression(const Expression& expression, Node output,
@@ -210,7 +228,7 @@ HostTensor evaluate_expression(const Expression& expression, Node output,
         const HostTensor& input = inputs[step.bits];
         values[i] = bits_at(input, input.type.shape.empty() ? 0 : element);
       } else {
-        values[i] = step_result(step, values, steps);
+        values[i] = step_result(expression, step, values);
       }
     }
     const std::size_t size = size_of(result.type.dtype);

@@ -100,6 +100,31 @@ Lane::Lane(WorkerCode& code, const Expression& expression, const std::vector<Acc
   moving_.resize(invariant_.size());
 }
 
+Lane::Lane(WorkerCode& code, const Expression& function)
+    : code_(code),
+      expression_(function),
+      invariant_(function.steps().size()),
+      fixed_(invariant_.size()),
+      moving_(invariant_.size()) {}
+
+Label Lane::subroutine(std::uint64_t function) {
+  if (const auto known = subroutines_.find(function); known != subroutines_.end())
+    return known->second;
+  const Expression& body = expression_.functions()[function];
+  WorkerCode code(code_.machine());
+  // Its argument first: moves between register files pass through the same word.
+  code.begin_prologue();
+  const Reg argument = code.a("ld32", {"$mworker_base", "$mzero", 0});
+  code.end_prologue();
+  Lane lane(code, body);
+  lane.provide(0, Form::kArith, argument);
+  const Reg result = lane.arith(static_cast<std::uint32_t>(body.steps().size() - 1));
+  code.emit("st32", {result, "$mworker_base", "$mzero", 0});
+  const Label entry = code_.subroutine(std::move(code));
+  subroutines_.emplace(function, entry);
+  return entry;
+}
+
 void Lane::begin(Load load_vector) {
   load_vector_ = std::move(load_vector);
   moving_.assign(moving_.size(), {});

@@ -32,6 +32,10 @@ class Lane {
   Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs,
        Load load_scalar);
 
+  /// Of a function that is called for few elements: nothing goes to the prologue but what all of
+  /// its instructions share.
+  Lane(WorkerCode& code, const Expression& function);
+
   /// Begins the next element: forgets what depends on the one before.
   void begin(Load load_vector);
   /// Gives an input's value from a register.
@@ -54,6 +58,8 @@ class Lane {
   [[nodiscard]] bool is_number(std::uint32_t node) const;
   /// A constant, set in the prologue.
   Reg prologue_constant(File file, std::uint32_t value);
+  /// The code of a function of the expression, which is added once.
+  Label subroutine(std::uint64_t function);
   /// Whether a form exists without further code.
   [[nodiscard]] bool has(std::uint32_t node, Form form) const { return forms(node)[form].valid(); }
 
@@ -83,6 +89,7 @@ class Lane {
   void compute_select(std::uint32_t node);
   void compute_convert(std::uint32_t node);
   void compute_bitcast(std::uint32_t node);
+  void compute_call(std::uint32_t node);
   /// Sets a float result that still has to be rounded to its dtype.
   void set_rounded(std::uint32_t node, Reg f32);
 
@@ -96,6 +103,7 @@ class Lane {
   WorkerCode& code_;
   const Expression& expression_;
   std::map<std::pair<File, std::uint32_t>, Reg> constants_;
+  std::map<std::uint64_t, Label> subroutines_;
   Load load_scalar_, load_vector_;
   std::vector<bool> invariant_;
   std::vector<Forms> fixed_, moving_;

@@ -67,6 +67,7 @@ void Lane::compute(std::uint32_t node) {
   if (step.primitive == Primitive::kSelect) return compute_select(node);
   if (step.primitive == Primitive::kConvert) return compute_convert(node);
   if (step.primitive == Primitive::kBitcast) return compute_bitcast(node);
+  if (step.primitive == Primitive::kCallWhere) return compute_call(node);
   if (step.primitive == Primitive::kIsFinite || is_compare(step.primitive))
     return compute_compare(node);
   if (is_float(from)) return compute_float(node);
@@ -379,6 +380,20 @@ void Lane::compute_bitcast(std::uint32_t node) {
   }
   forms(node)[Form::kMain] =
       to == DType::kF16 ? main(operand) : normalize(code_, main(operand), to);
+}
+
+void Lane::compute_call(std::uint32_t node) {
+  const Step& step = expression_.steps()[node];
+  const Label called = subroutine(step.bits), done = code_.label();
+  const Reg condition = main(step.operands[0]), argument = arith(step.operands[2]);
+  const Reg otherwise = arith(step.operands[1]), result = code_.fresh(File::kA);
+  code_.move(result, otherwise);
+  code_.branch("brz", {condition}, done);
+  code_.emit("st32", {argument, "$mworker_base", "$mzero", 0});
+  code_.call(called);
+  code_.emit("ld32", {def(result), "$mworker_base", "$mzero", 0});
+  code_.place(done);
+  forms(node)[Form::kArith] = result;
 }
 
 }  // namespace superstep::vertex

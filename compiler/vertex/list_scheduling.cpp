@@ -91,6 +91,25 @@ class Dependences {
   std::size_t next_ = 0;
 };
 
+/// Whether two neighbours may issue together. Their operands need no more registers than carry
+/// values from and to the stack, and a branch goes alone, as nothing can be stored behind it.
+bool may_issue_together(const Instruction& first, const Instruction& second) {
+  if (first.pipe() == second.pipe() || first.is_branch() || second.is_branch()) return false;
+  std::array<std::int32_t, 2> operands{};
+  for (const Instruction* i : {&first, &second}) {
+    for (const Arg& arg : i->args) {
+      if (arg.is_virtual()) ++operands[arg.reg.file == File::kM ? 0 : 1];
+    }
+  }
+  if (std::ranges::max(operands) > kSpillRegisters) return false;
+  return std::ranges::none_of(first.args, [&](const Arg& written) {
+    return written.is_virtual() && written.is_written() &&
+           std::ranges::any_of(second.args, [&](const Arg& arg) {
+             return arg.is_virtual() && arg.reg.id == written.reg.id;
+           });
+  });
+}
+
 }  // namespace
 
 // List scheduling: of the instructions whose operands are there, the one with the longest way to
@@ -153,12 +172,28 @@ std::vector<WorkerCode::Item> WorkerCode::list_scheduled(std::vector<Item> block
   return result;
 }
 
+std::vector<WorkerCode::Item> WorkerCode::paired(std::vector<Item> block) {
+  std::vector<Item> result;
+  for (Item& item : block) {
+    Item* before = result.empty() ? nullptr : &result.back();
+    if (before == nullptr || before->parts.size() != 1 ||
+        !may_issue_together(before->parts[0], item.parts[0])) {
+      result.push_back(std::move(item));
+      continue;
+    }
+    const bool is_aux = item.parts[0].pipe() == isa::Pipe::kAux;
+    before->parts.insert(is_aux ? before->parts.end() : before->parts.begin(),
+                         std::move(item.parts[0]));
+  }
+  return result;
+}
+
 std::vector<WorkerCode::Item> WorkerCode::bundled(const std::vector<Item>& items,
                                                   bool reorder) const {
   std::vector<Item> result, block;
   bool repeating = false;
   const auto flush = [&] {
-    if (reorder) block = list_scheduled(std::move(block));
+    block = reorder ? list_scheduled(std::move(block)) : paired(std::move(block));
     for (Item& item : block) {
       if (repeating && item.parts.size() == 1) {
         const bool aux = item.parts[0].pipe() == isa::Pipe::kAux;

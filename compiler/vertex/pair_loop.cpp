@@ -105,7 +105,7 @@ class PairLoop {
     load_pointers();
     for (std::size_t i = 0; i < outputs_.size(); ++i) add_stores(i);
     if (loaded_.empty() && repeated_.empty()) return std::nullopt;
-    if (repeated_.empty()) {
+    if (repeated_.empty() && !expression_.has_branches()) {
       emit_pipelined();
     } else {
       emit_turns();
@@ -269,6 +269,20 @@ class PairLoop {
     store_last(std::move(last), tail_);
   }
 
+  void emit_arithmetic() {
+    auto label = arithmetic_.labels().begin();
+    const auto place_labels = [&](std::size_t before) {
+      for (; label != arithmetic_.labels().end() && label->before == before; ++label)
+        code_.place(label->label);
+    };
+    const std::vector<Instruction>& instructions = arithmetic_.instructions();
+    for (std::size_t i = 0; i < instructions.size(); ++i) {
+      place_labels(i);
+      code_.emit(instructions[i]);
+    }
+    place_labels(instructions.size());
+  }
+
   void emit_turns() {
     const Label loop = code_.label();
     Reg beyond;
@@ -287,7 +301,7 @@ class PairLoop {
         if (!is_aligned(inputs_[r.input])) load_lane(r, lane);
       }
     }
-    for (const Instruction& instruction : arithmetic_.instructions()) code_.emit(instruction);
+    emit_arithmetic();
     if (has_tail_) code_.emit("movz", {both(beyond), more_, tail_});
     store_last(stored_, beyond);
     code_.branch("brnzdec", {both(more_)}, loop);

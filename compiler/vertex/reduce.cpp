@@ -13,13 +13,6 @@ namespace {
 std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
 Form accumulator_form(DType dtype) { return is_float(dtype) ? Form::kArith : Form::kMain; }
 
-bool can_repeat(const Expression& expression) {
-  const auto& steps = expression.steps();
-  return std::none_of(steps.begin(), steps.end(), [](const Expression::Step& step) {
-    return step.primitive == Primitive::kRem && is_float(step.dtype);
-  });
-}
-
 /// What the expression takes as elements.
 std::vector<DType> element_dtypes(const Expression& expression, const std::vector<DType>& dtypes) {
   std::vector<DType> elements = dtypes;
@@ -338,7 +331,7 @@ Codelet reduce(const MachineConfig& machine, const Expression& expression,
   };
   if (operation) attempt(true);
   if (!codelet) operation.reset();
-  if (!codelet && can_repeat(expression)) attempt(true);
+  if (!codelet && !expression.has_branches()) attempt(true);
   if (!codelet) attempt(false);
   SUPERSTEP_CHECK(codelet.has_value(), "registers of a reduction");
   codelet->divide = ReduceDivision{machine.tile.workers,

@@ -52,12 +52,12 @@ std::vector<Interval> live_intervals(const std::vector<WorkerCode::Item>& items,
 }
 
 Assignment linear_scan(const std::vector<Interval>& intervals, std::size_t registers,
-                       bool may_spill) {
+                       std::int32_t main_registers, bool may_spill) {
   Assignment result;
   result.machine.assign(registers, -1);
   result.slot.assign(registers, -1);
   const std::int32_t reserved = may_spill ? kSpillRegisters : 0;
-  std::vector<std::uint32_t> owner_m(static_cast<std::size_t>(kMRegisters - reserved), ~0U);
+  std::vector<std::uint32_t> owner_m(static_cast<std::size_t>(main_registers - reserved), ~0U);
   std::vector<std::uint32_t> owner_a(static_cast<std::size_t>(kARegisters - reserved), ~0U);
   std::vector<Interval> active;
   const auto owners = [&](Reg r) -> std::vector<std::uint32_t>& {

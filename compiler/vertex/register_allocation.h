@@ -30,9 +30,10 @@ struct Assignment {
   bool ok = true;
 };
 
-/// Linear scan over intervals that are sorted by their beginning. What has the fewest uses for the
-/// time it lives goes to the stack, where that is allowed.
+/// Linear scan over intervals that are sorted by their beginning, with so many registers of the
+/// main file. What has the fewest uses for the time it lives goes to the stack, where that is
+/// allowed.
 [[nodiscard]] Assignment linear_scan(const std::vector<Interval>& intervals, std::size_t registers,
-                                     bool may_spill);
+                                     std::int32_t main_registers, bool may_spill);
 
 }  // namespace superstep::vertex

@@ -169,6 +169,18 @@ TimingAnalysis::TimingAnalysis(const MachineConfig& machine, const Codelet& code
   for (std::size_t at = 0; at < codelet.words.size(); ++at) {
     steps_.push_back(decode(machine, codelet.words, at));
   }
+  // Few elements need what is called behind a condition.
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
+    Step& branch = steps_[at];
+    if (!branch.is_branch || branch.uses == 0 || !branch.record) continue;
+    Environment env{.registers = {}, .words = codelet.words, .address = 0, .next = 0};
+    kInterpreters[*branch.record](env, branch.word);
+    if (!env.target) continue;
+    for (std::size_t next = at + 1; next < *env.target / 4; ++next) {
+      if (steps_[next].is_branch && steps_[next].uses == 0 && steps_[next].defines != 0)
+        branch.past_calls = env.target;
+    }
+  }
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     Step& repeat = steps_[at];
     if (!repeat.is_repeat) continue;
@@ -310,7 +322,10 @@ class WorkerAnalysis {
     const bool is_known = step.record && now_.knows(step.uses & ~step.stored);
     if (is_known) kInterpreters[*step.record](env, step.word);
     if (step.is_branch && step.uses != 0) {
-      if (!is_known) timing_.depends_on_data = true;
+      if (!is_known) {
+        timing_.depends_on_data = true;
+        env.target = step.past_calls;
+      }
       if (counts) {
         count_down(step.uses);
       } else {

@@ -13,7 +13,7 @@ namespace superstep::vertex {
 /// What a worker takes from its first instruction to its exit.
 struct WorkerTiming {
   std::uint64_t slots = 0;
-  /// A branch depends on data: counted as not taken.
+  /// A branch depends on data: counted as taken where it goes past a call, else as not taken.
   bool depends_on_data = false;
 };
 
@@ -50,6 +50,8 @@ class TimingAnalysis {
     /// Of the body of a repeat: its slots, what it writes, where it ends.
     std::uint64_t body_slots = 0, body_defines = 0;
     std::uint32_t body_end = 0;
+    /// Of a branch past calls: where it goes.
+    std::optional<std::uint32_t> past_calls = {};
   };
 
   [[nodiscard]] Step decode(const MachineConfig& machine, const std::vector<std::uint32_t>& words,

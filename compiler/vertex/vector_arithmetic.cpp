@@ -110,6 +110,8 @@ bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
     case Primitive::kGe:
     case Primitive::kIsFinite:
       return is_float(from);
+    case Primitive::kCallWhere:
+      return true;
     default:
       return is_float(from) && !single_function(p).mnemonic.empty();
   }
@@ -131,7 +133,8 @@ VectorArithmetic::Width VectorArithmetic::natural_width(std::uint32_t node) cons
     return of(std::ranges::all_of(
         s.operands, [&](std::uint32_t operand) { return natural_width(operand) == Width::kHalf; }));
   }
-  if (s.primitive == Primitive::kSelect) return of(s.dtype == DType::kF16);
+  if (s.primitive == Primitive::kSelect || s.primitive == Primitive::kCallWhere)
+    return of(s.dtype == DType::kF16);
   if (dtype(s.operands[0]) != DType::kF16 || s.primitive == Primitive::kDiv) return Width::kSingle;
   const bool is_function = !single_function(s.primitive).mnemonic.empty();
   return of(!is_function || !half_function(s.primitive).empty());
@@ -270,8 +273,13 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
       return emit("not64", {get(x, width, part)});
     case Primitive::kSelect: {
       const Reg mask = get(x, width, part), chosen = get(y, width, part);
+      const Step& other = step(s.operands[2]);
+      if (other.primitive == Primitive::kConstant && other.bits == 0)
+        return emit("and64", {chosen, mask});
       return blend(mask, chosen, get(s.operands[2], width, part));
     }
+    case Primitive::kCallWhere:
+      return call(s, part);
     case Primitive::kIsFinite: {
       const Reg size = vector(width, "absadd", {get(x, width, part), "$azeros"});
       return vector(width, "cmplt", {size, infinity(width)});
@@ -292,6 +300,32 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
   if (width == Width::kHalf) return each_word(half_function(s.primitive), half(x));
   const SingleFunction function = single_function(s.primitive);
   return each_word(function.mnemonic, single(x, part), function.more);
+}
+
+// Conditions go to the main file, so that they need no pair while the rest is computed.
+Reg VectorArithmetic::call(const Step& s, std::uint32_t part) {
+  const Label called = lane_.subroutine(s.bits), done = code_.label();
+  const Reg condition = single(s.operands[0], part), argument = single(s.operands[2], part);
+  const std::array<Reg, 2> is_called{code_.fresh(File::kM), code_.fresh(File::kM)};
+  const Reg any = code_.fresh(File::kM);
+  instructions_.push_back({"atom", {def(is_called[0]), low(Arg(condition))}});
+  instructions_.push_back({"atom", {def(is_called[1]), high(Arg(condition))}});
+  const Reg otherwise = single(s.operands[1], part), result = code_.fresh(File::kPair);
+  instructions_.push_back({"or", {def(any), is_called[0], is_called[1]}});
+  instructions_.push_back({"mov", {def(result), otherwise}});
+  instructions_.push_back({"brz", {any, done}});
+  for (const bool upper : {false, true}) {
+    const Label next = code_.label();
+    const Arg from = upper ? high(Arg(argument)) : low(Arg(argument));
+    const Arg to = upper ? high(both(result)) : low(both(result));
+    instructions_.push_back({"brz", {is_called[upper ? 1 : 0], next}});
+    instructions_.push_back({"st32", {from, "$mworker_base", "$mzero", 0}});
+    instructions_.push_back({"call", {"$mlink", called}});
+    instructions_.push_back({"ld32", {to, "$mworker_base", "$mzero", 0}});
+    labels_.push_back({instructions_.size(), next});
+  }
+  labels_.push_back({instructions_.size(), done});
+  return result;
 }
 
 Reg VectorArithmetic::emit(std::string_view mnemonic, const std::vector<Arg>& args) {
@@ -319,6 +353,8 @@ Reg VectorArithmetic::each_word(std::string_view mnemonic, Reg x, const std::vec
 
 Reg VectorArithmetic::binary(std::string_view operation, std::uint32_t x, std::uint32_t y,
                              Width width, std::uint32_t part) {
+  // In program order, which holds fewer values at a time.
+  if (!is_scalar(x) && x < y) (void)get(x, width, part);
   const Reg second = get(y, width, part);
   if (!is_scalar(x)) return vector(width, operation, {get(x, width, part), second});
   const Arg first =

@@ -28,8 +28,13 @@ class VectorArithmetic {
   void provide(std::uint32_t node, std::uint32_t part, Reg pair);
   /// Part of a float.
   Reg value(std::uint32_t node, std::uint32_t part);
-  /// What all values so far take.
+  /// What all values so far take, and labels in front of some of it.
   [[nodiscard]] const std::vector<Instruction>& instructions() const { return instructions_; }
+  struct Placed {
+    std::size_t before;
+    Label label;
+  };
+  [[nodiscard]] const std::vector<Placed>& labels() const { return labels_; }
 
  private:
   using Step = Expression::Step;
@@ -75,6 +80,7 @@ class VectorArithmetic {
   Reg symmetric(std::string_view operation, std::string_view swapped, std::uint32_t x,
                 std::uint32_t y, Width width, std::uint32_t part);
   Reg blend(Reg mask, Reg chosen, Reg other);
+  Reg call(const Step& step, std::uint32_t part);
   Reg extreme(bool maximum, std::uint32_t x, std::uint32_t y, Width width, std::uint32_t part);
   Reg with_negative_zero(std::string_view operation, Reg x, Width width);
   Reg clamp_bounds(bool maximum, std::uint64_t bits, Width width);
@@ -88,6 +94,7 @@ class VectorArithmetic {
   std::vector<bool> used_;
   std::vector<Forms> forms_;
   std::vector<Instruction> instructions_;
+  std::vector<Placed> labels_;
   std::vector<Bounds> bounds_;
   std::array<Reg, 2> infinities_;
 };

@@ -19,18 +19,21 @@ constexpr std::uint32_t kCoIssue = 0x80000000;
 /// Bundles of a repeat body: the instruction holds their number less one in 8 bits.
 constexpr std::size_t kMostRepeated = 256;
 
+}  // namespace
+
 /// Machine code that may become a bundle, or a place.
-struct Line {
+struct WorkerCode::Line {
   std::optional<std::uint32_t> main, aux;
   std::uint32_t target = ~0U;  ///< the label that the main half branches to
   std::uint32_t label = ~0U;   ///< placed
   bool is_repeat = false;
+  std::int32_t aux_writes = -1;  ///< the register of the aux half's result
 
   [[nodiscard]] std::uint32_t words() const { return (main ? 1U : 0U) + (aux ? 1U : 0U); }
 };
 
-/// Words of lines, with branches to where the labels are.
-Codelet linked(const std::vector<Line>& lines, std::uint32_t labels) {
+// Words of lines, with branches to where the labels are.
+Codelet WorkerCode::linked(const std::vector<Line>& lines, std::uint32_t labels) {
   std::vector<std::uint32_t> places(labels);
   std::uint32_t at = 0;
   for (const Line& line : lines) {
@@ -50,8 +53,6 @@ Codelet linked(const std::vector<Line>& lines, std::uint32_t labels) {
   }
   return codelet;
 }
-
-}  // namespace
 
 std::string content_name(const std::string& prefix, const std::vector<std::uint32_t>& words) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -182,22 +183,43 @@ void WorkerCode::end_repeat() {
   items().push_back(std::move(item));
 }
 
-std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
+Label WorkerCode::subroutine(WorkerCode code) {
+  code.is_called_ = true;
+  subroutines_.push_back(std::move(code));
+  entries_.push_back(label());
+  return entries_.back();
+}
+
+std::pair<std::vector<WorkerCode::Item>, Assignment> WorkerCode::allocated() const {
   std::vector<Item> all = prologue_;
   all.insert(all.end(), body_.begin(), body_.end());
   // Values live longer where instructions move together: the order as written needs least.
   std::vector<Item> items = bundled(all, true);
   Assignment assignment =
-      linear_scan(live_intervals(items, registers_, labels_), registers_, false);
+      linear_scan(live_intervals(items, registers_, labels_), registers_, m_registers(), false);
   if (!assignment.ok) {
     items = bundled(all, false);
     const std::vector<Interval> live = live_intervals(items, registers_, labels_);
-    assignment = linear_scan(live, registers_, false);
-    if (!assignment.ok) assignment = linear_scan(live, registers_, true);
+    assignment = linear_scan(live, registers_, m_registers(), false);
+    if (!assignment.ok) assignment = linear_scan(live, registers_, m_registers(), true);
   }
+  return {std::move(items), std::move(assignment)};
+}
+
+std::optional<Codelet> WorkerCode::try_finish(const std::string& prefix) {
+  const auto [items, assignment] = allocated();
   if (!assignment.ok || longest_repeat(items) > kMostRepeated) return std::nullopt;
-  Codelet codelet = encoded(items, assignment);
-  codelet.stack_bytes = ((kTransferWords + assignment.slots) * 4 + 7) / 8 * 8;
+  std::vector<Line> lines = encoded(items, assignment, kTransferWords);
+  std::uint32_t stack_words = kTransferWords + assignment.slots, labels = labels_;
+  for (std::size_t i = 0; i < subroutines_.size(); ++i) {
+    lines.push_back({.main = {}, .aux = {}, .label = entries_[i].id});
+    // None runs while another does.
+    stack_words = std::max(
+        stack_words, append(subroutines_[i], kTransferWords + assignment.slots, labels, lines));
+    labels += subroutines_[i].labels_;
+  }
+  Codelet codelet = linked(lines, labels);
+  codelet.stack_bytes = (stack_words * 4 + 7) / 8 * 8;
   codelet.name = content_name(prefix, codelet.words);
   return codelet;
 }
@@ -218,7 +240,54 @@ Codelet WorkerCode::finish(const std::string& prefix) {
   return *std::move(codelet);
 }
 
-Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& assignment) const {
+std::uint32_t WorkerCode::append(const WorkerCode& subroutine, std::uint32_t first_word,
+                                 std::uint32_t first_label, std::vector<Line>& lines) const {
+  const auto [items, assignment] = subroutine.allocated();
+  SUPERSTEP_CHECK(assignment.ok, "registers of a subroutine");
+  std::set<std::pair<File, std::int32_t>> written;
+  for (const Item& item : items) {
+    for (const Instruction& part : item.parts) {
+      for (const Arg& arg : part.args) {
+        const std::int32_t first = arg.is_virtual() ? assignment.machine[arg.reg.id] : -1;
+        if (first < 0) continue;
+        const File file = arg.reg.file == File::kM ? File::kM : File::kA;
+        for (std::int32_t r = first; r <= first + (arg.reg.file == File::kPair ? 1 : 0); ++r)
+          written.emplace(file, r);
+      }
+    }
+  }
+  if (assignment.slots > 0) {
+    for (std::int32_t r = 1; r <= kSpillRegisters; ++r) {
+      written.emplace(File::kM, kMRegistersOfCallers - r);
+      written.emplace(File::kA, kARegisters - r);
+    }
+  }
+  const auto saved = static_cast<std::uint32_t>(written.size());
+  const auto move_all = [&](bool load) {
+    std::uint32_t word = first_word;
+    for (const auto& [file, number] : written) {
+      const Reg reg{0, file};
+      const Instruction moved(load ? "ld32" : "st32",
+                              {load ? def(reg) : Arg(reg), "$mworker_base", "$mzero", word++});
+      lines.push_back({.main = moved.word([&](const Arg&) { return number; }), .aux = {}});
+    }
+  };
+  move_all(false);
+  for (Line line : subroutine.encoded(items, assignment, first_word + saved)) {
+    SUPERSTEP_CHECK(!line.is_repeat, "a subroutine repeats nothing");
+    if (line.target != ~0U) line.target += first_label;
+    if (line.label != ~0U) line.label += first_label;
+    lines.push_back(line);
+  }
+  move_all(true);
+  const Instruction back("br", {"$mlink"});
+  lines.push_back({.main = back.word([](const Arg&) { return 0; }), .aux = {}});
+  return first_word + saved + assignment.slots;
+}
+
+std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items,
+                                                  const Assignment& assignment,
+                                                  std::uint32_t first_word) const {
   std::vector<Line> lines;
   std::uint32_t words = 0;
   const auto put = [&](Line line) {
@@ -238,6 +307,17 @@ Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& as
     }
     put({.main = nop, .aux = {}});
   };
+  // A load of a spilled value goes beside the arithmetic in front of it.
+  const auto put_load = [&](std::uint32_t load, std::int32_t number, File file) {
+    Line* before = lines.empty() ? nullptr : &lines.back();
+    if (before == nullptr || before->main || !before->aux ||
+        (file != File::kM && before->aux_writes == number)) {
+      return put({.main = load, .aux = {}});
+    }
+    before->main = load;
+    ++words;
+  };
+  std::int32_t next[2] = {0, 0};
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     if (item.kind == Item::Kind::kLabel) {
@@ -247,14 +327,17 @@ Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& as
     if (item.kind == Item::Kind::kEndRepeat) continue;
     // Values on the stack pass through the registers that the allocator keeps free for them.
     std::vector<std::pair<Reg, std::int32_t>> temporaries;
-    std::int32_t next[2] = {kMRegisters - kSpillRegisters, kARegisters - kSpillRegisters};
+    const std::int32_t first_spilled[2] = {m_registers() - kSpillRegisters,
+                                           kARegisters - kSpillRegisters};
     const auto number_of = [&](const Arg& arg) {
       const std::int32_t fixed = assignment.machine[arg.reg.id];
       if (fixed >= 0) return fixed;
       for (const auto& [reg, number] : temporaries) {
         if (reg.id == arg.reg.id) return number;
       }
-      const std::int32_t number = next[arg.reg.file == File::kM ? 0 : 1]++;
+      // In turns, so that a load may go beside what uses the one before.
+      const std::size_t file = arg.reg.file == File::kM ? 0 : 1;
+      const std::int32_t number = first_spilled[file] + next[file]++ % kSpillRegisters;
       temporaries.emplace_back(arg.reg, number);
       return number;
     };
@@ -263,10 +346,10 @@ Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& as
     for (const Instruction& part : item.parts) {
       for (const Arg& arg : part.args) {
         if (!arg.is_virtual() || assignment.slot[arg.reg.id] < 0) continue;
-        const auto place = static_cast<std::uint32_t>(assignment.slot[arg.reg.id]) + kTransferWords;
+        const auto place = first_word + static_cast<std::uint32_t>(assignment.slot[arg.reg.id]);
         if (arg.kind != Arg::Kind::kDef && loaded.insert(arg.reg.id).second) {
           const Instruction load("ld32", {def(arg.reg), "$mworker_base", "$mzero", place});
-          put({.main = load.word(number_of), .aux = {}});
+          put_load(load.word(number_of), number_of(arg), arg.reg.file);
         }
         if (arg.is_written()) {
           const Instruction store("st32", {arg.reg, "$mworker_base", "$mzero", place});
@@ -277,13 +360,18 @@ Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& as
     Line line;
     for (const Instruction& part : item.parts)
       (part.pipe() == isa::Pipe::kMain ? line.main : line.aux) = part.word(number_of);
+    for (const Instruction& part : item.parts) {
+      if (part.pipe() == isa::Pipe::kMain) continue;
+      for (const Arg& arg : part.args) {
+        if (arg.is_written()) line.aux_writes = number_of(arg);
+      }
+    }
     if (const auto target = item.target()) line.target = *target;
     if (item.kind == Item::Kind::kRepeat) {
       std::int64_t bundles = 0;
       for (std::size_t j = i + 1; items[j].kind != Item::Kind::kEndRepeat; ++j)
         bundles += items[j].kind == Item::Kind::kCode;
-      Instruction repeat = item.parts[0];
-      repeat.args.back() = Arg(bundles - 1);
+      const Instruction repeat("rpt", {item.parts[0].args[0], bundles - 1});
       line.main = repeat.word(number_of);
       line.is_repeat = true;
       if (words % 2 == 0) shift_by_a_word();
@@ -291,7 +379,7 @@ Codelet WorkerCode::encoded(const std::vector<Item>& items, const Assignment& as
     put(line);
     for (const std::uint32_t store : after) put({.main = store, .aux = {}});
   }
-  return linked(lines, labels_);
+  return lines;
 }
 
 }  // namespace superstep::vertex

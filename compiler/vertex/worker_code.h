@@ -15,7 +15,8 @@ namespace superstep::vertex {
 
 /// General registers of each file that the allocator hands out, and how many of them carry values
 /// from and to the stack when some live there.
-inline constexpr std::int32_t kMRegisters = 12, kARegisters = 14, kSpillRegisters = 3;
+inline constexpr std::int32_t kMRegisters = 12, kMRegistersOfCallers = 10, kARegisters = 14,
+                              kSpillRegisters = 3;
 
 /// A name for a codelet that is equal for equal words.
 [[nodiscard]] std::string content_name(const std::string& prefix,
@@ -99,6 +100,11 @@ class WorkerCode {
     place(done);
   }
 
+  /// Makes code that `call` enters, with its argument in the first word of the stack, where it
+  /// leaves its result. All other registers and words are as before.
+  Label subroutine(WorkerCode code);
+  void call(Label subroutine) { branch("call", {"$mlink"}, subroutine); }
+
   /// Later instructions go to the prologue, in front of everything else, until `end_prologue`;
   /// calls nest.
   void begin_prologue() { ++prologue_depth_; }
@@ -113,23 +119,44 @@ class WorkerCode {
   [[nodiscard]] Codelet finish(const std::string& prefix);
 
  private:
+  struct Line;
+
+  /// Main registers that the allocator hands out; calls take one more and the stack pointer is
+  /// above it.
+  [[nodiscard]] std::int32_t m_registers() const {
+    return is_called_ || !subroutines_.empty() ? kMRegistersOfCallers : kMRegisters;
+  }
   Reg result(File file, std::string_view mnemonic, std::initializer_list<Arg> args);
   std::vector<Item>& items() { return prologue_depth_ > 0 ? prologue_ : body_; }
   [[nodiscard]] std::uint32_t slots_of(const Item& item) const;
   /// Straight-line code in a new order, with bundles; the last item may be a branch.
   [[nodiscard]] std::vector<Item> list_scheduled(std::vector<Item> block) const;
+  /// Straight-line code as it is, with bundles of neighbours.
+  [[nodiscard]] static std::vector<Item> paired(std::vector<Item> block);
   /// Everything with bundles: those of repeat bodies, and with `reorder` wherever two pipes have
   /// work at a time.
   [[nodiscard]] std::vector<Item> bundled(const std::vector<Item>& items, bool reorder) const;
   [[nodiscard]] static std::size_t longest_repeat(const std::vector<Item>& items);
-  /// Words and relocations.
-  [[nodiscard]] Codelet encoded(const std::vector<Item>& items, const Assignment& assignment) const;
+  /// Registers for everything, in an order that needs no more than there are.
+  [[nodiscard]] std::pair<std::vector<Item>, Assignment> allocated() const;
+  /// Machine code, with values on the stack from a word on.
+  [[nodiscard]] std::vector<Line> encoded(const std::vector<Item>& items,
+                                          const Assignment& assignment,
+                                          std::uint32_t first_word) const;
+  [[nodiscard]] static Codelet linked(const std::vector<Line>& lines, std::uint32_t labels);
+  /// Adds a subroutine that saves what registers it writes from a word of the stack on. The next
+  /// free word.
+  [[nodiscard]] std::uint32_t append(const WorkerCode& subroutine, std::uint32_t first_word,
+                                     std::uint32_t first_label, std::vector<Line>& lines) const;
 
   MachineConfig machine_;
   std::uint32_t registers_ = 0;
   std::vector<Item> prologue_, body_;
   std::uint32_t labels_ = 0;
   int prologue_depth_ = 0;
+  std::vector<WorkerCode> subroutines_;
+  std::vector<Label> entries_;  ///< of subroutines
+  bool is_called_ = false;
 };
 
 }  // namespace superstep::vertex

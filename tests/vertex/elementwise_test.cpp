@@ -219,6 +219,41 @@ TEST(Elementwise, AnySizeOnAnyNumberOfWorkers) {
   }
 }
 
+// Two functions, of which every loop, of pairs too, calls each at two places.
+TEST(Elementwise, FunctionsAreCalledForTheElementsThatNeedThem) {
+  Expression square, root;
+  const Node s = square.input(0, DType::kF32), r = root.input(0, DType::kF32);
+  square.apply(Primitive::kMul, {s, s});
+  const Node bits = root.bitcast(r, DType::kI32);
+  const Node half = root.apply(Primitive::kShrArithmetic, {bits, root.constant(DType::kI32, 1)});
+  root.bitcast(half, DType::kF32);
+  for (const bool in_pairs : {true, false}) {
+    Case c;
+    Expression& e = c.expression;
+    const Node x = e.input(0, DType::kF32), y = e.input(1, DType::kF32);
+    Node result = e.apply(Primitive::kMul, {x, y});
+    for (const Node argument : {x, y}) {
+      const Node is_great = e.apply(Primitive::kGt, {argument, e.constant_f32(2)});
+      const Node is_less = e.apply(Primitive::kLt, {argument, e.constant_f32(-2)});
+      result = e.apply(Primitive::kAdd, {e.call_where(is_great, result, square, argument), x});
+      result = e.apply(Primitive::kSub, {e.call_where(is_less, result, root, argument), y});
+    }
+    EXPECT_EQ(e.functions().size(), 2U);
+    if (!in_pairs) result = e.convert(result, DType::kI32);
+    c.outputs = {result};
+    c.inputs = {DType::kF32, DType::kF32};
+    c.access = {Access::kVector, Access::kVector};
+    c.data_decides = true;
+    for (const std::uint32_t workers : {1U, 6U}) {
+      for (const std::int64_t elements : {0, 1, 2, 3, 13, 200}) {
+        c.workers = workers;
+        c.elements = elements;
+        check(c, in_pairs ? "pairs" : "elements");
+      }
+    }
+  }
+}
+
 TEST(Elementwise, OutputsOfDifferentWidthsTogether) {
   for (const std::int64_t elements : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99}) {
     Case c;

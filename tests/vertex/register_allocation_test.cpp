@@ -64,7 +64,7 @@ TEST(LinearScan, FindsRegistersExactlyWhereAColouringOfTheInterferenceGraphDoes)
     std::vector<std::size_t> colours(count);
     const std::size_t needed = boost::sequential_vertex_coloring(
         graph, boost::make_iterator_property_map(colours.begin(), get(boost::vertex_index, graph)));
-    const bool ok = linear_scan(intervals, count, false).ok;
+    const bool ok = linear_scan(intervals, count, kMRegisters, false).ok;
     EXPECT_EQ(ok, needed <= static_cast<std::size_t>(kMRegisters)) << "round " << round;
     fits += ok;
   }
@@ -79,7 +79,7 @@ TEST(LinearScan, SharesNoRegisterBetweenValuesThatInterfere) {
     const auto count = 20 + random() % 40;
     const std::vector<Interval> intervals =
         random_intervals(random, count, {File::kM, File::kA, File::kPair});
-    const Assignment assignment = linear_scan(intervals, count, true);
+    const Assignment assignment = linear_scan(intervals, count, kMRegisters, true);
     if (!assignment.ok) continue;  // pairs do not spill
     const Interference graph = interference(intervals);
     for (auto [edge, end] = edges(graph); edge != end; ++edge) {

@@ -104,6 +104,19 @@ TEST(TimingAnalysis, BranchesOnDataAreSaidAndNotTaken) {
   EXPECT_EQ(timing.slots, 5U);
 }
 
+TEST(TimingAnalysis, BranchesOnDataPastACallAreTaken) {
+  const WorkerTiming timing = timing_of(R"(
+    ld32 $m0, $mvertex_base, $mzero, 0
+    ld32 $m1, $m0, $mzero, 0
+    brz $m1, done
+    call $m10, function
+    done: exitz $mzero
+    function: br $m10)",
+                                        {0x80000});
+  EXPECT_TRUE(timing.depends_on_data);
+  EXPECT_EQ(timing.slots, 4U);
+}
+
 TEST(TimingAnalysis, WordsOfTheStackAreKnown) {
   const WorkerTiming timing = timing_of(R"(
     ld32 $m0, $mvertex_base, $mzero, 0
