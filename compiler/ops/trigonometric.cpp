@@ -1,6 +1,6 @@
-// Sine, cosine and tangent of every float. An argument is reduced to a quarter turn and the angle
-// from its middle; f32 by Payne and Hanek's method, with as many bits of 2 / pi as the greatest
-// f32 needs, so that the angle is right to its last bits for each of them.
+// Sine, cosine and tangent of every float. An argument is reduced to whole half turns (tangent:
+// quarter turns) and the angle from there: by Cody and Waite's method, but large f32, which call a
+// function for Payne and Hanek's, with as many bits of 2 / pi as the greatest f32 needs.
 
 #include <array>
 #include <cmath>
@@ -20,18 +20,28 @@ double sine(double x) { return std::sin(x); }
 double cosine(double x) { return std::cos(x); }
 double tangent(double x) { return std::tan(x); }
 
-/// |x| is `quadrant` quarter turns (modulo 4) and `angle`, which lies within pi / 4 of 0.
+constexpr float kHalfPi = 1.57079637F;
+
+/// What arguments are reduced by.
+struct Unit {
+  int per_turn_log2;  ///< half turns 1, quarter turns 2
+  bool between;       ///< angles from the middle between two, not from whole ones
+
+  [[nodiscard]] constexpr float half_turns() const { return per_turn_log2 == 1 ? 1.0F : 0.5F; }
+  [[nodiscard]] constexpr float radians() const { return 2 * kHalfPi * half_turns(); }
+};
+constexpr Unit kOfSine{1, false}, kOfCosine{1, true}, kOfTangent{2, false};
+
+/// An argument is a number of units and `angle`, which lies within half a unit of 0.
 struct Reduced {
-  Term quadrant;  ///< u32
-  Term angle;     ///< f32
+  Term is_odd;  ///< the number of whole units
+  Term angle;   ///< f32
 };
 
 /// The bits of 2 / pi behind the point, after a word of zeros.
 constexpr std::array<std::uint32_t, 8> kTwoOverPi = {
     0, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
-constexpr float kHalfPi = 1.57079637F;
 constexpr float kHalfPiRest = -4.37113883e-8F;  // pi / 2 - kHalfPi
-constexpr float kQuarterPi = 0.785398185F;
 constexpr int kFractionBits = 23, kBias = 127;
 
 Term u32(Term like, std::uint32_t value) {
@@ -52,7 +62,7 @@ Term high_product(Term number, Term word) {
   return high * word_high + shift_right(middle, 16) + shift_right(carried, 16);
 }
 
-Reduced reduce_f32(Term magnitude) {
+Reduced reduce_large(Term magnitude, Unit unit) {
   const Term bits = magnitude.bits_as(DType::kU32);
   const Term mantissa = (bits & u32(bits, 0x7fffff)) | u32(bits, 0x800000);
   // In turns, bits of 2 / pi above this one only make whole numbers.
@@ -75,83 +85,101 @@ Reduced reduce_f32(Term magnitude) {
   const Term low_part = mantissa * window(1);
   const Term low = low_part + high_product(mantissa, window(2));
   const Term carry = (low < low_part).as(DType::kU32);
-  const Term high = mantissa * window(0) + high_product(mantissa, window(1)) + carry;
+  const Term turn = mantissa * window(0) + high_product(mantissa, window(1)) + carry;
+  const Term high = unit.between ? turn - u32(bits, 1U << 30) : turn;
 
-  const Term quadrant = shift_right(high + u32(bits, 1U << 29), 30);
-  const Term upper = (shift_left(high, 2) | shift_right(low, 30)).bits_as(DType::kI32);
+  const auto units = static_cast<std::uint32_t>(unit.per_turn_log2);
+  const Term number_of_units = shift_right(high + u32(bits, 1U << (31 - units)), 32 - units);
+  const Term upper = (shift_left(high, units) | shift_right(low, 32 - units)).bits_as(DType::kI32);
   const Term is_negative = upper < upper.i32(0);
   const Term sign = upper.apply(Primitive::kShrArithmetic, upper.i32(31));
   const Term distance = upper ^ sign;
-  const Term distance_low = shift_left(low, 2) ^ sign.bits_as(DType::kU32);
+  const Term distance_low = shift_left(low, units) ^ sign.bits_as(DType::kU32);
   // As a sum of two floats: the second has what the first one's rounding lost.
   const Term rounded = distance.as(DType::kF32);
   const Term lost = (distance - rounded.as(DType::kI32)).as(DType::kF32);
   const Term head = rounded * 0x1p-32F;
   const Term tail = lost * 0x1p-32F + distance_low.as(DType::kF32) * 0x1p-64F;
-  const Term angle = head * kHalfPi + (head * kHalfPiRest + tail * kHalfPi);
-
-  const Term is_small = magnitude < kQuarterPi;
-  const Term reduced = select(is_small, magnitude, select(is_negative, -angle, angle));
+  const Term angle = head * unit.radians() +
+                     (head * (2 * kHalfPiRest * unit.half_turns()) + tail * unit.radians());
   const Term no_angle = Term{bits.expression, bits.expression->constant(DType::kF32, 0x7fc00000)};
-  return {select(is_small, u32(bits, 0), quadrant),
-          select(magnitude.apply(Primitive::kIsFinite), reduced, no_angle)};
+  return {
+      (number_of_units & u32(bits, 1)) != u32(bits, 0),
+      select(magnitude.apply(Primitive::kIsFinite), select(is_negative, -angle, angle), no_angle)};
 }
 
-/// Cody and Waite's method for what f16 holds: below 2^16 quarter turns, so that their products
-/// with parts of pi / 2 of 8 bits are exact.
-Reduced reduce_f16(Term magnitude) {
-  constexpr float kParts[] = {0x1.92p+0F, 0x1.fap-12F, 0x1.54p-20F, 0x1.10b462p-30F};
-  const Term turns = (magnitude * (1 / kHalfPi)).apply(Primitive::kRoundEven);
-  Term angle = magnitude;
-  for (const float part : kParts) angle = angle - turns * part;
-  return {turns.as(DType::kU32), angle};
+/// Below so many units their products with the first parts of pi are exact.
+constexpr float kMostUnits = 2048;
+/// pi in parts of 12 bits, and of 8 for the 2^16 quarter turns that an f16 has at most.
+constexpr std::array<float, 4> kParts = {0x1.922p+1F, -0x1.2aep-17F, -0x1.deap-30F,
+                                         0x1.184698p-43F};
+constexpr std::array<float, 4> kShortParts = {0x1.92p+1F, 0x1.fap-11F, 0x1.54p-19F,
+                                              0x1.10b462p-29F};
+
+/// Only operations that there are vector instructions for.
+Reduced reduce(Term x, Unit unit, const std::array<float, 4>& parts) {
+  // A sum with it is a whole number.
+  const Term whole = x.f32(0x1.8p23F);
+  const auto round = [&](Term minus) { return whole - (minus + whole); };
+  Term minus_units = x * (-1 / unit.radians());
+  if (unit.between) minus_units = minus_units + 0.5F;
+  const Term units = round(minus_units), half = units * 0.5F;
+  const Term position = unit.between ? units + 0.5F : units;
+  Term angle = x;
+  for (const float part : parts) angle = angle - position * (part * unit.half_turns());
+  return {whole - (whole - half) != half, angle};
 }
 
-// Between -pi / 4 and pi / 4, over the square of the angle; fitted at Chebyshev nodes, off by less
-// than 2^-33 (sine, cosine) and 2^-29 (tangent).
-constexpr float kSine[] = {-0.16666667F, 0.0083333291F, -1.983933e-4F, 2.7182741e-6F};
-constexpr float kCosine[] = {0.041666646F, -0.0013887364F, 2.4438084e-5F};
+/// (sin(x) / x - 1) / x^2 over x^2, for |x| <= pi / 2: fitted for the least greatest error, which
+/// is 2^-27 of the sine.
+constexpr float kSine[] = {-0.1666666F, 0.0083330665F, -1.9809588e-4F, 2.6057462e-6F};
+/// (tan(x) / x - 1) / x^2 likewise, for |x| <= pi / 4: fitted at Chebyshev nodes, off by less than
+/// 2^-29.
 constexpr float kTangent[] = {0.33333352F,  0.13332605F,    0.054066133F, 0.021251842F,
                               0.010910649F, -1.2052041e-6F, 0.0044192779F};
 
-Term is_odd(Term quadrant) { return (quadrant & u32(quadrant, 1)) != u32(quadrant, 0); }
-Term is_in_lower_half(Term quadrant) { return (quadrant & u32(quadrant, 2)) != u32(quadrant, 0); }
-
-/// The sine of `quadrant` quarter turns and an angle.
-Term sine_of(Term quadrant, Term angle) {
-  const Term square = angle * angle;
-  const Term sine = angle + angle * (square * polynomial(square, kSine));
-  const Term cosine = (square * -0.5F + square * square * polynomial(square, kCosine)) + 1.0F;
-  return select(is_odd(quadrant), cosine, sine);
+template <std::size_t kSize>
+Term odd_polynomial(Term x, const float (&coefficients)[kSize]) {
+  const Term square = x * x;
+  return x + x * (square * polynomial(square, coefficients));
 }
 
-Term sine_formula(Term x, const Reduced& reduced) {
-  const Term y = sine_of(reduced.quadrant, reduced.angle);
-  return select(is_in_lower_half(reduced.quadrant) ^ x.sign_bit(), -y, y);
+Term negative_where(Term condition, Term y) { return y - select(condition, y + y, y.f32(0)); }
+
+Term sine_formula(const Reduced& reduced) {
+  return negative_where(reduced.is_odd, odd_polynomial(reduced.angle, kSine));
 }
 
-Term cosine_formula(Term, const Reduced& reduced) {
-  const Term quadrant = reduced.quadrant + u32(reduced.quadrant, 1);
-  const Term y = sine_of(quadrant, reduced.angle);
-  return select(is_in_lower_half(quadrant), -y, y);
+Term cosine_formula(const Reduced& reduced) {
+  return sine_formula({reduced.is_odd, -reduced.angle});
 }
 
-Term tangent_formula(Term x, const Reduced& reduced) {
-  const Term angle = reduced.angle;
-  const Term square = angle * angle;
-  const Term tangent = angle + angle * (square * polynomial(square, kTangent));
-  const Term y = select(is_odd(reduced.quadrant), angle.f32(-1) / tangent, tangent);
-  return select(x.sign_bit(), -y, y);
+Term tangent_formula(const Reduced& reduced) {
+  const Term y = odd_polynomial(reduced.angle, kTangent);
+  return select(reduced.is_odd, y.f32(-1) / y, y);
 }
 
-template <Term (*kFormula)(Term, const Reduced&)>
+/// Of an f32 of many units.
+template <Term (*kFormula)(const Reduced&), const Unit& kUnit>
+Expression function_of_large() {
+  Expression expression;
+  const Term x{&expression, expression.input(0, DType::kF32)};
+  const Term y = kFormula(reduce_large(x.abs(), kUnit));
+  if (!kUnit.between) static_cast<void>(select(x.sign_bit(), -y, y));
+  return expression;
+}
+
+template <Term (*kFormula)(const Reduced&), const Unit& kUnit>
 std::vector<Node> emit(const Op&, const Graph&, Expression& expression,
                        std::span<const Node> operands) {
-  const bool half = expression.dtype(operands[0]) == DType::kF16;
-  const Term operand{&expression, operands[0]};
-  const Term x = half ? operand.as(DType::kF32) : operand;
-  const Term y = kFormula(x, half ? reduce_f16(x.abs()) : reduce_f32(x.abs()));
-  return {(half ? y.as(DType::kF16) : y).node};
+  const Term x{&expression, operands[0]};
+  if (expression.dtype(operands[0]) == DType::kF16) {
+    return {kFormula(reduce(x.as(DType::kF32), kUnit, kShortParts)).as(DType::kF16).node};
+  }
+  const Term is_large = x.abs() > kMostUnits * kUnit.radians();
+  const Term y = kFormula(reduce(x, kUnit, kParts));
+  static const Expression large = function_of_large<kFormula, kUnit>();
+  return {expression.call_where(is_large.node, y.node, large, x.node)};
 }
 
 }  // namespace
@@ -161,7 +189,7 @@ const OpDefinition kSineOp{
     .summary = "Sine of each element, an angle in radians.",
     .infer = infer_same_type,
     .evaluate = evaluate_float<sine>,
-    .lowerings = {ElementwiseLowering{emit<sine_formula>}},
+    .lowerings = {ElementwiseLowering{emit<sine_formula, kOfSine>}},
     .traits = {.operands = {kFloats}},
 };
 const OpDefinition kCosineOp{
@@ -169,7 +197,7 @@ const OpDefinition kCosineOp{
     .summary = "Cosine of each element, an angle in radians.",
     .infer = infer_same_type,
     .evaluate = evaluate_float<cosine>,
-    .lowerings = {ElementwiseLowering{emit<cosine_formula>}},
+    .lowerings = {ElementwiseLowering{emit<cosine_formula, kOfCosine>}},
     .traits = {.operands = {kFloats}},
 };
 const OpDefinition kTanOp{
@@ -177,7 +205,7 @@ const OpDefinition kTanOp{
     .summary = "Tangent of each element, an angle in radians.",
     .infer = infer_same_type,
     .evaluate = evaluate_float<tangent>,
-    .lowerings = {ElementwiseLowering{emit<tangent_formula>}},
+    .lowerings = {ElementwiseLowering{emit<tangent_formula, kOfTangent>}},
     .traits = {.operands = {kFloats}},
 };
 const OpDefinition kChloTanOp{
@@ -185,7 +213,7 @@ const OpDefinition kChloTanOp{
     .summary = "Tangent of each element, an angle in radians.",
     .infer = infer_same_type,
     .evaluate = evaluate_float<tangent>,
-    .lowerings = {ElementwiseLowering{emit<tangent_formula>}},
+    .lowerings = {ElementwiseLowering{emit<tangent_formula, kOfTangent>}},
     .traits = {.operands = {kFloats}},
 };
 
