@@ -28,7 +28,7 @@ std::int64_t mean_path(const MachineConfig& machine) {
 }
 
 /// What a launch costs besides the timing of its code: a supervisor prepares it beside another, but
-/// it may wait for others on its tile [fitted by bench/fit_launch_price.py to 30 generated layers
+/// it may wait for others on its tile [fitted by bench/fit_by_builds.py to 30 generated layers
 /// with their gradients on bow and small64. Device cycles above the least of all values, on average
 /// and at the 95th percentile: 0.73 and 4.3 % with 0, 0.35 and 4.1 % with 20, 0.42 and 3.5 % with
 /// 80, 0.50 and 3.1 % with 180, 0.90 and 3.5 % with 250].

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fits kLaunchPrice (compiler/cost/costs.cpp): what planners count for a launch besides the timing of its code.
+"""Fits a constant of planners, such as kLaunchPrice (compiler/cost/costs.cpp) and kLeastPerTile (compiler/program/layout.cpp).
 
-    fit_launch_price.py [-m MACHINE]... VALUE=SUPERSTEP...
+    fit_by_builds.py [-m MACHINE]... VALUE=SUPERSTEP...
 
 Each SUPERSTEP is built with the constant at VALUE. Runs 30 generated layers with their gradients (sample_programs.py) on each
-machine, and prints device cycles against the least of all values: their mean over programs, the median and the 95th
-percentile."""
+machine, bow and small64 unless named, and prints device cycles above the least of all values: their mean over programs, the
+median and the 95th percentile."""
 import argparse
 import json
 import os
