@@ -335,6 +335,22 @@ TEST(LoweredModel, ALargeReductionGathersSomeElementsAfterOthers) {
   EXPECT_LT(most_gathered(program), 80'000U);
 }
 
+TEST(LoweredModel, AReductionOfFewLargeRowsGathersAllAtOnce) {
+  // Two rows are more than a pass should gather: one row in each would leave as many.
+  for (const std::string depth : {"2", "3", "5"}) {
+    const std::string sum =
+        "func.func @main(%a: tensor<31x" + depth +
+        "x400xf32>) -> tensor<31x400xf32> {\n"
+        "  %c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [1] : "
+        "(tensor<31x" +
+        depth +
+        "x400xf32>, tensor<f32>) -> tensor<31x400xf32>\n"
+        "  return %0 : tensor<31x400xf32>\n}\n";
+    expect_plan_computes(sum, machine_of(1, 1));
+  }
+}
+
 TEST(LoweredModel, ArgMaxReducesPartsOnAllTiles) {
   const auto text = [](const std::string& from, const std::string& to, int axis) {
     return "func.func @main(%a: tensor<" + from + "xf32>) -> tensor<" + to +

@@ -209,8 +209,7 @@ class ReductionLowering {
 
   /// Combines partial results, those of all parts one after another, which `kept` and `reduced`
   /// number.
-  Reduced finish(const std::vector<Reduced>& parts, Axes kept,
-                 Axes reduced) {
+  Reduced finish(const std::vector<Reduced>& parts, Axes kept, Axes reduced) {
     Reduction last{.combine = r_.combine,
                    .kept = std::move(kept),
                    .reduced = std::move(reduced),
@@ -295,7 +294,8 @@ class ReductionLowering {
     return reading;
   }
 
-  /// How often blocks gather so that their elements take little memory at once.
+  /// How often blocks gather so that their elements take little memory at once: two of a result or
+  /// more, or what is left to combine would be as much.
   [[nodiscard]] std::int64_t passes_over(const std::vector<Block>& blocks) const {
     if (!may_split()) return 1;
     std::int64_t element_bytes = 0;
@@ -308,7 +308,7 @@ class ReductionLowering {
       depth = std::min(depth, block.depth());
     }
     return std::clamp(divide_up(most, builder_.machine().tile.memory_bytes / kGatheredShare),
-                      std::int64_t{1}, std::max(depth, std::int64_t{1}));
+                      std::int64_t{1}, std::max(depth / 2, std::int64_t{1}));
   }
 
   /// One stage, when what is before `after` has been done.
