@@ -110,9 +110,9 @@ Reduced reduce_large(Term magnitude, Unit unit) {
 
 /// Below so many units their products with the first parts of pi are exact.
 constexpr float kMostUnits = 2048;
-/// pi in parts of 12 bits, and of 8 for the 2^16 quarter turns that an f16 has at most.
-constexpr std::array<float, 4> kParts = {0x1.922p+1F, -0x1.2aep-17F, -0x1.deap-30F,
-                                         0x1.184698p-43F};
+/// pi in parts of 12 bits, and of 8 for the 2^16 quarter turns that an f16 has at most. None is
+/// negative: no units of it would make -0 a 0.
+constexpr std::array<float, 4> kParts = {0x1.92p+1F, 0x1.fb4p-11F, 0x1.444p-23F, 0x1.68c234p-38F};
 constexpr std::array<float, 4> kShortParts = {0x1.92p+1F, 0x1.fap-11F, 0x1.54p-19F,
                                               0x1.10b462p-29F};
 
@@ -147,11 +147,14 @@ Term odd_polynomial(Term x, const float (&coefficients)[kSize]) {
 Term negative_where(Term condition, Term y) { return y - select(condition, y + y, y.f32(0)); }
 
 Term sine_formula(const Reduced& reduced) {
-  return negative_where(reduced.is_odd, odd_polynomial(reduced.angle, kSine));
+  const Term x = reduced.angle, square = x * x;
+  // The sum with 0 is never -0, which would make the sine of -0 a 0.
+  const Term factor = square * polynomial(square, kSine) + 0.0F;
+  return negative_where(reduced.is_odd, x + x * factor);
 }
 
 Term cosine_formula(const Reduced& reduced) {
-  return sine_formula({reduced.is_odd, -reduced.angle});
+  return negative_where(reduced.is_odd, odd_polynomial(-reduced.angle, kSine));
 }
 
 Term tangent_formula(const Reduced& reduced) {

@@ -73,7 +73,7 @@ HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values) {
       const double x = read_float(found, i);
       const double y = read_float(expected, i);
       if (std::isnan(x) && std::isnan(y)) continue;
-      const bool comparable = !std::isnan(x) && !std::isnan(y);
+      const bool comparable = !std::isnan(x) && !std::isnan(y) && (x != 0 || y != 0);
       if (ulp != 0 && comparable && distance(dtype, a, b) <= ulp) continue;
       return ::testing::AssertionFailure() << "element " << i << " is " << x << ", expected " << y
                                            << " (" << std::hex << a << ", expected " << b << ")";
