@@ -216,9 +216,11 @@ class ModuleLowering {
   [[nodiscard]] bool suits_any_order(ValueId value) {
     const std::int64_t elements = values_.elements(value);
     std::vector<ValueId> open{value};
+    std::set<ValueId> seen;  // ops use values twice
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
+      if (!seen.insert(v).second) continue;
       if (values_.assigned().is_fixed(v)) return false;
       const auto suits = [&](const Op* user) {
         if (user == nullptr) return true;

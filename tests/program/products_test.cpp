@@ -257,6 +257,18 @@ TEST(Products, TakeATransposedArgumentAsOtherStrides) {
   EXPECT_FALSE(has_compute(program, ".arrange"));
 }
 
+TEST(Products, LookAtEachOpThatFollowsThemOnce) {
+  std::string text =
+      "func.func @main(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {\n"
+      "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : "
+      "(tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n";
+  constexpr int kOps = 64;  // with 2^64 ways to the last one
+  for (int i = 0; i < kOps; ++i) {
+    text += fmt::format("%{} = stablehlo.maximum %{}, %{} : tensor<8x8xf32>\n", i + 1, i, i);
+  }
+  expect_agrees(text + fmt::format("return %{} : tensor<8x8xf32>\n}}", kOps), "small64");
+}
+
 TEST(Products, OfProductsWithoutElementsAreNotPlanned) {
   const LoweredProgram program = expect_agrees(
       "func.func @main(%a: tensor<0x4xf32>, %b: tensor<4x3xf32>) -> (tensor<0x4xf32>, "
