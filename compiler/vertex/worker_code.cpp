@@ -184,6 +184,7 @@ void WorkerCode::end_repeat() {
 }
 
 Label WorkerCode::subroutine(WorkerCode code) {
+  SUPERSTEP_CHECK(code.subroutines_.empty(), "a subroutine calls no other: there is one link");
   code.is_called_ = true;
   subroutines_.push_back(std::move(code));
   entries_.push_back(label());

@@ -99,6 +99,9 @@ TEST(PredictedCycles, OfComputeStepsOfTheModelsAreClose) {
     add_model(predictions, "digits_mlp/train_step.mlir", "digits_mlp/train.h5", machine);
     add_model(predictions, "digits_mlp/accuracy.mlir", "", machine);
   }
+  for (const char* machine : {"small64", "bow"}) {
+    add_model(predictions, "encoder/encoder.mlir", "encoder/input.h5", machine);
+  }
   // Its arguments do not matter: no data decides.
   add_model(predictions, "mnist_mlp/train_step.mlir", "", "bow");
   predictions.expect_close();
@@ -118,7 +121,7 @@ TEST(PredictedCycles, OfComputeStepsOfTheGemmSweepAreClose) {
 TEST(PredictedCycles, OfComputeStepsOfAHundredGeneratedProgramsAreClose) {
   Predictions predictions;
   for (const char* machine : {"tiny4", "small64"}) {
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
       const Program program = generate_program(seed);
       predictions.add(compile(program.module, load_machine(machine)), program.arguments);
     }
