@@ -82,6 +82,7 @@ VectorArithmetic::VectorArithmetic(WorkerCode& code, const Expression& expressio
     for (const std::uint32_t operand : step(n).operands) used_[operand] = true;
     if (dtype(n) == DType::kF16) elements_ = 4;
   }
+  for (std::uint32_t n = 0; n < used_.size(); ++n) widths_.push_back(find_width(n));
 }
 
 bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
@@ -125,7 +126,7 @@ bool VectorArithmetic::is_possible() const {
       outputs_, [&](Node output) { return !is_float(dtype(output.id)) || is_scalar(output.id); });
 }
 
-VectorArithmetic::Width VectorArithmetic::natural_width(std::uint32_t node) const {
+VectorArithmetic::Width VectorArithmetic::find_width(std::uint32_t node) const {
   const Step& s = step(node);
   const auto of = [](bool half) { return half ? Width::kHalf : Width::kSingle; };
   if (s.primitive == Primitive::kInput || is_scalar(node)) return of(s.dtype == DType::kF16);

@@ -57,7 +57,9 @@ class VectorArithmetic {
   [[nodiscard]] bool is_vector_step(std::uint32_t node) const;
   [[nodiscard]] bool is_scalar(std::uint32_t node) const { return lane_.is_invariant(node); }
   /// Whether an instruction on f16, or on masks of them, makes a node.
-  [[nodiscard]] Width natural_width(std::uint32_t node) const;
+  [[nodiscard]] Width natural_width(std::uint32_t node) const { return widths_[node]; }
+  /// The same, from that of the nodes before it.
+  [[nodiscard]] Width find_width(std::uint32_t node) const;
 
   Reg half(std::uint32_t node);
   Reg single(std::uint32_t node, std::uint32_t part);
@@ -92,6 +94,7 @@ class VectorArithmetic {
   Lane& lane_;
   std::uint32_t elements_ = 2;
   std::vector<bool> used_;
+  std::vector<Width> widths_;  ///< natural ones, by node
   std::vector<Forms> forms_;
   std::vector<Instruction> instructions_;
   std::vector<Placed> labels_;
