@@ -19,8 +19,9 @@ struct Axis {
   auto operator<=>(const Axis&) const = default;
 };
 
-/// A vector of axes that takes no memory of its own for a few, which most copies have. Boost's
-/// `small_vector` would do, but GCC 12 warns of reads past its few elements that never happen.
+/// A vector of axes that takes no memory of its own for a few, which most copies have. That of
+/// Boost 1.74 has no `<=>`, is no range that `std::span` takes, and may throw when it moves, so
+/// that vectors of boxes would copy.
 class Axes {
  public:
   using value_type = Axis;
