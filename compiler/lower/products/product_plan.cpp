@@ -272,7 +272,7 @@ class Planner {
 
   /// To receive the operands of all steps. A step is not shorter than what a tile that holds some
   /// of them sends: with the depth outside, those that hold another step's are idle. Tiles that
-  /// share a stored block hold a part of it each.
+  /// share a stored block hold a part of it each, which they receive with the others.
   [[nodiscard]] std::int64_t gather_cycles(const ProductPlan& plan) const {
     const std::int64_t steps = divide_up(plan.depth, plan.step_depth);
     const auto words = [&](std::int64_t elements) { return elements * input_bytes_ / 4; };
@@ -289,7 +289,7 @@ class Planner {
         sent(problem_.right_per_tile, sizes_.columns, problem_.right_depth_inside);
     const auto in_parts = [&](std::int64_t& elements, std::int64_t& sends, std::int64_t sharers) {
       sends = sharers > 1 ? words(elements / sharers) : 0;
-      elements -= elements / sharers;
+      if (sharers == 1) elements = 0;
     };
     if (plan.on_amp && problem_.left_in_blocks) in_parts(rows, sent_rows, plan.column_splits);
     if (plan.on_amp && problem_.right_in_blocks) in_parts(columns, sent_columns, plan.row_splits);
