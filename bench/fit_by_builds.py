@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Fits a constant of planners, such as kLaunchPrice (compiler/cost/costs.cpp) and kLeastPerTile (compiler/program/layout.cpp).
 
-    fit_by_builds.py [-m MACHINE]... VALUE=SUPERSTEP...
+    fit_by_builds.py [-m MACHINE]... [-s SAMPLE] VALUE=SUPERSTEP...
 
-Each SUPERSTEP is built with the constant at VALUE. Runs 30 generated layers with their gradients (sample_programs.py) on each
-machine, bow and small64 unless named, and prints device cycles above the least of all values: their mean over programs, the
+Each SUPERSTEP is built with the constant at VALUE. Runs programs of sample_programs.py (30 layers with their gradients, or with
+`-s sums` sums of narrow elements) on each machine, bow and small64 unless named, and prints device cycles above the least of all values: their mean over programs, the
 median and the 95th percentile."""
 import argparse
 import json
@@ -17,12 +17,14 @@ import sample_programs
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("-m", "--machine", action="append")
+arguments.add_argument("-s", "--sample", choices=("layers", "sums"), default="layers")
 arguments.add_argument("builds", nargs="+", metavar="VALUE=SUPERSTEP")
 given = arguments.parse_args()
 builds = dict(build.split("=", 1) for build in given.builds)
 losses = {value: [] for value in builds}
 with tempfile.TemporaryDirectory() as folder:
-    for number, text in enumerate(sample_programs.layers(30)):
+    programs = sample_programs.sums() if given.sample == "sums" else sample_programs.layers(30)
+    for number, text in enumerate(programs):
         path = os.path.join(folder, f"{number}.mlir")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

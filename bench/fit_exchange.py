@@ -3,11 +3,12 @@
 idle for each transfer, and kBusyEndsPercent, the share of the less busy end that a
 schedule loses where both ends are busy.
 
-    fit_exchange.py SUPERSTEP [MACHINE [GAP SHARE]]
+    fit_exchange.py SUPERSTEP [MACHINE [GAP SHARE]...]
 
-Runs 60 generated programs (sample_programs.py) on the machine, bow unless named, with a trace of tiles. Of each phase it takes
-the cycles of the schedule, the words and transfers of the busiest receiver and the words of the busiest sender; a path from
-barrier to barrier is fitted beside the two. Prints the residuals of GAP and SHARE as well. Needs h5py and NumPy."""
+Runs 60 generated products and transposes and 30 layers (sample_programs.py) on the machine, bow unless named, with a trace of
+tiles. Of each phase it takes the cycles of the schedule, the words and transfers of the busiest receiver and the words of the
+busiest sender; a path from barrier to barrier is fitted beside the two. Prints the least squares, and the residuals of each GAP
+and SHARE. Needs h5py and NumPy."""
 import os
 import subprocess
 import sys
@@ -47,7 +48,8 @@ def busiest_senders(own):
     return numpy.bincount(own["source_tile"], own["bytes"]).argsort()[-8:]
 
 
-sample = [phase for program in sample_programs.moves(40) for phase in phases(program)]
+sample = [phase for program in sample_programs.moves(40) + sample_programs.layers(30)
+          for phase in phases(program)]
 cycles, received, transfers, sent = numpy.array(sample, float).T
 
 
@@ -67,5 +69,5 @@ def show(name, gap, share):
 
 show("least squares of shares", *min(((gap, share) for gap in numpy.arange(0, 4.01, 0.1) for share in numpy.arange(0, 1.01, 0.05)),
                                      key=lambda at: (fit(*at)[0] ** 2).mean()))
-if len(sys.argv) > 4:
-    show("as given", float(sys.argv[3]), float(sys.argv[4]))
+for gap, share in zip(sys.argv[3::2], sys.argv[4::2]):
+    show("as given", float(gap), float(share))

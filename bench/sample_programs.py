@@ -1,5 +1,5 @@
-"""Generated programs to which constants of compiler/cost are fitted: layers with their gradients, products, reductions and
-transposes of random sizes. None is a program of the tests."""
+"""Generated programs to which constants of planners are fitted: layers with their gradients, products and transposes of random
+sizes, and sums of narrow elements. None is a program of the tests."""
 import random
 
 SIZES = (12, 24, 40, 48, 80, 96, 144, 192, 320, 384)
@@ -44,6 +44,16 @@ def transpose(rows, columns, dtype):
 }}"""
 
 
+def converted_sum(rows, columns, axis, narrow, wide):
+    a, b, c = f"tensor<{rows}x{columns}x{narrow}>", f"tensor<{rows}x{columns}x{wide}>", f"tensor<{(columns, rows)[axis]}x{wide}>"
+    return f"""func.func @main(%a: {a}) -> {c} {{
+  %z = stablehlo.constant dense<{"0.0" if wide[0] == "f" else "0"}> : tensor<{wide}>
+  %0 = stablehlo.convert %a : ({a}) -> {b}
+  %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [{axis}] : ({b}, tensor<{wide}>) -> {c}
+  return %1 : {c}
+}}"""
+
+
 def layers(count, seed=1):
     choose = random.Random(seed)
     return [layer(*(choose.choice(SIZES) for _ in range(3)), choose.choice((5, 9, 18, 36))) for _ in range(count)]
@@ -54,3 +64,9 @@ def moves(count, seed=1):
     size = lambda: choose.choice(SIZES) * choose.choice((1, 2, 4))
     return [product(size(), size(), size(), choose.choice(("f16", "f32"))) for _ in range(count)] + \
            [transpose(size(), size(), choose.choice(("f16", "f32"))) for _ in range(count // 2)]
+
+
+def sums():
+    return [converted_sum(rows, columns, axis, narrow, wide)
+            for narrow, wide in (("i8", "i32"), ("i16", "i32"), ("f16", "f32"))
+            for rows, columns in ((32, 64), (300, 1000), (300, 1001)) for axis in (0, 1)]

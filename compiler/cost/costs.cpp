@@ -28,10 +28,11 @@ std::int64_t mean_path(const MachineConfig& machine) {
 }
 
 /// What a launch costs besides the timing of its code: a supervisor prepares it beside another, but
-/// it may wait for others on its tile [fitted by bench/fit_by_builds.py to 30 generated layers
-/// with their gradients on bow and small64. Device cycles above the least of all values, on average
-/// and at the 95th percentile: 0.73 and 4.3 % with 0, 0.35 and 4.1 % with 20, 0.42 and 3.5 % with
-/// 80, 0.50 and 3.1 % with 180, 0.90 and 3.5 % with 250].
+/// it may wait for others on its tile [chosen by bench/fit_by_builds.py on 30 generated layers with
+/// their gradients on bow and small64. Device cycles above the least of these values, on average
+/// and at the 95th percentile: 0.59 and 3.8 % with 0, 0.17 and 0.3 % with 40, 0.24 and 0.9 % with
+/// 80, 0.38 and 2.9 % with 180. digits_mlp on bow decided against 40, with which it takes 228
+/// cycles more].
 constexpr std::int64_t kLaunchPrice = 80;
 
 }  // namespace

@@ -38,10 +38,16 @@ class Costs {
   [[nodiscard]] std::int64_t copy(std::int64_t boxes, std::int64_t runs, std::int64_t run,
                                   std::uint32_t element_bytes) const;
 
-  /// Cycles that a port is idle for each transfer, and percent of the less busy end that are lost
-  /// [fitted by bench/fit_exchange.py on bow to the 73 phases of 60 generated products and
-  /// transposes. Residuals are 1.6 % at the median and 18.4 % at the 95th percentile; least squares
-  /// give 0.9 and 10 % with 3.0 % and 16.4 %. A transfer takes row code too].
+  /// The price of a transfer [chosen by bench/fit_by_builds.py on 30 generated layers on bow and
+  /// small64. Device cycles are above the least of 11 builds, which differ in these two and in
+  /// kLaunchPrice, by 0.42 % on average with 2, 0.66 % with 1 and 0.85 % with 0]. It is no time:
+  /// bench/fit_exchange.py finds 0 cycles and 15 percent over 304 phases of products, transposes
+  /// and layers on bow, with residuals of 4.5 % at the median and 16.7 % at the 95th percentile;
+  /// 2 cycles and 5 percent have 7.8 and 81.8 %. digits_mlp on bow takes 6,690 cycles with 2 and
+  /// 6,917 with 1: one product then has fewer tiles, so that a reduction behind it lies on tiles of
+  /// another product.
+  /// Percent of the less busy end that are lost [chosen; with a gap of 1, layers have the same mean
+  /// with 0, 5 and 10].
   static constexpr std::int64_t kGapPerTransfer = 2, kBusyEndsPercent = 5;
   /// Bytes of a sender's and of a receiver's row for one transfer: an instruction of one word, or
   /// of two where mux and pointer change at once, and the delay until the next.

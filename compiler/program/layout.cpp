@@ -14,8 +14,8 @@ constexpr std::int64_t kGrain = 8;
 /// Fewer elements on a tile would save device cycles, but arguments on more tiles take the host
 /// longer [chosen; bench/fit_by_builds.py over 30 generated layers on bow and small64, device
 /// cycles above the least of three values on average and at the 95th percentile: 0.4 and 2.4 % with
-/// 8, 1.4 and 5.4 % with 16, 3.2 and 13.1 % with 32; with 8, the host takes 3 % longer for
-/// mnist_mlp].
+/// 8, 1.4 and 5.4 % with 16, 3.2 and 13.1 % with 32. mnist_mlp decided against 8, with
+/// which its host takes 3 % longer].
 constexpr std::int64_t kLeastPerTile = 16;
 
 }  // namespace

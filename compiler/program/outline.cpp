@@ -13,7 +13,8 @@
 namespace superstep {
 namespace {
 
-/// Supersteps that a procedure must save: calls take cycles, which less code is not worth.
+/// Supersteps that a procedure must save: calls take cycles, which less code is not worth
+/// [assumed].
 constexpr std::size_t kLeastSaved = 16;
 /// A value may lie at one of two places by turns; then only every other time is equal.
 constexpr std::size_t kMostTurns = 4;

@@ -46,7 +46,8 @@ constexpr std::int64_t kShortestRun = 16;
 /// Shares of region 0 in thirteenths, which are its memory elements on Mk2: rows, and columns to be
 /// transposed, share it with code and with those of other products. What they take at most, and
 /// what they do with exchange code. A plan takes the first that will do
-/// [chosen: 48, 80 and 144 KiB of 208 leave much, some and hardly any room to other tensors].
+/// [chosen, not fitted: 48, 80 and 144 KiB of 208 leave much, some and hardly any room to other
+/// tensors].
 struct Region0Shares {
   std::int64_t operands, all;
 };
