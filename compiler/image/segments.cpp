@@ -1,5 +1,6 @@
 #include "compiler/image/segments.h"
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -14,8 +15,10 @@ class Segments {
     if (!bytes.empty()) by_content_[{address, std::move(bytes)}].push_back(tile);
   }
   void take(std::vector<Segment>& segments) {
-    for (auto& [content, tiles] : by_content_) {
-      segments.push_back({std::move(tiles), content.first, content.second});
+    while (!by_content_.empty()) {
+      auto first = by_content_.extract(by_content_.begin());
+      segments.push_back(
+          {std::move(first.mapped()), first.key().first, std::move(first.key().second)});
     }
   }
 
@@ -23,13 +26,11 @@ class Segments {
   std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::vector<TileId>> by_content_;
 };
 
+static_assert(std::endian::native == std::endian::little, "words are kept as they are");
+
 std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
-  std::vector<std::uint8_t> bytes(words.size() * 4);
-  auto next = bytes.begin();
-  for (const std::uint32_t word : words) {
-    for (int shift = 0; shift < 32; shift += 8) *next++ = static_cast<std::uint8_t>(word >> shift);
-  }
-  return bytes;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+  return {bytes, bytes + words.size() * sizeof(std::uint32_t)};
 }
 
 }  // namespace

@@ -54,33 +54,39 @@ class TaskMaker {
     count_words();
     longest_ = std::max<std::uint64_t>(tasks_.bound_words() / kTasksOfBusiestPort, 1);
     tasks_.list.reserve(merged_.sends.size());
-    tasks_.sends.reserve(merged_.sends.size());
     tasks_.arrivals.reserve(merged_.ends.size());
     for (std::uint32_t sender = 0; sender < machine_.tiles(); ++sender) {
-      const auto sends = merged_.of(sender);
+      const std::span<Send> sends = sends_of(sender);
       if (merged_.ways_differ[sender]) {
         for (const Send& send : sends) add_task(sender, {&send, 1});
         continue;
       }
-      list_.assign(sends.begin(), sends.end());
-      std::ranges::sort(list_, {}, [&](const Send& s) {
+      std::ranges::sort(sends, {}, [&](const Send& s) {
         return std::tuple(s.collective, s.tiles, s.end_count, s.address);
       });
-      for (auto first = list_.begin(); first != list_.end();) {
+      for (auto first = sends.begin(); first != sends.end();) {
         const auto last =
-            std::find_if(first, list_.end(), [&](const Send& s) { return !same_way(*first, s); });
+            std::find_if(first, sends.end(), [&](const Send& s) { return !same_way(*first, s); });
         add_chains(sender, {first, last});
         first = last;
       }
     }
+    tasks_.sends = std::move(merged_.sends);
+    tasks_.ends = std::move(merged_.ends);
     number_collectives();
     keep_shared_blocks();
     sort_by_order();
-    tasks_.ends = std::move(merged_.ends);
     return std::move(tasks_);
   }
 
  private:
+  /// What a tile sends, to be put in the order of its tasks where it lies.
+  [[nodiscard]] std::span<Send> sends_of(std::uint32_t sender) {
+    return std::span(merged_.sends)
+        .subspan(merged_.first_send[sender],
+                 merged_.first_send[sender + 1] - merged_.first_send[sender]);
+  }
+
   /// In the order of the given list, parts of one transfer by address.
   void sort_by_order() {
     NumberOrder order(tasks_.list.size());
@@ -177,7 +183,7 @@ class TaskMaker {
     task.earliest = geometry_.start(sender);
     task.first_arrival = static_cast<std::uint32_t>(tasks_.arrivals.size());
     task.arrival_count = sends.front().end_count;
-    task.first_send = static_cast<std::uint32_t>(tasks_.sends.size());
+    task.first_send = static_cast<std::uint32_t>(sends.data() - merged_.sends.data());
     task.send_count = static_cast<std::uint32_t>(sends.size());
     for (const TransferEnd& to : merged_.ends_of(sends.front())) {
       const std::uint32_t tile = index(to.tile);
@@ -196,7 +202,6 @@ class TaskMaker {
       for (std::size_t k = 0; k < ends.size(); ++k) {
         tasks_.arrivals[task.first_arrival + k].blocks |= blocks_of(ends[k].address, send.words);
       }
-      tasks_.sends.push_back(send);
     }
     tasks_.list.push_back(task);
   }
@@ -213,7 +218,6 @@ class TaskMaker {
   const MachineConfig& machine_;
   Geometry geometry_;
   MergedTransfers merged_;
-  std::vector<Send> list_;
   Tasks tasks_;
   std::uint64_t longest_ = 0;
 };

@@ -273,10 +273,12 @@ class MovePlanner {
     for (std::vector<Piece>& of_interval : wanted_) of_interval.clear();
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (extents[p].last < begin || extents[p].first >= end) continue;
-      partition(pieces[p].box, kToSide, interval_at, [&](std::size_t number, const Box& box) {
+      const auto add = [&](std::size_t number, const Box& box) {
         if (number == range.last) return;
         wanted_[number - range.first].push_back({pieces[p].source, simplified(box)});
-      });
+      };
+      // A function of its own would take memory for what the lambdas capture.
+      partition(pieces[p].box, kToSide, std::cref(interval_at), std::cref(add));
     }
   }
 
@@ -288,19 +290,21 @@ class MovePlanner {
   [[nodiscard]] IntervalPlan plan_interval(std::size_t i, const std::vector<Piece>& wanted) const {
     const std::int64_t interval_bytes = interval(i).count * element_bytes_;
     std::vector<Part> parts;
+    parts.reserve(wanted.size());
     std::int64_t elements = 0;
     for (const Piece& piece : wanted) {
       const Layout& source = *builder_.buffer(piece.source).layout;
       elements += piece.box.elements();
+      const auto add = [&](std::size_t number, const Box& box) {
+        Part& part = parts.emplace_back();
+        part.source = piece.source;
+        part.source_interval = number;
+        part.box = in_bytes(simplified(box), element_bytes_, source.intervals()[number].begin,
+                            interval(i).begin);
+      };
       partition(
           piece.box, kFromSide, [&](std::int64_t e) { return source.interval_at(e); },
-          [&](std::size_t number, const Box& box) {
-            Part& part = parts.emplace_back();
-            part.source = piece.source;
-            part.source_interval = number;
-            part.box = in_bytes(simplified(box), element_bytes_, source.intervals()[number].begin,
-                                interval(i).begin);
-          });
+          std::cref(add));
     }
     std::int64_t direct_transfers = 0;
     for (Part& part : parts) {

@@ -134,8 +134,7 @@ class Finish {
   }
 
   /// Nests a range of the result's axes into `parts`; neighbours lie `unit` apart in the products.
-  static void cut(std::vector<Box>& parts, Axes axes, IndexRange range,
-                  std::int64_t unit) {
+  static void cut(std::vector<Box>& parts, Axes axes, IndexRange range, std::int64_t unit) {
     std::int64_t from = unit;
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
       axis->from = from;
@@ -190,7 +189,6 @@ class Finish {
         values_.add_temporary(partial, std::make_shared<const Layout>(intervals),
                               product_.origin.name + ".parts", product_.origin.source);
     std::vector<Piece> pieces;
-    pieces.reserve(boxes.size() * intervals.size());
     for (std::size_t ik = 0; ik < boxes.size(); ++ik) {
       for (const Box& whole : boxes[ik]) {
         partition(
@@ -203,6 +201,8 @@ class Finish {
               pieces.push_back({products, simplified(std::move(moved))});
             });
       }
+      // Every part of the depth has about as many.
+      if (ik == 0) pieces.reserve(boxes.size() * pieces.size());
     }
     const Time time = move(builder_, received, pieces, multiplied.time, product_.origin);
     if (partial == DType::kF32) {
