@@ -5,7 +5,7 @@
 namespace superstep {
 
 extern const OpDefinition kAcosOp, kAcoshOp, kAsinOp, kAsinhOp, kAtanOp, kAtanhOp, kCoshOp, kErfOp,
-    kErfInvOp, kIsInfOp, kIsNegInfOp, kIsPosInfOp, kSinhOp, kSquareOp, kChloTanOp;
+    kErfInvOp, kErfcOp, kIsInfOp, kIsNegInfOp, kIsPosInfOp, kSinhOp, kSquareOp, kChloTanOp;
 
 extern const OpDefinition kAbsOp, kAddOp, kAndOp, kAtan2Op, kBatchNormGradOp, kBatchNormInferenceOp,
     kBatchNormTrainingOp, kBitcastConvertOp, kBroadcastInDimOp, kCbrtOp, kCeilOp, kClampOp,

@@ -17,6 +17,7 @@ constexpr std::array kOps = {
     &kCoshOp,
     &kErfOp,
     &kErfInvOp,
+    &kErfcOp,
     &kIsInfOp,
     &kIsNegInfOp,
     &kIsPosInfOp,

@@ -91,11 +91,11 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
       "loc(\"other.py\":1:1)\n"
       "    stablehlo.return %1 : tensor<i1> loc(#loc1)\n"
       "  }) : (tensor<4xf32>) -> tensor<4xf32> loc(#loc2)\n"
-      "  %2 = call @gelu(%0) : (tensor<4xf32>) -> tensor<4xf32> loc(\"train.py\":18:4)\n"
+      "  %2 = call @draw(%0) : (tensor<4xf32>) -> tensor<4xf32> loc(\"train.py\":18:4)\n"
       "  %3 = stablehlo.convert %2 : (tensor<4xf32>) -> tensor<4xf64> loc(\"train.py\":19:4)\n"
       "  return %3 : tensor<4xf64>\n}\n"
-      "func.func private @gelu(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
-      "  %0 = chlo.erfc %a : tensor<4xf32> -> tensor<4xf32> loc(\"erfc\")\n"
+      "func.func private @draw(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+      "  %0 = \"stablehlo.rng\"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc(\"rng\")\n"
       "  return %0 : tensor<4xf32>\n}\n"
       "#loc1 = loc(unknown)\n"
       "#loc2 = loc(\"jit(f)/sort\"(\"train.py\":17:9))\n");
@@ -105,8 +105,8 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
                 "2:8: op stablehlo.sort is not supported (train.py:17)",
                 "8:50: element type f64 is not supported (train.py:19, and 1 more place); "
                 "supported are i1, i8, i16, i32, ui8, ui16, ui32, f16, f32",
-                "12:8: op chlo.erfc is not supported (train.py:18); jax.nn.gelu(x, "
-                "approximate=True) needs none"}));
+                "12:8: op stablehlo.rng is not supported (train.py:18); draw random numbers on the "
+                "host and pass them as arguments"}));
 }
 
 TEST(ImportErrors, WhatIsNotSupportedIsSaidOnceAndCounted) {

@@ -24,14 +24,14 @@ constexpr std::size_t kElements = 6000;
 /// else nothing.
 std::uint64_t tolerance(std::string_view op, DType dtype) {
   static const std::set<std::string_view> kTranscendental = {
-      "chlo.acos",        "chlo.acosh",        "chlo.asin",
-      "chlo.asinh",       "chlo.atanh",        "chlo.cosh",
-      "chlo.erf",         "chlo.erf_inv",      "chlo.sinh",
-      "chlo.tan",         "stablehlo.atan2",   "stablehlo.cbrt",
-      "stablehlo.cosine", "stablehlo.sine",    "stablehlo.exponential",
-      "stablehlo.log",    "stablehlo.tan",     "stablehlo.exponential_minus_one",
-      "stablehlo.power",  "stablehlo.rsqrt",   "stablehlo.log_plus_one",
-      "stablehlo.tanh",   "stablehlo.logistic"};
+      "chlo.acos",        "chlo.acosh",         "chlo.asin",
+      "chlo.asinh",       "chlo.atanh",         "chlo.cosh",
+      "chlo.erf",         "chlo.erf_inv",       "chlo.sinh",
+      "chlo.tan",         "stablehlo.atan2",    "stablehlo.cbrt",
+      "stablehlo.cosine", "stablehlo.sine",     "stablehlo.exponential",
+      "stablehlo.log",    "stablehlo.tan",      "stablehlo.exponential_minus_one",
+      "stablehlo.power",  "stablehlo.rsqrt",    "stablehlo.log_plus_one",
+      "stablehlo.tanh",   "stablehlo.logistic", "chlo.erfc"};
   if (!is_float(dtype) || !kTranscendental.contains(op)) return 0;
   return dtype == kF16 ? 1 : 3;
 }
