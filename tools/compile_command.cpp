@@ -168,14 +168,23 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   } else if (!emit.empty() && emit != "plan") {
     usage_error(fmt::format("--emit takes graph, steps or plan, found '{}'", emit));
   }
-  const ProgramImage image = compile_file(path, machine, progress, answer, {}, std::move(wanted));
+  const auto show_drawing = [&] {
+    if (text.empty()) return;
+    answer.fields()["graphviz"] = text;
+    answer.print("{}", text);
+  };
+  ProgramImage image;
+  try {
+    image = compile_file(path, machine, progress, answer, {}, std::move(wanted));
+  } catch (const DoesNotFit&) {
+    show_drawing();  // of what was there before the program was refused
+    throw;
+  }
   progress.clear();
   add_fields(image, answer);
-  if (!text.empty()) answer.fields()["graphviz"] = text;
-  if (!emit.empty()) {
-    answer.print("{}", emit == "plan" ? plan(image.info.steps, path) : text);
-    return ExitCode::kOk;
-  }
+  show_drawing();
+  if (emit == "plan") answer.print("{}", plan(image.info.steps, path));
+  if (!emit.empty()) return ExitCode::kOk;
   answer.print("{} on {} ({} of {} tiles, {:.3f} GHz)\n", image.info.module, machine.name,
                image.entries.size(), machine.tiles(),
                static_cast<double>(machine.tile.clock_hz) / 1e9);

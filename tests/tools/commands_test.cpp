@@ -146,6 +146,15 @@ TEST(Commands, WhatDoesNotFitStillShowsItsMemory) {
   EXPECT_NE(run.err.find("variables"), std::string::npos) << run.err;
 }
 
+TEST(Commands, TheGraphOfAProgramThatDoesNotFitIsDrawn) {
+  const std::string words = "compile models/mnist_mlp/train_step.mlir -m tiny4 --emit=graph";
+  const ProgramRun run = superstep(words);
+  EXPECT_EQ(run.code, 4);
+  EXPECT_TRUE(run.out.starts_with("digraph G {\n")) << run.out;
+  EXPECT_NE(run.err.find("does not fit"), std::string::npos) << run.err;
+  EXPECT_EQ(nlohmann::json::parse(superstep(words + " --json").out)["graphviz"], run.out);
+}
+
 TEST(Commands, UnsupportedOpsAreRefusedWithTheirPlaces) {
   const auto program = scratch_folder() / "cholesky.mlir";
   std::ofstream(program) << "module @f {\n  func.func public @main(%x: tensor<4x4xf32>) -> "
