@@ -221,14 +221,10 @@ class PairLoop {
   // Stores of a last turn, `beyond` bytes apart: 0 where there is nothing for the second part,
   // which is overwritten then.
   void store_last(std::vector<Stream> stored, Reg beyond) {
-    for (std::size_t i = stored.size(); i-- > 0;) {
-      if (stored[i].stride == 1) {
-        code_.emit(store(stored[i]));
-      } else {
-        const Stream& second = stored[i--];
-        code_.emit("st64", {second.pair, stored[i].pointer, beyond, 0});
-        code_.emit(store(stored[i]));
-      }
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      const Stream& first = stored[i];
+      if (first.stride != 1) code_.emit("st64", {stored[++i].pair, first.pointer, beyond, 0});
+      code_.emit(store(first));
     }
   }
 
