@@ -7,7 +7,6 @@
 #include "compiler/program/step_graph.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
-#include "tools/host_memory.h"
 #include "tools/numbers.h"
 #include "tools/places.h"
 #include "tools/plan_events.h"
@@ -151,7 +150,6 @@ Options compile_options() {
 }
 
 ExitCode compile_command(const Options& options, Answer& answer) {
-  allocate_in_huge_pages();
   Progress progress(options.has("quiet"));
   const MachineConfig machine =
       load_machine(options.get("machine").value_or("gc200"), options.list("set"));
