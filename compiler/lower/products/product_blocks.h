@@ -20,8 +20,8 @@ class BlockedDimensions {
   };
   /// Of the axes of each space, with strides in the tensor on `side`; nothing when they are more
   /// than one dimension.
-  [[nodiscard]] static std::optional<BlockedDimensions> of(
-      const std::array<Axes, 3>& spaces, Side side);
+  [[nodiscard]] static std::optional<BlockedDimensions> of(const std::array<Axes, 3>& spaces,
+                                                           Side side);
   /// Storage in the row-major order of `digits`.
   [[nodiscard]] Order order(const std::vector<Digit>& digits) const;
 

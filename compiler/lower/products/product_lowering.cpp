@@ -21,8 +21,7 @@ std::int64_t count(const Axes& axes) {
 }
 
 /// Axes of some dimensions of a permuted row-major tensor, with strides in its elements as sources.
-Axes axes_of(const Shape& shape, const Dimensions& permutation,
-                          const Dimensions& dimensions) {
+Axes axes_of(const Shape& shape, const Dimensions& permutation, const Dimensions& dimensions) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   Axes axes;
