@@ -51,7 +51,6 @@ class Fitting {
     for (;;) {
       LoweredProgram program = lower(module_, machine_, options_.progress, squeezed_, order_);
       products_ = program.products;
-      saves_code_ |= expects_much_code(machine_, program);
       if (order_ == StepOrder::kLeastMemory) program.events.push_back(order_event());
       if (options_.on_steps) options_.on_steps(program);
       try {

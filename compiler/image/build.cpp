@@ -31,9 +31,6 @@ constexpr std::uint32_t kRowBytesPerEnd = 16;
 /// The same where that leaves too little room [measured on an encoder of 12 layers: 4.8 to 6]; then
 /// where transfers merge.
 constexpr std::array<std::uint32_t, 2> kLessRowBytesPerEnd = {6, 4};
-/// The same of rows as they turn out, with which a program may be expected to have too much code
-/// [measured on an encoder of width 512: 6.7 in a training step, 7 without the way back].
-constexpr std::uint32_t kUsualRowBytesPerEnd = 7;
 /// Code sizes depend on addresses and addresses on code sizes; each try sets more aside.
 constexpr int kMostTries = 4;
 
@@ -406,12 +403,6 @@ ProgramImage build_image(const Module& module, const MachineConfig& machine, Low
   if (progress) progress("generate codelets");
   return Builder(module, machine, std::move(program), keep_exchange_plan)
       .build(progress, on_memory);
-}
-
-bool expects_much_code(const MachineConfig& machine, const LoweredProgram& program) {
-  const std::uint32_t room = machine.tile.region1_base - machine.tile.memory_base;
-  const std::uint32_t most = std::ranges::max(expected_row_bytes(machine, program));
-  return most / kRowBytesPerEnd * kUsualRowBytesPerEnd > room;
 }
 
 }  // namespace superstep

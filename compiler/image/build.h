@@ -18,7 +18,4 @@ namespace superstep {
                                        const std::function<void(const ProgramInfo&)>& on_memory,
                                        bool keep_exchange_plan, bool saves_code = false);
 
-/// Whether its exchange code may take more than the executable region of a tile.
-[[nodiscard]] bool expects_much_code(const MachineConfig& machine, const LoweredProgram& program);
-
 }  // namespace superstep
