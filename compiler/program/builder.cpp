@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <tuple>
+
+#include "compiler/program/substitute.h"
 
 namespace superstep {
 namespace {
@@ -122,35 +125,10 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
   if (!can_take_storage(result, argument)) return false;
   Buffer& storage = mutable_buffer(argument);
   storage.read_past = std::max(storage.read_past, buffer(result).read_past);
-  const auto rename = [&](BufferId& id) {
-    if (id == result) id = argument;
-  };
-  struct Renamed {
-    VertexState before, now;
-  };
-  std::map<const void*, Renamed> renamed;
-  for (const std::size_t i : uses(result).computes) {
-    TimedCompute& c = computes_[i];
-    for (BufferId& id : c.set.reads) rename(id);
-    for (BufferId& id : c.set.writes) rename(id);
-    for (Launch& launch : c.set.launches) {
-      const auto [at, is_new] =
-          renamed.try_emplace(launch.state.identity(), Renamed{launch.state, {}});
-      if (is_new) {
-        std::vector<StateWord> words(launch.state.begin(), launch.state.end());
-        for (StateWord& word : words) {
-          if (word.base == StateWord::Base::kBuffer) rename(word.buffer);
-        }
-        at->second.now = std::move(words);
-      }
-      launch.state = at->second.now;
-    }
-  }
+  const std::map<BufferId, BufferId> others{{result, argument}};
+  for (const std::size_t i : uses(result).computes) substitute(computes_[i].set, others);
   for (const std::size_t i : uses(result).movements) {
-    for (Movement& movement : movements_[i].movements) {
-      rename(movement.source.buffer);
-      for (Movement::End& end : movement.destinations) rename(end.buffer);
-    }
+    for (Movement& movement : movements_[i].movements) substitute(movement, others);
   }
   uses(argument) = {united(uses(result).computes, uses(argument).computes),
                     united(uses(result).movements, uses(argument).movements)};

@@ -447,10 +447,8 @@ class Outliner {
     return {.kind = CompileEvent::Kind::kDroppedPlan,
             .operation = "repeated steps",
             .source = {},
-            .reason =
-                "share their code, since that of all exchanges would take more than the "
-                "executable region of a tile has: " +
-                std::to_string(copies_) + " buffers are copied for it",
+            .reason = "share their code, since the program does not fit a tile without that: " +
+                      std::to_string(copies_) + " buffers are copied for it",
             .advice = "a higher tile.region1_base or fewer steps would help"};
   }
 

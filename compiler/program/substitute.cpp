@@ -4,34 +4,48 @@
 #include <vector>
 
 namespace superstep {
+namespace {
+
+void replace(BufferId& buffer, const std::map<BufferId, BufferId>& others) {
+  if (const auto other = others.find(buffer); other != others.end()) buffer = other->second;
+}
+
+void replace(StateWord& word, const std::map<BufferId, BufferId>& others) {
+  if (word.base == StateWord::Base::kBuffer) replace(word.buffer, others);
+}
+
+}  // namespace
+
+void substitute(Movement& movement, const std::map<BufferId, BufferId>& others) {
+  replace(movement.source.buffer, others);
+  for (Movement::End& end : movement.destinations) replace(end.buffer, others);
+}
+
+void substitute(ComputeSet& set, const std::map<BufferId, BufferId>& others) {
+  for (auto* buffers : {&set.reads, &set.writes}) {
+    for (BufferId& buffer : *buffers) replace(buffer, others);
+  }
+  // By what they replace, which is kept so that nothing new gets its identity.
+  struct Replaced {
+    VertexState before, now;
+  };
+  std::unordered_map<const void*, Replaced> states;
+  for (Launch& launch : set.launches) {
+    replace(launch.weights, others);
+    const auto [at, is_new] =
+        states.try_emplace(launch.state.identity(), Replaced{launch.state, {}});
+    if (is_new) {
+      std::vector<StateWord> words(launch.state.begin(), launch.state.end());
+      for (StateWord& word : words) replace(word, others);
+      at->second.now = VertexState(std::move(words));
+    }
+    launch.state = at->second.now;
+  }
+}
 
 void substitute(Superstep& superstep, const std::map<BufferId, BufferId>& others) {
-  const auto replace = [&](BufferId& buffer) {
-    if (const auto other = others.find(buffer); other != others.end()) buffer = other->second;
-  };
-  const auto replace_in = [&](StateWord& word) {
-    if (word.base == StateWord::Base::kBuffer) replace(word.buffer);
-  };
-  std::unordered_map<const void*, VertexState> states;  // by what they replace
-  for (Movement& movement : superstep.movements) {
-    replace(movement.source.buffer);
-    for (Movement::End& end : movement.destinations) replace(end.buffer);
-  }
-  for (ComputeSet& set : superstep.computes) {
-    for (auto* buffers : {&set.reads, &set.writes}) {
-      for (BufferId& buffer : *buffers) replace(buffer);
-    }
-    for (Launch& launch : set.launches) {
-      replace_in(launch.weights);
-      const auto [at, is_new] = states.try_emplace(launch.state.identity(), launch.state);
-      if (is_new) {
-        std::vector<StateWord> words(launch.state.begin(), launch.state.end());
-        for (StateWord& word : words) replace_in(word);
-        at->second = VertexState(std::move(words));
-      }
-      launch.state = at->second;
-    }
-  }
+  for (Movement& movement : superstep.movements) substitute(movement, others);
+  for (ComputeSet& set : superstep.computes) substitute(set, others);
 }
 
 }  // namespace superstep

@@ -6,8 +6,10 @@
 
 namespace superstep {
 
-/// Puts other buffers in the place of those that a superstep uses: the second of each pair for the
+/// Puts other buffers in the place of those that something uses: the second of each pair for the
 /// first.
+void substitute(Movement& movement, const std::map<BufferId, BufferId>& others);
+void substitute(ComputeSet& set, const std::map<BufferId, BufferId>& others);
 void substitute(Superstep& superstep, const std::map<BufferId, BufferId>& others);
 
 }  // namespace superstep
