@@ -122,6 +122,6 @@ inline constexpr std::uint32_t kReadPast = 16;
 /// row-major. State: {rows, columns, depth, address of A, of Bt, of out}; depth is not 0. f32:
 /// rounded product, rounded sum, ascending k. f16: products and sums in f32, rounded to the result
 /// dtype (f16 or f32). Integers wrap.
-[[nodiscard]] Codelet matmul(const MachineConfig& machine, DType operands, DType result);
+[[nodiscard]] Codelet dense_product(const MachineConfig& machine, DType operands, DType result);
 
 }  // namespace superstep::vertex

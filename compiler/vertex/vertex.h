@@ -7,9 +7,9 @@
 #include "compiler/vertex/amp_transpose.h"
 #include "compiler/vertex/append_runs.h"
 #include "compiler/vertex/copy_boxes.h"
+#include "compiler/vertex/dense_product.h"
 #include "compiler/vertex/elementwise.h"
 #include "compiler/vertex/half_transpose.h"
-#include "compiler/vertex/matmul.h"
 #include "compiler/vertex/reduce.h"
 
 namespace superstep::vertex {
@@ -17,7 +17,7 @@ namespace superstep::vertex {
 /// What a codelet computes, before there is code for it. A kind of vertex is a record: its typed
 /// `State`, whose words are the vertex state; `code`, with the division among workers; `interpret`,
 /// what it means. What it costs follows from the code: timing_analysis.h.
-using Vertex = std::variant<Elementwise, Reduce, CopyBoxes, AppendRuns, Matmul, AmpProduct,
+using Vertex = std::variant<Elementwise, Reduce, CopyBoxes, AppendRuns, DenseProduct, AmpProduct,
                             AmpTranspose, HalfTranspose, AddParts>;
 
 [[nodiscard]] Codelet code_of(const Vertex& vertex, const MachineConfig& machine);

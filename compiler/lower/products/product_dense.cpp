@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <string>
 #include <utility>
 
-#include "compiler/lower/products/matmul_kernel.h"
 #include "compiler/lower/products/product_split.h"
 
 namespace superstep {
@@ -72,21 +72,24 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
     gathered = std::max(gathered, time);
   }
   const BufferId products = add_products(values, product, result);
-  const MatmulKernel kernel = MatmulKernel::of(product.input, result);
-  ComputeSet set{.name = origin.name,
-                 .operation = origin.operation,
-                 .source = origin.source,
-                 .codelet = builder.add_codelet(kernel.key(), kernel.kind),
-                 .launches = {},
-                 .reads = {buffers[0], buffers[1]},
-                 .writes = {products}};
+  const vertex::DenseProduct kind{.input = product.input, .output = result};
+  ComputeSet set{
+      .name = origin.name,
+      .operation = origin.operation,
+      .source = origin.source,
+      .codelet = builder.add_codelet("dense product " + std::string(name_of(kind.input)) + ' ' +
+                                         std::string(name_of(kind.output)),
+                                     kind),
+      .launches = {},
+      .reads = {buffers[0], buffers[1]},
+      .writes = {products}};
   const auto input_bytes = static_cast<std::int64_t>(size_of(product.input));
   const std::int64_t result_bytes = builder.buffer(products).element_bytes;
   for (const ProductBlock& block : product.blocks()) {
     const std::int64_t m = block.rows.size(), n = block.columns.size(), k = block.depth.size();
     for (std::int64_t i = 0; i < block.batch.size(); ++i) {
       const std::int64_t area = product.result_area(block);
-      const vertex::Matmul::State state{
+      const vertex::DenseProduct::State state{
           .rows = m,
           .columns = n,
           .depth = k,

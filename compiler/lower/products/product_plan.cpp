@@ -11,10 +11,10 @@
 #include "base/divide.h"
 #include "compiler/cost/costs.h"
 #include "compiler/lower/moves/move.h"
-#include "compiler/lower/products/matmul_kernel.h"
 #include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_product.h"
 #include "compiler/vertex/amp_transpose.h"
+#include "compiler/vertex/dense_product.h"
 #include "compiler/vertex/elementwise.h"
 #include "compiler/vertex/half_transpose.h"
 #include "compiler/vertex/timing_analysis.h"
@@ -339,9 +339,9 @@ class Planner {
   }
 
   [[nodiscard]] std::int64_t dense_cycles(const ProductPlan& plan) const {
-    const MatmulKernel kernel = MatmulKernel::of(problem_.input, problem_.result);
-    std::int64_t cycles =
-        plan.batches * kernel.cycles(machine_, plan.rows, plan.columns, plan.depth);
+    std::int64_t cycles = plan.batches * vertex::dense_product_launch_cycles(
+                                             machine_, {problem_.input, problem_.result}, plan.rows,
+                                             plan.columns, plan.depth);
     // Elements that lie the other way are put in order one by one.
     const auto arrange = [&](std::int64_t elements) {
       return costs_.copy(plan.batches, elements, 1, static_cast<std::uint32_t>(input_bytes_));

@@ -1,4 +1,4 @@
-#include "compiler/vertex/matmul.h"
+#include "compiler/vertex/dense_product.h"
 
 #include "base/error.h"
 #include "compiler/vertex/interpret.h"
@@ -23,9 +23,9 @@ enum State : std::uint32_t {
   kStateWords,
 };
 
-class MatmulCode {
+class DenseProductCode {
  public:
-  MatmulCode(WorkerCode& code, DType operands, DType result)
+  DenseProductCode(WorkerCode& code, DType operands, DType result)
       : code_(code), operands_(operands), result_(result) {}
 
   void emit() {
@@ -122,8 +122,8 @@ class MatmulCode {
   Reg sum_;
 };
 
-/// `Codelet::divide` of products.
-struct MatmulDivision {
+/// `Codelet::divide` of dense products.
+struct DenseProductDivision {
   std::uint32_t workers;
   DType operands, result;
 
@@ -159,18 +159,29 @@ struct MatmulDivision {
 
 }  // namespace
 
-Codelet matmul(const MachineConfig& machine, DType operands, DType result) {
+Codelet dense_product(const MachineConfig& machine, DType operands, DType result) {
   SUPERSTEP_CHECK(
       operands != DType::kI1 && result != DType::kI1 && is_float(operands) == is_float(result),
       "a product of floats is a float, of integers an integer");
   WorkerCode code(machine);
-  MatmulCode(code, operands, result).emit();
-  Codelet codelet = code.finish("matmul");
-  codelet.divide = MatmulDivision{machine.tile.workers, operands, result};
+  DenseProductCode(code, operands, result).emit();
+  Codelet codelet = code.finish("dense_product");
+  codelet.divide = DenseProductDivision{machine.tile.workers, operands, result};
   return codelet;
 }
 
-void Matmul::interpret(const StateView& state) const {
+std::int64_t dense_product_launch_cycles(const MachineConfig& machine, const DenseProduct& product,
+                                         std::int64_t rows, std::int64_t columns,
+                                         std::int64_t depth) {
+  const std::int64_t workers = machine.tile.workers;
+  const std::int64_t turns = (rows * columns + workers - 1) / workers;
+  // Two loads for each product, f16 is converted besides; each output starts and ends with some
+  // twelve instructions.
+  const std::int64_t slots = product.input == DType::kF16 ? 4 : 2;
+  return 70 + turns * workers * (slots * depth + 12);
+}
+
+void DenseProduct::interpret(const StateView& state) const {
   const std::int64_t rows = state.number(0), columns = state.number(1), depth = state.number(2);
   const DType sum = is_float(input) ? DType::kF32 : output;
   Expression expression;

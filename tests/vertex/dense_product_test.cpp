@@ -42,7 +42,7 @@ void check(DType operands, DType result, std::int64_t rows, std::int64_t columns
                                             tile.put(a),
                                             tile.put(b),
                                             tile.put(out)};
-  tile.run(matmul(tile.machine(), operands, result), state);
+  tile.run(dense_product(tile.machine(), operands, result), state);
   const HostTensor got = tile.get(state[5], out.type);
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < columns; ++c) {
@@ -86,19 +86,19 @@ void check_shapes(DType operands, DType result) {
   }
 }
 
-TEST(Matmul, FloatsAddInOrderOfDepth) {
+TEST(DenseProduct, FloatsAddInOrderOfDepth) {
   check_shapes(DType::kF32, DType::kF32);
   check_shapes(DType::kF16, DType::kF16);
   check_shapes(DType::kF16, DType::kF32);
 }
 
 // More products than one `rpt` counts.
-TEST(Matmul, DepthMayExceedARepeatCount) {
+TEST(DenseProduct, DepthMayExceedARepeatCount) {
   check(DType::kF16, DType::kF32, 1, 1, 65'537, 6);
   check(DType::kF16, DType::kF16, 1, 2, 70'001, 6);
 }
 
-TEST(Matmul, IntegersWrap) {
+TEST(DenseProduct, IntegersWrap) {
   for (const DType dtype :
        {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16, DType::kU32}) {
     check_shapes(dtype, dtype);

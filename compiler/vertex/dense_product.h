@@ -7,7 +7,7 @@
 namespace superstep::vertex {
 
 /// A [rows][depth] times the transpose of B [columns][depth] gives C [rows][columns].
-struct Matmul {
+struct DenseProduct {
   DType input = DType::kF32;
   DType output = DType::kF32;
 
@@ -22,9 +22,15 @@ struct Matmul {
   };
 
   [[nodiscard]] Codelet code(const MachineConfig& machine) const {
-    return matmul(machine, input, output);
+    return dense_product(machine, input, output);
   }
   void interpret(const StateView& state) const;
 };
+
+/// Cycles of a launch [derived from the codelet's loops].
+[[nodiscard]] std::int64_t dense_product_launch_cycles(const MachineConfig& machine,
+                                                       const DenseProduct& product,
+                                                       std::int64_t rows, std::int64_t columns,
+                                                       std::int64_t depth);
 
 }  // namespace superstep::vertex
