@@ -169,19 +169,17 @@ class Reduction {
       code_.emit(absadd, {def(sizes), initial, in_pairs ? "$azeros" : "$azero"});
       body.push_back({absadd, {def(sizes), sizes, x}});
     }
-    std::vector<Reg> elements{x};
-    if (operation.widens() && in_pairs) {
-      elements = {code_.fresh(File::kPair), code_.fresh(File::kPair)};
-      body.push_back({"f16v2tof32", {def(elements[0]), low(Arg(x))}});
-      body.push_back({"f16v2tof32", {def(elements[1]), high(Arg(x))}});
-    } else if (operation.widens()) {
-      elements = {code_.fresh(File::kA)};
-      body.push_back({"f16tof32", {def(elements[0]), x}});
-    }
-    // What reads x last is the last conversion, or the operation itself.
-    const std::size_t last_use = operation.widens() ? elements.size() - 1 : body.size();
+    // Widened elements take the same registers one after another.
+    std::vector<Arg> widened;
+    if (operation.widens())
+      widened = in_pairs ? std::vector{low(Arg(x)), high(Arg(x))} : std::vector{Arg(x)};
+    const Reg element = operation.widens() ? code_.fresh(initial.file) : x;
     std::vector<Reg> sums;
-    for (const Reg element : elements) {
+    std::size_t last_use = 0;  // of what was loaded
+    for (std::size_t i = 0; i < std::max<std::size_t>(widened.size(), 1); ++i) {
+      last_use = body.size();
+      if (operation.widens())
+        body.push_back({in_pairs ? "f16v2tof32" : "f16tof32", {def(element), widened[i]}});
       sums.push_back(code_.fresh(initial.file));
       code_.move(sums.back(), initial);
       body.push_back({mnemonic(type, operation.name), {def(sums.back()), sums.back(), element}});

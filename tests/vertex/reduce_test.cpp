@@ -228,6 +228,22 @@ TEST(Reduce, RowsOfHalvesTakeTwoSlotsForFour) {
   }
 }
 
+TEST(Reduce, ColumnsOfWidenedHalvesTakeASlotForEachAndTwoForEachSingleOne) {
+  Expression e;
+  const Node sum = e.apply(
+      Primitive::kAdd, {e.input(0, DType::kF32), e.convert(e.input(1, DType::kF16), DType::kF32)});
+  const auto cycles = [&](std::uint32_t depth, std::uint32_t columns) {
+    VertexRun tile(6);
+    const HostTensor zero(TensorType{DType::kF32, {}}), sums(TensorType{DType::kF32, {columns}}),
+        data(TensorType{DType::kF16, {depth, columns}});
+    const std::vector<std::uint32_t> state = {
+        1, depth, columns, tile.put(zero), tile.put(sums), tile.put(data), 0};
+    return tile.run(reduce(tile.machine(), e, {sum}, {DType::kF32}), state);
+  };
+  EXPECT_EQ(cycles(116, 24) - cycles(16, 24), 6 * 100 * 4U);
+  EXPECT_EQ(cycles(116, 6) - cycles(16, 6), 6 * 100 * 2U);
+}
+
 TEST(Reduce, BooleansByOrAndAnd) {
   check_operation(Primitive::kAnd, DType::kI1);
   check_operation(Primitive::kOr, DType::kI1);
