@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "isa/assembler.h"
 #include "isa/registers.h"
+#include "isa/sync_zones.h"
 #include "sim/tile/worker_launcher.h"
 
 namespace superstep {
@@ -19,8 +20,6 @@ constexpr std::uint32_t kProgramBytes = 0x100;
 constexpr std::uint32_t kSupervisorStackBytes = 0x1000;
 /// Workers use scratch above $mworker_base, and grow stacks down from it.
 constexpr std::uint32_t kWorkerStackBytes = 0x800, kBelowWorkerBase = 0x400;
-
-constexpr std::uint32_t kLocalZone = 2, kInternalZone = 3;
 
 /// Cycles between setting up and the call, so that no result is waited for.
 constexpr std::uint64_t kSettle = 64;
@@ -118,7 +117,7 @@ CodeletRun::Program CodeletRun::program_for(CodeletKind kind, std::uint32_t entr
   load_constant(words, isa::kStackPointer, machine_.tile.region1_base);
   load_constant(words, kState, vertex_state);
   load_constant(words, kOffset, vertex_state - machine_.tile.memory_base);
-  words.push_back(encode("sync", {kInternalZone}));
+  words.push_back(encode("sync", {kZoneInternal}));
   const auto here = [&] {
     return machine_.tile.memory_base + static_cast<std::uint32_t>(4 * words.size());
   };
@@ -126,12 +125,12 @@ CodeletRun::Program CodeletRun::program_for(CodeletKind kind, std::uint32_t entr
   const std::uint32_t function = kind == CodeletKind::kSupervisor ? entry : here() + 8;
   words.push_back(encode("call", {isa::kLinkRegister, function}));
   program.return_pc = here();
-  words.push_back(encode("sync", {kInternalZone}));
+  words.push_back(encode("sync", {kZoneInternal}));
   if (kind != CodeletKind::kSupervisor) {
     load_constant(words, kEntry, entry);
     words.push_back(kind == CodeletKind::kWorker ? encode("run", {kEntry, kOffset, 0})
                                                  : encode("runall", {kEntry, kState, 0}));
-    words.push_back(encode("sync", {kLocalZone}));
+    words.push_back(encode("sync", {kZoneLocal}));
     words.push_back(encode("br", {isa::kLinkRegister}));
   }
   SUPERSTEP_CHECK(4 * words.size() <= kProgramBytes, "the calling program has its place");

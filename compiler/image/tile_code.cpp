@@ -6,12 +6,10 @@
 #include "base/error.h"
 #include "isa/assembler.h"
 #include "isa/registers.h"
+#include "isa/sync_zones.h"
 
 namespace superstep {
 namespace {
-
-constexpr std::int64_t kLocalZone = 2;
-constexpr std::int64_t kEndZone = 15;
 
 /// Registers of a weighted launch, from the first of its bank.
 constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
@@ -29,7 +27,7 @@ std::uint32_t setzi(std::uint32_t reg) {
 }
 
 std::uint32_t wait_for_workers() {
-  static const std::uint32_t kWord = encode("sync", {kLocalZone});
+  static const std::uint32_t kWord = encode("sync", {kZoneLocal});
   return kWord;
 }
 
@@ -208,6 +206,6 @@ void TileCode::align() {
   if (words_.size() % 2 != 0) set(supervisor::kPadding, 0);
 }
 
-void TileCode::stop() { emit(encode("sync", {kEndZone})); }
+void TileCode::stop() { emit(encode("sync", {kZoneEnd})); }
 
 }  // namespace superstep

@@ -11,13 +11,11 @@
 #include "compiler/schedule/placement_cache.h"
 #include "compiler/schedule/row_encoder.h"
 #include "isa/exchange_ports.h"
+#include "isa/sync_zones.h"
 #include "isa/timing.h"
 
 namespace superstep {
 namespace {
-
-constexpr std::uint32_t kInternalZone = 3;
-constexpr std::uint32_t kExternalZone = 4;
 
 /// How many pieces ahead memory is asked for, in three steps [chosen].
 constexpr std::size_t kPrefetched = 8;
@@ -150,7 +148,7 @@ ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Tr
   for (const TileId tile : participants) {
     RowEvents& row = rows[index(tile)];
     row.sort_and_join();
-    phase.rows.push_back({tile, encode_row(machine, kInternalZone, row.sends, row.receives)});
+    phase.rows.push_back({tile, encode_row(machine, kZoneInternal, row.sends, row.receives)});
     row = {};
   }
   for (const RowEvents& row : rows) {
@@ -173,7 +171,7 @@ std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine,
     end[tile] += words;
   }
   // A row without events is a sync and one instruction that passes a cycle.
-  const std::vector<std::uint32_t> sync = encode_row(machine, kExternalZone, {}, {});
+  const std::vector<std::uint32_t> sync = encode_row(machine, kZoneExternal, {}, {});
   std::vector<ExchangeRow> encoded;
   encoded.reserve(participants.size());
   for (const TileId tile : participants) {
@@ -181,7 +179,7 @@ std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine,
     const std::uint64_t cycles = std::max(end[index(tile)], kFirstRowCycle + 1) - kFirstRowCycle;
     row.receives.push_back({kFirstRowCycle, kMuxHost, 0, static_cast<std::uint32_t>(cycles)});
     row.sort_and_join();
-    ExchangeRow code{tile, encode_row(machine, kExternalZone, row.sends, row.receives)};
+    ExchangeRow code{tile, encode_row(machine, kZoneExternal, row.sends, row.receives)};
     code.code.insert(code.code.end(), {sync.back(), sync.front()});
     encoded.push_back(std::move(code));
     row = {};

@@ -8,14 +8,9 @@
 
 #include "base/units.h"
 #include "isa/machine_config.h"
+#include "isa/sync_zones.h"
 
 namespace superstep {
-
-/// Sync zones that the machine models (osmarks/ipu-stack for 3 and 4; 15 is Superstep's own end of
-/// program).
-constexpr std::uint32_t kZoneInternal = 3;
-constexpr std::uint32_t kZoneExternal = 4;
-constexpr std::uint32_t kZoneEnd = 15;
 
 /// A tile that waits at a barrier.
 struct WaitingTile {
