@@ -10,9 +10,6 @@
 namespace superstep {
 namespace {
 
-/// A multiple of what one access of any width occupies.
-constexpr std::uint64_t kBank = 32 * 1024;
-
 /// What is in use, and when: a search tree of blocks by address. A node also knows the extremes of
 /// the blocks below it, so that a search passes at once over many that all live with the request
 /// and leave no room between them, and over many that none does.
@@ -201,9 +198,7 @@ class Allocator {
         return at + request.bytes <= range.end ? std::optional(at) : std::nullopt;
       };
       std::optional<std::uint64_t> at;
-      if (request.is_received) {
-        at = place_from(range.begin + (range.end - range.begin) / 2 / kBank * kBank);
-      }
+      if (request.is_received) at = place_from(range.received);
       if (!at) at = place_from(range.begin);
       if (at) return at;
     }

@@ -22,9 +22,11 @@ struct StorageRequest {
   auto operator<=>(const StorageRequest&) const = default;
 };
 
-/// Addresses [begin, end) that may hold data.
+/// Addresses [begin, end) that may hold data; what exchanges write lies from `received` on if
+/// possible.
 struct DataRange {
   std::uint32_t begin = 0, end = 0;
+  std::uint32_t received = begin;
 };
 
 /// A request for which there was no place.
@@ -40,7 +42,7 @@ struct Allocation {
 };
 
 /// First fit in the ranges in their order, those with a range of their own first, then the largest
-/// first; for what exchanges write, from the middle of a range on if that is possible: a memory
+/// first; what exchanges write is kept apart where that is possible: a memory
 /// element does not send and receive in one cycle. What finds no place goes after the last range's
 /// end: a measure of what is missing.
 [[nodiscard]] Allocation allocate(const std::vector<StorageRequest>& requests,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "compiler/cost/costs.h"
 #include "compiler/cost/exchange_estimate.h"
 #include "compiler/schedule/phases.h"
 #include "compiler/image/codelets.h"
@@ -26,13 +27,12 @@
 namespace superstep {
 namespace {
 
-/// Bytes of a tile's row that the first placement sets aside for each end of a transfer.
-constexpr std::uint32_t kRowBytesPerEnd = 16;
-/// The same where that leaves too little room [measured on an encoder of 12 layers: 4.8 to 6]; then
-/// where transfers merge.
-constexpr std::array<std::uint32_t, 2> kLessRowBytesPerEnd = {6, 4};
-/// Code sizes depend on addresses and addresses on code sizes; each try sets more aside.
-constexpr int kMostTries = 4;
+/// Bytes of a tile's row that the first placement sets aside for each end of a transfer: what the
+/// longer of the two takes.
+constexpr std::uint32_t kRowBytesPerEnd = Costs::kReceiveRowBytes;
+/// Parts of that where it leaves too little room [measured on an encoder of 12 layers: rows
+/// have 4.8 to 6 bytes for each end, and less where transfers merge].
+constexpr std::array<std::uint32_t, 2> kPartsOfRowBytes = {2, 3};
 
 /// Bytes of rows that are set aside at first, by tile.
 std::vector<std::uint32_t> expected_row_bytes(const MachineConfig& machine,
@@ -220,20 +220,21 @@ class Builder {
     std::vector<std::uint32_t> begin(machine_.tiles(), machine_.tile.memory_base);
     for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
     storage.place(begin, progress);
-    std::uint32_t row_bytes = kRowBytesPerEnd;
-    for (const std::uint32_t less : kLessRowBytesPerEnd) {
+    const std::vector<std::uint32_t> row_bytes = expected_row_bytes(machine_, program_);
+    for (const std::uint32_t parts : kPartsOfRowBytes) {
       if (!is_too_full(storage)) break;
       for (TileProgram& t : tiles_) {
-        const std::uint32_t expected = t.row_bytes / row_bytes * less;
+        const std::uint32_t expected = row_bytes[index(t.tile)] / parts;
         t.code_bytes -= t.row_bytes - expected;
         t.row_bytes = expected;
         begin[index(t.tile)] = data_begin(t);
       }
-      row_bytes = less;
       storage.place(begin, progress);
     }
-    for (int tries = 0;; ++tries) {
-      if (tries > 0) storage.place(begin, progress);
+    // Code sizes depend on addresses and addresses on code sizes. Data only moves up, until all
+    // fits or a tile is full.
+    for (bool is_first = true;; is_first = false) {
+      if (!is_first) storage.place(begin, progress);
       report_if_too_full(storage, on_memory);
       if (progress) progress("schedule exchanges");
       schedule(storage, scheduler);
@@ -252,7 +253,6 @@ class Builder {
       }
       report_if_too_full(storage, on_memory);
       if (fits) return storage;
-      SUPERSTEP_CHECK(tries < kMostTries, "code sizes do not settle");
     }
   }
 

@@ -59,13 +59,21 @@ std::vector<BufferId> shared_storage(const LoweredProgram& program) {
   return shared;
 }
 
+/// What exchanges write lies in the upper half of a range, in memory elements of its own: an access
+/// to the interleaved region occupies two.
+DataRange data_range(const MachineConfig& machine, std::uint32_t begin, std::uint32_t end) {
+  const std::uint32_t pair = 2 * machine.tile.element_bytes;
+  return {begin, end, begin + (std::max(begin, end) - begin) / 2 / pair * pair};
+}
+
 /// Places what one tile holds; data of region 0 begins at `data_begin`.
 Allocation allocate_tile(const MachineConfig& machine, std::vector<StorageRequest> requests,
                          std::uint32_t data_begin) {
   const std::uint32_t region1 = machine.tile.region1_base;
   // The first range is the interleaved region, the second what code leaves of the other.
-  std::vector<DataRange> ranges{{std::max(region1, data_begin), machine.memory_end()}};
-  if (data_begin < region1) ranges.push_back({data_begin, region1});
+  std::vector<DataRange> ranges{
+      data_range(machine, std::max(region1, data_begin), machine.memory_end())};
+  if (data_begin < region1) ranges.push_back(data_range(machine, data_begin, region1));
   Allocation allocation = allocate(requests, ranges);
   const auto attempt = [&](const std::vector<DataRange>& in) {
     if (allocation.missing_bytes == 0) return;
@@ -76,7 +84,7 @@ Allocation allocate_tile(const MachineConfig& machine, std::vector<StorageReques
   // write is not kept apart.
   const bool is_free = std::ranges::none_of(
       requests, [](const StorageRequest& request) { return request.range.has_value(); });
-  const std::vector<DataRange> across{{data_begin, machine.memory_end()}};
+  const std::vector<DataRange> across{data_range(machine, data_begin, machine.memory_end())};
   if (is_free) attempt(across);
   for (StorageRequest& request : requests) request.is_received = false;
   attempt(ranges);

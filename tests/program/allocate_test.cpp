@@ -19,13 +19,14 @@ TEST(Allocation, SharesAddressesAmongWhatDoesNotLiveAtOnce) {
 }
 
 TEST(Allocation, KeepsWhatExchangesWriteInAnotherHalf) {
-  const Allocation result = allocate({{64, 0, 1}, {64, 0, 1, true}, {32, 0, 1}}, {{0, 256 * kKiB}});
+  const Allocation result =
+      allocate({{64, 0, 1}, {64, 0, 1, true}, {32, 0, 1}}, {{0, 256 * kKiB, 128 * kKiB}});
   EXPECT_EQ(result.addresses, (std::vector<std::uint32_t>{0, 128 * kKiB, 64}));
 }
 
 TEST(Allocation, UsesTheFirstHalfWhenTheOtherIsFull) {
   const Allocation result =
-      allocate({{40 * kKiB, 0, 1, true}, {30 * kKiB, 0, 1, true}}, {{0, 96 * kKiB}});
+      allocate({{40 * kKiB, 0, 1, true}, {30 * kKiB, 0, 1, true}}, {{0, 96 * kKiB, 32 * kKiB}});
   EXPECT_EQ(result.addresses, (std::vector<std::uint32_t>{32 * kKiB, 0}));
   EXPECT_EQ(result.missing_bytes, 0U);
 }
