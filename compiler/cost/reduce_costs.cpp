@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/divide.h"
+#include "compiler/vertex/reduce_operation.h"
+
 namespace superstep {
 namespace {
 
@@ -14,12 +17,15 @@ vertex::Reduce with_rows(vertex::Reduce reduce, bool rows) {
 }  // namespace
 
 ReduceCosts::ReduceCosts(const MachineConfig& machine, const vertex::Reduce& reduce, bool in_rows,
-                         bool may_cut)
+                         bool may_cut, const vertex::Reduce* combine)
     : machine_(machine),
       costs_(machine),
       reduce_(reduce),
       in_rows_(in_rows),
       may_cut_(may_cut),
+      combine_(combine == nullptr
+                   ? nullptr
+                   : std::make_shared<const ReduceCosts>(machine, *combine, in_rows, may_cut)),
       columns_(machine, with_rows(reduce, false).code(machine)) {
   if (vertex::row_lanes(reduce.expression, reduce.outputs, reduce.dtypes) > 0) {
     rows_.emplace(machine, with_rows(reduce, true).code(machine));
@@ -52,7 +58,8 @@ std::int64_t ReduceCosts::in_parts(std::int64_t width, std::int64_t depth,
                                    std::int64_t parts) const {
   const bool in_rows = are_rows(width);
   if (parts == 1) return launch(width, depth, in_rows);
-  return launch(width * parts, depth / parts, in_rows) + launch(width, parts, in_rows);
+  return launch(width * parts, depth / parts, in_rows) +
+         (combine_ ? *combine_ : *this).launch(width, parts, in_rows);
 }
 
 std::int64_t ReduceCosts::parts(std::int64_t width, std::int64_t depth) const {
@@ -69,6 +76,17 @@ std::int64_t ReduceCosts::parts(std::int64_t width, std::int64_t depth) const {
 
 std::int64_t ReduceCosts::cycles(std::int64_t width, std::int64_t depth) const {
   return in_parts(width, depth, parts(width, depth));
+}
+
+std::int64_t ReduceCosts::gather(std::int64_t runs, std::int64_t run) const {
+  std::int64_t words = 0, arrange = 0;
+  for (const DType dtype : vertex::element_dtypes(reduce_.expression, reduce_.dtypes)) {
+    const auto bytes = static_cast<std::int64_t>(size_of(dtype));
+    words += divide_up(runs * run * bytes, 4);
+    if (run * bytes % 4 != 0)
+      arrange += costs_.copy(1, runs, run, static_cast<std::uint32_t>(bytes));
+  }
+  return costs_.phase() + Costs::port(words, runs) + arrange;
 }
 
 }  // namespace superstep

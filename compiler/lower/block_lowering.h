@@ -15,12 +15,14 @@ namespace superstep {
 /// A block of ops that is being lowered, as the lowerings of single ops see it.
 class BlockLowering {
  public:
-  BlockLowering(const Module& module, const MachineConfig& machine)
+  BlockLowering(const Module& module, const MachineConfig& machine, bool saves)
       : graph(module.main),
+        saves_memory(saves),
         builder(machine),
         values(builder, graph, assign_layouts(module, builder.layouts())) {}
 
   const Graph& graph;
+  bool saves_memory;  ///< even where that takes time
   ProgramBuilder builder;
   Values values;
   /// Conversions that the reduction of their results does, by result.

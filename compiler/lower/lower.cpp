@@ -8,27 +8,23 @@
 
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/elementwise.h"
+#include "compiler/lower/reductions/reduce.h"
 #include "compiler/ops/ops.h"
 #include "compiler/vertex/amp_product.h"
 
 namespace superstep {
 namespace {
 
-/// The share of the machine's memory above which a converted tensor is large [chosen for memory,
-/// not fitted to cycles: over the sums of bench/fit_by_builds.py on small64, device cycles are 48 %
-/// above the better way on average, 10 % where reductions always convert].
-constexpr std::uint64_t kLargeShare = 8;
-
 class ModuleLowering {
  public:
-  ModuleLowering(const Module& module, const MachineConfig& machine)
+  ModuleLowering(const Module& module, const MachineConfig& machine, StepOrder order)
       : module_(module),
         graph_(module.main),
-        block_(module, machine),
+        order_(order),
+        block_(module, machine, order == StepOrder::kLeastMemory),
         fusion_(builder_, values_, module.main) {}
 
-  LoweredProgram run(const CompileProgress& progress, const SqueezedProducts& squeezed,
-                     StepOrder order) {
+  LoweredProgram run(const CompileProgress& progress, const SqueezedProducts& squeezed) {
     find_users();
     add_arguments();
     block_.products.emplace(builder_, values_, find_products(), squeezed);
@@ -44,7 +40,7 @@ class ModuleLowering {
       const ValueId argument = graph_.arguments()[a];
       if (values_.elements(argument) > 0) arguments_[a] = values_.stored(argument);
     }
-    LoweredProgram program = builder_.finish(order);
+    LoweredProgram program = builder_.finish(order_);
     program.arguments = arguments_;
     program.results = results;
     return program;
@@ -111,7 +107,8 @@ class ModuleLowering {
   }
 
   void lower_elementwise(const Op& op) {
-    if (may_convert_in_reduction(op)) {
+    if (may_convert_in_reduction(op) &&
+        converts_in_reduction(block_, op, *only_user(op.results[0]))) {
       block_.conversions[op.results[0]] = &op;
     } else if (is_cheaper_than_its_result(op)) {
       fusion_.add_with_user(op);
@@ -144,18 +141,13 @@ class ModuleLowering {
            !values_.constant(operand) && values_.elements(operand) > 1;
   }
 
-  /// Whether a reduction had better convert its elements itself: where what is converted would take
-  /// much of the memory. The vertex that does so is slower than two that do one thing each for
-  /// columns of f16, but faster for integers.
+  /// Whether an op makes wider elements for one reduction only.
   [[nodiscard]] bool may_convert_in_reduction(const Op& op) const {
     if (op.operands.size() != 1) return false;
     const ValueId operand = op.operands[0], result = op.results[0];
-    const auto& users = users_[index(result)];
-    const MachineConfig& machine = builder_.machine();
-    const std::uint64_t memory = std::uint64_t{machine.tiles()} * machine.tile.memory_bytes;
-    return users.size() == 1 && users[0] != nullptr && users[0]->definition == &kReduceOp &&
-           users[0]->operands.size() == 2 && users[0]->operands[0] == result &&
-           values_.type(result).bytes() > memory / kLargeShare &&
+    const Op* user = only_user(result);
+    return user != nullptr && user->definition == &kReduceOp && user->operands.size() == 2 &&
+           user->operands[0] == result && values_.elements(result) > 0 &&
            size_of(values_.type(operand).dtype) < size_of(values_.type(result).dtype) &&
            !values_.constant(operand) && !values_.repeated_bits(operand);
   }
@@ -359,6 +351,7 @@ class ModuleLowering {
 
   const Module& module_;
   const Graph& graph_;
+  StepOrder order_;
   BlockLowering block_;
   ProgramBuilder& builder_ = block_.builder;
   Values& values_ = block_.values;
@@ -374,7 +367,7 @@ class ModuleLowering {
 LoweredProgram lower(const Module& module, const MachineConfig& machine,
                      const CompileProgress& progress, const SqueezedProducts& squeezed,
                      StepOrder order) {
-  return ModuleLowering(module, machine).run(progress, squeezed, order);
+  return ModuleLowering(module, machine, order).run(progress, squeezed);
 }
 
 }  // namespace superstep

@@ -13,17 +13,6 @@ namespace {
 std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
 Form accumulator_form(DType dtype) { return is_float(dtype) ? Form::kArith : Form::kMain; }
 
-/// What the expression takes as elements.
-std::vector<DType> element_dtypes(const Expression& expression, const std::vector<DType>& dtypes) {
-  std::vector<DType> elements = dtypes;
-  for (const Expression::Step& step : expression.steps()) {
-    if (step.primitive == Primitive::kInput && step.bits >= dtypes.size()) {
-      elements[step.bits - dtypes.size()] = step.dtype;
-    }
-  }
-  return elements;
-}
-
 /// What a worker's list has: addresses of outputs and, for narrow ones, how many bits the last word
 /// lacks, then commands, then -1. A command is {turns - 1, addresses of inputs, what `count` says,
 /// stride in loads (of one operation on floats: negative where columns go one by one), what to add

@@ -2,6 +2,16 @@
 
 namespace superstep::vertex {
 
+std::vector<DType> element_dtypes(const Expression& expression, const std::vector<DType>& dtypes) {
+  std::vector<DType> elements = dtypes;
+  for (const Expression::Step& step : expression.steps()) {
+    if (step.primitive == Primitive::kInput && step.bits >= dtypes.size()) {
+      elements[step.bits - dtypes.size()] = step.dtype;
+    }
+  }
+  return elements;
+}
+
 std::optional<SingleOperation> single_operation(const Expression& expression,
                                                 const std::vector<Node>& outputs,
                                                 const std::vector<DType>& dtypes) {

@@ -35,6 +35,10 @@ struct SingleOperation {
 /// The negative zero of f32 and of f16.
 inline constexpr std::uint32_t kNegativeZero = 0x80000000, kNegativeZeroF16 = 0x8000;
 
+/// The dtypes of the elements that an expression combines into results of `dtypes`.
+[[nodiscard]] std::vector<DType> element_dtypes(const Expression& expression,
+                                                const std::vector<DType>& dtypes);
+
 [[nodiscard]] std::optional<SingleOperation> single_operation(const Expression& expression,
                                                               const std::vector<Node>& outputs,
                                                               const std::vector<DType>& dtypes);

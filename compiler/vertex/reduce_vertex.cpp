@@ -1,5 +1,6 @@
 #include "compiler/vertex/interpret.h"
 #include "compiler/vertex/reduce.h"
+#include "compiler/vertex/reduce_operation.h"
 
 namespace superstep::vertex {
 
@@ -21,10 +22,7 @@ VertexState Reduce::State::words() const {
 void Reduce::interpret(const StateView& state) const {
   const std::size_t k = dtypes.size();
   const std::int64_t outers = state.number(0), reduced = state.number(1), inners = state.number(2);
-  std::vector<DType> elements = dtypes;
-  for (const Expression::Step& step : expression.steps()) {
-    if (step.primitive == Primitive::kInput && step.bits >= k) elements[step.bits - k] = step.dtype;
-  }
+  const std::vector<DType> elements = element_dtypes(expression, dtypes);
   std::vector<HostTensor> initial;
   for (std::size_t i = 0; i < k; ++i) initial.push_back(state.scalar(3 + i, dtypes[i]));
   for (std::int64_t outer = 0; outer < outers; ++outer) {

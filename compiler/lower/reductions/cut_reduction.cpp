@@ -54,8 +54,9 @@ class Planner {
   [[nodiscard]] std::int64_t stage(const ReduceCosts& reduce, std::int64_t depth,
                                    std::int64_t width) const {
     // Elements come in runs along the inner axis.
-    const std::int64_t transfers = reduced_inside_ ? width : depth;
-    return costs_.phase() + Costs::port(depth * width, transfers) + reduce.cycles(width, depth);
+    const std::int64_t gather =
+        reduced_inside_ ? reduce.gather(width, depth) : reduce.gather(depth, width);
+    return gather + reduce.cycles(width, depth);
   }
 
   std::uint32_t tiles_;
@@ -73,7 +74,8 @@ ReductionCut cut_reduction(const MachineConfig& machine, ReductionSize size,
                            const ReduceCosts& first, const ReduceCosts& later) {
   const Planner planner(machine, size.results, final_width, may_split, reduced_inside, first,
                         later);
-  return planner.best(size.reduced, 1).second;
+  const auto [cycles, cut] = planner.best(size.reduced, 1);
+  return {cut.width, cut.splits, cycles};
 }
 
 }  // namespace superstep

@@ -17,6 +17,7 @@ struct ReductionSize {
 struct ReductionCut {
   std::int64_t width = 1;
   std::int64_t splits = 1;
+  std::int64_t cycles = 0;  ///< estimated, of all stages
 };
 
 /// The cut with the least estimated cycles when every element is gathered by an exchange.

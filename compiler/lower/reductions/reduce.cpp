@@ -1,529 +1,93 @@
 #include "compiler/lower/reductions/reduce.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <functional>
-#include <limits>
-#include <optional>
-#include <set>
-#include <utility>
+#include <vector>
 
 #include "base/divide.h"
+#include "compiler/cost/costs.h"
 #include "compiler/lower/block_lowering.h"
-#include "compiler/lower/reductions/cut_reduction.h"
-#include "compiler/lower/elementwise.h"
-#include "compiler/ops/emit_graph.h"
+#include "compiler/lower/reductions/reduction.h"
 #include "compiler/ops/op.h"
+#include "compiler/vertex/elementwise.h"
+#include "compiler/vertex/timing_analysis.h"
 
 namespace superstep {
 namespace {
 
-/// A reduction of one or more values of equal index space over some of its axes.
-struct Reduction {
-  Combine combine;
-  std::optional<vertex::Reduce> converting =
-      {};                       ///< `combine` of elements that are not yet converted
-  DType element = DType::kF32;  ///< of these
-  Axes kept,
-      reduced;  ///< sizes and `from` strides; row-major order of results and of combination
-  /// Copies that read the elements of each value through a box of its flat numbers.
-  std::vector<std::function<Reading(const Box&)>> read;
-  std::vector<Splat> initial;
-  LayoutPtr layout;  ///< of the results, with single-tile intervals
-};
-
-/// Results of a reduction, and when they are there.
-struct Reduced {
-  std::vector<BufferId> results;
-  Time time;
-};
-
-/// The share of a tile's memory above which elements are not gathered at once [assumed].
-constexpr std::int64_t kGatheredShare = 8;
-/// No pass takes less: a launch, a row of an exchange and a vertex state of 7 words.
-constexpr std::int64_t kLeastPassBytes = 48;
-
-std::int64_t product(const Axes& axes) {
-  std::int64_t n = 1;
-  for (const Axis& axis : axes) n *= axis.size;
-  return n;
+/// The axes and the operation of `op`, of which `convert` converts the elements unless it is null.
+Reduction reduction_of(const BlockLowering& block, const Op& op, const Op* convert) {
+  Reduction reduction;
+  const Shape& shape = block.values.type(op.operands[0]).shape;
+  const auto& dimensions = std::get<std::vector<std::int64_t>>(op.attributes.at("dimensions"));
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) {
+    const bool reduces =
+        std::ranges::find(dimensions, static_cast<std::int64_t>(d)) != dimensions.end();
+    auto& axes = reduces ? reduction.reduced : reduction.kept;
+    axes.insert(axes.begin(), {shape[d], stride, 0});
+  }
+  reduction.layout = block.values.assigned().of(op.results[0]);
+  reduction.combine = combine_of(op.regions[0]);
+  if (convert != nullptr) {
+    reduction.converting = combine_converted(block.graph, op.regions[0], *convert);
+    reduction.element = block.graph.type(convert->operands[0]).dtype;
+  }
+  return reduction;
 }
 
-/// The part of a reduction that one tile does: results [first, last) from elements [begin, end) of
-/// the reduced axes.
-struct Block {
-  TileId tile{};
-  std::int64_t first, last;
-  std::int64_t begin, end;
-
-  [[nodiscard]] std::int64_t width() const { return last - first; }
-  [[nodiscard]] std::int64_t depth() const { return end - begin; }
-};
-
-/// Axes with row-major destinations, the innermost `unit` apart.
-Axes with_destinations(Axes axes, std::int64_t unit) {
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    axis->to = unit;
-    unit *= axis->size;
+/// Estimated cycles of a launch that does `convert` to so many elements, or only copies them.
+std::int64_t cycles_of_launch(const BlockLowering& block, const Op& convert, bool converts,
+                              std::int64_t count) {
+  const MachineConfig& machine = block.builder.machine();
+  vertex::Expression expression;
+  std::vector<vertex::Node> nodes{expression.input(0, block.graph.type(convert.operands[0]).dtype)};
+  if (converts) {
+    const auto* lowering = lowering_as<ElementwiseLowering>(convert, block.graph);
+    nodes = lowering->emit(convert, block.graph, expression, std::vector(nodes));
   }
-  return axes;
-}
-
-class ReductionLowering {
- public:
-  ReductionLowering(ProgramBuilder& builder, Values& values, const Reduction& reduction,
-                    const Origin& origin)
-      : builder_(builder), values_(values), r_(reduction), origin_(origin) {}
-
-  Reduced run() {
-    const std::int64_t results = product(r_.kept);
-    const std::int64_t reduced = product(r_.reduced);
-    const std::int64_t final_width = r_.layout->intervals()[0].count;
-    const bool in_rows = reduced_axes_are_inner();
-    const ReductionCut cut =
-        cut_reduction(builder_.machine(), {results, reduced}, final_width, may_split(), in_rows,
-                      costs(r_.converting ? *r_.converting : r_.combine.reduce, in_rows),
-                      costs(r_.combine.reduce, in_rows));
-    if (cut.splits > 1 || cut.width < final_width) return in_stages(cut, results, reduced);
-    std::vector<Block> blocks;
-    for (const Interval& i : r_.layout->intervals()) {
-      blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
-    }
-    return gather_and_reduce(blocks, r_.layout, 1);
-  }
-
-  /// Reduces what each tile holds of operands that lie in `layout`, and combines the parts of one
-  /// result. Empty when the layout cuts rows where that does not help.
-  std::optional<Reduced> run_in_place(const std::vector<ValueId>& operands,
-                                      const LayoutPtr& layout) {
-    const std::int64_t results = product(r_.kept);
-    const std::int64_t reduced = product(r_.reduced);
-    const std::vector<Interval>& intervals = layout->intervals();
-    std::vector<Block> blocks;
-    if (are_dense(r_.reduced, 1) && are_dense(r_.kept, reduced)) {
-      if (const LayoutPtr whole = builder_.layouts().divided(layout, reduced)) {
-        for (const Interval& i : whole->intervals()) {
-          blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
-        }
-        return reduce_stored(blocks, operands, layout, whole, true, false);
-      }
-      const auto count = static_cast<std::int64_t>(intervals.size());
-      // Tiles that hold one element each have nothing to combine.
-      if (!may_split() || count == layout->elements() || count % results != 0 ||
-          !lies_in_rows(*layout, reduced)) {
-        return std::nullopt;
-      }
-      for (const Interval& i : intervals) {
-        const std::int64_t row = i.begin / reduced;
-        if (static_cast<std::int64_t>(blocks.size()) / (count / results) != row) {
-          return std::nullopt;
-        }
-        blocks.push_back(
-            {i.tiles[0], row, row + 1, i.begin % reduced, i.begin % reduced + i.count});
-      }
-      const Reduced parts =
-          reduce_stored(blocks, operands, layout, one_after_another(blocks), false, false);
-      return finish({parts}, {{results, count / results, 0}}, {{count / results, 1, 0}});
-    }
-    if (are_dense(r_.kept, 1) && are_dense(r_.reduced, results)) {
-      if (!builder_.layouts().divided(layout, results)) return std::nullopt;
-      for (const Interval& i : intervals) {
-        blocks.push_back({i.tiles[0], 0, results, i.begin / results, i.end() / results});
-      }
-      if (blocks.size() == 1) {
-        return reduce_stored(blocks, operands, layout, one_after_another(blocks), true, true);
-      }
-      const auto count = static_cast<std::int64_t>(blocks.size());
-      if (!may_split() || reduced < 2 * count) return std::nullopt;
-      const Reduced parts =
-          reduce_stored(blocks, operands, layout, one_after_another(blocks), false, true);
-      return finish({parts}, {{results, 1, 0}}, {{count, results, 0}});
-    }
-    return std::nullopt;
-  }
-
- private:
-  /// Whether parts of the reduced elements may be combined on their own. StableHLO lets initial
-  /// values take part any number of times (spec of `reduce`, its schedule); several operands, as
-  /// those of arg-max, make use of that, while one without identity is combined in order.
-  [[nodiscard]] bool may_split() const {
-    return r_.combine.identity.has_value() || r_.read.size() > 1;
-  }
-
-  /// Whether row-major axes cover numbers that are `unit` apart.
-  static bool are_dense(const Axes& axes, std::int64_t unit) {
-    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-      if (axis->size > 1 && axis->from != unit) return false;
-      unit *= axis->size;
-    }
-    return true;
-  }
-
-  /// A layout of the results of all blocks in their order.
-  LayoutPtr one_after_another(const std::vector<Block>& blocks) {
-    std::vector<Interval> intervals;
-    std::int64_t begin = 0;
-    for (const Block& block : blocks) {
-      intervals.push_back({begin, block.width(), {block.tile}});
-      begin += block.width();
-    }
-    return builder_.layouts().with(std::move(intervals));
-  }
-
-  Reduced reduce_stored(const std::vector<Block>& blocks, const std::vector<ValueId>& operands,
-                        const LayoutPtr& from, const LayoutPtr& to, bool is_last,
-                        bool results_inside) {
-    std::vector<BufferId> inputs;
-    Time ready;
-    for (const ValueId operand : operands) {
-      const Place place = values_.stored(operand, from);
-      inputs.push_back(place.buffer);
-      ready = std::max(ready, place.time);
-    }
-    return launch(blocks, inputs, to, is_last, results_inside, ready.next_round());
-  }
-
-  Reduced in_stages(const ReductionCut& cut, std::int64_t results, std::int64_t reduced) {
-    const std::int64_t across = divide_up(results, cut.width);
-    const std::int64_t depth = divide_up(reduced, cut.splits);
-    const std::uint32_t tiles = builder_.layouts().tiles();
-    // Far from the results, from an even tile on: equal reductions have equal steps.
-    const std::uint32_t base =
-        (index(r_.layout->intervals()[0].tiles[0]) + tiles / 2) / 2 * 2 % tiles;
-    std::vector<Block> blocks;
-    std::vector<Interval> intervals;
-    for (std::int64_t j = 0; j < cut.splits; ++j) {
-      for (std::int64_t b = 0; b < across; ++b) {
-        const auto place = static_cast<std::uint32_t>(b * cut.splits + j);
-        const Block block{TileId{(base + place) % tiles}, b * cut.width,
-                          std::min((b + 1) * cut.width, results), j * depth,
-                          std::min((j + 1) * depth, reduced)};
-        intervals.push_back({j * results + block.first, block.width(), {block.tile}});
-        blocks.push_back(block);
-      }
-    }
-    const LayoutPtr layout = builder_.layouts().with(std::move(intervals));
-    return gather_and_reduce(blocks, layout, cut.splits);
-  }
-
-  /// Combines partial results, those of all parts one after another, which `kept` and `reduced`
-  /// number.
-  Reduced finish(const std::vector<Reduced>& parts, Axes kept, Axes reduced) {
-    Reduction last{.combine = r_.combine,
-                   .kept = std::move(kept),
-                   .reduced = std::move(reduced),
-                   .read = {},
-                   .initial = r_.initial,
-                   .layout = r_.layout};
-    for (std::size_t k = 0; k < r_.read.size(); ++k) {
-      last.read.emplace_back([&, k](const Box& box) { return read_parts(parts, k, box); });
-    }
-    return ReductionLowering(builder_, values_, last, origin_).run();
-  }
-
-  /// Gathers what each block needs, and reduces it: blocks of all results for each of `splits`
-  /// parts of the elements. Where that would take much of the memory, some elements after others.
-  Reduced gather_and_reduce(const std::vector<Block>& blocks, const LayoutPtr& to,
-                            std::int64_t splits) {
-    const std::int64_t passes = passes_over(blocks);
-    if (splits == 1 && passes == 1) return gather_once(blocks, to, true, {});
-    if (exceeds_memory(blocks, passes)) return without_passes(blocks, passes);
-    std::vector<Reduced> parts;
-    Time after;
-    for (std::int64_t p = 0; p < passes; ++p) {
-      std::vector<Block> cut = blocks;
-      for (Block& block : cut) {
-        const std::int64_t begin = block.begin, depth = block.depth();
-        block.begin = begin + depth * p / passes;
-        block.end = begin + depth * (p + 1) / passes;
-      }
-      parts.push_back(gather_once(cut, to, false, after));
-      after = parts.back().time.next_round();
-    }
-    const std::int64_t results = product(r_.kept);
-    return finish(parts, {{results, 1, 0}}, {{splits, results, 0}, {passes, splits * results, 0}});
-  }
-
-  /// Whether what all passes give, and the least code and state of each, is more than a tile holds.
-  [[nodiscard]] bool exceeds_memory(const std::vector<Block>& blocks, std::int64_t passes) const {
-    std::int64_t result_bytes = 0, width = 0;
-    for (const DType dtype : r_.combine.reduce.dtypes) {
-      result_bytes += static_cast<std::int64_t>(size_of(dtype));
-    }
-    for (const Block& block : blocks) width = std::max(width, block.width());
-    return passes > builder_.machine().tile.memory_bytes / (width * result_bytes + kLeastPassBytes);
-  }
-
-  /// In place of passes that cannot fit, what they would have to hold: the image of that is refused
-  /// for its size without the time that so many passes take.
-  Reduced without_passes(const std::vector<Block>& blocks, std::int64_t passes) {
-    const std::int64_t least = builder_.machine().tile.memory_bytes;
-    std::vector<Interval> intervals;
-    std::int64_t begin = 0;
-    for (const Block& block : blocks) {
-      intervals.push_back({begin, std::max(block.width() * passes, least), {block.tile}});
-      begin = intervals.back().end();
-    }
-    const auto layout = std::make_shared<const Layout>(std::move(intervals));
-    Reduced reduced;
-    for (const DType dtype : r_.combine.reduce.dtypes) {
-      const BufferId partials =
-          values_.add_temporary(dtype, layout, origin_.name + ".partials", origin_.source);
-      builder_.mutable_buffer(partials).is_result = true;
-      reduced.results.push_back(
-          values_.add_temporary(dtype, r_.layout, origin_.name, origin_.source));
-    }
-    return reduced;
-  }
-
-  /// Copies that read value `k` of parts one after another.
-  [[nodiscard]] Reading read_parts(const std::vector<Reduced>& parts, std::size_t k,
-                                   const Box& box) const {
-    const std::int64_t elements = builder_.buffer(parts[0].results[k]).layout->elements();
-    Reading reading{{}, parts.back().time};
-    partition(
-        box, kFromSide,
-        [&](std::int64_t e) {
-          return IntervalEnd{static_cast<std::size_t>(e / elements), (e / elements + 1) * elements};
-        },
-        [&](std::size_t part, Box inside) {
-          inside.from -= static_cast<std::int64_t>(part) * elements;
-          reading.pieces.push_back({parts[part].results[k], std::move(inside)});
-        });
-    return reading;
-  }
-
-  /// How often blocks gather so that their elements take little memory at once: two of a result or
-  /// more, or what is left to combine would be as much.
-  [[nodiscard]] std::int64_t passes_over(const std::vector<Block>& blocks) const {
-    if (!may_split()) return 1;
-    std::int64_t element_bytes = 0;
-    for (const DType dtype : r_.combine.reduce.dtypes) {
-      element_bytes += static_cast<std::int64_t>(size_of(r_.converting ? r_.element : dtype));
-    }
-    std::int64_t most = 0, depth = std::numeric_limits<std::int64_t>::max();
-    for (const Block& block : blocks) {
-      most = std::max(most, block.width() * block.depth() * element_bytes);
-      depth = std::min(depth, block.depth());
-    }
-    return std::clamp(divide_up(most, builder_.machine().tile.memory_bytes / kGatheredShare),
-                      std::int64_t{1}, std::max(depth / 2, std::int64_t{1}));
-  }
-
-  /// One stage, when what is before `after` has been done.
-  Reduced gather_once(const std::vector<Block>& blocks, const LayoutPtr& to, bool is_last,
-                      Time after) {
-    const bool reduced_inside = reduced_axes_are_inner();
-    std::vector<Interval> intervals;
-    std::int64_t begin = 0;
-    for (const Block& block : blocks) {
-      intervals.push_back({begin, block.width() * block.depth(), {block.tile}});
-      begin += block.width() * block.depth();
-    }
-    const auto layout = std::make_shared<const Layout>(intervals);
-    std::vector<BufferId> inputs;
-    Time done;
-    for (std::size_t k = 0; k < r_.read.size(); ++k) {
-      std::vector<Piece> pieces;
-      Time ready = after;
-      for (std::size_t b = 0; b < blocks.size(); ++b) {
-        for (const Box& box : boxes_of(blocks[b], intervals[b].begin, reduced_inside)) {
-          Reading reading = r_.read[k](box);
-          ready = std::max(ready, reading.ready);
-          std::ranges::move(reading.pieces, std::back_inserter(pieces));
-        }
-      }
-      const DType dtype = r_.converting ? r_.element : r_.combine.reduce.dtypes[k];
-      inputs.push_back(
-          values_.add_temporary(dtype, layout, origin_.name + ".gathered", origin_.source));
-      done = std::max(done, move(builder_, inputs.back(), pieces, ready, origin_));
-    }
-    return launch(blocks, inputs, to, is_last, !reduced_inside, done);
-  }
-
-  [[nodiscard]] bool reduced_axes_are_inner() const {
-    const auto least = [](const Axes& axes) {
-      std::int64_t stride = std::numeric_limits<std::int64_t>::max();
-      for (const Axis& axis : axes) {
-        if (axis.size > 1) stride = std::min(stride, std::abs(axis.from));
-      }
-      return stride;
-    };
-    return least(r_.reduced) < least(r_.kept);
-  }
-
-  /// Copies of a block's elements to [width][depth] or [depth][width] from element `begin`.
-  [[nodiscard]] std::vector<Box> boxes_of(const Block& block, std::int64_t begin,
-                                          bool reduced_inside) const {
-    const std::int64_t kept_unit = reduced_inside ? block.depth() : 1;
-    const std::int64_t reduced_unit = reduced_inside ? 1 : block.width();
-    std::vector<Box> boxes;
-    for (const Box& kept :
-         range_boxes(with_destinations(r_.kept, kept_unit), block.first, block.last)) {
-      for (const Box& reduced :
-           range_boxes(with_destinations(r_.reduced, reduced_unit), block.begin, block.end)) {
-        Box box{kept.from + reduced.from,
-                begin + kept.to - block.first * kept_unit + reduced.to - block.begin * reduced_unit,
-                kept.axes};
-        box.axes.insert(box.axes.end(), reduced.axes.begin(), reduced.axes.end());
-        boxes.push_back(simplified(std::move(box)));
-      }
-    }
-    return boxes;
-  }
-
-  [[nodiscard]] ReduceCosts costs(const vertex::Reduce& reduce, bool in_rows) const {
-    const bool may_cut = r_.read.size() == 1 && r_.combine.identity.has_value();
-    return {builder_.machine(), reduce, in_rows, may_cut};
-  }
-
-  /// Reduces blocks whose elements are in `inputs` to results in the layout `to`; few long rows in
-  /// two launches.
-  Reduced launch(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
-                 const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
-    // A single column is a row.
-    const auto is_single = [](const Block& block) { return block.width() == 1; };
-    results_inside = results_inside && !std::ranges::all_of(blocks, is_single);
-    const ReduceCosts costs = this->costs(reduce_of(inputs), !results_inside);
-    std::vector<Block> parts, whole;
-    for (const Block& block : blocks) {
-      const std::int64_t count = costs.parts(block.width(), block.depth());
-      parts.push_back({block.tile, 0, block.width() * count, 0, block.depth() / count});
-      whole.push_back({block.tile, block.first, block.last, 0, count});
-    }
-    if (std::ranges::all_of(whole, [](const Block& block) { return block.depth() == 1; })) {
-      return launch_once(blocks, inputs, to, is_last, results_inside, ready);
-    }
-    const Reduced first = launch_once(parts, inputs, one_after_another(parts), false, false, ready);
-    return launch_once(whole, first.results, to, is_last, false, first.time.next_round());
-  }
-
-  Reduced launch_once(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
-                      const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
-    std::vector<BufferId> results;
-    for (const DType dtype : r_.combine.reduce.dtypes) {
-      results.push_back(values_.add_temporary(
-          dtype, to, origin_.name + (is_last ? "" : ".partials"), origin_.source));
-    }
-    Time time = ready;
-    const std::size_t count = inputs.size();
-    std::vector<Splat> initial = r_.initial;
-    if (!is_last && r_.combine.identity) initial = {Splat{.bits = r_.combine.identity}};
-    std::vector<vertex::Reduce::Value> reduced(count);
-    std::vector<BufferId> reads = inputs;
-    for (std::size_t k = 0; k < count; ++k) {
-      reduced[k].output = StateWord::address(results[k]);
-      reduced[k].input = StateWord::address(inputs[k]);
-      if (initial[k].bits) {
-        reduced[k].constant = static_cast<std::uint32_t>(*initial[k].bits);
-        continue;
-      }
-      const Place spread = values_.spread(initial[k], to, origin_);
-      time = std::max(time, spread.time);
-      reduced[k].initial = StateWord::address(spread.buffer);
-      reads.push_back(spread.buffer);
-    }
-    const vertex::Reduce& used = reduce_of(inputs);
-    std::array<ComputeSet, 2> sets;  // others, and those in rows
-    for (const Block& block : blocks) {
-      const bool is_rows = is_in_rows(block, results_inside, used);
-      ComputeSet& set = sets[is_rows ? 1 : 0];
-      const vertex::Reduce::State state{.outer = results_inside ? 1 : block.width(),
-                                        .reduced = block.depth(),
-                                        .inner = results_inside ? block.width() : 1,
-                                        .values = reduced};
-      set.launches.push_back({block.tile, state.words()});
-      set.flops += static_cast<std::uint64_t>(block.width() * block.depth());
-    }
-    for (const bool rows : {false, true}) {
-      ComputeSet& set = sets[rows ? 1 : 0];
-      if (set.launches.empty()) continue;
-      vertex::Reduce reduce = used;
-      reduce.rows = rows;
-      set.name = origin_.name;
-      set.operation = origin_.operation;
-      set.source = origin_.source;
-      const std::string key = converts(inputs)
-                                  ? "reduce " + expression_key(reduce.expression, reduce.outputs)
-                                  : r_.combine.key;
-      set.codelet = builder_.add_codelet(key + (rows ? " rows" : ""), std::move(reduce));
-      set.reads = reads;
-      set.writes = results;
-      builder_.add_compute(time, std::move(set));
-    }
-    return {std::move(results), time};
-  }
-
-  /// Whether elements are still to be converted, and what reduces them.
-  [[nodiscard]] bool converts(const std::vector<BufferId>& inputs) const {
-    return r_.converting && builder_.buffer(inputs[0]).type.dtype == r_.element;
-  }
-  [[nodiscard]] const vertex::Reduce& reduce_of(const std::vector<BufferId>& inputs) const {
-    return converts(inputs) ? *r_.converting : r_.combine.reduce;
-  }
-
-  /// Whether vertex::reduce_rows does a block.
-  [[nodiscard]] static bool is_in_rows(const Block& block, bool results_inside,
-                                       const vertex::Reduce& reduce) {
-    return (!results_inside || block.width() == 1) &&
-           vertex::can_reduce_rows(reduce.expression, reduce.outputs, reduce.dtypes,
-                                   static_cast<std::uint64_t>(block.depth()));
-  }
-
-  ProgramBuilder& builder_;
-  Values& values_;
-  const Reduction& r_;
-  const Origin& origin_;
-};
-
-/// The one primitive that a reducer applies to accumulator and element, if it is that simple.
-std::optional<vertex::Primitive> primitive_of(const vertex::Expression& expression,
-                                              const std::vector<vertex::Node>& outputs) {
-  if (expression.steps().size() != 3 || outputs.size() != 1 || outputs[0].id != 2) {
-    return std::nullopt;
-  }
-  const vertex::Expression::Step& step = expression.steps()[2];
-  const std::set<std::uint32_t> operands(step.operands.begin(), step.operands.end());
-  if (operands != std::set<std::uint32_t>{0, 1}) return std::nullopt;
-  return step.primitive;
-}
-
-Combine combine_of(const Graph& region) {
-  Combine combine;
-  std::vector<vertex::Node> arguments;
-  for (const ValueId argument : region.arguments()) {
-    arguments.push_back(combine.reduce.expression.input(
-        static_cast<std::uint32_t>(arguments.size()), region.type(argument).dtype));
-  }
-  combine.reduce.outputs = emit_graph(region, combine.reduce.expression, arguments);
-  for (const ValueId result : region.results()) {
-    combine.reduce.dtypes.push_back(region.type(result).dtype);
-  }
-  combine.key = "reduce " + expression_key(combine.reduce.expression, combine.reduce.outputs);
-  if (const auto primitive = primitive_of(combine.reduce.expression, combine.reduce.outputs)) {
-    combine.identity = identity_of(*primitive, combine.reduce.dtypes[0]);
-  }
-  return combine;
-}
-
-/// `region` over elements that `convert` converts.
-vertex::Reduce converting_reduce(const Graph& graph, const Graph& region, const Op& convert) {
-  vertex::Reduce reduce;
-  const DType dtype = region.type(region.results()[0]).dtype;
-  const vertex::Node accumulator = reduce.expression.input(0, dtype);
-  const vertex::Node element = reduce.expression.input(1, graph.type(convert.operands[0]).dtype);
-  const auto* lowering = lowering_as<ElementwiseLowering>(convert, graph);
-  const std::vector<vertex::Node> operands{element};
-  const std::vector<vertex::Node> converted =
-      lowering->emit(convert, graph, reduce.expression, operands);
-  const std::vector<vertex::Node> inputs{accumulator, converted[0]};
-  reduce.outputs = emit_graph(region, reduce.expression, inputs);
-  reduce.dtypes = {dtype};
-  return reduce;
+  const vertex::Elementwise elementwise{
+      std::move(expression), std::move(nodes), {vertex::Access::kVector}};
+  const std::vector<std::uint32_t> state{static_cast<std::uint32_t>(count), 0, 0};
+  const auto workers =
+      vertex::TimingAnalysis(machine, elementwise.code(machine)).launch(state, 0, 0);
+  return Costs(machine).launch_of(
+      static_cast<std::int64_t>(vertex::launch_cycles(machine, workers)));
 }
 
 }  // namespace
+
+bool converts_in_reduction(BlockLowering& block, const Op& convert, const Op& reduce) {
+  const auto estimate = [&](const Op* converted, const LayoutPtr& layout) {
+    return estimate_reduction(block.builder, block.values, reduction_of(block, reduce, converted),
+                              layout);
+  };
+  const ValueId narrow = convert.operands[0];
+  LayoutPtr layout = block.values.layout(narrow);
+  const std::int64_t inside = estimate(&convert, layout);
+  std::int64_t apart = 0;
+  if (layout == nullptr) {
+    layout = block.values.assigned().of(narrow);
+    const auto bytes = static_cast<std::int64_t>(size_of(block.values.type(narrow).dtype));
+    apart +=
+        Costs(block.builder.machine()).phase() + divide_up(layout->intervals()[0].count * bytes, 4);
+  }
+  const std::int64_t count = layout->intervals()[0].count;
+  apart += cycles_of_launch(block, convert, true, count) + estimate(nullptr, layout);
+  // What makes the elements converts them before it stores them.
+  if (block.values.is_fused(narrow)) apart -= cycles_of_launch(block, convert, false, count);
+  if (inside <= apart) return true;
+  if (!block.saves_memory) return false;
+  block.builder.add_event(
+      CompileEvent::Kind::kDroppedPlan, block.values.origin(reduce),
+      fmt::format(
+          "converts its elements itself, which takes an estimated {} cycles, not in a step before "
+          "it, {} cycles, since memory is short",
+          inside, apart),
+      "a machine with more tiles, or fewer tensors alive at once, would help");
+  return true;
+}
 
 void lower_reduce(BlockLowering& block, const Op& op) {
   ProgramBuilder& builder = block.builder;
@@ -532,18 +96,7 @@ void lower_reduce(BlockLowering& block, const Op& op) {
   const auto conversion = block.conversions.find(op.operands[0]);
   const Op* convert = conversion == block.conversions.end() ? nullptr : conversion->second;
   const std::size_t count = op.operands.size() / 2;
-  const Origin origin = values.origin(op);
   if (values.elements(op.results[0]) == 0) return;
-  const Shape& shape = values.type(op.operands[0]).shape;
-  const auto& dimensions = std::get<std::vector<std::int64_t>>(op.attributes.at("dimensions"));
-  Reduction reduction;
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) {
-    const bool reduces =
-        std::ranges::find(dimensions, static_cast<std::int64_t>(d)) != dimensions.end();
-    auto& axes = reduces ? reduction.reduced : reduction.kept;
-    axes.insert(axes.begin(), {shape[d], stride, 0});
-  }
   if (values.elements(op.operands[0]) == 0) {
     // Nothing to combine: every result is its initial value.
     for (std::size_t k = 0; k < count; ++k) {
@@ -553,30 +106,20 @@ void lower_reduce(BlockLowering& block, const Op& op) {
     }
     return;
   }
-  reduction.combine = combine_of(op.regions[0]);
+  Reduction reduction = reduction_of(block, op, convert);
   std::vector<ValueId> operands(op.operands.begin(),
                                 op.operands.begin() + static_cast<std::ptrdiff_t>(count));
-  if (convert != nullptr) {
-    operands = {convert->operands[0]};
-    reduction.converting = converting_reduce(block.graph, op.regions[0], *convert);
-    reduction.element = values.type(operands[0]).dtype;
-  }
+  if (convert != nullptr) operands = {convert->operands[0]};
   for (std::size_t k = 0; k < count; ++k) {
     const ValueId operand = operands[k];
     reduction.read.emplace_back(
         [&values, operand](const Box& box) { return values.read(operand, box); });
     reduction.initial.push_back(*values.splat(op.operands[count + k]));
   }
-  reduction.layout = values.assigned().of(op.results[0]);
-  ReductionLowering lowering(builder, values, reduction, origin);
-  std::optional<Reduced> done;
-  if (const LayoutPtr layout = values.layout(operands[0])) {
-    done = lowering.run_in_place(operands, layout);
-  }
-  if (!done) done = lowering.run();
+  const Reduced reduced = lower_reduction(builder, values, reduction, operands, values.origin(op));
   for (std::size_t k = 0; k < count; ++k) {
-    builder.mutable_buffer(done->results[k]).type = values.type(op.results[k]);
-    values.set_stored(op.results[k], done->results[k], done->time);
+    builder.mutable_buffer(reduced.results[k]).type = values.type(op.results[k]);
+    values.set_stored(op.results[k], reduced.results[k], reduced.time);
   }
 }
 
