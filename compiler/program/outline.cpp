@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/hash.h"
 #include "compiler/program/blocks.h"
 #include "compiler/program/copy_buffers.h"
 #include "compiler/program/substitute.h"
@@ -57,10 +58,10 @@ class Shape {
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
   [[nodiscard]] const std::vector<BufferId>& buffers() const { return buffers_; }
   [[nodiscard]] std::uint64_t hash() const {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
+    std::uint64_t hash = kFnv1aBasis;
     for (const std::uint64_t word : words_) {
-      hash = (hash ^ word) * 0x100000001b3;
-      hash ^= hash >> 32;
+      hash = fnv1a(hash, word);
+      hash ^= hash >> 32;  // high bits of a word must not stay high
     }
     return hash;
   }
@@ -205,7 +206,8 @@ class Outliner {
 
  private:
   /// Tandem repeats of equal shapes; the first superstep, which may follow a visit to the host, is
-  /// in none.
+  /// in none. Periods times supersteps are compared, quick as hashes are: 0.7 % of the time to
+  /// compile 2,000 reductions of unequal sizes for bow.
   [[nodiscard]] std::vector<Repeat> repeats() const {
     std::vector<Repeat> repeats;
     const std::size_t n = hashes_.size();

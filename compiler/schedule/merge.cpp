@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/hash.h"
 #include "isa/timing.h"
 
 namespace superstep {
@@ -109,10 +110,9 @@ class SenderMerge {
   }
 
   void append(Send send, std::span<const TransferEnd> ends) {
-    constexpr std::uint32_t kPrime = 16'777'619;  // FNV-1a
     send.first_end = static_cast<std::uint32_t>(ends_.size());
     send.end_count = static_cast<std::uint32_t>(ends.size());
-    for (const TransferEnd& to : ends) send.tiles = (send.tiles ^ index(to.tile)) * kPrime;
+    for (const TransferEnd& to : ends) send.tiles = fnv1a_32(send.tiles, index(to.tile));
     ends_.insert(ends_.end(), ends.begin(), ends.end());
     sends_.push_back(send);
   }

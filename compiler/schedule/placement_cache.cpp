@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace superstep {
 namespace {
 
@@ -28,10 +30,9 @@ std::vector<std::uint32_t> key_of(const Tasks& tasks) {
   return key;
 }
 
-/// FNV-1a.
 std::uint64_t hash_of(const std::vector<std::uint32_t>& key) {
-  std::uint64_t hash = 14'695'981'039'346'656'037U;
-  for (const std::uint32_t word : key) hash = (hash ^ word) * 1'099'511'628'211U;
+  std::uint64_t hash = kFnv1aBasis;
+  for (const std::uint32_t word : key) hash = fnv1a(hash, word);
   return hash;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "compiler/vertex/register_allocation.h"
 #include "isa/assembler.h"
 
@@ -55,10 +56,9 @@ Codelet WorkerCode::linked(const std::vector<Line>& lines, std::uint32_t labels)
 }
 
 std::string content_name(const std::string& prefix, const std::vector<std::uint32_t>& words) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = kFnv1aBasis;
   for (const std::uint32_t word : words) {
-    for (int byte = 0; byte < 4; ++byte)
-      hash = (hash ^ (word >> (8 * byte) & 0xff)) * 0x100000001b3;
+    for (int byte = 0; byte < 4; ++byte) hash = fnv1a(hash, word >> (8 * byte) & 0xff);
   }
   return fmt::format("{}_{:016x}", prefix, hash);
 }
