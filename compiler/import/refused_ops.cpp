@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
 #include "base/error.h"
@@ -10,7 +11,8 @@
 namespace superstep::import {
 namespace {
 
-// Facts: openxla/stablehlo stablehlo/dialect/StablehloOps.td and ChloOps.td.
+// Facts: openxla/stablehlo stablehlo/dialect/StablehloOps.td and ChloOps.td. A row whose op there
+// is by now has no effect.
 constexpr auto kRefused = std::to_array<RefusedOp>({
     {"chlo._asin_acos_kernel", ""},
     {"chlo.bessel_i1e", ""},
@@ -138,7 +140,12 @@ std::string nearest_op(const std::string& name) {
 
 }  // namespace
 
-std::span<const RefusedOp> refused_ops() { return kRefused; }
+std::vector<RefusedOp> refused_ops() {
+  std::vector<RefusedOp> refused;
+  std::ranges::copy_if(kRefused, std::back_inserter(refused),
+                       [](const RefusedOp& op) { return find_op(op.name) == nullptr; });
+  return refused;
+}
 
 std::string refusal_of(std::string_view name) {
   constexpr std::size_t kLongestName = 64;

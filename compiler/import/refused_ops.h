@@ -1,8 +1,8 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace superstep::import {
 
@@ -13,9 +13,9 @@ struct RefusedOp {
 };
 
 /// All of them, by dialect and name.
-[[nodiscard]] std::span<const RefusedOp> refused_ops();
+[[nodiscard]] std::vector<RefusedOp> refused_ops();
 
-/// Why an op of this name is refused, and what to do.
+/// Why an op of this name, which `find_op` does not know, is refused, and what to do.
 [[nodiscard]] std::string refusal_of(std::string_view name);
 
 }  // namespace superstep::import
