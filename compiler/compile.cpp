@@ -27,8 +27,6 @@ struct Pass {
 
 constexpr Pass kPasses[] = {
     {"expand ops", expand_ops},
-    {"convert product operands", convert_product_operands},
-    {"unwrap reductions", unwrap_reductions},
     {"fold constants", fold_constants},
     {"merge equal ops", merge_equal_ops},
     {"compare extremes", compare_extremes},

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "compiler/import/refused_ops.h"
@@ -120,7 +121,7 @@ std::string isa_page() {
   return out + control_register_table();
 }
 
-std::string_view kind_of(const OpDefinition& op) {
+std::string_view kind_of(const Lowering& lowering) {
   using Text = std::string_view;
   return std::visit(
       Overloaded{[](const ElementwiseLowering&) -> Text { return "elementwise, fused"; },
@@ -128,7 +129,13 @@ std::string_view kind_of(const OpDefinition& op) {
                  [](const ConstantLowering&) -> Text { return "made at compile time"; },
                  [](const ExpandLowering&) -> Text { return "other ops"; },
                  [](const StepLowering&) -> Text { return "supersteps of its own"; }},
-      *op.lowerings.begin());
+      lowering);
+}
+
+std::string kinds_of(const Lowerings& lowerings) {
+  std::vector<std::string_view> kinds;
+  std::ranges::transform(lowerings, std::back_inserter(kinds), kind_of);
+  return fmt::format("{}", fmt::join(kinds, "; else "));
 }
 
 std::string text_of(DTypeSet set) {
@@ -170,7 +177,7 @@ std::string ops_page() {
       "| op | operands | becomes | what it does |\n|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops())
     out += fmt::format("| `{}` | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
-                       kind_of(*op), cell(op->summary));
+                       kinds_of(op->lowerings), cell(op->summary));
   out +=
       "\n## Without them\n\n"
       "Some ops that are refused come from JAX code that has another form; the message says so.\n\n"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compiler/import/parser.h"
-#include "compiler/ops/ops.h"
+#include "compiler/ops/op.h"
 
 namespace superstep::import {
 namespace {
@@ -191,7 +191,7 @@ Builder::Slot Builder::capture(const ValueUse& use, Scope& scope) {
     const Value& value = outer->graph.value(*slots[use.number]);
     if (value.producer) {
       Op op = outer->graph.ops()[*value.producer];
-      if (op.definition == &kConstantOp && value.type.shape.empty()) {
+      if (lowering_as<ConstantLowering>(op, outer->graph) != nullptr && value.type.shape.empty()) {
         op.results = {};
         const ValueId copy = scope.graph.add_op(std::move(op), {std::string(use.name)}).results[0];
         scope.values.emplace(use.name, std::vector<Slot>{copy});

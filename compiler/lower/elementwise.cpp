@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ops/emit_graph.h"
 #include "compiler/ops/op.h"
 
 namespace superstep {
@@ -20,13 +21,7 @@ constexpr std::size_t kBytesPerStep = 16;
 
 /// Code that an op's formula takes, about.
 std::size_t code_bytes(const Op& op, const Graph& graph) {
-  vertex::Expression expression;
-  std::vector<vertex::Node> operands;
-  for (const ValueId operand : op.operands) {
-    operands.push_back(
-        expression.input(static_cast<std::uint32_t>(operands.size()), graph.type(operand).dtype));
-  }
-  (void)lowering_as<ElementwiseLowering>(op, graph)->emit(op, graph, expression, operands);
+  const vertex::Expression expression = expression_of(op, graph);
   const auto is_computed = [](const vertex::Expression::Step& step) {
     return !step.operands.empty();
   };

@@ -9,7 +9,7 @@
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/elementwise.h"
 #include "compiler/lower/reductions/reduce.h"
-#include "compiler/ops/ops.h"
+#include "compiler/ops/op.h"
 #include "compiler/vertex/amp_product.h"
 
 namespace superstep {
@@ -84,7 +84,7 @@ class ModuleLowering {
   [[nodiscard]] bool is_operand_of_product(ValueId v) const {
     const Op* user = only_user(v);
     if (user != nullptr && permutation(*user) != nullptr) user = only_user(user->results[0]);
-    return user != nullptr && user->definition == &kDotGeneralOp;
+    return user != nullptr && user->definition->traits.is_product;
   }
 
   void lower_op(const Op& op) {
@@ -146,8 +146,9 @@ class ModuleLowering {
     if (op.operands.size() != 1) return false;
     const ValueId operand = op.operands[0], result = op.results[0];
     const Op* user = only_user(result);
-    return user != nullptr && user->definition == &kReduceOp && user->operands.size() == 2 &&
-           user->operands[0] == result && values_.elements(result) > 0 &&
+    return user != nullptr && user->definition->traits.is_reduction &&
+           user->operands.size() == 2 && user->operands[0] == result &&
+           values_.elements(result) > 0 &&
            size_of(values_.type(operand).dtype) < size_of(values_.type(result).dtype) &&
            !values_.constant(operand) && !values_.repeated_bits(operand);
   }
@@ -189,7 +190,7 @@ class ModuleLowering {
   [[nodiscard]] std::vector<ProductOp> find_products() {
     std::vector<ProductOp> products;
     for (const Op& op : graph_.ops()) {
-      if (op.definition != &kDotGeneralOp || values_.elements(op.results[0]) == 0) continue;
+      if (!op.definition->traits.is_product || values_.elements(op.results[0]) == 0) continue;
       block_.product_numbers[&op] = products.size();
       ProductOp& product = products.emplace_back(ProductOp{.op = &op});
       for (std::size_t i = 0; i < 2; ++i) product.operands[i] = untransposed(op.operands[i]);
@@ -218,7 +219,7 @@ class ModuleLowering {
       if (values_.assigned().is_fixed(v)) return false;
       const auto suits = [&](const Op* user) {
         if (user == nullptr) return true;
-        if (user->definition == &kDotGeneralOp) return has_short_runs(values_.type(v));
+        if (user->definition->traits.is_product) return has_short_runs(values_.type(v));
         const bool has_one_order =
             is_elementwise(*user) && values_.elements(user->results[0]) == elements &&
             std::ranges::all_of(user->operands, [&](ValueId o) { return o == v || is_splat(o); });

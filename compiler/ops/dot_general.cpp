@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/ops/elements.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
@@ -127,6 +129,38 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   return {std::move(result)};
 }
 
+/// What the operands have to be for a vertex; none when they are right.
+std::optional<DType> operand_dtype(DType left, DType right, DType result) {
+  if (left == right && left != DType::kI1) return std::nullopt;
+  if (is_float(left)) return DType::kF32;
+  // Integer products wrap: they are right at the width of the result.
+  if (result != DType::kI1) return result;
+  return left == right ? std::optional(DType::kU8) : std::nullopt;
+}
+
+bool has_unlike_operands(const Op& op, const Graph& graph) {
+  const auto dtype = [&](ValueId v) { return graph.type(v).dtype; };
+  return operand_dtype(dtype(op.operands[0]), dtype(op.operands[1]), dtype(op.results[0]))
+      .has_value();
+}
+
+/// The product of operands of one dtype that a vertex takes.
+std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
+  const std::vector<TensorType> types = {operands[0].type(), operands[1].type()};
+  TensorType type = infer(op, types)[0];
+  const DType result = type.dtype;
+  const DType dtype = *operand_dtype(types[0].dtype, types[1].dtype, result);
+  // Sums of booleans count pairs of true; 32 bits hold any depth that fits a machine.
+  if (result == DType::kI1) type.dtype = DType::kU32;
+  Op product;
+  product.attributes = op.attributes;
+  product.declared = {std::move(type)};
+  return {convert(
+      builder.apply(*op.definition, {convert(operands[0], dtype), convert(operands[1], dtype)},
+                    std::move(product)),
+      result)};
+}
+
 std::vector<Vote> votes(const Op& op, const Graph&) {
   return {{op.operands[0]}, {op.operands[1]}, {op.results[0]}};
 }
@@ -146,8 +180,8 @@ const OpDefinition kDotGeneralOp{
     .summary = "Sums of products over contracting dimensions, for each batch.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {StepLowering{lower_product, votes}},
-    .traits = {.operands = {kAnyDType, kAnyDType}},
+    .lowerings = {ExpandLowering{expand, has_unlike_operands}, StepLowering{lower_product, votes}},
+    .traits = {.operands = {kAnyDType, kAnyDType}, .is_product = true},
     .syntax = {.keywords = kKeywords},
 };
 

@@ -5,6 +5,17 @@
 
 namespace superstep {
 
+vertex::Expression expression_of(const Op& op, const Graph& graph) {
+  vertex::Expression expression;
+  std::vector<vertex::Node> operands;
+  for (const ValueId operand : op.operands) {
+    operands.push_back(
+        expression.input(static_cast<std::uint32_t>(operands.size()), graph.type(operand).dtype));
+  }
+  (void)lowering_as<ElementwiseLowering>(op, graph)->emit(op, graph, expression, operands);
+  return expression;
+}
+
 std::vector<vertex::Node> emit_graph(const Graph& scalars, vertex::Expression& expression,
                                      std::span<const vertex::Node> arguments) {
   SUPERSTEP_CHECK(arguments.size() == scalars.arguments().size(), "one node for each argument");

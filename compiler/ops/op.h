@@ -88,7 +88,7 @@ class Lowerings {
 };
 
 /// What an op does besides its results. Ops with effects are not removed, merged or folded.
-enum class Effect : std::uint8_t { kNone, kHost, kCheck, kRandomState };
+enum class Effect : std::uint8_t { kNone, kHost };
 
 /// The dtypes that each operand may have, in the op's order.
 class OperandTypes {
@@ -120,6 +120,10 @@ struct Traits {
   OperandTypes operands;
   std::size_t regions = 0;
   Effect effect = Effect::kNone;
+  /// Sums of products over contracting dimensions: planned together, before what is around them.
+  bool is_product = false;
+  /// Elements of its first half of operands combined, which it may convert itself.
+  bool is_reduction = false;
 };
 
 /// Everything about an op in one record.

@@ -5,6 +5,7 @@
 #include "compiler/import/parser.h"
 #include "compiler/import/refused_ops.h"
 #include "compiler/ops/elements.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
@@ -20,6 +21,16 @@ Shape kept_shape(const Shape& shape, const Indices& reduced) {
     }
   }
   return kept;
+}
+
+bool is_scalar(const Lowering& lowering) {
+  return std::visit(Overloaded{[](const ElementwiseLowering&) { return true; },
+                               [](const ConstantLowering&) { return true; },
+                               [](const RearrangeLowering&) { return false; },
+                               // What it expands to is checked again.
+                               [](const ExpandLowering&) { return true; },
+                               [](const StepLowering&) { return false; }},
+                    lowering);
 }
 
 void check_region(const Op& op, std::span<const TensorType> inits) {
@@ -39,14 +50,8 @@ void check_region(const Op& op, std::span<const TensorType> inits) {
     }
   }
   for (const Op& inner : region.ops()) {
-    const bool is_scalar = std::visit(Overloaded{[](const ElementwiseLowering&) { return true; },
-                                                 [](const ConstantLowering&) { return true; },
-                                                 [](const RearrangeLowering&) { return false; },
-                                                 // What it expands to is checked again.
-                                                 [](const ExpandLowering&) { return true; },
-                                                 [](const StepLowering&) { return false; }},
-                                      lowering_of(inner, region));
-    if (!is_scalar) {
+    // In no use it may be anything else: here it is evaluated for all elements at once.
+    if (!std::ranges::all_of(inner.definition->lowerings, is_scalar)) {
       unsupported(inner,
                   "within a reducer; only elementwise ops and constants are supported there");
     }
@@ -259,6 +264,34 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int depth) {
   }
 }
 
+/// Whether the one op of the reducer combines the initial value with the only element of each
+/// result.
+bool takes_one_element(const Op& op, const Graph& graph) {
+  if (op.operands.size() != 2) return false;
+  const std::int64_t results = graph.type(op.results[0]).elements();
+  if (results == 0 || graph.type(op.operands[0]).elements() != results) return false;
+  const Graph& region = op.regions[0];
+  if (region.ops().size() != 1 || region.results() != region.ops()[0].results) return false;
+  const std::vector<ValueId>& combined = region.ops()[0].operands;
+  return combined.size() == 2 && combined[0] != combined[1];
+}
+
+/// The op of the reducer, of all elements and the initial value.
+std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
+  const Shape input = operands[0].shape();
+  const Shape shape = kept_shape(input, dimension_list(op, "dimensions", input.size()));
+  const Tensor element = reshape(operands[0], shape), initial = broadcast(operands[1], shape, {});
+  const Op& only = op.regions[0].ops()[0];
+  std::vector<Tensor> combined;
+  for (const ValueId taken : only.operands) {
+    combined.push_back(taken == op.regions[0].arguments()[0] ? initial : element);
+  }
+  Op rest;
+  rest.attributes = only.attributes;
+  rest.declared = {element.type()};
+  return builder.append(*only.definition, combined, std::move(rest));
+}
+
 /// Neighbours that become one result stay together.
 std::vector<Vote> votes(const Op& op, const Graph& graph) {
   const auto& reduced = attribute<Indices>(op, "dimensions");
@@ -281,8 +314,10 @@ const OpDefinition kReduceOp{
     .summary = "Elements of some dimensions combined by a function of scalars.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {StepLowering{lower_reduce, votes}},
-    .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
+    .lowerings = {ExpandLowering{expand, takes_one_element}, StepLowering{lower_reduce, votes}},
+    .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
+               .regions = 1,
+               .is_reduction = true},
     .syntax = {.parse = parse},
 };
 

@@ -11,13 +11,6 @@ namespace superstep {
 /// element many times.
 [[nodiscard]] Graph fold_constants(Graph graph);
 
-/// Gives the operands of each product one dtype that matrix codelets take: booleans are counted,
-/// unlike floats become f32.
-[[nodiscard]] Graph convert_product_operands(Graph graph);
-
-/// Makes reductions of one element into one op of that element and the initial value.
-[[nodiscard]] Graph unwrap_reductions(Graph graph);
-
 /// Keeps the first of ops that compute the same.
 [[nodiscard]] Graph merge_equal_ops(Graph graph);
 

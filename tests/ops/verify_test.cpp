@@ -151,6 +151,25 @@ TEST(OpErrors, NameAnOpThatAReducerCannotHold) {
             "supported there");
 }
 
+TEST(OpErrors, NameAnOpThatAReducerCannotHoldThoughThisUseExpands) {
+  Graph region;
+  Op inner;
+  inner.definition = find_op("stablehlo.reduce");
+  inner.attributes = {{"dimensions", Indices{}}};
+  inner.operands = {region.add_argument({kF32, {}}, "a"), region.add_argument({kF32, {}}, "b")};
+  Graph& add = inner.regions.emplace_back();
+  Op sum;
+  sum.definition = find_op("stablehlo.add");
+  sum.operands = {add.add_argument({kF32, {}}, "a"), add.add_argument({kF32, {}}, "b")};
+  add.set_results(add.add_op(std::move(sum)).results);
+  inner.location = {{"case.mlir", 4, 9}};
+  region.set_results(region.add_op(std::move(inner)).results);
+  EXPECT_EQ(refusal("reduce", {kX, numbers(kF32, {}, {0})}, {{"dimensions", Indices{0}}},
+                    ExitCode::kUnsupported, {region}),
+            "case.mlir:4:9: error: stablehlo.reduce: within a reducer; only elementwise ops and "
+            "constants are supported there");
+}
+
 TEST(OpErrors, NameContractionsThatDoNotMatch) {
   EXPECT_EQ(refusal("dot_general", {kX, kX},
                     {{"lhs_contracting_dimensions", Indices{1}},

@@ -14,7 +14,7 @@ struct PermutedValue {
   std::vector<std::int64_t> permutation = {};  ///< empty: as it is
 };
 
-/// A `stablehlo.dot_general` of floats, what its operands are made of, and the value that takes its
+/// A product of floats, what its operands are made of, and the value that takes its
 /// result with its dimensions permuted.
 struct ProductOp {
   const Op* op = nullptr;
