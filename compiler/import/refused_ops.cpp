@@ -43,7 +43,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"chlo.digamma", ""},
     {"chlo.lgamma", ""},
     {"chlo.mulhi", ""},
-    {"chlo.next_after", ""},
     {"chlo.polygamma", ""},
     {"chlo.ragged_dot", ""},
     {"chlo.scan", ""},
@@ -97,7 +96,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.real", ""},
     {"stablehlo.real_dynamic_slice", ""},
     {"stablehlo.recv", ""},
-    {"stablehlo.reduce_precision", ""},
     {"stablehlo.reduce_scatter", ""},
     {"stablehlo.reduce_window",
      "cumulative sums: lax.associative_scan(jnp.add, x); pooling by windows that do not overlap: "

@@ -112,6 +112,13 @@ std::vector<OpCase> uses(const OpDefinition& op) {
                             {"compare_type", std::string("TOTALORDER")}});
     }
   }
+  if (op.name == "stablehlo.reduce_precision") {
+    attributes.clear();
+    for (const auto& [exponent, fraction] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {5, 10}, {8, 7}, {4, 3}, {1, 0}, {8, 0}, {3, 30}}) {
+      attributes.push_back({{"exponent_bits", exponent}, {"mantissa_bits", fraction}});
+    }
+  }
   if (op.name == "stablehlo.convert" || op.name == "stablehlo.bitcast_convert") {
     declared.clear();
     for (const DType to : kDTypes) {

@@ -258,6 +258,31 @@ void add_convert(std::vector<OpCase>& cases) {
       "f32ToF16",
       bits_of(kF32, {0x3f802000, 0x3f801000, 0x3f803000, 0x33000000, 0x33000001, 0x7f800001}),
       bits_of(kF16, {0x3c01, 0x3c00, 0x3c02, 0x0000, 0x0001, 0x7e00})));
+  cases.push_back(
+      {"chlo.next_after",
+       "f16",
+       {bits_of(kF16, {0x3c00, 0x3c00, 0x8000, 0x0001, 0x7bff, 0x7c00, 0x3c00, 0x0000}),
+        bits_of(kF16, {0x4000, 0x0000, 0x3c00, 0x8000, 0x7c00, 0x0000, 0x7e00, 0x8000})},
+       {},
+       {bits_of(kF16, {0x3c01, 0x3bff, 0x0001, 0x0000, 0x7c00, 0x7bff, 0x7e00, 0x8000})},
+       0,
+       {}});
+  // e5m10 and e5m0 as in stablehlo/tests/interpret/reduce_precision.mlir.
+  cases.push_back(
+      {"stablehlo.reduce_precision",
+       "ToF16",
+       {vector_of(kF32, {kInf, kNaN, 1e-45, 0.0, 65505.0, -65520.0, 0x1p-14, -0x1p-15})},
+       {{"exponent_bits", std::int64_t{5}}, {"mantissa_bits", std::int64_t{10}}},
+       {vector_of(kF32, {kInf, kNaN, 0.0, 0.0, 65504.0, -kInf, 0x1p-14, -0.0})},
+       0,
+       {}});
+  cases.push_back({"stablehlo.reduce_precision",
+                   "WithoutFraction",
+                   {vector_of(kF32, {kNaN, 1.25, 1.5, 3.0, -3.5})},
+                   {{"exponent_bits", std::int64_t{5}}, {"mantissa_bits", std::int64_t{0}}},
+                   {vector_of(kF32, {kInf, 1.0, 2.0, 2.0, -4.0})},
+                   0,
+                   {}});
   cases.push_back({"stablehlo.bitcast_convert",
                    "f32ToUi32",
                    {vector_of(kF32, {1, -0.0})},
