@@ -21,6 +21,8 @@ struct CompileEvent {
   std::string operation;  ///< `dot_general.3`
   OpLocation source;
   std::string reason, advice;  ///< advice may be empty
+
+  bool operator==(const CompileEvent&) const = default;
 };
 
 /// Whether it costs time.

@@ -17,6 +17,8 @@ struct MachineConfig {
     std::uint32_t rows = 23;
     std::uint32_t columns = 16;  ///< the first half lies on one side of the exchange spine
     std::uint32_t lanes = 4;     ///< tiles at one row and column
+
+    bool operator==(const Grid&) const = default;
   };
   struct Tile {
     std::uint32_t workers = 6;
@@ -27,6 +29,8 @@ struct MachineConfig {
     std::uint32_t element_bytes = 0x4000;
     std::uint32_t fetch_ahead_bytes = 64;
     std::uint32_t amp_units = 16;
+
+    bool operator==(const Tile&) const = default;
   };
   /// Worker slots of instructions that take more than one.
   struct Costs {
@@ -35,12 +39,16 @@ struct MachineConfig {
     std::uint32_t taken_branch = 6;    ///< supervisor, cycles
     std::uint32_t result_latency = 6;  ///< supervisor, cycles until a result can be used
     std::uint32_t runall = 6;          ///< supervisor, cycles
+
+    bool operator==(const Costs&) const = default;
   };
   struct Exchange {
     std::uint32_t same_column_latency = 32, same_side_latency = 29, per_column_latency = 6,
                   cross_east_latency = 42, cross_east_per_column = 7, cross_west_latency = 32,
                   cross_west_per_column = 5, per_row_latency = 1;
     std::uint32_t max_send_words = 64;  ///< of one short send instruction
+
+    bool operator==(const Exchange&) const = default;
   };
   struct Sync {
     std::uint32_t internal_latency = 68;
@@ -48,6 +56,8 @@ struct MachineConfig {
     std::uint32_t skew_per_row = 1;
     std::vector<std::uint32_t> column_skew = {0,  4,  9,  14, 19, 24, 29, 34,
                                               36, 32, 28, 24, 20, 16, 12, 8};
+
+    bool operator==(const Sync&) const = default;
   };
   struct Host {
     std::uint64_t bytes_per_second = 27'200'000'000;  ///< each direction
@@ -55,6 +65,8 @@ struct MachineConfig {
     std::uint32_t phase_latency_ns = 1000;
     std::uint32_t to_tile_packet_bytes = 1024;
     std::uint32_t to_host_packet_bytes = 256;
+
+    bool operator==(const Host&) const = default;
   };
 
   std::string name = "unnamed";
@@ -68,6 +80,8 @@ struct MachineConfig {
 
   [[nodiscard]] std::uint32_t tiles() const { return grid.rows * grid.columns * grid.lanes; }
   [[nodiscard]] std::uint32_t memory_end() const { return tile.memory_base + tile.memory_bytes; }
+
+  bool operator==(const MachineConfig&) const = default;
 };
 
 /// What a key of a machine file is measured in.

@@ -18,6 +18,8 @@ struct Segment {
   std::vector<TileId> tiles;  ///< ascending
   std::uint32_t address = 0;
   std::vector<std::uint8_t> bytes;
+
+  bool operator==(const Segment&) const = default;
 };
 
 /// A box of a tensor's row-major data, which the host copies to or from a piece of a stream: runs
@@ -26,11 +28,15 @@ struct StreamBox {
   struct Axis {
     std::uint32_t count = 1;
     std::int64_t piece_stride = 0, host_stride = 0;  ///< bytes
+
+    bool operator==(const Axis&) const = default;
   };
   std::uint32_t piece_offset = 0;  ///< bytes into the piece
   std::uint64_t host_offset = 0;   ///< bytes into the tensor's data
   std::uint32_t bytes = 0;
   std::vector<Axis> axes = {};  ///< outer to inner
+
+  bool operator==(const StreamBox&) const = default;
 };
 
 /// One contiguous piece of a stream on one tile.
@@ -39,6 +45,8 @@ struct StreamPiece {
   std::uint32_t address = 0;
   std::uint32_t bytes = 0;       ///< on the tile, a multiple of 4
   std::vector<StreamBox> boxes;  ///< what they leave out is padding
+
+  bool operator==(const StreamPiece&) const = default;
 };
 
 /// An argument or result of the program as it crosses the host link.
@@ -52,6 +60,8 @@ struct Stream {
   std::uint32_t position = 0;  ///< K of argK or resultK
   TensorType type;
   std::vector<StreamPiece> pieces;  ///< the order in which packets go
+
+  bool operator==(const Stream&) const = default;
 };
 
 /// What one visit of the tiles to the host moves: results first, then arguments, each in this
@@ -59,12 +69,16 @@ struct Stream {
 struct HostPhase {
   std::vector<std::uint32_t> results;    ///< indices into `streams`
   std::vector<std::uint32_t> arguments;  ///< indices into `streams`
+
+  bool operator==(const HostPhase&) const = default;
 };
 
 /// A tile that takes part in the program.
 struct TileEntry {
   TileId tile{};
   std::uint32_t pc = 0;  ///< of the supervisor program
+
+  bool operator==(const TileEntry&) const = default;
 };
 
 /// What a step of the program is, for the trace: found by the pc of the `sync` or `runall` that
@@ -86,12 +100,16 @@ struct StepInfo {
   std::uint32_t vertices = 0;          ///< compute: launches on all tiles
   std::uint32_t tiles = 0;             ///< compute: tiles that launch
   std::vector<std::uint32_t> vertex_types = {};  ///< compute: indices into `vertex_types`
+
+  bool operator==(const StepInfo&) const = default;
 };
 
 /// One codelet.
 struct VertexTypeInfo {
   std::string name;
   std::uint32_t code_bytes = 0;
+
+  bool operator==(const VertexTypeInfo&) const = default;
 };
 
 /// Words that an exchange moves from one tile to another without a break.
@@ -99,12 +117,16 @@ struct ExchangeMessage {
   std::uint32_t source_tile = 0, destination_tile = 0;
   std::uint32_t bytes = 0;
   std::uint32_t start_cycle = 0;  ///< of the first word's arrival, from the barrier's opening
+
+  bool operator==(const ExchangeMessage&) const = default;
 };
 
 /// The static plan of one exchange step.
 struct ExchangeInfo {
   std::uint32_t step = 0;
   std::vector<ExchangeMessage> messages;
+
+  bool operator==(const ExchangeInfo&) const = default;
 };
 
 /// Where the bytes of one category are, tile by tile.
@@ -112,6 +134,8 @@ struct MemoryCategory {
   std::string
       name;  ///< codelets, supervisor_code, exchange_code, vertex_state, constants, variables, …
   std::vector<std::uint32_t> bytes_by_tile;
+
+  bool operator==(const MemoryCategory&) const = default;
 };
 
 struct TensorInfo {
@@ -124,6 +148,8 @@ struct TensorInfo {
   bool is_always_live = false;
   std::uint32_t first_step = 0,
                 last_step = 0;  ///< that need it; the host's when it reads or writes
+
+  bool operator==(const TensorInfo&) const = default;
 };
 
 /// Memory in use while a step runs.
@@ -132,12 +158,16 @@ struct StepMemory {
   std::uint64_t not_always_live_bytes = 0;
   std::uint32_t peak_tile_bytes = 0;  ///< of the fullest tile
   std::uint32_t peak_tile = 0;
+
+  bool operator==(const StepMemory&) const = default;
 };
 
 /// The most memory that a tile ever has in use.
 struct TilePeak {
   std::uint32_t bytes = 0;
   std::uint32_t step = 0;  ///< the first that needs so much
+
+  bool operator==(const TilePeak&) const = default;
 };
 
 /// Names for what runs; the simulator copies it to the trace without reading it.
@@ -152,6 +182,8 @@ struct ProgramInfo {
   std::vector<ExchangeInfo> exchanges;  ///< only if the compiler was asked for them
   std::vector<CompileEvent> events;     ///< in program order
   std::string text_sha256;              ///< of the StableHLO text, in hexadecimal
+
+  bool operator==(const ProgramInfo&) const = default;
 };
 
 /// A step number for a supervisor pc of a tile: which step begins when this `sync`/`runall` at `pc`
@@ -160,6 +192,8 @@ struct StepMark {
   TileId tile{};
   std::uint32_t pc = 0;
   std::uint32_t step = 0;
+
+  bool operator==(const StepMark&) const = default;
 };
 
 /// A compiled program: the contract between compiler and simulator.
@@ -181,6 +215,8 @@ struct ProgramImage {
   /// `call`s of code that serves several steps: until it returns, the steps of marks are counted
   /// from that of the call.
   std::vector<StepMark> calls;
+
+  bool operator==(const ProgramImage&) const = default;
 };
 
 }  // namespace superstep
