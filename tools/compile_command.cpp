@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "compiler/graph/op_graph.h"
@@ -159,10 +160,13 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   CompileOptions wanted{.threads = options.number(
                             "threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()))};
   std::string text;
+  std::optional<StepDrawing> steps;
   if (emit == "graph") {
     wanted.on_graph = [&](const Module& module) { text = graphviz(module.main, module.name); };
   } else if (emit == "steps") {
-    wanted.on_steps = [&](const LoweredProgram& program) { text = graphviz(program, path); };
+    wanted.on_steps = [&](const LoweredProgram& program) {
+      text = steps.emplace(program).graphviz(path);
+    };
   } else if (!emit.empty() && emit != "plan") {
     usage_error(fmt::format("--emit takes graph, steps or plan, found '{}'", emit));
   }
@@ -180,6 +184,7 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   }
   progress.clear();
   add_fields(image, answer);
+  if (steps) text = steps->graphviz(path, image.info.steps);
   show_drawing();
   if (emit == "plan") answer.print("{}", plan(image.info.steps, path));
   if (!emit.empty()) return ExitCode::kOk;

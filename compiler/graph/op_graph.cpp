@@ -9,6 +9,11 @@
 #include "compiler/ops/op.h"
 
 namespace superstep {
+namespace {
+
+constexpr const char* kLineBreak = "\\n";  // of a label, as GraphViz spells it
+
+}  // namespace
 
 OpGraph op_graph(const Graph& graph) {
   OpGraph result;
@@ -20,13 +25,13 @@ OpGraph op_graph(const Graph& graph) {
   const std::size_t ops = graph.ops().size();
   std::vector<OpGraph::vertex_descriptor> maker(graph.values().size());
   for (const Op& op : graph.ops()) {
-    const auto vertex =
-        add({OpVertex::Kind::kOp, std::string(op.definition->name), op.location.module.text()});
+    const auto vertex = add({OpVertex::Kind::kOp, std::string(op.definition->name),
+                             op.location.module.text(), op.results});
     for (const ValueId value : op.results) maker[index(value)] = vertex;
   }
   for (std::size_t a = 0; a < graph.arguments().size(); ++a) {
     maker[index(graph.arguments()[a])] =
-        add({OpVertex::Kind::kArgument, "arg" + std::to_string(a), ""});
+        add({OpVertex::Kind::kArgument, "arg" + std::to_string(a), "", {graph.arguments()[a]}});
   }
   for (std::size_t op = 0; op < ops; ++op) {
     for (const ValueId value : graph.ops()[op].operands) {
@@ -35,7 +40,7 @@ OpGraph op_graph(const Graph& graph) {
   }
   for (std::size_t r = 0; r < graph.results().size(); ++r) {
     const ValueId value = graph.results()[r];
-    const auto vertex = add({OpVertex::Kind::kResult, "result" + std::to_string(r), ""});
+    const auto vertex = add({OpVertex::Kind::kResult, "result" + std::to_string(r), "", {value}});
     add_edge(maker[index(value)], vertex, {value}, result);
   }
   return result;
@@ -47,7 +52,13 @@ std::string graphviz(const Graph& graph, const std::string& name) {
   const auto vertex = [&](std::ostream& out, OpGraph::vertex_descriptor v) {
     const OpVertex& of = ops[v];
     const bool is_op = of.kind == OpVertex::Kind::kOp;
-    out << "[label=" << boost::escape_dot_string(of.name);
+    std::string label = of.name;
+    for (const ValueId value : of.values) {
+      label += kLineBreak;
+      if (is_op) label += std::to_string(index(value)) + ": ";
+      label += graph.type(value).text();
+    }
+    out << "[label=" << boost::escape_dot_string(label);
     if (!of.location.empty()) out << ", tooltip=" << boost::escape_dot_string(of.location);
     out << (is_op ? ", shape=box]" : "]");
   };

@@ -3,6 +3,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "compiler/graph/graph.h"
 
@@ -14,6 +15,7 @@ struct OpVertex {
   Kind kind = Kind::kOp;
   std::string name;  ///< of the op's definition, `arg2`, `result0`
   std::string location;
+  std::vector<ValueId> values;  ///< results of the op; what is made or taken
 };
 /// The use of a value.
 struct UseEdge {
@@ -26,7 +28,8 @@ using OpGraph =
 /// a value to each use of it. Regions are inside of their ops.
 [[nodiscard]] OpGraph op_graph(const Graph& graph);
 
-/// `op_graph` in the language of GraphViz; edges bear the values' types.
+/// `op_graph` in the language of GraphViz: a box for each op, with its results under the numbers
+/// that plans and reports name it by (`dot_general.3`), and their types; edges bear types too.
 [[nodiscard]] std::string graphviz(const Graph& graph, const std::string& name);
 
 }  // namespace superstep

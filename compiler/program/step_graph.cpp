@@ -1,5 +1,7 @@
 #include "compiler/program/step_graph.h"
 
+#include <fmt/format.h>
+
 #include <boost/graph/graphviz.hpp>
 #include <ostream>
 #include <set>
@@ -9,6 +11,27 @@
 #include "compiler/program/blocks.h"
 
 namespace superstep {
+namespace {
+
+std::size_t tiles_of(const ComputeSet& set) {
+  std::set<TileId> tiles;
+  for (const Launch& launch : set.launches) tiles.insert(launch.tile);
+  return tiles.size();
+}
+
+/// The steps of a call that a graph has, the host's left out; none where copies that share code
+/// have steps of their own.
+std::vector<const StepInfo*> steps_of(const StepGraph& graph, std::span<const StepInfo> all) {
+  std::vector<const StepInfo*> steps;
+  for (const StepInfo& step : all) {
+    if (step.kind != StepInfo::Kind::kHost) steps.push_back(&step);
+  }
+  if (steps.size() != num_vertices(graph)) steps.clear();
+  return steps;
+}
+
+}  // namespace
+
 StepGraph step_graph(const LoweredProgram& program) {
   StepGraph graph;
   DependenceBuilder<StepGraph> steps(graph, program.buffers.size());
@@ -23,38 +46,48 @@ StepGraph step_graph(const LoweredProgram& program) {
     };
     if (!execution.superstep->movements.empty()) {
       std::set<BufferId> reads, writes;
+      std::set<TileId> tiles;
       for (const Movement& movement : execution.superstep->movements) {
         reads.insert(execution.actual(movement.source.buffer));
+        tiles.insert(movement.source.tile);
         for (const Movement::End& end : movement.destinations) {
           writes.insert(execution.actual(end.buffer));
+          tiles.insert(end.tile);
         }
       }
-      steps.add({StepVertex::Kind::kExchange, e, origins.exchange.name, origins.exchange.operation},
+      steps.add({StepVertex::Kind::kExchange, e, origins.exchange.name, origins.exchange.operation,
+                 tiles.size()},
                 reads, writes);
     }
     for (std::size_t c = 0; c < execution.superstep->computes.size(); ++c) {
       const ComputeSet& set = execution.superstep->computes[c];
       const Origin& origin = origins.computes[c];
-      steps.add({StepVertex::Kind::kCompute, e, origin.name, origin.operation}, actual(set.reads),
-                actual(set.writes));
+      steps.add({StepVertex::Kind::kCompute, e, origin.name, origin.operation, tiles_of(set)},
+                actual(set.reads), actual(set.writes));
     }
   }
   return graph;
 }
 
-std::string graphviz(const LoweredProgram& program, const std::string& name) {
-  const StepGraph graph = step_graph(program);
+StepDrawing::StepDrawing(const LoweredProgram& program) : graph(step_graph(program)) {
+  for (const Buffer& buffer : program.buffers) buffers.push_back(buffer.name);
+}
+
+std::string StepDrawing::graphviz(const std::string& name, std::span<const StepInfo> all) const {
+  const std::vector<const StepInfo*> steps = steps_of(graph, all);
   std::ostringstream text;
   const auto vertex = [&](std::ostream& out, StepGraph::vertex_descriptor v) {
     const StepVertex& step = graph[v];
-    out << "[label=" << boost::escape_dot_string(step.name)
-        << ", tooltip=" << boost::escape_dot_string(step.operation);
-    out << (step.kind == StepVertex::Kind::kExchange ? ", shape=box]" : "]");
+    const bool moves = step.kind == StepVertex::Kind::kExchange;
+    std::string label = fmt::format("{} {}\\n{}\\n{} tiles", moves ? "exchange" : "compute",
+                                    step.name, step.operation, step.tiles);
+    if (!steps.empty()) label += fmt::format(", {} cycles", steps[v]->predicted_cycles);
+    out << "[label=" << boost::escape_dot_string(label) << (moves ? ", shape=box]" : "]");
   };
   const auto edge = [&](std::ostream& out, StepGraph::edge_descriptor e) {
     const DependenceEdge& dependence = graph[e];
-    out << "[label=" << boost::escape_dot_string(program.buffers[index(dependence.buffer)].name);
-    out << (dependence.is_flow ? "]" : ", style=dashed]");
+    out << "[label=" << boost::escape_dot_string(buffers[index(dependence.buffer)])
+        << (dependence.is_flow ? "]" : ", style=dashed]");
   };
   const auto whole = [&](std::ostream& out) {
     out << "label=" << boost::escape_dot_string(name) << "\n";

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/program/dependence.h"
 #include "compiler/program/program.h"
+#include "isa/program_image.h"
 
 namespace superstep {
 
@@ -16,6 +20,7 @@ struct StepVertex {
   std::uint32_t superstep = 0;  ///< in order of execution
   std::string name;
   std::string operation;
+  std::size_t tiles = 0;  ///< that send or receive, or launch
 };
 /// A directed acyclic graph: edges go from earlier steps to later ones.
 using StepGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, StepVertex,
@@ -25,8 +30,18 @@ using StepGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirec
 /// follow from others may be there.
 [[nodiscard]] StepGraph step_graph(const LoweredProgram& program);
 
-/// `step_graph` in the language of GraphViz: a box for each exchange, an ellipse for each compute
-/// set; edges bear the buffers' names, and are dashed where storage is used again.
-[[nodiscard]] std::string graphviz(const LoweredProgram& program, const std::string& name);
+/// A step graph as it is drawn, which outlives its program.
+struct StepDrawing {
+  StepGraph graph;
+  std::vector<std::string> buffers;  ///< names, by number
+
+  explicit StepDrawing(const LoweredProgram& program);
+
+  /// In the language of GraphViz: a box for each exchange, an ellipse for each compute set, with
+  /// tiles and, where `steps` of the compiled program are those of the graph, predicted cycles.
+  /// Edges bear the buffers' names, and are dashed where storage is used again.
+  [[nodiscard]] std::string graphviz(const std::string& name,
+                                     std::span<const StepInfo> steps = {}) const;
+};
 
 }  // namespace superstep

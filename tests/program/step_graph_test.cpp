@@ -37,8 +37,10 @@ TEST(OpGraph, IsWrittenInTheLanguageOfGraphViz) {
   const std::string text = graphviz(module.main, "two \"layers\"");
   EXPECT_EQ(text.find("digraph G {"), 0U);
   EXPECT_NE(text.find(R"(label="two \"layers\"")"), std::string::npos);
-  EXPECT_NE(text.find(R"(1[label="stablehlo.tanh", tooltip="test.mlir:4:8", shape=box];)"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          R"(1[label="stablehlo.tanh\n3: tensor<64x64xf32>", tooltip="test.mlir:4:8", shape=box];)"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find(R"(0->1 [label="tensor<64x64xf32>"];)"), std::string::npos) << text;
 }
