@@ -6,13 +6,14 @@
 
 #include "compiler/ops/emit_graph.h"
 #include "compiler/ops/op.h"
+#include "compiler/vertex/worker_code.h"
 
 namespace superstep {
 namespace {
 
-/// Buffers that one vertex reads or writes: more would not stay in registers.
-constexpr std::size_t kMostBuffers = 8;
-constexpr std::size_t kMostOps = 24;
+/// Buffers that one vertex reads or writes: their addresses lie in registers beside a count of
+/// turns and the offsets of elements of three sizes.
+constexpr std::size_t kMostBuffers = vertex::kMRegisters - 1 - 3;
 /// Code of one vertex, which every tile holds: ops are no longer fused where together they would
 /// take more [assumed: 1 % of region 0 of a tile].
 constexpr std::size_t kMostCodeBytes = 2048;
@@ -173,8 +174,7 @@ std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& grou
     for (const ValueId result : op->results) {
       if (values_.buffer(result)) grown.insert(result);
     }
-    if (!all.empty() && (grown.size() > kMostBuffers || all.back().ops.size() == kMostOps ||
-                         code + more > kMostCodeBytes)) {
+    if (!all.empty() && (grown.size() > kMostBuffers || code + more > kMostCodeBytes)) {
       code = 0;
       all.push_back({group.time, group.layout, {}});
       inside.clear();
