@@ -28,12 +28,16 @@ std::int64_t mean_path(const MachineConfig& machine) {
 }
 
 /// What a launch costs besides the timing of its code: a supervisor prepares it beside another, but
-/// it may wait for others on its tile [chosen by bench/fit_by_builds.py on 30 generated layers with
-/// their gradients on bow and small64. Device cycles above the least of these values, on average
-/// and at the 95th percentile: 0.59 and 3.8 % with 0, 0.17 and 0.3 % with 40, 0.24 and 0.9 % with
-/// 80, 0.38 and 2.9 % with 180. digits_mlp on bow decided against 40, with which it takes 228
-/// cycles more].
+/// it may wait for others on its tile [chosen by bench/fit_by_builds.py on 12 generated layers with
+/// their gradients and 3 deep networks on bow and small64. Device cycles above the least of these
+/// values, on average and at the 95th percentile: 0.95 and 0.4 % with 0, 0.22 and 0.4 % with 40,
+/// 0.17 and 0.3 % with 80, 0.34 and 1.6 % with 160].
 constexpr std::int64_t kLaunchPrice = 80;
+
+/// Rows of one move may take so much of region 0 before their size counts [chosen, not fitted: a
+/// row is also that of other moves, and region 0 holds other code. It was made for the transpose of
+/// 4096 x 4096 f32 on bow].
+constexpr std::int64_t kPartOfRegion0 = 5;
 
 }  // namespace
 
@@ -43,7 +47,9 @@ Costs::Costs(const MachineConfig& machine)
       // The supervisor waits for the address of the states; the last worker begins after the
       // others.
       overhead_(machine.costs.result_latency + kLaunchPrice),
-      launch_(overhead_ + machine.costs.runall + machine.tile.workers) {}
+      launch_(overhead_ + machine.costs.runall + machine.tile.workers),
+      many_transfers_(std::int64_t{machine.tile.region1_base - machine.tile.memory_base} /
+                      kPartOfRegion0 / (kSendRowBytes + kReceiveRowBytes)) {}
 
 std::int64_t Costs::copy(std::int64_t boxes, std::int64_t runs, std::int64_t run,
                          std::uint32_t element_bytes) const {

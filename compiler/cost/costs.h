@@ -40,21 +40,30 @@ class Costs {
 
   /// The price of a transfer [chosen by bench/fit_by_builds.py on 30 generated layers on bow and
   /// small64. Device cycles are above the least of 11 builds, which differ in these two and in
-  /// kLaunchPrice, by 0.42 % on average with 2, 0.66 % with 1 and 0.85 % with 0]. It is no time:
-  /// bench/fit_exchange.py finds 0 cycles and 15 percent over 304 phases of products, transposes
-  /// and layers on bow, with residuals of 4.5 % at the median and 16.7 % at the 95th percentile;
-  /// 2 cycles and 5 percent have 7.8 and 81.8 %. digits_mlp on bow takes 6,690 cycles with 2 and
-  /// 6,917 with 1: one product then has fewer tiles, so that a reduction behind it lies on tiles of
-  /// another product.
-  /// Percent of the less busy end that are lost [chosen; with a gap of 1, layers have the same mean
-  /// with 0, 5 and 10].
+  /// kLaunchPrice, by 0.42 % on average with 2, 0.66 % with 1 and 0.85 % with 0. On 12 layers and 3
+  /// deep networks, the averages and 95th percentiles are 0.60 and 3.5 % with 0, 1.21 and 4.1 %
+  /// with 1, 0.78 and 0.5 % with 2, 0.97 and 1.6 % with 3]. It is no time: bench/fit_exchange.py
+  /// finds 0 cycles and 15 percent over 304 phases of products, transposes and layers on bow, with
+  /// residuals of 4.5 % at the median and 16.7 % at the 95th percentile; 2 cycles and 5 percent
+  /// have 7.8 and 81.8 %. Percent of the less busy end that are lost [chosen; with a gap of 1,
+  /// layers have the same mean with 0, 5 and 10].
   static constexpr std::int64_t kGapPerTransfer = 2, kBusyEndsPercent = 5;
   /// Bytes of a sender's and of a receiver's row for one transfer: an instruction of one word, or
   /// of two where mux and pointer change at once, and the delay until the next.
   static constexpr std::int64_t kSendRowBytes = 8, kReceiveRowBytes = 12;
+  /// Transfers into one interval above which the code of their rows on both tiles counts more than
+  /// their cycles.
+  [[nodiscard]] std::int64_t many_transfers() const { return many_transfers_; }
+
+  /// Elements of a tensor on a tile at least: fewer would save device cycles, but arguments on more
+  /// tiles take the host longer [chosen by bench/fit_by_builds.py on 12 generated layers, 3 deep
+  /// networks and 6 sums on bow and small64. Device cycles, and those with the host's, are above
+  /// the least of these values on average by 1.5 and 8.4 % with 4, 1.8 and 8.5 % with 8, 2.7
+  /// and 4.7 % with 16, 4.4 and 1.6 % with 32: between the two].
+  static constexpr std::int64_t kLeastPerTile = 16;
 
  private:
-  std::int64_t workers_, phase_, overhead_, launch_;
+  std::int64_t workers_, phase_, overhead_, launch_, many_transfers_;
 };
 
 }  // namespace superstep

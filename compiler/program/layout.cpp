@@ -5,18 +5,13 @@
 
 #include "base/divide.h"
 #include "base/error.h"
+#include "compiler/cost/costs.h"
 
 namespace superstep {
 namespace {
 
 /// A multiple of 8 bytes of any dtype.
 constexpr std::int64_t kGrain = 8;
-/// Fewer elements on a tile would save device cycles, but arguments on more tiles take the host
-/// longer [chosen; bench/fit_by_builds.py over 30 generated layers on bow and small64, device
-/// cycles above the least of three values on average and at the 95th percentile: 0.4 and 2.4 % with
-/// 8, 1.4 and 5.4 % with 16, 3.2 and 13.1 % with 32. mnist_mlp decided against 8, with
-/// which its host takes 3 % longer].
-constexpr std::int64_t kLeastPerTile = 16;
 
 }  // namespace
 
@@ -86,13 +81,14 @@ const Interval* Layout::on(TileId tile) const {
 Layouts::Cut Layouts::cut_of(const Shape& shape, std::int64_t wanted_row) const {
   std::int64_t elements = 1;
   for (const std::int64_t size : shape) elements *= size;
-  const std::int64_t share = std::max(kLeastPerTile, divide_up(elements, std::int64_t{tiles_}));
+  const std::int64_t share =
+      std::max(Costs::kLeastPerTile, divide_up(elements, std::int64_t{tiles_}));
   const std::int64_t balanced = divide_up(share, kGrain) * kGrain;
   // Whole rows or parts of a row, where no tile gets much more than its share.
   const auto in_rows = [&](std::int64_t row, std::int64_t surplus) -> std::optional<Cut> {
     if (row <= 1) return std::nullopt;
     const std::int64_t rows = elements / row;
-    const std::int64_t most = balanced + surplus + kLeastPerTile;
+    const std::int64_t most = balanced + surplus + Costs::kLeastPerTile;
     if (row <= share) {
       const std::int64_t part = std::max(share / row, divide_up(rows, std::int64_t{tiles_})) * row;
       if (part <= most) return Cut{elements, std::min(part, elements)};

@@ -13,8 +13,6 @@
 namespace superstep {
 namespace {
 
-/// Boxes of narrow elements above which their table takes more than the time that appending does.
-constexpr std::int64_t kMostBoxes = 256;
 /// Words of tables and lists above which their size decides.
 constexpr std::uint64_t kMostListWords = 8192;
 /// Copies up to which only neighbours are joined.
@@ -125,6 +123,10 @@ bool appending_pays(const std::vector<AppendedRows>& appended, const std::vector
       vertex::append_slots(bytes, appended.size(), static_cast<std::uint64_t>(rows),
                            static_cast<std::uint64_t>(elements)) /
       workers;
+  const std::uint64_t words = 2 * vertex::kAppendCommandWords * appended.size();
+  const auto box_words = [](std::int64_t count) {
+    return vertex::kCopyBoxWords * static_cast<std::uint64_t>(count);
+  };
   std::map<std::uint32_t, std::vector<std::uint32_t>> tables;
   for (const LocalCopy& copy : copies) {
     Box box = copy.box;
@@ -133,7 +135,7 @@ bool appending_pays(const std::vector<AppendedRows>& appended, const std::vector
     std::int64_t here = 1;
     for (std::size_t d = 0; d < outer; ++d) here *= box.axes[d].size;
     boxes += here;
-    if (boxes > kMostBoxes) return true;
+    if (box_words(boxes) > kMostListWords && words < box_words(boxes)) return true;
     append_boxes(box, [&](const BoxRow& row) {
       std::vector<std::uint32_t>& table = tables[unit];
       for (const std::int64_t word : {row.to, row.from}) {
@@ -151,8 +153,7 @@ bool appending_pays(const std::vector<AppendedRows>& appended, const std::vector
     others += std::ranges::max(plan.slots);
     for (const auto& list : plan.lists) list_words += list.size();
   }
-  const std::uint64_t words = 2 * vertex::kAppendCommandWords * appended.size();
-  list_words += static_cast<std::uint64_t>(12 * boxes);
+  list_words += box_words(boxes);
   if (std::max(words, list_words) > kMostListWords) return words < list_words;
   return slots < others;
 }

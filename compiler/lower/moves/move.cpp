@@ -17,14 +17,16 @@
 namespace superstep {
 namespace {
 
-/// Transfers into one interval above which what they move is packed first [assumed]: their rows
-/// take some 64 KiB on each tile.
-constexpr std::int64_t kMostTransfers = 4096;
-/// Commands that append to an interval above which that is so too [assumed].
+/// What is packed first, which takes a launch and memory, has so many times the transfers that are
+/// many [assumed].
+constexpr std::int64_t kTimesMany = 2;
+/// Commands that append to an interval above which that is so too [assumed; 8 generated
+/// rearrangements take the same cycles with 256, 1,024 and 4,096 on small64].
 constexpr std::int64_t kMostCommands = 1024;
-/// Destination intervals whose plans tell whether elements are scattered [assumed].
+/// Destination intervals whose plans tell whether elements are scattered [assumed; 1 and 4 tell the
+/// same of 8 generated rearrangements].
 constexpr std::size_t kPlansLookedAt = 4;
-/// Passes in which packed elements move at most [assumed].
+/// Passes in which packed elements move at most [assumed: each is planned and scheduled apart].
 constexpr std::int64_t kMostPasses = 8;
 
 /// Makes what `plan_moves` has planned part of the program.
@@ -205,9 +207,10 @@ bool is_true_of_some(const ProgramBuilder& builder, BufferId destination,
 bool is_scattered(const ProgramBuilder& builder, BufferId destination,
                   const std::vector<Piece>& pieces) {
   const std::vector<Interval>& intervals = builder.buffer(destination).layout->intervals();
-  if (intervals[0].count <= kMostTransfers) return false;
-  return is_true_of_some(builder, destination, pieces, [](const IntervalPlan& plan) {
-    return std::ssize(plan.transfers) > kMostTransfers || std::ssize(plan.appended) > kMostCommands;
+  const std::int64_t most = kTimesMany * builder.costs().many_transfers();
+  if (intervals[0].count <= most) return false;
+  return is_true_of_some(builder, destination, pieces, [&](const IntervalPlan& plan) {
+    return std::ssize(plan.transfers) > most || std::ssize(plan.appended) > kMostCommands;
   });
 }
 

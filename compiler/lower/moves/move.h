@@ -7,11 +7,6 @@
 
 namespace superstep {
 
-/// Direct transfers into one interval above which the code of their rows, some 40 KiB on the two
-/// tiles, counts more than their cycles [chosen, not fitted: a fifth of region 0 of Mk2. It was
-/// made for the transpose of 4096 x 4096 f32 on bow].
-inline constexpr std::int64_t kMostDirectTransfers = 2048;
-
 /// A strided copy from a buffer; `box.to` counts elements of the destination buffer.
 struct Piece {
   BufferId source{};

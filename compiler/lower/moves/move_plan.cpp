@@ -311,8 +311,8 @@ class MovePlanner {
       part.direct = direct_travel(part, element_bytes_, interval_bytes);
       direct_transfers += part.direct.runs();
     }
-    const bool saves_code =
-        direct_transfers > kMostDirectTransfers && direct_transfers * kRowBytes > interval_bytes;
+    const bool saves_code = direct_transfers > builder_.costs().many_transfers() &&
+                            direct_transfers * kRowBytes > interval_bytes;
     // All or nothing, so that what is packed may be gone when the destination comes.
     const bool may_go_directly = !saves_code || std::ranges::none_of(parts, [&](const Part& part) {
       return part.direct.runs() > staged_travel(part, element_bytes_).runs();

@@ -10,7 +10,6 @@
 
 #include "base/divide.h"
 #include "compiler/cost/costs.h"
-#include "compiler/lower/moves/move.h"
 #include "compiler/vertex/add_parts.h"
 #include "compiler/vertex/amp_product.h"
 #include "compiler/vertex/amp_transpose.h"
@@ -39,9 +38,6 @@ std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {
   }
   return splits;
 }
-
-/// Words of a run of results that travels alone: a group of columns.
-constexpr std::int64_t kShortestRun = 16;
 
 /// Shares of region 0 in thirteenths, which are its memory elements on Mk2: rows, and columns to be
 /// transposed, share it with code and with those of other products. What they take at most, and
@@ -236,7 +232,9 @@ class Planner {
       parts += parts / plan.depth_splits;
     } else if (plan.depth_splits > 1) {
       const std::int64_t received = problem_.results_per_tile * plan.depth_splits;
-      const bool is_staged = received / kShortestRun > kMostDirectTransfers;
+      // A run of results that travels alone is a group of columns.
+      const std::int64_t runs = received / AmpProduct{.operands = DType::kF32}.channels();
+      const bool is_staged = runs > costs_.many_transfers();
       parts = (received * (is_staged ? 2 : 1) + problem_.results_per_tile) * 4;
     }
     return plan.batches * plan.rows * plan.columns * 4 + std::max(operands, parts);
