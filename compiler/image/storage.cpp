@@ -22,17 +22,21 @@ struct Requests {
 /// `shared` has, by buffer, the first of those that share its storage.
 Requests requests_of(const std::vector<Storage::Entry>& entries,
                      const std::vector<BufferId>& shared) {
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   Requests result;
-  std::map<BufferId, std::uint32_t> known;
+  result.requests.reserve(entries.size());
+  result.by_entry.reserve(entries.size());
+  std::vector<std::uint32_t> known(shared.size(), kNone);
   for (const Storage::Entry& entry : entries) {
-    const auto next = static_cast<std::uint32_t>(result.requests.size());
-    const auto [at, is_new] = known.try_emplace(shared[index(entry.buffer)], next);
-    result.by_entry.push_back(at->second);
-    if (is_new) {
+    std::uint32_t& number = known[index(shared[index(entry.buffer)])];
+    if (number == kNone) {
+      number = static_cast<std::uint32_t>(result.requests.size());
+      result.by_entry.push_back(number);
       result.requests.push_back(entry.request);
       continue;
     }
-    StorageRequest& request = result.requests[at->second];
+    result.by_entry.push_back(number);
+    StorageRequest& request = result.requests[number];
     request.bytes = std::max(request.bytes, entry.request.bytes);
     request.is_received |= entry.request.is_received;
     request.others.push_back({entry.request.first, entry.request.last});
@@ -103,22 +107,12 @@ Storage::Storage(const MachineConfig& machine, const LoweredProgram& program)
       missing_(machine.tiles()),
       misfits_(machine.tiles()) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
-  std::vector<bool> received(program.buffers.size());
-  std::vector<MovedBuffers> moved;  // by superstep
-  for (const Superstep* superstep : supersteps_of(program)) {
-    moved.push_back(moved_buffers(*superstep));
-  }
-  for (const Execution& execution : executions_of(program)) {
-    for (const BufferId buffer : moved[execution.number].written) {
-      received[index(execution.actual(buffer))] = true;
-    }
-  }
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     if (!lifetimes[b].is_used()) continue;
     const Buffer& buffer = program.buffers[b];
     for (const Interval& interval : buffer.layout->intervals()) {
       StorageRequest request{buffer.bytes(interval), lifetimes[b].first, lifetimes[b].last,
-                             received[b]};
+                             lifetimes[b].is_received};
       // 128-bit accesses are aligned; what has no range of its own is placed after those that have.
       if (buffer.region != Buffer::Region::kAny) request.bytes = (request.bytes + 15) / 16 * 16;
       if (buffer.region == Buffer::Region::kInterleaved) request.range = 0;

@@ -112,7 +112,10 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
       return lifetimes[index(execution.actual(buffer))];
     };
     for (const BufferId buffer : moved[execution.number].read) life(buffer).use(point);
-    for (const BufferId buffer : moved[execution.number].written) life(buffer).use(point);
+    for (const BufferId buffer : moved[execution.number].written) {
+      life(buffer).use(point);
+      life(buffer).is_received = true;
+    }
     ++point;
     for (const ComputeSet& set : execution.superstep->computes) {
       for (const auto* buffers : {&set.reads, &set.writes}) {
@@ -129,7 +132,8 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
     if (buffer.is_result) lifetimes[b].use(point);
     if (buffer.kind == Buffer::Kind::kArgument || buffer.kind == Buffer::Kind::kState ||
         (buffer.kind == Buffer::Kind::kConstant && lifetimes[b].is_used())) {
-      lifetimes[b] = {0, point};
+      lifetimes[b].use(0);
+      lifetimes[b].use(point);
     }
   }
   return lifetimes;

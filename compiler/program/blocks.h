@@ -42,6 +42,7 @@ struct Execution {
 /// compute sets, then one for the host.
 struct Lifetime {
   std::uint32_t first = UINT32_MAX, last = 0;
+  bool is_received = false;  ///< an exchange writes the buffer
 
   void use(std::uint32_t point) {
     if (point < first) first = point;
