@@ -29,16 +29,21 @@ constexpr std::size_t kPlansLookedAt = 4;
 /// Passes in which packed elements move at most [assumed: each is planned and scheduled apart].
 constexpr std::int64_t kMostPasses = 8;
 
+Parts whole(const ProgramBuilder& builder, BufferId destination) {
+  return {builder.buffer(destination).layout};
+}
+
 /// Makes what `plan_moves` has planned part of the program.
 class Mover {
  public:
-  Mover(ProgramBuilder& builder, BufferId destination, const std::vector<Piece>& pieces)
+  Mover(ProgramBuilder& builder, BufferId destination, const Parts& parts,
+        const std::vector<Piece>& pieces)
       : builder_(builder),
         destination_(destination),
         layout_(builder.buffer(destination).layout),
         element_bytes_(builder.buffer(destination).element_bytes),
         plans_(layout_->intervals().size()) {
-    plan_moves(builder, destination, pieces, {0, plans_.size()},
+    plan_moves(builder, destination, parts, pieces, {0, plans_.size()},
                [&](std::size_t i, IntervalPlan plan) {
                  add_movements(i, plan);
                  plan.transfers = {};
@@ -189,14 +194,14 @@ class Mover {
 /// Whether `holds` is true of the plan of one of a few intervals of the destination, evenly apart:
 /// pieces may fill different intervals.
 template <class Holds>
-bool is_true_of_some(const ProgramBuilder& builder, BufferId destination,
+bool is_true_of_some(const ProgramBuilder& builder, BufferId destination, const Parts& parts,
                      const std::vector<Piece>& pieces, const Holds& holds) {
   const std::size_t intervals = builder.buffer(destination).layout->intervals().size();
   const std::size_t looked_at = std::min(intervals, kPlansLookedAt);
   bool is_true = false;
   for (std::size_t k = 0; k < looked_at && !is_true; ++k) {
     const std::size_t i = (2 * k + 1) * intervals / (2 * looked_at);
-    plan_moves(builder, destination, pieces, {i, i + 1},
+    plan_moves(builder, destination, parts, pieces, {i, i + 1},
                [&](std::size_t, const IntervalPlan& plan) { is_true = holds(plan); });
   }
   return is_true;
@@ -204,12 +209,12 @@ bool is_true_of_some(const ProgramBuilder& builder, BufferId destination,
 
 /// Whether an interval is filled by so many transfers, or commands, that their code and state count
 /// more than another copy of what they move.
-bool is_scattered(const ProgramBuilder& builder, BufferId destination,
+bool is_scattered(const ProgramBuilder& builder, BufferId destination, const Parts& parts,
                   const std::vector<Piece>& pieces) {
   const std::vector<Interval>& intervals = builder.buffer(destination).layout->intervals();
   const std::int64_t most = kTimesMany * builder.costs().many_transfers();
   if (intervals[0].count <= most) return false;
-  return is_true_of_some(builder, destination, pieces, [&](const IntervalPlan& plan) {
+  return is_true_of_some(builder, destination, parts, pieces, [&](const IntervalPlan& plan) {
     return std::ssize(plan.transfers) > most || std::ssize(plan.appended) > kMostCommands;
   });
 }
@@ -259,14 +264,17 @@ class PackedMove {
   Time fill(const Packing& packing, Time ready, const Origin& origin) {
     Time packed = ready;
     for (const Packing::Filled& filled : packing.filled) {
-      const Time done = Mover(builder_, filled.buffer, filled.pieces).run(ready, origin);
+      const Parts all = whole(builder_, filled.buffer);
+      const Time done = Mover(builder_, filled.buffer, all, filled.pieces).run(ready, origin);
       packed = std::max(packed, done);
     }
     return packed;
   }
 
   Time move_packed(const Packing& packing, Time ready, const Origin& origin) {
-    return Mover(builder_, destination_, packing.pieces).run(fill(packing, ready, origin), origin);
+    const Time packed = fill(packing, ready, origin);
+    return Mover(builder_, destination_, whole(builder_, destination_), packing.pieces)
+        .run(packed, origin);
   }
 
   /// Passes for words from elements of `source_bytes`.
@@ -288,7 +296,8 @@ class PackedMove {
   /// Whether narrow elements need so many commands even when packed that their lists count more
   /// than a word for each.
   [[nodiscard]] bool stays_scattered(const std::vector<Piece>& packed) const {
-    return is_true_of_some(builder_, destination_, packed, [&](const IntervalPlan& plan) {
+    const Parts all = whole(builder_, destination_);
+    return is_true_of_some(builder_, destination_, all, packed, [&](const IntervalPlan& plan) {
       const std::int64_t commands = std::max(std::ssize(plan.appended), std::ssize(plan.copies));
       return commands > kMostCommands &&
              commands * vertex::kAppendCommandWords > elements_on_a_tile(destination_);
@@ -318,7 +327,7 @@ class PackedMove {
         ready = std::max(ready, copy_elements(builder_, filled.buffer, wide, packed, origin));
       }
       for (Piece& piece : packing.pieces) piece.source = words.at(piece.source);
-      ready = Mover(builder_, moved, packing.pieces).run(ready, origin);
+      ready = Mover(builder_, moved, whole(builder_, moved), packing.pieces).run(ready, origin);
     }
     return copy_elements(builder_, moved, destination_, ready, origin);
   }
@@ -347,10 +356,25 @@ class PackedMove {
 
 Time move(ProgramBuilder& builder, BufferId destination, const std::vector<Piece>& pieces,
           Time ready, const Origin& origin) {
-  if (can_pack(pieces) && is_scattered(builder, destination, pieces)) {
-    return PackedMove(builder, destination, pieces).run(ready, origin);
+  return move(builder, destination, whole(builder, destination), pieces, ready, origin);
+}
+
+Time move(ProgramBuilder& builder, BufferId destination, const Parts& parts,
+          const std::vector<Piece>& pieces, Time ready, const Origin& origin) {
+  if (!can_pack(pieces) || !is_scattered(builder, destination, parts, pieces)) {
+    return Mover(builder, destination, parts, pieces).run(ready, origin);
   }
-  return Mover(builder, destination, pieces).run(ready, origin);
+  if (parts.count == 1) return PackedMove(builder, destination, pieces).run(ready, origin);
+  std::vector<Piece> cut;
+  const Layout& layout = *builder.buffer(destination).layout;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    partition(
+        pieces[p].box, kToSide, [&](std::int64_t e) { return parts.layout->interval_at(e); },
+        [&](std::size_t i, const Box& box) {
+          cut.push_back({pieces[p].source, in_destination(layout, parts, p, i, box)});
+        });
+  }
+  return PackedMove(builder, destination, cut).run(ready, origin);
 }
 
 }  // namespace superstep

@@ -239,9 +239,10 @@ void separate(std::vector<LocalCopy>& copies, std::int64_t interval_bytes, bool 
 
 class MovePlanner {
  public:
-  MovePlanner(const ProgramBuilder& builder, BufferId destination)
+  MovePlanner(const ProgramBuilder& builder, BufferId destination, const Parts& parts)
       : builder_(builder),
         layout_(builder.buffer(destination).layout),
+        parts_(parts),
         element_bytes_(builder.buffer(destination).element_bytes) {}
 
   void run(const std::vector<Piece>& pieces, IntervalRange range,
@@ -263,11 +264,12 @@ class MovePlanner {
   /// Finds what each interval of a range wants of the pieces.
   void split_by_destination(const std::vector<Piece>& pieces, const std::vector<Extent>& extents,
                             IntervalRange range) {
-    const std::int64_t begin = interval(range.first).begin, end = interval(range.last - 1).end();
+    const std::vector<Interval>& intervals = parts_.layout->intervals();
+    const std::int64_t begin = intervals[range.first].begin, end = intervals[range.last - 1].end();
     const auto interval_at = [&](std::int64_t element) -> IntervalEnd {
       if (element < begin) return {range.last, begin};
-      if (element >= end) return {range.last, layout_->elements()};
-      return layout_->interval_at(element);
+      if (element >= end) return {range.last, parts_.layout->elements()};
+      return parts_.layout->interval_at(element);
     };
     wanted_.resize(range.last - range.first);
     for (std::vector<Piece>& of_interval : wanted_) of_interval.clear();
@@ -275,7 +277,8 @@ class MovePlanner {
       if (extents[p].last < begin || extents[p].first >= end) continue;
       const auto add = [&](std::size_t number, const Box& box) {
         if (number == range.last) return;
-        wanted_[number - range.first].push_back({pieces[p].source, simplified(box)});
+        wanted_[number - range.first].push_back(
+            {pieces[p].source, in_destination(*layout_, parts_, p, number, box)});
       };
       // A function of its own would take memory for what the lambdas capture.
       partition(pieces[p].box, kToSide, std::cref(interval_at), std::cref(add));
@@ -474,16 +477,25 @@ class MovePlanner {
 
   const ProgramBuilder& builder_;
   LayoutPtr layout_;
+  const Parts& parts_;
   std::int64_t element_bytes_;
   std::vector<std::vector<Piece>> wanted_;  ///< by interval of those planned together
 };
 
 }  // namespace
 
-void plan_moves(const ProgramBuilder& builder, BufferId destination,
+Box in_destination(const Layout& destination, const Parts& parts, std::size_t piece, std::size_t i,
+                   Box box) {
+  const Interval& interval = destination.intervals()[i];
+  box.to += interval.begin - parts.layout->intervals()[i].begin;
+  if (parts.count > 1) box.to += parts.of_piece[piece] * (interval.count / parts.count);
+  return simplified(std::move(box));
+}
+
+void plan_moves(const ProgramBuilder& builder, BufferId destination, const Parts& parts,
                 const std::vector<Piece>& pieces, IntervalRange range,
                 const std::function<void(std::size_t, IntervalPlan)>& visit) {
-  MovePlanner(builder, destination).run(pieces, range, visit);
+  MovePlanner(builder, destination, parts).run(pieces, range, visit);
 }
 
 }  // namespace superstep

@@ -32,9 +32,14 @@ struct IntervalRange {
   std::size_t first, last;
 };
 
+/// The box of piece number `piece`, of which interval `i` of its part has all, with destinations in
+/// the destination.
+[[nodiscard]] Box in_destination(const Layout& destination, const Parts& parts, std::size_t piece,
+                                 std::size_t i, Box box);
+
 /// The copies that fill some intervals of `destination` with `pieces`, later ones over earlier
 /// ones: each interval's plan is given to `visit`, in order.
-void plan_moves(const ProgramBuilder& builder, BufferId destination,
+void plan_moves(const ProgramBuilder& builder, BufferId destination, const Parts& parts,
                 const std::vector<Piece>& pieces, IntervalRange range,
                 const std::function<void(std::size_t, IntervalPlan)>& visit);
 

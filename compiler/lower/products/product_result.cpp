@@ -188,23 +188,15 @@ class Finish {
     const BufferId received =
         values_.add_temporary(partial, std::make_shared<const Layout>(intervals),
                               product_.origin.name + ".parts", product_.origin.source);
+    Parts parts{layout, splits};
     std::vector<Piece> pieces;
-    for (std::size_t ik = 0; ik < boxes.size(); ++ik) {
-      for (const Box& whole : boxes[ik]) {
-        partition(
-            whole, kToSide, [&](std::int64_t e) { return layout->interval_at(e); },
-            [&](std::size_t number, const Box& box) {
-              const Interval& interval = layout->intervals()[number];
-              Box moved = box;
-              moved.to = intervals[number].begin + static_cast<std::int64_t>(ik) * pitch(interval) +
-                         (box.to - interval.begin);
-              pieces.push_back({products, simplified(std::move(moved))});
-            });
+    for (std::uint32_t part = 0; part < boxes.size(); ++part) {
+      for (const Box& box : boxes[part]) {
+        pieces.push_back({products, box});
+        parts.of_piece.push_back(part);
       }
-      // Every part of the depth has about as many.
-      if (ik == 0) pieces.reserve(boxes.size() * pieces.size());
     }
-    const Time time = move(builder_, received, pieces, multiplied.time, product_.origin);
+    const Time time = move(builder_, received, parts, pieces, multiplied.time, product_.origin);
     if (partial == DType::kF32) {
       builder_.mutable_buffer(received).region = Buffer::Region::kInterleaved;
       add_parts(received, sums, time);
