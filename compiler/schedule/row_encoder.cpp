@@ -211,7 +211,7 @@ class RowBuilder {
           next_control_ < controls_.size() && controls_[next_control_].cycle == cycle;
       if (control) {
         before_ = now_;
-        now_ = controls_[next_control_++];
+        now_ = &controls_[next_control_++];
       }
       const std::uint64_t end = boundary(cycle, sending);
       if (sending) {
@@ -240,8 +240,8 @@ class RowBuilder {
 
   [[nodiscard]] Piece piece(Piece::Kind kind, std::uint64_t events, std::uint64_t control_cycle,
                             bool sending = false, std::uint32_t address = 0) const {
-    return {kind,     static_cast<std::uint32_t>(events), sending, address,
-            now_.mux, now_.pointer_at(control_cycle)};
+    return {kind,      static_cast<std::uint32_t>(events), sending, address,
+            now_->mux, now_->pointer_at(control_cycle)};
   }
 
   void flush_idle(std::uint64_t cycle) {
@@ -257,15 +257,15 @@ class RowBuilder {
       idle_ += end - cycle;
       return;
     }
-    if (now_.set_mux && now_.set_pointer) {
+    if (now_->set_mux && now_->set_pointer) {
       flush_before_control(cycle);
       const std::uint64_t part = std::min<std::uint64_t>(end - cycle, max_send_);
       row_.add(piece(Piece::Kind::kBoth, part, cycle));
       idle_ = end - cycle - part;
       return;
     }
-    if (idle_ >= (now_.set_mux ? kMaxMuxDelay : kMaxPointerDelay)) flush_before_control(cycle);
-    row_.add(piece(now_.set_mux ? Piece::Kind::kDelayMux : Piece::Kind::kDelayPointer, idle_ + 1,
+    if (idle_ >= (now_->set_mux ? kMaxMuxDelay : kMaxPointerDelay)) flush_before_control(cycle);
+    row_.add(piece(now_->set_mux ? Piece::Kind::kDelayMux : Piece::Kind::kDelayPointer, idle_ + 1,
                    cycle));
     idle_ = end - cycle - 1;
   }
@@ -287,10 +287,10 @@ class RowBuilder {
     }
     std::uint32_t address = send.address + static_cast<std::uint32_t>(cycle - send.cycle) * 4;
     Piece::Kind kind = Piece::Kind::kSend;
-    if (control && (start || (now_.set_mux && now_.set_pointer))) {
+    if (control && (start || (now_->set_mux && now_->set_pointer))) {
       kind = Piece::Kind::kBoth;
     } else if (control) {
-      kind = now_.set_mux ? Piece::Kind::kSendMux : Piece::Kind::kSendPointer;
+      kind = now_->set_mux ? Piece::Kind::kSendMux : Piece::Kind::kSendPointer;
     }
     std::uint64_t part = std::min<std::uint64_t>(end - cycle, max_send_);
     row_.add(piece(kind, part, cycle, true, address));
@@ -308,7 +308,8 @@ class RowBuilder {
   std::span<const RowSend> sends_;
   std::vector<Control> controls_;
   std::size_t next_send_ = 0, next_control_ = 0;
-  Control now_, before_;  ///< since the last control, and until it
+  static constexpr Control kNoControl{};
+  const Control *now_ = &kNoControl, *before_ = now_;  ///< since the last control, and until it
   std::uint64_t idle_ = 0;
 };
 
