@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "compiler/compile.h"
 #include "base/files.h"
+#include "tools/host_memory.h"
 #include "tools/report.h"
 
 namespace superstep {
@@ -28,6 +29,7 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
   progress.stage("import    " + path);
   const Module module = import_stablehlo(text, is_stdin ? "stdin" : path);
   ProgramInfo memory;
+  keep_freed_memory();
   try {
     options.progress = [&](std::string_view stage) {
       progress.stage(fmt::format("compile   {}", stage));

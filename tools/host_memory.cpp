@@ -1,5 +1,6 @@
 #include "tools/host_memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +27,12 @@ std::uint64_t available_memory() {
     available = std::min<std::uint64_t>(available, limit.rlim_cur - std::min(limit.rlim_cur, used));
   }
   return available;
+}
+
+void keep_freed_memory() {
+  constexpr int kAll = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kAll);
+  mallopt(M_TRIM_THRESHOLD, kAll);
 }
 
 }  // namespace superstep
