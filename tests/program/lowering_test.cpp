@@ -55,7 +55,8 @@ void expect_equal(const HostTensor& found, const HostTensor& expected, double to
 }
 
 Module simplified_module(Module module) {
-  module.main = compare_extremes(merge_equal_ops(fold_constants(module.main)));
+  module.main = fold_constants(expand_ops(std::move(module.main)));
+  module.main = compare_extremes(merge_equal_ops(std::move(module.main)));
   module.main = remove_unused_ops(module.main);
   return module;
 }
