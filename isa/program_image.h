@@ -174,6 +174,10 @@ struct TilePeak {
 struct ProgramInfo {
   std::string module;
   std::vector<StepInfo> steps;  ///< index = step number
+  /// Device cycles of a call besides its visit to the host: exchanges as estimated before a
+  /// schedule, or by their schedules; with them compute on the slowest tile of each superstep, and
+  /// barriers.
+  std::uint64_t estimated_cycles = 0, predicted_cycles = 0;
   std::vector<MemoryCategory> memory;
   std::vector<TensorInfo> tensors;
   std::vector<VertexTypeInfo> vertex_types;

@@ -23,15 +23,15 @@ using nlohmann::ordered_json;
 constexpr const char* kStepKinds[] = {"compute", "exchange", "host"};
 
 /// The steps of a call: what is done, for which operation, and how much.
-std::string plan(const std::vector<StepInfo>& steps, const std::string& file) {
+std::string plan(const ProgramInfo& info, const std::string& file) {
+  const std::vector<StepInfo>& steps = info.steps;
   constexpr auto kLeft = TextTable::Align::kLeft, kRight = TextTable::Align::kRight;
   bool has_python = false;
-  std::uint64_t flops = 0, bytes = 0, words = 0;
+  std::uint64_t flops = 0, bytes = 0;
   for (const StepInfo& step : steps) {
     has_python = has_python || !step.source.python.file.empty();
     flops += step.flops;
     bytes += step.exchange_bytes;
-    words += step.bound_cycles;
   }
   const auto number = [](std::uint64_t n, const char* unit) {
     return n == 0 ? std::string() : grouped(n) + unit;
@@ -39,23 +39,26 @@ std::string plan(const std::vector<StepInfo>& steps, const std::string& file) {
   const auto make = [&](PlaceForm form) {
     TextTable table({kRight, kLeft, kLeft, kRight, kRight, kRight, kLeft, kLeft});
     table.add(with_headings({"#", "kind", "step", "work", "est.", "cycles"}, has_python, form));
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const StepInfo& step = steps[i];
+    for (const StepInfo& step : steps) {
       const bool moves = step.kind == StepInfo::Kind::kExchange;
-      table.add(
-          with_place({std::to_string(i), kStepKinds[static_cast<std::size_t>(step.kind)], step.name,
-                      moves ? number(step.exchange_bytes, " B") : number(step.flops, " flop"),
-                      number(step.estimated_cycles, ""), number(step.predicted_cycles, "")},
-                     step.source, form));
+      table.add(with_place({step.superstep ? std::to_string(*step.superstep) : "",
+                            kStepKinds[static_cast<std::size_t>(step.kind)], step.name,
+                            moves ? number(step.exchange_bytes, " B") : number(step.flops, " flop"),
+                            number(step.estimated_cycles, ""), number(step.predicted_cycles, "")},
+                           step.source, form));
     }
     return table;
   };
   return fmt::format("Plan of {}\n{}", file, text_in(output_columns(), make)) +
-         fmt::format("Sum of a call: {} flop, {} B moved, {} words\n", grouped(flops),
-                     grouped(bytes), grouped(words)) +
-         "Words: a lower bound, those of each exchange's busiest port. Est.: its cycles as\n"
-         "estimated before it was scheduled; cycles: by its schedule, those of compute\n"
-         "by its code\n";
+         fmt::format(
+             "Sum of a call: {} flop, {} B moved\n"
+             "Cycles of a call besides the host: {} (est. {})\n",
+             grouped(flops), grouped(bytes), grouped(info.predicted_cycles),
+             grouped(info.estimated_cycles)) +
+         "Est.: cycles of an exchange as estimated before it was scheduled; cycles: by its\n"
+         "schedule, those of compute by its code on the slowest tile. Steps of one\n"
+         "superstep (#) may run on different tiles at once: a call takes the slowest tile\n"
+         "of each superstep, and the barriers between them\n";
 }
 
 void add_fields(const ProgramImage& image, Answer& answer) {
@@ -72,17 +75,21 @@ void add_fields(const ProgramImage& image, Answer& answer) {
         {{"type", image.results[k].text()},
          {"argument", aliased ? ordered_json(*image.alias[k]) : ordered_json()}});
   }
+  fields["estimated_cycles"] = image.info.estimated_cycles;
+  fields["predicted_cycles"] = image.info.predicted_cycles;
   fields["plan"] = ordered_json::array();
   for (const StepInfo& step : image.info.steps) {
-    fields["plan"].push_back({{"name", step.name},
-                              {"kind", kStepKinds[static_cast<std::size_t>(step.kind)]},
-                              {"source", step.source.module.text()},
-                              {"python", step.source.python.text()},
-                              {"flops", step.flops},
-                              {"exchange_bytes", step.exchange_bytes},
-                              {"bound_cycles", step.bound_cycles},
-                              {"estimated_cycles", step.estimated_cycles},
-                              {"predicted_cycles", step.predicted_cycles}});
+    fields["plan"].push_back(
+        {{"name", step.name},
+         {"kind", kStepKinds[static_cast<std::size_t>(step.kind)]},
+         {"superstep", step.superstep ? ordered_json(*step.superstep) : ordered_json()},
+         {"source", step.source.module.text()},
+         {"python", step.source.python.text()},
+         {"flops", step.flops},
+         {"exchange_bytes", step.exchange_bytes},
+         {"bound_cycles", step.bound_cycles},
+         {"estimated_cycles", step.estimated_cycles},
+         {"predicted_cycles", step.predicted_cycles}});
   }
   fields["plan_events"] = plan_events_document(image.info.events);
   fields["memory"] = memory_document(image.info, image.machine);
@@ -104,9 +111,16 @@ std::span<const AnswerField> compile_fields() {
       {"results[].type", "text", "", "StableHLO type"},
       {"results[].argument", "integer or null", "", "the donated argument whose place it takes"},
       {"graphviz", "text", "", "with --emit=graph or steps: these as GraphViz draws them"},
+      {"estimated_cycles", "integer", "cycle",
+       "of a call besides its visit to the host, with exchanges as estimated before a schedule"},
+      {"predicted_cycles", "integer", "cycle",
+       "of a call besides its visit to the host: exchanges, the slowest tile of each superstep, "
+       "barriers"},
       {"plan", "list", "", "the steps of a call, in order"},
       {"plan[].name", "text", "", ""},
       {"plan[].kind", "text", "", "compute, exchange or host"},
+      {"plan[].superstep", "integer or null", "",
+       "those of one number run from one barrier to the next, on different tiles at once"},
       {"plan[].source", "text", "", "file:line:column, or empty"},
       {"plan[].python", "text", "", "file:line of the Python source, or empty"},
       {"plan[].flops", "integer", "flop", "useful ones"},
@@ -186,7 +200,7 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   add_fields(image, answer);
   if (steps) text = steps->graphviz(path, image.info.steps);
   show_drawing();
-  if (emit == "plan") answer.print("{}", plan(image.info.steps, path));
+  if (emit == "plan") answer.print("{}", plan(image.info, path));
   if (!emit.empty()) return ExitCode::kOk;
   answer.print("{} on {} ({} of {} tiles, {:.3f} GHz)\n", image.info.module, machine.name,
                image.entries.size(), machine.tiles(),
@@ -198,7 +212,7 @@ ExitCode compile_command(const Options& options, Answer& answer) {
     answer.print("  {:<10}{}{}\n", fmt::format("result{}", k), image.results[k].text(),
                  aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
   }
-  answer.print("{}", plan(image.info.steps, path));
+  answer.print("{}", plan(image.info, path));
   answer.print("{}", plan_events_text(image.info.events, output_columns()));
   answer.print("{}", memory_report(image.info, machine, output_columns()));
   return ExitCode::kOk;

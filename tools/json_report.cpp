@@ -32,6 +32,8 @@ constexpr AnswerField kFields[] = {
     kPlanEventFields[5],
     {"cycles.total", "integer", "cycle", "device and host"},
     {"cycles.device", "integer", "cycle", "compute, exchange and sync"},
+    {"cycles.predicted", "integer", "cycle",
+     "device cycles of all calls as the compiler predicted them; 0 when unknown"},
     {"cycles.compute", "integer", "cycle", "of the critical tile of each superstep"},
     {"cycles.exchange", "integer", "cycle", "likewise"},
     {"cycles.sync", "integer", "cycle", "likewise"},
@@ -100,9 +102,10 @@ ordered_json report_document(const TraceSummary& t) {
                              {"text", event.text}});
   }
   doc["plan_events"] = plan_events_document(t.plan_events);
-  doc["cycles"] = {{"total", totals.cycles.value()},    {"device", device.value()},
-                   {"compute", totals.compute.value()}, {"exchange", totals.exchange.value()},
-                   {"sync", totals.sync.value()},       {"host", totals.host.value()}};
+  doc["cycles"] = {{"total", totals.cycles.value()},      {"device", device.value()},
+                   {"predicted", t.predicted.value()},    {"compute", totals.compute.value()},
+                   {"exchange", totals.exchange.value()}, {"sync", totals.sync.value()},
+                   {"host", totals.host.value()}};
   doc["supersteps"] = totals.supersteps;
   doc["instructions"] = totals.worker_instructions;
   doc["flops"] = t.flops;

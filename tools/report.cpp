@@ -77,7 +77,8 @@ std::string parts_text(const TraceSummary& t) {
   };
   row("Total", totals.cycles, false, "");
   row("  Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
-  row("  Device", on_device, true, "");
+  row("  Device", on_device, true,
+      t.predicted.value() == 0 ? "" : fmt::format("predicted {}", grouped(t.predicted)));
   row("    Compute", totals.compute, true,
       totals.compute.value() == 0 ? "" : fmt::format("balance {:.0f} %", 100 * t.balance));
   row("    Exchange", totals.exchange, true, fmt::format("{} B", grouped(t.exchange_bytes)));

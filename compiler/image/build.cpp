@@ -86,6 +86,7 @@ class Builder {
     if (progress) progress("describe steps and memory");
     image_.segments = segments_of(program_, tiles_, *states_, library_, storage);
     describe_memory(storage);
+    predict_call();
     finish();
     return std::move(image_);
   }
@@ -132,12 +133,13 @@ class Builder {
   }
 
   void predict_computes() {
-    const ComputeCycles cycles = predict_compute(tiles_, library_, machine_);
+    const ComputeCycles cycles = predict_compute(tiles_, executions_, steps_, library_, machine_);
+    compute_cycles_ = cycles.of_call;
     for (std::size_t e = 0; e < executions_.size(); ++e) {
       const Execution& execution = executions_[e];
       for (std::uint32_t c = 0; c < execution.superstep->computes.size(); ++c) {
-        const auto found = cycles.find({execution.number, c});
-        if (found == cycles.end()) continue;
+        const auto found = cycles.of_set.find({execution.number, c});
+        if (found == cycles.of_set.end()) continue;
         image_.info.steps[steps_.compute[e] + c].predicted_cycles = found->second;
       }
     }
@@ -362,6 +364,20 @@ class Builder {
     describe_liveness(program_, storage, steps_.point, fixed, image_.info);
   }
 
+  void predict_call() {
+    ProgramInfo& info = image_.info;
+    std::uint64_t barriers = steps_.superstep.empty() ? 0 : steps_.superstep.back();
+    // What moves first follows the visit to the host without a barrier of its own.
+    if (!executions_.empty() && !executions_[0].superstep->movements.empty()) --barriers;
+    const std::uint64_t others = compute_cycles_ + barriers * machine_.sync.internal_latency;
+    info.estimated_cycles = info.predicted_cycles = others;
+    for (const StepInfo& step : info.steps) {
+      if (step.kind != StepInfo::Kind::kExchange) continue;
+      info.estimated_cycles += step.estimated_cycles;
+      info.predicted_cycles += step.predicted_cycles;
+    }
+  }
+
   void finish() {
     image_.machine = machine_;
     image_.stack_bytes = library_.stack_bytes();
@@ -386,6 +402,7 @@ class Builder {
   std::vector<std::size_t> tile_number_;  ///< by tile
   std::optional<BufferId> trip_count_, states_;
   Steps steps_;
+  std::uint64_t compute_cycles_ = 0;  ///< of a call
   MarkedSteps marked_;
   std::vector<ExchangePhase> phases_;  ///< by superstep
   bool shares_rows_ = false;           ///< where code is short of room

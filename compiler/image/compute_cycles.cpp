@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -118,19 +119,32 @@ class Predictor {
 
 }  // namespace
 
-ComputeCycles predict_compute(const std::vector<TileProgram>& tiles, const CodeletLibrary& library,
-                              const MachineConfig& machine) {
+ComputeCycles predict_compute(const std::vector<TileProgram>& tiles,
+                              std::span<const Execution> executions, const Steps& steps,
+                              const CodeletLibrary& library, const MachineConfig& machine) {
   Predictor predictor(library, machine);
   ComputeCycles most;
+  std::vector<std::uint64_t> of_superstep(steps.superstep.empty() ? 1 : steps.superstep.back() + 1);
   for (const TileProgram& t : tiles) {
-    ComputeCycles cycles;  // a tile may launch a set several times
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
+        cycles;  // a tile may launch a set several times
+    std::vector<std::uint64_t> in_code(executions.size()), of_tile(of_superstep.size());
     for (auto launch = t.launches.begin(); launch != t.launches.end();) {
       const auto first = launch++;
       while (launch != t.launches.end() && launch->is_with_previous) ++launch;
-      cycles[{first->superstep, first->set}] += predictor.cycles(std::span(first, launch));
+      const std::uint64_t taken = predictor.cycles(std::span(first, launch));
+      cycles[{first->superstep, first->set}] += taken;
+      in_code[first->superstep] += taken;
     }
-    for (const auto& [set, of_tile] : cycles) most[set] = std::max(most[set], of_tile);
+    for (const auto& [set, taken] : cycles) most.of_set[set] = std::max(most.of_set[set], taken);
+    for (std::size_t e = 0; e < executions.size(); ++e) {
+      of_tile[steps.superstep[e]] += in_code[executions[e].number];
+    }
+    for (std::size_t s = 0; s < of_tile.size(); ++s) {
+      of_superstep[s] = std::max(of_superstep[s], of_tile[s]);
+    }
   }
+  most.of_call = std::accumulate(of_superstep.begin(), of_superstep.end(), std::uint64_t{0});
   return most;
 }
 

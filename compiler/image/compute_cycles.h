@@ -2,21 +2,31 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "compiler/image/codelets.h"
+#include "compiler/image/steps.h"
 #include "compiler/image/tile_program.h"
+#include "compiler/program/blocks.h"
 
 namespace superstep {
 
-/// Cycles of compute sets, by superstep and number of the set in it.
-using ComputeCycles = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
+struct ComputeCycles {
+  /// By superstep and number of the compute set in it: its launches, with those beside them, on the
+  /// tile where they take longest.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> of_set;
+  /// All launches of a call from one barrier to the next on the tile where they take longest, added
+  /// up over the barriers.
+  std::uint64_t of_call = 0;
+};
 
-/// Predicts the cycles of the launches of each compute set, with those beside them, on the tile
-/// where they take longest. Exact for a tile where no data decides; see vertex/timing_analysis.h.
+/// Predicts what computing takes. Exact for a tile where no data decides; see
+/// vertex/timing_analysis.h.
 [[nodiscard]] ComputeCycles predict_compute(const std::vector<TileProgram>& tiles,
-                                            const CodeletLibrary& library,
+                                            std::span<const Execution> executions,
+                                            const Steps& steps, const CodeletLibrary& library,
                                             const MachineConfig& machine);
 
 }  // namespace superstep

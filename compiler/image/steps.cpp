@@ -55,6 +55,7 @@ Steps number_steps(std::span<const Execution> executions, const CodeletLibrary& 
       numbers.point.push_back(point);
       steps.push_back(std::move(step));
     }
+    numbers.superstep.push_back(number);
     numbers.compute.push_back(static_cast<std::uint32_t>(steps.size()));
     for (std::size_t c = 0; c < superstep.computes.size(); ++c) {
       const ComputeSet& set = superstep.computes[c];

@@ -15,9 +15,10 @@ inline constexpr std::uint32_t kHostStep = 0;
 
 /// The numbers of a program's steps.
 struct Steps {
-  std::vector<std::uint32_t> exchange;  ///< by execution; where nothing moves, that of `compute`
-  std::vector<std::uint32_t> compute;   ///< by execution: that of its first compute set
-  std::vector<std::uint32_t> point;     ///< by step: when, as `Lifetime` counts time
+  std::vector<std::uint32_t> exchange;   ///< by execution; where nothing moves, that of `compute`
+  std::vector<std::uint32_t> compute;    ///< by execution: that of its first compute set
+  std::vector<std::uint32_t> superstep;  ///< by execution: as `StepInfo` numbers it
+  std::vector<std::uint32_t> point;      ///< by step: when, as `Lifetime` counts time
 };
 
 /// Numbers the steps and describes them and their vertex types in `info`.

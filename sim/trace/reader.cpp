@@ -277,6 +277,7 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     out.tiles_used = static_cast<std::uint32_t>(file.shape("/program/used_tile", 1)[0]);
     out.workers = static_cast<std::uint32_t>(number_at(file, "/", "workers_per_tile"));
     out.calls = static_cast<std::uint32_t>(number_at(file, "/", "calls"));
+    out.predicted = Cycles(number_at(file, "/", "predicted_cycles"));
     out.tile_memory_bytes = number_at(file, "/", "tile_memory_bytes");
     out.trap = text_at(file, "/summary", "trap");
     const std::vector<std::string> toml = file.read_text("/provenance/config_toml");

@@ -154,6 +154,7 @@ TraceSummary RunRecorder::summary(std::string outcome, std::string trap) const {
   out.tiles_used = static_cast<std::uint32_t>(image_.entries.size());
   out.workers = machine.tile.workers;
   out.calls = calls_;
+  out.predicted = predicted_cycles(image_, calls_);
   out.tile_memory_bytes = machine.tile.memory_bytes;
   out.events = events_;
   for (const CompileEvent& event : image_.info.events) {

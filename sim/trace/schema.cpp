@@ -337,6 +337,9 @@ constexpr TraceAttribute kAttributes[] = {
     {"/", "workers_per_tile", kU8, "1", "Worker contexts of a tile."},
     {"/", "tile_memory_bytes", kU32, "B", "Memory of a tile."},
     {"/", "calls", kU32, "1", "Calls of the program that were asked for."},
+    {"/", "predicted_cycles", kU64, "cycle",
+     "Device cycles of so many calls by the compiler: compute by its code, exchanges by their "
+     "schedules, barriers."},
     {"/", "config_sha256", kText, "", "Of /provenance/config_toml, in hexadecimal."},
     {"/", "program_sha256", kText, "",
      "Of the StableHLO text, in hexadecimal; empty for a program that had none."},

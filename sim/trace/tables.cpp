@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "isa/timing.h"
+#include "sim/sync/barrier.h"
 #include "sim/trace/repack.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/totals.h"
@@ -310,6 +311,7 @@ void write_root(Hdf5File& file, const ProgramImage& image, const TraceOptions& o
   set("workers_per_tile", std::uint64_t{machine.tile.workers});
   set("tile_memory_bytes", std::uint64_t{machine.tile.memory_bytes});
   set("calls", std::uint64_t{options.calls});
+  set("predicted_cycles", predicted_cycles(image, options.calls).value());
   set("config_sha256", sha256(to_toml(machine)));
   set("program_sha256", image.info.text_sha256);
   set("NX_class", std::string("NXroot"));
@@ -317,6 +319,13 @@ void write_root(Hdf5File& file, const ProgramImage& image, const TraceOptions& o
 }
 
 }  // namespace
+
+Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls) {
+  if (image.info.predicted_cycles == 0) return {};
+  const MachineConfig& machine = image.machine;
+  const Cycles visit = cycles_of_ns(machine, machine.sync.external_latency_ns);
+  return Cycles(calls * image.info.predicted_cycles + (calls + 1) * visit.value());
+}
 
 SourceLocation shown_source(const SourceLocation& source) {
   const std::filesystem::path path(source.file);

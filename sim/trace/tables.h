@@ -9,6 +9,10 @@ namespace superstep {
 /// The steps of a trace: those of the program and, last, the code between steps.
 [[nodiscard]] std::vector<StepInfo> trace_steps(const ProgramInfo& info);
 
+/// Device cycles of so many calls as the compiler predicted them, with one sync of each visit to
+/// the host; 0 of a program without a prediction.
+[[nodiscard]] Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls);
+
 /// The operations of steps: the number of each step's, and the steps that name them.
 struct TraceOperations {
   std::vector<std::uint32_t> by_step;

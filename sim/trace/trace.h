@@ -126,6 +126,7 @@ struct TraceSummary {
   std::uint32_t calls = 1;  ///< of the program
   std::uint64_t tile_memory_bytes = 0;
   RunTotals totals;
+  Cycles predicted;  ///< device cycles of all calls by the compiler; 0 when unknown
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;
   double balance = 1.0;           ///< mean over maximum of the tiles' compute cycles
   double bsp_efficiency = 0.0;    ///< mean of the tiles' compute cycles over device cycles

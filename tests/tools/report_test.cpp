@@ -29,6 +29,26 @@ TEST(JsonReport, PartsSumToTheTotal) {
   }
 }
 
+TEST(JsonReport, PredictsEachCallAndTheVisitsAroundIt) {
+  const std::string program = "models/linear_regression/train_step.mlir -m small64 --json ";
+  const json plan = json::parse(superstep("compile " + program).out);
+  const auto predicted = [&](int calls) {
+    const std::string words = program + "--input random:1 --repeat " + std::to_string(calls);
+    return json::parse(superstep("run " + words).out)["cycles"]["predicted"].get<int>();
+  };
+  const int call = plan["predicted_cycles"], visit = (predicted(1) - call) / 2;
+  EXPECT_GT(visit, 0);
+  EXPECT_EQ(predicted(3), 3 * call + 4 * visit);
+  // At most one step after the other, and a barrier for each superstep.
+  int sum = 0, supersteps = 0;
+  for (const json& step : plan["plan"]) {
+    sum += step["predicted_cycles"].get<int>();
+    if (!step["superstep"].is_null()) supersteps = step["superstep"];
+  }
+  EXPECT_GT(supersteps, 1);
+  EXPECT_LE(call, sum + 68 * supersteps);  // sync.internal_latency
+}
+
 constexpr const char* kDigits =
     "run models/digits_mlp/train_step.mlir -m small64 --input models/digits_mlp/train.h5 --repeat "
     "44 ";
