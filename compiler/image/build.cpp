@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "compiler/cost/costs.h"
 #include "compiler/cost/exchange_estimate.h"
 #include "compiler/schedule/phases.h"
 #include "compiler/image/codelets.h"
@@ -27,12 +26,14 @@
 namespace superstep {
 namespace {
 
-/// Bytes of a tile's row that the first placement sets aside for each end of a transfer: what the
-/// longer of the two takes.
-constexpr std::uint32_t kRowBytesPerEnd = Costs::kReceiveRowBytes;
-/// Parts of that where it leaves too little room [measured on an encoder of 12 layers: rows
-/// have 4.8 to 6 bytes for each end, and less where transfers merge].
-constexpr std::array<std::uint32_t, 2> kPartsOfRowBytes = {2, 3};
+/// Bytes of a tile's row that the first placement sets aside for each end of a transfer: with less
+/// than rows take, all is placed and scheduled again [chosen by bench/fit_by_builds.py on 8 layers,
+/// 12 products, 3 networks and 3 transposes on bow, which take 4.5, 4.3, 4.1 and 4.3 s to compile
+/// and run with 8, 12, 16 and 24, and the same device cycles].
+constexpr std::uint32_t kRowBytesPerEnd = 16;
+/// The same where that leaves too little room [measured on an encoder of 12 layers: 4.8 to 6]; then
+/// where transfers merge.
+constexpr std::array<std::uint32_t, 2> kLessRowBytesPerEnd = {6, 4};
 
 /// Bytes of rows that are set aside at first, by tile.
 std::vector<std::uint32_t> expected_row_bytes(const MachineConfig& machine,
@@ -223,10 +224,10 @@ class Builder {
     for (const TileProgram& t : tiles_) begin[index(t.tile)] = data_begin(t);
     storage.place(begin, progress);
     const std::vector<std::uint32_t> row_bytes = expected_row_bytes(machine_, program_);
-    for (const std::uint32_t parts : kPartsOfRowBytes) {
+    for (const std::uint32_t less : kLessRowBytesPerEnd) {
       if (!is_too_full(storage)) break;
       for (TileProgram& t : tiles_) {
-        const std::uint32_t expected = row_bytes[index(t.tile)] / parts;
+        const std::uint32_t expected = row_bytes[index(t.tile)] / kRowBytesPerEnd * less;
         t.code_bytes -= t.row_bytes - expected;
         t.row_bytes = expected;
         begin[index(t.tile)] = data_begin(t);

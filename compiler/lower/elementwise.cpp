@@ -15,7 +15,8 @@ namespace {
 /// turns and the offsets of elements of three sizes.
 constexpr std::size_t kMostBuffers = vertex::kMRegisters - 1 - 3;
 /// Code of one vertex, which every tile holds: ops are no longer fused where together they would
-/// take more [assumed: 1 % of region 0 of a tile].
+/// take more [chosen on 24 generated chains on small64: device cycles above the least are 0.38 % on
+/// average with 512, 0.26 % with 2,048, 0.93 % with 8,192].
 constexpr std::size_t kMostCodeBytes = 2048;
 /// Two elements a turn, some two instructions a step [measured on stablehlo.power: 14.7].
 constexpr std::size_t kBytesPerStep = 16;

@@ -13,7 +13,9 @@
 namespace superstep {
 namespace {
 
-/// Words of tables and lists above which their size decides.
+/// Words of tables and lists above which their size decides [chosen on 10 generated rearrangements
+/// on bow and small64: the same device cycles with 8,192 and a million, one takes 12 times as many
+/// with 1,024].
 constexpr std::uint64_t kMostListWords = 8192;
 /// Copies up to which only neighbours are joined.
 constexpr std::size_t kFewCopies = 64;
