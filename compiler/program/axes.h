@@ -21,7 +21,9 @@ struct Axis {
 
 /// A vector of axes that takes no memory of its own for a few, which most copies have. That of
 /// Boost 1.74 has no `<=>`, is no range that `std::span` takes, and may throw when it moves, so
-/// that vectors of boxes would copy.
+/// that vectors of boxes would copy. Where a class derived from it has all three, mnist_mlp
+/// compiles in 1.01 times the time [measured], but GCC 12 takes its moves for reads beyond an
+/// array.
 class Axes {
  public:
   using value_type = Axis;
