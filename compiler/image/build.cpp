@@ -286,12 +286,14 @@ class Builder {
     std::vector<Transfer> transfers;
     transfers.reserve(superstep.movements.size());
     for (const Movement& movement : superstep.movements) {
-      Transfer transfer{
-          end(movement.source), {}, movement.words, index(movement.destinations.front().buffer)};
+      Transfer& transfer = transfers.emplace_back();
+      transfer.source = end(movement.source);
+      transfer.destinations.reserve(movement.destinations.size());
       for (const Movement::End& e : movement.destinations) {
         transfer.destinations.push_back(end(e));
       }
-      transfers.push_back(std::move(transfer));
+      transfer.words = movement.words;
+      transfer.collective = index(movement.destinations.front().buffer);
     }
     return transfers;
   }

@@ -36,6 +36,7 @@ class SlotTable {
  private:
   static std::vector<std::uint32_t> state_of(std::span<const StateWord> words) {
     std::vector<std::uint32_t> state;
+    state.reserve(words.size());
     for (const StateWord& word : words) {
       const bool is_address = word.base == StateWord::Base::kBuffer;
       const std::uint32_t base = word.base == StateWord::Base::kState ? kStates : 0;

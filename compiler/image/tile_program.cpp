@@ -27,6 +27,7 @@ struct LessState {
 std::vector<std::uint32_t> state_of(const PlacedLaunch& launch, const TileProgram& t,
                                     std::uint32_t states, const Storage* storage) {
   std::vector<std::uint32_t> words;
+  words.reserve(launch.launch->state.size());
   for (const StateWord& word : launch.launch->state) {
     std::uint32_t base = 0;
     if (word.base == StateWord::Base::kBuffer && storage != nullptr)

@@ -328,6 +328,7 @@ class MovePlanner {
       assign_rounds(parts, interval_bytes, overlapping);
     }
     IntervalPlan plan;
+    if (may_go_directly) plan.transfers.reserve(static_cast<std::size_t>(direct_transfers));
     std::vector<Part> staged;
     const auto is_here = [&](const Part& part) {
       return is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval]);
@@ -404,6 +405,7 @@ class MovePlanner {
   [[nodiscard]] Way way_of(const Part& part, bool may_go_directly) const {
     const Travel& direct = part.direct;
     if (part.round != 0 || !may_go_directly || direct.bytes == 0) return Way::kCopied;
+    if (direct.runs() == 1) return Way::kDirect;
     const Travel staged = staged_travel(part, element_bytes_);
     if (direct.runs() <= staged.runs()) return Way::kDirect;
     // What repeats much is sent once: its sender has others to serve. So is what repeats at all
