@@ -128,6 +128,15 @@ TEST(Planning, SaysWhenProductsAreNotOnTheAmp) {
   EXPECT_TRUE(measure_with({64, 64, 64, "i32"}).events.empty());
 }
 
+TEST(Planning, SaysThatCodeTakesTheOnlyMemoryElementOfRegion0) {
+  const Measured one = measure_with({64, 64, 64}, "tile.region1_base=0x50000");
+  ASSERT_EQ(one.events.size(), 1U);
+  EXPECT_EQ(one.events[0].kind, CompileEvent::Kind::kNoAmp);
+  EXPECT_NE(one.events[0].reason.find("whole memory elements of 16 KiB"), std::string::npos);
+  EXPECT_NE(one.events[0].advice.find("tile.region1_base"), std::string::npos);
+  EXPECT_TRUE(measure_with({64, 64, 64}, "tile.region1_base=0x54000").events.empty());
+}
+
 // Region 0 holds the code, and the operands of one product or little more.
 TEST(Planning, TakesRoomFromOneProductAndLeavesTheOtherOnTheAmp) {
   for (const auto& [size, base] : {std::pair{384, "0x54000"}, {256, "0x58000"}, {384, "0x58000"}}) {

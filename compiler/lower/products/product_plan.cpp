@@ -55,6 +55,13 @@ std::int64_t share_of_region0(const MachineConfig& machine, std::int64_t shares)
   return std::int64_t{machine.tile.region1_base - machine.tile.memory_base} * shares / kShares;
 }
 
+/// Bytes of region 0 in memory elements without code, which shares none with data.
+std::int64_t room_beside_code(const MachineConfig& machine) {
+  const std::int64_t element = machine.tile.element_bytes;
+  const std::int64_t begin = (machine.tile.memory_base / element + 1) * element;
+  return std::max<std::int64_t>(machine.tile.region1_base - begin, 0);
+}
+
 /// Whether an operand of a plan is multiplied where it is stored.
 bool is_left_in_place(const ProductProblem& problem, const ProductPlan& plan) {
   return plan.on_amp && problem.left_in_blocks && plan.column_splits == 1;
@@ -142,7 +149,8 @@ class Planner {
   [[nodiscard]] bool is_half() const { return problem_.input == DType::kF16; }
   /// Most bytes of operands in region 0.
   [[nodiscard]] std::int64_t room_in_region0() const {
-    const std::int64_t usual = share_of_region0(machine_, region0_.operands);
+    const std::int64_t usual =
+        std::min(share_of_region0(machine_, region0_.operands), room_beside_code(machine_));
     return std::min(usual, problem_.most_region0_bytes.value_or(usual));
   }
 

@@ -65,8 +65,10 @@ void Products::note(std::size_t number, const ProductProblem& problem, const Pro
   } else {
     builder_.add_event(
         kNoAmp, product.origin,
-        fmt::format("{}no blocks of its operands fit the {} KiB of executable memory of a tile",
-                    off, (machine.tile.region1_base - machine.tile.memory_base) / 1024),
+        fmt::format("{}no blocks of its operands fit the {} KiB of executable memory of a tile "
+                    "beside code, which takes whole memory elements of {} KiB",
+                    off, (machine.tile.region1_base - machine.tile.memory_base) / 1024,
+                    machine.tile.element_bytes / 1024),
         "a higher tile.region1_base, a machine with more tiles or smaller operands would help");
   }
 }
