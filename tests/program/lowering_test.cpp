@@ -349,6 +349,31 @@ TEST(LoweredModel, AReductionConvertsItsElementsWhereThatIsEstimatedFasterOrMemo
   }
 }
 
+TEST(LoweredModel, InitialValuesOfSeveralOperandsTakePartOnce) {
+  for (const char* shape : {"512", "4x512", "512x3"}) {
+    const bool is_line = std::string(shape) == "512";
+    const std::string x = std::string("tensor<") + shape + "xi32>",
+                      axis = std::string(shape) == "4x512" ? "1" : "0",
+                      y = is_line       ? "tensor<i32>"
+                          : axis == "1" ? "tensor<4xi32>"
+                                        : "tensor<3xi32>";
+    expect_plan_computes(
+        "func.func @main(%a: " + x + ", %b: " + x + ") -> (" + y + ", " + y +
+            ") {\n"
+            "  %c = stablehlo.constant dense<5> : tensor<i32>\n"
+            "  %0:2 = stablehlo.reduce(%a init: %c), (%b init: %c) across dimensions = [" +
+            axis + "] : (" + x + ", " + x + ", tensor<i32>, tensor<i32>) -> (" + y + ", " + y +
+            ")\n"
+            "   reducer(%p: tensor<i32>, %q: tensor<i32>) (%r: tensor<i32>, %s: tensor<i32>) {\n"
+            "    %1 = stablehlo.add %p, %q : tensor<i32>\n"
+            "    %2 = stablehlo.maximum %r, %s : tensor<i32>\n"
+            "    stablehlo.return %1, %2 : tensor<i32>, tensor<i32>\n  }\n"
+            "  return %0#0, %0#1 : " +
+            y + ", " + y + "\n}\n",
+        machine_of(2, 2));
+  }
+}
+
 /// The most bytes that a program gathers on a tile for one launch.
 std::uint32_t most_gathered(const LoweredProgram& program) {
   std::uint32_t most = 0;

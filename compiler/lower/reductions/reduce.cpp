@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "base/divide.h"
@@ -35,6 +36,20 @@ Reduction reduction_of(const BlockLowering& block, const Op& op, const Op* conve
     reduction.element = block.graph.type(convert->operands[0]).dtype;
   }
   return reduction;
+}
+
+/// Whether known initial values make no difference when they take part more than once.
+bool may_repeat(const std::vector<Splat>& initial, const Graph& region) {
+  std::vector<HostTensor> values;
+  for (std::size_t k = 0; k < initial.size(); ++k) {
+    if (!initial[k].bits) return false;
+    HostTensor& value = values.emplace_back(region.type(region.arguments()[k]));
+    std::memcpy(value.data.data(), &*initial[k].bits, value.data.size());
+  }
+  std::vector<HostTensor> twice = values;
+  twice.insert(twice.end(), values.begin(), values.end());
+  const std::vector<HostTensor> combined = evaluate(region, twice);
+  return std::ranges::equal(combined, values, {}, &HostTensor::data, &HostTensor::data);
 }
 
 /// Estimated cycles of a launch that does `convert` to so many elements, or only copies them.
@@ -116,6 +131,7 @@ void lower_reduce(BlockLowering& block, const Op& op) {
         [&values, operand](const Box& box) { return values.read(operand, box); });
     reduction.initial.push_back(*values.splat(op.operands[count + k]));
   }
+  reduction.may_repeat_initial = may_repeat(reduction.initial, op.regions[0]);
   const Reduced reduced = lower_reduction(builder, values, reduction, operands, values.origin(op));
   for (std::size_t k = 0; k < count; ++k) {
     builder.mutable_buffer(reduced.results[k]).type = values.type(op.results[k]);

@@ -162,11 +162,12 @@ class ReductionLowering {
                          costs(first(), in_rows), costs(r_.combine.reduce, in_rows));
   }
 
-  /// Whether parts of the reduced elements may be combined on their own. StableHLO lets initial
-  /// values take part any number of times (spec of `reduce`, its schedule); several operands, as
-  /// those of arg-max, make use of that, while one without identity is combined in order.
+  /// Whether parts of the reduced elements may be combined on their own: each with an identity, or
+  /// with initial values of several operands, as those of arg-max, that may take part more than
+  /// once. Others are combined in order.
   [[nodiscard]] bool may_split() const {
-    return r_.combine.identity.has_value() || r_.combine.reduce.dtypes.size() > 1;
+    return r_.combine.identity.has_value() ||
+           (r_.combine.reduce.dtypes.size() > 1 && r_.may_repeat_initial);
   }
 
   /// Whether row-major axes cover numbers that are `unit` apart.
@@ -233,6 +234,7 @@ class ReductionLowering {
                    .reduced = std::move(reduced),
                    .read = {},
                    .initial = r_.initial,
+                   .may_repeat_initial = r_.may_repeat_initial,
                    .layout = r_.layout};
     for (std::size_t k = 0; k < r_.read.size(); ++k) {
       last.read.emplace_back([&, k](const Box& box) { return read_parts(parts, k, box); });

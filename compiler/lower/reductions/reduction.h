@@ -20,7 +20,8 @@ struct Reduction {
   /// Copies that read the elements of each value through a box of its flat numbers.
   std::vector<std::function<Reading(const Box&)>> read;
   std::vector<Splat> initial;
-  LayoutPtr layout;  ///< of the results, with single-tile intervals
+  bool may_repeat_initial = false;  ///< which combine with themselves to themselves
+  LayoutPtr layout;                 ///< of the results, with single-tile intervals
 };
 
 /// Results of a reduction, and when they are there.
