@@ -94,6 +94,12 @@ class Assignment {
   }
 
   void join(const Op& op) {
+    if (op.definition->traits.is_opaque) {
+      for (std::size_t i = 0; i < op.results.size(); ++i) {
+        if (!is_known_[index(op.operands[i])]) unite(op.operands[i], op.results[i]);
+      }
+      return;
+    }
     const bool lies_alike = is_elementwise(op) || keeps_order(op);
     for (const ValueId result : op.results) {
       if (elements(result) == elements(op.results[0])) unite(op.results[0], result);

@@ -220,6 +220,12 @@ class ModuleLowering {
       const auto suits = [&](const Op* user) {
         if (user == nullptr) return true;
         if (user->definition->traits.is_product) return has_short_runs(values_.type(v));
+        if (user->definition->traits.is_opaque) {
+          for (std::size_t i = 0; i < user->operands.size(); ++i) {
+            if (user->operands[i] == v) open.push_back(user->results[i]);
+          }
+          return true;
+        }
         const bool has_one_order =
             is_elementwise(*user) && values_.elements(user->results[0]) == elements &&
             std::ranges::all_of(user->operands, [&](ValueId o) { return o == v || is_splat(o); });

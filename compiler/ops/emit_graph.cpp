@@ -24,7 +24,11 @@ std::vector<vertex::Node> emit_graph(const Graph& scalars, vertex::Expression& e
     nodes[index(scalars.arguments()[i])] = arguments[i];
   }
   for (const Op& op : scalars.ops()) {
-    if (const auto* lowering = lowering_as<ElementwiseLowering>(op, scalars)) {
+    if (op.definition->traits.is_opaque) {
+      for (std::size_t i = 0; i < op.results.size(); ++i) {
+        nodes[index(op.results[i])] = nodes[index(op.operands[i])];
+      }
+    } else if (const auto* lowering = lowering_as<ElementwiseLowering>(op, scalars)) {
       std::vector<vertex::Node> operands;
       for (const ValueId operand : op.operands) operands.push_back(nodes[index(operand)]);
       const std::vector<vertex::Node> results = lowering->emit(op, scalars, expression, operands);

@@ -124,6 +124,9 @@ struct Traits {
   bool is_product = false;
   /// Elements of its first half of operands combined, which it may convert itself.
   bool is_reduction = false;
+  /// The results are the operands, but nothing that is known of these is known of those: ops on
+  /// both sides are neither merged nor folded.
+  bool is_opaque = false;
 };
 
 /// Everything about an op in one record.

@@ -1,6 +1,6 @@
 #include "compiler/import/parser.h"
-#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/step_lowerings.h"
 
 namespace superstep {
 namespace {
@@ -13,9 +13,7 @@ std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands
   return {operands.begin(), operands.end()};
 }
 
-std::vector<Tensor> expand(GraphBuilder&, const Op&, std::span<const Tensor> operands) {
-  return {operands.begin(), operands.end()};
-}
+std::vector<Vote> votes(const Op&, const Graph&) { return {}; }
 
 // `%a, %b : type of a, type of b`
 void parse(import::Parser& parser, import::SyntaxOp& op, int) {
@@ -27,11 +25,13 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int) {
 
 const OpDefinition kOptimizationBarrierOp{
     .name = "stablehlo.optimization_barrier",
-    .summary = "The operands. Equal ops on both sides of it are computed once all the same.",
+    .summary =
+        "The operands, when all are there. What follows is neither merged nor fused with what is "
+        "before.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {ExpandLowering{expand}},
-    .traits = {.operands = OperandTypes::any_number_of(kAnyDType)},
+    .lowerings = {StepLowering{lower_barrier, votes}},
+    .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .is_opaque = true},
     .syntax = {.parse = parse},
 };
 

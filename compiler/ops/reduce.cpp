@@ -50,6 +50,7 @@ void check_region(const Op& op, std::span<const TensorType> inits) {
     }
   }
   for (const Op& inner : region.ops()) {
+    if (inner.definition->traits.is_opaque) continue;
     // In no use it may be anything else: here it is evaluated for all elements at once.
     if (!std::ranges::all_of(inner.definition->lowerings, is_scalar)) {
       unsupported(inner,

@@ -11,6 +11,8 @@ class BlockLowering;
 
 /// `stablehlo.reduce`: compiler/lower/reductions/.
 void lower_reduce(BlockLowering& block, const Op& op);
+/// `stablehlo.optimization_barrier`: compiler/lower/barrier.cpp.
+void lower_barrier(BlockLowering& block, const Op& op);
 /// `stablehlo.dot_general`: compiler/lower/products/.
 void lower_product(BlockLowering& block, const Op& op);
 

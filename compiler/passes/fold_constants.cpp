@@ -20,7 +20,8 @@ Graph fold_constants(Graph graph) {
   Rewrite rewrite(graph);
   std::map<ValueId, HostTensor> known;  // by value of the old graph
   for (const Op& op : graph.ops()) {
-    bool foldable = !op.results.empty() && op.definition->traits.effect == Effect::kNone;
+    const Traits& traits = op.definition->traits;
+    bool foldable = !op.results.empty() && traits.effect == Effect::kNone && !traits.is_opaque;
     bool has_many = op.operands.empty();
     std::vector<HostTensor> operands;
     for (const ValueId operand : op.operands) {

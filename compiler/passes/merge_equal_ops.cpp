@@ -94,7 +94,8 @@ Graph merge_equal_ops(Graph graph) {
     std::string key;
     append_op(copy, constants, key);
     const auto known = results_of.find(key);
-    if (known == results_of.end() || op.definition->traits.effect != Effect::kNone) {
+    const Traits& traits = op.definition->traits;
+    if (known == results_of.end() || traits.effect != Effect::kNone || traits.is_opaque) {
       results_of.emplace(std::move(key), rewrite.add(op, std::move(copy)).results);
       continue;
     }

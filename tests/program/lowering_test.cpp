@@ -374,6 +374,29 @@ TEST(LoweredModel, InitialValuesOfSeveralOperandsTakePartOnce) {
   }
 }
 
+TEST(LoweredModel, ABarrierEndsFusionKeepsOrderAndCopiesNothing) {
+  const std::string types = "tensor<8x64xf32>, tensor<64xf32>, tensor<8x64xf32>, tensor<f32>";
+  const std::string text =
+      "func.func @main(%a: tensor<8x64xf32>, %b: tensor<64xf32>) -> (tensor<8x64xf32>, "
+      "tensor<8x64xf32>, tensor<f32>) {\n"
+      "  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+      "  %0 = stablehlo.negate %a : tensor<8x64xf32>\n"
+      "  %1 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<64xf32>) -> tensor<8x64xf32>\n"
+      "  %2 = stablehlo.abs %0 : tensor<8x64xf32>\n"
+      "  %3:4 = stablehlo.optimization_barrier %0, %b, %1, %c : " +
+      types +
+      "\n"
+      "  %4 = stablehlo.abs %3#0 : tensor<8x64xf32>\n"
+      "  %5 = stablehlo.add %4, %3#2 : tensor<8x64xf32>\n"
+      "  return %2, %5, %3#3 : tensor<8x64xf32>, tensor<8x64xf32>, tensor<f32>\n}\n";
+  expect_plan_computes(text, machine_of(2, 2));
+  const LoweredProgram program =
+      lower(simplified_module(import_stablehlo(text, "t.mlir")), machine_of(2, 2));
+  std::size_t sets = 0;
+  for (const Superstep* step : supersteps_of(program)) sets += step->computes.size();
+  EXPECT_EQ(sets, 2U);  // what is before the barrier and what is behind it
+}
+
 /// The most bytes that a program gathers on a tile for one launch.
 std::uint32_t most_gathered(const LoweredProgram& program) {
   std::uint32_t most = 0;

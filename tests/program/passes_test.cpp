@@ -4,8 +4,10 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -46,6 +48,28 @@ Module comparison(const std::string& direction, const std::string& type,
           " : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xi1>\n"
           "  return %c, %d : tensor<6xf32>, tensor<6xi1>\n}",
       "test.mlir");
+}
+
+TEST(Passes, OpsOnBothSidesOfABarrierAreNotMergedAndConstantsBehindItNotFolded) {
+  const Module module = import_stablehlo(R"(
+func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<f32>) {
+  %c = stablehlo.constant dense<1.0> : tensor<f32>
+  %0 = stablehlo.sine %a : tensor<4xf32>
+  %1:2 = stablehlo.optimization_barrier %a, %c : tensor<4xf32>, tensor<f32>
+  %2:2 = stablehlo.optimization_barrier %a, %c : tensor<4xf32>, tensor<f32>
+  %3 = stablehlo.sine %1#0 : tensor<4xf32>
+  %4 = stablehlo.sine %2#0 : tensor<4xf32>
+  %5 = stablehlo.add %3, %4 : tensor<4xf32>
+  %6 = stablehlo.negate %1#1 : tensor<f32>
+  return %0, %5, %6 : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+})",
+                                         "test.mlir");
+  const Graph graph = fold_constants(merge_equal_ops(module.main));
+  std::map<std::string_view, int> count;
+  for (const Op& op : graph.ops()) ++count[op.definition->name];
+  EXPECT_EQ(count["stablehlo.sine"], 3);
+  EXPECT_EQ(count["stablehlo.optimization_barrier"], 2);
+  EXPECT_EQ(count["stablehlo.negate"], 1);
 }
 
 TEST(Passes, ComparisonsTakeTheExtremeThatIsThere) {
