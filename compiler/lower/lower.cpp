@@ -146,9 +146,8 @@ class ModuleLowering {
     if (op.operands.size() != 1) return false;
     const ValueId operand = op.operands[0], result = op.results[0];
     const Op* user = only_user(result);
-    return user != nullptr && user->definition->traits.is_reduction &&
-           user->operands.size() == 2 && user->operands[0] == result &&
-           values_.elements(result) > 0 &&
+    return user != nullptr && user->definition->traits.is_reduction && user->operands.size() == 2 &&
+           user->operands[0] == result && values_.elements(result) > 0 &&
            size_of(values_.type(operand).dtype) < size_of(values_.type(result).dtype) &&
            !values_.constant(operand) && !values_.repeated_bits(operand);
   }

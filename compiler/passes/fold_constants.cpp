@@ -8,9 +8,10 @@
 namespace superstep {
 namespace {
 
-/// Larger values are cheaper to compute or to copy than to keep.
+/// Larger values are cheaper to compute or to copy than to keep [assumed].
 constexpr std::size_t kMostBytes = 256 * 1024;
-/// Larger constants are not looked at: their evaluation takes the host longer than it saves.
+/// Larger constants are not looked at: their evaluation takes the host longer than it saves
+/// [assumed].
 constexpr std::size_t kMostOperandBytes = 64 * 1024 * 1024;
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace superstep {
 
-/// In a phase of up to so many arrivals all is tried that could be better.
+/// In a phase of up to so many arrivals all is tried that could be better [assumed, for the time to
+/// compile].
 constexpr std::size_t kFewArrivals = 40'000;
 
 /// Words of a task that leave one after the other.

@@ -35,6 +35,18 @@ class Geometry {
     return static_cast<std::uint32_t>(
         exchange_latency(machine_, places_[from], places_[to]).value());
   }
+  /// Between any tiles. Latency is linear in rows, so the ends of columns stand for all.
+  [[nodiscard]] std::uint32_t longest_latency() const {
+    std::vector<std::uint32_t> ends;
+    for (std::uint32_t t = 0; t < places_.size(); ++t) {
+      if (places_[t].row == 0 || places_[t].row + 1 == machine_.grid.rows) ends.push_back(t);
+    }
+    std::uint32_t longest = 0;
+    for (const std::uint32_t from : ends) {
+      for (const std::uint32_t to : ends) longest = std::max(longest, latency(from, to));
+    }
+    return longest;
+  }
   /// The first cycle in which a tile's ports can be used.
   [[nodiscard]] std::uint32_t start(std::uint32_t tile) const { return starts_[tile]; }
 
@@ -50,6 +62,7 @@ class TaskMaker {
       : machine_(machine), geometry_(machine), merged_(std::move(merged)) {}
 
   Tasks run() {
+    tasks_.longest_path = geometry_.longest_latency();
     tasks_.words_out.resize(machine_.tiles());
     tasks_.words_in.resize(machine_.tiles());
     tasks_.sends_out.resize(machine_.tiles());

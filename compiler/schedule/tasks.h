@@ -39,6 +39,7 @@ struct Tasks {
   std::vector<MergedTransfers::Send> sends;  ///< of one task: in the order in which they leave
   std::vector<TransferEnd> ends;
   std::uint32_t collectives = 0;                   ///< those of tasks are below
+  std::uint32_t longest_path = 0;                  ///< latency between any tiles of the machine
   std::vector<std::uint64_t> words_out, words_in;  ///< by tile
   std::vector<std::uint32_t> sends_out, sends_in;  ///< numbers of them by tile
 

@@ -13,7 +13,8 @@
 namespace superstep::vertex {
 namespace {
 
-/// Up to so many parts a group is straight code in a loop without overhead.
+/// Up to so many parts a group is straight code in a loop without overhead [assumed: some 260 bytes
+/// of code].
 constexpr std::int64_t kMostStraight = 32;
 
 /// The codelet as text. $m0 runs through the parts, $m2 through the sums, $m3 counts groups, $m5 is

@@ -17,7 +17,8 @@ namespace {
 /// on bow and small64: the same device cycles with 8,192 and a million, one takes 12 times as many
 /// with 1,024].
 constexpr std::uint64_t kMostListWords = 8192;
-/// Copies up to which only neighbours are joined.
+/// Copies up to which only neighbours are joined [assumed: 50 runs of generated rearrangements,
+/// layers and moves on bow and small64 take the same cycles with 0 and 512].
 constexpr std::size_t kFewCopies = 64;
 
 }  // namespace

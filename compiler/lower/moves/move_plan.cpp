@@ -24,7 +24,8 @@ constexpr std::int64_t kRowBytes = Costs::kSendRowBytes + Costs::kReceiveRowByte
 /// cycles above the least are 2.24 % on average with 1, 1.65 % with 4, 0.02 % with 16, none with
 /// 64].
 constexpr std::int64_t kMostRepeats = 16;
-/// Destination intervals that are planned together: what each wants is kept for so long.
+/// Destination intervals that are planned together: what each wants is kept for so long [assumed,
+/// for the memory of the compiler].
 constexpr std::size_t kIntervalsAtOnce = 64;
 
 /// How a part would travel: runs of `bytes` for every index of `outer`.

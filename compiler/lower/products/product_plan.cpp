@@ -427,7 +427,8 @@ class Planner {
   Costs costs_;
   std::int64_t input_bytes_;
   /// A block, its operands and what is received of them should leave room for the rest. On the AMP
-  /// units they may take more: what then does not fit is planned again with less room.
+  /// units they may take more: what then does not fit is planned again with less room. Shares of
+  /// a tile's memory [assumed].
   std::int64_t good_bytes_, most_bytes_;
   std::int64_t convert_cycles_;  ///< of f32 results to the dtype that is wanted
   std::optional<ProductPlan> best_;

@@ -13,7 +13,9 @@ namespace superstep {
 namespace {
 
 /// A result of few elements in rows of so many is added row by row, on more tiles than it takes
-/// otherwise.
+/// otherwise [chosen on 12 generated layers on small64: device cycles above the least are 0.01 % on
+/// average with rows of less than 16, 0.02 % with 32, 0.1 % with 64; the same with 64 to 1,000
+/// rows].
 constexpr std::int64_t kLeastRow = 8, kMostRow = 32, kMostRows = 256;
 
 bool adds_rows(ProgramBuilder& builder, const TensorType& type) {
