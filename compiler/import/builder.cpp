@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/import/free_values.h"
 #include "compiler/import/parser.h"
 #include "compiler/ops/op.h"
 
@@ -20,6 +21,12 @@ std::string count(std::size_t n, const std::string& what) {
 
 std::string value_text(const ValueUse& use) {
   return "%" + std::string(use.name) + (use.number > 0 ? "#" + std::to_string(use.number) : "");
+}
+
+bool is_constant_scalar(const Graph& graph, ValueId v) {
+  const Value& value = graph.value(v);
+  return value.producer && value.type.shape.empty() &&
+         lowering_as<ConstantLowering>(graph.ops()[*value.producer], graph) != nullptr;
 }
 
 }  // namespace
@@ -162,20 +169,17 @@ std::vector<Builder::Slot> Builder::emit_return(const SyntaxOp& op, Scope& scope
 
 std::vector<Builder::Slot> Builder::look_up(const SyntaxOp& op, Scope& scope) {
   std::vector<Slot> out;
-  for (const ValueUse& use : op.operands) {
-    const auto at = scope.values.find(use.name);
-    if (at == scope.values.end()) {
-      out.push_back(capture(use, scope));
-    } else if (use.number >= at->second.size()) {
-      malformed(use.offset, "%" + std::string(use.name) + " has " +
-                                count(at->second.size(), "result") + ", but this is number " +
-                                std::to_string(use.number));
-      out.emplace_back();
-    } else {
-      out.push_back(at->second[use.number]);
-    }
-  }
+  for (const ValueUse& use : op.operands) out.push_back(look_up(use, scope));
   return out;
+}
+
+Builder::Slot Builder::look_up(const ValueUse& use, Scope& scope) {
+  const auto at = scope.values.find(use.name);
+  if (at == scope.values.end()) return capture(use, scope);
+  if (use.number < at->second.size()) return at->second[use.number];
+  malformed(use.offset, "%" + std::string(use.name) + " has " + count(at->second.size(), "result") +
+                            ", but this is number " + std::to_string(use.number));
+  return {};
 }
 
 Builder::Slot Builder::capture(const ValueUse& use, Scope& scope) {
@@ -188,15 +192,12 @@ Builder::Slot Builder::capture(const ValueUse& use, Scope& scope) {
   const std::vector<Slot>& slots = outer->values.at(use.name);
   if (use.number < slots.size()) {
     if (!slots[use.number]) return {};  // refused already
-    const Value& value = outer->graph.value(*slots[use.number]);
-    if (value.producer) {
-      Op op = outer->graph.ops()[*value.producer];
-      if (lowering_as<ConstantLowering>(op, outer->graph) != nullptr && value.type.shape.empty()) {
-        op.results = {};
-        const ValueId copy = scope.graph.add_op(std::move(op), {std::string(use.name)}).results[0];
-        scope.values.emplace(use.name, std::vector<Slot>{copy});
-        return copy;
-      }
+    if (is_constant_scalar(outer->graph, *slots[use.number])) {
+      Op op = outer->graph.ops()[*outer->graph.value(*slots[use.number]).producer];
+      op.results = {};
+      const ValueId copy = scope.graph.add_op(std::move(op), {std::string(use.name)}).results[0];
+      scope.values.emplace(use.name, std::vector<Slot>{copy});
+      return copy;
     }
   }
   unsupported(use.offset, value_text(use) +
@@ -355,7 +356,17 @@ std::vector<Builder::Slot> Builder::emit_call(const SyntaxOp& op, const std::vec
   return results;
 }
 
-std::optional<Graph> Builder::build_region(const SyntaxBlock& block, const Scope& outer) {
+std::vector<ValueUse> Builder::captures_of(const SyntaxOp& op, Scope& scope) {
+  std::vector<ValueUse> captures;
+  for (const ValueUse& use : free_values(op.regions)) {
+    const Slot slot = look_up(use, scope);
+    if (slot && !is_constant_scalar(scope.graph, *slot)) captures.push_back(use);
+  }
+  return captures;
+}
+
+std::optional<Graph> Builder::build_region(const SyntaxBlock& block, const Scope& outer,
+                                           const std::vector<ValueUse>& captures) {
   const std::size_t before = findings_.size();
   Graph graph;
   Scope scope{graph, &outer};
@@ -367,6 +378,12 @@ std::optional<Graph> Builder::build_region(const SyntaxBlock& block, const Scope
       unsupported(argument.type.offset, argument.type.unsupported);
     }
     declare(argument.name, argument.offset, {slot}, scope);
+  }
+  for (const ValueUse& use : captures) {
+    const Value& value = outer.graph.value(*outer.values.at(use.name)[use.number]);
+    std::vector<Slot>& slots = scope.values[use.name];
+    slots.resize(std::max<std::size_t>(slots.size(), use.number + 1));
+    slots[use.number] = graph.add_argument(value.type, value.name);
   }
   const std::vector<Slot> results = emit_block(block, scope);
   const bool broken =
@@ -390,8 +407,15 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
   op.attributes = syntax.attributes;
   op.location = {lines_.locate(syntax.offset), line_};
   for (const TypeUse& type : syntax.result_types) op.declared.push_back(*type.type);
+  std::vector<ValueUse> captures;
+  if (op.definition->traits.is_control) {
+    const std::size_t before = findings_.size();
+    captures = captures_of(syntax, scope);
+    if (findings_.size() != before) return {};
+    for (const ValueUse& use : captures) op.operands.push_back(*look_up(use, scope));
+  }
   for (const SyntaxBlock& block : syntax.regions) {
-    std::optional<Graph> region = build_region(block, scope);
+    std::optional<Graph> region = build_region(block, scope, captures);
     if (!region) return {};
     op.regions.push_back(std::move(*region));
   }

@@ -55,8 +55,13 @@ class Builder {
   std::vector<Slot> emit_call(const SyntaxOp& op, const std::vector<Slot>& operands, Scope& scope);
   std::vector<Slot> emit_definition(const SyntaxOp& op, const std::vector<Slot>& operands,
                                     Scope& scope);
-  std::optional<Graph> build_region(const SyntaxBlock& block, const Scope& outer);
+  std::optional<Graph> build_region(const SyntaxBlock& block, const Scope& outer,
+                                    const std::vector<ValueUse>& captures);
+  /// Closure conversion: what the regions of an op use of outside. Constant scalars are not among
+  /// it, as `capture` copies them.
+  std::vector<ValueUse> captures_of(const SyntaxOp& op, Scope& scope);
   std::vector<Slot> look_up(const SyntaxOp& op, Scope& scope);
+  Slot look_up(const ValueUse& use, Scope& scope);
   /// A value of outside a region: a copy of it if it is a constant, else a finding.
   Slot capture(const ValueUse& use, Scope& scope);
   /// Reports types that are not supported; false when there are any.

@@ -55,8 +55,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.async_done", ""},
     {"stablehlo.async_start", ""},
     {"stablehlo.broadcast", ""},
-    {"stablehlo.case",
-     "jnp.where takes the elements of one branch or the other after computing both"},
     {"stablehlo.cholesky", ""},
     {"stablehlo.collective_broadcast", ""},
     {"stablehlo.collective_permute", ""},
@@ -86,8 +84,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
      "that computed numbers i name"},
     {"stablehlo.get_dimension_size", ""},
     {"stablehlo.get_tuple_element", ""},
-    {"stablehlo.if",
-     "jnp.where takes the elements of one branch or the other after computing both"},
     {"stablehlo.imag", ""},
     {"stablehlo.infeed", ""},
     {"stablehlo.map", ""},
@@ -117,9 +113,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.unary_einsum", ""},
     {"stablehlo.uniform_dequantize", ""},
     {"stablehlo.uniform_quantize", ""},
-    {"stablehlo.while",
-     "a loop of constant length: unroll=True of lax.scan and lax.fori_loop, or a Python loop; a "
-     "training loop: one step with donated arguments and --repeat N"},
 });
 
 /// The name of any op, supported or not, that a misspelt one may stand for.

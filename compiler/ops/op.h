@@ -99,21 +99,29 @@ class OperandTypes {
   }
   /// As many operands as there are, all of `set`.
   [[nodiscard]] static constexpr OperandTypes any_number_of(DTypeSet set) {
-    OperandTypes types{set};
-    types.repeats_ = true;
+    return OperandTypes{}.then_any_number_of(set);
+  }
+  /// These, then as many operands as there are, all of `set`.
+  [[nodiscard]] constexpr OperandTypes then_any_number_of(DTypeSet set) const {
+    OperandTypes types = *this;
+    types.further_ = set;
     return types;
   }
+  /// Operands that there are at least; exactly so many unless further ones may follow.
   [[nodiscard]] constexpr std::size_t size() const { return count_; }
-  [[nodiscard]] constexpr bool repeats() const { return repeats_; }
+  [[nodiscard]] constexpr bool repeats() const { return further_ != 0; }
   [[nodiscard]] constexpr DTypeSet of(std::size_t operand) const {
-    return sets_.at(repeats_ ? 0 : operand);
+    return operand < count_ ? sets_.at(operand) : further_;
   }
 
  private:
   std::array<DTypeSet, 5> sets_{};
   std::size_t count_;
-  bool repeats_ = false;
+  DTypeSet further_ = 0;
 };
+
+/// For ops with one region or more.
+constexpr std::size_t kSomeRegions = SIZE_MAX;
 
 /// What holds for every use of an op; `infer_types` checks it before `infer`.
 struct Traits {
@@ -127,6 +135,9 @@ struct Traits {
   /// The results are the operands, but nothing that is known of these is known of those: ops on
   /// both sides are neither merged nor folded.
   bool is_opaque = false;
+  /// The op decides which of its regions are executed and how often. The text may use values of
+  /// outside in them: import makes those the last operands, and the last arguments of each region.
+  bool is_control = false;
 };
 
 /// Everything about an op in one record.

@@ -79,14 +79,19 @@ const TensorType& required_result(const Op& op) {
 
 std::vector<TensorType> infer_types(const Op& op, std::span<const TensorType> operands) {
   const Traits& traits = op.definition->traits;
-  if (!traits.operands.repeats() && operands.size() != traits.operands.size()) {
-    malformed(op,
-              fmt::format("has {} operands, expected {}", operands.size(), traits.operands.size()));
+  const bool repeats = traits.operands.repeats();
+  if (operands.size() < traits.operands.size() ||
+      (operands.size() > traits.operands.size() && !repeats)) {
+    malformed(op, fmt::format("has {} operands, expected {}{}", operands.size(),
+                              repeats ? "at least " : "", traits.operands.size()));
   }
   for (std::size_t i = 0; i < operands.size(); ++i) {
     require_dtype(op, operands[i].dtype, traits.operands.of(i));
   }
-  if (op.regions.size() != traits.regions) {
+  if (traits.regions == kSomeRegions && op.regions.empty()) {
+    malformed(op, "has no region, expected one or more");
+  }
+  if (traits.regions != kSomeRegions && op.regions.size() != traits.regions) {
     malformed(op, fmt::format("has {} regions, expected {}", op.regions.size(), traits.regions));
   }
   std::vector<TensorType> types = op.definition->infer(op, operands);

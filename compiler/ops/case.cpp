@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "compiler/ops/ops.h"
+#include "compiler/ops/verify.h"
+
+namespace superstep {
+namespace {
+
+/// Operands are the selector, then what the regions use of outside; each region takes all of the
+/// latter.
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
+  if (!operands[0].shape.empty()) {
+    malformed(op, fmt::format("the selector is {}, expected a scalar", operands[0].text()));
+  }
+  std::vector<TensorType> results;
+  for (std::size_t r = 0; r < op.regions.size(); ++r) {
+    const Graph& region = op.regions[r];
+    if (region.arguments().size() != operands.size() - 1) {
+      malformed(op, fmt::format("region {} has {} arguments, expected none", r,
+                                region.arguments().size()));
+    }
+    std::vector<TensorType> types;
+    for (const ValueId result : region.results()) types.push_back(region.type(result));
+    if (r == 0) results = types;
+    if (types != results) {
+      malformed(op, fmt::format("region {} returns other types than region 0", r));
+    }
+  }
+  return results;
+}
+
+std::vector<HostTensor> run_region(const Op& op, std::size_t region,
+                                   std::span<const HostTensor> operands) {
+  return superstep::evaluate(op.regions[region], operands.subspan(1));
+}
+
+/// A number out of range selects the last region.
+std::vector<HostTensor> evaluate_case(const Op& op, std::span<const HostTensor> operands) {
+  const std::size_t last = op.regions.size() - 1;
+  const auto number = operands[0].get<std::int32_t>(0);
+  const bool in_range = number >= 0 && static_cast<std::size_t>(number) < last;
+  return run_region(op, in_range ? static_cast<std::size_t>(number) : last, operands);
+}
+
+std::vector<HostTensor> evaluate_if(const Op& op, std::span<const HostTensor> operands) {
+  return run_region(op, operands[0].get<std::uint8_t>(0) != 0 ? 0 : 1, operands);
+}
+
+}  // namespace
+
+const OpDefinition kCaseOp{
+    .name = "stablehlo.case",
+    .summary = "What the region with the number of the operand returns; the last if there is none.",
+    .infer = infer,
+    .evaluate = evaluate_case,
+    .lowerings = {},
+    .traits = {.operands = OperandTypes{only(DType::kI32)}.then_any_number_of(kAnyDType),
+               .regions = kSomeRegions,
+               .is_control = true},
+};
+
+const OpDefinition kIfOp{
+    .name = "stablehlo.if",
+    .summary = "What the first region returns where the operand is true, else the second.",
+    .infer = infer,
+    .evaluate = evaluate_if,
+    .lowerings = {},
+    .traits = {.operands = OperandTypes{kBooleans}.then_any_number_of(kAnyDType),
+               .regions = 2,
+               .is_control = true},
+};
+
+}  // namespace superstep
