@@ -29,7 +29,7 @@ std::vector<LaunchGroup> launch_groups(const SupervisorPlan& plan, const TilePro
   return groups;
 }
 
-/// Supersteps without a call between them.
+/// Supersteps with nothing between them.
 struct Stretch {
   std::uint32_t begin = 0, end = 0;
 };
@@ -69,29 +69,16 @@ class ProgramEmitter {
     for (std::uint32_t w = 0; w < plan_.machine.tile.workers; ++w) {
       code_.set_worker_base(w, t_.stacks + w * plan_.library.stack_bytes());
     }
-    const Stretch first = next_stretch(0);
+    const Stretch first = next_stretch(main(), 0);
     prepare_first(first);
     host_row(plan_.host.first[number_]);
     code_.load_trip_count();
     code_.align();
     loop_ = code_.here();
-    std::size_t at = first.end - first.begin;
-    emit(first, at == main().size() ? &first : nullptr);
+    const std::size_t steps = first.end - first.begin;
+    emit(first, steps == main().size() ? &first : nullptr);
     next_ = first.end;
-    std::size_t calls = 0;
-    while (at < main().size()) {
-      for (; const auto* call = call_at(at); ++at) {
-        const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
-        image_.calls.push_back({t_.tile, pc, plan_.steps.calls[calls++]});
-      }
-      const Stretch stretch = next_stretch(at);
-      at += stretch.end - stretch.begin;
-      const bool is_last = at == main().size();
-      prepare_first(stretch);
-      emit(stretch, is_last ? &first : nullptr);
-      if (is_last && groups_of(stretch).empty()) prepare_first(first);
-      next_ = stretch.end;
-    }
+    emit_steps(main(), steps, &first);
     const std::uint32_t done = code_.branch_if_last();
     host_row(plan_.host.next[number_]);
     code_.next_call(loop_);
@@ -115,13 +102,49 @@ class ProgramEmitter {
   }
 
   [[nodiscard]] bool begins_with_exchange() const {
-    return !main().empty() && !plan_.phases[plan_.first_of_main].rows.empty();
+    return !main().empty() && !std::holds_alternative<Loop>(main().front()) &&
+           !plan_.phases[plan_.first_of_main].rows.empty();
   }
 
   /// The sync that ends a visit to the host serves an exchange that follows at once.
   void host_row(const ExchangeRow& r) {
     row(r, kHostStep);
     if (begins_with_exchange()) mark(code_.here() - 4, plan_.steps.exchange[plan_.first_of_main]);
+  }
+
+  /// The steps of a block from step `at` on; `then` comes after the last, where it is known.
+  void emit_steps(const std::vector<Step>& steps, std::size_t at, const Stretch* then) {
+    while (at < steps.size()) {
+      if (const auto* call = std::get_if<Call>(&steps[at])) {
+        const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
+        image_.calls.push_back({t_.tile, pc, plan_.steps.calls[calls_++]});
+        ++at;
+      } else if (const auto* loop = std::get_if<Loop>(&steps[at])) {
+        emit_loop(*loop);
+        ++at;
+      } else {
+        const Stretch stretch = next_stretch(steps, at);
+        at += stretch.end - stretch.begin;
+        const bool is_last = at == steps.size();
+        prepare_first(stretch);
+        emit(stretch, is_last ? then : nullptr);
+        next_ = stretch.end;
+        if (is_last && !groups_of(stretch).empty()) then = nullptr;
+      }
+      if (at == steps.size() && then != nullptr) prepare_first(*then);
+    }
+  }
+
+  void emit_loop(const Loop& loop) {
+    code_.align();
+    const std::uint32_t head = code_.here();
+    emit_steps(loop.condition.steps, 0, nullptr);
+    const std::uint32_t done =
+        code_.branch_if_zero(plan_.storage.address(loop.predicate, t_.tile));
+    emit_steps(loop.body.steps, 0, nullptr);
+    code_.branch(head);
+    code_.align();
+    code_.patch(done, code_.here());
   }
 
   /// Rows that `main` has several times, once.
@@ -141,14 +164,10 @@ class ProgramEmitter {
     }
   }
 
-  [[nodiscard]] const Call* call_at(std::size_t at) const {
-    return at < main().size() ? std::get_if<Call>(&main()[at]) : nullptr;
-  }
-
-  /// The supersteps of `main` from step `at` to the next call.
-  [[nodiscard]] Stretch next_stretch(std::size_t at) const {
+  /// The supersteps from step `at` of a block to the next step of another kind.
+  [[nodiscard]] Stretch next_stretch(const std::vector<Step>& steps, std::size_t at) const {
     Stretch stretch{next_, next_};
-    for (; at < main().size() && call_at(at) == nullptr; ++at) ++stretch.end;
+    for (; at < steps.size() && std::holds_alternative<Superstep>(steps[at]); ++at) ++stretch.end;
     return stretch;
   }
 
@@ -168,7 +187,7 @@ class ProgramEmitter {
     if (!groups.empty()) code_.prepare(groups[0].launch, bank(0));
   }
 
-  /// `then` comes after it, without a call between them.
+  /// `then` comes after it at once, if it is not null.
   void emit(Stretch stretch, const Stretch* then) {
     const std::span<const LaunchGroup> groups = groups_of(stretch);
     const TileCode::AnyLaunch* last_next = nullptr;
@@ -188,7 +207,7 @@ class ProgramEmitter {
   void emit_exchange(std::uint32_t s) {
     if (plan_.phases[s].rows.empty()) return;
     const ExchangeRow& r = plan_.phases[s].rows[number_];
-    if (s == plan_.first_of_main) {
+    if (s == plan_.first_of_main && begins_with_exchange()) {
       loop_ = code_.row_after_sync(r.code);
       return;
     }
@@ -209,6 +228,7 @@ class ProgramEmitter {
   std::vector<std::uint32_t> procedures_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;  ///< their addresses
   std::uint32_t next_ = 0;                                           ///< superstep
+  std::size_t calls_ = 0;                                            ///< of `main`, so far
   std::uint32_t loop_ = 0;
 };
 

@@ -4,7 +4,7 @@
 
 namespace superstep::supervisor {
 
-// The main registers of a supervisor. Each has one use in a whole program; 13 and 14 have none.
+// The main registers of a supervisor. Each has one use in a whole program; 14 has none.
 
 /// Banks of registers that a launch takes, from register 0 on: one is set while another is used.
 inline constexpr std::uint32_t kBanks = 2, kBankRegisters = 5;
@@ -14,6 +14,8 @@ inline constexpr std::uint32_t kPadding = 10;
 inline constexpr std::uint32_t kTripCount = 11;
 /// Where a procedure returns to.
 inline constexpr std::uint32_t kLink = 12;
+/// The predicate of a loop, while it decides.
+inline constexpr std::uint32_t kPredicate = 13;
 
 static_assert(kBanks * kBankRegisters <= kPadding);
 

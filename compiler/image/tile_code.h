@@ -79,6 +79,10 @@ class TileCode {
   void prepare_trip_count(std::uint32_t address);
   /// Reads how often the program is called.
   void load_trip_count();
+  /// Branches when the word at `address` is 0. The target is set by `patch`.
+  std::uint32_t branch_if_zero(std::uint32_t address);
+  /// Branches.
+  void branch(std::uint32_t target);
   /// Branches when this call is the last. The target is set by `patch`.
   std::uint32_t branch_if_last();
   /// Counts a call and branches.

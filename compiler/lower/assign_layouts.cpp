@@ -57,13 +57,17 @@ class Assignment {
         alike_(graph_.values().size()),
         connected_(graph_.values().size()) {}
 
-  AssignedLayouts run(Layouts& layouts) {
+  AssignedLayouts run(Layouts& layouts, const std::map<ValueId, LayoutPtr>& placed) {
     find_known();
     for (const Op& op : graph_.ops()) join(op);
     for_each_donation([&](ValueId argument, ValueId result) { unite(argument, result); });
     number_companies();
     number_groups();
     for_each_donation([&](ValueId argument, ValueId) { group(argument).is_fixed = true; });
+    for (const auto& [argument, layout] : placed) {
+      group(argument).layout = layout;
+      group(argument).is_fixed = true;
+    }
     for (const Op& op : graph_.ops()) vote(op);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].wish.row = ballots_[g].row();
@@ -232,8 +236,9 @@ class Assignment {
 
 }  // namespace
 
-AssignedLayouts assign_layouts(const Module& module, Layouts& layouts) {
-  return Assignment(module).run(layouts);
+AssignedLayouts assign_layouts(const Module& module, Layouts& layouts,
+                               const std::map<ValueId, LayoutPtr>& placed) {
+  return Assignment(module).run(layouts, placed);
 }
 
 }  // namespace superstep

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "compiler/graph/graph.h"
@@ -20,6 +21,7 @@ class AssignedLayouts {
     /// Whether a result of the group takes an argument's storage: it is computed there, and so is
     /// what leads to it element by element.
     bool is_fixed = false;
+    LayoutPtr layout = {};  ///< of a group that lies somewhere already
   };
 
   AssignedLayouts(Layouts& layouts, std::vector<Group> groups, std::vector<std::size_t> group_of)
@@ -27,7 +29,7 @@ class AssignedLayouts {
 
   [[nodiscard]] LayoutPtr of(ValueId v) const {
     const Group& group = group_of(v);
-    return layouts_.of(group.type, group.wish);
+    return group.layout ? group.layout : layouts_.of(group.type, group.wish);
   }
   [[nodiscard]] bool is_fixed(ValueId v) const { return group_of(v).is_fixed; }
 
@@ -41,7 +43,9 @@ class AssignedLayouts {
 
 /// Groups the values of a module's main graph that should lie alike (operands and results of
 /// elementwise ops, what is only reshaped, arguments and the results that take their storage), and
-/// lets the users of each group vote on how it is cut.
-[[nodiscard]] AssignedLayouts assign_layouts(const Module& module, Layouts& layouts);
+/// lets the users of each group vote on how it is cut. Arguments that lie somewhere already stay
+/// there.
+[[nodiscard]] AssignedLayouts assign_layouts(const Module& module, Layouts& layouts,
+                                             const std::map<ValueId, LayoutPtr>& placed = {});
 
 }  // namespace superstep

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "compiler/lower/assign_layouts.h"
 #include "compiler/lower/products/products.h"
@@ -15,11 +17,14 @@ namespace superstep {
 /// A block of ops that is being lowered, as the lowerings of single ops see it.
 class BlockLowering {
  public:
-  BlockLowering(const Module& module, const MachineConfig& machine, bool saves)
+  /// Of a program, or of a region in a block whose builder is given; `placed` as for
+  /// `assign_layouts`.
+  BlockLowering(const Module& module, ProgramBuilder for_block, bool saves,
+                const std::map<ValueId, LayoutPtr>& placed = {})
       : graph(module.main),
         saves_memory(saves),
-        builder(machine),
-        values(builder, graph, assign_layouts(module, builder.layouts())) {}
+        builder(std::move(for_block)),
+        values(builder, graph, assign_layouts(module, builder.layouts(), placed)) {}
 
   const Graph& graph;
   bool saves_memory;  ///< even where that takes time
@@ -30,5 +35,18 @@ class BlockLowering {
   std::optional<Products> products;
   std::map<const Op*, std::size_t> product_numbers;
 };
+
+/// Buffers of a region's arguments and results; none for values without elements, and for results
+/// that nobody uses.
+struct RegionBuffers {
+  std::vector<std::optional<BufferId>> arguments, results;
+};
+/// Lowers a region in the block of `outer`. Results end in their buffers, which may be those of
+/// arguments.
+[[nodiscard]] Block lower_region(const BlockLowering& outer, const Graph& region,
+                                 const RegionBuffers& buffers);
+
+/// Copies a buffer to one of equal layout, in a vertex at `time`.
+void copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time time);
 
 }  // namespace superstep

@@ -15,27 +15,24 @@
 namespace superstep {
 namespace {
 
-class ModuleLowering {
+class GraphLowering {
  public:
-  ModuleLowering(const Module& module, const MachineConfig& machine, StepOrder order)
+  GraphLowering(const Module& module, ProgramBuilder builder, bool saves_memory,
+                const std::map<ValueId, LayoutPtr>& placed = {})
       : module_(module),
         graph_(module.main),
-        order_(order),
-        block_(module, machine, order == StepOrder::kLeastMemory),
-        fusion_(builder_, values_, module.main) {}
-
-  LoweredProgram run(const CompileProgress& progress, const SqueezedProducts& squeezed) {
+        block_(module, std::move(builder), saves_memory, placed),
+        fusion_(builder_, values_, module.main) {
     find_users();
+  }
+
+  LoweredProgram run(const CompileProgress& progress, const SqueezedProducts& squeezed,
+                     StepOrder order) {
     add_arguments();
-    block_.products.emplace(builder_, values_, find_products(), squeezed);
-    for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
-      show_share(progress, "lower", i, graph_.ops().size(), "ops");
-      lower_op(graph_.ops()[i]);
+    const std::vector<std::optional<BufferId>> results = lower_ops(progress, squeezed);
+    for (const std::optional<BufferId>& result : results) {
+      if (result) builder_.mutable_buffer(*result).is_result = true;
     }
-    store_results();
-    if (progress) progress("fuse elementwise ops");
-    fusion_.finish();
-    const std::vector<std::optional<BufferId>> results = settle_results();
     for (std::size_t a = 0; a < arguments_.size(); ++a) {
       const ValueId argument = graph_.arguments()[a];
       if (values_.elements(argument) > 0) arguments_[a] = values_.stored(argument);
@@ -46,7 +43,34 @@ class ModuleLowering {
     return program;
   }
 
+  Block run_region(const RegionBuffers& buffers) {
+    arguments_ = buffers.arguments;
+    storage_ = buffers.results;
+    is_region_ = true;
+    for (std::size_t a = 0; a < arguments_.size(); ++a) {
+      if (!arguments_[a]) continue;
+      values_.set_stored(graph_.arguments()[a], *arguments_[a], {});
+      given_.insert(*arguments_[a]);
+    }
+    (void)lower_ops({}, {});
+    return builder_.finish_block();
+  }
+
  private:
+  /// Lowers all ops; where the results are.
+  std::vector<std::optional<BufferId>> lower_ops(const CompileProgress& progress,
+                                                 const SqueezedProducts& squeezed) {
+    block_.products.emplace(builder_, values_, find_products(), squeezed);
+    for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
+      show_share(progress, "lower", i, graph_.ops().size(), "ops");
+      lower_op(graph_.ops()[i]);
+    }
+    store_results();
+    if (progress) progress("fuse elementwise ops");
+    fusion_.finish();
+    return settle_results();
+  }
+
   void find_users() {
     users_.resize(graph_.values().size());
     for (const Op& op : graph_.ops()) {
@@ -65,6 +89,7 @@ class ModuleLowering {
         values_.set_open(argument);
       } else {
         arguments_.back() = values_.place(argument, values_.assigned().of(argument));
+        given_.insert(*arguments_.back());
       }
     }
     storage_.resize(graph_.results().size());
@@ -278,7 +303,7 @@ class ModuleLowering {
   void store_results() {
     for (std::size_t r = 0; r < graph_.results().size(); ++r) {
       const ValueId result = graph_.results()[r];
-      if (values_.elements(result) > 0) place_of(result, storage_[r]);
+      if (is_wanted(r)) place_of(result, storage_[r]);
     }
   }
 
@@ -289,34 +314,12 @@ class ModuleLowering {
       if (const auto permuted = values_.permuted(result)) {
         const BufferId buffer = values_.add_storage(result, permuted->layout);
         const Time time = permuted->source.time.next_round();
-        values_.set_stored(result, copy(permuted->source.buffer, buffer, time), time);
+        copy_elements(builder_, permuted->source.buffer, buffer, time);
+        values_.set_stored(result, buffer, time);
       }
       return values_.stored(result);
     }
     return values_.stored(result, builder_.buffer(*storage).layout).buffer;
-  }
-
-  /// Copies between buffers of equal layout.
-  BufferId copy(BufferId from, BufferId to, Time time) {
-    const Buffer& source = builder_.buffer(from);
-    vertex::Expression expression;
-    const vertex::Node node = expression.input(0, source.type.dtype);
-    ComputeSet set{.name = source.name + ".copy",
-                   .operation = "",
-                   .source = source.source,
-                   .codelet = builder_.add_codelet(
-                       "identity " + std::string(name_of(source.type.dtype)),
-                       vertex::Elementwise{expression, {node}, {vertex::Access::kVector}}),
-                   .launches = {},
-                   .reads = {from},
-                   .writes = {to}};
-    for (const Interval& interval : source.layout->intervals()) {
-      set.launches.push_back(
-          {interval.tiles[0],
-           vertex::unary_state(interval.count, StateWord::address(to), StateWord::address(from))});
-    }
-    builder_.add_compute(time, std::move(set));
-    return to;
   }
 
   /// Every result in a buffer of its own, which is the argument's where they share storage. Runs
@@ -326,14 +329,14 @@ class ModuleLowering {
     std::vector<std::optional<BufferId>> settled(graph_.results().size());
     for (std::size_t r = 0; r < settled.size(); ++r) {
       const ValueId value = graph_.results()[r];
-      if (values_.elements(value) == 0) continue;
+      if (!is_wanted(r)) continue;
       const std::optional<BufferId> storage = storage_[r];
       const BufferId stored = place_of(value, storage);
       settled[r] = stored;
       // An argument's storage may be taken by another result before the host reads it.
-      const bool is_argument = builder_.buffer(stored).kind == Buffer::Kind::kArgument;
-      if (is_argument && storage != stored) {
-        settled[r] = copy(stored, values_.add_storage(value, builder_.buffer(stored).layout), last);
+      if (is_argument(stored) && storage != stored) {
+        settled[r] = values_.add_storage(value, builder_.buffer(stored).layout);
+        copy_elements(builder_, stored, *settled[r], last);
       }
     }
     for (std::size_t r = 0; r < settled.size(); ++r) {
@@ -342,22 +345,28 @@ class ModuleLowering {
       if (storage && *storage != *settled[r]) {
         const BufferId stored = *settled[r];
         // A value that is two results may be in another argument's storage already.
-        const bool is_argument = builder_.buffer(stored).kind == Buffer::Kind::kArgument;
-        if (!is_argument && builder_.take_storage(stored, *storage)) {
+        if (!is_argument(stored) && builder_.take_storage(stored, *storage)) {
           std::ranges::replace(settled, std::optional(stored), storage);
         } else {
-          copy(stored, *storage, last.next_round());
+          copy_elements(builder_, stored, *storage, last.next_round());
           settled[r] = storage;
         }
       }
-      builder_.mutable_buffer(*settled[r]).is_result = true;
     }
     return settled;
   }
 
+  /// Whether a result has elements that somebody uses: a region's have storage then.
+  [[nodiscard]] bool is_wanted(std::size_t result) const {
+    return values_.elements(graph_.results()[result]) > 0 && (!is_region_ || storage_[result]);
+  }
+
+  [[nodiscard]] bool is_argument(BufferId buffer) const {
+    return builder_.buffer(buffer).kind == Buffer::Kind::kArgument || given_.contains(buffer);
+  }
+
   const Module& module_;
   const Graph& graph_;
-  StepOrder order_;
   BlockLowering block_;
   ProgramBuilder& builder_ = block_.builder;
   Values& values_ = block_.values;
@@ -365,7 +374,9 @@ class ModuleLowering {
   std::vector<std::vector<const Op*>> users_;  ///< null stands for the caller
   std::vector<std::optional<BufferId>> arguments_;
   std::vector<std::optional<BufferId>> storage_;  ///< by result: the argument's that it takes
+  std::set<BufferId> given_;                      ///< of arguments
   std::set<const Op*> done_;
+  bool is_region_ = false;
 };
 
 }  // namespace
@@ -373,7 +384,41 @@ class ModuleLowering {
 LoweredProgram lower(const Module& module, const MachineConfig& machine,
                      const CompileProgress& progress, const SqueezedProducts& squeezed,
                      StepOrder order) {
-  return ModuleLowering(module, machine, order).run(progress, squeezed);
+  return GraphLowering(module, ProgramBuilder(machine), order == StepOrder::kLeastMemory)
+      .run(progress, squeezed, order);
+}
+
+Block lower_region(const BlockLowering& outer, const Graph& region, const RegionBuffers& buffers) {
+  const Module module{.name = {}, .main = region, .argument_alias = {}};
+  std::map<ValueId, LayoutPtr> placed;
+  for (std::size_t a = 0; a < buffers.arguments.size(); ++a) {
+    const std::optional<BufferId> buffer = buffers.arguments[a];
+    if (buffer) placed.emplace(region.arguments()[a], outer.builder.buffer(*buffer).layout);
+  }
+  return GraphLowering(module, ProgramBuilder(&outer.builder), outer.saves_memory, placed)
+      .run_region(buffers);
+}
+
+void copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time time) {
+  const Buffer& source = builder.buffer(from);
+  vertex::Expression expression;
+  const vertex::Node node = expression.input(0, source.type.dtype);
+  ComputeSet set{.name = source.name + ".copy",
+                 .operation = "",
+                 .source = source.source,
+                 .codelet = builder.add_codelet(
+                     "identity " + std::string(name_of(source.type.dtype)),
+                     vertex::Elementwise{expression, {node}, {vertex::Access::kVector}}),
+                 .launches = {},
+                 .reads = {from},
+                 .writes = {to}};
+  for (const Interval& interval : source.layout->intervals()) {
+    for (const TileId tile : interval.tiles) {
+      set.launches.push_back({tile, vertex::unary_state(interval.count, StateWord::address(to),
+                                                        StateWord::address(from))});
+    }
+  }
+  builder.add_compute(time, std::move(set));
 }
 
 }  // namespace superstep

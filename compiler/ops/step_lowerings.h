@@ -15,5 +15,7 @@ void lower_reduce(BlockLowering& block, const Op& op);
 void lower_barrier(BlockLowering& block, const Op& op);
 /// `stablehlo.dot_general`: compiler/lower/products/.
 void lower_product(BlockLowering& block, const Op& op);
+/// `stablehlo.while`: compiler/lower/control/.
+void lower_while(BlockLowering& block, const Op& op);
 
 }  // namespace superstep

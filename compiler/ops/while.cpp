@@ -2,6 +2,7 @@
 
 #include "compiler/import/parser.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -54,6 +55,8 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   return values;
 }
 
+std::vector<Vote> votes(const Op&, const Graph&) { return {}; }
+
 // `while(%x = %a, %y = %b) : types attributes {…} cond {…} do {…}`
 void parse(import::Parser& parser, import::SyntaxOp& op, int depth) {
   import::SyntaxBlock carried;
@@ -98,7 +101,7 @@ const OpDefinition kWhileOp{
     .summary = "Carried values that a body replaces as long as a condition holds for them.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {},
+    .lowerings = {StepLowering{.lower = lower_while, .votes = votes}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
                .regions = 2,
                .is_control = true},

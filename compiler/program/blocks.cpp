@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/error.h"
 #include "base/overloaded.h"
 
 namespace superstep {
@@ -13,17 +14,21 @@ namespace {
 template <class Pointer, class Program>
 std::vector<Pointer> collect(Program& program) {
   std::vector<Pointer> supersteps;
-  const auto add = [&](auto& block) {
+  const auto add = [&](const auto& self, auto& block) -> void {
     for (auto& step : block.steps) {
-      std::visit(Overloaded{[](const Call&) {},  // its supersteps are those of the procedure
-                            [&](std::remove_pointer_t<Pointer>& superstep) {
-                              supersteps.push_back(&superstep);
-                            }},
-                 step);
+      if (auto* superstep = std::get_if<Superstep>(&step)) {
+        supersteps.push_back(superstep);
+      } else if (auto* loop = std::get_if<Loop>(&step)) {
+        self(self, loop->condition);
+        self(self, loop->body);
+      } else {
+        // The supersteps of a call are those of its procedure.
+        SUPERSTEP_CHECK(std::holds_alternative<Call>(step), "a step of a kind that is not known");
+      }
     }
   };
-  for (auto& procedure : program.procedures) add(procedure.block);
-  add(program.main);
+  for (auto& procedure : program.procedures) add(add, procedure.block);
+  add(add, program.main);
   return supersteps;
 }
 
@@ -74,30 +79,84 @@ BufferId Execution::actual(BufferId buffer) const {
   return at != call->bindings.end() && at->formal == buffer ? at->actual : buffer;
 }
 
-std::vector<Execution> executions_of(const LoweredProgram& program) {
-  std::vector<std::uint32_t> first;  // superstep of each procedure
-  std::uint32_t number = 0;
-  for (const Procedure& procedure : program.procedures) {
-    first.push_back(number);
-    number += static_cast<std::uint32_t>(procedure.block.steps.size());
+namespace {
+
+/// Walks what a call of a program executes.
+class ExecutionWalk {
+ public:
+  explicit ExecutionWalk(const LoweredProgram& program) : program_(program) {
+    for (const Procedure& procedure : program.procedures) {
+      first_.push_back(number_);
+      number_ += static_cast<std::uint32_t>(procedure.block.steps.size());
+    }
+    walk(program.main);
   }
+
   std::vector<Execution> executions;
-  const auto add_call = [&](const Call& call) {
+  std::vector<LoopSpan> loops;  ///< inner ones first
+
+ private:
+  void walk(const Block& block) {
+    for (const Step& step : block.steps) {
+      std::visit(Overloaded{[&](const Superstep& superstep) {
+                              executions.push_back({&superstep, number_++});
+                            },
+                            [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); }},
+                 step);
+    }
+  }
+
+  void add(const Call& call) {
     const std::uint32_t procedure = index(call.procedure);
     std::uint32_t place = 0;
-    for (const Step& step : program.procedures[procedure].block.steps) {
-      executions.push_back({&std::get<Superstep>(step), first[procedure] + place, &call, place});
+    for (const Step& step : program_.procedures[procedure].block.steps) {
+      executions.push_back({&std::get<Superstep>(step), first_[procedure] + place, &call, place});
       ++place;
     }
-  };
-  for (const Step& step : program.main.steps) {
+  }
+
+  void add(const Loop& loop) {
+    const std::size_t begin = executions.size();
+    walk(loop.condition);
+    walk(loop.body);
+    loops.push_back({begin, executions.size(), &loop});
+  }
+
+  const LoweredProgram& program_;
+  std::vector<std::uint32_t> first_;  ///< superstep of each procedure
+  std::uint32_t number_ = 0;
+};
+
+void add_buffers(const Block& block, std::set<BufferId>& buffers) {
+  for (const Step& step : block.steps) {
     std::visit(Overloaded{[&](const Superstep& superstep) {
-                            executions.push_back({&superstep, number++});
+                            const MovedBuffers moved = moved_buffers(superstep);
+                            buffers.insert(moved.read.begin(), moved.read.end());
+                            buffers.insert(moved.written.begin(), moved.written.end());
+                            for (const ComputeSet& set : superstep.computes) {
+                              buffers.insert(set.reads.begin(), set.reads.end());
+                              buffers.insert(set.writes.begin(), set.writes.end());
+                            }
                           },
-                          add_call},
+                          [](const Call&) {
+                            SUPERSTEP_CHECK(false, "procedures come after loops");
+                          },
+                          [&](const Loop& loop) { buffers.merge(buffers_of(loop)); }},
                step);
   }
-  return executions;
+}
+
+}  // namespace
+
+std::set<BufferId> buffers_of(const Loop& loop) {
+  std::set<BufferId> buffers{loop.predicate};
+  add_buffers(loop.condition, buffers);
+  add_buffers(loop.body, buffers);
+  return buffers;
+}
+
+std::vector<Execution> executions_of(const LoweredProgram& program) {
+  return ExecutionWalk(program).executions;
 }
 
 std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
@@ -107,7 +166,10 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
     moved.push_back(moved_buffers(*superstep));
   }
   std::uint32_t point = 1;
-  for (const Execution& execution : executions_of(program)) {
+  const ExecutionWalk walk(program);
+  std::vector<std::uint32_t> begins;  // by execution, and the end
+  for (const Execution& execution : walk.executions) {
+    begins.push_back(point);
     const auto life = [&](BufferId buffer) -> Lifetime& {
       return lifetimes[index(execution.actual(buffer))];
     };
@@ -125,6 +187,16 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
         }
       }
       ++point;
+    }
+  }
+  begins.push_back(point);
+  for (const LoopSpan& loop : walk.loops) {
+    const std::uint32_t begin = begins[loop.begin], end = begins[loop.end];
+    for (const BufferId buffer : buffers_of(*loop.loop)) {
+      Lifetime& life = lifetimes[index(buffer)];
+      if (life.first >= begin && life.last < end && buffer != loop.loop->predicate) continue;
+      life.use(begin);
+      life.use(end - 1);
     }
   }
   for (std::size_t b = 0; b < lifetimes.size(); ++b) {

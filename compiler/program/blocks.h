@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "compiler/program/program.h"
 
 namespace superstep {
 
-/// The supersteps of a program, each once: those of its procedures, then those of `main`.
+/// The supersteps of a program, each once: those of its procedures, then those of `main`, in order;
+/// of a loop those of its condition, then those of its body.
 [[nodiscard]] std::vector<Superstep*> supersteps_of(LoweredProgram& program);
 [[nodiscard]] std::vector<const Superstep*> supersteps_of(const LoweredProgram& program);
 
@@ -16,6 +18,9 @@ struct MovedBuffers {
   std::vector<BufferId> read, written;
 };
 [[nodiscard]] MovedBuffers moved_buffers(const Superstep& superstep);
+
+/// The buffers that a loop reads or writes.
+[[nodiscard]] std::set<BufferId> buffers_of(const Loop& loop);
 
 /// How a report names the steps of a superstep.
 [[nodiscard]] SuperstepOrigins origins_of(const Superstep& superstep);
@@ -34,7 +39,13 @@ struct Execution {
   }
 };
 
-/// What a call of the program executes, in order.
+/// What a loop executes, as numbers of executions.
+struct LoopSpan {
+  std::size_t begin = 0, end = 0;
+  const Loop* loop = nullptr;
+};
+
+/// What a call of the program executes, in order; what loops execute, once.
 [[nodiscard]] std::vector<Execution> executions_of(const LoweredProgram& program);
 
 /// The points of a program, in order, at which a buffer is first and last used. Points of time are
@@ -51,7 +62,8 @@ struct Lifetime {
   [[nodiscard]] bool is_used() const { return first <= last; }
 };
 
-/// By buffer. What keeps its value from call to call lives at all points.
+/// By buffer. What keeps its value from call to call lives at all points, what a loop finds or
+/// leaves at all points of the loop.
 [[nodiscard]] std::vector<Lifetime> lifetimes_of(const LoweredProgram& program);
 
 }  // namespace superstep

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "compiler/program/blocks.h"
 #include "compiler/program/substitute.h"
 
 namespace superstep {
@@ -31,15 +32,19 @@ void note(std::vector<std::size_t>& list, std::size_t number) {
 }  // namespace
 
 BufferId ProgramBuilder::add_buffer(Buffer buffer) {
-  program_.buffers.push_back(std::move(buffer));
-  uses_.emplace_back();
-  return BufferId{static_cast<std::uint32_t>(program_.buffers.size() - 1)};
+  program().buffers.push_back(std::move(buffer));
+  return BufferId{static_cast<std::uint32_t>(program().buffers.size() - 1)};
+}
+
+ProgramBuilder::Uses& ProgramBuilder::uses(BufferId id) {
+  if (uses_.size() <= index(id)) uses_.resize(program().buffers.size());
+  return uses_[index(id)];
 }
 
 std::uint32_t ProgramBuilder::add_codelet(const std::string& key, vertex::Vertex kind) {
   const auto [at, is_new] =
-      codelets_.try_emplace(key, static_cast<std::uint32_t>(program_.codelets.size()));
-  if (is_new) program_.codelets.push_back(std::move(kind));
+      shared_->codelets.try_emplace(key, static_cast<std::uint32_t>(program().codelets.size()));
+  if (is_new) program().codelets.push_back(std::move(kind));
   return at->second;
 }
 
@@ -67,7 +72,13 @@ Time ProgramBuilder::end() const {
   Time end;
   for (const auto& c : computes_) end = std::max(end, c.time.next_round());
   for (const auto& m : movements_) end = std::max(end, Time{m.superstep, 0});
+  for (const auto& l : loops_) end = std::max(end, Time{l.superstep, 0});
   return end;
+}
+
+void ProgramBuilder::add_loop(std::uint32_t superstep, Loop loop) {
+  std::set<BufferId> buffers = buffers_of(loop);
+  loops_.push_back({superstep, std::move(loop), std::move(buffers)});
 }
 
 ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
@@ -75,7 +86,11 @@ ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
   return {c.time.superstep, true, c.time.round, c.last, compute};
 }
 
-bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const {
+bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) {
+  const auto uses_either = [&](const TimedLoop& l) {
+    return l.buffers.contains(result) || l.buffers.contains(argument);
+  };
+  if (std::ranges::any_of(loops_, uses_either)) return false;
   const Buffer& from = buffer(result);
   if (from.kind != Buffer::Kind::kTemporary || from.is_result ||
       from.layout != buffer(argument).layout || from.region != buffer(argument).region ||
@@ -98,7 +113,7 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) const 
     if (writes) note_write(position(i));
     // An elementwise vertex loads what it needs of an element before it stores there.
     const bool in_place =
-        writes && std::holds_alternative<vertex::Elementwise>(program_.codelets[set.codelet]);
+        writes && std::holds_alternative<vertex::Elementwise>(program().codelets[set.codelet]);
     if (reads && !in_place) note_read(position(i));
     // In place it must be the first to write.
     if (reads && in_place) {
@@ -161,7 +176,7 @@ void ProgramBuilder::order_for_least_memory() {
   };
   Time time;
   StepUses moving;  // in this superstep's exchange
-  for (const std::size_t i : order_for_memory(program_.buffers, uses)) {
+  for (const std::size_t i : order_for_memory(program().buffers, uses)) {
     const auto& [at, movements] = order[i];
     if (movements == nullptr) {
       time = time.next_round();
@@ -180,13 +195,15 @@ void ProgramBuilder::order_for_least_memory() {
   }
 }
 
-LoweredProgram ProgramBuilder::finish(StepOrder order) {
-  if (order == StepOrder::kLeastMemory) order_for_least_memory();
+Block ProgramBuilder::finish_block(StepOrder order) {
+  if (order == StepOrder::kLeastMemory && loops_.empty()) order_for_least_memory();
+  std::ranges::stable_sort(loops_, {}, &TimedLoop::superstep);
   std::ranges::stable_sort(computes_, {},
                            [](const TimedCompute& c) { return std::tuple(c.time, c.last); });
   std::uint32_t count = 0;
   for (const auto& c : computes_) count = std::max(count, c.time.superstep + 1);
   for (const auto& m : movements_) count = std::max(count, m.superstep + 1);
+  for (const auto& l : loops_) count = std::max(count, l.superstep + 1);
   std::vector<Superstep> supersteps(count);
   std::vector<std::size_t> moved(count);
   for (const auto& m : movements_) moved[m.superstep] += m.movements.size();
@@ -213,10 +230,23 @@ LoweredProgram ProgramBuilder::finish(StepOrder order) {
   const auto is_empty = [](const Superstep& s) {
     return s.movements.empty() && s.computes.empty();
   };
-  if (count > 0 && is_empty(supersteps[0])) supersteps.erase(supersteps.begin());
-  program_.main.steps.assign(std::make_move_iterator(supersteps.begin()),
-                             std::make_move_iterator(supersteps.end()));
-  return std::move(program_);
+  Block block;
+  auto loop = loops_.begin();
+  for (std::uint32_t s = 0; s < count; ++s) {
+    for (; loop != loops_.end() && loop->superstep == s; ++loop) {
+      block.steps.emplace_back(std::move(loop->loop));
+    }
+    const bool is_at_edge = block.steps.empty() || !loops_.empty();
+    if (is_at_edge && is_empty(supersteps[s])) continue;
+    block.steps.emplace_back(std::move(supersteps[s]));
+  }
+  return block;
+}
+
+LoweredProgram ProgramBuilder::finish(StepOrder order) {
+  Block main = finish_block(order);
+  program().main = std::move(main);
+  return std::move(program());
 }
 
 }  // namespace superstep

@@ -3,6 +3,8 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,19 +30,23 @@ struct Time {
   [[nodiscard]] Time after_exchange() const { return {superstep + 1, 0}; }
 };
 
-/// Collects buffers and timed work in any order, and puts them into supersteps at the end.
+/// Collects buffers and timed work of a block in any order, and puts them into steps at the end.
+/// The builders of all blocks of a program share buffers, codelets and layouts.
 class ProgramBuilder {
  public:
   explicit ProgramBuilder(const MachineConfig& machine)
-      : machine_(machine), costs_(machine), layouts_(machine) {}
+      : shared_(std::make_shared<Shared>(machine)) {}
+  /// For a block inside of that of `outer`.
+  explicit ProgramBuilder(const ProgramBuilder* outer)
+      : shared_(outer->shared_), is_inner_(true) {}
 
-  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
-  [[nodiscard]] const Costs& costs() const { return costs_; }
-  Layouts& layouts() { return layouts_; }
+  [[nodiscard]] const MachineConfig& machine() const { return shared_->machine; }
+  [[nodiscard]] const Costs& costs() const { return shared_->costs; }
+  Layouts& layouts() { return shared_->layouts; }
 
   BufferId add_buffer(Buffer buffer);
-  [[nodiscard]] const Buffer& buffer(BufferId id) const { return program_.buffers[index(id)]; }
-  Buffer& mutable_buffer(BufferId id) { return program_.buffers[index(id)]; }
+  [[nodiscard]] const Buffer& buffer(BufferId id) const { return program().buffers[index(id)]; }
+  Buffer& mutable_buffer(BufferId id) { return program().buffers[index(id)]; }
 
   /// The number of a codelet; `key` is equal for equal specs.
   std::uint32_t add_codelet(const std::string& key, vertex::Vertex kind);
@@ -53,12 +59,18 @@ class ProgramBuilder {
   /// fused elementwise groups (`last`) after all others.
   void add_compute(Time time, ComputeSet set, bool last = false);
 
+  /// A loop after everything before `superstep` and before its exchange.
+  void add_loop(std::uint32_t superstep, Loop loop);
+
   void add_event(CompileEvent::Kind kind, const Origin& origin, std::string reason,
                  std::string advice = {}) {
-    program_.events.push_back(
+    program().events.push_back(
         {kind, origin.name, origin.source, std::move(reason), std::move(advice)});
   }
-  void add_product(PlannedProduct product) { program_.products.push_back(std::move(product)); }
+  /// Products of inner blocks are not planned again.
+  void add_product(PlannedProduct product) {
+    if (!is_inner_) program().products.push_back(std::move(product));
+  }
 
   /// A round after everything so far.
   [[nodiscard]] Time end() const;
@@ -67,7 +79,9 @@ class ProgramBuilder {
   /// argument after that. False changes nothing.
   bool take_storage(BufferId result, BufferId argument);
 
-  /// Everything so far as supersteps; the builder is spent.
+  /// Everything so far as steps in order; the builder is spent.
+  Block finish_block(StepOrder order = StepOrder::kEarliest);
+  /// The program whose main block this is.
   LoweredProgram finish(StepOrder order = StepOrder::kEarliest);
 
  private:
@@ -83,9 +97,8 @@ class ProgramBuilder {
   struct Uses {
     std::vector<std::size_t> computes, movements;  ///< numbers in `computes_` and `movements_`
   };
-  Uses& uses(BufferId id) { return uses_[index(id)]; }
-  [[nodiscard]] const Uses& uses(BufferId id) const { return uses_[index(id)]; }
-  [[nodiscard]] bool can_take_storage(BufferId result, BufferId argument) const;
+  Uses& uses(BufferId id);
+  [[nodiscard]] bool can_take_storage(BufferId result, BufferId argument);
   /// Gives everything another time, so that little is live at once.
   void order_for_least_memory();
 
@@ -95,13 +108,28 @@ class ProgramBuilder {
     std::vector<Movement> movements;
   };
 
-  const MachineConfig& machine_;
-  Costs costs_;
-  Layouts layouts_;
-  LoweredProgram program_;
-  std::map<std::string, std::uint32_t> codelets_;
+  struct TimedLoop {
+    std::uint32_t superstep;
+    Loop loop;
+    std::set<BufferId> buffers;  ///< that it uses
+  };
+  struct Shared {
+    explicit Shared(const MachineConfig& on) : machine(on), costs(on), layouts(on) {}
+
+    const MachineConfig& machine;
+    Costs costs;
+    Layouts layouts;
+    LoweredProgram program;
+    std::map<std::string, std::uint32_t> codelets;
+  };
+  [[nodiscard]] LoweredProgram& program() { return shared_->program; }
+  [[nodiscard]] const LoweredProgram& program() const { return shared_->program; }
+
+  std::shared_ptr<Shared> shared_;
+  bool is_inner_ = false;
   std::vector<TimedCompute> computes_;
   std::vector<TimedMovements> movements_;
+  std::vector<TimedLoop> loops_;  ///< ascending
   std::vector<Uses> uses_;  ///< by buffer
 };
 

@@ -137,7 +137,13 @@ struct Step;
 struct Block {
   std::vector<Step> steps;
 };
-struct Step : std::variant<Superstep, Call> {
+/// Executes `condition`, then, as long as the word of `predicate` is not 0, `body` and `condition`
+/// again. Every tile that takes part has the word.
+struct Loop {
+  Block condition, body;
+  BufferId predicate{};
+};
+struct Step : std::variant<Superstep, Call, Loop> {
   using variant::variant;
 };
 
