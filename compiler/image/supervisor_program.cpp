@@ -102,7 +102,7 @@ class ProgramEmitter {
   }
 
   [[nodiscard]] bool begins_with_exchange() const {
-    return !main().empty() && !std::holds_alternative<Loop>(main().front()) &&
+    return !main().empty() && std::holds_alternative<Superstep>(main().front()) &&
            !plan_.phases[plan_.first_of_main].rows.empty();
   }
 
@@ -122,6 +122,9 @@ class ProgramEmitter {
       } else if (const auto* loop = std::get_if<Loop>(&steps[at])) {
         emit_loop(*loop);
         ++at;
+      } else if (const auto* branch = std::get_if<Branch>(&steps[at])) {
+        emit_branch(*branch);
+        ++at;
       } else {
         const Stretch stretch = next_stretch(steps, at);
         at += stretch.end - stretch.begin;
@@ -139,12 +142,32 @@ class ProgramEmitter {
     code_.align();
     const std::uint32_t head = code_.here();
     emit_steps(loop.condition.steps, 0, nullptr);
-    const std::uint32_t done =
-        code_.branch_if_zero(plan_.storage.address(loop.predicate, t_.tile));
+    code_.load_control(plan_.storage.address(loop.predicate, t_.tile));
+    const std::uint32_t done = code_.branch_if_zero();
     emit_steps(loop.body.steps, 0, nullptr);
-    code_.branch(head);
+    code_.jump(head);
     code_.align();
     code_.patch(done, code_.here());
+  }
+
+  void emit_branch(const Branch& branch) {
+    emit_steps(branch.selection.steps, 0, nullptr);
+    code_.load_control(plan_.storage.address(branch.selector, t_.tile));
+    std::vector<std::uint32_t> to_arms, to_end;
+    for (std::size_t arm = 0; arm + 1 < branch.arms.size(); ++arm) {
+      to_arms.push_back(code_.branch_if_zero());
+      if (arm + 2 < branch.arms.size()) code_.decrement_control();
+    }
+    // In order, as supersteps are numbered; the last arm is what no branch leads away from.
+    to_arms.push_back(code_.jump());
+    for (std::size_t arm = 0; arm < branch.arms.size(); ++arm) {
+      code_.align();
+      code_.patch(to_arms[arm], code_.here());
+      emit_steps(branch.arms[arm].steps, 0, nullptr);
+      if (arm + 1 < branch.arms.size()) to_end.push_back(code_.jump());
+    }
+    code_.align();
+    for (const std::uint32_t jump : to_end) code_.patch(jump, code_.here());
   }
 
   /// Rows that `main` has several times, once.

@@ -14,8 +14,8 @@ inline constexpr std::uint32_t kPadding = 10;
 inline constexpr std::uint32_t kTripCount = 11;
 /// Where a procedure returns to.
 inline constexpr std::uint32_t kLink = 12;
-/// The predicate of a loop, while it decides.
-inline constexpr std::uint32_t kPredicate = 13;
+/// The word that decides where a loop or branch goes on.
+inline constexpr std::uint32_t kControl = 13;
 
 static_assert(kBanks * kBankRegisters <= kPadding);
 

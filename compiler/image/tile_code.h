@@ -79,10 +79,16 @@ class TileCode {
   void prepare_trip_count(std::uint32_t address);
   /// Reads how often the program is called.
   void load_trip_count();
-  /// Branches when the word at `address` is 0. The target is set by `patch`.
-  std::uint32_t branch_if_zero(std::uint32_t address);
-  /// Branches.
-  void branch(std::uint32_t target);
+  /// Reads the word that decides where a loop or branch goes on.
+  void load_control(std::uint32_t address);
+  /// Branches when that word is 0. The target is set by `patch`.
+  std::uint32_t branch_if_zero();
+  /// Counts that word down.
+  void decrement_control();
+  /// Goes on at `target`.
+  void jump(std::uint32_t target);
+  /// Goes on at a target that is set by `patch`.
+  std::uint32_t jump();
   /// Branches when this call is the last. The target is set by `patch`.
   std::uint32_t branch_if_last();
   /// Counts a call and branches.

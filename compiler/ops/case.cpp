@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/ops.h"
+#include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -46,6 +47,8 @@ std::vector<HostTensor> evaluate_if(const Op& op, std::span<const HostTensor> op
   return run_region(op, operands[0].get<std::uint8_t>(0) != 0 ? 0 : 1, operands);
 }
 
+std::vector<Vote> votes(const Op&, const Graph&) { return {}; }
+
 }  // namespace
 
 const OpDefinition kCaseOp{
@@ -53,7 +56,7 @@ const OpDefinition kCaseOp{
     .summary = "What the region with the number of the operand returns; the last if there is none.",
     .infer = infer,
     .evaluate = evaluate_case,
-    .lowerings = {},
+    .lowerings = {StepLowering{.lower = lower_branch, .votes = votes}},
     .traits = {.operands = OperandTypes{only(DType::kI32)}.then_any_number_of(kAnyDType),
                .regions = kSomeRegions,
                .is_control = true},
@@ -64,7 +67,7 @@ const OpDefinition kIfOp{
     .summary = "What the first region returns where the operand is true, else the second.",
     .infer = infer,
     .evaluate = evaluate_if,
-    .lowerings = {},
+    .lowerings = {StepLowering{.lower = lower_branch, .votes = votes}},
     .traits = {.operands = OperandTypes{kBooleans}.then_any_number_of(kAnyDType),
                .regions = 2,
                .is_control = true},

@@ -21,6 +21,9 @@ std::vector<Pointer> collect(Program& program) {
       } else if (auto* loop = std::get_if<Loop>(&step)) {
         self(self, loop->condition);
         self(self, loop->body);
+      } else if (auto* branch = std::get_if<Branch>(&step)) {
+        self(self, branch->selection);
+        for (auto& arm : branch->arms) self(self, arm);
       } else {
         // The supersteps of a call are those of its procedure.
         SUPERSTEP_CHECK(std::holds_alternative<Call>(step), "a step of a kind that is not known");
@@ -101,7 +104,11 @@ class ExecutionWalk {
       std::visit(Overloaded{[&](const Superstep& superstep) {
                               executions.push_back({&superstep, number_++});
                             },
-                            [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); }},
+                            [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); },
+                            [&](const Branch& branch) {
+                              walk(branch.selection);
+                              for (const Block& arm : branch.arms) walk(arm);
+                            }},
                  step);
     }
   }
@@ -141,7 +148,7 @@ void add_buffers(const Block& block, std::set<BufferId>& buffers) {
                           [](const Call&) {
                             SUPERSTEP_CHECK(false, "procedures come after loops");
                           },
-                          [&](const Loop& loop) { buffers.merge(buffers_of(loop)); }},
+                          [&](const auto& control) { buffers.merge(buffers_of(control)); }},
                step);
   }
 }
@@ -152,6 +159,13 @@ std::set<BufferId> buffers_of(const Loop& loop) {
   std::set<BufferId> buffers{loop.predicate};
   add_buffers(loop.condition, buffers);
   add_buffers(loop.body, buffers);
+  return buffers;
+}
+
+std::set<BufferId> buffers_of(const Branch& branch) {
+  std::set<BufferId> buffers{branch.selector};
+  add_buffers(branch.selection, buffers);
+  for (const Block& arm : branch.arms) add_buffers(arm, buffers);
   return buffers;
 }
 

@@ -9,7 +9,8 @@
 namespace superstep {
 
 /// The supersteps of a program, each once: those of its procedures, then those of `main`, in order;
-/// of a loop those of its condition, then those of its body.
+/// of a loop those of its condition, then those of its body, of a branch those of its selection and
+/// of each arm.
 [[nodiscard]] std::vector<Superstep*> supersteps_of(LoweredProgram& program);
 [[nodiscard]] std::vector<const Superstep*> supersteps_of(const LoweredProgram& program);
 
@@ -19,8 +20,9 @@ struct MovedBuffers {
 };
 [[nodiscard]] MovedBuffers moved_buffers(const Superstep& superstep);
 
-/// The buffers that a loop reads or writes.
+/// The buffers that a loop or branch reads or writes.
 [[nodiscard]] std::set<BufferId> buffers_of(const Loop& loop);
+[[nodiscard]] std::set<BufferId> buffers_of(const Branch& branch);
 
 /// How a report names the steps of a superstep.
 [[nodiscard]] SuperstepOrigins origins_of(const Superstep& superstep);
@@ -45,7 +47,7 @@ struct LoopSpan {
   const Loop* loop = nullptr;
 };
 
-/// What a call of the program executes, in order; what loops execute, once.
+/// What a call of the program may execute, in order; what loops execute, once.
 [[nodiscard]] std::vector<Execution> executions_of(const LoweredProgram& program);
 
 /// The points of a program, in order, at which a buffer is first and last used. Points of time are

@@ -6,7 +6,6 @@
 #include <optional>
 #include <tuple>
 
-#include "compiler/program/blocks.h"
 #include "compiler/program/substitute.h"
 
 namespace superstep {
@@ -72,13 +71,8 @@ Time ProgramBuilder::end() const {
   Time end;
   for (const auto& c : computes_) end = std::max(end, c.time.next_round());
   for (const auto& m : movements_) end = std::max(end, Time{m.superstep, 0});
-  for (const auto& l : loops_) end = std::max(end, Time{l.superstep, 0});
+  for (const auto& l : controls_) end = std::max(end, Time{l.superstep, 0});
   return end;
-}
-
-void ProgramBuilder::add_loop(std::uint32_t superstep, Loop loop) {
-  std::set<BufferId> buffers = buffers_of(loop);
-  loops_.push_back({superstep, std::move(loop), std::move(buffers)});
 }
 
 ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
@@ -87,10 +81,10 @@ ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
 }
 
 bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) {
-  const auto uses_either = [&](const TimedLoop& l) {
+  const auto uses_either = [&](const TimedControl& l) {
     return l.buffers.contains(result) || l.buffers.contains(argument);
   };
-  if (std::ranges::any_of(loops_, uses_either)) return false;
+  if (std::ranges::any_of(controls_, uses_either)) return false;
   const Buffer& from = buffer(result);
   if (from.kind != Buffer::Kind::kTemporary || from.is_result ||
       from.layout != buffer(argument).layout || from.region != buffer(argument).region ||
@@ -196,14 +190,14 @@ void ProgramBuilder::order_for_least_memory() {
 }
 
 Block ProgramBuilder::finish_block(StepOrder order) {
-  if (order == StepOrder::kLeastMemory && loops_.empty()) order_for_least_memory();
-  std::ranges::stable_sort(loops_, {}, &TimedLoop::superstep);
+  if (order == StepOrder::kLeastMemory && controls_.empty()) order_for_least_memory();
+  std::ranges::stable_sort(controls_, {}, &TimedControl::superstep);
   std::ranges::stable_sort(computes_, {},
                            [](const TimedCompute& c) { return std::tuple(c.time, c.last); });
   std::uint32_t count = 0;
   for (const auto& c : computes_) count = std::max(count, c.time.superstep + 1);
   for (const auto& m : movements_) count = std::max(count, m.superstep + 1);
-  for (const auto& l : loops_) count = std::max(count, l.superstep + 1);
+  for (const auto& l : controls_) count = std::max(count, l.superstep + 1);
   std::vector<Superstep> supersteps(count);
   std::vector<std::size_t> moved(count);
   for (const auto& m : movements_) moved[m.superstep] += m.movements.size();
@@ -231,12 +225,12 @@ Block ProgramBuilder::finish_block(StepOrder order) {
     return s.movements.empty() && s.computes.empty();
   };
   Block block;
-  auto loop = loops_.begin();
+  auto control = controls_.begin();
   for (std::uint32_t s = 0; s < count; ++s) {
-    for (; loop != loops_.end() && loop->superstep == s; ++loop) {
-      block.steps.emplace_back(std::move(loop->loop));
+    for (; control != controls_.end() && control->superstep == s; ++control) {
+      block.steps.push_back(std::move(control->step));
     }
-    const bool is_at_edge = block.steps.empty() || !loops_.empty();
+    const bool is_at_edge = block.steps.empty() || !controls_.empty();
     if (is_at_edge && is_empty(supersteps[s])) continue;
     block.steps.emplace_back(std::move(supersteps[s]));
   }

@@ -12,6 +12,7 @@
 
 #include "compiler/cost/costs.h"
 #include "compiler/graph/graph.h"
+#include "compiler/program/blocks.h"
 #include "compiler/program/layout.h"
 #include "compiler/program/program.h"
 #include "compiler/program/step_order.h"
@@ -59,8 +60,12 @@ class ProgramBuilder {
   /// fused elementwise groups (`last`) after all others.
   void add_compute(Time time, ComputeSet set, bool last = false);
 
-  /// A loop after everything before `superstep` and before its exchange.
-  void add_loop(std::uint32_t superstep, Loop loop);
+  /// A loop or branch after everything before `superstep` and before its exchange.
+  template <class Control>
+  void add_control(std::uint32_t superstep, Control control) {
+    std::set<BufferId> buffers = buffers_of(control);
+    controls_.push_back({superstep, std::move(control), std::move(buffers)});
+  }
 
   void add_event(CompileEvent::Kind kind, const Origin& origin, std::string reason,
                  std::string advice = {}) {
@@ -108,9 +113,9 @@ class ProgramBuilder {
     std::vector<Movement> movements;
   };
 
-  struct TimedLoop {
+  struct TimedControl {
     std::uint32_t superstep;
-    Loop loop;
+    Step step;
     std::set<BufferId> buffers;  ///< that it uses
   };
   struct Shared {
@@ -129,7 +134,7 @@ class ProgramBuilder {
   bool is_inner_ = false;
   std::vector<TimedCompute> computes_;
   std::vector<TimedMovements> movements_;
-  std::vector<TimedLoop> loops_;  ///< ascending
+  std::vector<TimedControl> controls_;
   std::vector<Uses> uses_;  ///< by buffer
 };
 

@@ -143,7 +143,14 @@ struct Loop {
   Block condition, body;
   BufferId predicate{};
 };
-struct Step : std::variant<Superstep, Call, Loop> {
+/// Executes `selection`, then the arm whose number is in the word of `selector`, which is less than
+/// their number. Every tile that takes part has the word.
+struct Branch {
+  Block selection;
+  BufferId selector{};
+  std::vector<Block> arms;
+};
+struct Step : std::variant<Superstep, Call, Loop, Branch> {
   using variant::variant;
 };
 

@@ -4,17 +4,11 @@
 #include <vector>
 
 #include "compiler/lower/block_lowering.h"
+#include "compiler/lower/control/control_word.h"
 #include "compiler/ops/graph_builder.h"
 
 namespace superstep {
 namespace {
-
-/// One word on each tile.
-LayoutPtr everywhere(ProgramBuilder& builder) {
-  std::vector<TileId> tiles;
-  for (std::uint32_t t = 0; t < builder.machine().tiles(); ++t) tiles.push_back(TileId{t});
-  return builder.layouts().with({{0, 1, std::move(tiles)}});
-}
 
 /// The condition of a loop, whose result is a word.
 Graph with_word(Graph condition, const OpLocation& at) {
@@ -54,8 +48,7 @@ void lower_while(BlockLowering& block, const Op& op) {
     condition.arguments.back() = place.buffer;
     superstep = std::max(superstep, place.time.superstep + 1);
   }
-  const BufferId predicate = values.add_temporary(DType::kU32, everywhere(block.builder),
-                                                  origin.name + ".predicate", origin.source);
+  const BufferId predicate = add_control_word(values, block.builder, origin, ".predicate");
   condition.results = {predicate};
   RegionBuffers body{condition.arguments, condition.arguments};
   body.results.resize(op.results.size());
@@ -64,7 +57,7 @@ void lower_while(BlockLowering& block, const Op& op) {
   }
   Loop loop{lower_region(block, with_word(op.regions[0], op.location), condition),
             lower_region(block, step, body), predicate};
-  block.builder.add_loop(superstep, std::move(loop));
+  block.builder.add_control(superstep, std::move(loop));
   for (std::size_t i = 0; i < op.results.size(); ++i) {
     if (!changes(i)) {
       values.set_same(op.results[i], op.operands[i]);
