@@ -51,8 +51,8 @@ std::vector<BufferId> shared_storage(const LoweredProgram& program) {
     for (const auto& [formal, actual] : call.bindings) sets.union_set(index(formal), index(actual));
   };
   for (const Step& step : program.main.steps) {
-    std::visit(Overloaded{[](const Superstep&) {}, [](const Loop&) {},
-                          [](const Branch&) {}, unite}, step);
+    std::visit(Overloaded{[](const Superstep&) {}, [](const Loop&) {}, [](const Branch&) {}, unite},
+               step);
   }
   std::vector<std::uint32_t> first(program.buffers.size(), UINT32_MAX);  // by set
   std::vector<BufferId> shared;

@@ -37,7 +37,7 @@ class GraphLowering {
       const ValueId argument = graph_.arguments()[a];
       if (values_.elements(argument) > 0) arguments_[a] = values_.stored(argument);
     }
-    LoweredProgram program = builder_.finish(order_);
+    LoweredProgram program = builder_.finish(order);
     program.arguments = arguments_;
     program.results = results;
     return program;

@@ -73,9 +73,9 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int depth) {
     if (const auto types = parser.parse_listed_types(op)) op.operand_types = *types;
     op.result_types = op.operand_types;
     if (op.operand_types.size() != op.operands.size()) {
-      throw import::SyntaxError{
-          op.offset, fmt::format("{} values are carried, but {} types are given",
-                                 op.operands.size(), op.operand_types.size())};
+      throw import::SyntaxError{op.offset,
+                                fmt::format("{} values are carried, but {} types are given",
+                                            op.operands.size(), op.operand_types.size())};
     }
     for (std::size_t i = 0; i < carried.arguments.size(); ++i) {
       carried.arguments[i].type = op.operand_types[i];

@@ -101,15 +101,16 @@ class ExecutionWalk {
  private:
   void walk(const Block& block) {
     for (const Step& step : block.steps) {
-      std::visit(Overloaded{[&](const Superstep& superstep) {
-                              executions.push_back({&superstep, number_++});
-                            },
-                            [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); },
-                            [&](const Branch& branch) {
-                              walk(branch.selection);
-                              for (const Block& arm : branch.arms) walk(arm);
-                            }},
-                 step);
+      std::visit(
+          Overloaded{[&](const Superstep& superstep) {
+                       executions.push_back({&superstep, number_++});
+                     },
+                     [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); },
+                     [&](const Branch& branch) {
+                       walk(branch.selection);
+                       for (const Block& arm : branch.arms) walk(arm);
+                     }},
+          step);
     }
   }
 
@@ -136,20 +137,19 @@ class ExecutionWalk {
 
 void add_buffers(const Block& block, std::set<BufferId>& buffers) {
   for (const Step& step : block.steps) {
-    std::visit(Overloaded{[&](const Superstep& superstep) {
-                            const MovedBuffers moved = moved_buffers(superstep);
-                            buffers.insert(moved.read.begin(), moved.read.end());
-                            buffers.insert(moved.written.begin(), moved.written.end());
-                            for (const ComputeSet& set : superstep.computes) {
-                              buffers.insert(set.reads.begin(), set.reads.end());
-                              buffers.insert(set.writes.begin(), set.writes.end());
-                            }
-                          },
-                          [](const Call&) {
-                            SUPERSTEP_CHECK(false, "procedures come after loops");
-                          },
-                          [&](const auto& control) { buffers.merge(buffers_of(control)); }},
-               step);
+    std::visit(
+        Overloaded{[&](const Superstep& superstep) {
+                     const MovedBuffers moved = moved_buffers(superstep);
+                     buffers.insert(moved.read.begin(), moved.read.end());
+                     buffers.insert(moved.written.begin(), moved.written.end());
+                     for (const ComputeSet& set : superstep.computes) {
+                       buffers.insert(set.reads.begin(), set.reads.end());
+                       buffers.insert(set.writes.begin(), set.writes.end());
+                     }
+                   },
+                   [](const Call&) { SUPERSTEP_CHECK(false, "procedures come after loops"); },
+                   [&](const auto& control) { buffers.merge(buffers_of(control)); }},
+        step);
   }
 }
 

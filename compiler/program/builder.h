@@ -38,8 +38,7 @@ class ProgramBuilder {
   explicit ProgramBuilder(const MachineConfig& machine)
       : shared_(std::make_shared<Shared>(machine)) {}
   /// For a block inside of that of `outer`.
-  explicit ProgramBuilder(const ProgramBuilder* outer)
-      : shared_(outer->shared_), is_inner_(true) {}
+  explicit ProgramBuilder(const ProgramBuilder* outer) : shared_(outer->shared_), is_inner_(true) {}
 
   [[nodiscard]] const MachineConfig& machine() const { return shared_->machine; }
   [[nodiscard]] const Costs& costs() const { return shared_->costs; }

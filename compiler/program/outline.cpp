@@ -542,7 +542,9 @@ class Outliner {
 }  // namespace
 
 void outline_repeats(LoweredProgram& program, SharedBuffers shared) {
-  const auto is_superstep = [](const Step& step) { return std::holds_alternative<Superstep>(step); };
+  const auto is_superstep = [](const Step& step) {
+    return std::holds_alternative<Superstep>(step);
+  };
   if (!std::ranges::all_of(program.main.steps, is_superstep)) return;
   if (program.main.steps.size() > kLeastSaved) Outliner(program, shared).run();
 }

@@ -173,12 +173,11 @@ stablehlo.return %p : tensor<i1> } do { stablehlo.return %i : tensor<i32> })"),
                                      "0, but tensor<f32> is carried"});
   EXPECT_EQ(refused(R"(%0 = "stablehlo.case"(%x) ({ stablehlo.return %x : tensor<f32> }) :
 (tensor<f32>) -> tensor<f32>)"),
-            std::vector<std::string>{
-                "2:6: stablehlo.case: element type f32 is not one of i32"});
+            std::vector<std::string>{"2:6: stablehlo.case: element type f32 is not one of i32"});
   EXPECT_EQ(refused(R"(%0 = stablehlo.while(%a = %x) : tensor<f32> cond {
 %p = stablehlo.compare LT, %nowhere, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>
 stablehlo.return %p : tensor<i1> } do { stablehlo.return %a : tensor<f32> })"),
-            std::vector<std::string>{"3:29: %nowhere is not defined in front of its use"});
+            std::vector<std::string>{"3:28: %nowhere is not defined in front of its use"});
 }
 
 }  // namespace

@@ -76,28 +76,21 @@ TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
 
 TEST(ImportErrors, UnsupportedRegionsAreSkippedWhole) {
   expect_refused(
-      "func.func @main(%a: tensor<i32>) -> tensor<i32> {\n"
-      "  %0:2 = stablehlo.while(%i = %a,\n"
-      "    %j = %a) : tensor<i32>, tensor<i32>\n"
-      "  cond {\n"
-      "    %1 = stablehlo.compare LT, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "func.func @main(%a: tensor<4xi32>) -> tensor<4xi32> {\n"
+      "  %0 = \"stablehlo.sort\"(%a) ({\n"
+      "  ^bb0(%x: tensor<i32>, %y: tensor<i32>):\n"
+      "    %1 = stablehlo.compare LT, %x, %y : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
       "    stablehlo.return %1 : tensor<i1>\n"
-      "  } do {\n"
-      "    stablehlo.return %i, %j : tensor<i32>, tensor<i32>\n"
-      "  }\n"
-      "  %3 = \"stablehlo.case\"(%a) ({\n"
-      "    %4 = stablehlo.add %nowhere, %a : tensor<i32>\n"
-      "    stablehlo.return %4 : tensor<i32>\n"
-      "  }) : (tensor<i32>) -> tensor<i32>\n"
-      "  %5 = stablehlo.add %0#1, %3 : tensor<i32>\n"
-      "  return %5 : tensor<i32>\n"
+      "  }) : (tensor<4xi32>) -> tensor<4xi32>\n"
+      "  %3 = \"stablehlo.map\"(%a) ({\n"
+      "    %4 = stablehlo.add %nowhere, %a : tensor<4xi32>\n"
+      "    stablehlo.return %4 : tensor<4xi32>\n"
+      "  }) : (tensor<4xi32>) -> tensor<4xi32>\n"
+      "  %5 = stablehlo.add %0, %3 : tensor<4xi32>\n"
+      "  return %5 : tensor<4xi32>\n"
       "}",
       ExitCode::kUnsupported,
-      {"2:10: op stablehlo.while is not supported; a loop of constant length: unroll=True of "
-       "lax.scan and lax.fori_loop, or a Python loop; a training loop: one step with donated "
-       "arguments and --repeat N",
-       "10:8: op stablehlo.case is not supported; jnp.where takes the elements of one branch or "
-       "the other after computing both"});
+      {"2:8: op stablehlo.sort is not supported", "7:8: op stablehlo.map is not supported"});
 }
 
 TEST(ImportErrors, DeclaredTypesMustBeRight) {

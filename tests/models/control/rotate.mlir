@@ -1,0 +1,31 @@
+#loc1 = loc("n")
+#loc2 = loc("x")
+#loc3 = loc("y")
+module @jit_rotate attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<i32> loc("n"), %arg1: tensor<40xf32> loc("x"), %arg2: tensor<40xf32> loc("y")) -> (tensor<40xf32> {jax.result_info = "result[0]"}, tensor<40xf32> {jax.result_info = "result[1]"}, tensor<40xf32> {jax.result_info = "result[2]"}) {
+    %0 = stablehlo.multiply %arg1, %arg2 : tensor<40xf32> loc(#loc10)
+    %c = stablehlo.constant dense<0> : tensor<i32> loc(#loc11)
+    %1:5 = stablehlo.while(%iterArg = %c, %iterArg_0 = %arg0, %iterArg_1 = %arg1, %iterArg_2 = %arg2, %iterArg_3 = %0) : tensor<i32>, tensor<i32>, tensor<40xf32>, tensor<40xf32>, tensor<40xf32>
+    cond {
+      %2 = stablehlo.compare LT, %iterArg, %iterArg_0, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1> loc(#loc13)
+      stablehlo.return %2 : tensor<i1> loc(#loc12)
+    } do {
+      %c_4 = stablehlo.constant dense<1> : tensor<i32> loc(#loc12)
+      %2 = stablehlo.add %iterArg, %c_4 : tensor<i32> loc(#loc14)
+      stablehlo.return %2, %iterArg_0, %iterArg_2, %iterArg_3, %iterArg_1 : tensor<i32>, tensor<i32>, tensor<40xf32>, tensor<40xf32>, tensor<40xf32> loc(#loc12)
+    } loc(#loc12)
+    return %1#2, %1#3, %1#4 : tensor<40xf32>, tensor<40xf32>, tensor<40xf32> loc(#loc11)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc4 = loc("tests/models/control/model.py":112:71 to :76)
+#loc5 = loc("tests/models/control/model.py":295:8 to :58)
+#loc6 = loc("tests/models/control/model.py":112:11 to :78)
+#loc7 = loc("rotate"(#loc4))
+#loc8 = loc("main"(#loc5))
+#loc9 = loc("rotate"(#loc6))
+#loc10 = loc("jit(rotate)/mul"(#loc7))
+#loc11 = loc("jit(rotate)"(#loc8))
+#loc12 = loc("jit(rotate)/while"(#loc9))
+#loc13 = loc("jit(rotate)/while/cond/lt"(#loc9))
+#loc14 = loc("jit(rotate)/while/body/add"(#loc9))
