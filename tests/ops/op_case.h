@@ -49,6 +49,7 @@ std::vector<OpCase> rearrange_cases();
 std::vector<OpCase> contraction_cases();
 std::vector<OpCase> special_function_cases();
 std::vector<OpCase> expansion_cases();
+std::vector<OpCase> control_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep
