@@ -98,6 +98,7 @@ class Machine {
   void visit_host();
   [[nodiscard]] bool stopped_inside() const;
   [[nodiscard]] bool open_barrier();
+  [[nodiscard]] bool is_past_limit();
   void record_superstep(Cycles opening, bool host);
   void name_steps(SuperstepRecord& record) const;
   void share_compute(SuperstepRecord& record, std::size_t critical) const;
@@ -490,6 +491,7 @@ void Machine::record_superstep(Cycles opening, bool host) {
     record.tiles = &phases_;
     name_steps(record);
     if (!host) share_compute(record, critical);
+    result_.last_step = record.step;
     if (options_.on_superstep) options_.on_superstep(record);
     totals.exchange += record.exchange;
     totals.compute += record.compute;
@@ -509,6 +511,17 @@ bool Machine::stopped_inside() const {
   });
 }
 
+bool Machine::is_past_limit() {
+  if (!options_.max_supersteps || result_.totals.supersteps < *options_.max_supersteps) {
+    return false;
+  }
+  const WaitingTile& last = arrivals_[critical_of(arrivals_)];
+  add_trap(begin_, last.tile, "supervisor", last.pc,
+           fmt::format("the program is not done after {} supersteps: {}", *options_.max_supersteps,
+                       result_.place(image_.info)));
+  return true;
+}
+
 RunResult Machine::run() {
   while (!tiles_.empty()) {
     run_tiles();
@@ -523,7 +536,7 @@ RunResult Machine::run() {
     result_.interrupted = stopped_inside();
     if (result_.interrupted) break;
     add_tile_faults();
-    if (result_.trap || !open_barrier()) break;
+    if (result_.trap || !open_barrier() || is_past_limit()) break;
     if (options_.interrupted && options_.interrupted()) {
       result_.interrupted = true;
       break;

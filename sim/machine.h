@@ -74,6 +74,8 @@ struct RunTotals {
 struct RunOptions {
   std::uint32_t calls = 1;
   std::uint32_t threads = 1;
+  /// A trap when the program is not done after so many, for loops that may not end.
+  std::optional<std::uint64_t> max_supersteps = {};
   bool check_races = false;  ///< trap when workers that run at the same time share a word that one
                              ///< of them writes
   std::function<void(const SuperstepRecord&)> on_superstep;
@@ -87,8 +89,14 @@ struct RunResult {
   std::vector<HostTensor>
       results;  ///< by result; not aliased and calls > 1: leading axis of `calls`
   RunTotals totals;
+  /// Of the last superstep that is whole, an index into ProgramInfo::steps; their number for code
+  /// between steps.
+  std::uint32_t last_step = 0;
   std::optional<Trap> trap;
   bool interrupted = false;
+
+  /// Where the run got to: cycle, superstep and the op of the step.
+  [[nodiscard]] std::string place(const ProgramInfo& program) const;
 };
 
 /// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent

