@@ -94,8 +94,7 @@ Graph merge_equal_ops(Graph graph) {
     std::string key;
     append_op(copy, constants, key);
     const auto known = results_of.find(key);
-    const Traits& traits = op.definition->traits;
-    if (known == results_of.end() || traits.effect != Effect::kNone || traits.is_opaque) {
+    if (known == results_of.end() || has_effect(op) || op.definition->traits.is_opaque) {
       results_of.emplace(std::move(key), rewrite.add(op, std::move(copy)).results);
       continue;
     }

@@ -10,7 +10,7 @@ Graph remove_unused_ops(Graph graph) {
   std::vector<bool> used(graph.values().size());
   for (const ValueId result : graph.results()) used[index(result)] = true;
   const auto is_used = [&](const Op& op) {
-    return op.definition->traits.effect != Effect::kNone ||
+    return has_effect(op) ||
            std::ranges::any_of(op.results, [&](ValueId result) { return used[index(result)]; });
   };
   for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ops/op.h"
+
 namespace superstep {
 
 Rewrite::Rewrite(const Graph& from) : from_(from), values_(from.values().size()) {
@@ -31,6 +33,13 @@ Graph Rewrite::finish() {
   for (const ValueId result : from_.results()) results.push_back(of(result));
   to_.set_results(std::move(results));
   return std::move(to_);
+}
+
+bool has_effect(const Op& op) {
+  return op.definition->traits.effect != Effect::kNone ||
+         std::ranges::any_of(op.regions, [](const Graph& region) {
+           return std::ranges::any_of(region.ops(), has_effect);
+         });
 }
 
 Graph apply_with_regions(Graph graph, Graph (*pass)(Graph)) {

@@ -32,6 +32,9 @@ class Rewrite {
   std::vector<ValueId> values_;
 };
 
+/// Whether an op, or one in its regions, does something besides its results.
+[[nodiscard]] bool has_effect(const Op& op);
+
 /// Applies a pass to the regions of a graph, innermost first, then to the graph itself.
 [[nodiscard]] Graph apply_with_regions(Graph graph, Graph (*pass)(Graph));
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/ops/ops.h"
 #include "compiler/passes/passes.h"
@@ -140,6 +141,25 @@ TEST(Passes, KeepOpsWithEffects) {
   for (const auto& pass : {fold_constants, merge_equal_ops, remove_unused_ops}) {
     graph = pass(std::move(graph));
     EXPECT_EQ(std::ranges::count(graph.ops(), &kEffectful, &Op::definition), 2);
+  }
+}
+
+TEST(Passes, KeepLoopsAndBranchesWithEffects) {
+  Graph arm;
+  GraphBuilder in_arm(arm, {});
+  in_arm.apply(kEffectful, {in_arm.number(kF32, 1)});
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  const Tensor number = builder.number(DType::kI32, 0);
+  for (int i = 0; i < 2; ++i) {
+    Op branch;
+    branch.regions = {arm};
+    builder.append(kCaseOp, std::array{number}, std::move(branch));
+  }
+  graph.set_results({number.id});
+  for (const auto& pass : {fold_constants, merge_equal_ops, remove_unused_ops}) {
+    graph = apply_with_regions(std::move(graph), pass);
+    EXPECT_EQ(std::ranges::count(graph.ops(), &kCaseOp, &Op::definition), 2);
   }
 }
 
