@@ -27,6 +27,7 @@ struct Pass {
 
 constexpr Pass kPasses[] = {
     {"expand ops", expand_ops},
+    {"sink constants", sink_constants},
     {"fold constants", fold_constants},
     {"merge equal ops", merge_equal_ops},
     {"compare extremes", compare_extremes},

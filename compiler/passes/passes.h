@@ -7,6 +7,9 @@ namespace superstep {
 /// Replaces ops by those that they are made of (`ExpandLowering`), until none is left.
 [[nodiscard]] Graph expand_ops(Graph graph);
 
+/// Regions have the constants that they use of outside themselves, so that they know them.
+[[nodiscard]] Graph sink_constants(Graph graph);
+
 /// Replaces ops whose operands are all constant by their values, unless that would only store one
 /// element many times.
 [[nodiscard]] Graph fold_constants(Graph graph);
