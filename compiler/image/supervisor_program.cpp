@@ -75,10 +75,7 @@ class ProgramEmitter {
     code_.load_trip_count();
     code_.align();
     loop_ = code_.here();
-    const std::size_t steps = first.end - first.begin;
-    emit(first, steps == main().size() ? &first : nullptr);
-    next_ = first.end;
-    emit_steps(main(), steps, &first);
+    emit_steps(main(), &first);
     const std::uint32_t done = code_.branch_if_last();
     host_row(plan_.host.next[number_]);
     code_.next_call(loop_);
@@ -112,9 +109,10 @@ class ProgramEmitter {
     if (begins_with_exchange()) mark(code_.here() - 4, plan_.steps.exchange[plan_.first_of_main]);
   }
 
-  /// The steps of a block from step `at` on; `then` comes after the last, where it is known.
-  void emit_steps(const std::vector<Step>& steps, std::size_t at, const Stretch* then) {
-    while (at < steps.size()) {
+  /// The steps of a block. Where the same ones come before and after it, `again` are its first,
+  /// which are prepared.
+  void emit_steps(const std::vector<Step>& steps, const Stretch* again) {
+    for (std::size_t at = 0; at < steps.size();) {
       if (const auto* call = std::get_if<Call>(&steps[at])) {
         const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
         image_.calls.push_back({t_.tile, pc, plan_.steps.calls[calls_++]});
@@ -127,43 +125,66 @@ class ProgramEmitter {
         ++at;
       } else {
         const Stretch stretch = next_stretch(steps, at);
+        if (at > 0 || again == nullptr) prepare_first(stretch);
         at += stretch.end - stretch.begin;
         const bool is_last = at == steps.size();
-        prepare_first(stretch);
-        emit(stretch, is_last ? then : nullptr);
+        emit(stretch, is_last ? again : nullptr);
         next_ = stretch.end;
-        if (is_last && !groups_of(stretch).empty()) then = nullptr;
+        if (is_last && !groups_of(stretch).empty()) again = nullptr;
       }
-      if (at == steps.size() && then != nullptr) prepare_first(*then);
     }
+    if (again != nullptr) prepare_first(*again);
+  }
+
+  /// The register of the decision.
+  std::uint32_t emit_scalars(const vertex::Scalars& scalars) {
+    const auto code = vertex::scalar_code(scalars, supervisor::kScalars);
+    SUPERSTEP_CHECK(code.has_value(), "scalars fit in the registers of a supervisor");
+    for (const vertex::ScalarInstruction& instruction : code->instructions) {
+      const auto& [word, buffer] = instruction;
+      code_.scalar(word | (buffer ? plan_.storage.address(*buffer, t_.tile) : 0));
+    }
+    return code->decision;
   }
 
   void emit_loop(const Loop& loop) {
+    const std::uint32_t first = emit_scalars(loop.entry);
+    if (!loop.has_condition()) {
+      const std::uint32_t done = code_.branch_if_zero(first);
+      const Stretch body = next_stretch(loop.body.steps, 0);
+      prepare_first(body);
+      code_.align();
+      const std::uint32_t head = code_.here();
+      emit_steps(loop.body.steps, &body);
+      code_.branch_if_not_zero(emit_scalars(loop.step), head);
+      code_.align();
+      code_.patch(done, code_.here());
+      return;
+    }
     code_.align();
     const std::uint32_t head = code_.here();
-    emit_steps(loop.condition.steps, 0, nullptr);
-    code_.load_control(plan_.storage.address(loop.predicate, t_.tile));
-    const std::uint32_t done = code_.branch_if_zero();
-    emit_steps(loop.body.steps, 0, nullptr);
+    emit_steps(loop.condition.steps, nullptr);
+    const std::uint32_t done = code_.branch_if_zero(emit_scalars(loop.test));
+    emit_steps(loop.body.steps, nullptr);
+    emit_scalars(loop.step);
     code_.jump(head);
     code_.align();
     code_.patch(done, code_.here());
   }
 
   void emit_branch(const Branch& branch) {
-    emit_steps(branch.selection.steps, 0, nullptr);
-    code_.load_control(plan_.storage.address(branch.selector, t_.tile));
+    const std::uint32_t selector = emit_scalars(branch.selector);
     std::vector<std::uint32_t> to_arms, to_end;
     for (std::size_t arm = 0; arm + 1 < branch.arms.size(); ++arm) {
-      to_arms.push_back(code_.branch_if_zero());
-      if (arm + 2 < branch.arms.size()) code_.decrement_control();
+      to_arms.push_back(code_.branch_if_zero(selector));
+      if (arm + 2 < branch.arms.size()) code_.decrement(selector);
     }
     // In order, as supersteps are numbered; the last arm is what no branch leads away from.
     to_arms.push_back(code_.jump());
     for (std::size_t arm = 0; arm < branch.arms.size(); ++arm) {
       code_.align();
       code_.patch(to_arms[arm], code_.here());
-      emit_steps(branch.arms[arm].steps, 0, nullptr);
+      emit_steps(branch.arms[arm].steps, nullptr);
       if (arm + 1 < branch.arms.size()) to_end.push_back(code_.jump());
     }
     code_.align();

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace superstep::supervisor {
 
-// The main registers of a supervisor. Each has one use in a whole program; 14 has none.
+// The main registers of a supervisor. Each has one use in a whole program, except between
+// supersteps, where no launch but the next one is prepared.
 
 /// Banks of registers that a launch takes, from register 0 on: one is set while another is used.
 inline constexpr std::uint32_t kBanks = 2, kBankRegisters = 5;
@@ -14,9 +16,11 @@ inline constexpr std::uint32_t kPadding = 10;
 inline constexpr std::uint32_t kTripCount = 11;
 /// Where a procedure returns to.
 inline constexpr std::uint32_t kLink = 12;
-/// The word that decides where a loop or branch goes on.
-inline constexpr std::uint32_t kControl = 13;
+/// What scalars are computed in: those of the second bank, since the launch that is prepared takes
+/// the first, the link, since nothing is called there, and 13; 14 cannot be written.
+inline constexpr std::array<std::uint32_t, 7> kScalars{5, 6, 7, 8, 9, kLink, 13};
 
 static_assert(kBanks * kBankRegisters <= kPadding);
+static_assert(kScalars.front() >= kBankRegisters);
 
 }  // namespace superstep::supervisor

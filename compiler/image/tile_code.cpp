@@ -18,8 +18,8 @@ constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
 /// Words of an instruction whose last operand, in the low bits, is filled in later: encoding by
 /// name is slow.
 std::uint32_t setzi(std::uint32_t reg) {
-  static const std::array<std::uint32_t, supervisor::kControl + 1> kWords = [] {
-    std::array<std::uint32_t, supervisor::kControl + 1> words{};
+  static const std::array<std::uint32_t, supervisor::kTripCount + 1> kWords = [] {
+    std::array<std::uint32_t, supervisor::kTripCount + 1> words{};
     for (std::uint32_t r = 0; r < words.size(); ++r) words[r] = encode("setzi", {r, 0});
     return words;
   }();
@@ -180,20 +180,17 @@ void TileCode::load_trip_count() {
   emit(encode("add", {supervisor::kTripCount, supervisor::kTripCount, -1}));
 }
 
-void TileCode::load_control(std::uint32_t address) {
-  set(supervisor::kControl, address);
-  emit(encode("ld32", {supervisor::kControl, supervisor::kControl, isa::kZero, 0}));
-}
-
-std::uint32_t TileCode::branch_if_zero() {
+std::uint32_t TileCode::branch_if_zero(std::uint32_t reg) {
   const std::uint32_t at = here();
-  emit(encode("brz", {supervisor::kControl, 0}));
+  emit(encode("brz", {reg, 0}));
   return at;
 }
 
-void TileCode::decrement_control() {
-  emit(encode("add", {supervisor::kControl, supervisor::kControl, -1}));
+void TileCode::branch_if_not_zero(std::uint32_t reg, std::uint32_t target) {
+  emit(encode("brnz", {reg, target}));
 }
+
+void TileCode::decrement(std::uint32_t reg) { emit(encode("add", {reg, reg, -1})); }
 
 void TileCode::jump(std::uint32_t target) { emit(encode("bri", {target})); }
 

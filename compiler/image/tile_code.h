@@ -79,12 +79,14 @@ class TileCode {
   void prepare_trip_count(std::uint32_t address);
   /// Reads how often the program is called.
   void load_trip_count();
-  /// Reads the word that decides where a loop or branch goes on.
-  void load_control(std::uint32_t address);
-  /// Branches when that word is 0. The target is set by `patch`.
-  std::uint32_t branch_if_zero();
-  /// Counts that word down.
-  void decrement_control();
+  /// An instruction of scalars.
+  void scalar(std::uint32_t word) { emit(word); }
+  /// Branches when a register is 0. The target is set by `patch`.
+  std::uint32_t branch_if_zero(std::uint32_t reg);
+  /// Branches when a register is not 0.
+  void branch_if_not_zero(std::uint32_t reg, std::uint32_t target);
+  /// Counts a register down.
+  void decrement(std::uint32_t reg);
   /// Goes on at `target`.
   void jump(std::uint32_t target);
   /// Goes on at a target that is set by `patch`.

@@ -408,7 +408,7 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
   op.location = {lines_.locate(syntax.offset), line_};
   for (const TypeUse& type : syntax.result_types) op.declared.push_back(*type.type);
   std::vector<ValueUse> captures;
-  if (op.definition->traits.is_control) {
+  if (op.definition->traits.control != Control::kNone) {
     const std::size_t before = findings_.size();
     captures = captures_of(syntax, scope);
     if (findings_.size() != before) return {};

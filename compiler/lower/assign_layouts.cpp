@@ -51,24 +51,32 @@ struct Ballot {
 
 class Assignment {
  public:
-  explicit Assignment(const Module& module)
-      : module_(module),
-        graph_(module.main),
-        alike_(graph_.values().size()),
-        connected_(graph_.values().size()) {}
+  /// By argument the result that takes its storage.
+  using Aliases = std::vector<std::optional<std::uint32_t>>;
 
-  AssignedLayouts run(Layouts& layouts, const std::map<ValueId, LayoutPtr>& placed) {
+  Assignment(const Graph& graph, Aliases aliases)
+      : graph_(graph),
+        aliases_(std::move(aliases)),
+        alike_(graph_.values().size()),
+        connected_(graph_.values().size()) {
     find_known();
     for (const Op& op : graph_.ops()) join(op);
     for_each_donation([&](ValueId argument, ValueId result) { unite(argument, result); });
+  }
+
+  AssignedLayouts run(Layouts& layouts, const std::map<ValueId, LayoutPtr>& placed) {
     number_companies();
     number_groups();
     for_each_donation([&](ValueId argument, ValueId) { group(argument).is_fixed = true; });
-    for (const auto& [argument, layout] : placed) {
+    // What a loop carries, which comes first, counts more than what it only uses.
+    for (auto at = placed.rbegin(); at != placed.rend(); ++at) {
+      const auto& [argument, layout] = *at;
+      // What is computed of it needs no more than one copy.
+      if (layout == layouts.everywhere()) continue;
       group(argument).layout = layout;
       group(argument).is_fixed = true;
     }
-    for (const Op& op : graph_.ops()) vote(op);
+    hold_votes();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].wish.row = ballots_[g].row();
     }
@@ -77,8 +85,8 @@ class Assignment {
 
  private:
   void for_each_donation(const auto& visit) const {
-    for (std::size_t a = 0; a < module_.argument_alias.size(); ++a) {
-      const std::optional<std::uint32_t> result = module_.argument_alias[a];
+    for (std::size_t a = 0; a < aliases_.size(); ++a) {
+      const std::optional<std::uint32_t> result = aliases_[a];
       if (result) visit(graph_.arguments()[a], graph_.results()[*result]);
     }
   }
@@ -99,6 +107,43 @@ class Assignment {
     return lowering_as<ElementwiseLowering>(op, graph_) != nullptr;
   }
 
+  /// What the regions of an op connect lies alike around it. What a loop carries is one value.
+  void join_regions(const Op& op) {
+    const bool is_loop = op.definition->traits.control == Control::kLoop;
+    std::vector<Assignment>& regions = regions_[&op];
+    for (const Graph& region : op.regions) {
+      Aliases carried;
+      for (std::uint32_t i = 0; is_loop && i < region.results().size(); ++i) {
+        if (&region == &op.regions[1]) carried.emplace_back(i);
+      }
+      regions.emplace_back(region, std::move(carried));
+    }
+    for (std::size_t i = 0; is_loop && i < op.results.size(); ++i) {
+      if (!is_known_[index(op.operands[i])]) unite(op.operands[i], op.results[i]);
+    }
+    for (Assignment& region : regions) {
+      std::vector<std::pair<ValueId, ValueId>> ends;  // inside, outside
+      const std::vector<ValueId>& arguments = region.graph_.arguments();
+      const std::size_t first = op.operands.size() - arguments.size();
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const bool is_carried = is_loop && i < op.results.size();
+        ends.emplace_back(arguments[i], is_carried ? op.results[i] : op.operands[first + i]);
+      }
+      for (std::size_t i = 0; !is_loop && i < op.results.size(); ++i) {
+        ends.emplace_back(region.graph_.results()[i], op.results[i]);
+      }
+      std::map<std::size_t, ValueId> alike, connected;  // outside, by sets of the region
+      for (const auto& [inside, outside] : ends) {
+        if (region.is_known_[index(inside)] || is_known_[index(outside)]) continue;
+        const ValueId like = alike.try_emplace(region.alike_.of(inside), outside).first->second;
+        if (elements(like) == elements(outside)) unite(like, outside);
+        if (elements(outside) <= 1) continue;
+        connected_.unite(connected.try_emplace(region.connected_.of(inside), outside).first->second,
+                         outside);
+      }
+    }
+  }
+
   void join(const Op& op) {
     if (op.definition->traits.is_opaque) {
       for (std::size_t i = 0; i < op.results.size(); ++i) {
@@ -106,6 +151,7 @@ class Assignment {
       }
       return;
     }
+    if (op.definition->traits.control != Control::kNone) return join_regions(op);
     const bool lies_alike = is_elementwise(op) || keeps_order(op);
     for (const ValueId result : op.results) {
       if (elements(result) == elements(op.results[0])) unite(op.results[0], result);
@@ -178,7 +224,31 @@ class Assignment {
   AssignedLayouts::Group& group(ValueId v) { return groups_[group_of_[index(v)]]; }
   Ballot& ballot(ValueId v) { return ballots_[group_of_[index(v)]]; }
 
+  void hold_votes() {
+    for (const Op& op : graph_.ops()) vote(op);
+  }
+
+  /// As its regions vote.
+  void vote_for_regions(const Op& op) {
+    for (Assignment& region : regions_.at(&op)) {
+      region.number_companies();
+      region.number_groups();
+      region.hold_votes();
+      const std::vector<ValueId>& arguments = region.graph_.arguments();
+      const std::size_t first = op.operands.size() - arguments.size();
+      std::set<std::size_t> counted;
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!counted.insert(region.group_of_[index(arguments[i])]).second) continue;
+        const Ballot& its = region.ballot(arguments[i]);
+        Ballot& all = ballot(op.operands[first + i]);
+        all.products += its.products;
+        for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
+      }
+    }
+  }
+
   void vote(const Op& op) {
+    if (op.definition->traits.control != Control::kNone) return vote_for_regions(op);
     const Lowering& lowering = lowering_of(op, graph_);
     if (const auto* step = std::get_if<StepLowering>(&lowering)) {
       for (const Vote& its : step->votes(op, graph_)) {
@@ -224,8 +294,9 @@ class Assignment {
            merged(*box) == merged({0, {elements(op.results[0])}, {1}, {1}});
   }
 
-  const Module& module_;
   const Graph& graph_;
+  Aliases aliases_;
+  std::map<const Op*, std::vector<Assignment>> regions_;  ///< of ops that have control
   ValueSets alike_, connected_;
   std::vector<bool> is_known_;                    ///< by value
   std::map<std::size_t, std::uint32_t> company_;  ///< by connected set
@@ -238,7 +309,7 @@ class Assignment {
 
 AssignedLayouts assign_layouts(const Module& module, Layouts& layouts,
                                const std::map<ValueId, LayoutPtr>& placed) {
-  return Assignment(module).run(layouts, placed);
+  return Assignment(module.main, module.argument_alias).run(layouts, placed);
 }
 
 }  // namespace superstep

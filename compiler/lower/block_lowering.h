@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,20 +15,26 @@
 
 namespace superstep {
 
+/// How a whole program is lowered.
+struct LoweringChoices {
+  const SqueezedProducts& squeezed;
+  StepOrder order = StepOrder::kEarliest;
+};
+
 /// A block of ops that is being lowered, as the lowerings of single ops see it.
 class BlockLowering {
  public:
   /// Of a program, or of a region in a block whose builder is given; `placed` as for
   /// `assign_layouts`.
-  BlockLowering(const Module& module, ProgramBuilder for_block, bool saves,
+  BlockLowering(const Module& module, ProgramBuilder for_block, const LoweringChoices& its_choices,
                 const std::map<ValueId, LayoutPtr>& placed = {})
       : graph(module.main),
-        saves_memory(saves),
+        choices(its_choices),
         builder(std::move(for_block)),
         values(builder, graph, assign_layouts(module, builder.layouts(), placed)) {}
 
   const Graph& graph;
-  bool saves_memory;  ///< even where that takes time
+  LoweringChoices choices;
   ProgramBuilder builder;
   Values values;
   /// Conversions that the reduction of their results does, by result.
@@ -41,10 +48,16 @@ class BlockLowering {
 struct RegionBuffers {
   std::vector<std::optional<BufferId>> arguments, results;
 };
+/// For a region of a loop: what needs none of the buffers that change in it is made in front of it,
+/// from `superstep` of the outer block on, which gets past that.
+struct InLoop {
+  std::set<BufferId> changing;
+  std::uint32_t& superstep;
+};
 /// Lowers a region in the block of `outer`. Results end in their buffers, which may be those of
 /// arguments.
-[[nodiscard]] Block lower_region(const BlockLowering& outer, const Graph& region,
-                                 const RegionBuffers& buffers);
+[[nodiscard]] Block lower_region(BlockLowering& outer, const Graph& region,
+                                 const RegionBuffers& buffers, const InLoop* loop = nullptr);
 
 /// Copies a buffer to one of equal layout, in a vertex at `time`.
 void copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time time);

@@ -76,7 +76,8 @@ LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
   for (const ValueId operand : operands) {
     if (values_.elements(operand) != values_.elements(result)) continue;
     const LayoutPtr layout = values_.layout(operand);
-    if (!layout || (best && values_.time(operand) <= latest)) continue;
+    if (!layout || layout == builder_.layouts().everywhere()) continue;
+    if (best && values_.time(operand) <= latest) continue;
     best = layout;
     latest = values_.time(operand);
   }

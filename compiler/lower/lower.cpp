@@ -17,19 +17,18 @@ namespace {
 
 class GraphLowering {
  public:
-  GraphLowering(const Module& module, ProgramBuilder builder, bool saves_memory,
+  GraphLowering(const Module& module, ProgramBuilder builder, const LoweringChoices& choices,
                 const std::map<ValueId, LayoutPtr>& placed = {})
       : module_(module),
         graph_(module.main),
-        block_(module, std::move(builder), saves_memory, placed),
+        block_(module, std::move(builder), choices, placed),
         fusion_(builder_, values_, module.main) {
     find_users();
   }
 
-  LoweredProgram run(const CompileProgress& progress, const SqueezedProducts& squeezed,
-                     StepOrder order) {
+  LoweredProgram run(const CompileProgress& progress) {
     add_arguments();
-    const std::vector<std::optional<BufferId>> results = lower_ops(progress, squeezed);
+    const std::vector<std::optional<BufferId>> results = lower_ops(progress);
     for (const std::optional<BufferId>& result : results) {
       if (result) builder_.mutable_buffer(*result).is_result = true;
     }
@@ -37,13 +36,13 @@ class GraphLowering {
       const ValueId argument = graph_.arguments()[a];
       if (values_.elements(argument) > 0) arguments_[a] = values_.stored(argument);
     }
-    LoweredProgram program = builder_.finish(order);
+    LoweredProgram program = builder_.finish(block_.choices.order);
     program.arguments = arguments_;
     program.results = results;
     return program;
   }
 
-  Block run_region(const RegionBuffers& buffers) {
+  Block run_region(const RegionBuffers& buffers, ProgramBuilder& outer, const InLoop* loop) {
     arguments_ = buffers.arguments;
     storage_ = buffers.results;
     is_region_ = true;
@@ -52,15 +51,21 @@ class GraphLowering {
       values_.set_stored(graph_.arguments()[a], *arguments_[a], {});
       given_.insert(*arguments_[a]);
     }
-    (void)lower_ops({}, {});
-    return builder_.finish_block();
+    for (const std::optional<BufferId>& storage : storage_) {
+      if (storage) given_.insert(*storage);
+    }
+    (void)lower_ops({});
+    const StepOrder order = block_.choices.order;
+    if (loop != nullptr && order != StepOrder::kLeastMemory) {
+      loop->superstep = builder_.hoist_invariants(outer, loop->superstep, loop->changing);
+    }
+    return builder_.finish_block(order);
   }
 
  private:
   /// Lowers all ops; where the results are.
-  std::vector<std::optional<BufferId>> lower_ops(const CompileProgress& progress,
-                                                 const SqueezedProducts& squeezed) {
-    block_.products.emplace(builder_, values_, find_products(), squeezed);
+  std::vector<std::optional<BufferId>> lower_ops(const CompileProgress& progress) {
+    block_.products.emplace(builder_, values_, find_products(), block_.choices.squeezed);
     for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
       show_share(progress, "lower", i, graph_.ops().size(), "ops");
       lower_op(graph_.ops()[i]);
@@ -374,7 +379,7 @@ class GraphLowering {
   std::vector<std::vector<const Op*>> users_;  ///< null stands for the caller
   std::vector<std::optional<BufferId>> arguments_;
   std::vector<std::optional<BufferId>> storage_;  ///< by result: the argument's that it takes
-  std::set<BufferId> given_;                      ///< of arguments
+  std::set<BufferId> given_;                      ///< of arguments, and a region's of results
   std::set<const Op*> done_;
   bool is_region_ = false;
 };
@@ -384,19 +389,26 @@ class GraphLowering {
 LoweredProgram lower(const Module& module, const MachineConfig& machine,
                      const CompileProgress& progress, const SqueezedProducts& squeezed,
                      StepOrder order) {
-  return GraphLowering(module, ProgramBuilder(machine), order == StepOrder::kLeastMemory)
-      .run(progress, squeezed, order);
+  return GraphLowering(module, ProgramBuilder(machine), {squeezed, order}).run(progress);
 }
 
-Block lower_region(const BlockLowering& outer, const Graph& region, const RegionBuffers& buffers) {
-  const Module module{.name = {}, .main = region, .argument_alias = {}};
+Block lower_region(BlockLowering& outer, const Graph& region, const RegionBuffers& buffers,
+                   const InLoop* loop) {
+  Module module{.name = {}, .main = region, .argument_alias = {}};
+  if (loop != nullptr) {
+    for (std::uint32_t r = 0; r < region.results().size(); ++r) {
+      const bool is_carried = r < buffers.arguments.size() && buffers.results[r] &&
+                              buffers.results[r] == buffers.arguments[r];
+      module.argument_alias.push_back(is_carried ? std::optional(r) : std::nullopt);
+    }
+  }
   std::map<ValueId, LayoutPtr> placed;
   for (std::size_t a = 0; a < buffers.arguments.size(); ++a) {
     const std::optional<BufferId> buffer = buffers.arguments[a];
     if (buffer) placed.emplace(region.arguments()[a], outer.builder.buffer(*buffer).layout);
   }
-  return GraphLowering(module, ProgramBuilder(&outer.builder), outer.saves_memory, placed)
-      .run_region(buffers);
+  return GraphLowering(module, ProgramBuilder(&outer.builder), outer.choices, placed)
+      .run_region(buffers, outer.builder, loop);
 }
 
 void copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time time) {

@@ -228,6 +228,9 @@ std::optional<Values::Repetition> Values::repetition(ValueId v, std::int64_t ele
 
 std::optional<Broadcast> Values::broadcast(ValueId v, std::int64_t elements,
                                            const LayoutPtr& layout, const Origin& origin) {
+  if (this->elements(v) == 1 && this->layout(v) == builder_.layouts().everywhere()) {
+    return Broadcast{{stored(v), time(v)}, vertex::Access::kScalar, layout->elements()};
+  }
   std::optional<Repetition> r = repetition(v, elements);
   if (!r) return std::nullopt;
   if (!layout->is_row_major()) {
@@ -246,6 +249,9 @@ Broadcast Values::gather(const Repetition& r, const LayoutPtr& layout, const Ori
   const auto [at, is_new] = gathered_.try_emplace({r, layout.get()}, Broadcast{});
   Broadcast& result = at->second;
   if (!is_new) return result;
+  if (builder_.buffer(r.source).layout == builder_.layouts().everywhere()) {
+    return result = {{r.source, r.ready}, vertex::Access::kScalar, r.period};
+  }
   const bool in_rows = lies_in_rows(*layout, r.period);
   result.period = r.period;
   if (r.is_cyclic) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
@@ -47,6 +48,16 @@ std::vector<HostTensor> evaluate_if(const Op& op, std::span<const HostTensor> op
   return run_region(op, operands[0].get<std::uint8_t>(0) != 0 ? 0 : 1, operands);
 }
 
+/// A case of two regions, of which false is the first.
+std::vector<Tensor> expand_if(GraphBuilder& builder, const Op& op,
+                              std::span<const Tensor> operands) {
+  std::vector<Tensor> all(operands.begin(), operands.end());
+  all[0] = convert(all[0], DType::kI32);
+  Op by_number;
+  by_number.regions = {op.regions[1], op.regions[0]};
+  return builder.append(kCaseOp, all, std::move(by_number));
+}
+
 std::vector<Vote> votes(const Op&, const Graph&) { return {}; }
 
 }  // namespace
@@ -56,10 +67,10 @@ const OpDefinition kCaseOp{
     .summary = "What the region with the number of the operand returns; the last if there is none.",
     .infer = infer,
     .evaluate = evaluate_case,
-    .lowerings = {StepLowering{.lower = lower_branch, .votes = votes}},
+    .lowerings = {StepLowering{.lower = lower_case, .votes = votes}},
     .traits = {.operands = OperandTypes{only(DType::kI32)}.then_any_number_of(kAnyDType),
                .regions = kSomeRegions,
-               .is_control = true},
+               .control = Control::kBranch},
 };
 
 const OpDefinition kIfOp{
@@ -67,10 +78,10 @@ const OpDefinition kIfOp{
     .summary = "What the first region returns where the operand is true, else the second.",
     .infer = infer,
     .evaluate = evaluate_if,
-    .lowerings = {StepLowering{.lower = lower_branch, .votes = votes}},
+    .lowerings = {ExpandLowering{expand_if}},
     .traits = {.operands = OperandTypes{kBooleans}.then_any_number_of(kAnyDType),
                .regions = 2,
-               .is_control = true},
+               .control = Control::kBranch},
 };
 
 }  // namespace superstep

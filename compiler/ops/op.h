@@ -123,6 +123,14 @@ class OperandTypes {
 /// For ops with one region or more.
 constexpr std::size_t kSomeRegions = SIZE_MAX;
 
+/// Whether an op decides which of its regions are executed and how often. The text may use values
+/// of outside in them: import makes those the last operands, and the last arguments of each region.
+enum class Control : std::uint8_t {
+  kNone,
+  kLoop,    ///< regions: condition and body of carried values, as many as results
+  kBranch,  ///< one region for each value of the first operand
+};
+
 /// What holds for every use of an op; `infer_types` checks it before `infer`.
 struct Traits {
   OperandTypes operands;
@@ -135,9 +143,7 @@ struct Traits {
   /// The results are the operands, but nothing that is known of these is known of those: ops on
   /// both sides are neither merged nor folded.
   bool is_opaque = false;
-  /// The op decides which of its regions are executed and how often. The text may use values of
-  /// outside in them: import makes those the last operands, and the last arguments of each region.
-  bool is_control = false;
+  Control control = Control::kNone;
 };
 
 /// Everything about an op in one record.

@@ -17,7 +17,7 @@ void lower_barrier(BlockLowering& block, const Op& op);
 void lower_product(BlockLowering& block, const Op& op);
 /// `stablehlo.while`: compiler/lower/control/.
 void lower_while(BlockLowering& block, const Op& op);
-/// `stablehlo.case` and `stablehlo.if`: compiler/lower/control/.
-void lower_branch(BlockLowering& block, const Op& op);
+/// `stablehlo.case`: compiler/lower/control/.
+void lower_case(BlockLowering& block, const Op& op);
 
 }  // namespace superstep

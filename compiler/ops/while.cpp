@@ -104,7 +104,7 @@ const OpDefinition kWhileOp{
     .lowerings = {StepLowering{.lower = lower_while, .votes = votes}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
                .regions = 2,
-               .is_control = true},
+               .control = Control::kLoop},
     .syntax = {.parse = parse},
 };
 

@@ -22,8 +22,8 @@ Graph fold_constants(Graph graph) {
   std::map<ValueId, HostTensor> known;  // by value of the old graph
   for (const Op& op : graph.ops()) {
     const Traits& traits = op.definition->traits;
-    bool foldable = !op.results.empty() && traits.effect == Effect::kNone &&
-                    !traits.is_opaque && !traits.is_control;
+    bool foldable = !op.results.empty() && traits.effect == Effect::kNone && !traits.is_opaque &&
+                    traits.control == Control::kNone;
     bool has_many = op.operands.empty();
     std::vector<HostTensor> operands;
     for (const ValueId operand : op.operands) {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/ops/ops.h"
+#include "compiler/ops/op.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 /// What is known of an argument of a region.
 struct Argument {
-  /// It is always the result of the last of these: a constant, perhaps repeated.
+  /// It is always the result of the last of these: a constant, perhaps rearranged.
   std::vector<const Op*> constant = {};
   bool is_kept = true;
 };
@@ -62,7 +62,7 @@ std::vector<const Op*> constant_of(const Graph& graph, ValueId value) {
   if (!producer) return {};
   const Op& op = graph.ops()[*producer];
   if (lowering_as<ConstantLowering>(op, graph) != nullptr) return {&op};
-  if (op.definition != &kBroadcastInDimOp) return {};
+  if (lowering_as<RearrangeLowering>(op, graph) == nullptr || op.operands.size() != 1) return {};
   std::vector<const Op*> constant = constant_of(graph, op.operands[0]);
   if (!constant.empty()) constant.push_back(&op);
   return constant;
@@ -70,7 +70,7 @@ std::vector<const Op*> constant_of(const Graph& graph, ValueId value) {
 
 /// What is known of the arguments of an op's regions; none where nothing is.
 std::vector<Argument> known_arguments(const Graph& graph, const Op& op) {
-  const bool is_loop = op.definition == &kWhileOp;
+  const bool is_loop = op.definition->traits.control == Control::kLoop;
   const std::size_t captures = is_loop ? op.results.size() : 1;
   const std::size_t first = is_loop ? 0 : 1;
   std::vector<Argument> arguments(op.operands.size() - first);
@@ -90,7 +90,9 @@ std::vector<Argument> known_arguments(const Graph& graph, const Op& op) {
 }  // namespace
 
 Graph sink_constants(Graph graph) {
-  const auto is_control = [](const Op& op) { return op.definition->traits.is_control; };
+  const auto is_control = [](const Op& op) {
+    return op.definition->traits.control != Control::kNone;
+  };
   if (std::ranges::none_of(graph.ops(), is_control)) return graph;
   Rewrite rewrite(graph);
   for (const Op& op : graph.ops()) {

@@ -22,7 +22,6 @@ std::vector<Pointer> collect(Program& program) {
         self(self, loop->condition);
         self(self, loop->body);
       } else if (auto* branch = std::get_if<Branch>(&step)) {
-        self(self, branch->selection);
         for (auto& arm : branch->arms) self(self, arm);
       } else {
         // The supersteps of a call are those of its procedure.
@@ -84,6 +83,30 @@ BufferId Execution::actual(BufferId buffer) const {
 
 namespace {
 
+void add_words(const vertex::Scalars& scalars, UsedBuffers& used) {
+  used.read.insert(scalars.inputs.begin(), scalars.inputs.end());
+  for (const vertex::Scalars::Store& store : scalars.stores) used.written.insert(store.to);
+}
+
+UsedBuffers words_of(const Loop& loop) {
+  UsedBuffers used;
+  for (const auto* scalars : {&loop.entry, &loop.test, &loop.step}) add_words(*scalars, used);
+  return used;
+}
+
+UsedBuffers words_of(const Branch& branch) {
+  UsedBuffers used;
+  add_words(branch.selector, used);
+  return used;
+}
+
+/// What a loop or branch executes, as numbers of executions.
+struct ControlSpan {
+  std::size_t begin = 0, end = 0;
+  const Loop* loop = nullptr;  ///< null: a branch
+  UsedBuffers words;           ///< of its scalars
+};
+
 /// Walks what a call of a program executes.
 class ExecutionWalk {
  public:
@@ -96,7 +119,7 @@ class ExecutionWalk {
   }
 
   std::vector<Execution> executions;
-  std::vector<LoopSpan> loops;  ///< inner ones first
+  std::vector<ControlSpan> controls;  ///< inner ones first
 
  private:
   void walk(const Block& block) {
@@ -106,10 +129,7 @@ class ExecutionWalk {
                        executions.push_back({&superstep, number_++});
                      },
                      [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); },
-                     [&](const Branch& branch) {
-                       walk(branch.selection);
-                       for (const Block& arm : branch.arms) walk(arm);
-                     }},
+                     [&](const Branch& branch) { add(branch); }},
           step);
     }
   }
@@ -127,7 +147,13 @@ class ExecutionWalk {
     const std::size_t begin = executions.size();
     walk(loop.condition);
     walk(loop.body);
-    loops.push_back({begin, executions.size(), &loop});
+    controls.push_back({begin, executions.size(), &loop, words_of(loop)});
+  }
+
+  void add(const Branch& branch) {
+    const std::size_t begin = executions.size();
+    for (const Block& arm : branch.arms) walk(arm);
+    controls.push_back({begin, executions.size(), nullptr, words_of(branch)});
   }
 
   const LoweredProgram& program_;
@@ -135,38 +161,41 @@ class ExecutionWalk {
   std::uint32_t number_ = 0;
 };
 
-void add_buffers(const Block& block, std::set<BufferId>& buffers) {
+void add_buffers(const Block& block, UsedBuffers& used) {
   for (const Step& step : block.steps) {
     std::visit(
         Overloaded{[&](const Superstep& superstep) {
                      const MovedBuffers moved = moved_buffers(superstep);
-                     buffers.insert(moved.read.begin(), moved.read.end());
-                     buffers.insert(moved.written.begin(), moved.written.end());
+                     used.read.insert(moved.read.begin(), moved.read.end());
+                     used.written.insert(moved.written.begin(), moved.written.end());
                      for (const ComputeSet& set : superstep.computes) {
-                       buffers.insert(set.reads.begin(), set.reads.end());
-                       buffers.insert(set.writes.begin(), set.writes.end());
+                       used.read.insert(set.reads.begin(), set.reads.end());
+                       used.written.insert(set.writes.begin(), set.writes.end());
                      }
                    },
                    [](const Call&) { SUPERSTEP_CHECK(false, "procedures come after loops"); },
-                   [&](const auto& control) { buffers.merge(buffers_of(control)); }},
+                   [&](const auto& control) {
+                     UsedBuffers its = buffers_of(control);
+                     used.read.merge(its.read);
+                     used.written.merge(its.written);
+                   }},
         step);
   }
 }
 
 }  // namespace
 
-std::set<BufferId> buffers_of(const Loop& loop) {
-  std::set<BufferId> buffers{loop.predicate};
-  add_buffers(loop.condition, buffers);
-  add_buffers(loop.body, buffers);
-  return buffers;
+UsedBuffers buffers_of(const Loop& loop) {
+  UsedBuffers used = words_of(loop);
+  add_buffers(loop.condition, used);
+  add_buffers(loop.body, used);
+  return used;
 }
 
-std::set<BufferId> buffers_of(const Branch& branch) {
-  std::set<BufferId> buffers{branch.selector};
-  add_buffers(branch.selection, buffers);
-  for (const Block& arm : branch.arms) add_buffers(arm, buffers);
-  return buffers;
+UsedBuffers buffers_of(const Branch& branch) {
+  UsedBuffers used = words_of(branch);
+  for (const Block& arm : branch.arms) add_buffers(arm, used);
+  return used;
 }
 
 std::vector<Execution> executions_of(const LoweredProgram& program) {
@@ -204,14 +233,23 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
     }
   }
   begins.push_back(point);
-  for (const LoopSpan& loop : walk.loops) {
-    const std::uint32_t begin = begins[loop.begin], end = begins[loop.end];
-    for (const BufferId buffer : buffers_of(*loop.loop)) {
-      Lifetime& life = lifetimes[index(buffer)];
-      if (life.first >= begin && life.last < end && buffer != loop.loop->predicate) continue;
-      life.use(begin);
-      life.use(end - 1);
-    }
+  for (const ControlSpan& control : walk.controls) {
+    const std::uint32_t begin = begins[control.begin];
+    const std::uint32_t end = std::max(begin, begins[control.end] - 1);
+    const auto use = [&](BufferId buffer) {
+      lifetimes[index(buffer)].use(begin);
+      if (control.loop != nullptr) lifetimes[index(buffer)].use(end);
+    };
+    std::ranges::for_each(control.words.read, use);
+    std::ranges::for_each(control.words.written, use);
+    if (control.loop == nullptr) continue;
+    const auto use_if_outer = [&](BufferId buffer) {
+      const Lifetime& life = lifetimes[index(buffer)];
+      if (life.first < begin || life.last > end) use(buffer);
+    };
+    const UsedBuffers used = buffers_of(*control.loop);
+    std::ranges::for_each(used.read, use_if_outer);
+    std::ranges::for_each(used.written, use_if_outer);
   }
   for (std::size_t b = 0; b < lifetimes.size(); ++b) {
     const Buffer& buffer = program.buffers[b];

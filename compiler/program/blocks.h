@@ -9,8 +9,7 @@
 namespace superstep {
 
 /// The supersteps of a program, each once: those of its procedures, then those of `main`, in order;
-/// of a loop those of its condition, then those of its body, of a branch those of its selection and
-/// of each arm.
+/// of a loop those of its condition, then those of its body, of a branch those of each arm.
 [[nodiscard]] std::vector<Superstep*> supersteps_of(LoweredProgram& program);
 [[nodiscard]] std::vector<const Superstep*> supersteps_of(const LoweredProgram& program);
 
@@ -20,9 +19,12 @@ struct MovedBuffers {
 };
 [[nodiscard]] MovedBuffers moved_buffers(const Superstep& superstep);
 
-/// The buffers that a loop or branch reads or writes.
-[[nodiscard]] std::set<BufferId> buffers_of(const Loop& loop);
-[[nodiscard]] std::set<BufferId> buffers_of(const Branch& branch);
+/// The buffers that a step uses.
+struct UsedBuffers {
+  std::set<BufferId> read, written;
+};
+[[nodiscard]] UsedBuffers buffers_of(const Loop& loop);
+[[nodiscard]] UsedBuffers buffers_of(const Branch& branch);
 
 /// How a report names the steps of a superstep.
 [[nodiscard]] SuperstepOrigins origins_of(const Superstep& superstep);
@@ -39,12 +41,6 @@ struct Execution {
   [[nodiscard]] SuperstepOrigins origins() const {
     return call != nullptr ? call->origins[place] : origins_of(*superstep);
   }
-};
-
-/// What a loop executes, as numbers of executions.
-struct LoopSpan {
-  std::size_t begin = 0, end = 0;
-  const Loop* loop = nullptr;
 };
 
 /// What a call of the program may execute, in order; what loops execute, once.

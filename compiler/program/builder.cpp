@@ -1,6 +1,7 @@
 #include "compiler/program/builder.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -10,6 +11,9 @@
 
 namespace superstep {
 namespace {
+
+/// Invariants of a loop may take one part in so many of a tile's memory [assumed].
+constexpr std::uint32_t kInvariantShare = 4;
 
 bool contains(const std::vector<BufferId>& list, BufferId id) {
   return std::ranges::find(list, id) != list.end();
@@ -81,8 +85,10 @@ ProgramBuilder::Position ProgramBuilder::position(std::size_t compute) const {
 }
 
 bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) {
-  const auto uses_either = [&](const TimedControl& l) {
-    return l.buffers.contains(result) || l.buffers.contains(argument);
+  const auto uses_either = [&](const TimedControl& control) {
+    return std::ranges::any_of(std::array{result, argument}, [&](BufferId id) {
+      return control.used.read.contains(id) || control.used.written.contains(id);
+    });
   };
   if (std::ranges::any_of(controls_, uses_either)) return false;
   const Buffer& from = buffer(result);
@@ -145,52 +151,158 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
   return true;
 }
 
+UsedBuffers ProgramBuilder::buffers_of_movements(const TimedMovements& movements) {
+  UsedBuffers used;
+  for (const Movement& movement : movements.movements) {
+    used.read.insert(movement.source.buffer);
+    for (const Movement::End& end : movement.destinations) used.written.insert(end.buffer);
+  }
+  return used;
+}
+
 void ProgramBuilder::order_for_least_memory() {
-  // In order of execution: the movements of a superstep, then its compute sets.
-  std::vector<std::pair<Position, TimedMovements*>> order;
-  for (TimedMovements& m : movements_)
-    order.emplace_back(Position{m.superstep, false, 0, false, 0}, &m);
-  for (std::size_t i = 0; i < computes_.size(); ++i) order.emplace_back(position(i), nullptr);
-  std::ranges::stable_sort(order, {}, [](const auto& entry) { return entry.first; });
+  // In order of execution: of a superstep the loops and branches in front of it, its movements,
+  // then its compute sets.
+  enum class Kind : std::uint8_t { kControl, kMovements, kCompute };
+  struct Entry {
+    std::tuple<std::uint32_t, Kind, std::uint32_t, bool> at;
+    std::size_t number;
+  };
+  std::vector<Entry> order;
+  std::ranges::stable_sort(controls_, {}, &TimedControl::superstep);
+  for (std::size_t i = 0; i < controls_.size(); ++i) {
+    order.push_back({{controls_[i].superstep, Kind::kControl, 0, false}, i});
+  }
+  for (std::size_t i = 0; i < movements_.size(); ++i) {
+    order.push_back({{movements_[i].superstep, Kind::kMovements, 0, false}, i});
+  }
+  for (std::size_t i = 0; i < computes_.size(); ++i) {
+    const TimedCompute& c = computes_[i];
+    order.push_back({{c.time.superstep, Kind::kCompute, c.time.round, c.last}, i});
+  }
+  std::ranges::stable_sort(order, {}, &Entry::at);
   std::vector<StepUses> uses;
-  for (const auto& [at, movements] : order) {
-    StepUses& step = uses.emplace_back();
-    if (movements == nullptr) {
-      const ComputeSet& set = computes_[std::get<4>(at)].set;
-      step = {{set.reads.begin(), set.reads.end()}, {set.writes.begin(), set.writes.end()}};
-      continue;
+  for (const auto& [at, number] : order) {
+    UsedBuffers used;
+    if (std::get<Kind>(at) == Kind::kControl) {
+      used = controls_[number].used;
+    } else if (std::get<Kind>(at) == Kind::kMovements) {
+      used = buffers_of_movements(movements_[number]);
+    } else {
+      const ComputeSet& set = computes_[number].set;
+      used = {{set.reads.begin(), set.reads.end()}, {set.writes.begin(), set.writes.end()}};
     }
-    for (const Movement& movement : movements->movements) {
-      step.reads.insert(movement.source.buffer);
-      for (const Movement::End& end : movement.destinations) step.writes.insert(end.buffer);
-    }
+    uses.push_back({std::move(used.read), std::move(used.written)});
   }
   const auto meet = [](const std::set<BufferId>& a, const std::set<BufferId>& b) {
     return std::ranges::any_of(a, [&](BufferId id) { return b.contains(id); });
   };
   Time time;
   StepUses moving;  // in this superstep's exchange
+  const auto begin_superstep = [&] {
+    time = time.after_exchange();
+    moving = {};
+  };
+  std::vector<TimedControl> controls;
   for (const std::size_t i : order_for_memory(program().buffers, uses)) {
-    const auto& [at, movements] = order[i];
-    if (movements == nullptr) {
+    const auto& [at, number] = order[i];
+    if (std::get<Kind>(at) == Kind::kCompute) {
       time = time.next_round();
-      computes_[std::get<4>(at)].time = time;
+      computes_[number].time = time;
+      continue;
+    }
+    if (std::get<Kind>(at) == Kind::kControl) {
+      if (time.round > 0 || !moving.writes.empty()) begin_superstep();
+      controls.push_back(std::move(controls_[number]));
+      controls.back().superstep = time.superstep;
       continue;
     }
     // An exchange comes before compute sets, and its messages do not depend on each other.
     if (time.round > 0 || meet(uses[i].reads, moving.writes) ||
         meet(uses[i].writes, moving.reads) || meet(uses[i].writes, moving.writes)) {
-      time = time.after_exchange();
-      moving = {};
+      begin_superstep();
     }
-    movements->superstep = time.superstep;
+    movements_[number].superstep = time.superstep;
     moving.reads.insert(uses[i].reads.begin(), uses[i].reads.end());
     moving.writes.insert(uses[i].writes.begin(), uses[i].writes.end());
   }
+  controls_ = std::move(controls);
+}
+
+std::uint32_t ProgramBuilder::hoist_invariants(ProgramBuilder& outer, std::uint32_t superstep,
+                                               std::set<BufferId> changing) {
+  for (const TimedControl& control : controls_) {
+    changing.insert(control.used.written.begin(), control.used.written.end());
+  }
+  std::vector<UsedBuffers> moved;
+  for (const TimedMovements& movements : movements_) {
+    moved.push_back(buffers_of_movements(movements));
+  }
+  const auto changes = [&](BufferId id) { return changing.contains(id); };
+  std::vector<bool> sets_stay(computes_.size()), movements_stay(movements_.size());
+  for (bool settled = false; !settled;) {
+    settled = true;
+    const auto settle = [&](std::vector<bool>& stay, std::size_t i, const auto& read,
+                            const auto& written) {
+      if (stay[i] ||
+          (std::ranges::none_of(read, changes) && std::ranges::none_of(written, changes)))
+        return;
+      stay[i] = true;
+      settled = false;
+      changing.insert(written.begin(), written.end());
+    };
+    for (std::size_t i = 0; i < computes_.size(); ++i) {
+      settle(sets_stay, i, computes_[i].set.reads, computes_[i].set.writes);
+    }
+    for (std::size_t i = 0; i < movements_.size(); ++i) {
+      settle(movements_stay, i, moved[i].read, moved[i].written);
+    }
+  }
+  std::set<BufferId> kept;
+  for (std::size_t i = 0; i < computes_.size(); ++i) {
+    if (!sets_stay[i]) kept.insert(computes_[i].set.writes.begin(), computes_[i].set.writes.end());
+  }
+  for (std::size_t i = 0; i < movements_.size(); ++i) {
+    if (!movements_stay[i]) kept.insert(moved[i].written.begin(), moved[i].written.end());
+  }
+  std::uint64_t bytes = 0;  // on a tile that holds of all
+  for (const BufferId id : kept) {
+    std::uint32_t most = 0;
+    for (const Interval& interval : buffer(id).layout->intervals()) {
+      most = std::max(most, buffer(id).bytes(interval));
+    }
+    bytes += most;
+  }
+  if (kept.empty() || bytes > machine().tile.memory_bytes / kInvariantShare) return superstep;
+  std::uint32_t end = superstep;
+  std::vector<TimedCompute> computes;
+  std::vector<TimedMovements> movements;
+  for (std::size_t i = 0; i < computes_.size(); ++i) {
+    TimedCompute& c = computes_[i];
+    if (sets_stay[i]) {
+      computes.push_back(std::move(c));
+      continue;
+    }
+    end = std::max(end, superstep + c.time.superstep + 1);
+    outer.add_compute({superstep + c.time.superstep, c.time.round}, std::move(c.set), c.last);
+  }
+  for (std::size_t i = 0; i < movements_.size(); ++i) {
+    TimedMovements& m = movements_[i];
+    if (movements_stay[i]) {
+      movements.push_back(std::move(m));
+      continue;
+    }
+    end = std::max(end, superstep + m.superstep + 1);
+    outer.add_movements(superstep + m.superstep, m.origin, std::move(m.movements));
+  }
+  computes_ = std::move(computes);
+  movements_ = std::move(movements);
+  uses_.clear();
+  return end;
 }
 
 Block ProgramBuilder::finish_block(StepOrder order) {
-  if (order == StepOrder::kLeastMemory && controls_.empty()) order_for_least_memory();
+  if (order == StepOrder::kLeastMemory) order_for_least_memory();
   std::ranges::stable_sort(controls_, {}, &TimedControl::superstep);
   std::ranges::stable_sort(computes_, {},
                            [](const TimedCompute& c) { return std::tuple(c.time, c.last); });

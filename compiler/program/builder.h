@@ -38,7 +38,7 @@ class ProgramBuilder {
   explicit ProgramBuilder(const MachineConfig& machine)
       : shared_(std::make_shared<Shared>(machine)) {}
   /// For a block inside of that of `outer`.
-  explicit ProgramBuilder(const ProgramBuilder* outer) : shared_(outer->shared_), is_inner_(true) {}
+  explicit ProgramBuilder(const ProgramBuilder* outer) : shared_(outer->shared_) {}
 
   [[nodiscard]] const MachineConfig& machine() const { return shared_->machine; }
   [[nodiscard]] const Costs& costs() const { return shared_->costs; }
@@ -62,8 +62,8 @@ class ProgramBuilder {
   /// A loop or branch after everything before `superstep` and before its exchange.
   template <class Control>
   void add_control(std::uint32_t superstep, Control control) {
-    std::set<BufferId> buffers = buffers_of(control);
-    controls_.push_back({superstep, std::move(control), std::move(buffers)});
+    UsedBuffers used = buffers_of(control);
+    controls_.push_back({superstep, std::move(control), std::move(used)});
   }
 
   void add_event(CompileEvent::Kind kind, const Origin& origin, std::string reason,
@@ -71,10 +71,9 @@ class ProgramBuilder {
     program().events.push_back(
         {kind, origin.name, origin.source, std::move(reason), std::move(advice)});
   }
-  /// Products of inner blocks are not planned again.
-  void add_product(PlannedProduct product) {
-    if (!is_inner_) program().products.push_back(std::move(product));
-  }
+  void add_product(PlannedProduct product) { program().products.push_back(std::move(product)); }
+  /// Of the next product, in all blocks together.
+  [[nodiscard]] std::size_t product_number() const { return program().products.size(); }
 
   /// A round after everything so far.
   [[nodiscard]] Time end() const;
@@ -83,10 +82,16 @@ class ProgramBuilder {
   /// argument after that. False changes nothing.
   bool take_storage(BufferId result, BufferId argument);
 
+  /// Moves what needs nothing `changing` in front of a loop of which this is the body: into the
+  /// block of `outer`, from `superstep` on. Nothing moves if that would take too much memory. The
+  /// superstep behind it.
+  std::uint32_t hoist_invariants(ProgramBuilder& outer, std::uint32_t superstep,
+                                 std::set<BufferId> changing);
+
   /// Everything so far as steps in order; the builder is spent.
-  Block finish_block(StepOrder order = StepOrder::kEarliest);
+  Block finish_block(StepOrder order);
   /// The program whose main block this is.
-  LoweredProgram finish(StepOrder order = StepOrder::kEarliest);
+  LoweredProgram finish(StepOrder order);
 
  private:
   struct TimedCompute {
@@ -112,10 +117,12 @@ class ProgramBuilder {
     std::vector<Movement> movements;
   };
 
+  static UsedBuffers buffers_of_movements(const TimedMovements& movements);
+
   struct TimedControl {
     std::uint32_t superstep;
     Step step;
-    std::set<BufferId> buffers;  ///< that it uses
+    UsedBuffers used;
   };
   struct Shared {
     explicit Shared(const MachineConfig& on) : machine(on), costs(on), layouts(on) {}
@@ -130,7 +137,6 @@ class ProgramBuilder {
   [[nodiscard]] const LoweredProgram& program() const { return shared_->program; }
 
   std::shared_ptr<Shared> shared_;
-  bool is_inner_ = false;
   std::vector<TimedCompute> computes_;
   std::vector<TimedMovements> movements_;
   std::vector<TimedControl> controls_;

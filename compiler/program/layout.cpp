@@ -151,6 +151,13 @@ LayoutPtr Layouts::divided(const LayoutPtr& layout, std::int64_t factor) {
   return with(std::move(intervals));
 }
 
+LayoutPtr Layouts::everywhere() {
+  if (everywhere_) return everywhere_;
+  std::vector<TileId> tiles;
+  for (std::uint32_t t = 0; t < tiles_; ++t) tiles.push_back(TileId{t});
+  return everywhere_ = with({{0, 1, std::move(tiles)}});
+}
+
 std::uint32_t Layouts::take_tiles(std::uint32_t count) {
   // Other starts are even: two tiles of a pair serve the same tensor.
   const std::uint32_t first = (count == 1 ? next_tile_ : next_tile_ + next_tile_ % 2) % tiles_;

@@ -89,6 +89,8 @@ class Layouts {
   /// The layout of what remains when every `factor` consecutive elements become one; null when an
   /// interval has a part of such a row, or rows are no neighbours.
   LayoutPtr divided(const LayoutPtr& layout, std::int64_t factor);
+  /// That of one element of which every tile has a copy.
+  LayoutPtr everywhere();
 
   /// `count` consecutive tiles for something else, so that small things do not pile up on the first
   /// tiles.
@@ -107,6 +109,7 @@ class Layouts {
   std::uint32_t tiles_;
   std::uint32_t next_tile_ = 0;
   std::map<std::tuple<std::int64_t, Cut, std::uint32_t>, LayoutPtr> by_cut_;
+  LayoutPtr everywhere_;
   std::map<std::pair<std::vector<Interval>, Order>, LayoutPtr> by_content_;
 };
 

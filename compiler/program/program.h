@@ -13,6 +13,7 @@
 
 #include "base/dtype.h"
 #include "compiler/program/layout.h"
+#include "compiler/vertex/scalars.h"
 #include "compiler/vertex/vertex.h"
 #include "compiler/vertex/vertex_state.h"
 #include "isa/compile_event.h"
@@ -137,17 +138,22 @@ struct Step;
 struct Block {
   std::vector<Step> steps;
 };
-/// Executes `condition`, then, as long as the word of `predicate` is not 0, `body` and `condition`
-/// again. Every tile that takes part has the word.
+/// Executes `entry`, then, as long as the last decision is not 0, `body` and `step`. Decisions are
+/// those of `entry` and `step`, or, where there is a `condition`, those of `test`, in front of which
+/// it is executed each time. Every tile that takes part has the words of all scalars.
 struct Loop {
-  Block condition, body;
-  BufferId predicate{};
+  vertex::Scalars entry;
+  Block condition;
+  vertex::Scalars test;
+  Block body;
+  vertex::Scalars step;
+
+  [[nodiscard]] bool has_condition() const { return test.decision.has_value(); }
 };
-/// Executes `selection`, then the arm whose number is in the word of `selector`, which is less than
-/// their number. Every tile that takes part has the word.
+/// Executes the arm that `selector` decides for; its decision is less than their number. Every tile
+/// that takes part has the words of the scalars.
 struct Branch {
-  Block selection;
-  BufferId selector{};
+  vertex::Scalars selector;
   std::vector<Block> arms;
 };
 struct Step : std::variant<Superstep, Call, Loop, Branch> {

@@ -522,7 +522,7 @@ TEST(LoweredModel, ScatteredElementsArePackedWhereverInTheDestinationTheyLie) {
     const Box turn{0, turned_at, {{10, 1, 5280}, {11, 10, 480}, {20, 110, 24}, {24, 2200, 1}}};
     (void)move(builder, result, {{turned, turn}, {straight, {0, straight_at, {{kStraight, 1, 1}}}}},
                {}, {});
-    LoweredProgram program = builder.finish();
+    LoweredProgram program = builder.finish(StepOrder::kEarliest);
     program.arguments = {turned, straight};
     program.results = {result};
     std::size_t transfers = 0;
@@ -554,7 +554,7 @@ TEST(LoweredModel, NarrowElementsBecomeWordsAndComeBack) {
     const BufferId words = add_words(builder, builder.layouts().of(type), {});
     const Time wide = copy_elements(builder, argument, words, {}, {});
     (void)copy_elements(builder, words, result, wide, {});
-    LoweredProgram program = builder.finish();
+    LoweredProgram program = builder.finish(StepOrder::kEarliest);
     program.arguments = {argument};
     program.results = {result};
     const std::vector<HostTensor> elements{random_tensor(type, 1)};

@@ -138,7 +138,7 @@ TEST_P(RandomOrders, AValueMovesFromOneOrderToAnother) {
       Values values(builder, module.main, assign_layouts(module, builder.layouts()));
       const BufferId before = values.place(argument, from);
       const BufferId after = values.stored(argument, to).buffer;
-      LoweredProgram program = builder.finish();
+      LoweredProgram program = builder.finish(StepOrder::kEarliest);
       program.arguments = {before};
       program.results = {after};
       HostTensor tensor({dtype, shape});

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
+
+#include "compiler/ops/elements.h"
+#include "compiler/vertex/interpret.h"
 
 namespace superstep {
 namespace {
@@ -45,8 +49,7 @@ PlanInterpreter::PlanInterpreter(const LoweredProgram& program) : program_(progr
 }
 
 std::vector<std::byte>& PlanInterpreter::bytes(BufferId buffer, TileId tile) {
-  const BufferId actual = execution_ != nullptr ? execution_->actual(buffer) : buffer;
-  auto& bytes = memory_[index(actual)][index(tile)];
+  auto& bytes = memory_[index(execution_.actual(buffer))][index(tile)];
   if (bytes.empty()) throw std::out_of_range("a buffer is used on a tile that does not hold it");
   return bytes;
 }
@@ -85,26 +88,84 @@ std::vector<HostTensor> PlanInterpreter::run(std::span<const HostTensor> argumen
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     if (program_.arguments[a]) fill(*program_.arguments[a], arguments[a]);
   }
-  for (const Execution& execution : executions_of(program_)) {
-    execution_ = &execution;
-    exchange(execution.superstep->movements);
-    for (const ComputeSet& set : execution.superstep->computes) {
-      for (const Launch& one : set.launches) {
-        if (one.stages.empty()) {
-          launch(set.codelet, one);
-        } else {
-          launch_weighted(one);
-        }
-      }
-    }
-  }
-  execution_ = nullptr;
+  run_block(program_.main);
   std::vector<HostTensor> values;
   for (std::size_t r = 0; r < results.size(); ++r) {
     values.push_back(program_.results[r] ? read(*program_.results[r], results[r])
                                          : HostTensor(results[r]));
   }
   return values;
+}
+
+void PlanInterpreter::run_block(const Block& block) {
+  for (const Step& step : block.steps) {
+    if (const auto* superstep = std::get_if<Superstep>(&step)) {
+      run_superstep(*superstep);
+    } else if (const auto* call = std::get_if<Call>(&step)) {
+      execution_.call = call;
+      run_block(program_.procedures[index(call->procedure)].block);
+      execution_.call = nullptr;
+    } else if (const auto* loop = std::get_if<Loop>(&step)) {
+      bool goes_on = run_scalars(loop->entry) != 0;
+      for (;;) {
+        run_block(loop->condition);
+        if (loop->has_condition()) goes_on = run_scalars(loop->test) != 0;
+        if (!goes_on) break;
+        run_block(loop->body);
+        goes_on = run_scalars(loop->step) != 0;
+      }
+    } else {
+      const auto& branch = std::get<Branch>(step);
+      run_block(branch.arms.at(run_scalars(branch.selector)));
+    }
+  }
+}
+
+void PlanInterpreter::run_superstep(const Superstep& superstep) {
+  exchange(superstep.movements);
+  for (const ComputeSet& set : superstep.computes) {
+    for (const Launch& one : set.launches) {
+      if (one.stages.empty()) {
+        launch(set.codelet, one);
+      } else {
+        launch_weighted(one);
+      }
+    }
+  }
+}
+
+/// All tiles have the same words: those of the first tell which, and go to all.
+std::uint32_t PlanInterpreter::run_scalars(const vertex::Scalars& scalars) {
+  std::vector<HostTensor> inputs;
+  for (const vertex::Expression::Step& step : scalars.expression.steps()) {
+    if (step.primitive != vertex::Primitive::kInput) continue;
+    HostTensor& word = inputs.emplace_back(TensorType{step.dtype, {}});
+    const BufferId buffer = scalars.inputs[step.bits];
+    for (const Interval& interval : program_.buffers[index(buffer)].layout->intervals()) {
+      for (const TileId tile : interval.tiles) {
+        std::vector<std::byte> its(bytes(buffer, tile).begin(), bytes(buffer, tile).begin() + 4);
+        if (tile != interval.tiles[0] && its != word.data) {
+          throw std::logic_error("tiles have different copies of a word");
+        }
+        word.data = its;
+      }
+    }
+  }
+  std::vector<HostTensor> stored;
+  const auto value = [&](vertex::Node node) {
+    return vertex::evaluate_expression(scalars.expression, node, inputs);
+  };
+  for (const auto& store : scalars.stores) stored.push_back(value(store.value));
+  for (std::size_t s = 0; s < stored.size(); ++s) {
+    const BufferId to = scalars.stores[s].to;
+    for (const Interval& interval : program_.buffers[index(to)].layout->intervals()) {
+      for (const TileId tile : interval.tiles) {
+        std::ranges::copy(stored[s].data, bytes(to, tile).begin());
+      }
+    }
+  }
+  if (!scalars.decision) return 0;
+  return static_cast<std::uint32_t>(read_bits(value(*scalars.decision), 0));
 }
 
 void PlanInterpreter::exchange(const std::vector<Movement>& movements) {

@@ -21,12 +21,15 @@ class PlanInterpreter {
   std::vector<std::byte>& bytes(BufferId buffer, TileId tile);
   void fill(BufferId buffer, const HostTensor& tensor);
   [[nodiscard]] HostTensor read(BufferId buffer, const TensorType& type);
+  void run_block(const Block& block);
+  void run_superstep(const Superstep& superstep);
+  std::uint32_t run_scalars(const vertex::Scalars& scalars);
   void exchange(const std::vector<Movement>& movements);
   void launch_weighted(const Launch& launch);
   void launch(std::uint32_t codelet, const Launch& launch);
 
   const LoweredProgram& program_;
-  const Execution* execution_ = nullptr;                     ///< that runs now
+  Execution execution_;                                      ///< that runs now
   std::vector<std::vector<std::vector<std::byte>>> memory_;  ///< by buffer, tile
 };
 

@@ -32,30 +32,34 @@ void lower_product(BlockLowering& block, const Op& op) {
   block.products->lower(block.product_numbers.at(&op));
 }
 
-void Products::note(std::size_t number, const ProductProblem& problem, const Product& product,
+const SqueezedProduct* Products::squeezed() const {
+  const auto at = squeezed_.find(builder_.product_number());
+  return at == squeezed_.end() ? nullptr : &at->second;
+}
+
+void Products::note(const ProductProblem& problem, const Product& product,
                     std::vector<BufferId> buffers) {
   using enum CompileEvent::Kind;
+  const SqueezedProduct* squeezed = this->squeezed();
   const ProductPlan& plan = product.plan;
   builder_.add_product({plan.on_amp, plan.cycles, plan.on_amp ? region0_bytes(problem, plan) : 0,
                         std::move(buffers)});
   const MachineConfig& machine = builder_.machine();
   if (!is_float(problem.input) || machine.tile.amp_units == 0) return;
-  const auto squeezed = squeezed_.find(number);
   if (plan.on_amp) {
-    if (squeezed == squeezed_.end()) return;
+    if (squeezed == nullptr) return;
     builder_.add_event(
         kDroppedPlan, product.origin,
         fmt::format("has its operands in {} steps of {:.1f} KiB, since {}", product.steps(),
-                    static_cast<double>(region0_bytes(problem, plan)) / 1024,
-                    squeezed->second.reason),
+                    static_cast<double>(region0_bytes(problem, plan)) / 1024, squeezed->reason),
         "a machine with more tiles, or fewer tensors alive beside it, would help");
     return;
   }
   const std::string off = "is not on the AMP units: ";
   if (std::string reason; !has_amp_codelet(machine, problem.input, &reason)) {
     builder_.add_event(kNoAmp, product.origin, off + reason);
-  } else if (squeezed != squeezed_.end()) {
-    builder_.add_event(kNoAmp, product.origin, off + squeezed->second.reason,
+  } else if (squeezed != nullptr) {
+    builder_.add_event(kNoAmp, product.origin, off + squeezed->reason,
                        "a machine with more tiles, or fewer tensors alive beside it, would help");
   } else if (plan.cycles_on_amp) {
     builder_.add_event(kSmallProduct, product.origin,
@@ -101,9 +105,7 @@ void Products::lower(std::size_t number) {
   }
   const auto problem_now = [&] {
     ProductProblem problem = product.problem();
-    if (const auto at = squeezed_.find(number); at != squeezed_.end()) {
-      problem.most_region0_bytes = at->second.region0_bytes;
-    }
+    if (const SqueezedProduct* its = squeezed()) problem.most_region0_bytes = its->region0_bytes;
     return problem;
   };
   ProductProblem problem = problem_now();
@@ -125,7 +127,7 @@ void Products::lower(std::size_t number) {
     // Rows that are there have no padding.
     problem.keeps_blocks = false;
     (void)product.lower(problem, plan, before->product->first_tile, before->rows);
-    note(number, problem, product.product(), product.buffers());
+    note(problem, product.product(), product.buffers());
     return;
   }
   if (!later) {
@@ -141,7 +143,7 @@ void Products::lower(std::size_t number) {
     }
   }
   const Place rows = product.lower(problem, plan, first_tile(*all_[number].op, plan), std::nullopt);
-  note(number, problem, product.product(), product.buffers());
+  note(problem, product.product(), product.buffers());
   if (later && plan_following(builder_.machine(), *later, problem, plan)) {
     bytes_that_stay_ += plan.rows * plan.depth * static_cast<std::int64_t>(size_of(problem.input));
     rows_there_.push_back({std::make_shared<const Product>(product.product()), problem, rows});

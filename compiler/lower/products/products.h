@@ -38,8 +38,9 @@ class Products {
                                                           const Product& product) const;
 
   /// Keeps what was planned, and what of it its user may not expect.
-  void note(std::size_t number, const ProductProblem& problem, const Product& product,
-            std::vector<BufferId> buffers);
+  void note(const ProductProblem& problem, const Product& product, std::vector<BufferId> buffers);
+  /// What holds for the product that is being lowered, if it must do with less room.
+  [[nodiscard]] const SqueezedProduct* squeezed() const;
 
   /// Where a product begins. Equal ones that follow one another, as those of the layers of a deep
   /// network, take the same tiles, so that their steps are equal; those that are ready at once do

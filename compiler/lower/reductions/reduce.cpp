@@ -93,7 +93,7 @@ bool converts_in_reduction(BlockLowering& block, const Op& convert, const Op& re
   // What makes the elements converts them before it stores them.
   if (block.values.is_fused(narrow)) apart -= cycles_of_launch(block, convert, false, count);
   if (inside <= apart) return true;
-  if (!block.saves_memory) return false;
+  if (block.choices.order != StepOrder::kLeastMemory) return false;
   block.builder.add_event(
       CompileEvent::Kind::kDroppedPlan, block.values.origin(reduce),
       fmt::format(
