@@ -232,6 +232,42 @@ std::optional<Bounded> propagate_dot(const Op& op, std::span<const Bounded> oper
   return sum_bound(std::move(value), evaluate_as_f32(op, {size_a, size_b}), error, terms);
 }
 
+/// The results of a region.
+std::optional<std::vector<Bounded>> propagate_region(const Graph& region,
+                                                     std::span<const Bounded> arguments) {
+  auto values = propagate(region, arguments);
+  if (!values) return std::nullopt;
+  std::vector<Bounded> results;
+  for (const ValueId result : region.results()) results.push_back((*values)[index(result)]);
+  return results;
+}
+
+std::optional<std::vector<Bounded>> propagate_while(const Op& op,
+                                                    std::span<const Bounded> operands) {
+  constexpr int kMostTrips = 16;
+  std::vector<Bounded> carried(operands.begin(), operands.end());
+  for (int trip = 0; trip <= kMostTrips; ++trip) {
+    const auto goes_on = propagate_region(op.regions[0], carried);
+    if (!goes_on || !is_exact((*goes_on)[0])) return std::nullopt;
+    if ((*goes_on)[0].value.get<std::uint8_t>(0) == 0) {
+      carried.resize(op.regions[1].results().size());
+      return carried;
+    }
+    auto next = propagate_region(op.regions[1], carried);
+    if (!next) return std::nullopt;
+    std::ranges::move(*next, carried.begin());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<Bounded>> propagate_case(const Op& op,
+                                                   std::span<const Bounded> operands) {
+  const std::size_t last = op.regions.size() - 1;
+  if (!is_exact(operands[0])) return std::nullopt;
+  const auto number = operands[0].value.get<std::uint32_t>(0);
+  return propagate_region(op.regions[std::min<std::size_t>(number, last)], operands.subspan(1));
+}
+
 }  // namespace
 
 Bounded exactly(HostTensor value) {
@@ -241,6 +277,8 @@ Bounded exactly(HostTensor value) {
 
 std::optional<std::vector<Bounded>> propagate(const Op& op, std::span<const Bounded> operands) {
   const std::string_view name = op.definition->name;
+  if (name == "stablehlo.while") return propagate_while(op, operands);
+  if (name == "stablehlo.case") return propagate_case(op, operands);
   std::vector<HostTensor> values, errors;
   for (const Bounded& operand : operands) {
     values.push_back(operand.value);

@@ -360,7 +360,7 @@ bool dot(RandomProgram& builder) {
 
 bool propose_op(RandomProgram& builder) {
   using Propose = bool (*)(RandomProgram&);
-  constexpr std::array<Propose, 31> kKinds = {unary,
+  constexpr std::array<Propose, 33> kKinds = {unary,
                                               unary,
                                               unary,
                                               unary,
@@ -390,7 +390,9 @@ bool propose_op(RandomProgram& builder) {
                                               dot,
                                               arg_max,
                                               reduce_and_spread,
-                                              reduce_and_spread};
+                                              reduce_and_spread,
+                                              propose_loop,
+                                              propose_case};
   return builder.random.pick(kKinds)(builder);
 }
 

@@ -14,6 +14,14 @@ constexpr std::int64_t kMostElements = 2000;
 
 }  // namespace
 
+ValueId RandomProgram::argument(TensorType type, Bounded value) {
+  const ValueId argument =
+      graph_.add_argument(std::move(type), fmt::format("arg{}", arguments_.size()));
+  arguments_.push_back(value.value);
+  values_.push_back(std::move(value));
+  return argument;
+}
+
 ValueId RandomProgram::leaf(TensorType type) {
   const auto last = [&] { return ValueId{static_cast<std::uint32_t>(values_.size() - 1)}; };
   if (random.chance(15) && !type.shape.empty()) {
@@ -31,10 +39,7 @@ ValueId RandomProgram::leaf(TensorType type) {
   // Few tensors are constants: what depends on constants alone is folded and proves nothing.
   const bool is_constant = random.chance(type.shape.empty() ? 40 : 3);
   if (is_constant && add("stablehlo.constant", {}, {{"value", value}})) return last();
-  const ValueId argument = graph_.add_argument(type, fmt::format("arg{}", arguments_.size()));
-  arguments_.push_back(value);
-  values_.push_back(exactly(std::move(value)));
-  return argument;
+  return argument(std::move(type), exactly(std::move(value)));
 }
 
 ValueId RandomProgram::any(std::span<const DType> dtypes,

@@ -17,6 +17,8 @@ class RandomProgram {
 
   Random random;
 
+  /// An argument that is what is given.
+  ValueId argument(TensorType type, Bounded value);
   /// An argument, a constant, an iota or a scalar broadcast.
   ValueId leaf(TensorType type);
   /// A value that is there and satisfies `fits`, else a leaf of a type that does; `dtypes` lists
