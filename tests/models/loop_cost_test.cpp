@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/ops/elements.h"
+#include "isa/machine_config.h"
+#include "sim/machine.h"
+
+namespace superstep {
+namespace {
+
+/// Enough for every tile of bow.
+const std::string kTensor = "tensor<23552xf32>";
+
+/// Device cycles on bow. Tensors are of ones, words are `word`.
+double cycles_of(const std::string& arguments, const std::string& results, const std::string& body,
+                 std::int32_t word = 0) {
+  const std::string text = fmt::format(
+      "func.func @main({}) -> ({}) {{\n"
+      "%one = stablehlo.constant dense<1> : tensor<i32>\n"
+      "%zero = stablehlo.constant dense<0> : tensor<i32>\n"
+      "%nothing = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "%unit = stablehlo.constant dense<1.0> : {}\n"
+      "%halves = stablehlo.constant dense<0.5> : {}\n{}}}\n",
+      arguments, results, kTensor, kTensor, body);
+  const Module module = import_stablehlo(text, "loop.mlir");
+  std::vector<HostTensor> values;
+  for (const ValueId argument : module.main.arguments()) {
+    HostTensor& value = values.emplace_back(module.main.type(argument));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(value.type.elements()); ++i) {
+      if (is_float(value.type.dtype)) write_float(value, i, word == 0 ? 1 : word);
+      if (!is_float(value.type.dtype)) write_int(value, i, word);
+    }
+  }
+  const RunResult run = run_image(compile(module, load_machine("bow")), values, {});
+  EXPECT_FALSE(run.trap);
+  return static_cast<double>((run.totals.cycles - run.totals.host).value());
+}
+
+/// A body with exchanges both ways: %next of %y.
+std::string body(const std::string& y, const std::string& next) {
+  return fmt::format(
+      "%s{1} = stablehlo.reduce({0} init: %nothing) applies stablehlo.maximum across dimensions = "
+      "[0] : ({2}, tensor<f32>) -> tensor<f32>\n"
+      "%b{1} = stablehlo.broadcast_in_dim %s{1}, dims = [] : (tensor<f32>) -> {2}\n"
+      "%h{1} = stablehlo.add {0}, %b{1} : {2}\n"
+      "%{1} = stablehlo.multiply %h{1}, %halves : {2}\n",
+      y, next, kTensor);
+}
+
+double straight(int bodies) {
+  std::string text;
+  std::string y = "%x";
+  for (int i = 0; i < bodies; ++i) {
+    text += body(y, fmt::format("y{}", i));
+    y = fmt::format("%y{}", i);
+  }
+  return cycles_of("%x: " + kTensor, kTensor, text + "return " + y + " : " + kTensor + "\n");
+}
+
+/// With `limit` trips of a body that makes %z of %y.
+std::string loop(const std::string& limit, const std::string& its_body) {
+  return fmt::format(
+      "%0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, {0}\n"
+      "cond {{\n"
+      "%p = stablehlo.compare LT, %i, {1}, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "stablehlo.return %p : tensor<i1>\n"
+      "}} do {{\n{2}"
+      "%j = stablehlo.add %i, %one : tensor<i32>\n"
+      "stablehlo.return %j, %z : tensor<i32>, {0}\n}}\n"
+      "return %0#1 : {0}\n",
+      kTensor, limit, its_body);
+}
+
+double counted(int trips, const std::string& its_body) {
+  return cycles_of("%x: " + kTensor, kTensor,
+                   fmt::format("%n = stablehlo.constant dense<{}> : tensor<i32>\n", trips) +
+                       loop("%n", its_body));
+}
+
+double a_trip(double cycles_of_10, double cycles_of_1000) {
+  return (cycles_of_1000 - cycles_of_10) / 990;
+}
+
+TEST(LoopCost, OfACountedTripIsAtMost40Cycles) {
+  const double overhead = a_trip(counted(10, body("%y", "z")), counted(1000, body("%y", "z"))) -
+                          (straight(4) - straight(3));
+  RecordProperty("cycles", std::to_string(overhead));
+  EXPECT_LE(overhead, 40);
+}
+
+TEST(LoopCost, OfATripToALimitOfRunTimeIsAtMost80Cycles) {
+  const auto bounded = [&](int trips) {
+    return cycles_of("%x: " + kTensor + ", %n: tensor<i32>", kTensor, loop("%n", body("%y", "z")),
+                     trips);
+  };
+  const double overhead = a_trip(bounded(10), bounded(1000)) - (straight(4) - straight(3));
+  RecordProperty("cycles", std::to_string(overhead));
+  EXPECT_LE(overhead, 80);
+}
+
+TEST(LoopCost, OfAConditionOnAllTilesIsItsReductionAnd320Cycles) {
+  const std::string less = "= stablehlo.subtract %y, %unit : " + kTensor + "\n";
+  const std::string most =
+      " = stablehlo.reduce(%y init: %nothing) applies stablehlo.maximum across dimensions = [0] : "
+      "(" +
+      kTensor + ", tensor<f32>) -> tensor<f32>\n";
+  const auto decided = [&](int trips) {
+    return cycles_of(
+        "%x: " + kTensor, kTensor,
+        "%0 = stablehlo.while(%y = %x) : " + kTensor + "\ncond {\n%m" + most +
+            "%p = stablehlo.compare GT, %m, %nothing, FLOAT : (tensor<f32>, "
+            "tensor<f32>) -> tensor<i1>\nstablehlo.return %p : tensor<i1>\n} do {\n%z " +
+            less + "stablehlo.return %z : " + kTensor + "\n}\nreturn %0 : " + kTensor + "\n",
+        trips);
+  };
+  const auto once = [&](bool is_reduced) {
+    return cycles_of("%y: " + kTensor, kTensor + (is_reduced ? ", tensor<f32>" : ""),
+                     "%z " + less + (is_reduced ? "%m" + most : "") + "return %z" +
+                         (is_reduced ? ", %m : " : " : ") + kTensor +
+                         (is_reduced ? ", tensor<f32>" : "") + "\n");
+  };
+  const double reduction = once(true) - once(false);
+  const double trip = a_trip(decided(10), decided(1000));
+  const double counted_trip = a_trip(counted(10, "%z " + less), counted(1000, "%z " + less));
+  RecordProperty("trip", std::to_string(trip));
+  RecordProperty("counted_trip", std::to_string(counted_trip));
+  RecordProperty("reduction", std::to_string(reduction));
+  EXPECT_LE(trip - counted_trip, reduction + 320);
+}
+
+}  // namespace
+}  // namespace superstep
