@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
 #include "compiler/import/parser.h"
 #include "compiler/ops/elementwise.h"
@@ -108,12 +109,13 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int) {
   const std::string_view word = parser.token().text;
   const char* const end = word.data() + word.size();
   std::int64_t exponent = 0, fraction = 0;
-  const auto read = [end](const char* at, char letter, std::int64_t& bits) {
-    if (at == end || *at != letter) return end;
-    return std::from_chars(at + 1, end, bits).ptr;
+  // Behind the letter and its number; null where they are not there.
+  const auto read = [end](const char* at, char letter, std::int64_t& bits) -> const char* {
+    if (at == nullptr || at == end || *at != letter) return nullptr;
+    const auto [behind, error] = std::from_chars(at + 1, end, bits);
+    return error == std::errc() ? behind : nullptr;
   };
-  const char* const middle = read(word.data(), 'e', exponent);
-  if (middle == end || read(middle, 'm', fraction) != end || word.back() == 'm') {
+  if (read(read(word.data(), 'e', exponent), 'm', fraction) != end) {
     parser.fail("expected a format such as e5m10, found " + parser.found());
   }
   parser.advance();

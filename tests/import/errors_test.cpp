@@ -104,6 +104,15 @@ TEST(ImportErrors, DeclaredTypesMustBeRight) {
   EXPECT_NE(result.problems[0].find("tensor<3x2xf32>"), std::string::npos);
 }
 
+TEST(ImportErrors, FormatsMustHaveTwoNumbers) {
+  for (const std::string word : {"e5", "em10", "e5m", "m10e5", "e5m10x", "e5m99999999999999999999",
+                                 "e99999999999999999999m10"}) {
+    expect_refused(
+        in_main("%0 = stablehlo.reduce_precision %a, format = " + word + " : tensor<2x3xf32>"),
+        ExitCode::kMalformed, {"2:46: expected a format such as e5m10, found `" + word + "`"});
+  }
+}
+
 TEST(ImportErrors, NamesAndNumbersOfResultsMustBeRight) {
   expect_refused(in_main("%0:2 = stablehlo.add %a, %b : tensor<2x3xf32>"), ExitCode::kMalformed,
                  {"2:8: stablehlo.add has 1 result, but 2 are named"});

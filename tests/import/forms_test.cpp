@@ -96,6 +96,13 @@ TEST(PrettyForm, DotNamesEachSidesDimensions) {
   EXPECT_EQ(std::get<Words>(op.attributes.at("precision_config")), (Words{"DEFAULT", "HIGHEST"}));
 }
 
+TEST(PrettyForm, AFormatHasBitsOfExponentAndFraction) {
+  const Op op = first_op("%0 = stablehlo.reduce_precision %a, format = e5m10 : tensor<2x3xf32>");
+  EXPECT_EQ(op.operands, std::vector{ValueId{0}});
+  EXPECT_EQ(std::get<std::int64_t>(op.attributes.at("exponent_bits")), 5);
+  EXPECT_EQ(std::get<std::int64_t>(op.attributes.at("mantissa_bits")), 10);
+}
+
 TEST(PrettyForm, ChloOpsHaveAnArrowBetweenTypes) {
   const Op op = first_op("%0 = chlo.square %a : tensor<2x3xf32> -> tensor<2x3xf32>");
   EXPECT_EQ(op.definition->name, "chlo.square");
