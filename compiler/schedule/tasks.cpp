@@ -35,11 +35,12 @@ class Geometry {
     return static_cast<std::uint32_t>(
         exchange_latency(machine_, places_[from], places_[to]).value());
   }
-  /// Between any tiles. Latency is linear in rows, so the ends of columns stand for all.
+  /// Between any tiles. Latency grows with both rows and is that of any lane, so one tile at the
+  /// end of each column stands for all.
   [[nodiscard]] std::uint32_t longest_latency() const {
     std::vector<std::uint32_t> ends;
     for (std::uint32_t t = 0; t < places_.size(); ++t) {
-      if (places_[t].row == 0 || places_[t].row + 1 == machine_.grid.rows) ends.push_back(t);
+      if (places_[t].lane == 0 && places_[t].row + 1 == machine_.grid.rows) ends.push_back(t);
     }
     std::uint32_t longest = 0;
     for (const std::uint32_t from : ends) {
