@@ -128,6 +128,36 @@ TEST(Planning, SaysWhenProductsAreNotOnTheAmp) {
   EXPECT_TRUE(measure_with({64, 64, 64, "i32"}).events.empty());
 }
 
+TEST(Planning, SaysThatElementsAreCombinedOneAfterAnother) {
+  const auto events = [](int initial, int elements) {
+    return compile(
+               import_stablehlo(
+                   fmt::format(
+                       "func.func @main(%a: tensor<{0}xi32>) -> (tensor<i32>, tensor<i32>) {{\n"
+                       "  %c = stablehlo.constant dense<{1}> : tensor<i32>\n"
+                       "  %0:2 = stablehlo.reduce(%a init: %c), (%a init: %c) across dimensions = "
+                       "[0] : (tensor<{0}xi32>, tensor<{0}xi32>, tensor<i32>, tensor<i32>) -> "
+                       "(tensor<i32>, tensor<i32>)\n"
+                       "   reducer(%p: tensor<i32>, %q: tensor<i32>) (%r: tensor<i32>, %s: "
+                       "tensor<i32>) {{\n"
+                       "    %1 = stablehlo.add %p, %q : tensor<i32>\n"
+                       "    %2 = stablehlo.maximum %r, %s : tensor<i32>\n"
+                       "    stablehlo.return %1, %2 : tensor<i32>, tensor<i32>\n  }}\n"
+                       "  return %0#0, %0#1 : tensor<i32>, tensor<i32>\n}}\n",
+                       elements, initial),
+                   "t.mlir"),
+               load_machine("small64"))
+        .info.events;
+  };
+  EXPECT_TRUE(events(0, 8192).empty());
+  EXPECT_TRUE(events(5, 4).empty());
+  const std::vector<CompileEvent> slow = events(5, 8192);
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow[0].kind, CompileEvent::Kind::kSlowRoute);
+  EXPECT_NE(slow[0].reason.find("may take part only once"), std::string::npos);
+  EXPECT_NE(slow[0].advice.find("that change nothing"), std::string::npos);
+}
+
 TEST(Planning, SaysThatCodeTakesTheOnlyMemoryElementOfRegion0) {
   const Measured one = measure_with({64, 64, 64}, "tile.region1_base=0x50000");
   ASSERT_EQ(one.events.size(), 1U);

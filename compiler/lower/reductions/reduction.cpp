@@ -1,5 +1,7 @@
 #include "compiler/lower/reductions/reduction.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -8,8 +10,8 @@
 #include <utility>
 
 #include "base/divide.h"
-#include "compiler/lower/reductions/cut_reduction.h"
 #include "compiler/lower/elementwise.h"
+#include "compiler/lower/reductions/cut_reduction.h"
 
 namespace superstep {
 namespace {
@@ -73,6 +75,25 @@ class ReductionLowering {
     if (!plan) return std::nullopt;
     const Reduced reduced = reduce_stored(*plan, operands, layout);
     return plan->is_last ? reduced : finish({reduced}, plan->kept, plan->reduced);
+  }
+
+  /// Says that elements are combined one after another where parts of them would be faster.
+  void note_order() {
+    if (may_split()) return;
+    const std::int64_t in_order = cut(false).cycles, in_parts = cut(true).cycles;
+    if (in_order <= in_parts) return;
+    const bool is_single = r_.combine.reduce.dtypes.size() == 1;
+    builder_.add_event(
+        CompileEvent::Kind::kSlowRoute, origin_,
+        fmt::format("elements of a result are combined one after another on one tile, in an "
+                    "estimated {} cycles, not in parts on many, {} cycles: {}",
+                    in_order, in_parts,
+                    is_single ? "the function is not one op of both that has an identity"
+                              : "initial values that are not constant, or do not combine with "
+                                "themselves to themselves, may take part only once"),
+        is_single ? "a function of one op, such as add or maximum, would help"
+                  : "initial values that change nothing, combined with others afterwards, would "
+                    "help");
   }
 
   /// Estimated cycles with operands that lie in `layout`, or nowhere yet; what combines the parts
@@ -155,10 +176,11 @@ class ReductionLowering {
     return r_.converting ? *r_.converting : r_.combine.reduce;
   }
 
-  [[nodiscard]] ReductionCut cut() const {
+  [[nodiscard]] ReductionCut cut() const { return cut(may_split()); }
+  [[nodiscard]] ReductionCut cut(bool may_split) const {
     const bool in_rows = reduced_axes_are_inner();
     return cut_reduction(builder_.machine(), {product(r_.kept), product(r_.reduced)},
-                         r_.layout->intervals()[0].count, may_split(), in_rows,
+                         r_.layout->intervals()[0].count, may_split, in_rows,
                          costs(first(), in_rows), costs(r_.combine.reduce, in_rows));
   }
 
@@ -503,6 +525,7 @@ class ReductionLowering {
 Reduced lower_reduction(ProgramBuilder& builder, Values& values, const Reduction& reduction,
                         const std::vector<ValueId>& operands, const Origin& origin) {
   ReductionLowering lowering(builder, values, reduction, origin);
+  lowering.note_order();
   if (const LayoutPtr layout = values.layout(operands[0])) {
     if (auto done = lowering.run_in_place(operands, layout)) return *std::move(done);
   }
