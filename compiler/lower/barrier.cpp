@@ -6,7 +6,7 @@
 namespace superstep {
 
 /// Results lie where the operands do. They are there when all operands are, so that nothing behind
-/// the barrier runs before it.
+/// the barrier runs before it, except on constants: these are always there.
 void lower_barrier(BlockLowering& block, const Op& op) {
   Values& values = block.values;
   const auto is_known = [&](ValueId v) {
