@@ -14,7 +14,7 @@ struct CompileEvent {
   enum class Kind : std::uint8_t {
     kNoAmp,         ///< a product of floats is not on the AMP units of a machine that has some
     kDroppedPlan,   ///< a product's plan did not fit; another one took its place
-    kSlowRoute,     ///< elements move in several passes or one in a word, or are combined one by one
+    kSlowRoute,     ///< elements move in passes, one in a word, or are combined one by one
     kSmallProduct,  ///< a product of floats is not on the AMP units, where it would take longer
   };
   Kind kind = Kind::kNoAmp;
