@@ -5,8 +5,9 @@
 
 namespace superstep {
 
-/// Results lie where the operands do. They are there when all operands are, so that nothing behind
-/// the barrier runs before it, except on constants: these are always there.
+/// Results lie where the operands do. They are there in the round after that in which the last
+/// operand is, so that nothing behind the barrier runs before it, or in a vertex with what computes
+/// an operand; except on constants: these are always there.
 void lower_barrier(BlockLowering& block, const Op& op) {
   Values& values = block.values;
   const auto is_known = [&](ValueId v) {
@@ -18,7 +19,7 @@ void lower_barrier(BlockLowering& block, const Op& op) {
     const ValueId operand = op.operands[i];
     if (is_known(operand)) continue;
     readings[i] = values.read(operand, simplified({0, 0, {{values.elements(operand), 1, 1}}}));
-    ready = std::max(ready, readings[i].ready);
+    ready = std::max(ready, readings[i].ready.next_round());
   }
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const ValueId operand = op.operands[i], result = op.results[i];

@@ -397,6 +397,19 @@ TEST(LoweredModel, ABarrierEndsFusionKeepsOrderAndCopiesNothing) {
   EXPECT_EQ(sets, 2U);  // what is before the barrier and what is behind it
 }
 
+TEST_P(Lowering, WhatIsBehindABarrierIsNotFusedWithItsOperand) {
+  // Without an exchange between them both would be work of one time and place.
+  check("%a: tensor<64xf32>", "tensor<64xf32>, tensor<64xf32>, tensor<64xf32>",
+        R"(%0 = stablehlo.negate %a : tensor<64xf32>
+           %1:2 = stablehlo.optimization_barrier %0, %a : tensor<64xf32>, tensor<64xf32>
+           %2 = stablehlo.multiply %1#0, %1#1 : tensor<64xf32>
+           %3 = stablehlo.optimization_barrier %2 : tensor<64xf32>
+           %4 = stablehlo.abs %3 : tensor<64xf32>
+           %5 = stablehlo.optimization_barrier %a : tensor<64xf32>
+           %6 = stablehlo.subtract %5, %4 : tensor<64xf32>
+           return %1#0, %2, %6 : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)");
+}
+
 /// The most bytes that a program gathers on a tile for one launch.
 std::uint32_t most_gathered(const LoweredProgram& program) {
   std::uint32_t most = 0;
