@@ -68,7 +68,8 @@ class Fitting {
   }
 
  private:
-  /// Tries that halve the room of one product before all leave the AMP units.
+  /// Tries that halve the room of one product before all leave the AMP units [assumed, for the time
+  /// to compile].
   static constexpr int kMostTries = 4;
 
   /// Less code where that takes most of what can hold it; an order of steps that keeps less alive;

@@ -292,7 +292,8 @@ class WorkerAnalysis {
       }
     }
   };
-  /// Turns after which a loop's lanes are as they were.
+  /// Turns after which a loop's lanes are as they were [assumed: predictions are compared with
+  /// simulated launches].
   static constexpr std::uint32_t kMostTurns = 4;
 
   void repeat(const TimingAnalysis::Step& step) {

@@ -257,13 +257,14 @@ TEST(Faults, WhatTheHostLacksIsNamed) {
 
 TEST(Faults, AnInterruptedCompilationNamesItsStageAndLeavesNothing) {
   const auto folder = fresh_folder("interrupted");
-  // It waits for its program until the pipe, which the shell holds open, is closed.
-  const ProgramRun run = superstep("version; mkfifo " + (folder / "pipe").string() + "; exec 9<>" +
-                                   (folder / "pipe").string() + "; " SUPERSTEP_BINARY " compile " +
-                                   (folder / "pipe").string() +
-                                   " -m tiny4 -q --json 9>&- & pid=$!; until ls -l /proc/$pid/fd | "
-                                   "grep -q /pipe; do kill -0 $pid "
-                                   "|| break; done; kill -TERM $pid; wait $pid");
+  // It waits for its program until the pipe, which the shell holds open, is closed. The shell's own
+  // process has the pipe open too, until it executes the program.
+  const std::string pipe = (folder / "pipe").string();
+  const ProgramRun run = superstep(
+      "version; mkfifo " + pipe + "; exec 9<>" + pipe + "; " SUPERSTEP_BINARY " compile " + pipe +
+      " -m tiny4 -q --json 9>&- & pid=$!; until [ /proc/$pid/exe -ef " SUPERSTEP_BINARY
+      " ] && ls -l /proc/$pid/fd | grep -q /pipe; do kill -0 $pid || break; done; "
+      "kill -TERM $pid; wait $pid");
   EXPECT_EQ(run.code, 130) << run.err;
   EXPECT_NE(run.err.find("error: interrupted: read"), std::string::npos) << run.err;
   EXPECT_NE(run.out.find("\"exit_name\": \"interrupted\""), std::string::npos) << run.out;
