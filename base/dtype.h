@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,8 +9,26 @@
 
 namespace superstep {
 
-/// Element types of tensors. i1 is stored as a byte, 0 or 1.
-enum class DType : std::uint8_t { kI1, kI8, kI16, kI32, kU8, kU16, kU32, kF16, kF32 };
+/// Element types of tensors. i1 is stored as a byte, 0 or 1; c64 as two f32, the real part first.
+enum class DType : std::uint8_t {
+  kI1,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kBF16,
+  kF16,
+  kF32,
+  kF64,
+  kC64
+};
+inline constexpr std::array kAllDTypes = {
+    DType::kI1,  DType::kI8,  DType::kI16,  DType::kI32, DType::kI64, DType::kU8,  DType::kU16,
+    DType::kU32, DType::kU64, DType::kBF16, DType::kF16, DType::kF32, DType::kF64, DType::kC64};
 
 [[nodiscard]] constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
@@ -19,29 +38,45 @@ enum class DType : std::uint8_t { kI1, kI8, kI16, kI32, kU8, kU16, kU32, kF16, k
       return 1;
     case DType::kI16:
     case DType::kU16:
+    case DType::kBF16:
     case DType::kF16:
       return 2;
     case DType::kI32:
     case DType::kU32:
     case DType::kF32:
       return 4;
+    case DType::kI64:
+    case DType::kU64:
+    case DType::kF64:
+    case DType::kC64:
+      return 8;
   }
   return 0;
 }
 [[nodiscard]] constexpr bool is_float(DType dtype) {
-  return dtype == DType::kF16 || dtype == DType::kF32;
+  return dtype == DType::kBF16 || dtype == DType::kF16 || dtype == DType::kF32 ||
+         dtype == DType::kF64;
 }
+/// Whether it is a float of 16 bits.
+[[nodiscard]] constexpr bool is_short_float(DType dtype) {
+  return dtype == DType::kBF16 || dtype == DType::kF16;
+}
+[[nodiscard]] constexpr bool is_complex(DType dtype) { return dtype == DType::kC64; }
+/// Whether an element is more than a register holds.
+[[nodiscard]] constexpr bool is_wide(DType dtype) { return size_of(dtype) > 4; }
 [[nodiscard]] constexpr bool is_signed(DType dtype) {
-  return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kI32 || is_float(dtype);
+  return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kI32 ||
+         dtype == DType::kI64 || is_float(dtype);
 }
 [[nodiscard]] constexpr bool is_integer(DType dtype) {
-  return !is_float(dtype) && dtype != DType::kI1;
+  return !is_float(dtype) && !is_complex(dtype) && dtype != DType::kI1;
 }
 
 /// StableHLO's spelling: i1, i8, ui16, f32, …
 [[nodiscard]] constexpr std::string_view name_of(DType dtype) {
-  constexpr std::string_view kNames[] = {"i1",   "i8",   "i16", "i32", "ui8",
-                                         "ui16", "ui32", "f16", "f32"};
+  constexpr std::string_view kNames[] = {"i1",  "i8",   "i16",  "i32",         "i64",
+                                         "ui8", "ui16", "ui32", "ui64",        "bf16",
+                                         "f16", "f32",  "f64",  "complex<f32>"};
   return kNames[static_cast<std::size_t>(dtype)];
 }
 

@@ -35,6 +35,16 @@ Hdf5Id bool_type() {
   return type;
 }
 
+/// The compound of h5py's complex numbers.
+Hdf5Id complex_type() {
+  Hdf5Id type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
+  H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);
+  H5Tinsert(type, "i", 4, H5T_IEEE_F32LE);
+  return type;
+}
+
+/// The type in a file; elements that HDF5 has no type for are stored as integers of their width,
+/// with the attribute `dtype`.
 Hdf5Id hdf5_type(DType dtype) {
   switch (dtype) {
     case DType::kI1:
@@ -45,22 +55,31 @@ Hdf5Id hdf5_type(DType dtype) {
       return {H5Tcopy(H5T_STD_I16LE), H5Tclose};
     case DType::kI32:
       return {H5Tcopy(H5T_STD_I32LE), H5Tclose};
+    case DType::kI64:
+      return {H5Tcopy(H5T_STD_I64LE), H5Tclose};
     case DType::kU8:
       return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
     case DType::kU16:
+    case DType::kBF16:
       return {H5Tcopy(H5T_STD_U16LE), H5Tclose};
     case DType::kU32:
       return {H5Tcopy(H5T_STD_U32LE), H5Tclose};
+    case DType::kU64:
+      return {H5Tcopy(H5T_STD_U64LE), H5Tclose};
     case DType::kF16:
       return half_type();
     case DType::kF32:
       return {H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
+    case DType::kF64:
+      return {H5Tcopy(H5T_IEEE_F64LE), H5Tclose};
+    case DType::kC64:
+      return complex_type();
   }
   fail_check("dtype", __FILE__, __LINE__, "not an element type");
 }
 
-constexpr std::array kDTypes = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
-                                DType::kU16, DType::kU32, DType::kF16, DType::kF32};
+/// Names the element type of a dataset whose integers stand for something else.
+constexpr const char* kDTypeAttribute = "dtype";
 
 /// What does not need to be stored is filled with one value: more than the tiles of a chip hold is
 /// taken for damage.
@@ -75,14 +94,65 @@ bool is_tensor_name(std::string_view name) {
   return false;
 }
 
+/// What the attribute `dtype` of a dataset says; empty when it has none that is text.
+std::string dtype_attribute(hid_t set) {
+  if (H5Aexists(set, kDTypeAttribute) <= 0) return {};
+  const Hdf5Id attribute(H5Aopen(set, kDTypeAttribute, H5P_DEFAULT), H5Aclose);
+  const Hdf5Id type(H5Aget_type(attribute), H5Tclose);
+  if (H5Tget_class(type) != H5T_STRING) return {};
+  const Hdf5Id memory(H5Tcopy(type), H5Tclose);
+  if (H5Tis_variable_str(type) > 0) {
+    char* text = nullptr;
+    if (H5Aread(attribute, memory, static_cast<void*>(&text)) < 0 || text == nullptr) return {};
+    std::string result = text;
+    H5free_memory(text);
+    return result;
+  }
+  std::string text(H5Tget_size(type), '\0');
+  if (H5Aread(attribute, memory, text.data()) < 0) return {};
+  return text.substr(0, text.find('\0'));
+}
+
+void write_dtype_attribute(hid_t set, DType dtype) {
+  const std::string_view name = name_of(dtype);
+  const Hdf5Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, name.size());
+  const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Hdf5Id attribute(H5Acreate2(set, kDTypeAttribute, type, space, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  H5Awrite(attribute, type, name.data());
+}
+
+/// Whether two types are equal but for their endianness. Compounds have that of each member.
+bool are_equal(hid_t type, hid_t ours) {
+  if (H5Tget_class(type) != H5T_COMPOUND) {
+    const Hdf5Id little(H5Tcopy(type), H5Tclose);
+    const H5T_class_t kind = H5Tget_class(type);
+    if (kind == H5T_INTEGER || kind == H5T_FLOAT) H5Tset_order(little, H5T_ORDER_LE);
+    return H5Tequal(little, ours) > 0;
+  }
+  if (H5Tget_class(ours) != H5T_COMPOUND || H5Tget_nmembers(type) != H5Tget_nmembers(ours)) {
+    return false;
+  }
+  for (unsigned m = 0; m < static_cast<unsigned>(H5Tget_nmembers(ours)); ++m) {
+    char* name = H5Tget_member_name(ours, m);
+    const int found = H5Tget_member_index(type, name);
+    H5free_memory(name);
+    if (found < 0) return false;
+    const Hdf5Id theirs(H5Tget_member_type(type, static_cast<unsigned>(found)), H5Tclose);
+    const Hdf5Id member(H5Tget_member_type(ours, m), H5Tclose);
+    if (!are_equal(theirs, member)) return false;
+  }
+  return true;
+}
+
 /// The element type, in little or big endian; empty when it is none of ours.
-std::optional<DType> dtype_of(hid_t type) {
-  const Hdf5Id little(H5Tcopy(type), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(type);
-  if (kind == H5T_INTEGER || kind == H5T_FLOAT) H5Tset_order(little, H5T_ORDER_LE);
-  for (const DType dtype : kDTypes) {
+std::optional<DType> dtype_of(hid_t set, hid_t type) {
+  for (const DType dtype : kAllDTypes) {
     const Hdf5Id ours = hdf5_type(dtype);
-    if (H5Tequal(little, ours) > 0) return dtype;
+    if (!are_equal(type, ours)) continue;
+    const bool is_brain = dtype == DType::kU16 && dtype_attribute(set) == name_of(DType::kBF16);
+    return is_brain ? DType::kBF16 : dtype;
   }
   return std::nullopt;
 }
@@ -101,10 +171,11 @@ std::optional<Problem> read_dataset(const std::filesystem::path& path, const std
                                     hid_t set, const TensorFilter& wanted, TensorFile& tensors) {
   const Hdf5Id type(H5Dget_type(set), H5Tclose);
   if (H5Tget_class(type) == H5T_STRING && !is_tensor_name(name)) return std::nullopt;
-  const std::optional<DType> dtype = dtype_of(type);
+  const std::optional<DType> dtype = dtype_of(set, type);
   if (!dtype) {
-    return problem_in(path, fmt::format("dataset '{}' has the type {}; allowed are booleans, 8, 16 "
-                                        "and 32-bit integers, 16 and 32-bit floats",
+    return problem_in(path, fmt::format("dataset '{}' has the type {}; allowed are booleans, 8 to "
+                                        "64-bit integers, 16 to 64-bit floats, and complex numbers "
+                                        "of 32-bit floats",
                                         name, described_type(type)));
   }
   const Hdf5Id space(H5Dget_space(set), H5Sclose);
@@ -199,6 +270,7 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& tensors)
     H5Pset_obj_track_times(layout, false);
     Hdf5Id set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
                H5Dclose);
+    if (!!set && tensor.type.dtype == DType::kBF16) write_dtype_attribute(set, DType::kBF16);
     check(!!set &&
               (tensor.type.elements() == 0 ||
                H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) >= 0) &&

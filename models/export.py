@@ -45,10 +45,16 @@ def numbered(prefix, tree, first=0):
 
 
 def write_tensors(path, tensors):
-    """Writes one dataset a name: numbers as they are, booleans as h5py's enum, and no times."""
+    """Writes one dataset a name, without times: numbers as they are, booleans as h5py's enum, bf16 as
+    u16 with an attribute that says so."""
     with h5py.File(path, "w") as file:
         for name, value in tensors.items():
             value = np.asarray(value)
+            dtype = value.dtype.name
+            if dtype == "bfloat16":
+                value = value.view(np.uint16)
             # A small dataset would only grow, and a scalar cannot be compressed.
             packed = {"compression": "gzip", "shuffle": True} if value.nbytes > 4096 else {}
-            file.create_dataset(name, data=value, track_times=False, **packed)
+            dataset = file.create_dataset(name, data=value, track_times=False, **packed)
+            if dtype == "bfloat16":
+                dataset.attrs["dtype"] = "bf16"

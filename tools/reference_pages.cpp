@@ -148,6 +148,7 @@ std::string text_of(DTypeSet set) {
                                   {kFloats, "floats"},
                                   {kIntegers, "integers"},
                                   {kSignedIntegers, "signed integers"},
+                                  {kComplex, "complex"},
                                   {kBooleans, "i1"}};
   std::string text;
   for (const Family& family : kFamilies) {
@@ -171,9 +172,12 @@ std::string dtypes_of(const OperandTypes& operands) {
 std::string ops_page() {
   std::string out = std::string("# Ops\n\n") + std::string(kNote);
   out +=
-      "The ops that a program may use, for f32, f16, i1 and signed and unsigned 8, 16 and 32-bit "
-      "integers as far as\nStableHLO allows them. Everything else is refused with its place (exit "
-      "code 6). Private functions are inlined.\n\n"
+      "The ops that a program may use, for bf16, f16, f32, f64, complex<f32>, i1 and signed and "
+      "unsigned integers of 8 to 64\nbits as far as StableHLO allows them. Of f64 there are "
+      "addition, subtraction, multiplication, division, square root,\ncomparison, conversion and "
+      "what moves elements; powers of 64-bit integers and other functions of f64 and complex "
+      "numbers\nthan those of [numerics.md](numerics.md) are refused. Everything else is refused "
+      "with its place (exit code 6). Private\nfunctions are inlined.\n\n"
       "| op | operands | becomes | what it does |\n|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops())
     out += fmt::format("| `{}` | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ops/elements.h"
 #include "tools/tensors.h"
 
 namespace superstep {
@@ -40,15 +41,25 @@ std::string curve_text(const std::string& name, const HostTensor& found,
                            relative(worst), worst);
 }
 
+/// A tensor of real numbers: the parts of complex ones.
+HostTensor real_numbers(const HostTensor& tensor) {
+  HostTensor numbers = tensor;
+  if (!is_complex(tensor.type.dtype)) return numbers;
+  numbers.type.dtype = DType::kF32;
+  numbers.type.shape.push_back(2);
+  return numbers;
+}
+
 /// What differs between two tensors of one type.
 void compare(const HostTensor& found, const HostTensor& expected, TensorComparison& out) {
   std::size_t worst = 0;
   double worst_excess = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
     const double a = element_as_double(found, i), b = element_as_double(expected, i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    if (read_bits(found, i) == read_bits(expected, i)) continue;
+    if (is_float(found.type.dtype) && (a == b || (std::isnan(a) && std::isnan(b)))) continue;
     const double excess = std::abs(a - b) - (out.tolerance.atol + out.tolerance.rtol * std::abs(b));
-    if (excess <= 0) continue;
+    if (excess <= 0 && (out.tolerance.rtol > 0 || out.tolerance.atol > 0)) continue;
     if (out.differing++ == 0 || excess > worst_excess || std::isnan(excess)) {
       worst = i;
       worst_excess = excess;
@@ -73,16 +84,23 @@ TensorFile results_by_name(const std::vector<HostTensor>& results) {
 Tolerance default_tolerance(DType dtype) {
   switch (dtype) {
     case DType::kF32:
+    case DType::kC64:
       return {1e-4, 1e-6};
+    case DType::kF64:
+      return {1e-12, 1e-14};
     case DType::kF16:
       return {1.0 / 512, 1.0 / 1024};
+    case DType::kBF16:
+      return {1.0 / 64, 1.0 / 128};
     case DType::kI1:
     case DType::kI8:
     case DType::kI16:
     case DType::kI32:
+    case DType::kI64:
     case DType::kU8:
     case DType::kU16:
     case DType::kU32:
+    case DType::kU64:
       return {};
   }
   return {};
@@ -109,7 +127,7 @@ std::vector<TensorComparison> compare_results(const std::vector<HostTensor>& res
           !shape.empty() && Shape(shape.begin() + 1, shape.end()) == results[k].type.shape;
       if (has_calls) comparison.difference += fmt::format("; give --repeat {}?", shape[0]);
     } else {
-      compare(results[k], want, comparison);
+      compare(real_numbers(results[k]), real_numbers(want), comparison);
     }
     comparisons.push_back(std::move(comparison));
   }

@@ -36,15 +36,32 @@ bool may_be_argument(const std::vector<TensorType>& expected, const std::string&
 
 double element_as_double(const HostTensor& tensor, std::size_t i) {
   if (is_float(tensor.type.dtype)) return read_float(tensor, i);
-  return static_cast<double>(read_int(tensor, i));
+  const std::int64_t value = read_int(tensor, i);
+  return is_signed(tensor.type.dtype) ? static_cast<double>(value)
+                                      : static_cast<double>(static_cast<std::uint64_t>(value));
 }
 
 std::string element_text(const HostTensor& tensor, std::size_t i, int digits) {
-  if (is_float(tensor.type.dtype)) return fmt::format("{:.{}g}", read_float(tensor, i), digits);
+  const DType dtype = tensor.type.dtype;
+  if (is_float(dtype)) return fmt::format("{:.{}g}", read_float(tensor, i), digits);
+  if (is_complex(dtype)) {
+    return fmt::format("({:.{}g}, {:.{}g})", tensor.get<float>(2 * i), digits,
+                       tensor.get<float>(2 * i + 1), digits);
+  }
+  if (!is_signed(dtype)) {
+    return fmt::format("{}", static_cast<std::uint64_t>(read_int(tensor, i)));
+  }
   return fmt::format("{}", read_int(tensor, i));
 }
 
 HostTensor random_tensor(const TensorType& type, std::mt19937& random) {
+  if (is_complex(type.dtype)) {
+    TensorType parts{DType::kF32, type.shape};
+    parts.shape.push_back(2);
+    HostTensor tensor = random_tensor(parts, random);
+    tensor.type = type;
+    return tensor;
+  }
   HostTensor tensor(type);
   const auto n = static_cast<std::size_t>(type.elements());
   for (std::size_t i = 0; i < n; ++i)

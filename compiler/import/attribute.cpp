@@ -261,8 +261,11 @@ void Parser::add_attribute(SyntaxOp& op, const std::string& name, SyntaxAttribut
       op.attributes.insert_or_assign(name, list_attribute(name, attribute));
       break;
     case Kind::kIntegers:
-      op.attributes.insert_or_assign(name, std::move(attribute.integers));
-      break;
+      if (!attribute.type.type || name != "value") {
+        op.attributes.insert_or_assign(name, std::move(attribute.integers));
+        break;
+      }
+      [[fallthrough]];
     case Kind::kTensor:
       if (!attribute.type.type) break;
       op.attributes.insert_or_assign(name, std::move(attribute.tensor));

@@ -5,6 +5,8 @@
 
 #include "compiler/import/number.h"
 #include "compiler/import/parser.h"
+#include "compiler/ops/elements.h"
+#include "compiler/vertex/number.h"
 
 namespace superstep::import {
 namespace {
@@ -75,39 +77,30 @@ void put_integer(HostTensor& tensor, std::size_t i, const Token& token) {
   const std::int64_t value = integer_value(token);
   using Unsigned = std::make_unsigned_t<T>;
   // Like MLIR: a signless integer may be written by its unsigned value.
-  if (value < std::int64_t{std::numeric_limits<T>::min()} ||
-      value > std::int64_t{std::numeric_limits<Unsigned>::max()}) {
+  if (sizeof(T) < sizeof value &&
+      (value < static_cast<std::int64_t>(std::numeric_limits<T>::min()) ||
+       value > static_cast<std::int64_t>(std::numeric_limits<Unsigned>::max()))) {
     throw SyntaxError{token.offset, std::string(token.text) + " does not fit " +
                                         std::string(name_of(tensor.type.dtype))};
   }
   tensor.set(i, static_cast<T>(value));
 }
 
-void put_float(HostTensor& tensor, std::size_t i, const Token& token) {
-  const bool is_half = tensor.type.dtype == DType::kF16;
+/// The bits of an element of a float type.
+std::uint64_t float_bits(DType dtype, const Token& token) {
   if (token.kind == TokenKind::kFloat) {
-    const double value = parse_double(token.text);
-    if (is_half) {
-      tensor.set(i, half_bits(value));
-    } else {
-      tensor.set(i, static_cast<float>(value));
-    }
-    return;
+    return vertex::bits_of_float(dtype, parse_double(token.text));
   }
-  if (token.text.substr(0, 2) != "0x") {
+  if (token.kind != TokenKind::kInteger || token.text.substr(0, 2) != "0x") {
     throw SyntaxError{token.offset, "expected a floating-point number such as " +
                                         std::string(token.text) + ".0, or its bits in hexadecimal"};
   }
-  const std::int64_t bits = integer_value(token);
-  if (bits < 0 || bits > (is_half ? 0xFFFF : 0xFFFFFFFF)) {
-    throw SyntaxError{token.offset, std::string(token.text) + " does not fit " +
-                                        std::string(name_of(tensor.type.dtype))};
+  const auto bits = static_cast<std::uint64_t>(integer_value(token));
+  if (!is_wide(dtype) && bits >> (8 * size_of(dtype)) != 0) {
+    throw SyntaxError{token.offset,
+                      std::string(token.text) + " does not fit " + std::string(name_of(dtype))};
   }
-  if (is_half) {
-    tensor.set(i, static_cast<std::uint16_t>(bits));
-  } else {
-    tensor.set(i, static_cast<std::uint32_t>(bits));
-  }
+  return bits;
 }
 
 void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
@@ -140,6 +133,9 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
     case DType::kI32:
       put_integer<std::int32_t>(tensor, i, token);
       break;
+    case DType::kI64:
+      put_integer<std::int64_t>(tensor, i, token);
+      break;
     case DType::kU8:
       put_integer<std::uint8_t>(tensor, i, token);
       break;
@@ -149,9 +145,15 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
     case DType::kU32:
       put_integer<std::uint32_t>(tensor, i, token);
       break;
+    case DType::kU64:
+      put_integer<std::uint64_t>(tensor, i, token);
+      break;
+    case DType::kBF16:
     case DType::kF16:
     case DType::kF32:
-      put_float(tensor, i, token);
+    case DType::kF64:
+    case DType::kC64:
+      write_bits(tensor, i, float_bits(dtype, token));
       break;
   }
 }
@@ -176,23 +178,9 @@ SyntaxAttribute Parser::parse_dense() {
   const std::size_t close = end_of_literal(lexer_.text(), lexer_.end_of_token());
   lexer_.seek(close + 1);
   expect(':', "and a type behind a constant");
-  const std::size_t type_offset = token().offset;
-  const bool is_index_list =
-      lexer_.text().substr(type_offset, 7) == "tensor<" &&
-      lexer_.text()
-          .substr(type_offset, lexer_.text().find('>', type_offset) - type_offset)
-          .ends_with("i64");
   out.type = parse_type();
   const Lexer behind = lexer_;
-  if (is_index_list) {
-    // Indices and paddings: flat, as far as they are plain integers.
-    out.kind = SyntaxAttribute::Kind::kIntegers;
-    lexer_ = elements;
-    while (token().offset < close) {
-      if (token().kind == TokenKind::kInteger) out.integers.push_back(integer_value(token()));
-      advance();
-    }
-  } else if (out.type.type) {
+  if (out.type.type) {
     if (static_cast<std::size_t>(out.type.type->elements()) > kMaxConstantBytes / 4) {
       throw SyntaxError{begin,
                         "constant of " + out.type.type->text() +
@@ -203,9 +191,34 @@ SyntaxAttribute Parser::parse_dense() {
     out.tensor = HostTensor(*out.type.type);
     lexer_ = elements;
     parse_elements(out);
+    const DType dtype = out.type.type->dtype;
+    if (dtype == DType::kI64 || dtype == DType::kU64) {
+      // Indices and paddings, unless the value of a constant.
+      out.kind = SyntaxAttribute::Kind::kIntegers;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(out.tensor.type.elements()); ++i) {
+        out.integers.push_back(read_int(out.tensor, i));
+      }
+    }
   }
   lexer_ = behind;
   return out;
+}
+
+// A number, or the two of a complex one: `(1.0,-2.0)`.
+void Parser::parse_element(HostTensor& tensor, std::size_t i) {
+  if (!is_complex(tensor.type.dtype) || !accept('(')) {
+    put_element(tensor, i, token());
+    advance();
+    return;
+  }
+  HostTensor parts(TensorType{DType::kF32, {2}});
+  put_element(parts, 0, token());
+  advance();
+  expect(',', "between the parts of a complex number");
+  put_element(parts, 1, token());
+  advance();
+  expect(')', "behind a complex number");
+  write_bits(tensor, i, parts.get<std::uint64_t>(0));
 }
 
 void Parser::parse_elements(SyntaxAttribute& out) {
@@ -222,11 +235,13 @@ void Parser::parse_elements(SyntaxAttribute& out) {
     advance();
   } else if (!token().is('[')) {
     // With no element to hold it, a splat says nothing.
-    if (elements != 0) {
-      put_element(tensor, 0, token());
+    if (elements == 0) {
+      HostTensor none(TensorType{tensor.type.dtype, {}});
+      parse_element(none, 0);
+    } else {
+      parse_element(tensor, 0);
       splat(tensor);
     }
-    advance();
   } else {
     // `seen[d]` counts what the open list at depth d holds so far.
     std::vector<std::int64_t> seen;
@@ -241,9 +256,8 @@ void Parser::parse_elements(SyntaxAttribute& out) {
         if (seen.size() != shape.size() || next == elements) {
           fail("constant does not have the shape of " + tensor.type.text());
         }
-        put_element(tensor, next++, token());
+        parse_element(tensor, next++);
         ++seen.back();
-        advance();
       }
       while (!seen.empty() && token().is(']')) {
         if (seen.back() != shape[seen.size() - 1]) {

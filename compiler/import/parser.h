@@ -89,6 +89,7 @@ class Parser {
   // dense.cpp
   SyntaxAttribute parse_dense();
   void parse_elements(SyntaxAttribute& out);
+  void parse_element(HostTensor& tensor, std::size_t i);
 
   // type.cpp
   std::vector<TypeUse> parse_type_list(char close);

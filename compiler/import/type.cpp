@@ -8,29 +8,26 @@
 namespace superstep::import {
 namespace {
 
-constexpr std::array kDTypes = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
-                                DType::kU16, DType::kU32, DType::kF16, DType::kF32};
-
 // Above this no machine holds a tensor, and products of dimensions stay far from overflow.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<DType> dtype_of(std::string_view name) {
-  const auto at = std::find_if(kDTypes.begin(), kDTypes.end(),
-                               [&](DType dtype) { return name_of(dtype) == name; });
-  return at == kDTypes.end() ? std::nullopt : std::optional(*at);
+  const auto at = std::ranges::find(kAllDTypes, name, name_of);
+  return at == kAllDTypes.end() ? std::nullopt : std::optional(*at);
 }
 
 std::string all_dtypes() {
   std::string out;
-  for (const DType dtype : kDTypes) out += (out.empty() ? "" : ", ") + std::string(name_of(dtype));
+  for (const DType dtype : kAllDTypes)
+    out += (out.empty() ? "" : ", ") + std::string(name_of(dtype));
   return out;
 }
 
 // Element types of StableHLO that Superstep does not have, as against misspelt ones.
 bool is_foreign_dtype(std::string_view name) {
-  if (name == "complex" || name == "index" || name == "bf16" || name == "tf32") return true;
+  if (name == "complex" || name == "index" || name == "tf32") return true;
   const std::size_t digits = name.find_first_of("0123456789");
   if (digits == std::string_view::npos) return false;
   const std::string_view head = name.substr(0, digits);
@@ -39,7 +36,7 @@ bool is_foreign_dtype(std::string_view name) {
   }
   if (head != "f") return false;
   const std::string_view tail = name.substr(digits);
-  return tail == "64" || tail == "80" || tail == "128" || tail.find('E') != std::string_view::npos;
+  return tail == "80" || tail == "128" || tail.find('E') != std::string_view::npos;
 }
 
 }  // namespace
@@ -94,12 +91,20 @@ TypeUse Parser::parse_type() {
   if (token().kind != TokenKind::kWord && token().kind != TokenKind::kType) {
     fail("expected an element type, found " + found());
   }
-  const std::string element(token().text);
+  const std::size_t element_offset = token().offset;
+  std::string element(token().text);
+  const bool is_complex = token().is_word("complex");
+  if (is_complex) {
+    advance();
+    if (token().is('<')) skip_angles();
+    element = std::string(text.substr(element_offset, token().offset - element_offset));
+    std::erase(element, ' ');
+  }
   const std::optional<DType> dtype = dtype_of(element);
-  if (!dtype && token().kind == TokenKind::kWord && !is_foreign_dtype(element)) {
+  if (!dtype && !is_complex && token().kind == TokenKind::kWord && !is_foreign_dtype(element)) {
     fail("unknown element type `" + element + "`; supported are " + all_dtypes());
   }
-  advance();
+  if (!is_complex) advance();
   if (token().is('<')) skip_angles();
   bool encoded = false;
   if (token().is(',')) {
@@ -118,9 +123,6 @@ TypeUse Parser::parse_type() {
   if (!dtype) {
     out.unsupported =
         "element type " + element + " is not supported; supported are " + all_dtypes();
-    if (element == "ui64") {
-      out.unsupported += "; of jax.random: give its numbers to the program as an argument";
-    }
   } else if (dynamic || encoded) {
     out.unsupported = written + " has no static shape; Superstep compiles static shapes only";
   } else if (huge) {

@@ -33,19 +33,40 @@ double minimum(double a, double b) {
   return std::min(a, b);
 }
 
+Complex add(Complex a, Complex b) { return a + b; }
+Complex subtract(Complex a, Complex b) { return a - b; }
+Complex multiply(Complex a, Complex b) { return a * b; }
+Complex divide(Complex a, Complex b) { return a / b; }
+
+std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+std::int64_t wrapped(std::uint64_t x) { return static_cast<std::int64_t>(x); }
+bool is_below(DType dtype, std::int64_t a, std::int64_t b) {
+  return is_signed(dtype) ? a < b : bits(a) < bits(b);
+}
+
 // On booleans the sum is OR and the product AND.
 std::int64_t add(DType dtype, std::int64_t a, std::int64_t b) {
-  return dtype == DType::kI1 ? a | b : a + b;
+  return dtype == DType::kI1 ? a | b : wrapped(bits(a) + bits(b));
 }
-std::int64_t subtract(DType, std::int64_t a, std::int64_t b) { return a - b; }
-std::int64_t multiply(DType, std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
+std::int64_t subtract(DType, std::int64_t a, std::int64_t b) { return wrapped(bits(a) - bits(b)); }
+std::int64_t multiply(DType, std::int64_t a, std::int64_t b) { return wrapped(bits(a) * bits(b)); }
 // Division by zero is open in StableHLO; XLA gives -1 (all ones) and the dividend.
-std::int64_t divide(DType, std::int64_t a, std::int64_t b) { return b == 0 ? -1 : a / b; }
-std::int64_t remainder(DType, std::int64_t a, std::int64_t b) { return b == 0 ? a : a % b; }
-std::int64_t maximum(DType, std::int64_t a, std::int64_t b) { return std::max(a, b); }
-std::int64_t minimum(DType, std::int64_t a, std::int64_t b) { return std::min(a, b); }
+std::int64_t divide(DType dtype, std::int64_t a, std::int64_t b) {
+  if (b == 0) return -1;
+  if (!is_signed(dtype)) return wrapped(bits(a) / bits(b));
+  return b == -1 ? wrapped(0 - bits(a)) : a / b;
+}
+std::int64_t remainder(DType dtype, std::int64_t a, std::int64_t b) {
+  if (b == 0) return a;
+  if (!is_signed(dtype)) return wrapped(bits(a) % bits(b));
+  return b == -1 ? 0 : a % b;
+}
+std::int64_t maximum(DType dtype, std::int64_t a, std::int64_t b) {
+  return is_below(dtype, a, b) ? b : a;
+}
+std::int64_t minimum(DType dtype, std::int64_t a, std::int64_t b) {
+  return is_below(dtype, a, b) ? a : b;
+}
 
 template <Primitive kNumber, Primitive kBoolean>
 std::vector<Node> emit(const Op&, const Graph&, Expression& expression,
@@ -69,33 +90,33 @@ const OpDefinition kAddOp{
     .name = "stablehlo.add",
     .summary = "Sum of two elements; OR of booleans.",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<add, add>,
+    .evaluate = evaluate_binary<add, add, add>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kAdd, Primitive::kOr>}},
-    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
+    .traits = {.operands = {kAnyDType, kAnyDType}},
 };
 const OpDefinition kSubtractOp{
     .name = "stablehlo.subtract",
     .summary = "Difference of two elements.",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<subtract, subtract>,
+    .evaluate = evaluate_binary<subtract, subtract, subtract>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kSub>}},
-    .traits = {.operands = {kNumbers, kNumbers}},
+    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}},
 };
 const OpDefinition kMultiplyOp{
     .name = "stablehlo.multiply",
     .summary = "Product of two elements; AND of booleans.",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<multiply, multiply>,
+    .evaluate = evaluate_binary<multiply, multiply, multiply>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kMul, Primitive::kAnd>}},
-    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
+    .traits = {.operands = {kAnyDType, kAnyDType}},
 };
 const OpDefinition kDivideOp{
     .name = "stablehlo.divide",
     .summary = "Quotient of two elements; integers round towards zero, x / 0 is -1 (all ones).",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<divide, divide>,
+    .evaluate = evaluate_binary<divide, divide, divide>,
     .lowerings = {ElementwiseLowering{emit_division<Primitive::kDiv>}},
-    .traits = {.operands = {kNumbers, kNumbers}},
+    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}},
 };
 const OpDefinition kRemainderOp{
     .name = "stablehlo.remainder",

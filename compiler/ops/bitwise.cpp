@@ -2,6 +2,7 @@
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/ops.h"
+#include "compiler/vertex/number.h"
 
 namespace superstep {
 namespace {
@@ -35,14 +36,13 @@ std::int64_t shift_left(DType dtype, std::int64_t a, std::int64_t b) {
 }
 std::int64_t shift_right_logical(DType dtype, std::int64_t a, std::int64_t b) {
   if (shifts_all(dtype, b)) return 0;
-  const std::int64_t mask = (std::int64_t{1} << width_of(dtype)) - 1;
-  return (a & mask) >> b;
+  return static_cast<std::int64_t>(vertex::bits_of_int(dtype, a) >> b);
 }
 std::int64_t shift_right_arithmetic(DType dtype, std::int64_t a, std::int64_t b) {
   const bool negative = ((a >> (width_of(dtype) - 1)) & 1) != 0;
   if (shifts_all(dtype, b)) return negative ? -1 : 0;
-  const std::int64_t extended = negative && a >= 0 ? a - (std::int64_t{1} << width_of(dtype)) : a;
-  return extended >> b;
+  const std::int64_t above = 64 - width_of(dtype);
+  return (a << above >> above) >> b;
 }
 std::int64_t count_leading_zeros(DType dtype, std::int64_t a, std::int64_t) {
   std::int64_t zeros = 0;

@@ -46,11 +46,16 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     malformed(op, fmt::format("operands have types {} and {}, expected equal ones",
                               operands[0].text(), operands[1].text()));
   }
-  direction_of(op);
+  const Direction& direction = direction_of(op);
+  if (is_complex(operands[0].dtype) && direction.name != "EQ" && direction.name != "NE") {
+    malformed(op, fmt::format("complex numbers have no order; found {}, expected EQ or NE",
+                              direction.name));
+  }
   if (op.attributes.contains("compare_type")) {
     const std::string& type = attribute<std::string>(op, "compare_type");
     const DType dtype = operands[0].dtype;
-    const bool fits = is_float(dtype)    ? type == "FLOAT" || type == "TOTALORDER"
+    const bool fits = is_complex(dtype)  ? type == "FLOAT"
+                      : is_float(dtype)  ? type == "FLOAT" || type == "TOTALORDER"
                       : is_signed(dtype) ? type == "SIGNED"
                                          : type == "UNSIGNED";
     if (!fits && type != "NOTYPE") {
@@ -63,7 +68,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
 /// An integer that orders as the IEEE 754 total order does: -NaN < -inf < … < -0 < +0 < … < inf <
 /// NaN.
 std::int64_t total_order_key(const HostTensor& tensor, std::size_t element) {
-  const std::uint64_t sign = tensor.type.dtype == DType::kF16 ? 0x8000 : 0x80000000;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(tensor.type.dtype) - 1);
   const std::uint64_t bits = read_bits(tensor, element);
   const auto magnitude = static_cast<std::int64_t>(bits & (sign - 1));
   return (bits & sign) != 0 ? -magnitude - 1 : magnitude;
@@ -84,6 +89,13 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   return map_elements(operands, DType::kI1, write_int, [&](std::size_t i) {
     const std::size_t ia = element_of(a, i);
     const std::size_t ib = element_of(b, i);
+    if (is_complex(a.type.dtype)) {
+      const bool equal = read_complex(a, ia) == read_complex(b, ib);
+      return holds(direction, equal ? 1 : 0, 1);
+    }
+    if (!is_float(a.type.dtype) && !is_signed(a.type.dtype)) {
+      return holds(direction, read_bits(a, ia), read_bits(b, ib));
+    }
     if (!is_float(a.type.dtype)) return holds(direction, read_int(a, ia), read_int(b, ib));
     if (total_order(op)) {
       return holds(direction, total_order_key(a, ia), total_order_key(b, ib));
@@ -94,7 +106,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
 
 /// As total_order_key: the bits, with those of the magnitude flipped below zero.
 Node emit_total_order_key(Expression& expression, Node x) {
-  const bool half = expression.dtype(x) == DType::kF16;
+  const bool half = size_of(expression.dtype(x)) == 2;
   const DType integer = half ? DType::kI16 : DType::kI32;
   const Term bits{&expression, expression.bitcast(x, integer)};
   const Term zero{&expression, expression.constant(integer, 0)};

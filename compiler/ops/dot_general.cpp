@@ -62,8 +62,10 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
                               lhs.text(), rhs.text()));
   }
   const DType dtype = op.declared.empty() ? lhs.dtype : op.declared[0].dtype;
-  if (is_float(lhs.dtype) != is_float(rhs.dtype) || is_float(lhs.dtype) != is_float(dtype)) {
-    unsupported(op, fmt::format("product of {} and {} as {}; expected all floats or all integers",
+  const auto family = [](DType d) { return is_complex(d) ? 2 : is_float(d) ? 1 : 0; };
+  if (family(lhs.dtype) != family(rhs.dtype) || family(lhs.dtype) != family(dtype)) {
+    unsupported(op, fmt::format("product of {} and {} as {}; expected all floats, all integers or "
+                                "all complex numbers",
                                 name_of(lhs.dtype), name_of(rhs.dtype), name_of(dtype)));
   }
   return {{dtype, result_shape(lhs, left, rhs, right)}};
@@ -106,11 +108,14 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
         const std::size_t from_left = batch_left[b] + i;
         const std::size_t from_right = batch_right[b] + j;
         double float_sum = 0;
+        std::complex<double> complex_sum = 0;
         std::uint64_t sum = 0;
         for (std::size_t k = 0; k < sum_left.size(); ++k) {
           const std::size_t l = from_left + sum_left[k];
           const std::size_t r = from_right + sum_right[k];
-          if (is_float(dtype)) {
+          if (is_complex(dtype)) {
+            complex_sum += read_complex(lhs, l) * read_complex(rhs, r);
+          } else if (is_float(dtype)) {
             float_sum += read_float(lhs, l) * read_float(rhs, r);
           } else {
             const auto product = static_cast<std::uint64_t>(read_int(lhs, l)) *
@@ -118,7 +123,9 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
             sum = dtype == DType::kI1 ? sum | product : sum + product;
           }
         }
-        if (is_float(dtype)) {
+        if (is_complex(dtype)) {
+          write_complex(result, element++, complex_sum);
+        } else if (is_float(dtype)) {
           write_float(result, element++, float_sum);
         } else {
           write_int(result, element++, static_cast<std::int64_t>(sum));
@@ -131,6 +138,8 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
 
 /// What the operands have to be for a vertex; none when they are right.
 std::optional<DType> operand_dtype(DType left, DType right, DType result) {
+  // bf16 has the range of f32, which f16 does not have.
+  if (left == DType::kBF16 || result == DType::kBF16) return DType::kF32;
   if (left == right && left != DType::kI1) return std::nullopt;
   if (is_float(left)) return DType::kF32;
   // Integer products wrap: they are right at the width of the result.
@@ -138,27 +147,79 @@ std::optional<DType> operand_dtype(DType left, DType right, DType result) {
   return left == right ? std::optional(DType::kU8) : std::nullopt;
 }
 
-bool has_unlike_operands(const Op& op, const Graph& graph) {
+/// Whether no vertex takes operands and result.
+bool is_of_others(const Op& op, const Graph& graph) {
   const auto dtype = [&](ValueId v) { return graph.type(v).dtype; };
-  return operand_dtype(dtype(op.operands[0]), dtype(op.operands[1]), dtype(op.results[0]))
-      .has_value();
+  const DType left = dtype(op.operands[0]), right = dtype(op.operands[1]);
+  const DType result = dtype(op.results[0]);
+  return is_wide(left) || is_wide(right) || is_wide(result) ||
+         operand_dtype(left, right, result).has_value();
 }
 
-/// The product of operands of one dtype that a vertex takes.
-std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
-  const std::vector<TensorType> types = {operands[0].type(), operands[1].type()};
-  TensorType type = infer(op, types)[0];
-  const DType result = type.dtype;
-  const DType dtype = *operand_dtype(types[0].dtype, types[1].dtype, result);
-  // Sums of booleans count pairs of true; 32 bits hold any depth that fits a machine.
-  if (result == DType::kI1) type.dtype = DType::kU32;
+/// The same product of other operands.
+Tensor product_of(const Op& op, Tensor lhs, Tensor rhs, TensorType type) {
   Op product;
   product.attributes = op.attributes;
   product.declared = {std::move(type)};
-  return {convert(
-      builder.apply(*op.definition, {convert(operands[0], dtype), convert(operands[1], dtype)},
-                    std::move(product)),
-      result)};
+  return lhs.builder->apply(*op.definition, {lhs, rhs}, std::move(product));
+}
+
+/// Four products of floats.
+Tensor complex_product(const Op& op, Tensor lhs, Tensor rhs, const Shape& shape) {
+  const auto part = [](const OpDefinition& definition, Tensor x) {
+    return x.builder->apply(definition, {x});
+  };
+  const Tensor a = part(kRealOp, lhs), b = part(kImagOp, lhs);
+  const Tensor c = part(kRealOp, rhs), d = part(kImagOp, rhs);
+  const auto times = [&](Tensor x, Tensor y) { return product_of(op, x, y, {DType::kF32, shape}); };
+  const Tensor real = times(a, c) - times(b, d), imaginary = times(a, d) + times(b, c);
+  return lhs.builder->apply(kComplexOp, {real, imaginary});
+}
+
+/// Each product as an element of a tensor, which is summed.
+Tensor summed_products(const Op& op, Tensor lhs, Tensor rhs, const TensorType& type) {
+  const Side left = side_of(op, "lhs", lhs.shape().size());
+  const Side right = side_of(op, "rhs", rhs.shape().size());
+  // Batches, free dimensions of both, then what is contracted.
+  Shape shape = type.shape;
+  append(shape, sizes(lhs.shape(), left.contracting));
+  const auto spread = [&](Tensor x, const Side& side, std::size_t free_at) {
+    Indices to(x.shape().size());
+    const auto place = [&](const Indices& dimensions, std::size_t at) {
+      for (const std::int64_t d : dimensions) {
+        to[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(at++);
+      }
+    };
+    place(side.batching, 0);
+    place(side.free, free_at);
+    place(side.contracting, type.shape.size());
+    return broadcast(convert(x, type.dtype), shape, to);
+  };
+  const std::size_t batches = left.batching.size();
+  const Tensor products =
+      spread(lhs, left, batches) * spread(rhs, right, batches + left.free.size());
+  Indices contracted;
+  for (std::size_t d = type.shape.size(); d < shape.size(); ++d) {
+    contracted.push_back(static_cast<std::int64_t>(d));
+  }
+  return sum(products, contracted);
+}
+
+/// The product of operands of one dtype that a vertex takes, or of what stands for wide ones.
+std::vector<Tensor> expand(GraphBuilder&, const Op& op, std::span<const Tensor> operands) {
+  const Tensor lhs = operands[0], rhs = operands[1];
+  const std::vector<TensorType> types = {lhs.type(), rhs.type()};
+  TensorType type = infer(op, types)[0];
+  const DType result = type.dtype;
+  if (is_complex(result)) return {complex_product(op, lhs, rhs, type.shape)};
+  if (is_wide(lhs.dtype()) || is_wide(rhs.dtype()) || is_wide(result)) {
+    return {summed_products(op, lhs, rhs, type)};
+  }
+  const DType dtype = *operand_dtype(lhs.dtype(), rhs.dtype(), result);
+  // Sums of booleans count pairs of true; 32 bits hold any depth that fits a machine.
+  if (result == DType::kI1) type.dtype = DType::kU32;
+  if (result == DType::kBF16) type.dtype = DType::kF32;
+  return {convert(product_of(op, convert(lhs, dtype), convert(rhs, dtype), type), result)};
 }
 
 std::vector<Vote> votes(const Op& op, const Graph&) {
@@ -180,7 +241,7 @@ const OpDefinition kDotGeneralOp{
     .summary = "Sums of products over contracting dimensions, for each batch.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {ExpandLowering{expand, has_unlike_operands}, StepLowering{lower_product, votes}},
+    .lowerings = {ExpandLowering{expand, is_of_others}, StepLowering{lower_product, votes}},
     .traits = {.operands = {kAnyDType, kAnyDType}, .is_product = true},
     .syntax = {.keywords = kKeywords},
 };

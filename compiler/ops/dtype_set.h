@@ -9,12 +9,15 @@ namespace superstep {
 /// A set of dtypes.
 using DTypeSet = std::uint32_t;
 constexpr DTypeSet only(DType dtype) { return 1U << static_cast<unsigned>(dtype); }
-constexpr DTypeSet kFloats = only(DType::kF16) | only(DType::kF32);
-constexpr DTypeSet kSignedIntegers = only(DType::kI8) | only(DType::kI16) | only(DType::kI32);
+constexpr DTypeSet kFloats =
+    only(DType::kBF16) | only(DType::kF16) | only(DType::kF32) | only(DType::kF64);
+constexpr DTypeSet kComplex = only(DType::kC64);
+constexpr DTypeSet kSignedIntegers =
+    only(DType::kI8) | only(DType::kI16) | only(DType::kI32) | only(DType::kI64);
 constexpr DTypeSet kIntegers =
-    kSignedIntegers | only(DType::kU8) | only(DType::kU16) | only(DType::kU32);
+    kSignedIntegers | only(DType::kU8) | only(DType::kU16) | only(DType::kU32) | only(DType::kU64);
 constexpr DTypeSet kBooleans = only(DType::kI1);
 constexpr DTypeSet kNumbers = kFloats | kIntegers;
-constexpr DTypeSet kAnyDType = kNumbers | kBooleans;
+constexpr DTypeSet kAnyDType = kNumbers | kComplex | kBooleans;
 
 }  // namespace superstep

@@ -35,6 +35,18 @@ void write_float(HostTensor& tensor, std::size_t element, double value) {
   write_bits(tensor, element, vertex::bits_of_float(tensor.type.dtype, value));
 }
 
+std::complex<double> read_complex(const HostTensor& tensor, std::size_t element) {
+  const std::uint64_t bits = read_bits(tensor, element);
+  return {vertex::float_of(DType::kF32, bits & 0xffffffff),
+          vertex::float_of(DType::kF32, bits >> 32)};
+}
+
+void write_complex(HostTensor& tensor, std::size_t element, std::complex<double> value) {
+  write_bits(tensor, element,
+             vertex::bits_of_float(DType::kF32, value.real()) |
+                 vertex::bits_of_float(DType::kF32, value.imag()) << 32);
+}
+
 std::vector<std::int64_t> row_major_strides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +21,10 @@ void write_int(HostTensor& tensor, std::size_t element, std::int64_t value);
 [[nodiscard]] double read_float(const HostTensor& tensor, std::size_t element);
 /// Rounds once, to nearest even.
 void write_float(HostTensor& tensor, std::size_t element, double value);
+
+[[nodiscard]] std::complex<double> read_complex(const HostTensor& tensor, std::size_t element);
+/// Rounds each part once.
+void write_complex(HostTensor& tensor, std::size_t element, std::complex<double> value);
 
 /// Elements from one index of each dimension to the next in row-major order.
 [[nodiscard]] std::vector<std::int64_t> row_major_strides(const Shape& shape);

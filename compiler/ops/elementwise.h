@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <span>
 #include <vector>
 
@@ -31,21 +32,38 @@ std::vector<HostTensor> map_elements(std::span<const HostTensor> operands, DType
 /// Infers an op whose operands and result have one type.
 std::vector<TensorType> infer_same_type(const Op& op, std::span<const TensorType> operands);
 
-/// Reference of an op on one float, computed in double and rounded once.
-template <double (*kFunction)(double)>
+using Complex = std::complex<double>;
+
+/// Reference of an op on one float, computed in double and rounded once; or on a complex number.
+template <double (*kFunction)(double), Complex (*kOfComplex)(Complex) = nullptr>
 std::vector<HostTensor> evaluate_float(const Op&, std::span<const HostTensor> operands) {
   const HostTensor& x = operands[0];
+  if constexpr (kOfComplex != nullptr) {
+    if (is_complex(x.type.dtype)) {
+      return map_elements(operands, x.type.dtype, write_complex, [&](std::size_t i) {
+        return kOfComplex(read_complex(x, element_of(x, i)));
+      });
+    }
+  }
   return map_elements(operands, x.type.dtype, write_float,
                       [&](std::size_t i) { return kFunction(read_float(x, element_of(x, i))); });
 }
 
 /// Reference of an op on two numbers: floats in double, rounded once; integers in 64 bits, wrapped.
 template <double (*kFloat)(double, double),
-          std::int64_t (*kInteger)(DType, std::int64_t, std::int64_t)>
+          std::int64_t (*kInteger)(DType, std::int64_t, std::int64_t),
+          Complex (*kOfComplex)(Complex, Complex) = nullptr>
 std::vector<HostTensor> evaluate_binary(const Op&, std::span<const HostTensor> operands) {
   const HostTensor& a = operands[0];
   const HostTensor& b = operands[1];
   const DType dtype = a.type.dtype;
+  if constexpr (kOfComplex != nullptr) {
+    if (is_complex(dtype)) {
+      return map_elements(operands, dtype, write_complex, [&](std::size_t i) {
+        return kOfComplex(read_complex(a, element_of(a, i)), read_complex(b, element_of(b, i)));
+      });
+    }
+  }
   if (is_float(dtype)) {
     return map_elements(operands, dtype, write_float, [&](std::size_t i) {
       return kFloat(read_float(a, element_of(a, i)), read_float(b, element_of(b, i)));
@@ -68,17 +86,17 @@ vertex::Node emit_number(vertex::Expression& expression, DType dtype, std::int64
 
 using Formula = vertex::Node (*)(vertex::Expression&, std::span<const vertex::Node>);
 
-/// Lowers floats to a formula over f32; f16 is converted before and after.
+/// Lowers floats to a formula over f32; narrower ones are converted before and after.
 template <Formula kFormula>
 std::vector<vertex::Node> emit_in_f32(const Op&, const Graph&, vertex::Expression& expression,
                                       std::span<const vertex::Node> operands) {
   const DType dtype = expression.dtype(operands[0]);
-  if (dtype != DType::kF16) return {kFormula(expression, operands)};
+  if (dtype == DType::kF32) return {kFormula(expression, operands)};
   std::vector<vertex::Node> wide;
   for (const vertex::Node operand : operands) {
     wide.push_back(expression.convert(operand, DType::kF32));
   }
-  return {expression.convert(kFormula(expression, wide), DType::kF16)};
+  return {expression.convert(kFormula(expression, wide), dtype)};
 }
 
 /// One primitive as a formula.

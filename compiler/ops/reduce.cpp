@@ -277,8 +277,23 @@ bool takes_one_element(const Op& op, const Graph& graph) {
   return combined.size() == 2 && combined[0] != combined[1];
 }
 
-/// The op of the reducer, of all elements and the initial value.
+/// A sum of bf16 is kept in f32 and rounded once.
+bool sums_brain_floats(const Op& op, DType dtype) {
+  return dtype == DType::kBF16 && op.operands.size() == 2 && sums_floats(op, dtype);
+}
+
+bool takes(const Op& op, const Graph& graph) {
+  return takes_one_element(op, graph) || sums_brain_floats(op, graph.type(op.operands[0]).dtype);
+}
+
+/// The op of the reducer, of all elements and the initial value, or a sum of f32.
 std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
+  if (sums_brain_floats(op, operands[0].dtype())) {
+    const Tensor sums =
+        reduce(convert(operands[0], DType::kF32), convert(operands[1], DType::kF32),
+               attribute<Indices>(op, "dimensions"), [](Tensor a, Tensor b) { return a + b; });
+    return {convert(sums, DType::kBF16)};
+  }
   const Shape input = operands[0].shape();
   const Shape shape = kept_shape(input, dimension_list(op, "dimensions", input.size()));
   const Tensor element = reshape(operands[0], shape), initial = broadcast(operands[1], shape, {});
@@ -315,7 +330,7 @@ const OpDefinition kReduceOp{
     .summary = "Elements of some dimensions combined by a function of scalars.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {ExpandLowering{expand, takes_one_element}, StepLowering{lower_reduce, votes}},
+    .lowerings = {ExpandLowering{expand, takes}, StepLowering{lower_reduce, votes}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
                .regions = 1,
                .is_reduction = true},

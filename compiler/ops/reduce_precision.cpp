@@ -24,7 +24,11 @@ struct Format {
   [[nodiscard]] std::int64_t bias() const { return (std::int64_t{1} << (exponent - 1)) - 1; }
 };
 
-Format format_of(DType dtype) { return dtype == DType::kF16 ? Format{5, 10} : Format{8, 23}; }
+Format format_of(DType dtype) {
+  if (dtype == DType::kF64) return {11, 52};
+  if (dtype == DType::kF16) return {5, 10};
+  return dtype == DType::kBF16 ? Format{8, 7} : Format{8, 23};
+}
 
 /// What an op reduces to, no more than there is.
 Format reduced_format(const Op& op, DType dtype) {
@@ -76,7 +80,7 @@ std::vector<Node> emit(const Op& op, const Graph&, Expression& expression,
   const Term x{&expression, operands[0]};
   const DType dtype = expression.dtype(x.node);
   const Format all = format_of(dtype), to = reduced_format(op, dtype);
-  const DType integer = dtype == DType::kF16 ? DType::kI16 : DType::kI32;
+  const DType integer = is_short_float(dtype) ? DType::kI16 : DType::kI32;
   const auto number = [&](std::int64_t value) {
     return Term{&expression, emit_number(expression, integer, value)};
   };

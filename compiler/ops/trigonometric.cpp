@@ -175,14 +175,15 @@ Expression function_of_large() {
 template <Term (*kFormula)(const Reduced&), const Unit& kUnit>
 std::vector<Node> emit(const Op&, const Graph&, Expression& expression,
                        std::span<const Node> operands) {
-  const Term x{&expression, operands[0]};
-  if (expression.dtype(operands[0]) == DType::kF16) {
-    return {kFormula(reduce(x.as(DType::kF32), kUnit, kShortParts)).as(DType::kF16).node};
-  }
+  const DType dtype = expression.dtype(operands[0]);
+  const Term operand{&expression, operands[0]};
+  const Term x = dtype == DType::kF32 ? operand : operand.as(DType::kF32);
+  if (dtype == DType::kF16) return {kFormula(reduce(x, kUnit, kShortParts)).as(dtype).node};
   const Term is_large = x.abs() > kMostUnits * kUnit.radians();
   const Term y = kFormula(reduce(x, kUnit, kParts));
   static const Expression large = function_of_large<kFormula, kUnit>();
-  return {expression.call_where(is_large.node, y.node, large, x.node)};
+  const Node result = expression.call_where(is_large.node, y.node, large, x.node);
+  return {dtype == DType::kF32 ? result : expression.convert(result, dtype)};
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ double tanh(double x) { return std::tanh(x); }
 double sqrt(double x) { return std::sqrt(x); }
 double rsqrt(double x) { return 1 / std::sqrt(x); }
 double cbrt(double x) { return std::cbrt(x); }
+Complex exponential(Complex x) { return std::exp(x); }
+Complex log(Complex x) { return std::log(x); }
+Complex sqrt(Complex x) { return std::sqrt(x); }
+Complex rsqrt(Complex x) { return 1.0 / std::sqrt(x); }
+Complex tanh(Complex x) { return std::tanh(x); }
 double floor(double x) { return std::floor(x); }
 double ceil(double x) { return std::ceil(x); }
 double round_nearest_afz(double x) { return std::round(x); }
@@ -62,9 +67,9 @@ const OpDefinition kExponentialOp{
     .name = "stablehlo.exponential",
     .summary = "e to the power of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<exponential>,
+    .evaluate = evaluate_float<exponential, exponential>,
     .lowerings = {kNative<Primitive::kExp>},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kExponentialMinusOneOp{
     .name = "stablehlo.exponential_minus_one",
@@ -78,9 +83,9 @@ const OpDefinition kLogOp{
     .name = "stablehlo.log",
     .summary = "Natural logarithm of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<log>,
+    .evaluate = evaluate_float<log, log>,
     .lowerings = {kNative<Primitive::kLog>},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kLogPlusOneOp{
     .name = "stablehlo.log_plus_one",
@@ -102,25 +107,25 @@ const OpDefinition kTanhOp{
     .name = "stablehlo.tanh",
     .summary = "Hyperbolic tangent of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<tanh>,
+    .evaluate = evaluate_float<tanh, tanh>,
     .lowerings = {kNative<Primitive::kTanh>},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kSqrtOp{
     .name = "stablehlo.sqrt",
     .summary = "Square root of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<sqrt>,
+    .evaluate = evaluate_float<sqrt, sqrt>,
     .lowerings = {kNative<Primitive::kSqrt>},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kRsqrtOp{
     .name = "stablehlo.rsqrt",
     .summary = "One over the square root of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<rsqrt>,
+    .evaluate = evaluate_float<rsqrt, rsqrt>,
     .lowerings = {kNative<Primitive::kRsqrt>},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kCbrtOp{
     .name = "stablehlo.cbrt",

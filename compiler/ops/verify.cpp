@@ -8,9 +8,6 @@
 namespace superstep {
 namespace {
 
-constexpr DType kAllDTypes[] = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
-                                DType::kU16, DType::kU32, DType::kF16, DType::kF32};
-
 std::vector<Problem> located(const Op& op, const std::string& message) {
   const std::string_view name = op.definition != nullptr ? op.definition->name : "op";
   return {Problem{op.location.module, fmt::format("{}: {}", name, message)}};

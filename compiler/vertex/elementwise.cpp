@@ -225,7 +225,7 @@ class ScalarLoop {
 
   [[nodiscard]] Reg stored_form(Lane& lane, Node output) const {
     const DType dtype = expression_.dtype(output);
-    if (dtype == DType::kF16) return lane.value(output.id, half_form(lane, output.id));
+    if (is_short_float(dtype)) return lane.value(output.id, half_form(lane, output.id));
     if (size_of(dtype) < 4) return lane.main(output.id);
     return lane.any_word(output.id);
   }

@@ -8,7 +8,7 @@
 namespace superstep::vertex {
 namespace {
 
-std::uint32_t widened(DType dtype, std::uint64_t bits) {
+std::uint32_t widened_bits(DType dtype, std::uint64_t bits) {
   switch (dtype) {
     case DType::kI1:
       return bits != 0 ? 1 : 0;
@@ -19,6 +19,7 @@ std::uint32_t widened(DType dtype, std::uint64_t bits) {
     case DType::kU8:
       return static_cast<std::uint8_t>(bits);
     case DType::kU16:
+    case DType::kBF16:
     case DType::kF16:
       return static_cast<std::uint16_t>(bits);
     default:
@@ -26,7 +27,8 @@ std::uint32_t widened(DType dtype, std::uint64_t bits) {
   }
 }
 
-std::uint32_t f32_bits_of_f16(std::uint32_t half) {
+std::uint32_t f32_bits_of(DType dtype, std::uint32_t half) {
+  if (dtype == DType::kBF16) return half << 16;
   const std::uint32_t sign = (half & 0x8000) << 16;
   const std::uint32_t exponent = half >> 10 & 31, fraction = half & 0x3ff;
   if (exponent == 31) return sign | 0x7f800000 | fraction << 13;
@@ -39,7 +41,7 @@ std::uint32_t f32_bits_of_f16(std::uint32_t half) {
 }  // namespace
 
 Form loadable(DType dtype, Form form) {
-  if (dtype == DType::kF16) return form == Form::kMain ? Form::kMain : Form::kHalf;
+  if (is_short_float(dtype)) return form == Form::kMain ? Form::kMain : Form::kHalf;
   return size_of(dtype) == 4 ? form : Form::kMain;
 }
 
@@ -56,11 +58,10 @@ const char* load_name(DType dtype, Form form) {
       return "ldz16";
     case DType::kI16:
       return "lds16";
+    case DType::kBF16:
     case DType::kF16:
       return form == Form::kMain ? "ldz16" : "ldb16";
-    case DType::kI32:
-    case DType::kU32:
-    case DType::kF32:
+    default:
       break;
   }
   return "ld32";
@@ -85,6 +86,19 @@ Reg load_stepping(WorkerCode& code, DType dtype, Form form, Reg pointer, Reg res
   code.emit(std::string(load_name(dtype, form)) + "step",
             {def(result), "$mzero", step(pointer), stride});
   return result;
+}
+
+Reg widened(WorkerCode& code, DType dtype, Reg half) {
+  return dtype == DType::kBF16 ? code.a("sort4x16lo", {"$azero", half})
+                               : code.a("f16tof32", {half});
+}
+
+Reg rounded(WorkerCode& code, DType dtype, Reg f32) {
+  if (dtype == DType::kF16) return code.a("f32tof16", {f32});
+  // Half of the last bit that stays, less one where that bit is 0, carries into it.
+  const Reg bits = code.to_m(f32);
+  const Reg odd = code.m("and", {code.m("shr", {bits, 16}), 1});
+  return code.m("shr", {code.m("add", {code.m("add", {bits, 0x7fff}), odd}), 16});
 }
 
 Lane::Lane(WorkerCode& code, const Expression& expression, const std::vector<Access>& inputs,
@@ -166,15 +180,23 @@ Reg Lane::value(std::uint32_t node, Form form) {
 }
 
 Reg Lane::constant(const Step& step, Form form) {
-  std::uint32_t bits = widened(step.dtype, step.bits);
-  if (form == Form::kArith && step.dtype == DType::kF16) bits = f32_bits_of_f16(bits);
+  std::uint32_t bits = widened_bits(step.dtype, step.bits);
+  if (form == Form::kArith && is_short_float(step.dtype)) bits = f32_bits_of(step.dtype, bits);
   if (form == Form::kArith && step.dtype == DType::kI1) bits = 0U - bits;
   return code_.constant(form == Form::kMain ? File::kM : File::kA, bits);
 }
 
 Reg Lane::convert_form(std::uint32_t node, Form form) {
-  if (dtype(node) == DType::kF16) {
-    if (form == Form::kArith) return code_.a("f16tof32", {half(node)});
+  if (dtype(node) == DType::kBF16) {
+    if (form == Form::kArith && has(node, Form::kMain))
+      return code_.to_a(code_.m("shl", {main(node), 16}));
+    if (form != Form::kArith && has(node, Form::kArith)) {
+      const Reg upper = code_.a("sort4x16hi", {arith(node), arith(node)});
+      return form == Form::kHalf ? upper : code_.to_m(upper);
+    }
+  }
+  if (is_short_float(dtype(node))) {
+    if (form == Form::kArith) return widened(code_, dtype(node), half(node));
     if (form == Form::kMain) return code_.to_m(half(node));
     return has(node, Form::kArith) ? code_.a("f32tof16", {arith(node)}) : code_.to_a(main(node));
   }
@@ -186,10 +208,12 @@ Reg Lane::convert_form(std::uint32_t node, Form form) {
 }
 
 void Lane::set_rounded(std::uint32_t node, Reg f32) {
-  if (dtype(node) == DType::kF16) {
-    forms(node)[Form::kHalf] = code_.a("f32tof16", {f32});
-  } else {
+  const DType type = dtype(node);
+  if (!is_short_float(type)) {
     forms(node)[Form::kArith] = f32;
+  } else {
+    const Reg result = rounded(code_, type, f32);
+    forms(node)[result.file == File::kM ? Form::kMain : Form::kHalf] = result;
   }
 }
 

@@ -12,11 +12,11 @@ namespace superstep::vertex {
 
 /// How a value of an expression stands in a register.
 enum class Form : std::uint8_t {
-  kMain,   ///< main file. Integers widened to 32 bits, i1 as 0 or 1, f32 as bits, f16 as bits below
-           ///< undefined ones
-  kArith,  ///< arithmetic file. f32; f16 widened to f32; i1 as a mask of 32 equal bits; integers as
-           ///< in kMain
-  kHalf,   ///< f16 only: arithmetic file, bits below undefined ones
+  kMain,   ///< main file. Integers widened to 32 bits, i1 as 0 or 1, f32 as bits, f16 and bf16 as
+           ///< bits below undefined ones
+  kArith,  ///< arithmetic file. f32; f16 and bf16 widened to f32; i1 as a mask of 32 equal bits;
+           ///< integers as in kMain
+  kHalf,   ///< f16 and bf16 only: arithmetic file, bits below undefined ones
 };
 
 /// Rounding modes of `f32int`.
@@ -110,7 +110,7 @@ class Lane {
 };
 
 /// Loads an element; `address` gives base, delta and offset operands of the load. Forms: any of
-/// `dtype` (an f16 loads as kMain or kHalf).
+/// `dtype` (an f16 or bf16 loads as kMain or kHalf).
 [[nodiscard]] Reg load_element(WorkerCode& code, DType dtype, Form form, const Arg& base,
                                const Arg& delta, const Arg& offset);
 /// Loads the element at `pointer`, which goes on by `stride` elements; into `result` when that is
@@ -119,6 +119,12 @@ Reg load_stepping(WorkerCode& code, DType dtype, Form form, Reg pointer, Reg res
                   const Arg& stride = 1);
 /// The form in which an element of `dtype` is best loaded or kept when `form` is wanted.
 [[nodiscard]] Form loadable(DType dtype, Form form);
+
+/// The f32 of a short float in the form kHalf, exact.
+[[nodiscard]] Reg widened(WorkerCode& code, DType dtype, Reg half);
+/// The nearest short float of an f32 that is no NaN but the canonical one, ties to even: an f16 in
+/// the form kHalf, a bf16 in kMain.
+[[nodiscard]] Reg rounded(WorkerCode& code, DType dtype, Reg f32);
 
 /// Drops the bits of `x` that `dtype` does not have and widens again.
 [[nodiscard]] Reg normalize(WorkerCode& code, Reg x, DType dtype);

@@ -29,8 +29,9 @@ Reg invert(WorkerCode& code, Reg boolean) { return code.m("cmpeq", {boolean, 0})
 bool Lane::is_number(std::uint32_t node) const {
   const Step& step = expression_.steps()[node];
   if (step.primitive != Primitive::kConstant) return false;
-  return step.dtype == DType::kF16 ? (step.bits & 0x7fff) <= 0x7c00
-                                   : (step.bits & 0x7fffffff) <= kFloatInfinity;
+  return step.dtype == DType::kF16    ? (step.bits & 0x7fff) <= 0x7c00
+         : step.dtype == DType::kBF16 ? (step.bits & 0x7fff) <= kFloatInfinity >> 16
+                                      : (step.bits & 0x7fffffff) <= kFloatInfinity;
 }
 
 void Lane::ensure(std::uint32_t node) {
@@ -150,9 +151,9 @@ void Lane::compute_float(std::uint32_t node) {
     case Primitive::kRoundAway:
       return exact(code_.a("f32int", {x, kRoundAway}));
     case Primitive::kRem: {
-      // In half precision too the widened operands have an exact remainder, which is a half.
+      // Widened operands have an exact remainder, which needs no more bits than they do.
       const Reg bits = float_remainder(code_, code_.to_m(x), code_.to_m(y));
-      if (dtype(node) == DType::kF16) return exact(code_.to_a(bits));
+      if (is_short_float(dtype(node))) return exact(code_.to_a(bits));
       forms(node)[Form::kMain] = bits;
       return;
     }
@@ -320,7 +321,7 @@ void Lane::compute_select(std::uint32_t node) {
   ensure(condition);
   if (is_float(dtype(node)) && has(condition, Form::kArith)) {
     // Halves are chosen by their bits, so that a NaN keeps its payload.
-    const Form form = dtype(node) == DType::kF16 ? Form::kHalf : Form::kArith;
+    const Form form = is_short_float(dtype(node)) ? Form::kHalf : Form::kArith;
     const Reg x = value(chosen, form), y = value(other, form);
     forms(node)[form] = blend(code_, arith(condition), x, y);
     return;
@@ -334,9 +335,11 @@ void Lane::compute_convert(std::uint32_t node) {
   const DType from = dtype(operand), to = dtype(node);
   if (is_float(to)) {
     if (is_float(from)) {
-      // Reading the numbers of one dtype as the same dtype still makes a NaN canonical.
+      // Reading the numbers of one dtype as the same dtype still makes a NaN canonical; f16 have
+      // instructions that do so.
       const Reg x = arith(operand);
-      return set_rounded(node, to == DType::kF32 && from == DType::kF32 ? canonical(x) : x);
+      const bool by_f16 = from == DType::kF16 || to == DType::kF16;
+      return set_rounded(node, by_f16 ? x : canonical(x));
     }
     if (from == DType::kI1) {
       ensure(operand);
@@ -344,7 +347,7 @@ void Lane::compute_convert(std::uint32_t node) {
           code_.a("and", {arith(operand), prologue_constant(File::kA, 0x3f800000)});
       return;
     }
-    // Every integer that does not overflow a half is exact in f32, so rounding twice is rounding
+    // Every integer that does not overflow an f16 is exact in f32, so rounding twice is rounding
     // once.
     const Reg x = arith(operand);
     return set_rounded(node, code_.a(from == DType::kU32 ? "f32fromui32" : "f32fromi32", {x}));
@@ -374,12 +377,12 @@ void Lane::compute_bitcast(std::uint32_t node) {
     forms(node)[Form::kArith] = arith(operand);
     return;
   }
-  if (from == DType::kF16 && to == DType::kF16) {
+  if (is_short_float(from) && is_short_float(to)) {
     forms(node)[Form::kHalf] = half(operand);
     return;
   }
   forms(node)[Form::kMain] =
-      to == DType::kF16 ? main(operand) : normalize(code_, main(operand), to);
+      is_short_float(to) ? main(operand) : normalize(code_, main(operand), to);
 }
 
 void Lane::compute_call(std::uint32_t node) {

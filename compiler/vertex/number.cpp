@@ -41,6 +41,13 @@ std::uint64_t half_of(double value) {
   return sign | field;
 }
 
+/// By way of f32, as XLA rounds.
+std::uint64_t brain_float_of(double value) {
+  if (std::isnan(value)) return 0x7fc0;
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
 int width(DType dtype) { return dtype == DType::kI1 ? 1 : static_cast<int>(8 * size_of(dtype)); }
 
 }  // namespace
@@ -58,31 +65,78 @@ std::uint64_t bits_of_int(DType dtype, std::int64_t value) {
 }
 
 double float_of(DType dtype, std::uint64_t bits) {
+  if (dtype == DType::kF64) return std::bit_cast<double>(bits);
   if (dtype == DType::kF16) return half_to_double(bits);
+  if (dtype == DType::kBF16) bits <<= 16;
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
 }
 
 std::uint64_t bits_of_float(DType dtype, double value) {
   if (dtype == DType::kF16) return half_of(value);
+  if (dtype == DType::kBF16) return brain_float_of(value);
+  if (dtype == DType::kF64) {
+    return std::isnan(value) ? 0x7ff8000000000000 : std::bit_cast<std::uint64_t>(value);
+  }
   if (std::isnan(value)) return 0x7fc00000;
   return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
+namespace {
+
+/// An integer as a double that rounds to narrower floats as the integer itself does.
+double sticky_double(DType dtype, std::uint64_t bits) {
+  const std::int64_t value = int_of(dtype, bits);
+  const bool negative = is_signed(dtype) && value < 0;
+  std::uint64_t magnitude = static_cast<std::uint64_t>(value);
+  if (negative) magnitude = 0 - magnitude;
+  // What is lost below the lowest of 53 bits stays visible in it.
+  if (magnitude >> 53 != 0)
+    magnitude = (magnitude >> 11 | ((magnitude & 0x7ff) != 0 ? 1U : 0U)) << 11;
+  return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+}
+
+std::uint64_t float_of_int(DType from, DType to, std::uint64_t bits) {
+  if (to != DType::kF64) return bits_of_float(to, sticky_double(from, bits));
+  const std::int64_t value = int_of(from, bits);
+  return bits_of_float(to, is_signed(from)
+                               ? static_cast<double>(value)
+                               : static_cast<double>(static_cast<std::uint64_t>(value)));
+}
+
+/// Truncated and saturated; NaN gives 0.
+std::uint64_t int_of_float(DType to, double value) {
+  if (std::isnan(value)) return 0;
+  const int magnitude_bits = width(to) - (is_signed(to) ? 1 : 0);
+  const std::uint64_t most = ~std::uint64_t{0} >> (64 - magnitude_bits);
+  if (value >= std::ldexp(1.0, magnitude_bits))
+    return bits_of_int(to, static_cast<std::int64_t>(most));
+  if (value >= 0) {
+    return bits_of_int(to, static_cast<std::int64_t>(static_cast<std::uint64_t>(value)));
+  }
+  if (!is_signed(to)) return 0;
+  const bool is_below = value < -std::ldexp(1.0, magnitude_bits);
+  return bits_of_int(
+      to, is_below ? static_cast<std::int64_t>(~most) : static_cast<std::int64_t>(value));
+}
+
+}  // namespace
+
 std::uint64_t convert_bits(DType from, DType to, std::uint64_t bits) {
+  if (is_complex(to)) return convert_bits(from, DType::kF32, bits);
+  if (is_complex(from)) {
+    // Of a number only the real part counts, of its truth both.
+    if (to == DType::kI1 && float_of(DType::kF32, bits >> 32) != 0) return 1;
+    return convert_bits(DType::kF32, to, bits & 0xffffffff);
+  }
   if (!is_float(from)) {
+    if (is_float(to)) return float_of_int(from, to, bits);
     const std::int64_t value = int_of(from, bits);
-    if (is_float(to)) return bits_of_float(to, static_cast<double>(value));
     return to == DType::kI1 ? std::uint64_t{value != 0} : bits_of_int(to, value);
   }
   const double value = float_of(from, bits);
   if (is_float(to)) return bits_of_float(to, value);
   if (to == DType::kI1) return value != 0 ? 1 : 0;
-  if (std::isnan(value)) return 0;
-  const int magnitude_bits = width(to) - (is_signed(to) ? 1 : 0);
-  const double highest = std::ldexp(1.0, magnitude_bits) - 1;
-  const double lowest = is_signed(to) ? -highest - 1 : 0;
-  const double clamped = std::clamp(std::trunc(value), lowest, highest);
-  return bits_of_int(to, static_cast<std::int64_t>(clamped));
+  return int_of_float(to, value);
 }
 
 }  // namespace superstep::vertex

@@ -12,11 +12,11 @@ namespace superstep::vertex {
 /// The bits of `value` wrapped to the width of an integer dtype; of its lowest bit for i1.
 [[nodiscard]] std::uint64_t bits_of_int(DType dtype, std::int64_t value);
 
-/// The f16 or f32 that `bits` hold.
+/// The float that `bits` hold.
 [[nodiscard]] double float_of(DType dtype, std::uint64_t bits);
 
-/// The bits of `value` rounded once to f16 or f32 (to nearest even); a NaN gives the canonical
-/// quiet NaN.
+/// The bits of `value` rounded once to a float (to nearest even; bf16 by way of f32); a NaN gives
+/// the canonical quiet NaN.
 [[nodiscard]] std::uint64_t bits_of_float(DType dtype, double value);
 
 /// StableHLO `convert`: float to integer truncates and saturates and takes NaN to 0, integers wrap,

@@ -1,5 +1,7 @@
 #include "compiler/vertex/packed_output.h"
 
+#include "compiler/vertex/lane.h"
+
 namespace superstep::vertex {
 
 PackedOutput::PackedOutput(WorkerCode& code, DType dtype, Reg address, Reg missing)
@@ -15,7 +17,8 @@ void PackedOutput::put(Reg value) {
     code_.emit("st32step", {value, "$mzero", step(address_), 1});
     return;
   }
-  if (dtype_ == DType::kF16) value = code_.to_m(code_.a("f32tof16", {value}));
+  if (is_short_float(dtype_)) value = rounded(code_, dtype_, value);
+  if (value.file != File::kM) value = code_.to_m(value);
   const auto bits = 8 * static_cast<std::uint32_t>(size_of(dtype_));
   const Label not_yet = code_.label();
   code_.emit(bits == 8 ? "roll8r" : "roll16", {def(word_), word_, value});

@@ -13,7 +13,7 @@ class PackedOutput {
   /// narrower than a word.
   PackedOutput(WorkerCode& code, DType dtype, Reg address, Reg missing = {});
 
-  /// Writes the next element: f32 in either file, an f16 as f32, all others in the main file.
+  /// Writes the next element: f32 in either file, short floats as f32, all others in the main file.
   void put(Reg value);
   /// Writes what is left of the last word.
   void finish();

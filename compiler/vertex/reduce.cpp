@@ -83,7 +83,7 @@ class Reduction {
   Reg load_initial(std::size_t i) {
     const Form form = loadable(dtypes_[i], accumulator_form(dtypes_[i]));
     const Reg raw = load_element(code_, dtypes_[i], form, word(), "$mzero", 0);
-    return dtypes_[i] == DType::kF16 ? code_.a("f16tof32", {raw}) : raw;
+    return is_short_float(dtypes_[i]) ? widened(code_, dtypes_[i], raw) : raw;
   }
 
   // Runs `column` for each column of a command; it leaves addresses behind its column.

@@ -15,7 +15,8 @@ std::vector<DType> element_dtypes(const Expression& expression, const std::vecto
 std::optional<SingleOperation> single_operation(const Expression& expression,
                                                 const std::vector<Node>& outputs,
                                                 const std::vector<DType>& dtypes) {
-  if (dtypes.size() != 1 || !is_float(dtypes[0])) return std::nullopt;
+  if (dtypes.size() != 1 || (dtypes[0] != DType::kF16 && dtypes[0] != DType::kF32))
+    return std::nullopt;
   const auto& steps = expression.steps();
   const Expression::Step& step = steps[outputs[0].id];
   if (step.operands.size() != 2) return std::nullopt;

@@ -66,6 +66,9 @@ bool is_logic(Primitive p) {
   return p == Primitive::kAnd || p == Primitive::kOr || p == Primitive::kNot;
 }
 
+/// Floats that there are instructions on pairs for.
+bool has_vectors(DType dtype) { return dtype == DType::kF16 || dtype == DType::kF32; }
+
 }  // namespace
 
 VectorArithmetic::VectorArithmetic(WorkerCode& code, const Expression& expression,
@@ -86,13 +89,13 @@ VectorArithmetic::VectorArithmetic(WorkerCode& code, const Expression& expressio
 }
 
 bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
-  if (is_scalar(node)) return is_float(dtype(node));
+  if (is_scalar(node)) return has_vectors(dtype(node));
   const Primitive p = step(node).primitive;
-  if (p == Primitive::kInput) return is_float(dtype(node));
+  if (p == Primitive::kInput) return has_vectors(dtype(node));
   const DType from = dtype(step(node).operands[0]);
   if (is_logic(p)) return from == DType::kI1;
   if (p == Primitive::kSelect || p == Primitive::kConvert) {
-    return is_float(dtype(node)) && (p == Primitive::kSelect || is_float(from));
+    return has_vectors(dtype(node)) && (p == Primitive::kSelect || has_vectors(from));
   }
   switch (p) {
     case Primitive::kAdd:
@@ -110,11 +113,11 @@ bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
     case Primitive::kGt:
     case Primitive::kGe:
     case Primitive::kIsFinite:
-      return is_float(from);
+      return has_vectors(from);
     case Primitive::kCallWhere:
       return true;
     default:
-      return is_float(from) && !single_function(p).mnemonic.empty();
+      return has_vectors(from) && !single_function(p).mnemonic.empty();
   }
 }
 
@@ -122,8 +125,9 @@ bool VectorArithmetic::is_possible() const {
   for (std::uint32_t n = 0; n < used_.size(); ++n) {
     if (used_[n] && !is_vector_step(n)) return false;
   }
-  return std::ranges::none_of(
-      outputs_, [&](Node output) { return !is_float(dtype(output.id)) || is_scalar(output.id); });
+  return std::ranges::none_of(outputs_, [&](Node output) {
+    return !has_vectors(dtype(output.id)) || is_scalar(output.id);
+  });
 }
 
 VectorArithmetic::Width VectorArithmetic::find_width(std::uint32_t node) const {

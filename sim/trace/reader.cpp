@@ -218,15 +218,17 @@ TensorType type_from(std::string_view text) {
   TensorType type;
   if (!text.starts_with("tensor<") || !text.ends_with('>')) return type;
   text = text.substr(7, text.size() - 8);
-  for (std::size_t cut = text.find('x'); cut != std::string_view::npos; cut = text.find('x')) {
+  while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+    const std::size_t cut = text.find('x');
+    if (cut == std::string_view::npos) return {};
     std::int64_t extent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + cut, extent);
     if (error != std::errc{} || end != text.data() + cut) return {};
     type.shape.push_back(extent);
     text.remove_prefix(cut + 1);
   }
-  for (int d = 0; d <= static_cast<int>(DType::kF32); ++d) {
-    if (name_of(static_cast<DType>(d)) == text) type.dtype = static_cast<DType>(d);
+  for (const DType dtype : kAllDTypes) {
+    if (name_of(dtype) == text) type.dtype = dtype;
   }
   return type;
 }

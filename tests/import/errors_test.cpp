@@ -16,7 +16,8 @@ void expect_refused(const std::string& text, ExitCode code, const Problems& prob
   EXPECT_EQ(refused.problems, problems);
 }
 
-constexpr const char* kSupported = "supported are i1, i8, i16, i32, ui8, ui16, ui32, f16, f32";
+constexpr const char* kSupported =
+    "supported are i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, complex<f32>";
 
 TEST(ImportErrors, ReportEveryProblemOfTheModuleInOrder) {
   expect_refused(
@@ -55,20 +56,20 @@ TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
     return "element type " + name + " is not supported" + more + "; " + kSupported;
   };
   expect_refused(
-      "func.func @main(%a: tensor<4xf64>, %t: !stablehlo.token) {\n"
-      "  %0 = stablehlo.constant dense<1> : tensor<i64>\n"
-      "  %1 = stablehlo.constant dense<(1.0,2.0)> : tensor<2xcomplex<f32>>\n"
-      "  %2 = stablehlo.iota dim = 0 : tensor<4xbf16>\n"
-      "  %3 = stablehlo.add %a, %a : tensor<4xf64>\n"
+      "func.func @main(%a: tensor<4xf80>, %t: !stablehlo.token) {\n"
+      "  %0 = stablehlo.constant dense<1> : tensor<i4>\n"
+      "  %1 = stablehlo.constant dense<(1.0,2.0)> : tensor<2xcomplex<f64>>\n"
+      "  %2 = stablehlo.iota dim = 0 : tensor<4xtf32>\n"
+      "  %3 = stablehlo.add %a, %a : tensor<4xf80>\n"
       "  %4 = stablehlo.iota dim = 0 : tensor<?x4xf32>\n"
       "  %5 = stablehlo.constant dense_resource<w> : tensor<4xf32>\n"
       "  return\n"
       "}",
       ExitCode::kUnsupported,
-      {"1:21: " + element("f64", " (and 1 more place)"),
+      {"1:21: " + element("f80", " (and 1 more place)"),
        "1:40: type !stablehlo.token is not supported; values are tensors, for example "
        "tensor<2x3xf32>",
-       "2:38: " + element("i64"), "3:46: " + element("complex"), "4:33: " + element("bf16"),
+       "2:38: " + element("i4"), "3:46: " + element("complex<f64>"), "4:33: " + element("tf32"),
        "6:33: tensor<?x4xf32> has no static shape; Superstep compiles static shapes only",
        "7:27: dense_resource constants are not supported; print the module with its constants in "
        "the text"});

@@ -92,8 +92,8 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
       "    stablehlo.return %1 : tensor<i1> loc(#loc1)\n"
       "  }) : (tensor<4xf32>) -> tensor<4xf32> loc(#loc2)\n"
       "  %2 = call @draw(%0) : (tensor<4xf32>) -> tensor<4xf32> loc(\"train.py\":18:4)\n"
-      "  %3 = stablehlo.convert %2 : (tensor<4xf32>) -> tensor<4xf64> loc(\"train.py\":19:4)\n"
-      "  return %3 : tensor<4xf64>\n}\n"
+      "  %3 = stablehlo.convert %2 : (tensor<4xf32>) -> tensor<4xf80> loc(\"train.py\":19:4)\n"
+      "  return %3 : tensor<4xf80>\n}\n"
       "func.func private @draw(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
       "  %0 = \"stablehlo.rng\"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc(\"rng\")\n"
       "  return %0 : tensor<4xf32>\n}\n"
@@ -103,8 +103,9 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
   EXPECT_EQ(refused.problems,
             (std::vector<std::string>{
                 "2:8: op stablehlo.sort is not supported (train.py:17)",
-                "8:50: element type f64 is not supported (train.py:19, and 1 more place); "
-                "supported are i1, i8, i16, i32, ui8, ui16, ui32, f16, f32",
+                "8:50: element type f80 is not supported (train.py:19, and 1 more place); "
+                "supported are i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, "
+                "complex<f32>",
                 "12:8: op stablehlo.rng is not supported (train.py:18); draw random numbers on the "
                 "host and pass them as arguments"}));
 }
@@ -113,14 +114,13 @@ TEST(ImportErrors, WhatIsNotSupportedIsSaidOnceAndCounted) {
   std::string body;
   for (int i = 0; i < 11; ++i) {
     body += "%" + std::to_string(i) + " = stablehlo.iota dim = 0 : tensor<" +
-            std::to_string(i + 1) + "xui64> loc(\"r.py\":" + std::to_string(i + 5) + ":1)\n";
+            std::to_string(i + 1) + "xui4> loc(\"r.py\":" + std::to_string(i + 5) + ":1)\n";
   }
   const Refusal refused = refusal(in_main(body));
   ASSERT_EQ(refused.problems.size(), 1u);
   EXPECT_EQ(refused.problems[0],
-            "2:31: element type ui64 is not supported (r.py:5, and 10 more places); supported are "
-            "i1, i8, i16, i32, ui8, ui16, ui32, f16, f32; of jax.random: give its numbers to "
-            "the program as an argument");
+            "2:31: element type ui4 is not supported (r.py:5, and 10 more places); supported are "
+            "i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, complex<f32>");
 }
 
 TEST(RefusedOps, AreSortedAndNoneOfThemIsSupported) {

@@ -40,8 +40,10 @@ TEST(OpErrors, NameThePlaceTheOpAndBothTypes) {
 }
 
 TEST(OpErrors, NameTheDTypeAndThoseAllowed) {
-  EXPECT_EQ(refusal("tanh", {vector_of(kI8, {1})}, {}),
-            "case.mlir:3:7: error: stablehlo.tanh: element type i8 is not one of f16, f32");
+  EXPECT_EQ(
+      refusal("tanh", {vector_of(kI8, {1})}, {}),
+      "case.mlir:3:7: error: stablehlo.tanh: element type i8 is not one of bf16, f16, f32, f64, "
+      "complex<f32>");
 }
 
 TEST(OpErrors, NameADimensionPaddedByMoreThanAnyTensorHolds) {

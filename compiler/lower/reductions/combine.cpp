@@ -19,6 +19,7 @@ struct Bounds {
 Bounds bounds_of(DType dtype) {
   if (dtype == DType::kF32) return {0xff800000, 0x7f800000};
   if (dtype == DType::kF16) return {0xfc00, 0x7c00};
+  if (dtype == DType::kBF16) return {0xff80, 0x7f80};
   if (dtype == DType::kI1) return {0, 1};
   const std::uint64_t mask = mask_of(dtype);
   if (!is_signed(dtype)) return {0, mask};
@@ -45,11 +46,12 @@ std::optional<std::uint64_t> identity_of(vertex::Primitive primitive, DType dtyp
     case Primitive::kAdd:
       // x + -0 is x even where x is -0.
       if (dtype == DType::kF32) return 0x80000000;
-      if (dtype == DType::kF16) return 0x8000;
+      if (is_short_float(dtype)) return 0x8000;
       return 0;
     case Primitive::kMul:
       if (dtype == DType::kF32) return 0x3f800000;
       if (dtype == DType::kF16) return 0x3c00;
+      if (dtype == DType::kBF16) return 0x3f80;
       return 1;
     case Primitive::kMax:
       return bounds_of(dtype).low;

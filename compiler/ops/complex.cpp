@@ -1,0 +1,103 @@
+// Complex numbers from their parts and back.
+
+#include <fmt/format.h>
+
+#include "compiler/import/parser.h"
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/ops.h"
+
+namespace superstep {
+namespace {
+
+using vertex::Expression;
+using vertex::Node;
+
+std::vector<TensorType> infer_complex(const Op& op, std::span<const TensorType> operands) {
+  if (operands[0] != operands[1]) {
+    malformed(op, fmt::format("operands have types {} and {}, expected equal ones",
+                              operands[0].text(), operands[1].text()));
+  }
+  return {{DType::kC64, operands[0].shape}};
+}
+
+std::vector<TensorType> infer_part(const Op&, std::span<const TensorType> operands) {
+  const DType dtype = operands[0].dtype;
+  return {{is_complex(dtype) ? DType::kF32 : dtype, operands[0].shape}};
+}
+
+std::vector<HostTensor> evaluate_complex(const Op&, std::span<const HostTensor> operands) {
+  const HostTensor &real = operands[0], &imaginary = operands[1];
+  return map_elements(operands, DType::kC64, write_bits, [&](std::size_t i) {
+    return read_bits(real, element_of(real, i)) | read_bits(imaginary, element_of(imaginary, i))
+                                                      << 32;
+  });
+}
+
+std::vector<HostTensor> evaluate_real(const Op&, std::span<const HostTensor> operands) {
+  const HostTensor& x = operands[0];
+  if (!is_complex(x.type.dtype)) return {x};
+  return map_elements(operands, DType::kF32, write_bits,
+                      [&](std::size_t i) { return read_bits(x, element_of(x, i)) & 0xffffffff; });
+}
+
+std::vector<HostTensor> evaluate_imag(const Op&, std::span<const HostTensor> operands) {
+  const HostTensor& x = operands[0];
+  if (!is_complex(x.type.dtype)) return {HostTensor(x.type)};
+  return map_elements(operands, DType::kF32, write_bits,
+                      [&](std::size_t i) { return read_bits(x, element_of(x, i)) >> 32; });
+}
+
+// Wide results are split before anything is emitted.
+std::vector<Node> emit_complex(const Op& op, const Graph&, Expression&, std::span<const Node>) {
+  unsupported(op, "of complex numbers that were not split");
+}
+
+std::vector<Node> emit_real(const Op&, const Graph&, Expression&, std::span<const Node> operands) {
+  return {operands[0]};
+}
+
+std::vector<Node> emit_imag(const Op&, const Graph&, Expression& expression,
+                            std::span<const Node> operands) {
+  return {emit_number(expression, expression.dtype(operands[0]), 0)};
+}
+
+// `%a, %b : type of the result`, or all types.
+void parse_complex(import::Parser& parser, import::SyntaxOp& op, int) {
+  parser.parse_items(op);
+  const auto types = parser.parse_listed_types(op);
+  if (!types) return;
+  import::TypeUse part = types->back();
+  if (part.type && is_complex(part.type->dtype)) part.type->dtype = DType::kF32;
+  op.operand_types = {part, part};
+  op.result_types = {types->back()};
+}
+
+}  // namespace
+
+const OpDefinition kComplexOp{
+    .name = "stablehlo.complex",
+    .summary = "Complex numbers of real and imaginary parts.",
+    .infer = infer_complex,
+    .evaluate = evaluate_complex,
+    .lowerings = {ElementwiseLowering{emit_complex}},
+    .traits = {.operands = {only(DType::kF32), only(DType::kF32)}},
+    .syntax = {.parse = parse_complex},
+};
+const OpDefinition kRealOp{
+    .name = "stablehlo.real",
+    .summary = "The real part of each element.",
+    .infer = infer_part,
+    .evaluate = evaluate_real,
+    .lowerings = {ElementwiseLowering{emit_real}},
+    .traits = {.operands = {kFloats | kComplex}},
+};
+const OpDefinition kImagOp{
+    .name = "stablehlo.imag",
+    .summary = "The imaginary part of each element; 0 of a float.",
+    .infer = infer_part,
+    .evaluate = evaluate_imag,
+    .lowerings = {ElementwiseLowering{emit_imag}},
+    .traits = {.operands = {kFloats | kComplex}},
+};
+
+}  // namespace superstep
