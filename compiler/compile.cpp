@@ -23,10 +23,12 @@ namespace {
 struct Pass {
   std::string_view name;
   Graph (*run)(Graph);
+  bool enters_regions = false;  ///< by itself
 };
 
 constexpr Pass kPasses[] = {
     {"expand ops", expand_ops},
+    {"split wide types", split_wide_types, true},
     {"sink constants", sink_constants},
     {"fold constants", fold_constants},
     {"merge equal ops", merge_equal_ops},
@@ -143,6 +145,21 @@ class Fitting {
   StepOrder order_ = StepOrder::kEarliest;
 };
 
+/// The host's side of arguments and results is as the module has it: wide ones are split inside.
+void declare_types(const Graph& main, ProgramImage& image) {
+  const auto types_of = [&](const std::vector<ValueId>& values) {
+    std::vector<TensorType> types;
+    for (const ValueId v : values) types.push_back(main.type(v));
+    return types;
+  };
+  image.arguments = types_of(main.arguments());
+  image.results = types_of(main.results());
+  for (Stream& stream : image.streams) {
+    if (stream.kind == Stream::Kind::kArgument) stream.type = image.arguments[stream.position];
+    if (stream.kind == Stream::Kind::kResult) stream.type = image.results[stream.position];
+  }
+}
+
 }  // namespace
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
@@ -151,13 +168,16 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   std::optional<Control> limit;
   if (options.threads > 0) limit.emplace(Control::max_allowed_parallelism, options.threads);
   Module simple = module;
-  for (const auto& [name, pass] : kPasses) {
-    if (options.progress) options.progress(name);
-    simple.main = apply_with_regions(std::move(simple.main), pass);
+  for (const Pass& pass : kPasses) {
+    if (options.progress) options.progress(pass.name);
+    simple.main = pass.enters_regions ? pass.run(std::move(simple.main))
+                                      : apply_with_regions(std::move(simple.main), pass.run);
   }
   if (options.on_graph) options.on_graph(simple);
   check_size(simple, machine, options.on_memory);
-  return Fitting(simple, machine, options).run();
+  ProgramImage image = Fitting(simple, machine, options).run();
+  declare_types(module.main, image);
+  return image;
 }
 
 }  // namespace superstep

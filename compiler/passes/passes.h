@@ -7,6 +7,11 @@ namespace superstep {
 /// Replaces ops by those that they are made of (`ExpandLowering`), until none is left.
 [[nodiscard]] Graph expand_ops(Graph graph);
 
+/// Replaces values that are more than a register holds by two of 32 bits each, in regions too:
+/// 64-bit integers and floats by ui32, the lower word first, complex numbers by f32, the real part
+/// first. Arguments and results keep their bytes: both parts are the last dimension.
+[[nodiscard]] Graph split_wide_types(Graph graph);
+
 /// Regions have the constants that they use of outside themselves, so that they know them.
 [[nodiscard]] Graph sink_constants(Graph graph);
 

@@ -1,0 +1,442 @@
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/ops.h"
+#include "compiler/ops/verify.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/split/rules.h"
+
+namespace superstep {
+namespace split {
+
+GraphBit compared(const Op& op, GraphBit is_below, GraphBit is_equal, GraphBit is_above) {
+  const std::string& direction = attribute<std::string>(op, "comparison_direction");
+  if (direction == "EQ") return is_equal;
+  if (direction == "NE") return !is_equal;
+  if (direction == "LT") return is_below;
+  if (direction == "GT") return is_above;
+  return direction == "LE" ? is_below | is_equal : is_above | is_equal;
+}
+
+}  // namespace split
+
+namespace {
+
+using split::part_of;
+using split::Parts;
+
+bool has_wide(const Graph& graph, const std::vector<ValueId>& values) {
+  return std::ranges::any_of(values, [&](ValueId v) { return is_wide(graph.type(v).dtype); });
+}
+
+TensorType part_type(TensorType type) {
+  if (is_wide(type.dtype)) type.dtype = part_of(type.dtype);
+  return type;
+}
+
+/// The bytes of a wide tensor as one of its parts, which are neighbours.
+TensorType packed_type(TensorType type) {
+  type = part_type(std::move(type));
+  type.shape.push_back(2);
+  return type;
+}
+
+/// One part of each element.
+HostTensor part_of_constant(const HostTensor& value, std::size_t part) {
+  HostTensor result(part_type(value.type));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(value.type.elements()); ++i) {
+    write_bits(result, i, read_bits(value, i) >> (32 * part) & 0xffffffff);
+  }
+  return result;
+}
+
+std::span<const split::Rule> rules_of(DType dtype) {
+  if (is_complex(dtype)) return split::complex_rules();
+  return is_float(dtype) ? split::double_rules() : split::integer_rules();
+}
+
+/// The numbers of a constant of i64 as i32, if they all fit.
+std::optional<HostTensor> as_i32(const HostTensor& value) {
+  if (value.type.dtype != DType::kI64) return std::nullopt;
+  HostTensor result(TensorType{DType::kI32, value.type.shape});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(value.type.elements()); ++i) {
+    const std::int64_t number = read_int(value, i);
+    write_int(result, i, number);
+    if (read_int(result, i) != number) return std::nullopt;
+  }
+  return result;
+}
+
+/// Whether i32 hold all numbers of an integer type.
+bool fits_i32(DType dtype) {
+  return dtype == DType::kI1 || (is_integer(dtype) && size_of(dtype) <= (is_signed(dtype) ? 4 : 2));
+}
+
+/// Elementwise ops whose results fit i32 where their operands do.
+bool stays_in_i32(const Op& op) {
+  constexpr std::array kOps = {&kCompareOp, &kMinimumOp,   &kMaximumOp, &kClampOp,
+                               &kAndOp,     &kOrOp,        &kXorOp,     &kNotOp,
+                               &kSignOp,    &kRemainderOp, &kSelectOp};
+  return std::ranges::find(kOps, op.definition) != kOps.end();
+}
+
+/// The op of a graph that makes a value; null for an argument.
+const Op* producer_of(const Graph& graph, ValueId v) {
+  const std::optional<std::uint32_t>& producer = graph.value(v).producer;
+  return producer ? &graph.ops()[*producer] : nullptr;
+}
+
+/// The number of a scalar constant of i64.
+std::optional<std::int64_t> constant_number(const Graph& graph, ValueId v) {
+  const Op* op = producer_of(graph, v);
+  if (op == nullptr || op->definition != &kConstantOp) return std::nullopt;
+  const HostTensor& value = attribute<SharedTensor>(*op, "value").get();
+  if (value.type != TensorType{DType::kI64, {}}) return std::nullopt;
+  return value.get<std::int64_t>(0);
+}
+
+/// The argument of a loop's regions that the loop counts up by one as long as it is below another
+/// value: the positions of both, or of the first alone where the other is a constant.
+struct Counter {
+  std::size_t counter;
+  std::optional<std::size_t> limit;
+};
+std::optional<Counter> counter_of(const Op& loop) {
+  const Graph &condition = loop.regions[0], &body = loop.regions[1];
+  const Op* compare = producer_of(condition, condition.results()[0]);
+  if (compare == nullptr || compare->definition != &kCompareOp ||
+      attribute<std::string>(*compare, "comparison_direction") != "LT" ||
+      condition.type(compare->operands[0]) != TensorType{DType::kI64, {}}) {
+    return std::nullopt;
+  }
+  const auto position = [](const Graph& region, ValueId v) {
+    const auto& arguments = region.arguments();
+    return static_cast<std::size_t>(std::ranges::find(arguments, v) - arguments.begin());
+  };
+  const std::size_t counter = position(condition, compare->operands[0]);
+  if (counter >= body.results().size()) return std::nullopt;
+  const Op* sum = producer_of(body, body.results()[counter]);
+  if (sum == nullptr || sum->definition != &kAddOp) return std::nullopt;
+  const bool counts_first =
+      position(body, sum->operands[0]) == counter && constant_number(body, sum->operands[1]) == 1;
+  const bool counts_second =
+      position(body, sum->operands[1]) == counter && constant_number(body, sum->operands[0]) == 1;
+  if (!counts_first && !counts_second) return std::nullopt;
+  const std::size_t limit = position(condition, compare->operands[1]);
+  if (limit < condition.arguments().size()) return Counter{counter, limit};
+  const auto number = constant_number(condition, compare->operands[1]);
+  if (!number || *number > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return Counter{counter, std::nullopt};
+}
+
+/// Makes a graph without wide types of one with them. An i64 that is known to fit is kept as i32,
+/// and as parts only where somebody needs them.
+class Splitter {
+ public:
+  /// Of a module's graph: arguments and results stay one value each, with the same bytes.
+  explicit Splitter(const Graph& from) : Splitter(from, {}) { is_main_ = true; }
+
+  Graph run() {
+    for (std::size_t i = 0; i < from_.arguments().size(); ++i) add_argument(i);
+    for (const Op& op : from_.ops()) add(op);
+    std::vector<ValueId> results;
+    GraphBuilder builder(to_, from_.ops().empty() ? OpLocation{} : from_.ops().back().location);
+    for (std::size_t i = 0; i < from_.results().size(); ++i) {
+      const ValueId result = from_.results()[i];
+      Parts parts = tensors(builder, result);
+      if (is_main_ && parts.size() > 1) parts = {packed(parts)};
+      // A counter is within its range, so that the lower word says it all.
+      if (results_are_narrow_ && is_narrow(i) && is_split(result))
+        parts = {convert(parts[0], DType::kI32)};
+      for (const Tensor& part : parts) results.push_back(part.id);
+    }
+    to_.set_results(std::move(results));
+    return std::move(to_);
+  }
+
+ private:
+  struct Split {
+    std::vector<ValueId> parts;  ///< none yet where `narrow` is there
+    std::optional<ValueId> narrow;
+  };
+
+  /// Of a region; the arguments and results with numbers in `narrow` are i32.
+  Splitter(const Graph& from, std::vector<bool> narrow)
+      : from_(from), narrow_(std::move(narrow)), splits_(from.values().size()) {}
+
+  [[nodiscard]] bool is_narrow(std::size_t position) const {
+    return position < narrow_.size() && narrow_[position];
+  }
+  [[nodiscard]] bool is_split(ValueId old) const { return is_wide(from_.type(old).dtype); }
+  [[nodiscard]] Split& split_of(ValueId old) { return splits_[index(old)]; }
+
+  Parts tensors(GraphBuilder& builder, ValueId old) {
+    Split& split = split_of(old);
+    if (split.parts.empty()) {
+      set(old, split::converted({builder.value(*split.narrow)}, DType::kI32, DType::kI64));
+    }
+    Parts parts;
+    for (const ValueId part : split.parts) parts.push_back(builder.value(part));
+    return parts;
+  }
+
+  void set(ValueId old, const Parts& parts) {
+    split_of(old).parts.clear();
+    for (const Tensor& part : parts) split_of(old).parts.push_back(part.id);
+  }
+
+  /// Whether all wide operands are known to fit i32.
+  [[nodiscard]] bool are_narrow(const Op& op) {
+    return std::ranges::all_of(op.operands, [&](ValueId operand) {
+      return !is_split(operand) || split_of(operand).narrow.has_value();
+    });
+  }
+
+  void add_argument(std::size_t position) {
+    const ValueId argument = from_.arguments()[position];
+    const auto& [type, name, producer] = from_.value(argument);
+    Split& split = split_of(argument);
+    if (!is_wide(type.dtype)) {
+      split.parts = {to_.add_argument(type, name)};
+    } else if (is_main_) {
+      GraphBuilder builder(to_, {});
+      set(argument, unpacked(builder.value(to_.add_argument(packed_type(type), name))));
+    } else if (is_narrow(position)) {
+      split.narrow = to_.add_argument({DType::kI32, type.shape}, name);
+    } else {
+      for (int part = 0; part < 2; ++part) {
+        split.parts.push_back(to_.add_argument(part_type(type), name));
+      }
+    }
+  }
+
+  static Parts unpacked(Tensor pairs) {
+    const Shape shape = pairs.shape();
+    Parts parts;
+    for (std::int64_t part = 0; part < 2; ++part) {
+      Shape start(shape.size()), limit = shape;
+      start.back() = part;
+      limit.back() = part + 1;
+      const Tensor taken = slice(pairs, start, limit, Shape(shape.size(), 1));
+      parts.push_back(reshape(taken, Shape(shape.begin(), shape.end() - 1)));
+    }
+    return parts;
+  }
+  static Tensor packed(const Parts& parts) {
+    Shape shape = parts[0].shape();
+    shape.push_back(1);
+    const std::vector<Tensor> both = {reshape(parts[0], shape), reshape(parts[1], shape)};
+    return concatenate(both, static_cast<std::int64_t>(shape.size()) - 1);
+  }
+
+  void add(const Op& op) {
+    GraphBuilder builder(to_, op.location);
+    if (op.definition == &kWhileOp) return add_loop(builder, op);
+    if (op.definition->traits.is_control) return add_branch(builder, op);
+    if (!op.regions.empty() || (!has_wide(from_, op.operands) && !has_wide(from_, op.results))) {
+      return add_flattened(builder, op, {}, {}, {});
+    }
+    if (op.definition == &kConstantOp) return add_constant(builder, op);
+    if (op.definition == &kIotaOp) return add_iota(builder, op);
+    const bool moves =
+        op.definition == &kSelectOp || lowering_as<RearrangeLowering>(op, from_) != nullptr;
+    if ((moves || stays_in_i32(op)) && are_narrow(op)) return add_narrow(op);
+    if (moves) return add_by_parts(builder, op);
+    add_elementwise(builder, op);
+  }
+
+  /// Values that no turn changes are i32 where they are known to fit, and so is what the loop
+  /// counts.
+  void add_loop(GraphBuilder& builder, const Op& op) {
+    const std::size_t carried = op.results.size();
+    std::vector<bool> narrow(op.operands.size());
+    const Graph& body = op.regions[1];
+    for (std::size_t i = 0; i < narrow.size(); ++i) {
+      const bool stays = i >= carried || body.results()[i] == body.arguments()[i];
+      narrow[i] = stays && split_of(op.operands[i]).narrow.has_value();
+    }
+    if (const std::optional<Counter> found = counter_of(op)) {
+      const auto [counter, limit] = *found;
+      narrow[counter] =
+          split_of(op.operands[counter]).narrow.has_value() && (!limit || narrow[*limit]);
+    }
+    add_flattened(builder, op, narrow, {narrow.begin(), narrow.begin() + carried}, narrow);
+  }
+
+  void add_branch(GraphBuilder& builder, const Op& op) {
+    std::vector<bool> narrow;
+    for (const ValueId operand : op.operands)
+      narrow.push_back(split_of(operand).narrow.has_value());
+    // The first operand chooses the region.
+    add_flattened(builder, op, narrow, {}, {narrow.begin() + 1, narrow.end()});
+  }
+
+  /// The same op on the parts of its operands, one after the other, or on i32.
+  void add_flattened(GraphBuilder& builder, const Op& op, const std::vector<bool>& operands,
+                     const std::vector<bool>& results, const std::vector<bool>& arguments) {
+    const auto says = [](const std::vector<bool>& narrow, std::size_t i) {
+      return i < narrow.size() && narrow[i];
+    };
+    Op copy = op;
+    for (Graph& region : copy.regions) {
+      Splitter inner(region, arguments);
+      inner.results_are_narrow_ = !results.empty();
+      region = inner.run();
+    }
+    copy.operands.clear();
+    copy.declared.clear();
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+      if (says(operands, i)) {
+        copy.operands.push_back(*split_of(op.operands[i]).narrow);
+      } else {
+        for (const Tensor& part : tensors(builder, op.operands[i])) {
+          copy.operands.push_back(part.id);
+        }
+      }
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < op.results.size(); ++i) {
+      const bool is_pair = is_split(op.results[i]) && !says(results, i);
+      names.insert(names.end(), is_pair ? 2 : 1, from_.value(op.results[i]).name);
+    }
+    // Of ops with regions the types follow from those.
+    if (op.regions.empty()) {
+      for (const TensorType& type : op.declared) copy.declared.push_back(type);
+    }
+    const Op& added = to_.add_op(std::move(copy), names);
+    auto next = added.results.begin();
+    for (std::size_t i = 0; i < op.results.size(); ++i) {
+      Split& split = split_of(op.results[i]);
+      if (says(results, i)) {
+        split.narrow = *next++;
+      } else {
+        const std::ptrdiff_t count = is_split(op.results[i]) ? 2 : 1;
+        split.parts.assign(next, next + count);
+        next += count;
+      }
+    }
+  }
+
+  void add_constant(GraphBuilder& builder, const Op& op) {
+    const HostTensor& value = attribute<SharedTensor>(op, "value").get();
+    if (const auto narrow = as_i32(value)) {
+      split_of(op.results[0]).narrow = builder.constant(*narrow).id;
+    }
+    set(op.results[0], {builder.constant(part_of_constant(value, 0)),
+                        builder.constant(part_of_constant(value, 1))});
+  }
+
+  void add_iota(GraphBuilder& builder, const Op& op) {
+    const TensorType& type = from_.type(op.results[0]);
+    const Tensor numbers =
+        builder.iota({DType::kI32, type.shape}, attribute<std::int64_t>(op, "iota_dimension"));
+    if (type.dtype == DType::kI64) {
+      split_of(op.results[0]).narrow = numbers.id;
+    } else {
+      set(op.results[0], split::converted({numbers}, DType::kI32, type.dtype));
+    }
+  }
+
+  /// The same op on i32.
+  void add_narrow(const Op& op) {
+    Op copy = op;
+    for (ValueId& operand : copy.operands) {
+      const Split& split = split_of(operand);
+      operand = is_split(operand) ? *split.narrow : split.parts[0];
+    }
+    const auto narrow = [](TensorType type) {
+      if (is_wide(type.dtype)) type.dtype = DType::kI32;
+      return type;
+    };
+    for (TensorType& type : copy.declared) type = narrow(type);
+    const ValueId result =
+        to_.add_op(std::move(copy), {from_.value(op.results[0]).name}).results[0];
+    if (is_split(op.results[0])) {
+      split_of(op.results[0]).narrow = result;
+    } else {
+      split_of(op.results[0]).parts = {result};
+    }
+  }
+
+  /// The same op on each part; operands that have none are the same for all.
+  void add_by_parts(GraphBuilder& builder, const Op& op) {
+    std::vector<ValueId> results;
+    for (std::size_t part = 0; part < 2; ++part) {
+      Op copy = op;
+      for (ValueId& operand : copy.operands) {
+        operand = tensors(builder, operand)[is_split(operand) ? part : 0].id;
+      }
+      for (TensorType& type : copy.declared) type = part_type(std::move(type));
+      results.push_back(to_.add_op(std::move(copy), {from_.value(op.results[0]).name}).results[0]);
+    }
+    split_of(op.results[0]).parts = std::move(results);
+  }
+
+  void add_convert(GraphBuilder& builder, const Op& op) {
+    const DType from = from_.type(op.operands[0]).dtype, to = from_.type(op.results[0]).dtype;
+    const Split& operand = split_of(op.operands[0]);
+    if (to == DType::kI64 && fits_i32(from)) {
+      split_of(op.results[0]).narrow = convert(builder.value(operand.parts[0]), DType::kI32).id;
+    } else if (operand.narrow) {
+      set(op.results[0], split::converted({builder.value(*operand.narrow)}, DType::kI32, to));
+    } else {
+      set(op.results[0], split::converted(tensors(builder, op.operands[0]), from, to));
+    }
+  }
+
+  void add_elementwise(GraphBuilder& builder, const Op& op) {
+    if (op.definition == &kConvertOp) return add_convert(builder, op);
+    const TensorType result = from_.type(op.results[0]);
+    const DType dtype = from_.type(op.operands[0]).dtype;
+    // Between wide types only: others differ in width.
+    if (op.definition == &kBitcastConvertOp && part_of(dtype) == part_of(result.dtype)) {
+      return set(op.results[0], tensors(builder, op.operands[0]));
+    }
+    const DType wide = is_wide(dtype) ? dtype : result.dtype;
+    const std::span<const split::Rule> rules = rules_of(wide);
+    const auto rule = std::ranges::find(rules, op.definition, &split::Rule::op);
+    if (rule == rules.end()) {
+      unsupported(op, fmt::format("on {} is not supported; convert to {} before it", name_of(wide),
+                                  is_complex(wide) || is_float(wide) ? "f32" : "i32"));
+    }
+    split::WideOp parts{op, dtype, {}};
+    for (const ValueId operand : op.operands) {
+      Parts& own = parts.operands.emplace_back(tensors(builder, operand));
+      // Bounds of a clamp may be scalars.
+      for (Tensor& part : own) {
+        if (part.shape() != result.shape) part = broadcast(part, result.shape, {});
+      }
+    }
+    set(op.results[0], rule->split(parts));
+  }
+
+  const Graph& from_;
+  bool is_main_ = false, results_are_narrow_ = false;
+  std::vector<bool> narrow_;
+  Graph to_;
+  std::vector<Split> splits_;
+};
+
+bool is_wide_anywhere(const Graph& graph) {
+  const auto in_regions = [](const Op& op) {
+    return std::ranges::any_of(op.regions, is_wide_anywhere);
+  };
+  return std::ranges::any_of(graph.values(),
+                             [](const Value& value) { return is_wide(value.type.dtype); }) ||
+         std::ranges::any_of(graph.ops(), in_regions);
+}
+
+}  // namespace
+
+Graph split_wide_types(Graph graph) {
+  if (!is_wide_anywhere(graph)) return graph;
+  return Splitter(graph).run();
+}
+
+}  // namespace superstep
