@@ -18,7 +18,7 @@ namespace {
 using enum DType;
 
 constexpr DType kDTypes[] = {kI1, kI8, kI16, kI32, kU8, kU16, kU32, kBF16, kF16, kF32};
-constexpr std::size_t kElements = 6000;
+constexpr std::size_t kElements = 5000;
 
 /// What docs/numerics.md allows: transcendental functions 3 ULP of f32 and 1 of shorter floats,
 /// everything else nothing.

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/elements.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/rewrite.h"
 #include "compiler/vertex/interpret.h"
 
 namespace superstep {
@@ -104,6 +105,24 @@ Graph graph_of(const OpCase& use) {
   return graph;
 }
 
+std::vector<HostTensor> evaluate_split(Graph graph, std::vector<HostTensor> arguments) {
+  // The same bytes as another type.
+  const auto become = [](HostTensor& tensor, const TensorType& type) {
+    EXPECT_EQ(tensor.data.size(), type.bytes());
+    tensor.type = type;
+  };
+  std::vector<TensorType> types;
+  for (const ValueId result : graph.results()) types.push_back(graph.type(result));
+  const Graph split = split_wide_types(apply_with_regions(std::move(graph), expand_ops));
+  for (const Value& value : split.values()) EXPECT_FALSE(is_wide(value.type.dtype));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    become(arguments[i], split.type(split.arguments()[i]));
+  }
+  std::vector<HostTensor> results = evaluate(split, arguments);
+  for (std::size_t i = 0; i < results.size(); ++i) become(results[i], types[i]);
+  return results;
+}
+
 std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
                                      const std::vector<HostTensor>& operands) {
   const auto emitted = [&](const ElementwiseLowering& elementwise) {
@@ -126,8 +145,13 @@ std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
     Op copy = op;
     for (ValueId& operand : copy.operands) operand = alone.add_argument(graph.type(operand), "");
     alone.set_results(alone.add_op(std::move(copy)).results);
-    return evaluate(expand_ops(std::move(alone)), operands);
+    return evaluate_split(std::move(alone), operands);
   };
+  const auto is_wide_value = [&](ValueId v) { return is_wide(graph.type(v).dtype); };
+  if (std::ranges::any_of(op.operands, is_wide_value) ||
+      std::ranges::any_of(op.results, is_wide_value)) {
+    return expanded({});
+  }
   return std::visit(Overloaded{emitted, copied, expanded,
                                [](const ConstantLowering&) { return std::vector<HostTensor>(); },
                                [](const StepLowering&) { return std::vector<HostTensor>(); }},
@@ -137,7 +161,7 @@ std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
 std::vector<OpCase> all_cases() {
   std::vector<OpCase> all = elementwise_cases();
   for (const auto& family : {rearrange_cases(), contraction_cases(), special_function_cases(),
-                             expansion_cases(), control_cases()}) {
+                             expansion_cases(), control_cases(), wide_cases()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

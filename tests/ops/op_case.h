@@ -38,8 +38,11 @@ HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values);
 /// A graph with one op, its arguments as operands and its results as results.
 Graph graph_of(const OpCase& use);
 
+/// What a graph gives once its ops are expanded and it has no wide types, evaluated on the host.
+std::vector<HostTensor> evaluate_split(Graph graph, std::vector<HostTensor> arguments);
+
 /// What the op's lowering gives: its expression run on the host, its boxes copied, or what it
-/// expands to evaluated. Empty for other lowerings.
+/// expands to, or becomes without wide types, evaluated. Empty for other lowerings.
 std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
                                      const std::vector<HostTensor>& operands);
 
@@ -50,6 +53,7 @@ std::vector<OpCase> contraction_cases();
 std::vector<OpCase> special_function_cases();
 std::vector<OpCase> expansion_cases();
 std::vector<OpCase> control_cases();
+std::vector<OpCase> wide_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep

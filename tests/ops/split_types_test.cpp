@@ -76,29 +76,6 @@ std::vector<HostTensor> complex_pairs() {
   return operands;
 }
 
-/// The bytes of a tensor as another type.
-HostTensor as_type(HostTensor tensor, const TensorType& type) {
-  EXPECT_EQ(tensor.data.size(), type.bytes());
-  tensor.type = type;
-  return tensor;
-}
-
-/// What a graph gives once it has no wide types, on the host.
-std::vector<HostTensor> evaluate_split(Graph graph, std::vector<HostTensor> arguments) {
-  std::vector<TensorType> types;
-  for (const ValueId result : graph.results()) types.push_back(graph.type(result));
-  const Graph split = split_wide_types(apply_with_regions(std::move(graph), expand_ops));
-  for (const Value& value : split.values()) EXPECT_FALSE(is_wide(value.type.dtype));
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    arguments[i] = as_type(std::move(arguments[i]), split.type(split.arguments()[i]));
-  }
-  std::vector<HostTensor> results = evaluate(split, arguments);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i] = as_type(std::move(results[i]), types[i]);
-  }
-  return results;
-}
-
 ::testing::AssertionResult near(const HostTensor& found, const HostTensor& expected,
                                 double tolerance) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(expected.type.elements()); ++i) {
