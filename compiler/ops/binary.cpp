@@ -38,6 +38,13 @@ Complex subtract(Complex a, Complex b) { return a - b; }
 Complex multiply(Complex a, Complex b) { return a * b; }
 Complex divide(Complex a, Complex b) { return a / b; }
 
+// By the real parts, equal ones by the imaginary parts.
+bool is_below(Complex a, Complex b) {
+  return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
+}
+Complex maximum(Complex a, Complex b) { return is_below(a, b) ? b : a; }
+Complex minimum(Complex a, Complex b) { return is_below(b, a) ? b : a; }
+
 std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 std::int64_t wrapped(std::uint64_t x) { return static_cast<std::int64_t>(x); }
 bool is_below(DType dtype, std::int64_t a, std::int64_t b) {
@@ -130,17 +137,17 @@ const OpDefinition kMaximumOp{
     .name = "stablehlo.maximum",
     .summary = "The larger of two elements, NaN if one is NaN; OR of booleans.",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<maximum, maximum>,
+    .evaluate = evaluate_binary<maximum, maximum, maximum>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kMax, Primitive::kOr>}},
-    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
+    .traits = {.operands = {kAnyDType, kAnyDType}},
 };
 const OpDefinition kMinimumOp{
     .name = "stablehlo.minimum",
     .summary = "The smaller of two elements, NaN if one is NaN; AND of booleans.",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<minimum, minimum>,
+    .evaluate = evaluate_binary<minimum, minimum, minimum>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kMin, Primitive::kAnd>}},
-    .traits = {.operands = {kNumbers | kBooleans, kNumbers | kBooleans}},
+    .traits = {.operands = {kAnyDType, kAnyDType}},
 };
 
 }  // namespace superstep

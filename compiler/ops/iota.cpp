@@ -9,7 +9,7 @@ namespace {
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType>) {
   TensorType result = required_result(op);
-  require_dtype(op, result.dtype, kIntegers | kFloats);
+  require_dtype(op, result.dtype, kNumbers | kComplex);
   dimension(op, "iota_dimension", result.shape.size());
   return {std::move(result)};
 }
@@ -22,7 +22,9 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor>) {
   for (std::int64_t i = 0; i < result.type.elements(); ++i) {
     const std::int64_t value = i / stride % shape[along];
     const auto element = static_cast<std::size_t>(i);
-    if (is_float(result.type.dtype)) {
+    if (is_complex(result.type.dtype)) {
+      write_complex(result, element, static_cast<double>(value));
+    } else if (is_float(result.type.dtype)) {
       write_float(result, element, static_cast<double>(value));
     } else {
       write_int(result, element, value);

@@ -12,6 +12,10 @@ using vertex::Node;
 using vertex::Primitive;
 
 double power(double x, double y) { return std::pow(x, y); }
+Complex power(Complex x, Complex y) {
+  if (x == 0.0) return y == 0.0 ? 1 : 0;
+  return std::pow(x, y);
+}
 
 /// Wraps; a negative exponent gives 0, but of 1 and -1.
 std::int64_t power(DType dtype, std::int64_t x, std::int64_t y) {
@@ -177,9 +181,9 @@ const OpDefinition kPowerOp{
     .name = "stablehlo.power",
     .summary = "The first element to the power of the second.",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<power, power>,
+    .evaluate = evaluate_binary<power, power, power>,
     .lowerings = {ElementwiseLowering{emit}},
-    .traits = {.operands = {kFloats | kIntegers, kFloats | kIntegers}},
+    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}},
 };
 
 }  // namespace superstep

@@ -19,6 +19,8 @@ using vertex::Primitive;
 double sine(double x) { return std::sin(x); }
 double cosine(double x) { return std::cos(x); }
 double tangent(double x) { return std::tan(x); }
+Complex sine(Complex x) { return std::sin(x); }
+Complex cosine(Complex x) { return std::cos(x); }
 
 constexpr float kHalfPi = 1.57079637F;
 
@@ -192,17 +194,17 @@ const OpDefinition kSineOp{
     .name = "stablehlo.sine",
     .summary = "Sine of each element, an angle in radians.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<sine>,
+    .evaluate = evaluate_float<sine, sine>,
     .lowerings = {ElementwiseLowering{emit<sine_formula, kOfSine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kCosineOp{
     .name = "stablehlo.cosine",
     .summary = "Cosine of each element, an angle in radians.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<cosine>,
+    .evaluate = evaluate_float<cosine, cosine>,
     .lowerings = {ElementwiseLowering{emit<cosine_formula, kOfCosine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kTanOp{
     .name = "stablehlo.tan",

@@ -22,7 +22,24 @@ double tanh(double x) { return std::tanh(x); }
 double sqrt(double x) { return std::sqrt(x); }
 double rsqrt(double x) { return 1 / std::sqrt(x); }
 double cbrt(double x) { return std::cbrt(x); }
-Complex exponential(Complex x) { return std::exp(x); }
+// As XLA does: of infinite numbers only those that are real are no exceptions.
+Complex exponential(Complex x) {
+  const double length = std::exp(x.real());
+  const double imaginary = x.imag() == 0 ? x.imag() : length * std::sin(x.imag());
+  return {length * std::cos(x.imag()), imaginary};
+}
+Complex exponential_minus_one(Complex x) {
+  const double half = std::sin(x.imag() / 2);
+  const double real = std::expm1(x.real()) * std::cos(x.imag()) - 2 * half * half;
+  return {real, exponential(x).imag()};
+}
+Complex log_plus_one(Complex x) {
+  const Complex sum = std::log(1.0 + x);
+  // What the sum with 1 rounds off counts where x is small.
+  const double excess = x.real() * (x.real() + 2) + x.imag() * x.imag();
+  return std::abs(x) < 0.5 ? Complex{std::log1p(excess) / 2, sum.imag()} : sum;
+}
+Complex logistic(Complex x) { return 1.0 / (1.0 + exponential(-x)); }
 Complex log(Complex x) { return std::log(x); }
 Complex sqrt(Complex x) { return std::sqrt(x); }
 Complex rsqrt(Complex x) { return 1.0 / std::sqrt(x); }
@@ -75,9 +92,9 @@ const OpDefinition kExponentialMinusOneOp{
     .name = "stablehlo.exponential_minus_one",
     .summary = "e to the power of each element, minus one.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<exponential_minus_one>,
+    .evaluate = evaluate_float<exponential_minus_one, exponential_minus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_exponential_minus_one>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kLogOp{
     .name = "stablehlo.log",
@@ -91,17 +108,17 @@ const OpDefinition kLogPlusOneOp{
     .name = "stablehlo.log_plus_one",
     .summary = "Natural logarithm of one plus each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<log_plus_one>,
+    .evaluate = evaluate_float<log_plus_one, log_plus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_log_plus_one>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kLogisticOp{
     .name = "stablehlo.logistic",
     .summary = "1 / (1 + e^-x) of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<logistic>,
+    .evaluate = evaluate_float<logistic, logistic>,
     .lowerings = {kNative<Primitive::kSigmoid>},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kTanhOp{
     .name = "stablehlo.tanh",

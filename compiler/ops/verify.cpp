@@ -63,10 +63,12 @@ std::size_t dimension(const Op& op, std::string_view name, std::size_t rank) {
 }
 
 void require_dtype(const Op& op, DType found, DTypeSet allowed) {
-  if ((only(found) & allowed) == 0) {
-    malformed(op,
-              fmt::format("element type {} is not one of {}", name_of(found), names_of(allowed)));
-  }
+  if ((only(found) & allowed) != 0) return;
+  const std::string message =
+      fmt::format("element type {} is not one of {}", name_of(found), names_of(allowed));
+  // StableHLO has more functions of complex numbers.
+  if (is_complex(found) && (allowed & kFloats) != 0) unsupported(op, message);
+  malformed(op, message);
 }
 
 const TensorType& required_result(const Op& op) {

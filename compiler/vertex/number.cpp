@@ -124,8 +124,6 @@ std::uint64_t int_of_float(DType to, double value) {
 std::uint64_t convert_bits(DType from, DType to, std::uint64_t bits) {
   if (is_complex(to)) return convert_bits(from, DType::kF32, bits);
   if (is_complex(from)) {
-    // Of a number only the real part counts, of its truth both.
-    if (to == DType::kI1 && float_of(DType::kF32, bits >> 32) != 0) return 1;
     return convert_bits(DType::kF32, to, bits & 0xffffffff);
   }
   if (!is_float(from)) {

@@ -27,7 +27,6 @@ Parts to_real(const WideOp& op) {
   return {kFunction(operand(op, 0))};
 }
 
-Complex scaled(Complex z, Tensor factor) { return {z.real * factor, z.imaginary * factor}; }
 Complex select(Tensor condition, Complex a, Complex b) {
   return {superstep::select(condition, a.real, b.real),
           superstep::select(condition, a.imaginary, b.imaginary)};
@@ -38,7 +37,13 @@ Complex subtract(Complex a, Complex b) { return {a.real - b.real, a.imaginary - 
 Complex multiply(Complex a, Complex b) {
   return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
 }
-Complex square(Complex a) { return multiply(a, a); }
+Complex square(Complex a) {
+  const Tensor half = a.real * a.imaginary;
+  const Tensor difference = a.real - a.imaginary, sum = a.real + a.imaginary;
+  // Nothing times what overflows is nothing.
+  const Tensor is_zero = (difference == 0.0) | (sum == 0.0);
+  return {superstep::select(is_zero, half.like(0), difference * sum), half + half};
+}
 Complex negate(Complex a) { return {-a.real, -a.imaginary}; }
 
 /// Smith's method: by the ratio of the smaller part of the divisor to the larger one, so that
@@ -56,16 +61,29 @@ Complex divide(Complex a, Complex b) {
   return {real, superstep::select(is_steep, -turned, turned)};
 }
 
-/// sqrt(x^2 + y^2) by the ratio of the smaller to the larger; infinite where a part is.
-Tensor absolute(Complex z) {
+Tensor infinity(Tensor like) { return like.like(std::numeric_limits<double>::infinity()); }
+
+/// The parts of a number by size, without signs, and the ratio of the smaller to the larger; 1 of
+/// equal ones, infinite and 0 too.
+struct Sizes {
+  Tensor larger, smaller, ratio;
+};
+Sizes sizes_of(Complex z) {
   const Tensor x = abs(z.real), y = abs(z.imaginary);
   const Tensor larger = maximum(x, y), smaller = minimum(x, y);
   const Tensor ratio = smaller / larger;
+  return {larger, smaller, superstep::select(compare("EQ", larger, smaller), ratio.like(1), ratio)};
+}
+GraphBit is_infinite(Complex z) {
+  const Tensor x = abs(z.real), y = abs(z.imaginary);
+  return {compare("EQ", x, infinity(x)) | compare("EQ", y, infinity(y))};
+}
+
+/// sqrt(x^2 + y^2), infinite where a part is.
+Tensor absolute(Complex z) {
+  const auto [larger, smaller, ratio] = sizes_of(z);
   const Tensor length = larger * sqrt(ratio * ratio + 1.0);
-  const Tensor infinity = larger.like(std::numeric_limits<double>::infinity());
-  const Tensor is_plain = larger == 0.0;
-  const Tensor is_infinite = compare("EQ", x, infinity) | compare("EQ", y, infinity);
-  return superstep::select(is_infinite, infinity, superstep::select(is_plain, larger, length));
+  return superstep::select(is_infinite(z).tensor, infinity(larger), length);
 }
 Complex sign(Complex z) {
   const Tensor length = absolute(z);
@@ -73,28 +91,70 @@ Complex sign(Complex z) {
   return select(length == 0.0, z, unit);
 }
 
-Complex exponential(Complex z) {
-  const Complex turned{apply(kCosineOp, z.imaginary), apply(kSineOp, z.imaginary)};
-  const Complex result = scaled(turned, apply(kExponentialOp, z.real));
+Complex turned(Tensor length, Tensor angle) {
+  const Tensor imaginary = length * apply(kSineOp, angle);
   // An infinite length times the sine of 0 is no number.
-  const Tensor is_real = z.imaginary == 0.0;
-  return {result.real, superstep::select(is_real, z.imaginary, result.imaginary)};
+  return {length * apply(kCosineOp, angle), superstep::select(angle == 0.0, angle, imaginary)};
 }
-Complex logarithm(Complex z) {
-  return {apply(kLogOp, absolute(z)), apply(kAtan2Op, z.imaginary, z.real)};
+/// In two steps, so that a product is finite where the length is not.
+Complex exponential(Complex z) {
+  const Tensor root = apply(kExponentialOp, z.real * 0.5);
+  const Complex half = turned(root, z.imaginary);
+  const Tensor imaginary =
+      superstep::select(z.imaginary == 0.0, z.imaginary, half.imaginary * root);
+  const Complex whole{half.real * root, imaginary};
+  const Complex plain = turned(apply(kExponentialOp, z.real), z.imaginary);
+  return select(z.real > 88.0, whole, plain);
+}
+Complex exponential_minus_one(Complex z) {
+  const Tensor half = apply(kSineOp, z.imaginary * 0.5);
+  const Tensor real =
+      apply(kExponentialMinusOneOp, z.real) * apply(kCosineOp, z.imaginary) - half * half * 2.0;
+  return {real, exponential(z).imaginary};
 }
 
-/// Of the right half plane: the larger part from the sum of length and real part, which does not
-/// cancel, the other one by division.
+/// Near 1 from the distance to it, which keeps what the length would round off.
+Complex logarithm(Complex z) {
+  const auto [larger, smaller, ratio] = sizes_of(z);
+  const Tensor far = apply(kLogOp, larger) + apply(kLogPlusOneOp, ratio * ratio) * 0.5;
+  const Tensor excess = (larger - 1.0) * (larger + 1.0) + smaller * smaller;
+  const Tensor near = apply(kLogPlusOneOp, excess) * 0.5;
+  const Tensor is_near = (larger > 0.5) & (larger < 2.0);
+  const Tensor length = superstep::select(is_near, near, far);
+  return {superstep::select(is_infinite(z).tensor, infinity(length), length),
+          apply(kAtan2Op, z.imaginary, z.real)};
+}
+/// log(1 + z), by x (x + 2) + y^2 where z is small.
+Complex logarithm_plus_one(Complex z) {
+  const Complex sum{z.real + 1.0, z.imaginary};
+  const Tensor excess = z.real * (z.real + 2.0) + z.imaginary * z.imaginary;
+  const Tensor is_near = sizes_of(z).larger < 0.5;
+  const Complex far = logarithm(sum);
+  return {superstep::select(is_near, apply(kLogPlusOneOp, excess) * 0.5, far.real), far.imaginary};
+}
+
+/// The larger part from the sum of length and real part, which does not cancel, the other one by
+/// division.
 Complex square_root(Complex z) {
-  const Tensor larger = sqrt(absolute(z) * 0.5 + abs(z.real) * 0.5);
-  const Tensor other = abs(z.imaginary) / (larger + larger);
-  const Tensor is_right = compare("GE", z.real, z.real.like(0));
-  const Tensor is_zero = larger == 0.0;
-  const Tensor real = superstep::select(is_right, larger, other);
-  const Tensor length = superstep::select(is_right, other, larger);
-  const Tensor imaginary = superstep::select(z.imaginary < 0.0, -length, length);
-  return select(is_zero, {larger, z.imaginary}, {real, imaginary});
+  const auto [size, smaller, ratio] = sizes_of(z);
+  const Tensor x = abs(z.real), y = abs(z.imaginary);
+  const Tensor share = superstep::select(compare("GE", x, y), x.like(1), ratio);
+  const Tensor larger = sqrt(size) * sqrt((sqrt(ratio * ratio + 1.0) + share) * 0.5);
+  const Tensor other = y / (larger + larger);
+  const GraphBit is_right{compare("GE", z.real, z.real.like(0))};
+  const Tensor real = superstep::select(is_right.tensor, larger, other);
+  const Tensor length = superstep::select(is_right.tensor, other, larger);
+  const Tensor is_below = z.imaginary < 0.0;
+  const Complex root{real, superstep::select(is_below, -length, length)};
+  const Complex number = select(size == 0.0, {size, z.imaginary}, root);
+  // Of an infinite imaginary part both parts are infinite; else the real part decides.
+  const Tensor far = infinity(size);
+  const Tensor signed_far = superstep::select(is_below, -far, far);
+  const Tensor is_steep = compare("EQ", y, far);
+  const Tensor is_flat = compare("EQ", x, far);
+  const Tensor none = z.imaginary * 0.0;
+  const Complex flat = select(is_right.tensor, {far, none}, {abs(none), signed_far});
+  return select(is_steep, {far, z.imaginary}, select(is_flat, flat, number));
 }
 Complex reciprocal_root(Complex z) {
   const Complex root = square_root(z);
@@ -108,6 +168,44 @@ Complex tangent(Complex z) {
   // tanh(x + iy) = (t + i tan y) / (1 + i t tan y), both sides times cos y.
   return divide({t * c, s}, {c, t * s});
 }
+
+/// sinh and cosh of a real number.
+Complex hyperbolic(Tensor x) {
+  const Tensor rise = apply(kExponentialMinusOneOp, abs(x));
+  const Tensor fall = rise / (rise + 1.0);
+  const Tensor size = (rise + fall) * 0.5;
+  return {superstep::select(x < 0.0, -size, size),
+          (rise + 1.0) * 0.5 + (rise.like(1) - fall) * 0.5};
+}
+Complex sine(Complex z) {
+  const auto [sinh, cosh] = hyperbolic(z.imaginary);
+  return {apply(kSineOp, z.real) * cosh, apply(kCosineOp, z.real) * sinh};
+}
+Complex cosine(Complex z) {
+  const auto [sinh, cosh] = hyperbolic(z.imaginary);
+  return {apply(kCosineOp, z.real) * cosh, -(apply(kSineOp, z.real) * sinh)};
+}
+
+Complex power(Complex a, Complex b) {
+  const Complex result = exponential(multiply(b, logarithm(a)));
+  const GraphBit base_is_zero{(a.real == 0.0) & (a.imaginary == 0.0)};
+  const GraphBit exponent_is_zero{(b.real == 0.0) & (b.imaginary == 0.0)};
+  const Tensor zero = result.real.like(0), one = result.real.like(1);
+  const Complex of_zero{superstep::select(exponent_is_zero.tensor, one, zero), zero};
+  return select(base_is_zero.tensor, of_zero, result);
+}
+Complex logistic(Complex z) {
+  const Complex fall = exponential(negate(z));
+  return divide({fall.real.like(1), fall.real.like(0)}, {fall.real + 1.0, fall.imaginary});
+}
+
+/// By the real parts, equal ones by the imaginary parts.
+Tensor is_below(Complex a, Complex b) {
+  return compare("LT", a.real, b.real) |
+         (compare("EQ", a.real, b.real) & compare("LT", a.imaginary, b.imaginary));
+}
+Complex larger_of(Complex a, Complex b) { return select(is_below(a, b), b, a); }
+Complex smaller_of(Complex a, Complex b) { return select(is_below(b, a), b, a); }
 
 Tensor real(Complex z) { return z.real; }
 Tensor imaginary(Complex z) { return z.imaginary; }
@@ -137,6 +235,14 @@ constexpr Rule kRules[] = {
     {&kSqrtOp, unary<square_root>},
     {&kRsqrtOp, unary<reciprocal_root>},
     {&kTanhOp, unary<tangent>},
+    {&kExponentialMinusOneOp, unary<exponential_minus_one>},
+    {&kLogPlusOneOp, unary<logarithm_plus_one>},
+    {&kLogisticOp, unary<logistic>},
+    {&kSineOp, unary<sine>},
+    {&kCosineOp, unary<cosine>},
+    {&kPowerOp, binary<power>},
+    {&kMaximumOp, binary<larger_of>},
+    {&kMinimumOp, binary<smaller_of>},
     {&kCompareOp, compare_numbers},
 };
 

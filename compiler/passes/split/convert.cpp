@@ -110,10 +110,6 @@ Parts to_wide(Tensor x, DType to) {
 Parts converted(const Parts& x, DType from, DType to) {
   if (from == to && !is_float(from)) return x;
   if (is_complex(from)) {
-    if (to == DType::kI1) {
-      const auto is_set = [](Tensor part) { return compare("NE", part, part.like(0)); };
-      return {is_set(x[0]) | is_set(x[1])};
-    }
     return is_wide(to) ? to_wide(x[0], to) : Parts{convert(x[0], to)};
   }
   if (is_wide_integer(from)) return from_integer(x, from, to);
