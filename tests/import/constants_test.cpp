@@ -3,6 +3,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "tests/import/importing.h"
 
@@ -47,6 +48,33 @@ TEST(Constants, HexadecimalFloatsAreBitPatterns) {
             (std::vector<std::uint32_t>{0x7fc00000, 0x80000000}));
   EXPECT_EQ(elements<std::uint16_t>(constant("dense<0xFC00> : tensor<f16>")),
             std::vector<std::uint16_t>{0xfc00});
+}
+
+TEST(Constants, WideNumbersKeepAllTheirBits) {
+  EXPECT_EQ(
+      elements<std::int64_t>(constant("dense<[-9223372036854775808, 5000000000]> : tensor<2xi64>")),
+      (std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), 5000000000}));
+  EXPECT_EQ(elements<std::uint64_t>(constant("dense<18446744073709551615> : tensor<2xui64>")),
+            (std::vector<std::uint64_t>{~std::uint64_t{0}, ~std::uint64_t{0}}));
+  EXPECT_EQ(elements<double>(constant("dense<[0.1, 0xFFF0000000000000]> : tensor<2xf64>")),
+            (std::vector<double>{0.1, -INFINITY}));
+}
+
+TEST(Constants, ComplexNumbersAreTwoFloats) {
+  EXPECT_EQ(elements<float>(constant("dense<[(1.0,-2.5), (0x7F800000,3.0)]> : "
+                                     "tensor<2xcomplex<f32>>")),
+            (std::vector<float>{1, -2.5, INFINITY, 3}));
+  EXPECT_EQ(elements<float>(constant("dense<(1.0,2.0)> : tensor<2xcomplex<f32>>")),
+            (std::vector<float>{1, 2, 1, 2}));
+  EXPECT_EQ(elements<float>(constant("dense<\"0x0000803F00000040\"> : tensor<complex<f32>>")),
+            (std::vector<float>{1, 2}));
+}
+
+TEST(Constants, ShortFloatsOfEightBitsOfExponentAreRoundedToNearestEven) {
+  EXPECT_EQ(elements<std::uint16_t>(
+                constant("dense<[1.0, -2.0, 1.00390625, 1.01171875, 3.39e38, 0xFF80, 1.0e-40]> : "
+                         "tensor<7xbf16>")),
+            (std::vector<std::uint16_t>{0x3f80, 0xc000, 0x3f80, 0x3f82, 0x7f7f, 0xff80, 0x0001}));
 }
 
 TEST(Constants, HalvesAreRoundedToNearestEven) {

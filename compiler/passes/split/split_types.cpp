@@ -242,8 +242,7 @@ class Splitter {
     if (!op.regions.empty() || (!has_wide(from_, op.operands) && !has_wide(from_, op.results))) {
       return add_flattened(builder, op, {}, {}, {});
     }
-    if (op.definition == &kConstantOp) return add_constant(builder, op);
-    if (op.definition == &kIotaOp) return add_iota(builder, op);
+    if (lowering_as<ConstantLowering>(op, from_) != nullptr) return add_constant(builder, op);
     const bool moves =
         op.definition == &kSelectOp || lowering_as<RearrangeLowering>(op, from_) != nullptr;
     if ((moves || stays_in_i32(op)) && are_narrow(op)) return add_narrow(op);
@@ -307,7 +306,9 @@ class Splitter {
     }
     // Of ops with regions the types follow from those.
     if (op.regions.empty()) {
-      for (const TensorType& type : op.declared) copy.declared.push_back(type);
+      for (const TensorType& type : op.declared) {
+        copy.declared.insert(copy.declared.end(), is_wide(type.dtype) ? 2 : 1, part_type(type));
+      }
     }
     const Op& added = to_.add_op(std::move(copy), names);
     auto next = added.results.begin();
@@ -324,23 +325,12 @@ class Splitter {
   }
 
   void add_constant(GraphBuilder& builder, const Op& op) {
-    const HostTensor& value = attribute<SharedTensor>(op, "value").get();
+    const HostTensor value = op.definition->evaluate(op, {})[0];
     if (const auto narrow = as_i32(value)) {
       split_of(op.results[0]).narrow = builder.constant(*narrow).id;
     }
     set(op.results[0], {builder.constant(part_of_constant(value, 0)),
                         builder.constant(part_of_constant(value, 1))});
-  }
-
-  void add_iota(GraphBuilder& builder, const Op& op) {
-    const TensorType& type = from_.type(op.results[0]);
-    const Tensor numbers =
-        builder.iota({DType::kI32, type.shape}, attribute<std::int64_t>(op, "iota_dimension"));
-    if (type.dtype == DType::kI64) {
-      split_of(op.results[0]).narrow = numbers.id;
-    } else {
-      set(op.results[0], split::converted({numbers}, DType::kI32, type.dtype));
-    }
   }
 
   /// The same op on i32.
