@@ -29,15 +29,19 @@ bool among(const Names& names, std::string_view name) {
 }
 
 double largest(DType dtype) {
+  if (dtype == DType::kBF16) return 0x1.fep127;
   return dtype == DType::kF16 ? 65504.0 : double{std::numeric_limits<float>::max()};
 }
+int fraction_bits(DType dtype) {
+  return dtype == DType::kBF16 ? 7 : dtype == DType::kF16 ? 10 : 23;
+}
 /// Half the distance of 1 to the next number.
-double unit_roundoff(DType dtype) { return dtype == DType::kF16 ? 0x1p-11 : 0x1p-24; }
+double unit_roundoff(DType dtype) { return std::ldexp(1, -1 - fraction_bits(dtype)); }
 
 /// The distance to the next number of a float type.
 double ulp(DType dtype, double x) {
-  const int lowest = dtype == DType::kF16 ? -24 : -149;
-  const int bits = dtype == DType::kF16 ? 10 : 23;
+  const int bits = fraction_bits(dtype);
+  const int lowest = (dtype == DType::kF16 ? -14 : -126) - bits;
   return x == 0 ? std::ldexp(1, lowest) : std::ldexp(1, std::max(std::ilogb(x) - bits, lowest));
 }
 
@@ -92,7 +96,7 @@ std::optional<double> elementwise_error(std::string_view name, DType dtype, doub
   const auto rounded = [&](double error, double ulps) {
     return error + ulps * ulp(dtype, std::abs(result) + error);
   };
-  const double ulps = dtype == DType::kF16 ? 1 : 3;
+  const double ulps = is_short_float(dtype) ? 1 : 3;
   const auto [a, ea] = x[0];
   // A value that is not well above its error may be 0 or of the other sign.
   const auto positive = [](const Operand& operand) { return operand.value > 2 * operand.error; };
@@ -138,7 +142,7 @@ std::optional<double> error_of_element(const Op& op, std::span<const Bounded> op
   const double value = read_float(result, i);
   if (exact) {
     if (!std::isfinite(value)) return 0;
-    return (dtype == DType::kF16 ? 1 : 3) * ulp(dtype, value);
+    return (is_short_float(dtype) ? 1 : 3) * ulp(dtype, value);
   }
   if (name == "stablehlo.convert") {
     if (!(std::abs(value) < largest(dtype) / 4)) return std::nullopt;

@@ -13,13 +13,14 @@ namespace {
 using Indices = std::vector<std::int64_t>;
 using Names = std::span<const std::string_view>;
 
-constexpr std::array kAll = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
-                             DType::kU16, DType::kU32, DType::kF16, DType::kF32};
-constexpr std::span<const DType> kNumbers(kAll.data() + 1, 8);
+constexpr std::array kAll = {DType::kI1,  DType::kI8,  DType::kI16,  DType::kI32, DType::kU8,
+                             DType::kU16, DType::kU32, DType::kBF16, DType::kF16, DType::kF32};
+constexpr std::span<const DType> kNumbers(kAll.data() + 1, 9);
 constexpr std::span<const DType> kIntegers(kAll.data() + 1, 6);
 constexpr std::span<const DType> kBits(kAll.data(), 7);
-constexpr std::span<const DType> kFloats(kAll.data() + 7, 2);
-constexpr std::array kSigned = {DType::kI8, DType::kI16, DType::kI32, DType::kF16, DType::kF32};
+constexpr std::span<const DType> kFloats(kAll.data() + 7, 3);
+constexpr std::array kSigned = {DType::kI8,   DType::kI16, DType::kI32,
+                                DType::kBF16, DType::kF16, DType::kF32};
 constexpr std::array kPredicate = {DType::kI1};
 
 bool has_dimensions(const TensorType& type) { return !type.shape.empty(); }
@@ -297,8 +298,9 @@ bool arg_max(RandomProgram& builder) {
 }
 
 bool dot(RandomProgram& builder) {
-  constexpr std::array kDTypes = {DType::kF32, DType::kF32, DType::kF32, DType::kF16, DType::kF16,
-                                  DType::kI8,  DType::kI32, DType::kU8,  DType::kI16, DType::kI1};
+  constexpr std::array kDTypes = {DType::kF32, DType::kF32, DType::kF32,  DType::kF16,
+                                  DType::kF16, DType::kI8,  DType::kI32,  DType::kU8,
+                                  DType::kI16, DType::kI1,  DType::kBF16, DType::kBF16};
   Random& random = builder.random;
   const DType dtype = random.pick(kDTypes);
   const std::array<DType, 1> only = {dtype};
@@ -344,7 +346,7 @@ bool dot(RandomProgram& builder) {
   }
   DType wide = dtype;
   if (random.chance(50)) {
-    if (dtype == DType::kF16) wide = DType::kF32;
+    if (is_short_float(dtype)) wide = DType::kF32;
     if (dtype == DType::kI8 || dtype == DType::kI16) wide = DType::kI32;
     if (dtype == DType::kU8 || dtype == DType::kI1) wide = DType::kU32;
   }

@@ -14,6 +14,9 @@ enum class Flavour : std::uint8_t { kSmall, kOrdinary, kWide, kSpecial };
 constexpr std::array<std::uint32_t, 13> kSpecialF32 = {
     0x7fc00000, 0x7fc01234, 0xffc00001, 0x7f800000, 0xff800000, 0x00000000, 0x80000000,
     0x00000001, 0x80012345, 0x007fffff, 0x7f7fffff, 0xff7fffff, 0x3f800000};
+constexpr std::array<std::uint32_t, 13> kSpecialBF16 = {0x7fc0, 0x7fd2, 0xffc1, 0x7f80, 0xff80,
+                                                        0x0000, 0x8000, 0x0001, 0x8012, 0x007f,
+                                                        0x7f7f, 0xff7f, 0x3f80};
 constexpr std::array<std::uint32_t, 13> kSpecialF16 = {0x7e00, 0x7e12, 0xfe01, 0x7c00, 0xfc00,
                                                        0x0000, 0x8000, 0x0001, 0x8123, 0x03ff,
                                                        0x7bff, 0xfbff, 0x3c00};
@@ -27,7 +30,9 @@ std::uint64_t random_float(Random& random, DType dtype, Flavour flavour) {
       break;
     case Flavour::kSpecial:
       if (random.chance(50)) {
-        return dtype == DType::kF16 ? random.pick(kSpecialF16) : random.pick(kSpecialF32);
+        return dtype == DType::kBF16  ? random.pick(kSpecialBF16)
+               : dtype == DType::kF16 ? random.pick(kSpecialF16)
+                                      : random.pick(kSpecialF32);
       }
       [[fallthrough]];
     case Flavour::kOrdinary:
@@ -54,9 +59,9 @@ std::int64_t random_integer(Random& random, Flavour flavour) {
 }  // namespace
 
 DType random_dtype(Random& random) {
-  constexpr std::array kDTypes = {DType::kF32, DType::kF32, DType::kF32, DType::kF32, DType::kF16,
-                                  DType::kF16, DType::kI1,  DType::kI8,  DType::kI16, DType::kI32,
-                                  DType::kI32, DType::kU8,  DType::kU16, DType::kU32};
+  constexpr std::array kDTypes = {DType::kF32, DType::kF32,  DType::kF32, DType::kF32, DType::kF16,
+                                  DType::kF16, DType::kBF16, DType::kI1,  DType::kI8,  DType::kI16,
+                                  DType::kI32, DType::kI32,  DType::kU8,  DType::kU16, DType::kU32};
   return random.pick(kDTypes);
 }
 

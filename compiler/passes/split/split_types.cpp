@@ -243,8 +243,9 @@ class Splitter {
       return add_flattened(builder, op, {}, {}, {});
     }
     if (lowering_as<ConstantLowering>(op, from_) != nullptr) return add_constant(builder, op);
+    // What is neither elementwise nor has a function of elements only moves them.
     const bool moves =
-        op.definition == &kSelectOp || lowering_as<RearrangeLowering>(op, from_) != nullptr;
+        op.definition == &kSelectOp || lowering_as<ElementwiseLowering>(op, from_) == nullptr;
     if ((moves || stays_in_i32(op)) && are_narrow(op)) return add_narrow(op);
     if (moves) return add_by_parts(builder, op);
     add_elementwise(builder, op);
