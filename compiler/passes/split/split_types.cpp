@@ -239,7 +239,8 @@ class Splitter {
     GraphBuilder builder(to_, op.location);
     if (op.definition == &kWhileOp) return add_loop(builder, op);
     if (op.definition->traits.is_control) return add_branch(builder, op);
-    if (!op.regions.empty() || (!has_wide(from_, op.operands) && !has_wide(from_, op.results))) {
+    const bool is_whole = !op.regions.empty() || op.definition->traits.is_opaque;
+    if (is_whole || (!has_wide(from_, op.operands) && !has_wide(from_, op.results))) {
       return add_flattened(builder, op, {}, {}, {});
     }
     if (lowering_as<ConstantLowering>(op, from_) != nullptr) return add_constant(builder, op);
