@@ -237,8 +237,8 @@ class Splitter {
 
   void add(const Op& op) {
     GraphBuilder builder(to_, op.location);
-    if (op.definition == &kWhileOp) return add_loop(builder, op);
-    if (op.definition->traits.is_control) return add_branch(builder, op);
+    if (op.definition->traits.control == Control::kLoop) return add_loop(builder, op);
+    if (op.definition->traits.control == Control::kBranch) return add_branch(builder, op);
     const bool is_whole = !op.regions.empty() || op.definition->traits.is_opaque;
     if (is_whole || (!has_wide(from_, op.operands) && !has_wide(from_, op.results))) {
       return add_flattened(builder, op, {}, {}, {});
