@@ -1,6 +1,7 @@
 #include "compiler/image/supervisor_program.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <variant>
 
@@ -110,8 +111,9 @@ class ProgramEmitter {
   }
 
   /// The steps of a block. Where the same ones come before and after it, `again` are its first,
-  /// which are prepared.
-  void emit_steps(const std::vector<Step>& steps, const Stretch* again) {
+  /// which are prepared. Where the last thing is a launch, `meanwhile` is emitted while it runs.
+  void emit_steps(const std::vector<Step>& steps, const Stretch* again,
+                  const std::function<void()>& meanwhile = {}) {
     for (std::size_t at = 0; at < steps.size();) {
       if (const auto* call = std::get_if<Call>(&steps[at])) {
         const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
@@ -128,7 +130,7 @@ class ProgramEmitter {
         if (at > 0 || again == nullptr) prepare_first(stretch);
         at += stretch.end - stretch.begin;
         const bool is_last = at == steps.size();
-        emit(stretch, is_last ? again : nullptr);
+        emit(stretch, is_last ? again : nullptr, is_last ? meanwhile : std::function<void()>());
         next_ = stretch.end;
         if (is_last && !groups_of(stretch).empty()) again = nullptr;
       }
@@ -136,15 +138,35 @@ class ProgramEmitter {
     if (again != nullptr) prepare_first(*again);
   }
 
-  /// The register of the decision.
-  std::uint32_t emit_scalars(const vertex::Scalars& scalars) {
-    const auto code = vertex::scalar_code(scalars, supervisor::kScalars);
-    SUPERSTEP_CHECK(code.has_value(), "scalars fit in the registers of a supervisor");
-    for (const vertex::ScalarInstruction& instruction : code->instructions) {
-      const auto& [word, buffer] = instruction;
+  void emit_scalars(const vertex::ScalarCode& code, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto& [word, buffer] = code.instructions[i];
       code_.scalar(word | (buffer ? plan_.storage.address(*buffer, t_.tile) : 0));
     }
-    return code->decision;
+  }
+  static vertex::ScalarCode code_of(const vertex::Scalars& scalars) {
+    auto code = vertex::scalar_code(scalars, supervisor::kScalars);
+    SUPERSTEP_CHECK(code.has_value(), "scalars fit in the registers of a supervisor");
+    return *std::move(code);
+  }
+  /// The register of the decision.
+  std::uint32_t emit_scalars(const vertex::Scalars& scalars) {
+    const vertex::ScalarCode code = code_of(scalars);
+    emit_scalars(code, 0, code.instructions.size());
+    return code.decision;
+  }
+
+  /// The body of a loop, of which `again` are the first supersteps if they are prepared, and its
+  /// step; the register of its decision. The step is computed while the last workers run.
+  std::uint32_t emit_body(const Loop& loop, const Stretch* again) {
+    const vertex::ScalarCode step = code_of(loop.step);
+    bool is_computed = false;
+    emit_steps(loop.body.steps, again, [&] {
+      emit_scalars(step, 0, step.first_store);
+      is_computed = true;
+    });
+    emit_scalars(step, is_computed ? step.first_store : 0, step.instructions.size());
+    return step.decision;
   }
 
   void emit_loop(const Loop& loop) {
@@ -155,8 +177,7 @@ class ProgramEmitter {
       prepare_first(body);
       code_.align();
       const std::uint32_t head = code_.here();
-      emit_steps(loop.body.steps, &body);
-      code_.branch_if_not_zero(emit_scalars(loop.step), head);
+      code_.branch_if_not_zero(emit_body(loop, &body), head);
       code_.align();
       code_.patch(done, code_.here());
       return;
@@ -165,8 +186,7 @@ class ProgramEmitter {
     const std::uint32_t head = code_.here();
     emit_steps(loop.condition.steps, nullptr);
     const std::uint32_t done = code_.branch_if_zero(emit_scalars(loop.test));
-    emit_steps(loop.body.steps, nullptr);
-    emit_scalars(loop.step);
+    emit_body(loop, nullptr);
     code_.jump(head);
     code_.align();
     code_.patch(done, code_.here());
@@ -232,7 +252,7 @@ class ProgramEmitter {
   }
 
   /// `then` comes after it at once, if it is not null.
-  void emit(Stretch stretch, const Stretch* then) {
+  void emit(Stretch stretch, const Stretch* then, const std::function<void()>& meanwhile = {}) {
     const std::span<const LaunchGroup> groups = groups_of(stretch);
     const TileCode::AnyLaunch* last_next = nullptr;
     if (then != nullptr && !groups_of(*then).empty()) last_next = &groups_of(*then)[0].launch;
@@ -242,7 +262,9 @@ class ProgramEmitter {
       for (; g < groups.size() && groups[g].superstep == s; ++g) {
         const bool is_last = g + 1 == groups.size();
         const TileCode::AnyLaunch* next = is_last ? last_next : &groups[g + 1].launch;
-        mark(code_.launch(groups[g].launch, bank(g), next, is_last ? 0 : bank(g + 1)),
+        const bool is_end = is_last && s + 1 == stretch.end;
+        mark(code_.launch(groups[g].launch, bank(g), next, is_last ? 0 : bank(g + 1),
+                          is_end ? meanwhile : std::function<void()>()),
              plan_.steps.compute[s] + groups[g].set);
       }
     }

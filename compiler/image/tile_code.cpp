@@ -97,21 +97,24 @@ void TileCode::prepare(const AnyLaunch& launch, std::uint32_t bank) {
 }
 
 std::uint32_t TileCode::launch(const AnyLaunch& launch, std::uint32_t bank, const AnyLaunch* next,
-                               std::uint32_t next_bank) {
+                               std::uint32_t next_bank, const std::function<void()>& meanwhile) {
   const auto prepare_next = [&] {
     if (next != nullptr) prepare(*next, next_bank);
   };
   if (const auto* weighted = std::get_if<WeightedLaunch>(&launch)) {
     // Its own registers are needed until it ends.
-    if (bank != next_bank) return run_weighted(*weighted, bank, prepare_next);
-    const std::uint32_t at = run_weighted(*weighted, bank, [] {});
-    prepare_next();
+    const bool is_free = bank != next_bank;
+    const std::uint32_t at = is_free ? run_weighted(*weighted, bank, prepare_next)
+                                     : run_weighted(*weighted, bank, [] {});
+    if (!is_free) prepare_next();
+    if (meanwhile) meanwhile();
     return at;
   }
   const auto* all = std::get_if<LaunchAll>(&launch);
   const std::uint32_t at =
       all != nullptr ? run_all(*all, bank) : run_together(std::get<LaunchTogether>(launch), bank);
   prepare_next();
+  if (meanwhile) meanwhile();
   emit(wait_for_workers());
   return at;
 }

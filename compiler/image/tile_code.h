@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -59,9 +60,10 @@ class TileCode {
   /// different banks.
   void prepare(const AnyLaunch& launch, std::uint32_t bank);
   /// Runs a prepared launch, prepares the one that comes next, if any, where that costs nothing,
-  /// and waits for the workers. Returns the address of the first `runall` or `run`.
+  /// emits `meanwhile`, for which registers of the second bank are free then, and waits for the
+  /// workers. Returns the address of the first `runall` or `run`.
   std::uint32_t launch(const AnyLaunch& launch, std::uint32_t bank, const AnyLaunch* next,
-                       std::uint32_t next_bank);
+                       std::uint32_t next_bank, const std::function<void()>& meanwhile = {});
   /// Bytes from the first state of `LaunchTogether` within which it finds the others.
   static constexpr std::uint32_t kNearStates = 1U << 18;
   static constexpr std::uint32_t kBanks = supervisor::kBanks;

@@ -107,6 +107,7 @@ class Translation {
         values_[i] = compute(step);
       }
     }
+    first_store_ = items_.size();
     for (std::size_t s = 0; s < scalars.stores.size(); ++s) {
       const auto& [to, value] = scalars.stores[s];
       const std::int64_t at = inputs_first ? store_addresses[s] : address(to);
@@ -132,6 +133,7 @@ class Translation {
     std::vector<std::uint32_t> free(registers.rbegin(), registers.rend());
     std::vector<std::uint32_t> place(static_cast<std::size_t>(count_), kNone);
     ScalarCode code;
+    code.first_store = first_store_;
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
       for (const Operand& operand : item.operands) {
@@ -247,6 +249,7 @@ class Translation {
   std::vector<bool> needed_;          ///< by step
   std::vector<std::int64_t> values_;  ///< by step: the register
   std::vector<Item> items_;
+  std::size_t first_store_ = 0;
   std::int64_t count_ = 0;  ///< of registers
 };
 

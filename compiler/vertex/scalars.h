@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,7 +37,8 @@ struct ScalarInstruction {
 };
 struct ScalarCode {
   std::vector<ScalarInstruction> instructions;
-  std::uint32_t decision = 0;  ///< the register that has it
+  std::size_t first_store = 0;  ///< from this instruction on memory changes
+  std::uint32_t decision = 0;   ///< the register that has it
 };
 
 /// Empty when they need more registers than these, or instructions that a supervisor does not have.
