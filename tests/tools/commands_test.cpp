@@ -178,6 +178,43 @@ TEST(Commands, AnInterruptedRunLeavesItsTrace) {
   }
 }
 
+/// A loop without an end, whose body is one line.
+std::string endless(const std::string& body) {
+  const std::string program = (scratch_folder() / "endless.mlir").string();
+  std::ofstream(program) << "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {\n"
+                            "  %n = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                            "  %0 = stablehlo.while(%y = %x) : tensor<64xf32> cond {\n"
+                            "    %t = stablehlo.constant dense<true> : tensor<i1>\n"
+                            "    stablehlo.return %t : tensor<i1>\n  } do {\n"
+                         << body
+                         << "    stablehlo.return %z : tensor<64xf32>\n  }\n"
+                            "  return %0 : tensor<64xf32>\n}\n";
+  return program;
+}
+
+TEST(Commands, AnEndlessLoopEndsAtItsLimitAndSaysWhere) {
+  const std::string program = endless(
+      "    %s = stablehlo.reduce(%y init: %n) applies stablehlo.maximum across dimensions = [0] : "
+      "(tensor<64xf32>, tensor<f32>) -> tensor<f32>\n"
+      "    %z = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<64xf32>\n");
+  const ProgramRun run =
+      superstep("run " + program + " -m tiny4 --input random:1 -q --max-supersteps 100");
+  EXPECT_EQ(run.code, 1) << run.out;
+  EXPECT_NE(run.err.find("is not done after 100 supersteps: cycle "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("endless.mlir:7:"), std::string::npos) << run.err;
+}
+
+// There is no barrier in it at which a run could end.
+TEST(Commands, AnEndlessLoopOfOneTileCanBeInterrupted) {
+  const std::string program = endless("    %z = stablehlo.negate %y : tensor<64xf32>\n");
+  const std::string trace = (scratch_folder() / "endless.h5").string();
+  const ProgramRun run = superstep("run " + program + " -m tiny4 --input random:1 -q -o " + trace +
+                                   " & pid=$!; until [ -s " + trace +
+                                   ".part ]; do :; done; kill -INT $pid; wait $pid");
+  EXPECT_EQ(run.code, 130) << run.err;
+  EXPECT_NE(run.err.find("interrupted behind cycle "), std::string::npos) << run.err;
+}
+
 TEST(Commands, AKilledRunIsRepaired) {
   const std::string trace = (scratch_folder() / "run.h5").string();
   std::filesystem::remove(trace);
