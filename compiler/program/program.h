@@ -139,8 +139,8 @@ struct Block {
   std::vector<Step> steps;
 };
 /// Executes `entry`, then, as long as the last decision is not 0, `body` and `step`. Decisions are
-/// those of `entry` and `step`, or, where there is a `condition`, those of `test`, in front of which
-/// it is executed each time. Every tile that takes part has the words of all scalars.
+/// those of `entry` and `step`, or, where there is a `condition`, those of `test`, in front of
+/// which it is executed each time. Every tile that takes part has the words of all scalars.
 struct Loop {
   vertex::Scalars entry;
   Block condition;
