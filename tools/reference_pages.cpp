@@ -156,6 +156,11 @@ std::string text_of(DTypeSet set) {
     text += (text.empty() ? "" : ", ") + std::string(family.name);
     set &= ~family.dtypes;
   }
+  for (const DType dtype : kAllDTypes) {
+    if ((set & only(dtype)) != 0) {
+      text += (text.empty() ? "" : ", ") + std::string(name_of(dtype));
+    }
+  }
   return text;
 }
 
