@@ -236,11 +236,14 @@ class Assignment {
       region.hold_votes();
       const std::vector<ValueId>& arguments = region.graph_.arguments();
       const std::size_t first = op.operands.size() - arguments.size();
+      const bool is_loop = op.definition->traits.control == Control::kLoop;
       std::set<std::size_t> counted;
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!counted.insert(region.group_of_[index(arguments[i])]).second) continue;
         const Ballot& its = region.ballot(arguments[i]);
-        Ballot& all = ballot(op.operands[first + i]);
+        // What a loop carries may begin with a constant, which lies nowhere.
+        const bool is_carried = is_loop && i < op.results.size();
+        Ballot& all = ballot(is_carried ? op.results[i] : op.operands[first + i]);
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
       }
