@@ -7,6 +7,7 @@
 #include "compiler/ops/elements.h"
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/scalar_region.h"
 #include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
 
@@ -21,42 +22,6 @@ Shape kept_shape(const Shape& shape, const Indices& reduced) {
     }
   }
   return kept;
-}
-
-bool is_scalar(const Lowering& lowering) {
-  return std::visit(Overloaded{[](const ElementwiseLowering&) { return true; },
-                               [](const ConstantLowering&) { return true; },
-                               [](const RearrangeLowering&) { return false; },
-                               // What it expands to is checked again.
-                               [](const ExpandLowering&) { return true; },
-                               [](const StepLowering&) { return false; }},
-                    lowering);
-}
-
-void check_region(const Op& op, std::span<const TensorType> inits) {
-  const Graph& region = op.regions[0];
-  const std::size_t count = inits.size();
-  if (region.arguments().size() != 2 * count || region.results().size() != count) {
-    malformed(op,
-              fmt::format("the reducer has {} arguments and {} results, expected {} and {}",
-                          region.arguments().size(), region.results().size(), 2 * count, count));
-  }
-  for (std::size_t i = 0; i < 3 * count; ++i) {
-    const TensorType& type = i < 2 * count ? region.type(region.arguments()[i])
-                                           : region.type(region.results()[i - 2 * count]);
-    if (type != inits[i % count]) {
-      malformed(op, fmt::format("the reducer has {} where {} is expected", type.text(),
-                                inits[i % count].text()));
-    }
-  }
-  for (const Op& inner : region.ops()) {
-    if (inner.definition->traits.is_opaque) continue;
-    // In no use it may be anything else: here it is evaluated for all elements at once.
-    if (!std::ranges::all_of(inner.definition->lowerings, is_scalar)) {
-      unsupported(inner,
-                  "within a reducer; only elementwise ops and constants are supported there");
-    }
-  }
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
@@ -77,26 +42,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
     }
     results.push_back({operands[i].dtype, kept_shape(shape, reduced)});
   }
-  check_region(op, operands.subspan(count));
-  return results;
-}
-
-/// Runs a region over scalars for all elements of its arguments at once.
-std::vector<HostTensor> evaluate_region(const Graph& region, std::vector<HostTensor> arguments) {
-  std::vector<HostTensor> values(region.values().size());
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    values[index(region.arguments()[i])] = std::move(arguments[i]);
-  }
-  for (const Op& op : region.ops()) {
-    std::vector<HostTensor> operands;
-    for (const ValueId operand : op.operands) operands.push_back(values[index(operand)]);
-    std::vector<HostTensor> results = op.definition->evaluate(op, operands);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      values[index(op.results[i])] = std::move(results[i]);
-    }
-  }
-  std::vector<HostTensor> results;
-  for (const ValueId result : region.results()) results.push_back(values[index(result)]);
+  check_scalar_region(op, operands.subspan(count));
   return results;
 }
 
@@ -171,7 +117,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       }
       arguments.push_back(std::move(slice));
     }
-    std::vector<HostTensor> results = evaluate_region(op.regions[0], std::move(arguments));
+    std::vector<HostTensor> results = evaluate_scalar_region(op.regions[0], std::move(arguments));
     for (std::size_t i = 0; i < count; ++i) {
       // A reducer that ignores its arguments gives one value for all.
       accumulators[i] = results[i].type == accumulators[i].type
