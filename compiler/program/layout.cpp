@@ -6,12 +6,15 @@
 #include "base/divide.h"
 #include "base/error.h"
 #include "compiler/cost/costs.h"
+#include "compiler/program/table_layout.h"
 
 namespace superstep {
 namespace {
 
 /// A multiple of 8 bytes of any dtype.
 constexpr std::int64_t kGrain = 8;
+/// The share of a tile's memory above which a block of a table is cut again [assumed].
+constexpr std::int64_t kTableShare = 8;
 
 }  // namespace
 
@@ -117,6 +120,7 @@ Layouts::Cut Layouts::cut_of(const Shape& shape, std::int64_t wanted_row) const 
 }
 
 LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
+  if (wish.table) return of_table(type, wish);
   const Cut cut = cut_of(type.shape, wish.row);
   const std::int64_t elements = type.elements();
   LayoutPtr& layout = by_cut_[{elements, cut, wish.company}];
@@ -132,6 +136,22 @@ LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
     intervals[i].tiles = {TileId{(first + i) % tiles_}};
   }
   return layout = with(std::move(intervals));
+}
+
+/// Its blocks begin on the tile where what an offset names would begin.
+LayoutPtr Layouts::of_table(const TensorType& type, const LayoutWish& wish) {
+  const Table& table = *wish.table;
+  const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  const TableCut cut =
+      table_cut(table, bytes, Costs::kLeastPerTile, tiles_, tile_bytes_ / kTableShare);
+  const LayoutPtr one =
+      of({type.dtype, {table.batches() * table.width()}}, {.company = wish.company});
+  const std::uint32_t first = index(one->intervals().front().tiles.front());
+  std::vector<std::vector<TileId>> tiles;
+  for (std::int64_t i = 0; i < cut.blocks(table); ++i) {
+    tiles.push_back({TileId{(first + static_cast<std::uint32_t>(i)) % tiles_}});
+  }
+  return table_layout(*this, table, cut, std::move(tiles));
 }
 
 LayoutPtr Layouts::with(std::vector<Interval> intervals, Order order) {

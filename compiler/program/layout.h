@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/dtype.h"
 #include "base/units.h"
+#include "compiler/ops/table.h"
 #include "compiler/program/box.h"
 #include "isa/machine_config.h"
 
@@ -72,13 +74,16 @@ struct LayoutWish {
   std::int64_t row = 0;
   /// Tensors that are cut alike share tiles in one company; each company has tiles of its own.
   std::uint32_t company = 0;
+  /// Positions of it stay whole on each tile.
+  std::optional<Table> table = {};
 };
 
 /// The layouts of tensors. Equal layouts are one object, so that a pointer tells whether two
 /// tensors lie alike, and elementwise ops between those need no exchange.
 class Layouts {
  public:
-  explicit Layouts(const MachineConfig& machine) : tiles_(machine.tiles()) {}
+  explicit Layouts(const MachineConfig& machine)
+      : tiles_(machine.tiles()), tile_bytes_(machine.tile.memory_bytes) {}
 
   /// Where a tensor lies when nothing else decides: evenly on as many tiles as are worth their
   /// exchange, in intervals that are whole rows or lie inside one row where that balances. Tensors
@@ -106,7 +111,10 @@ class Layouts {
   };
   [[nodiscard]] Cut cut_of(const Shape& shape, std::int64_t wanted_row) const;
 
+  LayoutPtr of_table(const TensorType& type, const LayoutWish& wish);
+
   std::uint32_t tiles_;
+  std::int64_t tile_bytes_;
   std::uint32_t next_tile_ = 0;
   std::map<std::tuple<std::int64_t, Cut, std::uint32_t>, LayoutPtr> by_cut_;
   LayoutPtr everywhere_;

@@ -1,0 +1,302 @@
+#include "compiler/vertex/put.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "compiler/vertex/interpret.h"
+#include "compiler/vertex/lane.h"
+#include "compiler/vertex/select_offsets.h"
+#include "compiler/vertex/turns.h"
+
+namespace superstep::vertex {
+namespace {
+
+std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
+
+/// Elements that are combined at a time: whole words of each table.
+std::uint32_t lanes_of(const std::vector<DType>& dtypes) {
+  std::uint32_t lanes = 1;
+  for (const DType dtype : dtypes) lanes = std::max(lanes, 4 / bytes_of(dtype));
+  return lanes;
+}
+
+/// A worker's list has commands {offsets - 1, or the address of a list of offsets, address of the
+/// offsets, first position, positions, turns of a run - 1, for each value: address of its table at
+/// the first position, of its runs, bytes of a position, of a run}, then -1. A turn combines
+/// `lanes_of` elements; where runs only replace, it moves a unit and turns are as many as there
+/// are.
+class PutCode {
+ public:
+  PutCode(WorkerCode& code, const Put& put)
+      : code_(code),
+        put_(put),
+        lane_(code, put.expression, std::vector<Access>(2 * put.dtypes.size(), Access::kVector),
+              {}) {}
+
+  void emit() {
+    const Label next = code_.label(), again = code_.label(), skip = code_.label(),
+                done = code_.label();
+    const bool is_listed = put_.lists > 0;
+    list_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
+    code_.place(next);
+    const Reg left = word();
+    code_.branch("brneg", {left}, done);
+    const Reg offsets = word(), first = word(), positions = word(), turns = word();
+    std::vector<Reg> tables, runs, position_bytes, run_bytes;
+    for (std::size_t i = 0; i < put_.dtypes.size(); ++i) {
+      tables.push_back(word());
+      runs.push_back(word());
+      position_bytes.push_back(word());
+      run_bytes.push_back(word());
+    }
+    Reg end;
+    if (is_listed) {
+      end = code_.m("ld32", {left, "$mzero", 0});
+      code_.emit("add", {def(left), left, 4});
+    }
+    code_.place(again);
+    Reg number;
+    if (is_listed) {
+      code_.branch("brz", {code_.m("cmpult", {left, end})}, next);
+      number = code_.m("ld32step", {"$mzero", step(left), 1});
+    }
+    const Reg offset = is_listed ? code_.m("ld32", {offsets, "$mzero", number})
+                                 : code_.m("ld32step", {"$mzero", step(offsets), 1});
+    const Reg position = code_.m("sub", {offset, first});
+    code_.branch("brz", {code_.m("cmpult", {position, positions})}, skip);
+    std::vector<Reg> to, from;
+    for (std::size_t i = 0; i < put_.dtypes.size(); ++i) {
+      to.push_back(code_.m("add", {tables[i], code_.m("mul", {position, position_bytes[i]})}));
+      if (is_listed) {
+        from.push_back(code_.m("add", {runs[i], code_.m("mul", {number, run_bytes[i]})}));
+      } else {
+        from.push_back(code_.fresh(File::kM));
+        code_.move(from.back(), runs[i]);
+      }
+    }
+    if (put_.only_replaces()) {
+      replace(turns, to[0], from[0]);
+    } else {
+      combine(turns, to, from);
+    }
+    code_.place(skip);
+    if (is_listed) {
+      code_.branch("bri", {}, again);
+    } else {
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        code_.emit("add", {def(runs[i]), runs[i], run_bytes[i]});
+      }
+      code_.branch("brnzdec", {both(left)}, again);
+      code_.branch("bri", {}, next);
+    }
+    code_.place(done);
+    code_.exit();
+  }
+
+ private:
+  Reg word() { return code_.m("ld32step", {"$mzero", step(list_), 1}); }
+
+  void replace(Reg turns, Reg to, Reg from) {
+    const bool in_pairs = put_.unit_bytes == 8;
+    const Reg value = code_.fresh(in_pairs ? File::kPair : File::kA);
+    code_.begin_repeat(turns);
+    code_.emit(in_pairs ? "ld64step" : "ld32step", {def(value), "$mzero", step(from), 1});
+    code_.emit(in_pairs ? "st64step" : "st32step", {value, "$mzero", step(to), 1});
+    code_.end_repeat();
+  }
+
+  void combine(Reg turns, const std::vector<Reg>& to, const std::vector<Reg>& from) {
+    const std::size_t count = to.size();
+    const std::uint32_t lanes = lanes_of(put_.dtypes);
+    const Label turn = code_.label();
+    const Reg left = code_.fresh(File::kM);
+    code_.move(left, turns);
+    code_.place(turn);
+    std::vector<std::vector<Reg>> results(count);
+    std::map<std::size_t, Form> forms;  // all lanes of a result are in the file of the first
+    for (std::uint32_t k = 0; k < lanes; ++k) {
+      lane_.begin([&](std::uint32_t input, Form form) {
+        const std::size_t i = input % count;
+        return load_element(code_, put_.dtypes[i], form, input < count ? to[i] : from[i], "$mzero",
+                            k);
+      });
+      for (std::size_t i = 0; i < count; ++i) results[i].push_back(result(i, forms));
+    }
+    for (std::size_t i = 0; i < count; ++i) store(results[i], bytes_of(put_.dtypes[i]), to[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t bytes = lanes * bytes_of(put_.dtypes[i]);
+      code_.emit("add", {def(to[i]), to[i], bytes});
+      code_.emit("add", {def(from[i]), from[i], bytes});
+    }
+    code_.branch("brnzdec", {both(left)}, turn);
+  }
+
+  Reg result(std::size_t i, std::map<std::size_t, Form>& forms) {
+    const std::uint32_t node = put_.outputs[i].id;
+    if (put_.dtypes[i] == DType::kF16) {
+      lane_.ensure(node);
+      const bool in_main = lane_.has(node, Form::kMain);
+      const Form form = forms.try_emplace(i, in_main ? Form::kMain : Form::kHalf).first->second;
+      return lane_.value(node, form);
+    }
+    return bytes_of(put_.dtypes[i]) < 4 ? lane_.main(node) : lane_.any_word(node);
+  }
+
+  // `sort4x16lo` joins the lower halves of two registers, `sort8x8lo` their even bytes.
+  Reg joined(const char* name, Reg low, Reg high) {
+    return low.file == File::kM ? code_.m(name, {low, high}) : code_.a(name, {low, high});
+  }
+
+  void store(const std::vector<Reg>& elements, std::uint32_t bytes, Reg to) {
+    const std::size_t in_word = 4 / bytes;
+    for (std::size_t k = 0; k < elements.size(); k += in_word) {
+      Reg word = elements[k];
+      if (bytes <= 2) word = joined("sort4x16lo", word, elements[k + 1]);
+      if (bytes == 1) {
+        word = joined("sort8x8lo", word, joined("sort4x16lo", elements[k + 2], elements[k + 3]));
+      }
+      code_.emit("st32", {word, to, "$mzero", static_cast<std::uint32_t>(k / in_word)});
+    }
+  }
+
+  WorkerCode& code_;
+  const Put& put_;
+  Lane lane_;
+  Reg list_;
+};
+
+struct PutDivision {
+  std::uint32_t workers;
+  std::vector<DType> dtypes;
+  bool only_replaces;
+  std::uint32_t unit_bytes, lists;
+
+  WorkerStates operator()(std::span<const std::uint32_t> state, std::uint32_t address) const {
+    SUPERSTEP_CHECK(state.size() == kPutWords + 2 * dtypes.size(), "the state of a put");
+    const std::uint32_t groups = state[1], positions = state[3], run = state[5];
+    const auto sharing = static_cast<Put::Sharing>(state[6]);
+    const std::uint32_t turns = run / elements_a_turn();
+    // So many share a run, so many its like.
+    const std::uint32_t along = std::min(turns, workers);
+    const std::uint32_t across = sharing == Put::Sharing::kNone ? 1 : workers / along;
+    WorkerStates states{1, {}, 0};
+    std::vector<std::uint32_t> commands;
+    const std::uint32_t begin = worker_states_address(address, state.size()) + 4 * workers;
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      states.words.push_back(begin + 4 * static_cast<std::uint32_t>(commands.size()));
+      if (w < along * across) {
+        const Turns of_run = turns_of(turns, along, w % along);
+        Turns offsets{0, state[2]}, places{0, positions};
+        if (sharing == Put::Sharing::kOffsets) offsets = turns_of(state[2], across, w / along);
+        if (sharing == Put::Sharing::kPositions) places = turns_of(positions, across, w / along);
+        if (offsets.count > 0 && places.count > 0) states.busy = w + 1;
+        for (std::uint32_t g = 0; g < groups && offsets.count > 0 && places.count > 0; ++g) {
+          append(commands, state, g, offsets, places, of_run);
+        }
+      }
+      commands.push_back(~0U);
+    }
+    states.words.insert(states.words.end(), commands.begin(), commands.end());
+    return states;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t elements_a_turn() const {
+    return only_replaces ? unit_bytes / bytes_of(dtypes[0]) : lanes_of(dtypes);
+  }
+
+  /// The command of a group, or one for each list.
+  void append(std::vector<std::uint32_t>& commands, std::span<const std::uint32_t> state,
+              std::uint64_t group, Turns offsets, Turns places, Turns run) const {
+    const auto words = static_cast<std::uint32_t>(SelectOffsets::list_words(state[2], workers));
+    for (std::uint32_t list = 0; list < std::max(lists, 1U); ++list) {
+      const std::uint64_t head = lists > 0 ? state[8] + 4 * list * words : offsets.count - 1;
+      append_one(commands, state, head, group, offsets.first, places, run);
+    }
+  }
+
+  void append_one(std::vector<std::uint32_t>& list, std::span<const std::uint32_t> state,
+                  std::uint64_t head, std::uint64_t group, std::uint64_t first_offset, Turns places,
+                  Turns run) const {
+    const auto put = [&](std::uint64_t word) { list.push_back(static_cast<std::uint32_t>(word)); };
+    const std::uint64_t offsets_a_group = state[2], positions = state[3], position = state[4];
+    const std::uint64_t first = run.first * elements_a_turn();
+    put(head);
+    put(state[0] + 4 * (group * offsets_a_group + first_offset));
+    put(state[7] + places.first);
+    put(places.count);
+    put(only_replaces ? run.count : run.count - 1);
+    for (std::size_t i = 0; i < dtypes.size(); ++i) {
+      const std::uint64_t bytes = bytes_of(dtypes[i]), run_elements = state[5];
+      const std::uint64_t before = group * offsets_a_group + first_offset;
+      put(state[kPutWords + 2 * i] +
+          ((group * positions + places.first) * position + first) * bytes);
+      put(state[kPutWords + 2 * i + 1] + (before * run_elements + first) * bytes);
+      put(position * bytes);
+      put(run_elements * bytes);
+    }
+  }
+};
+
+}  // namespace
+
+bool Put::only_replaces() const {
+  const Expression::Step& step = expression.steps()[outputs[0].id];
+  return dtypes.size() == 1 && step.primitive == Primitive::kInput && step.bits == 1;
+}
+
+VertexState Put::State::words() const {
+  std::vector<StateWord> words{offsets,
+                               StateWord::number(groups),
+                               StateWord::number(offsets_a_group),
+                               StateWord::number(positions),
+                               StateWord::number(position_elements),
+                               StateWord::number(run_elements),
+                               StateWord::number(static_cast<std::int64_t>(sharing)),
+                               StateWord::number(first),
+                               lists};
+  for (const Value& value : values) {
+    words.push_back(value.table);
+    words.push_back(value.runs);
+  }
+  return words;
+}
+
+Codelet Put::code(const MachineConfig& machine) const {
+  SUPERSTEP_CHECK(unit_bytes == 4 || unit_bytes == 8, "units of 4 or 8 bytes");
+  WorkerCode code(machine);
+  PutCode(code, *this).emit();
+  Codelet codelet = code.finish("put");
+  codelet.divide = PutDivision{machine.tile.workers, dtypes, only_replaces(), unit_bytes, lists};
+  return codelet;
+}
+
+void Put::interpret(const StateView& state) const {
+  const std::int64_t offsets = state.number(2), positions = state.number(3);
+  const std::int64_t position = state.number(4), run = state.number(5);
+  for (std::int64_t n = 0; n < state.number(1) * offsets; ++n) {
+    const std::int64_t offset = state.pointer(0).plus(4 * n).get<std::int32_t>() - state.number(7);
+    if (offset < 0 || offset >= positions) continue;
+    for (std::int64_t e = 0; e < run; ++e) {
+      const std::int64_t to = (n / offsets * positions + offset) * position + e;
+      const auto at = [&](std::size_t value, bool is_run) {
+        const auto bytes = static_cast<std::int64_t>(size_of(dtypes[value]));
+        return state.pointer(kPutWords + 2 * value + (is_run ? 1 : 0))
+            .plus((is_run ? n * run + e : to) * bytes);
+      };
+      std::vector<HostTensor> inputs;
+      for (const bool is_run : {false, true}) {
+        for (std::size_t i = 0; i < dtypes.size(); ++i) {
+          inputs.push_back(at(i, is_run).element(dtypes[i]));
+        }
+      }
+      for (std::size_t i = 0; i < dtypes.size(); ++i) {
+        const HostTensor value = evaluate_expression(expression, outputs[i], inputs);
+        at(i, false).write(value.data.data(), value.data.size());
+      }
+    }
+  }
+}
+
+}  // namespace superstep::vertex
