@@ -71,16 +71,8 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.dynamic_iota", ""},
     {"stablehlo.dynamic_pad", ""},
     {"stablehlo.dynamic_reshape", ""},
-    {"stablehlo.dynamic_slice",
-     "x[3] and x[3:5] with Python integers need none; jax.nn.one_hot(i, n) @ x has the row of a "
-     "matrix x that a computed number i names"},
-    {"stablehlo.dynamic_update_slice",
-     "jnp.where(jnp.arange(n) == i, new, x) replaces element i of a vector x"},
     {"stablehlo.einsum", ""},
     {"stablehlo.fft", ""},
-    {"stablehlo.gather",
-     "x[3] with a Python integer needs none; jax.nn.one_hot(i, n) @ x has the rows of a matrix x "
-     "that computed numbers i name"},
     {"stablehlo.get_dimension_size", ""},
     {"stablehlo.get_tuple_element", ""},
     {"stablehlo.infeed", ""},
@@ -96,9 +88,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.replica_id", ""},
     {"stablehlo.rng", "draw random numbers on the host and pass them as arguments"},
     {"stablehlo.rng_bit_generator", "draw random numbers on the host and pass them as arguments"},
-    {"stablehlo.scatter",
-     "jnp.where(jnp.arange(n) == i, new, x) replaces element i of a vector x; "
-     "jax.nn.one_hot(i, n).T @ rows adds up rows by their computed numbers i"},
     {"stablehlo.select_and_scatter",
      "max pooling by windows that do not overlap: x.reshape(h // 2, 2, w // 2, 2).max((1, 3))"},
     {"stablehlo.send", ""},

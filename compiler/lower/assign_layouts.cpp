@@ -32,6 +32,7 @@ class ValueSets {
 struct Ballot {
   std::map<std::int64_t, int> rows;
   int products = 0;
+  std::optional<Table> table = {};  ///< of the first who indexes it
 
   /// The row length with most votes, if they outweigh the products; else 0.
   [[nodiscard]] std::int64_t row() const {
@@ -79,6 +80,7 @@ class Assignment {
     hold_votes();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].wish.row = ballots_[g].row();
+      groups_[g].wish.table = ballots_[g].table;
     }
     return {layouts, std::move(groups_), std::move(group_of_)};
   }
@@ -224,6 +226,12 @@ class Assignment {
   AssignedLayouts::Group& group(ValueId v) { return groups_[group_of_[index(v)]]; }
   Ballot& ballot(ValueId v) { return ballots_[group_of_[index(v)]]; }
 
+  /// Indexing outweighs the rest: anything else moves the whole table.
+  void vote(ValueId value, const Table& table) {
+    Ballot& its = ballot(value);
+    if (!its.table) its.table = table;
+  }
+
   void hold_votes() {
     for (const Op& op : graph_.ops()) vote(op);
   }
@@ -246,6 +254,7 @@ class Assignment {
         Ballot& all = ballot(is_carried ? op.results[i] : op.operands[first + i]);
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
+        if (its.table) vote(op.operands[first + i], *its.table);
       }
     }
   }
@@ -255,6 +264,10 @@ class Assignment {
     const Lowering& lowering = lowering_of(op, graph_);
     if (const auto* step = std::get_if<StepLowering>(&lowering)) {
       for (const Vote& its : step->votes(op, graph_)) {
+        if (its.table) {
+          vote(its.value, *its.table);
+          continue;
+        }
         if (its.row == 0) ++ballot(its.value).products;
         if (its.row > 1) ++ballot(its.value).rows[its.row];
       }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "compiler/graph/graph.h"
 #include "compiler/ops/dtype_set.h"
 #include "compiler/ops/syntax.h"
+#include "compiler/ops/table.h"
 #include "compiler/vertex/expression.h"
 
 namespace superstep {
@@ -62,6 +64,7 @@ struct ExpandLowering {
 struct Vote {
   ValueId value{};
   std::int64_t row = 0;  ///< so many neighbours on one tile; 0: as many elements on each tile
+  std::optional<Table> table = {};  ///< its indexed dimensions whole on each tile
 };
 /// The op becomes supersteps of its own, which `lower` appends to those of a block.
 struct StepLowering {

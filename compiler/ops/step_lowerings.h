@@ -19,5 +19,8 @@ void lower_product(BlockLowering& block, const Op& op);
 void lower_while(BlockLowering& block, const Op& op);
 /// `stablehlo.case`: compiler/lower/control/.
 void lower_case(BlockLowering& block, const Op& op);
+/// Windows of tables, `compiler/ops/take.h`: compiler/lower/indexed/.
+void lower_take(BlockLowering& block, const Op& op);
+void lower_put(BlockLowering& block, const Op& op);
 
 }  // namespace superstep

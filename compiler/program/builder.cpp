@@ -27,6 +27,13 @@ std::vector<std::size_t> united(const std::vector<std::size_t>& a,
   return all;
 }
 
+/// Whether a compute set only copies a buffer to where it is.
+bool copies_in_place(const ComputeSet& set, const vertex::Vertex& codelet) {
+  const auto* copy = std::get_if<vertex::Elementwise>(&codelet);
+  return copy != nullptr && set.reads == set.writes && copy->expression.steps().size() == 1 &&
+         copy->inputs.size() == 1;
+}
+
 /// Notes a use once, however often it is noted in a row.
 void note(std::vector<std::size_t>& list, std::size_t number) {
   if (list.empty() || list.back() != number) list.push_back(number);
@@ -141,7 +148,11 @@ bool ProgramBuilder::take_storage(BufferId result, BufferId argument) {
   Buffer& storage = mutable_buffer(argument);
   storage.read_past = std::max(storage.read_past, buffer(result).read_past);
   const std::map<BufferId, BufferId> others{{result, argument}};
-  for (const std::size_t i : uses(result).computes) substitute(computes_[i].set, others);
+  for (const std::size_t i : uses(result).computes) {
+    ComputeSet& set = computes_[i].set;
+    substitute(set, others);
+    if (copies_in_place(set, program().codelets[set.codelet])) set.launches.clear();
+  }
   for (const std::size_t i : uses(result).movements) {
     for (Movement& movement : movements_[i].movements) substitute(movement, others);
   }
@@ -330,6 +341,7 @@ Block ProgramBuilder::finish_block(StepOrder order) {
     m.movements = {};
   }
   for (auto& c : computes_) {
+    if (c.set.launches.empty()) continue;
     supersteps[c.time.superstep].computes.push_back(std::move(c.set));
   }
   // What moves first need not wait for anything.

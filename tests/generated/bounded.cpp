@@ -17,6 +17,9 @@ constexpr std::array<std::string_view, 7> kMovement = {
     "stablehlo.broadcast_in_dim", "stablehlo.concatenate", "stablehlo.pad",
     "stablehlo.reshape",          "stablehlo.reverse",     "stablehlo.slice",
     "stablehlo.transpose"};
+constexpr std::array<std::string_view, 4> kIndexing = {"stablehlo.dynamic_slice",
+                                                       "stablehlo.dynamic_update_slice",
+                                                       "stablehlo.gather", "stablehlo.scatter"};
 constexpr std::array<std::string_view, 10> kTranscendental = {
     "stablehlo.atan2", "stablehlo.cbrt",         "stablehlo.exponential",
     "stablehlo.log",   "stablehlo.log_plus_one", "stablehlo.exponential_minus_one",
@@ -216,6 +219,30 @@ std::optional<std::vector<Bounded>> propagate_reduce(const Op& op,
   return results;
 }
 
+/// Elements that are moved keep their errors; what is combined must be exact, in order.
+std::optional<std::vector<Bounded>> propagate_indexing(const Op& op,
+                                                       std::span<const Bounded> operands,
+                                                       std::vector<HostTensor> values) {
+  const bool combines = !op.regions.empty() && !op.regions[0].ops().empty();
+  if (combines) {
+    if (!std::ranges::all_of(operands, is_exact)) return std::nullopt;
+    Bounded result = exactly(std::move(values[0]));
+    free_payloads(result);
+    return std::vector<Bounded>{std::move(result)};
+  }
+  Op moving = op;
+  if (!op.regions.empty()) moving.regions = {replacing_reducer(DType::kF32)};
+  std::vector<HostTensor> errors;
+  for (const Bounded& operand : operands) errors.push_back(operand.error);
+  const std::string_view name = op.definition->name;
+  const bool is_scatter = name == "stablehlo.scatter";
+  const std::size_t first = name == "stablehlo.dynamic_update_slice" ? 2 : 1;
+  for (std::size_t i = first; i < (is_scatter ? 2 : operands.size()); ++i) {
+    errors[i] = operands[i].value;
+  }
+  return std::vector<Bounded>{{std::move(values[0]), evaluate_as_f32(moving, errors)}};
+}
+
 std::optional<Bounded> propagate_dot(const Op& op, std::span<const Bounded> operands,
                                      HostTensor value) {
   if (!is_float(value.type.dtype)) return exactly(std::move(value));
@@ -295,6 +322,7 @@ std::optional<std::vector<Bounded>> propagate(const Op& op, std::span<const Boun
     if (!dot) return std::nullopt;
     return std::vector<Bounded>{std::move(*dot)};
   }
+  if (among(kIndexing, name)) return propagate_indexing(op, operands, std::move(results));
   if (among(kMovement, name)) {
     return std::vector<Bounded>{{std::move(results[0]), evaluate_as_f32(op, errors)}};
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "tests/generated/propose_indexing.h"
 #include "tests/generated/reducer.h"
 #include "tests/generated/tensors.h"
 
@@ -362,7 +363,7 @@ bool dot(RandomProgram& builder) {
 
 bool propose_op(RandomProgram& builder) {
   using Propose = bool (*)(RandomProgram&);
-  constexpr std::array<Propose, 33> kKinds = {unary,
+  constexpr std::array<Propose, 38> kKinds = {unary,
                                               unary,
                                               unary,
                                               unary,
@@ -394,7 +395,12 @@ bool propose_op(RandomProgram& builder) {
                                               reduce_and_spread,
                                               reduce_and_spread,
                                               propose_loop,
-                                              propose_case};
+                                              propose_case,
+                                              propose_dynamic_slice,
+                                              propose_dynamic_update_slice,
+                                              propose_gather,
+                                              propose_gather,
+                                              propose_scatter};
   return builder.random.pick(kKinds)(builder);
 }
 

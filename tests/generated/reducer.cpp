@@ -24,6 +24,13 @@ Graph binary_reducer(std::string_view op, DType dtype) {
   return region;
 }
 
+Graph replacing_reducer(DType dtype) {
+  Graph region;
+  region.add_argument({dtype, {}}, "a");
+  region.set_results({region.add_argument({dtype, {}}, "b")});
+  return region;
+}
+
 Graph arg_max_reducer(DType value, DType index) {
   Graph region;
   const ValueId a = region.add_argument({value, {}}, "a");

@@ -54,6 +54,7 @@ std::vector<OpCase> special_function_cases();
 std::vector<OpCase> expansion_cases();
 std::vector<OpCase> control_cases();
 std::vector<OpCase> wide_cases();
+std::vector<OpCase> indexing_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep

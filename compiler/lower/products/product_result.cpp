@@ -75,7 +75,7 @@ class Finish {
         values_.set_view(result_.target, std::move(pieces), multiplied.time);
         return;
       }
-      const BufferId whole = values_.add_temporary(partial, values_.assigned().of(result_.target),
+      const BufferId whole = values_.add_temporary(partial, values_.assigned().in_order(result_.target),
                                                    product_.origin.name, product_.origin.source);
       const Time time = move(builder_, whole, pieces, multiplied.time, product_.origin);
       values_.set_stored(result_.target, convert(whole, type, time.next_round()),
@@ -97,7 +97,7 @@ class Finish {
 
   /// Where the products of parts of the depth are added.
   [[nodiscard]] LayoutPtr sums_layout() {
-    const LayoutPtr assigned = values_.assigned().of(result_.target);
+    const LayoutPtr assigned = values_.assigned().in_order(result_.target);
     if (!adds_rows(builder_, type()) || assigned->intervals()[0].count == type().shape.back())
       return assigned;
     const std::int64_t row = type().shape.back(), rows = type().elements() / row;
@@ -329,7 +329,7 @@ std::optional<BlockedDimensions> ProductResult::dimensions() const {
 std::int64_t ProductResult::per_tile(ProgramBuilder& builder, const Values& values) const {
   const TensorType& type = values.type(target);
   return adds_rows(builder, type) ? type.shape.back()
-                                  : values.assigned().of(target)->intervals()[0].count;
+                                  : values.assigned().in_order(target)->intervals()[0].count;
 }
 
 void ProductResult::finish(ProgramBuilder& builder, Values& values, const Product& product,

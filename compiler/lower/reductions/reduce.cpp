@@ -29,7 +29,7 @@ Reduction reduction_of(const BlockLowering& block, const Op& op, const Op* conve
     auto& axes = reduces ? reduction.reduced : reduction.kept;
     axes.insert(axes.begin(), {shape[d], stride, 0});
   }
-  reduction.layout = block.values.assigned().of(op.results[0]);
+  reduction.layout = block.values.assigned().in_order(op.results[0]);
   reduction.combine = combine_of(op.regions[0]);
   if (convert != nullptr) {
     reduction.converting = combine_converted(block.graph, op.regions[0], *convert);

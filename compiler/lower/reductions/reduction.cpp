@@ -121,6 +121,7 @@ class ReductionLowering {
   };
 
   [[nodiscard]] std::optional<InPlace> in_place(const LayoutPtr& layout) {
+    if (!layout->is_row_major()) return std::nullopt;
     const std::int64_t results = product(r_.kept);
     const std::int64_t reduced = product(r_.reduced);
     const std::vector<Interval>& intervals = layout->intervals();

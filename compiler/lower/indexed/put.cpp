@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <utility>
+
+#include "compiler/lower/elementwise.h"
+#include "compiler/lower/indexed/placed_table.h"
+#include "compiler/ops/emit_graph.h"
+#include "compiler/ops/take.h"
+
+namespace superstep {
+namespace {
+
+/// Sets all elements of a buffer, padding too.
+void fill_elements(ProgramBuilder& builder, BufferId to, std::uint64_t bits, Time time) {
+  const Buffer& buffer = builder.buffer(to);
+  const std::string dtype(name_of(buffer.type.dtype));
+  vertex::Expression expression;
+  const vertex::Node node = expression.constant(buffer.type.dtype, bits);
+  ComputeSet set{.name = buffer.name + ".fill",
+                 .operation = "",
+                 .source = buffer.source,
+                 .codelet = builder.add_codelet("fill " + dtype + " " + std::to_string(bits),
+                                                vertex::Elementwise{expression, {node}, {}}),
+                 .launches = {},
+                 .reads = {},
+                 .writes = {to}};
+  for (const Interval& interval : buffer.layout->intervals()) {
+    const vertex::Elementwise::State state{
+        .elements = interval.count, .outputs = {StateWord::address(to)}, .inputs = {}};
+    for (const TileId tile : interval.tiles) set.launches.push_back({tile, state.words()});
+  }
+  builder.add_compute(time, std::move(set));
+}
+
+vertex::Put vertex_of(const Graph& region, std::int64_t position_elements) {
+  vertex::Put put;
+  std::vector<vertex::Node> arguments;
+  for (const ValueId argument : region.arguments()) {
+    arguments.push_back(put.expression.input(static_cast<std::uint32_t>(arguments.size()),
+                                             region.type(argument).dtype));
+  }
+  put.outputs = emit_graph(region, put.expression, arguments);
+  for (const ValueId result : region.results()) put.dtypes.push_back(region.type(result).dtype);
+  const auto bytes = static_cast<std::int64_t>(size_of(put.dtypes[0]));
+  if (put.only_replaces() && position_elements * bytes % 8 == 0) put.unit_bytes = 8;
+  return put;
+}
+
+/// Offsets from which on a tile that has a part of a table lists those of its part first: to look
+/// at an offset for each worker takes as long as to list it and to use the list for a few.
+constexpr std::int64_t kManyOffsets = 64;
+
+/// Lists of the offsets that each tile of a table needs.
+BufferId list_offsets(BlockLowering& block, const PlacedTable& placed, const PlacedOffsets& offsets,
+                      const Origin& origin) {
+  ProgramBuilder& builder = block.builder;
+  const std::uint32_t workers = builder.machine().tile.workers;
+  const std::int64_t words =
+      workers * vertex::SelectOffsets::list_words(offsets.count, std::int64_t{workers});
+  std::vector<Interval> intervals;
+  for (const TileId tile : placed.tiles) {
+    intervals.push_back({static_cast<std::int64_t>(intervals.size()) * words, words, {tile}});
+  }
+  const BufferId lists =
+      block.values.add_temporary(DType::kU32, builder.layouts().with(std::move(intervals)),
+                                 origin.name + ".lists", origin.source);
+  ComputeSet set{.name = origin.name + ".lists",
+                 .operation = origin.operation,
+                 .source = origin.source,
+                 .codelet = builder.add_codelet("select offsets", vertex::SelectOffsets{workers}),
+                 .launches = {},
+                 .reads = {offsets.place.buffer},
+                 .writes = {lists}};
+  for (std::size_t i = 0; i < placed.tiles.size(); ++i) {
+    const vertex::SelectOffsets::State state{.lists = StateWord::address(lists),
+                                             .offsets = offsets.address(builder, placed, i),
+                                             .count = offsets.count,
+                                             .first = placed.first_position(i),
+                                             .positions = placed.positions(i)};
+    set.launches.push_back({placed.tiles[i], state.words()});
+  }
+  builder.add_compute(offsets.place.time.next_round(), std::move(set));
+  return lists;
+}
+
+vertex::Put::Sharing sharing_of(const Op& op, const vertex::Put& put) {
+  const auto unique = op.attributes.find("unique_indices");
+  if (put.lists == 0 && unique != op.attributes.end() && std::get<bool>(unique->second)) {
+    return vertex::Put::Sharing::kOffsets;
+  }
+  return window_of(op) == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone;
+}
+
+}  // namespace
+
+/// Every tile combines what the offsets name of its block, in the storage of the results, to which
+/// tables are copied. Copies are late, so that who reads a table before does not keep it from being
+/// the storage itself.
+void lower_put(BlockLowering& block, const Op& op) {
+  Values& values = block.values;
+  ProgramBuilder& builder = block.builder;
+  const Origin origin = values.origin(op);
+  const std::size_t count = op.results.size();
+  const auto bytes_of = [&](ValueId v) { return size_of(values.type(v).dtype); };
+  // Whole words of the narrowest table are whole words of all.
+  const ValueId narrowest = *std::ranges::min_element(
+      op.operands.begin(), op.operands.begin() + static_cast<std::ptrdiff_t>(count), {}, bytes_of);
+  const PlacedTable placed =
+      place_table(block, narrowest, table_of(op, block.graph), window_of(op));
+  const LayoutPtr layout = placed.layout(builder.layouts());
+  const PlacedOffsets offsets = place_offsets(block, op.operands[count], placed);
+  Time ready = offsets.place.time;
+  std::vector<vertex::Put::Value> addresses;
+  ComputeSet set{.name = origin.name,
+                 .operation = origin.operation,
+                 .source = origin.source,
+                 .launches = {},
+                 .reads = {offsets.place.buffer},
+                 .writes = {}};
+  std::vector<std::optional<BufferId>> tables;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ValueId windows = op.operands[count + 1 + i];
+    const Place runs =
+        values.stored(windows, placed.windows(builder.layouts(), values.type(windows).shape));
+    tables.emplace_back();
+    ready = std::max(ready, runs.time);
+    if (!values.repeated_bits(op.operands[i])) {
+      const Place table = values.stored(op.operands[i], layout);
+      tables.back() = table.buffer;
+      ready = std::max(ready, table.time);
+    }
+    set.reads.push_back(runs.buffer);
+    set.writes.push_back(values.add_storage(op.results[i], layout));
+    addresses.push_back({StateWord::address(set.writes[i]), StateWord::address(runs.buffer)});
+  }
+  set.reads.insert(set.reads.end(), set.writes.begin(), set.writes.end());
+  const Time time = ready.next_round();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (tables[i]) {
+      copy_elements(builder, *tables[i], set.writes[i], time);
+    } else {
+      fill_elements(builder, set.writes[i], *values.repeated_bits(op.operands[i]), time);
+    }
+    values.set_stored(op.results[i], set.writes[i], time);
+  }
+  vertex::Put put = vertex_of(op.regions[0], placed.cut.width);
+  StateWord lists;
+  if (placed.is_cut_by_position() && offsets.count >= kManyOffsets) {
+    put.lists = builder.machine().tile.workers;
+    set.reads.push_back(list_offsets(block, placed, offsets, origin));
+    lists = StateWord::address(set.reads.back());
+  }
+  for (std::size_t i = 0; i < placed.tiles.size(); ++i) {
+    const vertex::Put::State state{.offsets = offsets.address(builder, placed, i),
+                                   .lists = lists,
+                                   .groups = placed.batches(i),
+                                   .offsets_a_group = offsets.count,
+                                   .first = placed.first_position(i),
+                                   .positions = placed.positions(i),
+                                   .position_elements = placed.cut.width,
+                                   .run_elements = window_of(op) * placed.cut.width,
+                                   .sharing = sharing_of(op, put),
+                                   .values = addresses};
+    set.launches.push_back({placed.tiles[i], state.words()});
+  }
+  set.codelet = builder.add_codelet("put " + std::to_string(put.unit_bytes) +
+                                        (put.lists > 0 ? " of lists " : " ") +
+                                        expression_key(put.expression, put.outputs),
+                                    std::move(put));
+  builder.add_compute(time, std::move(set));
+}
+
+}  // namespace superstep
