@@ -10,6 +10,7 @@
 
 #include "compiler/ops/op.h"
 #include "compiler/ops/strided_box.h"
+#include "compiler/ops/take.h"
 
 namespace superstep {
 namespace {
@@ -32,7 +33,14 @@ class ValueSets {
 struct Ballot {
   std::map<std::int64_t, int> rows;
   int products = 0;
-  std::optional<Table> table = {};  ///< of the first who indexes it
+  std::optional<TableUse> table = {};    ///< of the first who indexes it
+  std::optional<TableUse> windows = {};  ///< of the first who takes or puts it
+
+  /// Indexing outweighs the rest: anything else moves the whole table. Windows lie like their table
+  /// where nobody else cares.
+  [[nodiscard]] std::optional<TableUse> indexed() const {
+    return table || products > 0 || !rows.empty() ? table : windows;
+  }
 
   /// The row length with most votes, if they outweigh the products; else 0.
   [[nodiscard]] std::int64_t row() const {
@@ -80,7 +88,7 @@ class Assignment {
     hold_votes();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups_[g].wish.row = ballots_[g].row();
-      groups_[g].wish.table = ballots_[g].table;
+      groups_[g].wish.table = ballots_[g].indexed();
     }
     return {layouts, std::move(groups_), std::move(group_of_)};
   }
@@ -147,12 +155,14 @@ class Assignment {
   }
 
   void join(const Op& op) {
-    if (op.definition->traits.is_opaque) {
+    // What a barrier passes on, and tables that are updated.
+    const bool is_opaque = op.definition->traits.is_opaque;
+    if (is_opaque || op.definition == &kPutOp) {
       for (std::size_t i = 0; i < op.results.size(); ++i) {
         if (!is_known_[index(op.operands[i])]) unite(op.operands[i], op.results[i]);
       }
-      return;
     }
+    if (is_opaque) return;
     if (op.definition->traits.control != Control::kNone) return join_regions(op);
     const bool lies_alike = is_elementwise(op) || keeps_order(op);
     for (const ValueId result : op.results) {
@@ -226,10 +236,10 @@ class Assignment {
   AssignedLayouts::Group& group(ValueId v) { return groups_[group_of_[index(v)]]; }
   Ballot& ballot(ValueId v) { return ballots_[group_of_[index(v)]]; }
 
-  /// Indexing outweighs the rest: anything else moves the whole table.
-  void vote(ValueId value, const Table& table) {
+  void vote(ValueId value, const TableUse& use) {
     Ballot& its = ballot(value);
-    if (!its.table) its.table = table;
+    std::optional<TableUse>& first = use.windows.empty() ? its.table : its.windows;
+    if (!first) first = use;
   }
 
   void hold_votes() {
@@ -254,7 +264,9 @@ class Assignment {
         Ballot& all = ballot(is_carried ? op.results[i] : op.operands[first + i]);
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
-        if (its.table) vote(op.operands[first + i], *its.table);
+        for (const auto& use : {its.table, its.windows}) {
+          if (use) vote(op.operands[first + i], *use);
+        }
       }
     }
   }
@@ -277,6 +289,34 @@ class Assignment {
         if (row > 1) ++ballot(operand).rows[row];
       }
     }
+  }
+
+  /// What is indexed in regions is their last arguments, as are the last operands; what a region
+  /// gives back lies like the argument that it replaces.
+  void vote_of_regions(const Op& op) {
+    for (const Graph& region : op.regions) {
+      const Module module{.name = {}, .main = region, .argument_alias = {}};
+      const std::vector<std::optional<TableUse>> tables = Assignment(module).indexed_arguments();
+      for (std::size_t a = 0; a < tables.size(); ++a) {
+        if (!tables[a]) continue;
+        const std::size_t operand = op.operands.size() - tables.size() + a;
+        vote(op.operands[operand], *tables[a]);
+        const bool is_carried = tables.size() == op.operands.size() && operand < op.results.size();
+        if (is_carried) vote(op.results[operand], *tables[a]);
+      }
+    }
+  }
+
+  /// By argument: how the ops of the graph index it.
+  std::vector<std::optional<TableUse>> indexed_arguments() {
+    find_known();
+    for (const Op& op : graph_.ops()) join(op);
+    number_companies();
+    number_groups();
+    for (const Op& op : graph_.ops()) vote(op);
+    std::vector<std::optional<TableUse>> tables;
+    for (const ValueId argument : graph_.arguments()) tables.push_back(ballot(argument).table);
+    return tables;
   }
 
   /// Neighbours in a value that are one element of what it repeats, or as many different ones; 1

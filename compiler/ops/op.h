@@ -64,7 +64,7 @@ struct ExpandLowering {
 struct Vote {
   ValueId value{};
   std::int64_t row = 0;  ///< so many neighbours on one tile; 0: as many elements on each tile
-  std::optional<Table> table = {};  ///< its indexed dimensions whole on each tile
+  std::optional<TableUse> table = {};  ///< its indexed dimensions whole on each tile
 };
 /// The op becomes supersteps of its own, which `lower` appends to those of a block.
 struct StepLowering {

@@ -27,4 +27,10 @@ struct Table {
   [[nodiscard]] Shape windows(std::int64_t count, std::int64_t window) const;
 };
 
+/// A table, or windows of it, as somebody uses it.
+struct TableUse {
+  Table table;
+  Shape windows = {};  ///< their shape; empty for the table itself
+};
+
 }  // namespace superstep

@@ -147,11 +147,21 @@ std::vector<HostTensor> evaluate_put(const Op& op, std::span<const HostTensor> o
   return tables;
 }
 
-std::vector<Vote> votes(const Op& op, const Graph& graph) {
+std::vector<Vote> votes_of_take(const Op& op, const Graph& graph) {
+  const Table table = superstep::table_of(op, graph);
+  const ValueId result = op.results[0];
+  return {{.value = op.operands[0], .table = {{table}}},
+          {.value = result, .table = {{table, graph.type(result).shape}}}};
+}
+
+std::vector<Vote> votes_of_put(const Op& op, const Graph& graph) {
+  const Table table = superstep::table_of(op, graph);
   std::vector<Vote> votes;
-  const std::size_t tables = op.operands.size() == 2 ? 1 : op.operands.size() / 2;
-  for (std::size_t i = 0; i < tables; ++i) {
-    votes.push_back({.value = op.operands[i], .table = superstep::table_of(op, graph)});
+  for (std::size_t i = 0; i < op.results.size(); ++i) {
+    const ValueId windows = op.operands[op.results.size() + 1 + i];
+    votes.push_back({.value = op.operands[i], .table = {{table}}});
+    votes.push_back({.value = op.results[i], .table = {{table}}});
+    votes.push_back({.value = windows, .table = {{table, graph.type(windows).shape}}});
   }
   return votes;
 }
@@ -173,7 +183,7 @@ const OpDefinition kTakeOp{
     .summary = "Windows of a table at the positions that offsets name.",
     .infer = infer_take,
     .evaluate = evaluate_take,
-    .lowerings = {StepLowering{lower_take, votes}},
+    .lowerings = {StepLowering{lower_take, votes_of_take}},
     .traits = {.operands = {kAnyDType, only(DType::kI32)}},
 };
 
@@ -182,7 +192,7 @@ const OpDefinition kPutOp{
     .summary = "Tables with windows combined into them at the positions that offsets name.",
     .infer = infer_put,
     .evaluate = evaluate_put,
-    .lowerings = {StepLowering{lower_put, votes}},
+    .lowerings = {StepLowering{lower_put, votes_of_put}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
 };
 

@@ -140,18 +140,22 @@ LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
 
 /// Its blocks begin on the tile where what an offset names would begin.
 LayoutPtr Layouts::of_table(const TensorType& type, const LayoutWish& wish) {
-  const Table& table = *wish.table;
+  const Table& table = wish.table->table;
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
   const TableCut cut =
       table_cut(table, bytes, Costs::kLeastPerTile, tiles_, tile_bytes_ / kTableShare);
   const LayoutPtr one =
       of({type.dtype, {table.batches() * table.width()}}, {.company = wish.company});
   const std::uint32_t first = index(one->intervals().front().tiles.front());
+  // Windows are on the first of the tiles that have the same columns of the table.
+  const Shape& windows = wish.table->windows;
+  const std::int64_t step = windows.empty() ? 1 : cut.position_blocks(table);
   std::vector<std::vector<TileId>> tiles;
-  for (std::int64_t i = 0; i < cut.blocks(table); ++i) {
+  for (std::int64_t i = 0; i < cut.blocks(table); i += step) {
     tiles.push_back({TileId{(first + static_cast<std::uint32_t>(i)) % tiles_}});
   }
-  return table_layout(*this, table, cut, std::move(tiles));
+  if (windows.empty()) return table_layout(*this, table, cut, std::move(tiles));
+  return windows_layout(*this, table, cut, windows, std::move(tiles));
 }
 
 LayoutPtr Layouts::with(std::vector<Interval> intervals, Order order) {

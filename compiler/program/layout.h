@@ -74,8 +74,8 @@ struct LayoutWish {
   std::int64_t row = 0;
   /// Tensors that are cut alike share tiles in one company; each company has tiles of its own.
   std::uint32_t company = 0;
-  /// Positions of it stay whole on each tile.
-  std::optional<Table> table = {};
+  /// Positions stay whole on each tile.
+  std::optional<TableUse> table = {};
 };
 
 /// The layouts of tensors. Equal layouts are one object, so that a pointer tells whether two

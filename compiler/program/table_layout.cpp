@@ -1,6 +1,7 @@
 #include "compiler/program/table_layout.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,20 @@ LayoutPtr table_layout(Layouts& layouts, const Table& table, const TableCut& cut
     intervals.push_back({i * size, size, std::move(copies)});
   }
   return layouts.with(std::move(intervals), order_of(table, cut));
+}
+
+Table table_of_windows(const Table& table, const Shape& windows) {
+  Table all{windows, std::vector<std::int64_t>(table.batching.size()), {}};
+  std::iota(all.batching.begin(), all.batching.end(), 0);
+  const auto count = static_cast<std::int64_t>(table.batching.size());
+  all.indexed = {count, count + 1};
+  return all;
+}
+
+LayoutPtr windows_layout(Layouts& layouts, const Table& table, const TableCut& cut,
+                         const Shape& windows, std::vector<std::vector<TileId>> tiles) {
+  const Table all = table_of_windows(table, windows);
+  return table_layout(layouts, all, {cut.batches, cut.width, all.positions()}, std::move(tiles));
 }
 
 std::optional<TableCut> cut_in(const Layout& layout, const Table& table,

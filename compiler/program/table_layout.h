@@ -38,6 +38,13 @@ struct TableCut {
 /// The layout with copies of block i on `tiles[i]`.
 [[nodiscard]] LayoutPtr table_layout(Layouts& layouts, const Table& table, const TableCut& cut,
                                      std::vector<std::vector<TileId>> tiles);
+/// The windows of a take or put as a table: their count and size are indexed.
+[[nodiscard]] Table table_of_windows(const Table& table, const Shape& windows);
+/// The layout of all windows of a table that is cut so, with copies of those of its block i, were
+/// it not cut by position, on `tiles[i]`.
+[[nodiscard]] LayoutPtr windows_layout(Layouts& layouts, const Table& table, const TableCut& cut,
+                                       const Shape& windows,
+                                       std::vector<std::vector<TileId>> tiles);
 /// How a layout cuts a table; nothing when it is not such a layout, or its blocks have parts of
 /// words.
 [[nodiscard]] std::optional<TableCut> cut_in(const Layout& layout, const Table& table,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -28,12 +27,12 @@ LayoutPtr PlacedTable::layout(Layouts& layouts) const {
 }
 
 LayoutPtr PlacedTable::windows(Layouts& layouts, const Shape& shape) const {
-  const Table windows = table_of_windows(table, shape);
-  const TableCut of_windows{cut.batches, cut.width, windows.positions()};
-  std::vector<std::vector<TileId>> copies(static_cast<std::size_t>(of_windows.blocks(windows)));
-  const auto parts = static_cast<std::size_t>(cut.position_blocks(table));
-  for (std::size_t i = 0; i < tiles.size(); ++i) copies[i / parts].push_back(tiles[i]);
-  return table_layout(layouts, windows, of_windows, std::move(copies));
+  const std::int64_t parts = cut.position_blocks(table);
+  std::vector<std::vector<TileId>> copies(static_cast<std::size_t>(cut.blocks(table) / parts));
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    copies[i / static_cast<std::size_t>(parts)].push_back(tiles[i]);
+  }
+  return windows_layout(layouts, table, cut, shape, std::move(copies));
 }
 
 std::int64_t PlacedTable::first_batch(std::size_t block) const {
@@ -53,19 +52,14 @@ std::int64_t PlacedTable::positions(std::size_t block) const {
   return std::min(cut.positions, table.positions() - first_position(block));
 }
 
-Table table_of_windows(const Table& table, const Shape& shape) {
-  Table windows{shape, std::vector<std::int64_t>(table.batching.size()), {}};
-  std::iota(windows.batching.begin(), windows.batching.end(), 0);
-  const auto count = static_cast<std::int64_t>(table.batching.size());
-  windows.indexed = {count, count + 1};
-  return windows;
-}
-
-PlacedTable place_table(BlockLowering& block, ValueId v, const Table& table, std::int64_t window) {
-  const TensorType& type = block.values.type(v);
+PlacedTable place_table(BlockLowering& block, ValueId v, ValueId result, const Table& table,
+                        std::int64_t window) {
+  const Values& values = block.values;
+  const TensorType& type = values.type(v);
   Layouts& layouts = block.builder.layouts();
-  for (const LayoutPtr& layout : {block.values.layout(v), block.values.assigned().of(v),
-                                  layouts.of(type, {.table = table})}) {
+  for (const LayoutPtr& layout :
+       {values.layout(v), values.assigned().of(result), values.assigned().of(v),
+        layouts.of(type, {.table = {{table}}})}) {
     if (auto placed = placed_in(layout, table, type.dtype, window)) return *placed;
   }
   // Too large for a tile, or its windows are: that shows when it is placed.

@@ -27,13 +27,10 @@ struct PlacedTable {
   [[nodiscard]] bool is_cut_by_position() const { return cut.positions < table.positions(); }
 };
 
-/// The windows of a take or put as a table: their count and size are indexed.
-[[nodiscard]] Table table_of_windows(const Table& table, const Shape& shape);
-
-/// Where the table `v` is, if it is cut like a table, else where it is to lie; `window` positions
-/// are to be on one tile.
-[[nodiscard]] PlacedTable place_table(BlockLowering& block, ValueId v, const Table& table,
-                                      std::int64_t window);
+/// Where the table `v` is, if it is cut like a table, else where it or `result` is to lie; `window`
+/// positions are to be on one tile.
+[[nodiscard]] PlacedTable place_table(BlockLowering& block, ValueId v, ValueId result,
+                                      const Table& table, std::int64_t window);
 
 /// The offsets that each tile of a table needs.
 struct PlacedOffsets {

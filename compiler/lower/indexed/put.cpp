@@ -102,10 +102,10 @@ void lower_put(BlockLowering& block, const Op& op) {
   const std::size_t count = op.results.size();
   const auto bytes_of = [&](ValueId v) { return size_of(values.type(v).dtype); };
   // Whole words of the narrowest table are whole words of all.
-  const ValueId narrowest = *std::ranges::min_element(
-      op.operands.begin(), op.operands.begin() + static_cast<std::ptrdiff_t>(count), {}, bytes_of);
-  const PlacedTable placed =
-      place_table(block, narrowest, table_of(op, block.graph), window_of(op));
+  const auto narrowest = static_cast<std::size_t>(
+      std::ranges::min_element(op.results, {}, bytes_of) - op.results.begin());
+  const PlacedTable placed = place_table(block, op.operands[narrowest], op.results[narrowest],
+                                         table_of(op, block.graph), window_of(op));
   const LayoutPtr layout = placed.layout(builder.layouts());
   const PlacedOffsets offsets = place_offsets(block, op.operands[count], placed);
   Time ready = offsets.place.time;

@@ -15,7 +15,7 @@ void lower_take(BlockLowering& block, const Op& op) {
   const ValueId result = op.results[0];
   const Origin origin = values.origin(op);
   const PlacedTable placed =
-      place_table(block, op.operands[0], table_of(op, block.graph), window_of(op));
+      place_table(block, op.operands[0], op.operands[0], table_of(op, block.graph), window_of(op));
   const Place table = values.stored(op.operands[0], placed.layout(builder.layouts()));
   if (placed.is_cut_by_position()) return lower_parted_take(block, op, placed, table);
   const PlacedOffsets offsets = place_offsets(block, op.operands[1], placed);
