@@ -55,12 +55,11 @@ class PutCode {
       end = code_.m("ld32", {left, "$mzero", 0});
       code_.emit("add", {def(left), left, 4});
     }
+    // Turns over a list end where the branch back is not taken, as static analysis has it.
+    if (is_listed) code_.branch("brz", {code_.m("cmpult", {left, end})}, next);
     code_.place(again);
     Reg number;
-    if (is_listed) {
-      code_.branch("brz", {code_.m("cmpult", {left, end})}, next);
-      number = code_.m("ld32step", {"$mzero", step(left), 1});
-    }
+    if (is_listed) number = code_.m("ld32step", {"$mzero", step(left), 1});
     const Reg offset = is_listed ? code_.m("ld32", {offsets, "$mzero", number})
                                  : code_.m("ld32step", {"$mzero", step(offsets), 1});
     const Reg position = code_.m("sub", {offset, first});
@@ -82,7 +81,8 @@ class PutCode {
     }
     code_.place(skip);
     if (is_listed) {
-      code_.branch("bri", {}, again);
+      code_.branch("brnz", {code_.m("cmpult", {left, end})}, again);
+      code_.branch("bri", {}, next);
     } else {
       for (std::size_t i = 0; i < runs.size(); ++i) {
         code_.emit("add", {def(runs[i]), runs[i], run_bytes[i]});
