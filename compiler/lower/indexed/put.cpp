@@ -162,10 +162,10 @@ void lower_put(BlockLowering& block, const Op& op) {
                                    .values = addresses};
     set.launches.push_back({placed.tiles[i], state.words()});
   }
-  set.codelet = builder.add_codelet("put " + std::to_string(put.unit_bytes) +
-                                        (put.lists > 0 ? " of lists " : " ") +
-                                        expression_key(put.expression, put.outputs),
-                                    std::move(put));
+  const std::string key = "put " + std::to_string(put.unit_bytes) +
+                          (put.lists > 0 ? " of lists " : " ") +
+                          expression_key(put.expression, put.outputs);
+  set.codelet = builder.add_codelet(key, std::move(put));
   builder.add_compute(time, std::move(set));
 }
 
