@@ -69,10 +69,17 @@ TEST(TableLayout, CutsPositionsOnlyWhereAWordOfEachIsTooMuch) {
   EXPECT_GT(cut.blocks(table), 1000);
 }
 
-TEST(TableLayout, IsNotSeenInOtherLayouts) {
+TEST(TableLayout, IsSeenWhereRowsLieWhole) {
   Layouts layouts(load_machine("bow"));
-  const Table table{{64, 32}, {}, {0}};
-  EXPECT_EQ(cut_in(*layouts.of({DType::kF32, {64, 32}}), table, 4), std::nullopt);
+  const LayoutPtr layout = layouts.of({DType::kF32, {64, 32}});
+  EXPECT_EQ(cut_in(*layout, {{64, 32}, {}, {0}}, 4), (TableCut{1, 32, 1}));
+  EXPECT_EQ(cut_in(*layout, {{64, 32}, {}, {1}}, 4), (TableCut{1, 1, 32}));
+}
+
+TEST(TableLayout, IsNotSeenWhereTilesHaveDifferentParts) {
+  Layouts layouts(load_machine("bow"));
+  const LayoutPtr layout = layouts.with({{0, 1000, {TileId{0}}}, {1000, 1048, {TileId{1}}}});
+  EXPECT_EQ(cut_in(*layout, {{64, 32}, {}, {0}}, 4), std::nullopt);
 }
 
 }  // namespace
