@@ -157,7 +157,7 @@ class Assignment {
   void join(const Op& op) {
     // What a barrier passes on, and tables that are updated.
     const bool is_opaque = op.definition->traits.is_opaque;
-    if (is_opaque || op.definition == &kPutOp) {
+    if (is_opaque || op.definition->traits.updates_operands) {
       for (std::size_t i = 0; i < op.results.size(); ++i) {
         if (!is_known_[index(op.operands[i])]) unite(op.operands[i], op.results[i]);
       }
@@ -264,9 +264,7 @@ class Assignment {
         Ballot& all = ballot(is_carried ? op.results[i] : op.operands[first + i]);
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
-        for (const auto& use : {its.table, its.windows}) {
-          if (use) vote(op.operands[first + i], *use);
-        }
+        if (its.table) vote(op.operands[first + i], *its.table);
       }
     }
   }
@@ -289,34 +287,6 @@ class Assignment {
         if (row > 1) ++ballot(operand).rows[row];
       }
     }
-  }
-
-  /// What is indexed in regions is their last arguments, as are the last operands; what a region
-  /// gives back lies like the argument that it replaces.
-  void vote_of_regions(const Op& op) {
-    for (const Graph& region : op.regions) {
-      const Module module{.name = {}, .main = region, .argument_alias = {}};
-      const std::vector<std::optional<TableUse>> tables = Assignment(module).indexed_arguments();
-      for (std::size_t a = 0; a < tables.size(); ++a) {
-        if (!tables[a]) continue;
-        const std::size_t operand = op.operands.size() - tables.size() + a;
-        vote(op.operands[operand], *tables[a]);
-        const bool is_carried = tables.size() == op.operands.size() && operand < op.results.size();
-        if (is_carried) vote(op.results[operand], *tables[a]);
-      }
-    }
-  }
-
-  /// By argument: how the ops of the graph index it.
-  std::vector<std::optional<TableUse>> indexed_arguments() {
-    find_known();
-    for (const Op& op : graph_.ops()) join(op);
-    number_companies();
-    number_groups();
-    for (const Op& op : graph_.ops()) vote(op);
-    std::vector<std::optional<TableUse>> tables;
-    for (const ValueId argument : graph_.arguments()) tables.push_back(ballot(argument).table);
-    return tables;
   }
 
   /// Neighbours in a value that are one element of what it repeats, or as many different ones; 1

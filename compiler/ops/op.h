@@ -147,6 +147,8 @@ struct Traits {
   /// both sides are neither merged nor folded.
   bool is_opaque = false;
   Control control = Control::kNone;
+  /// The results are the first operands with some elements replaced.
+  bool updates_operands = false;
 };
 
 /// Everything about an op in one record.

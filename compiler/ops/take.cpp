@@ -193,7 +193,9 @@ const OpDefinition kPutOp{
     .infer = infer_put,
     .evaluate = evaluate_put,
     .lowerings = {StepLowering{lower_put, votes_of_put}},
-    .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
+    .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
+               .regions = 1,
+               .updates_operands = true},
 };
 
 }  // namespace superstep
