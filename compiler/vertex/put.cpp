@@ -177,8 +177,10 @@ struct PutDivision {
     const std::uint32_t groups = state[1], positions = state[3], run = state[5];
     const auto sharing = static_cast<Put::Sharing>(state[6]);
     const std::uint32_t turns = run / elements_a_turn();
-    // So many share a run, so many its like.
-    const std::uint32_t along = std::min(turns, workers);
+    // Runs of several positions may meet anywhere: then one worker puts them in order, unless none
+    // do. Else so many share a run, so many its like.
+    const bool may_meet = run > state[4] && state[2] > 1 && sharing != Put::Sharing::kOffsets;
+    const std::uint32_t along = may_meet ? 1 : std::min(turns, workers);
     const std::uint32_t across = sharing == Put::Sharing::kNone ? 1 : workers / along;
     WorkerStates states{1, {}, 0};
     std::vector<std::uint32_t> commands;
