@@ -71,7 +71,9 @@ TEST(TableLayout, CutsPositionsOnlyWhereAWordOfEachIsTooMuch) {
 
 TEST(TableLayout, IsSeenWhereRowsLieWhole) {
   Layouts layouts(load_machine("bow"));
-  const LayoutPtr layout = layouts.of({DType::kF32, {64, 32}});
+  std::vector<Interval> rows;
+  for (std::uint32_t i = 0; i < 64; ++i) rows.push_back({32 * i, 32, {TileId{i}}});
+  const LayoutPtr layout = layouts.with(std::move(rows));
   EXPECT_EQ(cut_in(*layout, {{64, 32}, {}, {0}}, 4), (TableCut{1, 32, 1}));
   EXPECT_EQ(cut_in(*layout, {{64, 32}, {}, {1}}, 4), (TableCut{1, 1, 32}));
 }

@@ -6,6 +6,7 @@
 #include "compiler/vertex/put.h"
 #include "compiler/vertex/select_offsets.h"
 #include "compiler/vertex/take.h"
+#include "compiler/vertex/turns.h"
 #include "tests/vertex/values.h"
 #include "tests/vertex/vertex_run.h"
 
@@ -111,6 +112,25 @@ struct PutCase {
   bool is_listed = false;
 };
 
+/// What `SelectOffsets` leaves at an address.
+HostTensor listed(const std::vector<std::int32_t>& offsets, const PutCase& c, std::uint32_t address,
+                  std::uint32_t workers) {
+  const std::int64_t words = SelectOffsets::list_words(c.count, workers);
+  HostTensor lists(TensorType{DType::kU32, {words * workers}});
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    const Turns turns = turns_of(static_cast<std::uint64_t>(c.count), workers, w);
+    const auto head = static_cast<std::size_t>(words) * w;
+    std::size_t end = head + 1;
+    for (std::uint64_t n = turns.first; n < turns.first + turns.count; ++n) {
+      const std::int64_t position = offsets[n] - c.first;
+      if (position < 0 || position >= c.positions) continue;
+      lists.set(end++, static_cast<std::uint32_t>(n));
+    }
+    lists.set(head, address + 4 * static_cast<std::uint32_t>(end));
+  }
+  return lists;
+}
+
 void check_put(const PutCase& c, Put put, std::uint32_t workers) {
   SCOPED_TRACE(name_of(put.dtypes[0]));
   VertexRun tile(workers);
@@ -132,13 +152,8 @@ void check_put(const PutCase& c, Put put, std::uint32_t workers) {
   const std::vector<std::uint32_t> addresses{tile.put(table), tile.put(runs),
                                              tile.put(words_of(offsets)), tile.put(lists)};
   if (c.is_listed) {
-    const SelectOffsets::State state{.lists = at(3),
-                                     .offsets = at(2),
-                                     .count = c.count,
-                                     .first = c.first,
-                                     .positions = c.positions};
-    tile.run(SelectOffsets{workers}.code(tile.machine()), numbers(state.words(), addresses));
     put.lists = workers;
+    tile.set(addresses[3], listed(offsets, c, addresses[3], workers));
   }
   const Put::State state{.offsets = at(2),
                          .lists = at(3),
@@ -216,6 +231,31 @@ TEST(Put, UsesTheOffsetsThatAreListedOfAPart) {
     check_put({1, count, 20, 2, 2, Put::Sharing::kPositions, 17, true},
               combining(Primitive::kAdd, DType::kF16), 6);
     check_put({1, count, 20, 2, 2, Put::Sharing::kNone, 30, true}, replacing(DType::kF32, 8), 6);
+  }
+}
+
+TEST(SelectOffsets, ListsWhatNamesAPositionOfAPart) {
+  constexpr std::uint32_t kWorkers = 6;
+  for (const std::int64_t count : {1, 6, 23, 24, 601}) {
+    const PutCase c{1, count, 20, 1, 1, Put::Sharing::kPositions, 17, true};
+    VertexRun tile(kWorkers);
+    tile.let_data_decide();
+    std::vector<std::int32_t> offsets;
+    for (std::int64_t i = 0; i < count; ++i) {
+      offsets.push_back(i % 5 == 3 ? -1 : static_cast<std::int32_t>(i * 31 % 60));
+    }
+    const std::int64_t words = SelectOffsets::list_words(count, kWorkers);
+    const HostTensor empty(TensorType{DType::kU32, {words * kWorkers}});
+    const std::vector<std::uint32_t> addresses{tile.put(empty), tile.put(words_of(offsets))};
+    const SelectOffsets::State state{.lists = at(0),
+                                     .offsets = at(1),
+                                     .count = count,
+                                     .first = c.first,
+                                     .positions = c.positions};
+    tile.run(SelectOffsets{kWorkers}.code(tile.machine()), numbers(state.words(), addresses));
+    const HostTensor got = tile.get(addresses[0], empty.type);
+    const HostTensor expected = listed(offsets, c, addresses[0], kWorkers);
+    EXPECT_EQ(got.data, expected.data) << count << " offsets";
   }
 }
 

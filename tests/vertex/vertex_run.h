@@ -19,6 +19,8 @@ class VertexRun {
   [[nodiscard]] const MachineConfig& machine() const { return run_.machine(); }
   /// A place for a tensor, padded to 8 bytes, with guard bytes behind that `run` checks.
   std::uint32_t put(const HostTensor& tensor);
+  /// What `put` gave a place, with other contents.
+  void set(std::uint32_t address, const HostTensor& tensor) { run_.put(address, tensor.data); }
   [[nodiscard]] HostTensor get(std::uint32_t address, const TensorType& type);
   /// The same in region 0, without guard bytes.
   std::uint32_t put_in_region0(const HostTensor& tensor);
