@@ -261,10 +261,11 @@ class Assignment {
         const Ballot& its = region.ballot(arguments[i]);
         // What a loop carries may begin with a constant, which lies nowhere.
         const bool is_carried = is_loop && i < op.results.size();
-        Ballot& all = ballot(is_carried ? op.results[i] : op.operands[first + i]);
+        const ValueId outside = is_carried ? op.results[i] : op.operands[first + i];
+        Ballot& all = ballot(outside);
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
-        if (its.table) vote(op.operands[first + i], *its.table);
+        if (its.table) vote(outside, *its.table);
       }
     }
   }

@@ -31,11 +31,11 @@ class AssignedLayouts {
     const Group& group = group_of(v);
     return group.layout ? group.layout : layouts_.of(group.type, group.wish);
   }
-  /// The same in row-major order, for what is made interval by interval.
+  /// The same in row-major order without padding, for what is made interval by interval.
   [[nodiscard]] LayoutPtr in_order(ValueId v) const {
     const LayoutPtr layout = of(v);
-    if (layout->is_row_major()) return layout;
     const Group& group = group_of(v);
+    if (layout->is_row_major() && layout->elements() == group.type.elements()) return layout;
     return layouts_.of(group.type, {group.wish.row, group.wish.company});
   }
   [[nodiscard]] bool is_fixed(ValueId v) const { return group_of(v).is_fixed; }

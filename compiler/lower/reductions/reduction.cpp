@@ -121,9 +121,10 @@ class ReductionLowering {
   };
 
   [[nodiscard]] std::optional<InPlace> in_place(const LayoutPtr& layout) {
-    if (!layout->is_row_major()) return std::nullopt;
     const std::int64_t results = product(r_.kept);
     const std::int64_t reduced = product(r_.reduced);
+    // Neither in another order nor padded.
+    if (!layout->is_row_major() || layout->elements() != results * reduced) return std::nullopt;
     const std::vector<Interval>& intervals = layout->intervals();
     std::vector<Block> blocks;
     if (are_dense(r_.reduced, 1) && are_dense(r_.kept, reduced)) {
