@@ -233,8 +233,8 @@ std::optional<Broadcast> Values::broadcast(ValueId v, std::int64_t elements,
   }
   std::optional<Repetition> r = repetition(v, elements);
   if (!r) return std::nullopt;
-  if (!layout->is_row_major()) {
-    // Only one element repeats in any order.
+  if (!layout->is_row_major() || layout->elements() != elements) {
+    // Only one element repeats in any order and in padding.
     if (r->is_cyclic || r->period != elements) return std::nullopt;
     r->period = layout->elements();
   }

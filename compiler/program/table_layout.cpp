@@ -22,9 +22,23 @@ std::int64_t grain_of(const Table& table, std::int64_t element_bytes) {
                                 : std::max<std::int64_t>(kWordBytes / element_bytes, 1);
 }
 
+/// Whether batches, positions and the rest come in this order in the tensor.
+bool are_in_order(const Table& table) {
+  std::vector<std::int64_t> dimensions = table.batching;
+  for (const auto& more : {table.indexed, table.rest()}) {
+    dimensions.insert(dimensions.end(), more.begin(), more.end());
+  }
+  return std::ranges::is_sorted(dimensions);
+}
+
 Order order_of(const Table& table, const TableCut& cut) {
   const std::int64_t rests = cut.rest_blocks(table), parts = cut.position_blocks(table);
   const std::int64_t positions = parts * cut.positions, padded = rests * cut.width;
+  const bool are_rows_whole = padded == table.width() && rests == 1;
+  const bool is_one_part = parts == 1 || cut.batches == 1;
+  if (are_rows_whole && is_one_part && positions == table.positions() && are_in_order(table)) {
+    return {};
+  }
   std::vector<std::int64_t> strides(table.shape.size(), 1);
   for (std::size_t d = table.shape.size(); d-- > 1;) {
     strides[d - 1] = strides[d] * table.shape[d];
