@@ -75,8 +75,9 @@ class Finish {
         values_.set_view(result_.target, std::move(pieces), multiplied.time);
         return;
       }
-      const BufferId whole = values_.add_temporary(partial, values_.assigned().in_order(result_.target),
-                                                   product_.origin.name, product_.origin.source);
+      const BufferId whole =
+          values_.add_temporary(partial, values_.assigned().in_order(result_.target),
+                                product_.origin.name, product_.origin.source);
       const Time time = move(builder_, whole, pieces, multiplied.time, product_.origin);
       values_.set_stored(result_.target, convert(whole, type, time.next_round()),
                          time.next_round());
