@@ -23,8 +23,8 @@ Side side_of(const Op& op, const std::string& prefix, std::size_t rank) {
             dimension_list(op, prefix + "_contracting_dimensions", rank),
             {}};
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(rank); ++d) {
-    const bool batches = std::ranges::find(side.batching, d) != side.batching.end();
-    const bool contracts = std::ranges::find(side.contracting, d) != side.contracting.end();
+    const bool batches = contains(side.batching, d);
+    const bool contracts = contains(side.contracting, d);
     if (batches && contracts) {
       malformed(op, fmt::format("dimension {} of {} both batches and contracts", d, prefix));
     }

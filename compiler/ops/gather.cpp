@@ -11,10 +11,6 @@
 namespace superstep {
 namespace {
 
-bool contains(const Indices& list, std::int64_t n) {
-  return std::ranges::find(list, n) != list.end();
-}
-
 constexpr StartIndices::Names kNames{"start_index_map", "operand_batching_dims",
                                      "start_indices_batching_dims"};
 
@@ -50,18 +46,7 @@ struct Dimensions {
   }
 
   /// Dimensions of the result, each as one of the operand or, with its rank added, of the indices.
-  [[nodiscard]] Indices result() const {
-    const auto rank = static_cast<std::int64_t>(sizes.size());
-    const Indices places = starts.dimensions();
-    Indices names;
-    auto of_window = window.begin();
-    auto of_place = places.begin();
-    for (std::size_t i = 0; i < window.size() + places.size(); ++i) {
-      const bool is_offset = contains(offset, static_cast<std::int64_t>(i));
-      names.push_back(is_offset ? *of_window++ : rank + *of_place++);
-    }
-    return names;
-  }
+  [[nodiscard]] Indices result() const { return starts.names(offset, window); }
   [[nodiscard]] Shape shape() const {
     const auto rank = static_cast<std::int64_t>(sizes.size());
     Shape shape;
@@ -85,19 +70,10 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   HostTensor result(TensorType{x.type.dtype, dimensions.shape()});
   if (result.type.elements() == 0) return {std::move(result)};
   const Indices strides = row_major_strides(shape), to = row_major_strides(result.type.shape);
-  const auto rank = static_cast<std::int64_t>(shape.size());
   const Indices names = dimensions.result();
   Indices index(names.size());
   do {
-    Indices place, within(shape.size(), 0);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] < rank) {
-        within[static_cast<std::size_t>(names[i])] = index[i];
-      } else {
-        place.push_back(index[i]);
-      }
-    }
-    Indices at = dimensions.starts.start_of(operands[1], place, shape.size());
+    auto [at, within] = dimensions.starts.element(operands[1], names, index);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       at[d] = std::clamp<std::int64_t>(at[d], 0, shape[d] - dimensions.sizes[d]) + within[d];
     }

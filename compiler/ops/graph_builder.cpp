@@ -10,8 +10,6 @@
 namespace superstep {
 namespace {
 
-using Indices = std::vector<std::int64_t>;
-
 Op with(Attributes attributes) {
   Op op;
   op.attributes = std::move(attributes);
@@ -29,10 +27,7 @@ void add_free(Shape& shape, const Shape& operand, const Indices& batching,
               const Indices& contracting) {
   for (std::size_t i = 0; i < operand.size(); ++i) {
     const auto d = static_cast<std::int64_t>(i);
-    const auto names = [d](const Indices& list) {
-      return std::ranges::find(list, d) != list.end();
-    };
-    if (!names(batching) && !names(contracting)) shape.push_back(operand[i]);
+    if (!contains(batching, d) && !contains(contracting, d)) shape.push_back(operand[i]);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 Shape kept_shape(const Shape& shape, const Indices& reduced) {
   Shape kept;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (std::ranges::find(reduced, static_cast<std::int64_t>(d)) == reduced.end()) {
+    if (!contains(reduced, static_cast<std::int64_t>(d))) {
       kept.push_back(shape[d]);
     }
   }
@@ -60,7 +60,7 @@ std::vector<std::vector<std::size_t>> gather_order(const Shape& shape, const Ind
   Shape reduced_sizes, kept_sizes;
   Indices reduced_strides, kept_strides;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const bool reduces = std::ranges::find(reduced, static_cast<std::int64_t>(d)) != reduced.end();
+    const bool reduces = contains(reduced, static_cast<std::int64_t>(d));
     (reduces ? reduced_sizes : kept_sizes).push_back(shape[d]);
     (reduces ? reduced_strides : kept_strides).push_back(strides[d]);
   }
@@ -260,8 +260,7 @@ std::vector<Vote> votes(const Op& op, const Graph& graph) {
   const Shape& shape = graph.type(op.operands[0]).shape;
   std::int64_t row = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    const bool is_reduced =
-        std::ranges::find(reduced, static_cast<std::int64_t>(d)) != reduced.end();
+    const bool is_reduced = contains(reduced, static_cast<std::int64_t>(d));
     if (shape[d] == 1) continue;
     if (!is_reduced) break;
     row *= shape[d];

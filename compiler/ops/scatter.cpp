@@ -12,10 +12,6 @@
 namespace superstep {
 namespace {
 
-bool contains(const Indices& list, std::int64_t n) {
-  return std::ranges::find(list, n) != list.end();
-}
-
 constexpr StartIndices::Names kNames{"scatter_dims_to_operand_dims", "input_batching_dims",
                                      "scatter_indices_batching_dims"};
 
@@ -56,7 +52,6 @@ struct Dimensions {
                                   sizes[d], d, operand[d]));
       }
     }
-    const Indices places = starts.dimensions();
     const Indices names = updates_by_name();
     const auto rank = static_cast<std::int64_t>(operand.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -68,18 +63,7 @@ struct Dimensions {
   }
 
   /// Dimensions of updates, each as one of operands or, with their rank added, of the indices.
-  [[nodiscard]] Indices updates_by_name() const {
-    const auto rank = static_cast<std::int64_t>(sizes.size());
-    const Indices places = starts.dimensions();
-    Indices names;
-    auto of_window = window.begin();
-    auto of_place = places.begin();
-    for (std::size_t i = 0; i < window.size() + places.size(); ++i) {
-      const bool is_window = contains(update, static_cast<std::int64_t>(i));
-      names.push_back(is_window ? *of_window++ : rank + *of_place++);
-    }
-    return names;
-  }
+  [[nodiscard]] Indices updates_by_name() const { return starts.names(update, window); }
 };
 
 Dimensions dimensions_of(const Op& op, std::span<const TensorType> operands) {
@@ -141,15 +125,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   }
   Indices index(names.size());
   do {
-    Indices place, within(shape.size(), 0);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] < rank) {
-        within[static_cast<std::size_t>(names[i])] = index[i];
-      } else {
-        place.push_back(index[i]);
-      }
-    }
-    Indices at = dimensions.starts.start_of(operands[count], place, shape.size());
+    auto [at, within] = dimensions.starts.element(operands[count], names, index);
     bool is_inside = true;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       is_inside = is_inside && at[d] >= 0 && at[d] <= shape[d] - dimensions.sizes[d];

@@ -8,21 +8,13 @@
 #include "compiler/ops/verify.h"
 
 namespace superstep {
-namespace {
-
-bool contains(const Indices& list, std::int64_t n) {
-  return std::ranges::find(list, n) != list.end();
-}
-
-}  // namespace
-
 void require_sorted(const Op& op, std::string_view name, const Indices& list) {
   if (!std::ranges::is_sorted(list)) malformed(op, fmt::format("{} is not ascending", name));
 }
 
 StartIndices::StartIndices(const Op& op, const Names& names, const Shape& operand,
                            const Shape& indices)
-    : shape_(indices) {
+    : rank_(operand.size()), shape_(indices) {
   const std::int64_t dimension = op.attributes.contains("index_vector_dim")
                                      ? attribute<std::int64_t>(op, "index_vector_dim")
                                      : 0;
@@ -103,11 +95,35 @@ std::map<std::int64_t, Tensor> StartIndices::starts(Tensor indices) const {
   return starts;
 }
 
-Indices StartIndices::start_of(const HostTensor& indices, const Indices& place,
-                               std::size_t rank) const {
+Indices StartIndices::names(const Indices& at, const Indices& window) const {
+  const Indices places = dimensions();
+  Indices names;
+  auto of_window = window.begin();
+  auto of_place = places.begin();
+  for (std::size_t i = 0; i < window.size() + places.size(); ++i) {
+    const bool is_window = contains(at, static_cast<std::int64_t>(i));
+    names.push_back(is_window ? *of_window++ : static_cast<std::int64_t>(rank_) + *of_place++);
+  }
+  return names;
+}
+
+StartIndices::Element StartIndices::element(const HostTensor& indices, const Indices& names,
+                                            const Indices& index) const {
+  Indices place, within(rank_, 0);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] < static_cast<std::int64_t>(rank_)) {
+      within[static_cast<std::size_t>(names[i])] = index[i];
+    } else {
+      place.push_back(index[i]);
+    }
+  }
+  return {start_of(indices, place), std::move(within)};
+}
+
+Indices StartIndices::start_of(const HostTensor& indices, const Indices& place) const {
   const Indices strides = row_major_strides(shape_);
   const Indices dimensions = this->dimensions();
-  Indices start(rank, 0);
+  Indices start(rank_, 0);
   Indices at(shape_.size(), 0);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     at[static_cast<std::size_t>(dimensions[i])] = place[i];

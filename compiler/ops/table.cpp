@@ -1,22 +1,17 @@
 #include "compiler/ops/table.h"
 
-#include <algorithm>
-
 namespace superstep {
 
-std::vector<std::int64_t> Table::rest() const {
-  std::vector<std::int64_t> rest;
+Indices Table::rest() const {
+  Indices rest;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const auto d = static_cast<std::int64_t>(i);
-    if (std::ranges::find(batching, d) == batching.end() &&
-        std::ranges::find(indexed, d) == indexed.end()) {
-      rest.push_back(d);
-    }
+    if (!contains(batching, d) && !contains(indexed, d)) rest.push_back(d);
   }
   return rest;
 }
 
-std::int64_t Table::elements_of(const std::vector<std::int64_t>& dimensions) const {
+std::int64_t Table::elements_of(const Indices& dimensions) const {
   std::int64_t n = 1;
   for (const std::int64_t d : dimensions) n *= shape[static_cast<std::size_t>(d)];
   return n;

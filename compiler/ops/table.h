@@ -2,9 +2,9 @@
 
 #include <compare>
 #include <cstdint>
-#include <vector>
 
 #include "base/dtype.h"
+#include "compiler/ops/indices.h"
 
 namespace superstep {
 
@@ -12,13 +12,13 @@ namespace superstep {
 /// are its rest.
 struct Table {
   Shape shape;
-  std::vector<std::int64_t> batching;  ///< ascending; each batch has offsets of its own
-  std::vector<std::int64_t> indexed;   ///< ascending
+  Indices batching;  ///< ascending; each batch has offsets of its own
+  Indices indexed;   ///< ascending
   auto operator<=>(const Table&) const = default;
 
-  [[nodiscard]] std::vector<std::int64_t> rest() const;
+  [[nodiscard]] Indices rest() const;
   /// Elements of these dimensions.
-  [[nodiscard]] std::int64_t elements_of(const std::vector<std::int64_t>& dimensions) const;
+  [[nodiscard]] std::int64_t elements_of(const Indices& dimensions) const;
   [[nodiscard]] std::int64_t batches() const { return elements_of(batching); }
   /// Places that an offset may name: row-major numbers of the indexed dimensions.
   [[nodiscard]] std::int64_t positions() const { return elements_of(indexed); }

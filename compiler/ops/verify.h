@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ops/indices.h"
 #include "compiler/ops/op.h"
 
 namespace superstep {
@@ -23,8 +24,6 @@ const T& attribute(const Op& op, std::string_view name) {
   if (value == nullptr) malformed(op, "attribute " + std::string(name) + " is of another kind");
   return *value;
 }
-
-using Indices = std::vector<std::int64_t>;
 
 /// A list of integers; `count` of them.
 const Indices& index_list(const Op& op, std::string_view name, std::size_t count);

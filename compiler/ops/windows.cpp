@@ -7,12 +7,6 @@
 namespace superstep {
 namespace {
 
-using Indices = std::vector<std::int64_t>;
-
-bool contains(const Indices& list, std::int64_t n) {
-  return std::ranges::find(list, n) != list.end();
-}
-
 /// Widened to 32 bits where it has fewer.
 Tensor widened(Tensor start) {
   return size_of(start.dtype()) < size_of(DType::kI32) ? convert(start, DType::kI32) : start;

@@ -14,7 +14,7 @@ namespace superstep {
 class Windows {
  public:
   /// `sizes` by dimension, 1 for those of `batching`.
-  Windows(const Shape& shape, Shape sizes, std::vector<std::int64_t> batching);
+  Windows(const Shape& shape, Shape sizes, Indices batching);
 
   /// Dimensions of which a window has a part are indexed.
   [[nodiscard]] const Table& table() const { return table_; }
@@ -22,7 +22,7 @@ class Windows {
   /// The greatest start index of a dimension.
   [[nodiscard]] std::int64_t last_start(std::int64_t dimension) const;
   /// The dimensions of windows in the order of the native forms.
-  [[nodiscard]] std::vector<std::int64_t> order() const;
+  [[nodiscard]] Indices order() const;
   [[nodiscard]] std::int64_t size(std::int64_t dimension) const {
     return sizes_[static_cast<std::size_t>(dimension)];
   }
@@ -34,16 +34,15 @@ class Windows {
                                const Tensor* where = nullptr) const;
   /// The native form of `x`, whose dimensions are `names`: those of the tensor by number, and any
   /// others, which come first and in order.
-  [[nodiscard]] Tensor to_native(Tensor x, const std::vector<std::int64_t>& names,
-                                 const std::vector<std::int64_t>& others) const;
+  [[nodiscard]] Tensor to_native(Tensor x, const Indices& names, const Indices& others) const;
   /// The other way; `others` with their sizes.
   [[nodiscard]] Tensor from_native(Tensor x,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& others,
-                                   const std::vector<std::int64_t>& names) const;
+                                   const Indices& names) const;
 
  private:
   /// Indexed dimensions whose windows are cut.
-  [[nodiscard]] std::vector<std::int64_t> unrolled() const;
+  [[nodiscard]] Indices unrolled() const;
   /// One for each window along the last indexed dimension.
   [[nodiscard]] Tensor unrolled(Tensor x) const;
 

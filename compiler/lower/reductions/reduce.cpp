@@ -24,8 +24,7 @@ Reduction reduction_of(const BlockLowering& block, const Op& op, const Op* conve
   const auto& dimensions = std::get<std::vector<std::int64_t>>(op.attributes.at("dimensions"));
   std::int64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) {
-    const bool reduces =
-        std::ranges::find(dimensions, static_cast<std::int64_t>(d)) != dimensions.end();
+    const bool reduces = contains(dimensions, static_cast<std::int64_t>(d));
     auto& axes = reduces ? reduction.reduced : reduction.kept;
     axes.insert(axes.begin(), {shape[d], stride, 0});
   }
