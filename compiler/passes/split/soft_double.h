@@ -113,6 +113,16 @@ Wide<Word> subtract_double(Wide<Word> a, Wide<Word> b) {
   return add_double(a, {b.low, b.high ^ constant(b.high, 0x80000000U)});
 }
 
+/// A product or quotient of this sign: infinite, 0, undefined where it would be both, or `finite`.
+template <class Word, class Bit>
+Wide<Word> product_of(Wide<Word> a, Wide<Word> b, Word sign, Bit is_large, Bit is_null,
+                      Wide<Word> finite) {
+  const auto is_undefined = is_nan(a) | is_nan(b) | (is_null & is_large);
+  const Wide<Word> result =
+      select(is_large, infinity_of(sign), select(is_null, zero_of(sign), finite));
+  return select(is_undefined, double_nan(a.low), result);
+}
+
 template <class Word>
 Wide<Word> multiply_double(Wide<Word> a, Wide<Word> b) {
   const Unpacked<Word> x = unpacked(a), y = unpacked(b);
@@ -121,12 +131,8 @@ Wide<Word> multiply_double(Wide<Word> a, Wide<Word> b) {
   const Word shift = clz(significand);
   const Word exponent = x.exponent + y.exponent - constant(sign, kDoubleBias - 1) - shift;
   const Wide<Word> finite = packed<Word>({sign, exponent, shl(significand, shift)});
-  const auto is_null = is_zero_double(a) | is_zero_double(b);
-  const auto has_infinity = is_infinite(a) | is_infinite(b);
-  const auto is_undefined = is_nan(a) | is_nan(b) | (is_null & has_infinity);
-  const Wide<Word> result =
-      select(has_infinity, infinity_of(sign), select(is_null, zero_of(sign), finite));
-  return select(is_undefined, double_nan(a.low), result);
+  return product_of(a, b, sign, is_infinite(a) | is_infinite(b),
+                    is_zero_double(a) | is_zero_double(b), finite);
 }
 
 /// A digit of 32 bits of a quotient: `rest`, which is below the divisor, is replaced by what is
@@ -163,12 +169,8 @@ Wide<Word> divide_double(Wide<Word> a, Wide<Word> b) {
   const Word shift = clz(quotient);
   const Word exponent = x.exponent - y.exponent + constant(sign, kDoubleBias) - shift;
   const Wide<Word> finite = packed<Word>({sign, exponent, shl(quotient, shift)});
-  const auto is_null = is_zero_double(a) | is_infinite(b);
-  const auto is_large = is_infinite(a) | is_zero_double(b);
-  const auto is_undefined = is_nan(a) | is_nan(b) | (is_null & is_large);
-  const Wide<Word> result =
-      select(is_large, infinity_of(sign), select(is_null, zero_of(sign), finite));
-  return select(is_undefined, double_nan(a.low), result);
+  return product_of(a, b, sign, is_infinite(a) | is_zero_double(b),
+                    is_zero_double(a) | is_infinite(b), finite);
 }
 
 /// Square root rounded down, and what is left.
@@ -293,6 +295,18 @@ Wide<Word> double_of_single(Word x) {
   return select(below(infinity, magnitude), double_nan(x), regular);
 }
 
+/// The first 24 bits of a significand, to nearest even; with `to_odd`, the last one stands for what
+/// follows too.
+template <class Word>
+Word single_significand(Wide<Word> significand, bool to_odd) {
+  const Word kept = shr(significand.high, 8);
+  const Word rest = significand.high & constant(kept, 0xff), half = constant(kept, 0x80);
+  const auto has_more = any(significand.low);
+  if (to_odd) return kept | one_where(any(rest) | has_more);
+  const auto is_odd = any(kept & constant(kept, 1));
+  return kept + one_where(below(half, rest) | (equal(half, rest) & (has_more | is_odd)));
+}
+
 /// The bits of the nearest f32; with `to_odd`, of one from which narrower floats are rounded right.
 template <class Word>
 Word single_of_double(Wide<Word> a, bool to_odd) {
@@ -301,17 +315,8 @@ Word single_of_double(Wide<Word> a, bool to_odd) {
   const Word exponent = x.exponent - constant(zero, kDoubleBias - 127);
   const auto is_tiny = any(shr(exponent - one, 31));
   const Wide<Word> significand = shr_sticky(x.significand, select(is_tiny, one - exponent, zero));
-  Word kept = shr(significand.high, 8);
-  const Word rest = significand.high & constant(zero, 0xff), half = constant(zero, 0x80);
-  const auto has_more = any(significand.low);
-  if (to_odd) {
-    kept = kept | one_where(any(rest) | has_more);
-  } else {
-    const auto is_odd = any(kept & one);
-    kept = kept + one_where(below(half, rest) | (equal(half, rest) & (has_more | is_odd)));
-  }
   const Word biased = select(is_tiny, zero, exponent - one);
-  const Word sum = shl(biased, 23) + kept;
+  const Word sum = shl(biased, 23) + single_significand(significand, to_odd);
   const Word infinity = constant(zero, 0x7f800000);
   const auto is_large = below(constant(zero, 0xfd), biased) | !below(sum, infinity);
   const Word magnitude = select(is_infinite(a), infinity,
@@ -354,16 +359,8 @@ Word single_of_integer(Wide<Word> magnitude, Word sign, bool to_odd) {
   const Word shift = clz(magnitude);
   const Wide<Word> significand = shl(magnitude, shift);
   const Word one = constant(sign, 1);
-  Word kept = shr(significand.high, 8);
-  const Word rest = significand.high & constant(one, 0xff), half = constant(one, 0x80);
-  const auto has_more = any(significand.low);
-  if (to_odd) {
-    kept = kept | one_where(any(rest) | has_more);
-  } else {
-    kept = kept + one_where(below(half, rest) | (equal(half, rest) & (has_more | any(kept & one))));
-  }
   const Word exponent = constant(one, 127 + 62) - shift;
-  const Word number = shl(exponent, 23) + kept;
+  const Word number = shl(exponent, 23) + single_significand(significand, to_odd);
   return select(is_zero(magnitude), constant(one, 0), number | (sign & constant(one, 0x80000000U)));
 }
 

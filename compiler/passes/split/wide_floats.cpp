@@ -1,23 +1,10 @@
 // f64 in software on pairs of ui32, the lower word first.
 
-#include "compiler/passes/split/rules.h"
 #include "compiler/passes/split/soft_double.h"
+#include "compiler/passes/split/word_rules.h"
 
 namespace superstep::split {
 namespace {
-
-using Number = Wide<GraphWord>;
-
-Number operand(const WideOp& op, std::size_t i) { return words(op.operands[i]); }
-
-template <Number (*kFunction)(Number)>
-Parts unary(const WideOp& op) {
-  return parts(kFunction(operand(op, 0)));
-}
-template <Number (*kFunction)(Number, Number)>
-Parts binary(const WideOp& op) {
-  return parts(kFunction(operand(op, 0), operand(op, 1)));
-}
 
 Number square(Number a) { return multiply_double(a, a); }
 

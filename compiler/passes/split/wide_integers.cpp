@@ -1,25 +1,12 @@
 // i64 and ui64 as pairs of ui32, the lower word first.
 
-#include "compiler/passes/split/rules.h"
+#include "compiler/passes/split/word_rules.h"
 
 namespace superstep::split {
 namespace {
 
-using Number = Wide<GraphWord>;
-
-Number operand(const WideOp& op, std::size_t i) { return words(op.operands[i]); }
-
 GraphBit is_below(DType dtype, const Number& a, const Number& b) {
   return is_signed(dtype) ? below_signed(a, b) : below(a, b);
-}
-
-template <Number (*kFunction)(Number)>
-Parts unary(const WideOp& op) {
-  return parts(kFunction(operand(op, 0)));
-}
-template <Number (*kFunction)(Number, Number)>
-Parts binary(const WideOp& op) {
-  return parts(kFunction(operand(op, 0), operand(op, 1)));
 }
 
 Number add(Number a, Number b) { return a + b; }
