@@ -410,9 +410,9 @@ void Machine::name_steps(SuperstepRecord& record) const {
   }
   const auto launch_of = [&](std::size_t i) {
     const TileLaunches& launches = work_[i].launches;
-    return launches.count == 0
-               ? steps_.none()
-               : steps_.find(image_.entries[i].tile, launches.first_pc, launches.first_calls_step);
+    return launches.places.empty() ? steps_.none()
+                                   : steps_.find(image_.entries[i].tile, launches.places[0].pc,
+                                                 launches.places[0].calls_step);
   };
   record.step = launch_of(critical_of(arrivals_));
   for (std::size_t i = 0; i < tiles_.size() && record.step == steps_.none(); ++i) {
@@ -422,22 +422,36 @@ void Machine::name_steps(SuperstepRecord& record) const {
   if (record.exchange_step == steps_.none()) record.exchange_step = record.step;
 }
 
-/// Cuts the critical tile's compute cycles where its launches of new steps begin. What comes before
-/// the first belongs to it.
+/// Cuts the critical tile's compute cycles where its launches of other steps begin. What comes
+/// before the first belongs to it; what a superstep computes several times is one share.
 void Machine::share_compute(SuperstepRecord& record, std::size_t critical) const {
   const TileId tile = image_.entries[critical].tile;
+  const TileLaunches& launches = work_[critical].launches;
   const std::uint64_t end = arrivals_[critical].cycle.value();
-  std::uint64_t from = end - record.compute.value();
-  record.shares.push_back({record.step, 0});
-  for (const TileLaunch& launch : work_[critical].launches.places) {
-    const std::uint32_t step = steps_.find(tile, launch.pc, launch.calls_step);
-    if (step == steps_.none() || step == record.shares.back().step) continue;
-    const std::uint64_t at = std::clamp(launch.cycle, from, end);
-    record.shares.back().cycles += at - from;
-    record.shares.push_back({step, 0});
-    from = at;
+  std::uint64_t left = record.compute.value();
+  std::vector<ComputeShare>& shares = record.shares;
+  shares.push_back({record.step, 0});
+  std::size_t share = 0;
+  // Launches that issue before the last word has arrived compute from then on.
+  std::uint64_t hidden = launches.places.empty()
+                             ? 0
+                             : std::max(launches.first_cycle, end - left) - launches.first_cycle;
+  for (std::size_t i = 0; i < launches.places.size(); ++i) {
+    const LaunchPlace& place = launches.places[i];
+    const std::uint32_t step = steps_.find(tile, place.pc, place.calls_step);
+    if (step != steps_.none()) {
+      const auto at = std::ranges::find(shares, step, &ComputeShare::step);
+      share = static_cast<std::size_t>(at - shares.begin());
+      if (at == shares.end()) shares.push_back({step, 0});
+    }
+    std::uint64_t cycles = place.cycles;
+    if (i == launches.last_place) cycles += end - launches.last_cycle;
+    const std::uint64_t skipped = std::min(hidden, cycles);
+    hidden -= skipped;
+    shares[share].cycles += cycles - skipped;
+    left -= cycles - skipped;
   }
-  record.shares.back().cycles += end - from;
+  shares[0].cycles += left;
 }
 
 void Machine::record_superstep(Cycles opening, bool host) {

@@ -40,26 +40,30 @@ struct TileStop {
   std::uint32_t pc = 0;
 };
 
-/// A `runall` or `run` at a pc that its tile had not launched from before in the superstep.
-struct TileLaunch {
+/// A `runall` or `run`, however often it issues.
+struct LaunchPlace {
   std::uint32_t pc = 0;
-  std::uint32_t calls_step = 0;  ///< of the marked calls that were open
-  std::uint64_t cycle = 0;       ///< when it issued
+  std::uint32_t calls_step = 0;  ///< of the marked calls that are open
+  std::uint64_t cycles = 0;      ///< from its issues to those of the next launch, added up
+
+  [[nodiscard]] bool is(std::uint32_t other_pc, std::uint32_t other_calls_step) const {
+    return pc == other_pc && calls_step == other_calls_step;
+  }
 };
 
 /// Launches of workers during one `Tile::run`.
 struct TileLaunches {
-  std::uint32_t count = 0;
-  std::uint32_t first_pc = 0;          ///< of the first `runall` or `run`
-  std::uint32_t first_calls_step = 0;  ///< of the marked calls that were open
-  std::uint64_t first_cycle = 0;       ///< when it issued
-  std::uint64_t last_exit_cycle = 0;   ///< when the last worker had left
-  std::vector<TileLaunch> places;      ///< in order; of a loop its first round only
+  std::uint64_t first_cycle = 0;      ///< when the first issued
+  std::uint64_t last_cycle = 0;       ///< when the last issued that was not where that before was
+  std::uint64_t last_exit_cycle = 0;  ///< when the last worker had left
+  std::vector<LaunchPlace> places;    ///< in order of their first issue
+  std::size_t last_place = 0;         ///< its cycles are counted until `last_cycle`
 
+  void add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t issue);
   void clear() {
-    count = first_pc = first_calls_step = 0;
-    first_cycle = last_exit_cycle = 0;
+    first_cycle = last_cycle = last_exit_cycle = 0;
     places.clear();
+    last_place = 0;
   }
 };
 

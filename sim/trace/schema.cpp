@@ -193,8 +193,9 @@ constexpr TraceColumn kColumns[] = {
     {"/launches/superstep", kU64, "launch", "1", "Superstep; rows ascend by it.", kSuperstep},
     {"/launches/step", kU32, "launch", "1", "Step that the critical tile launches.", kSuperstep},
     {"/launches/cycles", kU64, "launch", "cycle",
-     "Compute cycles of the critical tile from there to its next step: those of a superstep sum to "
-     "its compute cycles.",
+     "Compute cycles of the critical tile from its launches of the step, in all rounds of a loop, "
+     "to "
+     "those of others: those of a superstep sum to its compute cycles.",
      kSuperstep},
 
     {"/profiles/compute/profile", kU32, "compute_profile", "1", "Number of the row.", kTile},

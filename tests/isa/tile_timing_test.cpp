@@ -188,7 +188,7 @@ TEST_P(TileTiming, ALaunchWithoutAnIdleWorkerIsAFaultOrWaitsForASlot) {
     EXPECT_EQ(stop.cycle, 7 + workers());
   } else {
     EXPECT_EQ(stop.kind, TileStop::Kind::kSync);
-    EXPECT_EQ(run.tile().launches().count, workers() + 1);
+    EXPECT_EQ(run.tile().launches().places.size(), workers() + 1);
   }
 }
 

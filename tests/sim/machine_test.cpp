@@ -164,6 +164,44 @@ TEST(Steps, AreNamedByTheSyncThatBeginsThem) {
   EXPECT_EQ(run.supersteps[2].step, 2u);
 }
 
+/// The shares of two steps that a loop launches without a barrier, the workers of the second for
+/// ten slots more each time.
+std::vector<ComputeShare> shares_of_loop(int rounds) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0,
+              "setzi $m1, short\n setzi $m2, long\n setzi $m3, " + std::to_string(rounds - 1) + R"(
+  loop:
+    runall $m1, $m15, 0
+    sync 2
+    runall $m2, $m15, 0
+    sync 2
+    brnzdec $m3, loop
+    sync 15
+  long:
+    .rept 10
+    nop
+    .endr
+  short:
+    exitz $m15)");
+  image.info.steps.resize(2);
+  image.marks = {{TileId{0}, kCode + 12, 0}, {TileId{0}, kCode + 20, 1}};
+  return record(image).supersteps[0].shares;
+}
+
+TEST(Steps, OfALoopWithoutABarrierHaveTheCyclesOfAllItsRounds) {
+  const std::vector<ComputeShare> two = shares_of_loop(2), three = shares_of_loop(3),
+                                  nine = shares_of_loop(9);
+  ASSERT_EQ(two.size(), 2U);
+  ASSERT_EQ(nine.size(), 2U);
+  std::vector<std::uint64_t> rounds;
+  for (const std::size_t step : {0U, 1U}) {
+    rounds.push_back(three[step].cycles - two[step].cycles);
+    EXPECT_EQ(nine[step].cycles, two[step].cycles + 7 * rounds[step]);
+  }
+  const MachineConfig machine;
+  EXPECT_EQ(rounds[1] - rounds[0], 10 * machine.tile.workers + machine.costs.taken_branch);
+}
+
 // Both tiles leave the barrier in cycle 72. The `run` of tile 0 waits for its address until 79, its
 // worker issues first in 85 and once more in 91.
 TEST(Traps, NameCycleSuperstepTileContextPlaceAndCause) {
