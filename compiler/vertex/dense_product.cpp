@@ -170,15 +170,12 @@ Codelet dense_product(const MachineConfig& machine, DType operands, DType result
   return codelet;
 }
 
-std::int64_t dense_product_launch_cycles(const MachineConfig& machine, const DenseProduct& product,
-                                         std::int64_t rows, std::int64_t columns,
-                                         std::int64_t depth) {
-  const std::int64_t workers = machine.tile.workers;
-  const std::int64_t turns = (rows * columns + workers - 1) / workers;
-  // Two loads for each product, f16 is converted besides; each output starts and ends with some
-  // twelve instructions.
-  const std::int64_t slots = product.input == DType::kF16 ? 4 : 2;
-  return 70 + turns * workers * (slots * depth + 12);
+std::int64_t dense_product_slots(DType operands, std::int64_t outputs, std::int64_t depth) {
+  // Two loads for each product, which go with the arithmetic of floats; f16 is widened besides.
+  const std::int64_t a_product = !is_float(operands) ? 5 : operands == DType::kF16 ? 4 : 2;
+  // To begin and end an output; of floats also the product behind the last loads.
+  const std::int64_t an_output = is_float(operands) ? 8 : 6;
+  return outputs * (a_product * depth + an_output);
 }
 
 void DenseProduct::interpret(const StateView& state) const {

@@ -27,10 +27,8 @@ struct DenseProduct {
   void interpret(const StateView& state) const;
 };
 
-/// Cycles of a launch [derived from the codelet's loops].
-[[nodiscard]] std::int64_t dense_product_launch_cycles(const MachineConfig& machine,
-                                                       const DenseProduct& product,
-                                                       std::int64_t rows, std::int64_t columns,
-                                                       std::int64_t depth);
+/// Worker slots for so many outputs [derived from the codelet's loops].
+[[nodiscard]] std::int64_t dense_product_slots(DType operands, std::int64_t outputs,
+                                               std::int64_t depth);
 
 }  // namespace superstep::vertex

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/vertex/codelet.h"
+#include "compiler/vertex/dense_product.h"
 #include "compiler/vertex/interpret.h"
 #include "compiler/vertex/number.h"
 #include "tests/vertex/vertex_run.h"
@@ -90,6 +91,24 @@ TEST(DenseProduct, FloatsAddInOrderOfDepth) {
   check_shapes(DType::kF32, DType::kF32);
   check_shapes(DType::kF16, DType::kF16);
   check_shapes(DType::kF16, DType::kF32);
+}
+
+// The start of the codelet and of rows is not among the slots; narrow results are packed besides.
+TEST(DenseProduct, TakesTheSlotsThatPlannersExpect) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32, DType::kI8}) {
+    for (const std::int64_t depth : {8, 64}) {
+      const auto cycles = [&](std::int64_t columns) {
+        VertexRun tile(6);
+        const HostTensor a = numbers(dtype, depth, 1), b = numbers(dtype, columns * depth, 2);
+        const HostTensor out({is_float(dtype) ? DType::kF32 : DType::kI32, {columns}});
+        return tile.run(dense_product(tile.machine(), dtype, out.type.dtype),
+                        {1, static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(depth),
+                         tile.put(a), tile.put(b), tile.put(out)});
+      };
+      EXPECT_EQ(cycles(30) - cycles(12), 6 * dense_product_slots(dtype, 3, depth))
+          << name_of(dtype) << " " << depth;
+    }
+  }
 }
 
 // More products than one `rpt` counts.

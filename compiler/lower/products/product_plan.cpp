@@ -345,9 +345,9 @@ class Planner {
   }
 
   [[nodiscard]] std::int64_t dense_cycles(const ProductPlan& plan) const {
-    std::int64_t cycles = plan.batches * vertex::dense_product_launch_cycles(
-                                             machine_, {problem_.input, problem_.result}, plan.rows,
-                                             plan.columns, plan.depth);
+    const std::int64_t outputs = divide_up(plan.rows * plan.columns, machine_.tile.workers);
+    std::int64_t cycles = plan.batches * costs_.launch(vertex::dense_product_slots(
+                                             problem_.input, outputs, plan.depth));
     // Elements that lie the other way are put in order one by one.
     const auto arrange = [&](std::int64_t elements) {
       return costs_.copy(plan.batches, elements, 1, static_cast<std::uint32_t>(input_bytes_));
