@@ -216,5 +216,26 @@ TEST(Scan, MovesOnlyTheIndexOfStacksThatLieAsTheirSlicesDo) {
   }
 }
 
+// A block of the table has columns that nothing is written to, so that it has more elements than
+// are written twice.
+TEST(DynamicSlice, OfWhatIsPaddedBetweenItsRows) {
+  const Module module = import_stablehlo(R"(
+    func.func @main(%x: tensor<13x17xf32>, %i: tensor<i32>) -> tensor<22x18xf32> {
+      %c = stablehlo.constant dense<0.5> : tensor<f32>
+      %p = stablehlo.pad %x, %c, low = [0, 0], high = [3, 1], interior = [1, 0]
+          : (tensor<13x17xf32>, tensor<f32>) -> tensor<28x18xf32>
+      %r = stablehlo.dynamic_slice %p, %i, %i, sizes = [22, 18]
+          : (tensor<28x18xf32>, tensor<i32>, tensor<i32>) -> tensor<22x18xf32>
+      return %r : tensor<22x18xf32>
+    })",
+                                         "padded.mlir");
+  HostTensor start(TensorType{DType::kI32, {}});
+  start.set(0, std::int32_t{3});
+  const std::vector<HostTensor> arguments{small_numbers({DType::kF32, {13, 17}}), start};
+  const RunResult run = run_image(compile(module, load_machine("tiny4")), arguments, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  EXPECT_EQ(run.results[0].data, evaluate(module.main, arguments)[0].data);
+}
+
 }  // namespace
 }  // namespace superstep

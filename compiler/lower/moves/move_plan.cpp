@@ -238,6 +238,26 @@ void separate(std::vector<LocalCopy>& copies, std::int64_t interval_bytes, bool 
   for (std::size_t i = 0; i < copies.size(); ++i) copies[i].round = parts[i].round;
 }
 
+/// Whether pieces for an interval write an element twice. Only what repeats one element, as padding
+/// does, is written over; an interval may have elements that nothing writes.
+bool overlap(const std::vector<Piece>& pieces, const Interval& interval) {
+  const auto repeats_one = [](const Piece& piece) {
+    return std::ranges::all_of(piece.box.axes, [](const Axis& axis) { return axis.from == 0; });
+  };
+  if (pieces.size() < 2 || std::ranges::none_of(pieces, repeats_one)) return false;
+  std::vector<bool> written(static_cast<std::size_t>(interval.count));
+  bool is_twice = false;
+  for (const Piece& piece : pieces) {
+    for_each_index(piece.box.axes, piece.box.from, piece.box.to,
+                   [&](std::int64_t, std::int64_t to) {
+                     auto element = written[static_cast<std::size_t>(to - interval.begin)];
+                     is_twice = is_twice || element;
+                     element = true;
+                   });
+  }
+  return is_twice;
+}
+
 class MovePlanner {
  public:
   MovePlanner(const ProgramBuilder& builder, BufferId destination, const Parts& parts)
@@ -295,10 +315,8 @@ class MovePlanner {
     const std::int64_t interval_bytes = interval(i).count * element_bytes_;
     std::vector<Part> parts;
     parts.reserve(wanted.size());
-    std::int64_t elements = 0;
     for (const Piece& piece : wanted) {
       const Layout& source = *builder_.buffer(piece.source).layout;
-      elements += piece.box.elements();
       const auto add = [&](std::size_t number, const Box& box) {
         Part& part = parts.emplace_back();
         part.source = piece.source;
@@ -321,7 +339,7 @@ class MovePlanner {
     const bool may_go_directly = !saves_code || std::ranges::none_of(parts, [&](const Part& part) {
       return part.direct.runs() > staged_travel(part, element_bytes_).runs();
     });
-    const bool overlapping = elements > interval(i).count;
+    const bool overlapping = overlap(wanted, interval(i));
     if (element_bytes_ < 4 && !overlapping) {
       if (std::optional<IntervalPlan> plan = plan_appended(i, parts)) return *std::move(plan);
     }
