@@ -27,6 +27,7 @@ struct Pass {
 };
 
 constexpr Pass kPasses[] = {
+    {"fold constants", fold_constants},  // some expand to less then
     {"expand ops", expand_ops},
     {"split wide types", split_wide_types, true},
     {"sink constants", sink_constants},

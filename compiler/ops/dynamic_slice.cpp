@@ -4,6 +4,7 @@
 #include "compiler/import/parser.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/static_window.h"
 #include "compiler/ops/take.h"
 #include "compiler/ops/verify.h"
 #include "compiler/ops/windows.h"
@@ -143,6 +144,33 @@ std::vector<Tensor> expand_update(GraphBuilder& builder, const Op& op,
   return {builder.apply(kPutOp, {x, offset, native}, std::move(put))};
 }
 
+Indices static_starts(const Graph& graph, std::span<const Tensor> starts, const Shape& shape,
+                      const Shape& sizes) {
+  std::vector<HostTensor> values;
+  for (const Tensor start : starts) values.push_back(*constant_value(graph, start.id));
+  return clamped_starts(values, shape, sizes);
+}
+
+template <std::size_t kFirstStart>
+bool has_static_starts(const Op& op, const Graph& graph) {
+  return are_constant(graph, std::span(op.operands).subspan(kFirstStart));
+}
+
+std::vector<Tensor> expand_static_slice(GraphBuilder& builder, const Op& op,
+                                        std::span<const Tensor> operands) {
+  const Indices& sizes = attribute<Indices>(op, "slice_sizes");
+  const Tensor x = operands[0];
+  return {window(x, static_starts(builder.graph(), operands.subspan(1), x.shape(), sizes), sizes)};
+}
+
+std::vector<Tensor> expand_static_update(GraphBuilder& builder, const Op&,
+                                         std::span<const Tensor> operands) {
+  const Tensor x = operands[0], update = operands[1];
+  const Indices start =
+      static_starts(builder.graph(), operands.subspan(2), x.shape(), update.shape());
+  return {with_window(x, start, update)};
+}
+
 constexpr std::array kKeywords = {Keyword{"sizes", Keyword::Value::kIntegers, "slice_sizes"}};
 
 }  // namespace
@@ -152,7 +180,8 @@ const OpDefinition kDynamicSliceOp{
     .summary = "The elements of a box of a tensor that begins where operands say.",
     .infer = infer_slice,
     .evaluate = evaluate_slice,
-    .lowerings = {ExpandLowering{expand_slice}},
+    .lowerings = {ExpandLowering{expand_static_slice, has_static_starts<1>},
+                  ExpandLowering{expand_slice}},
     .traits = {.operands = OperandTypes{kAnyDType}.then_any_number_of(kIntegers)},
     .syntax = {.keywords = kKeywords},
 };
@@ -162,7 +191,8 @@ const OpDefinition kDynamicUpdateSliceOp{
     .summary = "A tensor with a box of it replaced, which begins where operands say.",
     .infer = infer_update,
     .evaluate = evaluate_update,
-    .lowerings = {ExpandLowering{expand_update}},
+    .lowerings = {ExpandLowering{expand_static_update, has_static_starts<2>},
+                  ExpandLowering{expand_update}},
     .traits = {.operands = OperandTypes{kAnyDType, kAnyDType}.then_any_number_of(kIntegers)},
 };
 

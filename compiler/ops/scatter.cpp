@@ -5,6 +5,7 @@
 #include "compiler/ops/ops.h"
 #include "compiler/ops/scalar_region.h"
 #include "compiler/ops/start_indices.h"
+#include "compiler/ops/static_window.h"
 #include "compiler/ops/take.h"
 #include "compiler/ops/verify.h"
 #include "compiler/ops/windows.h"
@@ -178,6 +179,53 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
   return builder.append(kPutOp, of_put, std::move(put));
 }
 
+/// Whether a region returns its second argument, or one elementwise op of both.
+bool is_one_op(const Graph& region) {
+  if (region.arguments().size() != 2) return false;
+  if (region.ops().empty()) return region.results()[0] == region.arguments()[1];
+  const Op& op = region.ops().front();
+  return region.ops().size() == 1 && op.operands.size() == 2 && region.results() == op.results &&
+         lowering_as<ElementwiseLowering>(op, region) != nullptr;
+}
+
+/// One window whose place is known.
+bool is_static(const Op& op, const Graph& graph) {
+  const TensorType &input = graph.type(op.operands[0]), &updates = graph.type(op.operands.back());
+  if (op.operands.size() != 3 || !is_one_op(op.regions[0]) || updates.elements() == 0 ||
+      !are_constant(graph, std::span(op.operands).subspan(1, 1))) {
+    return false;
+  }
+  const StartIndices starts(op, kNames, input.shape, graph.type(op.operands[1]).shape);
+  return TensorType{DType::kI32, starts.places()}.elements() == 1;
+}
+
+std::vector<Tensor> expand_static(GraphBuilder& builder, const Op& op,
+                                  std::span<const Tensor> operands) {
+  const Tensor x = operands[0];
+  const std::vector<TensorType> types{x.type(), operands[1].type(), operands[2].type()};
+  const Dimensions dimensions = dimensions_of(op, types);
+  const HostTensor indices = *constant_value(builder.graph(), operands[1].id);
+  const Indices place(dimensions.starts.dimensions().size(), 0);
+  const Indices start = dimensions.starts.start_of(indices, place);
+  for (std::size_t d = 0; d < start.size(); ++d) {
+    if (start[d] < 0 || start[d] > x.shape()[d] - dimensions.sizes[d]) return {x};
+  }
+  Tensor combined = reshape(operands[2], dimensions.sizes);
+  const Graph& region = op.regions[0];
+  if (!region.ops().empty()) {
+    const Op& one = region.ops().front();
+    std::vector<Tensor> both;
+    for (const ValueId operand : one.operands) {
+      const bool is_update = operand == region.arguments()[1];
+      both.push_back(is_update ? combined : window(x, start, dimensions.sizes));
+    }
+    Op rest;
+    rest.attributes = one.attributes;
+    combined = builder.append(*one.definition, both, std::move(rest))[0];
+  }
+  return {with_window(x, start, combined)};
+}
+
 }  // namespace
 
 const OpDefinition kScatterOp{
@@ -185,7 +233,7 @@ const OpDefinition kScatterOp{
     .summary = "A tensor with boxes combined into it that begin where vectors of indices say.",
     .infer = infer,
     .evaluate = evaluate,
-    .lowerings = {ExpandLowering{expand}},
+    .lowerings = {ExpandLowering{expand_static, is_static}, ExpandLowering{expand}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
 };
 

@@ -43,9 +43,12 @@ class StartIndices {
   /// The dimensions of a tensor of windows, each as one of the operand or, with its rank added, of
   /// the indices. Those at `at` are `window`, dimensions of the operand, the others places.
   [[nodiscard]] Indices names(const Indices& at, const Indices& window) const;
+  /// Where the window of a place begins, an index of `dimensions()`: by dimension of the operand,
+  /// batches included.
+  [[nodiscard]] Indices start_of(const HostTensor& indices, const Indices& place) const;
   /// By dimension of the operand.
   struct Element {
-    Indices start;   ///< of its window, batches included
+    Indices start;   ///< of its window
     Indices within;  ///< its index in the window
   };
   /// The element at an index of a tensor of windows whose dimensions are `names`.
@@ -53,9 +56,6 @@ class StartIndices {
                                 const Indices& index) const;
 
  private:
-  /// Where the window of a place begins, an index of `dimensions()`.
-  [[nodiscard]] Indices start_of(const HostTensor& indices, const Indices& place) const;
-
   std::size_t rank_;  ///< of the operand
   Shape shape_;       ///< with the dimension of the vectors, of size 1 where there is none
   std::size_t vector_dimension_ = 0;

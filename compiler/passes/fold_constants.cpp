@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -25,6 +27,7 @@ Graph fold_constants(Graph graph) {
     bool foldable = !op.results.empty() && traits.effect == Effect::kNone && !traits.is_opaque &&
                     traits.control == Control::kNone;
     bool has_many = op.operands.empty();
+    const auto given = std::max<std::int64_t>(1, std::ssize(op.operands));  // elements
     std::vector<HostTensor> operands;
     for (const ValueId operand : op.operands) {
       const auto value = known.find(operand);
@@ -35,7 +38,7 @@ Graph fold_constants(Graph graph) {
     for (const ValueId result : op.results) {
       const TensorType& type = graph.type(result);
       // One element repeated stays a broadcast: its users read the one.
-      foldable = foldable && type.bytes() <= kMostBytes && (has_many || type.elements() <= 1);
+      foldable = foldable && type.bytes() <= kMostBytes && (has_many || type.elements() <= given);
     }
     if (!foldable) {
       rewrite.add(op, rewrite.translated(op));
