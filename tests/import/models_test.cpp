@@ -9,10 +9,17 @@ namespace {
 
 using Alias = std::vector<std::optional<std::uint32_t>>;
 
-const std::vector<std::string> kModels = {
-    "quickstart/square_plus_one.mlir",   "quickstart/affine.mlir",
-    "linear_regression/train_step.mlir", "digits_mlp/accuracy.mlir",
-    "digits_mlp/train_step.mlir",        "mnist_mlp/train_step.mlir"};
+const std::vector<std::string> kModels = {"quickstart/square_plus_one.mlir",
+                                          "quickstart/affine.mlir",
+                                          "linear_regression/train_step.mlir",
+                                          "digits_mlp/accuracy.mlir",
+                                          "digits_mlp/train_step.mlir",
+                                          "mnist_mlp/train_step.mlir",
+                                          "encoder/encoder.mlir",
+                                          "kmeans/kmeans.mlir",
+                                          "heat/heat.mlir",
+                                          "lstm/train_step.mlir",
+                                          "chars/complete.mlir"};
 
 Module import_model(const std::string& name) {
   return import_stablehlo(read_text(model(name)), name);

@@ -102,6 +102,44 @@ TEST_P(Models, EncoderOfEqualLayersAgreesWithJax) {
   expect_close(result.results[0], tensors("encoder/expected.h5").at("result0"), 1e-4, 1e-5);
 }
 
+TEST_P(Models, KMeansFindsTheClustersOfJaxInAsManySteps) {
+  const RunResult result =
+      run(compiled("kmeans/kmeans.mlir", GetParam()), tensors("kmeans/input.h5"));
+  ASSERT_EQ(result.results.size(), 3U);
+  const TensorFile expected = tensors("kmeans/expected.h5");
+  expect_close(result.results[0], expected.at("result0"), 1e-5, 1e-6);
+  EXPECT_EQ(result.results[1].data, expected.at("result1").data);
+  EXPECT_EQ(result.results[2].get<std::int32_t>(0), 13);
+}
+
+TEST_P(Models, HeatSpreadsFor1000StepsAsInJax) {
+  const RunResult result = run(compiled("heat/heat.mlir", GetParam()), tensors("heat/input.h5"));
+  ASSERT_EQ(result.results.size(), 2U);
+  const TensorFile expected = tensors("heat/expected.h5");
+  for (std::size_t r = 0; r < 2; ++r) {
+    expect_close(result.results[r], expected.at(fmt::format("result{}", r)), 1e-4, 1e-6);
+  }
+}
+
+TEST_P(Models, LstmLearnsToAddAsInJax) {
+  const RunResult result =
+      run(compiled("lstm/train_step.mlir", GetParam()), tensors("lstm/train.h5"), 4);
+  ASSERT_EQ(result.results.size(), 5U);
+  const TensorFile expected = tensors("lstm/expected.h5");
+  for (std::size_t r = 0; r < 5; ++r) {
+    expect_close(result.results[r], expected.at(fmt::format("result{}", r)), 1e-4, 1e-5);
+  }
+}
+
+TEST_P(Models, CharsWritesWhatJaxWrites) {
+  const RunResult result =
+      run(compiled("chars/complete.mlir", GetParam()), tensors("chars/input.h5"));
+  ASSERT_EQ(result.results.size(), 2U);
+  const TensorFile expected = tensors("chars/expected.h5");
+  EXPECT_EQ(result.results[0].data, expected.at("result0").data);
+  EXPECT_EQ(result.results[1].data, expected.at("result1").data);
+}
+
 TEST_P(Models, TrainedDigitsReads334Of360Images) {
   TensorFile input = tensors("digits_mlp/test.h5");
   const TensorFile trained = tensors("digits_mlp/expected.h5");
