@@ -1,0 +1,27 @@
+#loc1 = loc("x")
+#loc2 = loc("i")
+#loc3 = loc("u")
+#loc6 = loc("scatter-add")
+#loc10 = loc("scatter-add:"(#loc6))
+module @jit_add_windows attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<20x3xf32> loc("x"), %arg1: tensor<5xi32> loc("i"), %arg2: tensor<5x4x3xf32> loc("u")) -> (tensor<20x3xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.broadcast_in_dim %arg1, dims = [0] : (tensor<5xi32>) -> tensor<5x1xi32> loc(#loc12)
+    %1 = "stablehlo.scatter"(%arg0, %0, %arg2) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%arg3: tensor<f32> loc("scatter-add:"(#loc6)), %arg4: tensor<f32> loc("scatter-add:"(#loc6))):
+      %2 = stablehlo.add %arg3, %arg4 : tensor<f32> loc(#loc14)
+      stablehlo.return %2 : tensor<f32> loc(#loc13)
+    }) : (tensor<20x3xf32>, tensor<5x1xi32>, tensor<5x4x3xf32>) -> tensor<20x3xf32> loc(#loc13)
+    return %1 : tensor<20x3xf32> loc(#loc15)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc4 = loc("tests/models/indexing/model.py":160:30 to :40)
+#loc5 = loc("tests/models/indexing/model.py":160:11 to :53)
+#loc7 = loc("tests/models/indexing/model.py":282:16 to :66)
+#loc8 = loc("add_windows"(#loc4))
+#loc9 = loc("add_windows"(#loc5))
+#loc11 = loc("main"(#loc7))
+#loc12 = loc("jit(add_windows)/broadcast_in_dim"(#loc8))
+#loc13 = loc("jit(add_windows)/scatter-add"(#loc9))
+#loc14 = loc("jit(add_windows)/add"(#loc9))
+#loc15 = loc("jit(add_windows)"(#loc11))
