@@ -1,7 +1,7 @@
-"""A small transformer over characters that completes a line, greedily, with its cache on the machine.
+"""A small transformer over characters that completes a line, its cache on the machine.
 
-The export trains it on a few lines. The module reads a prompt and writes on until the line ends, one
-character a trip of a `while_loop` that carries the keys and values of all characters before.
+The export trains it on a few lines. The module reads a prompt and goes on until the line ends, each
+trip of a `while_loop`, which carries keys and values, with the character of the highest score.
 `python -m models.chars.model`, from the top of the repository, writes the module and the tensors of
 this folder.
 """

@@ -1,6 +1,6 @@
 """Heat that spreads in a plate: 1,000 steps of an explicit five-point stencil, with a cold border.
 
-`python -m models.heat.model`, from the top of the repository, writes the module and the tensors of this
+`python -m models.heat.model`, from the top of the repository, writes the module and tensors of this
 folder. `python -m models.heat.model FOLDER SIZE STEPS` writes those of another size into FOLDER.
 """
 

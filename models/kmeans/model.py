@@ -1,6 +1,6 @@
 """K-means to convergence: ten clusters of handwritten digits, until no image changes its cluster.
 
-`python -m models.kmeans.model`, from the top of the repository, writes the module and the tensors of
+`python -m models.kmeans.model`, from the top of the repository, writes the module and tensors of
 this folder.
 """
 
@@ -19,7 +19,7 @@ CLUSTERS = 10
 
 
 def nearest(points, centers):
-    """The center that each point is nearest to: |p - c|^2 without |p|^2, the same for all centers."""
+    """The center nearest to each point: |p - c|^2 without |p|^2, the same for all centers."""
     return jnp.argmin((centers**2).sum(1) - 2 * points @ centers.T, axis=1)
 
 

@@ -60,7 +60,7 @@ def initial_params(random):
 
 
 def data(random):
-    """Returns, for each call, sequences [time, batch, (number, mark)] and the sums of what is marked."""
+    """For each call, sequences [time, batch, (number, mark)] and the sums of what is marked."""
     numbers = random.uniform(0, 1, (CALLS, LENGTH, BATCH)).astype(np.float32)
     marks = np.zeros_like(numbers)
     first, second = random.integers(0, LENGTH // 2, (2, CALLS, 1, BATCH))
