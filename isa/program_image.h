@@ -52,9 +52,9 @@ struct StreamPiece {
 /// An argument or result of the program as it crosses the host link.
 struct Stream {
   enum class Kind : std::uint8_t {
-    kArgument,   ///< host to tile
-    kResult,     ///< tile to host
-    kTripCount,  ///< host to tile: the number of calls, one 32-bit word to each piece
+    kArgument,  ///< host to tile
+    kResult,    ///< tile to host
+    kGoesOn,    ///< host to tile, with the arguments of the last call only: 0 for each piece
   };
   Kind kind = Kind::kArgument;
   std::uint32_t position = 0;  ///< K of argK or resultK
@@ -201,8 +201,8 @@ struct StepMark {
 };
 
 /// A compiled program: the contract between compiler and simulator.
-/// Run: host phase `first`; then per call the body, ended by host phase `next` (all calls but the
-/// last) or `last`.
+/// Run: host phase `first`; then calls of the program, with host phase `next` between two; host
+/// phase `last`. Only the host knows how many calls there are.
 struct ProgramImage {
   MachineConfig machine;
   std::uint32_t stack_bytes = 0;

@@ -130,7 +130,7 @@ class Machine {
   Cycles begin_;                           ///< of the current superstep
   bool first_ = true;                      ///< no barrier has opened yet
   bool in_host_phase_ = false;
-  HostVisit visit_;
+  FinishedPhase visit_;
   std::uint64_t exchange_bytes_ = 0;
   std::vector<PortTraffic> traffic_;                ///< by entry
   std::vector<std::uint64_t> instructions_before_;  ///< by entry

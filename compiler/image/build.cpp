@@ -21,6 +21,7 @@
 #include "compiler/image/supervisor_program.h"
 #include "compiler/image/tile_program.h"
 #include "compiler/program/blocks.h"
+#include "compiler/program/call_loop.h"
 #include "compiler/program/outline.h"
 
 namespace superstep {
@@ -93,31 +94,13 @@ class Builder {
   }
 
  private:
-  /// Tiles that hold or run anything; the others stay outside every sync.
   void find_tiles() {
-    std::vector<bool> used(machine_.tiles());
-    for (const Buffer& buffer : program_.buffers) {
-      for (const Interval& interval : buffer.layout->intervals()) {
-        for (const TileId tile : interval.tiles) used[index(tile)] = true;
-      }
-    }
+    participants_ = participants_of(program_);
     tile_number_.resize(machine_.tiles());
-    for (std::uint32_t t = 0; t < used.size(); ++t) {
-      if (!used[t]) continue;
-      tile_number_[t] = tiles_.size();
-      tiles_.push_back({.tile = TileId{t}, .launches = {}, .words = {}});
-      participants_.push_back(TileId{t});
+    for (const TileId tile : participants_) {
+      tile_number_[index(tile)] = tiles_.size();
+      tiles_.push_back({.tile = tile, .launches = {}, .words = {}});
     }
-    if (participants_.empty()) return;
-    trip_count_ = BufferId{static_cast<std::uint32_t>(program_.buffers.size())};
-    program_.buffers.push_back(
-        {.kind = Buffer::Kind::kArgument,
-         .name = "trip count",
-         .type = {DType::kU32, {}},
-         .element_bytes = 4,
-         .layout = std::make_shared<const Layout>(std::vector<Interval>{{0, 1, participants_}}),
-         .contents = {},
-         .source = {}});
   }
 
   void estimate_phases() {
@@ -242,7 +225,7 @@ class Builder {
       if (progress) progress("schedule exchanges");
       schedule(storage, scheduler);
       if (progress) progress("build supervisor programs");
-      add_streams(module_, program_, trip_count_, storage, image_);
+      add_streams(module_, program_, storage, image_);
       emit_programs(storage);
       if (!shares_rows_ && is_too_full(storage)) {
         shares_rows_ = true;
@@ -333,10 +316,9 @@ class Builder {
         .machine = machine_,
         .library = library_,
         .storage = storage,
-        .trip_count = *trip_count_,
         .states = *states_,
         .phases = phases_,
-        .first_of_main = executions_.empty() ? 0 : executions_[0].number,
+        .after_visit = superstep_after_visit(program_),
         .steps = marked_,
         .host = {host_rows(image_.first), host_rows(image_.next), host_rows(image_.last)},
         .shares_rows = shares_rows_};
@@ -371,7 +353,7 @@ class Builder {
     ProgramInfo& info = image_.info;
     std::uint64_t barriers = steps_.superstep.empty() ? 0 : steps_.superstep.back();
     // What moves first follows the visit to the host without a barrier of its own.
-    if (!executions_.empty() && !executions_[0].superstep->movements.empty()) --barriers;
+    if (superstep_after_visit(program_)) --barriers;
     const std::uint64_t others = compute_cycles_ + barriers * machine_.sync.internal_latency;
     info.estimated_cycles = info.predicted_cycles = others;
     for (const StepInfo& step : info.steps) {
@@ -403,7 +385,7 @@ class Builder {
   std::vector<TileProgram> tiles_;
   std::vector<TileId> participants_;
   std::vector<std::size_t> tile_number_;  ///< by tile
-  std::optional<BufferId> trip_count_, states_;
+  std::optional<BufferId> states_;
   Steps steps_;
   std::uint64_t compute_cycles_ = 0;  ///< of a call
   MarkedSteps marked_;
@@ -420,6 +402,7 @@ ProgramImage build_image(const Module& module, const MachineConfig& machine, Low
                          bool keep_exchange_plan, bool saves_code) {
   if (progress) progress("outline repeated steps");
   outline_repeats(program, saves_code ? SharedBuffers::kCopies : SharedBuffers::kUnlessInUseAtOnce);
+  add_call_loop(program);
   if (progress) progress("generate codelets");
   return Builder(module, machine, std::move(program), keep_exchange_plan)
       .build(progress, on_memory);

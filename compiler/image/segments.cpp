@@ -53,7 +53,7 @@ std::vector<Segment> segments_of(const LoweredProgram& program, std::span<const 
   }
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    if (buffer.kind != Buffer::Kind::kConstant) continue;
+    if (buffer.contents.empty()) continue;
     for (const Interval& interval : buffer.layout->intervals()) {
       const auto* data = reinterpret_cast<const std::uint8_t*>(buffer.contents.data());
       const auto begin = interval.begin * buffer.element_bytes;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "base/overloaded.h"
 #include "compiler/program/blocks.h"
+#include "compiler/program/call_loop.h"
 
 namespace superstep {
 namespace {
@@ -50,9 +50,8 @@ std::vector<BufferId> shared_storage(const LoweredProgram& program) {
   const auto unite = [&](const Call& call) {
     for (const auto& [formal, actual] : call.bindings) sets.union_set(index(formal), index(actual));
   };
-  for (const Step& step : program.main.steps) {
-    std::visit(Overloaded{[](const Superstep&) {}, [](const Loop&) {}, [](const Branch&) {}, unite},
-               step);
+  for (const Step& step : call_of(program).steps) {
+    if (const auto* call = std::get_if<Call>(&step)) unite(*call);
   }
   std::vector<std::uint32_t> first(program.buffers.size(), UINT32_MAX);  // by set
   std::vector<BufferId> shared;

@@ -56,8 +56,8 @@ std::vector<std::optional<std::uint32_t>> alias_by_result(const Module& module) 
   return alias;
 }
 
-void add_streams(const Module& module, const LoweredProgram& program,
-                 std::optional<BufferId> trip_count, const Storage& storage, ProgramImage& image) {
+void add_streams(const Module& module, const LoweredProgram& program, const Storage& storage,
+                 ProgramImage& image) {
   image.streams.clear();
   image.first = image.next = image.last = {};
   const Graph& graph = module.main;
@@ -67,9 +67,10 @@ void add_streams(const Module& module, const LoweredProgram& program,
     image.streams.push_back(stream_of(kind, position, type, buffer, program, storage));
     return static_cast<std::uint32_t>(image.streams.size() - 1);
   };
-  if (trip_count) {
-    image.first.arguments.push_back(
-        add(Stream::Kind::kTripCount, 0, {DType::kU32, {}}, trip_count));
+  if (program.goes_on) {
+    const std::uint32_t stream = add(Stream::Kind::kGoesOn, 0, {DType::kU32, {}}, program.goes_on);
+    image.first.arguments.push_back(stream);
+    image.next.arguments.push_back(stream);
   }
   for (std::uint32_t a = 0; a < graph.arguments().size(); ++a) {
     const std::uint32_t stream =

@@ -16,7 +16,7 @@ namespace superstep {
 
 /// Sets the streams of `image` and which of them each visit to the host moves. What is state goes
 /// up before the first call and down after the last.
-void add_streams(const Module& module, const LoweredProgram& program,
-                 std::optional<BufferId> trip_count, const Storage& storage, ProgramImage& image);
+void add_streams(const Module& module, const LoweredProgram& program, const Storage& storage,
+                 ProgramImage& image);
 
 }  // namespace superstep

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <variant>
 
 #include "base/error.h"
+#include "base/overloaded.h"
 #include "compiler/image/tile_code.h"
+#include "compiler/program/blocks.h"
 
 namespace superstep {
 namespace {
@@ -52,45 +55,27 @@ class ProgramEmitter {
     for (const Procedure& procedure : plan_.program.procedures) {
       code_.align();
       procedures_.push_back(code_.here());
-      const Stretch body{next_, next_ + static_cast<std::uint32_t>(procedure.block.steps.size())};
-      next_ = body.end;
-      prepare_first(body);
-      emit(body, nullptr);
+      emit_steps(procedure.block.steps, {});
+      prepared_.reset();
       code_.end_call();
     }
     if (plan_.shares_rows) emit_shared_rows();
+    first_of_main_ = next_;
     code_.align();
   }
 
   void emit_main() {
     t_.entry = code_.here();
-    // First, so that it is there before the sync that a row may follow at once: setting worker
-    // bases waits for later results.
-    code_.prepare_trip_count(plan_.storage.address(plan_.trip_count, t_.tile));
     for (std::uint32_t w = 0; w < plan_.machine.tile.workers; ++w) {
       code_.set_worker_base(w, t_.stacks + w * plan_.library.stack_bytes());
     }
-    const Stretch first = next_stretch(main(), 0);
-    prepare_first(first);
-    host_row(plan_.host.first[number_]);
-    code_.load_trip_count();
-    code_.align();
-    loop_ = code_.here();
-    emit_steps(main(), &first);
-    const std::uint32_t done = code_.branch_if_last();
-    host_row(plan_.host.next[number_]);
-    code_.next_call(loop_);
-    code_.align();
-    code_.patch(done, code_.here());
-    row(plan_.host.last[number_], kHostStep);
+    emit_steps(plan_.program.main.steps, {});
     code_.stop();
     t_.words = code_.words();
     t_.code_bytes = static_cast<std::uint32_t>(t_.words.size()) * 4;
   }
 
  private:
-  [[nodiscard]] const std::vector<Step>& main() const { return plan_.program.main.steps; }
-
   void mark(std::uint32_t at, std::uint32_t step) { image_.marks.push_back({t_.tile, at, step}); }
 
   void row(const ExchangeRow& r, std::uint32_t step) {
@@ -99,43 +84,48 @@ class ProgramEmitter {
     mark(code_.row(r.code), step);
   }
 
-  [[nodiscard]] bool begins_with_exchange() const {
-    return !main().empty() && std::holds_alternative<Superstep>(main().front()) &&
-           !plan_.phases[plan_.first_of_main].rows.empty();
+  /// What follows at once is prepared, so that its row is not late.
+  void emit_visit(const HostVisit& visit) {
+    const std::vector<ExchangeRow>& rows = visit.kind == HostVisit::Kind::kFirst  ? plan_.host.first
+                                           : visit.kind == HostVisit::Kind::kNext ? plan_.host.next
+                                                                                  : plan_.host.last;
+    row(rows[number_], kHostStep);
+    if (plan_.after_visit && visit.kind != HostVisit::Kind::kLast) {
+      mark(code_.here() - 4, plan_.steps.exchange[*plan_.after_visit]);
+    }
   }
 
-  /// The sync that ends a visit to the host serves an exchange that follows at once.
-  void host_row(const ExchangeRow& r) {
-    row(r, kHostStep);
-    if (begins_with_exchange()) mark(code_.here() - 4, plan_.steps.exchange[plan_.first_of_main]);
-  }
-
-  /// The steps of a block. Where the same ones come before and after it, `again` are its first,
-  /// which are prepared. Where the last thing is a launch, `meanwhile` is emitted while it runs.
-  void emit_steps(const std::vector<Step>& steps, const Stretch* again,
+  /// The steps of a block, before which no launch but their first is prepared, and behind which
+  /// that of `then` is. Where the last thing is a launch, `meanwhile` is emitted while it runs.
+  void emit_steps(const std::vector<Step>& steps, std::optional<Stretch> then,
                   const std::function<void()>& meanwhile = {}) {
     for (std::size_t at = 0; at < steps.size();) {
-      if (const auto* call = std::get_if<Call>(&steps[at])) {
-        const std::uint32_t pc = code_.call(procedures_[index(call->procedure)]);
-        image_.calls.push_back({t_.tile, pc, plan_.steps.calls[calls_++]});
-        ++at;
-      } else if (const auto* loop = std::get_if<Loop>(&steps[at])) {
-        emit_loop(*loop);
-        ++at;
-      } else if (const auto* branch = std::get_if<Branch>(&steps[at])) {
-        emit_branch(*branch);
-        ++at;
-      } else {
-        const Stretch stretch = next_stretch(steps, at);
-        if (at > 0 || again == nullptr) prepare_first(stretch);
+      if (std::holds_alternative<Superstep>(steps[at])) {
+        const Stretch stretch = next_stretch(steps, at, next_);
+        prepare_first(stretch);
         at += stretch.end - stretch.begin;
-        const bool is_last = at == steps.size();
-        emit(stretch, is_last ? again : nullptr, is_last ? meanwhile : std::function<void()>());
         next_ = stretch.end;
-        if (is_last && !groups_of(stretch).empty()) again = nullptr;
+        emit(stretch, first_of(steps, at, next_, then),
+             at == steps.size() ? meanwhile : std::function<void()>());
+        continue;
       }
+      std::visit(Overloaded{[](const Superstep&) {},
+                            [&](const HostVisit& visit) {
+                              prepare_first(first_of(steps, at + 1, next_, then));
+                              emit_visit(visit);
+                            },
+                            [&](const Call& call) {
+                              const std::uint32_t pc =
+                                  code_.call(procedures_[index(call.procedure)]);
+                              image_.calls.push_back({t_.tile, pc, plan_.steps.calls[calls_++]});
+                              prepared_.reset();
+                            },
+                            [&](const Loop& loop) { emit_loop(loop); },
+                            [&](const Branch& branch) { emit_branch(branch); }},
+                 steps[at]);
+      ++at;
     }
-    if (again != nullptr) prepare_first(*again);
+    prepare_first(then);
   }
 
   void emit_scalars(const vertex::ScalarCode& code, std::size_t begin, std::size_t end) {
@@ -156,40 +146,54 @@ class ProgramEmitter {
     return code.decision;
   }
 
-  /// The body of a loop, of which `again` are the first supersteps if they are prepared, and its
-  /// step; the register of its decision. The step is computed while the last workers run.
-  std::uint32_t emit_body(const Loop& loop, const Stretch* again) {
-    const vertex::ScalarCode step = code_of(loop.step);
+  /// Steps as `emit_steps` has them, then scalars; the register of their decision. What scalars
+  /// need of memory `is_there` before the steps, or they are computed behind them; else while the
+  /// last workers run.
+  std::uint32_t emit_steps(const std::vector<Step>& steps, std::optional<Stretch> then,
+                           const vertex::Scalars& scalars, bool is_there) {
+    const vertex::ScalarCode code = code_of(scalars);
     bool is_computed = false;
-    emit_steps(loop.body.steps, again, [&] {
-      emit_scalars(step, 0, step.first_store);
-      is_computed = true;
+    emit_steps(steps, then, [&] {
+      if (is_there) emit_scalars(code, 0, code.first_store);
+      is_computed = is_there;
     });
-    emit_scalars(step, is_computed ? step.first_store : 0, step.instructions.size());
-    return step.decision;
+    emit_scalars(code, is_computed ? code.first_store : 0, code.instructions.size());
+    return code.decision;
+  }
+
+  /// Whether it is the host that writes the words.
+  [[nodiscard]] bool are_sent(const std::vector<BufferId>& words) const {
+    return std::ranges::all_of(words, [&](BufferId word) {
+      return plan_.program.buffers[index(word)].kind == Buffer::Kind::kArgument;
+    });
   }
 
   void emit_loop(const Loop& loop) {
     const std::uint32_t first = emit_scalars(loop.entry);
+    std::uint32_t done = 0;
     if (!loop.has_condition()) {
-      const std::uint32_t done = code_.branch_if_zero(first);
-      const Stretch body = next_stretch(loop.body.steps, 0);
+      done = code_.branch_if_zero(first);
+      const std::optional<Stretch> body = first_of(loop.body.steps, 0, next_, {});
       prepare_first(body);
       code_.align();
       const std::uint32_t head = code_.here();
-      code_.branch_if_not_zero(emit_body(loop, &body), head);
-      code_.align();
-      code_.patch(done, code_.here());
-      return;
+      code_.branch_if_not_zero(emit_steps(loop.body.steps, body, loop.step, true), head);
+    } else {
+      const std::optional<Stretch> condition = first_of(loop.condition.steps, 0, next_, {});
+      prepare_first(condition);
+      const bool is_after_visit = condition && condition->begin == plan_.after_visit;
+      is_after_visit ? code_.align_after_sync() : code_.align();
+      const std::uint32_t head = code_.here();
+      const std::optional<Stretch> body =
+          first_of(loop.body.steps, 0, next_ + count_supersteps(loop.condition), condition);
+      done = code_.branch_if_zero(
+          emit_steps(loop.condition.steps, body, loop.test, are_sent(loop.test.inputs)));
+      emit_steps(loop.body.steps, condition, loop.step, true);
+      code_.jump(head);
     }
     code_.align();
-    const std::uint32_t head = code_.here();
-    emit_steps(loop.condition.steps, nullptr);
-    const std::uint32_t done = code_.branch_if_zero(emit_scalars(loop.test));
-    emit_body(loop, nullptr);
-    code_.jump(head);
-    code_.align();
     code_.patch(done, code_.here());
+    prepared_.reset();
   }
 
   void emit_branch(const Branch& branch) {
@@ -204,18 +208,21 @@ class ProgramEmitter {
     for (std::size_t arm = 0; arm < branch.arms.size(); ++arm) {
       code_.align();
       code_.patch(to_arms[arm], code_.here());
-      emit_steps(branch.arms[arm].steps, nullptr);
+      prepared_.reset();
+      emit_steps(branch.arms[arm].steps, {});
       if (arm + 1 < branch.arms.size()) to_end.push_back(code_.jump());
     }
     code_.align();
     for (const std::uint32_t jump : to_end) code_.patch(jump, code_.here());
+    prepared_.reset();
   }
 
   /// Rows that `main` has several times, once.
   void emit_shared_rows() {
     std::map<std::vector<std::uint32_t>, std::size_t> uses;
-    for (std::size_t s = next_ + 1; s < plan_.phases.size(); ++s) {
-      if (!plan_.phases[s].rows.empty()) ++uses[plan_.phases[s].rows[number_].code];
+    for (std::uint32_t s = next_; s < plan_.phases.size(); ++s) {
+      if (!plan_.phases[s].rows.empty() && s != plan_.after_visit)
+        ++uses[plan_.phases[s].rows[number_].code];
     }
     for (const auto& [words, times] : uses) {
       // In place of each there is a call, and once a return, at even addresses.
@@ -228,11 +235,24 @@ class ProgramEmitter {
     }
   }
 
-  /// The supersteps from step `at` of a block to the next step of another kind.
-  [[nodiscard]] Stretch next_stretch(const std::vector<Step>& steps, std::size_t at) const {
-    Stretch stretch{next_, next_};
+  /// The supersteps from step `at` of a block to the next step of another kind; `begin` is the
+  /// number of the first.
+  static Stretch next_stretch(const std::vector<Step>& steps, std::size_t at, std::uint32_t begin) {
+    Stretch stretch{begin, begin};
     for (; at < steps.size() && std::holds_alternative<Superstep>(steps[at]); ++at) ++stretch.end;
     return stretch;
+  }
+
+  /// What a block executes first from step `at` on, `then` being what comes behind it; empty where
+  /// that is nothing that can be prepared. `begin` is the number of its first superstep.
+  static std::optional<Stretch> first_of(const std::vector<Step>& steps, std::size_t at,
+                                         std::uint32_t begin, std::optional<Stretch> then) {
+    while (at < steps.size() && std::holds_alternative<HostVisit>(steps[at])) ++at;
+    if (at == steps.size()) return then;
+    if (std::holds_alternative<Superstep>(steps[at])) return next_stretch(steps, at, begin);
+    const auto* loop = std::get_if<Loop>(&steps[at]);
+    if (loop == nullptr || !loop->has_condition()) return std::nullopt;
+    return first_of(loop->condition.steps, 0, begin, {});
   }
 
   [[nodiscard]] std::span<const LaunchGroup> groups_of(Stretch stretch) const {
@@ -246,16 +266,18 @@ class ProgramEmitter {
     return static_cast<std::uint32_t>(group) % TileCode::kBanks;
   }
 
-  void prepare_first(Stretch stretch) {
-    const std::span<const LaunchGroup> groups = groups_of(stretch);
+  void prepare_first(std::optional<Stretch> stretch) {
+    if (!stretch || prepared_ == stretch->begin) return;
+    const std::span<const LaunchGroup> groups = groups_of(*stretch);
     if (!groups.empty()) code_.prepare(groups[0].launch, bank(0));
+    prepared_ = stretch->begin;
   }
 
-  /// `then` comes after it at once, if it is not null.
-  void emit(Stretch stretch, const Stretch* then, const std::function<void()>& meanwhile = {}) {
+  /// `then` comes after it at once, if there is one.
+  void emit(Stretch stretch, std::optional<Stretch> then, const std::function<void()>& meanwhile) {
     const std::span<const LaunchGroup> groups = groups_of(stretch);
     const TileCode::AnyLaunch* last_next = nullptr;
-    if (then != nullptr && !groups_of(*then).empty()) last_next = &groups_of(*then)[0].launch;
+    if (then && !groups_of(*then).empty()) last_next = &groups_of(*then)[0].launch;
     std::size_t g = 0;
     for (std::uint32_t s = stretch.begin; s < stretch.end; ++s) {
       emit_exchange(s);
@@ -268,17 +290,16 @@ class ProgramEmitter {
              plan_.steps.compute[s] + groups[g].set);
       }
     }
+    prepared_.reset();
+    if (then && !groups.empty()) prepared_ = then->begin;
   }
 
   void emit_exchange(std::uint32_t s) {
     if (plan_.phases[s].rows.empty()) return;
     const ExchangeRow& r = plan_.phases[s].rows[number_];
-    if (s == plan_.first_of_main && begins_with_exchange()) {
-      loop_ = code_.row_after_sync(r.code);
-      return;
-    }
+    if (s == plan_.after_visit) return code_.row_after_sync(r.code);
     const auto shared = shared_rows_.find(r.code);
-    if (shared == shared_rows_.end() || s < plan_.first_of_main) {
+    if (shared == shared_rows_.end() || s < first_of_main_) {
       row(r, plan_.steps.exchange[s]);
     } else {
       image_.calls.push_back({t_.tile, code_.call(shared->second), plan_.steps.exchange[s]});
@@ -293,9 +314,9 @@ class ProgramEmitter {
   std::vector<LaunchGroup> groups_;  ///< by superstep
   std::vector<std::uint32_t> procedures_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;  ///< their addresses
-  std::uint32_t next_ = 0;                                           ///< superstep
+  std::uint32_t next_ = 0, first_of_main_ = 0;                       ///< superstep
   std::size_t calls_ = 0;                                            ///< of `main`, so far
-  std::uint32_t loop_ = 0;
+  std::optional<std::uint32_t> prepared_;  ///< the stretch whose first launch is, by its superstep
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,7 @@
 
 namespace superstep {
 
-/// Rows of the first visit to the host, of those between two calls and of the last, by participant.
+/// Rows of each kind of visit to the host, by participant.
 struct HostRows {
   std::vector<ExchangeRow> first, next, last;
 };
@@ -27,9 +28,9 @@ struct SupervisorPlan {
   const MachineConfig& machine;
   const CodeletLibrary& library;
   const Storage& storage;
-  BufferId trip_count{}, states{};
-  std::span<const ExchangePhase> phases;  ///< by superstep
-  std::uint32_t first_of_main = 0;        ///< superstep
+  BufferId states{};
+  std::span<const ExchangePhase> phases;     ///< by superstep
+  std::optional<std::uint32_t> after_visit;  ///< as `superstep_after_visit` has it
   const MarkedSteps& steps;
   HostRows host;
   bool shares_rows = false;  ///< rows that a tile has several times are there once, and called

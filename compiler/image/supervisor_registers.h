@@ -12,13 +12,11 @@ namespace superstep::supervisor {
 inline constexpr std::uint32_t kBanks = 2, kBankRegisters = 5;
 /// Written where a row needs another word in front of it, and never read.
 inline constexpr std::uint32_t kPadding = 10;
-/// The address of the number of calls until the host has sent it, then the calls that follow.
-inline constexpr std::uint32_t kTripCount = 11;
 /// Where a procedure returns to.
 inline constexpr std::uint32_t kLink = 12;
 /// What scalars are computed in: those of the second bank, since the launch that is prepared takes
-/// the first, the link, since nothing is called there, and 13; 14 cannot be written.
-inline constexpr std::array<std::uint32_t, 7> kScalars{5, 6, 7, 8, 9, kLink, 13};
+/// the first, the link, since nothing is called there, 11 and 13; 14 cannot be written.
+inline constexpr std::array<std::uint32_t, 8> kScalars{5, 6, 7, 8, 9, 11, kLink, 13};
 
 static_assert(kBanks * kBankRegisters <= kPadding);
 static_assert(kScalars.front() >= kBankRegisters);

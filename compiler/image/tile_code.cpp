@@ -18,8 +18,8 @@ constexpr std::uint32_t kCodelet = 0, kState = 1, kWeights = 2,
 /// Words of an instruction whose last operand, in the low bits, is filled in later: encoding by
 /// name is slow.
 std::uint32_t setzi(std::uint32_t reg) {
-  static const std::array<std::uint32_t, supervisor::kTripCount + 1> kWords = [] {
-    std::array<std::uint32_t, supervisor::kTripCount + 1> words{};
+  static const std::array<std::uint32_t, supervisor::kPadding + 1> kWords = [] {
+    std::array<std::uint32_t, supervisor::kPadding + 1> words{};
     for (std::uint32_t r = 0; r < words.size(); ++r) words[r] = encode("setzi", {r, 0});
     return words;
   }();
@@ -69,12 +69,9 @@ std::uint32_t TileCode::row(std::span<const std::uint32_t> code) {
   return begin;
 }
 
-std::uint32_t TileCode::row_after_sync(std::span<const std::uint32_t> code) {
-  // Without its first word a row is at an 8-byte boundary less one word.
-  if (words_.size() % 2 == 0) set(supervisor::kPadding, 0);
-  const std::uint32_t begin = here();
+void TileCode::row_after_sync(std::span<const std::uint32_t> code) {
+  SUPERSTEP_CHECK(words_.size() % 2 != 0, "a row without its first word is aligned");
   words_.insert(words_.end(), code.begin() + 1, code.end());
-  return begin;
 }
 
 void TileCode::prepare(const AnyLaunch& launch, std::uint32_t bank) {
@@ -176,13 +173,6 @@ void TileCode::set_worker_base(std::uint32_t worker, std::uint32_t address) {
   emit(encode("put", {isa::kFirstWorkerBase + worker, 0}));
 }
 
-void TileCode::prepare_trip_count(std::uint32_t address) { set(supervisor::kTripCount, address); }
-
-void TileCode::load_trip_count() {
-  emit(encode("ld32", {supervisor::kTripCount, supervisor::kTripCount, isa::kZero, 0}));
-  emit(encode("add", {supervisor::kTripCount, supervisor::kTripCount, -1}));
-}
-
 std::uint32_t TileCode::branch_if_zero(std::uint32_t reg) {
   const std::uint32_t at = here();
   emit(encode("brz", {reg, 0}));
@@ -203,16 +193,6 @@ std::uint32_t TileCode::jump() {
   return at;
 }
 
-std::uint32_t TileCode::branch_if_last() {
-  const std::uint32_t at = here();
-  emit(encode("brz", {supervisor::kTripCount, 0}));
-  return at;
-}
-
-void TileCode::next_call(std::uint32_t target) {
-  emit(encode("brnzdec", {supervisor::kTripCount, target}));
-}
-
 void TileCode::patch(std::uint32_t branch, std::uint32_t target) {
   words_[(branch - address_) / 4] |= target / 4;
 }
@@ -227,6 +207,12 @@ void TileCode::end_call() { emit(encode("br", {supervisor::kLink})); }
 
 void TileCode::align() {
   if (words_.size() % 2 != 0) set(supervisor::kPadding, 0);
+}
+
+void TileCode::align_after_sync() {
+  SUPERSTEP_CHECK(words_.size() % 2 == 0,
+                  "a sync that has just ended is the second word of a pair");
+  set(supervisor::kPadding, 0);
 }
 
 void TileCode::stop() { emit(encode("sync", {kZoneEnd})); }

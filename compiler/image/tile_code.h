@@ -24,9 +24,9 @@ class TileCode {
 
   /// An exchange or host row, which needs an 8-byte boundary; returns where it begins.
   std::uint32_t row(std::span<const std::uint32_t> code);
-  /// A row that begins where a sync has just ended: `code` without its own. Returns the address of
-  /// its first instruction, which the code in front falls into.
-  std::uint32_t row_after_sync(std::span<const std::uint32_t> code);
+  /// A row that begins where a sync has just ended: `code` without its own, at an address of
+  /// `align_after_sync`.
+  void row_after_sync(std::span<const std::uint32_t> code);
 
   /// Runs all workers, worker w with the vertex state `stride` words times w behind `state`.
   struct LaunchAll {
@@ -77,10 +77,6 @@ class TileCode {
 
   /// Gives worker `worker` its stack.
   void set_worker_base(std::uint32_t worker, std::uint32_t address);
-  /// Prepares `load_trip_count` from this address; other code keeps the register.
-  void prepare_trip_count(std::uint32_t address);
-  /// Reads how often the program is called.
-  void load_trip_count();
   /// An instruction of scalars.
   void scalar(std::uint32_t word) { emit(word); }
   /// Branches when a register is 0. The target is set by `patch`.
@@ -93,13 +89,12 @@ class TileCode {
   void jump(std::uint32_t target);
   /// Goes on at a target that is set by `patch`.
   std::uint32_t jump();
-  /// Branches when this call is the last. The target is set by `patch`.
-  std::uint32_t branch_if_last();
-  /// Counts a call and branches.
-  void next_call(std::uint32_t target);
   /// Makes the branch at `branch` go to `target`.
   void patch(std::uint32_t branch, std::uint32_t target);
   void align();
+  /// To an 8-byte boundary less a word, by an instruction that every tile has: rows that follow
+  /// keep their common time.
+  void align_after_sync();
   /// The end of the program.
   void stop();
 

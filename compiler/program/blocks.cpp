@@ -24,8 +24,10 @@ std::vector<Pointer> collect(Program& program) {
       } else if (auto* branch = std::get_if<Branch>(&step)) {
         for (auto& arm : branch->arms) self(self, arm);
       } else {
-        // The supersteps of a call are those of its procedure.
-        SUPERSTEP_CHECK(std::holds_alternative<Call>(step), "a step of a kind that is not known");
+        // The supersteps of a call are those of its procedure; a visit to the host has none.
+        SUPERSTEP_CHECK(
+            std::holds_alternative<Call>(step) || std::holds_alternative<HostVisit>(step),
+            "a step of a kind that is not known");
       }
     }
   };
@@ -41,6 +43,22 @@ std::vector<Superstep*> supersteps_of(LoweredProgram& program) {
 }
 std::vector<const Superstep*> supersteps_of(const LoweredProgram& program) {
   return collect<const Superstep*>(program);
+}
+
+std::uint32_t count_supersteps(const Block& block) {
+  std::uint32_t count = 0;
+  for (const Step& step : block.steps) {
+    std::visit(Overloaded{[&](const Superstep&) { ++count; },
+                          [&](const Loop& loop) {
+                            count += count_supersteps(loop.condition) + count_supersteps(loop.body);
+                          },
+                          [&](const Branch& branch) {
+                            for (const Block& arm : branch.arms) count += count_supersteps(arm);
+                          },
+                          [](const Call&) {}, [](const HostVisit&) {}},
+               step);
+  }
+  return count;
 }
 
 MovedBuffers moved_buffers(const Superstep& superstep) {
@@ -129,7 +147,7 @@ class ExecutionWalk {
                        executions.push_back({&superstep, number_++});
                      },
                      [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); },
-                     [&](const Branch& branch) { add(branch); }},
+                     [&](const Branch& branch) { add(branch); }, [](const HostVisit&) {}},
           step);
     }
   }
@@ -174,6 +192,7 @@ void add_buffers(const Block& block, UsedBuffers& used) {
                      }
                    },
                    [](const Call&) { SUPERSTEP_CHECK(false, "procedures come after loops"); },
+                   [](const HostVisit&) { SUPERSTEP_CHECK(false, "a visit inside of a call"); },
                    [&](const auto& control) {
                      UsedBuffers its = buffers_of(control);
                      used.read.merge(its.read);
@@ -247,9 +266,23 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
       const Lifetime& life = lifetimes[index(buffer)];
       if (life.first < begin || life.last > end) use(buffer);
     };
-    const UsedBuffers used = buffers_of(*control.loop);
-    std::ranges::for_each(used.read, use_if_outer);
-    std::ranges::for_each(used.written, use_if_outer);
+    for (std::size_t e = control.begin; e < control.end; ++e) {
+      const Execution& execution = walk.executions[e];
+      const auto use_all = [&](const std::vector<BufferId>& buffers) {
+        for (const BufferId buffer : buffers) use_if_outer(execution.actual(buffer));
+      };
+      use_all(moved[execution.number].read);
+      use_all(moved[execution.number].written);
+      for (const ComputeSet& set : execution.superstep->computes) {
+        use_all(set.reads);
+        use_all(set.writes);
+      }
+    }
+    for (const ControlSpan& inner : walk.controls) {
+      if (inner.begin < control.begin || inner.end > control.end) continue;
+      std::ranges::for_each(inner.words.read, use_if_outer);
+      std::ranges::for_each(inner.words.written, use_if_outer);
+    }
   }
   for (std::size_t b = 0; b < lifetimes.size(); ++b) {
     const Buffer& buffer = program.buffers[b];

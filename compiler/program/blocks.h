@@ -13,6 +13,9 @@ namespace superstep {
 [[nodiscard]] std::vector<Superstep*> supersteps_of(LoweredProgram& program);
 [[nodiscard]] std::vector<const Superstep*> supersteps_of(const LoweredProgram& program);
 
+/// Those of a block, as `supersteps_of` has them.
+[[nodiscard]] std::uint32_t count_supersteps(const Block& block);
+
 /// The buffers that an exchange reads and writes, ascending, each once.
 struct MovedBuffers {
   std::vector<BufferId> read, written;

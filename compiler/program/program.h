@@ -36,7 +36,7 @@ struct Buffer {
   TensorType type;  ///< what a report calls it; its shape may differ from the layout's elements
   std::uint32_t element_bytes = 4;
   LayoutPtr layout;
-  std::vector<std::byte> contents;  ///< kConstant: the elements, dense
+  std::vector<std::byte> contents;  ///< what boot writes: the elements, dense
   OpLocation source;
   bool is_result = false;       ///< lives until the host has read it
   std::uint32_t read_past = 0;  ///< bytes behind an interval that vertices may read and not use
@@ -150,13 +150,22 @@ struct Loop {
 
   [[nodiscard]] bool has_condition() const { return test.decision.has_value(); }
 };
+/// A visit to the host, which takes results, then sends arguments.
+struct HostVisit {
+  enum class Kind : std::uint8_t {
+    kFirst,  ///< no results yet
+    kNext,   ///< between two calls; what the program keeps from call to call stays
+    kLast,   ///< all results, no arguments
+  };
+  Kind kind = Kind::kFirst;
+};
 /// Executes the arm that `selector` decides for; its decision is less than their number. Every tile
 /// that takes part has the words of the scalars.
 struct Branch {
   vertex::Scalars selector;
   std::vector<Block> arms;
 };
-struct Step : std::variant<Superstep, Call, Loop, Branch> {
+struct Step : std::variant<Superstep, Call, Loop, Branch, HostVisit> {
   using variant::variant;
 };
 
@@ -182,7 +191,8 @@ struct SqueezedProduct {
 /// By number of the product, in order of ops.
 using SqueezedProducts = std::map<std::size_t, SqueezedProduct>;
 
-/// A program over buffers: everything but addresses and machine code.
+/// A program over buffers: everything but addresses and machine code. Its main block is what a call
+/// does, until `add_call_loop` puts the visits to the host and the loop over calls around it.
 struct LoweredProgram {
   std::vector<Buffer> buffers;
   std::vector<vertex::Vertex> codelets;
@@ -190,6 +200,9 @@ struct LoweredProgram {
   Block main;
   std::vector<std::optional<BufferId>> arguments;  ///< empty for an argument without elements
   std::vector<std::optional<BufferId>> results;
+  /// With a call loop: a word on every tile, 1 until the host sends 0 with the arguments of the
+  /// last call.
+  std::optional<BufferId> goes_on;
   std::vector<PlannedProduct> products;  ///< in order of ops
   std::vector<CompileEvent> events;
 };

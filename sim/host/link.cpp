@@ -140,7 +140,8 @@ const HostPhase& HostLink::phase() const {
 }
 
 bool HostLink::is_sent(const Stream& stream) const {
-  if (stream.kind == Stream::Kind::kTripCount || visits_ == 0) return true;
+  if (stream.kind == Stream::Kind::kGoesOn) return visits_ + 1 == calls_;
+  if (visits_ == 0) return true;
   // What is not cut into slices was sent in the first phase and stays.
   return is_sliced(stream.type, arguments_[stream.position].type, calls_);
 }
@@ -172,10 +173,7 @@ void HostLink::send(const Stream& stream, std::span<const HostPort> ports) {
   std::vector<std::byte> packet;
   for (const StreamPiece& piece : stream.pieces) {
     packet.assign(piece.bytes, std::byte{0});
-    if (stream.kind == Stream::Kind::kTripCount) {
-      SUPERSTEP_CHECK(piece.bytes >= sizeof(calls_), "a trip count needs a word");
-      std::memcpy(packet.data(), &calls_, sizeof(calls_));
-    } else {
+    if (stream.kind != Stream::Kind::kGoesOn) {
       const HostTensor& argument = arguments_[stream.position];
       const bool sliced = is_sliced(stream.type, argument.type, calls_);
       const std::uint64_t slice = sliced ? visits_ * stream.type.bytes() : 0;
@@ -193,12 +191,12 @@ void HostLink::send(const Stream& stream, std::span<const HostPort> ports) {
   }
 }
 
-HostVisit HostLink::visit(std::span<const HostPort> ports) {
+FinishedPhase HostLink::visit(std::span<const HostPort> ports) {
   SUPERSTEP_CHECK(!done(), "a host phase after the last");
   const MachineConfig& machine = image_.machine;
   Traffic to_host;
   Traffic to_tiles;
-  HostVisit out;
+  FinishedPhase out;
   // Those of one direction follow each other; the first has the latency of the phase.
   const auto add_transfer = [&](std::uint32_t stream, std::uint64_t bytes_before, Cycles begin,
                                 const Traffic& traffic) {

@@ -31,7 +31,7 @@ struct HostFault {
 };
 
 /// One host phase as it happened.
-struct HostVisit {
+struct FinishedPhase {
   Cycles duration;          ///< of the host's work, from the first external barrier's opening
   std::uint64_t bytes = 0;  ///< both directions
   std::vector<HostTransfer> transfers;
@@ -48,7 +48,7 @@ class HostLink {
 
   /// Moves the data of the next phase: results out of tile memory, then arguments into it. `ports`
   /// ascend by tile.
-  [[nodiscard]] HostVisit visit(std::span<const HostPort> ports);
+  [[nodiscard]] FinishedPhase visit(std::span<const HostPort> ports);
 
   /// Phases so far; the program has `calls` + 1.
   [[nodiscard]] std::uint32_t visits() const { return visits_; }

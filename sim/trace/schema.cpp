@@ -106,7 +106,7 @@ constexpr TraceColumn kColumns[] = {
     {"/program/event/reason", kText, "plan_event", "", "What was found."},
     {"/program/event/advice", kText, "plan_event", "", "What would help, or empty."},
     {"/program/stream/stream", kU32, "stream", "1", "Number of the stream."},
-    {"/program/stream/name", kText, "stream", "", "arg0, result0 and so on, or trip_count."},
+    {"/program/stream/name", kText, "stream", "", "arg0, result0 and so on, or goes_on."},
     {"/program/stream/direction", kU8, "stream", "1", "0 to_device, 1 to_host."},
     {"/program/stream/type", kText, "stream", "", "StableHLO type."},
     {"/program/stream/bytes", kU64, "stream", "B", "Bytes on tiles, with padding and copies."},

@@ -215,7 +215,7 @@ void write_streams(Hdf5File& file, const std::vector<Stream>& streams) {
   const std::string at = "/program/stream/";
   put_numbers(file, at + "stream", streams.size());
   put_text(file, at + "name", column_of(streams, [](const Stream& s) -> std::string {
-             if (s.kind == Stream::Kind::kTripCount) return "trip_count";
+             if (s.kind == Stream::Kind::kGoesOn) return "goes_on";
              const bool is_result = s.kind == Stream::Kind::kResult;
              return fmt::format("{}{}", is_result ? "result" : "arg", s.position);
            }));

@@ -180,7 +180,7 @@ TEST(SmallTensors, SixtyOf512ElementsRunSideBySide) {
   const Cycles cycles = compute_cycles(60, "tensor<512xf32>", [](int i) {
     return fmt::format("%r{0} = stablehlo.tanh %a{0} : tensor<512xf32>\n", i);
   });
-  EXPECT_EQ(cycles.value(), 478);
+  EXPECT_EQ(cycles.value(), 469);
 }
 
 TEST(SmallTensors, IndependentScalarsHaveATileEach) {
@@ -190,7 +190,7 @@ TEST(SmallTensors, IndependentScalarsHaveATileEach) {
         "%r{0} = stablehlo.multiply %a{0}, %c{0} : tensor<f32>\n",
         i, i % 7);
   });
-  EXPECT_EQ(cycles.value(), 172);
+  EXPECT_EQ(cycles.value(), 163);
 }
 
 }  // namespace

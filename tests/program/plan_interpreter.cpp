@@ -40,7 +40,7 @@ PlanInterpreter::PlanInterpreter(const LoweredProgram& program) : program_(progr
         auto& bytes = memory_[b][index(tile)];
         // What nothing wrote must show.
         bytes.assign(buffer.bytes(interval), std::byte{0xa5});
-        if (buffer.kind != Buffer::Kind::kConstant) continue;
+        if (buffer.contents.empty()) continue;
         std::memcpy(bytes.data(), buffer.contents.data() + interval.begin * buffer.element_bytes,
                     static_cast<std::size_t>(interval.count * buffer.element_bytes));
       }
@@ -88,13 +88,38 @@ std::vector<HostTensor> PlanInterpreter::run(std::span<const HostTensor> argumen
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     if (program_.arguments[a]) fill(*program_.arguments[a], arguments[a]);
   }
+  results_ = results;
   run_block(program_.main);
+  return read_results();
+}
+
+std::vector<std::vector<HostTensor>> PlanInterpreter::run_calls(
+    std::span<const Arguments> calls, std::span<const TensorType> results) {
+  calls_ = calls;
+  results_ = results;
+  run_block(program_.main);
+  return std::move(finished_);
+}
+
+std::vector<HostTensor> PlanInterpreter::read_results() {
   std::vector<HostTensor> values;
-  for (std::size_t r = 0; r < results.size(); ++r) {
-    values.push_back(program_.results[r] ? read(*program_.results[r], results[r])
-                                         : HostTensor(results[r]));
+  for (std::size_t r = 0; r < results_.size(); ++r) {
+    values.push_back(program_.results[r] ? read(*program_.results[r], results_[r])
+                                         : HostTensor(results_[r]));
   }
   return values;
+}
+
+void PlanInterpreter::visit_host(HostVisit visit) {
+  if (visit.kind != HostVisit::Kind::kFirst) finished_.push_back(read_results());
+  if (visit.kind == HostVisit::Kind::kLast) return;
+  const Arguments& arguments = calls_[finished_.size()];
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    if (program_.arguments[a] && arguments[a]) fill(*program_.arguments[a], *arguments[a]);
+  }
+  HostTensor goes_on(TensorType{DType::kU32, {}});
+  goes_on.set<std::uint32_t>(0, finished_.size() + 1 < calls_.size() ? 1 : 0);
+  fill(*program_.goes_on, goes_on);
 }
 
 void PlanInterpreter::run_block(const Block& block) {
@@ -114,6 +139,8 @@ void PlanInterpreter::run_block(const Block& block) {
         run_block(loop->body);
         goes_on = run_scalars(loop->step) != 0;
       }
+    } else if (const auto* visit = std::get_if<HostVisit>(&step)) {
+      visit_host(*visit);
     } else {
       const auto& branch = std::get<Branch>(step);
       run_block(branch.arms.at(run_scalars(branch.selector)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,11 +18,19 @@ class PlanInterpreter {
   std::vector<HostTensor> run(std::span<const HostTensor> arguments,
                               std::span<const TensorType> results);
 
+  /// The arguments of a call; what has none keeps its value.
+  using Arguments = std::vector<std::optional<HostTensor>>;
+  /// So many calls of a program with a call loop: the results of each.
+  std::vector<std::vector<HostTensor>> run_calls(std::span<const Arguments> calls,
+                                                 std::span<const TensorType> results);
+
  private:
   std::vector<std::byte>& bytes(BufferId buffer, TileId tile);
   void fill(BufferId buffer, const HostTensor& tensor);
   [[nodiscard]] HostTensor read(BufferId buffer, const TensorType& type);
+  std::vector<HostTensor> read_results();
   void run_block(const Block& block);
+  void visit_host(HostVisit visit);
   void run_superstep(const Superstep& superstep);
   std::uint32_t run_scalars(const vertex::Scalars& scalars);
   void exchange(const std::vector<Movement>& movements);
@@ -29,6 +38,9 @@ class PlanInterpreter {
   void launch(std::uint32_t codelet, const Launch& launch);
 
   const LoweredProgram& program_;
+  std::span<const Arguments> calls_;  ///< that the host has
+  std::span<const TensorType> results_;
+  std::vector<std::vector<HostTensor>> finished_;            ///< results of calls
   Execution execution_;                                      ///< that runs now
   std::vector<std::vector<std::vector<std::byte>>> memory_;  ///< by buffer, tile
 };

@@ -122,15 +122,23 @@ TEST(Host, AnAliasedResultIsWrittenOnceAtTheEnd) {
   EXPECT_EQ(run.result.results[0].data, argument.data);
 }
 
-TEST(Host, TellsTheProgramTheNumberOfCalls) {
-  ProgramImage image = echo(2);
-  image.streams[0].kind = Stream::Kind::kTripCount;
-  image.streams[0].pieces = {{TileId{0}, kData, 4, {{0, 0, 4}}}};
-  image.arguments.clear();
-  image.next.arguments.clear();
-  const Recorded run = record(image, {}, 2);
-  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
-  EXPECT_EQ(run.result.results[0].get<std::uint32_t>(0), 2u);
+TEST(Host, TheWordThatCallsGoOnByChangesWithTheArgumentsOfTheLast) {
+  for (const std::uint32_t calls : {1U, 2U, 3U}) {
+    ProgramImage image = echo(calls);
+    image.streams[0].kind = Stream::Kind::kGoesOn;
+    image.streams[0].pieces = {{TileId{0}, kData, 4, {{0, 0, 4}}}};
+    image.arguments.clear();
+    image.segments.push_back({{TileId{0}}, kData, {1, 0, 0, 0, 5, 0, 0, 0}});
+    const Recorded run = record(image, {}, calls);
+    ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      EXPECT_EQ(run.result.results[0].get<std::uint32_t>(2 * call), call + 1 == calls ? 0U : 1U);
+      EXPECT_EQ(run.result.results[0].get<std::uint32_t>(2 * call + 1), 5U);
+    }
+    std::uint64_t bytes = 0;
+    for (const SuperstepRecord& superstep : run.supersteps) bytes += superstep.host_bytes;
+    EXPECT_EQ(bytes, 8 * calls + 4) << "one word is sent in all";
+  }
 }
 
 TEST(Host, TrapsWhenATileSendsOtherBytesThanTheStreamTableSays) {
