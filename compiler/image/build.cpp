@@ -68,7 +68,7 @@ class Builder {
     image_.info.module = module_.name;
     image_.info.events = program_.events;
     find_tiles();
-    steps_ = number_steps(executions_, library_, image_.info);
+    steps_ = number_steps(executions_, last_point_of(program_), library_, image_.info);
     marked_ = marked_steps(executions_, supersteps_.size(), steps_);
     collect_launches();
     for (TileProgram& t : tiles_) place_codelets(t, library_, machine_);
@@ -401,7 +401,7 @@ ProgramImage build_image(const Module& module, const MachineConfig& machine, Low
                          const std::function<void(const ProgramInfo&)>& on_memory,
                          bool keep_exchange_plan, bool saves_code) {
   if (progress) progress("outline repeated steps");
-  outline_repeats(program, saves_code ? SharedBuffers::kCopies : SharedBuffers::kUnlessInUseAtOnce);
+  outline_repeats(program, saves_code ? OutlineEffort::kLeastCode : OutlineEffort::kFree);
   add_call_loop(program);
   if (progress) progress("generate codelets");
   return Builder(module, machine, std::move(program), keep_exchange_plan)

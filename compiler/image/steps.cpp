@@ -29,19 +29,18 @@ std::vector<std::uint32_t> vertex_types_of(const ComputeSet& set, const CodeletL
 
 }  // namespace
 
-Steps number_steps(std::span<const Execution> executions, const CodeletLibrary& library,
-                   ProgramInfo& info) {
+Steps number_steps(std::span<const Execution> executions, std::uint32_t last_point,
+                   const CodeletLibrary& library, ProgramInfo& info) {
   Steps numbers;
   std::vector<StepInfo>& steps = info.steps;
   steps.push_back({.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}});
-  numbers.point = {0};
-  std::uint32_t number = 0, point = 0;  // of the superstep, of the buffers' lifetimes
+  numbers.point = {last_point};
+  std::uint32_t number = 0;  // of the superstep
   for (const Execution& execution : executions) {
     const Superstep& superstep = *execution.superstep;
     const SuperstepOrigins origins = execution.origins();
     // Without an exchange there is no barrier: it goes on with the superstep before.
     if (!superstep.movements.empty()) ++number;
-    ++point;
     numbers.exchange.push_back(static_cast<std::uint32_t>(steps.size()));
     if (!superstep.movements.empty()) {
       StepInfo step{.kind = StepInfo::Kind::kExchange,
@@ -52,7 +51,7 @@ Steps number_steps(std::span<const Execution> executions, const CodeletLibrary& 
         step.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
       }
       step.superstep = number;
-      numbers.point.push_back(point);
+      numbers.point.push_back(execution.point);
       steps.push_back(std::move(step));
     }
     numbers.superstep.push_back(number);
@@ -69,10 +68,9 @@ Steps number_steps(std::span<const Execution> executions, const CodeletLibrary& 
                        .vertices = static_cast<std::uint32_t>(set.launches.size()),
                        .tiles = tiles_of(set),
                        .vertex_types = vertex_types_of(set, library)});
-      numbers.point.push_back(++point);
+      numbers.point.push_back(execution.point + 1 + static_cast<std::uint32_t>(c));
     }
   }
-  numbers.point[kHostStep] = point + 1;
   for (const vertex::Codelet& codelet : library.codelets()) {
     info.vertex_types.push_back(
         {codelet.name, 4 * static_cast<std::uint32_t>(codelet.words.size())});

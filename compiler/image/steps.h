@@ -21,14 +21,15 @@ struct Steps {
   std::vector<std::uint32_t> point;      ///< by step: when, as `Lifetime` counts time
 };
 
-/// Numbers the steps and describes them and their vertex types in `info`.
-[[nodiscard]] Steps number_steps(std::span<const Execution> executions,
+/// Numbers the steps and describes them and their vertex types in `info`; `last_point` is that of
+/// the host.
+[[nodiscard]] Steps number_steps(std::span<const Execution> executions, std::uint32_t last_point,
                                  const CodeletLibrary& library, ProgramInfo& info);
 
 /// The steps that code is marked with, which in a procedure count from its first.
 struct MarkedSteps {
   std::vector<std::uint32_t> exchange, compute;  ///< by superstep; that of its first compute set
-  std::vector<std::uint32_t> calls;              ///< by call of `main`: its first
+  std::vector<std::uint32_t> calls;              ///< by call: its first
 };
 
 [[nodiscard]] MarkedSteps marked_steps(std::span<const Execution> executions,

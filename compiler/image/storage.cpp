@@ -5,10 +5,8 @@
 #include <limits>
 #include <map>
 #include <utility>
-#include <variant>
 
 #include "compiler/program/blocks.h"
-#include "compiler/program/call_loop.h"
 
 namespace superstep {
 namespace {
@@ -47,11 +45,10 @@ Requests requests_of(const std::vector<Storage::Entry>& entries,
 /// By buffer, the first of those that share its storage: what calls put in place of each other.
 std::vector<BufferId> shared_storage(const LoweredProgram& program) {
   boost::disjoint_sets_with_storage<> sets(program.buffers.size());
-  const auto unite = [&](const Call& call) {
-    for (const auto& [formal, actual] : call.bindings) sets.union_set(index(formal), index(actual));
-  };
-  for (const Step& step : call_of(program).steps) {
-    if (const auto* call = std::get_if<Call>(&step)) unite(*call);
+  for (const Call* call : calls_of(program)) {
+    for (const auto& [formal, actual] : call->bindings) {
+      sets.union_set(index(formal), index(actual));
+    }
   }
   std::vector<std::uint32_t> first(program.buffers.size(), UINT32_MAX);  // by set
   std::vector<BufferId> shared;

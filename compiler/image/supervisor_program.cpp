@@ -59,8 +59,8 @@ class ProgramEmitter {
       prepared_.reset();
       code_.end_call();
     }
+    scalars_ = supervisor::kScalars;
     if (plan_.shares_rows) emit_shared_rows();
-    first_of_main_ = next_;
     code_.align();
   }
 
@@ -134,8 +134,8 @@ class ProgramEmitter {
       code_.scalar(word | (buffer ? plan_.storage.address(*buffer, t_.tile) : 0));
     }
   }
-  static vertex::ScalarCode code_of(const vertex::Scalars& scalars) {
-    auto code = vertex::scalar_code(scalars, supervisor::kScalars);
+  [[nodiscard]] vertex::ScalarCode code_of(const vertex::Scalars& scalars) const {
+    auto code = vertex::scalar_code(scalars, scalars_);
     SUPERSTEP_CHECK(code.has_value(), "scalars fit in the registers of a supervisor");
     return *std::move(code);
   }
@@ -299,7 +299,7 @@ class ProgramEmitter {
     const ExchangeRow& r = plan_.phases[s].rows[number_];
     if (s == plan_.after_visit) return code_.row_after_sync(r.code);
     const auto shared = shared_rows_.find(r.code);
-    if (shared == shared_rows_.end() || s < first_of_main_) {
+    if (shared == shared_rows_.end()) {
       row(r, plan_.steps.exchange[s]);
     } else {
       image_.calls.push_back({t_.tile, code_.call(shared->second), plan_.steps.exchange[s]});
@@ -313,9 +313,10 @@ class ProgramEmitter {
   TileCode code_;
   std::vector<LaunchGroup> groups_;  ///< by superstep
   std::vector<std::uint32_t> procedures_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;  ///< their addresses
-  std::uint32_t next_ = 0, first_of_main_ = 0;                       ///< superstep
-  std::size_t calls_ = 0;                                            ///< of `main`, so far
+  std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;            ///< their addresses
+  std::uint32_t next_ = 0;                                                     ///< superstep
+  std::span<const std::uint32_t> scalars_ = supervisor::kScalarsOfProcedures;  ///< registers
+  std::size_t calls_ = 0;                                                      ///< so far
   std::optional<std::uint32_t> prepared_;  ///< the stretch whose first launch is, by its superstep
 };
 

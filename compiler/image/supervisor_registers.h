@@ -15,7 +15,9 @@ inline constexpr std::uint32_t kPadding = 10;
 /// Where a procedure returns to.
 inline constexpr std::uint32_t kLink = 12;
 /// What scalars are computed in: those of the second bank, since the launch that is prepared takes
-/// the first, the link, since nothing is called there, 11 and 13; 14 cannot be written.
+/// the first, 11 and 13; 14 cannot be written. In `main`, where nothing else has the link, that
+/// too.
+inline constexpr std::array<std::uint32_t, 7> kScalarsOfProcedures{5, 6, 7, 8, 9, 11, 13};
 inline constexpr std::array<std::uint32_t, 8> kScalars{5, 6, 7, 8, 9, 11, kLink, 13};
 
 static_assert(kBanks * kBankRegisters <= kPadding);

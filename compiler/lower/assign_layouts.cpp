@@ -205,14 +205,16 @@ class Assignment {
     std::vector<std::pair<std::size_t, std::size_t>> by_first;
     for (const auto& [set, span] : spans) by_first.emplace_back(span.first, set);
     std::ranges::sort(by_first);
-    // Partitions the spans as intervals of a line are: the company that was free first is next.
+    // Partitions the spans as intervals of a line are: the first company that is free is next, so
+    // that what repeats meets the same ones.
     std::set<std::pair<std::size_t, std::uint32_t>> ends;
+    std::set<std::uint32_t> free;
     for (const auto& [first, set] : by_first) {
-      auto company = static_cast<std::uint32_t>(ends.size());
-      if (!ends.empty() && ends.begin()->first < first) {
-        company = ends.begin()->second;
-        ends.erase(ends.begin());
+      for (; !ends.empty() && ends.begin()->first < first; ends.erase(ends.begin())) {
+        free.insert(ends.begin()->second);
       }
+      auto company = static_cast<std::uint32_t>(ends.size());
+      if (!free.empty()) company = free.extract(free.begin()).value();
       ends.emplace(spans[set].last, company);
       company_[set] = company;
     }

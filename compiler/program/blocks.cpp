@@ -11,32 +11,44 @@
 namespace superstep {
 namespace {
 
+/// Calls `visit` with a step, then with those of a loop or branch.
+template <class Step, class Visit>
+void walk_steps(Step& step, const Visit& visit) {
+  const auto walk = [&](auto& block) {
+    for (auto& inner : block.steps) walk_steps(inner, visit);
+  };
+  visit(step);
+  if (auto* loop = std::get_if<Loop>(&step)) {
+    walk(loop->condition);
+    walk(loop->body);
+  } else if (auto* branch = std::get_if<Branch>(&step)) {
+    for (auto& arm : branch->arms) walk(arm);
+  }
+}
+
 template <class Pointer, class Program>
 std::vector<Pointer> collect(Program& program) {
-  std::vector<Pointer> supersteps;
-  const auto add = [&](const auto& self, auto& block) -> void {
-    for (auto& step : block.steps) {
-      if (auto* superstep = std::get_if<Superstep>(&step)) {
-        supersteps.push_back(superstep);
-      } else if (auto* loop = std::get_if<Loop>(&step)) {
-        self(self, loop->condition);
-        self(self, loop->body);
-      } else if (auto* branch = std::get_if<Branch>(&step)) {
-        for (auto& arm : branch->arms) self(self, arm);
-      } else {
-        // The supersteps of a call are those of its procedure; a visit to the host has none.
-        SUPERSTEP_CHECK(
-            std::holds_alternative<Call>(step) || std::holds_alternative<HostVisit>(step),
-            "a step of a kind that is not known");
-      }
-    }
+  std::vector<Pointer> all;
+  const auto add = [&](auto& step) {
+    using Kind = std::remove_pointer_t<Pointer>;
+    if (auto* found = std::get_if<std::remove_const_t<Kind>>(&step)) all.push_back(found);
   };
-  for (auto& procedure : program.procedures) add(add, procedure.block);
-  add(add, program.main);
-  return supersteps;
+  const auto walk = [&](auto& block) {
+    for (auto& step : block.steps) walk_steps(step, add);
+  };
+  for (auto& procedure : program.procedures) walk(procedure.block);
+  walk(program.main);
+  return all;
 }
 
 }  // namespace
+
+std::uint32_t count_supersteps(const Block& block) {
+  std::uint32_t count = 0;
+  const auto add = [&](const Step& step) { count += std::holds_alternative<Superstep>(step); };
+  for (const Step& step : block.steps) walk_steps(step, add);
+  return count;
+}
 
 std::vector<Superstep*> supersteps_of(LoweredProgram& program) {
   return collect<Superstep*>(program);
@@ -45,20 +57,8 @@ std::vector<const Superstep*> supersteps_of(const LoweredProgram& program) {
   return collect<const Superstep*>(program);
 }
 
-std::uint32_t count_supersteps(const Block& block) {
-  std::uint32_t count = 0;
-  for (const Step& step : block.steps) {
-    std::visit(Overloaded{[&](const Superstep&) { ++count; },
-                          [&](const Loop& loop) {
-                            count += count_supersteps(loop.condition) + count_supersteps(loop.body);
-                          },
-                          [&](const Branch& branch) {
-                            for (const Block& arm : branch.arms) count += count_supersteps(arm);
-                          },
-                          [](const Call&) {}, [](const HostVisit&) {}},
-               step);
-  }
-  return count;
+std::vector<const Call*> calls_of(const LoweredProgram& program) {
+  return collect<const Call*>(program);
 }
 
 MovedBuffers moved_buffers(const Superstep& superstep) {
@@ -93,11 +93,18 @@ SuperstepOrigins origins_of(const Superstep& superstep) {
   return origins;
 }
 
-BufferId Execution::actual(BufferId buffer) const {
+namespace {
+
+/// The buffer that takes the place of one in a call, if there is one.
+BufferId actual_of(const Call* call, BufferId buffer) {
   if (call == nullptr) return buffer;
   const auto at = std::ranges::lower_bound(call->bindings, buffer, {}, &Call::Binding::formal);
   return at != call->bindings.end() && at->formal == buffer ? at->actual : buffer;
 }
+
+}  // namespace
+
+BufferId Execution::actual(BufferId buffer) const { return actual_of(call, buffer); }
 
 namespace {
 
@@ -121,8 +128,9 @@ UsedBuffers words_of(const Branch& branch) {
 /// What a loop or branch executes, as numbers of executions.
 struct ControlSpan {
   std::size_t begin = 0, end = 0;
-  const Loop* loop = nullptr;  ///< null: a branch
-  UsedBuffers words;           ///< of its scalars
+  std::uint32_t entry = 0, exit = 0;  ///< points; of a branch the same
+  const Call* call = nullptr;
+  UsedBuffers words;  ///< of its scalars
 };
 
 /// Walks what a call of a program executes.
@@ -131,75 +139,85 @@ class ExecutionWalk {
   explicit ExecutionWalk(const LoweredProgram& program) : program_(program) {
     for (const Procedure& procedure : program.procedures) {
       first_.push_back(number_);
-      number_ += static_cast<std::uint32_t>(procedure.block.steps.size());
+      number_ += count_supersteps(procedure.block);
     }
     walk(program.main);
   }
 
   std::vector<Execution> executions;
   std::vector<ControlSpan> controls;  ///< inner ones first
+  std::uint32_t point = 1;            ///< the next one
 
  private:
   void walk(const Block& block) {
-    for (const Step& step : block.steps) {
-      std::visit(
-          Overloaded{[&](const Superstep& superstep) {
-                       executions.push_back({&superstep, number_++});
-                     },
-                     [&](const Call& call) { add(call); }, [&](const Loop& loop) { add(loop); },
-                     [&](const Branch& branch) { add(branch); }, [](const HostVisit&) {}},
-          step);
-    }
+    for (const Step& step : block.steps) std::visit([&](const auto& kind) { add(kind); }, step);
   }
 
+  void add(const Superstep& superstep) {
+    executions.push_back({&superstep, number_++, point, call_, place_++});
+    point += static_cast<std::uint32_t>(superstep.computes.size()) + 1;
+  }
+
+  void add(const HostVisit&) {}
+
   void add(const Call& call) {
-    const std::uint32_t procedure = index(call.procedure);
-    std::uint32_t place = 0;
-    for (const Step& step : program_.procedures[procedure].block.steps) {
-      executions.push_back({&std::get<Superstep>(step), first_[procedure] + place, &call, place});
-      ++place;
-    }
+    SUPERSTEP_CHECK(call_ == nullptr, "a procedure calls none");
+    call_ = &call;
+    place_ = 0;
+    const std::uint32_t next = std::exchange(number_, first_[index(call.procedure)]);
+    walk(program_.procedures[index(call.procedure)].block);
+    number_ = next;
+    call_ = nullptr;
   }
 
   void add(const Loop& loop) {
-    const std::size_t begin = executions.size();
+    ControlSpan span = entered(words_of(loop));
     walk(loop.condition);
     walk(loop.body);
-    controls.push_back({begin, executions.size(), &loop, words_of(loop)});
+    span.exit = point++;
+    leave(std::move(span));
   }
 
   void add(const Branch& branch) {
-    const std::size_t begin = executions.size();
+    ControlSpan span = entered(words_of(branch));
     for (const Block& arm : branch.arms) walk(arm);
-    controls.push_back({begin, executions.size(), nullptr, words_of(branch)});
+    leave(std::move(span));
+  }
+
+  ControlSpan entered(UsedBuffers words) {
+    const std::uint32_t entry = point++;
+    return {executions.size(), 0, entry, entry, call_, std::move(words)};
+  }
+  void leave(ControlSpan span) {
+    span.end = executions.size();
+    controls.push_back(std::move(span));
   }
 
   const LoweredProgram& program_;
   std::vector<std::uint32_t> first_;  ///< superstep of each procedure
-  std::uint32_t number_ = 0;
+  std::uint32_t number_ = 0;          ///< of the next superstep
+  const Call* call_ = nullptr;        ///< that is walked
+  std::uint32_t place_ = 0;           ///< of the next superstep in it
 };
 
 void add_buffers(const Block& block, UsedBuffers& used) {
   for (const Step& step : block.steps) {
-    std::visit(
-        Overloaded{[&](const Superstep& superstep) {
-                     const MovedBuffers moved = moved_buffers(superstep);
-                     used.read.insert(moved.read.begin(), moved.read.end());
-                     used.written.insert(moved.written.begin(), moved.written.end());
-                     for (const ComputeSet& set : superstep.computes) {
-                       used.read.insert(set.reads.begin(), set.reads.end());
-                       used.written.insert(set.writes.begin(), set.writes.end());
-                     }
-                   },
-                   [](const Call&) { SUPERSTEP_CHECK(false, "procedures come after loops"); },
-                   [](const HostVisit&) { SUPERSTEP_CHECK(false, "a visit inside of a call"); },
-                   [&](const auto& control) {
-                     UsedBuffers its = buffers_of(control);
-                     used.read.merge(its.read);
-                     used.written.merge(its.written);
-                   }},
-        step);
+    UsedBuffers its = buffers_of(step);
+    used.read.merge(its.read);
+    used.written.merge(its.written);
   }
+}
+
+UsedBuffers buffers_of(const Superstep& superstep) {
+  UsedBuffers used;
+  const MovedBuffers moved = moved_buffers(superstep);
+  used.read.insert(moved.read.begin(), moved.read.end());
+  used.written.insert(moved.written.begin(), moved.written.end());
+  for (const ComputeSet& set : superstep.computes) {
+    used.read.insert(set.reads.begin(), set.reads.end());
+    used.written.insert(set.writes.begin(), set.writes.end());
+  }
+  return used;
 }
 
 }  // namespace
@@ -217,9 +235,59 @@ UsedBuffers buffers_of(const Branch& branch) {
   return used;
 }
 
+UsedBuffers buffers_of(const Step& step) {
+  SUPERSTEP_CHECK(!std::holds_alternative<Call>(step), "procedures come after loops");
+  SUPERSTEP_CHECK(!std::holds_alternative<HostVisit>(step), "a visit inside of a call");
+  return std::visit(Overloaded{[](const Call&) { return UsedBuffers{}; },
+                               [](const HostVisit&) { return UsedBuffers{}; },
+                               [](const auto& kind) { return buffers_of(kind); }},
+                    step);
+}
+
+void add_origins(const Step& step, std::vector<SuperstepOrigins>& origins) {
+  const auto add = [&](const Step& one) {
+    if (const auto* superstep = std::get_if<Superstep>(&one)) {
+      origins.push_back(origins_of(*superstep));
+    }
+  };
+  walk_steps(step, add);
+}
+
 std::vector<Execution> executions_of(const LoweredProgram& program) {
   return ExecutionWalk(program).executions;
 }
+
+namespace {
+
+/// Lengthens the lives of what loops find or leave, and adds those of words that control uses.
+void add_controls(const ExecutionWalk& walk, const std::vector<std::vector<BufferId>>& used_by,
+                  std::vector<Lifetime>& lifetimes) {
+  for (auto control = walk.controls.begin(); control != walk.controls.end(); ++control) {
+    const auto use = [&](BufferId buffer) {
+      lifetimes[index(buffer)].use(control->entry);
+      lifetimes[index(buffer)].use(control->exit);
+    };
+    for (const auto* words : {&control->words.read, &control->words.written}) {
+      for (const BufferId word : *words) use(actual_of(control->call, word));
+    }
+    if (control->entry == control->exit) continue;
+    const auto use_if_outer = [&](BufferId buffer) {
+      const Lifetime& life = lifetimes[index(buffer)];
+      if (life.first < control->entry || life.last > control->exit) use(buffer);
+    };
+    for (std::size_t e = control->begin; e < control->end; ++e) {
+      std::ranges::for_each(used_by[e], use_if_outer);
+    }
+    for (auto inner = walk.controls.begin(); inner != control; ++inner) {
+      if (inner->entry < control->entry) continue;
+      for (const auto* words : {&inner->words.read, &inner->words.written}) {
+        for (const BufferId word : *words) use_if_outer(actual_of(inner->call, word));
+      }
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
   std::vector<Lifetime> lifetimes(program.buffers.size());
@@ -227,73 +295,46 @@ std::vector<Lifetime> lifetimes_of(const LoweredProgram& program) {
   for (const Superstep* superstep : supersteps_of(program)) {
     moved.push_back(moved_buffers(*superstep));
   }
-  std::uint32_t point = 1;
   const ExecutionWalk walk(program);
-  std::vector<std::uint32_t> begins;  // by execution, and the end
+  std::vector<std::vector<BufferId>> used_by;  // by execution; empty where nothing needs them
   for (const Execution& execution : walk.executions) {
-    begins.push_back(point);
+    std::vector<BufferId>& used = used_by.emplace_back();
     const auto life = [&](BufferId buffer) -> Lifetime& {
-      return lifetimes[index(execution.actual(buffer))];
+      const BufferId actual = execution.actual(buffer);
+      if (!walk.controls.empty()) used.push_back(actual);
+      return lifetimes[index(actual)];
     };
+    std::uint32_t point = execution.point;
     for (const BufferId buffer : moved[execution.number].read) life(buffer).use(point);
     for (const BufferId buffer : moved[execution.number].written) {
-      life(buffer).use(point);
-      life(buffer).is_received = true;
+      Lifetime& its = life(buffer);
+      its.use(point);
+      its.is_received = true;
     }
-    ++point;
     for (const ComputeSet& set : execution.superstep->computes) {
+      ++point;
       for (const auto* buffers : {&set.reads, &set.writes}) {
         for (const BufferId buffer : *buffers) {
-          life(buffer).use(point);
-          life(buffer).use(point + set.beside);
+          Lifetime& its = life(buffer);
+          its.use(point);
+          its.use(point + set.beside);
         }
       }
-      ++point;
     }
   }
-  begins.push_back(point);
-  for (const ControlSpan& control : walk.controls) {
-    const std::uint32_t begin = begins[control.begin];
-    const std::uint32_t end = std::max(begin, begins[control.end] - 1);
-    const auto use = [&](BufferId buffer) {
-      lifetimes[index(buffer)].use(begin);
-      if (control.loop != nullptr) lifetimes[index(buffer)].use(end);
-    };
-    std::ranges::for_each(control.words.read, use);
-    std::ranges::for_each(control.words.written, use);
-    if (control.loop == nullptr) continue;
-    const auto use_if_outer = [&](BufferId buffer) {
-      const Lifetime& life = lifetimes[index(buffer)];
-      if (life.first < begin || life.last > end) use(buffer);
-    };
-    for (std::size_t e = control.begin; e < control.end; ++e) {
-      const Execution& execution = walk.executions[e];
-      const auto use_all = [&](const std::vector<BufferId>& buffers) {
-        for (const BufferId buffer : buffers) use_if_outer(execution.actual(buffer));
-      };
-      use_all(moved[execution.number].read);
-      use_all(moved[execution.number].written);
-      for (const ComputeSet& set : execution.superstep->computes) {
-        use_all(set.reads);
-        use_all(set.writes);
-      }
-    }
-    for (const ControlSpan& inner : walk.controls) {
-      if (inner.begin < control.begin || inner.end > control.end) continue;
-      std::ranges::for_each(inner.words.read, use_if_outer);
-      std::ranges::for_each(inner.words.written, use_if_outer);
-    }
-  }
+  add_controls(walk, used_by, lifetimes);
   for (std::size_t b = 0; b < lifetimes.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    if (buffer.is_result) lifetimes[b].use(point);
+    if (buffer.is_result) lifetimes[b].use(walk.point);
     if (buffer.kind == Buffer::Kind::kArgument || buffer.kind == Buffer::Kind::kState ||
         (buffer.kind == Buffer::Kind::kConstant && lifetimes[b].is_used())) {
       lifetimes[b].use(0);
-      lifetimes[b].use(point);
+      lifetimes[b].use(walk.point);
     }
   }
   return lifetimes;
 }
+
+std::uint32_t last_point_of(const LoweredProgram& program) { return ExecutionWalk(program).point; }
 
 }  // namespace superstep

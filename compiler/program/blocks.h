@@ -28,16 +28,24 @@ struct UsedBuffers {
 };
 [[nodiscard]] UsedBuffers buffers_of(const Loop& loop);
 [[nodiscard]] UsedBuffers buffers_of(const Branch& branch);
+/// Of a step that calls nothing.
+[[nodiscard]] UsedBuffers buffers_of(const Step& step);
 
 /// How a report names the steps of a superstep.
 [[nodiscard]] SuperstepOrigins origins_of(const Superstep& superstep);
+/// Appends those of the supersteps of a step, as `supersteps_of` orders them.
+void add_origins(const Step& step, std::vector<SuperstepOrigins>& origins);
+
+/// The calls of procedures, in order.
+[[nodiscard]] std::vector<const Call*> calls_of(const LoweredProgram& program);
 
 /// One execution of a superstep in a call of the program.
 struct Execution {
   const Superstep* superstep = nullptr;
   std::uint32_t number = 0;    ///< in `supersteps_of`
+  std::uint32_t point = 0;     ///< of its exchange; its compute sets follow
   const Call* call = nullptr;  ///< null: a step of `main`
-  std::uint32_t place = 0;     ///< in the block of the procedure
+  std::uint32_t place = 0;     ///< among the supersteps of the procedure
 
   /// The buffer that takes the place of one that the superstep names.
   [[nodiscard]] BufferId actual(BufferId buffer) const;
@@ -51,7 +59,8 @@ struct Execution {
 
 /// The points of a program, in order, at which a buffer is first and last used. Points of time are
 /// 0, then one for the exchange of each execution (also where nothing moves) and for each of its
-/// compute sets, then one for the host.
+/// compute sets, one in front of each loop and branch and one behind each loop, then one for the
+/// host.
 struct Lifetime {
   std::uint32_t first = UINT32_MAX, last = 0;
   bool is_received = false;  ///< an exchange writes the buffer
@@ -66,5 +75,7 @@ struct Lifetime {
 /// By buffer. What keeps its value from call to call lives at all points, what a loop finds or
 /// leaves at all points of the loop.
 [[nodiscard]] std::vector<Lifetime> lifetimes_of(const LoweredProgram& program);
+/// The point of the host.
+[[nodiscard]] std::uint32_t last_point_of(const LoweredProgram& program);
 
 }  // namespace superstep

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <unordered_map>
+#include <numeric>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "base/hash.h"
+#include "compiler/image/supervisor_registers.h"
 #include "compiler/program/blocks.h"
 #include "compiler/program/copy_buffers.h"
+#include "compiler/program/repeats.h"
+#include "compiler/program/step_shape.h"
 #include "compiler/program/substitute.h"
 
 namespace superstep {
@@ -17,118 +22,8 @@ namespace {
 /// Supersteps that a procedure must save: calls take cycles, which less code is not worth
 /// [assumed: 6 generated networks on small64 repeat nothing that would tell].
 constexpr std::size_t kLeastSaved = 16;
-/// A value may lie at one of two places by turns; then only every other time is equal [assumed:
-/// longer periods have not been seen].
-constexpr std::size_t kMostTurns = 4;
 
-/// Numbers of layouts, equal for equal intervals.
-class LayoutNumbers {
- public:
-  std::size_t of(const Layout* layout) {
-    const auto [at, is_new] = by_address_.try_emplace(layout);
-    if (is_new) at->second = by_content_.try_emplace(layout, by_content_.size()).first->second;
-    return at->second;
-  }
-
- private:
-  struct Less {
-    bool operator()(const Layout* a, const Layout* b) const {
-      return a->intervals() < b->intervals();
-    }
-  };
-  std::unordered_map<const Layout*, std::size_t> by_address_;
-  std::map<const Layout*, std::size_t, Less> by_content_;
-};
-
-/// A superstep as words that do not depend on which buffers it uses, and those buffers in order of
-/// first use. Equal words: the same work.
-class Shape {
- public:
-  Shape(const LoweredProgram& program, const Superstep& superstep, LayoutNumbers& layouts)
-      : program_(program), layouts_(layouts) {
-    add(superstep.movements.size());
-    for (const Movement& movement : superstep.movements) {
-      add(movement.source);
-      add(movement.words);
-      add(movement.destinations.size());
-      for (const Movement::End& end : movement.destinations) add(end);
-    }
-    for (const ComputeSet& set : superstep.computes) add(set);
-  }
-
-  [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
-  [[nodiscard]] const std::vector<BufferId>& buffers() const { return buffers_; }
-  [[nodiscard]] std::uint64_t hash() const {
-    std::uint64_t hash = kFnv1aBasis;
-    for (const std::uint64_t word : words_) {
-      hash = fnv1a(hash, word);
-      hash ^= hash >> 32;  // high bits of a word must not stay high
-    }
-    return hash;
-  }
-
- private:
-  void add(std::uint64_t word) { words_.push_back(word); }
-  void add(BufferId id) {
-    const auto [at, is_new] = number_.try_emplace(index(id), buffers_.size());
-    add(at->second);
-    if (!is_new) return;
-    buffers_.push_back(id);
-    const Buffer& buffer = program_.buffers[index(id)];
-    add(layouts_.of(buffer.layout.get()));
-    add(std::uint64_t{buffer.element_bytes} << 8 | static_cast<std::uint64_t>(buffer.region));
-  }
-  void add(const Movement::End& end) {
-    add(end.buffer);
-    add(std::uint64_t{index(end.tile)} << 32 | end.byte);
-  }
-  void add(const StateWord& word) {
-    add(std::uint64_t{word.value} << 8 | static_cast<std::uint64_t>(word.base));
-    if (word.base == StateWord::Base::kBuffer) add(word.buffer);
-  }
-  void add(const VertexState& state) {
-    const auto [at, is_new] = states_.try_emplace(state.identity(), states_.size());
-    add(at->second);
-    if (!is_new) return;
-    add(state.size());
-    for (const StateWord& word : state) add(word);
-  }
-  void add(const ComputeSet& set) {
-    add(std::uint64_t{set.codelet} << 32 | set.launches.size());
-    add(set.flops);
-    for (const auto* list : {&set.reads, &set.writes}) {
-      add(list->size());
-      for (const BufferId id : *list) add(id);
-    }
-    for (const Launch& launch : set.launches) {
-      add(std::uint64_t{index(launch.tile)} << 32 | launch.worker_words);
-      add(launch.state);
-      add(launch.stages.size());
-      for (const Launch::Stage& stage : launch.stages) {
-        add(std::uint64_t{stage.codelet} << 32 | stage.blocks);
-      }
-      if (launch.stages.empty()) continue;
-      add(launch.weights);
-      add(launch.weight_loads);
-    }
-  }
-
-  const LoweredProgram& program_;
-  LayoutNumbers& layouts_;
-  std::vector<std::uint64_t> words_;
-  std::vector<BufferId> buffers_;
-  std::unordered_map<std::uint32_t, std::size_t> number_;
-  std::unordered_map<const void*, std::size_t> states_;
-};
-
-/// `times` times `period` supersteps of equal shapes, from `begin` on.
-struct Repeat {
-  std::size_t begin = 0, period = 0, times = 0;
-
-  [[nodiscard]] std::size_t end() const { return begin + period * times; }
-};
-
-/// Supersteps of a period from `begin` to `end`.
+/// Steps of a repeated sequence from `begin` to `end`.
 struct Run {
   std::size_t begin = 0, end = 0;
 };
@@ -146,32 +41,138 @@ struct Copied {
   bool is_written = false;
 };
 
+/// A step of a block, or, without one, what ends the steps of a block.
+struct Element {
+  Step* step = nullptr;
+  std::uint64_t hash = 0;
+  std::vector<BufferId> buffers;                  ///< of its shape
+  std::size_t supersteps = 0;                     ///< in it
+  std::uint32_t first_point = 0, last_point = 0;  ///< as lifetimes count
+};
+
+/// The elements of a block.
+struct BlockElements {
+  Block* block = nullptr;
+  std::size_t begin = 0, end = 0;
+};
+
+/// What takes the place of elements up to `end`.
+struct Replacement {
+  std::size_t end = 0;
+  std::vector<BufferCopy> before, after;
+  Call call;
+  bool is_first = false;            ///< the procedure gets these steps
+  std::vector<Copied> copied = {};  ///< then in them
+};
+
+bool fits_procedure(const vertex::Scalars& scalars) {
+  return vertex::scalar_code(scalars, supervisor::kScalarsOfProcedures).has_value();
+}
+
+/// Whether supervisors have registers for a step in a procedure.
+bool fits_procedure(const Step& step) {
+  const auto fits = [](const Block& block) {
+    return std::ranges::all_of(block.steps, [](const Step& s) { return fits_procedure(s); });
+  };
+  if (const auto* loop = std::get_if<Loop>(&step)) {
+    return fits_procedure(loop->entry) && fits_procedure(loop->test) &&
+           fits_procedure(loop->step) && fits(loop->condition) && fits(loop->body);
+  }
+  if (const auto* branch = std::get_if<Branch>(&step)) {
+    return fits_procedure(branch->selector) && std::ranges::all_of(branch->arms, fits);
+  }
+  return true;
+}
+
+/// Lists the elements of a program, those of inner blocks first.
+class ElementList {
+ public:
+  explicit ElementList(LoweredProgram& program) : program_(program) {
+    unit_at.push_back(0);
+    list(program.main);
+    unit_at.push_back(++unit_);
+    // The first superstep may follow a visit to the host.
+    const BlockElements& main = blocks.back();
+    if (main.begin < main.end) elements[main.begin].hash = unlike_all();
+  }
+
+  std::vector<Element> elements;
+  std::vector<BlockElements> blocks;
+  std::vector<std::uint32_t> unit_at;  ///< by point: of what is not divided, ascending
+  LayoutNumbers layouts;
+
+ private:
+  [[nodiscard]] std::uint32_t next_point() const {
+    return static_cast<std::uint32_t>(unit_at.size());
+  }
+  std::uint64_t unlike_all() { return fnv1a(kFnv1aBasis, ++unlike_); }
+
+  void list(Block& block) {
+    std::vector<Element> own;
+    for (Step& step : block.steps) {
+      const StepShape shape(program_, step, layouts);
+      Element element{&step, shape.hash(), shape.buffers(), 0, next_point(), 0};
+      if (!fits_procedure(step)) element.hash = unlike_all();
+      const std::size_t supersteps = supersteps_;
+      std::visit([&](auto& kind) { enter(kind); }, step);
+      element.supersteps = supersteps_ - supersteps;
+      element.last_point = next_point() - 1;
+      own.push_back(std::move(element));
+    }
+    blocks.push_back({&block, elements.size(), elements.size() + own.size()});
+    std::ranges::move(own, std::back_inserter(elements));
+    elements.push_back({nullptr, unlike_all(), {}});
+  }
+
+  void enter(const Superstep& superstep) {
+    ++supersteps_;
+    unit_at.insert(unit_at.end(), superstep.computes.size() + 1, ++unit_);
+  }
+  void enter(const Call&) { SUPERSTEP_CHECK(false, "procedures are made once"); }
+  void enter(const HostVisit&) { SUPERSTEP_CHECK(false, "calls are looped later"); }
+  void enter(Loop& loop) {
+    unit_at.push_back(++unit_);
+    list(loop.condition);
+    list(loop.body);
+    unit_at.push_back(++unit_);
+  }
+  void enter(Branch& branch) {
+    unit_at.push_back(++unit_);
+    for (Block& arm : branch.arms) list(arm);
+  }
+
+  LoweredProgram& program_;
+  std::uint32_t unit_ = 0;
+  std::size_t supersteps_ = 0;
+  std::uint64_t unlike_ = 0;
+};
+
 class Outliner {
  public:
-  Outliner(LoweredProgram& program, SharedBuffers shared)
-      : program_(program), shared_(shared), lifetimes_(lifetimes_of(program)) {
+  Outliner(LoweredProgram& program, OutlineEffort effort)
+      : program_(program), effort_(effort), lifetimes_(lifetimes_of(program)), list_(program) {
     for (std::uint32_t b = 0; b < program.buffers.size(); ++b) chosen_root_.push_back(BufferId{b});
     root_ = chosen_root_;
-    for (const Step& step : program.main.steps) {
-      const auto& superstep = std::get<Superstep>(step);
-      const Shape shape(program, superstep, layouts_);
-      hashes_.push_back(shape.hash());
-      buffers_.push_back(shape.buffers());
-      const auto points = static_cast<std::uint32_t>(superstep.computes.size() + 1);
-      superstep_at_.insert(superstep_at_.end(), points,
-                           static_cast<std::uint32_t>(hashes_.size() - 1));
-    }
-    superstep_at_.insert(superstep_at_.begin(), 0);
-    superstep_at_.push_back(static_cast<std::uint32_t>(hashes_.size()));
   }
 
   void run() {
     std::vector<std::pair<std::size_t, Repeat>> candidates;
+    const auto add = [&](Repeat repeat) {
+      if (repeat.times() < 2 || saved(repeat, {{0, repeat.length}}) < kLeastSaved) return;
+      const Outline outline = outline_of(repeat);
+      const std::size_t estimate = saved(repeat, outline.runs);
+      if (estimate < kLeastSaved) return;
+      // There may be copies in front of a call and behind it.
+      const std::size_t copies = 2 * copying_calls(repeat, outline);
+      candidates.emplace_back(estimate - std::min(estimate, copies), std::move(repeat));
+    };
     for (const Repeat& repeat : repeats()) {
-      candidates.emplace_back(saved(repeat, outline_of(repeat).runs), repeat);
-      // The first time may read an argument, which keeps its place.
-      const Repeat others{repeat.begin + repeat.period, repeat.period, repeat.times - 1};
-      if (others.times > 1) candidates.emplace_back(saved(others, outline_of(others).runs), others);
+      // The first and the last time may use what keeps its place: an argument, what a loop carries.
+      const auto first = repeat.begins.begin(), end = repeat.begins.end();
+      add(repeat);
+      add({{first + 1, end}, repeat.length});
+      add({{first, end - 1}, repeat.length});
+      add({{first + 1, end - 1}, repeat.length});
     }
     std::ranges::stable_sort(candidates, std::greater{}, &std::pair<std::size_t, Repeat>::first);
     struct Choice {
@@ -179,74 +180,91 @@ class Outliner {
       Outline outline;
     };
     std::map<std::size_t, Choice> chosen;  // by begin
-    for (const auto& [estimate, repeat] : candidates) {
-      if (estimate < kLeastSaved) break;
-      const bool is_free = std::ranges::none_of(chosen, [&repeat = repeat](const auto& other) {
-        return repeat.begin < other.second.repeat.end() && other.second.repeat.begin < repeat.end();
-      });
-      if (!is_free) continue;
+    for (const auto& [order, repeat] : candidates) {
+      if (!is_free(repeat)) continue;
       Outline outline = outline_of(repeat);
       if (saved(repeat, outline.runs) < kLeastSaved || !are_equal(repeat)) continue;
-      chosen.emplace(repeat.begin, Choice{repeat, std::move(outline)});
+      take(repeat);
+      chosen.emplace(repeat.begins[0], Choice{repeat, std::move(outline)});
       chosen_root_ = root_;
     }
-    Block main;
-    std::size_t at = 0;
-    const auto keep_until = [&](std::size_t end) {
-      for (; at < end; ++at) main.steps.push_back(std::move(program_.main.steps[at]));
-    };
-    for (auto& [begin, choice] : chosen) {
-      keep_until(begin);
-      make_procedures(choice.repeat, choice.outline, main);
-      at = choice.repeat.end();
-    }
-    keep_until(hashes_.size());
-    program_.main = std::move(main);
+    for (const auto& [begin, choice] : chosen) make_procedures(choice.repeat, choice.outline);
+    for (const BlockElements& block : list_.blocks) rebuild(block);
     if (copies_ > 0) program_.events.push_back(copies_event());
   }
 
  private:
-  /// Tandem repeats of equal shapes; the first superstep, which may follow a visit to the host, is
-  /// in none. Periods times supersteps are compared, quick as hashes are: 0.7 % of the time to
-  /// compile 2,000 reductions of unequal sizes for bow.
   [[nodiscard]] std::vector<Repeat> repeats() const {
-    std::vector<Repeat> repeats;
-    const std::size_t n = hashes_.size();
-    for (std::size_t period = 1; period <= n / 2; ++period) {
-      for (std::size_t begin = 1; begin + period < n;) {
-        std::size_t end = begin;
-        while (end + period < n && hashes_[end] == hashes_[end + period]) ++end;
-        const Repeat repeat{begin, period, (end - begin) / period + 1};
-        if (repeat.times > 1 && !repeats_shorter(repeats, repeat)) repeats.push_back(repeat);
-        begin = end + 1;
+    std::vector<std::uint64_t> hashes;
+    for (const Element& element : list_.elements) hashes.push_back(element.hash);
+    return repeats_of(hashes,
+                      effort_ == OutlineEffort::kFree ? RepeatKind::kTandem : RepeatKind::kAny);
+  }
+
+  [[nodiscard]] const Element& element(const Repeat& repeat, std::size_t time,
+                                       std::size_t j) const {
+    return list_.elements[repeat.begins[time] + j];
+  }
+  [[nodiscard]] const std::vector<BufferId>& buffers(const Repeat& repeat, std::size_t time,
+                                                     std::size_t j) const {
+    return element(repeat, time, j).buffers;
+  }
+
+  /// The points of a repeat, by time: the first and the last. Steps in blocks of a step have points
+  /// of its own.
+  using Points = std::pair<std::uint32_t, std::uint32_t>;
+  [[nodiscard]] Points points(const Repeat& repeat, std::size_t time) const {
+    return {element(repeat, time, 0).first_point,
+            element(repeat, time, repeat.length - 1).last_point};
+  }
+  /// Whether no step of it is in what is chosen.
+  [[nodiscard]] bool is_free(const Repeat& repeat) const {
+    for (std::size_t time = 0; time < repeat.times(); ++time) {
+      const auto [first, last] = points(repeat, time);
+      const auto next = taken_.lower_bound(first);  // by last point
+      if (next != taken_.end() && next->second <= last) return false;
+    }
+    return true;
+  }
+  void take(const Repeat& repeat) {
+    for (std::size_t time = 0; time < repeat.times(); ++time) {
+      const auto [first, last] = points(repeat, time);
+      taken_.emplace(last, first);
+    }
+  }
+
+  /// Supersteps that calls take the place of.
+  [[nodiscard]] std::size_t saved(const Repeat& repeat, const std::vector<Run>& runs) const {
+    std::size_t supersteps = 0;
+    for (const Run& run : runs) {
+      for (std::size_t j = run.begin; j < run.end; ++j) {
+        supersteps += element(repeat, 0, j).supersteps;
       }
     }
-    return repeats;
+    return supersteps * (repeat.times() - 1);
   }
 
-  /// Whether one that is there has so many times that this one says nothing new.
-  static bool repeats_shorter(const std::vector<Repeat>& repeats, const Repeat& repeat) {
-    return std::ranges::any_of(repeats, [&](const Repeat& other) {
-      return other.begin <= repeat.begin && repeat.period > kMostTurns * other.period &&
-             repeat.period % other.period == 0 && repeat.end() <= other.end() + other.period;
-    });
-  }
-
-  static std::size_t saved(const Repeat& repeat, const std::vector<Run>& runs) {
-    std::size_t supersteps = 0;
-    for (const Run& run : runs) supersteps += run.end - run.begin;
-    return supersteps * (repeat.times - 1);
+  /// Calls around which buffers are copied.
+  [[nodiscard]] std::size_t copying_calls(const Repeat& repeat, const Outline& outline) const {
+    const auto copies = [&](const Run& run) {
+      for (std::size_t j = run.begin; j < run.end; ++j) {
+        for (const BufferId id : buffers(repeat, 0, j)) {
+          if (outline.is_copied[index(id)]) return true;
+        }
+      }
+      return false;
+    };
+    return repeat.times() * static_cast<std::size_t>(std::ranges::count_if(outline.runs, copies));
   }
 
   /// Whether shapes are equal, and not only their hashes.
   [[nodiscard]] bool are_equal(const Repeat& repeat) {
-    for (std::size_t j = 0; j < repeat.period; ++j) {
+    for (std::size_t j = 0; j < repeat.length; ++j) {
       const auto shape = [&](std::size_t time) {
-        const std::size_t number = repeat.begin + time * repeat.period + j;
-        return Shape(program_, std::get<Superstep>(program_.main.steps[number]), layouts_);
+        return StepShape(program_, *element(repeat, time, j).step, list_.layouts);
       };
-      const Shape first = shape(0);
-      for (std::size_t time = 1; time < repeat.times; ++time) {
+      const StepShape first = shape(0);
+      for (std::size_t time = 1; time < repeat.times(); ++time) {
         if (shape(time).words() != first.words()) return false;
       }
     }
@@ -260,28 +278,23 @@ class Outliner {
     return id;
   }
 
-  [[nodiscard]] const std::vector<BufferId>& buffers(const Repeat& repeat, std::size_t time,
-                                                     std::size_t j) const {
-    return buffers_[repeat.begin + time * repeat.period + j];
-  }
-
-  /// What of a period can be called: buffers that take each other's place at different times are
+  /// What of a repeat can be called: buffers that take each other's place at different times are
   /// never in use at once, or copied.
   Outline outline_of(const Repeat& repeat) {
-    std::vector<bool> is_in(repeat.period, true), is_copied(root_.size(), false);
+    std::vector<bool> is_in(repeat.length, true), is_copied(root_.size(), false);
     for (bool changed = true; changed;) {
       unite(repeat, is_in, is_copied);
       const std::vector<bool> conflicts = conflicts_of_classes();
       changed = false;
-      for (std::size_t j = 0; j < repeat.period; ++j) {
+      for (std::size_t j = 0; j < repeat.length; ++j) {
         const auto is_free = [&](BufferId id) { return !conflicts[index(root(id))]; };
         if (!is_in[j] || std::ranges::all_of(buffers(repeat, 0, j), is_free)) continue;
         changed = true;
-        if (shared_ == SharedBuffers::kUnlessInUseAtOnce) {
+        if (effort_ == OutlineEffort::kFree) {
           is_in[j] = false;
           continue;
         }
-        for (std::size_t time = 0; time < repeat.times; ++time) {
+        for (std::size_t time = 0; time < repeat.times(); ++time) {
           for (const BufferId id : buffers(repeat, time, j)) {
             if (!is_free(id)) is_copied[index(id)] = true;
           }
@@ -306,10 +319,10 @@ class Outliner {
   void unite(const Repeat& repeat, const std::vector<bool>& is_in,
              const std::vector<bool>& is_copied) {
     root_ = chosen_root_;
-    for (std::size_t j = 0; j < repeat.period; ++j) {
+    for (std::size_t j = 0; j < repeat.length; ++j) {
       if (!is_in[j]) continue;
       const std::vector<BufferId>& formals = buffers(repeat, 0, j);
-      for (std::size_t time = 1; time < repeat.times; ++time) {
+      for (std::size_t time = 1; time < repeat.times(); ++time) {
         for (std::size_t i = 0; i < formals.size(); ++i) {
           if (is_copied[index(formals[i])]) continue;
           const BufferId a = root(formals[i]), b = root(buffers(repeat, time, j)[i]);
@@ -334,8 +347,8 @@ class Outliner {
         return program_.buffers[index(id)].kind != Buffer::Kind::kTemporary;
       });
       for (std::size_t i = 1; i < all.size(); ++i) {
-        const std::uint32_t last = superstep_at_[lifetimes_[index(all[i - 1])].last];
-        if (superstep_at_[lifetimes_[index(all[i])].first] <= last) conflicts[r] = true;
+        const std::uint32_t last = list_.unit_at[lifetimes_[index(all[i - 1])].last];
+        if (list_.unit_at[lifetimes_[index(all[i])].first] <= last) conflicts[r] = true;
       }
     }
     return conflicts;
@@ -346,7 +359,7 @@ class Outliner {
   bool leave_ambiguous(const Repeat& repeat, std::vector<bool>& is_in,
                        const std::vector<bool>& is_copied) {
     for (const Run& run : runs(is_in)) {
-      for (std::size_t time = 1; time < repeat.times; ++time) {
+      for (std::size_t time = 1; time < repeat.times(); ++time) {
         std::map<BufferId, BufferId> actual, formal;
         for (std::size_t j = run.begin; j < run.end; ++j) {
           const std::vector<BufferId>& formals = buffers(repeat, 0, j);
@@ -366,36 +379,51 @@ class Outliner {
     return false;
   }
 
-  void make_procedures(const Repeat& repeat, const Outline& outline, Block& main) {
-    const std::vector<Run>& runs = outline.runs;
-    std::vector<ProcedureId> procedures;
-    std::vector<std::vector<Copied>> copied;
-    for (const Run& run : runs) {
-      procedures.push_back(ProcedureId{static_cast<std::uint32_t>(program_.procedures.size())});
-      copied.push_back(copied_by(repeat, run, outline.is_copied));
-      program_.procedures.push_back({{}, formals(repeat, run, copied.back())});
-    }
-    for (std::size_t time = 0; time < repeat.times; ++time) {
-      std::size_t j = 0;
-      const auto step = [&]() -> Step& {
-        return program_.main.steps[repeat.begin + time * repeat.period + j];
-      };
-      for (std::size_t r = 0; r < runs.size(); ++r) {
-        for (; j < runs[r].begin; ++j) main.steps.push_back(std::move(step()));
-        const std::string name = "procedure " + std::to_string(index(procedures[r]));
-        add_copies(copies_in(repeat, runs[r], time, copied[r]), name + " operands", main);
-        Call call{procedures[r], bindings(repeat, runs[r], time, copied[r]), {}};
-        for (; j < runs[r].end; ++j) {
-          call.origins.push_back(origins_of(std::get<Superstep>(step())));
-          if (time > 0) continue;
-          substitute_copied(std::get<Superstep>(step()), copied[r]);
-          program_.procedures[index(procedures[r])].block.steps.push_back(std::move(step()));
+  void make_procedures(const Repeat& repeat, const Outline& outline) {
+    for (const Run& run : outline.runs) {
+      const ProcedureId procedure{static_cast<std::uint32_t>(program_.procedures.size())};
+      std::vector<Copied> copied = copied_by(repeat, run, outline.is_copied);
+      program_.procedures.push_back({{}, formals(repeat, run, copied)});
+      for (std::size_t time = 0; time < repeat.times(); ++time) {
+        Replacement replacement{.end = repeat.begins[time] + run.end,
+                                .before = copies_in(repeat, run, time, copied),
+                                .after = copies_out(repeat, run, time, copied),
+                                .call = {procedure, bindings(repeat, run, time, copied), {}}};
+        for (std::size_t j = run.begin; j < run.end; ++j) {
+          add_origins(*element(repeat, time, j).step, replacement.call.origins);
         }
-        main.steps.emplace_back(std::move(call));
-        add_copies(copies_out(repeat, runs[r], time, copied[r]), name + " results", main);
+        if (time == 0) {
+          replacement.is_first = true;
+          replacement.copied = copied;
+        }
+        replacements_.emplace(repeat.begins[time] + run.begin, std::move(replacement));
       }
-      for (; j < repeat.period; ++j) main.steps.push_back(std::move(step()));
     }
+  }
+
+  /// Puts calls into a block; those of inner blocks are there.
+  void rebuild(const BlockElements& of) {
+    Block block;
+    for (std::size_t at = of.begin; at < of.end;) {
+      const auto found = replacements_.find(at);
+      if (found == replacements_.end()) {
+        block.steps.push_back(std::move(*list_.elements[at++].step));
+        continue;
+      }
+      Replacement& replacement = found->second;
+      const std::uint32_t number = index(replacement.call.procedure);
+      Procedure& procedure = program_.procedures[number];
+      const std::string name = "procedure " + std::to_string(number);
+      add_copies(replacement.before, name + " operands", block);
+      for (; at < replacement.end; ++at) {
+        if (!replacement.is_first) continue;
+        substitute_copied(*list_.elements[at].step, replacement.copied);
+        procedure.block.steps.push_back(std::move(*list_.elements[at].step));
+      }
+      block.steps.emplace_back(std::move(replacement.call));
+      add_copies(replacement.after, name + " results", block);
+    }
+    *of.block = std::move(block);
   }
 
   /// The copied buffers of a run, with storage for their copies.
@@ -404,14 +432,13 @@ class Outliner {
     std::map<BufferId, Copied> by_formal;
     for (std::size_t j = run.begin; j < run.end; ++j) {
       const std::vector<BufferId>& formals = buffers(repeat, 0, j);
-      const std::vector<BufferId> written =
-          written_by(std::get<Superstep>(program_.main.steps[repeat.begin + j]));
+      const std::set<BufferId> written = buffers_of(*element(repeat, 0, j).step).written;
       for (std::size_t i = 0; i < formals.size(); ++i) {
         if (!is_copied[index(formals[i])]) continue;
         const auto [at, is_new] = by_formal.try_emplace(formals[i], Copied{formals[i], {}, {}});
         Copied& copied = at->second;
-        copied.is_written |= std::ranges::binary_search(written, formals[i]);
-        for (std::size_t time = 0; is_new && time < repeat.times; ++time) {
+        copied.is_written |= written.contains(formals[i]);
+        for (std::size_t time = 0; is_new && time < repeat.times(); ++time) {
           copied.actual.push_back(buffers(repeat, time, j)[i]);
           copied.copy.push_back(add_copy_of(copied.actual.back()));
         }
@@ -420,15 +447,6 @@ class Outliner {
     std::vector<Copied> all;
     for (auto& [formal, copied] : by_formal) all.push_back(std::move(copied));
     return all;
-  }
-
-  [[nodiscard]] static std::vector<BufferId> written_by(const Superstep& superstep) {
-    std::vector<BufferId> written = moved_buffers(superstep).written;
-    for (const ComputeSet& set : superstep.computes) {
-      written.insert(written.end(), set.writes.begin(), set.writes.end());
-    }
-    std::ranges::sort(written);
-    return written;
   }
 
   BufferId add_copy_of(BufferId id) {
@@ -455,15 +473,15 @@ class Outliner {
             .advice = "a higher tile.region1_base or fewer steps would help"};
   }
 
-  static void substitute_copied(Superstep& superstep, const std::vector<Copied>& copied) {
+  static void substitute_copied(Step& step, const std::vector<Copied>& copied) {
     std::map<BufferId, BufferId> copies;
     for (const Copied& c : copied) copies.emplace(c.formal, c.copy[0]);
-    if (!copies.empty()) substitute(superstep, copies);
+    if (!copies.empty()) substitute(step, copies);
   }
 
-  void add_copies(const std::vector<BufferCopy>& copies, const std::string& name, Block& main) {
+  void add_copies(const std::vector<BufferCopy>& copies, const std::string& name, Block& block) {
     copies_ += copies.size();
-    if (!copies.empty()) main.steps.emplace_back(copy_buffers(program_, copies, name));
+    if (!copies.empty()) block.steps.emplace_back(copy_buffers(program_, copies, name));
   }
 
   /// Copies of what was there before.
@@ -472,8 +490,7 @@ class Outliner {
                                                   const std::vector<Copied>& copied) const {
     std::vector<BufferCopy> copies;
     for (const Copied& c : copied) {
-      const std::uint32_t first = superstep_at_[lifetimes_[index(c.actual[time])].first];
-      if (first < repeat.begin + time * repeat.period + run.begin) {
+      if (lifetimes_[index(c.actual[time])].first < element(repeat, time, run.begin).first_point) {
         copies.push_back({c.actual[time], c.copy[time]});
       }
     }
@@ -486,8 +503,8 @@ class Outliner {
                                                    const std::vector<Copied>& copied) const {
     std::vector<BufferCopy> copies;
     for (const Copied& c : copied) {
-      const std::uint32_t last = superstep_at_[lifetimes_[index(c.actual[time])].last];
-      if (c.is_written && last >= repeat.begin + time * repeat.period + run.end) {
+      const std::uint32_t last = lifetimes_[index(c.actual[time])].last;
+      if (c.is_written && last > element(repeat, time, run.end - 1).last_point) {
         copies.push_back({c.copy[time], c.actual[time]});
       }
     }
@@ -518,7 +535,7 @@ class Outliner {
   [[nodiscard]] std::vector<BufferId> formals(const Repeat& repeat, const Run& run,
                                               const std::vector<Copied>& copied) const {
     std::vector<BufferId> formals;
-    for (std::size_t time = 1; time < repeat.times; ++time) {
+    for (std::size_t time = 1; time < repeat.times(); ++time) {
       for (const Call::Binding& binding : bindings(repeat, run, time, copied)) {
         formals.push_back(binding.formal);
       }
@@ -529,24 +546,19 @@ class Outliner {
   }
 
   LoweredProgram& program_;
-  SharedBuffers shared_;
-  LayoutNumbers layouts_;
+  OutlineEffort effort_;
   std::vector<Lifetime> lifetimes_;
+  ElementList list_;
+  std::map<std::uint32_t, std::uint32_t> taken_;     ///< points of what is chosen: last, first
+  std::map<std::size_t, Replacement> replacements_;  ///< by first element
   std::size_t copies_ = 0;
-  std::vector<BufferId> root_, chosen_root_;    ///< of classes, by buffer
-  std::vector<std::uint64_t> hashes_;           ///< by superstep
-  std::vector<std::vector<BufferId>> buffers_;  ///< by superstep: those of its shape
-  std::vector<std::uint32_t> superstep_at_;     ///< by point
+  std::vector<BufferId> root_, chosen_root_;  ///< of classes, by buffer
 };
 
 }  // namespace
 
-void outline_repeats(LoweredProgram& program, SharedBuffers shared) {
-  const auto is_superstep = [](const Step& step) {
-    return std::holds_alternative<Superstep>(step);
-  };
-  if (!std::ranges::all_of(program.main.steps, is_superstep)) return;
-  if (program.main.steps.size() > kLeastSaved) Outliner(program, shared).run();
+void outline_repeats(LoweredProgram& program, OutlineEffort effort) {
+  if (supersteps_of(program).size() > kLeastSaved) Outliner(program, effort).run();
 }
 
 }  // namespace superstep

@@ -130,7 +130,7 @@ struct Call {
   };
   ProcedureId procedure{};
   std::vector<Binding> bindings;          ///< ascending formals; others stand for themselves
-  std::vector<SuperstepOrigins> origins;  ///< by step of the procedure
+  std::vector<SuperstepOrigins> origins;  ///< by superstep of the procedure
 };
 
 struct Step;
@@ -169,8 +169,8 @@ struct Step : std::variant<Superstep, Call, Loop, Branch, HostVisit> {
   using variant::variant;
 };
 
-/// Supersteps that are there once, however often they are called. The first one has an exchange of
-/// its own, or goes on with what comes before the call.
+/// Steps that are there once, however often they are called; none is a call. The first superstep
+/// has an exchange of its own, or goes on with what comes before the call.
 struct Procedure {
   Block block;
   std::vector<BufferId> formals;  ///< ascending

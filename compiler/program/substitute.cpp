@@ -1,7 +1,11 @@
 #include "compiler/program/substitute.h"
 
 #include <unordered_map>
+#include <variant>
 #include <vector>
+
+#include "base/error.h"
+#include "base/overloaded.h"
 
 namespace superstep {
 namespace {
@@ -12,6 +16,15 @@ void replace(BufferId& buffer, const std::map<BufferId, BufferId>& others) {
 
 void replace(StateWord& word, const std::map<BufferId, BufferId>& others) {
   if (word.base == StateWord::Base::kBuffer) replace(word.buffer, others);
+}
+
+void replace(vertex::Scalars& scalars, const std::map<BufferId, BufferId>& others) {
+  for (BufferId& input : scalars.inputs) replace(input, others);
+  for (vertex::Scalars::Store& store : scalars.stores) replace(store.to, others);
+}
+
+void replace(Block& block, const std::map<BufferId, BufferId>& others) {
+  for (Step& step : block.steps) substitute(step, others);
 }
 
 }  // namespace
@@ -46,6 +59,24 @@ void substitute(ComputeSet& set, const std::map<BufferId, BufferId>& others) {
 void substitute(Superstep& superstep, const std::map<BufferId, BufferId>& others) {
   for (Movement& movement : superstep.movements) substitute(movement, others);
   for (ComputeSet& set : superstep.computes) substitute(set, others);
+}
+
+void substitute(Step& step, const std::map<BufferId, BufferId>& others) {
+  std::visit(Overloaded{[&](Superstep& superstep) { substitute(superstep, others); },
+                        [](Call&) { SUPERSTEP_CHECK(false, "a call has bindings for that"); },
+                        [&](Loop& loop) {
+                          for (auto* scalars : {&loop.entry, &loop.test, &loop.step}) {
+                            replace(*scalars, others);
+                          }
+                          replace(loop.condition, others);
+                          replace(loop.body, others);
+                        },
+                        [&](Branch& branch) {
+                          replace(branch.selector, others);
+                          for (Block& arm : branch.arms) replace(arm, others);
+                        },
+                        [](HostVisit&) {}},
+             step);
 }
 
 }  // namespace superstep

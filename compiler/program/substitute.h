@@ -11,5 +11,7 @@ namespace superstep {
 void substitute(Movement& movement, const std::map<BufferId, BufferId>& others);
 void substitute(ComputeSet& set, const std::map<BufferId, BufferId>& others);
 void substitute(Superstep& superstep, const std::map<BufferId, BufferId>& others);
+/// In loops and branches too; not of a call.
+void substitute(Step& step, const std::map<BufferId, BufferId>& others);
 
 }  // namespace superstep

@@ -1,6 +1,7 @@
 #include "compiler/vertex/scalars.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <utility>
 
@@ -41,9 +42,11 @@ std::optional<Binary> binary_of(Primitive primitive, DType dtype) {
     case Primitive::kShrArithmetic:
       return Binary{"shrs $d, $a, $b"};
     case Primitive::kMin:
-      return dtype == DType::kI32 ? std::optional(Binary{"min $d, $a, $b"}) : std::nullopt;
+      if (dtype == DType::kU32) return std::nullopt;
+      return Binary{dtype == DType::kI1 ? "and $d, $a, $b" : "min $d, $a, $b"};
     case Primitive::kMax:
-      return dtype == DType::kI32 ? std::optional(Binary{"max $d, $a, $b"}) : std::nullopt;
+      if (dtype == DType::kU32) return std::nullopt;
+      return Binary{dtype == DType::kI1 ? "or $d, $a, $b" : "max $d, $a, $b"};
     case Primitive::kEq:
       return Binary{"cmpeq $d, $a, $b"};
     case Primitive::kNe:
@@ -59,6 +62,29 @@ std::optional<Binary> binary_of(Primitive primitive, DType dtype) {
     default:
       return std::nullopt;
   }
+}
+
+/// Of a divisor that is no power of two, so that a quotient is the upper word of a product, shifted
+/// right (Granlund and Montgomery 1994, "Division by Invariant Integers using Multiplication").
+struct Reciprocal {
+  std::uint32_t factor = 0, shift = 0;
+};
+
+/// For any numerator; the factor lacks 2^32.
+Reciprocal long_reciprocal(std::uint32_t divisor) {
+  const auto shift = static_cast<std::uint32_t>(std::bit_width(divisor - 1));
+  // Rounded up it exceeds the quotient by less than 1 / divisor.
+  const std::uint64_t excess = (std::uint64_t{1} << shift) - divisor;
+  return {static_cast<std::uint32_t>((excess << 32) / divisor + 1), shift};
+}
+/// For numerators up to 2^31.
+Reciprocal short_reciprocal(std::uint32_t divisor) {
+  const auto [factor, shift] = long_reciprocal(divisor);
+  return {static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + factor + 1) / 2), shift - 1};
+}
+
+bool is_division(Primitive primitive) {
+  return primitive == Primitive::kDiv || primitive == Primitive::kRem;
 }
 
 bool is_word(DType dtype) {
@@ -88,21 +114,21 @@ class Translation {
       for (std::size_t i = 0; i < steps_.size(); ++i) {
         if (!needed_[i]) continue;
         if (steps_[i].primitive == Primitive::kInput) addresses[i] = address(input_of(steps_[i]));
-        if (steps_[i].primitive == Primitive::kConstant) values_[i] = constant(steps_[i]);
+        if (steps_[i].primitive == Primitive::kConstant) values_[i] = constant(bits_of(steps_[i]));
       }
       for (const auto& store : scalars.stores) store_addresses.push_back(address(store.to));
       for (std::size_t i = 0; i < steps_.size(); ++i) {
         if (!needed_[i] || steps_[i].primitive != Primitive::kInput) continue;
-        values_[i] = load(addresses[i]);
+        values_[i] = load(addresses[i], steps_[i].dtype);
       }
     }
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       if (!needed_[i]) continue;
       const Step& step = steps_[i];
       if (step.primitive == Primitive::kInput) {
-        if (!inputs_first) values_[i] = load(address(input_of(step)));
+        if (!inputs_first) values_[i] = load(address(input_of(step)), step.dtype);
       } else if (step.primitive == Primitive::kConstant) {
-        if (!inputs_first) values_[i] = constant(step);
+        if (!inputs_first) values_[i] = constant(bits_of(step));
       } else {
         values_[i] = compute(step);
       }
@@ -180,7 +206,10 @@ class Translation {
     if (scalars_.decision) needed_[scalars_.decision->id] = true;
     for (std::size_t i = steps_.size(); i-- > 0;) {
       if (!needed_[i]) continue;
-      for (const std::uint32_t operand : steps_[i].operands) needed_[operand] = true;
+      for (const std::uint32_t operand : steps_[i].operands) {
+        needed_[operand] = true;
+        if (is_division(steps_[i].primitive)) break;  // instructions have the divisor
+      }
     }
   }
 
@@ -195,16 +224,86 @@ class Translation {
   }
 
   std::int64_t address(BufferId buffer) { return emit("setzi", {number(0)}, buffer); }
-  std::int64_t load(std::int64_t from) {
-    return emit("ld32", {source(from), number(isa::kZero), number(0)});
+  std::int64_t load(std::int64_t from, DType dtype) {
+    return emit(dtype == DType::kI1 ? "ldz8 $d, $b, $o, i" : "ld32",
+                {source(from), number(isa::kZero), number(0)});
   }
 
-  std::int64_t constant(const Step& step) {
+  static std::uint32_t bits_of(const Step& step) { return static_cast<std::uint32_t>(step.bits); }
+
+  std::int64_t constant(std::uint32_t bits) {
     constexpr unsigned kLowBits = 20;
-    const auto bits = static_cast<std::uint32_t>(step.bits);
     const std::int64_t low = emit("setzi", {number(bits & ((1U << kLowBits) - 1))});
     if (bits >> kLowBits == 0) return low;
     return emit("or $d, $a, i<<20", {source(low), number(bits >> kLowBits << kLowBits)});
+  }
+
+  std::int64_t binary(std::string_view syntax, std::int64_t a, std::int64_t b) {
+    return emit(syntax, {source(a), source(b)});
+  }
+  std::int64_t add(std::int64_t a, std::int64_t b) { return binary("add $d, $a, $b", a, b); }
+  std::int64_t subtract(std::int64_t a, std::int64_t b) { return binary("sub $d, $a, $b", a, b); }
+  std::int64_t multiply(std::int64_t a, std::int64_t b) { return binary("mul $d, $a, $b", a, b); }
+  std::int64_t shift_left(std::int64_t a, std::uint32_t by) {
+    return emit("shl $d, $a, i", {source(a), number(by)});
+  }
+  std::int64_t shift_right(std::int64_t a, std::uint32_t by) {
+    return emit("shr $d, $a, i", {source(a), number(by)});
+  }
+  std::int64_t shift_signed(std::int64_t a, std::uint32_t by) {
+    return emit("shrs $d, $a, i", {source(a), number(by)});
+  }
+  std::int64_t negative(std::int64_t a) {
+    return emit("sub $d, $a, $b", {number(isa::kZero), source(a)});
+  }
+  /// The number or, where `sign` is -1, its negative.
+  std::int64_t with_sign(std::int64_t a, std::int64_t sign) {
+    return subtract(binary("xor $d, $a, $b", a, sign), sign);
+  }
+
+  std::int64_t lower_half(std::int64_t a) { return shift_right(shift_left(a, 16), 16); }
+  /// The upper word of a product.
+  std::int64_t multiply_upper(std::int64_t a, std::uint32_t factor) {
+    const std::int64_t low = lower_half(a), high = shift_right(a, 16);
+    const std::int64_t by_low = constant(factor & 0xffff);
+    const std::int64_t carry = shift_right(multiply(low, by_low), 16);
+    const std::int64_t middle = add(multiply(high, by_low), carry);
+    const std::int64_t by_high = constant(factor >> 16);
+    const std::int64_t other = add(multiply(low, by_high), lower_half(middle));
+    return add(add(multiply(high, by_high), shift_right(middle, 16)), shift_right(other, 16));
+  }
+
+  /// A quotient towards zero, or a remainder, by a constant.
+  std::int64_t divide(const Step& step) {
+    const std::int64_t x = values_[step.operands[0]];
+    const std::uint32_t bits = bits_of(steps_[step.operands[1]]);
+    const bool divides = step.primitive == Primitive::kDiv;
+    if (bits == 0) return divides ? constant(UINT32_MAX) : x;
+    const bool is_signed = step.dtype == DType::kI32, is_negative = is_signed && bits >> 31 != 0;
+    const std::uint32_t divisor = is_negative ? 0 - bits : bits;
+    const auto log = static_cast<std::uint32_t>(std::countr_zero(divisor));
+    const bool is_power = std::has_single_bit(divisor);
+    std::int64_t quotient;
+    if (divisor == 1) {
+      quotient = x;
+    } else if (is_power && is_signed) {
+      // What rounds negative numbers up.
+      const std::int64_t sign = log == 1 ? x : shift_signed(x, 31);
+      quotient = shift_signed(add(x, shift_right(sign, 32 - log)), log);
+    } else if (is_power) {
+      quotient = shift_right(x, log);
+    } else if (is_signed) {
+      const auto [factor, shift] = short_reciprocal(divisor);
+      const std::int64_t sign = shift_signed(x, 31);
+      quotient = with_sign(shift_right(multiply_upper(with_sign(x, sign), factor), shift), sign);
+    } else {
+      const auto [factor, shift] = long_reciprocal(divisor);
+      const std::int64_t upper = multiply_upper(x, factor);
+      quotient = shift_right(add(shift_right(subtract(x, upper), 1), upper), shift - 1);
+    }
+    if (divides) return is_negative ? negative(quotient) : quotient;
+    return subtract(x,
+                    is_power ? shift_left(quotient, log) : multiply(quotient, constant(divisor)));
   }
 
   std::int64_t compute(const Step& step) {
@@ -217,7 +316,7 @@ class Translation {
     }
     switch (step.primitive) {
       case Primitive::kNeg:
-        return emit("sub $d, $a, $b", {number(isa::kZero), operand(0)});
+        return negative(values_[step.operands[0]]);
       case Primitive::kAbs:
         return emit("abs $d, $a", {operand(0)});
       case Primitive::kNot:
@@ -227,11 +326,17 @@ class Translation {
         return emit("clz $d, $a", {operand(0)});
       case Primitive::kPopcount:
         return emit("popc $d, $a", {operand(0)});
-      case Primitive::kSelect: {
-        const std::int64_t result = emit("or $d, $a, $b", {operand(2), number(isa::kZero)});
-        items_.push_back({"movnz", {{Operand::Kind::kUpdated, result}, operand(0), operand(1)}});
-        return result;
+      case Primitive::kSelect:
+        return select(operand(0), operand(1), operand(2));
+      case Primitive::kMin:
+      case Primitive::kMax: {
+        const bool is_least = step.primitive == Primitive::kMin;
+        const Operand less = source(emit("cmpult $d, $a, $b", {operand(0), operand(1)}));
+        return select(less, operand(is_least ? 0 : 1), operand(is_least ? 1 : 0));
       }
+      case Primitive::kDiv:
+      case Primitive::kRem:
+        return divide(step);
       case Primitive::kConvert:
         if (step.dtype == DType::kI1 && from != DType::kI1) {
           return emit("cmpne $d, $a, $b", {operand(0), number(isa::kZero)});
@@ -242,6 +347,11 @@ class Translation {
     }
   }
 
+  std::int64_t select(Operand condition, Operand value, Operand otherwise) {
+    const std::int64_t result = emit("or $d, $a, $b", {otherwise, number(isa::kZero)});
+    items_.push_back({"movnz", {{Operand::Kind::kUpdated, result}, condition, value}});
+    return result;
+  }
   std::int64_t is_zero(Operand value) { return emit("cmpeq $d, $a, i", {value, number(0)}); }
 
   const Scalars& scalars_;
@@ -279,6 +389,13 @@ bool is_scalar(const Expression& expression, const Step& step) {
       return true;
     case Primitive::kAbs:
       return step.dtype == DType::kI32;
+    case Primitive::kMin:
+    case Primitive::kMax:
+      return true;
+    case Primitive::kDiv:
+    case Primitive::kRem:
+      return step.dtype != DType::kI1 &&
+             expression.steps()[step.operands[1]].primitive == Primitive::kConstant;
     default:
       return step.operands.size() == 2 &&
              binary_of(step.primitive, dtype_of(step.operands[0])).has_value();

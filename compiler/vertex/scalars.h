@@ -19,7 +19,7 @@ struct Scalars {
     Node value;
   };
   Expression expression;
-  std::vector<BufferId> inputs;  ///< by input of the expression; words, a boolean is 0 or 1
+  std::vector<BufferId> inputs;  ///< by input of the expression; words, or a byte that is 0 or 1
   std::vector<Store> stores;     ///< after everything is computed
   std::optional<Node> decision;  ///< what a loop or branch goes by
 
@@ -27,7 +27,7 @@ struct Scalars {
   [[nodiscard]] bool is_empty() const { return stores.empty() && !decision; }
 };
 
-/// Whether a supervisor has instructions for a step, whose operands are words.
+/// Whether a supervisor has instructions for a step; of divisions for those by constants.
 [[nodiscard]] bool is_scalar(const Expression& expression, const Expression::Step& step);
 
 /// An instruction of a supervisor, of which nothing but the address of a buffer may be open.

@@ -93,6 +93,81 @@ TEST(LoopCost, OfACountedTripIsAtMost40Cycles) {
   EXPECT_LE(overhead, 40);
 }
 
+TEST(LoopCost, OfATripThatIsCountedIn64BitsIsAtMost40Cycles) {
+  const auto counted_wide = [&](int trips) {
+    return cycles_of(
+        "%x: " + kTensor, kTensor,
+        fmt::format("%n = stablehlo.constant dense<{1}> : tensor<i64>\n"
+                    "%first = stablehlo.constant dense<0> : tensor<i64>\n"
+                    "%next = stablehlo.constant dense<1> : tensor<i64>\n"
+                    "%0:2 = stablehlo.while(%i = %first, %y = %x) : tensor<i64>, {0}\n"
+                    "cond {{\n"
+                    "%p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i64>, tensor<i64>) -> "
+                    "tensor<i1>\nstablehlo.return %p : tensor<i1>\n"
+                    "}} do {{\n{2}"
+                    "%j = stablehlo.add %i, %next : tensor<i64>\n"
+                    "stablehlo.return %j, %z : tensor<i64>, {0}\n}}\n"
+                    "return %0#1 : {0}\n",
+                    kTensor, trips, body("%y", "z")));
+  };
+  const double overhead =
+      a_trip(counted_wide(10), counted_wide(1000)) - (straight(4) - straight(3));
+  RecordProperty("cycles", std::to_string(overhead));
+  EXPECT_LE(overhead, 40);
+}
+
+TEST(LoopCost, OfATripThatDecidesByTheParityOfItsNumberIs40CyclesMore) {
+  // As JAX prints i % 2 == 0.
+  const std::string by_parity = fmt::format(
+      "%two = stablehlo.constant dense<2> : tensor<i32>\n"
+      "%r = stablehlo.remainder %i, %two : tensor<i32>\n"
+      "%q = stablehlo.compare NE, %r, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "%s = stablehlo.compare LT, %r, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "%t = stablehlo.compare LT, %two, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "%u = stablehlo.compare NE, %s, %t, UNSIGNED : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
+      "%v = stablehlo.and %u, %q : tensor<i1>\n"
+      "%w = stablehlo.add %r, %two : tensor<i32>\n"
+      "%m = stablehlo.select %v, %w, %r : tensor<i1>, tensor<i32>\n"
+      "%e = stablehlo.compare EQ, %m, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "%c = stablehlo.convert %e : (tensor<i1>) -> tensor<i32>\n"
+      "%z = \"stablehlo.case\"(%c) ({{\n"
+      "%a = stablehlo.multiply %y, %halves : {0}\n"
+      "\"stablehlo.return\"(%a) : ({0}) -> ()\n}}, {{\n"
+      "%b = stablehlo.add %y, %halves : {0}\n"
+      "\"stablehlo.return\"(%b) : ({0}) -> ()\n}}) : (tensor<i32>) -> {0}\n",
+      kTensor);
+  const std::string plain = "%z = stablehlo.multiply %y, %halves : " + kTensor + "\n";
+  const double trip = a_trip(counted(10, by_parity), counted(1000, by_parity));
+  const double plain_trip = a_trip(counted(10, plain), counted(1000, plain));
+  RecordProperty("cycles", std::to_string(trip - plain_trip));
+  EXPECT_LE(trip - plain_trip, 40);
+}
+
+TEST(LoopCost, OfATripThatEndsByACarriedBooleanIsAtMost40Cycles) {
+  const auto flagged = [&](int trips) {
+    return cycles_of(
+        "%x: " + kTensor, kTensor,
+        fmt::format(
+            "%n = stablehlo.constant dense<{1}> : tensor<i32>\n"
+            "%many = stablehlo.constant dense<5000> : tensor<i32>\n"
+            "%no = stablehlo.constant dense<false> : tensor<i1>\n"
+            "%0:3 = stablehlo.while(%i = %zero, %done = %no, %y = %x) : tensor<i32>, tensor<i1>, "
+            "{0}\ncond {{\n"
+            "%p = stablehlo.compare LT, %i, %many, SIGNED : (tensor<i32>, tensor<i32>) -> "
+            "tensor<i1>\n%open = stablehlo.not %done : tensor<i1>\n"
+            "%both = stablehlo.and %p, %open : tensor<i1>\nstablehlo.return %both : tensor<i1>\n"
+            "}} do {{\n{2}"
+            "%j = stablehlo.add %i, %one : tensor<i32>\n"
+            "%last = stablehlo.compare GE, %j, %n, SIGNED : (tensor<i32>, tensor<i32>) -> "
+            "tensor<i1>\nstablehlo.return %j, %last, %z : tensor<i32>, tensor<i1>, {0}\n}}\n"
+            "return %0#2 : {0}\n",
+            kTensor, trips, body("%y", "z")));
+  };
+  const double overhead = a_trip(flagged(10), flagged(1000)) - (straight(4) - straight(3));
+  RecordProperty("cycles", std::to_string(overhead));
+  EXPECT_LE(overhead, 40);
+}
+
 TEST(LoopCost, OfATripToALimitOfRunTimeIsAtMost80Cycles) {
   const auto bounded = [&](int trips) {
     return cycles_of("%x: " + kTensor + ", %n: tensor<i32>", kTensor, loop("%n", body("%y", "z")),

@@ -90,18 +90,13 @@ void expect_near(const HostTensor& found, const HostTensor& expected, float tole
   }
 }
 
-std::size_t calls_of(const LoweredProgram& program) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      program.main.steps, [](const Step& step) { return std::holds_alternative<Call>(step); }));
-}
-
 TEST(Outline, StepsThatRepeatBecomeAProcedureThatComputesTheSame) {
   const Case c = case_of(chain(48, 256), 1);
   LoweredProgram program = lower(c.module, load_machine("tiny4"));
   const std::size_t executed = executions_of(program).size();
   const std::vector<HostTensor> before = PlanInterpreter(program).run(c.arguments, c.types);
   outline_repeats(program);
-  EXPECT_GT(calls_of(program), 8U);
+  EXPECT_GT(calls_of(program).size(), 8U);
   EXPECT_EQ(executions_of(program).size(), executed);
   EXPECT_LT(supersteps_of(program).size(), executed / 4);
   EXPECT_EQ(PlanInterpreter(program).run(c.arguments, c.types)[0].data, before[0].data);
@@ -163,7 +158,7 @@ TEST(Outline, LayersOfATrainingStepShareCodeOnCopiesOfTheirWeights) {
   LoweredProgram program = lower(c.module, load_machine("tiny4"));
   const std::size_t exchanges = exchanges_of(program);
   const std::vector<HostTensor> before = PlanInterpreter(program).run(c.arguments, c.types);
-  outline_repeats(program, SharedBuffers::kCopies);
+  outline_repeats(program, OutlineEffort::kLeastCode);
   EXPECT_LT(exchanges_of(program), exchanges / 2);
   const std::vector<HostTensor> after = PlanInterpreter(program).run(c.arguments, c.types);
   for (std::size_t r = 0; r < before.size(); ++r) EXPECT_EQ(after[r].data, before[r].data) << r;
@@ -227,6 +222,141 @@ TEST(Outline, ActualBuffersOfOneFormalAreNeverInUseAtOnce) {
     }
   }
   EXPECT_GT(bound, 0U);
+}
+
+/// A module that calls a function of a tensor: `steps` times the mean of all, and all divided by
+/// it.
+std::string calling(const std::string& arguments, int steps, const std::string& main) {
+  std::string f, x = "%x";
+  for (int k = 0; k < steps; ++k) {
+    f += fmt::format(
+        "%r{0} = stablehlo.reduce({1} init: %z) applies stablehlo.add across dimensions = [0] : "
+        "(tensor<256xf32>, tensor<f32>) -> tensor<f32>\n"
+        "%m{0} = stablehlo.multiply %r{0}, %c : tensor<f32>\n"
+        "%b{0} = stablehlo.broadcast_in_dim %m{0}, dims = [] : (tensor<f32>) -> tensor<256xf32>\n"
+        "%y{0} = stablehlo.divide {1}, %b{0} : tensor<256xf32>\n",
+        k, x);
+    x = fmt::format("%y{}", k);
+  }
+  return fmt::format(
+      "func.func @main({}) -> tensor<256xf32> {{\n{}}}\n"
+      "func.func private @f(%x: tensor<256xf32>) -> tensor<256xf32> {{\n"
+      "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "%c = stablehlo.constant dense<0.004> : tensor<f32>\n"
+      "{}return {} : tensor<256xf32>\n}}\n",
+      arguments, main, f, x);
+}
+std::string call(const std::string& y, const std::string& x) {
+  return fmt::format("%{} = func.call @f(%{}) : (tensor<256xf32>) -> tensor<256xf32>\n", y, x);
+}
+/// A loop from %x to %`y` with a body from %u`y` to %v`y`.
+std::string loop(const std::string& y, const std::string& x, int trips, const std::string& body) {
+  return fmt::format(
+      "%n{0} = stablehlo.constant dense<{2}> : tensor<i32>\n"
+      "%o{0} = stablehlo.constant dense<1> : tensor<i32>\n"
+      "%s{0} = stablehlo.constant dense<0> : tensor<i32>\n"
+      "%w{0}:2 = stablehlo.while(%i{0} = %s{0}, %u{0} = %{1}) : tensor<i32>, tensor<256xf32>\n"
+      "cond {{\n"
+      "%p{0} = stablehlo.compare LT, %i{0}, %n{0}, SIGNED : (tensor<i32>, tensor<i32>) -> "
+      "tensor<i1>\nstablehlo.return %p{0} : tensor<i1>\n"
+      "}} do {{\n{3}"
+      "%j{0} = stablehlo.add %i{0}, %o{0} : tensor<i32>\n"
+      "stablehlo.return %j{0}, %v{0} : tensor<i32>, tensor<256xf32>\n}}\n"
+      "%k{0} = stablehlo.constant dense<1.5> : tensor<256xf32>\n"
+      "%{0} = stablehlo.multiply %w{0}#1, %k{0} : tensor<256xf32>\n",
+      y, x, trips, body);
+}
+std::string returned(const std::string& y) {
+  return fmt::format("return %{} : tensor<256xf32>\n", y);
+}
+
+const std::string kVector = "%x: tensor<256xf32>";
+
+/// Outlines a program, which computes the same then on the host and on tiles.
+LoweredProgram expect_same_outlined(const Case& c, OutlineEffort effort) {
+  const MachineConfig machine = load_machine("tiny4");
+  LoweredProgram program = lower(c.module, machine);
+  const std::vector<HostTensor> before = PlanInterpreter(program).run(c.arguments, c.types);
+  outline_repeats(program, effort);
+  EXPECT_EQ(PlanInterpreter(program).run(c.arguments, c.types)[0].data, before[0].data);
+  const ProgramImage image = build_image(c.module, machine, lower(c.module, machine), {}, {}, false,
+                                         effort == OutlineEffort::kLeastCode);
+  const RunResult run = run_image(image, c.arguments, {});
+  EXPECT_FALSE(run.trap) << run.trap->text();
+  if (!run.trap) expect_near(run.results[0], c.expected[0], 1e-4F);
+  return program;
+}
+
+bool has_loop(const Block& block) {
+  return std::ranges::any_of(block.steps,
+                             [](const Step& step) { return std::holds_alternative<Loop>(step); });
+}
+
+TEST(Outline, AFunctionWithALoopInsideThatIsCalledSeveralTimesIsThereOnce) {
+  std::string main, x = "x";
+  for (int k = 0; k < 12; ++k) {
+    const std::string y = fmt::format("y{}", k);
+    main += loop(y, x, 3, call("v" + y, "u" + y));
+    x = y;
+  }
+  const LoweredProgram program = expect_same_outlined(
+      case_of(calling(kVector, 1, main + returned(x)), 1), OutlineEffort::kFree);
+  const auto loops = std::ranges::count_if(
+      program.procedures, [](const Procedure& procedure) { return has_loop(procedure.block); });
+  EXPECT_EQ(loops, 1);
+  EXPECT_LE(
+      std::ranges::count_if(program.main.steps,
+                            [](const Step& step) { return std::holds_alternative<Loop>(step); }),
+      2);
+  // Two at a time: what one leaves and what the next one makes of it are alive at once.
+  EXPECT_EQ(calls_of(program).size(), 5U);
+}
+
+TEST(Outline, ALayerThatTheBodyOfALoopHasSeveralTimesIsCalledThere) {
+  std::string body, x = "uy";
+  for (int k = 0; k < 12; ++k) {
+    const std::string y = k == 11 ? "vy" : fmt::format("a{}", k);
+    body += call(y, x);
+    x = y;
+  }
+  const LoweredProgram program =
+      expect_same_outlined(case_of(calling(kVector, 1, loop("y", "x", 5, body) + returned("y")), 1),
+                           OutlineEffort::kFree);
+  EXPECT_GE(calls_of(program).size(), 4U);
+  for (const Step& step : program.main.steps) EXPECT_FALSE(std::holds_alternative<Call>(step));
+}
+
+TEST(Outline, AFunctionThatMainALoopAndBothArmsOfABranchCallIsThereOnce) {
+  const std::string main =
+      call("a", "x") + loop("b", "a", 3, call("vb", "ub")) +
+      "%zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "%t = stablehlo.reduce(%b init: %zero) applies stablehlo.maximum across dimensions = [0] : "
+      "(tensor<256xf32>, tensor<f32>) -> tensor<f32>\n"
+      "%g = stablehlo.compare LT, %t, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+      "%h = stablehlo.convert %g : (tensor<i1>) -> tensor<i32>\n"
+      "%d = \"stablehlo.case\"(%h) ({\n" +
+      call("e", "b") + "stablehlo.return %e : tensor<256xf32>\n}, {\n" +
+      "%half = stablehlo.constant dense<0.5> : tensor<256xf32>\n"
+      "%l = stablehlo.multiply %b, %half : tensor<256xf32>\n" +
+      call("m", "l") +
+      "stablehlo.return %m : tensor<256xf32>\n}) : (tensor<i32>) -> tensor<256xf32>\n";
+  const Case c = case_of(calling(kVector, 12, main + returned("d")), 1);
+  LoweredProgram plain = lower(c.module, load_machine("tiny4"));
+  const LoweredProgram program = expect_same_outlined(c, OutlineEffort::kLeastCode);
+  EXPECT_LT(supersteps_of(program).size(), supersteps_of(plain).size() / 2);
+  const auto calls_in = [](const Block& block) {
+    return std::ranges::count_if(
+        block.steps, [](const Step& step) { return std::holds_alternative<Call>(step); });
+  };
+  EXPECT_GE(calls_in(program.main), 1);
+  for (const Step& step : program.main.steps) {
+    if (const auto* its_loop = std::get_if<Loop>(&step)) {
+      EXPECT_GE(calls_in(its_loop->body), 1);
+    }
+    if (const auto* branch = std::get_if<Branch>(&step)) {
+      for (const Block& arm : branch->arms) EXPECT_GE(calls_in(arm), 1);
+    }
+  }
 }
 
 /// Runs a program on small64 and expects what the evaluator computes.

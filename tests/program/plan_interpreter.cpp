@@ -167,10 +167,12 @@ std::uint32_t PlanInterpreter::run_scalars(const vertex::Scalars& scalars) {
   for (const vertex::Expression::Step& step : scalars.expression.steps()) {
     if (step.primitive != vertex::Primitive::kInput) continue;
     HostTensor& word = inputs.emplace_back(TensorType{step.dtype, {}});
+    const std::size_t size = word.data.size();
     const BufferId buffer = scalars.inputs[step.bits];
     for (const Interval& interval : program_.buffers[index(buffer)].layout->intervals()) {
       for (const TileId tile : interval.tiles) {
-        std::vector<std::byte> its(bytes(buffer, tile).begin(), bytes(buffer, tile).begin() + 4);
+        const auto begin = bytes(buffer, tile).begin();
+        const std::vector<std::byte> its(begin, begin + static_cast<std::ptrdiff_t>(size));
         if (tile != interval.tiles[0] && its != word.data) {
           throw std::logic_error("tiles have different copies of a word");
         }

@@ -63,8 +63,7 @@ TEST_P(EachPrimitive, IsWhatItIsOnTheHost) {
       result = expression.apply(primitive, {a, b});
     }
     if (!is_scalar(expression, expression.steps().back())) {
-      EXPECT_TRUE(dtype == DType::kU32 &&
-                  (primitive == kAbs || primitive == kMin || primitive == kMax));
+      EXPECT_TRUE(dtype == DType::kU32 && primitive == kAbs);
       continue;
     }
     if (expression.dtype(result) == DType::kI1) result = expression.convert(result, DType::kU32);
@@ -82,6 +81,66 @@ TEST_P(EachPrimitive, IsWhatItIsOnTheHost) {
 
 INSTANTIATE_TEST_SUITE_P(DTypes, EachPrimitive, ::testing::Values(DType::kI32, DType::kU32),
                          [](const auto& info) { return std::string(name_of(info.param)); });
+
+class EachDivisor : public ::testing::TestWithParam<DType> {};
+
+TEST_P(EachDivisor, IsAnInstructionSequenceOfItsOwn) {
+  const DType dtype = GetParam();
+  for (const std::uint32_t divisor :
+       {0U, 1U, 2U, 3U, 5U, 7U, 8U, 641U, 1000U, 65536U, 0x3fffffffU, 0x7fffffffU, 0x80000000U,
+        0x80000001U, 0xaaaaaaabU, 0xfffffff9U, 0xfffffffeU, 0xffffffffU}) {
+    for (const Primitive primitive : {Primitive::kDiv, Primitive::kRem}) {
+      Scalars scalars;
+      const Node a = scalars.input(BufferId{0}, dtype);
+      const Node result =
+          scalars.expression.apply(primitive, {a, scalars.expression.constant(dtype, divisor)});
+      ASSERT_TRUE(is_scalar(scalars.expression, scalars.expression.steps().back()));
+      scalars.stores.push_back({BufferId{2}, result});
+      std::vector<std::uint32_t> numbers(kEdges.begin(), kEdges.end());
+      for (const std::uint32_t near : {divisor, 0 - divisor, 2 * divisor, 1000 * divisor}) {
+        numbers.insert(numbers.end(), {near - 1, near, near + 1});
+      }
+      for (const std::uint32_t x : numbers) {
+        EXPECT_EQ(run(scalars, x, 0, 3)[2],
+                  evaluate_expression(scalars.expression, result, std::array{word(dtype, x)})
+                      .get<std::uint32_t>(0))
+            << x << (primitive == Primitive::kDiv ? " / " : " % ") << divisor;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, EachDivisor, ::testing::Values(DType::kI32, DType::kU32),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+TEST(Scalars, AreDividedByConstantsOnly) {
+  Scalars scalars;
+  const Node a = scalars.input(BufferId{0}, DType::kI32);
+  const Node b = scalars.input(BufferId{1}, DType::kI32);
+  scalars.expression.apply(Primitive::kRem, {a, b});
+  EXPECT_FALSE(is_scalar(scalars.expression, scalars.expression.steps().back()));
+}
+
+TEST(Scalars, OfBooleansAreBytesWhateverIsBesideThem) {
+  for (const Primitive primitive : {Primitive::kAnd, Primitive::kOr, Primitive::kXor,
+                                    Primitive::kEq, Primitive::kMin, Primitive::kMax}) {
+    for (const std::uint32_t x : {0U, 1U}) {
+      for (const std::uint32_t y : {0U, 1U}) {
+        Scalars scalars;
+        const Node a = scalars.input(BufferId{0}, DType::kI1);
+        const Node b = scalars.input(BufferId{1}, DType::kI1);
+        const Node result = scalars.expression.apply(Primitive::kNot,
+                                                     {scalars.expression.apply(primitive, {a, b})});
+        scalars.stores.push_back({BufferId{2}, result});
+        const std::array inputs{word(DType::kI1, x), word(DType::kI1, y)};
+        const HostTensor expected = evaluate_expression(scalars.expression, result, inputs);
+        EXPECT_EQ(run(scalars, 0xabcdef00 | x, 0x12345600 | y, 3)[2],
+                  std::to_integer<std::uint32_t>(expected.data[0]))
+            << static_cast<int>(primitive) << " of " << x << " and " << y;
+      }
+    }
+  }
+}
 
 TEST(Scalars, AreStoredAtOnceAfterAllIsRead) {
   Scalars scalars;

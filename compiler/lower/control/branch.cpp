@@ -31,7 +31,7 @@ class SelectorLowering {
   /// Whether every tile has a copy of a value, or can know it.
   [[nodiscard]] bool is_there(ValueId v) const {
     const Values& values = block_.values;
-    return is_word(values.type(v)) &&
+    return is_scalar(values.type(v)) &&
            (values.repeated_bits(v) || values.layout(v) == block_.builder.layouts().everywhere());
   }
 

@@ -13,9 +13,9 @@
 namespace superstep {
 namespace {
 
-/// Carried words that follow from words alone, as what counts trips does, are scalars: each tile
-/// has a copy. Other values that the body changes have storage of their own, in which it leaves
-/// them; those that it does not change stay where they are.
+/// Carried words and booleans that follow from such alone, as what counts trips does, are scalars:
+/// each tile has a copy. Other values that the body changes have storage of their own, in which it
+/// leaves them; those that it does not change stay where they are.
 class LoopLowering {
  public:
   LoopLowering(BlockLowering& block, const Op& op)
@@ -62,9 +62,9 @@ class LoopLowering {
   [[nodiscard]] bool changes(std::size_t i) const {
     return i < op_.results.size() && body_.results()[i] != body_.arguments()[i];
   }
-  /// Whether the regions know operand `i` as a word that each tile has.
+  /// Whether the regions know operand `i` as a word or boolean that each tile has.
   [[nodiscard]] bool is_known(std::size_t i) const {
-    return is_word(values().type(op_.operands[i])) && (is_scalar_[i] || !changes(i));
+    return is_scalar(values().type(op_.operands[i])) && (is_scalar_[i] || !changes(i));
   }
   /// The argument of a region that a value is, if it is one.
   [[nodiscard]] static std::optional<std::size_t> argument(const Graph& region, ValueId v) {
@@ -83,7 +83,7 @@ class LoopLowering {
   void find_scalars() {
     is_scalar_.resize(op_.operands.size());
     for (std::size_t i = 0; i < is_scalar_.size(); ++i) {
-      is_scalar_[i] = changes(i) && is_word(values().type(op_.operands[i]));
+      is_scalar_[i] = changes(i) && is_scalar(values().type(op_.operands[i]));
     }
     for (bool settled = false; !settled;) {
       settled = true;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "compiler/ops/elements.h"
-#include "compiler/ops/ops.h"
+#include "compiler/ops/op.h"
 
 namespace superstep {
 namespace {
@@ -12,16 +12,18 @@ namespace {
 /// Ops between a value and what it follows from.
 constexpr int kMostDepth = 32;
 
-bool is_scalar_type(const TensorType& type) {
-  return type.elements() == 1 && (is_word(type) || type.dtype == DType::kI1);
-}
-
-bool copies_its_operand(const Op& op) {
-  return op.definition == &kReshapeOp || op.definition == &kBroadcastInDimOp;
+/// Whether an op of single elements gives its operand another place or shape.
+bool copies_its_operand(const Op& op, const Graph& graph) {
+  return lowering_as<RearrangeLowering>(op, graph) != nullptr && op.operands.size() == 1;
 }
 
 bool is_constant(const Op& op, const Graph& graph) {
   return lowering_as<ConstantLowering>(op, graph) != nullptr;
+}
+
+vertex::Node constant_of(const Op& op, vertex::Expression& expression) {
+  const HostTensor constant = op.definition->evaluate(op, {})[0];
+  return expression.constant(constant.type.dtype, read_bits(constant, 0));
 }
 
 /// The op whose only result a value is; null when there is none.
@@ -32,18 +34,21 @@ const Op* producer(ValueId value, const Graph& graph) {
 }
 
 /// Whether a supervisor can compute an op.
-bool is_scalar(const Op& op, const Graph& graph) {
-  const auto is_scalar_value = [&](ValueId v) { return is_scalar_type(graph.type(v)); };
+bool can_compute(const Op& op, const Graph& graph) {
+  const auto is_scalar_value = [&](ValueId v) { return is_scalar(graph.type(v)); };
   if (!is_scalar_value(op.results[0]) || !std::ranges::all_of(op.operands, is_scalar_value)) {
     return false;
   }
-  if (is_constant(op, graph) || copies_its_operand(op)) return true;
+  if (is_constant(op, graph) || copies_its_operand(op, graph)) return true;
   const auto* lowering = lowering_as<ElementwiseLowering>(op, graph);
   if (lowering == nullptr) return false;
   vertex::Expression trial;
   std::vector<vertex::Node> operands;
   for (const ValueId operand : op.operands) {
-    operands.push_back(trial.input(0, graph.type(operand).dtype));
+    const Op* made_by = producer(operand, graph);
+    const bool is_fixed = made_by != nullptr && is_constant(*made_by, graph);
+    operands.push_back(is_fixed ? constant_of(*made_by, trial)
+                                : trial.input(0, graph.type(operand).dtype));
   }
   (void)lowering->emit(op, graph, trial, operands);
   return std::ranges::all_of(trial.steps(), [&](const vertex::Expression::Step& step) {
@@ -57,6 +62,10 @@ bool is_word(const TensorType& type) {
   return type.elements() == 1 && (type.dtype == DType::kI32 || type.dtype == DType::kU32);
 }
 
+bool is_scalar(const TensorType& type) {
+  return is_word(type) || (type.elements() == 1 && type.dtype == DType::kI1);
+}
+
 ScalarSlice::Words ScalarSlice::words_for(ValueId value, int depth) {
   if (const auto at = words_.find(value); at != words_.end()) return at->second;
   return words_[value] = find_words(value, depth);
@@ -66,7 +75,7 @@ ScalarSlice::Words ScalarSlice::find_words(ValueId value, int depth) {
   if (is_known_(value)) return std::vector<ValueId>();
   Words words;
   const Op* op = producer(value, graph_);
-  if (op != nullptr && depth < kMostDepth && is_scalar(*op, graph_)) {
+  if (op != nullptr && depth < kMostDepth && can_compute(*op, graph_)) {
     words.emplace();
     for (const ValueId operand : op->operands) {
       const Words its = words_for(operand, depth + 1);
@@ -93,13 +102,10 @@ vertex::Node ScalarNodes::of(ValueId value) {
 vertex::Node ScalarNodes::computed(ValueId value) {
   const Op* op = producer(value, graph_);
   SUPERSTEP_CHECK(op != nullptr, "a scalar does not follow from what is known");
-  if (is_constant(*op, graph_)) {
-    const HostTensor constant = op->definition->evaluate(*op, {})[0];
-    return scalars_.expression.constant(constant.type.dtype, read_bits(constant, 0));
-  }
+  if (is_constant(*op, graph_)) return constant_of(*op, scalars_.expression);
   std::vector<vertex::Node> operands;
   for (const ValueId operand : op->operands) operands.push_back(of(operand));
-  if (copies_its_operand(*op)) return operands[0];
+  if (copies_its_operand(*op, graph_)) return operands[0];
   const auto* lowering = lowering_as<ElementwiseLowering>(*op, graph_);
   return lowering->emit(*op, graph_, scalars_.expression, operands)[0];
 }

@@ -11,8 +11,10 @@
 
 namespace superstep {
 
-/// Whether a tensor is one word, with which supervisors compute.
+/// Whether a tensor is one word, which an exchange brings to all tiles.
 [[nodiscard]] bool is_word(const TensorType& type);
+/// Whether a tensor is one word or boolean, with which supervisors compute.
+[[nodiscard]] bool is_scalar(const TensorType& type);
 
 /// What values of a graph are made of, as far as supervisors can compute it.
 class ScalarSlice {
