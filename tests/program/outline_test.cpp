@@ -326,21 +326,25 @@ TEST(Outline, ALayerThatTheBodyOfALoopHasSeveralTimesIsCalledThere) {
   for (const Step& step : program.main.steps) EXPECT_FALSE(std::holds_alternative<Call>(step));
 }
 
+/// Calls the function from everywhere.
+std::string calls_from_everywhere() {
+  return call("a", "x") + loop("b", "a", 3, call("vb", "ub")) +
+         "%zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+         "%t = stablehlo.reduce(%b init: %zero) applies stablehlo.maximum across dimensions = [0] "
+         ": "
+         "(tensor<256xf32>, tensor<f32>) -> tensor<f32>\n"
+         "%g = stablehlo.compare LT, %t, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+         "%h = stablehlo.convert %g : (tensor<i1>) -> tensor<i32>\n"
+         "%d = \"stablehlo.case\"(%h) ({\n" +
+         call("e", "b") + "stablehlo.return %e : tensor<256xf32>\n}, {\n" +
+         "%half = stablehlo.constant dense<0.5> : tensor<256xf32>\n"
+         "%l = stablehlo.multiply %b, %half : tensor<256xf32>\n" +
+         call("m", "l") +
+         "stablehlo.return %m : tensor<256xf32>\n}) : (tensor<i32>) -> tensor<256xf32>\n";
+}
+
 TEST(Outline, AFunctionThatMainALoopAndBothArmsOfABranchCallIsThereOnce) {
-  const std::string main =
-      call("a", "x") + loop("b", "a", 3, call("vb", "ub")) +
-      "%zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
-      "%t = stablehlo.reduce(%b init: %zero) applies stablehlo.maximum across dimensions = [0] : "
-      "(tensor<256xf32>, tensor<f32>) -> tensor<f32>\n"
-      "%g = stablehlo.compare LT, %t, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
-      "%h = stablehlo.convert %g : (tensor<i1>) -> tensor<i32>\n"
-      "%d = \"stablehlo.case\"(%h) ({\n" +
-      call("e", "b") + "stablehlo.return %e : tensor<256xf32>\n}, {\n" +
-      "%half = stablehlo.constant dense<0.5> : tensor<256xf32>\n"
-      "%l = stablehlo.multiply %b, %half : tensor<256xf32>\n" +
-      call("m", "l") +
-      "stablehlo.return %m : tensor<256xf32>\n}) : (tensor<i32>) -> tensor<256xf32>\n";
-  const Case c = case_of(calling(kVector, 12, main + returned("d")), 1);
+  const Case c = case_of(calling(kVector, 12, calls_from_everywhere() + returned("d")), 1);
   LoweredProgram plain = lower(c.module, load_machine("tiny4"));
   const LoweredProgram program = expect_same_outlined(c, OutlineEffort::kLeastCode);
   EXPECT_LT(supersteps_of(program).size(), supersteps_of(plain).size() / 2);
@@ -357,6 +361,17 @@ TEST(Outline, AFunctionThatMainALoopAndBothArmsOfABranchCallIsThereOnce) {
       for (const Block& arm : branch->arms) EXPECT_GE(calls_in(arm), 1);
     }
   }
+}
+
+TEST(Outline, AProgramWithLoopsAndTooMuchCodeForTheMachineIsCompiledInLess) {
+  const Case c = case_of(calling(kVector, 60, calls_from_everywhere() + returned("d")), 1);
+  MachineConfig machine = load_machine("tiny4");
+  machine.tile.region1_base = machine.tile.memory_base + machine.tile.element_bytes;
+  EXPECT_THROW((void)build_image(c.module, machine, lower(c.module, machine), {}, {}, false),
+               DoesNotFit);
+  const RunResult run = run_image(compile(c.module, machine), c.arguments, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  expect_near(run.results[0], c.expected[0], 1e-4F);
 }
 
 /// Runs a program on small64 and expects what the evaluator computes.

@@ -243,6 +243,39 @@ def scalars(n, a):
     return lax.fori_loop(0, n, lambda i, c: (c[0] * 0.5 + a, c[1] + c[0]), (a, jnp.float32(0)))
 
 
+@jax.jit
+def settled(x):
+    return lax.fori_loop(0, 3, lambda i, y: jnp.tanh(y * 0.75 + y.mean()), x)
+
+
+def functions(n, x):
+    """Calls of one function with a loop inside, from everywhere."""
+    for k in range(8):
+        x = settled(x) + k
+    x = lax.fori_loop(0, n, lambda i, y: settled(settled(y) * 2), x)
+    return lax.cond(x[0] > 0, lambda y: settled(y) + 1, lambda y: settled(-y), x)
+
+
+def every_third(n, x):
+    def body(i, y):
+        return lax.cond(i % 3 == 0, lambda z: z * 0.5, lambda z: z + i // 5, y)
+
+    return lax.fori_loop(-n, n, body, x)
+
+
+def flags(n, x):
+    """Booleans and words that follow from words alone."""
+
+    def body(c):
+        i, is_done, is_odd, y = c
+        last = (i * 7) % 11 == 3
+        return i + 1, is_done | last, ~is_odd, jnp.where(is_odd, y + 1, y * 0.5)
+
+    return lax.while_loop(
+        lambda c: ~c[1] & (c[0] < 40), body, (n, np.bool_(False), np.bool_(True), x)
+    )
+
+
 N = np.int32
 CASES = {
     "counted": (counted, X),
@@ -285,6 +318,9 @@ CASES = {
     "loop_in_condition": (loop_in_condition, N(4), X),
     "half": (half, N(4), X.astype(np.float16)),
     "scalars": (scalars, N(9), np.float32(1.5)),
+    "functions": (functions, N(2), X),
+    "every_third": (every_third, N(4), X),
+    "flags": (flags, N(3), X),
 }
 
 
