@@ -326,25 +326,22 @@ TEST(Outline, ALayerThatTheBodyOfALoopHasSeveralTimesIsCalledThere) {
   for (const Step& step : program.main.steps) EXPECT_FALSE(std::holds_alternative<Call>(step));
 }
 
-/// Calls the function from everywhere.
-std::string calls_from_everywhere() {
-  return call("a", "x") + loop("b", "a", 3, call("vb", "ub")) +
-         "%zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
-         "%t = stablehlo.reduce(%b init: %zero) applies stablehlo.maximum across dimensions = [0] "
-         ": "
-         "(tensor<256xf32>, tensor<f32>) -> tensor<f32>\n"
-         "%g = stablehlo.compare LT, %t, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
-         "%h = stablehlo.convert %g : (tensor<i1>) -> tensor<i32>\n"
-         "%d = \"stablehlo.case\"(%h) ({\n" +
-         call("e", "b") + "stablehlo.return %e : tensor<256xf32>\n}, {\n" +
-         "%half = stablehlo.constant dense<0.5> : tensor<256xf32>\n"
-         "%l = stablehlo.multiply %b, %half : tensor<256xf32>\n" +
-         call("m", "l") +
-         "stablehlo.return %m : tensor<256xf32>\n}) : (tensor<i32>) -> tensor<256xf32>\n";
-}
-
 TEST(Outline, AFunctionThatMainALoopAndBothArmsOfABranchCallIsThereOnce) {
-  const Case c = case_of(calling(kVector, 12, calls_from_everywhere() + returned("d")), 1);
+  const std::string main =
+      call("a", "x") + loop("b", "a", 3, call("vb", "ub")) +
+      "%zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "%t = stablehlo.reduce(%b init: %zero) applies stablehlo.maximum across dimensions = [0] "
+      ": "
+      "(tensor<256xf32>, tensor<f32>) -> tensor<f32>\n"
+      "%g = stablehlo.compare LT, %t, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+      "%h = stablehlo.convert %g : (tensor<i1>) -> tensor<i32>\n"
+      "%d = \"stablehlo.case\"(%h) ({\n" +
+      call("e", "b") + "stablehlo.return %e : tensor<256xf32>\n}, {\n" +
+      "%half = stablehlo.constant dense<0.5> : tensor<256xf32>\n"
+      "%l = stablehlo.multiply %b, %half : tensor<256xf32>\n" +
+      call("m", "l") +
+      "stablehlo.return %m : tensor<256xf32>\n}) : (tensor<i32>) -> tensor<256xf32>\n";
+  const Case c = case_of(calling(kVector, 12, main + returned("d")), 1);
   LoweredProgram plain = lower(c.module, load_machine("tiny4"));
   const LoweredProgram program = expect_same_outlined(c, OutlineEffort::kLeastCode);
   EXPECT_LT(supersteps_of(program).size(), supersteps_of(plain).size() / 2);
@@ -364,7 +361,13 @@ TEST(Outline, AFunctionThatMainALoopAndBothArmsOfABranchCallIsThereOnce) {
 }
 
 TEST(Outline, AProgramWithLoopsAndTooMuchCodeForTheMachineIsCompiledInLess) {
-  const Case c = case_of(calling(kVector, 60, calls_from_everywhere() + returned("d")), 1);
+  std::string main, x = "x";
+  for (int k = 0; k < 40; ++k) {
+    const std::string y = fmt::format("y{}", k);
+    main += loop(y, x, k, call("v" + y, "u" + y));
+    x = y;
+  }
+  const Case c = case_of(calling(kVector, 8, main + returned(x)), 1);
   MachineConfig machine = load_machine("tiny4");
   machine.tile.region1_base = machine.tile.memory_base + machine.tile.element_bytes;
   EXPECT_THROW((void)build_image(c.module, machine, lower(c.module, machine), {}, {}, false),
