@@ -282,6 +282,48 @@ TEST(WideTypes, OfCountersStayOneWord) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(found[i], expected[i], 0));
 }
 
+/// Counts with i64 from 0 in steps, as long as a comparison with a constant holds.
+Graph stepping(const char* direction, double limit, double step) {
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  Op loop;
+  loop.regions.resize(2);
+  Graph &condition = loop.regions[0], &body = loop.regions[1];
+  GraphBuilder in_condition(condition, {}), in_body(body, {});
+  const Tensor tested = in_condition.argument({kI64, {}}), counted = in_body.argument({kI64, {}});
+  condition.set_results({compare(direction, tested, in_condition.number(kI64, limit)).id});
+  body.set_results({(counted + step).id});
+  const std::vector<Tensor> operands = {builder.number(kI64, 0)};
+  graph.set_results({builder.append(kWhileOp, operands, std::move(loop))[0].id});
+  return graph;
+}
+
+TEST(WideTypes, OfCountersStayOneWordWhereNoStepLeavesIt) {
+  const auto is_narrow = [](const Graph& graph) {
+    const Graph split = split_wide_types(graph);
+    const auto loop = std::ranges::find(split.ops(), &kWhileOp, &Op::definition);
+    return split.type(loop->operands[0]) == TensorType{kI32, {}};
+  };
+  struct Case {
+    const char* direction;
+    double limit, step;
+  };
+  for (const auto& [direction, limit, step] :
+       {Case{"LT", 20, 3}, {"LE", 20, 5}, {"GT", -7, -2}, {"GE", -6, -1}}) {
+    const Graph graph = stepping(direction, limit, step);
+    EXPECT_TRUE(is_narrow(graph)) << direction;
+    EXPECT_TRUE(close(evaluate_split(graph, {})[0], evaluate(graph, {})[0], 0)) << direction;
+  }
+  constexpr double kMost = 0x7fffffff;
+  EXPECT_TRUE(is_narrow(stepping("LT", kMost, 1)));
+  EXPECT_TRUE(is_narrow(stepping("GT", -kMost - 1, -1)));
+  EXPECT_FALSE(is_narrow(stepping("LE", kMost, 1)));
+  EXPECT_FALSE(is_narrow(stepping("LT", kMost, 2)));
+  EXPECT_FALSE(is_narrow(stepping("GE", -kMost - 1, -1)));
+  EXPECT_FALSE(is_narrow(stepping("NE", 6, 1)));
+  EXPECT_FALSE(is_narrow(stepping("GT", -7, 1)));
+}
+
 TEST(WideTypes, AreMultipliedAsMatrices) {
   const auto product = [](Tensor a, Tensor b) {
     return dot_general(a, b, {{}, {}, {1}, {0}}, a.dtype());

@@ -101,8 +101,24 @@ std::optional<std::int64_t> constant_number(const Graph& graph, ValueId v) {
   return value.get<std::int64_t>(0);
 }
 
-/// The argument of a loop's regions that the loop counts up by one as long as it is below another
-/// value: the positions of both, or of the first alone where the other is a constant.
+/// What a constant adds to an argument of a region; 0: an op does something else.
+std::int64_t constant_step(const Graph& region, ValueId v, ValueId argument) {
+  const Op* op = producer_of(region, v);
+  if (op == nullptr) return 0;
+  const bool subtracts = op->definition == &kSubtractOp;
+  if (!subtracts && op->definition != &kAddOp) return 0;
+  for (const std::size_t i : {0U, 1U}) {
+    const auto step = constant_number(region, op->operands[1 - i]);
+    if (op->operands[i] == argument && step && !(subtracts && i == 1)) {
+      return subtracts ? -*step : *step;
+    }
+  }
+  return 0;
+}
+
+/// The argument of a loop's regions that the loop counts up or down as long as it is below or above
+/// another value: the positions of both, or of the first alone where the other is a constant. It
+/// fits i32 then if it does at first, and the other value does.
 struct Counter {
   std::size_t counter;
   std::optional<std::size_t> limit;
@@ -111,27 +127,31 @@ std::optional<Counter> counter_of(const Op& loop) {
   const Graph &condition = loop.regions[0], &body = loop.regions[1];
   const Op* compare = producer_of(condition, condition.results()[0]);
   if (compare == nullptr || compare->definition != &kCompareOp ||
-      attribute<std::string>(*compare, "comparison_direction") != "LT" ||
       condition.type(compare->operands[0]) != TensorType{DType::kI64, {}}) {
     return std::nullopt;
   }
-  const auto position = [](const Graph& region, ValueId v) {
-    const auto& arguments = region.arguments();
+  const auto position = [&](ValueId v) {
+    const auto& arguments = condition.arguments();
     return static_cast<std::size_t>(std::ranges::find(arguments, v) - arguments.begin());
   };
-  const std::size_t counter = position(condition, compare->operands[0]);
+  const std::size_t counter = position(compare->operands[0]);
   if (counter >= body.results().size()) return std::nullopt;
-  const Op* sum = producer_of(body, body.results()[counter]);
-  if (sum == nullptr || sum->definition != &kAddOp) return std::nullopt;
-  const bool counts_first =
-      position(body, sum->operands[0]) == counter && constant_number(body, sum->operands[1]) == 1;
-  const bool counts_second =
-      position(body, sum->operands[1]) == counter && constant_number(body, sum->operands[0]) == 1;
-  if (!counts_first && !counts_second) return std::nullopt;
-  const std::size_t limit = position(condition, compare->operands[1]);
-  if (limit < condition.arguments().size()) return Counter{counter, limit};
+  const std::int64_t step = constant_step(body, body.results()[counter], body.arguments()[counter]);
+  const auto& direction = attribute<std::string>(*compare, "comparison_direction");
+  const bool counts = (direction[0] == 'L' && step > 0) || (direction[0] == 'G' && step < 0);
+  if (!counts) return std::nullopt;
+  const std::size_t limit = position(compare->operands[1]);
+  if (limit < condition.arguments().size()) {
+    // What is beside a number that fits.
+    const bool is_near = direction[1] == 'T' && (step == 1 || step == -1);
+    return is_near ? std::optional(Counter{counter, limit}) : std::nullopt;
+  }
+  using Range = std::numeric_limits<std::int32_t>;
   const auto number = constant_number(condition, compare->operands[1]);
-  if (!number || *number > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  const auto fits = [](std::int64_t n) { return n >= Range::min() && n <= Range::max(); };
+  if (!number || !fits(*number) || !fits(step)) return std::nullopt;
+  const std::int64_t beside = direction[1] == 'T' ? (step > 0 ? 1 : -1) : 0;
+  if (!fits(*number - beside + step)) return std::nullopt;
   return Counter{counter, std::nullopt};
 }
 
