@@ -64,23 +64,10 @@ std::optional<Binary> binary_of(Primitive primitive, DType dtype) {
   }
 }
 
-/// Of a divisor that is no power of two, so that a quotient is the upper word of a product, shifted
-/// right (Granlund and Montgomery 1994, "Division by Invariant Integers using Multiplication").
-struct Reciprocal {
-  std::uint32_t factor = 0, shift = 0;
-};
-
-/// For any numerator; the factor lacks 2^32.
-Reciprocal long_reciprocal(std::uint32_t divisor) {
-  const auto shift = static_cast<std::uint32_t>(std::bit_width(divisor - 1));
-  // Rounded up it exceeds the quotient by less than 1 / divisor.
-  const std::uint64_t excess = (std::uint64_t{1} << shift) - divisor;
-  return {static_cast<std::uint32_t>((excess << 32) / divisor + 1), shift};
-}
-/// For numerators up to 2^31.
-Reciprocal short_reciprocal(std::uint32_t divisor) {
-  const auto [factor, shift] = long_reciprocal(divisor);
-  return {static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + factor + 1) / 2), shift - 1};
+/// Whether shifts divide by a number, whatever its sign, or nothing has to.
+bool divides_by_shifts(std::uint32_t divisor, DType dtype) {
+  const bool is_negative = dtype == DType::kI32 && divisor >> 31 != 0;
+  return divisor == 0 || std::has_single_bit(is_negative ? 0 - divisor : divisor);
 }
 
 bool is_division(Primitive primitive) {
@@ -243,7 +230,6 @@ class Translation {
   }
   std::int64_t add(std::int64_t a, std::int64_t b) { return binary("add $d, $a, $b", a, b); }
   std::int64_t subtract(std::int64_t a, std::int64_t b) { return binary("sub $d, $a, $b", a, b); }
-  std::int64_t multiply(std::int64_t a, std::int64_t b) { return binary("mul $d, $a, $b", a, b); }
   std::int64_t shift_left(std::int64_t a, std::uint32_t by) {
     return emit("shl $d, $a, i", {source(a), number(by)});
   }
@@ -256,54 +242,24 @@ class Translation {
   std::int64_t negative(std::int64_t a) {
     return emit("sub $d, $a, $b", {number(isa::kZero), source(a)});
   }
-  /// The number or, where `sign` is -1, its negative.
-  std::int64_t with_sign(std::int64_t a, std::int64_t sign) {
-    return subtract(binary("xor $d, $a, $b", a, sign), sign);
-  }
-
-  std::int64_t lower_half(std::int64_t a) { return shift_right(shift_left(a, 16), 16); }
-  /// The upper word of a product.
-  std::int64_t multiply_upper(std::int64_t a, std::uint32_t factor) {
-    const std::int64_t low = lower_half(a), high = shift_right(a, 16);
-    const std::int64_t by_low = constant(factor & 0xffff);
-    const std::int64_t carry = shift_right(multiply(low, by_low), 16);
-    const std::int64_t middle = add(multiply(high, by_low), carry);
-    const std::int64_t by_high = constant(factor >> 16);
-    const std::int64_t other = add(multiply(low, by_high), lower_half(middle));
-    return add(add(multiply(high, by_high), shift_right(middle, 16)), shift_right(other, 16));
-  }
-
-  /// A quotient towards zero, or a remainder, by a constant.
+  /// A quotient towards zero, or a remainder, by a power of two.
   std::int64_t divide(const Step& step) {
     const std::int64_t x = values_[step.operands[0]];
     const std::uint32_t bits = bits_of(steps_[step.operands[1]]);
     const bool divides = step.primitive == Primitive::kDiv;
     if (bits == 0) return divides ? constant(UINT32_MAX) : x;
-    const bool is_signed = step.dtype == DType::kI32, is_negative = is_signed && bits >> 31 != 0;
-    const std::uint32_t divisor = is_negative ? 0 - bits : bits;
-    const auto log = static_cast<std::uint32_t>(std::countr_zero(divisor));
-    const bool is_power = std::has_single_bit(divisor);
-    std::int64_t quotient;
-    if (divisor == 1) {
-      quotient = x;
-    } else if (is_power && is_signed) {
+    const bool is_signed = step.dtype == DType::kI32;
+    const auto log = static_cast<std::uint32_t>(std::countr_zero(bits));
+    std::int64_t quotient = x;
+    if (log > 0 && is_signed) {
       // What rounds negative numbers up.
       const std::int64_t sign = log == 1 ? x : shift_signed(x, 31);
       quotient = shift_signed(add(x, shift_right(sign, 32 - log)), log);
-    } else if (is_power) {
+    } else if (log > 0) {
       quotient = shift_right(x, log);
-    } else if (is_signed) {
-      const auto [factor, shift] = short_reciprocal(divisor);
-      const std::int64_t sign = shift_signed(x, 31);
-      quotient = with_sign(shift_right(multiply_upper(with_sign(x, sign), factor), shift), sign);
-    } else {
-      const auto [factor, shift] = long_reciprocal(divisor);
-      const std::int64_t upper = multiply_upper(x, factor);
-      quotient = shift_right(add(shift_right(subtract(x, upper), 1), upper), shift - 1);
     }
-    if (divides) return is_negative ? negative(quotient) : quotient;
-    return subtract(x,
-                    is_power ? shift_left(quotient, log) : multiply(quotient, constant(divisor)));
+    if (!divides) return subtract(x, shift_left(quotient, log));
+    return is_signed && bits >> 31 != 0 ? negative(quotient) : quotient;
   }
 
   std::int64_t compute(const Step& step) {
@@ -393,9 +349,11 @@ bool is_scalar(const Expression& expression, const Step& step) {
     case Primitive::kMax:
       return true;
     case Primitive::kDiv:
-    case Primitive::kRem:
-      return step.dtype != DType::kI1 &&
-             expression.steps()[step.operands[1]].primitive == Primitive::kConstant;
+    case Primitive::kRem: {
+      const Step& divisor = expression.steps()[step.operands[1]];
+      return divisor.primitive == Primitive::kConstant &&
+             divides_by_shifts(static_cast<std::uint32_t>(divisor.bits), step.dtype);
+    }
     default:
       return step.operands.size() == 2 &&
              binary_of(step.primitive, dtype_of(step.operands[0])).has_value();

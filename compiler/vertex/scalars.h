@@ -27,7 +27,7 @@ struct Scalars {
   [[nodiscard]] bool is_empty() const { return stores.empty() && !decision; }
 };
 
-/// Whether a supervisor has instructions for a step; of divisions for those by constants.
+/// Whether a supervisor has instructions for a step; of divisions by powers of two.
 [[nodiscard]] bool is_scalar(const Expression& expression, const Expression::Step& step);
 
 /// An instruction of a supervisor, of which nothing but the address of a buffer may be open.

@@ -82,19 +82,21 @@ TEST_P(EachPrimitive, IsWhatItIsOnTheHost) {
 INSTANTIATE_TEST_SUITE_P(DTypes, EachPrimitive, ::testing::Values(DType::kI32, DType::kU32),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-class EachDivisor : public ::testing::TestWithParam<DType> {};
+class EachPowerOfTwo : public ::testing::TestWithParam<DType> {};
 
-TEST_P(EachDivisor, IsAnInstructionSequenceOfItsOwn) {
+TEST_P(EachPowerOfTwo, Divides) {
   const DType dtype = GetParam();
-  for (const std::uint32_t divisor :
-       {0U, 1U, 2U, 3U, 5U, 7U, 8U, 641U, 1000U, 65536U, 0x3fffffffU, 0x7fffffffU, 0x80000000U,
-        0x80000001U, 0xaaaaaaabU, 0xfffffff9U, 0xfffffffeU, 0xffffffffU}) {
+  for (const std::uint32_t divisor : {0U, 1U, 2U, 8U, 65536U, 0x40000000U, 0x80000000U, 0xc0000000U,
+                                      0xfffffff8U, 0xfffffffeU, 0xffffffffU}) {
     for (const Primitive primitive : {Primitive::kDiv, Primitive::kRem}) {
       Scalars scalars;
       const Node a = scalars.input(BufferId{0}, dtype);
       const Node result =
           scalars.expression.apply(primitive, {a, scalars.expression.constant(dtype, divisor)});
-      ASSERT_TRUE(is_scalar(scalars.expression, scalars.expression.steps().back()));
+      if (!is_scalar(scalars.expression, scalars.expression.steps().back())) {
+        EXPECT_TRUE(dtype == DType::kU32 && divisor > 0x80000000U);
+        continue;
+      }
       scalars.stores.push_back({BufferId{2}, result});
       std::vector<std::uint32_t> numbers(kEdges.begin(), kEdges.end());
       for (const std::uint32_t near : {divisor, 0 - divisor, 2 * divisor, 1000 * divisor}) {
@@ -110,15 +112,18 @@ TEST_P(EachDivisor, IsAnInstructionSequenceOfItsOwn) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(DTypes, EachDivisor, ::testing::Values(DType::kI32, DType::kU32),
+INSTANTIATE_TEST_SUITE_P(DTypes, EachPowerOfTwo, ::testing::Values(DType::kI32, DType::kU32),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-TEST(Scalars, AreDividedByConstantsOnly) {
+TEST(Scalars, AreDividedByPowersOfTwoOnly) {
   Scalars scalars;
+  Expression& expression = scalars.expression;
   const Node a = scalars.input(BufferId{0}, DType::kI32);
-  const Node b = scalars.input(BufferId{1}, DType::kI32);
-  scalars.expression.apply(Primitive::kRem, {a, b});
-  EXPECT_FALSE(is_scalar(scalars.expression, scalars.expression.steps().back()));
+  for (const Node b :
+       {scalars.input(BufferId{1}, DType::kI32), expression.constant(DType::kI32, 3)}) {
+    expression.apply(Primitive::kRem, {a, b});
+    EXPECT_FALSE(is_scalar(expression, expression.steps().back()));
+  }
 }
 
 TEST(Scalars, OfBooleansAreBytesWhateverIsBesideThem) {
