@@ -10,6 +10,7 @@
 #include "compiler/lower/elementwise.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/ops/op.h"
+#include "compiler/program/coalesce_copies.h"
 #include "compiler/vertex/amp_product.h"
 
 namespace superstep {
@@ -39,6 +40,7 @@ class GraphLowering {
     LoweredProgram program = builder_.finish(block_.choices.order);
     program.arguments = arguments_;
     program.results = results;
+    coalesce_copies(program);
     return program;
   }
 

@@ -1,0 +1,221 @@
+#include "compiler/program/coalesce_copies.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/overloaded.h"
+#include "compiler/program/blocks.h"
+#include "compiler/program/substitute.h"
+
+namespace superstep {
+namespace {
+
+/// A compute set that makes all of `to` equal to `from`.
+struct Copy {
+  ComputeSet* set = nullptr;
+  BufferId from{}, to{};
+  std::uint32_t point = 0;
+  std::uint32_t block_begin = 0;  ///< point of the block that has it
+};
+
+class Coalescing {
+ public:
+  explicit Coalescing(LoweredProgram& program)
+      : program_(program), points_(program.buffers.size()), now_(program.buffers.size()) {
+    std::iota(now_.begin(), now_.end(), 0U);
+    walk(program.main);
+  }
+
+  void run() {
+    for (Copy& copy : copies_) {
+      if (copy.set->launches.empty()) continue;
+      if (!merge_with_copy_back(copy)) merge_into_copy(copy);
+    }
+    std::map<BufferId, BufferId> others;
+    for (std::uint32_t b = 0; b < now_.size(); ++b) {
+      if (now_[b] != b) others.emplace(BufferId{b}, current(BufferId{b}));
+    }
+    if (!others.empty()) replace(program_.main, others);
+  }
+
+ private:
+  void use(BufferId buffer) {
+    std::vector<std::uint32_t>& points = points_[index(buffer)];
+    if (points.empty() || points.back() != point_) points.push_back(point_);
+  }
+  void use(const vertex::Scalars& scalars) {
+    ++point_;
+    for (const BufferId input : scalars.inputs) use(input);
+    for (const vertex::Scalars::Store& store : scalars.stores) use(store.to);
+  }
+
+  void walk(Block& block) {
+    const std::uint32_t begin = point_;
+    for (Step& step : block.steps) {
+      std::visit(Overloaded{[&](Superstep& superstep) { walk(superstep, begin); },
+                            [&](Loop& loop) {
+                              use(loop.entry);
+                              walk(loop.condition);
+                              use(loop.test);
+                              walk(loop.body);
+                              use(loop.step);
+                            },
+                            [&](Branch& branch) {
+                              use(branch.selector);
+                              for (Block& arm : branch.arms) walk(arm);
+                            },
+                            [](const Call&) {}, [](const HostVisit&) {}},
+                 step);
+    }
+  }
+
+  void walk(Superstep& superstep, std::uint32_t block_begin) {
+    ++point_;
+    const MovedBuffers moved = moved_buffers(superstep);
+    for (const BufferId buffer : moved.read) use(buffer);
+    for (const BufferId buffer : moved.written) use(buffer);
+    for (ComputeSet& set : superstep.computes) {
+      ++point_;
+      for (const BufferId buffer : set.reads) use(buffer);
+      for (const BufferId buffer : set.writes) use(buffer);
+      if (is_copy(set)) copies_.push_back({&set, set.reads[0], set.writes[0], point_, block_begin});
+    }
+  }
+
+  [[nodiscard]] const Buffer& buffer(BufferId id) const { return program_.buffers[index(id)]; }
+
+  [[nodiscard]] bool is_copy(const ComputeSet& set) const {
+    if (set.reads.size() != 1 || set.writes.size() != 1 || set.reads == set.writes) return false;
+    const auto* copy = std::get_if<vertex::Elementwise>(&program_.codelets[set.codelet]);
+    if (copy == nullptr || copy->expression.steps().size() != 1 ||
+        copy->inputs != std::vector{vertex::Access::kVector}) {
+      return false;
+    }
+    const Buffer &from = buffer(set.reads[0]), &to = buffer(set.writes[0]);
+    std::size_t tiles = 0;
+    for (const Interval& interval : from.layout->intervals()) tiles += interval.tiles.size();
+    return from.layout == to.layout && from.element_bytes == to.element_bytes &&
+           from.region == to.region && set.launches.size() == tiles;
+  }
+
+  /// The buffer that now is one with `id`.
+  [[nodiscard]] BufferId current(BufferId id) const {
+    std::uint32_t b = index(id);
+    while (now_[b] != b) b = now_[b];
+    return BufferId{b};
+  }
+  [[nodiscard]] bool may_go(BufferId id) const {
+    return buffer(id).kind == Buffer::Kind::kTemporary && !buffer(id).is_result;
+  }
+  /// Whether `id` is used from one point on, before another.
+  [[nodiscard]] bool is_used(BufferId id, std::uint32_t from, std::uint32_t before) const {
+    const std::vector<std::uint32_t>& points = points_[index(id)];
+    const auto at = std::ranges::lower_bound(points, from);
+    return at != points.end() && *at < before;
+  }
+
+  /// Of a buffer that is copied, used, and copied back, if the first one is not used in between:
+  /// it becomes the first.
+  bool merge_with_copy_back(Copy& copy) {
+    const BufferId from = current(copy.from), to = current(copy.to);
+    if (from == to || !may_go(to) || points_[index(to)].front() != copy.point) return false;
+    const auto back = std::ranges::find_if(copies_, [&](const Copy& other) {
+      return !other.set->launches.empty() && other.block_begin == copy.block_begin &&
+             other.point > copy.point && current(other.from) == to && current(other.to) == from;
+    });
+    if (back == copies_.end() || points_[index(to)].back() != back->point ||
+        is_used(from, copy.point + 1, back->point)) {
+      return false;
+    }
+    back->set->launches.clear();
+    merge(copy, to, from);
+    return true;
+  }
+
+  /// Of a buffer that is used for nothing after it was copied, and made after all earlier uses of
+  /// the copy: it is made there.
+  void merge_into_copy(Copy& copy) {
+    const BufferId from = current(copy.from), to = current(copy.to);
+    if (from == to || !may_go(from)) return;
+    const std::vector<std::uint32_t>& points = points_[index(from)];
+    if (points.front() <= copy.block_begin || points.back() != copy.point ||
+        is_used(to, points.front(), copy.point)) {
+      return;
+    }
+    merge(copy, from, to);
+  }
+
+  /// Without `copy`, one buffer becomes the other.
+  void merge(Copy& copy, BufferId gone, BufferId kept) {
+    copy.set->launches.clear();
+    now_[index(gone)] = index(kept);
+    Buffer& storage = program_.buffers[index(kept)];
+    storage.read_past = std::max(storage.read_past, buffer(gone).read_past);
+    std::vector<std::uint32_t> points;
+    std::ranges::set_union(points_[index(gone)], points_[index(kept)], std::back_inserter(points));
+    points_[index(kept)] = std::move(points);
+  }
+
+  static void replace(vertex::Scalars& scalars, const std::map<BufferId, BufferId>& others) {
+    const auto to_other = [&](BufferId& id) {
+      if (const auto other = others.find(id); other != others.end()) id = other->second;
+    };
+    for (BufferId& input : scalars.inputs) to_other(input);
+    for (vertex::Scalars::Store& store : scalars.stores) to_other(store.to);
+  }
+
+  static void replace(Block& block, const std::map<BufferId, BufferId>& others) {
+    for (Step& step : block.steps) {
+      std::visit(Overloaded{[&](Superstep& superstep) {
+                              std::erase_if(superstep.computes, [](const ComputeSet& set) {
+                                return set.launches.empty();
+                              });
+                              substitute(superstep, others);
+                            },
+                            [&](Loop& loop) {
+                              for (auto* s : {&loop.entry, &loop.test, &loop.step}) {
+                                replace(*s, others);
+                              }
+                              replace(loop.condition, others);
+                              replace(loop.body, others);
+                            },
+                            [&](Branch& branch) {
+                              replace(branch.selector, others);
+                              for (Block& arm : branch.arms) replace(arm, others);
+                            },
+                            [](const Call&) {}, [](const HostVisit&) {}},
+                 step);
+    }
+    std::erase_if(block.steps, [](const Step& step) {
+      const auto* superstep = std::get_if<Superstep>(&step);
+      return superstep != nullptr && superstep->movements.empty() && superstep->computes.empty();
+    });
+  }
+
+  LoweredProgram& program_;
+  std::vector<std::vector<std::uint32_t>> points_;  ///< by buffer: where it is used, ascending
+  std::vector<std::uint32_t> now_;                  ///< by buffer: what it is one with
+  std::vector<Copy> copies_;
+  std::uint32_t point_ = 0;
+};
+
+bool has_control(const Block& block) {
+  return std::ranges::any_of(block.steps, [](const Step& step) {
+    return std::holds_alternative<Loop>(step) || std::holds_alternative<Branch>(step);
+  });
+}
+
+}  // namespace
+
+void coalesce_copies(LoweredProgram& program) {
+  if (has_control(program.main)) Coalescing(program).run();
+}
+
+}  // namespace superstep

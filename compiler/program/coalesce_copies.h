@@ -1,0 +1,12 @@
+#pragma once
+
+#include "compiler/program/program.h"
+
+namespace superstep {
+
+/// Copy coalescing in a program with loops or branches: buffers of which one is a copy of the other
+/// become one where that changes nothing. So a loop carries an argument that the program may change
+/// where it is, and a value that is made for a loop is made where the loop carries it.
+void coalesce_copies(LoweredProgram& program);
+
+}  // namespace superstep
