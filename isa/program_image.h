@@ -84,23 +84,38 @@ struct TileEntry {
 /// What a step of the program is, for the trace: found by the pc of the `sync` or `runall` that
 /// begins it.
 struct StepInfo {
-  enum class Kind : std::uint8_t { kCompute, kExchange, kHost };
+  /// As traces have them, where 3 is the code between steps.
+  enum class Kind : std::uint8_t {
+    kCompute,
+    kExchange,
+    kHost,
+    kLoop = 4,
+    kBranch,
+    kArm,  ///< of a branch
+  };
   Kind kind = Kind::kCompute;
   std::string name;       ///< `dot_general.3`, `host`, …
   std::string operation;  ///< StableHLO op name, empty when there is none
   OpLocation source;
-  /// Steps of one number run in one superstep of every call; empty for host phases.
+  /// Steps of one number run in one superstep of every call; empty for host phases and control.
   std::optional<std::uint32_t> superstep = {};
+  /// The step that executes it, a loop or an arm, or the branch of an arm; steps follow those that
+  /// execute them. Empty: the call.
+  std::optional<std::uint32_t> parent = {};
+  std::optional<std::uint64_t> trips = {};  ///< of one execution of a loop, where they are known
   std::uint64_t flops = 0;
   std::uint64_t exchange_bytes = 0;
   std::uint64_t bound_cycles = 0;      ///< exchange: the busiest port
   std::uint64_t estimated_cycles = 0;  ///< exchange: what it should take, before a schedule
-  std::uint64_t predicted_cycles = 0;  ///< one execution: an exchange by its schedule, a
-                                       ///< compute step by its code on the slowest tile
+  std::uint64_t predicted_cycles = 0;  ///< one execution: an exchange by its schedule, a compute
+                                       ///< step by its code on the slowest tile, an arm, the
+                                       ///< longest arm of a branch; one trip of a loop
   std::uint32_t vertices = 0;          ///< compute: launches on all tiles
   std::uint32_t tiles = 0;             ///< compute: tiles that launch
   std::vector<std::uint32_t> vertex_types = {};  ///< compute: indices into `vertex_types`
 
+  /// Whether it does nothing but execute other steps.
+  [[nodiscard]] bool is_control() const { return kind >= Kind::kLoop; }
   bool operator==(const StepInfo&) const = default;
 };
 
@@ -176,7 +191,7 @@ struct ProgramInfo {
   std::vector<StepInfo> steps;  ///< index = step number
   /// Device cycles of a call besides its visit to the host: exchanges as estimated before a
   /// schedule, or by their schedules; with them compute on the slowest tile of each superstep, and
-  /// barriers.
+  /// barriers. Loops take their known trips, or one; branches the longest arm.
   std::uint64_t estimated_cycles = 0, predicted_cycles = 0;
   std::vector<MemoryCategory> memory;
   std::vector<TensorInfo> tensors;
@@ -200,6 +215,14 @@ struct StepMark {
   bool operator==(const StepMark&) const = default;
 };
 
+/// The step that executes a step again and again, if one does.
+[[nodiscard]] std::optional<std::uint32_t> loop_around(const std::vector<StepInfo>& steps,
+                                                       std::uint32_t step);
+
+/// How often a call executes each step: loops take the trips that are known, or one, and branches
+/// the first of the arms that are predicted to take longest.
+[[nodiscard]] std::vector<std::uint64_t> executions_by_step(const std::vector<StepInfo>& steps);
+
 /// A compiled program: the contract between compiler and simulator.
 /// Run: host phase `first`; then calls of the program, with host phase `next` between two; host
 /// phase `last`. Only the host knows how many calls there are.
@@ -219,6 +242,8 @@ struct ProgramImage {
   /// `call`s of code that serves several steps: until it returns, the steps of marks are counted
   /// from that of the call.
   std::vector<StepMark> calls;
+  /// Branches that begin another trip of a loop; the host's step stands for the loop over calls.
+  std::vector<StepMark> loops;
 
   bool operator==(const ProgramImage&) const = default;
 };

@@ -124,6 +124,7 @@ class Machine {
   std::vector<TileWork> work_;             ///< by entry, of the current superstep
   std::vector<std::uint32_t> sync_pc_;     ///< by entry: the sync that began this superstep
   std::vector<std::uint32_t> sync_calls_;  ///< by entry: step of the calls that were open there
+  LoopTrips::Counts sync_trips_;           ///< of all tiles there, which go the same way
   std::vector<std::uint64_t> last_event_;  ///< by entry: one past the last port event, 0 without
   std::vector<std::uint8_t> resumed_;      ///< by entry: it used the words of this superstep
   std::vector<TilePhase> phases_;          ///< by entry
@@ -170,9 +171,15 @@ void Machine::boot() {
   for (const StepMark& call : image_.calls) {
     calls_of[entry_of[index(call.tile)]].push_back({call.pc, call.step});
   }
+  std::vector<std::vector<LoopTrips::Mark>> loops_of(count);
+  for (const StepMark& loop : image_.loops) {
+    loops_of[entry_of[index(loop.tile)]].push_back({loop.pc, loop.step});
+  }
   for_each_tile([&](std::size_t i) {
     std::ranges::sort(calls_of[i], {}, &CallStack::Mark::pc);
     tiles_[i].mark_calls(std::move(calls_of[i]));
+    std::ranges::sort(loops_of[i], {}, &LoopTrips::Mark::pc);
+    tiles_[i].mark_loops(std::move(loops_of[i]), options_.max_supersteps);
     for (const Segment* segment : segments_of[i]) {
       const bool inside =
           tiles_[i].memory().write(segment->address, std::as_bytes(std::span(segment->bytes)));
@@ -207,6 +214,15 @@ void Machine::add_tile_faults() {
     if (stops_[i].kind != TileStop::Kind::kFault) continue;
     const std::optional<TileFault> fault = tiles_[i].fault();
     SUPERSTEP_CHECK(fault.has_value(), "a tile stopped at a fault without one");
+    if (tiles_[i].loops().is_past_limit()) {
+      const std::uint32_t loop = tiles_[i].loops().last();
+      add_trap(
+          Cycles(fault->cycle), tiles_[i].id(), fault->context, fault->pc,
+          fmt::format("{} is not done after {} trips without a superstep: {}",
+                      loop < image_.info.steps.size() ? image_.info.steps[loop].name : "a loop",
+                      *options_.max_supersteps, result_.place(image_.info)));
+      continue;
+    }
     add_trap(Cycles(fault->cycle), tiles_[i].id(), fault->context, fault->pc, fault->cause);
   }
 }
@@ -395,6 +411,7 @@ bool Machine::open_barrier() {
     sync_pc_[i] = arrivals_[i].pc;
     sync_calls_[i] = tiles_[i].calls_step();
   }
+  if (!image_.loops.empty()) sync_trips_ = tiles_[0].loops().counts();
   first_ = false;
   return true;
 }
@@ -410,9 +427,9 @@ void Machine::name_steps(SuperstepRecord& record) const {
   }
   const auto launch_of = [&](std::size_t i) {
     const TileLaunches& launches = work_[i].launches;
-    return launches.places.empty() ? steps_.none()
-                                   : steps_.find(image_.entries[i].tile, launches.places[0].pc,
-                                                 launches.places[0].calls_step);
+    return launches.count == 0
+               ? steps_.none()
+               : steps_.find(image_.entries[i].tile, launches.first_pc, launches.first_calls_step);
   };
   record.step = launch_of(critical_of(arrivals_));
   for (std::size_t i = 0; i < tiles_.size() && record.step == steps_.none(); ++i) {
@@ -420,38 +437,42 @@ void Machine::name_steps(SuperstepRecord& record) const {
   }
   if (record.step == steps_.none()) record.step = record.exchange_step;
   if (record.exchange_step == steps_.none()) record.exchange_step = record.step;
+  const auto loop = loop_around(image_.info.steps, record.exchange_step);
+  if (!loop) return;
+  const auto trips = std::ranges::find(sync_trips_, *loop, &LoopTrips::Counts::value_type::first);
+  if (trips != sync_trips_.end()) record.trip = trips->second;
 }
 
-/// Cuts the critical tile's compute cycles where its launches of other steps begin. What comes
-/// before the first belongs to it; what a superstep computes several times is one share.
+/// Shares the critical tile's compute cycles among its steps, from each launch to the next one of
+/// another step. What comes before the first belongs to it.
 void Machine::share_compute(SuperstepRecord& record, std::size_t critical) const {
   const TileId tile = image_.entries[critical].tile;
   const TileLaunches& launches = work_[critical].launches;
-  const std::uint64_t end = arrivals_[critical].cycle.value();
-  std::uint64_t left = record.compute.value();
-  std::vector<ComputeShare>& shares = record.shares;
-  shares.push_back({record.step, 0});
+  record.shares.push_back({record.step});
+  std::uint64_t shared = 0;
   std::size_t share = 0;
-  // Launches that issue before the last word has arrived compute from then on.
-  std::uint64_t hidden = launches.places.empty()
-                             ? 0
-                             : std::max(launches.first_cycle, end - left) - launches.first_cycle;
-  for (std::size_t i = 0; i < launches.places.size(); ++i) {
-    const LaunchPlace& place = launches.places[i];
-    const std::uint32_t step = steps_.find(tile, place.pc, place.calls_step);
+  for (std::size_t l = 0; l < launches.places.size(); ++l) {
+    const TileLaunch& launch = launches.places[l];
+    std::uint64_t cycles = launch.cycles;
+    if (l == launches.last_place) cycles += arrivals_[critical].cycle.value() - launches.last_cycle;
+    const std::uint32_t step = steps_.find(tile, launch.pc, launch.calls_step);
     if (step != steps_.none()) {
-      const auto at = std::ranges::find(shares, step, &ComputeShare::step);
-      share = static_cast<std::size_t>(at - shares.begin());
-      if (at == shares.end()) shares.push_back({step, 0});
+      const auto at = std::ranges::find(record.shares, step, &ComputeShare::step);
+      share = static_cast<std::size_t>(at - record.shares.begin());
+      if (at == record.shares.end()) record.shares.push_back({step});
+      record.shares[share].runs = std::max(record.shares[share].runs, launch.runs);
     }
-    std::uint64_t cycles = place.cycles;
-    if (i == launches.last_place) cycles += end - launches.last_cycle;
-    const std::uint64_t skipped = std::min(hidden, cycles);
-    hidden -= skipped;
-    shares[share].cycles += cycles - skipped;
-    left -= cycles - skipped;
+    record.shares[share].cycles += cycles;
+    shared += cycles;
   }
-  shares[0].cycles += left;
+  // Launches that the exchange goes on beside begin before what counts as computing.
+  const std::uint64_t computed = record.compute.value();
+  if (shared < computed) record.shares.front().cycles += computed - shared;
+  for (ComputeShare& of_step : record.shares) {
+    const std::uint64_t before = std::min(of_step.cycles, shared - std::min(shared, computed));
+    of_step.cycles -= before;
+    shared -= before;
+  }
 }
 
 void Machine::record_superstep(Cycles opening, bool host) {

@@ -33,10 +33,11 @@ struct TilePhase {
   std::uint64_t worker_busy = 0;   ///< cycles from first issue to exit, added up over workers
 };
 
-/// Compute cycles of a superstep's critical tile from one step's launch to the next step's.
+/// Compute cycles of a superstep's critical tile from a step's launches to those of other steps.
 struct ComputeShare {
   std::uint32_t step = 0;
   std::uint64_t cycles = 0;
+  std::uint64_t runs = 0;  ///< in loops a step may run several times between two barriers
 };
 
 /// One stream as it crossed the host link.
@@ -56,6 +57,7 @@ struct SuperstepRecord {
   Cycles exchange, compute, sync, host;
   TileId critical{};
   std::uint32_t call = 0;  ///< of the program; a host phase between two belongs to the later one
+  std::uint64_t trip = 0;  ///< of the innermost loop around `exchange_step`, from 0
   std::vector<ComputeShare> shares;  ///< of `compute`, which they sum to, in order
   std::uint64_t exchange_bytes = 0, host_bytes = 0;
   std::uint64_t h_bytes = 0;  ///< the most that any tile sends or receives
@@ -74,7 +76,8 @@ struct RunTotals {
 struct RunOptions {
   std::uint32_t calls = 1;
   std::uint32_t threads = 1;
-  /// A trap when the program is not done after so many, for loops that may not end.
+  /// A trap when the program is not done after so many, for loops that may not end; also after so
+  /// many trips of loops without a superstep.
   std::optional<std::uint64_t> max_supersteps = {};
   bool check_races = false;  ///< trap when workers that run at the same time share a word that one
                              ///< of them writes

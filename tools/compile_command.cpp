@@ -20,32 +20,84 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kStepKinds[] = {"compute", "exchange", "host"};
+constexpr const char* kStepKinds[] = {"compute", "exchange", "host", "control",
+                                      "loop",    "branch",   "arm"};
+const char* kind_of(const StepInfo& step) {
+  return kStepKinds[static_cast<std::size_t>(step.kind)];
+}
+
+std::string number(std::uint64_t n, const char* unit = "") {
+  return n == 0 ? std::string() : grouped(n) + unit;
+}
+
+/// The rows of a plan that has loops and branches.
+class ControlColumns {
+ public:
+  explicit ControlColumns(const std::vector<StepInfo>& steps)
+      : steps_(steps), executions_(executions_by_step(steps)) {}
+
+  [[nodiscard]] bool are_needed() const {
+    return std::ranges::any_of(steps_, &StepInfo::is_control);
+  }
+  [[nodiscard]] std::uint64_t executions(std::size_t s) const { return executions_[s]; }
+  /// What executes a step is above it, with less in front.
+  [[nodiscard]] std::string name(std::size_t s) const {
+    std::size_t depth = 0;
+    for (auto p = steps_[s].parent; p; p = steps_[*p].parent) ++depth;
+    return std::string(2 * depth, ' ') + steps_[s].name;
+  }
+  [[nodiscard]] static std::string trips(const StepInfo& loop) {
+    return (loop.trips ? grouped(*loop.trips) : "?") + (loop.trips == 1 ? " trip" : " trips");
+  }
+  /// Cycles of a call; with unknown trips nobody knows.
+  [[nodiscard]] std::string all(std::size_t s) const {
+    if (steps_[s].predicted_cycles == 0 || executions_[s] == 0) return {};
+    for (std::optional<std::uint32_t> p = static_cast<std::uint32_t>(s); p; p = steps_[*p].parent) {
+      if (steps_[*p].kind == StepInfo::Kind::kLoop && !steps_[*p].trips) return "?";
+    }
+    return number(executions_[s] * steps_[s].trips.value_or(1) * steps_[s].predicted_cycles);
+  }
+
+ private:
+  const std::vector<StepInfo>& steps_;
+  std::vector<std::uint64_t> executions_;
+};
 
 /// The steps of a call: what is done, for which operation, and how much.
 std::string plan(const ProgramInfo& info, const std::string& file) {
   const std::vector<StepInfo>& steps = info.steps;
+  const ControlColumns control(steps);
   constexpr auto kLeft = TextTable::Align::kLeft, kRight = TextTable::Align::kRight;
   bool has_python = false;
   std::uint64_t flops = 0, bytes = 0;
-  for (const StepInfo& step : steps) {
-    has_python = has_python || !step.source.python.file.empty();
-    flops += step.flops;
-    bytes += step.exchange_bytes;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    has_python = has_python || !steps[s].source.python.file.empty();
+    flops += control.executions(s) * steps[s].flops;
+    bytes += control.executions(s) * steps[s].exchange_bytes;
   }
-  const auto number = [](std::uint64_t n, const char* unit) {
-    return n == 0 ? std::string() : grouped(n) + unit;
+  const auto work = [](const StepInfo& step) {
+    if (step.kind == StepInfo::Kind::kLoop) return ControlColumns::trips(step);
+    return step.kind == StepInfo::Kind::kExchange ? number(step.exchange_bytes, " B")
+                                                  : number(step.flops, " flop");
   };
   const auto make = [&](PlaceForm form) {
-    TextTable table({kRight, kLeft, kLeft, kRight, kRight, kRight, kLeft, kLeft});
-    table.add(with_headings({"#", "kind", "step", "work", "est.", "cycles"}, has_python, form));
-    for (const StepInfo& step : steps) {
-      const bool moves = step.kind == StepInfo::Kind::kExchange;
-      table.add(with_place({step.superstep ? std::to_string(*step.superstep) : "",
-                            kStepKinds[static_cast<std::size_t>(step.kind)], step.name,
-                            moves ? number(step.exchange_bytes, " B") : number(step.flops, " flop"),
-                            number(step.estimated_cycles, ""), number(step.predicted_cycles, "")},
-                           step.source, form));
+    std::vector<std::string> headings{"#", "kind", "step", "work", "est.", "cycles"};
+    TextTable table =
+        control.are_needed()
+            ? TextTable({kRight, kLeft, kLeft, kRight, kRight, kRight, kRight, kLeft, kLeft})
+            : TextTable({kRight, kLeft, kLeft, kRight, kRight, kRight, kLeft, kLeft});
+    if (control.are_needed()) headings.emplace_back("all");
+    table.add(with_headings(std::move(headings), has_python, form));
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      const StepInfo& step = steps[s];
+      std::vector<std::string> row{step.superstep ? std::to_string(*step.superstep) : "",
+                                   kind_of(step),
+                                   control.name(s),
+                                   work(step),
+                                   number(step.estimated_cycles),
+                                   number(step.predicted_cycles)};
+      if (control.are_needed()) row.push_back(control.all(s));
+      table.add(with_place(std::move(row), step.source, form));
     }
     return table;
   };
@@ -58,7 +110,11 @@ std::string plan(const ProgramInfo& info, const std::string& file) {
          "Est.: cycles of an exchange as estimated before it was scheduled; cycles: by its\n"
          "schedule, those of compute by its code on the slowest tile. Steps of one\n"
          "superstep (#) may run on different tiles at once: a call takes the slowest tile\n"
-         "of each superstep, and the barriers between them\n";
+         "of each superstep, and the barriers between them\n" +
+         (control.are_needed()
+              ? "Cycles of a loop are those of a trip, of a branch those of its longest arm; all:\n"
+                "of a call, which is predicted with the trips that are known, else (?) with one\n"
+              : "");
 }
 
 void add_fields(const ProgramImage& image, Answer& answer) {
@@ -78,18 +134,22 @@ void add_fields(const ProgramImage& image, Answer& answer) {
   fields["estimated_cycles"] = image.info.estimated_cycles;
   fields["predicted_cycles"] = image.info.predicted_cycles;
   fields["plan"] = ordered_json::array();
+  const auto or_null = [](const auto& value) {
+    return value ? ordered_json(*value) : ordered_json();
+  };
   for (const StepInfo& step : image.info.steps) {
-    fields["plan"].push_back(
-        {{"name", step.name},
-         {"kind", kStepKinds[static_cast<std::size_t>(step.kind)]},
-         {"superstep", step.superstep ? ordered_json(*step.superstep) : ordered_json()},
-         {"source", step.source.module.text()},
-         {"python", step.source.python.text()},
-         {"flops", step.flops},
-         {"exchange_bytes", step.exchange_bytes},
-         {"bound_cycles", step.bound_cycles},
-         {"estimated_cycles", step.estimated_cycles},
-         {"predicted_cycles", step.predicted_cycles}});
+    fields["plan"].push_back({{"name", step.name},
+                              {"kind", kind_of(step)},
+                              {"superstep", or_null(step.superstep)},
+                              {"parent", or_null(step.parent)},
+                              {"trips", or_null(step.trips)},
+                              {"source", step.source.module.text()},
+                              {"python", step.source.python.text()},
+                              {"flops", step.flops},
+                              {"exchange_bytes", step.exchange_bytes},
+                              {"bound_cycles", step.bound_cycles},
+                              {"estimated_cycles", step.estimated_cycles},
+                              {"predicted_cycles", step.predicted_cycles}});
   }
   fields["plan_events"] = plan_events_document(image.info.events);
   fields["memory"] = memory_document(image.info, image.machine);
@@ -115,12 +175,16 @@ std::span<const AnswerField> compile_fields() {
        "of a call besides its visit to the host, with exchanges as estimated before a schedule"},
       {"predicted_cycles", "integer", "cycle",
        "of a call besides its visit to the host: exchanges, the slowest tile of each superstep, "
-       "barriers"},
+       "barriers; loops with their known trips, or one, branches with the longest arm"},
       {"plan", "list", "", "the steps of a call, in order"},
       {"plan[].name", "text", "", ""},
-      {"plan[].kind", "text", "", "compute, exchange or host"},
+      {"plan[].kind", "text", "", "compute, exchange, host, loop, branch or arm"},
       {"plan[].superstep", "integer or null", "",
        "those of one number run from one barrier to the next, on different tiles at once"},
+      {"plan[].parent", "integer or null", "",
+       "the loop or arm that executes it, or the branch of an arm: its place in the plan, from 0"},
+      {"plan[].trips", "integer or null", "",
+       "of one execution of a loop; null where they follow from data"},
       {"plan[].source", "text", "", "file:line:column, or empty"},
       {"plan[].python", "text", "", "file:line of the Python source, or empty"},
       {"plan[].flops", "integer", "flop", "useful ones"},
@@ -129,7 +193,8 @@ std::span<const AnswerField> compile_fields() {
       {"plan[].estimated_cycles", "integer", "cycle",
        "of an exchange: as estimated before it was scheduled"},
       {"plan[].predicted_cycles", "integer", "cycle",
-       "of one execution: an exchange by its schedule, compute by its code"},
+       "of one execution: an exchange by its schedule, compute by its code, the longest arm of a "
+       "branch, one trip of a loop"},
       kPlanEventFields[0],
       kPlanEventFields[1],
       kPlanEventFields[2],

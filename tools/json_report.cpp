@@ -33,7 +33,8 @@ constexpr AnswerField kFields[] = {
     {"cycles.total", "integer", "cycle", "device and host"},
     {"cycles.device", "integer", "cycle", "compute, exchange and sync"},
     {"cycles.predicted", "integer", "cycle",
-     "device cycles of all calls as the compiler predicted them; 0 when unknown"},
+     "device cycles of all calls as the compiler predicted them, with the syncs of visits to the "
+     "host; 0 of what no compiler made"},
     {"cycles.compute", "integer", "cycle", "of the critical tile of each superstep"},
     {"cycles.exchange", "integer", "cycle", "likewise"},
     {"cycles.sync", "integer", "cycle", "likewise"},
@@ -56,6 +57,7 @@ constexpr AnswerField kFields[] = {
     {"operations[].source", "text", "", "file:line:column of the module, or empty"},
     {"operations[].python", "text", "", "file:line that it was traced from, or empty"},
     {"operations[].supersteps", "integer", "", "that it took part in"},
+    {"operations[].runs", "integer", "", "executions of the step that ran most often"},
     {"operations[].flops", "integer", "flop", "useful ones"},
     {"operations[].compute_cycles", "integer", "cycle", ""},
     {"operations[].exchange_cycles", "integer", "cycle", ""},
@@ -65,6 +67,7 @@ constexpr AnswerField kFields[] = {
     {"steps[].name", "text", "", ""},
     {"steps[].operation", "text", "", "name in `operations`"},
     {"steps[].supersteps", "integer", "", "that it took part in"},
+    {"steps[].runs", "integer", "", "executions: in loops there may be several in a superstep"},
     {"steps[].compute_cycles", "integer", "cycle", ""},
     {"steps[].exchange_cycles", "integer", "cycle", ""},
     {"steps[].sync_cycles", "integer", "cycle", ""},
@@ -132,6 +135,7 @@ ordered_json report_document(const TraceSummary& t) {
                      {"source", operation.source.module.text()},
                      {"python", operation.source.python.text()},
                      {"supersteps", operation.supersteps},
+                     {"runs", operation.runs},
                      {"flops", operation.flops}};
     add_cycles(row, operation);
     doc["operations"].push_back(std::move(row));
@@ -139,8 +143,10 @@ ordered_json report_document(const TraceSummary& t) {
   doc["steps"] = ordered_json::array();
   for (const StepTotals& step : t.steps) {
     if (step.count == 0) continue;
-    ordered_json row{
-        {"name", step.info.name}, {"operation", step.operation_name}, {"supersteps", step.count}};
+    ordered_json row{{"name", step.info.name},
+                     {"operation", step.operation_name},
+                     {"supersteps", step.count},
+                     {"runs", step.runs}};
     add_cycles(row, step);
     row["bound_cycles"] = step.info.bound_cycles;
     row["estimated_cycles"] = step.info.estimated_cycles;

@@ -128,14 +128,23 @@ std::string top_text(const TraceSummary& t, std::size_t columns) {
     if (file.empty()) file = o.source.module.file;
     has_python = has_python || !o.source.python.file.empty();
   }
+  // Else each runs once a call.
+  const bool has_runs = std::ranges::any_of(
+      t.steps, [](const StepTotals& step) { return step.info.parent.has_value(); });
   const auto make = [&](PlaceForm form) {
-    TextTable table({kLeft, kRight, kRight, kRight, kRight, kRight, kLeft, kLeft});
-    table.add(with_headings({"", "cycles", "compute", "exchange", "sync", "%"}, has_python, form));
+    std::vector<std::string> headings{"", "cycles", "compute", "exchange", "sync", "%"};
+    TextTable table =
+        has_runs ? TextTable({kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kLeft, kLeft})
+                 : TextTable({kLeft, kRight, kRight, kRight, kRight, kRight, kLeft, kLeft});
+    if (has_runs) headings.insert(headings.begin() + 1, "runs");
+    table.add(with_headings(std::move(headings), has_python, form));
     const auto add = [&](const OperationTotals& o) {
-      table.add(with_place(
-          {"  " + o.name, grouped(o.device()), grouped(o.compute), grouped(o.exchange),
-           grouped(o.sync), fmt::format("{:.1f}", percent(o.device(), device(t.totals)))},
-          o.source, form));
+      std::vector<std::string> row{
+          "  " + o.name,      grouped(o.device()),
+          grouped(o.compute), grouped(o.exchange),
+          grouped(o.sync),    fmt::format("{:.1f}", percent(o.device(), device(t.totals)))};
+      if (has_runs) row.insert(row.begin() + 1, o.runs == 0 ? "" : grouped(o.runs));
+      table.add(with_place(std::move(row), o.source, form));
     };
     std::for_each_n(operations.begin(), shown, add);
     if (shown < operations.size()) add(rest);
@@ -162,7 +171,8 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace) {
           {.name = step.operation_name, .opcode = step.info.operation, .source = step.info.source});
     OperationTotals& sums = operations[it->second];
     sums.supersteps += step.count;
-    sums.flops += step.count * step.info.flops;
+    sums.flops += step.runs * step.info.flops;
+    sums.runs = std::max(sums.runs, step.runs);
     add_cycles(sums, step);
   }
   std::stable_sort(operations.begin(), operations.end(),

@@ -16,6 +16,7 @@ struct OperationTotals {
   std::string name, opcode;
   OpLocation source;
   std::uint64_t supersteps = 0, flops = 0;
+  std::uint64_t runs = 0;  ///< executions of the step that ran most often
   Cycles compute{}, exchange{}, sync{}, host{};
 
   [[nodiscard]] Cycles device() const { return compute + exchange + sync; }

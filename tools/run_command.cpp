@@ -321,7 +321,8 @@ Options run_options() {
       .value("rtol", "X", "relative tolerance of --expect (f32 1e-4, f16 2^-9, integers 0)")
       .value("atol", "X", "absolute tolerance of --expect (f32 1e-6, f16 2^-10, integers 0)")
       .value("threads,j", "N", "host threads (all)")
-      .value("max-supersteps", "N", "end a program that is not done by then: loops may be endless")
+      .value("max-supersteps", "N",
+             "end a program, or a loop without supersteps, that is not done by then")
       .flag("check-races", "trap when workers touch the same word")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);

@@ -68,7 +68,7 @@ class Builder {
     image_.info.module = module_.name;
     image_.info.events = program_.events;
     find_tiles();
-    steps_ = number_steps(executions_, last_point_of(program_), library_, image_.info);
+    steps_ = number_steps(program_, executions_, library_, image_.info);
     marked_ = marked_steps(executions_, supersteps_.size(), steps_);
     collect_launches();
     for (TileProgram& t : tiles_) place_codelets(t, library_, machine_);
@@ -117,8 +117,8 @@ class Builder {
   }
 
   void predict_computes() {
-    const ComputeCycles cycles = predict_compute(tiles_, executions_, steps_, library_, machine_);
-    compute_cycles_ = cycles.of_call;
+    compute_cycles_ = predict_compute(tiles_, supersteps_.size(), library_, machine_);
+    const ComputeCycles& cycles = compute_cycles_;
     for (std::size_t e = 0; e < executions_.size(); ++e) {
       const Execution& execution = executions_[e];
       for (std::uint32_t c = 0; c < execution.superstep->computes.size(); ++c) {
@@ -310,6 +310,7 @@ class Builder {
   void emit_programs(const Storage& storage) {
     image_.marks.clear();
     image_.calls.clear();
+    image_.loops.clear();
     if (tiles_.empty()) return;
     const SupervisorPlan plan{
         .program = program_,
@@ -351,16 +352,21 @@ class Builder {
 
   void predict_call() {
     ProgramInfo& info = image_.info;
-    std::uint64_t barriers = steps_.superstep.empty() ? 0 : steps_.superstep.back();
-    // What moves first follows the visit to the host without a barrier of its own.
-    if (superstep_after_visit(program_)) --barriers;
-    const std::uint64_t others = compute_cycles_ + barriers * machine_.sync.internal_latency;
-    info.estimated_cycles = info.predicted_cycles = others;
-    for (const StepInfo& step : info.steps) {
+    const std::uint64_t barrier = machine_.sync.internal_latency;
+    predict_control(info.steps, barrier);
+    const std::vector<std::uint64_t> times = executions_by_step(info.steps);
+    info.estimated_cycles = info.predicted_cycles =
+        call_cycles(compute_cycles_, executions_, steps_, times);
+    for (std::size_t s = 0; s < info.steps.size(); ++s) {
+      const StepInfo& step = info.steps[s];
       if (step.kind != StepInfo::Kind::kExchange) continue;
-      info.estimated_cycles += step.estimated_cycles;
-      info.predicted_cycles += step.predicted_cycles;
+      info.estimated_cycles += times[s] * (barrier + step.estimated_cycles);
+      info.predicted_cycles += times[s] * (barrier + step.predicted_cycles);
     }
+    // What moves first follows the visit to the host without a barrier of its own.
+    if (!superstep_after_visit(program_)) return;
+    info.estimated_cycles -= barrier;
+    info.predicted_cycles -= barrier;
   }
 
   void finish() {
@@ -387,7 +393,7 @@ class Builder {
   std::vector<std::size_t> tile_number_;  ///< by tile
   std::optional<BufferId> states_;
   Steps steps_;
-  std::uint64_t compute_cycles_ = 0;  ///< of a call
+  ComputeCycles compute_cycles_;
   MarkedSteps marked_;
   std::vector<ExchangePhase> phases_;  ///< by superstep
   bool shares_rows_ = false;           ///< where code is short of room

@@ -120,16 +120,14 @@ class Predictor {
 
 }  // namespace
 
-ComputeCycles predict_compute(const std::vector<TileProgram>& tiles,
-                              std::span<const Execution> executions, const Steps& steps,
+ComputeCycles predict_compute(const std::vector<TileProgram>& tiles, std::size_t supersteps,
                               const CodeletLibrary& library, const MachineConfig& machine) {
   Predictor predictor(library, machine);
   ComputeCycles most;
-  std::vector<std::uint64_t> of_superstep(steps.superstep.empty() ? 1 : steps.superstep.back() + 1);
   for (const TileProgram& t : tiles) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
         cycles;  // a tile may launch a set several times
-    std::vector<std::uint64_t> in_code(executions.size()), of_tile(of_superstep.size());
+    std::vector<std::uint64_t>& in_code = most.by_tile.emplace_back(supersteps);
     for (auto launch = t.launches.begin(); launch != t.launches.end();) {
       const auto first = launch++;
       while (launch != t.launches.end() && launch->is_with_previous) ++launch;
@@ -138,15 +136,25 @@ ComputeCycles predict_compute(const std::vector<TileProgram>& tiles,
       in_code[first->superstep] += taken;
     }
     for (const auto& [set, taken] : cycles) most.of_set[set] = std::max(most.of_set[set], taken);
+  }
+  return most;
+}
+
+std::uint64_t call_cycles(const ComputeCycles& cycles, std::span<const Execution> executions,
+                          const Steps& steps, std::span<const std::uint64_t> times) {
+  if (executions.empty()) return 0;
+  std::vector<std::uint64_t> of_superstep(steps.superstep.back() + 1), of_tile(of_superstep.size());
+  for (const std::vector<std::uint64_t>& in_code : cycles.by_tile) {
+    std::ranges::fill(of_tile, 0);
     for (std::size_t e = 0; e < executions.size(); ++e) {
-      of_tile[steps.superstep[e]] += in_code[executions[e].number];
+      if (executions[e].superstep->computes.empty()) continue;
+      of_tile[steps.superstep[e]] += times[steps.compute[e]] * in_code[executions[e].number];
     }
     for (std::size_t s = 0; s < of_tile.size(); ++s) {
       of_superstep[s] = std::max(of_superstep[s], of_tile[s]);
     }
   }
-  most.of_call = std::accumulate(of_superstep.begin(), of_superstep.end(), std::uint64_t{0});
-  return most;
+  return std::accumulate(of_superstep.begin(), of_superstep.end(), std::uint64_t{0});
 }
 
 }  // namespace superstep

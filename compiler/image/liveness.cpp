@@ -10,8 +10,9 @@ namespace {
 /// The steps by their points, ascending.
 class StepsInTime {
  public:
-  explicit StepsInTime(std::span<const std::uint32_t> point_by_step) {
+  StepsInTime(std::span<const std::uint32_t> point_by_step, const std::vector<StepInfo>& steps) {
     for (std::uint32_t step = 0; step < point_by_step.size(); ++step) {
+      if (steps[step].is_control()) continue;
       step_at_.emplace(point_by_step[step], step);
     }
   }
@@ -69,7 +70,8 @@ void describe_tensors(const LoweredProgram& program, const Storage& storage,
 void describe_liveness(const LoweredProgram& program, const Storage& storage,
                        std::span<const std::uint32_t> point_by_step,
                        std::span<const std::uint32_t> fixed_by_tile, ProgramInfo& info) {
-  describe_tensors(program, storage, StepsInTime(point_by_step), fixed_by_tile.size(), info);
+  describe_tensors(program, storage, StepsInTime(point_by_step, info.steps), fixed_by_tile.size(),
+                   info);
   info.step_memory.assign(point_by_step.size(), {});
   info.tile_peaks.clear();
   const std::uint32_t last = *std::ranges::max_element(point_by_step);
@@ -103,7 +105,7 @@ void describe_liveness(const LoweredProgram& program, const Storage& storage,
         memory.peak_tile_bytes = all;
         memory.peak_tile = t;
       }
-      if (all > peak.bytes) peak = {all, step};
+      if (all > peak.bytes && !info.steps[step].is_control()) peak = {all, step};
     }
     info.tile_peaks.push_back(peak);
   }

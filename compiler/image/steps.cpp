@@ -1,7 +1,14 @@
 #include "compiler/image/steps.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
+#include "compiler/program/call_loop.h"
+#include "compiler/program/trips.h"
 
 namespace superstep {
 namespace {
@@ -27,72 +34,187 @@ std::vector<std::uint32_t> vertex_types_of(const ComputeSet& set, const CodeletL
   return types;
 }
 
-}  // namespace
+std::size_t count_loops(const Block& block) {
+  std::size_t count = 0;
+  for (const Step& step : block.steps) {
+    if (const auto* loop = std::get_if<Loop>(&step)) {
+      count += 1 + count_loops(loop->condition) + count_loops(loop->body);
+    } else if (const auto* branch = std::get_if<Branch>(&step)) {
+      for (const Block& arm : branch->arms) count += count_loops(arm);
+    }
+  }
+  return count;
+}
 
-Steps number_steps(std::span<const Execution> executions, std::uint32_t last_point,
-                   const CodeletLibrary& library, ProgramInfo& info) {
+/// Numbers the steps of a program in order of execution.
+class StepNumbering {
+ public:
+  StepNumbering(const LoweredProgram& program, std::span<const Execution> executions,
+                const CodeletLibrary& library, std::vector<StepInfo>& steps)
+      : program_(program), executions_(executions), library_(library), steps_(steps) {
+    for (const Procedure& procedure : program.procedures) {
+      first_loop_.push_back(loop_);
+      loop_ += count_loops(procedure.block);
+    }
+    numbers.loops.resize(loop_ + count_loops(program.main));
+    add({.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}},
+        last_point_of(program));
+    walk(program.main, {});
+  }
+
   Steps numbers;
-  std::vector<StepInfo>& steps = info.steps;
-  steps.push_back({.kind = StepInfo::Kind::kHost, .name = "host", .operation = "", .source = {}});
-  numbers.point = {last_point};
-  std::uint32_t number = 0;  // of the superstep
-  for (const Execution& execution : executions) {
+
+ private:
+  using Parent = std::optional<std::uint32_t>;
+
+  std::uint32_t add(StepInfo step, std::uint32_t point) {
+    steps_.push_back(std::move(step));
+    numbers.point.push_back(point);
+    return static_cast<std::uint32_t>(steps_.size() - 1);
+  }
+
+  std::uint32_t add_control(StepInfo::Kind kind, const Origin& origin, const Parent& parent) {
+    return add({.kind = kind,
+                .name = origin.name,
+                .operation = origin.operation,
+                .source = origin.source,
+                .parent = parent},
+               point_ + 1);
+  }
+
+  void walk(const Block& block, const Parent& parent) {
+    for (const Step& step : block.steps) {
+      std::visit(
+          Overloaded{[&](const Superstep&) { add(executions_[execution_++], parent); },
+                     [&](const Call& call) { add(call, parent); },
+                     [&](const Loop& loop) { add(loop, parent); },
+                     [&](const Branch& branch) { add(branch, parent); }, [](const HostVisit&) {}},
+          step);
+    }
+  }
+
+  void add(const Call& call, const Parent& parent) {
+    first_ = static_cast<std::uint32_t>(steps_.size());
+    numbers.calls.push_back(first_);
+    const std::size_t next = std::exchange(loop_, first_loop_[index(call.procedure)]);
+    walk(program_.procedures[index(call.procedure)].block, parent);
+    loop_ = next;
+    first_ = 0;
+  }
+
+  void add(const Loop& loop, const Parent& parent) {
+    std::uint32_t& marked = numbers.loops[loop_++];
+    if (&loop.condition == &call_of(program_)) {
+      marked = kHostStep;
+      return walk(loop.condition, parent);
+    }
+    const std::uint32_t number = add_control(StepInfo::Kind::kLoop, loop.origin, parent);
+    steps_[number].trips = trips_of(loop);
+    marked = number - first_;
+    walk(loop.condition, number);
+    walk(loop.body, number);
+  }
+
+  void add(const Branch& branch, const Parent& parent) {
+    const std::uint32_t number = add_control(StepInfo::Kind::kBranch, branch.origin, parent);
+    for (std::size_t arm = 0; arm < branch.arms.size(); ++arm) {
+      Origin origin = branch.origin;
+      origin.name += ".arm" + std::to_string(arm);
+      walk(branch.arms[arm], add_control(StepInfo::Kind::kArm, origin, number));
+    }
+  }
+
+  void add(const Execution& execution, const Parent& parent) {
     const Superstep& superstep = *execution.superstep;
     const SuperstepOrigins origins = execution.origins();
     // Without an exchange there is no barrier: it goes on with the superstep before.
-    if (!superstep.movements.empty()) ++number;
-    numbers.exchange.push_back(static_cast<std::uint32_t>(steps.size()));
+    if (!superstep.movements.empty()) ++number_;
+    point_ = execution.point;
+    numbers.first.push_back(first_);
+    numbers.exchange.push_back(static_cast<std::uint32_t>(steps_.size()));
     if (!superstep.movements.empty()) {
       StepInfo step{.kind = StepInfo::Kind::kExchange,
                     .name = origins.exchange.name,
                     .operation = origins.exchange.operation,
-                    .source = origins.exchange.source};
+                    .source = origins.exchange.source,
+                    .superstep = number_,
+                    .parent = parent};
       for (const Movement& movement : superstep.movements) {
         step.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
       }
-      step.superstep = number;
-      numbers.point.push_back(execution.point);
-      steps.push_back(std::move(step));
+      add(std::move(step), point_);
     }
-    numbers.superstep.push_back(number);
-    numbers.compute.push_back(static_cast<std::uint32_t>(steps.size()));
+    numbers.superstep.push_back(number_);
+    numbers.compute.push_back(static_cast<std::uint32_t>(steps_.size()));
     for (std::size_t c = 0; c < superstep.computes.size(); ++c) {
       const ComputeSet& set = superstep.computes[c];
       const Origin& origin = origins.computes[c];
-      steps.push_back({.kind = StepInfo::Kind::kCompute,
-                       .name = origin.name,
-                       .operation = origin.operation,
-                       .source = origin.source,
-                       .superstep = number,
-                       .flops = set.flops,
-                       .vertices = static_cast<std::uint32_t>(set.launches.size()),
-                       .tiles = tiles_of(set),
-                       .vertex_types = vertex_types_of(set, library)});
-      numbers.point.push_back(execution.point + 1 + static_cast<std::uint32_t>(c));
+      add({.kind = StepInfo::Kind::kCompute,
+           .name = origin.name,
+           .operation = origin.operation,
+           .source = origin.source,
+           .superstep = number_,
+           .parent = parent,
+           .flops = set.flops,
+           .vertices = static_cast<std::uint32_t>(set.launches.size()),
+           .tiles = tiles_of(set),
+           .vertex_types = vertex_types_of(set, library_)},
+          ++point_);
     }
   }
+
+  const LoweredProgram& program_;
+  std::span<const Execution> executions_;
+  const CodeletLibrary& library_;
+  std::vector<StepInfo>& steps_;
+  std::size_t execution_ = 0;
+  std::uint32_t number_ = 0, point_ = 0;  ///< of the superstep, of the buffers' lifetimes
+  std::uint32_t first_ = 0;               ///< step of the call that is walked
+  std::vector<std::size_t> first_loop_;   ///< of each procedure
+  std::size_t loop_ = 0;                  ///< the next one
+};
+
+}  // namespace
+
+Steps number_steps(const LoweredProgram& program, std::span<const Execution> executions,
+                   const CodeletLibrary& library, ProgramInfo& info) {
+  StepNumbering numbering(program, executions, library, info.steps);
   for (const vertex::Codelet& codelet : library.codelets()) {
     info.vertex_types.push_back(
         {codelet.name, 4 * static_cast<std::uint32_t>(codelet.words.size())});
   }
-  return numbers;
+  return std::move(numbering.numbers);
+}
+
+void predict_control(std::vector<StepInfo>& steps, std::uint64_t barrier_cycles) {
+  using Kind = StepInfo::Kind;
+  for (StepInfo& step : steps) {
+    if (step.is_control()) step.predicted_cycles = 0;
+  }
+  // Steps follow those that execute them.
+  for (std::size_t s = steps.size(); s-- > 0;) {
+    const StepInfo& step = steps[s];
+    if (!step.parent) continue;
+    std::uint64_t& of_parent = steps[*step.parent].predicted_cycles;
+    if (step.kind == Kind::kArm) {
+      of_parent = std::max(of_parent, step.predicted_cycles);
+    } else {
+      const bool moves = step.kind == Kind::kExchange;
+      of_parent += step.trips.value_or(1) * step.predicted_cycles + (moves ? barrier_cycles : 0);
+    }
+  }
 }
 
 MarkedSteps marked_steps(std::span<const Execution> executions, std::size_t supersteps,
                          const Steps& steps) {
   MarkedSteps marked;
+  marked.calls = steps.calls;
+  marked.loops = steps.loops;
   marked.exchange.resize(supersteps);
   marked.compute.resize(supersteps);
-  std::uint32_t base = 0;
   for (std::size_t e = 0; e < executions.size(); ++e) {
-    const Execution& execution = executions[e];
-    if (execution.call == nullptr) base = 0;
-    if (execution.call != nullptr && execution.place == 0) {
-      base = steps.exchange[e];
-      marked.calls.push_back(base);
-    }
-    marked.exchange[execution.number] = steps.exchange[e] - base;
-    marked.compute[execution.number] = steps.compute[e] - base;
+    marked.exchange[executions[e].number] = steps.exchange[e] - steps.first[e];
+    marked.compute[executions[e].number] = steps.compute[e] - steps.first[e];
   }
   return marked;
 }

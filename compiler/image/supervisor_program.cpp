@@ -169,6 +169,8 @@ class ProgramEmitter {
   }
 
   void emit_loop(const Loop& loop) {
+    const std::uint32_t step = plan_.steps.loops[loops_++];
+    const auto mark_trip = [&] { image_.loops.push_back({t_.tile, code_.here(), step}); };
     const std::uint32_t first = emit_scalars(loop.entry);
     std::uint32_t done = 0;
     if (!loop.has_condition()) {
@@ -177,7 +179,9 @@ class ProgramEmitter {
       prepare_first(body);
       code_.align();
       const std::uint32_t head = code_.here();
-      code_.branch_if_not_zero(emit_steps(loop.body.steps, body, loop.step, true), head);
+      const std::uint32_t decision = emit_steps(loop.body.steps, body, loop.step, true);
+      mark_trip();
+      code_.branch_if_not_zero(decision, head);
     } else {
       const std::optional<Stretch> condition = first_of(loop.condition.steps, 0, next_, {});
       prepare_first(condition);
@@ -189,6 +193,7 @@ class ProgramEmitter {
       done = code_.branch_if_zero(
           emit_steps(loop.condition.steps, body, loop.test, are_sent(loop.test.inputs)));
       emit_steps(loop.body.steps, condition, loop.step, true);
+      mark_trip();
       code_.jump(head);
     }
     code_.align();
@@ -316,7 +321,7 @@ class ProgramEmitter {
   std::map<std::vector<std::uint32_t>, std::uint32_t> shared_rows_;            ///< their addresses
   std::uint32_t next_ = 0;                                                     ///< superstep
   std::span<const std::uint32_t> scalars_ = supervisor::kScalarsOfProcedures;  ///< registers
-  std::size_t calls_ = 0;                                                      ///< so far
+  std::size_t calls_ = 0, loops_ = 0;                                          ///< so far
   std::optional<std::uint32_t> prepared_;  ///< the stretch whose first launch is, by its superstep
 };
 

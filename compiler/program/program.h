@@ -147,6 +147,7 @@ struct Loop {
   vertex::Scalars test;
   Block body;
   vertex::Scalars step;
+  Origin origin = {};
 
   [[nodiscard]] bool has_condition() const { return test.decision.has_value(); }
 };
@@ -164,6 +165,7 @@ struct HostVisit {
 struct Branch {
   vertex::Scalars selector;
   std::vector<Block> arms;
+  Origin origin = {};
 };
 struct Step : std::variant<Superstep, Call, Loop, Branch, HostVisit> {
   using variant::variant;

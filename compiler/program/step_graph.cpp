@@ -24,7 +24,7 @@ std::size_t tiles_of(const ComputeSet& set) {
 std::vector<const StepInfo*> steps_of(const StepGraph& graph, std::span<const StepInfo> all) {
   std::vector<const StepInfo*> steps;
   for (const StepInfo& step : all) {
-    if (step.kind != StepInfo::Kind::kHost) steps.push_back(&step);
+    if (step.kind != StepInfo::Kind::kHost && !step.is_control()) steps.push_back(&step);
   }
   if (steps.size() != num_vertices(graph)) steps.clear();
   return steps;

@@ -20,18 +20,19 @@ class CallStack {
     open_.clear();
     step_ = 0;
   }
-  /// The instruction at `pc` branches.
-  void branch(std::uint32_t pc, std::uint32_t target) {
-    if (marks_.empty()) return;
+  /// The instruction at `pc` branches; whether it is a marked call.
+  bool branch(std::uint32_t pc, std::uint32_t target) {
+    if (marks_.empty()) return false;
     if (!open_.empty() && target == open_.back().pc + 4) {
       step_ -= open_.back().step;
       open_.pop_back();
-      return;
+      return false;
     }
     const auto at = std::ranges::lower_bound(marks_, pc, {}, &Mark::pc);
-    if (at == marks_.end() || at->pc != pc) return;
+    if (at == marks_.end() || at->pc != pc) return false;
     step_ += at->step;
     open_.push_back(*at);
+    return true;
   }
   /// What the steps of marks are counted from.
   [[nodiscard]] std::uint32_t step() const { return step_; }

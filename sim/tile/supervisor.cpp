@@ -73,9 +73,14 @@ void run_instruction(Supervisor& supervisor, std::uint32_t word) {
     context.pc += 4 * R::spec.words;
     return;
   }
-  context.calls.branch(context.pc, env.target());
+  if (context.calls.branch(context.pc, env.target())) context.loops.call(context.calls.step());
+  context.loops.branch(context.pc, context.calls.step());
   context.pc = env.target();
   context.now = issue + costs.taken_branch;
+  if (context.loops.is_past_limit()) [[unlikely]] {
+    context.stop = SupervisorContext::Stop::kFault;
+    context.cause = "more trips of loops without a sync than the limit of supersteps";
+  }
 }
 
 template <class R>
@@ -146,6 +151,7 @@ void Supervisor::boot(std::uint32_t pc) {
   context_.ready.fill(0);
   context_.csrs.fill(0);
   context_.calls.clear();
+  context_.loops.clear();
   context_.pc = pc;
   context_.now = 0;
   context_.earliest = 0;

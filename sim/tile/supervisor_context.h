@@ -9,6 +9,7 @@
 #include "isa/values.h"
 #include "sim/exchange/port_event.h"
 #include "sim/tile/call_stack.h"
+#include "sim/tile/loop_trips.h"
 #include "sim/tile/memory_port.h"
 #include "sim/tile/weights.h"
 
@@ -74,6 +75,7 @@ struct SupervisorContext {
   std::uint64_t operands_ready = 0, issued = 0;  ///< of the last instruction
   std::uint32_t pc = 0;
   CallStack calls;
+  LoopTrips loops;
   std::uint32_t outgoing = 0;      ///< address after the last word sent
   std::uint32_t send_control = 0;  ///< of the last send
   Stop stop = Stop::kNone;

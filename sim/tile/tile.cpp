@@ -56,6 +56,31 @@ class Tile::Impl {
   std::optional<TileFault> fault_;
 };
 
+void TileLaunches::add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t issue,
+                       std::uint64_t trips) {
+  const auto is_here = [&](const TileLaunch& place) {
+    return place.pc == pc && place.calls_step == calls_step;
+  };
+  if (!places.empty() && is_here(places[last_place])) {
+    // Blocks of weights, or workers of one launch, are one run.
+    if (trips != last_trips) ++places[last_place].runs;
+    last_trips = trips;
+    return;
+  }
+  // In loops what comes next is known, and mostly follows.
+  std::size_t next = places.empty() ? 0 : last_place + 1;
+  const bool may_be_known = trips > 0 || (next > 0 && pc <= places[last_place].pc);
+  if (next < places.size() ? !is_here(places[next]) : may_be_known) {
+    next = static_cast<std::size_t>(std::ranges::find_if(places, is_here) - places.begin());
+  }
+  if (!places.empty()) places[last_place].cycles += issue - last_cycle;
+  if (next == places.size()) places.push_back({.pc = pc, .calls_step = calls_step, .cycle = issue});
+  ++places[next].runs;
+  last_place = next;
+  last_cycle = issue;
+  last_trips = trips;
+}
+
 Tile::Tile(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages)
     : impl_(std::make_unique<Impl>(machine, id, code, pages)) {}
 Tile::~Tile() = default;
@@ -80,6 +105,7 @@ void Tile::boot(std::uint32_t pc) {
 TileStop Tile::run(std::uint64_t release_cycle) {
   SupervisorContext& context = impl_->supervisor().context();
   context.now = std::max(release_cycle, context.earliest);
+  context.loops.sync();
   impl_->supervisor().launcher().clear_launches();
   return impl_->go_on();
 }
@@ -103,6 +129,12 @@ std::uint64_t Tile::worker_busy_cycles(std::uint32_t worker) const {
 void Tile::mark_calls(std::vector<CallStack::Mark> calls) {
   impl_->supervisor().context().calls.mark(std::move(calls));
 }
+void Tile::mark_loops(std::vector<LoopTrips::Mark> loops, std::optional<std::uint64_t> limit) {
+  LoopTrips& trips = impl_->supervisor().context().loops;
+  trips.mark(std::move(loops));
+  trips.limit(limit);
+}
+const LoopTrips& Tile::loops() const { return impl_->supervisor().context().loops; }
 std::uint32_t Tile::calls_step() const { return impl_->supervisor().context().calls.step(); }
 const TileLaunches& Tile::launches() const { return impl_->supervisor().launcher().launches(); }
 std::optional<TileFault> Tile::fault() const { return impl_->fault_; }

@@ -13,6 +13,7 @@
 #include "sim/tile/call_stack.h"
 #include "sim/tile/code_store.h"
 #include "sim/tile/instruction_observer.h"
+#include "sim/tile/loop_trips.h"
 #include "sim/tile/memory.h"
 
 namespace superstep {
@@ -40,31 +41,34 @@ struct TileStop {
   std::uint32_t pc = 0;
 };
 
-/// A `runall` or `run`, however often it issues.
-struct LaunchPlace {
+/// A `runall` or `run` at a pc that its tile had not launched from before in the superstep.
+struct TileLaunch {
   std::uint32_t pc = 0;
-  std::uint32_t calls_step = 0;  ///< of the marked calls that are open
-  std::uint64_t cycles = 0;      ///< from its issues to those of the next launch, added up
-
-  [[nodiscard]] bool is(std::uint32_t other_pc, std::uint32_t other_calls_step) const {
-    return pc == other_pc && calls_step == other_calls_step;
-  }
+  std::uint32_t calls_step = 0;  ///< of the marked calls that were open
+  std::uint64_t cycle = 0;       ///< when it issued first
+  std::uint64_t cycles = 0;      ///< from there, and later issues, to the next launch of another pc
+  std::uint64_t runs = 0;        ///< trips of loops in which it launched
 };
 
 /// Launches of workers during one `Tile::run`.
 struct TileLaunches {
-  std::uint64_t first_cycle = 0;      ///< when the first issued
-  std::uint64_t last_cycle = 0;       ///< when the last issued that was not where that before was
-  std::uint64_t last_exit_cycle = 0;  ///< when the last worker had left
-  std::vector<LaunchPlace> places;    ///< in order of their first issue
-  std::size_t last_place = 0;         ///< its cycles are counted until `last_cycle`
+  std::uint32_t count = 0;
+  std::uint32_t first_pc = 0;          ///< of the first `runall` or `run`
+  std::uint32_t first_calls_step = 0;  ///< of the marked calls that were open
+  std::uint64_t first_cycle = 0;       ///< when it issued
+  std::uint64_t last_exit_cycle = 0;   ///< when the last worker had left
+  std::vector<TileLaunch> places;      ///< in order of their first launches
+  // Where it launched last, since when, and after how many trips of loops.
+  std::size_t last_place = 0;
+  std::uint64_t last_cycle = 0, last_trips = 0;
 
-  void add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t issue);
   void clear() {
-    first_cycle = last_cycle = last_exit_cycle = 0;
+    count = first_pc = first_calls_step = 0;
+    first_cycle = last_exit_cycle = 0;
     places.clear();
-    last_place = 0;
   }
+  /// A launch at cycle `issue`, after so many trips of loops.
+  void add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t issue, std::uint64_t trips);
 };
 
 /// One tile: memory, worker contexts and supervisor. Runs alone from sync to sync; different tiles
@@ -95,6 +99,10 @@ class Tile {
 
   /// Counts the steps of these calls, ascending by pc, while they are open.
   void mark_calls(std::vector<CallStack::Mark> calls);
+  /// Counts the trips of these loops, ascending by pc; more than `limit` without a sync are a
+  /// fault.
+  void mark_loops(std::vector<LoopTrips::Mark> loops, std::optional<std::uint64_t> limit);
+  [[nodiscard]] const LoopTrips& loops() const;
   /// What the open ones have together.
   [[nodiscard]] std::uint32_t calls_step() const;
 

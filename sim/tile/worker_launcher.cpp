@@ -184,26 +184,6 @@ std::uint64_t WorkerLauncher::begin(SupervisorContext& supervisor, std::uint64_t
   return worker.next_cycle;
 }
 
-void TileLaunches::add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t issue) {
-  if (places.empty()) {
-    first_cycle = issue;
-  } else {
-    if (places[last_place].is(pc, calls_step)) return;
-    places[last_place].cycles += issue - last_cycle;
-  }
-  last_cycle = issue;
-  // Mostly the place behind the last one, or the first of a loop.
-  const std::size_t next = last_place + 1;
-  if (next < places.size() && places[next].is(pc, calls_step)) {
-    last_place = next;
-    return;
-  }
-  const auto at = std::ranges::find_if(
-      places, [&](const LaunchPlace& place) { return place.is(pc, calls_step); });
-  last_place = static_cast<std::size_t>(at - places.begin());
-  if (at == places.end()) places.push_back({pc, calls_step, 0});
-}
-
 void WorkerLauncher::end(SupervisorContext& supervisor, std::uint64_t issue,
                          const WorkerContext& worker, std::uint64_t first_cycle,
                          std::uint64_t end) {
@@ -215,8 +195,13 @@ void WorkerLauncher::end(SupervisorContext& supervisor, std::uint64_t issue,
   interrupted_ |= worker.stop == WorkerContext::Stop::kInterrupted;
   if (races_ != nullptr) races_->end(end);
   supervisor.slots.start(worker.id, first_cycle, end);
-  launches_.add(supervisor.pc, supervisor.calls.step(), issue);
+  if (launches_.count == 0) {
+    launches_.first_pc = supervisor.pc;
+    launches_.first_calls_step = supervisor.calls.step();
+    launches_.first_cycle = issue;
+  }
   launches_.last_exit_cycle = std::max(launches_.last_exit_cycle, end);
+  launches_.add(supervisor.pc, supervisor.calls.step(), issue, supervisor.loops.all());
   busy_cycles_ += end - first_cycle;
   busy_cycles_of_[worker.id % busy_cycles_of_.size()] += end - first_cycle;
 }
@@ -257,6 +242,7 @@ void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issu
         return;
     }
   }
+  ++launches_.count;
 }
 
 bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t issue,
@@ -264,6 +250,7 @@ bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t iss
   for (WorkerContext& worker : workers_) {
     if (supervisor.slots.busy(worker.id, issue)) continue;
     launch(supervisor, issue, worker, entry, machine_.tile.memory_base + state_offset);
+    ++launches_.count;
     return true;
   }
   return false;

@@ -79,7 +79,7 @@ auto guarded(const std::filesystem::path& path, const Body& body) {
 }
 
 TraceTotals stored_totals(const Hdf5File& file) {
-  TraceTotals totals(superstep_by_step(file));
+  TraceTotals totals(group_by_step(file));
   totals.run.cycles = Cycles(number_at(file, "/summary", "total_cycles"));
   totals.run.exchange = Cycles(number_at(file, "/summary", "exchange_cycles"));
   totals.run.compute = Cycles(number_at(file, "/summary", "compute_cycles"));
@@ -93,8 +93,10 @@ TraceTotals stored_totals(const Hdf5File& file) {
   StepSums names;
   StepSums::for_each_column(names, [&](const char* name, auto& member) {
     using Value = std::decay_t<decltype(member)>;
-    const auto values =
-        file.read_all<Value>(fmt::format("/summary/step/{}", name), hdf5_type_of(Value{}));
+    const std::string path = fmt::format("/summary/step/{}", name);
+    // Traces before format 1.4 do not have all.
+    if (!file.exists(path)) return;
+    const auto values = file.read_all<Value>(path, hdf5_type_of(Value{}));
     if (values.size() != totals.steps.size()) {
       throw std::runtime_error("the summary's steps are not those of the program");
     }
@@ -141,9 +143,16 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
   if (file.exists(at + "estimated_cycles")) {
     estimated = file.read_all<std::uint64_t>(at + "estimated_cycles", Hdf5Type::kU64);
   }
+  // Traces before format 1.4 have no loops.
+  std::vector<std::int32_t> parent(count, -1);
+  std::vector<std::uint64_t> trips(count);
+  if (file.exists(at + "trips")) {
+    parent = file.read_all<std::int32_t>(at + "parent", Hdf5Type::kI32);
+    trips = file.read_all<std::uint64_t>(at + "trips", Hdf5Type::kU64);
+  }
   for (const std::size_t rows :
-       {name.size(), operation.size(), flops.size(), bytes.size(), bound.size(), estimated.size(),
-        predicted.size(), totals.steps.size()}) {
+       {parent.size(), trips.size(), name.size(), operation.size(), flops.size(), bytes.size(),
+        bound.size(), estimated.size(), predicted.size(), totals.steps.size()}) {
     if (rows != count) throw std::runtime_error("the columns of /program/step differ in length");
   }
   const std::size_t operations =
@@ -154,8 +163,11 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     const StepSums& sums = totals.steps[s];
     if (s + 1 == count && sums.count == 0) continue;  // nothing ran between steps
     StepTotals step = step_totals(sums);
-    const bool known = kind[s] <= static_cast<std::uint8_t>(StepInfo::Kind::kHost);
+    const bool known =
+        kind[s] != kControlKind && kind[s] <= static_cast<std::uint8_t>(StepInfo::Kind::kArm);
     step.info.kind = known ? static_cast<StepInfo::Kind>(kind[s]) : StepInfo::Kind::kCompute;
+    if (parent[s] >= 0) step.info.parent = static_cast<std::uint32_t>(parent[s]);
+    if (trips[s] > 0) step.info.trips = trips[s];
     step.info.name = name[s];
     if (const std::uint32_t op = operation[s]; op < operations) {
       step.operation_name = operation_name[op];

@@ -9,12 +9,14 @@
 namespace superstep {
 namespace {
 
-std::vector<std::int32_t> supersteps_of(const std::vector<StepInfo>& steps) {
-  std::vector<std::int32_t> supersteps;
-  for (const StepInfo& step : steps) {
-    supersteps.push_back(step.superstep ? static_cast<std::int32_t>(*step.superstep) : -1);
-  }
-  return supersteps;
+std::vector<StepGroup> groups_of(const std::vector<StepInfo>& steps) {
+  const auto number = [](const std::optional<std::uint32_t>& n) {
+    return n ? static_cast<std::int32_t>(*n) : -1;
+  };
+  std::vector<StepGroup> groups;
+  for (const StepInfo& step : steps)
+    groups.push_back({number(step.superstep), number(step.parent)});
+  return groups;
 }
 
 void add_memory(const ProgramInfo& info, std::uint32_t tiles, TraceSummary& out) {
@@ -74,7 +76,7 @@ RunRecorder::RunRecorder(const ProgramImage& image, const TraceOptions& options)
       calls_(options.calls),
       steps_(trace_steps(image.info)),
       facts_(facts_of(image.info, steps_)),
-      totals_(supersteps_of(steps_)) {}
+      totals_(groups_of(steps_)) {}
 
 const RunRecorder::StepFacts& RunRecorder::facts(std::uint32_t step) const {
   return facts_[std::min<std::size_t>(step, facts_.size() - 1)];
@@ -87,6 +89,7 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
   row.call = record.call;
   row.step = record.step;
   row.exchange_step = record.exchange_step;
+  row.trip = record.trip;
   row.operation = facts(record.step).operation;
   row.exchange_cycles = record.exchange.value();
   row.compute_cycles = record.compute.value();
@@ -113,7 +116,10 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
   row_ = row;
   launches_.clear();
   for (const ComputeShare& share : record.shares) {
-    launches_.push_back({launch_count_++, record.number, share.step, share.cycles});
+    launches_.push_back({launch_count_++, record.number, share.step, share.cycles, share.runs});
+    if (share.runs > 1 && share.step < steps_.size()) {
+      row_.flops += (share.runs - 1) * steps_[share.step].flops;
+    }
   }
   totals_.add(row_, launches_);
   return row_;

@@ -257,11 +257,21 @@ std::optional<TraceLevel> level_of(const Hdf5File& file) {
   return name ? trace_level(*name) : std::nullopt;
 }
 
-std::vector<std::int32_t> superstep_by_step(const Hdf5File& file) {
-  auto supersteps =
-      file.read_all<std::int32_t>("/program/step/superstep", hdf5_type_of(std::int32_t{}));
-  if (supersteps.empty()) throw std::runtime_error("has no steps");
-  return supersteps;
+std::vector<StepGroup> group_by_step(const Hdf5File& file) {
+  const std::string at = "/program/step/";
+  const auto superstep = file.read_all<std::int32_t>(at + "superstep", Hdf5Type::kI32);
+  if (superstep.empty()) throw std::runtime_error("has no steps");
+  // Traces before format 1.4 have no loops.
+  std::vector<std::int32_t> parent(superstep.size(), -1);
+  if (file.exists(at + "parent")) {
+    parent = file.read_all<std::int32_t>(at + "parent", Hdf5Type::kI32);
+  }
+  if (parent.size() != superstep.size()) {
+    throw std::runtime_error("the columns of /program/step differ in length");
+  }
+  std::vector<StepGroup> groups;
+  for (std::size_t s = 0; s < parent.size(); ++s) groups.push_back({superstep[s], parent[s]});
+  return groups;
 }
 
 std::vector<TraceEvent> read_events(const Hdf5File& file) {
@@ -291,7 +301,8 @@ std::vector<Row> read_rows(const Hdf5File& file, const std::string& group, std::
   Row names;
   Row::for_each_column(names, [&](const char* name, auto& member) {
     using Value = std::decay_t<decltype(member)>;
-    if (skips(std::string_view(name))) return;
+    // Traces of older formats do not have all.
+    if (skips(std::string_view(name)) || !file.exists(group + name)) return;
     const auto values = rows_of<Value>(file, group + name, first, count);
     for (std::uint64_t i = 0; i < count; ++i) {
       Row::for_each_column(rows[i], [&](const char* other, auto& target) {
@@ -318,7 +329,7 @@ void write_report(const std::filesystem::path& path, const std::filesystem::path
 }  // namespace
 
 TraceTotals totals_of(const Hdf5File& file, std::uint64_t rows) {
-  TraceTotals totals(superstep_by_step(file));
+  TraceTotals totals(group_by_step(file));
   if (rows == 0) return totals;
   const auto launches = read_rows<LaunchRow>(file, "/launches/", 0, whole_rows(file)["launch"],
                                              [](std::string_view) { return false; });

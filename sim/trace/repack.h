@@ -29,8 +29,8 @@ void describe_dataset(Hdf5File& file, const std::string& path);
 /// The level of an open trace; empty when it has none of ours.
 [[nodiscard]] std::optional<TraceLevel> level_of(const Hdf5File& file);
 
-/// The column /program/step/superstep of an open trace.
-[[nodiscard]] std::vector<std::int32_t> superstep_by_step(const Hdf5File& file);
+/// What /program/step of an open trace says of each step.
+[[nodiscard]] std::vector<StepGroup> group_by_step(const Hdf5File& file);
 
 /// The events of an open trace.
 [[nodiscard]] std::vector<TraceEvent> read_events(const Hdf5File& file);

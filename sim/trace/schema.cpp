@@ -46,11 +46,16 @@ constexpr TraceColumn kColumns[] = {
     {"/program/operation/code_bytes", kU32, "operation", "B",
      "Codelets that it runs; what operations share counts for each."},
     {"/program/step/step", kU32, "step", "1", "Number of the step."},
-    {"/program/step/kind", kU8, "step", "1", "0 compute, 1 exchange, 2 host, 3 control."},
+    {"/program/step/kind", kU8, "step", "1",
+     "0 compute, 1 exchange, 2 host, 3 control, 4 loop, 5 branch, 6 arm."},
     {"/program/step/name", kText, "step", "",
      "Name of the step; the last is the code between steps."},
     {"/program/step/superstep", kI32, "step", "1",
      "Steps of one number run in the same superstep of a call; -1: in any."},
+    {"/program/step/parent", kI32, "step", "1",
+     "Loop or arm that executes the step, branch of an arm; -1: the call does."},
+    {"/program/step/trips", kU64, "step", "1",
+     "Trips of one execution of a loop; 0 where they follow from data, and for other steps."},
     {"/program/step/compute_set", kI32, "step", "1", "Row of /program/compute_set, or -1."},
     {"/program/step/exchange", kI32, "step", "1", "Row of /exchange (level tile), or -1."},
     {"/program/step/operation", kU32, "step", "1", "Row of /program/operation."},
@@ -64,7 +69,8 @@ constexpr TraceColumn kColumns[] = {
      "Length of an exchange as estimated before it was scheduled; 0 for other steps."},
     {"/program/step/predicted_cycles", kU64, "step", "cycle",
      "Cycles of an exchange by its schedule, of a compute step by its code on the tile that takes "
-     "longest; 0 for one that only ever runs beside another, and for the host."},
+     "longest, of a trip of a loop, of an arm, of the longest arm of a branch; 0 for one that only "
+     "ever runs beside another, and for the host."},
     {"/program/compute_set/compute_set", kU32, "compute_set", "1", "Number of the compute set."},
     {"/program/compute_set/name", kText, "compute_set", "", "Name of its step."},
     {"/program/compute_set/vertices", kU32, "compute_set", "1",
@@ -149,6 +155,9 @@ constexpr TraceColumn kColumns[] = {
      kSuperstep},
     {"/supersteps/exchange_step", kU32, "superstep", "1",
      "Step that its exchange cycles belong to.", kSuperstep},
+    {"/supersteps/trip", kU64, "superstep", "1",
+     "Trip, from 0, of the innermost loop around its exchange_step; 0 outside of loops.",
+     kSuperstep},
     {"/supersteps/operation", kU32, "superstep", "1", "Row of /program/operation, of its step.",
      kSuperstep},
     {"/supersteps/exchange_cycles", kU64, "superstep", "cycle",
@@ -197,6 +206,8 @@ constexpr TraceColumn kColumns[] = {
      "to "
      "those of others: those of a superstep sum to its compute cycles.",
      kSuperstep},
+    {"/launches/runs", kU64, "launch", "1",
+     "How often it launches the step in the superstep, in which loops may go round.", kSuperstep},
 
     {"/profiles/compute/profile", kU32, "compute_profile", "1", "Number of the row.", kTile},
     {"/profiles/compute/cycles", kU64, "compute_profile used_tile", "cycle",
@@ -235,6 +246,8 @@ constexpr TraceColumn kColumns[] = {
     {"/summary/json", kText, "one", "",
      "The fields of `superstep report --json`, as one JSON object."},
     {"/summary/step/count", kU64, "step", "1", "Supersteps that the step took part in."},
+    {"/summary/step/runs", kU64, "step", "1",
+     "Executions of the step; more than its supersteps where loops compute without a barrier."},
     {"/summary/step/exchange_cycles", kU64, "step", "cycle", "Exchange cycles of the step."},
     {"/summary/step/compute_cycles", kU64, "step", "cycle",
      "Compute cycles of the step, as in /launches."},
@@ -449,7 +462,8 @@ bool TraceColumn::grows() const { return grows_along(first_axis()); }
 
 std::vector<std::pair<std::string, std::uint8_t>> TraceColumn::names() const {
   if (path == "/program/step/kind") {
-    return {{"compute", 0}, {"exchange", 1}, {"host", 2}, {"control", kControlKind}};
+    return {{"compute", 0}, {"exchange", 1}, {"host", 2}, {"control", kControlKind},
+            {"loop", 4},    {"branch", 5},   {"arm", 6}};
   }
   if (path == "/program/vertex_type/cost_source") {
     return {{"measured", 0}, {"published", 1}, {"derived", kDerivedCost}, {"assumed", 3}};
@@ -554,7 +568,6 @@ Attributes of `/provenance` (with `config_origin`) are all that may differ betwe
 |---|---|
 | `/vertices`, `/instructions` | they belong to the levels vertex and instruction, which do not exist yet |
 | positions of tiles in space | no source gives them; row, column and lane are all that timing depends on, and logical numbers are the only ones |
-| parents and repeat counts of steps | a call is one list of steps, and only calls repeat: `calls`, `supersteps/iteration` |
 | reasons of waiting | tiles wait for nothing but the barrier: `wait_cycles` |
 | mean compute cycles | `compute_cycles_sum` is exact; by the length of `program/used_tile` it is the mean |
 | live variables of each step | `variable/first_step` and `last_step` say it |

@@ -88,10 +88,11 @@ void write_operations(Hdf5File& file, const ProgramInfo& info, const std::vector
                       const TraceOperations& operations) {
   const std::vector<StepInfo>& first = operations.first_steps;
   std::vector<std::uint64_t> flops(first.size());
+  const std::vector<std::uint64_t> executions = executions_by_step(steps);
   std::vector<std::set<std::uint32_t>> types(first.size());
   for (std::size_t s = 0; s < steps.size(); ++s) {
     const std::uint32_t operation = operations.by_step[s];
-    flops[operation] += steps[s].flops;
+    flops[operation] += executions[s] * steps[s].flops;
     types[operation].insert(steps[s].vertex_types.begin(), steps[s].vertex_types.end());
   }
   std::vector<std::uint32_t> code(first.size());
@@ -135,6 +136,10 @@ void write_steps(Hdf5File& file, const std::vector<StepInfo>& steps,
   put(file, at + "kind", kinds);
   put_text(file, at + "name", column_of(steps, [](const StepInfo& s) { return s.name; }));
   put(file, at + "superstep", superstep);
+  put(file, at + "parent", column_of(steps, [](const StepInfo& s) {
+        return s.parent ? static_cast<std::int32_t>(*s.parent) : -1;
+      }));
+  put(file, at + "trips", column_of(steps, [](const StepInfo& s) { return s.trips.value_or(0); }));
   put(file, at + "compute_set", compute_set);
   put(file, at + "exchange", exchange);
   put(file, at + "operation", operations.by_step);
@@ -321,7 +326,8 @@ void write_root(Hdf5File& file, const ProgramImage& image, const TraceOptions& o
 }  // namespace
 
 Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls) {
-  if (image.info.predicted_cycles == 0) return {};
+  // Nobody predicted what is no compiled program.
+  if (image.info.steps.empty()) return {};
   const MachineConfig& machine = image.machine;
   const Cycles visit = cycles_of_ns(machine, machine.sync.external_latency_ns);
   return Cycles(calls * image.info.predicted_cycles + (calls + 1) * visit.value());

@@ -5,18 +5,23 @@
 
 namespace superstep {
 
-TraceTotals::TraceTotals(std::vector<std::int32_t> superstep_by_step)
-    : steps(superstep_by_step.size()), superstep_by_step_(std::move(superstep_by_step)) {}
+TraceTotals::TraceTotals(std::vector<StepGroup> group_by_step)
+    : steps(group_by_step.size()), groups_(std::move(group_by_step)) {}
 
 /// Counts a step and those that run in its superstep, whichever tiles they run on.
 void TraceTotals::count_with(std::size_t step) {
-  const std::int32_t superstep = superstep_by_step_[step];
+  // Loops and branches, which are in no superstep, and their steps may be between them.
+  const auto may_be_between = [&](std::size_t s) {
+    return groups_[s].superstep < 0 || groups_[s].superstep == groups_[step].superstep;
+  };
   std::size_t first = step, last = step;
-  if (superstep >= 0) {
-    while (first > 0 && superstep_by_step_[first - 1] == superstep) --first;
-    while (last + 1 < steps.size() && superstep_by_step_[last + 1] == superstep) ++last;
+  if (groups_[step].superstep >= 0) {
+    while (first > 0 && may_be_between(first - 1)) --first;
+    while (last + 1 < steps.size() && may_be_between(last + 1)) ++last;
   }
-  for (std::size_t s = first; s <= last; ++s) ++steps[s].count;
+  for (std::size_t s = first; s <= last; ++s) {
+    if (are_together(s, step)) count(s);
+  }
 }
 
 void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launches) {
@@ -39,9 +44,8 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   };
   const std::size_t main = number(row.step), moved = number(row.exchange_step);
   count_with(main);
-  const bool together =
-      superstep_by_step_[main] >= 0 && superstep_by_step_[main] == superstep_by_step_[moved];
-  if (moved != main && !together) ++steps[moved].count;
+  if (!are_together(main, moved)) count(moved);
+  std::vector<std::size_t> counted{main};
 
   steps[moved].exchange_cycles += row.exchange_cycles;
   steps[main].sync_cycles += row.sync_cycles;
@@ -62,7 +66,14 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   }
   for (const LaunchRow& launch : launches) {
     const std::size_t step = number(launch.step);
+    // Of a loop, or behind one.
+    if (std::ranges::none_of(counted, [&](std::size_t c) { return are_together(c, step); })) {
+      count_with(step);
+      counted.push_back(step);
+    }
     steps[step].compute_cycles += launch.cycles;
+    // Once is counted with the superstep.
+    if (launch.runs > 1) steps[step].runs += launch.runs - 1;
     if (step == main) {
       of_main += launch.cycles;
     } else {
@@ -75,6 +86,7 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
 StepTotals step_totals(const StepSums& sums) {
   StepTotals step;
   step.count = sums.count;
+  step.runs = sums.runs;
   step.exchange = Cycles(sums.exchange_cycles);
   step.compute = Cycles(sums.compute_cycles);
   step.sync = Cycles(sums.sync_cycles);

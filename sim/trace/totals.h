@@ -15,7 +15,9 @@ namespace superstep {
 /// One row of /supersteps, as it is stored.
 struct SuperstepRow {
   std::uint64_t number = 0, start_cycle = 0;
-  std::uint32_t call = 0, step = 0, exchange_step = 0, operation = 0;
+  std::uint32_t call = 0, step = 0, exchange_step = 0;
+  std::uint64_t trip = 0;
+  std::uint32_t operation = 0;
   std::uint64_t exchange_cycles = 0, compute_cycles = 0, sync_cycles = 0, host_cycles = 0;
   std::uint32_t critical_tile = 0, active_tiles = 0;
   std::uint64_t compute_max = 0, compute_min = 0, compute_sum = 0;
@@ -32,6 +34,7 @@ struct SuperstepRow {
     visit("iteration", row.call);
     visit("step", row.step);
     visit("exchange_step", row.exchange_step);
+    visit("trip", row.trip);
     visit("operation", row.operation);
     visit("exchange_cycles", row.exchange_cycles);
     visit("compute_cycles", row.compute_cycles);
@@ -59,7 +62,7 @@ struct SuperstepRow {
 struct LaunchRow {
   std::uint64_t number = 0, superstep = 0;
   std::uint32_t step = 0;
-  std::uint64_t cycles = 0;
+  std::uint64_t cycles = 0, runs = 0;
 
   template <class Self, class Visit>
   static constexpr void for_each_column(Self& row, const Visit& visit) {
@@ -67,6 +70,7 @@ struct LaunchRow {
     visit("superstep", row.superstep);
     visit("step", row.step);
     visit("cycles", row.cycles);
+    visit("runs", row.runs);
   }
 };
 
@@ -128,9 +132,16 @@ inline constexpr ProfileColumn kExchangeProfile[] = {
     {"/profiles/exchange/received_bytes", &TilePhase::received_bytes},
 };
 
+/// Steps that run between the same two barriers, whichever tiles they run on, have equal ones. A
+/// superstep of -1 has one step.
+struct StepGroup {
+  std::int32_t superstep = -1, parent = -1;  ///< as in /program/step
+  bool operator==(const StepGroup&) const = default;
+};
+
 /// What one step added up to.
 struct StepSums {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0, runs = 0;
   std::uint64_t exchange_cycles = 0, compute_cycles = 0, sync_cycles = 0, host_cycles = 0;
   std::uint32_t critical_tile = 0;
   std::uint64_t longest_cycles = 0;
@@ -140,6 +151,7 @@ struct StepSums {
   template <class Self, class Visit>
   static constexpr void for_each_column(Self& sums, const Visit& visit) {
     visit("count", sums.count);
+    visit("runs", sums.runs);
     visit("exchange_cycles", sums.exchange_cycles);
     visit("compute_cycles", sums.compute_cycles);
     visit("sync_cycles", sums.sync_cycles);
@@ -158,16 +170,22 @@ struct TraceTotals {
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0, compute_sum = 0, compute_max = 0;
   std::vector<StepSums> steps;
 
-  /// `superstep_by_step` as in /program/step/superstep: neighbours of one number run together, and
-  /// those of -1 alone.
-  explicit TraceTotals(std::vector<std::int32_t> superstep_by_step);
+  explicit TraceTotals(std::vector<StepGroup> group_by_step);
   /// A step number past the last counts as the last. `launches` are those of the superstep.
   void add(const SuperstepRow& row, std::span<const LaunchRow> launches);
 
  private:
+  void count(std::size_t step) {
+    ++steps[step].count;
+    ++steps[step].runs;
+  }
   void count_with(std::size_t step);
+  /// Whether one counts when the other does.
+  [[nodiscard]] bool are_together(std::size_t a, std::size_t b) const {
+    return a == b || (groups_[a].superstep >= 0 && groups_[a] == groups_[b]);
+  }
 
-  std::vector<std::int32_t> superstep_by_step_;
+  std::vector<StepGroup> groups_;
 };
 
 /// The totals of one step, without what the program says of it.

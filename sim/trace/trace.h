@@ -92,6 +92,7 @@ struct StepTotals {
   StepInfo info;
   std::string operation_name;  ///< `dot_general.3` of `dot_general.3.arrange`
   std::uint64_t count = 0;     ///< supersteps
+  std::uint64_t runs = 0;      ///< executions: in loops there may be several in a superstep
   Cycles cycles, exchange, compute, sync, host;
   TileId worst{};                 ///< critical tile of its longest superstep
   std::uint64_t tile_cycles = 0;  ///< compute cycles added up over tiles and supersteps

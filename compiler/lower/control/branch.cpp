@@ -84,7 +84,7 @@ void lower_case(BlockLowering& block, const Op& op) {
     if (values.elements(result) == 0) continue;
     arm.results.back() = values.add_storage(result, values.assigned().of(result));
   }
-  Branch branch;
+  Branch branch{.selector = {}, .arms = {}, .origin = values.origin(op)};
   branch.selector = SelectorLowering(block, op).run(superstep);
   for (const Graph& region : op.regions) {
     branch.arms.push_back(lower_region(block, region, arm));

@@ -32,7 +32,12 @@ class LoopLowering {
       is_scalar_.assign(op_.operands.size(), false);
       decide_by_tensors();
     }
-    Loop loop{.entry = entry(), .condition = {}, .test = test(), .body = {}, .step = step()};
+    Loop loop{.entry = entry(),
+              .condition = {},
+              .test = test(),
+              .body = {},
+              .step = step(),
+              .origin = origin_};
     store_words(loop);
     add_arguments();
     const InLoop in_loop{changing(), superstep_};
