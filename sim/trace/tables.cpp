@@ -326,8 +326,8 @@ void write_root(Hdf5File& file, const ProgramImage& image, const TraceOptions& o
 }  // namespace
 
 Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls) {
-  // Nobody predicted what is no compiled program.
-  if (image.info.steps.empty()) return {};
+  // Nobody predicted what is no compiled program, and nothing visits the host without tiles.
+  if (image.info.steps.empty() || image.entries.empty()) return {};
   const MachineConfig& machine = image.machine;
   const Cycles visit = cycles_of_ns(machine, machine.sync.external_latency_ns);
   return Cycles(calls * image.info.predicted_cycles + (calls + 1) * visit.value());
