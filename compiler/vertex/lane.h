@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,9 @@ class Lane {
   void compute(std::uint32_t node);
   void compute_float(std::uint32_t node);
   void compute_integer(std::uint32_t node);
+  /// By how much a step shifts, where that is known and within the width.
+  [[nodiscard]] std::optional<std::uint32_t> shift_amount(const Step& step,
+                                                          std::uint32_t width) const;
   void compute_boolean(std::uint32_t node);
   void compute_compare(std::uint32_t node);
   void compute_select(std::uint32_t node);

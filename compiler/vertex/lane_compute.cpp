@@ -242,6 +242,16 @@ void Lane::compute_boolean(std::uint32_t node) {
   forms(node)[Form::kMain] = result();
 }
 
+std::optional<std::uint32_t> Lane::shift_amount(const Step& step, std::uint32_t width) const {
+  const bool shifts = step.primitive == Primitive::kShl ||
+                      step.primitive == Primitive::kShrLogical ||
+                      step.primitive == Primitive::kShrArithmetic;
+  if (!shifts) return std::nullopt;
+  const Step& amount = expression_.steps()[step.operands[1]];
+  if (amount.primitive != Primitive::kConstant || amount.bits >= width) return std::nullopt;
+  return static_cast<std::uint32_t>(amount.bits);
+}
+
 void Lane::compute_integer(std::uint32_t node) {
   const Step& step = expression_.steps()[node];
   const DType type = dtype(node);
@@ -249,8 +259,18 @@ void Lane::compute_integer(std::uint32_t node) {
   const DType unsigned_type = width == 8 ? DType::kU8 : width == 16 ? DType::kU16 : DType::kU32;
   const DType signed_type = width == 8 ? DType::kI8 : width == 16 ? DType::kI16 : DType::kI32;
   const Reg x = main(step.operands[0]);
-  const Reg y = step.operands.size() > 1 ? main(step.operands[1]) : x;
   const auto wrapped = [&](Reg r) { return normalize(code_, r, type); };
+  if (const std::optional<std::uint32_t> amount = shift_amount(step, width)) {
+    const bool left = step.primitive == Primitive::kShl;
+    const bool keeps_sign = step.primitive == Primitive::kShrArithmetic;
+    const Reg from = left ? x : normalize(code_, x, keeps_sign ? signed_type : unsigned_type);
+    forms(node)[Form::kMain] = wrapped(code_.m(left         ? "shl"
+                                               : keeps_sign ? "shrs"
+                                                            : "shr",
+                                               {from, *amount}));
+    return;
+  }
+  const Reg y = step.operands.size() > 1 ? main(step.operands[1]) : x;
   const auto result = [&] {
     switch (step.primitive) {
       case Primitive::kAdd:
