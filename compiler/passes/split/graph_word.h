@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/passes/split/words.h"
@@ -19,30 +22,30 @@ inline Tensor apply(const OpDefinition& op, Tensor a, Tensor b) {
   return a.builder->apply(op, {a, b});
 }
 
-inline GraphBit operator&(GraphBit a, GraphBit b) { return {a.tensor & b.tensor}; }
-inline GraphBit operator|(GraphBit a, GraphBit b) { return {a.tensor | b.tensor}; }
-inline GraphBit operator!(GraphBit a) { return {apply(kNotOp, a.tensor)}; }
+// What follows from constants that are one number repeated is computed here, and what changes
+// nothing is left out: words of which one part is known are common.
 
-inline GraphWord operator+(GraphWord a, GraphWord b) { return {a.tensor + b.tensor}; }
-inline GraphWord operator-(GraphWord a, GraphWord b) { return {a.tensor - b.tensor}; }
-inline GraphWord operator*(GraphWord a, GraphWord b) { return {a.tensor * b.tensor}; }
-inline GraphWord operator/(GraphWord a, GraphWord b) { return {a.tensor / b.tensor}; }
-inline GraphWord operator&(GraphWord a, GraphWord b) { return {a.tensor & b.tensor}; }
-inline GraphWord operator|(GraphWord a, GraphWord b) { return {a.tensor | b.tensor}; }
-inline GraphWord operator^(GraphWord a, GraphWord b) { return {apply(kXorOp, a.tensor, b.tensor)}; }
-inline GraphWord shl(GraphWord a, GraphWord n) { return {apply(kShiftLeftOp, a.tensor, n.tensor)}; }
-inline GraphWord shr(GraphWord a, GraphWord n) {
-  return {apply(kShiftRightLogicalOp, a.tensor, n.tensor)};
-}
-inline GraphBit below(GraphWord a, GraphWord b) { return {compare("LT", a.tensor, b.tensor)}; }
-inline GraphBit equal(GraphWord a, GraphWord b) { return {compare("EQ", a.tensor, b.tensor)}; }
-inline GraphWord select(GraphBit condition, GraphWord a, GraphWord b) {
-  return {superstep::select(condition.tensor, a.tensor, b.tensor)};
-}
-inline GraphWord one_where(GraphBit condition) { return {convert(condition.tensor, DType::kU32)}; }
-inline GraphWord clz(GraphWord a) { return {apply(kCountLeadingZerosOp, a.tensor)}; }
-inline GraphWord constant(GraphWord like, std::uint32_t value) {
-  return {like.tensor.like(static_cast<double>(value))};
-}
+[[nodiscard]] GraphBit operator&(GraphBit a, GraphBit b);
+[[nodiscard]] GraphBit operator|(GraphBit a, GraphBit b);
+[[nodiscard]] GraphBit operator!(GraphBit a);
+
+[[nodiscard]] GraphWord operator+(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord operator-(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord operator*(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord operator/(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord operator&(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord operator|(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord operator^(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord shl(GraphWord a, GraphWord n);
+[[nodiscard]] GraphWord shr(GraphWord a, GraphWord n);
+[[nodiscard]] GraphBit below(GraphWord a, GraphWord b);
+[[nodiscard]] GraphBit equal(GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord select(GraphBit condition, GraphWord a, GraphWord b);
+[[nodiscard]] GraphWord one_where(GraphBit condition);
+[[nodiscard]] GraphWord clz(GraphWord a);
+[[nodiscard]] GraphWord constant(GraphWord like, std::uint32_t value);
+
+/// The number that all elements of a word are, if that is known.
+[[nodiscard]] std::optional<std::uint32_t> known(GraphWord a);
 
 }  // namespace superstep::split

@@ -11,7 +11,8 @@ GraphBit is_below(DType dtype, const Number& a, const Number& b) {
 
 Number add(Number a, Number b) { return a + b; }
 Number subtract(Number a, Number b) { return a - b; }
-Number multiply(Number a, Number b) { return a * b; }
+bool is_one(const Number& a) { return known(a.low) == 1U && known(a.high) == 0U; }
+Number multiply(Number a, Number b) { return is_one(a) ? b : is_one(b) ? a : a * b; }
 Number square(Number a) { return a * a; }
 Number logical_and(Number a, Number b) { return a & b; }
 Number logical_or(Number a, Number b) { return a | b; }
