@@ -41,6 +41,8 @@ class Parser {
   void add_attribute(SyntaxOp& op, const std::string& name, SyntaxAttribute attribute);
   /// `{…}`, if there is one.
   void add_optional_dictionary(SyntaxOp& op);
+  /// `<…>`, as text.
+  std::string skip_angles();
   /// `<{…}>`, if there is one.
   void add_optional_properties(SyntaxOp& op);
 
@@ -84,7 +86,6 @@ class Parser {
   SyntaxAttribute parse_array();
   std::vector<std::string> parse_word_list();
   void add_dictionary(SyntaxOp& op);
-  std::string skip_angles();
 
   // dense.cpp
   SyntaxAttribute parse_dense();

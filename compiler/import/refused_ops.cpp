@@ -87,7 +87,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
      "x.reshape(h // 2, 2, w // 2, 2).max((1, 3))"},
     {"stablehlo.replica_id", ""},
     {"stablehlo.rng", "draw random numbers on the host and pass them as arguments"},
-    {"stablehlo.rng_bit_generator", "draw random numbers on the host and pass them as arguments"},
     {"stablehlo.select_and_scatter",
      "max pooling by windows that do not overlap: x.reshape(h // 2, 2, w // 2, 2).max((1, 3))"},
     {"stablehlo.send", ""},

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ops/elementwise.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/vertex/number.h"
 
@@ -29,18 +32,32 @@ std::vector<Node> emit(const Op& op, const Graph&, Expression& expression,
   return {expression.dtype(operands[0]) == to ? operands[0] : expression.convert(operands[0], to)};
 }
 
+/// The elements of a wider type are along a last dimension of a narrower one.
 std::vector<TensorType> infer_bitcast(const Op& op, std::span<const TensorType> operands) {
-  const DType from = operands[0].dtype;
+  const TensorType& x = operands[0];
   const DType to = required_result(op).dtype;
-  if (from != to && (from == DType::kI1 || to == DType::kI1 || size_of(from) != size_of(to))) {
-    unsupported(op, fmt::format("{} and {} differ in width", name_of(from), name_of(to)));
+  if (x.dtype == to) return {x};
+  if (x.dtype == DType::kI1 || to == DType::kI1) {
+    unsupported(op, fmt::format("{} and {} differ in width", name_of(x.dtype), name_of(to)));
   }
-  return {{to, operands[0].shape}};
+  TensorType result{to, x.shape};
+  const std::size_t from_size = size_of(x.dtype), to_size = size_of(to);
+  if (from_size > to_size) {
+    result.shape.push_back(static_cast<std::int64_t>(from_size / to_size));
+  } else if (from_size < to_size) {
+    const auto parts = static_cast<std::int64_t>(to_size / from_size);
+    if (x.shape.empty() || x.shape.back() != parts) {
+      malformed(op, fmt::format("{} of {} are one {}, but the operand is {}", parts,
+                                name_of(x.dtype), name_of(to), x.text()));
+    }
+    result.shape.pop_back();
+  }
+  return {std::move(result)};
 }
 
 std::vector<HostTensor> evaluate_bitcast(const Op& op, std::span<const HostTensor> operands) {
   HostTensor result = operands[0];
-  result.type.dtype = required_result(op).dtype;
+  result.type = infer_bitcast(op, std::vector{operands[0].type})[0];
   return {std::move(result)};
 }
 
@@ -48,6 +65,60 @@ std::vector<Node> emit_bitcast(const Op& op, const Graph&, Expression& expressio
                                std::span<const Node> operands) {
   const DType to = required_result(op).dtype;
   return {expression.dtype(operands[0]) == to ? operands[0] : expression.bitcast(operands[0], to)};
+}
+
+DType unsigned_of(std::size_t size) {
+  return size == 1 ? DType::kU8 : size == 2 ? DType::kU16 : size == 4 ? DType::kU32 : DType::kU64;
+}
+
+/// Whether elements are put together or taken apart; words of wide ones are split later.
+bool changes_width(const Op& op, const Graph& graph) {
+  const std::size_t from = size_of(graph.type(op.operands[0]).dtype);
+  const std::size_t to = size_of(graph.type(op.results[0]).dtype);
+  return from != to && std::min(from, to) < 4;
+}
+
+/// By shifts; to and from wide elements by way of words.
+std::vector<Tensor> expand_bitcast(GraphBuilder&, const Op& op, std::span<const Tensor> operands) {
+  Tensor x = operands[0];
+  const TensorType to = infer_bitcast(op, std::vector{x.type()})[0];
+  Shape words = to.shape;
+  if (is_wide(to.dtype)) {
+    words.push_back(2);
+    Shape parts = words;
+    parts.push_back(x.shape().back() / 2);
+    return {bitcast(bitcast(reshape(x, parts), {DType::kU32, words}), to)};
+  }
+  if (is_wide(x.dtype())) {
+    words.back() = 2;
+    Shape parts = words;
+    parts.push_back(to.shape.back() / 2);
+    return {reshape(bitcast(bitcast(x, {DType::kU32, words}), {to.dtype, parts}), to.shape)};
+  }
+  const std::size_t from_size = size_of(x.dtype()), to_size = size_of(to.dtype);
+  x = bitcast(x, {unsigned_of(from_size), x.shape()});
+  const int bits = 8 * static_cast<int>(std::min(from_size, to_size));
+  const auto last = static_cast<std::int64_t>(std::max(x.shape().size(), to.shape.size())) - 1;
+  if (from_size > to_size) {
+    Shape one = x.shape();
+    one.push_back(1);
+    std::vector<Tensor> parts;
+    for (int i = 0; i < to.shape.back(); ++i) {
+      parts.push_back(reshape(convert(x >> (i * bits), unsigned_of(to_size)), one));
+    }
+    return {bitcast(concatenate(parts, last), to)};
+  }
+  std::vector<Tensor> parts;
+  for (std::int64_t i = 0; i < x.shape().back(); ++i) {
+    Shape start(x.shape().size()), limit = x.shape();
+    start.back() = i;
+    limit.back() = i + 1;
+    const Tensor part = reshape(slice(x, start, limit, Shape(start.size(), 1)), to.shape);
+    parts.push_back(convert(part, unsigned_of(to_size)) << (static_cast<int>(i) * bits));
+  }
+  Tensor all = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i) all = all | parts[i];
+  return {bitcast(all, to)};
 }
 
 }  // namespace
@@ -62,10 +133,11 @@ const OpDefinition kConvertOp{
 };
 const OpDefinition kBitcastConvertOp{
     .name = "stablehlo.bitcast_convert",
-    .summary = "The bits of each element as another type of the same width.",
+    .summary =
+        "The bits of each element as another type; elements of a wider one along a last dimension.",
     .infer = infer_bitcast,
     .evaluate = evaluate_bitcast,
-    .lowerings = {ElementwiseLowering{emit_bitcast}},
+    .lowerings = {ExpandLowering{expand_bitcast, changes_width}, ElementwiseLowering{emit_bitcast}},
     .traits = {.operands = {kAnyDType}},
 };
 

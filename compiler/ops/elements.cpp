@@ -47,6 +47,18 @@ void write_complex(HostTensor& tensor, std::size_t element, std::complex<double>
                  vertex::bits_of_float(DType::kF32, value.imag()) << 32);
 }
 
+std::complex<double> read_number(const HostTensor& tensor, std::size_t element) {
+  return is_complex(tensor.type.dtype) ? read_complex(tensor, element)
+                                       : read_float(tensor, element);
+}
+void write_number(HostTensor& tensor, std::size_t element, std::complex<double> value) {
+  if (is_complex(tensor.type.dtype)) {
+    write_complex(tensor, element, value);
+  } else {
+    write_float(tensor, element, value.real());
+  }
+}
+
 std::vector<std::int64_t> row_major_strides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];

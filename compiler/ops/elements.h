@@ -26,6 +26,11 @@ void write_float(HostTensor& tensor, std::size_t element, double value);
 /// Rounds each part once.
 void write_complex(HostTensor& tensor, std::size_t element, std::complex<double> value);
 
+/// A float or complex element.
+[[nodiscard]] std::complex<double> read_number(const HostTensor& tensor, std::size_t element);
+/// Rounds each part once; of a float there is the real one only.
+void write_number(HostTensor& tensor, std::size_t element, std::complex<double> value);
+
 /// Elements from one index of each dimension to the next in row-major order.
 [[nodiscard]] std::vector<std::int64_t> row_major_strides(const Shape& shape);
 

@@ -73,7 +73,9 @@ Tensor GraphBuilder::constant(HostTensor value) {
 
 Tensor GraphBuilder::number(DType dtype, double value) {
   HostTensor element(TensorType{dtype, {}});
-  if (is_float(dtype)) {
+  if (is_complex(dtype)) {
+    write_complex(element, 0, value);
+  } else if (is_float(dtype)) {
     write_float(element, 0, value);
   } else {
     write_int(element, 0, static_cast<std::int64_t>(value));
@@ -92,6 +94,9 @@ Tensor operator/(Tensor a, Tensor b) { return binary(kDivideOp, a, b); }
 Tensor operator-(Tensor a) { return unary(kNegateOp, a); }
 Tensor operator&(Tensor a, Tensor b) { return binary(kAndOp, a, b); }
 Tensor operator|(Tensor a, Tensor b) { return binary(kOrOp, a, b); }
+Tensor operator^(Tensor a, Tensor b) { return binary(kXorOp, a, b); }
+Tensor operator<<(Tensor a, int bits) { return binary(kShiftLeftOp, a, a.like(bits)); }
+Tensor operator>>(Tensor a, int bits) { return binary(kShiftRightLogicalOp, a, a.like(bits)); }
 
 Tensor abs(Tensor x) { return unary(kAbsOp, x); }
 Tensor sqrt(Tensor x) { return unary(kSqrtOp, x); }
@@ -110,6 +115,16 @@ Tensor select(Tensor condition, Tensor if_true, Tensor if_false) {
 
 Tensor convert(Tensor x, DType to) {
   return x.dtype() == to ? x : x.builder->apply(kConvertOp, {x}, declaring({to, x.shape()}));
+}
+
+Tensor bitcast(Tensor x, TensorType to) {
+  if (x.type() == to) return x;
+  return x.builder->apply(kBitcastConvertOp, {x}, declaring(std::move(to)));
+}
+
+Tensor conjugate(Tensor x) {
+  if (!is_complex(x.dtype())) return x;
+  return binary(kComplexOp, unary(kRealOp, x), -unary(kImagOp, x));
 }
 
 Tensor reshape(Tensor x, Shape shape) {
@@ -167,6 +182,36 @@ Tensor reduce(Tensor x, Tensor initial, Indices dimensions,
 Tensor sum(Tensor x, Indices dimensions) {
   return superstep::reduce(x, x.builder->number(x.dtype(), 0), std::move(dimensions),
                            [](Tensor a, Tensor b) { return a + b; });
+}
+
+std::vector<Tensor> repeat(
+    std::int64_t times, std::span<const Tensor> values,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step) {
+  GraphBuilder& builder = *values.front().builder;
+  // The number of a turn, then the values.
+  std::vector<Tensor> carried = {builder.number(DType::kI32, 0)};
+  carried.insert(carried.end(), values.begin(), values.end());
+  Op op;
+  op.regions.resize(2);
+  const auto fill = [&](Graph& region, const auto& results_of) {
+    GraphBuilder inner(region, builder.location());
+    std::vector<Tensor> arguments;
+    for (const Tensor& value : carried) arguments.push_back(inner.argument(value.type()));
+    std::vector<ValueId> results;
+    for (const Tensor& result : results_of(arguments)) results.push_back(result.id);
+    region.set_results(std::move(results));
+  };
+  fill(op.regions[0], [&](const std::vector<Tensor>& arguments) {
+    return std::vector<Tensor>{arguments[0] < static_cast<double>(times)};
+  });
+  fill(op.regions[1], [&](const std::vector<Tensor>& arguments) {
+    std::vector<Tensor> next = step(std::span(arguments).subspan(1));
+    next.insert(next.begin(), arguments[0] + 1.0);
+    return next;
+  });
+  std::vector<Tensor> results = builder.append(kWhileOp, carried, std::move(op));
+  results.erase(results.begin());
+  return results;
 }
 
 Tensor dot_general(Tensor left, Tensor right, const ProductDimensions& dimensions, DType dtype) {

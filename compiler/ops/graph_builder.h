@@ -60,6 +60,10 @@ Tensor operator/(Tensor a, Tensor b);
 Tensor operator-(Tensor a);
 Tensor operator&(Tensor a, Tensor b);
 Tensor operator|(Tensor a, Tensor b);
+Tensor operator^(Tensor a, Tensor b);
+Tensor operator<<(Tensor a, int bits);
+/// Zeros follow.
+Tensor operator>>(Tensor a, int bits);
 inline Tensor operator+(Tensor a, double b) { return a + a.like(b); }
 inline Tensor operator-(Tensor a, double b) { return a - a.like(b); }
 inline Tensor operator*(Tensor a, double b) { return a * a.like(b); }
@@ -80,6 +84,11 @@ Tensor select(Tensor condition, Tensor if_true, Tensor if_false);
 /// `x` itself when it has the dtype.
 Tensor convert(Tensor x, DType to);
 
+/// The same bytes as another type.
+Tensor bitcast(Tensor x, TensorType to);
+/// With the imaginary part negated; `x` itself when it is real.
+Tensor conjugate(Tensor x);
+
 /// `x` itself when it has the shape.
 Tensor reshape(Tensor x, Shape shape);
 /// Dimension i of `x` becomes dimension `dimensions[i]`; the others repeat it.
@@ -98,6 +107,10 @@ Tensor reduce(Tensor x, Tensor initial, std::vector<std::int64_t> dimensions,
               const std::function<Tensor(Tensor, Tensor)>& combine);
 /// The sum over some dimensions.
 Tensor sum(Tensor x, std::vector<std::int64_t> dimensions);
+
+/// What `step` makes of some values, so many times; it uses no others.
+std::vector<Tensor> repeat(std::int64_t times, std::span<const Tensor> values,
+                           const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step);
 
 /// The dimensions of a product.
 struct ProductDimensions {

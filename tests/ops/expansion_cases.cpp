@@ -30,6 +30,59 @@ OpCase is_inf(const std::string& name, DType dtype, const std::vector<double>& e
           {}};
 }
 
+/// The published answers for counters and keys of no bits and of all bits (Random123,
+/// tests/kat_vectors).
+std::vector<OpCase> random_cases() {
+  const auto draw = [](const std::string& what, const std::string& algorithm, std::uint64_t state,
+                       const HostTensor& next, const HostTensor& bits) {
+    return OpCase{"stablehlo.rng_bit_generator",
+                  what,
+                  {bits_of(kU64, {state, state})},
+                  {{"rng_algorithm", algorithm}},
+                  {next, bits},
+                  0,
+                  {}};
+  };
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  const HostTensor after_none = bits_of(kU64, {0, 1}), after_all = bits_of(kU64, {kAll, 0});
+  return {
+      draw("ThreefryOfNoBits", "THREE_FRY", 0, after_none, bits_of(kU32, {0x6b200159, 0x99ba4efe})),
+      draw("ThreefryOfAllBits", "THREE_FRY", kAll, after_all,
+           bits_of(kU32, {0x1cb996fc, 0xbb002be7})),
+      draw("ThreefryWide", "THREE_FRY", 0, after_none, bits_of(kU64, {0x99ba4efe6b200159})),
+      draw("PhiloxOfNoBits", "PHILOX", 0, after_none,
+           bits_of(kU32, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8})),
+      draw("PhiloxOfAllBits", "PHILOX", kAll, after_all,
+           bits_of(kU32, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd})),
+      draw("DefaultIsPhilox", "DEFAULT", 0, after_none,
+           bits_of(kI64, {0xe169c58d6627e8d5, 0x9b00dbd8bc57ac4c})),
+      draw("PhiloxNarrow", "PHILOX", 0, after_none, bits_of(kU8, {0xd5, 0x8d, 0x4c})),
+  };
+}
+
+/// Elements of another width.
+std::vector<OpCase> bitcast_cases() {
+  const auto cast = [](const std::string& what, const HostTensor& from, const HostTensor& to) {
+    return OpCase{"stablehlo.bitcast_convert", what, {from}, {}, {to}, 0, {}};
+  };
+  HostTensor bytes = bits_of(kU8, {0x01, 0x02, 0x03, 0x84, 0x05, 0x06, 0x07, 0x08});
+  HostTensor halves = bits_of(kI16, {0x0201, 0x8403, 0x0605, 0x0807});
+  HostTensor words = bits_of(kU32, {0x84030201, 0x08070605});
+  const HostTensor wide = bits_of(kU64, {0x0807060584030201});
+  const HostTensor scalar = numbers(kF32, {}, {1});
+  const HostTensor its_words = bits_of(kU16, {0x0000, 0x3f80});
+  bytes.type.shape = {2, 4};
+  halves.type.shape = {1, 4};
+  std::vector<OpCase> cases = {
+      cast("BytesToWords", bytes, words),        cast("WordsToBytes", words, bytes),
+      cast("WideToHalves", wide, halves),        cast("HalvesToWide", halves, wide),
+      cast("ScalarToHalves", scalar, its_words), cast("HalvesToScalar", its_words, scalar)};
+  words.type.shape = {1, 2};
+  cases.push_back(cast("WideToWords", wide, words));
+  cases.push_back(cast("WordsToWide", words, wide));
+  return cases;
+}
+
 }  // namespace
 
 std::vector<OpCase> expansion_cases() {
@@ -41,7 +94,7 @@ std::vector<OpCase> expansion_cases() {
   const double first = 2.0 / 3, second = 8.0 / 3;
   const double down = 2 / std::sqrt(first + 0.5), wide = 6 / std::sqrt(second + 0.5);
   const HostTensor gradient = numbers(kF32, {3, 2}, {1, 0, 0, 0, 0, 3});
-  return {
+  std::vector<OpCase> cases = {
       is_inf("is_inf", kF32, {0, 0, 1, 1, 0}),
       is_inf("is_inf", kF16, {0, 0, 1, 1, 0}),
       is_inf("is_pos_inf", kF32, {0, 0, 1, 0, 0}),
@@ -82,6 +135,12 @@ std::vector<OpCase> expansion_cases() {
        2,
        {}},
   };
+  const HostTensor scalar = numbers(kF32, {}, {1});
+  cases.push_back({"sdy.sharding_constraint", "Identity", {scalar}, {}, {scalar}, 0, {}});
+  for (const std::vector<OpCase>& more : {random_cases(), bitcast_cases()}) {
+    cases.insert(cases.end(), more.begin(), more.end());
+  }
+  return cases;
 }
 
 }  // namespace superstep

@@ -109,10 +109,30 @@ TEST(OpErrors, NameASliceOutOfBounds) {
       "0 <= start <= limit <= size and stride >= 1");
 }
 
-TEST(OpErrors, NameABitcastBetweenWidthsAsUnsupported) {
+TEST(OpErrors, NameABitcastOfBooleansAsUnsupported) {
   EXPECT_EQ(refusal("bitcast_convert", {vector_of(kF32, {1})}, {}, ExitCode::kUnsupported, {},
-                    {{kI8, {1, 4}}}),
-            "case.mlir:3:7: error: stablehlo.bitcast_convert: f32 and i8 differ in width");
+                    {{kI1, {1, 32}}}),
+            "case.mlir:3:7: error: stablehlo.bitcast_convert: f32 and i1 differ in width");
+}
+
+TEST(OpErrors, NameABitcastOfTooFewElements) {
+  EXPECT_EQ(refusal("bitcast_convert", {vector_of(kF16, {1})}, {}, ExitCode::kMalformed, {},
+                    {{kF32, {}}}),
+            "case.mlir:3:7: error: stablehlo.bitcast_convert: 2 of f16 are one f32, but the "
+            "operand is tensor<1xf16>");
+}
+
+TEST(OpErrors, NameAnAlgorithmOfRandomBits) {
+  const HostTensor state = bits_of(kU64, {1, 2}), longer = bits_of(kU64, {1, 2, 3});
+  const std::vector<TensorType> types = {state.type, {kU32, {4}}};
+  EXPECT_EQ(refusal("rng_bit_generator", {state}, {{"rng_algorithm", std::string("MERSENNE")}},
+                    ExitCode::kMalformed, {}, types),
+            "case.mlir:3:7: error: stablehlo.rng_bit_generator: rng_algorithm is MERSENNE, "
+            "expected DEFAULT, THREE_FRY or PHILOX");
+  EXPECT_EQ(refusal("rng_bit_generator", {longer}, {{"rng_algorithm", std::string("THREE_FRY")}},
+                    ExitCode::kMalformed, {}, types),
+            "case.mlir:3:7: error: stablehlo.rng_bit_generator: the state is tensor<3xui64>, "
+            "expected tensor<2xui64>");
 }
 
 TEST(OpErrors, NameAnUnknownComparison) {

@@ -346,13 +346,25 @@ class Splitter {
     }
   }
 
+  /// One number repeated is kept once, as the upper words of most integers are.
+  static Tensor constant_part(GraphBuilder& builder, const HostTensor& value, std::size_t number) {
+    HostTensor part = part_of_constant(value, number);
+    const std::size_t size = size_of(part.type.dtype);
+    const std::span<const std::byte> bytes(part.data);
+    const bool repeats = bytes.size() > size &&
+                         std::ranges::equal(bytes.subspan(size), bytes.first(bytes.size() - size));
+    if (!repeats) return builder.constant(std::move(part));
+    HostTensor element(TensorType{part.type.dtype, {}});
+    write_bits(element, 0, read_bits(part, 0));
+    return broadcast(builder.constant(std::move(element)), part.type.shape, {});
+  }
+
   void add_constant(GraphBuilder& builder, const Op& op) {
     const HostTensor value = op.definition->evaluate(op, {})[0];
     if (const auto narrow = as_i32(value)) {
       split_of(op.results[0]).narrow = builder.constant(*narrow).id;
     }
-    set(op.results[0], {builder.constant(part_of_constant(value, 0)),
-                        builder.constant(part_of_constant(value, 1))});
+    set(op.results[0], {constant_part(builder, value, 0), constant_part(builder, value, 1)});
   }
 
   /// The same op on i32.
@@ -402,14 +414,26 @@ class Splitter {
     }
   }
 
+  /// Wide elements have the bytes of a pair of words.
+  void add_bitcast(GraphBuilder& builder, const Op& op) {
+    const Parts operand = tensors(builder, op.operands[0]);
+    const TensorType result = from_.type(op.results[0]);
+    Parts parts = operand;
+    if (!is_split(op.operands[0])) {
+      parts = unpacked(bitcast(operand[0], packed_type(result)));
+    } else if (!is_wide(result.dtype)) {
+      parts = {bitcast(packed(operand), result)};
+    } else {
+      for (Tensor& part : parts) part = bitcast(part, part_type(result));
+    }
+    set(op.results[0], parts);
+  }
+
   void add_elementwise(GraphBuilder& builder, const Op& op) {
     if (op.definition == &kConvertOp) return add_convert(builder, op);
     const TensorType result = from_.type(op.results[0]);
     const DType dtype = from_.type(op.operands[0]).dtype;
-    // Between wide types only: others differ in width.
-    if (op.definition == &kBitcastConvertOp && part_of(dtype) == part_of(result.dtype)) {
-      return set(op.results[0], tensors(builder, op.operands[0]));
-    }
+    if (op.definition == &kBitcastConvertOp) return add_bitcast(builder, op);
     const DType wide = is_wide(dtype) ? dtype : result.dtype;
     const std::span<const split::Rule> rules = rules_of(wide);
     const auto rule = std::ranges::find(rules, op.definition, &split::Rule::op);
