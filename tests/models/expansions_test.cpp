@@ -71,6 +71,7 @@ void expect_results_of_jax(const std::string& module, double relative) {
 }
 
 class RandomNumbers : public testing::TestWithParam<std::string> {};
+class LinearAlgebra : public testing::TestWithParam<std::string> {};
 
 TEST_P(RandomNumbers, AreThoseOfJax) {
   // Normal numbers go through a logarithm.
@@ -78,11 +79,15 @@ TEST_P(RandomNumbers, AreThoseOfJax) {
   expect_results_of_jax(GetParam(), is_exact ? 0 : 1e-5);
 }
 
+TEST_P(LinearAlgebra, AgreesWithJax) { expect_results_of_jax(GetParam(), 2e-5); }
+
 std::string test_name(const testing::TestParamInfo<std::string>& info) {
   return std::filesystem::path(info.param).stem();
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RandomNumbers, testing::ValuesIn(names("random")), test_name);
+INSTANTIATE_TEST_SUITE_P(Models, LinearAlgebra, testing::ValuesIn(names("linear_algebra")),
+                         test_name);
 
 }  // namespace
 }  // namespace superstep

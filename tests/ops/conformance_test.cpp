@@ -189,6 +189,35 @@ std::vector<double> dot_bounds(const Op& op, const std::vector<HostTensor>& valu
   return bounds;
 }
 
+/// By element of a solution X of T X = B or X T = B, how far two ways of substitution may differ:
+/// 2 n u M(T)^-1 |T| |X| = 2 n u (2 M(T)^-1 |D| |X| - |X|), where M(T) is T with the diagonal D
+/// positive and all else negative (Higham, Accuracy and stability of numerical algorithms, 8.2).
+std::vector<double> solve_bounds(const Op& op, const std::vector<HostTensor>& values) {
+  HostTensor comparison = values[index(op.operands[0])], scaled = values[index(op.results[0])];
+  const HostTensor found = scaled;
+  const auto n = static_cast<std::size_t>(comparison.type.shape.back());
+  const auto rows = static_cast<std::size_t>(*(scaled.type.shape.end() - 2));
+  const auto columns = static_cast<std::size_t>(scaled.type.shape.back());
+  const bool is_left = std::get<bool>(op.attributes.at("left_side"));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(comparison.type.elements()); ++i) {
+    const double size = std::fabs(read_float(comparison, i));
+    write_float(comparison, i, i / n % n == i % n ? size : -size);
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(scaled.type.elements()); ++i) {
+    const std::size_t unknown = is_left ? i / columns % n : i % n;
+    const std::size_t batch = i / (rows * columns);
+    const double pivot = read_float(comparison, (batch * n + unknown) * n + unknown);
+    write_float(scaled, i, std::fabs(read_float(scaled, i)) * pivot);
+  }
+  const HostTensor sums = op.definition->evaluate(op, std::vector{comparison, scaled})[0];
+  std::vector<double> bounds;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(sums.type.elements()); ++i) {
+    const double most = 2 * read_float(sums, i) - std::fabs(read_float(found, i));
+    bounds.push_back(2 * static_cast<double>(n) * std::ldexp(most, -24));
+  }
+  return bounds;
+}
+
 ::testing::AssertionResult within(const HostTensor& found, const HostTensor& expected,
                                   const std::function<double(std::size_t)>& bound) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
@@ -230,8 +259,12 @@ HostTensor real_numbers(HostTensor tensor) {
   const HostTensor expected = real_numbers(values[index(graph.results()[result + 1])]);
   if (check.kind == "expect_eq" || !is_float(found.type.dtype)) return close(found, expected, 0);
   const auto producer = graph.value(id).producer;
-  if (producer && graph.ops()[*producer].definition->name == "stablehlo.dot_general") {
-    const std::vector<double> bounds = dot_bounds(graph.ops()[*producer], values);
+  const std::string_view name =
+      producer ? graph.ops()[*producer].definition->name : std::string_view();
+  const bool solves = name == "stablehlo.triangular_solve" && check.kind == "expect_close";
+  if (name == "stablehlo.dot_general" || solves) {
+    const Op& op = graph.ops()[*producer];
+    const std::vector<double> bounds = solves ? solve_bounds(op, values) : dot_bounds(op, values);
     return within(found, expected, [&](std::size_t i) { return bounds[i]; });
   }
   if (check.kind == "expect_close")

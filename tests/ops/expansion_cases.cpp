@@ -30,6 +30,11 @@ OpCase is_inf(const std::string& name, DType dtype, const std::vector<double>& e
           {}};
 }
 
+Attributes system(bool left, bool lower, bool unit, const std::string& transpose) {
+  return {
+      {"left_side", left}, {"lower", lower}, {"unit_diagonal", unit}, {"transpose_a", transpose}};
+}
+
 /// The published answers for counters and keys of no bits and of all bits (Random123,
 /// tests/kat_vectors).
 std::vector<OpCase> random_cases() {
@@ -57,6 +62,68 @@ std::vector<OpCase> random_cases() {
       draw("DefaultIsPhilox", "DEFAULT", 0, after_none,
            bits_of(kI64, {0xe169c58d6627e8d5, 0x9b00dbd8bc57ac4c})),
       draw("PhiloxNarrow", "PHILOX", 0, after_none, bits_of(kU8, {0xd5, 0x8d, 0x4c})),
+  };
+}
+
+/// Factors and solutions of small numbers.
+std::vector<OpCase> matrix_cases() {
+  const HostTensor positive = numbers(kF32, {3, 3}, {4, 2, 6, 2, 10, 9, 6, 9, 14});
+  const HostTensor lower = numbers(kF32, {3, 3}, {2, 0, 0, 1, 3, 0, 3, 2, 1});
+  const HostTensor upper = numbers(kF32, {3, 3}, {2, 1, 3, 0, 3, 2, 0, 0, 1});
+  // The second matrix of a pair has a pivot of 0.
+  const HostTensor pair = numbers(kF32, {2, 2, 2}, {9, 3, 3, 2, 1, 1, 1, 1});
+  const HostTensor factor_of_pair = numbers(kF32, {2, 2, 2}, {3, 0, 1, 1, kNaN, kNaN, kNaN, kNaN});
+  const HostTensor column = numbers(kF32, {3, 1}, {2, 7, 8});
+  const std::string as_lower = "{uplo = 76 : ui8}";
+  return {
+      {"stablehlo.cholesky", "Lower", {positive}, {{"lower", true}}, {lower}, 0, {}},
+      {"stablehlo.cholesky", "Upper", {positive}, {{"lower", false}}, {upper}, 0, {}},
+      {"stablehlo.cholesky",
+       "ReadsOneTriangle",
+       {numbers(kF16, {2, 2}, {4, 100, 2, 5})},
+       {{"lower", true}},
+       {numbers(kF16, {2, 2}, {2, 0, 1, 2})},
+       0,
+       {}},
+      {"stablehlo.cholesky", "NotPositive", {pair}, {{"lower", true}}, {factor_of_pair}, 0, {}},
+      {"stablehlo.custom_call",
+       "Potrf",
+       {positive},
+       {{"call_target_name", std::string("lapack_spotrf_ffi")}, {"mhlo.backend_config", as_lower}},
+       {lower, numbers(kI32, {}, {0})},
+       0,
+       {}},
+      {"stablehlo.custom_call",
+       "Trsm",
+       {lower, column},
+       {{"call_target_name", std::string("lapack_strsm_ffi")},
+        {"mhlo.backend_config",
+         std::string("{diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}")}},
+       {numbers(kF32, {3, 1}, {1, 2, 1})},
+       2,
+       {}},
+      {"stablehlo.triangular_solve",
+       "Lower",
+       {lower, column},
+       system(true, true, false, "NO_TRANSPOSE"),
+       {numbers(kF32, {3, 1}, {1, 2, 1})},
+       2,
+       {}},
+      {"stablehlo.triangular_solve",
+       "UpperFromTheRight",
+       {upper, numbers(kF32, {1, 3}, {2, 7, 8})},
+       system(false, false, false, "NO_TRANSPOSE"),
+       {numbers(kF32, {1, 3}, {1, 2, 1})},
+       2,
+       {}},
+      {"stablehlo.triangular_solve",
+       "UnitTransposed",
+       {lower, numbers(kF32, {3, 1}, {6, 4, 1})},
+       system(true, true, true, "TRANSPOSE"),
+       {numbers(kF32, {3, 1}, {1, 2, 1})},
+       0,
+       {}},
+      {"sdy.sharding_constraint", "Identity", {column}, {}, {column}, 0, {}},
   };
 }
 
@@ -135,9 +202,7 @@ std::vector<OpCase> expansion_cases() {
        2,
        {}},
   };
-  const HostTensor scalar = numbers(kF32, {}, {1});
-  cases.push_back({"sdy.sharding_constraint", "Identity", {scalar}, {}, {scalar}, 0, {}});
-  for (const std::vector<OpCase>& more : {random_cases(), bitcast_cases()}) {
+  for (const std::vector<OpCase>& more : {random_cases(), matrix_cases(), bitcast_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;

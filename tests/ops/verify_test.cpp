@@ -135,6 +135,28 @@ TEST(OpErrors, NameAnAlgorithmOfRandomBits) {
             "expected tensor<2xui64>");
 }
 
+TEST(OpErrors, NameMatricesThatAreNotSquare) {
+  EXPECT_EQ(refusal("cholesky", {kX}, {}),
+            "case.mlir:3:7: error: stablehlo.cholesky: the operand is tensor<2x3xf32>, expected "
+            "square matrices");
+  const HostTensor square = numbers(kF32, {2, 2}, {1, 0, 0, 1});
+  EXPECT_EQ(refusal("triangular_solve", {square, numbers(kF32, {3, 2}, {1, 2, 3, 4, 5, 6})},
+                    {{"left_side", true},
+                     {"lower", true},
+                     {"unit_diagonal", false},
+                     {"transpose_a", std::string("NO_TRANSPOSE")}}),
+            "case.mlir:3:7: error: stablehlo.triangular_solve: the operands are tensor<2x2xf32> "
+            "and tensor<3x2xf32>, expected square matrices and columns of as many elements");
+}
+
+TEST(OpErrors, NameTheFunctionsThatCanBeCalled) {
+  EXPECT_EQ(refusal("custom_call", {kX}, {{"call_target_name", std::string("lapack_sgetrf_ffi")}},
+                    ExitCode::kUnsupported),
+            "case.mlir:3:7: error: stablehlo.custom_call: @lapack_sgetrf_ffi is not one of "
+            "lapack_cpotrf_ffi, lapack_ctrsm_ffi, lapack_dpotrf_ffi, lapack_dtrsm_ffi, "
+            "lapack_spotrf_ffi, lapack_strsm_ffi");
+}
+
 TEST(OpErrors, NameAnUnknownComparison) {
   EXPECT_EQ(refusal("compare", {kX, kX}, {{"comparison_direction", std::string("LESS")}}),
             "case.mlir:3:7: error: stablehlo.compare: comparison_direction LESS is not one of EQ, "

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/ops/graph_builder.h"
+
+namespace superstep {
+
+/// Rows of blocks in which matrices are factored and solved: within one, column after column takes
+/// two supersteps; between them, products [chosen by the cycles of both for 64 and 256 rows, on
+/// bow, small64 and tiny4].
+constexpr std::int64_t kEliminationBlock = 32;
+
+/// Rows of as few equal blocks as that allows; the last one may be smaller.
+[[nodiscard]] std::int64_t block_size(std::int64_t rows);
+
+// Matrices are batches of them: [batch, rows, columns].
+
+/// With leading dimensions as one, which is there even where they are not.
+[[nodiscard]] Tensor batched(Tensor x);
+
+/// Rows and columns of each matrix from `row` and `column` on.
+[[nodiscard]] Tensor block_of(Tensor x, std::int64_t row, std::int64_t rows, std::int64_t column,
+                              std::int64_t columns);
+[[nodiscard]] Tensor transposed(Tensor x);
+[[nodiscard]] Tensor product(Tensor a, Tensor b);
+
+/// Whether the number of a row is EQ, GE, … that of the column, of matrices of this shape.
+[[nodiscard]] Tensor where_row_is(const char* direction, Tensor like);
+/// [batch, rows].
+[[nodiscard]] Tensor diagonal_of(Tensor x);
+/// Each row times or by its element of [batch, rows], as matrices of so many columns.
+[[nodiscard]] Tensor along_rows(Tensor rows, std::int64_t columns);
+
+/// Gaussian elimination without pivoting, A = L D U with ones on the diagonals of L and U: D U on
+/// and above the diagonal, the inverse of L below it.
+[[nodiscard]] Tensor eliminated(Tensor a);
+
+/// The inverse of L, of what `eliminated` gives.
+[[nodiscard]] Tensor inverse_of_lower(Tensor eliminated);
+
+}  // namespace superstep

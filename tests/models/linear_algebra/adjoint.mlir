@@ -1,0 +1,15 @@
+#loc1 = loc("a")
+#loc2 = loc("b")
+module @jit_adjoint attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<5x5xcomplex<f32>> loc("a"), %arg1: tensor<5x2xcomplex<f32>> loc("b")) -> (tensor<5x2xcomplex<f32>> {jax.result_info = "result"}) {
+    %0 = "stablehlo.triangular_solve"(%arg0, %arg1) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose ADJOINT>, unit_diagonal = false}> : (tensor<5x5xcomplex<f32>>, tensor<5x2xcomplex<f32>>) -> tensor<5x2xcomplex<f32>> loc(#loc7)
+    return %0 : tensor<5x2xcomplex<f32>> loc(#loc8)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc3 = loc("tests/models/linear_algebra/model.py":67:11 to :108)
+#loc4 = loc("tests/models/linear_algebra/model.py":115:12 to :62)
+#loc5 = loc("adjoint"(#loc3))
+#loc6 = loc("main.<locals>.write"(#loc4))
+#loc7 = loc("jit(adjoint)/triangular_solve"(#loc5))
+#loc8 = loc("jit(adjoint)"(#loc6))

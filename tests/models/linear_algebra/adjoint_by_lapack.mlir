@@ -1,0 +1,15 @@
+#loc1 = loc("a")
+#loc2 = loc("b")
+module @jit_adjoint attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<5x5xcomplex<f32>> loc("a"), %arg1: tensor<5x2xcomplex<f32>> loc("b")) -> (tensor<5x2xcomplex<f32>> {jax.result_info = "result"}) {
+    %0 = stablehlo.custom_call @lapack_ctrsm_ffi(%arg0, %arg1) {backend_config = "", mhlo.backend_config = {diag = 78 : ui8, side = 76 : ui8, trans_x = 67 : ui8, uplo = 76 : ui8}, mhlo.frontend_attributes = {num_batch_dims = "0"}, operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<[0, 1]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 1, operand_tuple_indices = []>], result_layouts = [dense<[0, 1]> : tensor<2xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [k, l])->([m, n]) {i=5, j=5, k=5, l=2, m=5, n=2}, custom>} : (tensor<5x5xcomplex<f32>>, tensor<5x2xcomplex<f32>>) -> tensor<5x2xcomplex<f32>> loc(#loc7)
+    return %0 : tensor<5x2xcomplex<f32>> loc(#loc8)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc3 = loc("tests/models/linear_algebra/model.py":67:11 to :108)
+#loc4 = loc("tests/models/linear_algebra/model.py":117:46 to :59)
+#loc5 = loc("adjoint"(#loc3))
+#loc6 = loc("main.<locals>.write"(#loc4))
+#loc7 = loc("jit(adjoint)/triangular_solve"(#loc5))
+#loc8 = loc("jit(adjoint)"(#loc6))

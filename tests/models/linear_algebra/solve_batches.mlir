@@ -1,0 +1,22 @@
+#loc = loc(unknown)
+#loc1 = loc("a")
+#loc2 = loc("b")
+module @jit_solve attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<3x9x9xf32> loc("a"), %arg1: tensor<3x9x4xf32> loc("b")) -> (tensor<3x9x4xf32> {jax.result_info = "result"}) {
+    %0 = call @_solve_triangular(%arg0, %arg1) : (tensor<3x9x9xf32>, tensor<3x9x4xf32>) -> tensor<3x9x4xf32> loc(#loc8)
+    return %0 : tensor<3x9x4xf32> loc(#loc9)
+  } loc(#loc)
+  func.func private @_solve_triangular(%arg0: tensor<3x9x9xf32> loc(unknown), %arg1: tensor<3x9x4xf32> loc(unknown)) -> tensor<3x9x4xf32> {
+    %0 = "stablehlo.triangular_solve"(%arg0, %arg1) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<3x9x9xf32>, tensor<3x9x4xf32>) -> tensor<3x9x4xf32> loc(#loc5)
+    return %0 : tensor<3x9x4xf32> loc(#loc)
+  } loc(#loc11)
+} loc(#loc)
+#loc3 = loc("tests/models/linear_algebra/model.py":63:11 to :45)
+#loc4 = loc("tests/models/linear_algebra/model.py":115:12 to :62)
+#loc5 = loc("vmap()/triangular_solve")
+#loc6 = loc("solve"(#loc3))
+#loc7 = loc("main.<locals>.write"(#loc4))
+#loc8 = loc("jit(solve)/jit(_solve_triangular)"(#loc6))
+#loc9 = loc("jit(solve)"(#loc7))
+#loc10 = loc("jit(solve)/jit"(#loc6))
+#loc11 = loc("jit:"(#loc10))
