@@ -6,12 +6,9 @@
 
 namespace superstep {
 
-/// Rows of blocks in which matrices are factored and solved: within one, column after column takes
-/// two supersteps; between them, products [chosen by the cycles of both for 64 and 256 rows, on
-/// bow, small64 and tiny4].
-constexpr std::int64_t kEliminationBlock = 32;
-
-/// Rows of as few equal blocks as that allows; the last one may be smaller.
+/// Rows of equal blocks in which matrices of so many rows are factored and solved; the last one may
+/// be smaller. Within a block, column after column takes two supersteps; between blocks there are
+/// products.
 [[nodiscard]] std::int64_t block_size(std::int64_t rows);
 
 // Matrices are batches of them: [batch, rows, columns].
@@ -33,7 +30,7 @@ constexpr std::int64_t kEliminationBlock = 32;
 [[nodiscard]] Tensor along_rows(Tensor rows, std::int64_t columns);
 
 /// Gaussian elimination without pivoting, A = L D U with ones on the diagonals of L and U: D U on
-/// and above the diagonal, the inverse of L below it.
+/// and above the diagonal, the inverse of L, times D, below it.
 [[nodiscard]] Tensor eliminated(Tensor a);
 
 /// The inverse of L, of what `eliminated` gives.

@@ -312,8 +312,11 @@ void Lane::compute_integer(std::uint32_t node) {
         const bool left = step.primitive == Primitive::kShl;
         const Reg shifted =
             code_.m(left ? "shl" : "shr", {left ? x : normalize(code_, x, unsigned_type), y});
-        const Reg within = code_.m("cmpult", {y, width});
-        return wrapped(code_.m("and", {shifted, code_.m("sub", {"$mzero", within})}));
+        const bool to_prologue = invariant_[step.operands[1]];
+        if (to_prologue) code_.begin_prologue();
+        const Reg mask = code_.m("sub", {"$mzero", code_.m("cmpult", {y, width})});
+        if (to_prologue) code_.end_prologue();
+        return wrapped(code_.m("and", {shifted, mask}));
       }
       case Primitive::kShrArithmetic: {
         const Reg within = code_.m("cmpult", {y, width});
