@@ -110,9 +110,20 @@ Tensor diagonal_blocks(Tensor a, std::int64_t size) {
   return reshape(concatenate(all, 1), {batch * blocks, size, size});
 }
 
-/// Block forward substitution: the inverse of a block gives its rows of X, and what is below loses
-/// their product. All blocks are inverted at once.
-Tensor solve_lower(Tensor a, Tensor b) {
+/// Lower triangular L, or its transpose, or conjugates of either.
+struct Way {
+  bool transposes, conjugates;
+
+  [[nodiscard]] Tensor of(Tensor x) const {
+    if (transposes) x = transposed(x);
+    return conjugates ? conjugate(x) : x;
+  }
+};
+
+/// Block substitution, forward with L and backward with its transpose: the inverse of a block gives
+/// its rows of X, and the rows that are left lose their product. All blocks are inverted at once,
+/// and alike for every way, so that equal ones are merged.
+Tensor substituted(Tensor a, Tensor b, const Way& way) {
   const std::int64_t batch = a.shape()[0], n = a.shape()[1], columns = b.shape()[2];
   const std::int64_t size = block_size(n), blocks = (n + size - 1) / size;
   const std::int64_t missing = blocks * size - n;
@@ -125,24 +136,30 @@ Tensor solve_lower(Tensor a, Tensor b) {
   }
   const Tensor inverses =
       reshape(inverse_of_lower(eliminated(diagonal_blocks(a, size))), {batch, blocks * size, size});
-  const Tensor divisors = along_rows(diagonal_of(a), columns);
+  const Tensor diagonal = diagonal_of(a);
+  const Tensor divisors = along_rows(way.conjugates ? conjugate(diagonal) : diagonal, columns);
   std::vector<Tensor> rows;
-  for (std::int64_t k = 0; k < blocks; ++k) {
-    const std::int64_t first = k * size, below = (blocks - 1 - k) * size;
+  for (std::int64_t left = blocks - 1; left >= 0; --left) {
+    const std::int64_t first = (way.transposes ? left : blocks - 1 - left) * size;
+    const std::int64_t at = way.transposes ? left * size : 0;
+    const Tensor inverse = way.of(block_of(inverses, first, size, 0, size));
+    const Tensor divisor = block_of(divisors, first, size, 0, columns);
+    const Tensor right = block_of(rest, at, size, 0, columns);
     const Tensor solved =
-        product(block_of(inverses, first, size, 0, size), block_of(rest, 0, size, 0, columns)) /
-        block_of(divisors, first, size, 0, columns);
-    rows.push_back(solved);
-    if (below == 0) break;
-    rest = block_of(rest, size, below, 0, columns) -
-           product(block_of(a, first + size, below, first, size), solved);
+        way.transposes ? product(inverse, right / divisor) : product(inverse, right) / divisor;
+    rows.insert(way.transposes ? rows.begin() : rows.end(), solved);
+    if (left == 0) break;
+    const Tensor factor = way.transposes ? block_of(a, first, size, 0, left * size)
+                                         : block_of(a, first + size, left * size, first, size);
+    rest = block_of(rest, way.transposes ? 0 : size, left * size, 0, columns) -
+           product(way.of(factor), solved);
   }
   return block_of(concatenate(rows, 1), 0, n, 0, columns);
 }
 
 }  // namespace
 
-// All systems become L X = B with lower triangular L: X A = B by transposing, U X = B by reversing.
+// All systems become L X = B or L^T X = B with lower triangular L: X A = B by transposing it.
 Tensor triangular_solve(Tensor a, Tensor b, const TriangularSystem& system) {
   const DType dtype = b.dtype();
   const Shape shape = b.shape();
@@ -153,21 +170,15 @@ Tensor triangular_solve(Tensor a, Tensor b, const TriangularSystem& system) {
   }
   a = batched(a);
   b = batched(b);
-  if (system.transpose == Transpose::kAdjoint) a = conjugate(a);
-  const bool swaps = (system.transpose != Transpose::kNone) == system.is_left;
-  if (swaps) a = transposed(a);
+  if (!system.is_lower) a = transposed(a);
   if (!system.is_left) b = transposed(b);
-  const bool is_forward = system.is_lower != swaps;
-  if (!is_forward) {
-    a = reverse(a, {1, 2});
-    b = reverse(b, {1});
-  }
   const Tensor diagonal = system.has_unit_diagonal ? a.like(1) : a;
   a = select(where_row_is("GT", a), a, select(where_row_is("EQ", a), diagonal, a.like(0)));
-  Tensor x = solve_lower(a, b);
-  if (!is_forward) x = reverse(x, {1});
-  if (!system.is_left) x = transposed(x);
-  return reshape(x, shape);
+  const bool is_transposed = system.transpose != Transpose::kNone;
+  const Way way{(is_transposed == system.is_left) == system.is_lower,
+                system.transpose == Transpose::kAdjoint};
+  const Tensor x = substituted(a, b, way);
+  return reshape(system.is_left ? x : transposed(x), shape);
 }
 
 const OpDefinition kTriangularSolveOp{

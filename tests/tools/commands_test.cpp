@@ -156,13 +156,13 @@ TEST(Commands, TheGraphOfAProgramThatDoesNotFitIsDrawn) {
 }
 
 TEST(Commands, UnsupportedOpsAreRefusedWithTheirPlaces) {
-  const auto program = scratch_folder() / "cholesky.mlir";
+  const auto program = scratch_folder() / "quantize.mlir";
   std::ofstream(program) << "module @f {\n  func.func public @main(%x: tensor<4x4xf32>) -> "
-                            "tensor<4x4xf32> {\n    %y = stablehlo.cholesky %x, lower = true : "
+                            "tensor<4x4xf32> {\n    %y = stablehlo.uniform_quantize %x : "
                             "tensor<4x4xf32>\n    return %y : tensor<4x4xf32>\n  }\n}\n";
   const ProgramRun run = superstep("compile " + program.string() + " -m tiny4");
   EXPECT_EQ(run.code, 6) << run.err;
-  EXPECT_NE(run.err.find("cholesky.mlir:3:"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("quantize.mlir:3:"), std::string::npos) << run.err;
 }
 
 TEST(Commands, AnInterruptedRunLeavesItsTrace) {

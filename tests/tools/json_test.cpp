@@ -65,10 +65,10 @@ constexpr const char* kAffine =
 std::string file_of(const std::string& name) {
   const auto path = scratch_folder() / name;
   const auto write = [&](const char* text) { std::ofstream(path) << text; };
-  if (name == "cholesky.mlir")
+  if (name == "quantize.mlir")
     write(
         "func.func public @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
-        "  %y = stablehlo.cholesky %x, lower = true : tensor<4x4xf32>\n  return %y : "
+        "  %y = stablehlo.uniform_quantize %x : tensor<4x4xf32>\n  return %y : "
         "tensor<4x4xf32>\n}\n");
   if (name == "bad.toml") write("extends = \"builtin:tiny4\"\n[tile]\nworkrs = 3\n");
   if (name == "good.toml") write("extends = \"builtin:tiny4\"\n");
@@ -105,7 +105,7 @@ std::vector<Case> cases() {
       {"run models/mnist_mlp/train_step.mlir -m tiny4 --input random:1 -o " + file_of("oom.h5"), 4},
       {"report " + file_of("oom.h5"), 0},
       {"run models/quickstart/affine.mlir -m tiny4", 5},
-      {"run " + file_of("cholesky.mlir") + " -m tiny4 --input random:1", 6},
+      {"run " + file_of("quantize.mlir") + " -m tiny4 --input random:1", 6},
       {"run none.mlir", 74},
       {std::string(kAffine) + " -o /", 74},
       {"compile models/digits_mlp/train_step.mlir -m small64 --set tile.workers=4", 0},
