@@ -61,6 +61,14 @@ std::vector<OpCase> random_cases() {
            bits_of(kU32, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd})),
       draw("DefaultIsPhilox", "DEFAULT", 0, after_none,
            bits_of(kI64, {0xe169c58d6627e8d5, 0x9b00dbd8bc57ac4c})),
+      {"stablehlo.rng_bit_generator",
+       "PhiloxWithAWholeCounter",
+       {bits_of(kU64, {kAll, kAll, kAll})},
+       {{"rng_algorithm", std::string("PHILOX")}},
+       {bits_of(kU64, {kAll, 0, 0}),
+        bits_of(kU32, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd})},
+       0,
+       {}},
       draw("PhiloxNarrow", "PHILOX", 0, after_none, bits_of(kU8, {0xd5, 0x8d, 0x4c})),
   };
 }

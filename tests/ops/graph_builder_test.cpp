@@ -69,6 +69,34 @@ TEST(GraphBuilder, ReducesAndMultiplies) {
   EXPECT_TRUE(close(built.values[3], numbers(kI8, {2, 3}, {1, 2, 3, 4, 5, 6}), 0));
 }
 
+TEST(GraphBuilder, WorksOnBits) {
+  const Built built = build(bits_of(kU32, {1, 0x80000000}), [](Tensor x) {
+    return std::vector{(x << 31) ^ (x >> 31), bitcast(x, {kI16, {2, 2}})};
+  });
+  EXPECT_TRUE(close(built.values[0], bits_of(kU32, {0x80000000, 1}), 0));
+  EXPECT_TRUE(close(built.values[1], numbers(kI16, {2, 2}, {1, 0, 0, -32768}), 0));
+}
+
+TEST(GraphBuilder, ConjugatesComplexNumbersOnly) {
+  const Built built = build(kX, [](Tensor x) {
+    const Tensor z = x.builder->apply(kComplexOp, {x, x});
+    return std::vector{conjugate(x), x.builder->apply(kImagOp, {conjugate(z)})};
+  });
+  EXPECT_TRUE(close(built.values[0], kX, 0));
+  EXPECT_TRUE(close(built.values[1], numbers(kF32, {2, 3}, {-1, -2, -3, -4, -5, -6}), 0));
+}
+
+TEST(GraphBuilder, RepeatsAStep) {
+  const Built built = build(kX, [](Tensor x) {
+    const std::vector<Tensor> start = {x, x.like(1)};
+    return repeat(3, start, [](std::span<const Tensor> values) {
+      return std::vector{values[0] + values[1], values[1] * 2};
+    });
+  });
+  EXPECT_TRUE(close(built.values[0], numbers(kF32, {2, 3}, {8, 9, 10, 11, 12, 13}), 0));
+  EXPECT_TRUE(close(built.values[1], numbers(kF32, {2, 3}, {8, 8, 8, 8, 8, 8}), 0));
+}
+
 TEST(GraphBuilder, RefusesWhatDoesNotFitAtItsPlace) {
   try {
     build(kX, [](Tensor x) { return std::vector{x + transpose(x, {1, 0})}; });
@@ -161,6 +189,24 @@ TEST(Passes, KeepLoopsAndBranchesWithEffects) {
     graph = apply_with_regions(std::move(graph), pass);
     EXPECT_EQ(std::ranges::count(graph.ops(), &kCaseOp, &Op::definition), 2);
   }
+}
+
+TEST(Passes, SolvesByAMatrixAndItsTransposeShareItsElimination) {
+  const Built built = build(numbers(kF32, {2, 2}, {2, 9, 1, 4}), [](Tensor a) {
+    const auto solve = [&](Tensor b, const char* transpose) {
+      Op op;
+      op.attributes = {{"left_side", true},
+                       {"lower", true},
+                       {"unit_diagonal", false},
+                       {"transpose_a", std::string(transpose)}};
+      return a.builder->apply(kTriangularSolveOp, {a, b}, std::move(op));
+    };
+    return std::vector{solve(solve(a, "NO_TRANSPOSE"), "TRANSPOSE")};
+  });
+  const Graph graph = remove_unused_ops(merge_equal_ops(expand_ops(built.graph)));
+  EXPECT_EQ(std::ranges::count(graph.ops(), &kWhileOp, &Op::definition), 1);
+  EXPECT_TRUE(close(evaluate(graph, std::vector{numbers(kF32, {2, 2}, {2, 9, 1, 4})})[0],
+                    built.values[0], 4));
 }
 
 TEST(Passes, ExpandOpsInsideOfRegions) {

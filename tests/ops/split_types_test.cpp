@@ -186,6 +186,44 @@ TEST(WideTypes, ConvertFromAndToEveryType) {
   }
 }
 
+TEST(WideTypes, ShiftsAndProductsOfKnownNumbersAgreeWithTheReference) {
+  const HostTensor x = bits_of(kU64, {0x123456789abcdef0, 0xffffffffffffffff, 0x80000000});
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  const Tensor argument = builder.argument(x.type);
+  std::vector<ValueId> results;
+  for (const int bits : {0, 1, 31, 32, 33, 63, 64}) {
+    results.push_back((argument << bits).id);
+    results.push_back((argument >> bits).id);
+  }
+  for (const double factor : {0.0, 1.0, 3.0, 4294967296.0}) {
+    results.push_back((argument * factor).id);
+    results.push_back((argument + factor).id);
+    results.push_back((argument - factor).id);
+    results.push_back((argument & argument.like(factor)).id);
+    results.push_back((argument | argument.like(factor)).id);
+  }
+  graph.set_results(results);
+  const std::vector<HostTensor> expected = evaluate(graph, std::vector{x});
+  const std::vector<HostTensor> found = evaluate_split(graph, {x});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_TRUE(close(found[i], expected[i], 0)) << "result " << i;
+  }
+}
+
+TEST(WideTypes, WordsOfCountersOfRandomBitsTakeNoOps) {
+  // The upper words of 0, 1, 2, … times 1 are nothing, their lower words the numbers themselves.
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  const Tensor counts = builder.iota({kU64, {5}}, 0) * 1.0;
+  graph.set_results({convert(counts >> 32, kU32).id, convert(counts, kU32).id});
+  const Graph words = remove_unused_ops(split_wide_types(graph));
+  for (const Op& op : words.ops()) {
+    EXPECT_TRUE(op.definition == &kConstantOp || op.definition == &kBroadcastInDimOp)
+        << op.definition->name;
+  }
+}
+
 TEST(WideTypes, AreMovedPartByPart) {
   const HostTensor x = numbers(kI64, {2, 3}, {1, -2, 3e12, 4, -5e13, 6});
   Graph graph;

@@ -141,6 +141,25 @@ TEST(Elementwise, IntegerArithmeticWraps) {
       kIntegers, false, 301);
 }
 
+TEST(Elementwise, ShiftsByOneAmountForAllElements) {
+  for (const DType dtype : kIntegers) {
+    for (const Primitive p : {Primitive::kShl, Primitive::kShrLogical, Primitive::kShrArithmetic}) {
+      const std::uint64_t width = 8 * size_of(dtype);
+      for (const std::uint64_t amount : {std::uint64_t{0}, std::uint64_t{3}, width - 1, width}) {
+        Case known;
+        const Node x = known.expression.input(0, dtype);
+        known.outputs = {known.expression.apply(p, {x, known.expression.constant(dtype, amount)})};
+        known.inputs = {dtype};
+        known.access = {Access::kVector};
+        check(known, title(p, dtype) + " by " + std::to_string(amount));
+      }
+      Case scalar = binary(p, dtype);
+      scalar.access = {Access::kVector, Access::kScalar};
+      check(scalar, title(p, dtype) + " by a scalar");
+    }
+  }
+}
+
 TEST(Elementwise, IntegerDivisionIsExact) {
   check_all({Primitive::kDiv, Primitive::kRem}, kIntegers, true, 3000);
 }
