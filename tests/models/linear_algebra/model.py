@@ -5,6 +5,7 @@ rules of its own and for the CPU, where they are calls of LAPACK.
 the tensors of this folder.
 """
 
+from itertools import product
 from pathlib import Path
 
 import jax
@@ -50,12 +51,16 @@ def one_triangle(a):
 
 def solves(a, b):
     """All ways but those that conjugate."""
-    ways = [(left, lower, trans, unit) for left in (0, 1) for lower in (0, 1) for trans in (0, 1) for unit in (0, 1)]
     return [
         lax.linalg.triangular_solve(
-            a, b if left else b.T, left_side=bool(left), lower=bool(lower), transpose_a=bool(trans), unit_diagonal=bool(unit)
+            a,
+            b if left else b.T,
+            left_side=left,
+            lower=lower,
+            transpose_a=transposes,
+            unit_diagonal=unit,
         )
-        for left, lower, trans, unit in ways
+        for left, lower, transposes, unit in product([False, True], repeat=4)
     ]
 
 
@@ -64,7 +69,9 @@ def solve(a, b):
 
 
 def adjoint(a, b):
-    return lax.linalg.triangular_solve(a, b, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
+    return lax.linalg.triangular_solve(
+        a, b, left_side=True, lower=True, transpose_a=True, conjugate_a=True
+    )
 
 
 def system(a, b):
@@ -82,7 +89,7 @@ def likelihood(a, b):
     return jax.value_and_grad(value, (0, 1))(a, b)
 
 
-NOT_POSITIVE = np.stack([positive(6, 6), positive(6, 6) - 2 * np.eye(6, dtype=np.float32), positive(6, 6)])
+NOT_POSITIVE = positive(3, 6, 6) - np.float32([0, 2, 0])[:, None, None] * np.eye(6, dtype=np.float32)
 C64 = np.complex64
 CASES = {
     "factors": (factors, positive(16, 16)),
@@ -101,6 +108,15 @@ CASES = {
     "likelihood": (likelihood, positive(12, 12), normal(12)),
 }
 
+BY_LAPACK = [
+    "factors_of_batches",
+    "factors_complex",
+    "not_positive",
+    "solves",
+    "adjoint",
+    "likelihood",
+]
+
 
 def main():
     arguments, results = {}, {}
@@ -118,7 +134,7 @@ def main():
 
     for name, (function, *args) in CASES.items():
         write(name, function, args)
-    for name in ["factors_of_batches", "factors_complex", "not_positive", "solves", "adjoint", "likelihood"]:
+    for name in BY_LAPACK:
         function, *args = CASES[name]
         write(f"{name}_by_lapack", function, args, cpu=True)
     with jax.enable_x64(True):
