@@ -416,5 +416,32 @@ TEST(Outline, EachExecutionOfAProcedureIsNamedAfterItsOwnSteps) {
   }
 }
 
+TEST(Outline, TripsOfALoopInAProcedureAreThoseOfItsCall) {
+  std::string main, x = "x";
+  for (int k = 0; k < 12; ++k) {
+    const std::string y = fmt::format("y{}", k);
+    main += loop(y, x, 3, call("v" + y, "u" + y));
+    x = y;
+  }
+  const Case c = case_of(calling(kVector, 1, main + returned(x)), 1);
+  const ProgramImage image = compile(c.module, load_machine("tiny4"));
+  ASSERT_FALSE(image.calls.empty());
+  std::vector<int> seen(image.info.steps.size());
+  RunOptions options;
+  options.on_superstep = [&](const SuperstepRecord& record) {
+    for (const ComputeShare& share : record.shares) ++seen[share.step];
+  };
+  const RunResult run = run_image(image, c.arguments, options);
+  ASSERT_FALSE(run.trap);
+  int loops = 0;
+  for (std::size_t s = 0; s < seen.size(); ++s) {
+    const StepInfo& step = image.info.steps[s];
+    if (step.kind != StepInfo::Kind::kCompute || !step.name.starts_with("divide")) continue;
+    ++loops;
+    EXPECT_EQ(seen[s], 3) << "step " << s;
+  }
+  EXPECT_EQ(loops, 12);
+}
+
 }  // namespace
 }  // namespace superstep
