@@ -287,7 +287,8 @@ class Splitter {
       narrow[counter] =
           split_of(op.operands[counter]).narrow.has_value() && (!limit || narrow[*limit]);
     }
-    add_flattened(builder, op, narrow, {narrow.begin(), narrow.begin() + carried}, narrow);
+    add_flattened(builder, op, narrow,
+                  {narrow.begin(), narrow.begin() + static_cast<std::ptrdiff_t>(carried)}, narrow);
   }
 
   void add_branch(GraphBuilder& builder, const Op& op) {
