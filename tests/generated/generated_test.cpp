@@ -8,13 +8,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
+#include "base/hdf5.h"
 #include "compiler/compile.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
 #include "sim/machine.h"
 #include "tests/generated/program.h"
 #include "tests/generated/random.h"
+#include "tests/generated/stablehlo_text.h"
 #include "tests/generated/tensors.h"
 
 namespace superstep {
@@ -179,6 +183,43 @@ TEST(GeneratedPrograms, HaveTheValuesThatTheGraphEvaluatesTo) {
     for (std::size_t r = 0; r < results.size(); ++r) {
       EXPECT_EQ(results[r].data, program.values[index(graph.results()[r])].value.data) << seed;
     }
+  }
+}
+
+TEST(GeneratedPrograms, MeanTheSameAsText) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Program program = generate_program(seed);
+    const std::string text = stablehlo_text(program.module);
+    const Module module = import_stablehlo(text, "generated.mlir");
+    const std::vector<HostTensor> results = evaluate(module.main, program.arguments);
+    ASSERT_EQ(results.size(), program.module.main.results().size()) << seed;
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const Bounded& expected = program.values[index(program.module.main.results()[r])];
+      EXPECT_EQ(results[r].data, expected.value.data) << "seed " << seed << "\n" << text;
+    }
+  }
+}
+
+/// For `tests/generated/with_jax.py`: a program as text, its arguments, and what its results must
+/// be, each element within its error.
+TEST(GeneratedPrograms, AreWrittenWhereTheEnvironmentSays) {
+  const char* folder = std::getenv("SUPERSTEP_GENERATED_WRITE");
+  if (folder == nullptr) GTEST_SKIP() << "SUPERSTEP_GENERATED_WRITE names no folder";
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + programs(); ++seed) {
+    const Program program = generate_program(seed);
+    const std::filesystem::path path = std::filesystem::path(folder) / std::to_string(seed);
+    std::ofstream(path.string() + ".mlir") << stablehlo_text(program.module);
+    TensorFile tensors;
+    for (std::size_t a = 0; a < program.arguments.size(); ++a) {
+      tensors[fmt::format("arg{}", a)] = program.arguments[a];
+    }
+    const std::vector<ValueId>& results = program.module.main.results();
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const Bounded& result = program.values[index(results[r])];
+      tensors[fmt::format("result{}", r)] = result.value;
+      tensors[fmt::format("error{}", r)] = result.error;
+    }
+    write_tensors(path.string() + ".h5", tensors);
   }
 }
 

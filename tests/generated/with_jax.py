@@ -1,0 +1,113 @@
+"""Runs generated programs in JAX, and compares with the reference evaluator's results.
+
+    SUPERSTEP_GENERATED_WRITE=FOLDER SUPERSTEP_GENERATED=1000 SUPERSTEP_GENERATED_SEED=1 \\
+        build/release/tests/generated_tests --gtest_filter='*AreWritten*'
+    tests/python/run tests/generated/with_jax.py FOLDER
+
+Prints the programs that disagree and what of them does. An element may be off by some times the error
+that the evaluator allows the machine, or some units in the last place: XLA divides by constants by
+multiplying, and has elementary functions of its own. Its CPU takes subnormal f32 for zero: programs
+that have any in arguments or constants are counted apart when they disagree. Left out are reductions
+of single elements, where XLA ignores the initial value.
+"""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import h5py
+import jax
+import ml_dtypes
+import numpy as np
+from jax._src.interpreters import mlir
+from jax._src.lib import _jax, xla_client
+from jaxlib.mlir import ir
+
+TIMES_THE_ERROR = 4
+UNITS = 4  # in the last place
+REDUCTION = re.compile(
+    r'"stablehlo.reduce".*?dimensions = array<i64:? ?([\d, ]*)>.*?\}\) : \(tensor<([\dx]*)', re.S
+)
+SUBNORMAL = re.compile(r"0x[08]0[0-7][0-9A-F]{5}\b(?<!00000000)")
+
+
+def run(text, arguments):
+    client = jax.devices("cpu")[0].client
+    with mlir.make_ir_context():
+        module = mlir.module_to_bytecode(ir.Module.parse(text))
+    devices = _jax.DeviceList(tuple(client.local_devices()[:1]))
+    program = client.compile_and_load(module, devices, xla_client.CompileOptions())
+    results = program.execute_sharded([jax.device_put(argument) for argument in arguments])
+    return [np.asarray(r[0]) for r in results.disassemble_into_single_device_arrays()]
+
+
+def wrong(found, expected, error):
+    """Elements that differ by more than they may."""
+    if found.dtype.kind not in "fV":
+        return found != expected
+    info = ml_dtypes.finfo(found.dtype)
+    with np.errstate(invalid="ignore"):
+        a, b = found.astype(np.float64), expected.astype(np.float64)
+        near = TIMES_THE_ERROR * error + UNITS * float(info.eps) * np.abs(b) + float(info.tiny)
+        near = np.abs(a - b) <= near
+    return ~((a == b) | near | (np.isnan(a) & np.isnan(b)))
+
+
+def tensor(dataset):
+    return dataset[()].view(ml_dtypes.bfloat16) if "dtype" in dataset.attrs else dataset[()]
+
+
+def numbered(file, name):
+    return [tensor(file[f"{name}{i}"]) for i in range(sum(key.startswith(name) for key in file))]
+
+
+def reduces_one(dimensions, shape):
+    sizes = shape.split("x")
+    return all(sizes[int(d)] == "1" for d in dimensions.split(",") if d.strip())
+
+
+def has_subnormals(text, arguments):
+    def is_subnormal(x):
+        return (x != 0) & (np.abs(x) < np.finfo(np.float32).tiny)
+
+    floats = (x for x in arguments if x.dtype == np.float32)
+    return SUBNORMAL.search(text) is not None or any(is_subnormal(x).any() for x in floats)
+
+
+def disagreement(path):
+    text = path.read_text()
+    if any(reduces_one(*match) for match in REDUCTION.findall(text)):
+        return "left out", ""
+    with h5py.File(path.with_suffix(".h5")) as file:
+        arguments, expected, errors = (numbered(file, n) for n in ("arg", "result", "error"))
+    try:
+        results = run(text, arguments)
+    except Exception as error:  # of many kinds; the text says which
+        return "refused", " ".join(str(error).splitlines()[:2])
+    for i, (found, value, error) in enumerate(zip(results, expected, errors, strict=True)):
+        if found.shape != value.shape or found.dtype != value.dtype:
+            return "differs", f"result {i}: {found.dtype}{found.shape}, not {value.dtype}{value.shape}"
+        where = np.atleast_1d(wrong(found, value, error))
+        if where.any():
+            at = tuple(int(k) for k in np.argwhere(where)[0])
+            one = (np.atleast_1d(v)[at] for v in (found, value, error))
+            what = "found {}, expected {} within {}".format(*one)
+            verdict = "subnormal" if has_subnormals(text, arguments) else "differs"
+            return verdict, f"result {i}, {where.sum()} of {where.size} elements, {at}: {what}"
+    return "agrees", ""
+
+
+def main():
+    counts = Counter()
+    for path in sorted(Path(sys.argv[1]).glob("*.mlir")):
+        verdict, what = disagreement(path)
+        counts[verdict] += 1
+        if what:
+            print(f"{path.stem} {verdict}: {what}", flush=True)
+    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return counts["differs"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
