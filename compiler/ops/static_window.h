@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/ops/graph_builder.h"
+#include "compiler/ops/op.h"
 
 namespace superstep {
 
@@ -13,9 +14,11 @@ namespace superstep {
 [[nodiscard]] std::optional<HostTensor> constant_value(const Graph& graph, ValueId value);
 [[nodiscard]] bool are_constant(const Graph& graph, std::span<const ValueId> values);
 
+/// `{x, window}` to `x` with the elements of a box replaced.
+extern const OpDefinition kReplaceWindowOp;
+
 /// The elements of a box of `x`.
 [[nodiscard]] Tensor window(Tensor x, const std::vector<std::int64_t>& start, const Shape& sizes);
-/// `x` with the elements of a box replaced.
 [[nodiscard]] Tensor with_window(Tensor x, const std::vector<std::int64_t>& start, Tensor window);
 
 }  // namespace superstep
