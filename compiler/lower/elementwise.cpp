@@ -243,6 +243,10 @@ void ElementwiseFusion::emit(const Group& part) {
   for (const Input& in : inputs) {
     narrowest = std::min(narrowest, builder_.buffer(in.buffer).element_bytes);
   }
+  for (const vertex::Expression::Step& step : expression.steps()) {
+    if (!is_float(step.dtype)) continue;
+    narrowest = std::min(narrowest, static_cast<std::uint32_t>(size_of(step.dtype)));
+  }
   std::vector<vertex::Access> accesses;
   std::string key = "elementwise " + expression_key(expression, outputs);
   for (Input& in : inputs) {

@@ -76,7 +76,7 @@ inline constexpr std::uint32_t kAlignedElements = 4;
 }
 
 /// Bytes behind an input that a vertex may read without using them, where the input repeats or an
-/// input or output is narrower; a multiple of 8. Other inputs are read up to their padding.
+/// input, output or float in between is narrower; a multiple of 8. Others are read to the padding.
 inline constexpr std::uint32_t kReadPast = 16;
 
 /// Elementwise over n elements. State words: {n, output addresses…, inputs…} as 32-bit words, with

@@ -60,5 +60,23 @@ TEST(Workers, AnyNumberOfThemLearnsDigitsAsJaxDoes) {
   }
 }
 
+// A vertex of halves takes four elements at a time: of nine, the last three are behind the input,
+// where the result would lie.
+TEST(Workers, ReadNothingThatOthersWriteWhenOnlyAValueInBetweenIsNarrow) {
+  const Module module = import_stablehlo(R"(
+    func.func @main(%x: tensor<5x5xf32>) -> tensor<5x5xf32> {
+      %0 = stablehlo.convert %x : (tensor<5x5xf32>) -> tensor<5x5xf16>
+      %1 = stablehlo.convert %0 : (tensor<5x5xf16>) -> tensor<5x5xf32>
+      return %1 : tensor<5x5xf32>
+    })",
+                                         "rounded.mlir");
+  RunOptions options;
+  options.check_races = true;
+  const HostTensor x(TensorType{DType::kF32, {5, 5}});
+  const RunResult result = run_image(compile(module, load_machine("tiny4")), {x}, options);
+  ASSERT_FALSE(result.trap) << result.trap->text();
+  EXPECT_EQ(result.results.at(0).data, x.data);
+}
+
 }  // namespace
 }  // namespace superstep
