@@ -7,9 +7,9 @@
 Prints the programs that disagree and what of them does. An element may be off by some times the error
 that the evaluator allows the machine, or some units in the last place: XLA divides by constants by
 multiplying, and has elementary functions of its own. Counted apart are programs where XLA differs
-knowingly: its CPU takes subnormal f32 and bf16 for zero, and reductions may take an initial value
-several times or, of single elements, not at all. It also takes unsigned indices from 2^31 on for
-negative ones.
+knowingly: its CPU takes subnormal floats for zero, and reductions may take an initial value several
+times or, of single elements, not at all. Of 1,000 programs the others that differ use unsigned indices
+from 2^31 on, which XLA takes for negative ones, count the leading zeros of negative i8, or order NaN.
 """
 
 import re
@@ -65,7 +65,7 @@ def has_subnormals(text, arguments):
     def is_subnormal(x):
         return (x != 0) & (np.abs(x) < np.finfo(np.float32).tiny)
 
-    wide = (np.float32, ml_dtypes.bfloat16)  # exponents
+    wide = (np.float32, ml_dtypes.bfloat16)  # what is subnormal in f16 is not looked for
     floats = (x.astype(np.float32) for x in arguments if x.dtype in wide)
     return SUBNORMAL.search(text) is not None or any(is_subnormal(x).any() for x in floats)
 
