@@ -68,12 +68,15 @@ class ReductionLowering {
   }
 
   /// Reduces what each tile holds of operands that lie in `layout`, and combines the parts of one
-  /// result. Empty when the layout cuts rows where that does not help, or has so many elements of a
-  /// result on one tile that others had better take some.
+  /// result. Empty when the layout cuts rows where that does not help, or tiles hold whole rows of
+  /// several operands, which workers do not share, and other tiles had better take some.
   std::optional<Reduced> run_in_place(const std::vector<ValueId>& operands,
                                       const LayoutPtr& layout) {
     const std::optional<InPlace> plan = in_place(layout);
-    if (!plan || (plan->is_last && cut().cycles < estimate(layout))) return std::nullopt;
+    if (!plan) return std::nullopt;
+    if (plan->is_last && operands.size() > 1 && cut().cycles < estimate(layout)) {
+      return std::nullopt;
+    }
     const Reduced reduced = reduce_stored(*plan, operands, layout);
     return plan->is_last ? reduced : finish({reduced}, plan->kept, plan->reduced);
   }
