@@ -41,6 +41,8 @@ class BlockLowering {
   std::map<ValueId, const Op*> conversions;
   std::optional<Products> products;
   std::map<const Op*, std::size_t> product_numbers;
+  /// Buffers, and the storage to which they are copied to be updated there.
+  std::vector<std::pair<BufferId, BufferId>> updates;
 };
 
 /// Buffers of a region's arguments and results; none for values without elements, and for results

@@ -329,16 +329,41 @@ class GraphLowering {
     return values_.stored(result, builder_.buffer(*storage).layout).buffer;
   }
 
+  [[nodiscard]] static BufferId moved_to(const std::map<BufferId, BufferId>& moved, BufferId from) {
+    const auto to = moved.find(from);
+    return to == moved.end() ? from : to->second;
+  }
+
+  /// Updates what is no result and nobody reads later where it is, so that a chain of updates
+  /// copies once at most. By storage that is not needed then, what takes its place.
+  std::map<BufferId, BufferId> update_in_place() {
+    std::set<BufferId> kept;
+    for (std::size_t r = 0; r < graph_.results().size(); ++r) {
+      if (is_wanted(r)) kept.insert(place_of(graph_.results()[r], storage_[r]));
+    }
+    std::map<BufferId, BufferId> moved;
+    for (const auto& [from, to] : block_.updates) {
+      const BufferId table = moved_to(moved, from);
+      if (builder_.buffer(table).kind != Buffer::Kind::kTemporary || given_.contains(table) ||
+          kept.contains(from)) {
+        continue;
+      }
+      if (builder_.take_storage(to, table)) moved[to] = table;
+    }
+    return moved;
+  }
+
   /// Every result in a buffer of its own, which is the argument's where they share storage. Runs
   /// after everything else.
   std::vector<std::optional<BufferId>> settle_results() {
+    const std::map<BufferId, BufferId> moved = update_in_place();
     const Time last = builder_.end();
     std::vector<std::optional<BufferId>> settled(graph_.results().size());
     for (std::size_t r = 0; r < settled.size(); ++r) {
       const ValueId value = graph_.results()[r];
       if (!is_wanted(r)) continue;
       const std::optional<BufferId> storage = storage_[r];
-      const BufferId stored = place_of(value, storage);
+      const BufferId stored = moved_to(moved, place_of(value, storage));
       settled[r] = stored;
       // An argument's storage may be taken by another result before the host reads it.
       if (is_argument(stored) && storage != stored) {

@@ -104,6 +104,7 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) {
       from.element_bytes != buffer(argument).element_bytes) {
     return false;
   }
+  const bool is_temporary = buffer(argument).kind == Buffer::Kind::kTemporary;
   std::optional<Position> first_write;
   std::optional<Position> last_read, updating;
   const auto note_write = [&](const Position& at) {
@@ -116,7 +117,10 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) {
     const ComputeSet& set = computes_[i].set;
     const bool writes = contains(set.writes, result);
     const bool reads = contains(set.reads, argument);
-    if (contains(set.writes, argument)) return false;
+    if (contains(set.writes, argument)) {
+      if (!is_temporary) return false;
+      note_read(position(i));
+    }
     if (writes) note_write(position(i));
     // An elementwise vertex loads what it needs of an element before it stores there.
     const bool in_place =
@@ -135,7 +139,10 @@ bool ProgramBuilder::can_take_storage(BufferId result, BufferId argument) {
       if (movement.source.buffer == argument) note_read(at);
       for (const Movement::End& end : movement.destinations) {
         if (end.buffer == result) note_write(at);
-        if (end.buffer == argument) return false;
+        if (end.buffer == argument) {
+          if (!is_temporary) return false;
+          note_read(at);
+        }
       }
     }
   }

@@ -78,8 +78,8 @@ class ProgramBuilder {
   /// A round after everything so far.
   [[nodiscard]] Time end() const;
 
-  /// Lets `result` be computed in the storage of `argument`, of equal layout, if nothing reads the
-  /// argument after that. False changes nothing.
+  /// Lets `result` be computed in the storage of `argument`, of equal layout, if nothing reads or
+  /// writes the argument after that. False changes nothing.
   bool take_storage(BufferId result, BufferId argument);
 
   /// Moves what needs nothing `changing` in front of a loop of which this is the body: into the

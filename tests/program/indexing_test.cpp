@@ -237,5 +237,64 @@ TEST(DynamicSlice, OfWhatIsPaddedBetweenItsRows) {
   EXPECT_EQ(run.results[0].data, evaluate(module.main, arguments)[0].data);
 }
 
+/// Three rows of a table replaced, one after another.
+std::string chain(const std::string& attributes, const std::string& results) {
+  return fmt::format(
+      R"(
+func.func @main(%x: tensor<64x256xf32> {0}, %a: tensor<1x256xf32>, %b: tensor<1x256xf32>,
+                %i: tensor<i32>, %j: tensor<i32>) -> ({2}) {{
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %1 = stablehlo.dynamic_update_slice %x, %a, %i, %z : (tensor<64x256xf32>, tensor<1x256xf32>, tensor<i32>, tensor<i32>) -> tensor<64x256xf32>
+  %2 = stablehlo.dynamic_update_slice %1, %b, %j, %z : (tensor<64x256xf32>, tensor<1x256xf32>, tensor<i32>, tensor<i32>) -> tensor<64x256xf32>
+  %3 = stablehlo.dynamic_update_slice %2, %a, %j, %z : (tensor<64x256xf32>, tensor<1x256xf32>, tensor<i32>, tensor<i32>) -> tensor<64x256xf32>
+  return {1} : {2}
+}})",
+      attributes, results,
+      results == "%3" ? "tensor<64x256xf32>" : "tensor<64x256xf32>, tensor<64x256xf32>");
+}
+
+/// Copies of whole tables.
+std::size_t copies(const LoweredProgram& program) {
+  std::size_t count = 0;
+  for (const Step& step : program.main.steps) {
+    const auto* superstep = std::get_if<Superstep>(&step);
+    if (superstep == nullptr) continue;
+    for (const ComputeSet& set : superstep->computes) {
+      if (set.name.find(".copy") != std::string::npos && !set.launches.empty()) ++count;
+    }
+  }
+  return count;
+}
+
+TEST(ChainOfUpdates, CopiesItsTableOnceUnlessThatIsDonatedOrReadLater) {
+  const MachineConfig bow = load_machine("bow");
+  EXPECT_EQ(copies(lowered(chain("", "%3"), bow)), 1U);
+  EXPECT_EQ(copies(lowered(chain("{tf.aliasing_output = 0 : i32}", "%3"), bow)), 0U);
+  EXPECT_EQ(copies(lowered(chain("", "%1, %3"), bow)), 2U);
+}
+
+TEST(ChainOfUpdates, KeepsWhatIsReadOfTheTableBetween) {
+  for (const char* results : {"%3", "%1, %3", "%2, %3", "%x, %3", "%3, %3"}) {
+    SCOPED_TRACE(results);
+    const Module module = import_stablehlo(chain("", results), "chain.mlir");
+    std::vector<HostTensor> arguments;
+    for (const ValueId v : module.main.arguments()) {
+      arguments.push_back(small_numbers(module.main.type(v).dtype == DType::kI32
+                                            ? TensorType{DType::kF32, {}}
+                                            : module.main.type(v)));
+    }
+    for (std::size_t i : {3U, 4U}) {
+      arguments[i] = HostTensor(TensorType{DType::kI32, {}});
+      arguments[i].set(0, static_cast<std::int32_t>(5 * i));
+    }
+    const RunResult run = run_image(compile(module, load_machine("small64")), arguments, {});
+    ASSERT_FALSE(run.trap) << run.trap->text();
+    const std::vector<HostTensor> expected = evaluate(module.main, arguments);
+    for (std::size_t r = 0; r < expected.size(); ++r) {
+      EXPECT_EQ(run.results[r].data, expected[r].data) << r;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace superstep

@@ -137,6 +137,7 @@ void lower_put(BlockLowering& block, const Op& op) {
   for (std::size_t i = 0; i < count; ++i) {
     if (tables[i]) {
       copy_elements(builder, *tables[i], set.writes[i], time);
+      block.updates.emplace_back(*tables[i], set.writes[i]);
     } else {
       fill_elements(builder, set.writes[i], *values.repeated_bits(op.operands[i]), time);
     }
