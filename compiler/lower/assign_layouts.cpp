@@ -10,7 +10,6 @@
 
 #include "compiler/ops/op.h"
 #include "compiler/ops/strided_box.h"
-#include "compiler/ops/take.h"
 
 namespace superstep {
 namespace {
@@ -38,8 +37,10 @@ struct Ballot {
 
   /// Indexing outweighs the rest: anything else moves the whole table. Windows lie like their table
   /// where nobody else cares.
-  [[nodiscard]] std::optional<TableUse> indexed() const {
-    return table || products > 0 || !rows.empty() ? table : windows;
+  void give(LayoutWish& wish) const {
+    wish.row = row();
+    wish.is_windows = !table && products == 0 && rows.empty();
+    wish.table = wish.is_windows ? windows : table;
   }
 
   /// The row length with most votes, if they outweigh the products; else 0.
@@ -87,8 +88,7 @@ class Assignment {
     }
     hold_votes();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups_[g].wish.row = ballots_[g].row();
-      groups_[g].wish.table = ballots_[g].indexed();
+      ballots_[g].give(groups_[g].wish);
     }
     return {layouts, std::move(groups_), std::move(group_of_)};
   }
@@ -238,9 +238,9 @@ class Assignment {
   AssignedLayouts::Group& group(ValueId v) { return groups_[group_of_[index(v)]]; }
   Ballot& ballot(ValueId v) { return ballots_[group_of_[index(v)]]; }
 
-  void vote(ValueId value, const TableUse& use) {
+  void vote(ValueId value, const TableUse& use, bool is_windows) {
     Ballot& its = ballot(value);
-    std::optional<TableUse>& first = use.windows.empty() ? its.table : its.windows;
+    std::optional<TableUse>& first = is_windows ? its.windows : its.table;
     if (!first) first = use;
   }
 
@@ -267,7 +267,7 @@ class Assignment {
         Ballot& all = ballot(outside);
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
-        if (its.table) vote(outside, *its.table);
+        if (its.table) vote(outside, *its.table, false);
       }
     }
   }
@@ -278,7 +278,7 @@ class Assignment {
     if (const auto* step = std::get_if<StepLowering>(&lowering)) {
       for (const Vote& its : step->votes(op, graph_)) {
         if (its.table) {
-          vote(its.value, *its.table);
+          vote(its.value, *its.table, its.is_windows);
           continue;
         }
         if (its.row == 0) ++ballot(its.value).products;

@@ -65,6 +65,7 @@ struct Vote {
   ValueId value{};
   std::int64_t row = 0;  ///< so many neighbours on one tile; 0: as many elements on each tile
   std::optional<TableUse> table = {};  ///< its indexed dimensions whole on each tile
+  bool is_windows = false;             ///< of the table, not the table itself
 };
 /// The op becomes supersteps of its own, which `lower` appends to those of a block.
 struct StepLowering {

@@ -27,10 +27,15 @@ struct Table {
   [[nodiscard]] Shape windows(std::int64_t count, std::int64_t window) const;
 };
 
-/// A table, or windows of it, as somebody uses it.
+/// A table as somebody uses it: `count` windows of `window` positions are taken from each batch or
+/// put there.
 struct TableUse {
   Table table;
-  Shape windows = {};  ///< their shape; empty for the table itself
+  std::int64_t count = 1, window = 1;
+
+  [[nodiscard]] Shape windows() const { return table.windows(count, window); }
+  /// Elements of the windows for each element of the table's rest.
+  [[nodiscard]] std::int64_t positions() const { return count * window; }
 };
 
 }  // namespace superstep

@@ -11,6 +11,8 @@
 namespace superstep {
 namespace {
 
+std::int64_t window_of(const Op& op) { return attribute<std::int64_t>(op, "window"); }
+
 Table table_of(const Op& op, const Shape& shape) {
   return {shape, dimension_list(op, "batching", shape.size()),
           dimension_list(op, "indexed", shape.size())};
@@ -148,31 +150,33 @@ std::vector<HostTensor> evaluate_put(const Op& op, std::span<const HostTensor> o
 }
 
 std::vector<Vote> votes_of_take(const Op& op, const Graph& graph) {
-  const Table table = superstep::table_of(op, graph);
-  const ValueId result = op.results[0];
-  return {{.value = op.operands[0], .table = {{table}}},
-          {.value = result, .table = {{table, graph.type(result).shape}}}};
+  const TableUse use = superstep::table_of(op, graph);
+  return {{.value = op.operands[0], .table = use},
+          {.value = op.results[0], .table = use, .is_windows = true}};
 }
 
 std::vector<Vote> votes_of_put(const Op& op, const Graph& graph) {
-  const Table table = superstep::table_of(op, graph);
+  const TableUse use = superstep::table_of(op, graph);
   std::vector<Vote> votes;
   for (std::size_t i = 0; i < op.results.size(); ++i) {
-    const ValueId windows = op.operands[op.results.size() + 1 + i];
-    votes.push_back({.value = op.operands[i], .table = {{table}}});
-    votes.push_back({.value = op.results[i], .table = {{table}}});
-    votes.push_back({.value = windows, .table = {{table, graph.type(windows).shape}}});
+    votes.push_back({.value = op.operands[i], .table = use});
+    votes.push_back({.value = op.results[i], .table = use});
+    votes.push_back(
+        {.value = op.operands[op.results.size() + 1 + i], .table = use, .is_windows = true});
   }
   return votes;
 }
 
 }  // namespace
 
-Table table_of(const Op& op, const Graph& graph) {
-  return table_of(op, graph.type(op.operands[0]).shape);
+TableUse table_of(const Op& op, const Graph& graph) {
+  const std::size_t tables = op.definition->traits.updates_operands ? op.results.size() : 1;
+  return table_use(op, graph.type(op.operands[0]).shape, graph.type(op.operands[tables]).shape);
 }
 
-std::int64_t window_of(const Op& op) { return attribute<std::int64_t>(op, "window"); }
+TableUse table_use(const Op& op, const Shape& table, const Shape& offsets) {
+  return {table_of(op, table), offsets.back(), window_of(op)};
+}
 
 Attributes table_attributes(const Table& table, std::int64_t window) {
   return {{"batching", table.batching}, {"indexed", table.indexed}, {"window", window}};

@@ -19,8 +19,9 @@ extern const OpDefinition kTakeOp;
 extern const OpDefinition kPutOp;
 
 /// Of a take or put; its tables are alike.
-[[nodiscard]] Table table_of(const Op& op, const Graph& graph);
-[[nodiscard]] std::int64_t window_of(const Op& op);
+[[nodiscard]] TableUse table_of(const Op& op, const Graph& graph);
+/// By the shapes of its tables and offsets.
+[[nodiscard]] TableUse table_use(const Op& op, const Shape& table, const Shape& offsets);
 /// The attributes of a take or put.
 [[nodiscard]] Attributes table_attributes(const Table& table, std::int64_t window);
 

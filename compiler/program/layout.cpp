@@ -13,8 +13,6 @@ namespace {
 
 /// A multiple of 8 bytes of any dtype.
 constexpr std::int64_t kGrain = 8;
-/// The share of a tile's memory above which a block of a table is cut again [assumed].
-constexpr std::int64_t kTableShare = 8;
 
 }  // namespace
 
@@ -140,22 +138,21 @@ LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
 
 /// Its blocks begin on the tile where what an offset names would begin.
 LayoutPtr Layouts::of_table(const TensorType& type, const LayoutWish& wish) {
-  const Table& table = wish.table->table;
+  const TableUse& use = *wish.table;
+  const Table& table = use.table;
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
-  const TableCut cut =
-      table_cut(table, bytes, Costs::kLeastPerTile, tiles_, tile_bytes_ / kTableShare);
+  const TableCut cut = table_cut(use, bytes, tiles_, tile_bytes_);
   const LayoutPtr one =
       of({type.dtype, {table.batches() * table.width()}}, {.company = wish.company});
   const std::uint32_t first = index(one->intervals().front().tiles.front());
   // Windows are on the first of the tiles that have the same columns of the table.
-  const Shape& windows = wish.table->windows;
-  const std::int64_t step = windows.empty() ? 1 : cut.position_blocks(table);
+  const std::int64_t step = wish.is_windows ? cut.position_blocks(table) : 1;
   std::vector<std::vector<TileId>> tiles;
   for (std::int64_t i = 0; i < cut.blocks(table); i += step) {
     tiles.push_back({TileId{(first + static_cast<std::uint32_t>(i)) % tiles_}});
   }
-  if (windows.empty()) return table_layout(*this, table, cut, std::move(tiles));
-  return windows_layout(*this, table, cut, windows, std::move(tiles));
+  if (!wish.is_windows) return table_layout(*this, table, cut, std::move(tiles));
+  return windows_layout(*this, table, cut, use.windows(), std::move(tiles));
 }
 
 LayoutPtr Layouts::with(std::vector<Interval> intervals, Order order) {

@@ -76,6 +76,7 @@ struct LayoutWish {
   std::uint32_t company = 0;
   /// Positions stay whole on each tile.
   std::optional<TableUse> table = {};
+  bool is_windows = false;  ///< of the table, not the table itself
 };
 
 /// The layouts of tensors. Equal layouts are one object, so that a pointer tells whether two

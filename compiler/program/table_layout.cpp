@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "base/divide.h"
+#include "compiler/cost/costs.h"
 
 namespace superstep {
 namespace {
 
 constexpr std::int64_t kWordBytes = 4;
+/// The share of a tile's memory above which a block of a table is cut again [assumed].
+constexpr std::int64_t kTableShare = 8;
 
 std::int64_t to_whole(std::int64_t n, std::int64_t grain) { return divide_up(n, grain) * grain; }
 
@@ -112,6 +115,15 @@ TableCut table_cut(const Table& table, std::int64_t element_bytes, std::int64_t 
       std::clamp(std::max(divide_up(width, share), divide_up(width, std::max(most, grain))),
                  std::int64_t{1}, tiles / batches);
   return {1, to_whole(divide_up(width, parts), grain), positions};
+}
+
+TableCut table_cut(const TableUse& use, std::int64_t element_bytes, std::int64_t tiles,
+                   std::int64_t tile_bytes) {
+  // One window at a time lies as it would by itself.
+  const std::int64_t elements =
+      use.count == 1 ? use.window : std::max(use.positions(), use.table.positions());
+  return table_cut(use.table, element_bytes, divide_up(Costs::kLeastPerTile, elements), tiles,
+                   tile_bytes / kTableShare);
 }
 
 LayoutPtr table_layout(Layouts& layouts, const Table& table, const TableCut& cut,

@@ -35,6 +35,11 @@ struct TableCut {
                                  std::int64_t least_elements, std::int64_t tiles,
                                  std::int64_t most_bytes);
 
+/// The same of a use, so that windows on a tile, or of many the table, have as many elements as are
+/// worth it, and a table takes as much of its memory as it may.
+[[nodiscard]] TableCut table_cut(const TableUse& use, std::int64_t element_bytes,
+                                 std::int64_t tiles, std::int64_t tile_bytes);
+
 /// The layout with copies of block i on `tiles[i]`.
 [[nodiscard]] LayoutPtr table_layout(Layouts& layouts, const Table& table, const TableCut& cut,
                                      std::vector<std::vector<TileId>> tiles);

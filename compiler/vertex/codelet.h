@@ -17,6 +17,8 @@ struct WorkerStates {
   std::uint32_t stride = 0;
   std::vector<std::uint32_t> words;
   std::uint32_t busy = 0;  ///< the first so many states have work, the others none; 0: not known
+  /// By worker, nested ones together: of what data may skip the share that it does not, if even.
+  std::vector<double> shares = {};
 };
 
 /// Machine code of one worker codelet: position independent (branches are relocated by `place`),

@@ -8,6 +8,7 @@
 #include "compiler/vertex/lane.h"
 #include "compiler/vertex/select_offsets.h"
 #include "compiler/vertex/turns.h"
+#include "compiler/vertex/vector_arithmetic.h"
 
 namespace superstep::vertex {
 namespace {
@@ -21,22 +22,32 @@ std::uint32_t lanes_of(const std::vector<DType>& dtypes) {
   return lanes;
 }
 
+/// Bytes of which a turn on register pairs has as many.
+constexpr std::uint32_t kPairBytes = 8;
+
 /// A worker's list has commands {offsets - 1, or the address of a list of offsets, address of the
 /// offsets, first position, positions, turns of a run - 1, for each value: address of its table at
 /// the first position, of its runs, bytes of a position, of a run}, then -1. A turn combines
-/// `lanes_of` elements; where runs only replace, it moves a unit and turns are as many as there
-/// are.
+/// `elements_a_turn`; where runs only replace, it moves a unit and turns are as many as there are.
 class PutCode {
  public:
   PutCode(WorkerCode& code, const Put& put)
       : code_(code),
         put_(put),
         lane_(code, put.expression, std::vector<Access>(2 * put.dtypes.size(), Access::kVector),
-              {}) {}
+              {}),
+        pairs_(code, put.expression, put.outputs, lane_),
+        in_pairs_(put.unit_bytes == kPairBytes && put.dtypes.size() == 1 && pairs_.is_possible() &&
+                  pairs_.elements_per_turn() * bytes_of(put.dtypes[0]) == kPairBytes) {}
+
+  [[nodiscard]] std::uint32_t elements_a_turn() const {
+    if (put_.only_replaces()) return put_.unit_bytes / bytes_of(put_.dtypes[0]);
+    return in_pairs_ ? pairs_.elements_per_turn() : lanes_of(put_.dtypes);
+  }
 
   void emit() {
     const Label next = code_.label(), again = code_.label(), skip = code_.label(),
-                done = code_.label();
+                used = code_.label(), done = code_.label();
     const bool is_listed = put_.lists > 0;
     list_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
     code_.place(next);
@@ -55,8 +66,7 @@ class PutCode {
       end = code_.m("ld32", {left, "$mzero", 0});
       code_.emit("add", {def(left), left, 4});
     }
-    // Turns over a list end where the branch back is not taken, as static analysis has it.
-    if (is_listed) code_.branch("brz", {code_.m("cmpult", {left, end})}, next);
+    if (is_listed) code_.branch("brz", {code_.m("cmpult", {left, end})}, used);
     code_.place(again);
     Reg number;
     if (is_listed) number = code_.m("ld32step", {"$mzero", step(left), 1});
@@ -76,12 +86,15 @@ class PutCode {
     }
     if (put_.only_replaces()) {
       replace(turns, to[0], from[0]);
+    } else if (in_pairs_) {
+      combine_pairs(turns, to[0], from[0]);
     } else {
       combine(turns, to, from);
     }
     code_.place(skip);
     if (is_listed) {
       code_.branch("brnz", {code_.m("cmpult", {left, end})}, again);
+      code_.place(used);
       code_.branch("bri", {}, next);
     } else {
       for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -104,6 +117,31 @@ class PutCode {
     code_.emit(in_pairs ? "ld64step" : "ld32step", {def(value), "$mzero", step(from), 1});
     code_.emit(in_pairs ? "st64step" : "st32step", {value, "$mzero", step(to), 1});
     code_.end_repeat();
+  }
+
+  void combine_pairs(Reg turns, Reg to, Reg from) {
+    const Label turn = code_.label();
+    const Reg left = code_.fresh(File::kM);
+    code_.move(left, turns);
+    code_.place(turn);
+    const Reg of_table = code_.fresh(File::kPair), of_run = code_.fresh(File::kPair);
+    code_.emit("ld64", {def(of_table), to, "$mzero", 0});
+    code_.emit("ld64step", {def(of_run), "$mzero", step(from), 1});
+    const auto& steps = put_.expression.steps();
+    for (std::uint32_t n = 0; n < steps.size(); ++n) {
+      if (!pairs_.is_used(n) || steps[n].primitive != Primitive::kInput) continue;
+      pairs_.provide(n, 0, steps[n].bits == 0 ? of_table : of_run);
+    }
+    const Reg result = pairs_.value(put_.outputs[0].id, 0);
+    auto label = pairs_.labels().begin();
+    for (std::size_t i = 0; i <= pairs_.instructions().size(); ++i) {
+      for (; label != pairs_.labels().end() && label->before == i; ++label) {
+        code_.place(label->label);
+      }
+      if (i < pairs_.instructions().size()) code_.emit(pairs_.instructions()[i]);
+    }
+    code_.emit("st64step", {result, "$mzero", step(to), 1});
+    code_.branch("brnzdec", {both(left)}, turn);
   }
 
   void combine(Reg turns, const std::vector<Reg>& to, const std::vector<Reg>& from) {
@@ -163,6 +201,8 @@ class PutCode {
   WorkerCode& code_;
   const Put& put_;
   Lane lane_;
+  VectorArithmetic pairs_;
+  bool in_pairs_;
   Reg list_;
 };
 
@@ -170,42 +210,58 @@ struct PutDivision {
   std::uint32_t workers;
   std::vector<DType> dtypes;
   bool only_replaces;
-  std::uint32_t unit_bytes, lists;
+  std::uint32_t elements_a_turn, lists;
 
   WorkerStates operator()(std::span<const std::uint32_t> state, std::uint32_t address) const {
     SUPERSTEP_CHECK(state.size() == kPutWords + 2 * dtypes.size(), "the state of a put");
     const std::uint32_t groups = state[1], positions = state[3], run = state[5];
     const auto sharing = static_cast<Put::Sharing>(state[6]);
-    const std::uint32_t turns = run / elements_a_turn();
+    const std::uint32_t turns = run / elements_a_turn;
     // Runs of several positions may meet anywhere: then one worker puts them in order, unless none
     // do. Else so many share a run, so many its like.
     const bool may_meet = run > state[4] && state[2] > 1 && sharing != Put::Sharing::kOffsets;
     const std::uint32_t along = may_meet ? 1 : std::min(turns, workers);
-    const std::uint32_t across = sharing == Put::Sharing::kNone ? 1 : workers / along;
-    WorkerStates states{1, {}, 0};
+    const bool shares_groups = has_enough_groups(sharing, groups, workers / along);
+    const std::uint32_t across =
+        sharing == Put::Sharing::kNone && !shares_groups ? 1 : workers / along;
+    WorkerStates states{1, {}, 0, {}};
     std::vector<std::uint32_t> commands;
     const std::uint32_t begin = worker_states_address(address, state.size()) + 4 * workers;
     for (std::uint32_t w = 0; w < workers; ++w) {
       states.words.push_back(begin + 4 * static_cast<std::uint32_t>(commands.size()));
+      Turns its_groups{0, groups}, offsets{0, state[2]}, places{0, positions};
       if (w < along * across) {
         const Turns of_run = turns_of(turns, along, w % along);
-        Turns offsets{0, state[2]}, places{0, positions};
-        if (sharing == Put::Sharing::kOffsets) offsets = turns_of(state[2], across, w / along);
-        if (sharing == Put::Sharing::kPositions) places = turns_of(positions, across, w / along);
-        if (offsets.count > 0 && places.count > 0) states.busy = w + 1;
-        for (std::uint32_t g = 0; g < groups && offsets.count > 0 && places.count > 0; ++g) {
-          append(commands, state, g, offsets, places, of_run);
+        Turns& shared = shares_groups                         ? its_groups
+                        : sharing == Put::Sharing::kPositions ? places
+                                                              : offsets;
+        shared = turns_of(shared.count, across, w / along);
+        if (shared.count > 0) states.busy = w + 1;
+        for (std::uint64_t g = 0; g < its_groups.count && shared.count > 0; ++g) {
+          append(commands, state, its_groups.first + g, offsets, places, of_run);
         }
       }
       commands.push_back(~0U);
+      // What a list has of the offsets that were looked through, and of those the worker uses.
+      const double of_part = static_cast<double>(positions) / state[9];
+      const double of_worker = static_cast<double>(places.count) / positions;
+      if (lists > 0) {
+        states.shares.insert(states.shares.end(), {of_part * state[2] / workers, of_worker});
+      } else {
+        states.shares.push_back(of_part * of_worker);
+      }
     }
     states.words.insert(states.words.end(), commands.begin(), commands.end());
     return states;
   }
 
  private:
-  [[nodiscard]] std::uint32_t elements_a_turn() const {
-    return only_replaces ? unit_bytes / bytes_of(dtypes[0]) : lanes_of(dtypes);
+  /// Whether workers had better share groups than what is in each: to skip an offset takes some
+  /// half of what it takes to use it.
+  [[nodiscard]] static bool has_enough_groups(Put::Sharing sharing, std::uint32_t groups,
+                                              std::uint32_t across) {
+    return groups > 1 &&
+           (sharing == Put::Sharing::kOffsets ? groups >= across : 2 * groups > across);
   }
 
   /// The command of a group, or one for each list.
@@ -223,7 +279,7 @@ struct PutDivision {
                   Turns run) const {
     const auto put = [&](std::uint64_t word) { list.push_back(static_cast<std::uint32_t>(word)); };
     const std::uint64_t offsets_a_group = state[2], positions = state[3], position = state[4];
-    const std::uint64_t first = run.first * elements_a_turn();
+    const std::uint64_t first = run.first * elements_a_turn;
     put(head);
     put(state[0] + 4 * (group * offsets_a_group + first_offset));
     put(state[7] + places.first);
@@ -257,7 +313,8 @@ VertexState Put::State::words() const {
                                StateWord::number(run_elements),
                                StateWord::number(static_cast<std::int64_t>(sharing)),
                                StateWord::number(first),
-                               lists};
+                               lists,
+                               StateWord::number(table_positions)};
   for (const Value& value : values) {
     words.push_back(value.table);
     words.push_back(value.runs);
@@ -268,9 +325,11 @@ VertexState Put::State::words() const {
 Codelet Put::code(const MachineConfig& machine) const {
   SUPERSTEP_CHECK(unit_bytes == 4 || unit_bytes == 8, "units of 4 or 8 bytes");
   WorkerCode code(machine);
-  PutCode(code, *this).emit();
+  PutCode put(code, *this);
+  put.emit();
   Codelet codelet = code.finish("put");
-  codelet.divide = PutDivision{machine.tile.workers, dtypes, only_replaces(), unit_bytes, lists};
+  codelet.divide =
+      PutDivision{machine.tile.workers, dtypes, only_replaces(), put.elements_a_turn(), lists};
   return codelet;
 }
 

@@ -15,7 +15,7 @@ struct Put {
   Expression expression;
   std::vector<Node> outputs;
   std::vector<DType> dtypes;     ///< of the tables
-  std::uint32_t unit_bytes = 4;  ///< 4 or 8: what is moved at a time where runs only replace
+  std::uint32_t unit_bytes = 4;  ///< 4 or 8: bytes are multiples of it, addresses too
 
   /// Only offsets are used that `SelectOffsets` has listed, by so many workers; there is one group.
   std::uint32_t lists = 0;
@@ -36,6 +36,7 @@ struct Put {
     std::int64_t groups = 1;  ///< each with a table, behind each other
     std::int64_t offsets_a_group = 1;
     std::int64_t first = 0, positions = 1;  ///< that a group's table has
+    std::int64_t table_positions = 1;       ///< of all its parts, which offsets name
     std::int64_t position_elements = 1;
     std::int64_t run_elements = 1;  ///< whole words of each table
     Sharing sharing = Sharing::kNone;
@@ -54,7 +55,8 @@ struct Put {
 };
 
 /// Words of the state of a put in front of {table, runs} of each value: {offsets, groups, offsets
-/// of each, positions, elements of a position, of a run, sharing, first position, lists}.
-inline constexpr std::uint32_t kPutWords = 9;
+/// of each, positions, elements of a position, of a run, sharing, first position, lists, positions
+/// of all parts}.
+inline constexpr std::uint32_t kPutWords = 10;
 
 }  // namespace superstep::vertex

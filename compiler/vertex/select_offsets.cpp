@@ -47,8 +47,12 @@ void emit(WorkerCode& code) {
 }  // namespace
 
 VertexState SelectOffsets::State::words() const {
-  return {lists, offsets, StateWord::number(count), StateWord::number(first),
-          StateWord::number(positions)};
+  return {lists,
+          offsets,
+          StateWord::number(count),
+          StateWord::number(first),
+          StateWord::number(positions),
+          StateWord::number(table_positions)};
 }
 
 Codelet SelectOffsets::code(const MachineConfig& machine) const {
@@ -58,7 +62,8 @@ Codelet SelectOffsets::code(const MachineConfig& machine) const {
   Codelet codelet = code.finish("select_offsets");
   codelet.divide = [all = workers](std::span<const std::uint32_t> state, std::uint32_t) {
     SUPERSTEP_CHECK(state.size() == kSelectWords, "the state of a selection");
-    WorkerStates states{7, {}, all};
+    const double share = static_cast<double>(state[4]) / state[5];
+    WorkerStates states{7, {}, all, std::vector<double>(all, share)};
     const auto list = static_cast<std::uint32_t>(4 * list_words(state[2], all));
     for (std::uint32_t w = 0; w < all; ++w) {
       const Turns turns = turns_of(state[2], all, w);

@@ -17,6 +17,7 @@ struct SelectOffsets {
     StateWord lists, offsets;
     std::int64_t count = 0;  ///< of offsets
     std::int64_t first = 0, positions = 0;
+    std::int64_t table_positions = 1;  ///< of all parts
 
     [[nodiscard]] VertexState words() const;
   };
@@ -30,7 +31,7 @@ struct SelectOffsets {
   void interpret(const StateView& state) const;
 };
 
-/// Words of the state: {lists, offsets, count, first position, positions}.
-inline constexpr std::uint32_t kSelectWords = 5;
+/// Words of the state: {lists, offsets, count, first position, positions, those of all parts}.
+inline constexpr std::uint32_t kSelectWords = 6;
 
 }  // namespace superstep::vertex

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -180,6 +181,7 @@ TimingAnalysis::TimingAnalysis(const MachineConfig& machine, const Codelet& code
       if (steps_[next].is_branch && steps_[next].uses == 0 && steps_[next].defines != 0)
         branch.past_calls = env.target;
     }
+    if (!branch.past_calls && *env.target > 4 * at) branch.ahead = env.target;
   }
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     Step& repeat = steps_[at];
@@ -239,8 +241,8 @@ TimingAnalysis::Step TimingAnalysis::decode(const MachineConfig& machine,
 class WorkerAnalysis {
  public:
   WorkerAnalysis(const TimingAnalysis& analysis, std::span<const std::uint32_t> words,
-                 std::uint32_t address, std::uint32_t vertex_base)
-      : steps_(analysis.steps_), words_(words), address_(address) {
+                 std::uint32_t address, std::uint32_t vertex_base, std::span<const double> shares)
+      : steps_(analysis.steps_), words_(words), address_(address), shares_(shares) {
     now_.value[isa::kVertexBase] = vertex_base;
     now_.value[isa::kWorkerBase] = kStack;
     now_.known |= bit(isa::kVertexBase) | bit(isa::kWorkerBase);
@@ -252,8 +254,16 @@ class WorkerAnalysis {
       SUPERSTEP_CHECK(pc / 4 < steps_.size() && steps_[pc / 4].slots > 0,
                       "a codelet goes on with what is no instruction");
       const TimingAnalysis::Step& step = steps_[pc / 4];
-      timing_.slots += step.slots;
-      if (step.is_exit) return timing_;
+      while (!skipped_.empty() && skipped_.back().end == pc) {
+        const double before = skipped_.back().slots;
+        slots_ = before + (slots_ - before) * shares_[skipped_.size() - 1];
+        skipped_.pop_back();
+      }
+      slots_ += static_cast<double>(step.slots);
+      if (step.is_exit) {
+        timing_.slots = static_cast<std::uint64_t>(std::llround(slots_));
+        return timing_;
+      }
       if (step.is_repeat) {
         repeat(step);
         pc = step.body_end;
@@ -270,7 +280,7 @@ class WorkerAnalysis {
   struct Window {
     std::uint32_t head = 0;
     std::uint32_t turns = 0;
-    std::uint64_t slots = 0;
+    double slots = 0;
     Registers begin;
     std::array<Mask, kRegisters> from{};  ///< by register: registers of the begin that made it
     Mask decided = 0;                     ///< registers of the begin that made decisions
@@ -305,7 +315,7 @@ class WorkerAnalysis {
     }
     kInterpreters[*step.record](env, step.word);
     if (env.turns == 0) return;
-    timing_.slots += env.turns * step.body_slots;
+    slots_ += static_cast<double>(env.turns * step.body_slots);
     now_.known &= ~step.body_defines;
     for (Window& w : windows_) {
       const Mask made = w.made_of(step.body_defines);
@@ -326,6 +336,9 @@ class WorkerAnalysis {
       if (!is_known) {
         timing_.depends_on_data = true;
         env.target = step.past_calls;
+        if (step.ahead && skipped_.size() < shares_.size()) {
+          skipped_.push_back({*step.ahead, slots_});
+        }
       }
       if (counts) {
         count_down(step.uses);
@@ -391,7 +404,7 @@ class WorkerAnalysis {
   }
 
   [[nodiscard]] Window begin(std::uint32_t head) const {
-    Window window{.head = head, .turns = 0, .slots = timing_.slots, .begin = now_};
+    Window window{.head = head, .turns = 0, .slots = slots_, .begin = now_};
     for (std::uint32_t r = 0; r < kRegisters; ++r) window.from[r] = bit(r);
     return window;
   }
@@ -411,7 +424,7 @@ class WorkerAnalysis {
   }
 
   void skip(const Window& w, std::uint64_t times) {
-    timing_.slots += times * (timing_.slots - w.slots);
+    slots_ += static_cast<double>(times) * (slots_ - w.slots);
     for_each_bit(w.counted & ~w.written, [&](std::uint32_t r) {
       const U32 down = w.begin.value[r] - now_.value[r];
       now_.value[r] -= down * static_cast<U32>(times);
@@ -432,13 +445,22 @@ class WorkerAnalysis {
   std::span<const std::uint32_t> words_;
   std::uint32_t address_;
   Registers now_;
+  /// What a branch may go past.
+  struct Skipped {
+    std::uint32_t end;
+    double slots;  ///< before it
+  };
+  std::span<const double> shares_;
+  double slots_ = 0;
+  std::vector<Skipped> skipped_;  ///< nested
   WorkerTiming timing_;
   std::vector<Window> windows_;
 };
 
 WorkerTiming TimingAnalysis::worker(std::span<const std::uint32_t> words, std::uint32_t address,
-                                    std::uint32_t vertex_base) const {
-  return WorkerAnalysis(*this, words, address, vertex_base).run();
+                                    std::uint32_t vertex_base,
+                                    std::span<const double> shares) const {
+  return WorkerAnalysis(*this, words, address, vertex_base, shares).run();
 }
 
 std::vector<WorkerTiming> TimingAnalysis::launch(std::span<const std::uint32_t> state,
@@ -446,16 +468,20 @@ std::vector<WorkerTiming> TimingAnalysis::launch(std::span<const std::uint32_t> 
                                                  std::uint32_t worker_words) const {
   std::vector<std::uint32_t> words(state.begin(), state.end());
   std::uint32_t base = address;
+  std::vector<double> shares;
   if (divide_) {
     base = worker_states_address(address, state.size());
     const WorkerStates divided = divide_(state, address);
     words.resize((base - address) / 4);
     words.insert(words.end(), divided.words.begin(), divided.words.end());
     worker_words = divided.stride;
+    shares = divided.shares;
   }
   std::vector<WorkerTiming> workers;
   for (std::uint32_t w = 0; w < workers_; ++w) {
-    workers.push_back(worker(words, address, base + 4 * w * worker_words));
+    const std::size_t depth = shares.size() / workers_;
+    workers.push_back(worker(words, address, base + 4 * w * worker_words,
+                             std::span(shares).subspan(w * depth, depth)));
   }
   return workers;
 }

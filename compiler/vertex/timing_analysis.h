@@ -25,9 +25,11 @@ class TimingAnalysis {
   TimingAnalysis(const MachineConfig& machine, const Codelet& codelet);
 
   /// Of a worker whose vertex state is at `vertex_base`; `words` at `address` are all that it may
-  /// know.
+  /// know. What a branch goes past as data decides counts by `shares`, those of nested ones behind
+  /// each other.
   [[nodiscard]] WorkerTiming worker(std::span<const std::uint32_t> words, std::uint32_t address,
-                                    std::uint32_t vertex_base) const;
+                                    std::uint32_t vertex_base,
+                                    std::span<const double> shares = {}) const;
 
   /// Of all workers of a launch, as `runall` gives them their states: those that the codelet's
   /// `divide` makes, or of `worker_words` each, or one for all when that is 0.
@@ -52,6 +54,8 @@ class TimingAnalysis {
     std::uint32_t body_end = 0;
     /// Of a branch past calls: where it goes.
     std::optional<std::uint32_t> past_calls = {};
+    /// Of any other branch ahead where a register is 0: where it goes.
+    std::optional<std::uint32_t> ahead = {};
   };
 
   [[nodiscard]] Step decode(const MachineConfig& machine, const std::vector<std::uint32_t>& words,

@@ -129,7 +129,7 @@ TEST(PredictedCycles, OfTheGemmSweepAreClose) {
 }
 
 /// Loops and branches; remainders, which divide in as many turns as exponents are apart; indexing,
-/// where the indices say which tile has something to do.
+/// where random indices say which tile has something to do: predictions are for even ones.
 bool takes_what_data_asks(const Op& op) {
   constexpr std::array<std::string_view, 5> kNames = {
       "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", "stablehlo.gather",
@@ -148,6 +148,63 @@ TEST(PredictedCycles, OfAHundredGeneratedProgramsAreClose) {
       predictions.add(compile(program.module, load_machine(machine)), program.arguments);
       ++programs;
     }
+  }
+  predictions.expect_close();
+}
+
+/// A table of `rows` of `columns`, and as many offsets as `count`, which name each row as often as
+/// any other.
+struct Indexing {
+  int rows, columns, count;
+  std::string op;  ///< `gather`, or what a scatter combines with
+};
+
+std::string text_of(const Indexing& c) {
+  const std::string table = fmt::format("tensor<{}x{}xf32>", c.rows, c.columns);
+  const std::string windows = fmt::format("tensor<{}x{}xf32>", c.count, c.columns);
+  const std::string indices = fmt::format("tensor<{}x1xi32>", c.count);
+  if (c.op == "gather") {
+    return fmt::format(R"(
+func.func @main(%i: {2}, %t: {0}) -> {1} {{
+  %r = "stablehlo.gather"(%t, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+      collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, {3}>}}> : ({0}, {2}) -> {1}
+  return %r : {1}
+}})",
+                       table, windows, indices, c.columns);
+  }
+  return fmt::format(R"(
+func.func @main(%i: {2}, %t: {0} {{tf.aliasing_output = 0 : i32}}, %u: {1}) -> {0} {{
+  %r = "stablehlo.scatter"(%t, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<
+      update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+      index_vector_dim = 1>}}> ({{
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.{3} %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }}) : ({0}, {2}, {1}) -> {0}
+  return %r : {0}
+}})",
+                     table, windows, indices, c.op);
+}
+
+TEST(PredictedCycles, OfIndexingWithOffsetsSpreadEvenlyAreClose) {
+  Predictions predictions;
+  const std::vector<Indexing> cases = {
+      {64, 16, 512, "gather"},  {300, 8, 1200, "gather"},    {2000, 4, 2000, "gather"},
+      {64, 16, 512, "add"},     {12, 1, 600, "add"},         {24, 2, 960, "add"},
+      {64, 16, 512, "maximum"}, {400, 24, 800, "multiply"},  {48, 1, 4800, "minimum"},
+      {20'000, 2, 4000, "add"}, {20'000, 8, 4000, "gather"}, {20'000, 12, 2000, "add"}};
+  for (const Indexing& c : cases) {
+    const ProgramImage image =
+        compile(import_stablehlo(text_of(c), "indexing.mlir"), load_machine("small64"));
+    std::vector<HostTensor> arguments;
+    for (const TensorType& type : image.arguments) arguments.emplace_back(type);
+    // A prime that no number of rows has: each part of the rows comes up again and again.
+    constexpr int kStep = 7919;
+    for (int n = 0; n < c.count; ++n) {
+      arguments[0].set(static_cast<std::size_t>(n), n * kStep % c.rows);
+    }
+    predictions.add(image, arguments);
   }
   predictions.expect_close();
 }

@@ -52,15 +52,14 @@ std::int64_t PlacedTable::positions(std::size_t block) const {
   return std::min(cut.positions, table.positions() - first_position(block));
 }
 
-PlacedTable place_table(BlockLowering& block, ValueId v, ValueId result, const Table& table,
-                        std::int64_t window) {
+PlacedTable place_table(BlockLowering& block, ValueId v, ValueId result, const TableUse& use) {
+  const Table& table = use.table;
   const Values& values = block.values;
   const TensorType& type = values.type(v);
   Layouts& layouts = block.builder.layouts();
-  for (const LayoutPtr& layout :
-       {values.layout(v), values.assigned().of(result), values.assigned().of(v),
-        layouts.of(type, {.table = {{table}}})}) {
-    if (auto placed = placed_in(layout, table, type.dtype, window)) return *placed;
+  for (const LayoutPtr& layout : {values.layout(v), values.assigned().of(result),
+                                  values.assigned().of(v), layouts.of(type, {.table = use})}) {
+    if (auto placed = placed_in(layout, table, type.dtype, use.window)) return *placed;
   }
   // Too large for a tile, or its windows are: that shows when it is placed.
   PlacedTable whole{table,

@@ -27,10 +27,10 @@ struct PlacedTable {
   [[nodiscard]] bool is_cut_by_position() const { return cut.positions < table.positions(); }
 };
 
-/// Where the table `v` is, if it is cut like a table, else where it or `result` is to lie; `window`
-/// positions are to be on one tile.
+/// Where the table `v` is, if it is cut like a table, else where it or `result` is to lie; windows
+/// are to be whole on one tile.
 [[nodiscard]] PlacedTable place_table(BlockLowering& block, ValueId v, ValueId result,
-                                      const Table& table, std::int64_t window);
+                                      const TableUse& use);
 
 /// The offsets that each tile of a table needs.
 struct PlacedOffsets {

@@ -3,6 +3,7 @@
 
 #include "compiler/lower/elementwise.h"
 #include "compiler/lower/indexed/placed_table.h"
+#include "compiler/lower/indexed/put_vertex.h"
 #include "compiler/ops/emit_graph.h"
 #include "compiler/ops/take.h"
 
@@ -29,20 +30,6 @@ void fill_elements(ProgramBuilder& builder, BufferId to, std::uint64_t bits, Tim
     for (const TileId tile : interval.tiles) set.launches.push_back({tile, state.words()});
   }
   builder.add_compute(time, std::move(set));
-}
-
-vertex::Put vertex_of(const Graph& region, std::int64_t position_elements) {
-  vertex::Put put;
-  std::vector<vertex::Node> arguments;
-  for (const ValueId argument : region.arguments()) {
-    arguments.push_back(put.expression.input(static_cast<std::uint32_t>(arguments.size()),
-                                             region.type(argument).dtype));
-  }
-  put.outputs = emit_graph(region, put.expression, arguments);
-  for (const ValueId result : region.results()) put.dtypes.push_back(region.type(result).dtype);
-  const auto bytes = static_cast<std::int64_t>(size_of(put.dtypes[0]));
-  if (put.only_replaces() && position_elements * bytes % 8 == 0) put.unit_bytes = 8;
-  return put;
 }
 
 /// Offsets from which on a tile that has a part of a table lists those of its part first: to look
@@ -75,22 +62,37 @@ BufferId list_offsets(BlockLowering& block, const PlacedTable& placed, const Pla
                                              .offsets = offsets.address(builder, placed, i),
                                              .count = offsets.count,
                                              .first = placed.first_position(i),
-                                             .positions = placed.positions(i)};
+                                             .positions = placed.positions(i),
+                                             .table_positions = placed.table.positions()};
     set.launches.push_back({placed.tiles[i], state.words()});
   }
   builder.add_compute(offsets.place.time.next_round(), std::move(set));
   return lists;
 }
 
-vertex::Put::Sharing sharing_of(const Op& op, const vertex::Put& put) {
+vertex::Put::Sharing sharing_of(const Op& op, const TableUse& use, const vertex::Put& put) {
   const auto unique = op.attributes.find("unique_indices");
   if (put.lists == 0 && unique != op.attributes.end() && std::get<bool>(unique->second)) {
     return vertex::Put::Sharing::kOffsets;
   }
-  return window_of(op) == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone;
+  return use.window == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone;
 }
 
 }  // namespace
+
+vertex::Put put_vertex(const Graph& region, std::int64_t position_elements) {
+  vertex::Put put;
+  std::vector<vertex::Node> arguments;
+  for (const ValueId argument : region.arguments()) {
+    arguments.push_back(put.expression.input(static_cast<std::uint32_t>(arguments.size()),
+                                             region.type(argument).dtype));
+  }
+  put.outputs = emit_graph(region, put.expression, arguments);
+  for (const ValueId result : region.results()) put.dtypes.push_back(region.type(result).dtype);
+  const auto bytes = static_cast<std::int64_t>(size_of(put.dtypes[0]));
+  if (put.dtypes.size() == 1 && position_elements * bytes % 8 == 0) put.unit_bytes = 8;
+  return put;
+}
 
 /// Every tile combines what the offsets name of its block, in the storage of the results, to which
 /// tables are copied. Copies are late, so that who reads a table before does not keep it from being
@@ -104,8 +106,8 @@ void lower_put(BlockLowering& block, const Op& op) {
   // Whole words of the narrowest table are whole words of all.
   const auto narrowest = static_cast<std::size_t>(
       std::ranges::min_element(op.results, {}, bytes_of) - op.results.begin());
-  const PlacedTable placed = place_table(block, op.operands[narrowest], op.results[narrowest],
-                                         table_of(op, block.graph), window_of(op));
+  const TableUse use = table_of(op, block.graph);
+  const PlacedTable placed = place_table(block, op.operands[narrowest], op.results[narrowest], use);
   const LayoutPtr layout = placed.layout(builder.layouts());
   const PlacedOffsets offsets = place_offsets(block, op.operands[count], placed);
   Time ready = offsets.place.time;
@@ -143,7 +145,7 @@ void lower_put(BlockLowering& block, const Op& op) {
     }
     values.set_stored(op.results[i], set.writes[i], time);
   }
-  vertex::Put put = vertex_of(op.regions[0], placed.cut.width);
+  vertex::Put put = put_vertex(op.regions[0], placed.cut.width);
   StateWord lists;
   if (placed.is_cut_by_position() && offsets.count >= kManyOffsets) {
     put.lists = builder.machine().tile.workers;
@@ -157,9 +159,10 @@ void lower_put(BlockLowering& block, const Op& op) {
                                    .offsets_a_group = offsets.count,
                                    .first = placed.first_position(i),
                                    .positions = placed.positions(i),
+                                   .table_positions = use.table.positions(),
                                    .position_elements = placed.cut.width,
-                                   .run_elements = window_of(op) * placed.cut.width,
-                                   .sharing = sharing_of(op, put),
+                                   .run_elements = use.window * placed.cut.width,
+                                   .sharing = sharing_of(op, use, put),
                                    .values = addresses};
     set.launches.push_back({placed.tiles[i], state.words()});
   }

@@ -14,8 +14,8 @@ void lower_take(BlockLowering& block, const Op& op) {
   ProgramBuilder& builder = block.builder;
   const ValueId result = op.results[0];
   const Origin origin = values.origin(op);
-  const PlacedTable placed =
-      place_table(block, op.operands[0], op.operands[0], table_of(op, block.graph), window_of(op));
+  const TableUse use = table_of(op, block.graph);
+  const PlacedTable placed = place_table(block, op.operands[0], op.operands[0], use);
   const Place table = values.stored(op.operands[0], placed.layout(builder.layouts()));
   if (placed.is_cut_by_position()) return lower_parted_take(block, op, placed, table);
   const PlacedOffsets offsets = place_offsets(block, op.operands[1], placed);
@@ -39,7 +39,7 @@ void lower_take(BlockLowering& block, const Op& op) {
                                     .offsets_a_group = offsets.count,
                                     .group_bytes = placed.table.positions() * position,
                                     .position_bytes = position,
-                                    .run_bytes = window_of(op) * position};
+                                    .run_bytes = use.window * position};
     set.launches.push_back({placed.tiles[i], state.words()});
   }
   const Time time = std::max(table.time, offsets.place.time).next_round();
