@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "compiler/check_size.h"
@@ -22,7 +23,7 @@ namespace {
 
 struct Pass {
   std::string_view name;
-  Graph (*run)(Graph);
+  std::variant<Graph (*)(Graph), Graph (*)(Graph, const MachineConfig&)> run;
   bool enters_regions = false;  ///< by itself
 };
 
@@ -32,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"split wide types", split_wide_types, true},
     {"sink constants", sink_constants},
     {"fold constants", fold_constants},
+    {"divide ops", divide_ops},
     {"merge equal ops", merge_equal_ops},
     {"compare extremes", compare_extremes},
     {"remove unused ops", remove_unused_ops},
@@ -171,8 +173,16 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   Module simple = module;
   for (const Pass& pass : kPasses) {
     if (options.progress) options.progress(pass.name);
-    simple.main = pass.enters_regions ? pass.run(std::move(simple.main))
-                                      : apply_with_regions(std::move(simple.main), pass.run);
+    const auto run = [&](Graph graph) {
+      return std::visit(
+          Overloaded{[&](Graph (*simplify)(Graph)) { return simplify(std::move(graph)); },
+                     [&](Graph (*plan)(Graph, const MachineConfig&)) {
+                       return plan(std::move(graph), machine);
+                     }},
+          pass.run);
+    };
+    simple.main = pass.enters_regions ? run(std::move(simple.main))
+                                      : apply_with_regions(std::move(simple.main), run);
   }
   if (options.on_graph) options.on_graph(simple);
   check_size(simple, machine, options.on_memory);

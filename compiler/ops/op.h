@@ -29,6 +29,7 @@ struct StridedBox {
 
 class BlockLowering;
 class GraphBuilder;
+struct MachineConfig;
 struct Tensor;
 
 /// Whether a lowering is for this use of an op; null stands for every use.
@@ -71,6 +72,11 @@ struct Vote {
 struct StepLowering {
   void (*lower)(BlockLowering& block, const Op& op);
   std::vector<Vote> (*votes)(const Op& op, const Graph& graph);
+  /// Appends what takes the place of the op where that is estimated to take fewer cycles, and gives
+  /// its results; else nothing.
+  std::vector<Tensor> (*divide)(GraphBuilder& builder, const Op& op,
+                                std::span<const Tensor> operands,
+                                const MachineConfig& machine) = nullptr;
   Takes takes = nullptr;
 };
 using Lowering = std::variant<ElementwiseLowering, RearrangeLowering, ConstantLowering,

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "compiler/graph/graph.h"
+#include "compiler/ops/graph_builder.h"
+#include "isa/machine_config.h"
 
 namespace superstep {
 
@@ -22,5 +27,10 @@ void lower_case(BlockLowering& block, const Op& op);
 /// Windows of tables, `compiler/ops/take.h`: compiler/lower/indexed/.
 void lower_take(BlockLowering& block, const Op& op);
 void lower_put(BlockLowering& block, const Op& op);
+/// Offsets in batches, each with a table of its own: compiler/lower/indexed/batches.cpp.
+std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
+                                std::span<const Tensor> operands, const MachineConfig& machine);
+std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
+                               std::span<const Tensor> operands, const MachineConfig& machine);
 
 }  // namespace superstep

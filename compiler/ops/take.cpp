@@ -187,7 +187,7 @@ const OpDefinition kTakeOp{
     .summary = "Windows of a table at the positions that offsets name.",
     .infer = infer_take,
     .evaluate = evaluate_take,
-    .lowerings = {StepLowering{lower_take, votes_of_take}},
+    .lowerings = {StepLowering{lower_take, votes_of_take, divide_take}},
     .traits = {.operands = {kAnyDType, only(DType::kI32)}},
 };
 
@@ -196,7 +196,7 @@ const OpDefinition kPutOp{
     .summary = "Tables with windows combined into them at the positions that offsets name.",
     .infer = infer_put,
     .evaluate = evaluate_put,
-    .lowerings = {StepLowering{lower_put, votes_of_put}},
+    .lowerings = {StepLowering{lower_put, votes_of_put, divide_put}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
                .regions = 1,
                .updates_operands = true},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "compiler/graph/graph.h"
+#include "isa/machine_config.h"
 
 namespace superstep {
 
@@ -25,6 +26,10 @@ namespace superstep {
 /// Compares the larger or smaller of two values with one of them in place of the other, as the
 /// gradient of `max(x, 0)` does: when the extreme is kept anyway, the comparison need not be.
 [[nodiscard]] Graph compare_extremes(Graph graph);
+
+/// Replaces ops by others that are estimated to take fewer cycles on a machine
+/// (`StepLowering::divide`).
+[[nodiscard]] Graph divide_ops(Graph graph, const MachineConfig& machine);
 
 /// Removes ops whose results nothing uses. Arguments stay.
 [[nodiscard]] Graph remove_unused_ops(Graph graph);

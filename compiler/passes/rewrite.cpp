@@ -42,7 +42,7 @@ bool has_effect(const Op& op) {
          });
 }
 
-Graph apply_with_regions(Graph graph, Graph (*pass)(Graph)) {
+Graph apply_with_regions(Graph graph, const std::function<Graph(Graph)>& pass) {
   const auto has_regions = [](const Op& op) { return !op.regions.empty(); };
   if (std::ranges::any_of(graph.ops(), has_regions)) {
     Rewrite rewrite(graph);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,6 @@ class Rewrite {
 [[nodiscard]] bool has_effect(const Op& op);
 
 /// Applies a pass to the regions of a graph, innermost first, then to the graph itself.
-[[nodiscard]] Graph apply_with_regions(Graph graph, Graph (*pass)(Graph));
+[[nodiscard]] Graph apply_with_regions(Graph graph, const std::function<Graph(Graph)>& pass);
 
 }  // namespace superstep

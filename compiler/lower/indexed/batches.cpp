@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/divide.h"
+#include "compiler/cost/reduce_costs.h"
+#include "compiler/lower/indexed/put_vertex.h"
+#include "compiler/lower/reductions/cut_reduction.h"
+#include "compiler/lower/reductions/reduce.h"
+#include "compiler/ops/elements.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/step_lowerings.h"
+#include "compiler/ops/take.h"
+#include "compiler/program/table_layout.h"
+#include "compiler/vertex/take.h"
+
+namespace superstep {
+namespace {
+
+std::vector<std::int64_t> behind(const std::vector<std::int64_t>& first,
+                                 const std::vector<std::int64_t>& more) {
+  std::vector<std::int64_t> all = first;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// The same offsets in batches, each of which has a table of its own. The last may have some too
+/// many.
+TableUse in_batches(const TableUse& use, std::int64_t batches) {
+  TableUse divided{{behind({batches}, use.table.shape), {0}, use.table.indexed},
+                   divide_up(use.count, batches),
+                   use.window};
+  for (std::int64_t& d : divided.table.indexed) ++d;
+  return divided;
+}
+
+/// A launch that has static timing.
+class LaunchCosts {
+ public:
+  LaunchCosts(const MachineConfig& machine, const vertex::Codelet& codelet)
+      : machine_(machine), costs_(machine), timing_(machine, codelet) {}
+
+  [[nodiscard]] std::int64_t cycles(const VertexState& state) const {
+    std::vector<std::uint32_t> words;
+    for (const StateWord& word : state) words.push_back(word.value);
+    const auto workers = timing_.launch(words, 0, 0);
+    return costs_.launch_of(static_cast<std::int64_t>(vertex::launch_cycles(machine_, workers)));
+  }
+
+ private:
+  const MachineConfig& machine_;
+  Costs costs_;
+  vertex::TimingAnalysis timing_;
+};
+
+/// Into how many batches the offsets of a take or put are best divided, of which `estimate` gives
+/// the cycles; nothing where one batch takes least.
+std::optional<std::int64_t> best_batches(
+    const TableUse& use, const MachineConfig& machine, std::int64_t element_bytes,
+    const std::function<std::int64_t(const TableUse&)>& estimate) {
+  const auto fits = [&](const TableUse& divided) {
+    const TableCut cut =
+        table_cut(divided, element_bytes, machine.tiles(), machine.tile.memory_bytes);
+    return cut.positions == use.table.positions() && cut.blocks(divided.table) <= machine.tiles();
+  };
+  if (use.count == 1 || !use.table.batching.empty() || !fits(use)) return std::nullopt;
+  // What divides the offsets evenly, and shares of them that grow by less than a half.
+  std::set<std::int64_t> shares;
+  for (std::int64_t share = 1; share < use.count; share += 1 + share / 3) shares.insert(share);
+  for (std::int64_t share = 1; share * share <= use.count; ++share) {
+    if (use.count % share == 0) shares.insert({share, use.count / share});
+  }
+  std::optional<std::int64_t> best;
+  std::int64_t least = estimate(use);
+  for (const std::int64_t share : shares) {
+    const std::int64_t batches = divide_up(use.count, share);
+    const TableUse divided = in_batches(use, batches);
+    if (batches == 1 || !fits(divided)) continue;
+    const std::int64_t cycles = estimate(divided);
+    if (cycles >= least) continue;
+    best = batches;
+    least = cycles;
+  }
+  return best;
+}
+
+/// What comes into a tile before a launch, in words, and what puts those in order that are too many
+/// for the batches.
+std::int64_t gather_cycles(const Costs& costs, const TableUse& use, std::int64_t offsets,
+                           std::int64_t words) {
+  const bool is_even = use.table.batching.empty() || offsets % use.table.batches() == 0;
+  return costs.phase() + words + (is_even ? 0 : costs.phase() + 2 * costs.launch());
+}
+
+/// `x` with more of `value` behind the first dimension, which then becomes two: batches and what
+/// each has.
+Tensor batched(Tensor x, Tensor value, const TableUse& divided) {
+  Shape shape = x.shape();
+  const std::int64_t all = divided.table.batches() * divided.count;
+  std::vector<std::int64_t> none(shape.size(), 0), more = none;
+  more[0] = all - shape[0];
+  if (more[0] > 0) x = pad(x, value, none, more, none);
+  shape[0] = divided.count;
+  return reshape(x, behind({divided.table.batches()}, shape));
+}
+
+Tensor repeated(Tensor table, const TableUse& divided) {
+  std::vector<std::int64_t> dimensions(table.shape().size());
+  std::iota(dimensions.begin(), dimensions.end(), 1);
+  return broadcast(table, divided.table.shape, dimensions);
+}
+
+/// The op over tables of all batches.
+Op divided_op(const Op& op, const TableUse& divided) {
+  Op result;
+  result.attributes = op.attributes;
+  for (auto& [name, value] : table_attributes(divided.table, divided.window)) {
+    result.attributes[name] = value;
+  }
+  result.regions = op.regions;
+  return result;
+}
+
+class PutCosts {
+ public:
+  PutCosts(const MachineConfig& machine, const Op& op, const Combine& combine, std::int64_t offsets)
+      : machine_(machine),
+        costs_(machine),
+        offsets_(offsets),
+        element_bytes_(static_cast<std::int64_t>(size_of(combine.reduce.dtypes[0]))),
+        region_(op.regions[0]),
+        reduce_(machine, combine.reduce, false, true) {}
+
+  [[nodiscard]] std::int64_t cycles(const TableUse& use) const {
+    const Table& table = use.table;
+    const TableCut cut =
+        table_cut(use, element_bytes_, machine_.tiles(), machine_.tile.memory_bytes);
+    const std::int64_t windows = cut.batches * use.positions() * cut.width;
+    const vertex::Put::State state{
+        .offsets = {},
+        .lists = {},
+        .groups = cut.batches,
+        .offsets_a_group = use.count,
+        .positions = table.positions(),
+        .table_positions = table.positions(),
+        .position_elements = cut.width,
+        .run_elements = use.window * cut.width,
+        .sharing = use.window == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone,
+        .values = {{}}};
+    const vertex::Put vertex = put_vertex(region_, cut.width);
+    const LaunchCosts& launch =
+        puts_.try_emplace(vertex.unit_bytes, machine_, vertex.code(machine_)).first->second;
+    const std::int64_t fill = divide_up(cut.elements() * element_bytes_, 4);
+    const std::int64_t put =
+        gather_cycles(costs_, use, offsets_, cut.batches * use.count + words(windows)) +
+        costs_.launch(divide_up(fill, std::int64_t{machine_.tile.workers})) +
+        launch.cycles(state.words());
+    if (table.batching.empty()) return put;
+    // What batches have is combined, of a tile, then of all.
+    const std::int64_t results = table.elements_of(table.indexed) * table.width();
+    const std::int64_t parts = cut.batch_blocks(table);
+    const std::int64_t inside = cut.batches > 1 ? reduce_.cycles(results, cut.batches) : 0;
+    if (parts == 1) return put + inside;
+    const std::int64_t last =
+        std::max(Costs::kLeastPerTile, divide_up(results, std::int64_t{machine_.tiles()}));
+    return put + inside +
+           cut_reduction(machine_, {results, parts}, std::min(last, results), true, false, reduce_,
+                         reduce_)
+               .cycles;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t words(std::int64_t elements) const {
+    return divide_up(elements * element_bytes_, 4);
+  }
+
+  const MachineConfig& machine_;
+  Costs costs_;
+  std::int64_t offsets_, element_bytes_;
+  const Graph& region_;
+  mutable std::map<std::uint32_t, LaunchCosts> puts_;  ///< by unit
+  ReduceCosts reduce_;
+};
+
+/// Whether parts of what `op` combines give the same bits as all in order.
+bool is_exact(const Op& op, const Combine& combine) {
+  if (op.results.size() != 1 || op.regions[0].ops().size() != 1 || !combine.identity) return false;
+  const vertex::Primitive primitive = combine.reduce.expression.steps().back().primitive;
+  return !is_float(combine.reduce.dtypes[0]) || primitive == vertex::Primitive::kMax ||
+         primitive == vertex::Primitive::kMin;
+}
+
+/// Whether all elements of a value are constant and have these bits.
+bool repeats(const Graph& graph, ValueId v, std::uint64_t bits) {
+  const std::optional<std::uint32_t> producer = graph.value(v).producer;
+  if (!producer) return false;
+  const Op& op = graph.ops()[*producer];
+  if (lowering_as<RearrangeLowering>(op, graph) != nullptr && op.operands.size() == 1) {
+    return repeats(graph, op.operands[0], bits);
+  }
+  if (lowering_as<ConstantLowering>(op, graph) == nullptr) return false;
+  const HostTensor value = op.definition->evaluate(op, {})[0];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(value.type.elements()); ++i) {
+    if (read_bits(value, i) != bits) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
+                                std::span<const Tensor> operands, const MachineConfig& machine) {
+  const TensorType type = operands[0].type();
+  const TableUse use = table_use(op, type.shape, operands[1].shape());
+  const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  const Costs costs(machine);
+  std::map<std::uint32_t, LaunchCosts> takes;
+  const auto estimate = [&](const TableUse& of) {
+    const TableCut cut = table_cut(of, bytes, machine.tiles(), machine.tile.memory_bytes);
+    const std::int64_t position = cut.width * bytes;
+    const vertex::Take take{position % 8 == 0 ? 8U : 4U};
+    const auto its = takes.try_emplace(take.unit_bytes, machine, take.code(machine)).first;
+    const vertex::Take::State state{.to = {},
+                                    .table = {},
+                                    .offsets = {},
+                                    .groups = cut.batches,
+                                    .offsets_a_group = of.count,
+                                    .group_bytes = of.table.positions() * position,
+                                    .position_bytes = position,
+                                    .run_bytes = of.window * position};
+    const std::int64_t copied =
+        of.table.batching.empty() ? 0 : divide_up(cut.elements() * bytes, 4);
+    return gather_cycles(costs, of, use.count, copied + cut.batches * of.count) +
+           its->second.cycles(state.words());
+  };
+  const auto batches = best_batches(use, machine, bytes, estimate);
+  if (!batches) return {};
+  const TableUse divided = in_batches(use, *batches);
+  const Tensor offsets = batched(operands[1], builder.number(DType::kI32, 0), divided);
+  const Tensor taken = builder.apply(*op.definition, {repeated(operands[0], divided), offsets},
+                                     divided_op(op, divided));
+  Shape shape = use.windows();
+  shape[0] = *batches * divided.count;
+  const std::vector<std::int64_t> ones(shape.size(), 1), none(shape.size(), 0);
+  const Tensor all = reshape(taken, shape);
+  return {shape == use.windows() ? all : slice(all, none, use.windows(), ones)};
+}
+
+std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
+                               std::span<const Tensor> operands, const MachineConfig& machine) {
+  const TensorType type = operands[0].type();
+  const Combine combine = combine_of(op.regions[0]);
+  if (!is_exact(op, combine)) return {};
+  const TableUse use = table_use(op, type.shape, operands[1].shape());
+  const PutCosts costs(machine, op, combine, use.count);
+  const auto batches = best_batches(use, machine, static_cast<std::int64_t>(size_of(type.dtype)),
+                                    [&](const TableUse& of) { return costs.cycles(of); });
+  if (!batches) return {};
+  const TableUse divided = in_batches(use, *batches);
+  HostTensor one({type.dtype, {}});
+  write_bits(one, 0, *combine.identity);
+  const Tensor identity = builder.constant(std::move(one));
+  const Tensor parts =
+      builder.apply(*op.definition,
+                    {broadcast(identity, divided.table.shape, {}),
+                     batched(operands[1], builder.number(DType::kI32, -1), divided),
+                     batched(operands[2], identity, divided)},
+                    divided_op(op, divided));
+  const OpDefinition& combining = *op.regions[0].ops()[0].definition;
+  const auto both = [&](Tensor a, Tensor b) { return a.builder->apply(combining, {a, b}); };
+  const Tensor total = reduce(parts, identity, {0}, both);
+  const bool is_empty = repeats(builder.graph(), operands[0].id, *combine.identity);
+  return {is_empty ? total : both(operands[0], total)};
+}
+
+}  // namespace superstep

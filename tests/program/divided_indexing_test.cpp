@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/rewrite.h"
+#include "isa/machine_config.h"
+#include "sim/machine.h"
+
+namespace superstep {
+namespace {
+
+/// `count` updates of `width` elements, `combine`d into a table of so many positions that begins
+/// with `initial`.
+std::string scatter(int count, int positions, const std::string& dtype, const std::string& combine,
+                    const std::string& initial) {
+  return fmt::format(R"(
+func.func @main(%i: tensor<{0}xi32>, %u: tensor<{0}x{2}>) -> tensor<{1}x{2}> {{
+  %t = stablehlo.constant dense<{4}> : tensor<{1}x{2}>
+  %j = stablehlo.reshape %i : (tensor<{0}xi32>) -> tensor<{0}x1xi32>
+  %r = "stablehlo.scatter"(%t, %j, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+    ^bb0(%a: tensor<{2}>, %b: tensor<{2}>):
+      %c = stablehlo.{3} %a, %b : tensor<{2}>
+      stablehlo.return %c : tensor<{2}>
+    }}) : (tensor<{1}x{2}>, tensor<{0}x1xi32>, tensor<{0}x{2}>) -> tensor<{1}x{2}>
+  return %r : tensor<{1}x{2}>
+}})",
+                     count, positions, dtype, combine, initial);
+}
+
+std::string lookup(int count, int rows, int columns) {
+  return fmt::format(R"(
+func.func @main(%i: tensor<{0}xi32>, %t: tensor<{1}x{2}xf32>) -> tensor<{0}x{2}xf32> {{
+  %j = stablehlo.reshape %i : (tensor<{0}xi32>) -> tensor<{0}x1xi32>
+  %r = "stablehlo.gather"(%t, %j) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+      collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, {2}>}}>
+      : (tensor<{1}x{2}xf32>, tensor<{0}x1xi32>) -> tensor<{0}x{2}xf32>
+  return %r : tensor<{0}x{2}xf32>
+}})",
+                     count, rows, columns);
+}
+
+/// Of indices some beyond the table on both sides; of others, numbers of both signs.
+std::vector<HostTensor> arguments_of(const Module& module, int positions) {
+  std::vector<HostTensor> arguments;
+  for (const ValueId v : module.main.arguments()) {
+    HostTensor& tensor = arguments.emplace_back(module.main.type(v));
+    for (std::size_t n = 0; n < static_cast<std::size_t>(tensor.type.elements()); ++n) {
+      const auto number = static_cast<std::int32_t>(n);
+      if (arguments.size() == 1) {
+        tensor.set(n, number * 7919 % (positions + 5) - 2);
+      } else if (tensor.type.dtype == DType::kF32) {
+        tensor.set(n, static_cast<float>(number * 31 % 1009) / 16 - 20);
+      } else {
+        tensor.set(n, number * 31 % 1009 - 400);
+      }
+    }
+  }
+  return arguments;
+}
+
+Graph simple(const Module& module) {
+  return fold_constants(apply_with_regions(module.main, expand_ops));
+}
+
+bool has_batches(const Graph& graph) {
+  return std::ranges::any_of(graph.ops(), [](const Op& op) {
+    const auto batching = op.attributes.find("batching");
+    return batching != op.attributes.end() &&
+           !std::get<std::vector<std::int64_t>>(batching->second).empty();
+  });
+}
+
+struct Case {
+  std::string text;
+  int positions;
+};
+const Case kCases[] = {
+    {scatter(500, 32, "i32", "add", "0"), 32},
+    {scatter(499, 7, "i32", "multiply", "3"), 7},
+    {scatter(640, 20, "f32", "maximum", "1.0"), 20},
+    {scatter(300, 11, "i32", "minimum", "5"), 11},
+    {lookup(512, 9, 8), 9},
+    {lookup(509, 16, 3), 16},
+};
+
+TEST(DividedIndexing, ComputesTheSameInBatches) {
+  const MachineConfig machine = load_machine("small64");
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.text);
+    const Module module = import_stablehlo(c.text, "indexing.mlir");
+    const std::vector<HostTensor> arguments = arguments_of(module, c.positions);
+    const Graph divided = divide_ops(simple(module), machine);
+    EXPECT_TRUE(has_batches(divided));
+    const HostTensor expected = evaluate(module.main, arguments)[0];
+    EXPECT_EQ(evaluate(divided, arguments)[0].data, expected.data);
+    RunResult run = run_image(compile(module, machine), arguments, {});
+    ASSERT_FALSE(run.trap) << run.trap->text();
+    EXPECT_EQ(run.results[0].data, expected.data);
+  }
+}
+
+TEST(DividedIndexing, AddsFloatsInOrder) {
+  for (const char* dtype : {"f16", "bf16", "f32"}) {
+    const Module module = import_stablehlo(scatter(4096, 8, dtype, "add", "0.0"), "sum.mlir");
+    EXPECT_FALSE(has_batches(divide_ops(simple(module), load_machine("bow"))));
+  }
+}
+
+TEST(DividedIndexing, LeavesOneWindowAlone) {
+  const Module module = import_stablehlo(lookup(1, 64, 16), "row.mlir");
+  EXPECT_FALSE(has_batches(divide_ops(simple(module), load_machine("bow"))));
+}
+
+/// Of the device, without visits to the host.
+std::uint64_t cycles_on_bow(const std::string& text, int positions) {
+  const Module module = import_stablehlo(text, "indexing.mlir");
+  const std::vector<HostTensor> arguments = arguments_of(module, positions);
+  const RunResult run = run_image(compile(module, load_machine("bow")), arguments, {});
+  EXPECT_FALSE(run.trap) << run.trap->text();
+  EXPECT_EQ(run.results[0].data, evaluate(module.main, arguments)[0].data);
+  return (run.totals.exchange + run.totals.compute).value();
+}
+
+TEST(DividedIndexing, CountsOnManyTiles) {
+  EXPECT_LE(cycles_on_bow(scatter(500, 32, "i32", "add", "0"), 32), 3'200U);
+  EXPECT_LE(cycles_on_bow(scatter(100'000, 256, "i32", "add", "0"), 256), 10'500U);
+}
+
+TEST(DividedIndexing, LooksUpOnManyTiles) {
+  EXPECT_LE(cycles_on_bow(lookup(4096, 64, 16), 64), 1'500U);
+}
+
+}  // namespace
+}  // namespace superstep
