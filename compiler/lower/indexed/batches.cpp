@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/divide.h"
+#include "compiler/cost/launch_costs.h"
 #include "compiler/cost/reduce_costs.h"
 #include "compiler/lower/indexed/put_vertex.h"
 #include "compiler/lower/reductions/cut_reduction.h"
@@ -37,25 +38,6 @@ TableUse in_batches(const TableUse& use, std::int64_t batches) {
   for (std::int64_t& d : divided.table.indexed) ++d;
   return divided;
 }
-
-/// A launch that has static timing.
-class LaunchCosts {
- public:
-  LaunchCosts(const MachineConfig& machine, const vertex::Codelet& codelet)
-      : machine_(machine), costs_(machine), timing_(machine, codelet) {}
-
-  [[nodiscard]] std::int64_t cycles(const VertexState& state) const {
-    std::vector<std::uint32_t> words;
-    for (const StateWord& word : state) words.push_back(word.value);
-    const auto workers = timing_.launch(words, 0, 0);
-    return costs_.launch_of(static_cast<std::int64_t>(vertex::launch_cycles(machine_, workers)));
-  }
-
- private:
-  const MachineConfig& machine_;
-  Costs costs_;
-  vertex::TimingAnalysis timing_;
-};
 
 /// Into how many batches the offsets of a take or put are best divided, of which `estimate` gives
 /// the cycles; nothing where one batch takes least.

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/divide.h"
+#include "compiler/cost/launch_costs.h"
+#include "compiler/cost/reduce_costs.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/ops/take.h"
 
@@ -38,6 +40,9 @@ class PartedTake {
         columns_(placed.cut.rest_blocks(placed.table)),
         element_bytes_(static_cast<std::int64_t>(size_of(values_.type(result_).dtype))),
         words_(placed.cut.width * element_bytes_ / 4),
+        take_whole_(builder_.machine(), take_of(false).code(builder_.machine())),
+        take_part_(builder_.machine(), take_of(true).code(builder_.machine())),
+        combine_(builder_.machine(), any_.reduce, false, true),
         service_(best_service()) {}
 
   void run() {
@@ -51,6 +56,9 @@ class PartedTake {
   }
 
  private:
+  [[nodiscard]] vertex::Take take_of(bool has_part) const {
+    return {words_ % 2 == 0 ? 8U : 4U, has_part};
+  }
   /// The tile that serves offsets of a copy from a group of blocks.
   [[nodiscard]] TileId tile(std::int64_t column, std::int64_t group, std::int64_t copy) const {
     return placed_
@@ -95,16 +103,21 @@ class PartedTake {
 
   /// Phases for the table, offsets and candidates; launches to look up and to combine.
   [[nodiscard]] std::int64_t estimate(const Service& s) const {
-    constexpr std::int64_t kSlotsOfWindow = 7, kSlotsOfWord = 2;
     const Costs& costs = builder_.costs();
-    const std::int64_t workers = builder_.machine().tile.workers;
     const auto phase = [&](std::int64_t words) { return costs.phase() + words; };
     std::int64_t cycles = phase(s.offsets());
     if (s.merged > 1 || s.copies > 1) cycles += phase(s.merged * placed_.cut.positions * words_);
-    cycles += costs.launch(divide_up(s.offsets(), workers) * (kSlotsOfWindow + 2 * (words_ - 1)));
+    const vertex::Take::State state{.to = {},
+                                    .table = {},
+                                    .offsets = {},
+                                    .offsets_a_group = s.offsets(),
+                                    .position_bytes = words_ * 4,
+                                    .run_bytes = words_ * 4,
+                                    .positions = s.merged * placed_.cut.positions};
+    cycles += (s.groups > 1 ? take_part_ : take_whole_).cycles(state.words());
     if (s.groups > 1) {
       cycles += phase((s.groups - 1) * s.share * words_);
-      cycles += costs.launch(divide_up(s.groups * s.share * words_, workers) * kSlotsOfWord);
+      cycles += combine_.cycles(s.share * words_, s.groups);
     }
     return cycles;
   }
@@ -178,7 +191,7 @@ class PartedTake {
     });
     for (Interval& interval : intervals) std::ranges::sort(interval.tiles);
     const Place offsets = values_.stored(offsets_, builder_.layouts().with(std::move(intervals)));
-    const vertex::Take take{words_ % 2 == 0 ? 8U : 4U, service_.groups > 1};
+    const vertex::Take take = take_of(service_.groups > 1);
     ComputeSet set = set_of(origin_.name);
     set.codelet = builder_.add_codelet(
         "take " + std::to_string(take.unit_bytes) + (take.has_part ? " of a part" : ""), take);
@@ -215,9 +228,8 @@ class PartedTake {
                    {share, 1, 1}}};
     const Time time =
         move(builder_, gathered, {{found, simplified(box)}}, ready, origin_).next_round();
-    const Combine any = combine_with(vertex::Primitive::kOr, DType::kU32);
     ComputeSet set = set_of(origin_.name + ".combined");
-    set.codelet = builder_.add_codelet(any.key, any.reduce);
+    set.codelet = builder_.add_codelet(any_.key, any_.reduce);
     set.reads = {gathered};
     set.writes = {result};
     for_each_tile([&](std::int64_t column, std::int64_t copy, std::int64_t group) {
@@ -242,6 +254,9 @@ class PartedTake {
   Origin origin_;
   Place table_;
   std::int64_t count_, parts_, columns_, element_bytes_, words_;
+  Combine any_ = combine_with(vertex::Primitive::kOr, DType::kU32);
+  LaunchCosts take_whole_, take_part_;
+  ReduceCosts combine_;
   Service service_;
 };
 
