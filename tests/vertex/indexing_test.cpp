@@ -226,6 +226,30 @@ TEST(Put, CombinesElementsOfEveryWidth) {
   }
 }
 
+TEST(Put, CombinesPairsOfRegisters) {
+  for (const Primitive primitive : {Primitive::kAdd, Primitive::kMul, Primitive::kMax}) {
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32}) {
+      Put put = combining(primitive, dtype);
+      put.unit_bytes = 8;
+      check_put({1, 40, 10, 8, 8}, put, 6);
+      check_put({1, 40, 10, 4, 4, Put::Sharing::kPositions}, put, 6);
+      check_put({2, 9, 30, 4, 12}, put, 6);
+      check_put({1, 100, 20, 4, 4, Put::Sharing::kPositions, 17, true}, put, 6);
+    }
+  }
+}
+
+TEST(Put, SharesGroupsWhereThereAreManyOfThem) {
+  for (const std::int64_t groups : {2, 4, 6, 13}) {
+    for (const auto sharing : {Put::Sharing::kNone, Put::Sharing::kPositions}) {
+      check_put({groups, 9, 7, 1, 1, sharing}, combining(Primitive::kAdd, DType::kI32), 6);
+      check_put({groups, 9, 7, 2, 2, sharing}, combining(Primitive::kSub, DType::kF32), 6);
+    }
+    check_put({groups, 5, 7, 1, 1, Put::Sharing::kOffsets}, replacing(DType::kI32, 4), 6);
+    check_put({groups, 5, 9, 1, 3}, replacing(DType::kF32, 4), 6);
+  }
+}
+
 TEST(Put, UsesTheOffsetsThatAreListedOfAPart) {
   for (const std::int64_t count : {1, 7, 24, 100, 601}) {
     check_put({1, count, 20, 2, 2, Put::Sharing::kPositions, 17, true},
