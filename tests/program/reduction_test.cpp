@@ -2,10 +2,14 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/compile.h"
 #include "compiler/lower/lower.h"
+#include "compiler/ops/elements.h"
+#include "compiler/ops/op.h"
 #include "isa/machine_config.h"
+#include "sim/machine.h"
 
 namespace superstep {
 namespace {
@@ -56,6 +60,33 @@ TEST(Reduction, OfElementsOfOneTileIsSharedWhereCombiningTakesLong) {
       }
       return %r#0 : tensor<f32>)"),
             1U);
+}
+
+// One tile has one column, which is a row as well, the others have several.
+TEST(Reduction, OfColumnsIsRightWhereOneTileHasOnlyOne) {
+  const Module module = import_stablehlo(R"(
+    func.func @main(%x: tensor<1x3x16x17x1xbf16>, %z: tensor<bf16>, %i: tensor<i32>)
+        -> (tensor<1x17xbf16>, tensor<1x2x15x17x1xi1>) {
+      %c = stablehlo.compare GE, %x, %x, FLOAT
+          : (tensor<1x3x16x17x1xbf16>, tensor<1x3x16x17x1xbf16>) -> tensor<1x3x16x17x1xi1>
+      %r = stablehlo.reduce(%x init: %z) applies stablehlo.maximum across dimensions = [1, 2, 4]
+          : (tensor<1x3x16x17x1xbf16>, tensor<bf16>) -> tensor<1x17xbf16>
+      %s = stablehlo.dynamic_slice %c, %i, %i, %i, %i, %i, sizes = [1, 2, 15, 17, 1]
+          : (tensor<1x3x16x17x1xi1>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>)
+          -> tensor<1x2x15x17x1xi1>
+      return %r, %s : tensor<1x17xbf16>, tensor<1x2x15x17x1xi1>
+    })",
+                                         "columns.mlir");
+  std::vector<HostTensor> arguments;
+  for (const ValueId argument : module.main.arguments()) {
+    arguments.emplace_back(module.main.type(argument));
+  }
+  for (std::size_t i = 0; i < 3 * 16 * 17; ++i) {
+    write_float(arguments[0], i, static_cast<double>(i * 37 % 251));
+  }
+  const RunResult run = run_image(compile(module, load_machine("tiny4")), arguments, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  EXPECT_EQ(run.results[0].data, evaluate(module.main, arguments)[0].data);
 }
 
 }  // namespace

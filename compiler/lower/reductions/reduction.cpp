@@ -441,7 +441,9 @@ class ReductionLowering {
       parts.push_back({block.tile, 0, block.width() * count, 0, block.depth() / count});
       whole.push_back({block.tile, block.first, block.last, 0, count});
     }
-    if (std::ranges::all_of(whole, [](const Block& block) { return block.depth() == 1; })) {
+    // Parts are of rows, which columns of other blocks are not.
+    if (results_inside ||
+        std::ranges::all_of(whole, [](const Block& block) { return block.depth() == 1; })) {
       return launch_once(blocks, inputs, to, is_last, results_inside, ready);
     }
     const Reduced first = launch_once(parts, inputs, one_after_another(parts), false, false, ready);
