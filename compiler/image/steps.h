@@ -23,7 +23,7 @@ struct Steps {
   /// By loop, those of procedures first, which count from their first; that over calls is the
   /// host's.
   std::vector<std::uint32_t> loops;
-  std::vector<std::uint32_t> point;      ///< by step: when, as `Lifetime` counts time
+  std::vector<std::uint32_t> point;  ///< by step: when, as `Lifetime` counts time
 };
 
 /// Numbers the steps and describes them and their vertex types in `info`.

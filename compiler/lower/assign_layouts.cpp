@@ -32,15 +32,27 @@ class ValueSets {
 struct Ballot {
   std::map<std::int64_t, int> rows;
   int products = 0;
+  int elementwise = 0;                   ///< ops that compute the group
+  int indexed = 0;                       ///< uses as a table
   std::optional<TableUse> table = {};    ///< of the first who indexes it
   std::optional<TableUse> windows = {};  ///< of the first who takes or puts it
 
-  /// Indexing outweighs the rest: anything else moves the whole table. Windows lie like their table
-  /// where nobody else cares.
-  void give(LayoutWish& wish) const {
+  /// Windows lie like their table where nobody else cares.
+  void give(const TensorType& type, const Layouts& layouts, LayoutWish& wish) const {
     wish.row = row();
     wish.is_windows = !table && products == 0 && rows.empty();
     wish.table = wish.is_windows ? windows : table;
+    if (table && !is_worth_a_table(type, layouts, wish)) wish.table.reset();
+  }
+
+  /// Indexing outweighs the rest, as anything else moves the whole table, unless that takes less
+  /// than to compute all of it on the few tiles that a table of many positions lies on: a word a
+  /// cycle each time, against an element a cycle for each op.
+  [[nodiscard]] bool is_worth_a_table(const TensorType& type, const Layouts& layouts,
+                                      const LayoutWish& wish) const {
+    const std::int64_t in_table = layouts.most_on_a_tile(type, wish);
+    const std::int64_t spread = layouts.most_on_a_tile(type, {.row = wish.row});
+    return elementwise * (in_table - spread) <= indexed * (layouts.costs().phase() + in_table);
   }
 
   /// The row length with most votes, if they outweigh the products; else 0.
@@ -88,7 +100,7 @@ class Assignment {
     }
     hold_votes();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      ballots_[g].give(groups_[g].wish);
+      ballots_[g].give(groups_[g].type, layouts, groups_[g].wish);
     }
     return {layouts, std::move(groups_), std::move(group_of_)};
   }
@@ -240,6 +252,7 @@ class Assignment {
 
   void vote(ValueId value, const TableUse& use, bool is_windows) {
     Ballot& its = ballot(value);
+    if (!is_windows) ++its.indexed;
     std::optional<TableUse>& first = is_windows ? its.windows : its.table;
     if (!first) first = use;
   }
@@ -267,6 +280,7 @@ class Assignment {
         Ballot& all = ballot(outside);
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
+        all.elementwise += its.elementwise;
         if (its.table) vote(outside, *its.table, false);
       }
     }
@@ -285,6 +299,7 @@ class Assignment {
         if (its.row > 1) ++ballot(its.value).rows[its.row];
       }
     } else if (std::holds_alternative<ElementwiseLowering>(lowering)) {
+      ++ballot(op.results[0]).elementwise;
       for (const ValueId operand : op.operands) {
         const std::int64_t row = repeated_row(operand);
         if (row > 1) ++ballot(operand).rows[row];

@@ -136,6 +136,12 @@ LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
   return layout = with(std::move(intervals));
 }
 
+std::int64_t Layouts::most_on_a_tile(const TensorType& type, const LayoutWish& wish) const {
+  if (!wish.table) return cut_of(type.shape, wish.row).part;
+  const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  return table_cut(*wish.table, bytes, tiles_, tile_bytes_).elements();
+}
+
 /// Its blocks begin on the tile where what an offset names would begin.
 LayoutPtr Layouts::of_table(const TensorType& type, const LayoutWish& wish) {
   const TableUse& use = *wish.table;

@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "base/units.h"
+#include "compiler/cost/costs.h"
 #include "compiler/ops/table.h"
 #include "compiler/program/box.h"
 #include "isa/machine_config.h"
@@ -84,7 +85,7 @@ struct LayoutWish {
 class Layouts {
  public:
   explicit Layouts(const MachineConfig& machine)
-      : tiles_(machine.tiles()), tile_bytes_(machine.tile.memory_bytes) {}
+      : tiles_(machine.tiles()), tile_bytes_(machine.tile.memory_bytes), costs_(machine) {}
 
   /// Where a tensor lies when nothing else decides: evenly on as many tiles as are worth their
   /// exchange, in intervals that are whole rows or lie inside one row where that balances. Tensors
@@ -92,6 +93,9 @@ class Layouts {
   LayoutPtr of(const TensorType& type, LayoutWish wish = {});
   /// The layout with these intervals.
   LayoutPtr with(std::vector<Interval> intervals, Order order = {});
+  /// The elements of `of` on the tile that has most.
+  [[nodiscard]] std::int64_t most_on_a_tile(const TensorType& type, const LayoutWish& wish) const;
+  [[nodiscard]] const Costs& costs() const { return costs_; }
   /// The layout of what remains when every `factor` consecutive elements become one; null when an
   /// interval has a part of such a row, or rows are no neighbours.
   LayoutPtr divided(const LayoutPtr& layout, std::int64_t factor);
@@ -116,6 +120,7 @@ class Layouts {
 
   std::uint32_t tiles_;
   std::int64_t tile_bytes_;
+  Costs costs_;
   std::uint32_t next_tile_ = 0;
   std::map<std::tuple<std::int64_t, Cut, std::uint32_t>, LayoutPtr> by_cut_;
   LayoutPtr everywhere_;
