@@ -93,13 +93,21 @@ class StepNumbering {
     }
   }
 
+  /// How a report names a loop or branch: in a procedure by what is called.
+  [[nodiscard]] Origin next_control(const Origin& own) {
+    return call_ != nullptr ? call_->controls[control_++] : own;
+  }
+
   void add(const Call& call, const Parent& parent) {
     first_ = static_cast<std::uint32_t>(steps_.size());
     numbers.calls.push_back(first_);
+    call_ = &call;
+    control_ = 0;
     const std::size_t next = std::exchange(loop_, first_loop_[index(call.procedure)]);
     walk(program_.procedures[index(call.procedure)].block, parent);
     loop_ = next;
     first_ = 0;
+    call_ = nullptr;
   }
 
   void add(const Loop& loop, const Parent& parent) {
@@ -108,7 +116,8 @@ class StepNumbering {
       marked = kHostStep;
       return walk(loop.condition, parent);
     }
-    const std::uint32_t number = add_control(StepInfo::Kind::kLoop, loop.origin, parent);
+    const std::uint32_t number =
+        add_control(StepInfo::Kind::kLoop, next_control(loop.origin), parent);
     steps_[number].trips = trips_of(loop);
     marked = number - first_;
     walk(loop.condition, number);
@@ -116,11 +125,12 @@ class StepNumbering {
   }
 
   void add(const Branch& branch, const Parent& parent) {
-    const std::uint32_t number = add_control(StepInfo::Kind::kBranch, branch.origin, parent);
+    const Origin origin = next_control(branch.origin);
+    const std::uint32_t number = add_control(StepInfo::Kind::kBranch, origin, parent);
     for (std::size_t arm = 0; arm < branch.arms.size(); ++arm) {
-      Origin origin = branch.origin;
-      origin.name += ".arm" + std::to_string(arm);
-      walk(branch.arms[arm], add_control(StepInfo::Kind::kArm, origin, number));
+      Origin of_arm = origin;
+      of_arm.name += ".arm" + std::to_string(arm);
+      walk(branch.arms[arm], add_control(StepInfo::Kind::kArm, of_arm, number));
     }
   }
 
@@ -172,6 +182,8 @@ class StepNumbering {
   std::uint32_t first_ = 0;               ///< step of the call that is walked
   std::vector<std::size_t> first_loop_;   ///< of each procedure
   std::size_t loop_ = 0;                  ///< the next one
+  const Call* call_ = nullptr;            ///< that is walked
+  std::size_t control_ = 0;               ///< the next one of the call
 };
 
 }  // namespace

@@ -244,11 +244,15 @@ UsedBuffers buffers_of(const Step& step) {
                     step);
 }
 
-void add_origins(const Step& step, std::vector<SuperstepOrigins>& origins) {
+void add_origins(const Step& step, Call& call) {
   const auto add = [&](const Step& one) {
-    if (const auto* superstep = std::get_if<Superstep>(&one)) {
-      origins.push_back(origins_of(*superstep));
-    }
+    std::visit(Overloaded{[&](const Superstep& superstep) {
+                            call.origins.push_back(origins_of(superstep));
+                          },
+                          [&](const Loop& loop) { call.controls.push_back(loop.origin); },
+                          [&](const Branch& branch) { call.controls.push_back(branch.origin); },
+                          [](const Call&) {}, [](const HostVisit&) {}},
+               one);
   };
   walk_steps(step, add);
 }

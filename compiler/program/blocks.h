@@ -33,8 +33,8 @@ struct UsedBuffers {
 
 /// How a report names the steps of a superstep.
 [[nodiscard]] SuperstepOrigins origins_of(const Superstep& superstep);
-/// Appends those of the supersteps of a step, as `supersteps_of` orders them.
-void add_origins(const Step& step, std::vector<SuperstepOrigins>& origins);
+/// Appends those of a step to those of a call: of supersteps as `supersteps_of` orders them.
+void add_origins(const Step& step, Call& call);
 
 /// The calls of procedures, in order.
 [[nodiscard]] std::vector<const Call*> calls_of(const LoweredProgram& program);

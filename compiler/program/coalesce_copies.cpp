@@ -42,7 +42,9 @@ class Coalescing {
     for (std::uint32_t b = 0; b < now_.size(); ++b) {
       if (now_[b] != b) others.emplace(BufferId{b}, current(BufferId{b}));
     }
-    if (!others.empty()) replace(program_.main, others);
+    if (others.empty()) return;
+    remove_empty(program_.main);
+    for (Step& step : program_.main.steps) substitute(step, others);
   }
 
  private:
@@ -163,35 +165,21 @@ class Coalescing {
     points_[index(kept)] = std::move(points);
   }
 
-  static void replace(vertex::Scalars& scalars, const std::map<BufferId, BufferId>& others) {
-    const auto to_other = [&](BufferId& id) {
-      if (const auto other = others.find(id); other != others.end()) id = other->second;
-    };
-    for (BufferId& input : scalars.inputs) to_other(input);
-    for (vertex::Scalars::Store& store : scalars.stores) to_other(store.to);
-  }
-
-  static void replace(Block& block, const std::map<BufferId, BufferId>& others) {
+  /// Takes out compute sets that launch nothing, then supersteps that do nothing.
+  static void remove_empty(Block& block) {
     for (Step& step : block.steps) {
-      std::visit(Overloaded{[&](Superstep& superstep) {
-                              std::erase_if(superstep.computes, [](const ComputeSet& set) {
-                                return set.launches.empty();
-                              });
-                              substitute(superstep, others);
-                            },
-                            [&](Loop& loop) {
-                              for (auto* s : {&loop.entry, &loop.test, &loop.step}) {
-                                replace(*s, others);
-                              }
-                              replace(loop.condition, others);
-                              replace(loop.body, others);
-                            },
-                            [&](Branch& branch) {
-                              replace(branch.selector, others);
-                              for (Block& arm : branch.arms) replace(arm, others);
-                            },
-                            [](const Call&) {}, [](const HostVisit&) {}},
-                 step);
+      std::visit(
+          Overloaded{[](Superstep& superstep) {
+                       std::erase_if(superstep.computes,
+                                     [](const ComputeSet& set) { return set.launches.empty(); });
+                     },
+                     [](Loop& loop) {
+                       remove_empty(loop.condition);
+                       remove_empty(loop.body);
+                     },
+                     [](Branch& branch) { std::ranges::for_each(branch.arms, remove_empty); },
+                     [](const Call&) {}, [](const HostVisit&) {}},
+          step);
     }
     std::erase_if(block.steps, [](const Step& step) {
       const auto* superstep = std::get_if<Superstep>(&step);

@@ -390,7 +390,7 @@ class Outliner {
                                 .after = copies_out(repeat, run, time, copied),
                                 .call = {procedure, bindings(repeat, run, time, copied), {}}};
         for (std::size_t j = run.begin; j < run.end; ++j) {
-          add_origins(*element(repeat, time, j).step, replacement.call.origins);
+          add_origins(*element(repeat, time, j).step, replacement.call);
         }
         if (time == 0) {
           replacement.is_first = true;

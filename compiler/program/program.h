@@ -131,6 +131,7 @@ struct Call {
   ProcedureId procedure{};
   std::vector<Binding> bindings;          ///< ascending formals; others stand for themselves
   std::vector<SuperstepOrigins> origins;  ///< by superstep of the procedure
+  std::vector<Origin> controls = {};      ///< of its loops and branches, outer ones first
 };
 
 struct Step;

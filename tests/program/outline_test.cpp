@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string>
 
 #include "compiler/compile.h"
 #include "compiler/image/build.h"
@@ -436,13 +438,21 @@ TEST(Outline, TripsOfALoopInAProcedureAreThoseOfItsCall) {
   const RunResult run = run_image(image, c.arguments, options);
   ASSERT_FALSE(run.trap);
   int loops = 0;
+  std::set<std::string> names;
+  std::set<std::uint32_t> lines;
   for (std::size_t s = 0; s < seen.size(); ++s) {
     const StepInfo& step = image.info.steps[s];
+    if (step.kind == StepInfo::Kind::kLoop) {
+      names.insert(step.name);
+      lines.insert(step.source.module.line);
+    }
     if (step.kind != StepInfo::Kind::kCompute || !step.name.starts_with("divide")) continue;
     ++loops;
     EXPECT_EQ(seen[s], 3U) << "step " << s;
   }
   EXPECT_EQ(loops, 12);
+  EXPECT_EQ(names.size(), 12U) << "each loop has the name of its own op";
+  EXPECT_EQ(lines.size(), 12U);
 }
 
 }  // namespace
