@@ -72,8 +72,8 @@ struct Vote {
 struct StepLowering {
   void (*lower)(BlockLowering& block, const Op& op);
   std::vector<Vote> (*votes)(const Op& op, const Graph& graph);
-  /// Appends what takes the place of the op where that is estimated to take fewer cycles, and gives
-  /// its results; else nothing.
+  /// Appends what takes the place of the op where that is estimated to take fewer cycles, or fits
+  /// where the op would not, and gives its results; else nothing.
   std::vector<Tensor> (*divide)(GraphBuilder& builder, const Op& op,
                                 std::span<const Tensor> operands,
                                 const MachineConfig& machine) = nullptr;

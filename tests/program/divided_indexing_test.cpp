@@ -118,6 +118,37 @@ TEST(DividedIndexing, LeavesOneWindowAlone) {
   EXPECT_FALSE(has_batches(divide_ops(simple(module), load_machine("bow"))));
 }
 
+/// Windows of 8 neighbours of a vector: taken, and added to it, some of them outside.
+const char* const kLongVector = R"(
+func.func @main(%i: tensor<40xi32>, %t: tensor<200000xf32>)
+    -> (tensor<40x8xf32>, tensor<200000xf32>) {
+  %j = stablehlo.reshape %i : (tensor<40xi32>) -> tensor<40x1xi32>
+  %w = "stablehlo.gather"(%t, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+      start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 8>}>
+      : (tensor<200000xf32>, tensor<40x1xi32>) -> tensor<40x8xf32>
+  %r = "stablehlo.scatter"(%t, %j, %w) <{scatter_dimension_numbers = #stablehlo.scatter<
+      update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<200000xf32>, tensor<40x1xi32>, tensor<40x8xf32>) -> tensor<200000xf32>
+  return %w, %r : tensor<40x8xf32>, tensor<200000xf32>
+})";
+
+TEST(DividedIndexing, WindowsOfATableThatNoTileHasRoomForAreTakenByPosition) {
+  const MachineConfig machine = load_machine("small64");
+  const Module module = import_stablehlo(kLongVector, "windows.mlir");
+  const std::vector<HostTensor> arguments = arguments_of(module, 200'000);
+  const std::vector<HostTensor> expected = evaluate(module.main, arguments);
+  const std::vector<HostTensor> divided = evaluate(divide_ops(simple(module), machine), arguments);
+  RunResult run = run_image(compile(module, machine), arguments, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  for (const std::size_t i : {0U, 1U}) {
+    EXPECT_EQ(divided[i].data, expected[i].data);
+    EXPECT_EQ(run.results[i].data, expected[i].data);
+  }
+}
+
 /// Of the device, without visits to the host.
 std::uint64_t cycles_on_bow(const std::string& text, int positions) {
   const Module module = import_stablehlo(text, "indexing.mlir");

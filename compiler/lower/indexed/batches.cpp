@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -37,6 +38,36 @@ TableUse in_batches(const TableUse& use, std::int64_t batches) {
                    use.window};
   for (std::int64_t& d : divided.table.indexed) ++d;
   return divided;
+}
+
+/// The share of a tile's memory above which no tile has all positions of a table, even if windows
+/// of several positions would be whole there [assumed: it may be there twice, beside its windows].
+constexpr std::int64_t kWholeShare = 4;
+
+/// Windows of one position each, where a table has too many positions for longer ones.
+std::optional<TableUse> in_positions(const TableUse& use, const MachineConfig& machine,
+                                     std::int64_t element_bytes) {
+  if (use.window == 1) return std::nullopt;
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  const TableCut whole = table_cut(use.table, element_bytes, 1, machine.tiles(), kAny);
+  if (whole.elements() * element_bytes <= machine.tile.memory_bytes / kWholeShare) {
+    return std::nullopt;
+  }
+  TableUse single{use.table, use.positions(), 1};
+  const TableCut cut = table_cut(single, element_bytes, machine.tiles(), machine.tile.memory_bytes);
+  return cut.positions < use.table.positions() ? std::optional(std::move(single)) : std::nullopt;
+}
+
+/// Offsets of the positions of each window; those of a window that is dropped stay negative.
+Tensor offsets_in_positions(Tensor offsets, std::int64_t window) {
+  Shape shape = offsets.shape();
+  const auto inner = static_cast<std::int64_t>(shape.size());
+  std::vector<std::int64_t> dimensions(shape.size());
+  std::iota(dimensions.begin(), dimensions.end(), 0);
+  const Tensor first = broadcast(offsets, behind(shape, {window}), dimensions);
+  const Tensor place = offsets.builder->iota(first.type(), inner);
+  shape.back() *= window;
+  return reshape(select(first > -1.0, first + place, first), shape);
 }
 
 /// Into how many batches the offsets of a take or put are best divided, of which `estimate` gives
@@ -199,6 +230,12 @@ std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
   const TensorType type = operands[0].type();
   const TableUse use = table_use(op, type.shape, operands[1].shape());
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  if (const auto single = in_positions(use, machine, bytes)) {
+    const Tensor offsets = offsets_in_positions(operands[1], use.window);
+    const Tensor taken =
+        builder.apply(*op.definition, {operands[0], offsets}, divided_op(op, *single));
+    return {reshape(taken, use.windows())};
+  }
   const Costs costs(machine);
   std::map<std::uint32_t, LaunchCosts> takes;
   const auto estimate = [&](const TableUse& of) {
@@ -235,9 +272,21 @@ std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
 std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
                                std::span<const Tensor> operands, const MachineConfig& machine) {
   const TensorType type = operands[0].type();
+  const std::size_t count = op.results.size();
+  const TableUse use = table_use(op, type.shape, operands[count].shape());
+  std::size_t narrowest = size_of(type.dtype);
+  for (const Tensor& table : operands.first(count)) {
+    narrowest = std::min(narrowest, size_of(table.dtype()));
+  }
+  if (const auto single = in_positions(use, machine, static_cast<std::int64_t>(narrowest))) {
+    std::vector<Tensor> all(operands.begin(), operands.end());
+    all[count] = offsets_in_positions(operands[count], use.window);
+    for (std::size_t i = count + 1; i < all.size(); ++i)
+      all[i] = reshape(all[i], single->windows());
+    return builder.append(*op.definition, all, divided_op(op, *single));
+  }
   const Combine combine = combine_of(op.regions[0]);
   if (!is_exact(op, combine)) return {};
-  const TableUse use = table_use(op, type.shape, operands[1].shape());
   const PutCosts costs(machine, op, combine, use.count);
   const auto batches = best_batches(use, machine, static_cast<std::int64_t>(size_of(type.dtype)),
                                     [&](const TableUse& of) { return costs.cycles(of); });
