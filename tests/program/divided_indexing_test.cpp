@@ -135,9 +135,29 @@ func.func @main(%i: tensor<40xi32>, %t: tensor<200000xf32>)
   return %w, %r : tensor<40x8xf32>, tensor<200000xf32>
 })";
 
-TEST(DividedIndexing, WindowsOfATableThatNoTileHasRoomForAreTakenByPosition) {
+/// Elements of each of three vectors of its own.
+const char* const kLongVectors = R"(
+func.func @main(%i: tensor<3x20xi32>, %t: tensor<3x200000xf32>)
+    -> (tensor<3x20xf32>, tensor<3x200000xf32>) {
+  %j = stablehlo.reshape %i : (tensor<3x20xi32>) -> tensor<3x20x1xi32>
+  %w = "stablehlo.gather"(%t, %j) <{dimension_numbers = #stablehlo.gather<
+      collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0],
+      start_index_map = [1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1>}>
+      : (tensor<3x200000xf32>, tensor<3x20x1xi32>) -> tensor<3x20xf32>
+  %r = "stablehlo.scatter"(%t, %j, %w) <{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0],
+      scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<3x200000xf32>, tensor<3x20x1xi32>, tensor<3x20xf32>) -> tensor<3x200000xf32>
+  return %w, %r : tensor<3x20xf32>, tensor<3x200000xf32>
+})";
+
+void expect_same_by_position(const char* text) {
+  SCOPED_TRACE(text);
   const MachineConfig machine = load_machine("small64");
-  const Module module = import_stablehlo(kLongVector, "windows.mlir");
+  const Module module = import_stablehlo(text, "windows.mlir");
   const std::vector<HostTensor> arguments = arguments_of(module, 200'000);
   const std::vector<HostTensor> expected = evaluate(module.main, arguments);
   const std::vector<HostTensor> divided = evaluate(divide_ops(simple(module), machine), arguments);
@@ -147,6 +167,14 @@ TEST(DividedIndexing, WindowsOfATableThatNoTileHasRoomForAreTakenByPosition) {
     EXPECT_EQ(divided[i].data, expected[i].data);
     EXPECT_EQ(run.results[i].data, expected[i].data);
   }
+}
+
+TEST(DividedIndexing, WindowsOfATableThatNoTileHasRoomForAreTakenByPosition) {
+  expect_same_by_position(kLongVector);
+}
+
+TEST(DividedIndexing, BatchesOfATableThatNoTileHasRoomForAreIndexed) {
+  expect_same_by_position(kLongVectors);
 }
 
 /// Of the device, without visits to the host.

@@ -40,34 +40,42 @@ TableUse in_batches(const TableUse& use, std::int64_t batches) {
   return divided;
 }
 
-/// The share of a tile's memory above which no tile has all positions of a table, even if windows
-/// of several positions would be whole there [assumed: it may be there twice, beside its windows].
-constexpr std::int64_t kWholeShare = 4;
+/// Percent of a tile's memory above which no tile has all positions of a table, even if longer
+/// windows would be whole there [assumed: the rest is for what else lives].
+constexpr std::int64_t kWholePercent = 75;
 
-/// Windows of one position each, where a table has too many positions for longer ones.
+/// Windows of one position each, of a table of which batches are indexed as well, where it has too
+/// many positions for anything else: in memory there are so many `copies` of it.
 std::optional<TableUse> in_positions(const TableUse& use, const MachineConfig& machine,
-                                     std::int64_t element_bytes) {
-  if (use.window == 1) return std::nullopt;
+                                     std::int64_t element_bytes, std::int64_t copies) {
+  const Table& table = use.table;
+  if (use.window == 1 && table.batches() == 1) return std::nullopt;
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-  const TableCut whole = table_cut(use.table, element_bytes, 1, machine.tiles(), kAny);
-  if (whole.elements() * element_bytes <= machine.tile.memory_bytes / kWholeShare) {
-    return std::nullopt;
+  const TableCut whole = table_cut(table, element_bytes, 1, machine.tiles(), kAny);
+  const std::int64_t most = machine.tile.memory_bytes * kWholePercent / 100 / copies;
+  if (whole.elements() / whole.batches * element_bytes <= most) return std::nullopt;
+  TableUse single{table, table.batches() * use.positions(), 1};
+  if (table.batches() > 1) {
+    if (table.positions() * element_bytes <= most) return std::nullopt;
+    const std::int64_t positions = table.batches() * table.positions();
+    const bool is_in_order = table.batching.back() < table.indexed.front();
+    if (!is_in_order || positions > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+    single.table = {table.shape, {}, behind(table.batching, table.indexed)};
   }
-  TableUse single{use.table, use.positions(), 1};
   const TableCut cut = table_cut(single, element_bytes, machine.tiles(), machine.tile.memory_bytes);
-  return cut.positions < use.table.positions() ? std::optional(std::move(single)) : std::nullopt;
+  return cut.positions < single.table.positions() ? std::optional(std::move(single)) : std::nullopt;
 }
 
-/// Offsets of the positions of each window; those of a window that is dropped stay negative.
-Tensor offsets_in_positions(Tensor offsets, std::int64_t window) {
-  Shape shape = offsets.shape();
-  const auto inner = static_cast<std::int64_t>(shape.size());
-  std::vector<std::int64_t> dimensions(shape.size());
-  std::iota(dimensions.begin(), dimensions.end(), 0);
-  const Tensor first = broadcast(offsets, behind(shape, {window}), dimensions);
-  const Tensor place = offsets.builder->iota(first.type(), inner);
-  shape.back() *= window;
-  return reshape(select(first > -1.0, first + place, first), shape);
+/// The offsets of `single` windows; those of a window that is dropped stay negative.
+Tensor offsets_in_positions(Tensor offsets, const TableUse& use, const TableUse& single) {
+  const TensorType type{DType::kI32, {use.table.batches(), use.count, use.window}};
+  const auto along = [&](std::int64_t dimension) { return offsets.builder->iota(type, dimension); };
+  const Tensor first = broadcast(reshape(offsets, {type.shape[0], use.count}), type.shape, {0, 1});
+  Tensor place = first + along(2);
+  if (type.shape[0] > 1) place = place + along(0) * static_cast<double>(use.table.positions());
+  Shape shape = single.windows();
+  shape.resize(single.table.batching.size() + 1);
+  return reshape(select(first > -1.0, place, first), shape);
 }
 
 /// Into how many batches the offsets of a take or put are best divided, of which `estimate` gives
@@ -230,8 +238,8 @@ std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
   const TensorType type = operands[0].type();
   const TableUse use = table_use(op, type.shape, operands[1].shape());
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
-  if (const auto single = in_positions(use, machine, bytes)) {
-    const Tensor offsets = offsets_in_positions(operands[1], use.window);
+  if (const auto single = in_positions(use, machine, bytes, 1)) {
+    const Tensor offsets = offsets_in_positions(operands[1], use, *single);
     const Tensor taken =
         builder.apply(*op.definition, {operands[0], offsets}, divided_op(op, *single));
     return {reshape(taken, use.windows())};
@@ -278,9 +286,9 @@ std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
   for (const Tensor& table : operands.first(count)) {
     narrowest = std::min(narrowest, size_of(table.dtype()));
   }
-  if (const auto single = in_positions(use, machine, static_cast<std::int64_t>(narrowest))) {
+  if (const auto single = in_positions(use, machine, static_cast<std::int64_t>(narrowest), 2)) {
     std::vector<Tensor> all(operands.begin(), operands.end());
-    all[count] = offsets_in_positions(operands[count], use.window);
+    all[count] = offsets_in_positions(operands[count], use, *single);
     for (std::size_t i = count + 1; i < all.size(); ++i)
       all[i] = reshape(all[i], single->windows());
     return builder.append(*op.definition, all, divided_op(op, *single));
