@@ -281,7 +281,8 @@ class Assignment {
         all.products += its.products;
         for (const auto& [row, votes] : its.rows) all.rows[row] += votes;
         all.elementwise += its.elementwise;
-        if (its.table) vote(outside, *its.table, false);
+        all.indexed += its.indexed;
+        if (!all.table) all.table = its.table;
       }
     }
   }
