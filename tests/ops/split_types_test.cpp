@@ -186,6 +186,25 @@ TEST(WideTypes, ConvertFromAndToEveryType) {
   }
 }
 
+TEST(WideTypes, ConvertNumbersThatFitOneWordToEveryType) {
+  for (const DType from : {kI1, kI8, kU8, kI16, kU16, kI32}) {
+    for (const DType to : kAllDTypes) {
+      const HostTensor x = convertible(from);
+      Graph graph;
+      GraphBuilder builder(graph, {});
+      graph.set_results({convert(convert(builder.argument(x.type), kI64), to).id});
+      const HostTensor expected = evaluate(graph, std::vector{x})[0];
+      const std::vector<HostTensor> found = evaluate_split(graph, {x});
+      ASSERT_EQ(found.size(), 1U) << name_of(from) << " to " << name_of(to);
+      if (is_complex(to)) {
+        EXPECT_TRUE(near(found[0], expected, 0)) << name_of(from) << " to " << name_of(to);
+      } else {
+        EXPECT_TRUE(close(found[0], expected, 0)) << name_of(from) << " to " << name_of(to);
+      }
+    }
+  }
+}
+
 TEST(WideTypes, ShiftsAndProductsOfKnownNumbersAgreeWithTheReference) {
   const HostTensor x = bits_of(kU64, {0x123456789abcdef0, 0xffffffffffffffff, 0x80000000});
   Graph graph;

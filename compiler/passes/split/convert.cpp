@@ -109,12 +109,10 @@ Parts to_wide(Tensor x, DType to) {
 
 Parts converted(const Parts& x, DType from, DType to) {
   if (from == to && !is_float(from)) return x;
-  if (is_complex(from)) {
-    return is_wide(to) ? to_wide(x[0], to) : Parts{convert(x[0], to)};
-  }
   if (is_wide_integer(from)) return from_integer(x, from, to);
   if (from == DType::kF64) return from_double(x, to);
-  return to_wide(x[0], to);
+  // Of a complex number the real part.
+  return is_wide(to) ? to_wide(x[0], to) : Parts{convert(x[0], to)};
 }
 
 }  // namespace superstep::split
