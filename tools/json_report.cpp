@@ -34,7 +34,7 @@ constexpr AnswerField kFields[] = {
     {"cycles.device", "integer", "cycle", "compute, exchange and sync"},
     {"cycles.predicted", "integer", "cycle",
      "device cycles of all calls as the compiler predicted them, with the syncs of visits to the "
-     "host; 0 of what no compiler made"},
+     "host, and of loops whose trips follow from data one; 0 of what no compiler made"},
     {"cycles.compute", "integer", "cycle", "of the critical tile of each superstep"},
     {"cycles.exchange", "integer", "cycle", "likewise"},
     {"cycles.sync", "integer", "cycle", "likewise"},

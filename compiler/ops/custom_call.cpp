@@ -127,11 +127,21 @@ const Function& function_of(const Op& op) {
   const std::string& name = attribute<std::string>(op, "call_target_name");
   const auto* const found = std::ranges::find(kFunctions, name, &Function::name);
   if (found == kFunctions.end()) {
+    if (name.find("callback") != std::string::npos) {
+      unsupported(op, fmt::format("@{} calls the host, which programs cannot do; return what it "
+                                  "needs as results",
+                                  name));
+    }
     std::string known;
     for (const Function& function : kFunctions) {
       known += (known.empty() ? "" : ", ") + std::string(function.name);
     }
-    unsupported(op, fmt::format("@{} is not one of {}", name, known));
+    unsupported(
+        op,
+        fmt::format(
+            "@{} is not one of {}, which jnp.linalg.cholesky, and cho_solve and solve_triangular "
+            "of jax.scipy.linalg call",
+            name, known));
   }
   return *found;
 }

@@ -353,7 +353,7 @@ constexpr TraceAttribute kAttributes[] = {
     {"/", "calls", kU32, "1", "Calls of the program that were asked for."},
     {"/", "predicted_cycles", kU64, "cycle",
      "Device cycles of so many calls by the compiler: compute by its code, exchanges by their "
-     "schedules, barriers."},
+     "schedules, barriers; loops with their known trips, or one, branches with the longest arm."},
     {"/", "config_sha256", kText, "", "Of /provenance/config_toml, in hexadecimal."},
     {"/", "program_sha256", kText, "",
      "Of the StableHLO text, in hexadecimal; empty for a program that had none."},

@@ -48,7 +48,9 @@ TEST(ImportErrors, NamesTheNearestOpOnlyForWordsThatAreNone) {
                  ExitCode::kUnsupported,
                  {"2:6: op stablehlo.substract is not known; did you mean stablehlo.subtract?"});
   expect_refused(in_main("%0 = \"stablehlo.sort\"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
-                 ExitCode::kUnsupported, {"2:6: op stablehlo.sort is not supported"});
+                 ExitCode::kUnsupported,
+                 {"2:6: op stablehlo.sort is not supported; few elements: x.at[rank].set(x), where "
+                  "rank counts those below each, and those equal to it in front of it"});
 }
 
 TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
@@ -91,7 +93,9 @@ TEST(ImportErrors, UnsupportedRegionsAreSkippedWhole) {
       "  return %5 : tensor<4xi32>\n"
       "}",
       ExitCode::kUnsupported,
-      {"2:8: op stablehlo.sort is not supported", "7:8: op stablehlo.map is not supported"});
+      {"2:8: op stablehlo.sort is not supported; few elements: x.at[rank].set(x), where rank "
+       "counts those below each, and those equal to it in front of it",
+       "7:8: op stablehlo.map is not supported"});
 }
 
 TEST(ImportErrors, DeclaredTypesMustBeRight) {

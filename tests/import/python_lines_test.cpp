@@ -100,14 +100,16 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
       "#loc1 = loc(unknown)\n"
       "#loc2 = loc(\"jit(f)/sort\"(\"train.py\":17:9))\n");
   EXPECT_EQ(refused.code, ExitCode::kUnsupported);
-  EXPECT_EQ(refused.problems,
-            (std::vector<std::string>{
-                "2:8: op stablehlo.sort is not supported (train.py:17)",
-                "8:50: element type f80 is not supported (train.py:19, and 1 more place); "
-                "supported are i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, "
-                "complex<f32>",
-                "12:8: op stablehlo.rng is not supported (train.py:18); draw random numbers on the "
-                "host and pass them as arguments"}));
+  EXPECT_EQ(
+      refused.problems,
+      (std::vector<std::string>{
+          "2:8: op stablehlo.sort is not supported (train.py:17); few elements: x.at[rank].set(x), "
+          "where rank counts those below each, and those equal to it in front of it",
+          "8:50: element type f80 is not supported (train.py:19, and 1 more place); "
+          "supported are i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, "
+          "complex<f32>",
+          "12:8: op stablehlo.rng is not supported (train.py:18); jax.random.uniform, or "
+          "another of jax.random"}));
 }
 
 TEST(ImportErrors, WhatIsNotSupportedIsSaidOnceAndCounted) {

@@ -154,7 +154,13 @@ TEST(OpErrors, NameTheFunctionsThatCanBeCalled) {
                     ExitCode::kUnsupported),
             "case.mlir:3:7: error: stablehlo.custom_call: @lapack_sgetrf_ffi is not one of "
             "lapack_cpotrf_ffi, lapack_ctrsm_ffi, lapack_dpotrf_ffi, lapack_dtrsm_ffi, "
-            "lapack_spotrf_ffi, lapack_strsm_ffi");
+            "lapack_spotrf_ffi, lapack_strsm_ffi, which jnp.linalg.cholesky, and cho_solve and "
+            "solve_triangular of jax.scipy.linalg call");
+  EXPECT_EQ(refusal("custom_call", {kX},
+                    {{"call_target_name", std::string("xla_ffi_python_cpu_callback")}},
+                    ExitCode::kUnsupported),
+            "case.mlir:3:7: error: stablehlo.custom_call: @xla_ffi_python_cpu_callback calls the "
+            "host, which programs cannot do; return what it needs as results");
 }
 
 TEST(OpErrors, NameAnUnknownComparison) {
