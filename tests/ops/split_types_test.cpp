@@ -456,14 +456,16 @@ TEST(WideTypes, AgreeOnTiles) {
 
 TEST(WideTypes, RefuseFunctionsThatTheyDoNotHave) {
   Graph graph;
-  GraphBuilder builder(graph, {});
+  GraphBuilder builder(graph, {{"step.mlir", 4, 10}, {"step.py", 9}});
   graph.set_results({builder.apply(kExponentialOp, {builder.argument({kF64, {3}})}).id});
   try {
     static_cast<void>(split_wide_types(graph));
     FAIL();
   } catch (const Unsupported& error) {
-    EXPECT_NE(std::string(error.what()).find("stablehlo.exponential: on f64 is not supported"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(error.what())
+            .find("stablehlo.exponential: on f64 is not supported (step.py:9); convert to f32"),
+        std::string::npos)
         << error.what();
   }
 }

@@ -439,7 +439,9 @@ class Splitter {
     const std::span<const split::Rule> rules = rules_of(wide);
     const auto rule = std::ranges::find(rules, op.definition, &split::Rule::op);
     if (rule == rules.end()) {
-      unsupported(op, fmt::format("on {} is not supported; convert to {} before it", name_of(wide),
+      const std::string python = op.location.python.text();
+      unsupported(op, fmt::format("on {} is not supported{}; convert to {} before it",
+                                  name_of(wide), python.empty() ? "" : " (" + python + ")",
                                   is_complex(wide) || is_float(wide) ? "f32" : "i32"));
     }
     split::WideOp parts{op, dtype, {}};
