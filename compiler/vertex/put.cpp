@@ -49,18 +49,16 @@ class PutCode {
     const Label next = code_.label(), again = code_.label(), skip = code_.label(),
                 used = code_.label(), done = code_.label();
     const bool is_listed = put_.lists > 0;
+    const std::size_t count = put_.dtypes.size();
     list_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
     code_.place(next);
-    const Reg left = word();
+    const std::vector<std::uint32_t> words = words_in_registers();
+    const bool has_all = words.size() + 1 == of_value(count, 0);
+    const auto next_word = [&] { return code_.m("ld32step", {"$mzero", step(list_), 1}); };
+    const Reg left = has_all ? next_word() : loaded(0);
     code_.branch("brneg", {left}, done);
-    const Reg offsets = word(), first = word(), positions = word(), turns = word();
-    std::vector<Reg> tables, runs, position_bytes, run_bytes;
-    for (std::size_t i = 0; i < put_.dtypes.size(); ++i) {
-      tables.push_back(word());
-      runs.push_back(word());
-      position_bytes.push_back(word());
-      run_bytes.push_back(word());
-    }
+    for (const std::uint32_t n : words) held_.emplace(n, has_all ? next_word() : loaded(n));
+    const Reg offsets = word(kOffsets), first = word(kFirst), positions = word(kPositions);
     Reg end;
     if (is_listed) {
       end = code_.m("ld32", {left, "$mzero", 0});
@@ -75,40 +73,95 @@ class PutCode {
     const Reg position = code_.m("sub", {offset, first});
     code_.branch("brz", {code_.m("cmpult", {position, positions})}, skip);
     std::vector<Reg> to, from;
-    for (std::size_t i = 0; i < put_.dtypes.size(); ++i) {
-      to.push_back(code_.m("add", {tables[i], code_.m("mul", {position, position_bytes[i]})}));
+    for (std::size_t i = 0; i < count; ++i) {
+      const Reg distance = code_.m("mul", {position, word(of_value(i, kPositionBytes))});
+      to.push_back(code_.m("add", {word(of_value(i, kTable)), distance}));
       if (is_listed) {
-        from.push_back(code_.m("add", {runs[i], code_.m("mul", {number, run_bytes[i]})}));
+        const Reg before = code_.m("mul", {number, word(of_value(i, kRunBytes))});
+        from.push_back(code_.m("add", {word(of_value(i, kRuns)), before}));
       } else {
         from.push_back(code_.fresh(File::kM));
-        code_.move(from.back(), runs[i]);
+        code_.move(from.back(), word(of_value(i, kRuns)));
       }
     }
     if (put_.only_replaces()) {
-      replace(turns, to[0], from[0]);
+      replace(word(kTurns), to[0], from[0]);
     } else if (in_pairs_) {
-      combine_pairs(turns, to[0], from[0]);
+      combine_pairs(to[0], from[0]);
     } else {
-      combine(turns, to, from);
+      combine(to, from);
     }
     code_.place(skip);
     if (is_listed) {
       code_.branch("brnz", {code_.m("cmpult", {left, end})}, again);
       code_.place(used);
-      code_.branch("bri", {}, next);
     } else {
-      for (std::size_t i = 0; i < runs.size(); ++i) {
-        code_.emit("add", {def(runs[i]), runs[i], run_bytes[i]});
+      for (std::size_t i = 0; i < count; ++i) {
+        const Reg runs = word(of_value(i, kRuns));
+        code_.emit("add", {def(runs), runs, word(of_value(i, kRunBytes))});
       }
       code_.branch("brnzdec", {both(left)}, again);
-      code_.branch("bri", {}, next);
     }
+    if (!has_all) code_.emit("add", {def(list_), list_, 4 * of_value(count, 0)});
+    code_.branch("bri", {}, next);
     code_.place(done);
     code_.exit();
   }
 
  private:
-  Reg word() { return code_.m("ld32step", {"$mzero", step(list_), 1}); }
+  // Words of a command behind the first, and those of a value.
+  enum : std::uint32_t { kOffsets = 1, kFirst, kPositions, kTurns, kValues };
+  enum : std::uint32_t { kTable, kRuns, kPositionBytes, kRunBytes, kValueWords };
+
+  static std::uint32_t of_value(std::size_t value, std::uint32_t word) {
+    return kValues + kValueWords * static_cast<std::uint32_t>(value) + word;
+  }
+
+  Reg loaded(std::uint32_t word) { return code_.m("ld32", {list_, "$mzero", word}); }
+  Reg word(std::uint32_t word) {
+    const auto held = held_.find(word);
+    return held == held_.end() ? loaded(word) : held->second;
+  }
+
+  /// Registers have the words that every offset needs, and as many others as are free beside what a
+  /// turn takes: what does not fit is loaded for each offset that is used, not spilled for all. All
+  /// words where something is spilled in any case.
+  [[nodiscard]] std::vector<std::uint32_t> words_in_registers() const {
+    const std::size_t count = put_.dtypes.size();
+    const bool is_listed = put_.lists > 0;
+    std::vector<std::uint32_t> words{kOffsets, kFirst, kPositions};
+    const auto add = [&](std::uint32_t of_each) {
+      for (std::size_t i = 0; i < count; ++i) words.push_back(of_value(i, of_each));
+    };
+    if (!is_listed) add(kRuns);
+    if (!is_listed) add(kRunBytes);
+    const std::size_t needed = words.size();
+    add(kPositionBytes);
+    add(kTable);
+    if (is_listed) add(kRunBytes);
+    if (is_listed) add(kRuns);
+    words.push_back(kTurns);
+    // The command, its first word, the end of a list; two addresses of each value, a counter,
+    // elements.
+    std::size_t others = 2 + (is_listed ? 1 : 0) + 2 * count;
+    const auto is_in_main = [](DType dtype) { return !is_float(dtype) || dtype == DType::kBF16; };
+    if (!put_.only_replaces()) others += 1;
+    if (!put_.only_replaces() && std::ranges::any_of(put_.dtypes, is_in_main)) {
+      others += 2 * lanes_of(put_.dtypes);
+    }
+    if (needed + others <= kMRegisters) words.resize(std::min(words.size(), kMRegisters - others));
+    std::ranges::sort(words);
+    return words;
+  }
+
+  /// A counter of the turns of a run, from them less one.
+  Reg turns_left() {
+    const auto held = held_.find(kTurns);
+    if (held == held_.end()) return loaded(kTurns);
+    const Reg left = code_.fresh(File::kM);
+    code_.move(left, held->second);
+    return left;
+  }
 
   void replace(Reg turns, Reg to, Reg from) {
     const bool in_pairs = put_.unit_bytes == 8;
@@ -119,10 +172,9 @@ class PutCode {
     code_.end_repeat();
   }
 
-  void combine_pairs(Reg turns, Reg to, Reg from) {
+  void combine_pairs(Reg to, Reg from) {
     const Label turn = code_.label();
-    const Reg left = code_.fresh(File::kM);
-    code_.move(left, turns);
+    const Reg left = turns_left();
     code_.place(turn);
     const Reg of_table = code_.fresh(File::kPair), of_run = code_.fresh(File::kPair);
     code_.emit("ld64", {def(of_table), to, "$mzero", 0});
@@ -144,12 +196,11 @@ class PutCode {
     code_.branch("brnzdec", {both(left)}, turn);
   }
 
-  void combine(Reg turns, const std::vector<Reg>& to, const std::vector<Reg>& from) {
+  void combine(const std::vector<Reg>& to, const std::vector<Reg>& from) {
     const std::size_t count = to.size();
     const std::uint32_t lanes = lanes_of(put_.dtypes);
     const Label turn = code_.label();
-    const Reg left = code_.fresh(File::kM);
-    code_.move(left, turns);
+    const Reg left = turns_left();
     code_.place(turn);
     std::vector<std::vector<Reg>> results(count);
     std::map<std::size_t, Form> forms;  // all lanes of a result are in the file of the first
@@ -203,7 +254,8 @@ class PutCode {
   Lane lane_;
   VectorArithmetic pairs_;
   bool in_pairs_;
-  Reg list_;
+  Reg list_;                           ///< its command
+  std::map<std::uint32_t, Reg> held_;  ///< words of it, in registers
 };
 
 struct PutDivision {

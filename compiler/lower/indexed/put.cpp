@@ -34,8 +34,8 @@ void fill_elements(ProgramBuilder& builder, BufferId to, std::uint64_t bits, Tim
 
 /// Offsets from which on a tile that has a part of a table lists those of its part first, so that
 /// not every worker looks at all of them [measured on bow: puts into 30,000 x 128 f16, 40,000 x 8
-/// and 20,000 x 256 f32 take as long with lists as without for 24 offsets to within 3 %, 1.35 times
-/// as long for 8 and 0.65 times for 64].
+/// and 20,000 x 256 f32 take as long with lists as without for 24 offsets to within 6 %, 1.2 times
+/// as long for 8 and 0.75 times for 64].
 constexpr std::int64_t kManyOffsets = 24;
 
 /// Lists of the offsets that each tile of a table needs.
