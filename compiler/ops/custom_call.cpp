@@ -1,4 +1,4 @@
-// Functions of libraries that JAX calls by name on the CPU, of which some are made of ops here.
+// Functions that JAX calls by name, of which some are made of ops here.
 
 #include <fmt/format.h>
 
@@ -85,6 +85,9 @@ Op as_triangular_solve(const Op& op) {
   const char* const name = transpose == 'N'   ? "NO_TRANSPOSE"
                            : transpose == 'T' ? "TRANSPOSE"
                                               : "ADJOINT";
+  if (transpose != 'N' && transpose != 'T' && transpose != 'C') {
+    malformed(op, fmt::format("trans_x is {}, expected 78, 84 or 67 (N, T, C)", transpose));
+  }
   return plain(op, kTriangularSolveOp,
                {{"left_side", setting(op, "side") == 'L'},
                 {"lower", setting(op, "uplo") == 'L'},
@@ -105,8 +108,22 @@ std::vector<Tensor> expand_trsm(GraphBuilder& builder, const Op& op,
   return {builder.apply(kTriangularSolveOp, {operands[0], operands[1]}, rest)};
 }
 
+// JAX's marks of shards: there is one device.
+
+std::vector<TensorType> infer_same(const Op& op, std::span<const TensorType> operands) {
+  if (operands.size() != 1) malformed(op, "has another number of operands than 1");
+  return {operands[0]};
+}
+std::vector<HostTensor> evaluate_same(const Op&, std::span<const HostTensor> operands) {
+  return {operands[0]};
+}
+std::vector<Tensor> expand_same(GraphBuilder&, const Op&, std::span<const Tensor> operands) {
+  return {operands[0]};
+}
+
 struct Function {
   std::string_view name;
+  DTypeSet dtypes;  ///< of its operands
   std::vector<TensorType> (*infer)(const Op& op, std::span<const TensorType> operands);
   std::vector<HostTensor> (*evaluate)(const Op& op, std::span<const HostTensor> operands);
   std::vector<Tensor> (*expand)(GraphBuilder& builder, const Op& op,
@@ -115,12 +132,13 @@ struct Function {
 
 // Of jaxlib's calls of LAPACK: `s` stands for f32, `d` for f64, `c` for complex<f32>.
 constexpr std::array kFunctions = {
-    Function{"lapack_cpotrf_ffi", infer_potrf, evaluate_potrf, expand_potrf},
-    Function{"lapack_ctrsm_ffi", infer_trsm, evaluate_trsm, expand_trsm},
-    Function{"lapack_dpotrf_ffi", infer_potrf, evaluate_potrf, expand_potrf},
-    Function{"lapack_dtrsm_ffi", infer_trsm, evaluate_trsm, expand_trsm},
-    Function{"lapack_spotrf_ffi", infer_potrf, evaluate_potrf, expand_potrf},
-    Function{"lapack_strsm_ffi", infer_trsm, evaluate_trsm, expand_trsm},
+    Function{"Sharding", kAnyDType, infer_same, evaluate_same, expand_same},
+    Function{"lapack_cpotrf_ffi", only(DType::kC64), infer_potrf, evaluate_potrf, expand_potrf},
+    Function{"lapack_ctrsm_ffi", only(DType::kC64), infer_trsm, evaluate_trsm, expand_trsm},
+    Function{"lapack_dpotrf_ffi", only(DType::kF64), infer_potrf, evaluate_potrf, expand_potrf},
+    Function{"lapack_dtrsm_ffi", only(DType::kF64), infer_trsm, evaluate_trsm, expand_trsm},
+    Function{"lapack_spotrf_ffi", only(DType::kF32), infer_potrf, evaluate_potrf, expand_potrf},
+    Function{"lapack_strsm_ffi", only(DType::kF32), infer_trsm, evaluate_trsm, expand_trsm},
 };
 
 const Function& function_of(const Op& op) {
@@ -134,6 +152,7 @@ const Function& function_of(const Op& op) {
     }
     std::string known;
     for (const Function& function : kFunctions) {
+      if (!function.name.starts_with("lapack")) continue;
       known += (known.empty() ? "" : ", ") + std::string(function.name);
     }
     unsupported(
@@ -147,7 +166,9 @@ const Function& function_of(const Op& op) {
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  return function_of(op).infer(op, operands);
+  const Function& function = function_of(op);
+  for (const TensorType& operand : operands) require_dtype(op, operand.dtype, function.dtypes);
+  return function.infer(op, operands);
 }
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
   return function_of(op).evaluate(op, operands);
@@ -169,7 +190,9 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int) {
 
 const OpDefinition kCustomCallOp{
     .name = "stablehlo.custom_call",
-    .summary = "A function of a library: LAPACK's potrf and trsm, as JAX calls them on the CPU.",
+    .summary =
+        "A function of a library: LAPACK's potrf and trsm, as JAX calls them on the CPU; marks of "
+        "shards.",
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},

@@ -163,6 +163,12 @@ TEST(OpErrors, NameTheFunctionsThatCanBeCalled) {
             "host, which programs cannot do; return what it needs as results");
 }
 
+TEST(OpErrors, NameTheTypeThatAFunctionOfALibraryTakes) {
+  EXPECT_EQ(refusal("custom_call", {numbers(kI32, {2, 2}, {1, 0, 0, 1})},
+                    {{"call_target_name", std::string("lapack_spotrf_ffi")}}),
+            "case.mlir:3:7: error: stablehlo.custom_call: element type i32 is not one of f32");
+}
+
 TEST(OpErrors, NameAnUnknownComparison) {
   EXPECT_EQ(refusal("compare", {kX, kX}, {{"comparison_direction", std::string("LESS")}}),
             "case.mlir:3:7: error: stablehlo.compare: comparison_direction LESS is not one of EQ, "
