@@ -98,5 +98,50 @@ TEST(CoalesceCopies, AnArgumentThatIsReadBehindTheLoopKeepsItsValue) {
   (void)checked(text);
 }
 
+/// The loop, in which a branch by the number of the trip changes %a.
+std::string branching(const std::string& first_arm, const std::string& behind = "") {
+  return loop(kDonated,
+              "%p = \"stablehlo.case\"(%i) ({\n" + first_arm +
+                  "stablehlo.return %u : tensor<64xf32>\n}, {\n"
+                  "%u = stablehlo.negate %a : tensor<64xf32>\n"
+                  "stablehlo.return %u : tensor<64xf32>\n}, {\n"
+                  "stablehlo.return %a : tensor<64xf32>\n"
+                  "}) : (tensor<i32>) -> tensor<64xf32>\n" +
+                  (behind.empty() ? "%q = stablehlo.negate %b : tensor<64xf32>\n" : behind));
+}
+
+TEST(CoalesceCopies, ArmsChangeWhatALoopCarriesWhereItIs) {
+  const Found found = checked(branching("%u = stablehlo.abs %a : tensor<64xf32>\n"));
+  EXPECT_EQ(found.copies, 0U);
+  EXPECT_EQ(found.used, 2U);
+}
+
+TEST(CoalesceCopies, WhatIsReadAfterAnArmHasChangedItIsKept) {
+  EXPECT_GT(checked(branching("%t = stablehlo.optimization_barrier %a : tensor<64xf32>\n"
+                              "%r = stablehlo.reverse %t, dims = [0] : tensor<64xf32>\n"
+                              "%u = stablehlo.subtract %r, %a : tensor<64xf32>\n"))
+                .used,
+            2U);
+  EXPECT_GT(checked(branching("%u = stablehlo.abs %a : tensor<64xf32>\n",
+                              "%q = stablehlo.add %a, %p : tensor<64xf32>\n"))
+                .used,
+            2U);
+}
+
+TEST(CoalesceCopies, ALoopInALoopChangesWhatTheOuterOneCarries) {
+  const Found found = checked(loop(
+      kDonated,
+      "%k:2 = stablehlo.while(%m = %zero, %d = %a) : tensor<i32>, tensor<64xf32> cond {\n"
+      "%e = stablehlo.compare LT, %m, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "stablehlo.return %e : tensor<i1>\n} do {\n"
+      "%n = stablehlo.add %m, %one : tensor<i32>\n"
+      "%f = stablehlo.add %d, %d : tensor<64xf32>\n"
+      "stablehlo.return %n, %f : tensor<i32>, tensor<64xf32>\n}\n"
+      "%p = stablehlo.negate %k#1 : tensor<64xf32>\n"
+      "%q = stablehlo.negate %b : tensor<64xf32>\n"));
+  EXPECT_EQ(found.copies, 0U);
+  EXPECT_EQ(found.used, 2U);
+}
+
 }  // namespace
 }  // namespace superstep
