@@ -44,7 +44,7 @@ Indices subset(Random& random, std::size_t n) {
 }
 
 bool unary(RandomProgram& builder) {
-  constexpr std::array<std::string_view, 17> kFloatOps = {
+  constexpr std::array<std::string_view, 18> kFloatOps = {
       "stablehlo.floor",       "stablehlo.ceil",
       "stablehlo.sqrt",        "stablehlo.round_nearest_afz",
       "stablehlo.exponential", "stablehlo.round_nearest_even",
@@ -53,9 +53,9 @@ bool unary(RandomProgram& builder) {
       "stablehlo.logistic",    "stablehlo.is_finite",
       "stablehlo.rsqrt",       "stablehlo.cbrt",
       "stablehlo.tanh",        "stablehlo.exponential",
-      "stablehlo.sqrt"};
+      "stablehlo.sqrt",        "chlo.square"};
   constexpr std::array<std::string_view, 2> kSignedOps = {"stablehlo.abs", "stablehlo.sign"};
-  constexpr std::array<std::string_view, 2> kNumberOps = {"stablehlo.negate", "chlo.square"};
+  constexpr std::array<std::string_view, 1> kNumberOps = {"stablehlo.negate"};
   constexpr std::array<std::string_view, 2> kIntegerOps = {"stablehlo.popcnt",
                                                            "stablehlo.count_leading_zeros"};
   constexpr std::array<std::string_view, 1> kBitOps = {"stablehlo.not"};
