@@ -112,7 +112,7 @@ def verdicts(paths):
         print(path, file=child.stdin, flush=True)
         line = child.stdout.readline()
         if line:
-            yield path, *line.rstrip("\n").split("\t")
+            yield path, *line.rstrip("\n").split("\t", 1)
         else:
             yield path, "ended JAX", f"signal {-child.wait()}"
             child = None

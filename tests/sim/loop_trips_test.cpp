@@ -16,7 +16,7 @@ LoopTrips nested() {
 
 TEST(LoopTrips, OfInnerLoopsBeginAnewWithEachOfTheLoopAround) {
   LoopTrips trips = nested();
-  for (const std::uint32_t pc : {0x100, 0x100, 0x200, 0x104}) trips.branch(pc, 0);
+  for (const std::uint32_t pc : {0x100U, 0x100U, 0x200U, 0x104U}) trips.branch(pc, 0);
   EXPECT_EQ(trips.counts(), (Counts{{4, 2}, {7, 1}}));
   trips.branch(0x300, 0);
   EXPECT_EQ(trips.counts(), (Counts{{2, 1}}));
