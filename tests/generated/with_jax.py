@@ -8,8 +8,9 @@ Prints the programs that disagree and what of them does. An element may be off b
 that the evaluator allows the machine, or some units in the last place: XLA divides by constants by
 multiplying, and has elementary functions of its own. Counted apart are programs where XLA differs
 knowingly: its CPU takes subnormal floats for zero, and reductions may take an initial value several
-times or, of single elements, not at all. Of 1,000 programs the others that differ use unsigned indices
-from 2^31 on, which XLA takes for negative ones, count the leading zeros of negative i8, or order NaN.
+times or, of single elements, not at all. 15 others of 5,000 differed; those looked at use unsigned
+indices with their highest bit set, which XLA takes for negative ones, count the leading zeros of
+negative i8, add an i1 to itself, order NaN, or show the bits of a NaN.
 """
 
 import re
