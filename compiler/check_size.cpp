@@ -42,10 +42,9 @@ TensorInfo tensor_of(const Graph& graph, ValueId v, std::uint32_t tiles) {
                     .max_tile_bytes = clipped((bytes + tiles - 1) / tiles),
                     .tiles = tiles,
                     .is_always_live = !value.producer};
-  if (value.producer) {
-    const Op& op = graph.ops()[*value.producer];
-    tensor.name = op.definition->name;
-    tensor.source = op.location;
+  if (const Op* producer = graph.producer_of(v)) {
+    tensor.name = producer->definition->name;
+    tensor.source = producer->location;
   }
   return tensor;
 }

@@ -71,6 +71,11 @@ class Graph {
 
   [[nodiscard]] const Value& value(ValueId v) const { return values_[index(v)]; }
   [[nodiscard]] const TensorType& type(ValueId v) const { return value(v).type; }
+  /// The op that makes a value, until one is added; null for an argument.
+  [[nodiscard]] const Op* producer_of(ValueId v) const {
+    const std::optional<std::uint32_t>& producer = value(v).producer;
+    return producer ? &ops_[*producer] : nullptr;
+  }
   [[nodiscard]] const std::vector<Value>& values() const { return values_; }
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<ValueId>& arguments() const { return arguments_; }

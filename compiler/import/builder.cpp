@@ -24,9 +24,9 @@ std::string value_text(const ValueUse& use) {
 }
 
 bool is_constant_scalar(const Graph& graph, ValueId v) {
-  const Value& value = graph.value(v);
-  return value.producer && value.type.shape.empty() &&
-         lowering_as<ConstantLowering>(graph.ops()[*value.producer], graph) != nullptr;
+  const Op* producer = graph.producer_of(v);
+  return producer != nullptr && graph.type(v).shape.empty() &&
+         lowering_as<ConstantLowering>(*producer, graph) != nullptr;
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ Builder::Slot Builder::capture(const ValueUse& use, Scope& scope) {
   if (use.number < slots.size()) {
     if (!slots[use.number]) return {};  // refused already
     if (is_constant_scalar(outer->graph, *slots[use.number])) {
-      Op op = outer->graph.ops()[*outer->graph.value(*slots[use.number]).producer];
+      Op op = *outer->graph.producer_of(*slots[use.number]);
       op.results = {};
       const ValueId copy = scope.graph.add_op(std::move(op), {std::string(use.name)}).results[0];
       scope.values.emplace(use.name, std::vector<Slot>{copy});

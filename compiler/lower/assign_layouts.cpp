@@ -311,9 +311,9 @@ class Assignment {
   /// Neighbours in a value that are one element of what it repeats, or as many different ones; 1
   /// for a value that repeats nothing.
   [[nodiscard]] std::int64_t repeated_row(ValueId v) const {
-    const std::optional<std::uint32_t> producer = graph_.value(v).producer;
-    if (!producer || is_known_[index(v)]) return 1;
-    const std::optional<StridedBox> box = only_box(graph_.ops()[*producer]);
+    const Op* producer = graph_.producer_of(v);
+    if (producer == nullptr || is_known_[index(v)]) return 1;
+    const std::optional<StridedBox> box = only_box(*producer);
     if (!box || std::ranges::find(box->from_strides, 0) == box->from_strides.end()) return 1;
     const bool repeats = box->from_strides.back() == 0;
     std::int64_t row = 1;

@@ -277,14 +277,13 @@ class GraphLowering {
   /// Whether a value is a constant or one element repeated.
   [[nodiscard]] bool is_splat(ValueId v) const {
     while (values_.elements(v) != 1) {
-      const std::optional<std::uint32_t> producer = graph_.value(v).producer;
-      if (!producer) return false;
-      const Op& op = graph_.ops()[*producer];
-      if (lowering_as<ConstantLowering>(op, graph_) != nullptr) return true;
-      if (lowering_as<RearrangeLowering>(op, graph_) == nullptr || op.operands.size() != 1) {
+      const Op* op = graph_.producer_of(v);
+      if (op == nullptr) return false;
+      if (lowering_as<ConstantLowering>(*op, graph_) != nullptr) return true;
+      if (lowering_as<RearrangeLowering>(*op, graph_) == nullptr || op->operands.size() != 1) {
         return false;
       }
-      v = op.operands[0];
+      v = op->operands[0];
     }
     return true;
   }
@@ -298,13 +297,11 @@ class GraphLowering {
 
   /// An operand of a product, without the transpose of an argument that is the product's only.
   PermutedValue untransposed(ValueId operand) {
-    const std::optional<std::uint32_t> producer = graph_.value(operand).producer;
-    if (!producer) return {operand};
-    const Op& op = graph_.ops()[*producer];
-    const std::vector<std::int64_t>* permuted = permutation(op);
-    if (permuted == nullptr || !values_.is_open(op.operands[0])) return {operand};
-    done_.insert(&op);
-    return {op.operands[0], *permuted};
+    const Op* op = graph_.producer_of(operand);
+    const std::vector<std::int64_t>* permuted = op != nullptr ? permutation(*op) : nullptr;
+    if (permuted == nullptr || !values_.is_open(op->operands[0])) return {operand};
+    done_.insert(op);
+    return {op->operands[0], *permuted};
   }
 
   void store_results() {

@@ -347,9 +347,8 @@ Origin Values::origin(const Op& op) const {
 }
 
 Origin Values::origin(ValueId v) const {
-  const Value& value = graph_.value(v);
-  if (value.producer) return origin(graph_.ops()[*value.producer]);
-  return {value.name, "", {}};
+  if (const Op* producer = graph_.producer_of(v)) return origin(*producer);
+  return {graph_.value(v).name, "", {}};
 }
 
 }  // namespace superstep

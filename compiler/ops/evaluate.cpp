@@ -1,8 +1,20 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ops/op.h"
 
 namespace superstep {
+
+namespace {
+
+/// The constant that makes a value; null where nothing or something else does.
+const Op* constant_op(const Graph& graph, ValueId value) {
+  const Op* op = graph.producer_of(value);
+  return op != nullptr && lowering_as<ConstantLowering>(*op, graph) != nullptr ? op : nullptr;
+}
+
+}  // namespace
 
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> arguments) {
   if (arguments.size() != graph.arguments().size()) {
@@ -31,6 +43,16 @@ std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor>
   std::vector<HostTensor> results;
   for (const ValueId result : graph.results()) results.push_back(values[index(result)]);
   return results;
+}
+
+std::optional<HostTensor> constant_value(const Graph& graph, ValueId value) {
+  const Op* op = constant_op(graph, value);
+  return op != nullptr ? std::optional(op->definition->evaluate(*op, {})[0]) : std::nullopt;
+}
+
+bool are_constant(const Graph& graph, std::span<const ValueId> values) {
+  return std::ranges::all_of(values,
+                             [&](ValueId value) { return constant_op(graph, value) != nullptr; });
 }
 
 }  // namespace superstep

@@ -181,6 +181,10 @@ const L* lowering_as(const Op& op, const Graph& graph) {
   return std::get_if<L>(&lowering_of(op, graph));
 }
 
+/// A value that is a constant of the graph.
+[[nodiscard]] std::optional<HostTensor> constant_value(const Graph& graph, ValueId value);
+[[nodiscard]] bool are_constant(const Graph& graph, std::span<const ValueId> values);
+
 /// All ops, sorted by name.
 [[nodiscard]] std::span<const OpDefinition* const> all_ops();
 /// Null when the op is not supported.

@@ -66,19 +66,6 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
 
 }  // namespace
 
-std::optional<HostTensor> constant_value(const Graph& graph, ValueId value) {
-  const std::optional<std::uint32_t> producer = graph.value(value).producer;
-  if (!producer) return std::nullopt;
-  const Op& op = graph.ops()[*producer];
-  if (lowering_as<ConstantLowering>(op, graph) == nullptr) return std::nullopt;
-  return op.definition->evaluate(op, {})[0];
-}
-
-bool are_constant(const Graph& graph, std::span<const ValueId> values) {
-  return std::ranges::all_of(
-      values, [&](ValueId value) { return constant_value(graph, value).has_value(); });
-}
-
 Tensor window(Tensor x, const std::vector<std::int64_t>& start, const Shape& sizes) {
   std::vector<std::int64_t> limit = start;
   for (std::size_t i = 0; i < limit.size(); ++i) limit[i] += sizes[i];

@@ -10,10 +10,6 @@
 
 namespace superstep {
 
-/// A value that is a constant of the graph.
-[[nodiscard]] std::optional<HostTensor> constant_value(const Graph& graph, ValueId value);
-[[nodiscard]] bool are_constant(const Graph& graph, std::span<const ValueId> values);
-
 /// `{x, window}` to `x` with the elements of a box replaced.
 extern const OpDefinition kReplaceWindowOp;
 

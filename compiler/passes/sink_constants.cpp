@@ -58,13 +58,12 @@ Graph with_constants(const Graph& region, const std::vector<Argument>& arguments
 }
 
 std::vector<const Op*> constant_of(const Graph& graph, ValueId value) {
-  const std::optional<std::uint32_t> producer = graph.value(value).producer;
-  if (!producer) return {};
-  const Op& op = graph.ops()[*producer];
-  if (lowering_as<ConstantLowering>(op, graph) != nullptr) return {&op};
-  if (lowering_as<RearrangeLowering>(op, graph) == nullptr || op.operands.size() != 1) return {};
-  std::vector<const Op*> constant = constant_of(graph, op.operands[0]);
-  if (!constant.empty()) constant.push_back(&op);
+  const Op* op = graph.producer_of(value);
+  if (op == nullptr) return {};
+  if (lowering_as<ConstantLowering>(*op, graph) != nullptr) return {op};
+  if (lowering_as<RearrangeLowering>(*op, graph) == nullptr || op->operands.size() != 1) return {};
+  std::vector<const Op*> constant = constant_of(graph, op->operands[0]);
+  if (!constant.empty()) constant.push_back(op);
   return constant;
 }
 

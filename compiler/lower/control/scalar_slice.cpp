@@ -28,9 +28,8 @@ vertex::Node constant_of(const Op& op, vertex::Expression& expression) {
 
 /// The op whose only result a value is; null when there is none.
 const Op* producer(ValueId value, const Graph& graph) {
-  const std::optional<std::uint32_t> number = graph.value(value).producer;
-  if (!number || graph.ops()[*number].results.size() != 1) return nullptr;
-  return &graph.ops()[*number];
+  const Op* op = graph.producer_of(value);
+  return op != nullptr && op->results.size() == 1 ? op : nullptr;
 }
 
 /// Whether a supervisor can compute an op.

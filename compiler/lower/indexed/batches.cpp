@@ -217,16 +217,15 @@ bool is_exact(const Op& op, const Combine& combine) {
 
 /// Whether all elements of a value are constant and have these bits.
 bool repeats(const Graph& graph, ValueId v, std::uint64_t bits) {
-  const std::optional<std::uint32_t> producer = graph.value(v).producer;
-  if (!producer) return false;
-  const Op& op = graph.ops()[*producer];
-  if (lowering_as<RearrangeLowering>(op, graph) != nullptr && op.operands.size() == 1) {
-    return repeats(graph, op.operands[0], bits);
+  const Op* op = graph.producer_of(v);
+  if (op == nullptr) return false;
+  if (lowering_as<RearrangeLowering>(*op, graph) != nullptr && op->operands.size() == 1) {
+    return repeats(graph, op->operands[0], bits);
   }
-  if (lowering_as<ConstantLowering>(op, graph) == nullptr) return false;
-  const HostTensor value = op.definition->evaluate(op, {})[0];
-  for (std::size_t i = 0; i < static_cast<std::size_t>(value.type.elements()); ++i) {
-    if (read_bits(value, i) != bits) return false;
+  const std::optional<HostTensor> value = constant_value(graph, v);
+  if (!value) return false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(value->type.elements()); ++i) {
+    if (read_bits(*value, i) != bits) return false;
   }
   return true;
 }

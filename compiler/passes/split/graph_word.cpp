@@ -9,16 +9,15 @@ namespace {
 std::optional<std::uint32_t> known_bits(Tensor x) {
   const Graph& graph = x.builder->graph();
   for (;;) {
-    const std::optional<std::uint32_t>& producer = graph.value(x.id).producer;
-    if (!producer) return std::nullopt;
-    const Op& op = graph.ops()[*producer];
-    if (op.definition == &kConstantOp) {
-      const HostTensor& value = std::get<SharedTensor>(op.attributes.at("value")).get();
+    const Op* op = graph.producer_of(x.id);
+    if (op == nullptr) return std::nullopt;
+    if (op->definition == &kConstantOp) {
+      const HostTensor& value = std::get<SharedTensor>(op->attributes.at("value")).get();
       if (value.type.elements() != 1) return std::nullopt;
       return static_cast<std::uint32_t>(read_bits(value, 0));
     }
-    if (op.definition != &kBroadcastInDimOp && op.definition != &kReshapeOp) return std::nullopt;
-    x.id = op.operands[0];
+    if (op->definition != &kBroadcastInDimOp && op->definition != &kReshapeOp) return std::nullopt;
+    x.id = op->operands[0];
   }
 }
 

@@ -86,15 +86,9 @@ bool stays_in_i32(const Op& op) {
   return std::ranges::find(kOps, op.definition) != kOps.end();
 }
 
-/// The op of a graph that makes a value; null for an argument.
-const Op* producer_of(const Graph& graph, ValueId v) {
-  const std::optional<std::uint32_t>& producer = graph.value(v).producer;
-  return producer ? &graph.ops()[*producer] : nullptr;
-}
-
 /// The number of a scalar constant of i64.
 std::optional<std::int64_t> constant_number(const Graph& graph, ValueId v) {
-  const Op* op = producer_of(graph, v);
+  const Op* op = graph.producer_of(v);
   if (op == nullptr || op->definition != &kConstantOp) return std::nullopt;
   const HostTensor& value = attribute<SharedTensor>(*op, "value").get();
   if (value.type != TensorType{DType::kI64, {}}) return std::nullopt;
@@ -103,7 +97,7 @@ std::optional<std::int64_t> constant_number(const Graph& graph, ValueId v) {
 
 /// What a constant adds to an argument of a region; 0: an op does something else.
 std::int64_t constant_step(const Graph& region, ValueId v, ValueId argument) {
-  const Op* op = producer_of(region, v);
+  const Op* op = region.producer_of(v);
   if (op == nullptr) return 0;
   const bool subtracts = op->definition == &kSubtractOp;
   if (!subtracts && op->definition != &kAddOp) return 0;
@@ -125,7 +119,7 @@ struct Counter {
 };
 std::optional<Counter> counter_of(const Op& loop) {
   const Graph &condition = loop.regions[0], &body = loop.regions[1];
-  const Op* compare = producer_of(condition, condition.results()[0]);
+  const Op* compare = condition.producer_of(condition.results()[0]);
   if (compare == nullptr || compare->definition != &kCompareOp ||
       condition.type(compare->operands[0]) != TensorType{DType::kI64, {}}) {
     return std::nullopt;
