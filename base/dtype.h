@@ -64,6 +64,13 @@ inline constexpr std::array kAllDTypes = {
 [[nodiscard]] constexpr bool is_complex(DType dtype) { return dtype == DType::kC64; }
 /// Whether an element is more than a register holds.
 [[nodiscard]] constexpr bool is_wide(DType dtype) { return size_of(dtype) > 4; }
+/// The unsigned integer whose elements have 1, 2, 4 or 8 bytes.
+[[nodiscard]] constexpr DType unsigned_of_size(std::size_t bytes) {
+  return bytes == 1   ? DType::kU8
+         : bytes == 2 ? DType::kU16
+         : bytes == 4 ? DType::kU32
+                      : DType::kU64;
+}
 [[nodiscard]] constexpr bool is_signed(DType dtype) {
   return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kI32 ||
          dtype == DType::kI64 || is_float(dtype);

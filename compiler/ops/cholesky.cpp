@@ -82,11 +82,8 @@ std::vector<Tensor> expand(GraphBuilder&, const Op& op, std::span<const Tensor> 
                                                {1}, [](Tensor a, Tensor b) { return a & b; });
   const Shape shape = factor.shape();
   const Shape leading(shape.begin(), shape.end() - 2);
-  Indices dimensions;
-  for (std::size_t i = 0; i < leading.size(); ++i) {
-    dimensions.push_back(static_cast<std::int64_t>(i));
-  }
-  const Tensor is_right = broadcast(reshape(is_positive, leading), shape, dimensions);
+  const Tensor is_right =
+      broadcast(reshape(is_positive, leading), shape, all_dimensions(leading.size()));
   const Tensor none = with_dtype(real_part(factor).like(std::nan("")), factor.dtype());
   return {select(is_right, factor, none)};
 }

@@ -67,10 +67,6 @@ std::vector<Node> emit_bitcast(const Op& op, const Graph&, Expression& expressio
   return {expression.dtype(operands[0]) == to ? operands[0] : expression.bitcast(operands[0], to)};
 }
 
-DType unsigned_of(std::size_t size) {
-  return size == 1 ? DType::kU8 : size == 2 ? DType::kU16 : size == 4 ? DType::kU32 : DType::kU64;
-}
-
 /// Whether elements are put together or taken apart; words of wide ones are split later.
 bool changes_width(const Op& op, const Graph& graph) {
   const std::size_t from = size_of(graph.type(op.operands[0]).dtype);
@@ -96,7 +92,7 @@ std::vector<Tensor> expand_bitcast(GraphBuilder&, const Op& op, std::span<const 
     return {reshape(bitcast(bitcast(x, {DType::kU32, words}), {to.dtype, parts}), to.shape)};
   }
   const std::size_t from_size = size_of(x.dtype()), to_size = size_of(to.dtype);
-  x = bitcast(x, {unsigned_of(from_size), x.shape()});
+  x = bitcast(x, {unsigned_of_size(from_size), x.shape()});
   const int bits = 8 * static_cast<int>(std::min(from_size, to_size));
   const auto last = static_cast<std::int64_t>(std::max(x.shape().size(), to.shape.size())) - 1;
   if (from_size > to_size) {
@@ -104,17 +100,14 @@ std::vector<Tensor> expand_bitcast(GraphBuilder&, const Op& op, std::span<const 
     one.push_back(1);
     std::vector<Tensor> parts;
     for (int i = 0; i < to.shape.back(); ++i) {
-      parts.push_back(reshape(convert(x >> (i * bits), unsigned_of(to_size)), one));
+      parts.push_back(reshape(convert(x >> (i * bits), unsigned_of_size(to_size)), one));
     }
     return {bitcast(concatenate(parts, last), to)};
   }
   std::vector<Tensor> parts;
   for (std::int64_t i = 0; i < x.shape().back(); ++i) {
-    Shape start(x.shape().size()), limit = x.shape();
-    start.back() = i;
-    limit.back() = i + 1;
-    const Tensor part = reshape(slice(x, start, limit, Shape(start.size(), 1)), to.shape);
-    parts.push_back(convert(part, unsigned_of(to_size)) << (static_cast<int>(i) * bits));
+    const Tensor part = convert(element_of_last(x, i), unsigned_of_size(to_size));
+    parts.push_back(part << (static_cast<int>(i) * bits));
   }
   Tensor all = parts[0];
   for (std::size_t i = 1; i < parts.size(); ++i) all = all | parts[i];

@@ -10,6 +10,7 @@
 #include "compiler/import/parser.h"
 #include "compiler/ops/cholesky.h"
 #include "compiler/ops/elements.h"
+#include "compiler/ops/identity.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/triangular_solve.h"
 #include "compiler/ops/verify.h"
@@ -110,15 +111,9 @@ std::vector<Tensor> expand_trsm(GraphBuilder& builder, const Op& op,
 
 // JAX's marks of shards: there is one device.
 
-std::vector<TensorType> infer_same(const Op& op, std::span<const TensorType> operands) {
+std::vector<TensorType> infer_sharding(const Op& op, std::span<const TensorType> operands) {
   if (operands.size() != 1) malformed(op, "has another number of operands than 1");
-  return {operands[0]};
-}
-std::vector<HostTensor> evaluate_same(const Op&, std::span<const HostTensor> operands) {
-  return {operands[0]};
-}
-std::vector<Tensor> expand_same(GraphBuilder&, const Op&, std::span<const Tensor> operands) {
-  return {operands[0]};
+  return infer_identity(op, operands);
 }
 
 struct Function {
@@ -132,7 +127,7 @@ struct Function {
 
 // Of jaxlib's calls of LAPACK: `s` stands for f32, `d` for f64, `c` for complex<f32>.
 constexpr std::array kFunctions = {
-    Function{"Sharding", kAnyDType, infer_same, evaluate_same, expand_same},
+    Function{"Sharding", kAnyDType, infer_sharding, evaluate_identity, expand_identity},
     Function{"lapack_cpotrf_ffi", only(DType::kC64), infer_potrf, evaluate_potrf, expand_potrf},
     Function{"lapack_ctrsm_ffi", only(DType::kC64), infer_trsm, evaluate_trsm, expand_trsm},
     Function{"lapack_dpotrf_ffi", only(DType::kF64), infer_potrf, evaluate_potrf, expand_potrf},

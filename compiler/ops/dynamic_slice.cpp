@@ -43,19 +43,6 @@ Indices clamped_starts(std::span<const HostTensor> starts, const Shape& shape, c
   return clamped;
 }
 
-/// Visits the elements of a window in the tensor and in the window.
-template <class Visit>
-void for_each_of_window(const Shape& shape, const Shape& sizes, const Indices& start,
-                        const Visit& visit) {
-  if (TensorType{{}, sizes}.elements() == 0) return;
-  const Indices outside = row_major_strides(shape), inside = row_major_strides(sizes);
-  const std::size_t first = element_at(start, outside);
-  Indices index(sizes.size());
-  do {
-    visit(first + element_at(index, outside), element_at(index, inside));
-  } while (next_index(index, sizes));
-}
-
 Tensor offset_of(GraphBuilder& builder, const Windows& windows, std::span<const Tensor> starts) {
   std::map<std::int64_t, Tensor> clamped;
   for (const std::int64_t d : windows.table().indexed) {
@@ -63,12 +50,6 @@ Tensor offset_of(GraphBuilder& builder, const Windows& windows, std::span<const 
     clamped.emplace(d, reshape(clamped_start(start, windows.last_start(d)), {1}));
   }
   return windows.offsets(builder, {1}, clamped);
-}
-
-Indices all_dimensions(const Shape& shape) {
-  Indices all;
-  for (std::size_t i = 0; i < shape.size(); ++i) all.push_back(static_cast<std::int64_t>(i));
-  return all;
 }
 
 std::vector<TensorType> infer_slice(const Op& op, std::span<const TensorType> operands) {
@@ -102,7 +83,7 @@ std::vector<Tensor> expand_slice(GraphBuilder& builder, const Op& op,
   take.attributes = table_attributes(windows.table(), windows.window());
   const Tensor offset = offset_of(builder, windows, operands.subspan(1));
   const Tensor taken = builder.apply(kTakeOp, {x, offset}, std::move(take));
-  return {windows.from_native(taken, {}, all_dimensions(sizes))};
+  return {windows.from_native(taken, {}, all_dimensions(sizes.size()))};
 }
 
 std::vector<TensorType> infer_update(const Op& op, std::span<const TensorType> operands) {
@@ -140,7 +121,7 @@ std::vector<Tensor> expand_update(GraphBuilder& builder, const Op& op,
   region.set_results({region.add_argument({x.dtype(), {}}, {})});
   put.location = op.location;
   const Tensor offset = offset_of(builder, windows, operands.subspan(2));
-  const Tensor native = windows.to_native(update, all_dimensions(x.shape()), {});
+  const Tensor native = windows.to_native(update, all_dimensions(x.shape().size()), {});
   return {builder.apply(kPutOp, {x, offset, native}, std::move(put))};
 }
 

@@ -41,4 +41,18 @@ bool next_index(std::vector<std::int64_t>& index, const Shape& shape);
 [[nodiscard]] std::size_t element_at(const std::vector<std::int64_t>& index,
                                      const std::vector<std::int64_t>& strides);
 
+/// Visits the elements of a window: the number of each in the tensor and in the window.
+template <class Visit>
+void for_each_of_window(const Shape& shape, const Shape& sizes,
+                        const std::vector<std::int64_t>& start, const Visit& visit) {
+  if (TensorType{{}, sizes}.elements() == 0) return;
+  const std::vector<std::int64_t> outside = row_major_strides(shape);
+  const std::vector<std::int64_t> inside = row_major_strides(sizes);
+  const std::size_t first = element_at(start, outside);
+  std::vector<std::int64_t> index(sizes.size());
+  do {
+    visit(first + element_at(index, outside), element_at(index, inside));
+  } while (next_index(index, sizes));
+}
+
 }  // namespace superstep

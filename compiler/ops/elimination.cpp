@@ -51,9 +51,7 @@ Tensor batched(Tensor x) {
 
 Tensor block_of(Tensor x, std::int64_t row, std::int64_t rows, std::int64_t column,
                 std::int64_t columns) {
-  const Shape shape = x.shape();
-  if (rows == shape[1] && columns == shape[2]) return x;
-  return slice(x, {0, row, column}, {shape[0], row + rows, column + columns}, {1, 1, 1});
+  return window(x, {0, row, column}, {x.shape()[0], rows, columns});
 }
 
 Tensor transposed(Tensor x) { return transpose(x, {0, 2, 1}); }

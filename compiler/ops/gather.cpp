@@ -84,15 +84,14 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
 
 /// The first elements of dimensions of which windows have a part that is always the same.
 Tensor without_unused(Tensor x, const Dimensions& dimensions) {
-  Shape limit = x.shape();
-  for (std::size_t i = 0; i < limit.size(); ++i) {
+  Shape used = x.shape();
+  for (std::size_t i = 0; i < used.size(); ++i) {
     const auto d = static_cast<std::int64_t>(i);
     if (contains(dimensions.starts.map(), d)) continue;
     if (contains(dimensions.starts.operand_batching(), d)) continue;
-    limit[i] = dimensions.sizes[i];
+    used[i] = dimensions.sizes[i];
   }
-  if (limit == x.shape()) return x;
-  return slice(x, Indices(limit.size(), 0), limit, Indices(limit.size(), 1));
+  return window(x, Indices(used.size(), 0), used);
 }
 
 std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {

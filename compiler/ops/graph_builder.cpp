@@ -154,6 +154,23 @@ Tensor slice(Tensor x, Indices start, Indices limit, Indices strides) {
                                 {"strides", std::move(strides)}}));
 }
 
+Tensor window(Tensor x, const Indices& start, const Shape& sizes) {
+  if (sizes == x.shape()) return x;
+  Indices limit = start;
+  for (std::size_t i = 0; i < limit.size(); ++i) limit[i] += sizes[i];
+  return slice(x, start, std::move(limit), Indices(start.size(), 1));
+}
+
+Tensor element_of_last(Tensor x, std::int64_t i) {
+  Indices start(x.shape().size());
+  start.back() = i;
+  Shape sizes = x.shape();
+  sizes.back() = 1;
+  const Tensor element = window(x, start, sizes);
+  sizes.pop_back();
+  return reshape(element, sizes);
+}
+
 Tensor concatenate(std::span<const Tensor> parts, std::int64_t dimension) {
   return parts.front()
       .builder->append(kConcatenateOp, parts, with({{"dimension", dimension}}))

@@ -98,6 +98,10 @@ Tensor reverse(Tensor x, std::vector<std::int64_t> dimensions);
 /// Elements `start` to `limit` of each dimension, every `strides`-th.
 Tensor slice(Tensor x, std::vector<std::int64_t> start, std::vector<std::int64_t> limit,
              std::vector<std::int64_t> strides);
+/// The elements of a box of `x`; `x` itself when that is all.
+Tensor window(Tensor x, const std::vector<std::int64_t>& start, const Shape& sizes);
+/// Element `i` of the last dimension, which the result does not have.
+Tensor element_of_last(Tensor x, std::int64_t i);
 Tensor concatenate(std::span<const Tensor> parts, std::int64_t dimension);
 Tensor pad(Tensor x, Tensor value, std::vector<std::int64_t> low, std::vector<std::int64_t> high,
            std::vector<std::int64_t> interior);

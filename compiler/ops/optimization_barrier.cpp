@@ -1,17 +1,10 @@
 #include "compiler/import/parser.h"
+#include "compiler/ops/identity.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/step_lowerings.h"
 
 namespace superstep {
 namespace {
-
-std::vector<TensorType> infer(const Op&, std::span<const TensorType> operands) {
-  return {operands.begin(), operands.end()};
-}
-
-std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands) {
-  return {operands.begin(), operands.end()};
-}
 
 std::vector<Vote> votes(const Op&, const Graph&) { return {}; }
 
@@ -28,8 +21,8 @@ const OpDefinition kOptimizationBarrierOp{
     .summary =
         "The operands, when all are there. What follows is neither merged nor fused with what is "
         "before.",
-    .infer = infer,
-    .evaluate = evaluate,
+    .infer = infer_identity,
+    .evaluate = evaluate_identity,
     .lowerings = {StepLowering{lower_barrier, votes}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .is_opaque = true},
     .syntax = {.parse = parse},

@@ -198,21 +198,12 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
 
 Pair<Tensor> words_of(Tensor x) { return {convert(x, DType::kU32), convert(x >> 32, DType::kU32)}; }
 
-/// Element `i` of a vector.
-Tensor element(Tensor vector, std::int64_t i) {
-  return reshape(slice(vector, {i}, {i + 1}, {1}), {});
-}
-
 /// Words of 32 bits, narrower ones without what is above, wide ones of two neighbours.
 Tensor with_dtype(Tensor words, DType dtype) {
-  const std::size_t size = size_of(dtype);
-  const DType integer = size == 1   ? DType::kU8
-                        : size == 2 ? DType::kU16
-                        : size == 4 ? DType::kU32
-                                    : DType::kU64;
+  const DType integer = unsigned_of_size(size_of(dtype));
   Shape shape = words.shape();
-  if (size == 8) shape.pop_back();
-  const Tensor bits = size == 8 ? bitcast(words, {integer, shape}) : convert(words, integer);
+  if (is_wide(dtype)) shape.pop_back();
+  const Tensor bits = is_wide(dtype) ? bitcast(words, {integer, shape}) : convert(words, integer);
   return bitcast(bits, {dtype, shape});
 }
 
@@ -252,11 +243,8 @@ Tensor threefry_bits(GraphBuilder& builder, const TensorType& type, Tensor key, 
   if (is_wide(type.dtype)) return with_dtype(interleaved(words, shape.size()), type.dtype);
   if (!is_paired) return with_dtype(words[0], type.dtype);
   shape[along] *= 2;
-  Tensor all = reshape(interleaved(words, along + 1), shape);
-  if (shape != type.shape) {
-    all = slice(all, Shape(shape.size(), 0), type.shape, Shape(shape.size(), 1));
-  }
-  return with_dtype(all, type.dtype);
+  const Tensor all = reshape(interleaved(words, along + 1), shape);
+  return with_dtype(window(all, Indices(shape.size(), 0), type.shape), type.dtype);
 }
 
 Tensor philox_bits(GraphBuilder& builder, const TensorType& type, Tensor key, Tensor counter_low,
@@ -274,7 +262,7 @@ Tensor philox_bits(GraphBuilder& builder, const TensorType& type, Tensor key, Te
   const std::int64_t parts = is_wide(type.dtype) ? 2 : 1;
   Shape taken = type.shape;
   if (parts == 2) taken.push_back(2);
-  return with_dtype(reshape(slice(all, {0}, {parts * type.elements()}, {1}), taken), type.dtype);
+  return with_dtype(reshape(window(all, {0}, {parts * type.elements()}), taken), type.dtype);
 }
 
 std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
@@ -282,10 +270,10 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
   const TensorType& type = op.declared[1];
   const Tensor state = operands[0];
   const bool has_high = state.shape()[0] == 3;
-  const Tensor key = element(state, 0), low = element(state, 1);
+  const Tensor key = element_of_last(state, 0), low = element_of_last(state, 1);
   const Tensor next_low = low + static_cast<double>(counts_of(algorithm, type));
   std::vector<Tensor> next = {reshape(key, {1}), reshape(next_low, {1})};
-  const Tensor high = has_high ? element(state, 2) : key;
+  const Tensor high = has_high ? element_of_last(state, 2) : key;
   if (has_high) {
     next.push_back(reshape(high + convert(compare("LT", next_low, low), DType::kU64), {1}));
   }

@@ -1,21 +1,9 @@
 #include "compiler/import/parser.h"
-#include "compiler/ops/graph_builder.h"
+#include "compiler/ops/identity.h"
 #include "compiler/ops/ops.h"
 
 namespace superstep {
 namespace {
-
-std::vector<TensorType> infer(const Op&, std::span<const TensorType> operands) {
-  return {operands[0]};
-}
-
-std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands) {
-  return {operands[0]};
-}
-
-std::vector<Tensor> expand(GraphBuilder&, const Op&, std::span<const Tensor> operands) {
-  return {operands[0]};
-}
 
 // `%a <@mesh, [{}]> : type`
 void parse(import::Parser& parser, import::SyntaxOp& op, int) {
@@ -30,9 +18,9 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int) {
 const OpDefinition kShardingConstraintOp{
     .name = "sdy.sharding_constraint",
     .summary = "The operand: there is one device, whatever shards are asked for.",
-    .infer = infer,
-    .evaluate = evaluate,
-    .lowerings = {ExpandLowering{expand}},
+    .infer = infer_identity,
+    .evaluate = evaluate_identity,
+    .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = {kAnyDType}},
     .syntax = {.parse = parse},
 };

@@ -86,11 +86,7 @@ std::map<std::int64_t, Tensor> StartIndices::starts(Tensor indices) const {
   const Tensor all = reshape(transpose(reshape(indices, shape_), std::move(order)), shape);
   std::map<std::int64_t, Tensor> starts;
   for (std::size_t i = 0; i < map_.size(); ++i) {
-    Indices from(shape.size(), 0), to = shape;
-    from.back() = static_cast<std::int64_t>(i);
-    to.back() = from.back() + 1;
-    const Tensor one = slice(all, from, to, Indices(shape.size(), 1));
-    starts.emplace(map_[i], reshape(one, places()));
+    starts.emplace(map_[i], element_of_last(all, static_cast<std::int64_t>(i)));
   }
   return starts;
 }

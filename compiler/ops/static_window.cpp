@@ -51,26 +51,14 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
   HostTensor result = operands[0];
-  const HostTensor& window = operands[1];
-  const Indices outside = row_major_strides(result.type.shape);
-  const Indices inside = row_major_strides(window.type.shape);
-  if (window.type.elements() == 0) return {std::move(result)};
-  const std::size_t first = element_at(start_of(op), outside);
-  Indices index(outside.size());
-  do {
-    write_bits(result, first + element_at(index, outside),
-               read_bits(window, element_at(index, inside)));
-  } while (next_index(index, window.type.shape));
+  for_each_of_window(result.type.shape, operands[1].type.shape, start_of(op),
+                     [&](std::size_t to, std::size_t from) {
+                       write_bits(result, to, read_bits(operands[1], from));
+                     });
   return {std::move(result)};
 }
 
 }  // namespace
-
-Tensor window(Tensor x, const std::vector<std::int64_t>& start, const Shape& sizes) {
-  std::vector<std::int64_t> limit = start;
-  for (std::size_t i = 0; i < limit.size(); ++i) limit[i] += sizes[i];
-  return slice(x, start, std::move(limit), std::vector<std::int64_t>(start.size(), 1));
-}
 
 Tensor with_window(Tensor x, const std::vector<std::int64_t>& start, Tensor window) {
   Op replace;

@@ -13,8 +13,7 @@ namespace superstep {
 /// `{x, window}` to `x` with the elements of a box replaced.
 extern const OpDefinition kReplaceWindowOp;
 
-/// The elements of a box of `x`.
-[[nodiscard]] Tensor window(Tensor x, const std::vector<std::int64_t>& start, const Shape& sizes);
+/// `x` with the elements of a box replaced.
 [[nodiscard]] Tensor with_window(Tensor x, const std::vector<std::int64_t>& start, Tensor window);
 
 }  // namespace superstep

@@ -1,7 +1,6 @@
 #include "compiler/ops/windows.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace superstep {
@@ -59,8 +58,7 @@ Indices Windows::order() const {
 Tensor Windows::unrolled(Tensor x) const {
   for (const std::int64_t d : unrolled()) {
     Shape shape = x.shape();
-    Indices dimensions(shape.size());
-    std::iota(dimensions.begin(), dimensions.end(), 0);
+    const Indices dimensions = all_dimensions(shape.size());
     shape.push_back(size(d));
     x = broadcast(x, shape, dimensions);
     shape.pop_back();
@@ -87,8 +85,7 @@ Tensor Windows::offsets(GraphBuilder& builder, const Shape& places,
   for (const std::int64_t d : unrolled()) {
     // What `unrolled` makes of it is another dimension inside of those before.
     Shape shape = sum.shape();
-    Indices dimensions(shape.size());
-    std::iota(dimensions.begin(), dimensions.end(), 0);
+    const Indices dimensions = all_dimensions(shape.size());
     shape.push_back(size(d));
     const auto inner = static_cast<std::int64_t>(shape.size()) - 1;
     sum = broadcast(sum, shape, dimensions) +

@@ -271,9 +271,7 @@ std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
                                      divided_op(op, divided));
   Shape shape = use.windows();
   shape[0] = *batches * divided.count;
-  const std::vector<std::int64_t> ones(shape.size(), 1), none(shape.size(), 0);
-  const Tensor all = reshape(taken, shape);
-  return {shape == use.windows() ? all : slice(all, none, use.windows(), ones)};
+  return {window(reshape(taken, shape), Indices(shape.size(), 0), use.windows())};
 }
 
 std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,

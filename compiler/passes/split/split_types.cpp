@@ -231,16 +231,7 @@ class Splitter {
   }
 
   static Parts unpacked(Tensor pairs) {
-    const Shape shape = pairs.shape();
-    Parts parts;
-    for (std::int64_t part = 0; part < 2; ++part) {
-      Shape start(shape.size()), limit = shape;
-      start.back() = part;
-      limit.back() = part + 1;
-      const Tensor taken = slice(pairs, start, limit, Shape(shape.size(), 1));
-      parts.push_back(reshape(taken, Shape(shape.begin(), shape.end() - 1)));
-    }
-    return parts;
+    return {element_of_last(pairs, 0), element_of_last(pairs, 1)};
   }
   static Tensor packed(const Parts& parts) {
     Shape shape = parts[0].shape();
