@@ -61,7 +61,4 @@ struct InLoop {
 [[nodiscard]] Block lower_region(BlockLowering& outer, const Graph& region,
                                  const RegionBuffers& buffers, const InLoop* loop = nullptr);
 
-/// Copies a buffer to one of equal layout, in a vertex at `time`.
-void copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time time);
-
 }  // namespace superstep

@@ -8,6 +8,7 @@
 
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/elementwise.h"
+#include "compiler/lower/moves/copy_elements.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/ops/op.h"
 #include "compiler/program/coalesce_copies.h"
@@ -433,28 +434,6 @@ Block lower_region(BlockLowering& outer, const Graph& region, const RegionBuffer
   }
   return GraphLowering(module, ProgramBuilder(&outer.builder), outer.choices, placed)
       .run_region(buffers, outer.builder, loop);
-}
-
-void copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time time) {
-  const Buffer& source = builder.buffer(from);
-  vertex::Expression expression;
-  const vertex::Node node = expression.input(0, source.type.dtype);
-  ComputeSet set{.name = source.name + ".copy",
-                 .operation = "",
-                 .source = source.source,
-                 .codelet = builder.add_codelet(
-                     "identity " + std::string(name_of(source.type.dtype)),
-                     vertex::Elementwise{expression, {node}, {vertex::Access::kVector}}),
-                 .launches = {},
-                 .reads = {from},
-                 .writes = {to}};
-  for (const Interval& interval : source.layout->intervals()) {
-    for (const TileId tile : interval.tiles) {
-      set.launches.push_back({tile, vertex::unary_state(interval.count, StateWord::address(to),
-                                                        StateWord::address(from))});
-    }
-  }
-  builder.add_compute(time, std::move(set));
 }
 
 }  // namespace superstep

@@ -565,8 +565,8 @@ TEST(LoweredModel, NarrowElementsBecomeWordsAndComeBack) {
     const BufferId argument = add_buffer(builder, Buffer::Kind::kArgument, type);
     const BufferId result = add_buffer(builder, Buffer::Kind::kTemporary, type);
     const BufferId words = add_words(builder, builder.layouts().of(type), {});
-    const Time wide = copy_elements(builder, argument, words, {}, {});
-    (void)copy_elements(builder, words, result, wide, {});
+    const Time wide = copy_bits(builder, argument, words, {}, {});
+    (void)copy_bits(builder, words, result, wide, {});
     LoweredProgram program = builder.finish(StepOrder::kEarliest);
     program.arguments = {argument};
     program.results = {result};

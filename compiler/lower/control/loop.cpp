@@ -8,6 +8,7 @@
 #include "compiler/image/supervisor_registers.h"
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/control/scalar_slice.h"
+#include "compiler/lower/moves/copy_elements.h"
 #include "compiler/ops/graph_builder.h"
 
 namespace superstep {

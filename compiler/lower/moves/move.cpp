@@ -324,12 +324,12 @@ class PackedMove {
       for (const Packing::Filled& filled : packing.filled) {
         const BufferId wide = add_words(builder_, builder_.buffer(filled.buffer).layout, origin);
         words[filled.buffer] = wide;
-        ready = std::max(ready, copy_elements(builder_, filled.buffer, wide, packed, origin));
+        ready = std::max(ready, copy_bits(builder_, filled.buffer, wide, packed, origin));
       }
       for (Piece& piece : packing.pieces) piece.source = words.at(piece.source);
       ready = Mover(builder_, moved, whole(builder_, moved), packing.pieces).run(ready, origin);
     }
-    return copy_elements(builder_, moved, destination_, ready, origin);
+    return copy_bits(builder_, moved, destination_, ready, origin);
   }
 
   /// Every `passes`-th index of one axis, from `first` on.

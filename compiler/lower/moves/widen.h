@@ -10,7 +10,7 @@ namespace superstep {
 
 /// Copies the bits of elements between buffers of equal intervals, one of them made by `add_words`,
 /// on all tiles of `to`.
-Time copy_elements(ProgramBuilder& builder, BufferId from, BufferId to, Time ready,
-                   const Origin& origin);
+Time copy_bits(ProgramBuilder& builder, BufferId from, BufferId to, Time ready,
+               const Origin& origin);
 
 }  // namespace superstep

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/lower/moves/copy_elements.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/vertex/add_parts.h"
 
@@ -258,24 +259,10 @@ class Finish {
   BufferId convert(BufferId sums, const TensorType& type, Time time) {
     const BufferId converted = values_.add_temporary(type.dtype, builder_.buffer(sums).layout,
                                                      product_.origin.name, product_.origin.source);
-    builder_.mutable_buffer(sums).read_past = vertex::kReadPast;
-    vertex::Expression expression;
-    const vertex::Node node = expression.convert(expression.input(0, DType::kF32), type.dtype);
-    ComputeSet set{.name = product_.origin.name + ".convert",
-                   .operation = product_.origin.operation,
-                   .source = product_.origin.source,
-                   .codelet = builder_.add_codelet(
-                       "convert f32 " + std::string(name_of(type.dtype)),
-                       vertex::Elementwise{expression, {node}, {vertex::Access::kVector}}),
-                   .launches = {},
-                   .reads = {sums},
-                   .writes = {converted}};
-    for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
-      set.launches.push_back(
-          {interval.tiles[0], vertex::unary_state(interval.count, StateWord::address(converted),
-                                                  StateWord::address(sums))});
-    }
-    builder_.add_compute(time, std::move(set));
+    convert_elements(
+        builder_, sums, DType::kF32, converted, type.dtype,
+        {product_.origin.name + ".convert", product_.origin.operation, product_.origin.source},
+        time);
     return converted;
   }
   [[nodiscard]] DType dtype() const { return type().dtype; }
