@@ -34,18 +34,6 @@ std::vector<std::uint32_t> vertex_types_of(const ComputeSet& set, const CodeletL
   return types;
 }
 
-std::size_t count_loops(const Block& block) {
-  std::size_t count = 0;
-  for (const Step& step : block.steps) {
-    if (const auto* loop = std::get_if<Loop>(&step)) {
-      count += 1 + count_loops(loop->condition) + count_loops(loop->body);
-    } else if (const auto* branch = std::get_if<Branch>(&step)) {
-      for (const Block& arm : branch->arms) count += count_loops(arm);
-    }
-  }
-  return count;
-}
-
 /// Numbers the steps of a program in order of execution.
 class StepNumbering {
  public:

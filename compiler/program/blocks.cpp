@@ -41,14 +41,18 @@ std::vector<Pointer> collect(Program& program) {
   return all;
 }
 
-}  // namespace
-
-std::uint32_t count_supersteps(const Block& block) {
+template <class Kind>
+std::uint32_t count(const Block& block) {
   std::uint32_t count = 0;
-  const auto add = [&](const Step& step) { count += std::holds_alternative<Superstep>(step); };
+  const auto add = [&](const Step& step) { count += std::holds_alternative<Kind>(step); };
   for (const Step& step : block.steps) walk_steps(step, add);
   return count;
 }
+
+}  // namespace
+
+std::uint32_t count_supersteps(const Block& block) { return count<Superstep>(block); }
+std::uint32_t count_loops(const Block& block) { return count<Loop>(block); }
 
 std::vector<Superstep*> supersteps_of(LoweredProgram& program) {
   return collect<Superstep*>(program);

@@ -15,6 +15,7 @@ namespace superstep {
 
 /// Those of a block, as `supersteps_of` has them.
 [[nodiscard]] std::uint32_t count_supersteps(const Block& block);
+[[nodiscard]] std::uint32_t count_loops(const Block& block);
 
 /// The buffers that an exchange reads and writes, ascending, each once.
 struct MovedBuffers {

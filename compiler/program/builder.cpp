@@ -30,8 +30,7 @@ std::vector<std::size_t> united(const std::vector<std::size_t>& a,
 /// Whether a compute set only copies a buffer to where it is.
 bool copies_in_place(const ComputeSet& set, const vertex::Vertex& codelet) {
   const auto* copy = std::get_if<vertex::Elementwise>(&codelet);
-  return copy != nullptr && set.reads == set.writes && copy->expression.steps().size() == 1 &&
-         copy->inputs.size() == 1;
+  return copy != nullptr && copy->is_copy() && set.reads == set.writes;
 }
 
 /// Notes a use once, however often it is noted in a row.

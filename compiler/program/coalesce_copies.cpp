@@ -98,8 +98,7 @@ class Coalescing {
       for (const BufferId buffer : set.writes) use(buffer);
       if (is_update(set)) {
         const auto& its = std::get<vertex::Elementwise>(program_.codelets[set.codelet]);
-        const bool is_copy = its.expression.steps().size() == 1;
-        updates_.push_back({&set, set.reads[0], set.writes[0], point_, block, is_copy});
+        updates_.push_back({&set, set.reads[0], set.writes[0], point_, block, its.is_copy()});
       }
     }
   }

@@ -54,21 +54,6 @@ bool is_written(const Loop& loop, BufferId word, std::uint32_t as) {
   });
 }
 
-bool holds(Primitive compare, std::int64_t a, std::int64_t b) {
-  switch (compare) {
-    case Primitive::kLt:
-      return a < b;
-    case Primitive::kLe:
-      return a <= b;
-    case Primitive::kGt:
-      return a > b;
-    case Primitive::kGe:
-      return a >= b;
-    default:
-      return a != b;
-  }
-}
-
 /// The comparison with its operands exchanged.
 Primitive mirrored(Primitive compare) {
   switch (compare) {
@@ -82,19 +67,6 @@ Primitive mirrored(Primitive compare) {
       return Primitive::kLe;
     default:
       return compare;
-  }
-}
-
-bool is_comparison(Primitive primitive) {
-  switch (primitive) {
-    case Primitive::kLt:
-    case Primitive::kLe:
-    case Primitive::kGt:
-    case Primitive::kGe:
-    case Primitive::kNe:
-      return true;
-    default:
-      return false;
   }
 }
 
@@ -120,7 +92,9 @@ std::optional<std::uint64_t> count(Primitive compare, std::int64_t first, std::i
 std::optional<std::uint64_t> trips_of(const Loop& loop) {
   if (!loop.step.decision) return std::nullopt;
   const Expression::Step& decision = step_of(loop.step, loop.step.decision->id);
-  if (!is_comparison(decision.primitive)) return std::nullopt;
+  if (!is_comparison(decision.primitive) || decision.primitive == Primitive::kEq) {
+    return std::nullopt;
+  }
   for (const std::size_t side : {0U, 1U}) {
     const std::uint32_t next = decision.operands[side];
     const auto counted = counter(loop.step, next);

@@ -31,6 +31,11 @@ struct Elementwise {
     return elementwise(machine, expression, outputs, inputs);
   }
   void interpret(const StateView& state) const;
+
+  /// Whether all outputs are the only input.
+  [[nodiscard]] bool is_copy() const {
+    return inputs.size() == 1 && expression.steps().size() == 1;
+  }
 };
 
 /// The state of an elementwise vertex with one output and one input, which does not repeat.

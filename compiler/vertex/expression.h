@@ -56,6 +56,30 @@ enum class Primitive : std::uint8_t {
   kCallWhere,  // i1, otherwise, argument: where the i1 holds, a function of the argument
 };
 
+/// Whether it compares two operands.
+[[nodiscard]] constexpr bool is_comparison(Primitive primitive) {
+  return primitive >= Primitive::kEq && primitive <= Primitive::kGe;
+}
+
+/// Whether a comparison holds.
+template <class T>
+[[nodiscard]] constexpr bool holds(Primitive comparison, T a, T b) {
+  switch (comparison) {
+    case Primitive::kEq:
+      return a == b;
+    case Primitive::kNe:
+      return a != b;
+    case Primitive::kLt:
+      return a < b;
+    case Primitive::kLe:
+      return a <= b;
+    case Primitive::kGt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
 /// A value of one expression; nodes are numbered in order of creation.
 struct Node {
   std::uint32_t id = 0;

@@ -128,24 +128,6 @@ std::int64_t int_result(Primitive primitive, DType dtype, std::int64_t a, std::i
   }
 }
 
-template <class T>
-bool compared(Primitive primitive, T a, T b) {
-  switch (primitive) {
-    case Primitive::kEq:
-      return a == b;
-    case Primitive::kNe:
-      return a != b;
-    case Primitive::kLt:
-      return a < b;
-    case Primitive::kLe:
-      return a <= b;
-    case Primitive::kGt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
-
 std::uint64_t bits_at(const HostTensor& tensor, std::size_t element) {
   const std::size_t size = size_of(tensor.type.dtype);
   std::uint64_t bits = 0;
@@ -180,9 +162,9 @@ std::uint64_t step_result(const Expression& expression, const Expression::Step& 
     case Primitive::kGt:
     case Primitive::kGe:
       if (is_float(from)) {
-        return compared(step.primitive, float_of(from, bits(0)), float_of(from, bits(1))) ? 1 : 0;
+        return holds(step.primitive, float_of(from, bits(0)), float_of(from, bits(1))) ? 1 : 0;
       }
-      return compared(step.primitive, int_of(from, bits(0)), int_of(from, bits(1))) ? 1 : 0;
+      return holds(step.primitive, int_of(from, bits(0)), int_of(from, bits(1))) ? 1 : 0;
     default:
       break;
   }

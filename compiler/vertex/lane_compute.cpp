@@ -6,8 +6,6 @@ namespace {
 
 constexpr std::uint32_t kFloatInfinity = 0x7f800000;
 
-bool is_compare(Primitive p) { return p >= Primitive::kEq && p <= Primitive::kGe; }
-
 // `chosen` where the mask is set, else `other`.
 Reg blend(WorkerCode& code, Reg mask, Reg chosen, Reg other) {
   const Reg kept = code.a("and", {chosen, mask});
@@ -69,7 +67,7 @@ void Lane::compute(std::uint32_t node) {
   if (step.primitive == Primitive::kConvert) return compute_convert(node);
   if (step.primitive == Primitive::kBitcast) return compute_bitcast(node);
   if (step.primitive == Primitive::kCallWhere) return compute_call(node);
-  if (step.primitive == Primitive::kIsFinite || is_compare(step.primitive))
+  if (step.primitive == Primitive::kIsFinite || is_comparison(step.primitive))
     return compute_compare(node);
   if (is_float(from)) return compute_float(node);
   if (from == DType::kI1) return compute_boolean(node);
