@@ -3,13 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
-#include "base/files.h"
-#include "base/hdf5.h"
-#include "compiler/compile.h"
-#include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "tests/models/jax_results.h"
 
 namespace superstep {
 namespace {
@@ -20,25 +15,18 @@ const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR
 void expect_as_jax(const std::vector<std::string>& settings, const std::string& program,
                    const std::string& input, const std::string& expected, std::uint32_t calls) {
   SCOPED_TRACE(fmt::format("{} with {}", program, fmt::join(settings, ", ")));
-  const ProgramImage image = compile(import_stablehlo(read_text_file(kModels / program), program),
-                                     load_machine("gc200", settings));
-  const TensorFile tensors = read_tensors(kModels / input);
-  std::vector<HostTensor> arguments;
-  for (std::size_t a = 0; a < image.arguments.size(); ++a)
-    arguments.push_back(tensors.at(fmt::format("arg{}", a)));
+  const ProgramImage image = compile_file(kModels / program, load_machine("gc200", settings));
   RunOptions options;
   options.calls = calls;
-  const RunResult run = run_image(image, arguments, options);
-  ASSERT_FALSE(run.trap) << run.trap->text();
+  const RunResult run = run_on(image, read_tensors(kModels / input), options);
   const TensorFile results = read_tensors(kModels / expected);
-  for (std::size_t k = 0; k < run.results.size(); ++k) {
-    const HostTensor& want = results.at(fmt::format("result{}", k));
-    const auto n = static_cast<std::size_t>(want.type.elements());
-    ASSERT_EQ(run.results[k].data.size(), want.data.size());
+  for (std::size_t r = 0; r < run.results.size(); ++r) {
+    const HostTensor& want = results.at(fmt::format("result{}", r));
     float most = 0;
-    for (std::size_t i = 0; i < n; ++i) most = std::max(most, std::abs(want.get<float>(i)));
-    for (std::size_t i = 0; i < n; ++i)
-      ASSERT_NEAR(run.results[k].get<float>(i), want.get<float>(i), 1e-4F * most) << k << " " << i;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(want.type.elements()); ++i) {
+      most = std::max(most, std::abs(want.get<float>(i)));
+    }
+    expect_close(run.results[r], want, within(0, 1e-4F * most));
   }
 }
 
