@@ -33,9 +33,9 @@ jax.config.update("jax_traceback_in_locations_limit", 1)
 source_info_util.register_exclusion(__file__)
 
 
-def write_module(path, function, *args):
+def write_module(path, function, *args, platform=PLATFORM):
     """Writes a jitted function as StableHLO; donated arguments carry tf.aliasing_output."""
-    lowered = function.trace(*args).lower(lowering_platforms=(PLATFORM,))
+    lowered = function.trace(*args).lower(lowering_platforms=(platform,))
     Path(path).write_text(lowered.as_text(debug_info=True))
 
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from models.export import numbered, write_module, write_tensors
+from tests.models.programs import programs_in
 
 HERE = Path(__file__).parent
 RANDOM = np.random.default_rng(13)
@@ -325,14 +325,9 @@ CASES = {
 
 
 def main():
-    arguments, results = {}, {}
-    for name, (function, *args) in CASES.items():
-        jitted = jax.jit(function)
-        write_module(HERE / f"{name}.mlir", jitted, *args)
-        arguments |= numbered(f"{name}.arg", args)
-        results |= numbered(f"{name}.result", jitted(*args))
-    write_tensors(HERE / "arguments.h5", arguments)
-    write_tensors(HERE / "results.h5", results)
+    with programs_in(HERE) as write:
+        for name, case in CASES.items():
+            write(name, *case)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from models.export import numbered, write_module, write_tensors
+from tests.models.programs import programs_in
 
 HERE = Path(__file__).parent
 RANDOM = np.random.default_rng(13)
@@ -274,16 +274,12 @@ WITH_64_BITS = {
 
 
 def main():
-    arguments, results = {}, {}
-    for cases, has_64_bits in ((CASES, False), (WITH_64_BITS, True)):
-        with jax.enable_x64(has_64_bits):
-            for name, (function, *args) in cases.items():
-                jitted = jax.jit(function)
-                write_module(HERE / f"{name}.mlir", jitted, *args)
-                arguments |= numbered(f"{name}.arg", args)
-                results |= numbered(f"{name}.result", jitted(*args))
-    write_tensors(HERE / "arguments.h5", arguments)
-    write_tensors(HERE / "results.h5", results)
+    with programs_in(HERE) as write:
+        for name, case in CASES.items():
+            write(name, *case)
+        with jax.enable_x64(True):
+            for name, case in WITH_64_BITS.items():
+                write(name, *case)
 
 
 if __name__ == "__main__":

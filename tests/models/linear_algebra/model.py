@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 from jax.scipy.linalg import cho_solve, solve_triangular
 
-from models.export import numbered, write_module, write_tensors
+from tests.models.programs import programs_in
 
 HERE = Path(__file__).parent
 RANDOM = np.random.default_rng(17)
@@ -119,29 +119,16 @@ BY_LAPACK = [
 
 
 def main():
-    arguments, results = {}, {}
-
-    def write(name, function, args, cpu=False):
-        nonlocal arguments, results
-        jitted = jax.jit(function)
-        if cpu:
-            lowered = jitted.trace(*args).lower(lowering_platforms=("cpu",))
-            (HERE / f"{name}.mlir").write_text(lowered.as_text(debug_info=True))
-        else:
-            write_module(HERE / f"{name}.mlir", jitted, *args)
-        arguments |= numbered(f"{name}.arg", args)
-        results |= numbered(f"{name}.result", jitted(*args))
-
-    for name, (function, *args) in CASES.items():
-        write(name, function, args)
-    for name in BY_LAPACK:
-        function, *args = CASES[name]
-        write(f"{name}_by_lapack", function, args, cpu=True)
-    with jax.enable_x64(True):
-        write("factors_f64", factors, [positive(4, 4, dtype=np.float64)])
-        write("solve_f64", solve, [triangular(4, 4, dtype=np.float64), normal(4, dtype=np.float64)])
-    write_tensors(HERE / "arguments.h5", arguments)
-    write_tensors(HERE / "results.h5", results)
+    with programs_in(HERE) as write:
+        for name, case in CASES.items():
+            write(name, *case)
+        for name in BY_LAPACK:
+            write(f"{name}_by_lapack", *CASES[name], platform="cpu")
+        with jax.enable_x64(True):
+            write("factors_f64", factors, positive(4, 4, dtype=np.float64))
+            write(
+                "solve_f64", solve, triangular(4, 4, dtype=np.float64), normal(4, dtype=np.float64)
+            )
 
 
 if __name__ == "__main__":

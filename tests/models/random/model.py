@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax import lax, random
 
-from models.export import numbered, write_module, write_tensors
+from tests.models.programs import programs_in
 
 HERE = Path(__file__).parent
 KEY = np.array([0x12345678, 0x9ABCDEF0], np.uint32)
@@ -63,32 +63,18 @@ def of_kind(kind):
 
 
 def main():
-    arguments, results = {}, {}
-
-    def write(name, function, argument, platform=None):
-        nonlocal arguments, results
-        jitted = jax.jit(function)
-        if platform is None:
-            write_module(HERE / f"{name}.mlir", jitted, argument)
-        else:
-            lowered = jitted.trace(argument).lower(lowering_platforms=(platform,))
-            (HERE / f"{name}.mlir").write_text(lowered.as_text(debug_info=True))
-        arguments |= numbered(f"{name}.arg", argument)
-        results |= numbered(f"{name}.result", jitted(argument))
-
-    for function in [bits, keys, numbers, normal]:
-        write(function.__name__, function, KEY)
-    write("typed_key", typed_key, KEY)
-    # Twenty rounds are a loop there.
-    write("loop", typed_key, KEY, platform="cpu")
-    write("generator", generator, STATE)
-    write("rbg", of_kind("rbg"), STATE)
-    write("unsafe_rbg", of_kind("unsafe_rbg"), STATE)
-    with jax.threefry_partitionable(False):
-        for function in [bits, keys, numbers]:
-            write(f"{function.__name__}_in_order", function, KEY)
-    write_tensors(HERE / "arguments.h5", arguments)
-    write_tensors(HERE / "results.h5", results)
+    with programs_in(HERE) as write:
+        for function in [bits, keys, numbers, normal]:
+            write(function.__name__, function, KEY)
+        write("typed_key", typed_key, KEY)
+        # Twenty rounds are a loop there.
+        write("loop", typed_key, KEY, platform="cpu")
+        write("generator", generator, STATE)
+        write("rbg", of_kind("rbg"), STATE)
+        write("unsafe_rbg", of_kind("unsafe_rbg"), STATE)
+        with jax.threefry_partitionable(False):
+            for function in [bits, keys, numbers]:
+                write(f"{function.__name__}_in_order", function, KEY)
 
 
 if __name__ == "__main__":
