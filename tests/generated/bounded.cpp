@@ -8,7 +8,7 @@
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
-#include "tests/generated/reducer.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {

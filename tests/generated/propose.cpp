@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tests/generated/propose_indexing.h"
-#include "tests/generated/reducer.h"
+#include "tests/regions.h"
 #include "tests/generated/tensors.h"
 
 namespace superstep {

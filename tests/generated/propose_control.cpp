@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "tests/generated/propose.h"
-#include "tests/generated/reducer.h"
 #include "tests/generated/tensors.h"
 
 namespace superstep {

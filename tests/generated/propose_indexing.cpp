@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "tests/generated/reducer.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "compiler/compile.h"
 #include "compiler/image/build.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
 #include "sim/machine.h"
@@ -18,21 +19,6 @@
 
 namespace superstep {
 namespace {
-
-ValueId add(Graph& graph, std::string_view name, std::vector<ValueId> operands,
-            Attributes attributes = {}) {
-  Op op;
-  op.definition = find_op(name);
-  op.operands = std::move(operands);
-  op.attributes = std::move(attributes);
-  return graph.add_op(std::move(op)).results[0];
-}
-
-ValueId number(Graph& graph, std::int32_t value) {
-  HostTensor tensor(TensorType{DType::kI32, {}});
-  tensor.set<std::int32_t>(0, value);
-  return add(graph, "stablehlo.constant", {}, {{"value", SharedTensor(std::move(tensor))}});
-}
 
 /// A function of some tensors that changes one of them.
 struct Function {
@@ -81,17 +67,16 @@ Module calling(const Function& function) {
   Op loop;
   loop.definition = find_op("stablehlo.while");
   loop.operands = now;
-  loop.operands.push_back(number(main, 0));
+  loop.operands.push_back(GraphBuilder(main, {}).number(DType::kI32, 0).id);
   std::vector<ValueId> in_body;
   for (const ValueId operand : loop.operands) {
     condition.add_argument(main.type(operand), "carried");
     in_body.push_back(body.add_argument(main.type(operand), "carried"));
     loop.declared.push_back(main.type(operand));
   }
-  condition.set_results(
-      {add(condition, "stablehlo.compare", {condition.arguments().back(), number(condition, 2)},
-           {{"comparison_direction", std::string("LT")}})});
-  const ValueId count = add(body, "stablehlo.add", {in_body.back(), number(body, 1)});
+  GraphBuilder condition_builder(condition, {}), body_builder(body, {});
+  condition.set_results({(condition_builder.value(condition.arguments().back()) < 2).id});
+  const ValueId count = (body_builder.value(in_body.back()) + 1).id;
   in_body.pop_back();
   function.call(body, in_body, 7);
   in_body.push_back(count);

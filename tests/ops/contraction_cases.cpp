@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/ops/op_case.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {
@@ -13,52 +14,10 @@ using Indices = std::vector<std::int64_t>;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// A region of one op over two scalars.
-Graph combine(const std::string& name, DType dtype) {
-  Graph region;
-  Op op;
-  op.definition = find_op(name);
-  op.operands = {region.add_argument({dtype, {}}, "a"), region.add_argument({dtype, {}}, "b")};
-  region.set_results(region.add_op(std::move(op)).results);
-  return region;
-}
-
-ValueId add(Graph& graph, const std::string& name, std::vector<ValueId> operands,
-            Attributes attributes = {}) {
-  Op op;
-  op.definition = find_op(name);
-  op.operands = std::move(operands);
-  op.attributes = std::move(attributes);
-  return graph.add_op(std::move(op)).results[0];
-}
-
-/// The region of jax.numpy.argmax: NaN beats numbers, the lower index wins a tie.
-Graph arg_max() {
-  Graph region;
-  const ValueId a = region.add_argument({kF32, {}}, "a");
-  const ValueId ia = region.add_argument({kI32, {}}, "ia");
-  const ValueId b = region.add_argument({kF32, {}}, "b");
-  const ValueId ib = region.add_argument({kI32, {}}, "ib");
-  const auto compare = [&](const std::string& direction, ValueId x, ValueId y) {
-    return add(region, "stablehlo.compare", {x, y}, {{"comparison_direction", direction}});
-  };
-  const ValueId wins = add(region, "stablehlo.or", {compare("GT", a, b), compare("NE", a, a)});
-  const ValueId tie = add(region, "stablehlo.and", {compare("EQ", a, b), compare("LT", ia, ib)});
-  const ValueId keep_index = add(region, "stablehlo.or", {wins, tie});
-  region.set_results({add(region, "stablehlo.select", {wins, a, b}),
-                      add(region, "stablehlo.select", {keep_index, ia, ib})});
-  return region;
-}
-
 /// a * 2 + b, which shows the order of the elements.
 Graph shift_in() {
-  Graph region;
-  const ValueId a = region.add_argument({kI32, {}}, "a");
-  const ValueId b = region.add_argument({kI32, {}}, "b");
-  const ValueId two = add(region, "stablehlo.constant", {}, {{"value", numbers(kI32, {}, {2})}});
-  region.set_results(
-      {add(region, "stablehlo.add", {add(region, "stablehlo.multiply", {a, two}), b})});
-  return region;
+  return region_of({{kI32, {}}, {kI32, {}}},
+                   [](std::span<const Tensor> a) { return std::vector{a[0] * 2 + a[1]}; });
 }
 
 OpCase reduce(const std::string& what, std::vector<HostTensor> operands, const Indices& dimensions,
@@ -97,24 +56,26 @@ std::vector<OpCase> contraction_cases() {
       {"stablehlo.constant", "Tensor", {}, {{"value", x}}, {x}, 0, {}},
       iota("SpecExample", 0, numbers(kI32, {4, 2}, {0, 0, 1, 1, 2, 2, 3, 3})),
       iota("LastDimensionFloat", 1, numbers(kF16, {2, 3}, {0, 1, 2, 0, 1, 2})),
-      reduce("Rows", {x, zero}, {1}, combine("stablehlo.add", kF32), {vector_of(kF32, {6, 15})}),
-      reduce("Columns", {x, numbers(kF32, {}, {1})}, {0}, combine("stablehlo.add", kF32),
+      reduce("Rows", {x, zero}, {1}, binary_reducer("stablehlo.add", kF32),
+             {vector_of(kF32, {6, 15})}),
+      reduce("Columns", {x, numbers(kF32, {}, {1})}, {0}, binary_reducer("stablehlo.add", kF32),
              {vector_of(kF32, {6, 8, 10})}),
-      reduce("All", {x, zero}, {0, 1}, combine("stablehlo.add", kF32), {numbers(kF32, {}, {21})}),
+      reduce("All", {x, zero}, {0, 1}, binary_reducer("stablehlo.add", kF32),
+             {numbers(kF32, {}, {21})}),
       reduce("FloatSumsRoundOnce", {vector_of(kF32, {16777216, 1, 1}), zero}, {0},
-             combine("stablehlo.add", kF32), {numbers(kF32, {}, {16777218})}),
-      reduce("NoDimension", {x, zero}, {}, combine("stablehlo.add", kF32), {x}),
+             binary_reducer("stablehlo.add", kF32), {numbers(kF32, {}, {16777218})}),
+      reduce("NoDimension", {x, zero}, {}, binary_reducer("stablehlo.add", kF32), {x}),
       reduce("EmptyGivesTheInitialValue", {numbers(kI8, {0, 2}, {}), numbers(kI8, {}, {7})}, {0},
-             combine("stablehlo.add", kI8), {vector_of(kI8, {7, 7})}),
+             binary_reducer("stablehlo.add", kI8), {vector_of(kI8, {7, 7})}),
       reduce("Maximum", {vector_of(kF32, {1, kNaN, 3}), lowest}, {0},
-             combine("stablehlo.maximum", kF32), {numbers(kF32, {}, {kNaN})}),
+             binary_reducer("stablehlo.maximum", kF32), {numbers(kF32, {}, {kNaN})}),
       reduce("Wraps", {vector_of(kI8, {100, 100}), numbers(kI8, {}, {0})}, {0},
-             combine("stablehlo.add", kI8), {numbers(kI8, {}, {-56})}),
+             binary_reducer("stablehlo.add", kI8), {numbers(kI8, {}, {-56})}),
       reduce("OneElementBehindItsInitialValue",
              {numbers(kF32, {2, 1}, {5, 7}), numbers(kF32, {}, {1})}, {1},
-             combine("stablehlo.subtract", kF32), {vector_of(kF32, {-4, -6})}),
+             binary_reducer("stablehlo.subtract", kF32), {vector_of(kF32, {-4, -6})}),
       reduce("Or", {numbers(kI1, {2, 2}, {0, 0, 0, 1}), numbers(kI1, {}, {0})}, {1},
-             combine("stablehlo.or", kI1), {vector_of(kI1, {0, 1})}),
+             binary_reducer("stablehlo.or", kI1), {vector_of(kI1, {0, 1})}),
       reduce("AscendingOrder", {vector_of(kI32, {1, 0, 1}), numbers(kI32, {}, {1})}, {0},
              shift_in(), {numbers(kI32, {}, {13})}),
       reduce("OuterDimensionsInOrder", {cube, numbers(kI32, {}, {0})}, {0, 2}, shift_in(),
@@ -122,7 +83,8 @@ std::vector<OpCase> contraction_cases() {
       reduce("ArgMax",
              {numbers(kF32, {3, 3}, {1, 5, 5, 2, kNaN, 9, -1, -2, -3}),
               numbers(kI32, {3, 3}, {0, 1, 2, 0, 1, 2, 0, 1, 2}), lowest, numbers(kI32, {}, {0})},
-             {1}, arg_max(), {vector_of(kF32, {5, kNaN, -1}), vector_of(kI32, {1, 1, 0})}),
+             {1}, arg_max_reducer(kF32, kI32),
+             {vector_of(kF32, {5, kNaN, -1}), vector_of(kI32, {1, 1, 0})}),
       dot("MatrixProduct", x, numbers(kF32, {3, 2}, {1, 0, 0, 1, 1, 1}), {}, {}, {1}, {0},
           numbers(kF32, {2, 2}, {4, 5, 10, 11})),
       dot("TransposedOperands", x, numbers(kF32, {2, 2}, {1, 2, 3, 4}), {}, {}, {0}, {1},

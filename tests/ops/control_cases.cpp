@@ -1,25 +1,10 @@
-#include <functional>
-
-#include "compiler/ops/graph_builder.h"
 #include "tests/ops/op_case.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {
 
 constexpr DType kI1 = DType::kI1, kI32 = DType::kI32, kF32 = DType::kF32;
-
-/// A region of arguments of these types.
-Graph region(const std::vector<TensorType>& types,
-             const std::function<std::vector<Tensor>(std::vector<Tensor>)>& body) {
-  Graph graph;
-  GraphBuilder builder(graph, {});
-  std::vector<Tensor> arguments;
-  for (const TensorType& type : types) arguments.push_back(builder.argument(type));
-  std::vector<ValueId> results;
-  for (const Tensor& result : body(arguments)) results.push_back(result.id);
-  graph.set_results(std::move(results));
-  return graph;
-}
 
 HostTensor scalar(DType dtype, double value) { return numbers(dtype, {}, {value}); }
 
@@ -27,28 +12,26 @@ HostTensor scalar(DType dtype, double value) { return numbers(dtype, {}, {value}
 OpCase doubling(const std::string& what, double limit, double trips,
                 const std::vector<double>& doubled) {
   const std::vector<TensorType> types{{kI32, {}}, {kF32, {3}}, {kF32, {}}};
-  const auto condition = [](std::vector<Tensor> a) -> std::vector<Tensor> {
-    return {compare("LT", reshape(slice(a[1], {0}, {1}, {1}), {}), a[2])};
+  const auto condition = [](std::span<const Tensor> a) {
+    return std::vector{compare("LT", reshape(slice(a[1], {0}, {1}, {1}), {}), a[2])};
   };
-  const auto body = [](std::vector<Tensor> a) -> std::vector<Tensor> {
-    return {a[0] + 1, a[1] + a[1]};
-  };
+  const auto body = [](std::span<const Tensor> a) { return std::vector{a[0] + 1, a[1] + a[1]}; };
   return {"stablehlo.while",
           what,
           {scalar(kI32, 0), vector_of(kF32, {1, 2, 3}), scalar(kF32, limit)},
           {},
           {scalar(kI32, trips), vector_of(kF32, doubled)},
           0,
-          {region(types, condition), region(types, body)}};
+          {region_of(types, condition), region_of(types, body)}};
 }
 
 OpCase counting(const std::string& what, double first, double last, double step, double sum) {
   const std::vector<TensorType> types{{kI32, {}}, {kI32, {}}, {kI32, {}}};
-  const auto condition = [](std::vector<Tensor> a) -> std::vector<Tensor> {
-    return {compare("GE", a[2], a[0])};
+  const auto condition = [](std::span<const Tensor> a) {
+    return std::vector{compare("GE", a[2], a[0])};
   };
-  const auto body = [&](std::vector<Tensor> a) -> std::vector<Tensor> {
-    return {a[0] + step, a[1] + a[0]};
+  const auto body = [&](std::span<const Tensor> a) {
+    return std::vector{a[0] + step, a[1] + a[0]};
   };
   const double end = first > last ? first : last + step;
   return {"stablehlo.while",
@@ -57,16 +40,16 @@ OpCase counting(const std::string& what, double first, double last, double step,
           {},
           {scalar(kI32, end), scalar(kI32, sum)},
           0,
-          {region(types, condition), region(types, body)}};
+          {region_of(types, condition), region_of(types, body)}};
 }
 
 OpCase choice(const std::string& what, const HostTensor& selector,
               const std::vector<double>& expected) {
   const std::vector<TensorType> types{{kF32, {2}}};
   std::vector<Graph> regions{
-      region(types, [](std::vector<Tensor> a) -> std::vector<Tensor> { return {a[0] * a[0]}; }),
-      region(types, [](std::vector<Tensor> a) -> std::vector<Tensor> { return {a[0]}; }),
-      region(types, [](std::vector<Tensor> a) -> std::vector<Tensor> { return {-a[0]}; })};
+      region_of(types, [](std::span<const Tensor> a) { return std::vector{a[0] * a[0]}; }),
+      region_of(types, [](std::span<const Tensor> a) { return std::vector{a[0]}; }),
+      region_of(types, [](std::span<const Tensor> a) { return std::vector{-a[0]}; })};
   const bool is_boolean = selector.type.dtype == kI1;
   if (is_boolean) regions.pop_back();
   return {is_boolean ? "stablehlo.if" : "stablehlo.case",

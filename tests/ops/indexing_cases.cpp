@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/ops/op_case.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {
@@ -11,41 +12,11 @@ namespace {
 using enum DType;
 using Indices = std::vector<std::int64_t>;
 
-HostTensor i32(const Shape& shape, const std::vector<double>& values) {
-  return numbers(kI32, shape, values);
-}
-
-/// A region of one op over two scalars.
-Graph combine(const std::string& name, DType dtype) {
-  Graph region;
-  Op op;
-  op.definition = find_op("stablehlo." + name);
-  op.operands = {region.add_argument({dtype, {}}, "a"), region.add_argument({dtype, {}}, "b")};
-  region.set_results(region.add_op(std::move(op)).results);
-  return region;
-}
-
-/// A region that returns its second argument.
-Graph replace(DType dtype) {
-  Graph region;
-  region.add_argument({dtype, {}}, "a");
-  region.set_results({region.add_argument({dtype, {}}, "b")});
-  return region;
-}
-
 /// Sums of the first values and what the second ones are replaced by.
 Graph sum_and_replace() {
-  Graph region;
-  const ValueId a = region.add_argument({kI32, {}}, "a");
-  region.add_argument({kF16, {}}, "c");
-  const ValueId b = region.add_argument({kI32, {}}, "b");
-  const ValueId d = region.add_argument({kF16, {}}, "d");
-  Op op;
-  op.definition = find_op("stablehlo.add");
-  op.operands = {a, b};
-  const ValueId sum = region.add_op(std::move(op)).results[0];
-  region.set_results({sum, d});
-  return region;
+  return region_of({{kI32, {}}, {kF16, {}}, {kI32, {}}, {kF16, {}}}, [](std::span<const Tensor> a) {
+    return std::vector{a[0] + a[2], a[3]};
+  });
 }
 
 OpCase dynamic_slice(const std::string& what, HostTensor x, std::vector<HostTensor> starts,
@@ -162,36 +133,38 @@ std::vector<OpCase> indexing_cases() {
       gather("OfNoIndices", x, i32({0, 1}, {}), {{1}, {0}, {}, {}, {0}, 1, {1, 4}},
              i32({0, 4}, {})),
       scatter("SpecExample", {cube, spec_starts, i32({2, 3, 2, 2}, std::vector<double>(24, 1))},
-              {{2, 3}, {0}, {}, {}, {1, 0}, 2}, combine("add", kI32),
+              {{2, 3}, {0}, {}, {}, {1, 0}, 2}, binary_reducer("stablehlo.add", kI32),
               {i32({3, 4, 2}, {2,  3,  5,  6,  6,  7,  7,  8,  10, 11, 13, 14,
                                15, 16, 16, 17, 17, 18, 19, 20, 21, 22, 23, 24})}),
       scatter("DropsWindowsThatAreNotWhollyInside",
               {i32({6}, {0, 0, 0, 0, 0, 0}), i32({4, 1}, {4, -1, 3, 2}),
                i32({4, 3}, std::vector<double>(12, 1))},
-              {{1}, {}, {}, {}, {0}, 1}, combine("add", kI32), {i32({6}, {0, 0, 1, 2, 2, 1})}),
+              {{1}, {}, {}, {}, {0}, 1}, binary_reducer("stablehlo.add", kI32),
+              {i32({6}, {0, 0, 1, 2, 2, 1})}),
       scatter("LastOfEqualIndicesStays",
               {x, i32({3, 1}, {1, 0, 1}), i32({3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6})},
-              {{1}, {0}, {}, {}, {0}, 1}, replace(kI32),
+              {{1}, {0}, {}, {}, {0}, 1}, replacing_reducer(kI32),
               {i32({3, 4}, {5, 6, 7, 8, 9, 8, 7, 6, 20, 21, 22, 23})}),
       scatter(
           "RoundsEachSumInOrder",
           {numbers(kF16, {2}, {2048, 0}), i32({3, 1}, {0, 0, 0}), numbers(kF16, {3}, {1, 1, 4})},
-          {{}, {0}, {}, {}, {0}, 1}, combine("add", kF16), {numbers(kF16, {2}, {2052, 0})}),
+          {{}, {0}, {}, {}, {0}, 1}, binary_reducer("stablehlo.add", kF16),
+          {numbers(kF16, {2}, {2052, 0})}),
       scatter("SeveralOperands",
               {i32({5}, {1, 2, 3, 4, 5}), half, i32({2, 1}, {2, 2}), i32({2}, {10, 20}),
                numbers(kF16, {2}, {8, 9})},
               {{}, {0}, {}, {}, {0}, 1}, sum_and_replace(),
               {i32({5}, {1, 2, 33, 4, 5}), numbers(kF16, {5}, {1, 2, 9, 4, 5})}),
       scatter("Batches", {x, i32({3, 2, 1}, {0, 3, 1, 1, 9, 2}), i32({3, 2}, {1, 2, 3, 4, 5, 6})},
-              {{}, {1}, {0}, {0}, {1}, 2}, combine("maximum", kI32),
+              {{}, {1}, {0}, {0}, {1}, 2}, binary_reducer("stablehlo.maximum", kI32),
               {i32({3, 4}, {1, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23})}),
       scatter("UniqueBytes",
               {numbers(kI8, {5, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), i32({3, 1}, {4, 1, 0}),
                numbers(kI8, {3, 2}, {1, -2, 3, -4, 5, -6})},
-              {{1}, {0}, {}, {}, {0}, 1, true}, replace(kI8),
+              {{1}, {0}, {}, {}, {0}, 1, true}, replacing_reducer(kI8),
               {numbers(kI8, {5, 2}, {5, -6, 3, -4, 0, 0, 0, 0, 1, -2})}),
       scatter("OfAWholeTensor", {x, i32({1, 1}, {0}), i32({1, 3, 4}, std::vector<double>(12, 5))},
-              {{1, 2}, {}, {}, {}, {0}, 1}, combine("multiply", kI32),
+              {{1, 2}, {}, {}, {}, {0}, 1}, binary_reducer("stablehlo.multiply", kI32),
               {i32({3, 4}, {0, 5, 10, 15, 50, 55, 60, 65, 100, 105, 110, 115})}),
   };
 }

@@ -6,6 +6,7 @@
 #include "compiler/vertex/interpret.h"
 #include "compiler/vertex/number.h"
 #include "tests/ops/op_case.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {
@@ -14,22 +15,9 @@ using enum DType;
 using Indices = std::vector<std::int64_t>;
 
 TEST(EmitGraph, AppendsARegionWithItsConstants) {
-  Graph region;
-  const ValueId a = region.add_argument({kI32, {}}, "a");
-  const ValueId b = region.add_argument({kI32, {}}, "b");
-  Op constant;
-  constant.definition = find_op("stablehlo.constant");
-  constant.attributes = {{"value", numbers(kI32, {}, {10})}};
-  const ValueId ten = region.add_op(std::move(constant)).results[0];
-  Op multiply;
-  multiply.definition = find_op("stablehlo.multiply");
-  multiply.operands = {a, ten};
-  const ValueId product = region.add_op(std::move(multiply)).results[0];
-  Op subtract;
-  subtract.definition = find_op("stablehlo.subtract");
-  subtract.operands = {product, b};
-  const ValueId difference = region.add_op(std::move(subtract)).results[0];
-  region.set_results({difference, a});
+  const Graph region = region_of({{kI32, {}}, {kI32, {}}}, [](std::span<const Tensor> a) {
+    return std::vector{a[0] * 10 - a[1], a[0]};
+  });
 
   vertex::Expression expression;
   const std::vector<vertex::Node> inputs = {expression.input(0, kI32), expression.input(1, kI32)};

@@ -25,6 +25,9 @@ struct OpCase {
 
 /// A tensor of the numbers (rounded or wrapped to the dtype), row-major.
 HostTensor numbers(DType dtype, const Shape& shape, const std::vector<double>& values);
+inline HostTensor i32(const Shape& shape, const std::vector<double>& values) {
+  return numbers(DType::kI32, shape, values);
+}
 inline HostTensor vector_of(DType dtype, const std::vector<double>& values) {
   return numbers(dtype, {static_cast<std::int64_t>(values.size())}, values);
 }

@@ -9,10 +9,6 @@ namespace {
 using enum DType;
 using Indices = std::vector<std::int64_t>;
 
-HostTensor i32(const Shape& shape, const std::vector<double>& values) {
-  return numbers(kI32, shape, values);
-}
-
 OpCase rearrange(const std::string& op, const std::string& what, HostTensor x,
                  Attributes attributes, HostTensor result) {
   return {

@@ -15,6 +15,7 @@
 #include "compiler/passes/split/soft_double.h"
 #include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {
@@ -295,17 +296,12 @@ Graph counting(bool to_argument) {
   const Tensor step = builder.argument({kF64, {5}});
   Op loop;
   const std::vector<TensorType> types = {{kI64, {}}, {kF64, {5}}, {kI64, {}}, {kF64, {5}}};
-  for (int region = 0; region < 2; ++region) {
-    Graph& inner = loop.regions.emplace_back();
-    GraphBuilder in(inner, {});
-    std::vector<Tensor> values;
-    for (const TensorType& type : types) values.push_back(in.argument(type));
-    if (region == 0) {
-      inner.set_results({compare("LT", values[0], values[2]).id});
-    } else {
-      inner.set_results({(values[0] + 1.0).id, (values[1] + values[3]).id});
-    }
-  }
+  loop.regions = {
+      region_of(types,
+                [](std::span<const Tensor> a) { return std::vector{compare("LT", a[0], a[2])}; }),
+      region_of(types, [](std::span<const Tensor> a) {
+        return std::vector{a[0] + 1.0, a[1] + a[3]};
+      })};
   const std::vector<Tensor> operands = {builder.number(kI64, 0),
                                         broadcast(builder.number(kF64, 0), {5}, {}), limit, step};
   const std::vector<Tensor> results = builder.append(kWhileOp, operands, std::move(loop));
@@ -344,12 +340,12 @@ Graph stepping(const char* direction, double limit, double step) {
   Graph graph;
   GraphBuilder builder(graph, {});
   Op loop;
-  loop.regions.resize(2);
-  Graph &condition = loop.regions[0], &body = loop.regions[1];
-  GraphBuilder in_condition(condition, {}), in_body(body, {});
-  const Tensor tested = in_condition.argument({kI64, {}}), counted = in_body.argument({kI64, {}});
-  condition.set_results({compare(direction, tested, in_condition.number(kI64, limit)).id});
-  body.set_results({(counted + step).id});
+  loop.regions = {
+      region_of({{kI64, {}}},
+                [&](std::span<const Tensor> a) {
+                  return std::vector{compare(direction, a[0], a[0].like(limit))};
+                }),
+      region_of({{kI64, {}}}, [&](std::span<const Tensor> a) { return std::vector{a[0] + step}; })};
   const std::vector<Tensor> operands = {builder.number(kI64, 0)};
   graph.set_results({builder.append(kWhileOp, operands, std::move(loop))[0].id});
   return graph;

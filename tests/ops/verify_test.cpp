@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "tests/ops/op_case.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {
@@ -213,11 +214,7 @@ TEST(OpErrors, NameAnOpThatAReducerCannotHoldThoughThisUseExpands) {
   inner.definition = find_op("stablehlo.reduce");
   inner.attributes = {{"dimensions", Indices{}}};
   inner.operands = {region.add_argument({kF32, {}}, "a"), region.add_argument({kF32, {}}, "b")};
-  Graph& add = inner.regions.emplace_back();
-  Op sum;
-  sum.definition = find_op("stablehlo.add");
-  sum.operands = {add.add_argument({kF32, {}}, "a"), add.add_argument({kF32, {}}, "b")};
-  add.set_results(add.add_op(std::move(sum)).results);
+  inner.regions = {binary_reducer("stablehlo.add", kF32)};
   inner.location = {{"case.mlir", 4, 9}};
   region.set_results(region.add_op(std::move(inner)).results);
   EXPECT_EQ(refusal("reduce", {kX, numbers(kF32, {}, {0})}, {{"dimensions", Indices{0}}},

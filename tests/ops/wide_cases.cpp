@@ -5,6 +5,7 @@
 
 #include "compiler/ops/elements.h"
 #include "tests/ops/op_case.h"
+#include "tests/regions.h"
 
 namespace superstep {
 namespace {
@@ -77,11 +78,7 @@ void add_floats(std::vector<OpCase>& cases) {
   OpCase sum = use("reduce", "bf16", {vector_of(kBF16, {256, 1, 1, 1, 1}), numbers(kBF16, {}, {0})},
                    numbers(kBF16, {}, {260}));
   sum.attributes = {{"dimensions", std::vector<std::int64_t>{0}}};
-  Graph& region = sum.regions.emplace_back();
-  Op add;
-  add.definition = find_op("stablehlo.add");
-  add.operands = {region.add_argument({kBF16, {}}, "a"), region.add_argument({kBF16, {}}, "b")};
-  region.set_results(region.add_op(std::move(add)).results);
+  sum.regions = {binary_reducer("stablehlo.add", kBF16)};
   cases.push_back(std::move(sum));
 }
 
