@@ -18,6 +18,17 @@
 namespace superstep {
 namespace {
 
+/// `%y` and the number of the step: `x` divided by the mean of its elements.
+std::string mean_step(int step, const std::string& x, int elements) {
+  return fmt::format(
+      "%r{0} = stablehlo.reduce({1} init: %z) applies stablehlo.add across dimensions = [0] : "
+      "(tensor<{2}xf32>, tensor<f32>) -> tensor<f32>\n"
+      "%m{0} = stablehlo.multiply %r{0}, %c : tensor<f32>\n"
+      "%b{0} = stablehlo.broadcast_in_dim %m{0}, dims = [] : (tensor<f32>) -> tensor<{2}xf32>\n"
+      "%y{0} = stablehlo.divide {1}, %b{0} : tensor<{2}xf32>\n",
+      step, x, elements);
+}
+
 /// `steps` times: the mean of all, and all divided by it. `shrinks` by so many elements a step.
 std::string chain(int steps, int elements, int shrinks = 0) {
   const int last = elements - steps * shrinks;
@@ -36,13 +47,7 @@ std::string chain(int steps, int elements, int shrinks = 0) {
           k, x, n + shrinks, n);
       x = fmt::format("%s{}", k);
     }
-    text += fmt::format(
-        "%r{0} = stablehlo.reduce({1} init: %z) applies stablehlo.add across dimensions = [0] : "
-        "(tensor<{2}xf32>, tensor<f32>) -> tensor<f32>\n"
-        "%m{0} = stablehlo.multiply %r{0}, %c : tensor<f32>\n"
-        "%b{0} = stablehlo.broadcast_in_dim %m{0}, dims = [] : (tensor<f32>) -> tensor<{2}xf32>\n"
-        "%y{0} = stablehlo.divide {1}, %b{0} : tensor<{2}xf32>\n",
-        k, x, n);
+    text += mean_step(k, x, n);
     x = fmt::format("%y{}", k);
   }
   return text + fmt::format("return {} : tensor<{}xf32>\n}}", x, last);
@@ -231,13 +236,7 @@ TEST(Outline, ActualBuffersOfOneFormalAreNeverInUseAtOnce) {
 std::string calling(const std::string& arguments, int steps, const std::string& main) {
   std::string f, x = "%x";
   for (int k = 0; k < steps; ++k) {
-    f += fmt::format(
-        "%r{0} = stablehlo.reduce({1} init: %z) applies stablehlo.add across dimensions = [0] : "
-        "(tensor<256xf32>, tensor<f32>) -> tensor<f32>\n"
-        "%m{0} = stablehlo.multiply %r{0}, %c : tensor<f32>\n"
-        "%b{0} = stablehlo.broadcast_in_dim %m{0}, dims = [] : (tensor<f32>) -> tensor<256xf32>\n"
-        "%y{0} = stablehlo.divide {1}, %b{0} : tensor<256xf32>\n",
-        k, x);
+    f += mean_step(k, x, 256);
     x = fmt::format("%y{}", k);
   }
   return fmt::format(
@@ -294,15 +293,20 @@ bool has_loop(const Block& block) {
                              [](const Step& step) { return std::holds_alternative<Loop>(step); });
 }
 
-TEST(Outline, AFunctionWithALoopInsideThatIsCalledSeveralTimesIsThereOnce) {
+/// Twelve loops of three calls each, one after the other.
+std::string calling_in_loops() {
   std::string main, x = "x";
   for (int k = 0; k < 12; ++k) {
     const std::string y = fmt::format("y{}", k);
     main += loop(y, x, 3, call("v" + y, "u" + y));
     x = y;
   }
-  const LoweredProgram program = expect_same_outlined(
-      case_of(calling(kVector, 1, main + returned(x)), 1), OutlineEffort::kFree);
+  return calling(kVector, 1, main + returned(x));
+}
+
+TEST(Outline, AFunctionWithALoopInsideThatIsCalledSeveralTimesIsThereOnce) {
+  const LoweredProgram program =
+      expect_same_outlined(case_of(calling_in_loops(), 1), OutlineEffort::kFree);
   const auto loops = std::ranges::count_if(
       program.procedures, [](const Procedure& procedure) { return has_loop(procedure.block); });
   EXPECT_EQ(loops, 1);
@@ -421,13 +425,7 @@ TEST(Outline, EachExecutionOfAProcedureIsNamedAfterItsOwnSteps) {
 }
 
 TEST(Outline, TripsOfALoopInAProcedureAreThoseOfItsCall) {
-  std::string main, x = "x";
-  for (int k = 0; k < 12; ++k) {
-    const std::string y = fmt::format("y{}", k);
-    main += loop(y, x, 3, call("v" + y, "u" + y));
-    x = y;
-  }
-  const Case c = case_of(calling(kVector, 1, main + returned(x)), 1);
+  const Case c = case_of(calling_in_loops(), 1);
   const ProgramImage image = compile(c.module, load_machine("tiny4"));
   ASSERT_FALSE(image.calls.empty());
   std::vector<std::uint64_t> seen(image.info.steps.size());

@@ -9,10 +9,10 @@
 
 #include "compiler/compile.h"
 #include "compiler/lower/lower.h"
-#include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
 #include "sim/machine.h"
+#include "tests/program/whole_numbers.h"
 
 namespace superstep {
 namespace {
@@ -35,30 +35,18 @@ struct Gemm {
   }
 };
 
-/// Small whole numbers, exact in any order of summation.
-HostTensor whole_numbers(const TensorType& type, std::size_t seed) {
-  HostTensor tensor(type);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
-    write_float(tensor, i, static_cast<double>((i * 7 + i / 5 + seed) % 5) - 2);
-  }
-  return tensor;
-}
-
 /// Device cycles of a program that computes nothing: those of its visits to the host.
 std::uint64_t cycles_of_visits(const MachineConfig& machine) {
   const std::string text =
       "func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {\nreturn %a : tensor<64xf32>\n}";
   const ProgramImage image = compile(import_stablehlo(text, "identity.mlir"), machine);
-  const RunTotals totals = run_image(image, {whole_numbers(image.arguments.at(0), 1)}, {}).totals;
+  const RunTotals totals = run_image(image, whole_numbers(image.arguments), {}).totals;
   return (totals.exchange + totals.compute + totals.sync).value();
 }
 
 /// Device cycles but for the visits to the host; the results are checked.
 std::uint64_t cycles_of(const Module& module, const ProgramImage& image) {
-  std::vector<HostTensor> arguments;
-  for (const TensorType& type : image.arguments) {
-    arguments.push_back(whole_numbers(type, 2 * arguments.size() + 1));
-  }
+  const std::vector<HostTensor> arguments = whole_numbers(image.arguments);
   const RunResult run = run_image(image, arguments, {});
   EXPECT_FALSE(run.trap) << run.trap->text();
   const std::vector<HostTensor> expected = evaluate(module.main, arguments);

@@ -15,30 +15,20 @@
 #include "compiler/ops/op.h"
 #include "compiler/program/blocks.h"
 #include "tests/program/plan_interpreter.h"
+#include "tests/program/whole_numbers.h"
 
 namespace superstep {
 namespace {
 
-/// Small whole numbers, exact in any order of summation.
-HostTensor whole_numbers(const TensorType& type, int seed) {
-  HostTensor tensor(type);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
-    write_float(tensor, i,
-                static_cast<double>((i * 7 + i / 5 + static_cast<std::size_t>(seed)) % 5) - 2);
-  }
-  return tensor;
-}
-
 /// The program's results are the reference's; returns the program.
 LoweredProgram expect_agrees(const std::string& text, const char* machine) {
   const Module module = import_stablehlo(text, "test.mlir");
-  std::vector<HostTensor> arguments;
+  std::vector<TensorType> given, types;
   for (const ValueId argument : module.main.arguments()) {
-    arguments.push_back(
-        whole_numbers(module.main.type(argument), static_cast<int>(2 * arguments.size() + 1)));
+    given.push_back(module.main.type(argument));
   }
-  std::vector<TensorType> types;
   for (const ValueId result : module.main.results()) types.push_back(module.main.type(result));
+  const std::vector<HostTensor> arguments = whole_numbers(given);
   LoweredProgram program = lower(module, load_machine(machine));
   const std::vector<HostTensor> found = PlanInterpreter(program).run(arguments, types);
   const std::vector<HostTensor> expected = evaluate(module.main, arguments);
