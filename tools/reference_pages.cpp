@@ -135,7 +135,7 @@ std::string_view kind_of(const Lowering& lowering) {
 std::string kinds_of(const Lowerings& lowerings) {
   std::vector<std::string_view> kinds;
   std::ranges::transform(lowerings, std::back_inserter(kinds), kind_of);
-  kinds.erase(std::ranges::unique(kinds).begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
   return fmt::format("{}", fmt::join(kinds, "; else "));
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/divide.h"
 #include "base/error.h"
 #include "compiler/vertex/turns.h"
 #include "compiler/vertex/worker_code.h"
@@ -113,8 +112,9 @@ struct TakeDivision {
       constexpr std::uint64_t kSlotsOfRun = 7;
       return runs * (kSlotsOfRun + 2 * of_run);
     };
-    const bool shares_runs = slots(all, divide_up(units, std::uint64_t{workers})) <
-                             slots(divide_up(all, std::uint64_t{workers}), units);
+    const auto most_of_a_worker = [&](std::uint64_t n) { return (n + workers - 1) / workers; };
+    const bool shares_runs =
+        slots(all, most_of_a_worker(units)) < slots(most_of_a_worker(all), units);
     WorkerStates states{1, {}, 0};
     std::vector<std::uint32_t> lists;
     const std::uint32_t begin = worker_states_address(address, state.size()) + 4 * workers;

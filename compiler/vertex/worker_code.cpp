@@ -270,7 +270,8 @@ std::uint32_t WorkerCode::append(const WorkerCode& subroutine, std::uint32_t fir
       const Reg reg{0, file};
       const Instruction moved(load ? "ld32" : "st32",
                               {load ? def(reg) : Arg(reg), "$mworker_base", "$mzero", word++});
-      lines.push_back({.main = moved.word([&](const Arg&) { return number; }), .aux = {}});
+      const auto number_of = [n = number](const Arg&) { return n; };
+      lines.push_back({.main = moved.word(number_of), .aux = {}});
     }
   };
   move_all(false);

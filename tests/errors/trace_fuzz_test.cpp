@@ -42,7 +42,7 @@ Traces make_traces(TraceLevel level) {
   add.vertex_types = {0};
   image.info.steps = {move, add};
   image.info.memory = {{"codelets", {100, 300}}, {"variables", {1000, 700}}};
-  image.info.tensors = {{"x", {DType::kF32, {4, 2}}, {"f.py", 2, 1}, 64, 32}};
+  image.info.tensors = {{"x", {DType::kF32, {4, 2}}, {{"f.py", 2, 1}, {}}, 64, 32}};
   image.info.vertex_types = {{"add_f32", 40}};
   image.info.exchanges = {{0, {{0, 1, 8, 30}, {1, 0, 4, 30}}}};
   const auto path = scratch_folder() / "whole.h5";
