@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "isa/timing.h"
-#include "sim/each_index.h"
+#include "base/each_index.h"
 #include "sim/exchange/fabric.h"
 #include "sim/host/arguments.h"
 #include "sim/host/link.h"

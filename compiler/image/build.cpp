@@ -1,12 +1,11 @@
 #include "compiler/image/build.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "base/each_index.h"
 #include "base/error.h"
 #include "compiler/cost/exchange_estimate.h"
 #include "compiler/schedule/phases.h"
@@ -109,7 +108,7 @@ class Builder {
       const std::vector<Movement>& movements = supersteps_[s]->movements;
       if (!movements.empty()) cycles[s] = estimate_exchange(machine_, movements);
     };
-    tbb::parallel_for(std::size_t{0}, cycles.size(), estimate, tbb::simple_partitioner());
+    each_index(cycles.size(), 1, estimate);
     for (std::size_t e = 0; e < executions_.size(); ++e) {
       const std::uint64_t estimated = cycles[executions_[e].number];
       if (estimated > 0) image_.info.steps[steps_.exchange[e]].estimated_cycles = estimated;

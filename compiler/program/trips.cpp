@@ -6,7 +6,6 @@ namespace superstep {
 namespace {
 
 using vertex::Expression;
-using vertex::Node;
 using vertex::Primitive;
 using vertex::Scalars;
 

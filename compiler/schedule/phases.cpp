@@ -1,6 +1,6 @@
 #include "compiler/schedule/phases.h"
 
-#include <tbb/parallel_for.h>
+#include "base/each_index.h"
 
 namespace superstep {
 
@@ -12,8 +12,7 @@ std::vector<ExchangePhase> PhaseScheduler::schedule(std::size_t count,
     if (transfers.empty()) return;
     phases[phase] = schedule_exchange(machine_, transfers, participants_, cache_, list_messages_);
   };
-  // The other partitioners share flags between threads in headers, where TSan sees them as races.
-  tbb::parallel_for(std::size_t{0}, count, schedule_phase, tbb::simple_partitioner());
+  each_index(count, 1, schedule_phase);
   return phases;
 }
 

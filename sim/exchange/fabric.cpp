@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "isa/exchange_ports.h"
 #include "isa/timing.h"
-#include "sim/each_index.h"
+#include "base/each_index.h"
 
 namespace superstep {
 namespace {

@@ -217,7 +217,7 @@ class LoopLowering {
     }
     for (std::size_t i = 0; i < condition_.results().size(); ++i) {
       const DType dtype = condition_.type(condition_.results()[i]).dtype;
-      decisive_.push_back(
+      decisive_.emplace_back(
           values().add_temporary(dtype, everywhere(), origin_.name + ".condition", origin_.source));
       buffers[decisive(i)] = *decisive_.back();
     }
