@@ -2,6 +2,20 @@
 
 namespace superstep {
 
+namespace {
+
+// Workers have run to their ends when the supervisor goes on: what it does to them meanwhile would
+// come too late.
+constexpr const char* kWeightsBesideWorkers =
+    "common weights change while workers are running, which is not modelled; `sync LOCAL` first";
+constexpr const char* kSendBesideWorkers =
+    "a send while workers are running, which is not modelled; `sync LOCAL` first";
+// So does the chip (osmarks/ipu-stack, on a C600).
+constexpr const char* kReceiveBesideWorkers =
+    "a receive while workers are running; `sync LOCAL` first";
+
+}  // namespace
+
 std::uint64_t WorkerSlots::first_of(std::uint32_t id, std::uint64_t issue, std::uint64_t delay) {
   const std::uint64_t earliest = issue + delay;
   if (all_left() <= issue) turn_ = earliest;
@@ -91,7 +105,9 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   context_.csrs[number] = value;
   switch (number) {
     case isa::kCr:
-      if ((value & isa::kCrZcwei) != 0) context_.weights.clear();
+      if ((value & isa::kCrZcwei) == 0) break;
+      if (workers_run_at(issue_)) return fault(kWeightsBesideWorkers);
+      context_.weights.clear();
       break;
     case isa::kFpIctl:
     case isa::kFpInfmt:
@@ -116,6 +132,7 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
 void SupervisorEnvironment::set_weight(std::uint32_t number, std::uint64_t value) {
   if (stopped_) return;
   if (number >= Weights::kCount) return fault("a common weight beyond CWEI_15_3");
+  if (workers_run_at(issue_)) return fault(kWeightsBesideWorkers);
   context_.weights.set(number, value);
 }
 
@@ -180,6 +197,7 @@ void SupervisorEnvironment::record(PortEvent::Kind kind, std::uint32_t event, st
 }
 
 void SupervisorEnvironment::exchange_mux(std::uint32_t event, std::uint32_t source) {
+  if (source != kMuxIdle && workers_run_at(issue_ + event)) return fault(kReceiveBesideWorkers);
   record(PortEvent::Kind::kMux, event, source, 0, 0);
 }
 
@@ -192,6 +210,7 @@ void SupervisorEnvironment::exchange_send(std::uint32_t words, std::uint32_t add
   if ((control & kSendPairedBit) != 0) return fault("sends of 64-bit items are not modelled");
   context_.send_control = control;
   if (control == kSendNowhere) return;
+  if (workers_run_at(issue_)) return fault(kSendBesideWorkers);
   record(PortEvent::Kind::kSend, 0, address, words, control);
   context_.outgoing = address + 4 * words;
 }

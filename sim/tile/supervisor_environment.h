@@ -101,6 +101,9 @@ class SupervisorEnvironment {
     }
     return true;
   }
+  [[nodiscard]] bool workers_run_at(std::uint64_t cycle) const {
+    return context_.slots.all_left() > cycle;
+  }
   /// Stops when a worker faulted or was interrupted.
   void stop_with_workers();
   void record(PortEvent::Kind kind, std::uint32_t event, std::uint32_t value, std::uint32_t words,
