@@ -280,7 +280,7 @@ void Machine::move_words() {
     entries.push_back(i);
   }
   if (ports.empty()) return;
-  const FabricResult moved = fabric_.resolve(ports);
+  const FabricResult& moved = fabric_.resolve(ports);
   exchange_bytes_ = moved.bytes;
   if (moved.fault) {
     add_trap(Cycles(moved.fault->cycle), moved.fault->tile, "exchange", moved.fault->pc,
@@ -289,9 +289,9 @@ void Machine::move_words() {
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const std::size_t i = entries[p];
     TileMemory& memory = tiles_[i].memory();
-    if (moved.lowest_write_by_tile[p] < memory.first_free_of_code()) memory.touched();
-    traffic_[i] = moved.traffic_by_tile[p];
-    const std::uint64_t last = moved.last_event_by_tile[p];
+    if (moved.ports[p].lowest_write < memory.first_free_of_code()) memory.touched();
+    traffic_[i] = moved.ports[p].traffic;
+    const std::uint64_t last = moved.ports[p].last_event;
     last_event_[i] = last == 0 ? 0 : last + 1;
     if (stops_[i].kind == TileStop::Kind::kExchangeDone && last > stops_[i].cycle) {
       add_trap(

@@ -1,410 +1,131 @@
 #include "sim/exchange/fabric.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
-#include "isa/exchange_ports.h"
-#include "isa/timing.h"
 #include "base/each_index.h"
+#include "sim/exchange/phase_cache.h"
+#include "sim/exchange/phase_resolver.h"
 
 namespace superstep {
 namespace {
 
-constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint32_t kNoPort = std::numeric_limits<std::uint32_t>::max();
+/// For all kept phases of a machine; a bow has 900 MiB of tile memory.
+constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
-/// Consecutive words at consecutive addresses, one a cycle.
-struct Run {
-  std::uint64_t begin = 0, end = 0;  ///< cycles
-  std::uint32_t address = 0;
-  std::uint32_t pc = 0;
-  std::uint32_t other = 0;          ///< of a receive: the sending port
-  std::uint32_t other_address = 0;  ///< of a receive: where the words come from
-
-  [[nodiscard]] std::uint32_t bytes() const { return static_cast<std::uint32_t>(end - begin) * 4; }
-  [[nodiscard]] std::uint32_t address_at(std::uint64_t cycle) const {
-    return address + static_cast<std::uint32_t>(cycle - begin) * 4;
+/// The cycle of a phase's first event.
+std::uint64_t begin_of(std::span<const FabricPort> ports) {
+  std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
+  for (const FabricPort& port : ports) {
+    if (!port.events.empty()) begin = std::min(begin, port.events.front().cycle);
   }
-};
-
-struct Side {
-  std::vector<Run> sends, receives;
-  std::vector<const PortEvent*> pointers, muxes;
-  std::vector<std::byte> staged;  ///< the words received, in their order
-  std::optional<FabricFault> fault;
-  PortTraffic traffic;
-  std::uint64_t last_event = 0;
-
-  /// As new, but for the capacity of the vectors.
-  void clear() {
-    sends.clear();
-    receives.clear();
-    pointers.clear();
-    muxes.clear();
-    fault.reset();
-    last_event = 0;
-  }
-};
+  return begin;
+}
 
 }  // namespace
 
-class Fabric::Phase {
+class Fabric::Impl {
  public:
-  explicit Phase(const MachineConfig& machine) : machine_(machine) {
-    for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
-      places_.push_back(place_of(machine, TileId{t}));
+  Impl(const MachineConfig& machine, std::uint32_t check_period)
+      : resolver_(machine), cache_(kMostKeptBytes), check_period_(check_period) {}
+
+  const FabricResult& resolve(std::span<const FabricPort> ports) {
+    const std::uint64_t begin = begin_of(ports);
+    result_.fault.reset();
+    if (const ResolvedPhase* kept = cache_.find(ports, begin)) {
+      ++repeats_;
+      if (check_period_ != 0 && repeats_ % check_period_ == 0) check(*kept, ports, begin);
+      copy_words(*kept, ports);
+      report(*kept, ports, begin);
+      return result_;
     }
+    result_.fault = resolver_.resolve(ports, begin, *phase_);
+    report(*phase_, ports, begin);
+    if (result_.fault) {
+      result_.bytes = 0;
+      return result_;
+    }
+    copy_words(*phase_, ports);
+    cache_.keep(ports, begin, phase_);
+    return result_;
   }
 
-  FabricResult run(std::span<const FabricPort> ports) {
-    ports_ = ports;
-    if (sides_.size() < ports.size()) sides_.resize(ports.size());
-    port_of_.assign(places_.size(), kNoPort);
-    for (std::uint32_t p = 0; p < ports.size(); ++p) {
-      SUPERSTEP_CHECK(p == 0 || ports[p - 1].tile < ports[p].tile, "ports ascend by tile");
-      port_of_.at(index(ports[p].tile)) = p;
-      sides_[p].clear();
-    }
-    each_port([this](std::uint32_t p) { collect_sends(p); });
-    each_port([this](std::uint32_t p) {
-      connect(p);
-      check_elements(p);
-      check_order(p);
-      stage(p);
-      sides_[p].traffic = traffic_of(sides_[p]);
-    });
-    FabricResult result;
-    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
-      Side& side = sides_[p];
-      result.last_event_by_tile.push_back(side.last_event);
-      result.last_event = std::max(result.last_event, side.last_event);
-      std::uint32_t lowest = std::numeric_limits<std::uint32_t>::max();
-      for (const Run& run : side.receives) lowest = std::min(lowest, run.address);
-      result.bytes += side.traffic.received_bytes;
-      result.traffic_by_tile.push_back(side.traffic);
-      result.lowest_write_by_tile.push_back(lowest);
-      if (side.fault && (!result.fault || side.fault->cycle < result.fault->cycle)) {
-        result.fault = std::move(side.fault);
-      }
-    }
-    if (result.fault) {
-      result.bytes = 0;
-    } else {
-      each_port([this](std::uint32_t p) { write_staged(p); });
-    }
-    return result;
-  }
+  [[nodiscard]] std::uint64_t repeats() const { return repeats_; }
 
  private:
-  template <class Body>
-  void each_port(Body body) {
-    each_index(ports_.size(), 16, [&](std::size_t p) { body(static_cast<std::uint32_t>(p)); });
+  void check(const ResolvedPhase& kept, std::span<const FabricPort> ports, std::uint64_t begin) {
+    const std::optional<FabricFault> fault = resolver_.resolve(ports, begin, *phase_);
+    SUPERSTEP_CHECK(!fault, "a phase that was kept has a fault");
+    SUPERSTEP_CHECK(*phase_ == kept, "a phase that was kept is another one");
   }
 
-  void fail(std::uint32_t port, std::uint64_t cycle, std::uint32_t pc, std::string cause) {
-    std::optional<FabricFault>& fault = sides_[port].fault;
-    if (fault && fault->cycle <= cycle) return;
-    fault = FabricFault{cycle, ports_[port].tile, pc, std::move(cause)};
+  void report(const ResolvedPhase& phase, std::span<const FabricPort> ports, std::uint64_t begin) {
+    result_.bytes = result_.last_event = 0;
+    result_.ports.resize(ports.size());
+    for (std::size_t p = 0; p < ports.size(); ++p) {
+      PortResult& port = result_.ports[p];
+      port = phase.ports[p];
+      if (!ports[p].events.empty()) port.last_event += begin;
+      result_.bytes += port.traffic.received_bytes;
+      result_.last_event = std::max(result_.last_event, port.last_event);
+    }
   }
 
-  [[nodiscard]] bool in_memory(std::uint32_t address, std::uint64_t words) const {
-    return address % 4 == 0 && address >= machine_.tile.memory_base &&
-           address + words * 4 <= machine_.memory_end();
+  static std::span<const WordCopy> copies_of(const ResolvedPhase& phase, std::size_t port) {
+    const std::size_t first = port == 0 ? 0 : phase.copies_end[port - 1];
+    return {phase.copies.data() + first, phase.copies_end[port] - first};
   }
 
-  void collect_sends(std::uint32_t port) {
-    Side& side = sides_[port];
-    std::uint64_t busy_until = 0;
-    std::uint64_t previous = 0;
-    for (const PortEvent& event : ports_[port].events) {
-      SUPERSTEP_CHECK(event.cycle >= previous, "port events are in program order");
-      previous = event.cycle;
-      side.last_event = std::max(side.last_event, event.cycle);
-      if (event.kind != PortEvent::Kind::kSend || event.direction == kSendNowhere) continue;
-      if (event.direction >= kSendPairedBit) {
-        fail(port, event.cycle, event.pc, "a send of 64-bit items is not modelled");
-        continue;
+  void copy_words(const ResolvedPhase& phase, std::span<const FabricPort> ports) {
+    if (phase.overwrites) return copy_through_stage(phase, ports);
+    each_index(ports.size(), 16, [&](std::size_t p) {
+      std::byte* const memory = ports[p].memory.data();
+      for (const WordCopy& copy : copies_of(phase, p)) {
+        std::memcpy(memory + copy.to, ports[copy.source].memory.data() + copy.from, copy.bytes);
       }
-      if (event.words == 0) continue;
-      if (!in_memory(event.value, event.words)) {
-        fail(port, event.cycle, event.pc,
-             fmt::format("sends {} words from 0x{:x}, outside tile memory", event.words,
-                         event.value));
-        continue;
+    });
+  }
+
+  /// Every word is read before the first is written, since a tile sends what it later overwrites.
+  void copy_through_stage(const ResolvedPhase& phase, std::span<const FabricPort> ports) {
+    if (staged_.size() < ports.size()) staged_.resize(ports.size());
+    each_index(ports.size(), 16, [&](std::size_t p) {
+      staged_[p].resize(phase.ports[p].traffic.received_bytes);
+      std::byte* to = staged_[p].data();
+      for (const WordCopy& copy : copies_of(phase, p)) {
+        std::memcpy(to, ports[copy.source].memory.data() + copy.from, copy.bytes);
+        to += copy.bytes;
       }
-      SUPERSTEP_CHECK(event.cycle >= busy_until, "one send at a time leaves a tile");
-      busy_until = event.cycle + event.words;
-      side.last_event = busy_until - 1;
-      if (!side.sends.empty() && side.sends.back().end == event.cycle &&
-          side.sends.back().address + side.sends.back().bytes() == event.value) {
-        side.sends.back().end = busy_until;
-      } else {
-        side.sends.push_back({event.cycle, busy_until, event.value, event.pc, 0, 0});
+    });
+    each_index(ports.size(), 16, [&](std::size_t p) {
+      const std::byte* from = staged_[p].data();
+      for (const WordCopy& copy : copies_of(phase, p)) {
+        std::memcpy(ports[p].memory.data() + copy.to, from, copy.bytes);
+        from += copy.bytes;
       }
-    }
+    });
   }
 
-  /// The pointer of one tile while its controls are walked in time.
-  struct Pointer {
-    std::uint32_t address = 0;
-    std::uint32_t pc = 0;
-    bool set = false;
-  };
-
-  void connect(std::uint32_t port) {
-    std::vector<const PortEvent*>& pointers = sides_[port].pointers;
-    std::vector<const PortEvent*>& muxes = sides_[port].muxes;
-    for (const PortEvent& event : ports_[port].events) {
-      if (event.kind == PortEvent::Kind::kPointer) pointers.push_back(&event);
-      if (event.kind == PortEvent::Kind::kMux) muxes.push_back(&event);
-    }
-    Pointer pointer;
-    std::size_t next_pointer = 0;
-    for (std::size_t m = 0; m < muxes.size(); ++m) {
-      const PortEvent& mux = *muxes[m];
-      const std::uint64_t end = m + 1 < muxes.size() ? muxes[m + 1]->cycle : kForever;
-      if (mux.value == kMuxIdle || mux.value == kMuxHost || end == mux.cycle) continue;
-      if (mux.value >= port_of_.size()) {
-        fail(port, mux.cycle, mux.pc,
-             fmt::format("mux selects source 0x{:x}, which is neither a tile, host nor idle",
-                         mux.value));
-        return;
-      }
-      if (!receive(port, mux, end, pointers, next_pointer, pointer)) return;
-    }
-  }
-
-  /// Takes what arrives from one mux selection until cycle `end`; false after a fault.
-  bool receive(std::uint32_t port, const PortEvent& mux, std::uint64_t end,
-               const std::vector<const PortEvent*>& pointers, std::size_t& next_pointer,
-               Pointer& pointer) {
-    const std::uint32_t source = port_of_[mux.value];
-    const std::uint64_t latency =
-        exchange_latency(machine_, places_[mux.value], places_[index(ports_[port].tile)]).value();
-    std::uint64_t cycle = mux.cycle;
-    if (source != kNoPort) {
-      const std::vector<Run>& sends = sides_[source].sends;
-      auto send = std::partition_point(sends.begin(), sends.end(),
-                                       [&](const Run& s) { return s.end + latency <= cycle; });
-      for (; cycle < end && send != sends.end() && send->begin + latency <= cycle; ++send) {
-        const std::uint64_t until = std::min(end, send->end + latency);
-        while (cycle < until) {
-          while (next_pointer < pointers.size() && pointers[next_pointer]->cycle <= cycle) {
-            const PortEvent& event = *pointers[next_pointer++];
-            pointer = {event.value, event.pc, true};
-          }
-          std::uint64_t stop = until;
-          if (next_pointer < pointers.size()) {
-            stop = std::min(stop, pointers[next_pointer]->cycle);
-          }
-          if (!pointer.set || !in_memory(pointer.address, stop - cycle)) {
-            fail(port, cycle, mux.pc,
-                 pointer.set
-                     ? fmt::format("receives {} words from tile {} at 0x{:x}, outside tile memory",
-                                   stop - cycle, mux.value, pointer.address)
-                     : fmt::format("receives from tile {} before its incoming pointer is set",
-                                   mux.value));
-            return false;
-          }
-          sides_[port].receives.push_back({cycle, stop, pointer.address, pointer.pc, source,
-                                           send->address_at(cycle - latency)});
-          pointer.address += static_cast<std::uint32_t>(stop - cycle) * 4;
-          cycle = stop;
-        }
-        sides_[port].last_event = std::max(sides_[port].last_event, cycle - 1);
-      }
-    }
-    if (cycle >= end) return true;
-    fail(port, cycle, mux.pc,
-         fmt::format("mux selects tile {} but no word of it arrives at cycle {}: {}", mux.value,
-                     cycle, silence(source, mux.value, cycle, latency)));
-    return false;
-  }
-
-  /// What the sending side did around the word that is missing.
-  [[nodiscard]] std::string silence(std::uint32_t source, std::uint32_t tile, std::uint64_t cycle,
-                                    std::uint64_t latency) const {
-    if (source == kNoPort) return fmt::format("tile {} takes no part in the phase", tile);
-    const std::vector<Run>& sends = sides_[source].sends;
-    const auto next = std::partition_point(
-        sends.begin(), sends.end(), [&](const Run& s) { return s.begin + latency <= cycle; });
-    const std::string late = next == sends.end()
-                                 ? "none follows"
-                                 : fmt::format("its next send (pc 0x{:x}) arrives at {}", next->pc,
-                                               next->begin + latency);
-    if (next == sends.begin()) return late;
-    const Run& before = *std::prev(next);
-    return fmt::format("its last send (pc 0x{:x}) arrived until {}, {}", before.pc,
-                       before.end - 1 + latency, late);
-  }
-
-  /// Sends, receives and instruction fetch of one cycle must touch different elements.
-  void check_elements(std::uint32_t port) {
-    const Side& side = sides_[port];
-    auto receive = side.receives.begin();
-    for (const Run& send : side.sends) {
-      while (receive != side.receives.end() && receive->end <= send.begin) ++receive;
-      for (auto r = receive; r != side.receives.end() && r->begin < send.end; ++r) {
-        const std::optional<std::uint64_t> cycle = conflict(send, *r);
-        if (!cycle) continue;
-        fail(port, *cycle, send.pc,
-             fmt::format("sends from 0x{:x} and receives from tile {} at 0x{:x} in the same memory "
-                         "element and cycle",
-                         send.address_at(*cycle), index(ports_[r->other].tile),
-                         r->address_at(*cycle)));
-        break;
-      }
-    }
-    check_fetch(port);
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> conflict(const Run& a, const Run& b) const {
-    std::uint64_t cycle = std::max(a.begin, b.begin);
-    const std::uint64_t end = std::min(a.end, b.end);
-    const std::uint32_t block = machine_.tile.element_bytes;
-    while (cycle < end) {
-      const std::uint32_t x = a.address_at(cycle);
-      const std::uint32_t y = b.address_at(cycle);
-      // Up to the next element boundary of either side the pattern repeats every 16 bytes.
-      const std::uint64_t words = (block - std::max(x % block, y % block)) / 4;
-      const std::uint64_t stop = std::min(end, cycle + words);
-      for (std::uint64_t c = cycle; c < std::min(stop, cycle + 4); ++c) {
-        if (memory_element(machine_, a.address_at(c)) ==
-            memory_element(machine_, b.address_at(c))) {
-          return c;
-        }
-      }
-      cycle = stop;
-    }
-    return std::nullopt;
-  }
-
-  void check_fetch(std::uint32_t port) {
-    std::uint32_t low = machine_.tile.region1_base;
-    std::uint32_t high = 0;
-    for (const PortEvent& event : ports_[port].events) {
-      if (event.pc < machine_.tile.memory_base) continue;
-      low = std::min(low, event.pc);
-      high = std::max(high, event.pc);
-    }
-    if (high == 0) return;
-    const std::uint32_t last =
-        std::min(high + machine_.tile.fetch_ahead_bytes - 4, machine_.tile.region1_base - 4);
-    const std::uint32_t first_element = memory_element(machine_, low);
-    const std::uint32_t last_element = memory_element(machine_, last);
-    const auto check = [&](const Run& run, const char* what) {
-      if (run.address >= machine_.tile.region1_base) return;
-      if (memory_element(machine_, run.address) > last_element) return;
-      const std::uint32_t end = std::min(run.address + run.bytes(), machine_.tile.region1_base) - 4;
-      if (memory_element(machine_, end) < first_element) return;
-      fail(port, run.begin, run.pc,
-           fmt::format("{} 0x{:x} in the memory element of the exchange code at 0x{:x}", what,
-                       run.address, low));
-    };
-    for (const Run& send : sides_[port].sends) check(send, "sends from");
-    for (const Run& receive : sides_[port].receives) check(receive, "receives at");
-  }
-
-  /// Sources are read as they were before the phase, so no send may read what arrived earlier.
-  void check_order(std::uint32_t port) {
-    const Side& side = sides_[port];
-    if (side.sends.empty() || side.receives.empty()) return;
-    std::vector<Run> writes = side.receives;
-    std::stable_sort(writes.begin(), writes.end(),
-                     [](const Run& a, const Run& b) { return a.address < b.address; });
-    std::vector<std::uint32_t> reach(writes.size());
-    std::uint32_t furthest = 0;
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      furthest = std::max(furthest, writes[i].address + writes[i].bytes());
-      reach[i] = furthest;
-    }
-    for (const Run& send : side.sends) {
-      const std::uint32_t send_end = send.address + send.bytes();
-      auto i = static_cast<std::size_t>(
-          std::partition_point(writes.begin(), writes.end(),
-                               [&](const Run& w) { return w.address < send_end; }) -
-          writes.begin());
-      while (i > 0 && reach[i - 1] > send.address) {
-        const Run& write = writes[--i];
-        if (write.address + write.bytes() <= send.address) continue;
-        const std::uint32_t shared = std::max(write.address, send.address);
-        const std::uint64_t read_at = send.begin + (shared - send.address) / 4;
-        const std::uint64_t written_at = write.begin + (shared - write.address) / 4;
-        if (written_at >= read_at) continue;
-        fail(port, read_at, send.pc,
-             fmt::format("sends 0x{:x} at cycle {} after it was overwritten at cycle {} by tile {}",
-                         shared, read_at, written_at, index(ports_[write.other].tile)));
-      }
-    }
-  }
-
-  [[nodiscard]] static PortTraffic traffic_of(const Side& side) {
-    PortTraffic traffic;
-    std::uint64_t until = 0;
-    const auto occupy = [&](const Run& run) {
-      traffic.busy_cycles += std::max(until, run.end) - std::max(until, run.begin);
-      until = std::max(until, run.end);
-    };
-    auto receive = side.receives.begin();
-    for (const Run& send : side.sends) {
-      traffic.sent_bytes += send.bytes();
-      for (; receive != side.receives.end() && receive->begin < send.begin; ++receive)
-        occupy(*receive);
-      occupy(send);
-    }
-    for (; receive != side.receives.end(); ++receive) occupy(*receive);
-    const Run* last = nullptr;
-    for (const Run& run : side.receives) {
-      traffic.received_bytes += run.bytes();
-      const bool goes_on = last != nullptr && last->other == run.other && last->end == run.begin &&
-                           last->address + last->bytes() == run.address;
-      if (!goes_on) ++traffic.messages;
-      last = &run;
-    }
-    return traffic;
-  }
-
-  /// Takes a copy of the words that a port receives: every word is read before the first is
-  /// written, since a tile may send what it later overwrites.
-  void stage(std::uint32_t port) {
-    Side& side = sides_[port];
-    if (side.fault) return;
-    std::size_t size = 0;
-    for (const Run& run : side.receives) size += run.bytes();
-    side.staged.resize(size);
-    std::byte* to = side.staged.data();
-    for (const Run& run : side.receives) {
-      const std::byte* memory = ports_[run.other].memory.data();
-      std::memcpy(to, memory + (run.other_address - machine_.tile.memory_base), run.bytes());
-      to += run.bytes();
-    }
-  }
-
-  void write_staged(std::uint32_t port) {
-    const std::byte* from = sides_[port].staged.data();
-    for (const Run& run : sides_[port].receives) {
-      std::byte* memory = ports_[port].memory.data();
-      std::memcpy(memory + (run.address - machine_.tile.memory_base), from, run.bytes());
-      from += run.bytes();
-    }
-  }
-
-  const MachineConfig& machine_;
-  std::span<const FabricPort> ports_;
-  std::vector<Side> sides_;             ///< by port
-  std::vector<std::uint32_t> port_of_;  ///< by tile
-  std::vector<TilePlace> places_;       ///< by tile
+  PhaseResolver resolver_;
+  PhaseCache cache_;
+  std::uint32_t check_period_;
+  std::uint64_t repeats_ = 0;
+  std::unique_ptr<ResolvedPhase> phase_ = std::make_unique<ResolvedPhase>();
+  std::vector<std::vector<std::byte>> staged_;  ///< by port: the words received, in their order
+  FabricResult result_;
 };
 
-Fabric::Fabric(const MachineConfig& machine) : phase_(std::make_unique<Phase>(machine)) {}
+Fabric::Fabric(const MachineConfig& machine, std::uint32_t check_period)
+    : impl_(std::make_unique<Impl>(machine, check_period)) {}
 Fabric::~Fabric() = default;
 
-FabricResult Fabric::resolve(std::span<const FabricPort> ports) { return phase_->run(ports); }
+const FabricResult& Fabric::resolve(std::span<const FabricPort> ports) {
+  return impl_->resolve(ports);
+}
+
+std::uint64_t Fabric::repeats() const { return impl_->repeats(); }
 
 FabricResult resolve_exchange(const MachineConfig& machine, std::span<const FabricPort> ports) {
   return Fabric(machine).resolve(ports);

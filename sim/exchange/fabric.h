@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,15 +36,25 @@ struct PortTraffic {
   std::uint64_t received_bytes = 0;
   std::uint64_t busy_cycles = 0;  ///< with a word leaving, arriving or both
   std::uint32_t messages = 0;     ///< received: unbroken, from one tile to consecutive addresses
+
+  bool operator==(const PortTraffic&) const = default;
+};
+
+/// What one tile's ports did in a phase.
+struct PortResult {
+  std::uint64_t last_event = 0;  ///< the last cycle in which they were busy or controlled; 0
+                                 ///< without events
+  std::uint32_t lowest_write = std::numeric_limits<std::uint32_t>::max();  ///< address, if any
+  PortTraffic traffic;
+
+  bool operator==(const PortResult&) const = default;
 };
 
 struct FabricResult {
-  std::uint64_t bytes = 0;       ///< written to tile memories
-  std::uint64_t last_event = 0;  ///< the last cycle in which a port was busy or controlled
-  std::vector<std::uint64_t> last_event_by_tile;    ///< by port; 0 for a tile without events
-  std::vector<std::uint32_t> lowest_write_by_tile;  ///< by port: address, or 2^32 - 1 without
-  std::vector<PortTraffic> traffic_by_tile;         ///< by port
-  std::optional<FabricFault> fault;                 ///< the one with the smallest (cycle, tile)
+  std::uint64_t bytes = 0;           ///< written to tile memories
+  std::uint64_t last_event = 0;      ///< of all ports
+  std::vector<PortResult> ports;     ///< by port
+  std::optional<FabricFault> fault;  ///< the one with the smallest (cycle, tile)
 };
 
 /// Moves the words of one phase between tile memories; nothing is written when there is a fault.
@@ -57,18 +68,25 @@ struct FabricResult {
 [[nodiscard]] FabricResult resolve_exchange(const MachineConfig& machine,
                                             std::span<const FabricPort> ports);
 
-/// `resolve_exchange` for one phase after the other: keeps what does not change and its buffers.
+/// `resolve_exchange` for one phase after the other. Schedules are static, and programs loop: it
+/// keeps the phases that it resolved, and when all ports of one are told the same again, each as
+/// long after the first event, only copies the words. Allocates nothing once its buffers suffice.
 class Fabric {
  public:
-  /// `machine` outlives the fabric.
-  explicit Fabric(const MachineConfig& machine);
+  /// `machine` outlives the fabric. Of the phases found kept each `check_period`th is resolved
+  /// again and must come out equal; none when it is 0.
+  explicit Fabric(const MachineConfig& machine, std::uint32_t check_period = 0);
   ~Fabric();
 
-  [[nodiscard]] FabricResult resolve(std::span<const FabricPort> ports);
+  /// The result is valid until the next call.
+  [[nodiscard]] const FabricResult& resolve(std::span<const FabricPort> ports);
+
+  /// Phases found kept so far.
+  [[nodiscard]] std::uint64_t repeats() const;
 
  private:
-  class Phase;
-  std::unique_ptr<Phase> phase_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace superstep

@@ -75,7 +75,9 @@ TEST_F(FabricTest, CopiesTheWordsThatArriveWhileTheMuxSelectsTheSender) {
   ASSERT_FALSE(result.fault) << result.fault->cause;
   EXPECT_EQ(result.bytes, 40U);
   EXPECT_EQ(result.last_event, 1042U);
-  EXPECT_EQ(result.last_event_by_tile, (std::vector<std::uint64_t>{1009, 1042, 0, 0}));
+  EXPECT_EQ(result.ports[0].last_event, 1009U);
+  EXPECT_EQ(result.ports[1].last_event, 1042U);
+  EXPECT_EQ(result.ports[2].last_event, 0U);
   for (std::uint32_t w = 0; w < 10; ++w) EXPECT_EQ(get(1, kTarget + w * 4), w);
   EXPECT_EQ(get(1, kTarget + 40), 0U);
 }
@@ -131,7 +133,7 @@ TEST_F(FabricTest, CountsWhatGoesThroughEachPort) {
   const FabricResult result = resolve();
   ASSERT_FALSE(result.fault) << result.fault->cause;
   const auto traffic = [&](std::uint32_t tile) {
-    const PortTraffic& t = result.traffic_by_tile[tile];
+    const PortTraffic& t = result.ports[tile].traffic;
     return std::vector<std::uint64_t>{t.sent_bytes, t.received_bytes, t.busy_cycles, t.messages};
   };
   EXPECT_EQ(traffic(0), (std::vector<std::uint64_t>{32, 32, 16, 1}));

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "sim/exchange/phase.h"
+
+namespace superstep {
+
+/// Follows the words of phases through muxes and pointers, as intervals of cycles.
+class PhaseResolver {
+ public:
+  /// `machine` outlives the resolver.
+  explicit PhaseResolver(const MachineConfig& machine);
+  ~PhaseResolver();
+
+  /// Resolves a phase whose first event is at cycle `begin`; the earliest fault, of the lowest
+  /// tile, when it cannot happen. Allocates only for more events than in the phases before.
+  [[nodiscard]] std::optional<FabricFault> resolve(std::span<const FabricPort> ports,
+                                                   std::uint64_t begin, ResolvedPhase& phase);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace superstep
