@@ -53,31 +53,66 @@ void compute_bound(benchmark::State& state) {
 }
 BENCHMARK(compute_bound)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Every tile sends 1 KiB to a tile far from it, 20 times.
-void exchange_bound(benchmark::State& state) {
-  constexpr std::uint32_t kWords = 256;
-  ProgramImage image;
-  image.machine = load_machine("bow");
-  const std::vector<TileId> tiles = all_tiles(image.machine);
+/// Every tile sends 1 KiB to a tile far from it, in pieces that lie apart as rows of a matrix do.
+ExchangePhase far_sends(const MachineConfig& machine, std::uint32_t words) {
+  const std::vector<TileId> tiles = all_tiles(machine);
   const auto count = static_cast<std::uint32_t>(tiles.size());
   std::vector<Transfer> transfers;
   for (std::uint32_t t = 0; t < count; ++t) {
     // 5 shares no factor with the number of tiles: a permutation.
     const TileId to{(5 * t + count / 2) % count};
-    transfers.push_back({{TileId{t}, kData}, {{to, kData + 0x10000}}, kWords});
-  }
-  const ExchangePhase phase = schedule_exchange(image.machine, transfers, tiles);
-  for (const ExchangeRow& row : phase.rows) {
-    std::vector<std::uint32_t> words;
-    for (int repeat = 0; repeat < 20; ++repeat) {
-      words.insert(words.end(), row.code.begin(), row.code.end());
+    for (std::uint32_t w = 0; w < 256; w += words) {
+      const std::uint32_t at = kData + 8 * w;
+      transfers.push_back({{TileId{t}, at}, {{to, at + 0x10000}}, words});
     }
-    words.push_back(encode("sync", {15}));
-    add_code(image, {row.tile}, words);
+  }
+  return schedule_exchange(machine, transfers, tiles);
+}
+
+/// Twenty phases of pieces of so many words, each with code of its own.
+void exchange_bound(benchmark::State& state) {
+  ProgramImage image;
+  image.machine = load_machine("bow");
+  const auto words = static_cast<std::uint32_t>(state.range(1));
+  for (const ExchangeRow& row : far_sends(image.machine, words).rows) {
+    std::vector<std::uint32_t> code;
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      code.insert(code.end(), row.code.begin(), row.code.end());
+    }
+    code.push_back(encode("sync", {15}));
+    add_code(image, {row.tile}, code);
   }
   report(state, image);
 }
-BENCHMARK(exchange_bound)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(exchange_bound)
+    ->Args({1, 256})
+    ->Args({2, 256})
+    ->Args({1, 4})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+/// One such phase, a hundred times.
+void exchange_loop(benchmark::State& state) {
+  ProgramImage image;
+  image.machine = load_machine("bow");
+  const auto words = static_cast<std::uint32_t>(state.range(1));
+  constexpr std::uint32_t kTrips = 100;
+  for (const ExchangeRow& row : far_sends(image.machine, words).rows) {
+    // Two words before the row keep its pairs of words aligned.
+    std::vector<std::uint32_t> code = {encode("setzi", {2, kTrips - 1}), encode("delay", {0})};
+    code.insert(code.end(), row.code.begin(), row.code.end());
+    code.push_back(encode("brnzdec", {2, image.machine.tile.memory_base + 8}));
+    code.push_back(encode("sync", {15}));
+    add_code(image, {row.tile}, code);
+  }
+  report(state, image);
+}
+BENCHMARK(exchange_loop)
+    ->Args({1, 256})
+    ->Args({2, 256})
+    ->Args({1, 4})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 /// One tile computes while all others wait for it.
 void mostly_idle(benchmark::State& state) {

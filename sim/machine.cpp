@@ -72,7 +72,7 @@ class Machine {
         code_(image.machine),
         steps_(image),
         host_(image, arguments, options.calls),
-        fabric_(image.machine),
+        fabric_(image.machine, options.check_repeats),
         limit_(tbb::global_control::max_allowed_parallelism, std::max(1U, options.threads)),
         arena_(static_cast<int>(std::max(1U, options.threads))) {
     boot();

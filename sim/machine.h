@@ -81,6 +81,9 @@ struct RunOptions {
   std::optional<std::uint64_t> max_supersteps = {};
   bool check_races = false;  ///< trap when workers that run at the same time share a word that one
                              ///< of them writes
+  /// Of the exchange phases that repeat each so many-th is resolved again and must come out the
+  /// same; none when it is 0.
+  std::uint32_t check_repeats = 0;
   std::function<void(const SuperstepRecord&)> on_superstep;
   std::function<void(std::uint32_t calls_done)> on_call;
   /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it

@@ -46,14 +46,29 @@ class FabricTest : public testing::Test {
     events_[tile].push_back({PortEvent::Kind::kPointer, 0, 0, cycle, address, 0});
   }
 
-  FabricResult resolve() {
+  std::vector<FabricPort> ports() {
     for (std::vector<PortEvent>& events : events_) {
       std::stable_sort(events.begin(), events.end(),
                        [](const PortEvent& a, const PortEvent& b) { return a.cycle < b.cycle; });
     }
     std::vector<FabricPort> ports;
     for (std::uint32_t t = 0; t < 4; ++t) ports.push_back({TileId{t}, events_[t], memory_[t]});
-    return resolve_exchange(machine_, ports);
+    return ports;
+  }
+  FabricResult resolve() { return resolve_exchange(machine_, ports()); }
+
+  void delay_all(std::uint64_t cycles) {
+    for (std::vector<PortEvent>& events : events_) {
+      for (PortEvent& event : events) event.cycle += cycles;
+    }
+  }
+
+  /// Tile 0 sends ten words to tile 1.
+  void ten_words() {
+    send(0, 1000, kSource, 10);
+    mux(1, 1032, 0);
+    pointer(1, 1032, kTarget);
+    mux(1, 1042, kMuxIdle);
   }
 
   std::string cause() {
@@ -248,6 +263,97 @@ TEST_F(FabricTest, HostSelectionsAndDirectionlessSendsMoveNothing) {
   const FabricResult result = resolve();
   EXPECT_FALSE(result.fault);
   EXPECT_EQ(result.bytes, 0U);
+}
+
+TEST_F(FabricTest, APhaseThatRepeatsLaterMovesTheWordsOfItsTime) {
+  ten_words();
+  Fabric fabric(machine_, 1);
+  const FabricResult first = fabric.resolve(ports());
+  delay_all(5000);
+  put(0, kSource + 36, 77);
+  const FabricResult& second = fabric.resolve(ports());
+  EXPECT_EQ(fabric.repeats(), 1U);
+  EXPECT_EQ(get(1, kTarget + 36), 77U);
+  EXPECT_EQ(second.bytes, 40U);
+  EXPECT_EQ(second.last_event, 6042U);
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    const PortResult& before = first.ports[t];
+    const PortResult& after = second.ports[t];
+    EXPECT_EQ(after.last_event, before.last_event == 0 ? 0 : before.last_event + 5000);
+    EXPECT_EQ(after.lowest_write, before.lowest_write);
+    EXPECT_EQ(after.traffic, before.traffic);
+  }
+}
+
+TEST_F(FabricTest, APhaseThatDiffersInOneFieldOfOneEventIsAnotherOne) {
+  ten_words();
+  pointer(1, 1036, kTarget + 64);
+  Fabric fabric(machine_, 1);
+  static_cast<void>(fabric.resolve(ports()));
+  // In order of cycles: mux, pointer, pointer, mux.
+  const PortEvent original = events_[1][2];
+  const auto expect_another = [&](PortEvent changed, std::uint32_t fifth_word) {
+    events_[1][2] = changed;
+    put(1, fifth_word, 0);
+    EXPECT_FALSE(fabric.resolve(ports()).fault);
+    EXPECT_EQ(get(1, fifth_word), 4U);
+    EXPECT_EQ(fabric.repeats(), 0U);
+  };
+  PortEvent changed = original;
+  changed.pc = 4;
+  expect_another(changed, kTarget + 64);
+  changed = original;
+  changed.value = kTarget + 128;
+  expect_another(changed, kTarget + 128);
+  changed = original;
+  changed.cycle = 1035;
+  expect_another(changed, kTarget + 68);
+  changed = original;
+  changed.kind = PortEvent::Kind::kSend;
+  changed.value = kSource;
+  expect_another(changed, kTarget + 16);
+}
+
+TEST_F(FabricTest, APhaseOfWhichOneTileIsLaterIsAnotherOne) {
+  ten_words();
+  send(2, 1000, kSource, 1);
+  Fabric fabric(machine_, 1);
+  static_cast<void>(fabric.resolve(ports()));
+  events_[2][0].cycle = 1001;
+  EXPECT_EQ(fabric.resolve(ports()).ports[2].last_event, 1001U);
+  EXPECT_EQ(fabric.repeats(), 0U);
+}
+
+TEST_F(FabricTest, WordsSwappedInPlaceAreSwappedBackByTheNextPhase) {
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    send(t, 0, kSource, 1);
+    mux(t, 32, 1 - t);
+    pointer(t, 32, kSource);
+    mux(t, 33, kMuxIdle);
+  }
+  Fabric fabric(machine_, 1);
+  static_cast<void>(fabric.resolve(ports()));
+  EXPECT_EQ(get(0, kSource), 1U << 16);
+  static_cast<void>(fabric.resolve(ports()));
+  EXPECT_EQ(get(0, kSource), 0U);
+  EXPECT_EQ(get(1, kSource), 1U << 16);
+  EXPECT_EQ(fabric.repeats(), 1U);
+}
+
+TEST_F(FabricTest, APhaseWithAFaultIsResolvedAgainAndNamesItsOwnCycle) {
+  send(0, 0, kSource, 4);
+  mux(1, 31, 0);
+  pointer(1, 31, kTarget);
+  mux(1, 35, kMuxIdle);
+  Fabric fabric(machine_, 1);
+  for (const std::uint64_t cycle : {31U, 1031U}) {
+    const FabricResult& result = fabric.resolve(ports());
+    ASSERT_TRUE(result.fault);
+    EXPECT_EQ(result.fault->cycle, cycle);
+    EXPECT_EQ(result.bytes, 0U);
+    delay_all(1000);
+  }
+  EXPECT_EQ(fabric.repeats(), 0U);
 }
 
 }  // namespace

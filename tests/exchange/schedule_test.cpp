@@ -62,10 +62,17 @@ ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Trans
   for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
     ports.push_back({TileId{t}, events[t], memory[t]});
   }
-  const FabricResult result = resolve_exchange(machine, ports);
-  EXPECT_FALSE(result.fault) << result.fault->cause;
-  EXPECT_EQ(result.last_event, kOpening + phase.length.value());
-  EXPECT_TRUE(memory == expected);
+  const std::vector<std::vector<std::byte>> before = memory;
+  Fabric fabric(machine, 1);
+  for (std::uint64_t repeats = 0; repeats < 2; ++repeats) {
+    for (std::uint32_t t = 0; t < machine.tiles(); ++t)
+      std::ranges::copy(before[t], memory[t].begin());
+    const FabricResult& result = fabric.resolve(ports);
+    EXPECT_FALSE(result.fault) << result.fault->cause;
+    EXPECT_EQ(result.last_event, kOpening + phase.length.value());
+    EXPECT_TRUE(memory == expected);
+    EXPECT_EQ(fabric.repeats(), repeats);
+  }
   return phase;
 }
 

@@ -43,6 +43,7 @@ RunOptions options(std::uint32_t calls) {
   RunOptions run;
   run.calls = calls;
   run.check_races = true;
+  run.check_repeats = 8;
   return run;
 }
 

@@ -22,7 +22,9 @@ RunResult run_on(const ProgramImage& image, const TensorFile& file, const RunOpt
   for (std::size_t a = 0; a < image.arguments.size(); ++a) {
     arguments.push_back(file.at(fmt::format("{}arg{}", prefix, a)));
   }
-  RunResult run = run_image(image, arguments, options);
+  RunOptions checked = options;
+  checked.check_repeats = 8;
+  RunResult run = run_image(image, arguments, checked);
   EXPECT_FALSE(run.trap) << run.trap->text();
   return run;
 }

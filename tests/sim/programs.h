@@ -49,6 +49,7 @@ inline Recorded record(const ProgramImage& image, const std::vector<HostTensor>&
   RunOptions options;
   options.calls = calls;
   options.threads = threads;
+  options.check_repeats = 8;
   options.on_superstep = [&](const SuperstepRecord& superstep) {
     out.supersteps.push_back(superstep);
     out.tiles.push_back(*superstep.tiles);

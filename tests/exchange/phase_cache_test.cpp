@@ -1,0 +1,79 @@
+#include "sim/exchange/phase_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace superstep {
+namespace {
+
+/// Keeps phases of one port that sends ten times; they differ in where the last send reads.
+class PhaseCacheTest : public testing::Test {
+ protected:
+  [[nodiscard]] bool has(PhaseCache& cache, std::uint32_t last, std::uint64_t begin = 0) {
+    return cache.find(ports(last, begin), begin) != nullptr;
+  }
+
+  void keep(PhaseCache& cache, std::uint32_t last) {
+    ASSERT_FALSE(has(cache, last));
+    auto phase = std::make_unique<ResolvedPhase>();
+    phase->copies.push_back({.bytes = last});
+    cache.keep(ports(last, 0), 0, phase);
+    ASSERT_NE(phase, nullptr);
+  }
+
+  std::vector<FabricPort> ports(std::uint32_t last, std::uint64_t begin) {
+    events_.clear();
+    for (std::uint64_t e = 0; e < 10; ++e) {
+      events_.push_back({.cycle = begin + e, .value = e == 9 ? last : 0, .words = 1});
+    }
+    return {{TileId{3}, events_, {}}};
+  }
+
+  std::vector<PortEvent> events_;
+};
+
+constexpr std::size_t kEnough = 1 << 20;
+/// Two phases of ten events of 24 bytes fit, three do not.
+constexpr std::size_t kTwoPhases = 800;
+
+TEST_F(PhaseCacheTest, FindsAPhaseAtAnyCycle) {
+  PhaseCache cache(kEnough);
+  keep(cache, 4);
+  EXPECT_TRUE(has(cache, 4, 1'000'000));
+}
+
+TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
+  PhaseCache cache(kEnough);
+  keep(cache, 4);
+  keep(cache, 8);
+  std::vector<FabricPort> other = ports(8, 0);
+  const ResolvedPhase* found = cache.find(other, 0);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->copies[0].bytes, 8U);
+  other[0].tile = TileId{4};
+  EXPECT_EQ(cache.find(other, 0), nullptr);
+}
+
+TEST_F(PhaseCacheTest, LetsTheLeastRecentlyUsedGo) {
+  PhaseCache cache(kTwoPhases);
+  keep(cache, 4);
+  keep(cache, 8);
+  ASSERT_EQ(cache.size(), 2U);
+  ASSERT_TRUE(has(cache, 4));
+  keep(cache, 12);
+  EXPECT_EQ(cache.size(), 2U);
+  EXPECT_TRUE(has(cache, 4));
+  EXPECT_FALSE(has(cache, 8));
+  EXPECT_TRUE(has(cache, 12));
+}
+
+TEST_F(PhaseCacheTest, KeepsNoPhaseThatIsLargerThanAllOfIt) {
+  PhaseCache cache(100);
+  keep(cache, 4);
+  EXPECT_EQ(cache.size(), 0U);
+}
+
+}  // namespace
+}  // namespace superstep
