@@ -36,6 +36,9 @@ constexpr Cycles operator""_cycles(unsigned long long n) { return Cycles(n); }
 constexpr Bytes operator""_B(unsigned long long n) { return Bytes(n); }
 constexpr Bytes operator""_KiB(unsigned long long n) { return Bytes(n * 1024); }
 
+/// One of the chips that are simulated together.
+enum class ChipId : std::uint32_t {};
+
 /// Logical tile number of one chip, 0 .. tiles-1.
 enum class TileId : std::uint32_t {};
 

@@ -12,7 +12,7 @@
 
 #include "compiler/compile.h"
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "sim/trace/tables.h"
 
 namespace superstep {

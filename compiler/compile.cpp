@@ -1,7 +1,5 @@
 #include "compiler/compile.h"
 
-#include <tbb/global_control.h>
-
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -167,9 +165,6 @@ void declare_types(const Graph& main, ProgramImage& image) {
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
                      const CompileOptions& options) {
-  using Control = tbb::global_control;
-  std::optional<Control> limit;
-  if (options.threads > 0) limit.emplace(Control::max_allowed_parallelism, options.threads);
   Module simple = module;
   for (const Pass& pass : kPasses) {
     if (options.progress) options.progress(pass.name);

@@ -27,8 +27,6 @@ struct CompileOptions {
   std::function<void(const LoweredProgram&)> on_steps = {};
   /// Fills in `ProgramInfo::exchanges`, which no run needs.
   bool keep_exchange_plan = false;
-  /// Most host threads; 0: as many as there are.
-  std::size_t threads = 0;
 };
 
 /// Compiles a module for a machine. Throws DoesNotFit with the worst tile, its categories and its

@@ -65,6 +65,8 @@ struct MachineConfig {
     std::uint32_t phase_latency_ns = 1000;
     std::uint32_t to_tile_packet_bytes = 1024;
     std::uint32_t to_host_packet_bytes = 256;
+    std::uint32_t callback_latency_ns = 60'000;
+    std::uint32_t prefetch = 0;  ///< values of a stream that callbacks make ahead
 
     bool operator==(const Host&) const = default;
   };

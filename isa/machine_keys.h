@@ -124,6 +124,10 @@ void for_each_key(Machine& m, Visit&& visit) {
         m.host.to_tile_packet_bytes);
   visit(Key{"host.to_host_packet", kBytes, "largest packet, tile to host", 4, 256, 4},
         m.host.to_host_packet_bytes);
+  visit(Key{"host.callback_latency", kNanoseconds, "each callback of a stream", 0, 1'000'000'000},
+        m.host.callback_latency_ns);
+  visit(Key{"host.prefetch", kCount, "values of a stream that callbacks make ahead", 0, 64},
+        m.host.prefetch);
 }
 
 }  // namespace superstep

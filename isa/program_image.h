@@ -55,9 +55,11 @@ struct Stream {
     kArgument,  ///< host to tile
     kResult,    ///< tile to host
     kGoesOn,    ///< host to tile, with the arguments of the last call only: 0 for each piece
+    kInfeed,    ///< host to tile, inside a call
+    kOutfeed,   ///< tile to host, inside a call
   };
   Kind kind = Kind::kArgument;
-  std::uint32_t position = 0;  ///< K of argK or resultK
+  std::uint32_t position = 0;  ///< K of argK or resultK, or of the queue of a feed
   TensorType type;
   std::vector<StreamPiece> pieces;  ///< the order in which packets go
 
@@ -71,6 +73,14 @@ struct HostPhase {
   std::vector<std::uint32_t> arguments;  ///< indices into `streams`
 
   bool operator==(const HostPhase&) const = default;
+};
+
+/// A visit to the host inside a call, for the values of feeds.
+struct FeedVisit {
+  std::uint32_t pc = 0;  ///< of the sync that begins it, on the lowest tile that has a program
+  HostPhase phase;
+
+  bool operator==(const FeedVisit&) const = default;
 };
 
 /// A tile that takes part in the program.
@@ -225,7 +235,8 @@ struct StepMark {
 
 /// A compiled program: the contract between compiler and simulator.
 /// Run: host phase `first`; then calls of the program, with host phase `next` between two; host
-/// phase `last`. Only the host knows how many calls there are.
+/// phase `last`. Only the host knows how many calls there are. Inside a call the tiles may visit
+/// the host as well, for feeds.
 struct ProgramImage {
   MachineConfig machine;
   std::uint32_t stack_bytes = 0;
@@ -234,6 +245,7 @@ struct ProgramImage {
       entries;  ///< ascending tiles; a tile without one is outside every sync zone
   std::vector<Stream> streams;
   HostPhase first, next, last;
+  std::vector<FeedVisit> visits;  ///< inside calls
   std::vector<TensorType> arguments, results;
   std::vector<std::optional<std::uint32_t>>
       alias;  ///< by result: the argument whose storage it takes

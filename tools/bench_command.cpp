@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
+#include "tools/host_threads.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "base/files.h"
@@ -113,7 +113,7 @@ Options bench_options() {
   options.flag("update", "write what was found into the file")
       .value("match", "TEXT", "only benchmarks with TEXT in their name")
       .value("root", "DIR", "folder that program paths are relative to (the current one)")
-      .value("threads,j", "N", "host threads (all)")
+      .value(HostThreads::kName, "N", HostThreads::kHelp)
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
@@ -124,8 +124,7 @@ ExitCode bench_command(const Options& options, Answer& answer) {
   ordered_json document = read_baseline(path);
   const std::string match = options.get("match").value_or("");
   const std::filesystem::path root = options.get("root").value_or("");
-  const std::uint32_t threads =
-      options.number("threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()));
+  const HostThreads threads(options);
   const bool update = options.has("update");
   if (update) check_output(path);
   Progress progress(options.has("quiet"));
@@ -139,7 +138,7 @@ ExitCode bench_command(const Options& options, Answer& answer) {
     progress.set_prefix(name + "  ");
     ordered_json found;
     try {
-      found = measure(entry, root, threads, progress);
+      found = measure(entry, root, threads.count(), progress);
     } catch (const UserError& error) {
       ++failed;
       rows.push_back({{"name", name}, {"verdict", "failed"}, {"message", error.what()}});

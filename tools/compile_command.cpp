@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 
 #include "compiler/graph/op_graph.h"
 #include "compiler/program/step_graph.h"
+#include "tools/host_threads.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/numbers.h"
@@ -223,7 +223,7 @@ Options compile_options() {
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
       .values("set", "KEY=VALUE", "override one key of the machine")
       .value("emit", "WHAT", "only graph (ops) or steps, for GraphViz, or plan")
-      .value("threads,j", "N", "host threads (all)")
+      .value(HostThreads::kName, "N", HostThreads::kHelp)
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
@@ -236,8 +236,8 @@ ExitCode compile_command(const Options& options, Answer& answer) {
   add_identity(machine, options.list("set"), answer);
   const std::string& path = options.words()[0];
   const std::string emit = options.get("emit").value_or("");
-  CompileOptions wanted{.threads = options.number(
-                            "threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()))};
+  const HostThreads threads(options);
+  CompileOptions wanted;
   std::string text;
   std::optional<StepDrawing> steps;
   if (emit == "graph") {

@@ -7,17 +7,17 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include <malloc.h>
 
 #include "sim/host/arguments.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "sim/trace/recorder.h"
 #include "sim/trace/trace.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_memory.h"
+#include "tools/host_threads.h"
 #include "tools/json_text.h"
 #include "tools/numbers.h"
 #include "tools/outputs.h"
@@ -320,7 +320,7 @@ Options run_options() {
       .value("expect", "FILE", "compare with result0, result1, … of this file")
       .value("rtol", "X", "relative tolerance of --expect (f32 1e-4, f16 2^-9, integers 0)")
       .value("atol", "X", "absolute tolerance of --expect (f32 1e-6, f16 2^-10, integers 0)")
-      .value("threads,j", "N", "host threads (all)")
+      .value(HostThreads::kName, "N", HostThreads::kHelp)
       .value("max-supersteps", "N",
              "end a program, or a loop without supersteps, that is not done by then")
       .flag("check-races", "trap when workers touch the same word")
@@ -332,8 +332,8 @@ Options run_options() {
 ExitCode run_command(const Options& options, Answer& answer) {
   RunOptions run;
   run.calls = options.number("repeat", 1, 1'000'000'000, 1);
-  run.threads =
-      options.number("threads", 1, 256, std::max(1U, std::thread::hardware_concurrency()));
+  const HostThreads threads(options);
+  run.threads = threads.count();
   run.check_races = options.has("check-races");
   if (options.has("max-supersteps")) {
     run.max_supersteps = options.number("max-supersteps", 1, 1'000'000'000, 1);
@@ -356,7 +356,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
           write_memory_trace(*request.trace, trace_options, machine, memory, provenance);
         }
       },
-      {.keep_exchange_plan = trace_options.level == TraceLevel::kTile, .threads = run.threads});
+      {.keep_exchange_plan = trace_options.level == TraceLevel::kTile});
   malloc_trim(0);  // what compiling took is the simulator's
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), request.parameters);
@@ -370,9 +370,8 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (result.trap) answer.add_problem({{}, result.trap->text()});
   if (result.trap) return ExitCode::kFailedCheck;
   if (result.interrupted) {
-    answer.add_problem({{},
-                        fmt::format("interrupted behind {}: these are the supersteps before",
-                                    result.place(image.info))});
+    answer.add_problem(
+        {{}, fmt::format("interrupted behind {}: these are the supersteps before", result.place)});
     return ExitCode::kInterrupted;
   }
 

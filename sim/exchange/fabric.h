@@ -68,18 +68,26 @@ struct FabricResult {
 [[nodiscard]] FabricResult resolve_exchange(const MachineConfig& machine,
                                             std::span<const FabricPort> ports);
 
+/// What moves the words of the phases of a chip, one phase after the other.
+class FabricModel {
+ public:
+  virtual ~FabricModel() = default;
+
+  /// As `resolve_exchange`. The result is valid until the next call.
+  [[nodiscard]] virtual const FabricResult& resolve(std::span<const FabricPort> ports) = 0;
+};
+
 /// `resolve_exchange` for one phase after the other. Schedules are static, and programs loop: it
 /// keeps the phases that it resolved, and when all ports of one are told the same again, each as
 /// long after the first event, only copies the words. Allocates nothing once its buffers suffice.
-class Fabric {
+class Fabric : public FabricModel {
  public:
   /// `machine` outlives the fabric. Of the phases found kept each `check_period`th is resolved
   /// again and must come out equal; none when it is 0.
   explicit Fabric(const MachineConfig& machine, std::uint32_t check_period = 0);
-  ~Fabric();
+  ~Fabric() override;
 
-  /// The result is valid until the next call.
-  [[nodiscard]] const FabricResult& resolve(std::span<const FabricPort> ports);
+  [[nodiscard]] const FabricResult& resolve(std::span<const FabricPort> ports) override;
 
   /// Phases found kept so far.
   [[nodiscard]] std::uint64_t repeats() const;

@@ -15,15 +15,15 @@ TensorType stacked(const TensorType& type, std::uint32_t calls) {
   return out;
 }
 
-bool is_state(const ProgramImage& image, std::size_t argument) {
-  return std::any_of(image.alias.begin(), image.alias.end(),
-                     [&](const auto& alias) { return alias && *alias == argument; });
-}
-
 }  // namespace
 
 bool is_sliced(const TensorType& expected, const TensorType& argument, std::uint32_t calls) {
   return argument == stacked(expected, calls);
+}
+
+bool is_state(const ProgramImage& image, std::size_t argument) {
+  return std::ranges::any_of(image.alias,
+                             [&](const auto& alias) { return alias && *alias == argument; });
 }
 
 void check_arguments(const ProgramImage& image, const std::vector<HostTensor>& arguments,
@@ -59,6 +59,21 @@ void check_arguments(const ProgramImage& image, const std::vector<HostTensor>& a
     }
   }
   if (!problems.empty()) throw MalformedInput(std::move(problems));
+}
+
+void check_argument(const ProgramImage& image, std::uint32_t position) {
+  if (position >= image.arguments.size()) {
+    throw MalformedInput(fmt::format("the program has no arg{}; it expects {} arguments", position,
+                                     image.arguments.size()));
+  }
+}
+
+void check_argument(const ProgramImage& image, std::uint32_t position, const TensorType& type) {
+  check_argument(image, position);
+  if (type != image.arguments[position]) {
+    throw MalformedInput(fmt::format("arg{} is {}, but the program expects {}", position,
+                                     type.text(), image.arguments[position].text()));
+  }
 }
 
 }  // namespace superstep

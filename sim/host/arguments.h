@@ -17,4 +17,12 @@ void check_arguments(const ProgramImage& image, const std::vector<HostTensor>& a
 [[nodiscard]] bool is_sliced(const TensorType& expected, const TensorType& argument,
                              std::uint32_t calls);
 
+/// Throws MalformedInput when the program has no such argument.
+void check_argument(const ProgramImage& image, std::uint32_t position);
+/// Likewise when it has another type.
+void check_argument(const ProgramImage& image, std::uint32_t position, const TensorType& type);
+
+/// Whether the program keeps an argument from call to call, and gets it before the first only.
+[[nodiscard]] bool is_state(const ProgramImage& image, std::size_t argument);
+
 }  // namespace superstep

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <exception>
+#include <utility>
 
 #include "base/error.h"
-#include "isa/exchange_ports.h"
-#include "sim/host/arguments.h"
+#include "sim/chip/chip.h"
+#include "sim/host/port_check.h"
+#include "sim/host/stream_copy.h"
 
 namespace superstep {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 struct Traffic {
   std::uint64_t bytes = 0;
   std::uint64_t packets = 0;
+  Cycles end = {};  ///< of what is counted, from the start of the visit
 
   void add(const StreamPiece& piece, std::uint32_t packet_bytes) {
     bytes += piece.bytes;
@@ -36,208 +39,311 @@ Cycles duration_of(const MachineConfig& machine, const Traffic& traffic) {
   return Cycles(static_cast<std::uint64_t>((scaled + unit - 1) / unit));
 }
 
-/// A run of bytes of tile memory.
-struct Extent {
-  std::uint32_t address = 0;
-  std::uint64_t bytes = 0;
-  bool operator==(const Extent&) const = default;
-};
+}  // namespace
 
-/// Adds bytes in the order in which they go; neighbours become one, so that how a row is cut into
-/// sends does not matter.
-void add_extent(std::vector<Extent>& extents, std::uint32_t address, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  if (!extents.empty() && extents.back().address + extents.back().bytes == address) {
-    extents.back().bytes += bytes;
-  } else {
-    extents.push_back({address, bytes});
-  }
+HostLink::HostLink(Chip& chip, const ProgramImage& image)
+    : MachineProcess(place_of(chip.id(), Rank::kHost)),
+      chip_(chip),
+      image_(image),
+      sources_(image.streams.size()) {
+  for (const Stream& stream : image.streams) sinks_.push_back({HostTensor(stream.type), {}, {}});
 }
 
-std::string text_of(const std::vector<Extent>& extents) {
-  std::string text;
-  for (const Extent& extent : extents) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} B at {:#x}", extent.bytes, extent.address);
-  }
-  return text.empty() ? "nothing" : text;
-}
-
-std::size_t port_of(std::span<const HostPort> ports, TileId tile) {
-  const auto port = std::lower_bound(ports.begin(), ports.end(), tile,
-                                     [](const HostPort& p, TileId t) { return p.tile < t; });
-  SUPERSTEP_CHECK(
-      port != ports.end() && port->tile == tile,
-      fmt::format("a stream has a piece on tile {}, which has no program", index(tile)));
-  return static_cast<std::size_t>(port - ports.begin());
-}
-
-/// Calls `visit` with the offsets in the piece and in the tensor of every run of `box`.
-void for_each_run(const StreamBox& box, const auto& visit) {
-  const auto go = [&](const auto& self, std::size_t axis, std::int64_t piece,
-                      std::int64_t host) -> void {
-    if (axis == box.axes.size()) {
-      visit(static_cast<std::uint64_t>(piece), static_cast<std::uint64_t>(host));
-      return;
-    }
-    const StreamBox::Axis& a = box.axes[axis];
-    for (std::uint32_t i = 0; i < a.count; ++i) {
-      self(self, axis + 1, piece + i * a.piece_stride, host + i * a.host_stride);
-    }
-  };
-  go(go, 0, box.piece_offset, static_cast<std::int64_t>(box.host_offset));
-}
-
-/// Compares what a tile's ports did with what the stream table expects of it.
-std::optional<HostFault> check_port(const HostPort& port, const std::vector<Extent>& expected,
-                                    bool receives) {
-  std::vector<Extent> sent;
-  bool selected = false;
-  bool ever_selected = false;
-  for (const PortEvent& event : *port.events) {
-    if (event.kind == PortEvent::Kind::kMux) {
-      selected = event.value == kMuxHost;
-      ever_selected = ever_selected || selected;
-    } else if (event.kind == PortEvent::Kind::kSend &&
-               (event.direction & kSendBothWays) != kSendNowhere) {
-      if (!selected) {
-        return HostFault{event.cycle, port.tile, event.pc,
-                         "a send in a host phase while the input mux does not select the host"};
-      }
-      add_extent(sent, event.value, std::uint64_t{event.words} * 4);
-    }
-  }
-  const std::uint64_t cycle = port.events->empty() ? 0 : port.events->back().cycle;
-  const std::uint32_t pc = port.events->empty() ? 0 : port.events->back().pc;
-  if (sent != expected) {
-    return HostFault{cycle, port.tile, pc,
-                     fmt::format("the tile sends {} to the host, but the stream table expects {}",
-                                 text_of(sent), text_of(expected))};
-  }
-  if (receives && !ever_selected) {
-    return HostFault{cycle, port.tile, pc,
-                     "arguments arrive but the input mux never selects the host in this phase"};
+std::optional<std::size_t> HostLink::stream_of(Stream::Kind kind, std::uint32_t position) const {
+  for (std::size_t s = 0; s < image_.streams.size(); ++s) {
+    const Stream& stream = image_.streams[s];
+    if (stream.kind == kind && stream.position == position) return s;
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-HostLink::HostLink(const ProgramImage& image, const std::vector<HostTensor>& arguments,
-                   std::uint32_t calls)
-    : image_(image), arguments_(arguments), calls_(calls) {
-  for (std::size_t r = 0; r < image.results.size(); ++r) {
-    TensorType type = image.results[r];
-    const bool aliased = r < image.alias.size() && image.alias[r].has_value();
-    if (calls > 1 && !aliased) type.shape.insert(type.shape.begin(), calls);
-    results_.emplace_back(type);
+void HostLink::set_argument(std::uint32_t position, std::span<const std::byte> bytes) {
+  if (const auto stream = stream_of(Stream::Kind::kArgument, position)) {
+    sources_[*stream].value = bytes;
   }
 }
 
-const HostPhase& HostLink::phase() const {
-  if (visits_ == 0) return image_.first;
-  return visits_ == calls_ ? image_.last : image_.next;
+void HostLink::feed(std::uint32_t queue, HostTensor value) {
+  sources_[stream_of(Stream::Kind::kInfeed, queue).value()].fed.push_back(std::move(value));
 }
 
-bool HostLink::is_sent(const Stream& stream) const {
-  if (stream.kind == Stream::Kind::kGoesOn) return visits_ + 1 == calls_;
-  if (visits_ == 0) return true;
-  // What is not cut into slices was sent in the first phase and stays.
-  return is_sliced(stream.type, arguments_[stream.position].type, calls_);
+std::optional<HostTensor> HostLink::take(std::uint32_t queue) {
+  Sink& sink = sinks_[stream_of(Stream::Kind::kOutfeed, queue).value()];
+  if (sink.taken.empty()) return std::nullopt;
+  HostTensor value = std::move(sink.taken.front());
+  sink.taken.pop_front();
+  return value;
 }
 
-void HostLink::receive(const Stream& stream, std::span<const HostPort> ports) {
-  HostTensor& result = results_[stream.position];
-  const bool aliased =
-      stream.position < image_.alias.size() && image_.alias[stream.position].has_value();
-  const std::uint64_t slice =
-      calls_ > 1 && !aliased && visits_ > 0 ? (visits_ - 1) * stream.type.bytes() : 0;
-  std::vector<std::byte> packet;
-  for (const StreamPiece& piece : stream.pieces) {
-    packet.resize(piece.bytes);
-    const bool inside =
-        ports[port_of(ports, piece.tile)].memory->read(piece.address, std::span(packet));
-    SUPERSTEP_CHECK(inside, "a piece lies outside tile memory");
-    for (const StreamBox& box : piece.boxes) {
-      for_each_run(box, [&](std::uint64_t from, std::uint64_t to) {
-        SUPERSTEP_CHECK(
-            from + box.bytes <= packet.size() && slice + to + box.bytes <= result.data.size(),
-            "a piece lies past its result");
-        std::memcpy(result.data.data() + slice + to, packet.data() + from, box.bytes);
-      });
+void HostLink::connect(Stream::Kind kind, std::uint32_t position, StreamSource source) {
+  // An argument that the program does not read has no stream.
+  if (const auto stream = stream_of(kind, position)) {
+    sources_[*stream].ring.emplace(std::move(source), image_.streams[*stream].type.bytes());
+  }
+}
+
+void HostLink::connect(Stream::Kind kind, std::uint32_t position, StreamSink sink) {
+  sinks_[stream_of(kind, position).value()].callback = std::move(sink);
+}
+
+std::uint32_t HostLink::call() const {
+  const std::uint32_t begun = std::max(1U, visits_) - 1;
+  return calls_ ? std::min(begun, *calls_ - 1) : begun;
+}
+
+bool HostLink::has_seen_last_call() const { return calls_ && visits_ >= *calls_; }
+
+std::string HostLink::problem_of_end() const {
+  if (image_.streams.empty() || (calls_ && visits_ > *calls_)) return {};
+  if (!calls_) {
+    return fmt::format("the program ends after {} host phases, before the host's last call",
+                       visits_);
+  }
+  return fmt::format("the program ends after {} of {} host phases", visits_, *calls_ + 1);
+}
+
+TileMemory& HostLink::memory_of(TileId tile) const {
+  const std::optional<std::size_t> entry = chip_.tiles().entry_of(tile);
+  SUPERSTEP_CHECK(entry.has_value(), "a stream has a piece on a tile without a program");
+  return chip_.tiles().tile(*entry).memory();
+}
+
+std::string HostLink::name_of(std::uint32_t stream) const {
+  const Stream& of = image_.streams[stream];
+  switch (of.kind) {
+    case Stream::Kind::kArgument:
+      return fmt::format("arg{}", of.position);
+    case Stream::Kind::kResult:
+      return fmt::format("result{}", of.position);
+    case Stream::Kind::kInfeed:
+      return fmt::format("infeed {}", of.position);
+    case Stream::Kind::kOutfeed:
+      return fmt::format("outfeed {}", of.position);
+    case Stream::Kind::kGoesOn:
+      break;
+  }
+  return "the stream of whether calls go on";
+}
+
+void HostLink::handle(const Message& message, MachineOutbox& out) {
+  if (const auto* awaited = std::get_if<HostAwaited>(&message)) {
+    awaited_ = *awaited;
+    come(out);
+  } else if (std::holds_alternative<HostCall>(message)) {
+    if (awaited_) come(out);
+  } else if (std::get<Opening>(message).begins_visit) {
+    visit(out);
+  } else {
+    leave(out);
+  }
+}
+
+/// Blames the tile that came last.
+void HostLink::refuse(MachineOutbox& out, std::string cause) const {
+  const WaitingTile& last = awaited_->last;
+  chip_.send_trap(out, {.cycle = out.now(),
+                        .tile = last.tile,
+                        .context = "host",
+                        .pc = last.pc,
+                        .cause = std::move(cause)});
+}
+
+/// Asks the program what to do at the boundary of a call; whether there is something.
+bool HostLink::takes_turn(MachineOutbox& out) {
+  if (calls_ && visits_ > *calls_) {
+    refuse(out,
+           fmt::format("the program asks for a host phase after its last ({} calls)", *calls_));
+    return false;
+  }
+  if (has_seen_last_call()) return true;
+  const HostTurn turn = program_ ? program_(visits_) : HostTurn::kWaits;
+  if (turn == HostTurn::kLastCall) calls_ = visits_ + 1;
+  return turn != HostTurn::kWaits;
+}
+
+/// Goes to the sync at which the tiles wait, when there is something to do there and it is ready.
+void HostLink::come(MachineOutbox& out) {
+  const auto inside = std::ranges::find(image_.visits, awaited_->first.pc, &FeedVisit::pc);
+  is_inside_ = inside != image_.visits.end();
+  if (!is_inside_ && !takes_turn(out)) return;
+  phase_ = is_inside_             ? &inside->phase
+           : visits_ == 0         ? &image_.first
+           : has_seen_last_call() ? &image_.last
+                                  : &image_.next;
+  Cycles ready = out.now();
+  for (const std::uint32_t s : phase_->arguments) {
+    if (!make_ready(s, out, ready)) return;
+  }
+  out.send({.time = ready, .to = chip_.barrier(kZoneExternal), .message = HostArrival{}});
+}
+
+/// Whether a stream has a value to send, or needs none; `ready` becomes later when it is made
+/// later. Else there is a trap.
+bool HostLink::make_ready(std::uint32_t stream, MachineOutbox& out, Cycles& ready) {
+  Source& source = sources_[stream];
+  if (!source.ring) {
+    if (image_.streams[stream].kind != Stream::Kind::kInfeed || !source.fed.empty()) return true;
+    refuse(out, fmt::format("{} is empty: the program asks for a value that was not fed",
+                            name_of(stream)));
+    return false;
+  }
+  if (source.ring->size() == 0 && !call_back_for(stream, out)) return false;
+  if (source.ring->size() == 0) {
+    refuse(out, fmt::format("{} runs dry: its callback has no value any more", name_of(stream)));
+    return false;
+  }
+  ready = std::max(ready, source.ring->ready());
+  return true;
+}
+
+/// For another value of a stream to the tiles; false after a trap.
+bool HostLink::call_back_for(std::uint32_t stream, MachineOutbox& out) {
+  return call_back(stream, out, [&] { sources_[stream].ring->fill(free_); });
+}
+
+/// Runs a callback of a stream, when those before it are done; false after a trap.
+bool HostLink::call_back(std::uint32_t stream, MachineOutbox& out,
+                         const std::function<void()>& callback) {
+  const MachineConfig& machine = chip_.machine();
+  free_ = std::max(out.now(), free_) + cycles_of_ns(machine, machine.host.callback_latency_ns);
+  try {
+    callback();
+    return true;
+  } catch (const std::exception& error) {
+    refuse(out, fmt::format("the callback of {} fails: {}", name_of(stream), error.what()));
+    return false;
+  }
+}
+
+bool HostLink::is_sent(std::uint32_t stream) const {
+  switch (image_.streams[stream].kind) {
+    case Stream::Kind::kGoesOn:
+      return calls_ && visits_ + 1 == *calls_;
+    case Stream::Kind::kArgument:
+      return sources_[stream].value || sources_[stream].ring;
+    default:
+      return true;
+  }
+}
+
+std::span<const std::byte> HostLink::value_of(std::uint32_t stream) const {
+  const Source& source = sources_[stream];
+  if (source.ring) return source.ring->value();
+  if (source.value) return *source.value;
+  // Of the word that calls go on by the tensor stays 0.
+  const HostTensor& tensor = source.fed.empty() ? sinks_[stream].value : source.fed.front();
+  return std::as_bytes(std::span(tensor.data));
+}
+
+void HostLink::pop(std::uint32_t stream) {
+  Source& source = sources_[stream];
+  source.value.reset();
+  if (source.ring) {
+    source.ring->pop();
+  } else if (!source.fed.empty()) {
+    source.fed.pop_front();
+  }
+}
+
+void HostLink::copy_results(std::vector<HostTensor>& results) const {
+  for (std::size_t s = 0; s < sinks_.size(); ++s) {
+    if (image_.streams[s].kind != Stream::Kind::kResult) continue;
+    results[image_.streams[s].position] = sinks_[s].value;
+  }
+}
+
+void HostLink::read_results(std::vector<HostTensor>& results) const {
+  for (const std::uint32_t s : (has_seen_last_call() ? image_.last : image_.next).results) {
+    copy_to_host(
+        image_.streams[s], [&](TileId tile) -> TileMemory& { return memory_of(tile); },
+        std::as_writable_bytes(std::span(results[image_.streams[s].position].data)));
+  }
+}
+
+/// Whether the tiles sent what the stream table says; else there are traps.
+bool HostLink::check_ports(MachineOutbox& out) const {
+  TileArray& tiles = chip_.tiles();
+  std::vector<std::vector<SentRange>> sends(tiles.size());
+  std::vector<bool> receives(tiles.size(), false);
+  for (const std::uint32_t s : phase_->results) {
+    for (const StreamPiece& piece : image_.streams[s].pieces) {
+      add_sent(sends[tiles.entry_of(piece.tile).value()], piece.address, piece.bytes);
     }
   }
-}
-
-void HostLink::send(const Stream& stream, std::span<const HostPort> ports) {
-  std::vector<std::byte> packet;
-  for (const StreamPiece& piece : stream.pieces) {
-    packet.assign(piece.bytes, std::byte{0});
-    if (stream.kind != Stream::Kind::kGoesOn) {
-      const HostTensor& argument = arguments_[stream.position];
-      const bool sliced = is_sliced(stream.type, argument.type, calls_);
-      const std::uint64_t slice = sliced ? visits_ * stream.type.bytes() : 0;
-      for (const StreamBox& box : piece.boxes) {
-        for_each_run(box, [&](std::uint64_t to, std::uint64_t from) {
-          SUPERSTEP_CHECK(
-              to + box.bytes <= packet.size() && slice + from + box.bytes <= argument.data.size(),
-              "a piece lies past its argument");
-          std::memcpy(packet.data() + to, argument.data.data() + slice + from, box.bytes);
-        });
-      }
+  for (const std::uint32_t s : phase_->arguments) {
+    if (!is_sent(s)) continue;
+    for (const StreamPiece& piece : image_.streams[s].pieces) {
+      receives[tiles.entry_of(piece.tile).value()] = true;
     }
-    const bool inside = ports[port_of(ports, piece.tile)].memory->write(piece.address, packet);
-    SUPERSTEP_CHECK(inside, "a piece lies outside tile memory");
   }
+  bool agree = true;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const auto fault = check_port(tiles.work(i).events, sends[i], receives[i]);
+    if (!fault) continue;
+    agree = false;
+    chip_.send_trap(out, {.cycle = Cycles(fault->cycle),
+                          .tile = tiles.id(i),
+                          .context = "host link",
+                          .pc = fault->pc,
+                          .cause = fault->cause});
+  }
+  return agree;
 }
 
-FinishedPhase HostLink::visit(std::span<const HostPort> ports) {
-  SUPERSTEP_CHECK(!done(), "a host phase after the last");
-  const MachineConfig& machine = image_.machine;
-  Traffic to_host;
-  Traffic to_tiles;
-  FinishedPhase out;
+/// Moves the data of a visit: out of tile memory, then into it. The link has two directions, and
+/// the host goes to the sync that closes the visit when both are done.
+void HostLink::visit(MachineOutbox& out) {
+  if (!check_ports(out)) return;
+  const MachineConfig& machine = chip_.machine();
+  const MemoryOfTile memory = [&](TileId tile) -> TileMemory& { return memory_of(tile); };
+  transfers_.clear();
   // Those of one direction follow each other; the first has the latency of the phase.
-  const auto add_transfer = [&](std::uint32_t stream, std::uint64_t bytes_before, Cycles begin,
-                                const Traffic& traffic) {
-    const Cycles end = duration_of(machine, traffic);
-    out.transfers.push_back({stream, traffic.bytes - bytes_before, begin, end});
-    return end;
+  const auto add = [&](std::uint32_t stream, std::uint32_t packet_bytes, Traffic& traffic) {
+    HostTransfer transfer{.stream = stream, .begin = traffic.end, .end = {}};
+    for (const StreamPiece& piece : image_.streams[stream].pieces) {
+      transfer.bytes += piece.bytes;
+      traffic.add(piece, packet_bytes);
+    }
+    transfer.end = traffic.end = duration_of(machine, traffic);
+    transfers_.push_back(transfer);
   };
-  std::vector<std::vector<Extent>> expected(ports.size());
-  std::vector<bool> receives(ports.size(), false);
-  Cycles at;
-  for (const std::uint32_t s : phase().results) {
-    const std::uint64_t before = to_host.bytes;
-    for (const StreamPiece& piece : image_.streams[s].pieces) {
-      to_host.add(piece, machine.host.to_host_packet_bytes);
-      add_extent(expected[port_of(ports, piece.tile)], piece.address, piece.bytes);
+  Traffic to_host, to_tiles;
+  for (const std::uint32_t s : phase_->results) {
+    add(s, machine.host.to_host_packet_bytes, to_host);
+    copy_to_host(image_.streams[s], memory,
+                 std::as_writable_bytes(std::span(sinks_[s].value.data)));
+  }
+  for (const std::uint32_t s : phase_->arguments) {
+    if (!is_sent(s)) continue;
+    add(s, machine.host.to_tile_packet_bytes, to_tiles);
+    copy_to_tiles(image_.streams[s], memory, value_of(s));
+    pop(s);
+  }
+  if (!is_inside_) ++visits_;
+  visit_bytes_ = to_host.bytes + to_tiles.bytes;
+  const Cycles duration = std::max(duration_of(machine, to_host), duration_of(machine, to_tiles));
+  out.send(
+      {.time = out.now() + duration, .to = chip_.barrier(kZoneExternal), .message = HostArrival{}});
+}
+
+/// The visit is over: calls back for what it brought, and makes ahead what later ones will need.
+void HostLink::leave(MachineOutbox& out) {
+  for (const std::uint32_t s : phase_->results) {
+    Sink& sink = sinks_[s];
+    const std::span<const std::byte> value = std::as_bytes(std::span(sink.value.data));
+    if (sink.callback) {
+      if (!call_back(s, out, [&] { sink.callback(value); })) return;
+    } else if (image_.streams[s].kind == Stream::Kind::kOutfeed) {
+      sink.taken.push_back(sink.value);
     }
-    at = add_transfer(s, before, at, to_host);
   }
-  at = {};
-  for (const std::uint32_t s : phase().arguments) {
-    if (!is_sent(image_.streams[s])) continue;
-    const std::uint64_t before = to_tiles.bytes;
-    for (const StreamPiece& piece : image_.streams[s].pieces) {
-      to_tiles.add(piece, machine.host.to_tile_packet_bytes);
-      receives[port_of(ports, piece.tile)] = true;
+  for (std::uint32_t s = 0; s < sources_.size() && !has_seen_last_call(); ++s) {
+    std::optional<RingBuffer>& ring = sources_[s].ring;
+    while (ring && !ring->is_dry() && ring->size() < chip_.machine().host.prefetch) {
+      if (!call_back_for(s, out)) return;
     }
-    at = add_transfer(s, before, at, to_tiles);
   }
-  for (std::size_t p = 0; p < ports.size(); ++p) {
-    const auto fault = check_port(ports[p], expected[p], receives[p]);
-    if (fault && (!out.fault || fault->cycle < out.fault->cycle)) out.fault = fault;
-  }
-  if (out.fault) return out;
-  for (const std::uint32_t s : phase().results) receive(image_.streams[s], ports);
-  for (const std::uint32_t s : phase().arguments) {
-    if (is_sent(image_.streams[s])) send(image_.streams[s], ports);
-  }
-  out.bytes = to_host.bytes + to_tiles.bytes;
-  out.duration = std::max(duration_of(machine, to_host), duration_of(machine, to_tiles));
-  ++visits_;
-  return out;
+  awaited_.reset();
 }
 
 }  // namespace superstep

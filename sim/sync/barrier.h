@@ -1,40 +1,55 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/units.h"
 #include "isa/machine_config.h"
 #include "isa/sync_zones.h"
+#include "sim/chip/message.h"
 
 namespace superstep {
 
-/// A tile that waits at a barrier.
-struct WaitingTile {
-  TileId tile{};
-  Cycles cycle;
-  std::uint32_t zone = 0;
-  std::uint32_t pc = 0;
-};
+class Chip;
 
-/// Index of the last tile to arrive, the lowest of several.
-[[nodiscard]] std::size_t critical_of(std::span<const WaitingTile> arrivals);
+/// The barrier of one sync zone of a chip, as a process: opens when all tiles that have a program
+/// wait in the zone; an external one when the host is there as well.
+class Barrier : public MachineProcess {
+ public:
+  /// `chip` outlives it.
+  Barrier(Chip& chip, std::uint32_t zone);
 
-/// Why these tiles can never leave together, and the index of the tile to blame; empty when all
-/// wait in one zone that is modelled.
-struct BarrierFault {
-  std::size_t arrival = 0;
-  std::string cause;
+  void handle(const Message& message, MachineOutbox& out) override;
+  [[nodiscard]] std::string waits_for() const override;
+
+  /// All tiles are there, and the host is not.
+  [[nodiscard]] bool waits_for_host() const;
+  /// The lowest tile that waits, if one does.
+  [[nodiscard]] const std::optional<WaitingTile>& first() const { return first_; }
+
+ private:
+  [[nodiscard]] bool tiles_are_there() const;
+  void open_internal(MachineOutbox& out);
+  void open_external(MachineOutbox& out);
+  void end_program(MachineOutbox& out);
+  void refuse(MachineOutbox& out, std::string cause) const;
+  void open(Cycles opening, bool begins_visit, MachineOutbox& out);
+
+  Chip& chip_;
+  std::uint32_t zone_;
+  std::uint32_t tiles_ = 0;  ///< that wait
+  std::optional<WaitingTile> first_, last_;
+  std::optional<Cycles> host_;  ///< when it came
 };
-[[nodiscard]] std::optional<BarrierFault> check_zones(std::span<const WaitingTile> arrivals);
 
 /// When an internal barrier opens: one sync latency after the last arrival.
 [[nodiscard]] Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival);
 
 /// Nanoseconds of the host's clock as cycles of the tile clock, rounded up.
 [[nodiscard]] Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds);
+
+/// The trap of a tile that syncs in a zone that is not modelled.
+[[nodiscard]] Trap no_such_zone(const WaitingTile& tile);
 
 }  // namespace superstep

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/hdf5_file.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "sim/trace/trace.h"
 
 namespace superstep {

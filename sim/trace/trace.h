@@ -14,7 +14,7 @@
 #include "base/output_file.h"
 #include "base/units.h"
 #include "isa/program_image.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 

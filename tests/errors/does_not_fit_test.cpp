@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/compile.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 namespace {

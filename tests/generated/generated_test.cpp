@@ -15,7 +15,7 @@
 #include "compiler/compile.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "tests/generated/program.h"
 #include "tests/generated/random.h"
 #include "tests/generated/stablehlo_text.h"

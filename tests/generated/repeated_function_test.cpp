@@ -14,7 +14,7 @@
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "tests/generated/program.h"
 
 namespace superstep {

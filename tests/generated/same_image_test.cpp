@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -58,7 +59,8 @@ void expect_same_image_for_any_threads(const std::string& name, const Module& mo
                                        const std::string& machine_name) {
   const MachineConfig machine = load_machine(machine_name);
   const auto image = [&](std::size_t threads) {
-    return compile(module, machine, {.keep_exchange_plan = true, .threads = threads});
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    return compile(module, machine, {.keep_exchange_plan = true});
   };
   const ProgramImage one = image(1);
   ASSERT_FALSE(one.segments.empty()) << name;

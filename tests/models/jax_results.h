@@ -8,7 +8,7 @@
 #include "base/hdf5.h"
 #include "isa/machine_config.h"
 #include "isa/program_image.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 

@@ -8,7 +8,7 @@
 #include "compiler/compile.h"
 #include "compiler/ops/elements.h"
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 namespace {

@@ -6,7 +6,7 @@
 #include "compiler/compile.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 

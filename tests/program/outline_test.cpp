@@ -12,7 +12,7 @@
 #include "compiler/image/build.h"
 #include "compiler/lower/lower.h"
 #include "compiler/ops/op.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "tests/program/plan_interpreter.h"
 
 namespace superstep {

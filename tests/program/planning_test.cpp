@@ -11,7 +11,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "tests/program/whole_numbers.h"
 
 namespace superstep {

@@ -9,7 +9,7 @@
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
 #include "isa/machine_config.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 #include <gtest/gtest.h>
 
@@ -49,9 +49,13 @@ TEST(Barrier, ReleasesATileItsSkewAfterTheOpening) {
 }
 
 TEST(Barrier, BlamesTheLowestOfSeveralLastTiles) {
-  const std::vector<WaitingTile> arrivals = {
-      {TileId{0}, 5_cycles, 3, 0}, {TileId{1}, 7_cycles, 3, 0}, {TileId{2}, 7_cycles, 3, 0}};
-  EXPECT_EQ(critical_of(arrivals), 1u);
+  ProgramImage image = image_of(3);
+  add_program(image, 0, "delay 4\n sync 15\n");
+  add_program(image, 1, "delay 9\n sync 15\n");
+  add_program(image, 2, "delay 9\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_EQ(run.supersteps.size(), 1u);
+  EXPECT_EQ(run.supersteps[0].critical, TileId{1});
 }
 
 TEST(Barrier, TilesThatWaitInDifferentZonesAreATrapNamingBoth) {
@@ -63,7 +67,7 @@ TEST(Barrier, TilesThatWaitInDifferentZonesAreATrapNamingBoth) {
   const std::string text = run.result.trap->text();
   EXPECT_EQ(run.result.trap->tile, TileId{1});
   EXPECT_NE(text.find("sync zone 15"), std::string::npos) << text;
-  EXPECT_NE(text.find("tile 0 waits in zone 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("tile 0 waits in sync zone 3"), std::string::npos) << text;
 }
 
 TEST(Barrier, AZoneThatIsNotModelledIsATrap) {

@@ -7,7 +7,7 @@
 
 #include "isa/assembler.h"
 #include "isa/program_image.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 

@@ -1,0 +1,93 @@
+#include "sim/chip/fabric_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/chip/chip.h"
+
+namespace superstep {
+
+FabricProcess::FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, TaskArena& arena)
+    : MachineProcess(place_of(chip.id(), Rank::kFabric)),
+      chip_(chip),
+      fabric_(std::move(fabric)),
+      arena_(arena),
+      ports_done_(chip.tiles().size()),
+      traffic_(chip.tiles().size()) {}
+
+void FabricProcess::open() {
+  for (const std::size_t entry : entries_) {
+    ports_done_[entry] = 0;
+    traffic_[entry] = {};
+  }
+  ports_.clear();
+  entries_.clear();
+  bytes_ = 0;
+}
+
+void FabricProcess::handle(const Message&, MachineOutbox& out) {
+  move_words(out);
+  out.send({.time = out.now(), .to = &chip_.tiles(), .is_definite = true, .message = WordsMoved{}});
+}
+
+/// Resolves the exchange of this superstep for all tiles at once.
+void FabricProcess::move_words(MachineOutbox& out) {
+  TileArray& tiles = chip_.tiles();
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    if (tiles.work(i).events.empty()) continue;
+    TileMemory& memory = tiles.tile(i).memory();
+    ports_.push_back({tiles.id(i),
+                      tiles.work(i).events,
+                      {reinterpret_cast<std::byte*>(memory.data()), memory.size()}});
+    entries_.push_back(i);
+  }
+  const FabricResult* moved = nullptr;
+  arena_.run([&] { moved = &fabric_->resolve(ports_); });
+  bytes_ = moved->bytes;
+  if (moved->fault) {
+    chip_.send_trap(out, {.cycle = Cycles(moved->fault->cycle),
+                          .tile = moved->fault->tile,
+                          .context = "exchange",
+                          .pc = moved->fault->pc,
+                          .cause = moved->fault->cause});
+  }
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    const std::size_t i = entries_[p];
+    const PortResult& port = moved->ports[p];
+    TileMemory& memory = tiles.tile(i).memory();
+    if (port.lowest_write < memory.first_free_of_code()) memory.touched();
+    traffic_[i] = port.traffic;
+    ports_done_[i] = port.last_event == 0 ? 0 : port.last_event + 1;
+    const TileStop& stop = tiles.stop(i);
+    if (stop.kind == TileStop::Kind::kExchangeDone && port.last_event > stop.cycle) {
+      chip_.send_trap(
+          out, {.cycle = Cycles(port.last_event),
+                .tile = tiles.id(i),
+                .context = "exchange",
+                .pc = stop.pc,
+                .cause = fmt::format("the exchange ends at cycle {}, after the tile went on with "
+                                     "its program at cycle {}",
+                                     port.last_event, stop.cycle)});
+    }
+  }
+}
+
+bool FabricProcess::has_words_after(Cycles opening, MachineOutbox& out) const {
+  bool found = false;
+  for (const std::size_t i : entries_) {
+    if (ports_done_[i] <= opening.value()) continue;
+    found = true;
+    chip_.send_trap(
+        out, {.cycle = Cycles(ports_done_[i] - 1),
+              .tile = chip_.tiles().id(i),
+              .context = "exchange",
+              .pc = chip_.tiles().stop(i).pc,
+              .cause = fmt::format("a word is on its way when the next barrier opens at cycle {}",
+                                   opening.value())});
+  }
+  return found;
+}
+
+}  // namespace superstep

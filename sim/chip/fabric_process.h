@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/chip/message.h"
+#include "sim/exchange/fabric.h"
+#include "sim/task_arena.h"
+
+namespace superstep {
+
+class Chip;
+
+/// The exchange fabric of a chip as a process: moves the words of a phase when the ports of all
+/// tiles have been told what to do.
+class FabricProcess : public MachineProcess {
+ public:
+  /// All that is referred to outlives the process.
+  FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, TaskArena& arena);
+
+  void handle(const Message& message, MachineOutbox& out) override;
+
+  /// A superstep begins, in which no port has been told anything.
+  void open();
+  /// Of the current superstep.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// Of an entry of the image: one past the cycle of its last port event; 0 without.
+  [[nodiscard]] std::uint64_t ports_done(std::size_t entry) const { return ports_done_[entry]; }
+  [[nodiscard]] const PortTraffic& traffic(std::size_t entry) const { return traffic_[entry]; }
+  /// Whether words are on their way when the next barrier opens, which are traps.
+  [[nodiscard]] bool has_words_after(Cycles opening, MachineOutbox& out) const;
+
+ private:
+  void move_words(MachineOutbox& out);
+
+  Chip& chip_;
+  std::unique_ptr<FabricModel> fabric_;
+  TaskArena& arena_;
+  std::vector<FabricPort> ports_;
+  std::vector<std::size_t> entries_;  ///< by port
+  std::vector<std::uint64_t> ports_done_;
+  std::vector<PortTraffic> traffic_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace superstep

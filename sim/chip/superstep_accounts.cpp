@@ -1,0 +1,177 @@
+#include "sim/chip/superstep_accounts.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "sim/chip/chip.h"
+
+namespace superstep {
+namespace {
+
+/// Of one range that a thread takes.
+constexpr std::size_t kTilesARange = 64;
+
+}  // namespace
+
+SuperstepAccounts::SuperstepAccounts(Chip& chip, const ProgramImage& image, TaskArena& arena)
+    : chip_(chip),
+      image_(image),
+      arena_(arena),
+      steps_(image),
+      phases_(image.entries.size()),
+      sums_((image.entries.size() + kTilesARange - 1) / kTilesARange),
+      instructions_before_(image.entries.size()),
+      busy_before_(image.entries.size()),
+      sync_pc_(image.entries.size()),
+      sync_calls_(image.entries.size()) {}
+
+SuperstepAccounts::Sums SuperstepAccounts::note_tile(std::size_t entry, Cycles opening,
+                                                     bool is_visit) {
+  const TileWork& work = chip_.tiles().work(entry);
+  const std::uint64_t issued = work.instructions - instructions_before_[entry];
+  const std::uint64_t busy = work.busy_cycles - busy_before_[entry];
+  instructions_before_[entry] += issued;
+  busy_before_[entry] += busy;
+  phases_[entry] = {};
+  if (is_visit) return {.instructions = issued};
+  const std::uint64_t arrival = chip_.tiles().arrival(entry).value();
+  const std::uint64_t ports_done =
+      std::clamp(chip_.fabric().ports_done(entry), begin_.value(), arrival);
+  const PortTraffic& traffic = chip_.fabric().traffic(entry);
+  const std::uint64_t exchange = ports_done - begin_.value();
+  phases_[entry] = {.exchange = exchange,
+                    .compute = arrival - ports_done,
+                    .sync = opening.value() - arrival,
+                    .exchange_idle = exchange - std::min(exchange, traffic.busy_cycles),
+                    .sent_bytes = traffic.sent_bytes,
+                    .received_bytes = traffic.received_bytes,
+                    .instructions = issued,
+                    .worker_busy = busy};
+  return {issued, std::max(traffic.sent_bytes, traffic.received_bytes), traffic.messages};
+}
+
+SuperstepAccounts::Sums SuperstepAccounts::note_tiles(Cycles opening, bool is_visit) {
+  arena_.each(sums_.size(), 1, [&](std::size_t range) {
+    Sums& sum = sums_[range] = {};
+    const std::size_t end = std::min(phases_.size(), (range + 1) * kTilesARange);
+    for (std::size_t i = range * kTilesARange; i < end; ++i) {
+      const Sums of_tile = note_tile(i, opening, is_visit);
+      sum.instructions += of_tile.instructions;
+      sum.h_bytes = std::max(sum.h_bytes, of_tile.h_bytes);
+      sum.messages += of_tile.messages;
+    }
+  });
+  Sums all;
+  for (const Sums& sum : sums_) {
+    all.instructions += sum.instructions;
+    all.h_bytes = std::max(all.h_bytes, sum.h_bytes);
+    all.messages += sum.messages;
+  }
+  return all;
+}
+
+const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles opening) {
+  const std::optional<std::size_t> critical = chip_.tiles().entry_of(last.tile);
+  SUPERSTEP_CHECK(critical.has_value(), "a tile without a program arrives at a barrier");
+  const bool is_visit = chip_.is_visiting();
+  const Sums sums = note_tiles(opening, is_visit);
+  record_ = {};
+  record_.number = count_;
+  record_.begin = begin_;
+  record_.end = opening;
+  record_.zone = last.zone;
+  record_.critical = last.tile;
+  if (is_visit) {
+    record_.host = opening - begin_;
+    record_.host_bytes = chip_.host().visit_bytes();
+    record_.transfers = chip_.host().transfers();
+  } else {
+    record_.exchange = Cycles(phases_[*critical].exchange);
+    record_.compute = Cycles(phases_[*critical].compute);
+    record_.sync = opening - last.cycle;
+    record_.exchange_bytes = chip_.fabric().bytes();
+    record_.h_bytes = sums.h_bytes;
+    record_.messages = sums.messages;
+  }
+  record_.call = chip_.host().call();
+  record_.worker_instructions = sums.instructions;
+  record_.tiles = &phases_;
+  name_steps(*critical);
+  if (!is_visit) share_compute(*critical);
+  note_syncs();
+  if (opening > begin_) ++count_;
+  begin_ = opening;
+  return record_;
+}
+
+void SuperstepAccounts::note_syncs() {
+  TileArray& tiles = chip_.tiles();
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    sync_pc_[i] = tiles.stop(i).pc;
+    sync_calls_[i] = tiles.tile(i).calls_step();
+  }
+  if (!image_.loops.empty()) sync_trips_ = tiles.tile(0).loops().counts();
+  behind_a_barrier_ = true;
+}
+
+/// The sync that began the superstep names its exchange; the first launch, if it is marked, the
+/// rest.
+void SuperstepAccounts::name_steps(std::size_t critical) {
+  const TileArray& tiles = chip_.tiles();
+  record_.step = steps_.none();
+  record_.exchange_step = steps_.none();
+  for (std::size_t i = 0; i < tiles.size() && behind_a_barrier_; ++i) {
+    record_.exchange_step = steps_.find(tiles.id(i), sync_pc_[i], sync_calls_[i]);
+    if (record_.exchange_step != steps_.none()) break;
+  }
+  const auto launch_of = [&](std::size_t i) {
+    const TileLaunches& launches = tiles.work(i).launches;
+    return launches.count == 0
+               ? steps_.none()
+               : steps_.find(tiles.id(i), launches.first_pc, launches.first_calls_step);
+  };
+  record_.step = launch_of(critical);
+  for (std::size_t i = 0; i < tiles.size() && record_.step == steps_.none(); ++i) {
+    record_.step = launch_of(i);
+  }
+  if (record_.step == steps_.none()) record_.step = record_.exchange_step;
+  if (record_.exchange_step == steps_.none()) record_.exchange_step = record_.step;
+  const auto loop = loop_around(image_.info.steps, record_.exchange_step);
+  if (!loop) return;
+  const auto trips = std::ranges::find(sync_trips_, *loop, &LoopTrips::Counts::value_type::first);
+  if (trips != sync_trips_.end()) record_.trip = trips->second;
+}
+
+/// Shares the critical tile's compute cycles among its steps, from each launch to the next one of
+/// another step. What comes before the first belongs to it.
+void SuperstepAccounts::share_compute(std::size_t critical) {
+  const TileArray& tiles = chip_.tiles();
+  const TileLaunches& launches = tiles.work(critical).launches;
+  record_.shares.push_back({record_.step});
+  std::uint64_t shared = 0;
+  std::size_t share = 0;
+  for (std::size_t l = 0; l < launches.places.size(); ++l) {
+    const TileLaunch& launch = launches.places[l];
+    std::uint64_t cycles = launch.cycles;
+    if (l == launches.last_place) cycles += tiles.arrival(critical).value() - launches.last_cycle;
+    const std::uint32_t step = steps_.find(tiles.id(critical), launch.pc, launch.calls_step);
+    if (step != steps_.none()) {
+      const auto at = std::ranges::find(record_.shares, step, &ComputeShare::step);
+      share = static_cast<std::size_t>(at - record_.shares.begin());
+      if (at == record_.shares.end()) record_.shares.push_back({step});
+      record_.shares[share].runs = std::max(record_.shares[share].runs, launch.runs);
+    }
+    record_.shares[share].cycles += cycles;
+    shared += cycles;
+  }
+  // Launches that the exchange goes on beside begin before what counts as computing.
+  const std::uint64_t computed = record_.compute.value();
+  if (shared < computed) record_.shares.front().cycles += computed - shared;
+  for (ComputeShare& of_step : record_.shares) {
+    const std::uint64_t before = std::min(of_step.cycles, shared - std::min(shared, computed));
+    of_step.cycles -= before;
+    shared -= before;
+  }
+}
+
+}  // namespace superstep

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "isa/program_image.h"
+#include "sim/chip/step_table.h"
+#include "sim/chip/tile_array.h"
+#include "sim/superstep_record.h"
+#include "sim/sync/waiting_tile.h"
+
+namespace superstep {
+
+/// Makes a record of each superstep of a chip.
+class SuperstepAccounts {
+ public:
+  /// `chip` outlives the accounts.
+  SuperstepAccounts(Chip& chip, const ProgramImage& image, TaskArena& arena);
+
+  /// The superstep that ended with the arrival of `last`, the critical tile; the barrier opens at
+  /// `opening`. The record is valid until the next call.
+  const SuperstepRecord& end(const WaitingTile& last, Cycles opening);
+
+  /// Of the superstep that goes on.
+  [[nodiscard]] Cycles begin() const { return begin_; }
+  /// Of supersteps that took time.
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  /// Sums over tiles, of a range or of all.
+  struct Sums {
+    std::uint64_t instructions = 0, h_bytes = 0;
+    std::uint32_t messages = 0;
+  };
+
+  [[nodiscard]] Sums note_tiles(Cycles opening, bool is_visit);
+  Sums note_tile(std::size_t entry, Cycles opening, bool is_visit);
+  void name_steps(std::size_t critical);
+  void share_compute(std::size_t critical);
+  void note_syncs();
+
+  Chip& chip_;
+  const ProgramImage& image_;
+  TaskArena& arena_;
+  StepTable steps_;
+  SuperstepRecord record_;
+  std::vector<TilePhase> phases_;                   ///< by entry
+  std::vector<Sums> sums_;                          ///< by range of entries
+  std::vector<std::uint64_t> instructions_before_;  ///< by entry
+  std::vector<std::uint64_t> busy_before_;          ///< by entry
+  std::vector<std::uint32_t> sync_pc_;              ///< by entry: the sync that began the superstep
+  std::vector<std::uint32_t> sync_calls_;  ///< by entry: step of the calls that were open there
+  LoopTrips::Counts sync_trips_;           ///< of all tiles there, which go the same way
+  Cycles begin_;
+  bool behind_a_barrier_ = false;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace superstep

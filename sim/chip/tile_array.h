@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "isa/program_image.h"
+#include "sim/chip/message.h"
+#include "sim/task_arena.h"
+#include "sim/tile/tile.h"
+
+namespace superstep {
+
+class Chip;
+
+/// What the tiles of a run are asked to do besides running.
+struct TileOptions {
+  bool check_races = false;
+  std::optional<std::uint64_t> max_trips = {};  ///< of loops without a superstep
+  /// Asked on any thread in superstep that take long; once it is true it stays so.
+  std::function<bool()> interrupted;
+};
+
+/// What a tile did until it stopped, side by side for those who look at all tiles.
+struct TileWork {
+  std::uint64_t instructions = 0;     ///< of its workers, since boot
+  std::uint64_t busy_cycles = 0;      ///< likewise
+  std::span<const PortEvent> events;  ///< until its next run
+  TileLaunches launches;
+};
+
+/// The tiles of a chip that have a program, as one process: from an opening to their next stops
+/// they need nothing of each other, so that they run side by side, each as far as it can.
+class TileArray : public MachineProcess {
+ public:
+  /// Boots them. All that is referred to outlives the array.
+  TileArray(Chip& chip, const ProgramImage& image, const TileOptions& options, TaskArena& arena);
+  /// What many tiles have allocated takes as long to give back as to fill.
+  ~TileArray() override;
+
+  void handle(const Message& message, MachineOutbox& out) override;
+
+  [[nodiscard]] std::size_t size() const { return tiles_.size(); }
+  /// By entry of the image, like all that follows.
+  [[nodiscard]] Tile& tile(std::size_t entry) { return tiles_[entry]; }
+  [[nodiscard]] TileId id(std::size_t entry) const { return image_.entries[entry].tile; }
+  /// Of a tile that has a program.
+  [[nodiscard]] std::optional<std::size_t> entry_of(TileId tile) const;
+  [[nodiscard]] const TileStop& stop(std::size_t entry) const { return stops_[entry]; }
+  [[nodiscard]] const TileWork& work(std::size_t entry) const { return work_[entry]; }
+  /// When a tile stopped at its sync.
+  [[nodiscard]] Cycles arrival(std::size_t entry) const { return Cycles(stops_[entry].cycle); }
+
+  /// One was asked to stop in the middle of a superstep, which will never be whole.
+  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
+
+ private:
+  struct Boundaries;
+
+  void boot();
+  void run(Cycles opening, bool is_visit, MachineOutbox& out);
+  void resume(MachineOutbox& out);
+  void note_work(std::size_t entry);
+  [[nodiscard]] bool is_asked_to_stop(std::size_t entry, std::uint64_t from) const;
+  [[nodiscard]] bool is_stopped_anywhere() const;
+  void send_faults(MachineOutbox& out) const;
+  void send_arrivals(MachineOutbox& out) const;
+  [[nodiscard]] Trap trap_of(std::size_t entry) const;
+
+  Chip& chip_;
+  const ProgramImage& image_;
+  const TileOptions& options_;
+  TaskArena& arena_;
+  CodeStore code_;
+  HostPages memory_;  ///< of all tiles: threads that map some each would wait for one another
+  std::vector<Tile> tiles_;
+  std::vector<Cycles> skew_;
+  std::vector<TileStop> stops_;
+  std::vector<TileWork> work_;
+  std::vector<std::uint8_t> resumed_;  ///< it used the words of this superstep
+  bool has_run_ = false;
+  bool interrupted_ = false;
+};
+
+}  // namespace superstep

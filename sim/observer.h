@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/units.h"
+#include "sim/superstep_record.h"
+#include "sim/tile/instruction_observer.h"
+
+namespace superstep {
+
+/// The tiles whose instructions an observer sees, and in which supersteps. Only these tiles leave
+/// the fast engine, and only then.
+struct Watch {
+  std::vector<TileId> tiles = {};
+  std::uint64_t first_superstep = 0;
+  std::uint64_t last_superstep = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// Sees a simulation as it runs, on the thread that runs it and in order of time. It cannot change
+/// the machine. What it throws leaves the simulation, which cannot go on then.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// Asked when it is added.
+  [[nodiscard]] virtual Watch watch() const { return {}; }
+  /// Before `on_superstep` of the superstep that they belong to, by cycle, then by tile; those of a
+  /// superstep that ends in a trap as well.
+  virtual void on_instruction(TileId /*tile*/, const IssuedInstruction& /*instruction*/) {}
+  /// A superstep that took time has ended.
+  virtual void on_superstep(const SuperstepRecord& /*record*/) {}
+  /// So many calls of the program are done: their results are there.
+  virtual void on_call(std::uint32_t /*calls_done*/) {}
+};
+
+}  // namespace superstep

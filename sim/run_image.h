@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/units.h"
+#include "isa/program_image.h"
+#include "sim/simulation.h"
+#include "sim/superstep_record.h"
+#include "sim/trap.h"
+
+namespace superstep {
+
+struct RunOptions {
+  std::uint32_t calls = 1;
+  std::uint32_t threads = 1;
+  /// A trap when the program is not done after so many, for loops that may not end; also after so
+  /// many trips of loops without a superstep.
+  std::optional<std::uint64_t> max_supersteps = {};
+  bool check_races = false;  ///< trap when workers that run at the same time share a word that one
+                             ///< of them writes
+  /// Of the exchange phases that repeat each so many-th is resolved again and must come out the
+  /// same; none when it is 0.
+  std::uint32_t check_repeats = 0;
+  std::function<void(const SuperstepRecord&)> on_superstep;
+  std::function<void(std::uint32_t calls_done)> on_call;
+  /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it
+  /// stays so. Ends the run after the last superstep that is whole.
+  std::function<bool()> interrupted;
+};
+
+struct RunResult {
+  std::vector<HostTensor>
+      results;  ///< by result; not aliased and calls > 1: leading axis of `calls`
+  RunTotals totals;
+  /// Of the last superstep that is whole, an index into ProgramInfo::steps; their number for code
+  /// between steps.
+  std::uint32_t last_step = 0;
+  std::optional<Trap> trap;
+  bool interrupted = false;
+  std::string place;  ///< where the run got to: cycle, superstep and the op of the step
+};
+
+/// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent
+/// slice by slice, any other once. The result is the same for any number of threads.
+[[nodiscard]] RunResult run_image(const ProgramImage& image,
+                                  const std::vector<HostTensor>& arguments,
+                                  const RunOptions& options);
+
+}  // namespace superstep

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/units.h"
+#include "isa/program_image.h"
+#include "sim/exchange/fabric.h"
+#include "sim/host/turn.h"
+#include "sim/observer.h"
+#include "sim/superstep_record.h"
+#include "sim/tile/tile.h"
+#include "sim/trap.h"
+
+namespace superstep {
+
+/// Sums over the supersteps of a run.
+struct RunTotals {
+  Cycles cycles, exchange, compute, sync, host;
+  std::uint64_t supersteps = 0, worker_instructions = 0;
+};
+
+/// What a simulation is made with.
+struct SimulationOptions {
+  std::uint32_t threads = 1;
+  /// A trap when the program is not done after so many, for loops that may not end; also after so
+  /// many trips of loops without a superstep.
+  std::optional<std::uint64_t> max_supersteps = {};
+  bool check_races = false;  ///< trap when workers that run at the same time share a word that one
+                             ///< of them writes
+  /// Of the exchange phases that repeat each so many-th is resolved again and must come out the
+  /// same; none when it is 0.
+  std::uint32_t check_repeats = 0;
+  /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it
+  /// stays so. Stops the run after the last superstep that is whole.
+  std::function<bool()> interrupted = {};
+  /// The exchange fabric of the machine; `Fabric` where it is empty.
+  std::function<std::unique_ptr<FabricModel>(const MachineConfig&)> make_fabric = {};
+};
+
+/// Why a simulation stands still.
+enum class StopKind : std::uint8_t {
+  kSuperstep,    ///< as many supersteps as it was asked for are done
+  kBreakpoint,   ///< a barrier opens where it was asked to stop
+  kCall,         ///< the tiles wait for the host's next call
+  kEnd,          ///< the program is done
+  kTrap,         ///< for good
+  kInterrupted,  ///< for good, if it was in the middle of a superstep
+};
+
+struct Stop {
+  StopKind kind = StopKind::kEnd;
+  std::optional<Trap> trap = {};  ///< of kTrap
+};
+
+/// Where `run_until` stops: at the first opening of a barrier that one of these is true of.
+struct Breakpoint {
+  std::optional<std::uint64_t> superstep = {};  ///< so many are done
+  std::optional<Cycles> cycle = {};             ///< it is reached
+  std::optional<std::uint32_t> step =
+      {};  ///< the superstep that ended was of this step of the program
+};
+
+/// A program image on a simulated machine. Runs from barrier opening to barrier opening, in which
+/// it can be left standing, looked at and changed. What it does depends on the image and the
+/// arguments alone, not on threads or on where it is stopped.
+///
+/// Several simulations may run at a time in one process; one belongs to one thread at a time.
+class Simulation {
+ public:
+  explicit Simulation(std::shared_ptr<const ProgramImage> image, SimulationOptions options = {});
+  explicit Simulation(ProgramImage image, SimulationOptions options = {});
+  ~Simulation();
+  Simulation(Simulation&&) noexcept;
+
+  [[nodiscard]] const ProgramImage& image() const;
+
+  /// Adds an observer, which outlives the simulation. Throws MalformedInput when it watches a tile
+  /// without a program.
+  void observe(Observer& observer);
+
+  /// The value of an argument for the next call. The first call needs all of them, later calls send
+  /// what was set since. Throws MalformedInput for one that is not there, that is of another type,
+  /// or that is state which the program keeps and has been sent.
+  void set_argument(std::uint32_t position, HostTensor value);
+  /// Of the last call that is done; zeros before the first.
+  [[nodiscard]] const HostTensor& result(std::uint32_t position) const;
+  [[nodiscard]] std::uint32_t calls_done() const;
+
+  /// Calls the program with the arguments that are set; it runs when the simulation does.
+  /// `is_last` tells it to end after this call. Throws UserError when the first call lacks
+  /// arguments, or another call is going on.
+  void begin_call(bool is_last = false);
+  /// `begin_call` and `run`, which stops at kCall, or at kEnd after the last one.
+  Stop call(bool is_last = false);
+  /// Sets all of them first; throws UserError when the call does not come to its end.
+  std::vector<HostTensor> call(std::vector<HostTensor> arguments, bool is_last = false);
+
+  /// Who decides what the host does when the tiles ask for a call: by default `begin_call`. The
+  /// program sets the arguments of a call by `send_argument` before it answers.
+  void set_host_program(HostProgram program);
+  /// For host programs: the bytes of an argument of the next call; they stay valid during it.
+  void send_argument(std::uint32_t position, std::span<const std::byte> bytes);
+
+  // Streams by callbacks. Each call of one takes the host's callback latency, ahead of the tiles as
+  // far as `host.prefetch` goes. What a callback throws, and a source without another value that
+  // the program needs, is a trap of context `host`.
+
+  /// `source` makes the value of an argument for each call.
+  void connect_argument(std::uint32_t position, StreamSource source);
+  /// `sink` takes a result when the visit that brings it is over.
+  void connect_result(std::uint32_t position, StreamSink sink);
+  /// Another value for an infeed of the program. One that is empty when the program needs it is a
+  /// trap of context `host`.
+  void feed(std::uint32_t queue, HostTensor value);
+  void connect_infeed(std::uint32_t queue, StreamSource source);
+  /// Takes the first value that is in an outfeed, if there is one.
+  [[nodiscard]] std::optional<HostTensor> take(std::uint32_t queue);
+  void connect_outfeed(std::uint32_t queue, StreamSink sink);
+
+  /// Runs until the program ends or waits for a call, or there is a trap or an interruption.
+  Stop run();
+  Stop run_until(const Breakpoint& breakpoint);
+  /// One superstep that takes time.
+  Stop step_superstep();
+
+  /// Of the last barrier opening.
+  [[nodiscard]] Cycles now() const;
+  [[nodiscard]] const RunTotals& totals() const;
+  /// Step of the last superstep, an index into ProgramInfo::steps; their number for code between
+  /// steps.
+  [[nodiscard]] std::uint32_t last_step() const;
+  /// Cycle, superstep and op of the last step: where the run got to.
+  [[nodiscard]] std::string place() const;
+
+  /// A tile that has a program; throws MalformedInput for another. Its memory may be read and
+  /// written while the simulation stands still.
+  [[nodiscard]] Tile& tile(TileId id);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace superstep

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/each_index.h"
+
+namespace superstep {
+
+/// The threads of one simulation, no more than the process allows; several may run in one process.
+class TaskArena {
+ public:
+  explicit TaskArena(std::uint32_t threads)
+      : threads_(std::clamp<std::size_t>(
+            threads, 1,
+            tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism))) {
+    arena_.initialize(static_cast<int>(threads_));
+  }
+
+  /// body(i) for i = 0 … count - 1, in ranges of about `grain`.
+  template <class Body>
+  void each(std::size_t count, std::size_t grain, const Body& body) {
+    if (threads_ == 1) {
+      for (std::size_t i = 0; i < count; ++i) body(i);
+    } else {
+      arena_.execute([&] { each_index(count, grain, body); });
+    }
+  }
+
+  /// body() with the arena's threads for the parallel loops in it.
+  template <class Body>
+  void run(const Body& body) {
+    arena_.execute(body);
+  }
+
+ private:
+  std::size_t threads_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace superstep
