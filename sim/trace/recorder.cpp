@@ -9,16 +9,6 @@
 namespace superstep {
 namespace {
 
-std::vector<StepGroup> groups_of(const std::vector<StepInfo>& steps) {
-  const auto number = [](const std::optional<std::uint32_t>& n) {
-    return n ? static_cast<std::int32_t>(*n) : -1;
-  };
-  std::vector<StepGroup> groups;
-  for (const StepInfo& step : steps)
-    groups.push_back({number(step.superstep), number(step.parent)});
-  return groups;
-}
-
 void add_memory(const ProgramInfo& info, std::uint32_t tiles, TraceSummary& out) {
   if (info.memory.empty() || tiles == 0) return;
   const auto bytes = [&](const MemoryCategory& category, std::size_t tile) {
@@ -83,25 +73,9 @@ const RunRecorder::StepFacts& RunRecorder::facts(std::uint32_t step) const {
 }
 
 const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
-  SuperstepRow row;
-  row.number = record.number;
-  row.start_cycle = record.begin.value();
-  row.call = record.call;
-  row.step = record.step;
-  row.exchange_step = record.exchange_step;
-  row.trip = record.trip;
+  SuperstepRow row{record};
   row.operation = facts(record.step).operation;
-  row.exchange_cycles = record.exchange.value();
-  row.compute_cycles = record.compute.value();
-  row.sync_cycles = record.sync.value();
-  row.host_cycles = record.host.value();
-  row.critical_tile = index(record.critical);
-  row.h_bytes = record.h_bytes;
-  row.bytes_sent = record.exchange_bytes;
-  row.messages = record.messages;
-  row.host_bytes = record.host_bytes;
   row.flops = facts(record.step).flops;
-  row.instructions = record.worker_instructions;
   row.live_bytes = facts(record.step).live_bytes;
   row.predicted_cycles = facts(record.exchange_step).predicted_cycles;
   if (record.tiles != nullptr && !record.tiles->empty()) {
@@ -116,7 +90,7 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
   row_ = row;
   launches_.clear();
   for (const ComputeShare& share : record.shares) {
-    launches_.push_back({launch_count_++, record.number, share.step, share.cycles, share.runs});
+    launches_.push_back({share, record.number});
     if (share.runs > 1 && share.step < steps_.size()) {
       row_.flops += (share.runs - 1) * steps_[share.step].flops;
     }
@@ -140,7 +114,7 @@ void RunRecorder::finish(const RunResult& result) {
 }
 
 void RunRecorder::add_event(TraceEvent event) {
-  event.text.resize(std::min(event.text.size(), kEventTextBytes));
+  event.text.resize(std::min(event.text.size(), kTextBytes));
   events_.push_back(std::move(event));
 }
 

@@ -56,7 +56,6 @@ class RunRecorder {
   TraceTotals totals_;
   SuperstepRow row_;
   std::vector<LaunchRow> launches_;
-  std::uint64_t launch_count_ = 0;
   std::vector<TraceEvent> events_;
 };
 

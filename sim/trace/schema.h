@@ -1,13 +1,16 @@
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/hdf5_file.h"
+#include "isa/machine_config.h"
+#include "isa/timing.h"
+#include "sim/trace/column.h"
+#include "sim/trace/rows.h"
 #include "sim/trace/trace.h"
 
 namespace superstep {
@@ -22,6 +25,8 @@ constexpr std::uint64_t kSuperstepChunk = 1024;
 constexpr std::uint64_t kProfileChunk = 64;
 /// A superstep without a tile profile: the trace reached its size limit.
 constexpr std::uint32_t kNoProfile = 0xffffffff;
+/// Of each text of a table that grows.
+constexpr std::size_t kTextBytes = 120;
 
 /// Steps of the trace are those of the program and, last, the code between steps.
 constexpr std::string_view kControlStep = "control";
@@ -29,28 +34,414 @@ constexpr std::uint8_t kControlKind = 3;
 /// Cycles of codelets follow from the instructions that are executed.
 constexpr std::uint8_t kDerivedCost = 2;
 
-/// One dataset of a trace.
-struct TraceColumn {
-  std::string_view path;
-  Hdf5Type type;
-  std::string_view axes;  ///< names, slowest first
-  std::string_view unit;  ///< `1` for plain numbers, empty for text
-  std::string_view meaning;
-  TraceLevel level = TraceLevel::kSummary;  ///< the lowest that has it
+// The names of enumerations.
+inline constexpr std::string_view kStepKinds[] = {"compute", "exchange", "host", "control",
+                                                  "loop",    "branch",   "arm"};
+inline constexpr std::string_view kCostSources[] = {"measured", "published", "derived", "assumed"};
+inline constexpr std::string_view kDirections[] = {"to_device", "to_host"};
+inline constexpr std::string_view kEventKinds[] = {"warning", "limit", "trap", "oom",
+                                                   "interrupted"};
 
-  /// True when the run adds rows; everything else is known before or after it.
-  [[nodiscard]] bool grows() const;
-  [[nodiscard]] bool is_profile() const { return axes.find("profile") != std::string_view::npos; }
-  /// True when the dataset gives its axis the positions: it is a dimension scale.
-  [[nodiscard]] bool is_scale() const { return scale_of(axes) == path; }
+/// A unit of machine files as traces have it.
+[[nodiscard]] constexpr std::string_view symbol_of(Unit unit) {
+  constexpr std::string_view kSymbols[] = {"1", "B", "B", "Hz", "ns", "B/s", "cycle"};
+  return kSymbols[static_cast<std::size_t>(unit)];
+}
 
-  [[nodiscard]] std::string_view first_axis() const;
-  /// The names of the values of an enumeration; empty for other columns.
-  [[nodiscard]] std::vector<std::pair<std::string, std::uint8_t>> names() const;
+// The tables, in file order; `trace_columns` lists them. To add a column is to add its row here,
+// and to fill the member that it names.
 
-  /// The dimension scale of an axis, by path; empty for an axis of one.
-  [[nodiscard]] static std::string_view scale_of(std::string_view axis);
-};
+inline constexpr auto kMachineText = fixed_table<MachineText>(
+    "/provenance", "one", TraceLevel::kSummary,
+    Column{"config_toml", &MachineText::toml, "", "The machine as a complete machine file."},
+    Column{"config_origin", &MachineText::origin, "",
+           "JSON: where each key of the machine comes from; empty when nobody said."});
+
+inline constexpr auto kTilePlaces = fixed_table<TilePlace>(
+    "/machine", "tile", TraceLevel::kSummary,
+    Column{"tile", RowNumber<std::uint32_t>{}, "1", "Logical number of each tile of the chip."},
+    Column{"row", &TilePlace::row, "1", "Physical row of the tile."},
+    Column{"column", &TilePlace::column, "1", "Physical column of the tile."},
+    Column{"lane", &TilePlace::lane, "1", "Lane of the tile at its row and column."});
+
+inline constexpr auto kParameters = fixed_table<ConfigNumber>(
+    "/machine/parameter", "parameter", TraceLevel::kSummary,
+    Column{"parameter", RowNumber<std::uint32_t>{}, "1", "Number of the key."},
+    Column{"name", &ConfigNumber::key, "", "Key of the machine file."},
+    Column{"value", &ConfigNumber::value, "1", "Its value, in the unit beside it."},
+    Column{"unit", [](const ConfigNumber& n) { return std::string(symbol_of(n.unit)); }, "",
+           "Unit of the value."});
+
+inline constexpr auto kUsedTiles = fixed_table<TileEntry>(
+    "/program", "used_tile", TraceLevel::kSummary,
+    Column{"used_tile", &TileEntry::tile, "1", "Tiles that have a program, ascending."});
+
+inline constexpr auto kOperations = fixed_table<OperationRow>(
+    "/program/operation", "operation", TraceLevel::kSummary,
+    Column{"operation", RowNumber<std::uint32_t>{}, "1", "Number of the operation."},
+    Column{"name", &OperationRow::name, "",
+           "Name of the operation; the last is the code between steps."},
+    Column{"hlo_opcode", &OperationRow::opcode, "", "StableHLO operation, or empty."},
+    Column{"source_file", member(&OperationRow::source, &OpLocation::module, &SourceLocation::file),
+           "", "Its file, or empty."},
+    Column{"source_line", member(&OperationRow::source, &OpLocation::module, &SourceLocation::line),
+           "1", "Its line, 0 when unknown."},
+    Column{"source_column",
+           member(&OperationRow::source, &OpLocation::module, &SourceLocation::column), "1",
+           "Its column, 0 when unknown."},
+    Column{"python_file", member(&OperationRow::source, &OpLocation::python, &SourceLocation::file),
+           "", "File of the Python line that it was traced from, or empty."}
+        .since(1),
+    Column{"python_line", member(&OperationRow::source, &OpLocation::python, &SourceLocation::line),
+           "1", "That line, 0 when unknown."}
+        .since(1),
+    Column{"flops", &OperationRow::flops, "flop", "Useful floating-point operations of one call."},
+    Column{"code_bytes", &OperationRow::code_bytes, "B",
+           "Codelets that it runs; what operations share counts for each."});
+
+inline constexpr auto kSteps = fixed_table<StepRow>(
+    "/program/step", "step", TraceLevel::kSummary,
+    Column{"step", RowNumber<std::uint32_t>{}, "1", "Number of the step."},
+    Column{"kind", &StepRow::kind_number, "1",
+           "0 compute, 1 exchange, 2 host, 3 control, 4 loop, 5 branch, 6 arm.", kStepKinds},
+    Column{"name", &StepRow::name, "", "Name of the step; the last is the code between steps."},
+    Column{"superstep", &StepRow::superstep, "1",
+           "Steps of one number run in the same superstep of a call; -1: in any."},
+    Column{"parent", &StepRow::parent, "1",
+           "Loop or arm that executes the step, branch of an arm; -1: the call does."}
+        .since(4),
+    Column{"trips", &StepRow::known_trips, "1",
+           "Trips of one execution of a loop; 0 where they follow from data, and for other steps."}
+        .since(4),
+    Column{"compute_set", &StepRow::compute_set, "1", "Row of /program/compute_set, or -1."},
+    Column{"exchange", &StepRow::exchange, "1", "Row of /exchange (level tile), or -1."},
+    Column{"operation", &StepRow::operation_number, "1", "Row of /program/operation."},
+    Column{"flops", &StepRow::flops, "flop", "Useful floating-point operations of one execution."},
+    Column{"exchange_bytes", &StepRow::exchange_bytes, "B",
+           "Bytes that one execution writes to tile memories, by the compiler."},
+    Column{"bound_cycles", &StepRow::bound_cycles, "cycle",
+           "Lower bound of an exchange: words of its busiest port."},
+    Column{"estimated_cycles", &StepRow::estimated_cycles, "cycle",
+           "Length of an exchange as estimated before it was scheduled; 0 for other steps."}
+        .since(2),
+    Column{"predicted_cycles", &StepRow::predicted_cycles, "cycle",
+           "Cycles of an exchange by its schedule, of a compute step by its code on the tile that "
+           "takes longest, of a trip of a loop, of an arm, of the longest arm of a branch; 0 for "
+           "one that only ever runs beside another, and for the host."});
+
+inline constexpr auto kComputeSets = fixed_table<StepInfo>(
+    "/program/compute_set", "compute_set", TraceLevel::kSummary,
+    Column{"compute_set", RowNumber<std::uint32_t>{}, "1", "Number of the compute set."},
+    Column{"name", &StepInfo::name, "", "Name of its step."},
+    Column{"vertices", &StepInfo::vertices, "1",
+           "Vertices, each a launch of a codelet on the workers of a tile."},
+    Column{"tiles", &StepInfo::tiles, "1", "Tiles that have one."},
+    Column{"vertex_type",
+           [](const StepInfo& s) { return s.vertex_types.empty() ? 0U : s.vertex_types.front(); },
+           "1", "Row of /program/vertex_type; of several that a vertex runs, the first."});
+
+inline constexpr auto kVertexTypes = fixed_table<VertexTypeInfo>(
+    "/program/vertex_type", "vertex_type", TraceLevel::kSummary,
+    Column{"vertex_type", RowNumber<std::uint32_t>{}, "1", "Number of the codelet."},
+    Column{"name", &VertexTypeInfo::name, "", "Name, unique by content."},
+    Column{"code_bytes", &VertexTypeInfo::code_bytes, "B", "Its code."},
+    Column{"cost_source", [](const VertexTypeInfo&) { return kDerivedCost; }, "1",
+           "Where its cycles come from: 0 measured, 1 published, 2 derived (its instructions are "
+           "executed one by one), 3 assumed.",
+           kCostSources});
+
+inline constexpr auto kVariables = fixed_table<VariableRow>(
+    "/program/variable", "variable", TraceLevel::kSummary,
+    Column{"variable", RowNumber<std::uint32_t>{}, "1", "Number of the tensor."},
+    Column{"name", &VariableRow::name, "", "Name of the tensor."},
+    Column{"type", &VariableRow::type_text, "", "StableHLO type."},
+    Column{"bytes", &VariableRow::bytes, "B", "Its memory over all tiles."},
+    Column{"max_tile_bytes", &VariableRow::max_tile_bytes, "B",
+           "Its memory on the tile that holds most of it."},
+    Column{"tiles", &VariableRow::tiles, "1", "Tiles that hold a part of it."},
+    Column{"always_live", &VariableRow::is_always_live, "1",
+           "1 when it keeps its memory from call to call: arguments and constants."},
+    Column{"first_step", &VariableRow::first_step, "1",
+           "First step that needs it; 0, the host's, when it is always live."},
+    Column{"last_step", &VariableRow::last_step, "1",
+           "Last step that needs it; 0, the host's, for results."},
+    Column{"source_file", member(&VariableRow::source, &OpLocation::module, &SourceLocation::file),
+           "", "File of the operation that makes it, or empty."},
+    Column{"source_line", member(&VariableRow::source, &OpLocation::module, &SourceLocation::line),
+           "1", "Line of that operation, 0 when unknown."});
+
+inline constexpr auto kCompileEvents = fixed_table<CompileEventRow>(
+    "/program/event", "plan_event", TraceLevel::kSummary,
+    Column{"event", RowNumber<std::uint32_t>{}, "1",
+           "Number of a choice of the compiler that costs time."}
+        .since(2),
+    Column{"kind", &CompileEventRow::kind_name, "",
+           "no_amp, dropped_plan, slow_route or small_product."}
+        .since(2),
+    Column{"operation", &CompileEventRow::operation, "", "Name of the operation."}.since(2),
+    Column{"source_file",
+           member(&CompileEventRow::source, &OpLocation::module, &SourceLocation::file), "",
+           "Its file, or empty."}
+        .since(2),
+    Column{"source_line",
+           member(&CompileEventRow::source, &OpLocation::module, &SourceLocation::line), "1",
+           "Its line, 0 when unknown."}
+        .since(2),
+    Column{"source_column",
+           member(&CompileEventRow::source, &OpLocation::module, &SourceLocation::column), "1",
+           "Its column, 0 when unknown."}
+        .since(2),
+    Column{"reason", &CompileEventRow::reason, "", "What was found."}.since(2),
+    Column{"advice", &CompileEventRow::advice, "", "What would help, or empty."}.since(2));
+
+inline constexpr auto kStreams = fixed_table<StreamRow>(
+    "/program/stream", "stream", TraceLevel::kSummary,
+    Column{"stream", RowNumber<std::uint32_t>{}, "1", "Number of the stream."},
+    Column{"name", &StreamRow::name, "", "arg0, result0 and so on, or goes_on."},
+    Column{"direction", &StreamRow::direction, "1", "0 to_device, 1 to_host.", kDirections},
+    Column{"type", &StreamRow::type, "", "StableHLO type."},
+    Column{"bytes", &StreamRow::bytes, "B", "Bytes on tiles, with padding and copies."});
+
+inline constexpr auto kMemoryCategories = fixed_table<MemoryCategory>(
+    "/memory", "category", TraceLevel::kSummary,
+    Column{"category", &MemoryCategory::name, "", "What tile memory is used for."});
+
+inline constexpr auto kMemoryBytes = fixed_table<std::uint32_t>(
+    "/memory", "tile category", TraceLevel::kSummary,
+    Column{"bytes", std::identity{}, "B", "Bytes of each category on each tile."});
+
+inline constexpr auto kTilePeaks = fixed_table<TilePeak>(
+    "/memory", "tile", TraceLevel::kSummary,
+    Column{"max_live_bytes", &TilePeak::bytes, "B", "Most bytes in use at once on each tile."},
+    Column{"at_step", &TilePeak::step, "1", "The first step with so many in use."});
+
+inline constexpr auto kLiveness = fixed_table<StepMemory>(
+    "/memory/liveness", "step", TraceLevel::kSummary,
+    Column{"always_live_bytes", &StepMemory::always_live_bytes, "B",
+           "Over all tiles: code, vertex state, stacks, arguments and constants."},
+    Column{"not_always_live_bytes", &StepMemory::not_always_live_bytes, "B",
+           "Over all tiles: tensors that live from one step to another, this one among them."},
+    Column{"peak_tile_bytes", &StepMemory::peak_tile_bytes, "B", "In use on the fullest tile."},
+    Column{"peak_tile", &StepMemory::peak_tile, "1", "The fullest tile."});
+
+inline constexpr auto kExchanges = fixed_table<ExchangeRow>(
+    "/exchange", "exchange", TraceLevel::kTile,
+    Column{"exchange", RowNumber<std::uint32_t>{}, "1", "Number of the exchange program."},
+    Column{"step", &ExchangeRow::step, "1", "Its step."},
+    Column{"first_message", &ExchangeRow::first_message, "1",
+           "Its first row of /exchange/message."},
+    Column{"messages", &ExchangeRow::messages, "1", "How many rows there are its own."});
+
+inline constexpr auto kMessages = fixed_table<ExchangeMessage>(
+    "/exchange/message", "message", TraceLevel::kTile,
+    Column{"message", RowNumber<std::uint64_t>{}, "1", "Number of the message."},
+    Column{"source_tile", &ExchangeMessage::source_tile, "1", "Tile that sends."},
+    Column{"destination_tile", &ExchangeMessage::destination_tile, "1",
+           "Tile that receives; a multicast has a row for each."},
+    Column{"bytes", &ExchangeMessage::bytes, "B", "Its words, without a break."},
+    Column{"start_cycle", &ExchangeMessage::start_cycle, "cycle",
+           "Arrival of its first word, from the opening of the barrier."},
+    Column{"cycles", [](const ExchangeMessage& m) { return m.bytes / 4; }, "cycle",
+           "From its first word to its last."});
+
+inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
+    "/supersteps", "superstep", TraceLevel::kSuperstep,
+    Column{"superstep", &SuperstepRow::number, "1", "Number of the superstep."},
+    Column{"start_cycle", &SuperstepRow::begin, "cycle", "Opening of the barrier that begins it."},
+    Column{"iteration", &SuperstepRow::call, "1",
+           "Call of the program, from 0; what the host does between two belongs to the later."},
+    Column{"step", &SuperstepRow::step, "1",
+           "First step that computes in it (see /launches), or that of the host; its sync and host "
+           "cycles belong to it."},
+    Column{"exchange_step", &SuperstepRow::exchange_step, "1",
+           "Step that its exchange cycles belong to."},
+    Column{"trip", &SuperstepRow::trip, "1",
+           "Trip, from 0, of the innermost loop around its exchange_step; 0 outside of loops."}
+        .since(4),
+    Column{"operation", &SuperstepRow::operation, "1", "Row of /program/operation, of its step."},
+    Column{"exchange_cycles", &SuperstepRow::exchange, "cycle",
+           "Until the critical tile's last port event."},
+    Column{"compute_cycles", &SuperstepRow::compute, "cycle",
+           "From there to the critical tile's arrival."},
+    Column{"sync_cycles", &SuperstepRow::sync, "cycle", "From there to the opening that ends it."},
+    Column{"host_cycles", &SuperstepRow::host, "cycle",
+           "All of a superstep between two external syncs."},
+    Column{"critical_tile", &SuperstepRow::critical, "1",
+           "Last tile to arrive, the lowest of several."},
+    Column{"active_tiles", &SuperstepRow::active_tiles, "1", "Tiles that compute in it."},
+    Column{"compute_cycles_max", &SuperstepRow::compute_max, "cycle",
+           "Most compute cycles of any tile."},
+    Column{"compute_cycles_min", &SuperstepRow::compute_min, "cycle",
+           "Fewest compute cycles of any tile."},
+    Column{"compute_cycles_sum", &SuperstepRow::compute_sum, "cycle",
+           "Compute cycles added up over tiles."},
+    Column{"h_bytes", &SuperstepRow::h_bytes, "B",
+           "h of the h-relation: the most that any tile sends or receives in the exchange."},
+    Column{"bytes_sent", &SuperstepRow::exchange_bytes, "B",
+           "Written to tile memories by the exchange."},
+    Column{"messages", &SuperstepRow::messages, "1",
+           "Unbroken arrivals from one tile at consecutive addresses of another."},
+    Column{"host_bytes", &SuperstepRow::host_bytes, "B",
+           "Moved over the host link, both directions."},
+    Column{"flops", &SuperstepRow::flops, "flop",
+           "Useful floating-point operations of the steps in it, by the compiler."},
+    Column{"instructions", &SuperstepRow::worker_instructions, "1",
+           "Issued by all workers; a bundle counts as two."},
+    Column{"live_bytes", &SuperstepRow::live_bytes, "B",
+           "Memory in use over all tiles, the most of the steps in it."},
+    Column{"predicted_cycles", &SuperstepRow::predicted_cycles, "cycle",
+           "Length of its exchange by the compiler's schedule."});
+
+inline constexpr auto kProfileNumbers = growing_table<ProfileNumbers>(
+    "/supersteps", "superstep", TraceLevel::kTile,
+    Column{"compute_profile", &ProfileNumbers::compute, "1",
+           "Row of /profiles/compute; 0xffffffff when the file had reached its size limit."},
+    Column{"exchange_profile", &ProfileNumbers::exchange, "1",
+           "Row of /profiles/exchange, likewise."});
+
+inline constexpr auto kLaunches = growing_table<LaunchRow>(
+    "/launches", "launch", TraceLevel::kSuperstep,
+    Column{"launch", RowNumber<std::uint64_t>{}, "1", "Number of the row."},
+    Column{"superstep", &LaunchRow::superstep, "1", "Superstep; rows ascend by it."},
+    Column{"step", &LaunchRow::step, "1", "Step that the critical tile launches."},
+    Column{"cycles", &LaunchRow::cycles, "cycle",
+           "Compute cycles of the critical tile from its launches of the step, in all rounds of a "
+           "loop, to those of others: those of a superstep sum to its compute cycles."},
+    Column{"runs", &LaunchRow::runs, "1",
+           "How often it launches the step in the superstep, in which loops may go round."}
+        .since(4));
+
+inline constexpr auto kComputeProfiles = growing_table<ProfileRow>(
+    "/profiles/compute", "compute_profile", TraceLevel::kTile,
+    Column{"profile", RowNumber<std::uint32_t>{}, "1", "Number of the row."});
+
+inline constexpr auto kComputePhases = growing_table<TilePhase>(
+    "/profiles/compute", "compute_profile used_tile", TraceLevel::kTile,
+    Column{"cycles", &TilePhase::compute, "cycle",
+           "Compute of each tile; equal rows are stored once."},
+    Column{"wait_cycles", &TilePhase::sync, "cycle", "Waiting of each tile for the barrier."},
+    Column{"instructions", &TilePhase::instructions, "1",
+           "Issued by the workers of each tile; a bundle counts as two."},
+    Column{"worker_busy", &TilePhase::worker_busy, "cycle",
+           "From first issue to exit, added up over the workers of each tile."});
+
+inline constexpr auto kExchangeProfiles = growing_table<ProfileRow>(
+    "/profiles/exchange", "exchange_profile", TraceLevel::kTile,
+    Column{"profile", RowNumber<std::uint32_t>{}, "1", "Number of the row."});
+
+inline constexpr auto kExchangePhases = growing_table<TilePhase>(
+    "/profiles/exchange", "exchange_profile used_tile", TraceLevel::kTile,
+    Column{"cycles", &TilePhase::exchange, "cycle",
+           "Exchange of each tile; equal rows are stored once."},
+    Column{"idle_cycles", &TilePhase::exchange_idle, "cycle",
+           "Of those, cycles in which no word leaves or arrives."},
+    Column{"sent_bytes", &TilePhase::sent_bytes, "B", "Left each tile; a multicast counts once."},
+    Column{"received_bytes", &TilePhase::received_bytes, "B", "Arrived at each tile."});
+
+inline constexpr auto kTransfers = growing_table<TransferRow>(
+    "/host", "transfer", TraceLevel::kSuperstep,
+    Column{"transfer", RowNumber<std::uint64_t>{}, "1", "Number of the transfer."},
+    Column{"superstep", &TransferRow::superstep, "1", "Its superstep; rows ascend by it."},
+    Column{"stream", &TransferRow::stream, "1", "Row of /program/stream."},
+    Column{"direction", &TransferRow::direction, "1", "0 to_device, 1 to_host.", kDirections},
+    Column{"bytes", &TransferRow::bytes, "B", "Moved, with padding and copies."},
+    Column{"start_cycle", &TransferRow::start, "cycle",
+           "When it begins; the first of a direction has the latency of the phase."},
+    Column{"cycles", &TransferRow::length, "cycle", "How long it takes."});
+
+inline constexpr auto kEvents = growing_table<TraceEvent>(
+    "/events", "event", TraceLevel::kSummary,
+    Column{"event", RowNumber<std::uint32_t>{}, "1", "Number of the event."},
+    Column{"cycle", &TraceEvent::cycle, "cycle", "When it happened."},
+    Column{"kind", &TraceEvent::kind, "1", "0 warning, 1 limit, 2 trap, 3 oom, 4 interrupted.",
+           kEventKinds},
+    Column{"tile", &TraceEvent::tile, "1", "Its tile, or -1."},
+    Column{"text", &TraceEvent::text, "", "What happened, cut at 120 bytes."});
+
+inline constexpr auto kReport = fixed_table<std::string>(
+    "/summary", "one", TraceLevel::kSummary,
+    Column{"json", std::identity{}, "",
+           "The fields of `superstep report --json`, as one JSON object."});
+
+inline constexpr auto kStepSums = fixed_table<StepSums>(
+    "/summary/step", "step", TraceLevel::kSummary,
+    Column{"count", &StepSums::count, "1", "Supersteps that the step took part in."},
+    Column{
+        "runs", &StepSums::runs, "1",
+        "Executions of the step; more than its supersteps where loops compute without a barrier."}
+        .since(4),
+    Column{"exchange_cycles", &StepSums::exchange, "cycle", "Exchange cycles of the step."},
+    Column{"compute_cycles", &StepSums::compute, "cycle",
+           "Compute cycles of the step, as in /launches."},
+    Column{"sync_cycles", &StepSums::sync, "cycle", "Sync cycles of the step."},
+    Column{"host_cycles", &StepSums::host, "cycle", "Host cycles of the step."},
+    Column{"critical_tile", &StepSums::critical_tile, "1",
+           "Critical tile of the step's longest superstep."},
+    Column{"longest_cycles", &StepSums::longest, "cycle", "Share of the step in that superstep."},
+    Column{"compute_cycles_sum", &StepSums::compute_sum, "cycle",
+           "Compute cycles of the supersteps that begin with the step, added up over tiles."},
+    Column{"compute_cycles_max", &StepSums::compute_max, "cycle",
+           "Most compute cycles of any tile, added up over those supersteps."});
+
+inline constexpr auto kRootAttributes = attributes_of<RootRow>(
+    "/", Column{"format", &RootRow::format, "", "superstep-trace"},
+    Column{"format_version", &RootRow::format_version, "",
+           "Version of this schema; readers accept the same major number."},
+    Column{"level", &RootRow::level, "", "summary, superstep or tile."},
+    Column{"complete", &RootRow::complete, "1",
+           "1 in a finished file, 0 in one that is being written or was cut off."},
+    Column{"outcome", &RootRow::outcome, "",
+           "ok, trap, interrupted, oom (does not fit: program and memory only), or running."},
+    Column{"module", &RootRow::module, "", "Name of the StableHLO module."},
+    Column{"machine", &RootRow::machine, "", "Name of the machine."},
+    Column{"clock_hz", &RootRow::clock_hz, "Hz", "Tile clock."},
+    Column{"ipus", &RootRow::ipus, "1", "Chips."},
+    Column{"tiles", &RootRow::tiles, "1", "Tiles of the chip."},
+    Column{"workers_per_tile", &RootRow::workers, "1", "Worker contexts of a tile."},
+    Column{"tile_memory_bytes", &RootRow::tile_memory_bytes, "B", "Memory of a tile."},
+    Column{"calls", &RootRow::calls, "1", "Calls of the program that were asked for."},
+    Column{
+        "predicted_cycles", &RootRow::predicted, "cycle",
+        "Device cycles of so many calls by the compiler: compute by its code, exchanges by their "
+        "schedules, barriers; loops with their known trips, or one, branches with the longest arm."}
+        .since(3),
+    Column{"config_sha256", &RootRow::config_sha256, "",
+           "Of /provenance/config_toml, in hexadecimal."},
+    Column{"program_sha256", &RootRow::program_sha256, "",
+           "Of the StableHLO text, in hexadecimal; empty for a program that had none."},
+    Column{"NX_class", &RootRow::nexus_class, "", "NXroot"},
+    Column{"default", &RootRow::plot, "", "plots"});
+
+inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
+    "/summary", Column{"total_cycles", &SummaryRow::total, "cycle", "Cycles of the run."},
+    Column{"device_cycles", &SummaryRow::device, "cycle", "Exchange, compute and sync."},
+    Column{"exchange_cycles", &SummaryRow::exchange, "cycle", "Exchange, over all supersteps."},
+    Column{"compute_cycles", &SummaryRow::compute, "cycle", "Compute, over all supersteps."},
+    Column{"sync_cycles", &SummaryRow::sync, "cycle", "Sync, over all supersteps."},
+    Column{"host_cycles", &SummaryRow::host, "cycle", "Host, over all supersteps."},
+    Column{"supersteps", &SummaryRow::supersteps, "1", "Number of supersteps."},
+    Column{"instructions", &SummaryRow::instructions, "1",
+           "Issued by all workers; a bundle counts as two."},
+    Column{"bytes_exchanged", &SummaryRow::bytes_exchanged, "B",
+           "Written to tile memories by exchanges."},
+    Column{"host_bytes", &SummaryRow::host_bytes, "B", "Moved over the host link."},
+    Column{"flops", &SummaryRow::flops, "flop",
+           "Useful floating-point operations of what ran, by the compiler."},
+    Column{"flop_per_cycle", &SummaryRow::flop_per_cycle, "flop/cycle", "Those, by device cycle."},
+    Column{"tile_balance", &SummaryRow::tile_balance, "1",
+           "Sum of the tiles' mean compute cycles over the sum of their maximum."},
+    Column{"bsp_efficiency", &SummaryRow::bsp_efficiency, "1",
+           "Sum of the tiles' mean compute cycles over device cycles."},
+    Column{"worst_tile", &SummaryRow::worst_tile, "1", "Tile with most memory in use."},
+    Column{"peak_tile_bytes", &SummaryRow::peak_tile_bytes, "B", "Memory in use there."},
+    Column{"trap", &SummaryRow::trap, "", "The trap that ended the run, or empty."});
+
+/// Every dataset of the format, in file order: what repair and documentation go by.
+[[nodiscard]] std::span<const TraceColumn> trace_columns();
+/// Groups, each before those inside it.
+[[nodiscard]] std::span<const std::string> trace_groups();
+/// The dimension scale of an axis, by path; empty for an axis of one, and for several axes.
+[[nodiscard]] std::string_view scale_of(std::string_view axis);
 
 /// One attribute of a group.
 struct TraceAttribute {
@@ -60,13 +451,7 @@ struct TraceAttribute {
   std::string_view unit;
   std::string_view meaning;
 };
-
-/// The column of a path.
-[[nodiscard]] const TraceColumn& trace_column(std::string_view path);
-
-/// Layout of a dataset that does not grow.
-[[nodiscard]] Hdf5Layout fixed_layout(std::string_view path, Hdf5Type type,
-                                      std::vector<std::uint64_t> dims);
+[[nodiscard]] std::span<const TraceAttribute> trace_attributes();
 
 /// A view of the data for NeXus readers: a group of links.
 struct TracePlot {
@@ -77,23 +462,5 @@ struct TracePlot {
   TraceLevel level;
 };
 [[nodiscard]] std::span<const TracePlot> trace_plots();
-
-/// Layout of a dataset that gets rows while the run lasts, but for its second axis.
-[[nodiscard]] Hdf5Layout growing_layout(const TraceColumn& column);
-
-/// The stored direction of a stream: 0 to the device, 1 to the host.
-[[nodiscard]] constexpr std::uint8_t direction_of(const Stream& stream) {
-  return stream.kind == Stream::Kind::kResult ? 1 : 0;
-}
-
-/// Sets an attribute of a group in the type that the schema has for it.
-void set_trace_attribute(Hdf5File& file, const std::string& object, const std::string& name,
-                         const Hdf5Value& value);
-
-/// Every dataset of the format, in file order: what writer, reader, repair and documentation go by.
-[[nodiscard]] std::span<const TraceColumn> trace_columns();
-[[nodiscard]] std::span<const TraceAttribute> trace_attributes();
-/// Groups, each before those inside it.
-[[nodiscard]] std::span<const std::string_view> trace_groups();
 
 }  // namespace superstep

@@ -23,6 +23,11 @@ struct TraceOperations {
 /// A place as a trace has it, which tells nothing of the host's folders.
 [[nodiscard]] SourceLocation shown_source(const SourceLocation& source);
 
+/// The stored direction of a stream, as `kDirections` has it.
+[[nodiscard]] constexpr std::uint8_t direction_of(const Stream& stream) {
+  return stream.kind == Stream::Kind::kResult ? 1 : 0;
+}
+
 /// Writes what is known before a run: the attributes of the root, /provenance, /machine, /program,
 /// /memory and, at level tile, /exchange. The groups exist.
 void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions& options);

@@ -12,10 +12,10 @@ TraceTotals::TraceTotals(std::vector<StepGroup> group_by_step)
 void TraceTotals::count_with(std::size_t step) {
   // Loops and branches, which are in no superstep, and their steps may be between them.
   const auto may_be_between = [&](std::size_t s) {
-    return groups_[s].superstep < 0 || groups_[s].superstep == groups_[step].superstep;
+    return !groups_[s].superstep || groups_[s].superstep == groups_[step].superstep;
   };
   std::size_t first = step, last = step;
-  if (groups_[step].superstep >= 0) {
+  if (groups_[step].superstep) {
     while (first > 0 && may_be_between(first - 1)) --first;
     while (last + 1 < steps.size() && may_be_between(last + 1)) ++last;
   }
@@ -25,15 +25,14 @@ void TraceTotals::count_with(std::size_t step) {
 }
 
 void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launches) {
-  run.exchange += Cycles(row.exchange_cycles);
-  run.compute += Cycles(row.compute_cycles);
-  run.sync += Cycles(row.sync_cycles);
-  run.host += Cycles(row.host_cycles);
-  run.cycles = Cycles(row.start_cycle + row.exchange_cycles + row.compute_cycles + row.sync_cycles +
-                      row.host_cycles);
-  run.worker_instructions += row.instructions;
+  run.exchange += row.exchange;
+  run.compute += row.compute;
+  run.sync += row.sync;
+  run.host += row.host;
+  run.cycles = row.begin + row.exchange + row.compute + row.sync + row.host;
+  run.worker_instructions += row.worker_instructions;
   ++run.supersteps;
-  bytes_exchanged += row.bytes_sent;
+  bytes_exchanged += row.exchange_bytes;
   host_bytes += row.host_bytes;
   flops += row.flops;
   compute_sum += row.compute_sum;
@@ -47,22 +46,22 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   if (!are_together(main, moved)) count(moved);
   std::vector<std::size_t> counted{main};
 
-  steps[moved].exchange_cycles += row.exchange_cycles;
-  steps[main].sync_cycles += row.sync_cycles;
-  steps[main].host_cycles += row.host_cycles;
+  steps[moved].exchange += row.exchange;
+  steps[main].sync += row.sync;
+  steps[main].host += row.host;
   steps[main].compute_sum += row.compute_sum;
   steps[main].compute_max += row.compute_max;
-  const auto credit = [&](std::size_t step, std::uint64_t share) {
+  const auto credit = [&](std::size_t step, Cycles share) {
     StepSums& sums = steps[step];
-    if (share <= sums.longest_cycles) return;
-    sums.longest_cycles = share;
-    sums.critical_tile = row.critical_tile;
+    if (share <= sums.longest) return;
+    sums.longest = share;
+    sums.critical_tile = row.critical;
   };
-  std::uint64_t of_main = row.sync_cycles + row.host_cycles;
+  Cycles of_main = row.sync + row.host;
   if (moved == main) {
-    of_main += row.exchange_cycles;
+    of_main += row.exchange;
   } else {
-    credit(moved, row.exchange_cycles);
+    credit(moved, row.exchange);
   }
   for (const LaunchRow& launch : launches) {
     const std::size_t step = number(launch.step);
@@ -71,28 +70,38 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
       count_with(step);
       counted.push_back(step);
     }
-    steps[step].compute_cycles += launch.cycles;
+    steps[step].compute += Cycles(launch.cycles);
     // Once is counted with the superstep.
     if (launch.runs > 1) steps[step].runs += launch.runs - 1;
     if (step == main) {
-      of_main += launch.cycles;
+      of_main += Cycles(launch.cycles);
     } else {
-      credit(step, launch.cycles);
+      credit(step, Cycles(launch.cycles));
     }
   }
   credit(main, of_main);
+}
+
+double TraceTotals::balance(std::uint64_t tiles) const {
+  const double most = static_cast<double>(compute_max) * static_cast<double>(tiles);
+  return most == 0 ? 1 : static_cast<double>(compute_sum) / most;
+}
+
+double TraceTotals::bsp_efficiency(std::uint64_t tiles) const {
+  const double all = static_cast<double>(device().value()) * static_cast<double>(tiles);
+  return all == 0 ? 0 : static_cast<double>(compute_sum) / all;
 }
 
 StepTotals step_totals(const StepSums& sums) {
   StepTotals step;
   step.count = sums.count;
   step.runs = sums.runs;
-  step.exchange = Cycles(sums.exchange_cycles);
-  step.compute = Cycles(sums.compute_cycles);
-  step.sync = Cycles(sums.sync_cycles);
-  step.host = Cycles(sums.host_cycles);
+  step.exchange = sums.exchange;
+  step.compute = sums.compute;
+  step.sync = sums.sync;
+  step.host = sums.host;
   step.cycles = step.exchange + step.compute + step.sync + step.host;
-  step.worst = TileId{sums.critical_tile};
+  step.worst = sums.critical_tile;
   step.tile_cycles = sums.compute_sum;
   step.peak_cycles = sums.compute_max;
   return step;
@@ -103,11 +112,8 @@ void TraceSummary::add_totals(const TraceTotals& sums) {
   exchange_bytes = sums.bytes_exchanged;
   host_bytes = sums.host_bytes;
   flops = sums.flops;
-  if (tiles_used == 0) return;
-  const auto used = static_cast<double>(tiles_used), sum = static_cast<double>(sums.compute_sum);
-  const Cycles device = totals.exchange + totals.compute + totals.sync;
-  if (sums.compute_max != 0) balance = sum / (static_cast<double>(sums.compute_max) * used);
-  if (device.value() != 0) bsp_efficiency = sum / (static_cast<double>(device.value()) * used);
+  balance = sums.balance(tiles_used);
+  bsp_efficiency = sums.bsp_efficiency(tiles_used);
 }
 
 }  // namespace superstep

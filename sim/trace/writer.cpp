@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <map>
-#include <optional>
-#include <span>
+#include <functional>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -13,6 +10,7 @@
 #include "sim/trace/recorder.h"
 #include "sim/trace/repack.h"
 #include "sim/trace/schema.h"
+#include "sim/trace/table_file.h"
 #include "sim/trace/tables.h"
 #include "sim/trace/totals.h"
 #include "sim/trace/trace.h"
@@ -20,30 +18,47 @@
 namespace superstep {
 namespace {
 
-/// Rows of numbers by content, each distinct one numbered in order of appearance. Keeps so many
-/// bytes of them and then finds only those.
-class ProfileStore {
+/// Profiles of one kind: a row of every tile's phase, those that are equal stored once.
+template <const auto& kNumbers, const auto& kPhases>
+class Profiles {
  public:
-  using Row = std::vector<std::uint32_t>;
-
-  /// The number of an equal row seen before, or empty.
-  [[nodiscard]] std::optional<std::uint32_t> find(const Row& row) const {
-    const auto it = known_.find(std::string_view(bytes(row)));
-    if (it == known_.end()) return std::nullopt;
-    return it->second;
-  }
-
-  [[nodiscard]] std::uint32_t add(const Row& row) {
-    const std::size_t size = row.size() * sizeof(Row::value_type);
-    if (kept_ + size <= kMostKept) {
-      known_.emplace(bytes(row), count_);
-      kept_ += size;
+  /// The number of the profile of the tiles: that of an equal one, or the next.
+  std::uint32_t add(const std::vector<TilePhase>& tiles) {
+    words_.clear();
+    std::uint64_t any = 0;
+    const auto add_words = [&](unsigned shift) {
+      for (const TilePhase& phase : tiles) {
+        kPhases.for_each_column([&](const auto& column) {
+          const std::uint64_t value = stored_value(column, phase, 0);
+          any |= value;
+          words_.push_back(static_cast<std::uint32_t>(value >> shift));
+        });
+      }
+    };
+    // Equal rows are found by their low words where those are all there is.
+    add_words(0);
+    if (any >> 32 != 0) add_words(32);
+    const std::string_view bytes(reinterpret_cast<const char*>(words_.data()),
+                                 words_.size() * sizeof(std::uint32_t));
+    if (const auto known = known_.find(bytes); known != known_.end()) return known->second;
+    const std::uint32_t number = size();
+    if (kept_ + bytes.size() <= kMostKept) {
+      known_.emplace(bytes, number);
+      kept_ += bytes.size();
     }
-    return count_++;
+    numbers_.add({});
+    for (const TilePhase& phase : tiles) phases_.add(phase);
+    return number;
   }
-  [[nodiscard]] std::uint32_t size() const { return count_; }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(numbers_.rows()); }
+
+  void flush(Hdf5File& file, std::size_t tiles) {
+    numbers_.flush(file);
+    phases_.flush(file, tiles);
+  }
 
  private:
+  /// Of so many bytes of rows equal ones are found.
   static constexpr std::size_t kMostKept = std::size_t{128} << 20;
   struct Hash {
     using is_transparent = void;
@@ -52,13 +67,11 @@ class ProfileStore {
     }
   };
 
-  static std::string_view bytes(const Row& row) {
-    return {reinterpret_cast<const char*>(row.data()), row.size() * sizeof(Row::value_type)};
-  }
-
+  GrowingTable<kNumbers> numbers_;
+  GrowingTable<kPhases> phases_;
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> known_;
   std::size_t kept_ = 0;
-  std::uint32_t count_ = 0;
+  std::vector<std::uint32_t> words_;  ///< scratch
 };
 
 /// The `.part` of a trace: no link, which would be followed to a file of somebody else.
@@ -69,45 +82,6 @@ const std::filesystem::path& own_file(const std::filesystem::path& part) {
   }
   return part;
 }
-
-/// A group of columns that get a row now and then, and what is not in the file yet.
-class GrowingTable {
- public:
-  explicit GrowingTable(std::string group) : group_(std::move(group)) {}
-
-  /// Adds a row but for the columns whose names `skips` is true for.
-  template <class Row, class Skip>
-  void add(const Row& row, const Skip& skips) {
-    std::size_t next = 0;
-    Row::for_each_column(row, [&](const char* name, const auto& value) {
-      if (skips(std::string_view(name))) return;
-      if (next == columns_.size()) columns_.push_back({group_ + name, {}, sizeof value});
-      std::vector<std::byte>& bytes = columns_[next++].bytes;
-      const auto* data = reinterpret_cast<const std::byte*>(&value);
-      bytes.insert(bytes.end(), data, data + sizeof value);
-    });
-  }
-  template <class Row>
-  void add(const Row& row) {
-    add(row, [](std::string_view) { return false; });
-  }
-
-  void flush(Hdf5File& file) {
-    for (Column& column : columns_) {
-      file.append(column.path, column.bytes.data(), column.bytes.size() / column.size);
-      column.bytes.clear();
-    }
-  }
-
- private:
-  struct Column {
-    std::string path;
-    std::vector<std::byte> bytes;
-    std::size_t size;
-  };
-  std::string group_;
-  std::vector<Column> columns_;
-};
 
 }  // namespace
 
@@ -121,16 +95,16 @@ struct TraceWriter::State {
   OutputFile unfinished;
   Hdf5File file;
   std::uint64_t rows = 0;
-  GrowingTable supersteps{"/supersteps/"}, launches{"/launches/"}, transfers{"/host/"},
-      events{"/events/"};
-  std::uint64_t transfer_count = 0;
-  std::uint32_t event_count = 0;
-  std::map<std::string, std::vector<std::uint64_t>> pending_profiles;  ///< by dataset
-  ProfileStore compute_profiles, exchange_profiles;
+  GrowingTable<kSupersteps> supersteps;
+  GrowingTable<kProfileNumbers> profile_numbers;
+  GrowingTable<kLaunches> launches;
+  GrowingTable<kTransfers> transfers;
+  GrowingTable<kEvents> events;
+  Profiles<kComputeProfiles, kComputePhases> compute_profiles;
+  Profiles<kExchangeProfiles, kExchangePhases> exchange_profiles;
   std::vector<std::uint64_t> profiles_by_step;
   std::vector<std::uint8_t> direction_by_stream;
   std::vector<TilePeak> tile_peaks;  ///< by tile of the machine
-  ProfileStore::Row row;             ///< scratch
   bool keeps_profiles;
   bool is_warned = false;
 
@@ -167,43 +141,17 @@ struct TraceWriter::State {
 
   /// Those that are not in the file yet.
   void flush_events() {
-    for (; event_count < recorder.events().size(); ++event_count) {
-      const TraceEvent& event = recorder.events()[event_count];
-      EventRow row{.number = event_count,
-                   .cycle = event.cycle.value(),
-                   .kind = static_cast<std::uint8_t>(event.kind),
-                   .tile = event.tile,
-                   .text = {}};
-      std::ranges::copy(event.text, row.text.begin());
-      events.add(row);
-    }
+    const std::vector<TraceEvent>& all = recorder.events();
+    while (events.rows() < all.size()) events.add(all[events.rows()]);
     events.flush(file);
   }
 
-  /// The number of the profile whose columns the superstep's tiles have: equal ones are one.
-  std::uint32_t profile(const std::vector<TilePhase>& tiles, std::span<const ProfileColumn> columns,
-                        ProfileStore& store, const char* scale, std::uint32_t step) {
-    row.clear();
-    std::uint64_t any = 0;
-    const auto add_words = [&](unsigned shift) {
-      for (const TilePhase& phase : tiles) {
-        for (const ProfileColumn& column : columns) {
-          any |= phase.*column.member;
-          row.push_back(static_cast<std::uint32_t>(phase.*column.member >> shift));
-        }
-      }
-    };
-    // Equal rows are found by their low words where those are all there is.
-    add_words(0);
-    if (any >> 32 != 0) add_words(32);
-    if (const auto known = store.find(row)) return *known;
-    const std::uint32_t number = store.add(row);
-    pending_profiles[scale].push_back(number);
-    for (const ProfileColumn& column : columns) {
-      std::vector<std::uint64_t>& pending = pending_profiles[std::string(column.path)];
-      for (const TilePhase& phase : tiles) pending.push_back(phase.*column.member);
+  /// The number of the profile of a superstep's tiles, which belongs to a step.
+  std::uint32_t profile(const std::vector<TilePhase>& tiles, auto& profiles, std::uint32_t step) {
+    const std::uint32_t before = profiles.size(), number = profiles.add(tiles);
+    if (profiles.size() != before) {
+      ++profiles_by_step[std::min<std::size_t>(step, profiles_by_step.size() - 1)];
     }
-    ++profiles_by_step[std::min<std::size_t>(step, profiles_by_step.size() - 1)];
     return number;
   }
 
@@ -232,18 +180,13 @@ struct TraceWriter::State {
 
   void flush() {
     // Supersteps last: a reader never sees one whose profile or launches are missing.
-    for (auto& [dataset, values] : pending_profiles) {
-      const bool is_matrix = trace_column(dataset).axes.ends_with("used_tile");
-      if (!is_matrix) {
-        const std::vector<std::uint32_t> numbers(values.begin(), values.end());
-        file.append(dataset, numbers.data(), numbers.size());
-      } else if (used_tiles != 0) {
-        file.append(dataset, values.data(), values.size() / used_tiles);
-      }
-      values.clear();
-    }
+    compute_profiles.flush(file, used_tiles);
+    exchange_profiles.flush(file, used_tiles);
     flush_events();
-    for (GrowingTable* table : {&launches, &transfers, &supersteps}) table->flush(file);
+    launches.flush(file);
+    transfers.flush(file);
+    profile_numbers.flush(file);
+    supersteps.flush(file);
     file.flush();
     if (!keeps_profiles || std::filesystem::file_size(part) < options.max_bytes) return;
     keeps_profiles = false;
@@ -276,16 +219,14 @@ TraceWriter::TraceWriter(std::filesystem::path path, const TraceOptions& options
 }
 
 void TraceWriter::State::begin(const ProgramImage& image, const Provenance& provenance) {
-  for (const std::string_view group : trace_groups()) file.make_group(std::string(group));
+  for (const std::string& group : trace_groups()) file.make_group(group);
   for (const auto& [name, value] : provenance) file.set_attribute("/provenance", name, value);
   write_tables(file, image, options);
   for (const TraceColumn& column : trace_columns()) {
-    if (!column.grows() || !keeps(column)) continue;
-    const std::string dataset(column.path);
-    Hdf5Layout layout = growing_layout(column);
-    if (column.axes.ends_with("used_tile")) layout.dims.push_back(used_tiles);
-    file.make_dataset(dataset, layout);
-    describe_dataset(file, dataset);
+    if (!column.grows || !keeps(column)) continue;
+    std::vector<std::uint64_t> dims{0};
+    if (column.axes.ends_with("used_tile")) dims.push_back(used_tiles);
+    make_dataset(file, column, dims);
   }
   file.start_swmr();
   unfinished.commit();
@@ -295,32 +236,28 @@ TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::on_superstep(const SuperstepRecord& record) {
   State& state = *state_;
-  SuperstepRow row = state.recorder.add(record);
+  state.supersteps.add(state.recorder.add(record));
   for (const LaunchRow& launch : state.recorder.launches()) state.launches.add(launch);
   for (const HostTransfer& transfer : record.transfers) {
-    state.transfers.add(TransferRow{.number = state.transfer_count++,
-                                    .superstep = record.number,
-                                    .stream = transfer.stream,
-                                    .direction = state.direction_by_stream.at(transfer.stream),
-                                    .bytes = transfer.bytes,
-                                    .start_cycle = (record.begin + transfer.begin).value(),
-                                    .cycles = (transfer.end - transfer.begin).value()});
+    state.transfers.add({.superstep = record.number,
+                         .stream = transfer.stream,
+                         .direction = state.direction_by_stream.at(transfer.stream),
+                         .bytes = transfer.bytes,
+                         .start = record.begin + transfer.begin,
+                         .length = transfer.end - transfer.begin});
   }
-  const bool has_tiles = state.options.level == TraceLevel::kTile;
-  if (has_tiles) {
+  if (state.options.level == TraceLevel::kTile) {
     SUPERSTEP_CHECK(record.tiles != nullptr && record.tiles->size() == state.used_tiles,
                     "a superstep without its tiles");
-    row.compute_profile = row.exchange_profile = kNoProfile;
+    ProfileNumbers numbers{kNoProfile, kNoProfile};
     if (state.keeps_profiles) {
-      row.compute_profile = state.profile(*record.tiles, kComputeProfile, state.compute_profiles,
-                                          "/profiles/compute/profile", record.step);
-      row.exchange_profile = state.profile(*record.tiles, kExchangeProfile, state.exchange_profiles,
-                                           "/profiles/exchange/profile", record.exchange_step);
+      numbers.compute = state.profile(*record.tiles, state.compute_profiles, record.step);
+      numbers.exchange =
+          state.profile(*record.tiles, state.exchange_profiles, record.exchange_step);
       state.warn_if_rows_differ(record.end);
     }
+    state.profile_numbers.add(numbers);
   }
-  state.supersteps.add(
-      row, [&](std::string_view name) { return !has_tiles && name.ends_with("_profile"); });
   ++state.rows;
   if (state.flush_is_due()) state.flush();
 }

@@ -176,10 +176,9 @@ TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
     const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
     std::size_t found = 0, listed = 0;
     std::set<std::string> beside;  // scales of other groups
-    for (const std::string_view group : trace_groups())
-      found += file.datasets(std::string(group)).size();
+    for (const std::string& group : trace_groups()) found += file.datasets(group).size();
     for (const TraceColumn& column : trace_columns()) {
-      const std::string dataset(column.path);
+      const std::string& dataset = column.path;
       EXPECT_EQ(file.exists(dataset), column.level <= level) << dataset;
       if (column.level > level) continue;
       ++listed;
@@ -191,8 +190,8 @@ TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
       std::istringstream axes{std::string(column.axes)};
       unsigned axis = 0;
       for (std::string name; axes >> name; ++axis) {
-        const std::string scale(TraceColumn::scale_of(name));
-        if (scale.empty() || column.is_scale()) continue;
+        const std::string scale(scale_of(name));
+        if (scale.empty() || scale == dataset) continue;
         EXPECT_TRUE(file.has_scale(dataset, axis, scale)) << dataset << " " << name;
         EXPECT_EQ(file.dims(dataset)[axis], file.dims(scale)[0]) << dataset << " " << name;
         const std::string near =

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "isa/program_image.h"
+#include "sim/run_image.h"
+
+namespace superstep {
+
+/// The one row of what /provenance has besides its attributes.
+struct MachineText {
+  std::string toml, origin;
+};
+
+/// One row of /program/operation: `dot_general.3` of all its steps.
+struct OperationRow {
+  std::string name, opcode;
+  OpLocation source;
+  std::uint64_t flops = 0;
+  std::uint32_t code_bytes = 0;
+};
+
+/// One row of /program/step.
+struct StepRow : StepInfo {
+  std::uint8_t kind_number = 0;   ///< as `kStepKinds` has it
+  std::uint64_t known_trips = 0;  ///< 0 where they follow from data
+  std::optional<std::uint32_t> compute_set = {}, exchange = {};
+  std::uint32_t operation_number = 0;
+};
+
+/// One row of /program/variable.
+struct VariableRow : TensorInfo {
+  std::string type_text;
+};
+
+/// One row of /program/event.
+struct CompileEventRow : CompileEvent {
+  std::string kind_name;
+};
+
+/// One row of /program/stream.
+struct StreamRow {
+  std::string name;
+  std::uint8_t direction = 0;  ///< as `kDirections` has it
+  std::string type;
+  std::uint64_t bytes = 0;
+};
+
+/// One row of /exchange.
+struct ExchangeRow {
+  std::uint32_t step = 0;
+  std::uint64_t first_message = 0, messages = 0;
+};
+
+/// One row of /supersteps.
+struct SuperstepRow : SuperstepCounts {
+  std::uint32_t operation = 0;
+  std::uint32_t active_tiles = 0;
+  std::uint64_t compute_max = 0, compute_min = 0, compute_sum = 0;
+  std::uint64_t flops = 0, live_bytes = 0, predicted_cycles = 0;
+};
+
+/// What a row of /supersteps has at level tile: rows of /profiles.
+struct ProfileNumbers {
+  std::uint32_t compute = 0, exchange = 0;
+};
+
+/// One row of /profiles/compute or /profiles/exchange, of which only the number is stored: what it
+/// holds is a row of TilePhase for each tile.
+struct ProfileRow {};
+
+/// One row of /launches: a step's share of the critical tile's compute cycles in a superstep.
+struct LaunchRow : ComputeShare {
+  std::uint64_t superstep = 0;
+};
+
+/// One row of /host.
+struct TransferRow {
+  std::uint64_t superstep = 0;
+  std::uint32_t stream = 0;
+  std::uint8_t direction = 0;
+  std::uint64_t bytes = 0;
+  Cycles start, length;
+};
+
+/// One row of /summary/step: what one step added up to.
+struct StepSums {
+  std::uint64_t count = 0, runs = 0;
+  Cycles exchange, compute, sync, host;
+  TileId critical_tile{};
+  Cycles longest;
+  std::uint64_t compute_sum = 0, compute_max = 0;
+};
+
+/// The attributes of the root.
+struct RootRow {
+  std::string format, format_version, level;
+  bool complete = false;
+  std::string outcome;
+  std::string module, machine;
+  double clock_hz = 0;
+  std::uint16_t ipus = 1;
+  std::uint32_t tiles = 0;
+  std::uint8_t workers = 0;
+  std::uint32_t tile_memory_bytes = 0;
+  std::uint32_t calls = 0;
+  Cycles predicted;
+  std::string config_sha256, program_sha256;
+  std::string nexus_class = "NXroot", plot = "plots";
+};
+
+/// The attributes of /summary.
+struct SummaryRow {
+  Cycles total, device, exchange, compute, sync, host;
+  std::uint64_t supersteps = 0, instructions = 0;
+  std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0;
+  double flop_per_cycle = 0, tile_balance = 1, bsp_efficiency = 0;
+  std::uint32_t worst_tile = 0;
+  std::uint64_t peak_tile_bytes = 0;
+  std::string trap;
+};
+
+}  // namespace superstep
