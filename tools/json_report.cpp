@@ -39,6 +39,10 @@ constexpr AnswerField kFields[] = {
     {"cycles.exchange", "integer", "cycle", "likewise"},
     {"cycles.sync", "integer", "cycle", "likewise"},
     {"cycles.host", "integer", "cycle", "between external syncs"},
+    {"cycles.sync_assumed", "integer", "cycle",
+     "of the sync cycles, those that rest on assumed numbers of the machine; all of a trace "
+     "that does not say"},
+    {"cycles.host_assumed", "integer", "cycle", "of the host cycles, likewise"},
     {"supersteps", "integer", "", "from one opening of the barrier to the next"},
     {"instructions", "integer", "", "issued by all workers; a bundle counts as two"},
     {"flops", "integer", "flop", "useful floating-point operations, by the compiler"},
@@ -105,10 +109,12 @@ ordered_json report_document(const TraceSummary& t) {
                              {"text", event.text}});
   }
   doc["plan_events"] = plan_events_document(t.plan_events);
-  doc["cycles"] = {{"total", totals.cycles.value()},      {"device", device.value()},
-                   {"predicted", t.predicted.value()},    {"compute", totals.compute.value()},
-                   {"exchange", totals.exchange.value()}, {"sync", totals.sync.value()},
-                   {"host", totals.host.value()}};
+  doc["cycles"] = {
+      {"total", totals.cycles.value()},        {"device", device.value()},
+      {"predicted", t.predicted.value()},      {"compute", totals.compute.value()},
+      {"exchange", totals.exchange.value()},   {"sync", totals.sync.value()},
+      {"host", totals.host.value()},           {"sync_assumed", t.sync_assumed.value()},
+      {"host_assumed", t.host_assumed.value()}};
   doc["supersteps"] = totals.supersteps;
   doc["instructions"] = totals.worker_instructions;
   doc["flops"] = t.flops;

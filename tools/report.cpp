@@ -62,6 +62,15 @@ std::string events_text(const TraceSummary& t) {
   return out;
 }
 
+/// How much of the run rests on numbers of the machine that are guesses.
+std::string assumed_text(const TraceSummary& t) {
+  const Cycles assumed = t.sync_assumed + t.host_assumed;
+  if (assumed.value() == 0) return {};
+  return fmt::format("Assumed   {} device and {} host cycles rest on assumed numbers ({:.0f} %)\n",
+                     grouped(t.sync_assumed), grouped(t.host_assumed),
+                     percent(assumed, t.totals.cycles));
+}
+
 /// Cycles of the run and of its parts.
 std::string parts_text(const TraceSummary& t) {
   const RunTotals& totals = t.totals;
@@ -75,15 +84,15 @@ std::string parts_text(const TraceSummary& t) {
                of_device ? fmt::format("{:.1f}", percent(cycles, on_device)) : "",
                std::move(note)});
   };
-  row("Total", totals.cycles, false, "");
-  row("  Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
-  row("  Device", on_device, true,
+  row("Device", on_device, true,
       t.predicted.value() == 0 ? "" : fmt::format("predicted {}", grouped(t.predicted)));
-  row("    Compute", totals.compute, true,
+  row("  Compute", totals.compute, true,
       totals.compute.value() == 0 ? "" : fmt::format("balance {:.0f} %", 100 * t.balance));
-  row("    Exchange", totals.exchange, true, fmt::format("{} B", grouped(t.exchange_bytes)));
-  row("    Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
-  std::string out = table.text();
+  row("  Exchange", totals.exchange, true, fmt::format("{} B", grouped(t.exchange_bytes)));
+  row("  Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
+  row("Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
+  row("Total", totals.cycles, false, "");
+  std::string out = table.text() + assumed_text(t);
   if (t.calls > 1 && t.outcome == "ok")
     out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
                        grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),

@@ -73,11 +73,6 @@ std::string date_now() {
   return text;
 }
 
-/// Where each key of the machine comes from, as a JSON object.
-std::string origin_of(const std::string& machine, const std::vector<std::string>& overrides) {
-  return json_text(nlohmann::ordered_json(machine_sources(machine, overrides)));
-}
-
 /// What the command line asks for, and what it asks to compare with.
 struct Request {
   TraceLevel level = TraceLevel::kSuperstep;
@@ -342,10 +337,12 @@ ExitCode run_command(const Options& options, Answer& answer) {
   const MachineConfig machine = load_machine(request.machine, request.overrides);
   add_identity(machine, request.overrides, answer);
   const Provenance provenance = provenance_of(options, run.threads);
+  const MachineSources sources = machine_sources(request.machine, request.overrides);
   const TraceOptions trace_options{.level = request.trace ? request.level : TraceLevel::kSummary,
                                    .calls = run.calls,
                                    .lock = request.lock,
-                                   .config_origin = origin_of(request.machine, request.overrides),
+                                   .sources = sources,
+                                   .config_origin = json_text(nlohmann::ordered_json(sources)),
                                    .report = json_report};
 
   Progress progress(options.has("quiet"));

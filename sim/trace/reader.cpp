@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <new>
 #include <optional>
 
@@ -71,6 +72,8 @@ TraceTotals stored_totals(const Hdf5File& file) {
   totals.run.compute = row.compute;
   totals.run.sync = row.sync;
   totals.run.host = row.host;
+  totals.sync_assumed = std::min(row.sync, row.sync_assumed);
+  totals.host_assumed = std::min(row.host, row.host_assumed);
   totals.run.supersteps = row.supersteps;
   totals.run.worker_instructions = row.instructions;
   totals.bytes_exchanged = row.bytes_exchanged;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isa/machine_config.h"
+#include "isa/sync_zones.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/tables.h"
 
@@ -63,6 +64,7 @@ std::vector<RunRecorder::StepFacts> RunRecorder::facts_of(const ProgramInfo& inf
 RunRecorder::RunRecorder(const ProgramImage& image, const TraceOptions& options)
     : image_(image),
       level_(options.level),
+      sources_(wait_sources(image.machine, options.sources)),
       calls_(options.calls),
       steps_(trace_steps(image.info)),
       facts_(facts_of(image.info, steps_)),
@@ -78,6 +80,8 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
   row.flops = facts(record.step).flops;
   row.live_bytes = facts(record.step).live_bytes;
   row.predicted_cycles = facts(record.exchange_step).predicted_cycles;
+  row.sync_source = record.zone == kZoneExternal ? sources_.external_sync : sources_.internal_sync;
+  row.host_source = sources_.host;
   if (record.tiles != nullptr && !record.tiles->empty()) {
     row.compute_min = UINT64_MAX;
     for (const TilePhase& phase : *record.tiles) {

@@ -50,6 +50,7 @@ class RunRecorder {
 
   const ProgramImage& image_;
   TraceLevel level_;
+  WaitSources sources_;
   std::uint32_t calls_;
   std::vector<StepInfo> steps_;
   std::vector<StepFacts> facts_;  ///< by step

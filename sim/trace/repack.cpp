@@ -84,6 +84,8 @@ SummaryRow summary_of(const Hdf5File& part, const TraceTotals& totals, const Tra
   row.compute = totals.run.compute;
   row.sync = totals.run.sync;
   row.host = totals.run.host;
+  row.sync_assumed = totals.sync_assumed;
+  row.host_assumed = totals.host_assumed;
   row.supersteps = totals.run.supersteps;
   row.instructions = totals.run.worker_instructions;
   row.bytes_exchanged = totals.bytes_exchanged;

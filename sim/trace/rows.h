@@ -5,13 +5,19 @@
 #include <string>
 
 #include "isa/program_image.h"
-#include "sim/run_image.h"
+#include "sim/superstep_record.h"
+#include "sim/trace/cost_source.h"
 
 namespace superstep {
 
 /// The one row of what /provenance has besides its attributes.
 struct MachineText {
   std::string toml, origin;
+};
+
+/// One row of /machine/parameter.
+struct ParameterRow : ConfigNumber {
+  CostSource source = CostSource::kAssumed;
 };
 
 /// One row of /program/operation: `dot_general.3` of all its steps.
@@ -60,6 +66,7 @@ struct SuperstepRow : SuperstepCounts {
   std::uint32_t active_tiles = 0;
   std::uint64_t compute_max = 0, compute_min = 0, compute_sum = 0;
   std::uint64_t flops = 0, live_bytes = 0, predicted_cycles = 0;
+  CostSource sync_source = CostSource::kAssumed, host_source = CostSource::kAssumed;
 };
 
 /// What a row of /supersteps has at level tile: rows of /profiles.
@@ -114,6 +121,8 @@ struct RootRow {
 /// The attributes of /summary.
 struct SummaryRow {
   Cycles total, device, exchange, compute, sync, host;
+  /// All, where a trace does not say.
+  Cycles sync_assumed{UINT64_MAX}, host_assumed{UINT64_MAX};
   std::uint64_t supersteps = 0, instructions = 0;
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0;
   double flop_per_cycle = 0, tile_balance = 1, bsp_efficiency = 0;

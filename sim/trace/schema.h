@@ -10,6 +10,7 @@
 #include "isa/machine_config.h"
 #include "isa/timing.h"
 #include "sim/trace/column.h"
+#include "sim/trace/cost_source.h"
 #include "sim/trace/rows.h"
 #include "sim/trace/trace.h"
 
@@ -17,7 +18,7 @@ namespace superstep {
 
 constexpr std::string_view kTraceFormat = "superstep-trace";
 /// Readers accept every version with the same major number.
-constexpr std::string_view kTraceVersion = "1.4.0";
+constexpr std::string_view kTraceVersion = "1.5.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
@@ -31,13 +32,10 @@ constexpr std::size_t kTextBytes = 120;
 /// Steps of the trace are those of the program and, last, the code between steps.
 constexpr std::string_view kControlStep = "control";
 constexpr std::uint8_t kControlKind = 3;
-/// Cycles of codelets follow from the instructions that are executed.
-constexpr std::uint8_t kDerivedCost = 2;
 
 // The names of enumerations.
 inline constexpr std::string_view kStepKinds[] = {"compute", "exchange", "host", "control",
                                                   "loop",    "branch",   "arm"};
-inline constexpr std::string_view kCostSources[] = {"measured", "published", "derived", "assumed"};
 inline constexpr std::string_view kDirections[] = {"to_device", "to_host"};
 inline constexpr std::string_view kEventKinds[] = {"warning", "limit", "trap", "oom",
                                                    "interrupted"};
@@ -64,13 +62,18 @@ inline constexpr auto kTilePlaces = fixed_table<TilePlace>(
     Column{"column", &TilePlace::column, "1", "Physical column of the tile."},
     Column{"lane", &TilePlace::lane, "1", "Lane of the tile at its row and column."});
 
-inline constexpr auto kParameters = fixed_table<ConfigNumber>(
+inline constexpr auto kParameters = fixed_table<ParameterRow>(
     "/machine/parameter", "parameter", TraceLevel::kSummary,
     Column{"parameter", RowNumber<std::uint32_t>{}, "1", "Number of the key."},
-    Column{"name", &ConfigNumber::key, "", "Key of the machine file."},
-    Column{"value", &ConfigNumber::value, "1", "Its value, in the unit beside it."},
-    Column{"unit", [](const ConfigNumber& n) { return std::string(symbol_of(n.unit)); }, "",
-           "Unit of the value."});
+    Column{"name", &ParameterRow::key, "", "Key of the machine file."},
+    Column{"value", &ParameterRow::value, "1", "Its value, in the unit beside it."},
+    Column{"unit", [](const ParameterRow& n) { return std::string(symbol_of(n.unit)); }, "",
+           "Unit of the value."},
+    Column{"cost_source", &ParameterRow::source, "1",
+           "Where it comes from, by the machine file: 0 measured, 1 published, 2 derived, 3 "
+           "assumed, also where nobody says, 4 extrapolated, 5 user.",
+           kCostSources}
+        .since(5));
 
 inline constexpr auto kUsedTiles = fixed_table<TileEntry>(
     "/program", "used_tile", TraceLevel::kSummary,
@@ -145,9 +148,9 @@ inline constexpr auto kVertexTypes = fixed_table<VertexTypeInfo>(
     Column{"vertex_type", RowNumber<std::uint32_t>{}, "1", "Number of the codelet."},
     Column{"name", &VertexTypeInfo::name, "", "Name, unique by content."},
     Column{"code_bytes", &VertexTypeInfo::code_bytes, "B", "Its code."},
-    Column{"cost_source", [](const VertexTypeInfo&) { return kDerivedCost; }, "1",
+    Column{"cost_source", [](const VertexTypeInfo&) { return CostSource::kDerived; }, "1",
            "Where its cycles come from: 0 measured, 1 published, 2 derived (its instructions are "
-           "executed one by one), 3 assumed.",
+           "executed one by one), 3 assumed, 4 extrapolated, 5 user.",
            kCostSources});
 
 inline constexpr auto kVariables = fixed_table<VariableRow>(
@@ -290,7 +293,15 @@ inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
     Column{"live_bytes", &SuperstepRow::live_bytes, "B",
            "Memory in use over all tiles, the most of the steps in it."},
     Column{"predicted_cycles", &SuperstepRow::predicted_cycles, "cycle",
-           "Length of its exchange by the compiler's schedule."});
+           "Length of its exchange by the compiler's schedule."},
+    Column{"sync_cost_source", &SuperstepRow::sync_source, "1",
+           "Where its sync cycles come from, as /machine/parameter/cost_source: the least certain "
+           "of the numbers that they follow from.",
+           kCostSources}
+        .since(5),
+    Column{"host_cost_source", &SuperstepRow::host_source, "1",
+           "Where its host cycles come from, likewise.", kCostSources}
+        .since(5));
 
 inline constexpr auto kProfileNumbers = growing_table<ProfileNumbers>(
     "/supersteps", "superstep", TraceLevel::kTile,
@@ -419,6 +430,12 @@ inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
     Column{"compute_cycles", &SummaryRow::compute, "cycle", "Compute, over all supersteps."},
     Column{"sync_cycles", &SummaryRow::sync, "cycle", "Sync, over all supersteps."},
     Column{"host_cycles", &SummaryRow::host, "cycle", "Host, over all supersteps."},
+    Column{"sync_assumed_cycles", &SummaryRow::sync_assumed, "cycle",
+           "Of the sync cycles, those that rest on assumed or extrapolated numbers."}
+        .since(5),
+    Column{"host_assumed_cycles", &SummaryRow::host_assumed, "cycle",
+           "Of the host cycles, likewise."}
+        .since(5),
     Column{"supersteps", &SummaryRow::supersteps, "1", "Number of supersteps."},
     Column{"instructions", &SummaryRow::instructions, "1",
            "Issued by all workers; a bundle counts as two."},

@@ -26,6 +26,15 @@ std::vector<TilePlace> places_of(const MachineConfig& machine) {
   return places;
 }
 
+std::vector<ParameterRow> parameter_rows(const MachineConfig& machine,
+                                         const MachineSources& sources) {
+  std::vector<ParameterRow> rows;
+  for (const ConfigNumber& number : config_numbers(machine)) {
+    rows.push_back({number, cost_source(sources, number.key)});
+  }
+  return rows;
+}
+
 OpLocation shown(const OpLocation& source) {
   return {shown_source(source.module), shown_source(source.python)};
 }
@@ -211,7 +220,7 @@ void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions&
   write_attributes(file, kRootAttributes, root_row(image, options));
   write_table(file, kMachineText, {{to_toml(image.machine), options.config_origin}});
   write_table(file, kTilePlaces, places_of(image.machine));
-  write_table(file, kParameters, config_numbers(image.machine));
+  write_table(file, kParameters, parameter_rows(image.machine, options.sources));
   write_table(file, kUsedTiles, image.entries);
   const std::vector<StepInfo> steps = trace_steps(image.info);
   const TraceOperations operations = operations_of(steps);

@@ -29,6 +29,8 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   run.compute += row.compute;
   run.sync += row.sync;
   run.host += row.host;
+  if (is_assumed(row.sync_source)) sync_assumed += row.sync;
+  if (is_assumed(row.host_source)) host_assumed += row.host;
   run.cycles = row.begin + row.exchange + row.compute + row.sync + row.host;
   run.worker_instructions += row.worker_instructions;
   ++run.supersteps;
@@ -109,6 +111,8 @@ StepTotals step_totals(const StepSums& sums) {
 
 void TraceSummary::add_totals(const TraceTotals& sums) {
   totals = sums.run;
+  sync_assumed = sums.sync_assumed;
+  host_assumed = sums.host_assumed;
   exchange_bytes = sums.bytes_exchanged;
   host_bytes = sums.host_bytes;
   flops = sums.flops;

@@ -41,6 +41,7 @@ struct TraceOptions {
   /// Once the file is as large as this, tile profiles end and everything else goes on.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
   std::shared_ptr<FileLock> lock = {};  ///< of the file, from who has it; else the writer takes it
+  MachineSources sources = {};          ///< of the image's machine
   std::string config_origin = {};       ///< text of /provenance/config_origin
   TraceReport report = {};
 };
@@ -127,6 +128,8 @@ struct TraceSummary {
   std::uint32_t calls = 1;  ///< of the program
   std::uint64_t tile_memory_bytes = 0;
   RunTotals totals;
+  /// Of the totals, what rests on assumed numbers of the machine; all where a trace does not say.
+  Cycles sync_assumed, host_assumed;
   Cycles predicted;  ///< device cycles of all calls by the compiler; 0 when unknown
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;
   double balance = 1.0;           ///< mean over maximum of the tiles' compute cycles

@@ -100,10 +100,10 @@ TEST(TextReport, RowsOfOperationsAddUpToTheDevice) {
   const auto named = [&](const std::string& name) {
     return std::ranges::find_if(lines, [&](const std::string& l) { return l.starts_with(name); });
   };
-  const std::uint64_t device = numbers_of(*named("  Device")).at(0);
-  const std::uint64_t compute = numbers_of(*named("    Compute")).at(0);
-  const std::uint64_t exchange = numbers_of(*named("    Exchange")).at(0);
-  const std::uint64_t sync = numbers_of(*named("    Sync")).at(0);
+  const std::uint64_t device = numbers_of(*named("Device")).at(0);
+  const std::uint64_t compute = numbers_of(*named("  Compute")).at(0);
+  const std::uint64_t exchange = numbers_of(*named("  Exchange")).at(0);
+  const std::uint64_t sync = numbers_of(*named("  Sync")).at(0);
   EXPECT_EQ(device, compute + exchange + sync);
   std::vector<std::uint64_t> sums(4);
   auto row = named("Top 8 of 25 operations of models/digits_mlp/train_step.mlir") + 2;
@@ -116,6 +116,20 @@ TEST(TextReport, RowsOfOperationsAddUpToTheDevice) {
     for (std::size_t c = 0; c < 4; ++c) sums[c] += numbers[c];
   }
   EXPECT_EQ(sums, (std::vector<std::uint64_t>{device, compute, exchange, sync}));
+}
+
+TEST(TextReport, PutsTheDeviceFirstAndSaysHowMuchRestsOnAssumedNumbers) {
+  const std::string report = superstep(kDigits).out;
+  const std::size_t device = report.find("\nDevice"), host = report.find("\nHost"),
+                    total = report.find("\nTotal"), assumed = report.find("\nAssumed");
+  EXPECT_LT(device, host);
+  EXPECT_LT(host, total);
+  ASSERT_LT(total, assumed);
+  ASSERT_NE(assumed, std::string::npos) << report;
+  // Each visit to the host begins with an external barrier: before, between and after 44 calls.
+  EXPECT_EQ(numbers_of(lines_of(report.substr(assumed + 1)).at(0)),
+            (std::vector<std::uint64_t>{
+                45 * 398, numbers_of(lines_of(report.substr(host + 1)).at(0)).at(0)}));
 }
 
 TEST(TextReport, FitsTheColumnsThatThereAre) {

@@ -1,0 +1,53 @@
+#include "sim/trace/cost_source.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+namespace superstep {
+namespace {
+
+/// How little one can rely on a source.
+int doubt(CostSource source) {
+  using enum CostSource;
+  constexpr CostSource kByDoubt[] = {kMeasured, kPublished,    kDerived,
+                                     kUser,     kExtrapolated, kAssumed};
+  return static_cast<int>(std::ranges::find(kByDoubt, source) - std::begin(kByDoubt));
+}
+
+}  // namespace
+
+CostSource cost_source(const MachineSources& sources, std::string_view key) {
+  const auto source = sources.find(std::string(key.substr(0, key.find('['))));
+  if (source == sources.end()) return CostSource::kAssumed;
+  const std::string_view kind =
+      std::string_view(source->second).substr(0, source->second.find(':'));
+  const auto* const name = std::ranges::find(kCostSources, kind);
+  return name == std::end(kCostSources) ? CostSource::kAssumed
+                                        : static_cast<CostSource>(name - std::begin(kCostSources));
+}
+
+WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sources) {
+  const std::vector<ConfigNumber> numbers = config_numbers(machine);
+  const auto weakest = [&](const auto& is_its) {
+    CostSource found = CostSource::kMeasured;
+    for (const ConfigNumber& number : numbers) {
+      if (!is_its(std::string_view(number.key))) continue;
+      found = std::max(found, cost_source(sources, number.key),
+                       [](CostSource a, CostSource b) { return doubt(a) < doubt(b); });
+    }
+    return found;
+  };
+  // Nanoseconds and bandwidth become cycles by the clock; a host phase lasts until both the host
+  // and the external barrier are done.
+  const auto is_external = [](std::string_view key) {
+    return key.starts_with("sync.external") || key == "tile.clock";
+  };
+  return {.internal_sync = weakest(
+              [&](std::string_view key) { return key.starts_with("sync.") && !is_external(key); }),
+          .external_sync = weakest(is_external),
+          .host = weakest(
+              [&](std::string_view key) { return key.starts_with("host.") || is_external(key); })};
+}
+
+}  // namespace superstep
