@@ -52,6 +52,7 @@ struct Spec {
   Control control = Control::kPlain;
   Where where = Where::kEverywhere;
   std::uint32_t MachineConfig::Costs::*slots = nullptr;  ///< worker slots; one when null
+  bool on_amp = false;  ///< executed by the AMP units, with the common weights
   Source encoding_source = Source::kPublished;
   std::uint32_t words =
       1;  ///< 2: an 8-byte aligned instruction whose second word is data, `env.inline_word()`

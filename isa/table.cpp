@@ -57,10 +57,10 @@ constexpr bool is_one_of(List<Records...>) {
 
 template <class R>
 constexpr Memory memory_of() {
-  if (is_one_of<R>(LoadInstructions{}) || is_one_of<R>(DeltaLoadInstructions{})) {
-    return Memory::kLoad;
-  }
-  if (is_one_of<R>(StoreInstructions{})) return Memory::kStore;
+  using Loads = Joined<LoadInstructions, DeltaLoadInstructions, PaceLoadInstructions>::Type;
+  using Stores = Joined<StoreInstructions, PaceStoreInstructions>::Type;
+  if (is_one_of<R>(Loads{})) return Memory::kLoad;
+  if (is_one_of<R>(Stores{})) return Memory::kStore;
   return is_one_of<R>(PaceInstructions{}) ? Memory::kBoth : Memory::kNone;
 }
 

@@ -10,6 +10,7 @@
 #include "isa/link.h"
 #include "isa/machine_config.h"
 #include "sim/tile/instruction_observer.h"
+#include "sim/instruction_counts.h"
 #include "sim/tile/tile.h"
 
 namespace superstep {
@@ -29,8 +30,7 @@ struct CodeletCost {
   std::uint64_t cycles = 0;
   /// By worker, of all its launches: issue slots from first issue to exit.
   std::vector<std::uint64_t> worker_slots;
-  /// Of all workers; a bundle counts as two.
-  std::uint64_t worker_instructions = 0;
+  InstructionCounts worker_instructions;  ///< of all workers
 
   /// The slots of the slowest worker as clocks of the tile.
   [[nodiscard]] std::uint64_t slowest_worker_clocks() const;

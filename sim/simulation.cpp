@@ -145,7 +145,7 @@ class Simulation::Impl {
     totals_.compute += record.compute;
     totals_.sync += record.sync;
     totals_.host += record.host;
-    totals_.worker_instructions += record.worker_instructions;
+    totals_.worker_instructions += record.worker_instructions.all;
     totals_.cycles = record.end;
     ++totals_.supersteps;
     last_step_ = record.step;

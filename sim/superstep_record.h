@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "sim/instruction_counts.h"
 
 namespace superstep {
 
@@ -12,8 +13,9 @@ struct TilePhase {
   std::uint64_t exchange = 0, compute = 0, sync = 0;  ///< cycles
   std::uint64_t exchange_idle = 0;  ///< of the exchange cycles: no word leaves or arrives
   std::uint64_t sent_bytes = 0, received_bytes = 0;
-  std::uint64_t instructions = 0;  ///< of the workers; a bundle counts as two
-  std::uint64_t worker_busy = 0;   ///< cycles from first issue to exit, added up over workers
+  InstructionCounts instructions = {};  ///< of the workers
+  std::uint64_t worker_busy = 0;        ///< cycles from first issue to exit, added up over workers
+  std::uint64_t word_rows = 0, word_columns = 0;  ///< received words, times the way of each
 };
 
 /// Compute cycles of a superstep's critical tile from a step's launches to those of other steps.
@@ -44,7 +46,9 @@ struct SuperstepCounts {
   std::uint64_t exchange_bytes = 0, host_bytes = 0;
   std::uint64_t h_bytes = 0;  ///< the most that any tile sends or receives
   std::uint32_t messages = 0;
-  std::uint64_t worker_instructions = 0;  ///< a bundle counts as two
+  std::uint64_t word_rows = 0,
+                word_columns = 0;  ///< words times the rows and columns between tiles
+  InstructionCounts worker_instructions;
 };
 
 /// A finished superstep.

@@ -129,7 +129,7 @@ void add_fields(const Outcome& o, Answer& answer) {
                {"trap", o.trap},
                {"cycles", o.cost.cycles},
                {"slowest_worker_cycles", o.cost.slowest_worker_clocks()},
-               {"worker_instructions", o.cost.worker_instructions}});
+               {"worker_instructions", o.cost.worker_instructions.all}});
   json["workers"] = ordered_json::array();
   for (std::uint32_t w = 0; w < o.machine.tile.workers; ++w) {
     ordered_json worker = json_of(o.counts.worker(w), false);

@@ -239,7 +239,8 @@ struct F32sisoamp {
                              .summary =
                                  "Phase i of 8: one f32 input to 8 f32 channels; partials enter "
                                  "and results leave on even phases.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .on_amp = true};
   using Operands = List<OutA<'d', F32x2>, InA<'a', float>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, float x, F32x2 partials, U32 i) {
@@ -254,7 +255,8 @@ struct F32sisov2amp {
                              .summary =
                                  "Phase i of 8: one f32 input to 16 f32 channels; two partials "
                                  "enter and two results leave.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .on_amp = true};
   using Operands = List<OutA<'d', F32x2>, InA<'a', float>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, float x, F32x2 partials, U32 i) {
@@ -269,7 +271,8 @@ struct F16v4sisoamp {
                              .summary =
                                  "Phase i of 4: four f16 inputs to 8 f32 channels; two partials "
                                  "enter and two results leave.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .on_amp = true};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F16x4>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, F16x4 x, F32x2 partials, U32 i) {
@@ -284,7 +287,8 @@ struct F16v4hihoamp {
                              .summary =
                                  "Phase i of 4: four f16 inputs to 8 channels; two f16 partials "
                                  "enter and two f16 results leave.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .on_amp = true};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x4>, InA<'q', F16x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, F16x4 x, F16x2 partials, U32 i) {
@@ -299,7 +303,8 @@ struct F16v4hihov4amp {
                              .summary =
                                  "Phase i of 4: four f16 inputs to 16 channels; four f16 partials "
                                  "enter and four f16 results leave.",
-                             .where = Where::kWorker};
+                             .where = Where::kWorker,
+                             .on_amp = true};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'q', F16x4>, Imm<'i'>>;
   template <class Env>
   static F32x4 execute(Env& env, F16x4 x, F16x4 partials, U32 i) {

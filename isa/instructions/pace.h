@@ -148,5 +148,8 @@ struct Ld2xst64pace {
 
 using PaceInstructions =
     List<Ld2x64pace, Ld64a32pace, Ld64b16pace, Ldst64pace, St64pace, Ld2xst64pace>;
+/// Those that only load, and that only store.
+using PaceLoadInstructions = List<Ld2x64pace, Ld64a32pace, Ld64b16pace>;
+using PaceStoreInstructions = List<St64pace>;
 
 }  // namespace superstep::isa

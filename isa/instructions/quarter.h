@@ -134,6 +134,7 @@ struct F8v8hihov4amp {
                                  "Phase i of 4: eight f8 inputs to 16 channels; four f16 partials "
                                  "enter and four f16 results leave.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F16x4>, InA<'a', U64>, InA<'q', F16x4>, Imm<'i'>>;
   template <class Env>
@@ -157,6 +158,7 @@ struct F8v8hihov4slic {
                                  "Slim convolution of eight f8 inputs in both sets of channels: "
                                  "four f16 partials enter and four f16 results leave.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F16x4>, InA<'a', U64>, InA<'q', F16x4>, Imm<'i'>>;
   template <class Env>

@@ -59,6 +59,7 @@ struct F16v4sihoamp {
                                  "Phase i of 4: four f16 inputs to 8 channels; two f32 partials "
                                  "enter and two f16 results leave.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x4>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
@@ -75,6 +76,7 @@ struct F16v4sisoslic {
                                  "Slim convolution of four f16 inputs: two f32 partials enter and "
                                  "two f32 results leave.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F16x4>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
@@ -91,6 +93,7 @@ struct F16v4hihoslic {
                                  "Slim convolution of four f16 inputs: two f16 partials enter and "
                                  "two f16 results leave.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x4>, InA<'q', F16x2>, Imm<'i'>>;
   template <class Env>
@@ -107,6 +110,7 @@ struct F16v4sihoslic {
                                  "Slim convolution of four f16 inputs: two f32 partials enter and "
                                  "two f16 results leave.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x4>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
@@ -123,6 +127,7 @@ struct F16v4hihov4slic {
                                  "Slim convolution of four f16 inputs in both sets of channels: "
                                  "four f16 partials enter and four f16 results leave.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'q', F16x4>, Imm<'i'>>;
   template <class Env>
@@ -142,6 +147,7 @@ struct F32sisoslic {
                                  "Slim convolution, one of the two f32 inputs of a step: two f32 "
                                  "partials enter and two results leave at the first.",
                              .where = Where::kWorker,
+                             .on_amp = true,
                              .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F32x2>, InA<'a', float>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
@@ -160,6 +166,7 @@ struct F32sisov2slic {
           "first of the two f32 inputs of a step, the upper two at the second, and so do "
           "the partials enter.",
       .where = Where::kWorker,
+      .on_amp = true,
       .encoding_source = Source::kPublished};
   using Operands = List<OutA<'d', F32x2>, InA<'a', float>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>

@@ -25,15 +25,27 @@ SuperstepAccounts::SuperstepAccounts(Chip& chip, const ProgramImage& image, Task
       sync_pc_(image.entries.size()),
       sync_calls_(image.entries.size()) {}
 
+void SuperstepAccounts::Sums::add(const Sums& other) {
+  instructions += other.instructions;
+  h_bytes = std::max(h_bytes, other.h_bytes);
+  messages += other.messages;
+  word_rows += other.word_rows;
+  word_columns += other.word_columns;
+}
+
 SuperstepAccounts::Sums SuperstepAccounts::note_tile(std::size_t entry, Cycles opening,
                                                      bool is_visit) {
   const TileWork& work = chip_.tiles().work(entry);
-  const std::uint64_t issued = work.instructions - instructions_before_[entry];
+  const InstructionCounts issued = work.instructions - instructions_before_[entry];
   const std::uint64_t busy = work.busy_cycles - busy_before_[entry];
   instructions_before_[entry] += issued;
   busy_before_[entry] += busy;
   phases_[entry] = {};
-  if (is_visit) return {.instructions = issued};
+  if (is_visit) {
+    Sums sums;
+    sums.instructions = issued;
+    return sums;
+  }
   const std::uint64_t arrival = chip_.tiles().arrival(entry).value();
   const std::uint64_t ports_done =
       std::clamp(chip_.fabric().ports_done(entry), begin_.value(), arrival);
@@ -46,8 +58,11 @@ SuperstepAccounts::Sums SuperstepAccounts::note_tile(std::size_t entry, Cycles o
                     .sent_bytes = traffic.sent_bytes,
                     .received_bytes = traffic.received_bytes,
                     .instructions = issued,
-                    .worker_busy = busy};
-  return {issued, std::max(traffic.sent_bytes, traffic.received_bytes), traffic.messages};
+                    .worker_busy = busy,
+                    .word_rows = traffic.word_rows,
+                    .word_columns = traffic.word_columns};
+  return {issued, std::max(traffic.sent_bytes, traffic.received_bytes), traffic.messages,
+          traffic.word_rows, traffic.word_columns};
 }
 
 SuperstepAccounts::Sums SuperstepAccounts::note_tiles(Cycles opening, bool is_visit) {
@@ -55,18 +70,11 @@ SuperstepAccounts::Sums SuperstepAccounts::note_tiles(Cycles opening, bool is_vi
     Sums& sum = sums_[range] = {};
     const std::size_t end = std::min(phases_.size(), (range + 1) * kTilesARange);
     for (std::size_t i = range * kTilesARange; i < end; ++i) {
-      const Sums of_tile = note_tile(i, opening, is_visit);
-      sum.instructions += of_tile.instructions;
-      sum.h_bytes = std::max(sum.h_bytes, of_tile.h_bytes);
-      sum.messages += of_tile.messages;
+      sum.add(note_tile(i, opening, is_visit));
     }
   });
   Sums all;
-  for (const Sums& sum : sums_) {
-    all.instructions += sum.instructions;
-    all.h_bytes = std::max(all.h_bytes, sum.h_bytes);
-    all.messages += sum.messages;
-  }
+  for (const Sums& sum : sums_) all.add(sum);
   return all;
 }
 
@@ -92,6 +100,8 @@ const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles op
     record_.exchange_bytes = chip_.fabric().bytes();
     record_.h_bytes = sums.h_bytes;
     record_.messages = sums.messages;
+    record_.word_rows = sums.word_rows;
+    record_.word_columns = sums.word_columns;
   }
   record_.call = chip_.host().call();
   record_.worker_instructions = sums.instructions;

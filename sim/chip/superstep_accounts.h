@@ -30,8 +30,12 @@ class SuperstepAccounts {
  private:
   /// Sums over tiles, of a range or of all.
   struct Sums {
-    std::uint64_t instructions = 0, h_bytes = 0;
+    InstructionCounts instructions;
+    std::uint64_t h_bytes = 0;
     std::uint32_t messages = 0;
+    std::uint64_t word_rows = 0, word_columns = 0;
+
+    void add(const Sums& other);
   };
 
   [[nodiscard]] Sums note_tiles(Cycles opening, bool is_visit);
@@ -45,11 +49,11 @@ class SuperstepAccounts {
   TaskArena& arena_;
   StepTable steps_;
   SuperstepRecord record_;
-  std::vector<TilePhase> phases_;                   ///< by entry
-  std::vector<Sums> sums_;                          ///< by range of entries
-  std::vector<std::uint64_t> instructions_before_;  ///< by entry
-  std::vector<std::uint64_t> busy_before_;          ///< by entry
-  std::vector<std::uint32_t> sync_pc_;              ///< by entry: the sync that began the superstep
+  std::vector<TilePhase> phases_;                       ///< by entry
+  std::vector<Sums> sums_;                              ///< by range of entries
+  std::vector<InstructionCounts> instructions_before_;  ///< by entry
+  std::vector<std::uint64_t> busy_before_;              ///< by entry
+  std::vector<std::uint32_t> sync_pc_;     ///< by entry: the sync that began the superstep
   std::vector<std::uint32_t> sync_calls_;  ///< by entry: step of the calls that were open there
   LoopTrips::Counts sync_trips_;           ///< of all tiles there, which go the same way
   Cycles begin_;

@@ -27,7 +27,7 @@ struct TileOptions {
 
 /// What a tile did until it stopped, side by side for those who look at all tiles.
 struct TileWork {
-  std::uint64_t instructions = 0;     ///< of its workers, since boot
+  InstructionCounts instructions;     ///< of its workers, since boot
   std::uint64_t busy_cycles = 0;      ///< likewise
   std::span<const PortEvent> events;  ///< until its next run
   TileLaunches launches;

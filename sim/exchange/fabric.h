@@ -36,6 +36,8 @@ struct PortTraffic {
   std::uint64_t received_bytes = 0;
   std::uint64_t busy_cycles = 0;  ///< with a word leaving, arriving or both
   std::uint32_t messages = 0;     ///< received: unbroken, from one tile to consecutive addresses
+  /// Words received, each times the rows and the columns between its tile and the receiving one.
+  std::uint64_t word_rows = 0, word_columns = 0;
 
   bool operator==(const PortTraffic&) const = default;
 };

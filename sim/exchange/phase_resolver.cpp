@@ -71,6 +71,8 @@ struct Side {
   }
 };
 
+std::uint64_t distance(std::uint32_t a, std::uint32_t b) { return a < b ? b - a : a - b; }
+
 }  // namespace
 
 class PhaseResolver::Impl {
@@ -129,7 +131,7 @@ class PhaseResolver::Impl {
 
   [[nodiscard]] PortResult result_of(std::uint32_t port, std::uint64_t begin) const {
     const Side& side = sides_[port];
-    PortResult result{.traffic = traffic_of(side)};
+    PortResult result{.traffic = traffic_of(port)};
     if (!ports_[port].events.empty()) result.last_event = side.last_event - begin;
     for (const Run& run : side.receives) {
       result.lowest_write = std::min(result.lowest_write, run.address);
@@ -389,7 +391,9 @@ class PhaseResolver::Impl {
     }
   }
 
-  [[nodiscard]] static PortTraffic traffic_of(const Side& side) {
+  [[nodiscard]] PortTraffic traffic_of(std::uint32_t port) const {
+    const Side& side = sides_[port];
+    const TilePlace& here = places_[index(ports_[port].tile)];
     PortTraffic traffic;
     std::uint64_t until = 0;
     const auto occupy = [&](const Run& run) {
@@ -407,6 +411,9 @@ class PhaseResolver::Impl {
     const Run* last = nullptr;
     for (const Run& run : side.receives) {
       traffic.received_bytes += run.bytes();
+      const TilePlace& there = places_[index(ports_[run.other].tile)];
+      traffic.word_rows += run.bytes() / 4 * distance(here.row, there.row);
+      traffic.word_columns += run.bytes() / 4 * distance(here.column, there.column);
       const bool goes_on = last != nullptr && last->other == run.other && last->end == run.begin &&
                            last->address + last->bytes() == run.address;
       if (!goes_on) ++traffic.messages;

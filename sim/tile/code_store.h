@@ -15,6 +15,7 @@
 namespace superstep {
 
 struct WorkerStep;
+struct RepeatedBody;
 
 /// How steps run: in the ordinary mode of floating point, or in it one by one because somebody
 /// looks at each, or in any other mode.
@@ -47,6 +48,7 @@ class WorkerCode {
     std::uint32_t value;
   };
   std::deque<WorkerStep> steps_;
+  std::deque<RepeatedBody> bodies_;
   std::deque<std::string> messages_;  ///< causes of steps that fault
   std::vector<Word> words_;           ///< ascending addresses
   std::vector<const WorkerStep*> by_word_;

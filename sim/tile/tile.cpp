@@ -117,7 +117,7 @@ const std::vector<PortEvent>& Tile::port_events() const {
 }
 void Tile::clear_port_events() { impl_->supervisor().context().events.clear(); }
 
-std::uint64_t Tile::worker_instructions() const {
+const InstructionCounts& Tile::worker_instructions() const {
   return impl_->supervisor().launcher().instructions();
 }
 std::uint64_t Tile::worker_busy_cycles() const {

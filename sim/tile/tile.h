@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "isa/machine_config.h"
 #include "sim/exchange/port_event.h"
+#include "sim/instruction_counts.h"
 #include "sim/tile/call_stack.h"
 #include "sim/tile/code_store.h"
 #include "sim/tile/instruction_observer.h"
@@ -121,8 +122,8 @@ class Tile {
   [[nodiscard]] const std::vector<PortEvent>& port_events() const;
   void clear_port_events();
 
-  /// Since boot; a bundle counts as two.
-  [[nodiscard]] std::uint64_t worker_instructions() const;
+  /// Since boot.
+  [[nodiscard]] const InstructionCounts& worker_instructions() const;
   /// Since boot: cycles from first issue to exit, added up over workers.
   [[nodiscard]] std::uint64_t worker_busy_cycles() const;
   /// The same of one worker.

@@ -6,9 +6,11 @@
 #include <cstring>
 
 #include "isa/values.h"
+#include "sim/instruction_counts.h"
 #include "sim/tile/instruction_observer.h"
 #include "sim/tile/memory_port.h"
 #include "sim/tile/race_check.h"
+#include "sim/tile/step_cost.h"
 #include "sim/tile/weights.h"
 
 namespace superstep {
@@ -21,15 +23,21 @@ using RunWorkerStep = const WorkerStep* (*)(WorkerContext&, const WorkerStep*);
 /// Executes the auxiliary half of a bundle.
 using RunAuxHalf = void (*)(WorkerContext&, const WorkerStep*);
 
+/// What an `rpt` repeats.
+struct RepeatedBody {
+  const WorkerStep* end = nullptr;  ///< what follows it
+  std::uint64_t slots = 0;          ///< of one turn
+  InstructionCounts instructions;   ///< likewise
+};
+
 /// A predecoded instruction or bundle. Steps of a straight line run on to each other: only the
 /// last one gives back what comes next.
 struct WorkerStep {
-  static constexpr unsigned kCostShift = 24;  ///< slots below, instructions above
-
   RunWorkerStep run = nullptr;
   const WorkerStep* next = nullptr;
   union {
-    const WorkerStep* target = nullptr;  ///< of a direct branch; of `rpt`, what follows the body
+    const WorkerStep* target = nullptr;  ///< of a direct branch
+    const RepeatedBody* body;            ///< of `rpt`
     const char* cause;                   ///< of a step that faults
   };
   RunAuxHalf aux = nullptr;
@@ -37,22 +45,12 @@ struct WorkerStep {
   std::uint32_t word = 0;
   std::uint32_t aux_word = 0;
   std::uint32_t pc = 0;
-  std::uint32_t body_slots = 0;  ///< of one turn of an `rpt` body
   std::array<std::uint8_t, 6> registers{};
   std::array<std::uint8_t, 6> aux_registers{};
-  std::uint32_t cost = cost_of(1, 1);  ///< of the step and those that it runs on to
+  StepCost cost;  ///< of the step and those that it runs on to
 
-  /// Slots and instructions in one number, so that an engine adds both at once.
-  static constexpr std::uint32_t cost_of(std::uint32_t slots, std::uint32_t instructions) {
-    return slots | instructions << kCostShift;
-  }
-  static constexpr std::uint32_t slots_of(std::uint64_t cost) {
-    return static_cast<std::uint32_t>(cost & ((1U << kCostShift) - 1));
-  }
   [[nodiscard]] bool runs_on() const { return then != give_back; }
-  [[nodiscard]] std::uint32_t own_cost() const { return runs_on() ? cost - next->cost : cost; }
-  [[nodiscard]] std::uint32_t slots() const { return slots_of(own_cost()); }
-  [[nodiscard]] std::uint32_t instructions() const { return own_cost() >> kCostShift; }
+  [[nodiscard]] StepCost own_cost() const { return runs_on() ? cost - next->cost : cost; }
   static const WorkerStep* give_back(WorkerContext&, const WorkerStep* step) { return step; }
 };
 
@@ -81,7 +79,8 @@ struct WorkerContext {
     fp = {};
     moded = fp_status_watched = false;
     cause = nullptr;
-    extra_slots = extra_instructions = 0;
+    repeated_slots = 0;
+    repeated_instructions = {};
     repeat = {};
     last_repeat = nullptr;
     port.open();
@@ -116,8 +115,8 @@ struct WorkerContext {
   const char* cause = nullptr;
   const WorkerStep* stopped = nullptr;  ///< the step that set `stop`
   std::uint32_t pc = 0;                 ///< of the fault; where to go on after kJump
-  std::uint64_t extra_slots = 0;        ///< of turns of `rpt` bodies
-  std::uint64_t extra_instructions = 0;
+  std::uint64_t repeated_slots = 0;     ///< of turns of `rpt` bodies
+  InstructionCounts repeated_instructions;
   /// Who wants to see each step: they run one by one, and `rpt` leaves in `repeat` how often its
   /// body does.
   InstructionObserver* observer = nullptr;

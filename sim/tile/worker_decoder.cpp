@@ -52,6 +52,18 @@ std::uint32_t slots_of(const InstructionInfo& info, const MachineConfig& machine
   return slots == nullptr ? 1 : machine.costs.*slots;
 }
 
+/// An instruction, in its classes.
+InstructionCounts classes_of(const InstructionInfo& info) {
+  const bool is_load = info.memory == isa::Memory::kLoad || info.memory == isa::Memory::kBoth;
+  const bool is_store = info.memory == isa::Memory::kStore || info.memory == isa::Memory::kBoth;
+  return {.all = 1,
+          .aux = info.spec.pipe == isa::Pipe::kAux,
+          .amp = info.spec.on_amp,
+          .loads = is_load,
+          .stores = is_store,
+          .branches = info.spec.control == Control::kBranch};
+}
+
 /// Whether an instruction writes no register that can be read, like `nop` and `fnop`.
 bool has_no_effect(const InstructionInfo& info, const std::array<std::uint8_t, 6>& places) {
   if (!worker_handlers()[info.number].pure) return false;
@@ -74,10 +86,10 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
     pending_.pop_back();
     if (step->run == nullptr) decode_step(*step);
   }
-  for (WorkerStep* repeat : repeats_) {
-    repeat->body_slots = 0;
-    for (const WorkerStep* step = repeat->next; step != repeat->target; step = step->next) {
-      repeat->body_slots += step->slots();
+  for (const auto& [repeat, body] : repeats_) {
+    for (const WorkerStep* step = repeat->next; step != body->end; step = step->next) {
+      body->slots += step->cost.slots();
+      body->instructions += step->cost.instructions();
     }
   }
   if (kind_ == StepKind::kOrdinary) join_lines();
@@ -90,9 +102,9 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
 
 void WorkerDecoder::join_lines() {
   // The last step of a body gives back the one behind it, so that the turns can be counted.
-  for (const WorkerStep* repeat : repeats_) {
+  for (const auto& [repeat, body] : repeats_) {
     const WorkerStep* step = repeat->next;
-    while (step->next != repeat->target) step = step->next;
+    while (step->next != body->end) step = step->next;
     plain_.erase(step);
   }
   // From the end, so that costs are added up.
@@ -131,7 +143,7 @@ std::uint32_t WorkerDecoder::word_at(std::uint32_t pc) {
 void WorkerDecoder::make_fault(WorkerStep& step, std::string cause) {
   step.run = run_fault;
   step.cause = code_->messages_.emplace_back(std::move(cause)).c_str();
-  step.cost = 0;
+  step.cost = {};
 }
 
 void WorkerDecoder::decode_step(WorkerStep& step) {
@@ -151,7 +163,7 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
     return make_fault(step, fmt::format("`{}` has one register twice as its destination",
                                         disassemble(step.word, step.pc)));
   }
-  step.cost = WorkerStep::cost_of(slots_of(*info, machine_), 1);
+  step.cost = StepCost(slots_of(*info, machine_), classes_of(*info));
   place_registers(*info, step.word, step.registers);
   note_status(*info, step.word);
   if ((step.word & kCoIssue) != 0) return decode_bundle(step, *info);
@@ -183,7 +195,9 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   }
   place_registers(*aux, step.aux_word, step.aux_registers);
   note_status(*aux, step.aux_word);
-  step.cost = WorkerStep::cost_of(std::max(step.slots(), slots_of(*aux, machine_)), 2);
+  InstructionCounts both = classes_of(main);
+  both += classes_of(*aux);
+  step.cost = StepCost(std::max(step.cost.slots(), slots_of(*aux, machine_)), both);
   // In other modes, what writes nowhere may raise exceptions and draw random numbers.
   if (kind_ != StepKind::kModed) drop_idle_half(step, main, *aux);
   link(step, main, step.pc + 8);
@@ -243,7 +257,9 @@ void WorkerDecoder::link_repeat(WorkerStep& step, const InstructionInfo& info, s
     }
   }
   step.next = step_at(body);
-  step.target = step_at(body + 8 * bundles);
+  RepeatedBody& repeated = code_->bodies_.emplace_back();
+  repeated.end = step_at(body + 8 * bundles);
+  step.body = &repeated;
   // Decoded now, so that the turns of the body can be walked: a step in it that faults has no next
   // one.
   for (std::uint32_t i = 0; i < bundles; ++i) {
@@ -251,7 +267,7 @@ void WorkerDecoder::link_repeat(WorkerStep& step, const InstructionInfo& info, s
     if (inner->run == nullptr) decode_step(*inner);
     if (inner->next == nullptr) inner->next = step_at(body + 8 * (i + 1));
   }
-  repeats_.push_back(&step);
+  repeats_.emplace_back(&step, &repeated);
 }
 
 void WorkerDecoder::place_registers(const InstructionInfo& info, std::uint32_t word,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/machine_config.h"
@@ -48,7 +49,7 @@ class WorkerDecoder {
   std::map<std::uint32_t, WorkerStep*> steps_;
   std::map<std::uint32_t, std::uint32_t> words_;
   std::vector<WorkerStep*> pending_;
-  std::vector<WorkerStep*> repeats_;
+  std::vector<std::pair<WorkerStep*, RepeatedBody*>> repeats_;
   std::set<const WorkerStep*> plain_;  ///< steps that could run on to the next one
 };
 

@@ -54,10 +54,7 @@ class WorkerEnvironment {
     target_ = target;
   }
   [[nodiscard]] std::uint32_t next_pc() const { return next_pc_; }
-  void repeat(std::uint32_t count, std::uint32_t bundles) {
-    repeat_count_ = count;
-    repeat_bundles_ = bundles;
-  }
+  void repeat(std::uint32_t count, std::uint32_t /*bundles*/) { repeat_count_ = count; }
   void exit(bool /*status*/) {}
 
   [[nodiscard]] float& accumulator(std::uint32_t number) {
@@ -168,7 +165,6 @@ class WorkerEnvironment {
   [[nodiscard]] std::uint32_t stored_bytes() const { return stored_bytes_; }
   [[nodiscard]] std::uint32_t target() const { return target_; }
   [[nodiscard]] std::uint32_t repeat_count() const { return repeat_count_; }
-  [[nodiscard]] std::uint32_t repeat_bundles() const { return repeat_bundles_; }
 
  protected:
   template <class T>
@@ -193,7 +189,6 @@ class WorkerEnvironment {
   std::uint32_t next_pc_;
   std::uint32_t target_ = 0;
   std::uint32_t repeat_count_ = 0;
-  std::uint32_t repeat_bundles_ = 0;
   std::uint32_t stored_at_ = 0;  ///< where the instruction's one store went
   std::uint32_t stored_bytes_ = 0;
   bool taken_ = false;

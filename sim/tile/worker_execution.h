@@ -53,8 +53,7 @@ inline const WorkerStep* stop(WorkerContext& context, const WorkerStep* step,
 }
 
 /// The body of an `rpt`, as often as it says.
-const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
-                              std::uint32_t bundles);
+const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count);
 
 /// What follows `step`, which has stored where code may be; null when it has changed code.
 const WorkerStep* look_at_code(WorkerContext& context, const WorkerStep* step,
@@ -112,7 +111,7 @@ template <class R, class Floats, class Env, class Outputs>
     if (step->target != nullptr) return step->target;
     return stop(context, step, WorkerContext::Stop::kJump, env.target());
   } else if constexpr (R::spec.control == isa::Control::kRepeat) {
-    return repeat_body(context, step, env.repeat_count(), env.repeat_bundles());
+    return repeat_body(context, step, env.repeat_count());
   } else if constexpr (R::spec.control == isa::Control::kExit) {
     return stop(context, step, WorkerContext::Stop::kExit, step->pc);
   } else if constexpr (R::spec.control == isa::Control::kSystem) {

@@ -10,30 +10,34 @@ namespace {
 /// Slots of the steps of an unfinished turn before the one that stopped.
 void count_partial_turn(WorkerContext& context, const WorkerStep* step, const WorkerStep* end) {
   for (; step != end && step->pc != context.pc; step = step->next) {
-    context.extra_slots += step->slots();
-    context.extra_instructions += step->instructions();
+    const StepCost cost = step->own_cost();
+    context.repeated_slots += cost.slots();
+    context.repeated_instructions += cost.instructions();
   }
 }
 
-const WorkerStep* run_turns(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
-                            std::uint32_t bundles) {
-  const WorkerStep* const end = step->target;
+void count_turns(WorkerContext& context, const RepeatedBody& body, std::uint64_t turns) {
+  context.repeated_slots += body.slots * turns;
+  context.repeated_instructions += body.instructions * turns;
+}
+
+const WorkerStep* run_turns(WorkerContext& context, const WorkerStep* step, std::uint32_t count) {
+  const RepeatedBody& body = *step->body;
+  const WorkerStep* const end = body.end;
   const WorkerStep* const first = step->next;
   for (std::uint32_t turn = 0; turn < count; ++turn) {
     const WorkerStep* inner = first;
     do {
       inner = inner->run(context, inner);
       if (inner == nullptr) [[unlikely]] {
-        context.extra_slots += std::uint64_t{turn} * step->body_slots;
-        context.extra_instructions += std::uint64_t{turn} * bundles * 2;
+        count_turns(context, body, turn);
         context.stop_in_body();
         count_partial_turn(context, first, end);
         return nullptr;
       }
     } while (inner != end);
   }
-  context.extra_slots += std::uint64_t{count} * step->body_slots;
-  context.extra_instructions += std::uint64_t{count} * bundles * 2;
+  count_turns(context, body, count);
   return end;
 }
 
@@ -75,12 +79,11 @@ const WorkerStep* go_on_after_low_store(WorkerContext& context, const WorkerStep
   return next == nullptr ? nullptr : step->then(context, next);
 }
 
-const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count,
-                              std::uint32_t bundles) {
+const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, std::uint32_t count) {
   context.last_repeat = step;
-  if (context.observer == nullptr) return run_turns(context, step, count, bundles);
-  context.repeat = {step->next, step->target, count};
-  return count == 0 ? step->target : step->next;
+  if (context.observer == nullptr) return run_turns(context, step, count);
+  context.repeat = {step->next, step->body->end, count};
+  return count == 0 ? step->body->end : step->next;
 }
 
 const std::vector<WorkerHandlers>& worker_handlers() {

@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 34;
 constexpr const char* kEndless = "more than 2^34 slots: an endless loop";
 
-/// A worker is looked at from outside each time it has executed 2^12 instructions. They take less
-/// slots than `WorkerStep::cost` has room for.
-constexpr std::uint64_t kTurnCost = std::uint64_t{1} << (WorkerStep::kCostShift + 12);
+/// A worker is looked at from outside each time it has executed so many instructions, for which a
+/// `StepCost` has room.
+constexpr std::uint64_t kInstructionsOfTurn = 1U << 12;
 /// Those that run by steps are looked at every so many steps of all of them.
 constexpr std::uint64_t kStepsOfTurn = 1U << 12;
 
@@ -87,9 +87,9 @@ bool WorkerLauncher::gives_up(WorkerContext& worker, const WorkerStep* step, std
 
 std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep* step) {
   std::uint64_t slots = 0;
-  std::uint64_t unchecked = 0;  ///< cost since the worker was last looked at
+  std::uint64_t unchecked = 0;  ///< instructions since the worker was last looked at
   while (true) {
-    std::uint64_t cost = 0;
+    StepCost cost;
     const WorkerStep* last = step;
     const auto go_on = [&] {
       last = step;
@@ -98,7 +98,7 @@ std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep*
       return step != nullptr;
     };
     // Several steps a round: the host predicts each call by its place, and jumps back less often.
-    while (go_on() && go_on() && go_on() && go_on() && cost < kTurnCost) {
+    while (go_on() && go_on() && go_on() && go_on() && cost.count() < kInstructionsOfTurn) {
     }
     bool in_line = false;  // whether what stopped was no turn of a repeated body
     if (step == nullptr) {
@@ -111,23 +111,23 @@ std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep*
       // Nor is one counted that faulted: that is dated to its slot.
       if (in_line && worker.stop == WorkerContext::Stop::kFault) cost -= worker.stopped->own_cost();
     }
-    slots += WorkerStep::slots_of(cost);
-    instructions_ += cost >> WorkerStep::kCostShift;
-    unchecked += cost;
+    slots += cost.slots();
+    instructions_ += cost.instructions();
+    unchecked += cost.count();
     if (step == nullptr) {
       if (worker.stop != WorkerContext::Stop::kJump) return slots;
       step = step_at(worker, worker.pc);
-      if (unchecked < kTurnCost) continue;
+      if (unchecked < kInstructionsOfTurn) continue;
     }
     unchecked = 0;
-    if (gives_up(worker, step, slots + worker.extra_slots)) return slots;
+    if (gives_up(worker, step, slots + worker.repeated_slots)) return slots;
   }
 }
 
 std::uint64_t WorkerLauncher::run(WorkerContext& worker, const WorkerStep* step) {
   const std::uint64_t slots = run_lines(worker, step);
-  instructions_ += worker.extra_instructions;
-  return slots + worker.extra_slots;
+  instructions_ += worker.repeated_instructions;
+  return slots + worker.repeated_slots;
 }
 
 const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerStep* step) {
@@ -135,7 +135,7 @@ const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerSt
   const WorkerStep* next = step->run(worker, step);
   if (next == nullptr && worker.repeat.turns > 0) worker.stop_in_body();
   if (next == nullptr && worker.stop == WorkerContext::Stop::kFault) return nullptr;
-  instructions_ += step->instructions();
+  instructions_ += step->own_cost().instructions();
   if (next == nullptr && worker.stop == WorkerContext::Stop::kJump) {
     next = step_at(worker, worker.pc);
   }

@@ -44,7 +44,7 @@ class WorkerLauncher {
   void observe(InstructionObserver* observer) { observer_ = observer; }
 
   [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
-  [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
+  [[nodiscard]] const InstructionCounts& instructions() const { return instructions_; }
   /// Cycles from first issue to exit, added up over workers.
   [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
   /// The same of one worker.
@@ -109,7 +109,7 @@ class WorkerLauncher {
   StepKind last_kind_ = StepKind::kOrdinary;
   const WorkerStep* last_step_ = nullptr;
   std::uint64_t code_version_ = ~std::uint64_t{0};  ///< of what is kept; at first nothing is
-  std::uint64_t instructions_ = 0;
+  InstructionCounts instructions_;
   const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;
   bool in_turn_ = false;

@@ -288,7 +288,7 @@ inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
            "Moved over the host link, both directions."},
     Column{"flops", &SuperstepRow::flops, "flop",
            "Useful floating-point operations of the steps in it, by the compiler."},
-    Column{"instructions", &SuperstepRow::worker_instructions, "1",
+    Column{"instructions", member(&SuperstepRow::worker_instructions, &InstructionCounts::all), "1",
            "Issued by all workers; a bundle counts as two."},
     Column{"live_bytes", &SuperstepRow::live_bytes, "B",
            "Memory in use over all tiles, the most of the steps in it."},
@@ -301,6 +301,34 @@ inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
         .since(5),
     Column{"host_cost_source", &SuperstepRow::host_source, "1",
            "Where its host cycles come from, likewise.", kCostSources}
+        .since(5),
+    Column{"main_instructions", [](const SuperstepRow& s) { return s.worker_instructions.main(); },
+           "1", "Of its instructions, those of the main pipe."}
+        .since(5),
+    Column{"aux_instructions", member(&SuperstepRow::worker_instructions, &InstructionCounts::aux),
+           "1", "Of its instructions, those of the auxiliary pipe: all others."}
+        .since(5),
+    Column{"amp_instructions", member(&SuperstepRow::worker_instructions, &InstructionCounts::amp),
+           "1", "Of the auxiliary ones, those of the AMP units."}
+        .since(5),
+    Column{"load_instructions",
+           member(&SuperstepRow::worker_instructions, &InstructionCounts::loads), "1",
+           "Of the main ones, those that load; some also store."}
+        .since(5),
+    Column{"store_instructions",
+           member(&SuperstepRow::worker_instructions, &InstructionCounts::stores), "1",
+           "Of the main ones, those that store; some also load."}
+        .since(5),
+    Column{"branch_instructions",
+           member(&SuperstepRow::worker_instructions, &InstructionCounts::branches), "1",
+           "Of the main ones, branches, taken or not."}
+        .since(5),
+    Column{"word_rows", &SuperstepRow::word_rows, "1",
+           "Words received in the exchange, each times the rows between its tiles (see "
+           "/machine/row)."}
+        .since(5),
+    Column{"word_columns", &SuperstepRow::word_columns, "1",
+           "Likewise times the columns between its tiles."}
         .since(5));
 
 inline constexpr auto kProfileNumbers = growing_table<ProfileNumbers>(
@@ -331,10 +359,28 @@ inline constexpr auto kComputePhases = growing_table<TilePhase>(
     Column{"cycles", &TilePhase::compute, "cycle",
            "Compute of each tile; equal rows are stored once."},
     Column{"wait_cycles", &TilePhase::sync, "cycle", "Waiting of each tile for the barrier."},
-    Column{"instructions", &TilePhase::instructions, "1",
+    Column{"instructions", member(&TilePhase::instructions, &InstructionCounts::all), "1",
            "Issued by the workers of each tile; a bundle counts as two."},
     Column{"worker_busy", &TilePhase::worker_busy, "cycle",
-           "From first issue to exit, added up over the workers of each tile."});
+           "From first issue to exit, added up over the workers of each tile."},
+    Column{"main_instructions", [](const TilePhase& p) { return p.instructions.main(); }, "1",
+           "Of its instructions, those of the main pipe."}
+        .since(5),
+    Column{"aux_instructions", member(&TilePhase::instructions, &InstructionCounts::aux), "1",
+           "Of its instructions, those of the auxiliary pipe: all others."}
+        .since(5),
+    Column{"amp_instructions", member(&TilePhase::instructions, &InstructionCounts::amp), "1",
+           "Of the auxiliary ones, those of the AMP units."}
+        .since(5),
+    Column{"load_instructions", member(&TilePhase::instructions, &InstructionCounts::loads), "1",
+           "Of the main ones, those that load; some also store."}
+        .since(5),
+    Column{"store_instructions", member(&TilePhase::instructions, &InstructionCounts::stores), "1",
+           "Of the main ones, those that store; some also load."}
+        .since(5),
+    Column{"branch_instructions", member(&TilePhase::instructions, &InstructionCounts::branches),
+           "1", "Of the main ones, branches, taken or not."}
+        .since(5));
 
 inline constexpr auto kExchangeProfiles = growing_table<ProfileRow>(
     "/profiles/exchange", "exchange_profile", TraceLevel::kTile,
@@ -347,7 +393,13 @@ inline constexpr auto kExchangePhases = growing_table<TilePhase>(
     Column{"idle_cycles", &TilePhase::exchange_idle, "cycle",
            "Of those, cycles in which no word leaves or arrives."},
     Column{"sent_bytes", &TilePhase::sent_bytes, "B", "Left each tile; a multicast counts once."},
-    Column{"received_bytes", &TilePhase::received_bytes, "B", "Arrived at each tile."});
+    Column{"received_bytes", &TilePhase::received_bytes, "B", "Arrived at each tile."},
+    Column{"word_rows", &TilePhase::word_rows, "1",
+           "Words that arrived, each times the rows from its tile (see /machine/row)."}
+        .since(5),
+    Column{"word_columns", &TilePhase::word_columns, "1",
+           "Likewise times the columns from its tile."}
+        .since(5));
 
 inline constexpr auto kTransfers = growing_table<TransferRow>(
     "/host", "transfer", TraceLevel::kSuperstep,

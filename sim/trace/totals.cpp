@@ -32,7 +32,7 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   if (is_assumed(row.sync_source)) sync_assumed += row.sync;
   if (is_assumed(row.host_source)) host_assumed += row.host;
   run.cycles = row.begin + row.exchange + row.compute + row.sync + row.host;
-  run.worker_instructions += row.worker_instructions;
+  run.worker_instructions += row.worker_instructions.all;
   ++run.supersteps;
   bytes_exchanged += row.exchange_bytes;
   host_bytes += row.host_bytes;

@@ -157,6 +157,29 @@ TEST_F(FabricTest, CountsWhatGoesThroughEachPort) {
   EXPECT_EQ(traffic(3), (std::vector<std::uint64_t>{0, 32, 8, 1}));
 }
 
+TEST_F(FabricTest, CountsHowFarEachWordGoes) {
+  machine_.grid = {2, 2, 1};
+  machine_.sync.column_skew.resize(2);
+  // Tiles go up the first column and down the second.
+  send(0, 0, kSource, 8);
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    const std::uint64_t arrival = exchange_latency(machine_, TileId{0}, TileId{t}).value();
+    mux(t, arrival, 0);
+    pointer(t, arrival, kTarget);
+    mux(t, arrival + 8, kMuxIdle);
+  }
+  const FabricResult result = resolve();
+  ASSERT_FALSE(result.fault) << result.fault->cause;
+  const auto way = [&](std::uint32_t tile) {
+    const PortTraffic& t = result.ports[tile].traffic;
+    return std::pair(t.word_rows, t.word_columns);
+  };
+  EXPECT_EQ(way(0), std::pair(0UL, 0UL));
+  EXPECT_EQ(way(1), std::pair(8UL, 0UL));
+  EXPECT_EQ(way(2), std::pair(8UL, 8UL));
+  EXPECT_EQ(way(3), std::pair(0UL, 8UL));
+}
+
 TEST_F(FabricTest, TilesMaySwapAWordInPlace) {
   for (std::uint32_t t = 0; t < 2; ++t) {
     send(t, 0, kSource, 1);

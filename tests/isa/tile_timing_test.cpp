@@ -97,7 +97,7 @@ TEST_P(TileTiming, WorkersIssueSixCyclesAndTheirNumberAfterRunall) {
     EXPECT_EQ(run.tile().launches().last_exit_cycle, left);
     // `sync LOCAL` takes the cycle in which the last worker has left.
     EXPECT_EQ(stop.cycle, left + 1);
-    EXPECT_EQ(run.tile().worker_instructions(), instructions * workers());
+    EXPECT_EQ(run.tile().worker_instructions().all, instructions * workers());
   }
 }
 

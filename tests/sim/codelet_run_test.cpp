@@ -37,7 +37,7 @@ TEST(CodeletRun, AWorkerRunsAloneOnItsState) {
   EXPECT_FALSE(called.run.fault());
   EXPECT_EQ(called.word(kData + 4), 7U);
   EXPECT_EQ(cost.worker_slots, (std::vector<std::uint64_t>{3, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(cost.worker_instructions, 3U);
+  EXPECT_EQ(cost.worker_instructions.all, 3U);
   EXPECT_EQ(cost.slowest_worker_clocks(), 18U);
   // setzi and its latency 6, run 6, 3 slots of 6, sync 1, branch 6.
   EXPECT_EQ(cost.cycles, 6U + 6 + 18 + 1 + 6);
@@ -64,7 +64,7 @@ TEST(CodeletRun, ASupervisorFunctionGetsItsStateAndAStack) {
   EXPECT_GE(called.word(kData), called.run.free_end());
   // Two stores, a load whose result takes 6, a branch of 6.
   EXPECT_EQ(cost.cycles, 2U + 6 + 6);
-  EXPECT_EQ(cost.worker_instructions, 0U);
+  EXPECT_EQ(cost.worker_instructions.all, 0U);
 }
 
 TEST(CodeletRun, ASupervisorFunctionMayLaunchWorkersOnItsStack) {
@@ -113,7 +113,7 @@ TEST(CodeletRun, WorkersThatTakeTurnsWaitForOneAnother) {
   ASSERT_FALSE(last.run.fault());
   // The flag is set in the clock after those in which the others look at it for the first time.
   EXPECT_EQ(cost.worker_slots, (std::vector<std::uint64_t>{9, 9, 9, 9, 9, 6}));
-  EXPECT_EQ(cost.worker_instructions, 51U);
+  EXPECT_EQ(cost.worker_instructions.all, 51U);
 
   Called first(wait_for("0"));
   first.run.take_turns();
@@ -204,7 +204,7 @@ TEST(CodeletRun, AnObserverSeesEverySlotOfTheCallAndChangesNothing) {
     EXPECT_EQ(counts.aux_only, 2U);
     EXPECT_EQ(counts.bundles, 3U);
     EXPECT_EQ(counts.extra_slots, 2U);  // of f32exp
-    EXPECT_EQ(counts.instructions * 6, cost.worker_instructions);
+    EXPECT_EQ(counts.instructions * 6, cost.worker_instructions.all);
   }
   const SlotCounts& supervisor = counter.supervisor();
   EXPECT_EQ(supervisor.total(), cost.cycles);

@@ -108,6 +108,20 @@ TEST(Exchange, EndsWithTheLastPortEventOfTheCriticalTile) {
   EXPECT_EQ(moved.sync, 68_cycles);
 }
 
+TEST(Exchange, OfASuperstepAddsUpHowFarItsWordsGo) {
+  ProgramImage image = one_transfer("");
+  image.machine.grid = {2, 1, 1};
+  image.machine.sync.skew_per_row = 0;
+  image.machine.exchange.per_row_latency = 0;
+  const Recorded run = record(image);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.supersteps[1].word_rows, 4u);
+  EXPECT_EQ(run.supersteps[1].word_columns, 0u);
+  EXPECT_EQ(run.tiles[1][0].word_rows, 0u);
+  EXPECT_EQ(run.tiles[1][1].word_rows, 4u);
+  EXPECT_EQ(run.supersteps[0].word_rows, 0u);
+}
+
 TEST(Exchange, HasArrivedWhenTheTileReadsTheWords) {
   // The tile stores the last word it received where the next phase's row is to send from.
   ProgramImage image = one_transfer(
@@ -260,6 +274,45 @@ TEST(Run, WritesTheSameTraceWithAnyNumberOfThreads) {
   const std::string one = trace_with(1);
   EXPECT_EQ(one, trace_with(2));
   EXPECT_EQ(one, trace_with(5));
+}
+
+TEST(Run, CountsTheInstructionsOfWorkersByClass) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0, R"(
+    setzi $m1, worker
+    runall $m1, $m15, 0
+    sync 2
+    sync 3
+    sync 15
+    .align 8
+  worker:
+    setzi $m0, 2
+  loop:
+    brnzdec $m0, loop
+    setzi $m1, 0x80000
+    setzi $m2, 0x80000
+    setzi $m3, 0x22000  // of the third address, 0x88000
+    shl $m3, $m3, 12
+    { ld64 $a2:3, $m1, $m15, 0 ; f32v2add $a0:1, $a0:1, $a0:1 }
+    st32 $m0, $m1, $m15, 64
+    rpt 5, 1
+    { ldst64pace $a0:1, $a2:3, $m2:3+=, $m15, 0 ; f32sisoamp $a4:5, $a6, $a8:9, 0 }
+    { nop ; fnop }
+    exitz $m15)");
+  add_program(image, 1, "sync 3\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  // The first branch is taken twice; the body of the `rpt` runs 5 times.
+  const InstructionCounts each = {.all = 13 + 5 * 4,
+                                  .aux = 1 + 5 * 2,
+                                  .amp = 5,
+                                  .loads = 1 + 5,
+                                  .stores = 1 + 5,
+                                  .branches = 3};
+  EXPECT_EQ(run.supersteps[0].worker_instructions, each * 6);
+  EXPECT_EQ(run.tiles[0][0].instructions, each * 6);
+  EXPECT_EQ(run.tiles[0][1].instructions, InstructionCounts());
+  EXPECT_EQ(run.supersteps[1].worker_instructions, InstructionCounts());
 }
 
 TEST(Run, PartsOfASuperstepOfMoreThan2To32CyclesAddUp) {

@@ -197,8 +197,31 @@ class Program {
   Words words_;
 };
 
+/// Counts the instructions of workers by their names.
+class ClassCounter : public InstructionObserver {
+ public:
+  void issued(const IssuedInstruction& bundle) override {
+    if (bundle.context == IssuedInstruction::kSupervisor) return;
+    for (std::uint32_t i = 0; i < bundle.instructions; ++i) {
+      const InstructionInfo& info = *isa::find_instruction(bundle.words[i]);
+      const std::string_view name = info.mnemonic;
+      ++counts_.all;
+      counts_.aux += info.spec.pipe == Pipe::kAux;
+      counts_.amp += (name.ends_with("amp") && !name.ends_with("clamp")) || name.ends_with("slic");
+      counts_.loads += name.starts_with("ld");
+      counts_.stores += name.starts_with("st") || name.find("st64") != name.npos;
+      counts_.branches += name.starts_with("br") || name == "call";
+    }
+  }
+  [[nodiscard]] const InstructionCounts& counts() const { return counts_; }
+
+ private:
+  InstructionCounts counts_;
+};
+
 struct Outcome {
   CodeletCost cost;
+  InstructionCounts seen;
   bool interrupted = false;
   std::optional<TileFault> fault;
   std::array<std::uint32_t, 64> state{};
@@ -213,9 +236,11 @@ Outcome run(const Words& words, CodeletKind kind, std::uint32_t data_seed, bool 
   EXPECT_TRUE(tile.write(kState, std::as_bytes(std::span(outcome.state))));
   // An endless loop is not a fault of the simulator.
   tile.poll([&outcome] { return outcome.interrupted = true; });
-  SlotCounter counter(tile.machine());
+  ClassCounter classes;
+  SlotCounter counter(tile.machine(), &classes);
   if (observed) tile.observe(&counter);
   outcome.cost = tile.call(kind, kCode, kState);
+  outcome.seen = classes.counts();
   outcome.fault = tile.fault();
   if (outcome.fault) {
     EXPECT_FALSE(outcome.fault->cause.empty());
@@ -261,6 +286,10 @@ TEST(TileFuzz, RandomLegalProgramsTrapOrEndAndWatchingThemChangesNothing) {
       EXPECT_EQ(seen.cost.cycles, plain.cost.cycles);
       EXPECT_EQ(seen.cost.worker_slots, plain.cost.worker_slots);
       EXPECT_EQ(seen.cost.worker_instructions, plain.cost.worker_instructions);
+      // One that faults is seen and does not count.
+      if (!seen.fault) {
+        EXPECT_EQ(seen.seen, plain.cost.worker_instructions);
+      }
       EXPECT_EQ(seen.state, plain.state);
     }
     ASSERT_FALSE(HasFailure()) << "program " << i;
@@ -287,6 +316,7 @@ TEST(TileFuzz, LoopsOfPairsDoWhatTheirHalvesDo) {
         const Outcome seen = run(words, CodeletKind::kWorker, data, true);
         ASSERT_EQ(seen.fault.has_value(), plain.fault.has_value());
         ASSERT_EQ(seen.cost.worker_slots, plain.cost.worker_slots);
+        ASSERT_EQ(seen.cost.worker_instructions, plain.cost.worker_instructions);
         ASSERT_EQ(seen.state, plain.state) << main->mnemonic << " with " << aux->mnemonic;
       }
     }

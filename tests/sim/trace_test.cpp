@@ -72,7 +72,7 @@ SuperstepRecord superstep(std::uint64_t k, std::vector<TilePhase>& tiles) {
   record.sync = Cycles(70 - k % 2);
   record.critical = TileId{static_cast<std::uint32_t>(k % 2)};
   record.exchange_bytes = 8;
-  record.worker_instructions = 5;
+  record.worker_instructions.all = 5;
   record.tiles = &tiles;
   record.shares = {{1, record.compute.value()}};
   return record;
@@ -263,7 +263,7 @@ TEST(Trace, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < 5000; ++k) {
     SuperstepRecord record = superstep(k, tiles);
-    tiles[0].instructions = k;
+    tiles[0].instructions.all = k;
     writer.on_superstep(record);
   }
   writer.finish({});
@@ -390,7 +390,9 @@ TEST(Trace, KeepsSuperstepsOfMoreThan2To32Cycles) {
   TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
   std::vector<TilePhase> tiles;
   SuperstepRecord record = superstep(0, tiles);
-  tiles[1] = {10, 20 + kLong, 70, 5, 4, 4, kLong, 6 * kLong};
+  tiles[1].compute += kLong;
+  tiles[1].instructions.all = kLong;
+  tiles[1].worker_busy = 6 * kLong;
   record.compute += Cycles(kLong);
   record.end += Cycles(kLong);
   record.shares = {{1, record.compute.value()}};
@@ -405,6 +407,39 @@ TEST(Trace, KeepsSuperstepsOfMoreThan2To32Cycles) {
   EXPECT_EQ(last("/profiles/compute/cycles"), 20 + kLong);
   EXPECT_EQ(last("/profiles/compute/instructions"), kLong);
   EXPECT_EQ(last("/profiles/compute/worker_busy"), 6 * kLong);
+}
+
+TEST(Trace, HasInstructionsByClassAndHowFarWordsGo) {
+  const auto path = scratch_folder() / "classes.h5";
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  std::vector<TilePhase> tiles;
+  SuperstepRecord record = superstep(0, tiles);
+  tiles[1].instructions = {.all = 9, .aux = 4, .amp = 3, .loads = 2, .stores = 1, .branches = 1};
+  tiles[1].word_rows = 12;
+  tiles[1].word_columns = 34;
+  record.worker_instructions = tiles[1].instructions;
+  record.worker_instructions += tiles[1].instructions;
+  record.word_rows = 56;
+  record.word_columns = 78;
+  writer.on_superstep(record);
+  writer.finish({});
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  const auto numbers_of = [&](const std::string& group, const auto& columns) {
+    std::vector<std::uint64_t> last;
+    for (const char* column : columns) {
+      last.push_back(file.read_all<std::uint64_t>(group + column, Hdf5Type::kU64).back());
+    }
+    return last;
+  };
+  constexpr const char* kClasses[] = {
+      "instructions",      "main_instructions",  "aux_instructions",   "amp_instructions",
+      "load_instructions", "store_instructions", "branch_instructions"};
+  constexpr const char* kWays[] = {"word_rows", "word_columns"};
+  using Numbers = std::vector<std::uint64_t>;
+  EXPECT_EQ(numbers_of("/supersteps/", kClasses), (Numbers{18, 10, 8, 6, 4, 2, 2}));
+  EXPECT_EQ(numbers_of("/profiles/compute/", kClasses), (Numbers{9, 5, 4, 3, 2, 1, 1}));
+  EXPECT_EQ(numbers_of("/supersteps/", kWays), (Numbers{56, 78}));
+  EXPECT_EQ(numbers_of("/profiles/exchange/", kWays), (Numbers{12, 34}));
 }
 
 TEST(Trace, AFinishedOneNeedsNoRepair) {
