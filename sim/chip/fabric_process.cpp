@@ -36,10 +36,10 @@ void FabricProcess::handle(const Message&, MachineOutbox& out) {
 void FabricProcess::move_words(MachineOutbox& out) {
   TileArray& tiles = chip_.tiles();
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (tiles.work(i).events.empty()) continue;
+    if (tiles.work(i).ports->empty()) continue;
     TileMemory& memory = tiles.tile(i).memory();
     ports_.push_back({tiles.id(i),
-                      tiles.work(i).events,
+                      tiles.work(i).ports,
                       {reinterpret_cast<std::byte*>(memory.data()), memory.size()}});
     entries_.push_back(i);
   }

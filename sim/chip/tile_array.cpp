@@ -104,7 +104,7 @@ void TileArray::handle(const Message& message, MachineOutbox& out) {
 void TileArray::note_work(std::size_t entry) {
   work_[entry].instructions = tiles_[entry].worker_instructions();
   work_[entry].busy_cycles = tiles_[entry].worker_busy_cycles();
-  work_[entry].events = tiles_[entry].port_events();
+  work_[entry].ports = &tiles_[entry].port_log();
   work_[entry].launches = tiles_[entry].launches();
 }
 
@@ -137,7 +137,7 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
     tiles_[i].clear_port_events();
     stops_[i] = tiles_[i].run(from);
     note_work(i);
-    if (!work_[i].events.empty()) has_events.store(true, std::memory_order_relaxed);
+    if (!work_[i].ports->empty()) has_events.store(true, std::memory_order_relaxed);
     if (is_asked_to_stop(i, from)) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
       stopping.store(true, std::memory_order_relaxed);
@@ -190,8 +190,8 @@ void TileArray::resume(MachineOutbox& out) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     if (!resumed_[i]) continue;
     if (stops_[i].kind == TileStop::Kind::kFault) chip_.send_trap(out, trap_of(i));
-    if (work_[i].events.empty()) continue;
-    const PortEvent& event = work_[i].events.front();
+    if (work_[i].ports->empty()) continue;
+    const PortEvent event = tiles_[i].port_events().front();
     chip_.send_trap(out, {.cycle = Cycles(event.cycle),
                           .tile = id(i),
                           .context = "supervisor",

@@ -27,9 +27,9 @@ struct TileOptions {
 
 /// What a tile did until it stopped, side by side for those who look at all tiles.
 struct TileWork {
-  InstructionCounts instructions;     ///< of its workers, since boot
-  std::uint64_t busy_cycles = 0;      ///< likewise
-  std::span<const PortEvent> events;  ///< until its next run
+  InstructionCounts instructions;  ///< of its workers, since boot
+  std::uint64_t busy_cycles = 0;   ///< likewise
+  const PortLog* ports = nullptr;  ///< until its next run
   TileLaunches launches;
 };
 

@@ -15,11 +15,11 @@ namespace {
 /// For all kept phases of a machine; a bow has 900 MiB of tile memory.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
-/// The cycle of a phase's first event.
+/// The cycle that the others of a phase count from.
 std::uint64_t begin_of(std::span<const FabricPort> ports) {
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
   for (const FabricPort& port : ports) {
-    if (!port.events.empty()) begin = std::min(begin, port.events.front().cycle);
+    if (!port.log->empty()) begin = std::min(begin, port.log->begin());
   }
   return begin;
 }
@@ -48,7 +48,7 @@ class Fabric::Impl {
       return result_;
     }
     copy_words(*phase_, ports);
-    cache_.keep(ports, begin, phase_);
+    cache_.keep(phase_);
     return result_;
   }
 
@@ -67,7 +67,7 @@ class Fabric::Impl {
     for (std::size_t p = 0; p < ports.size(); ++p) {
       PortResult& port = result_.ports[p];
       port = phase.ports[p];
-      if (!ports[p].events.empty()) port.last_event += begin;
+      if (!ports[p].log->empty()) port.last_event += begin;
       result_.bytes += port.traffic.received_bytes;
       result_.last_event = std::max(result_.last_event, port.last_event);
     }

@@ -11,15 +11,15 @@
 
 #include "base/units.h"
 #include "isa/machine_config.h"
-#include "sim/exchange/port_event.h"
+#include "sim/exchange/port_log.h"
 
 namespace superstep {
 
 /// One tile's side of an exchange phase.
 struct FabricPort {
   TileId tile{};
-  std::span<const PortEvent> events;  ///< of this phase, in program order (cycles do not decrease)
-  std::span<std::byte> memory;        ///< tile memory from `tile.memory_base`
+  const PortLog* log = nullptr;  ///< of this phase; cycles do not decrease
+  std::span<std::byte> memory;   ///< tile memory from `tile.memory_base`
 };
 
 /// Why a phase cannot happen: a trap of `tile` that names the other side in `cause`.

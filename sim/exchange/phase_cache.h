@@ -10,45 +10,56 @@
 
 namespace superstep {
 
-/// Resolved phases by their port events relative to the first of them. The least recently used go
-/// when they would take more than `most_bytes`.
+/// Resolved phases by what the ports were told, in cycles from a common begin. The least recently
+/// used go when they would take more than `most_bytes`.
 class PhaseCache {
  public:
   explicit PhaseCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// The phase that these ports began before, their first event now being at cycle `begin`, or
-  /// null.
+  /// The phase of ports that were told the same before, from cycle `begin` on, or null. Rows of a
+  /// tile are the same when their ids are.
   [[nodiscard]] const ResolvedPhase* find(std::span<const FabricPort> ports, std::uint64_t begin);
 
-  /// Keeps what `find` just did not find. `phase` becomes another one, whose content means nothing:
-  /// its buffers are used again.
-  void keep(std::span<const FabricPort> ports, std::uint64_t begin,
-            std::unique_ptr<ResolvedPhase>& phase);
+  /// Keeps the phase that `find` just did not find. `phase` becomes another one, whose content
+  /// means nothing: its buffers are used again.
+  void keep(std::unique_ptr<ResolvedPhase>& phase);
 
   [[nodiscard]] std::size_t size() const { return phases_.size(); }
 
  private:
-  /// A phase and its key.
+  struct Key {
+    struct Port {
+      TileId tile{};
+      std::size_t rows_end = 0, events_end = 0;  ///< past the last of its own
+      bool operator==(const Port&) const = default;
+    };
+    struct Row {
+      std::uint64_t id = 0;
+      std::uint64_t cycle = 0;
+      std::size_t events_before = 0;
+      bool operator==(const Row&) const = default;
+    };
+    std::vector<Port> ports;
+    std::vector<Row> rows;          ///< by port
+    std::vector<PortEvent> events;  ///< of no row, by port
+    bool operator==(const Key&) const = default;
+  };
   struct Kept {
+    Key key;
     std::uint64_t hash = 0;
     std::uint64_t last_use = 0;
     std::size_t bytes = 0;
-    std::vector<TileId> tiles;            ///< by port
-    std::vector<PortEvent> events;        ///< by port, in cycles from the first
-    std::vector<std::size_t> events_end;  ///< by port: past the last of its events
     std::unique_ptr<ResolvedPhase> phase;
   };
 
-  [[nodiscard]] static std::uint64_t hash_of(std::span<const FabricPort> ports,
-                                             std::uint64_t begin);
-  [[nodiscard]] static bool matches(const Kept& kept, std::span<const FabricPort> ports,
-                                    std::uint64_t begin);
-  static void copy_events(std::span<const FabricPort> ports, std::uint64_t begin, Kept& kept);
+  static void fill(Key& key, std::span<const FabricPort> ports, std::uint64_t begin);
+  [[nodiscard]] static std::uint64_t hash_of(const Key& key);
 
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
-  std::uint64_t hash_ = 0;  ///< of what `find` looked for last
+  Key wanted_;  ///< what `find` looked for last
+  std::uint64_t hash_ = 0;
   std::vector<std::unique_ptr<Kept>> phases_;
   std::unique_ptr<Kept> spare_;  ///< with buffers to fill
 };

@@ -53,6 +53,7 @@ struct Write {
 
 /// One port's part of the phase being resolved.
 struct Side {
+  std::vector<PortEvent> events;
   std::vector<Run> sends, receives;
   std::vector<WordCopy> copies;
   std::vector<Write> writes;
@@ -62,6 +63,7 @@ struct Side {
 
   /// As new, but for the capacity of the vectors.
   void clear() {
+    events.clear();
     sends.clear();
     receives.clear();
     copies.clear();
@@ -132,7 +134,7 @@ class PhaseResolver::Impl {
   [[nodiscard]] PortResult result_of(std::uint32_t port, std::uint64_t begin) const {
     const Side& side = sides_[port];
     PortResult result{.traffic = traffic_of(port)};
-    if (!ports_[port].events.empty()) result.last_event = side.last_event - begin;
+    if (!side.events.empty()) result.last_event = side.last_event - begin;
     for (const Run& run : side.receives) {
       result.lowest_write = std::min(result.lowest_write, run.address);
     }
@@ -154,7 +156,8 @@ class PhaseResolver::Impl {
     Side& side = sides_[port];
     std::uint64_t busy_until = 0;
     std::uint64_t previous = 0;
-    for (const PortEvent& event : ports_[port].events) {
+    ports_[port].log->append_events(side.events);
+    for (const PortEvent& event : side.events) {
       SUPERSTEP_CHECK(event.cycle >= previous, "port events are in program order");
       previous = event.cycle;
       side.last_event = std::max(side.last_event, event.cycle);
@@ -193,13 +196,13 @@ class PhaseResolver::Impl {
   /// The next event of a kind from number `event` on, or their number.
   [[nodiscard]] std::size_t next_of(PortEvent::Kind kind, std::uint32_t port,
                                     std::size_t event) const {
-    const std::span<const PortEvent> events = ports_[port].events;
+    const std::vector<PortEvent>& events = sides_[port].events;
     while (event < events.size() && events[event].kind != kind) ++event;
     return event;
   }
 
   void connect(std::uint32_t port) {
-    const std::span<const PortEvent> events = ports_[port].events;
+    const std::vector<PortEvent>& events = sides_[port].events;
     Pointer pointer;
     pointer.next = next_of(PortEvent::Kind::kPointer, port, 0);
     std::size_t next = 0;
@@ -220,7 +223,7 @@ class PhaseResolver::Impl {
 
   /// Takes what arrives from one mux selection until cycle `end`; false after a fault.
   bool receive(std::uint32_t port, const PortEvent& mux, std::uint64_t end, Pointer& pointer) {
-    const std::span<const PortEvent> events = ports_[port].events;
+    const std::vector<PortEvent>& events = sides_[port].events;
     const std::uint32_t source = port_of_[mux.value];
     const std::uint64_t latency =
         exchange_latency(machine_, places_[mux.value], places_[index(ports_[port].tile)]).value();
@@ -324,7 +327,7 @@ class PhaseResolver::Impl {
   void check_fetch(std::uint32_t port) {
     std::uint32_t low = machine_.tile.region1_base;
     std::uint32_t high = 0;
-    for (const PortEvent& event : ports_[port].events) {
+    for (const PortEvent& event : sides_[port].events) {
       if (event.pc < machine_.tile.memory_base) continue;
       low = std::min(low, event.pc);
       high = std::max(high, event.pc);

@@ -16,7 +16,7 @@ class PhaseResolver {
   explicit PhaseResolver(const MachineConfig& machine);
   ~PhaseResolver();
 
-  /// Resolves a phase whose first event is at cycle `begin`; the earliest fault, of the lowest
+  /// Resolves a phase whose cycles count from `begin`; the earliest fault, of the lowest
   /// tile, when it cannot happen. Allocates only for more events than in the phases before.
   [[nodiscard]] std::optional<FabricFault> resolve(std::span<const FabricPort> ports,
                                                    std::uint64_t begin, ResolvedPhase& phase);

@@ -17,6 +17,8 @@ struct PortEvent {
   std::uint64_t cycle = 0;
   std::uint32_t value = 0;
   std::uint32_t words = 0;
+
+  bool operator==(const PortEvent&) const = default;
 };
 
 }  // namespace superstep

@@ -278,7 +278,7 @@ bool HostLink::check_ports(MachineOutbox& out) const {
   }
   bool agree = true;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const auto fault = check_port(tiles.work(i).events, sends[i], receives[i]);
+    const auto fault = check_port(tiles.tile(i).port_events(), sends[i], receives[i]);
     if (!fault) continue;
     agree = false;
     chip_.send_trap(out, {.cycle = Cycles(fault->cycle),

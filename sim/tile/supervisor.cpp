@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "isa/instructions.h"
@@ -101,12 +102,24 @@ constexpr std::array<Supervisor::Run, sizeof...(Records)> handlers(isa::List<Rec
 struct Candidate {
   std::uint32_t mask, value;
   Supervisor::Run run;
+  bool is_exchange;
 };
+
+template <class R, class... Records>
+constexpr bool is_one_of(isa::List<Records...>) {
+  return (std::is_same_v<R, Records> || ...);
+}
+
+template <class... Records>
+constexpr std::array<bool, sizeof...(Records)> are_exchange(isa::List<Records...>) {
+  return {is_one_of<Records>(isa::ExchangeInstructions{})...};
+}
 
 /// Candidates by `isa::bucket_of`. A supervisor reads each word as it executes it: few candidates
 /// share a bucket [measured on a loop of 10^5 trips on bow: no faster with words kept decoded].
 std::array<std::vector<Candidate>, isa::kBuckets> build_candidates() {
   constexpr auto kHandlers = handlers(isa::Isa{});
+  constexpr auto kAreExchange = are_exchange(isa::Isa{});
   constexpr std::uint32_t kCoIssue = 0x80000000U;
   std::array<std::vector<Candidate>, isa::kBuckets> candidates;
   for (const isa::InstructionInfo& info : isa::instruction_table()) {
@@ -114,18 +127,18 @@ std::array<std::vector<Candidate>, isa::kBuckets> build_candidates() {
     const isa::Pattern pattern = info.pattern;
     for (std::uint32_t bucket = 0; bucket < candidates.size(); ++bucket) {
       if (!isa::may_hold(bucket, pattern)) continue;
-      candidates[bucket].push_back(
-          {pattern.mask | kCoIssue, pattern.value, kHandlers[info.number]});
+      candidates[bucket].push_back({pattern.mask | kCoIssue, pattern.value, kHandlers[info.number],
+                                    kAreExchange[info.number]});
     }
   }
   return candidates;
 }
 
 /// Null when a supervisor cannot execute the word.
-Supervisor::Run find_handler(std::uint32_t word) {
+const Candidate* find_candidate(std::uint32_t word) {
   static const auto candidates = build_candidates();
   for (const Candidate& candidate : candidates[isa::bucket_of(word)]) {
-    if ((word & candidate.mask) == candidate.value) return candidate.run;
+    if ((word & candidate.mask) == candidate.value) return &candidate;
   }
   return nullptr;
 }
@@ -143,7 +156,8 @@ const char* problem_of(std::uint32_t word) {
 Supervisor::Supervisor(const MachineConfig& machine, TileMemory& memory, CodeStore& code)
     : machine_(machine),
       context_(machine, memory),
-      launcher_(machine, memory, context_.weights, code) {}
+      launcher_(machine, memory, context_.weights, code),
+      rows_(memory, machine.tile.region1_base) {}
 
 void Supervisor::boot(std::uint32_t pc) {
   context_.port.open();
@@ -163,6 +177,18 @@ void Supervisor::fault(const char* cause) {
   context_.cause = cause;
 }
 
+bool Supervisor::run_row() {
+  if (observer_ != nullptr || context_.slots.all_left() > context_.now) return false;
+  const PortRow& row = rows_.at(context_.pc);
+  if (row.end() == context_.pc) return false;
+  if (row.has_events()) context_.ports.add(row, context_.now);
+  context_.now += row.cycles();
+  context_.pc = row.end();
+  context_.outgoing = row.outgoing().value_or(context_.outgoing);
+  context_.send_control = row.send_control().value_or(context_.send_control);
+  return true;
+}
+
 void Supervisor::run() {
   context_.stop = SupervisorContext::Stop::kNone;
   const std::uint64_t limit = context_.now + kMostCycles;
@@ -173,11 +199,11 @@ void Supervisor::run() {
       return fault("execution outside the executable region");
     }
     const auto word = context_.port.load<std::uint32_t>(pc);
-    const Run run = find_handler(word);
-    if (run == nullptr) [[unlikely]]
+    const Candidate* const found = find_candidate(word);
+    if (found == nullptr) [[unlikely]]
       return fault(problem_of(word));
     const std::uint64_t earliest = context_.now;
-    run(*this, word);
+    if (!found->is_exchange || !run_row()) found->run(*this, word);
     if (observer_ != nullptr && (context_.stop == SupervisorContext::Stop::kNone ||
                                  context_.stop == SupervisorContext::Stop::kSync)) {
       observer_->issued({.context = IssuedInstruction::kSupervisor,

@@ -5,6 +5,7 @@
 
 #include "isa/machine_config.h"
 #include "sim/tile/code_store.h"
+#include "sim/tile/port_rows.h"
 #include "sim/tile/supervisor_context.h"
 #include "sim/tile/worker_launcher.h"
 
@@ -39,10 +40,13 @@ class Supervisor {
 
  private:
   void fault(const char* cause);
+  /// Executes the row that the instruction at the pc begins; false when it is to be executed alone.
+  bool run_row();
 
   const MachineConfig& machine_;
   SupervisorContext context_;
   WorkerLauncher launcher_;
+  PortRows rows_;
   const std::function<bool()>* poll_ = nullptr;
   InstructionObserver* observer_ = nullptr;
 };

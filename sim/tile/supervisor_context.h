@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "isa/values.h"
-#include "sim/exchange/port_event.h"
+#include "sim/exchange/port_log.h"
 #include "sim/tile/call_stack.h"
 #include "sim/tile/loop_trips.h"
 #include "sim/tile/memory_port.h"
@@ -70,7 +70,7 @@ struct SupervisorContext {
   MemoryPort port;
   WorkerSlots slots;
   Weights weights;
-  std::vector<PortEvent> events;
+  PortLog ports;
   std::uint64_t now = 0;                         ///< the next instruction issues then or later
   std::uint64_t operands_ready = 0, issued = 0;  ///< of the last instruction
   std::uint32_t pc = 0;

@@ -188,12 +188,12 @@ void SupervisorEnvironment::sans(std::uint32_t zone) {
 
 void SupervisorEnvironment::record(PortEvent::Kind kind, std::uint32_t event, std::uint32_t value,
                                    std::uint32_t words, std::uint32_t direction) {
-  context_.events.push_back({.kind = kind,
-                             .direction = static_cast<std::uint8_t>(direction),
-                             .pc = context_.pc,
-                             .cycle = issue_ + event,
-                             .value = value,
-                             .words = words});
+  context_.ports.add(PortEvent{.kind = kind,
+                               .direction = static_cast<std::uint8_t>(direction),
+                               .pc = context_.pc,
+                               .cycle = issue_ + event,
+                               .value = value,
+                               .words = words});
 }
 
 void SupervisorEnvironment::exchange_mux(std::uint32_t event, std::uint32_t source) {

@@ -87,7 +87,7 @@ class SupervisorEnvironment {
   [[nodiscard]] bool is_writable(std::uint32_t number) const;
   /// False when the words that the ports were told to move must come first.
   bool exchange_is_over() {
-    if (context_.events.empty()) return true;
+    if (context_.ports.empty()) return true;
     if (!stopped_) context_.stop = SupervisorContext::Stop::kExchangeDone;
     stopped_ = true;
     return false;

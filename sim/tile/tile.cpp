@@ -112,10 +112,13 @@ TileStop Tile::run(std::uint64_t release_cycle) {
 
 TileStop Tile::resume() { return impl_->go_on(); }
 
-const std::vector<PortEvent>& Tile::port_events() const {
-  return impl_->supervisor().context().events;
+const PortLog& Tile::port_log() const { return impl_->supervisor().context().ports; }
+std::vector<PortEvent> Tile::port_events() const {
+  std::vector<PortEvent> events;
+  port_log().append_events(events);
+  return events;
 }
-void Tile::clear_port_events() { impl_->supervisor().context().events.clear(); }
+void Tile::clear_port_events() { impl_->supervisor().context().ports.clear(); }
 
 const InstructionCounts& Tile::worker_instructions() const {
   return impl_->supervisor().launcher().instructions();

@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "isa/machine_config.h"
-#include "sim/exchange/port_event.h"
+#include "sim/exchange/port_log.h"
 #include "sim/instruction_counts.h"
 #include "sim/tile/call_stack.h"
 #include "sim/tile/code_store.h"
@@ -119,7 +119,8 @@ class Tile {
   TileStop resume();
 
   /// What the exchange ports were told since the last `clear_port_events`, in order of issue.
-  [[nodiscard]] const std::vector<PortEvent>& port_events() const;
+  [[nodiscard]] const PortLog& port_log() const;
+  [[nodiscard]] std::vector<PortEvent> port_events() const;
   void clear_port_events();
 
   /// Since boot.

@@ -30,15 +30,15 @@ TEST(FabricMemory, APhaseThatRepeatsAllocatesNothing) {
   machine.grid = {1, 1, 2};
   const std::uint32_t address = 0x80000;
   std::array<std::vector<std::byte>, 2> memory;
-  std::array<std::vector<PortEvent>, 2> events;
+  std::array<PortLog, 2> logs;
   std::vector<FabricPort> ports;
   for (std::uint32_t t = 0; t < 2; ++t) {
     memory[t].resize(machine.tile.memory_bytes);
-    events[t] = {{.direction = kSendBothWays, .cycle = 0, .value = address, .words = 4},
-                 {.kind = PortEvent::Kind::kMux, .cycle = 32, .value = 1 - t},
-                 {.kind = PortEvent::Kind::kPointer, .cycle = 32, .value = address},
-                 {.kind = PortEvent::Kind::kMux, .cycle = 36, .value = kMuxIdle}};
-    ports.push_back({TileId{t}, events[t], memory[t]});
+    logs[t].add({.direction = kSendBothWays, .cycle = 0, .value = address, .words = 4});
+    logs[t].add({.kind = PortEvent::Kind::kMux, .cycle = 32, .value = 1 - t});
+    logs[t].add({.kind = PortEvent::Kind::kPointer, .cycle = 32, .value = address});
+    logs[t].add({.kind = PortEvent::Kind::kMux, .cycle = 36, .value = kMuxIdle});
+    ports.push_back({TileId{t}, &logs[t], memory[t]});
   }
   Fabric fabric(machine);
   ASSERT_FALSE(fabric.resolve(ports).fault);

@@ -21,6 +21,7 @@ class FabricTest : public testing::Test {
     machine_.grid = {1, 1, 4};
     memory_.resize(4);
     events_.resize(4);
+    logs_.resize(4);
     for (std::uint32_t t = 0; t < 4; ++t) {
       memory_[t].resize(machine_.tile.memory_bytes);
       for (std::uint32_t w = 0; w < 256; ++w) put(t, kSource + w * 4, t << 16 | w);
@@ -52,7 +53,11 @@ class FabricTest : public testing::Test {
                        [](const PortEvent& a, const PortEvent& b) { return a.cycle < b.cycle; });
     }
     std::vector<FabricPort> ports;
-    for (std::uint32_t t = 0; t < 4; ++t) ports.push_back({TileId{t}, events_[t], memory_[t]});
+    for (std::uint32_t t = 0; t < 4; ++t) {
+      logs_[t].clear();
+      for (const PortEvent& event : events_[t]) logs_[t].add(event);
+      ports.push_back({TileId{t}, &logs_[t], memory_[t]});
+    }
     return ports;
   }
   FabricResult resolve() { return resolve_exchange(machine_, ports()); }
@@ -79,6 +84,7 @@ class FabricTest : public testing::Test {
   MachineConfig machine_;  // every latency is 32: one row, one column
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::vector<PortEvent>> events_;
+  std::vector<PortLog> logs_;
 };
 
 TEST_F(FabricTest, CopiesTheWordsThatArriveWhileTheMuxSelectsTheSender) {

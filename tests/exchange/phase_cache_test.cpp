@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace superstep {
@@ -19,24 +20,24 @@ class PhaseCacheTest : public testing::Test {
     ASSERT_FALSE(has(cache, last));
     auto phase = std::make_unique<ResolvedPhase>();
     phase->copies.push_back({.bytes = last});
-    cache.keep(ports(last, 0), 0, phase);
+    cache.keep(phase);
     ASSERT_NE(phase, nullptr);
   }
 
   std::vector<FabricPort> ports(std::uint32_t last, std::uint64_t begin) {
-    events_.clear();
+    log_.clear();
     for (std::uint64_t e = 0; e < 10; ++e) {
-      events_.push_back({.cycle = begin + e, .value = e == 9 ? last : 0, .words = 1});
+      log_.add({.cycle = begin + e, .value = e == 9 ? last : 0, .words = 1});
     }
-    return {{TileId{3}, events_, {}}};
+    return {{TileId{3}, &log_, {}}};
   }
 
-  std::vector<PortEvent> events_;
+  PortLog log_;
 };
 
 constexpr std::size_t kEnough = 1 << 20;
-/// Two phases of ten events of 24 bytes fit, three do not.
-constexpr std::size_t kTwoPhases = 800;
+/// Two phases of ten events of 24 bytes, in room for up to sixteen, fit; three do not.
+constexpr std::size_t kTwoPhases = 1000;
 
 TEST_F(PhaseCacheTest, FindsAPhaseAtAnyCycle) {
   PhaseCache cache(kEnough);
@@ -54,6 +55,29 @@ TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
   EXPECT_EQ(found->copies[0].bytes, 8U);
   other[0].tile = TileId{4};
   EXPECT_EQ(cache.find(other, 0), nullptr);
+}
+
+TEST_F(PhaseCacheTest, TellsRowsApartByIdCycleAndPlace) {
+  const std::uint32_t delaypic = 0x60000001;  // one event
+  const auto code = std::as_bytes(std::span(&delaypic, 1));
+  const PortRow first(1, 0x4c000, code), second(2, 0x4c000, code);
+  ASSERT_TRUE(first.has_events());
+  PhaseCache cache(kEnough);
+  const auto is_kept = [&](const PortRow& row, std::uint64_t cycle, bool row_is_first) {
+    log_.clear();
+    if (!row_is_first) log_.add({.cycle = 9});
+    log_.add(row, cycle);
+    if (row_is_first) log_.add({.cycle = 9});
+    const std::vector<FabricPort> ports = {{TileId{3}, &log_, {}}};
+    return cache.find(ports, 9) != nullptr;
+  };
+  ASSERT_FALSE(is_kept(first, 9, false));
+  auto phase = std::make_unique<ResolvedPhase>();
+  cache.keep(phase);
+  EXPECT_TRUE(is_kept(first, 9, false));
+  EXPECT_FALSE(is_kept(second, 9, false));
+  EXPECT_FALSE(is_kept(first, 10, false));
+  EXPECT_FALSE(is_kept(first, 9, true));
 }
 
 TEST_F(PhaseCacheTest, LetsTheLeastRecentlyUsedGo) {

@@ -30,7 +30,7 @@ ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Trans
   ExchangePhase phase = schedule_exchange(machine, transfers, all_tiles(machine));
   constexpr std::uint64_t kOpening = 1000;
   const std::uint32_t base = machine.tile.memory_base;
-  std::vector<std::vector<PortEvent>> events(machine.tiles());
+  std::vector<PortLog> logs(machine.tiles());
   std::vector<std::vector<std::byte>> memory(machine.tiles());
   std::vector<FabricPort> ports;
   std::uint32_t low = machine.memory_end(), high = base;
@@ -44,7 +44,8 @@ ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Trans
   }
   for (const ExchangeRow& row : phase.rows) {
     const std::uint32_t t = index(row.tile);
-    events[t] = test::RowDecoder(kOpening + release_skew(machine, row.tile).value()).run(row.code);
+    test::RowDecoder decoder(kOpening + release_skew(machine, row.tile).value());
+    for (const PortEvent& event : decoder.run(row.code)) logs[t].add(event);
     memory[t].resize(high - base);
     for (std::uint32_t a = low; a < high; a += 4) {
       const std::uint32_t value = t << 20 | a;  // unique: tells every word's home
@@ -60,7 +61,7 @@ ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Trans
     }
   }
   for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
-    ports.push_back({TileId{t}, events[t], memory[t]});
+    ports.push_back({TileId{t}, &logs[t], memory[t]});
   }
   const std::vector<std::vector<std::byte>> before = memory;
   Fabric fabric(machine, 1);

@@ -13,6 +13,59 @@ namespace {
 constexpr std::uint32_t kProgramEnd = 0x4180000f;  // sync 15
 constexpr std::uint64_t kRelease = 5000;
 
+class Watcher : public InstructionObserver {
+ public:
+  void issued(const IssuedInstruction&) override { ++instructions; }
+  int instructions = 0;
+};
+
+/// What the ports are told by a row that ends at cycle `end`.
+std::vector<PortEvent> execute(const MachineConfig& machine, const std::vector<std::uint32_t>& code,
+                               InstructionObserver* observer, std::uint64_t end) {
+  testing::TileRun run(machine);
+  Tile& tile = run.tile();
+  run.put(testing::kProgram, code);
+  tile.boot(testing::kProgram);
+  if (observer != nullptr) tile.observe(observer);
+  const TileStop entry = tile.run(0);
+  EXPECT_EQ(entry.kind, TileStop::Kind::kSync);
+  EXPECT_EQ(entry.zone, 3U);
+  tile.clear_port_events();
+  const TileStop stop = tile.run(kRelease);
+  EXPECT_EQ(stop.kind, TileStop::Kind::kSync);
+  EXPECT_EQ(stop.zone, 15U);
+  EXPECT_EQ(stop.cycle, end);
+  return tile.port_events();
+}
+
+/// A program of one phase, twice.
+class RepeatedRow : public ::testing::Test {
+ protected:
+  std::vector<PortEvent> run(std::uint64_t release) {
+    tile_run_.tile().clear_port_events();
+    const TileStop stop = tile_run_.tile().run(release);
+    EXPECT_EQ(stop.kind, TileStop::Kind::kSync);
+    return tile_run_.tile().port_events();
+  }
+  testing::TileRun tile_run_;
+};
+
+TEST_F(RepeatedRow, IsDecodedAgainWhenItsWordsWereWritten) {
+  // The store writes the first word of the row, after its second execution.
+  tile_run_.load(testing::kProgram,
+                 "send 0, 0x14000, 3\n delay 3\n sync 3\n ldconst $m1, 0x4c000\n"
+                 "ldconst $m2, 0x4c040\n ld32 $m0, $m2, $m15, 0\n st32 $m0, $m1, $m15, 0\n"
+                 "br $m1\n .align 64\n send 4, 0x15000, 3\n");
+  tile_run_.tile().boot(testing::kProgram);
+  const std::vector<PortEvent> first = run(100);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].value, 0x14000 * 4U);
+  const std::vector<PortEvent> second = run(200);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].value, 0x15000 * 4U);
+  EXPECT_EQ(second[0].words, 5U);
+}
+
 TEST(TileRow, ATileExecutesARowInExactlyThePlannedCycles) {
   const MachineConfig machine;
   std::mt19937 random(21);
@@ -36,19 +89,7 @@ TEST(TileRow, ATileExecutesARowInExactlyThePlannedCycles) {
     const std::vector<PortEvent> expected = decoder.run(code);
     code.push_back(kProgramEnd);
 
-    testing::TileRun run(machine);
-    Tile& tile = run.tile();
-    run.put(testing::kProgram, code);
-    tile.boot(testing::kProgram);
-    const TileStop entry = tile.run(0);
-    EXPECT_EQ(entry.kind, TileStop::Kind::kSync);
-    EXPECT_EQ(entry.zone, 3U);
-    tile.clear_port_events();
-    const TileStop end = tile.run(kRelease);
-    ASSERT_EQ(end.kind, TileStop::Kind::kSync);
-    EXPECT_EQ(end.zone, 15U);
-    EXPECT_EQ(end.cycle, decoder.cycle());
-    const std::vector<PortEvent>& events = tile.port_events();
+    const std::vector<PortEvent> events = execute(machine, code, nullptr, decoder.cycle());
     ASSERT_EQ(events.size(), expected.size());
     for (std::size_t i = 0; i < events.size(); ++i) {
       EXPECT_EQ(events[i].kind, expected[i].kind) << i;
@@ -56,6 +97,9 @@ TEST(TileRow, ATileExecutesARowInExactlyThePlannedCycles) {
       EXPECT_EQ(events[i].value, expected[i].value) << i;
       EXPECT_EQ(events[i].words, expected[i].words) << i;
     }
+    Watcher watcher;
+    EXPECT_EQ(execute(machine, code, &watcher, decoder.cycle()), events) << "one by one";
+    EXPECT_GT(watcher.instructions, 2);
   }
 }
 

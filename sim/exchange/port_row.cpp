@@ -1,0 +1,130 @@
+#include "sim/exchange/port_row.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "isa/exchange_ports.h"
+#include "isa/instructions/exchange.h"
+#include "isa/operands.h"
+
+namespace superstep {
+namespace {
+
+/// Executes exchange instructions that need nothing of their tile, and gives their events to a
+/// function of an event.
+template <class Tell>
+class Decoder {
+ public:
+  Decoder(std::uint32_t pc, std::uint64_t cycle, Tell tell)
+      : pc_(pc), cycle_(cycle), tell_(std::move(tell)) {}
+
+  /// The number of words of the instruction that `words` begin with; 0 when it needs more.
+  std::uint32_t step(std::span<const std::uint32_t> words) {
+    words_ = words;
+    needs_more_ = false;
+    const std::uint32_t count = step(isa::ExchangeInstructions{});
+    if (needs_more_) return 0;
+    pc_ += 4 * count;
+    return count;
+  }
+
+  [[nodiscard]] std::uint64_t cycle() const { return cycle_; }
+  [[nodiscard]] std::optional<std::uint32_t> outgoing() const { return outgoing_; }
+  [[nodiscard]] std::optional<std::uint32_t> send_control() const { return send_control_; }
+
+  void exchange_mux(std::uint32_t event, std::uint32_t source) {
+    tell(PortEvent::Kind::kMux, event, source, 0, 0);
+  }
+  void exchange_pointer(std::uint32_t event, std::uint32_t address) {
+    tell(PortEvent::Kind::kPointer, event, address, 0, 0);
+  }
+  void exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control) {
+    needs_more_ |= (control & kSendPairedBit) != 0;
+    send_control_ = control;
+    if (control == kSendNowhere) return;
+    tell(PortEvent::Kind::kSend, 0, address, words, control);
+    outgoing_ = address + 4 * words;
+  }
+  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words, std::uint32_t control) {
+    needs_more_ |= !outgoing_;
+    if (!needs_more_) exchange_send(words, *outgoing_ + 4 * skipped_words, control);
+  }
+  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words) {
+    needs_more_ |= !send_control_;
+    if (!needs_more_) exchange_send_on(words, skipped_words, *send_control_);
+  }
+  void exchange_events(std::uint64_t events) { cycle_ += events; }
+  [[nodiscard]] std::uint32_t inline_word() const { return words_[1]; }
+
+ private:
+  template <class... Records>
+  std::uint32_t step(isa::List<Records...>) {
+    std::uint32_t count = 0;
+    static_cast<void>((is_executed<Records>(count) || ...));
+    return count;
+  }
+
+  /// Whether this is the instruction; `count` becomes its words.
+  template <class R>
+  bool is_executed(std::uint32_t& count) {
+    constexpr isa::Pattern kPattern = isa::pattern_of(R::spec.encoding);
+    constexpr std::uint32_t kCoIssue = 0x80000000U;
+    const std::uint32_t word = words_[0];
+    if ((word & (kPattern.mask | kCoIssue)) != kPattern.value) return false;
+    if (R::spec.words == 2 && (pc_ % 8 != 0 || words_.size() < 2)) return true;
+    execute_record<R>(*this, gather(typename R::Operands{}, [&]<class Operand, std::size_t>() {
+      return isa::immediate_of<R, Operand>(word);
+    }));
+    count = R::spec.words;
+    return true;
+  }
+
+  void tell(PortEvent::Kind kind, std::uint32_t event, std::uint32_t value, std::uint32_t words,
+            std::uint32_t direction) {
+    tell_(PortEvent{.kind = kind,
+                    .direction = static_cast<std::uint8_t>(direction),
+                    .pc = pc_,
+                    .cycle = cycle_ + event,
+                    .value = value,
+                    .words = words});
+  }
+
+  std::span<const std::uint32_t> words_;
+  std::uint32_t pc_;
+  std::uint64_t cycle_;
+  std::optional<std::uint32_t> outgoing_, send_control_;
+  bool needs_more_ = false;
+  Tell tell_;
+};
+
+}  // namespace
+
+PortRow::PortRow(std::uint64_t id, std::uint32_t pc, std::span<const std::byte> code)
+    : id_(id), pc_(pc) {
+  std::size_t told = 0;
+  Decoder decoder(pc, 0, [&](const PortEvent&) { ++told; });
+  while (true) {
+    std::uint32_t words[2];
+    const std::size_t at = words_.size() * sizeof(words[0]);
+    const std::size_t bytes = std::min(sizeof(words), code.size() - at);
+    std::memcpy(words, code.data() + at, bytes);
+    const std::uint32_t count =
+        bytes < sizeof(words[0]) ? 0 : decoder.step({words, bytes / sizeof(words[0])});
+    if (count == 0) return;
+    words_.insert(words_.end(), words, words + count);
+    cycles_ = decoder.cycle();
+    has_events_ = told > 0;
+    outgoing_ = decoder.outgoing();
+    send_control_ = decoder.send_control();
+  }
+}
+
+void PortRow::append_events(std::uint64_t cycle, std::vector<PortEvent>& events) const {
+  Decoder decoder(pc_, cycle, [&](const PortEvent& event) { events.push_back(event); });
+  for (std::span<const std::uint32_t> words = words_; !words.empty();) {
+    words = words.subspan(decoder.step(words));
+  }
+}
+
+}  // namespace superstep

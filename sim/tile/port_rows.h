@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "sim/exchange/port_row.h"
+#include "sim/tile/memory.h"
+
+namespace superstep {
+
+/// The rows of a tile that were executed, decoded once. Compared with the words in its memory when
+/// decoded ones were written.
+class PortRows {
+ public:
+  /// `memory` outlives them. Rows end at address `code_end`.
+  PortRows(TileMemory& memory, std::uint32_t code_end)
+      : memory_(memory), code_end_(code_end), last_(rows_.end()) {}
+  PortRows(const PortRows&) = delete;
+  PortRows& operator=(const PortRows&) = delete;
+
+  /// The row at `pc`, below `code_end`; lives until its words change.
+  [[nodiscard]] const PortRow& at(std::uint32_t pc);
+
+ private:
+  [[nodiscard]] bool matches(std::uint32_t pc, const PortRow& row) const;
+
+  TileMemory& memory_;
+  std::uint32_t code_end_;
+  std::map<std::uint32_t, PortRow> rows_;            ///< by address
+  std::map<std::uint32_t, PortRow>::iterator last_;  ///< the one found last
+  std::uint64_t code_version_ = 0;
+  std::uint64_t ids_ = 0;
+};
+
+}  // namespace superstep
