@@ -50,9 +50,15 @@ using ScalarMains = isa::List<isa::Ld32Step, isa::Ld32A, isa::Ld32AStep, isa::St
 using ScalarAuxes = isa::List<isa::F32add, isa::F32sub, isa::F32mul, isa::F32max, isa::F32min,
                               isa::F32cmpgt, isa::F32cmplt>;
 
+/// The same of sums of wide words, and of transpositions.
+using WideMains = isa::List<isa::Ld128StepRegister>;
+using WideAuxes = isa::List<isa::F32v4acc, isa::F16v8acc>;
+using TransposeMains = isa::List<isa::Ldst64pace, isa::St64pace>;
+using TransposeAuxes = isa::List<isa::Sort4x32lo, isa::Sort4x32hi>;
+
 /// The halves of matrix products, whose loops hold every phase.
-using ProductMains = isa::List<isa::Ld64Step, isa::Ld2x64pace, isa::Ldst64pace, isa::Ld2xst64pace,
-                               Fixed<isa::Ld2xst64pace, 0b000000>>;
+using ProductMains = isa::List<isa::Ld64Step, isa::Ld2x64pace, isa::Ldst64pace, isa::St64pace,
+                               isa::Ld2xst64pace, Fixed<isa::Ld2xst64pace, 0b000000>>;
 template <class R>
 using FourPhases = isa::List<Fixed<R, 0>, Fixed<R, 1>, Fixed<R, 2>, Fixed<R, 3>>;
 template <class R>
@@ -110,6 +116,8 @@ Pairs build() {
   Pairs pairs;
   add_all(pairs, LoopMains{}, LoopAuxes{});
   add_all(pairs, ScalarMains{}, ScalarAuxes{});
+  add_all(pairs, WideMains{}, WideAuxes{});
+  add_all(pairs, TransposeMains{}, TransposeAuxes{});
   add_all(pairs, ProductMains{}, ProductAuxes{});
   return pairs;
 }
