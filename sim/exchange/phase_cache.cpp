@@ -10,6 +10,8 @@ namespace {
 
 /// More would make looking for one slow.
 constexpr std::size_t kMostPhases = 1024;
+/// Of a kept phase, those of no row.
+constexpr std::size_t kMostEvents = 4096;
 
 template <class T>
 std::size_t bytes_of(const std::vector<T>& vector) {
@@ -18,7 +20,7 @@ std::size_t bytes_of(const std::vector<T>& vector) {
 
 }  // namespace
 
-void PhaseCache::fill(Key& key, std::span<const FabricPort> ports, std::uint64_t begin) {
+bool PhaseCache::fill(Key& key, std::span<const FabricPort> ports, std::uint64_t begin) {
   key.ports.clear();
   key.rows.clear();
   key.events.clear();
@@ -26,12 +28,14 @@ void PhaseCache::fill(Key& key, std::span<const FabricPort> ports, std::uint64_t
     for (const PortLog::Played& played : port.log->rows()) {
       key.rows.push_back({played.row->id(), played.cycle - begin, played.events_before});
     }
+    if (key.events.size() + port.log->events().size() > kMostEvents) return false;
     for (PortEvent event : port.log->events()) {
       event.cycle -= begin;
       key.events.push_back(event);
     }
     key.ports.push_back({port.tile, key.rows.size(), key.events.size()});
   }
+  return true;
 }
 
 /// Of rows and of where the events are: events differ rarely in what else they say, and are
@@ -49,7 +53,8 @@ std::uint64_t PhaseCache::hash_of(const Key& key) {
 }
 
 const ResolvedPhase* PhaseCache::find(std::span<const FabricPort> ports, std::uint64_t begin) {
-  fill(wanted_, ports, begin);
+  may_be_kept_ = fill(wanted_, ports, begin);
+  if (!may_be_kept_) return nullptr;
   hash_ = hash_of(wanted_);
   for (const std::unique_ptr<Kept>& kept : phases_) {
     if (kept->hash != hash_ || kept->key != wanted_) continue;
@@ -60,6 +65,7 @@ const ResolvedPhase* PhaseCache::find(std::span<const FabricPort> ports, std::ui
 }
 
 void PhaseCache::keep(std::unique_ptr<ResolvedPhase>& phase) {
+  if (!may_be_kept_) return;
   if (spare_ == nullptr) spare_ = std::make_unique<Kept>();
   std::swap(spare_->key, wanted_);
   spare_->hash = hash_;

@@ -20,8 +20,9 @@ class PhaseCache {
   /// tile are the same when their ids are.
   [[nodiscard]] const ResolvedPhase* find(std::span<const FabricPort> ports, std::uint64_t begin);
 
-  /// Keeps the phase that `find` just did not find. `phase` becomes another one, whose content
-  /// means nothing: its buffers are used again.
+  /// Keeps the phase that `find` just did not find, unless most of it is events of no row: then its
+  /// code runs for the first time. A phase that is kept becomes another one, whose content means
+  /// nothing: its buffers are used again.
   void keep(std::unique_ptr<ResolvedPhase>& phase);
 
   [[nodiscard]] std::size_t size() const { return phases_.size(); }
@@ -52,13 +53,15 @@ class PhaseCache {
     std::unique_ptr<ResolvedPhase> phase;
   };
 
-  static void fill(Key& key, std::span<const FabricPort> ports, std::uint64_t begin);
+  /// False when the phase is none to be kept.
+  [[nodiscard]] static bool fill(Key& key, std::span<const FabricPort> ports, std::uint64_t begin);
   [[nodiscard]] static std::uint64_t hash_of(const Key& key);
 
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
   Key wanted_;  ///< what `find` looked for last
+  bool may_be_kept_ = false;
   std::uint64_t hash_ = 0;
   std::vector<std::unique_ptr<Kept>> phases_;
   std::unique_ptr<Kept> spare_;  ///< with buffers to fill

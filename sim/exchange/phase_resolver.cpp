@@ -307,6 +307,9 @@ class PhaseResolver::Impl {
     std::uint64_t cycle = std::max(a.begin, b.begin);
     const std::uint64_t end = std::min(a.end, b.end);
     const std::uint32_t block = machine_.tile.element_bytes;
+    // Addresses that are further apart than a pair of elements stay so: both grow by 4 a cycle.
+    const std::uint32_t apart = a.address_at(cycle) - b.address_at(cycle);
+    if (apart >= 2 * block && 0 - apart >= 2 * block) return std::nullopt;
     while (cycle < end) {
       const std::uint32_t x = a.address_at(cycle);
       const std::uint32_t y = b.address_at(cycle);

@@ -1,6 +1,7 @@
 #include "sim/exchange/port_row.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -19,14 +20,16 @@ class Decoder {
   Decoder(std::uint32_t pc, std::uint64_t cycle, Tell tell)
       : pc_(pc), cycle_(cycle), tell_(std::move(tell)) {}
 
-  /// The number of words of the instruction that `words` begin with; 0 when it needs more.
-  std::uint32_t step(std::span<const std::uint32_t> words) {
-    words_ = words;
+  /// The bytes of the instruction that `code` begins with; 0 when it needs more, or is another one.
+  std::size_t step(std::span<const std::byte> code) {
+    const std::size_t bytes = std::min(sizeof(words_), code.size());
+    std::memcpy(words_.data(), code.data(), bytes);
+    ahead_ = bytes / sizeof(words_[0]);
     needs_more_ = false;
-    const std::uint32_t count = step(isa::ExchangeInstructions{});
+    const std::uint32_t count = ahead_ == 0 ? 0 : step(isa::ExchangeInstructions{});
     if (needs_more_) return 0;
     pc_ += 4 * count;
-    return count;
+    return std::size_t{4} * count;
   }
 
   [[nodiscard]] std::uint64_t cycle() const { return cycle_; }
@@ -72,7 +75,7 @@ class Decoder {
     constexpr std::uint32_t kCoIssue = 0x80000000U;
     const std::uint32_t word = words_[0];
     if ((word & (kPattern.mask | kCoIssue)) != kPattern.value) return false;
-    if (R::spec.words == 2 && (pc_ % 8 != 0 || words_.size() < 2)) return true;
+    if (R::spec.words == 2 && (pc_ % 8 != 0 || ahead_ < 2)) return true;
     execute_record<R>(*this, gather(typename R::Operands{}, [&]<class Operand, std::size_t>() {
       return isa::immediate_of<R, Operand>(word);
     }));
@@ -90,7 +93,8 @@ class Decoder {
                     .words = words});
   }
 
-  std::span<const std::uint32_t> words_;
+  std::array<std::uint32_t, 2> words_{};  ///< as many as an instruction has
+  std::size_t ahead_ = 0;                 ///< of them in the code
   std::uint32_t pc_;
   std::uint64_t cycle_;
   std::optional<std::uint32_t> outgoing_, send_control_;
@@ -102,29 +106,23 @@ class Decoder {
 
 PortRow::PortRow(std::uint64_t id, std::uint32_t pc, std::span<const std::byte> code)
     : id_(id), pc_(pc) {
-  std::size_t told = 0;
-  Decoder decoder(pc, 0, [&](const PortEvent&) { ++told; });
-  while (true) {
-    std::uint32_t words[2];
-    const std::size_t at = words_.size() * sizeof(words[0]);
-    const std::size_t bytes = std::min(sizeof(words), code.size() - at);
-    std::memcpy(words, code.data() + at, bytes);
-    const std::uint32_t count =
-        bytes < sizeof(words[0]) ? 0 : decoder.step({words, bytes / sizeof(words[0])});
-    if (count == 0) return;
-    words_.insert(words_.end(), words, words + count);
+  bool was_told = false;
+  Decoder decoder(pc, 0, [&](const PortEvent&) { was_told = true; });
+  std::size_t end = 0;
+  while (const std::size_t bytes = decoder.step(code.subspan(end))) {
+    end += bytes;
     cycles_ = decoder.cycle();
-    has_events_ = told > 0;
+    has_events_ = was_told;
     outgoing_ = decoder.outgoing();
     send_control_ = decoder.send_control();
   }
+  code_ = code.first(end);
 }
 
 void PortRow::append_events(std::uint64_t cycle, std::vector<PortEvent>& events) const {
   Decoder decoder(pc_, cycle, [&](const PortEvent& event) { events.push_back(event); });
-  for (std::span<const std::uint32_t> words = words_; !words.empty();) {
-    words = words.subspan(decoder.step(words));
-  }
+  std::size_t at = 0;
+  while (at < code_.size()) at += decoder.step(code_.subspan(at));
 }
 
 }  // namespace superstep

@@ -15,16 +15,13 @@ namespace superstep {
 /// first one issues.
 class PortRow {
  public:
-  /// As many of the instructions at address `pc` as are so; `code` is the memory from there to the
-  /// end of the executable region. `id` is no other row's of the tile.
+  /// As many of the instructions at address `pc` as are so; `code`, which outlives the row, is the
+  /// memory from there to the end of the executable region. `id` is no other row's of the tile.
   PortRow(std::uint64_t id, std::uint32_t pc, std::span<const std::byte> code);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   /// The address after the last instruction; `pc` when the first is none of that kind.
-  [[nodiscard]] std::uint32_t end() const {
-    return pc_ + static_cast<std::uint32_t>(words_.size()) * 4;
-  }
-  [[nodiscard]] std::span<const std::uint32_t> words() const { return words_; }
+  [[nodiscard]] std::uint32_t end() const { return pc_ + static_cast<std::uint32_t>(code_.size()); }
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
   /// Whether the ports are told anything.
   [[nodiscard]] bool has_events() const { return has_events_; }
@@ -33,13 +30,14 @@ class PortRow {
   /// The send control of the last send.
   [[nodiscard]] std::optional<std::uint32_t> send_control() const { return send_control_; }
 
-  /// Adds what the ports are told when the first instruction issues at `cycle`.
+  /// Adds what the ports are told when the first instruction issues at `cycle`. The code is still
+  /// what it was.
   void append_events(std::uint64_t cycle, std::vector<PortEvent>& events) const;
 
  private:
   std::uint64_t id_;
   std::uint32_t pc_;
-  std::vector<std::uint32_t> words_;
+  std::span<const std::byte> code_;
   std::uint64_t cycles_ = 0;
   bool has_events_ = false;
   std::optional<std::uint32_t> outgoing_, send_control_;

@@ -52,14 +52,14 @@ bool TileMemory::write(std::uint32_t address, std::span<const std::byte> in) {
   return true;
 }
 
-void TileMemory::mark_decoded(std::uint32_t address) {
-  SUPERSTEP_CHECK(contains(address, 4), "decoded code lies in tile memory");
-  const std::size_t word = (address - base_) / 4;
-  if (word >= decoded_.size()) {
-    decoded_.resize(word + 1);
-    first_free_of_code_ = base_ + static_cast<std::uint32_t>(word + 1) * 4;
+void TileMemory::mark_decoded(std::uint32_t address, std::uint32_t words) {
+  SUPERSTEP_CHECK(contains(address, std::uint64_t{words} * 4), "decoded code lies in tile memory");
+  const std::uint32_t first = (address - base_) / 4;
+  if (first + words > decoded_.size()) {
+    decoded_.resize(first + words);
+    first_free_of_code_ = address + words * 4;
   }
-  decoded_[word] = true;
+  std::fill_n(decoded_.begin() + first, words, true);
 }
 
 bool TileMemory::decoded(std::uint32_t address, std::size_t bytes) const {

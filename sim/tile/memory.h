@@ -52,8 +52,8 @@ class TileMemory {
   /// wrote `decoded` words.
   [[nodiscard]] std::byte* data() const;
 
-  /// Notes that a word has been decoded.
-  void mark_decoded(std::uint32_t address);
+  /// Notes that words have been decoded.
+  void mark_decoded(std::uint32_t address, std::uint32_t words = 1);
   /// Whether one of the words in [address, address + bytes) has been decoded.
   [[nodiscard]] bool decoded(std::uint32_t address, std::size_t bytes) const;
   /// No word from here on has been decoded.

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "sim/exchange/port_row.h"
 #include "sim/tile/memory.h"
 
 namespace superstep {
 
-/// The rows of a tile that were executed, decoded once. Compared with the words in its memory when
-/// decoded ones were written.
+/// The rows of a tile that are executed again, decoded once. Compared with the words in its memory
+/// when decoded ones were written.
 class PortRows {
  public:
   /// `memory` outlives them. Rows end at address `code_end`.
@@ -18,14 +20,18 @@ class PortRows {
   PortRows(const PortRows&) = delete;
   PortRows& operator=(const PortRows&) = delete;
 
-  /// The row at `pc`, below `code_end`; lives until its words change.
-  [[nodiscard]] const PortRow& at(std::uint32_t pc);
+  /// The row at `pc`, below `code_end`; lives until its words change. Null the first time.
+  [[nodiscard]] const PortRow* find(std::uint32_t pc);
 
  private:
+  [[nodiscard]] bool is_first_time(std::uint32_t pc);
   [[nodiscard]] bool matches(std::uint32_t pc, const PortRow& row) const;
+  void decode(std::uint32_t pc);
 
   TileMemory& memory_;
   std::uint32_t code_end_;
+  std::vector<bool> asked_for_;                      ///< by word of the memory
+  std::vector<std::byte> decoded_;                   ///< memory from its base: rows as decoded
   std::map<std::uint32_t, PortRow> rows_;            ///< by address
   std::map<std::uint32_t, PortRow>::iterator last_;  ///< the one found last
   std::uint64_t code_version_ = 0;

@@ -179,13 +179,13 @@ void Supervisor::fault(const char* cause) {
 
 bool Supervisor::run_row() {
   if (observer_ != nullptr || context_.slots.all_left() > context_.now) return false;
-  const PortRow& row = rows_.at(context_.pc);
-  if (row.end() == context_.pc) return false;
-  if (row.has_events()) context_.ports.add(row, context_.now);
-  context_.now += row.cycles();
-  context_.pc = row.end();
-  context_.outgoing = row.outgoing().value_or(context_.outgoing);
-  context_.send_control = row.send_control().value_or(context_.send_control);
+  const PortRow* const row = rows_.find(context_.pc);
+  if (row == nullptr || row->end() == context_.pc) return false;
+  if (row->has_events()) context_.ports.add(*row, context_.now);
+  context_.now += row->cycles();
+  context_.pc = row->end();
+  context_.outgoing = row->outgoing().value_or(context_.outgoing);
+  context_.send_control = row->send_control().value_or(context_.send_control);
   return true;
 }
 

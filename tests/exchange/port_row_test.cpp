@@ -14,20 +14,23 @@ namespace {
 
 constexpr std::uint32_t kPc = 0x4c000;
 
-PortRow row_of(const std::string& assembly, std::uint32_t pc = kPc) {
-  const std::vector<std::uint32_t> words = assemble(assembly, "test.S").words_at(pc);
-  return {1, pc, std::as_bytes(std::span(words))};
-}
+class PortRowTest : public testing::Test {
+ protected:
+  PortRow row_of(const std::string& assembly, std::uint32_t pc = kPc) {
+    words_ = assemble(assembly, "test.S").words_at(pc);
+    return {1, pc, std::as_bytes(std::span(words_))};
+  }
+  std::vector<std::uint32_t> words_;  ///< of the last row
+};
 
-TEST(PortRow, TellsWhatItsInstructionsTellOneByOne) {
+TEST_F(PortRowTest, TellsWhatItsInstructionsTellOneByOne) {
   const std::string assembly =
       "sendpicp 3, 0x14000, 3, 0\n .word 0x4025000\n delay 6\n sendoff 1, 2, 5, 3\n"
       "delayxpic 4, 0, 17\n sendpic 2, 0, 9\n delaypic 3, 0, 0x16000\n send 2, 0x15000, 0\n";
-  const std::vector<std::uint32_t> words = assemble(assembly, "test.S").words_at(kPc);
-  test::RowDecoder decoder(700);
-  const std::vector<PortEvent> expected = decoder.run(words);
   const PortRow row = row_of(assembly);
-  EXPECT_EQ(row.end(), kPc + words.size() * 4);
+  test::RowDecoder decoder(700);
+  const std::vector<PortEvent> expected = decoder.run(words_);
+  EXPECT_EQ(row.end(), kPc + words_.size() * 4);
   EXPECT_EQ(row.cycles(), decoder.cycle() - 700);
   EXPECT_EQ(row.send_control(), 0U);
   std::vector<PortEvent> events;
@@ -41,7 +44,7 @@ TEST(PortRow, TellsWhatItsInstructionsTellOneByOne) {
   }
 }
 
-TEST(PortRow, LeavesTheAddressAfterItsLastWordSent) {
+TEST_F(PortRowTest, LeavesTheAddressAfterItsLastWordSent) {
   const PortRow row = row_of("send 2, 0x14000, 2\n sendoff 0, 0, 5, 3\n delay 9\n");
   EXPECT_EQ(row.outgoing(), 0x14000 * 4 + 9 * 4U);
   EXPECT_EQ(row.send_control(), 3U);
@@ -49,8 +52,8 @@ TEST(PortRow, LeavesTheAddressAfterItsLastWordSent) {
   EXPECT_EQ(row_of("send 2, 0x14000, 0\n").outgoing(), std::nullopt);
 }
 
-TEST(PortRow, EndsBeforeWhatItsWordsAloneDoNotTell) {
-  const auto words = [](const std::string& assembly, std::uint32_t pc = kPc) {
+TEST_F(PortRowTest, EndsBeforeWhatItsWordsAloneDoNotTell) {
+  const auto words = [&](const std::string& assembly, std::uint32_t pc = kPc) {
     return (row_of(assembly, pc).end() - pc) / 4;
   };
   EXPECT_EQ(words("delay 1\n delay 2\n sync 2\n delay 3\n"), 2U);
@@ -63,7 +66,7 @@ TEST(PortRow, EndsBeforeWhatItsWordsAloneDoNotTell) {
   EXPECT_EQ(words("sync 2\n"), 0U);
 }
 
-TEST(PortRow, OfDelaysHasNoEvents) {
+TEST_F(PortRowTest, OfDelaysHasNoEvents) {
   EXPECT_FALSE(row_of("delay 1\n delay 2\n").has_events());
   EXPECT_FALSE(row_of("delay 1\n sendpic 1, 0, 5\n").has_events());
   EXPECT_TRUE(row_of("delaypic 1, 0, 5\n").has_events());
