@@ -19,9 +19,10 @@ class Weights {
   void set(std::uint32_t number, std::uint64_t value) {
     raw_[number] = value;
     const std::uint32_t channel = number / 4, slice = number % 4;
+    const std::array<float, 4> halves =
+        floats_of_halves(std::bit_cast<std::array<std::uint16_t, 4>>(value));
     for (std::uint32_t k = 0; k < 4; ++k) {
-      halves_[slice][16 * k + channel] =
-          float_of_half(static_cast<std::uint16_t>(value >> (16 * k)));
+      halves_[slice][16 * k + channel] = canonical(halves[k]);
     }
     singles_[2 * slice][channel] = std::bit_cast<float>(isa::low(value));
     singles_[2 * slice + 1][channel] = std::bit_cast<float>(isa::high(value));
