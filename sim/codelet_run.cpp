@@ -61,6 +61,7 @@ class CodeletRun::CallObserver : public InstructionObserver {
 CodeletRun::CodeletRun(MachineConfig machine)
     : machine_(std::move(machine)),
       code_(machine_),
+      race_shadows_(machine_),
       tile_(machine_, TileId{0}, code_),
       call_observer_(std::make_unique<CallObserver>()) {
   const auto& tile = machine_.tile;

@@ -61,7 +61,7 @@ class CodeletRun {
   /// Sees each instruction of the calls to come, but not those around them; none when null.
   void observe(InstructionObserver* observer) { observer_ = observer; }
   /// From now on workers that share a word without order are a fault.
-  void check_races() { tile_.check_races(); }
+  void check_races() { tile_.check_races(RaceChecks::kAlways, race_shadows_); }
   /// From now on the workers of a `runall` issue in turn: some wait for one another.
   void take_turns() { tile_.take_turns(); }
   /// Calls ask it every now and then whether to stop; they end with a fault then.
@@ -86,6 +86,7 @@ class CodeletRun {
 
   MachineConfig machine_;
   CodeStore code_;
+  RaceShadows race_shadows_;
   Tile tile_;
   std::unique_ptr<CallObserver> call_observer_;
   InstructionObserver* observer_ = nullptr;

@@ -32,8 +32,10 @@ struct SimulationOptions {
   /// A trap when the program is not done after so many, for loops that may not end; also after so
   /// many trips of loops without a superstep.
   std::optional<std::uint64_t> max_supersteps = {};
-  bool check_races = false;  ///< trap when workers that run at the same time share a word that one
-                             ///< of them writes
+  /// Trap when workers of these launches, which run at the same time, share a word that one of them
+  /// writes. Where addresses depend on data, workers that did not meet the first time may meet
+  /// later.
+  RaceChecks check_races = RaceChecks::kFirst;
   /// Of the exchange phases that repeat each so many-th is resolved again and must come out the
   /// same; none when it is 0.
   std::uint32_t check_repeats = 0;

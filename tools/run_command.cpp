@@ -45,6 +45,13 @@ std::optional<double> tolerance(const Options& options, const std::string& name)
   return value;
 }
 
+RaceChecks race_checks_of(const std::string& which) {
+  if (which == "always") return RaceChecks::kAlways;
+  if (which == "first") return RaceChecks::kFirst;
+  if (which == "never") return RaceChecks::kNever;
+  usage_error(fmt::format("--check-races takes always, first or never, found '{}'", which));
+}
+
 /// Throws when an argument does not fit; when they would with more calls, says with how many.
 void check(const ProgramImage& image, const std::vector<HostTensor>& arguments,
            std::uint32_t calls) {
@@ -318,7 +325,9 @@ Options run_options() {
       .value(HostThreads::kName, "N", HostThreads::kHelp)
       .value("max-supersteps", "N",
              "end a program, or a loop without supersteps, that is not done by then")
-      .flag("check-races", "trap when workers touch the same word")
+      .value("check-races", "WHEN",
+             "trap when workers touch the same word: always, never, or the first time that a tile "
+             "launches a codelet at some place (first)")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
@@ -329,7 +338,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
   run.calls = options.number("repeat", 1, 1'000'000'000, 1);
   const HostThreads threads(options);
   run.threads = threads.count();
-  run.check_races = options.has("check-races");
+  if (const auto which = options.get("check-races")) run.check_races = race_checks_of(*which);
   if (options.has("max-supersteps")) {
     run.max_supersteps = options.number("max-supersteps", 1, 1'000'000'000, 1);
   }

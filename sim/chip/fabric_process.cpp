@@ -40,7 +40,8 @@ void FabricProcess::move_words(MachineOutbox& out) {
     TileMemory& memory = tiles.tile(i).memory();
     ports_.push_back({tiles.id(i),
                       tiles.work(i).ports,
-                      {reinterpret_cast<std::byte*>(memory.data()), memory.size()}});
+                      {reinterpret_cast<std::byte*>(memory.data()), memory.size()},
+                      tiles.tile(i).sent_beside_workers()});
     entries_.push_back(i);
   }
   const FabricResult* moved = nullptr;

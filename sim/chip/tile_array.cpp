@@ -40,7 +40,8 @@ TileArray::TileArray(Chip& chip, const ProgramImage& image, const TileOptions& o
       image_(image),
       options_(options),
       arena_(arena),
-      code_(image.machine) {
+      code_(image.machine),
+      race_shadows_(image.machine) {
   if (!image.entries.empty()) boot();
 }
 
@@ -83,7 +84,7 @@ void TileArray::boot() {
       SUPERSTEP_CHECK(inside,
                       fmt::format("a segment at {:#x} lies outside tile memory", segment->address));
     }
-    if (options_.check_races) tiles_[i].check_races();
+    tiles_[i].check_races(options_.check_races, race_shadows_);
     if (options_.interrupted) tiles_[i].poll(options_.interrupted);
     tiles_[i].boot(image_.entries[i].pc);
   });

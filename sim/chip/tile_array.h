@@ -19,7 +19,7 @@ class Chip;
 
 /// What the tiles of a run are asked to do besides running.
 struct TileOptions {
-  bool check_races = false;
+  RaceChecks check_races = RaceChecks::kFirst;
   std::optional<std::uint64_t> max_trips = {};  ///< of loops without a superstep
   /// Asked on any thread in superstep that take long; once it is true it stays so.
   std::function<bool()> interrupted;
@@ -76,6 +76,7 @@ class TileArray : public MachineProcess {
   const TileOptions& options_;
   TaskArena& arena_;
   CodeStore code_;
+  RaceShadows race_shadows_;
   HostPages memory_;  ///< of all tiles: threads that map some each would wait for one another
   std::vector<Tile> tiles_;
   std::vector<Cycles> skew_;

@@ -37,7 +37,7 @@ class Fabric::Impl {
     if (const ResolvedPhase* kept = cache_.find(ports, begin)) {
       ++repeats_;
       if (check_period_ != 0 && repeats_ % check_period_ == 0) check(*kept, ports, begin);
-      copy_words(*kept, ports);
+      copy_words(*kept, ports, begin);
       report(*kept, ports, begin);
       return result_;
     }
@@ -47,7 +47,7 @@ class Fabric::Impl {
       result_.bytes = 0;
       return result_;
     }
-    copy_words(*phase_, ports);
+    copy_words(*phase_, ports, begin);
     cache_.keep(phase_);
     return result_;
   }
@@ -78,8 +78,11 @@ class Fabric::Impl {
     return {phase.copies.data() + first, phase.copies_end[port] - first};
   }
 
-  void copy_words(const ResolvedPhase& phase, std::span<const FabricPort> ports) {
-    if (phase.overwrites) return copy_through_stage(phase, ports);
+  void copy_words(const ResolvedPhase& phase, std::span<const FabricPort> ports,
+                  std::uint64_t begin) {
+    const bool has_changed =
+        std::ranges::any_of(ports, [](const FabricPort& port) { return !port.sent.empty(); });
+    if (phase.overwrites || has_changed) return copy_through_stage(phase, ports, begin);
     each_index(ports.size(), 16, [&](std::size_t p) {
       std::byte* const memory = ports[p].memory.data();
       for (const WordCopy& copy : copies_of(phase, p)) {
@@ -88,14 +91,26 @@ class Fabric::Impl {
     });
   }
 
+  /// Of words that left one after the other from cycle `first` on: those that memory may no longer
+  /// hold.
+  static void copy_sent(std::span<const SentWord> sent, std::uint64_t first,
+                        std::span<std::byte> to) {
+    for (auto word = std::ranges::lower_bound(sent, first, {}, &SentWord::cycle);
+         word != sent.end() && word->cycle < first + to.size() / 4; ++word) {
+      std::memcpy(to.data() + 4 * (word->cycle - first), &word->value, sizeof(word->value));
+    }
+  }
+
   /// Every word is read before the first is written, since a tile sends what it later overwrites.
-  void copy_through_stage(const ResolvedPhase& phase, std::span<const FabricPort> ports) {
+  void copy_through_stage(const ResolvedPhase& phase, std::span<const FabricPort> ports,
+                          std::uint64_t begin) {
     if (staged_.size() < ports.size()) staged_.resize(ports.size());
     each_index(ports.size(), 16, [&](std::size_t p) {
       staged_[p].resize(phase.ports[p].traffic.received_bytes);
       std::byte* to = staged_[p].data();
       for (const WordCopy& copy : copies_of(phase, p)) {
         std::memcpy(to, ports[copy.source].memory.data() + copy.from, copy.bytes);
+        copy_sent(ports[copy.source].sent, begin + copy.sent, {to, copy.bytes});
         to += copy.bytes;
       }
     });

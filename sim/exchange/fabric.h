@@ -20,6 +20,8 @@ struct FabricPort {
   TileId tile{};
   const PortLog* log = nullptr;  ///< of this phase; cycles do not decrease
   std::span<std::byte> memory;   ///< tile memory from `tile.memory_base`
+  std::span<const SentWord> sent =
+      {};  ///< by cycle: what left, where memory may have changed since
 };
 
 /// Why a phase cannot happen: a trap of `tile` that names the other side in `cause`.

@@ -12,6 +12,7 @@ struct WordCopy {
   std::uint32_t source = 0;  ///< port
   std::uint32_t from = 0, to = 0;
   std::uint32_t bytes = 0;
+  std::uint64_t sent = 0;  ///< cycle in which the first word leaves; the others follow it
 
   bool operator==(const WordCopy&) const = default;
 };

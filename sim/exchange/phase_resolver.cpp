@@ -101,7 +101,7 @@ class PhaseResolver::Impl {
       connect(p);
       check_elements(p);
       check_order(p);
-      add_copies(p);
+      add_copies(p, begin);
       phase.ports[p] = result_of(p, begin);
     });
     return gather(phase);
@@ -428,20 +428,24 @@ class PhaseResolver::Impl {
     return traffic;
   }
 
-  void add_copies(std::uint32_t port) {
+  void add_copies(std::uint32_t port, std::uint64_t begin) {
     Side& side = sides_[port];
     for (const Run& run : side.receives) {
       const std::uint32_t from = run.other_address - machine_.tile.memory_base;
       const std::uint32_t to = run.address - machine_.tile.memory_base;
+      const Cycles latency = exchange_latency(machine_, places_[index(ports_[run.other].tile)],
+                                              places_[index(ports_[port].tile)]);
+      const std::uint64_t sent = run.begin - latency.value() - begin;
       if (!side.copies.empty()) {
         WordCopy& last = side.copies.back();
         if (last.source == run.other && last.from + last.bytes == from &&
-            last.to + last.bytes == to) {
+            last.to + last.bytes == to && last.sent + last.bytes / 4 == sent) {
           last.bytes += run.bytes();
           continue;
         }
       }
-      side.copies.push_back({.source = run.other, .from = from, .to = to, .bytes = run.bytes()});
+      side.copies.push_back(
+          {.source = run.other, .from = from, .to = to, .bytes = run.bytes(), .sent = sent});
     }
   }
 

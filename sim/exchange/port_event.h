@@ -21,4 +21,10 @@ struct PortEvent {
   bool operator==(const PortEvent&) const = default;
 };
 
+/// A word as it left its tile, which may have written over it since.
+struct SentWord {
+  std::uint64_t cycle = 0;
+  std::uint32_t value = 0;
+};
+
 }  // namespace superstep

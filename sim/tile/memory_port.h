@@ -24,9 +24,13 @@ class MemoryPort {
       element_bits_ = ~(pair / 2 - 1);
       interleaved_bits_ = ~(pair - 1) | 8;
     }
-    for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory.size() >> log;
+    allow_all();
   }
 
+  /// From now on `allowed` holds for each access that is possible.
+  void allow_all() {
+    for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory_->size() >> log;
+  }
   /// From now on `allowed` holds for no access, so that each is looked at one by one.
   void refuse_all() { limits_.fill(0); }
 

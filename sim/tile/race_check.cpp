@@ -3,45 +3,71 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace superstep {
 
-void RaceCheck::begin(std::uint32_t worker, std::uint64_t issue) {
-  if (std::all_of(runs_.begin(), runs_.end(), [&](const Run& run) { return run.end <= issue; })) {
-    runs_.clear();
-    words_.clear();
+static_assert(sizeof(RaceShadow::Word) == 24);
+
+RaceShadow::RaceShadow(const MachineConfig& machine)
+    : base_(machine.tile.memory_base),
+      pages_(map_host_pages(sizeof(Word) * ((machine.tile.memory_bytes + 3) / 4))) {}
+
+std::unique_ptr<RaceShadow> RaceShadows::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<RaceShadow> shadow = std::move(free_.back());
+      free_.pop_back();
+      return shadow;
+    }
   }
-  runs_.push_back({worker});
-  issue_ = issue;
+  return std::make_unique<RaceShadow>(machine_);
 }
 
-const char* RaceCheck::access(std::uint32_t pc, std::uint32_t address, std::uint32_t bytes,
-                              bool writes) {
-  const Access present{static_cast<std::uint32_t>(runs_.size() - 1), pc};
+void RaceShadows::give_back(std::unique_ptr<RaceShadow> shadow) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(shadow));
+}
+
+RaceShadow::RunNumber RaceCheck::begin(std::uint32_t worker, std::uint64_t issue) {
+  if (std::ranges::all_of(runs_, [&](const Run& run) { return run.end <= issue; })) {
+    runs_.clear();
+    if (shadow_ != nullptr && shadow_->is_used_up()) shadow_.reset();
+    if (shadow_ == nullptr) shadow_ = shadows_.take();
+  }
+  const RunNumber run = shadow_->next_run();
+  if (runs_.empty()) first_run_ = run;
+  runs_.push_back({worker, issue});
+  return run;
+}
+
+void RaceCheck::pause() {
+  runs_.clear();
+  if (shadow_ != nullptr) shadows_.give_back(std::move(shadow_));
+}
+
+const char* RaceCheck::access(RunNumber run, std::uint32_t pc, std::uint32_t address,
+                              std::uint32_t bytes, bool writes) {
   for (std::uint32_t word = address & ~3U; word < address + bytes; word += 4) {
-    Word& known = words_[word];
-    if (races(known.writer)) return explain(known.writer, true, word, writes);
+    RaceShadow::Word& known = shadow_->word(word);
+    auto& [first, second] = known.readers;
+    if (races(known.writer, run)) return explain(known.writer, true, word, writes);
     if (writes) {
-      for (const Access& reader : known.readers) {
-        if (races(reader)) return explain(reader, false, word, true);
-      }
-      known.writer = present;
+      if (races(first, run)) return explain(first, false, word, true);
+      if (races(second, run)) return explain(second, false, word, true);
+      known.writer = {run, pc};
       continue;
     }
-    if (std::any_of(known.readers.begin(), known.readers.end(),
-                    [&](const Access& reader) { return reader.run == present.run; })) {
-      continue;
+    if (first.run == run || second.run == run) continue;
+    // What this run comes after tells no more than this run itself.
+    if (!races(first, run)) {
+      first = {run, pc};
+    } else if (!races(second, run)) {
+      second = {run, pc};
     }
-    // What the present run comes after, later runs come after too.
-    const auto free = std::find_if(known.readers.begin(), known.readers.end(),
-                                   [&](const Access& reader) { return !races(reader); });
-    if (free != known.readers.end()) *free = present;
   }
   return nullptr;
-}
-
-bool RaceCheck::races(const Access& access) const {
-  return access.run != kNone && access.run != runs_.size() - 1 && runs_[access.run].end > issue_;
 }
 
 const char* RaceCheck::explain(const Access& other, bool other_wrote, std::uint32_t word,
@@ -50,8 +76,8 @@ const char* RaceCheck::explain(const Access& other, bool other_wrote, std::uint3
       "a race: {} the word at {:#x}, which worker {} {} at pc {:#x} in the same "
       "launch; workers that run at the same time may not share words that one "
       "of them writes",
-      writes ? "writes" : "reads", word, runs_[other.run].worker, other_wrote ? "writes" : "reads",
-      other.pc);
+      writes ? "writes" : "reads", word, runs_[other.run - first_run_].worker,
+      other_wrote ? "writes" : "reads", other.pc);
   return message_.c_str();
 }
 

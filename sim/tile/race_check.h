@@ -2,48 +2,114 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
+
+#include "sim/tile/memory.h"
 
 namespace superstep {
 
-/// Finds words of a tile that workers share without order. A worker comes after another when it is
-/// launched after that one has left; otherwise neither may write a word that the other touches.
-class RaceCheck {
+/// Which launches are checked for races.
+enum class RaceChecks : std::uint8_t {
+  kNever,
+  kFirst,  ///< the first time that a tile launches some code at some pc
+  kAlways,
+};
+
+/// Who touched each word of a tile last. Numbers of runs grow, so that nothing is cleared when they
+/// begin anew, on the same tile or on another one.
+class RaceShadow {
  public:
-  /// A worker is launched at cycle `issue`; the accesses that follow are its own.
-  void begin(std::uint32_t worker, std::uint64_t issue);
-  /// It has left at `cycle`.
-  void end(std::uint64_t cycle) { runs_.back().end = cycle; }
-
-  /// Notes an access; null, or what is wrong with it, valid until the next call.
-  [[nodiscard]] const char* access(std::uint32_t pc, std::uint32_t address, std::uint32_t bytes,
-                                   bool writes);
-
- private:
-  struct Run {
-    std::uint32_t worker = 0;
-    std::uint64_t end = ~std::uint64_t{0};
-  };
-  /// By `run`, a number into `runs_`; kNone when there was none.
+  /// One launch of one worker; 0 is none.
+  using RunNumber = std::uint32_t;
   struct Access {
-    std::uint32_t run = kNone;
+    RunNumber run = 0;
     std::uint32_t pc = 0;
   };
   struct Word {
     Access writer;
     std::array<Access, 2> readers;  ///< of different runs: enough to name one beside any writer
   };
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// Whether it was made by another run that the present one does not come after.
-  [[nodiscard]] bool races(const Access& access) const;
+  explicit RaceShadow(const MachineConfig& machine);
+
+  [[nodiscard]] RunNumber next_run() { return ++last_run_; }
+  /// Its numbers come to an end: others must take another one.
+  [[nodiscard]] bool is_used_up() const { return last_run_ >= kMostRuns; }
+  /// What is known of the word at an address of the memory.
+  [[nodiscard]] Word& word(std::uint32_t address) {
+    return reinterpret_cast<Word*>(pages_.get())[(address - base_) / 4];
+  }
+
+ private:
+  static constexpr RunNumber kMostRuns = RunNumber{1} << 31;
+
+  std::uint32_t base_;
+  HostPages pages_;
+  RunNumber last_run_ = 0;
+};
+
+/// Shadows for the tiles of a machine that check at the same time. Safe to use from several host
+/// threads.
+class RaceShadows {
+ public:
+  /// `machine` outlives it.
+  explicit RaceShadows(const MachineConfig& machine) : machine_(machine) {}
+
+  [[nodiscard]] std::unique_ptr<RaceShadow> take();
+  void give_back(std::unique_ptr<RaceShadow> shadow);
+
+ private:
+  const MachineConfig& machine_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<RaceShadow>> free_;
+};
+
+/// Finds words of a tile that workers share without order. A worker comes after another when it is
+/// launched after that one has left; otherwise neither may write a word that the other touches.
+class RaceCheck {
+ public:
+  using RunNumber = RaceShadow::RunNumber;
+
+  /// `shadows` outlive it.
+  explicit RaceCheck(RaceShadows& shadows) : shadows_(shadows) {}
+  ~RaceCheck() { pause(); }
+  RaceCheck(const RaceCheck&) = delete;
+  RaceCheck& operator=(const RaceCheck&) = delete;
+
+  /// A worker is launched at cycle `issue`.
+  [[nodiscard]] RunNumber begin(std::uint32_t worker, std::uint64_t issue);
+  /// It has left at `cycle`.
+  void end(RunNumber run, std::uint64_t cycle) { runs_[run - first_run_].end = cycle; }
+  /// No worker is running: others may use the shadow.
+  void pause();
+
+  /// Notes an access of a run that has not left; null, or what is wrong with it, valid until the
+  /// next call.
+  [[nodiscard]] const char* access(RunNumber run, std::uint32_t pc, std::uint32_t address,
+                                   std::uint32_t bytes, bool writes);
+
+ private:
+  using Access = RaceShadow::Access;
+  struct Run {
+    std::uint32_t worker = 0;
+    std::uint64_t issue = 0;
+    std::uint64_t end = ~std::uint64_t{0};
+  };
+
+  /// Whether it was made by another run that `run` does not come after.
+  [[nodiscard]] bool races(const Access& access, RunNumber run) const {
+    return access.run >= first_run_ && access.run != run &&
+           runs_[access.run - first_run_].end > runs_[run - first_run_].issue;
+  }
   const char* explain(const Access& other, bool other_wrote, std::uint32_t word, bool writes);
 
-  std::vector<Run> runs_;  ///< since no worker was running; the last is the present one
-  std::uint64_t issue_ = 0;
-  std::unordered_map<std::uint32_t, Word> words_;  ///< by address
+  RaceShadows& shadows_;
+  std::unique_ptr<RaceShadow> shadow_;
+  RunNumber first_run_ = 1;
+  std::vector<Run> runs_;  ///< from `first_run_` on: since no worker was running
   std::string message_;
 };
 

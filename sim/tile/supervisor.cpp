@@ -60,8 +60,12 @@ void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   std::uint64_t issue = context.now;
   const auto inputs = inputs_of<R>(context, word, issue);
   context.operands_ready = issue;
-  issue = context.slots.free_from(issue);
+  issue = supervisor.launcher().free_slot(context, issue);
   context.issued = issue;
+  if (supervisor.launcher().stops(context, issue)) [[unlikely]] {
+    context.now = issue;
+    return;
+  }
   SupervisorEnvironment env(context, supervisor.launcher(), issue);
   const auto outputs = execute_record<R>(env, inputs);
   if (env.stopped()) [[unlikely]] {
@@ -173,6 +177,8 @@ void Supervisor::boot(std::uint32_t pc) {
 }
 
 void Supervisor::fault(const char* cause) {
+  launcher_.advance(context_, context_.now);
+  if (launcher_.stops(context_, context_.now)) return;
   context_.stop = SupervisorContext::Stop::kFault;
   context_.cause = cause;
 }

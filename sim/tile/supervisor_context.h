@@ -18,21 +18,27 @@ namespace superstep {
 /// The slots that running workers take from the supervisor.
 class WorkerSlots {
  public:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
   explicit WorkerSlots(std::uint32_t workers) : runs_(workers) {}
 
   /// The first slot of worker `id`, launched at `issue`, at least `delay` cycles later. Workers
   /// take turns in the order of their ids, from the first one launched on an idle tile.
   [[nodiscard]] std::uint64_t first_of(std::uint32_t id, std::uint64_t issue, std::uint64_t delay);
-  /// Worker `id` issues at `first`, then every `workers` cycles, and has left at `end`.
-  void start(std::uint32_t id, std::uint64_t first, std::uint64_t end) {
-    runs_[id] = {first, end};
-    all_left_ = std::max(all_left_, end);
+  /// Worker `id` issues at `first`, then every `workers` cycles until it turns out to leave.
+  void start(std::uint32_t id, std::uint64_t first) {
+    runs_[id] = {first, kNever};
+    all_left_ = kNever;
   }
-  /// The first cycle from `cycle` on that no worker owns.
+  /// It has left at `end`.
+  void leave(std::uint32_t id, std::uint64_t end);
+  /// Whether a worker that may not have left issues in a cycle.
+  [[nodiscard]] bool owned(std::uint64_t cycle) const;
+  /// The first cycle from `cycle` on that no worker owns, all of which are known to leave.
   [[nodiscard]] std::uint64_t free_from(std::uint64_t cycle) const {
     return cycle >= all_left_ ? cycle : free_among_workers(cycle);
   }
-  /// When the last worker has left.
+  /// When the last worker has left, `kNever` until that turns out.
   [[nodiscard]] std::uint64_t all_left() const { return all_left_; }
   [[nodiscard]] std::uint32_t workers() const { return static_cast<std::uint32_t>(runs_.size()); }
   [[nodiscard]] bool busy(std::uint32_t id, std::uint64_t cycle) const {
@@ -71,6 +77,7 @@ struct SupervisorContext {
   WorkerSlots slots;
   Weights weights;
   PortLog ports;
+  std::vector<SentWord> sent_beside_workers;     ///< of the log's sends, by cycle
   std::uint64_t now = 0;                         ///< the next instruction issues then or later
   std::uint64_t operands_ready = 0, issued = 0;  ///< of the last instruction
   std::uint32_t pc = 0;
@@ -83,7 +90,7 @@ struct SupervisorContext {
   std::uint64_t arrival = 0;   ///< at the sync it stopped at
   std::uint64_t earliest = 0;  ///< the tile cannot go on before, even when the sync opens
   std::optional<Acknowledgement> armed;
-  const char* cause = nullptr;
+  const char* cause = nullptr;  ///< of a fault; null when it is a worker's
 };
 
 }  // namespace superstep

@@ -4,13 +4,7 @@ namespace superstep {
 
 namespace {
 
-// Workers have run to their ends when the supervisor goes on: what it does to them meanwhile would
-// come too late.
-constexpr const char* kWeightsBesideWorkers =
-    "common weights change while workers are running, which is not modelled; `sync LOCAL` first";
-constexpr const char* kSendBesideWorkers =
-    "a send while workers are running, which is not modelled; `sync LOCAL` first";
-// So does the chip (osmarks/ipu-stack, on a C600).
+// A fault of the chip as well (osmarks/ipu-stack, on a C600).
 constexpr const char* kReceiveBesideWorkers =
     "a receive while workers are running; `sync LOCAL` first";
 
@@ -23,6 +17,17 @@ std::uint64_t WorkerSlots::first_of(std::uint32_t id, std::uint64_t issue, std::
   if (slot >= earliest) return slot;
   const std::uint64_t turns = (earliest - slot + runs_.size() - 1) / runs_.size();
   return slot + turns * runs_.size();
+}
+
+void WorkerSlots::leave(std::uint32_t id, std::uint64_t end) {
+  runs_[id].end = end;
+  all_left_ = std::ranges::max(runs_, {}, &Run::end).end;
+}
+
+bool WorkerSlots::owned(std::uint64_t cycle) const {
+  return std::ranges::any_of(runs_, [&](const Run& run) {
+    return run.end > cycle && cycle >= run.first && (cycle - run.first) % runs_.size() == 0;
+  });
 }
 
 std::uint64_t WorkerSlots::free_among_workers(std::uint64_t cycle) const {
@@ -105,9 +110,7 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   context_.csrs[number] = value;
   switch (number) {
     case isa::kCr:
-      if ((value & isa::kCrZcwei) == 0) break;
-      if (workers_run_at(issue_)) return fault(kWeightsBesideWorkers);
-      context_.weights.clear();
+      if ((value & isa::kCrZcwei) != 0 && meets_workers()) context_.weights.clear();
       break;
     case isa::kFpIctl:
     case isa::kFpInfmt:
@@ -132,8 +135,7 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
 void SupervisorEnvironment::set_weight(std::uint32_t number, std::uint64_t value) {
   if (stopped_) return;
   if (number >= Weights::kCount) return fault("a common weight beyond CWEI_15_3");
-  if (workers_run_at(issue_)) return fault(kWeightsBesideWorkers);
-  context_.weights.set(number, value);
+  if (meets_workers()) context_.weights.set(number, value);
 }
 
 void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
@@ -142,7 +144,7 @@ void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
   if (state % 4 != 0) return fault("a vertex state that is not 4-byte aligned");
   if (context_.slots.all_left() > issue_) return fault("runall while workers are running");
   launcher_.run_batch(context_, issue_, entry, state, stride);
-  stop_with_workers();
+  stop_with_workers(issue_);
 }
 
 void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_offset) {
@@ -151,22 +153,26 @@ void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_off
   if (!launcher_.run_single(context_, issue_, entry, state_offset)) {
     return fault("run while every worker is running");
   }
-  stop_with_workers();
+  stop_with_workers(issue_);
 }
 
-void SupervisorEnvironment::stop_with_workers() {
-  if (!launcher_.fault() && !launcher_.interrupted()) [[likely]]
-    return;
-  stopped_ = true;
-  context_.stop = launcher_.interrupted() ? SupervisorContext::Stop::kInterrupted
-                                          : SupervisorContext::Stop::kFault;
+void SupervisorEnvironment::stop_with_workers(std::uint64_t cycle) {
+  stopped_ |= launcher_.stops(context_, cycle);
+}
+
+bool SupervisorEnvironment::workers_run_at(std::uint64_t cycle) {
+  launcher_.advance(context_, cycle);
+  stop_with_workers(cycle);
+  return context_.slots.all_left() > cycle;
 }
 
 void SupervisorEnvironment::sync(std::uint32_t zone) {
   constexpr std::uint32_t kAns = 1, kLocal = 2, kInternal = 3;
   if (zone == kLocal) {
+    launcher_.finish(context_);
     const std::uint64_t left = context_.slots.all_left();
     if (left > issue_) advance(left - issue_);
+    stop_with_workers(left);
     return;
   }
   if (context_.slots.all_left() > issue_) return fault("a sync of tiles while workers are running");
@@ -210,9 +216,22 @@ void SupervisorEnvironment::exchange_send(std::uint32_t words, std::uint32_t add
   if ((control & kSendPairedBit) != 0) return fault("sends of 64-bit items are not modelled");
   context_.send_control = control;
   if (control == kSendNowhere) return;
-  if (workers_run_at(issue_)) return fault(kSendBesideWorkers);
+  if (context_.slots.all_left() > issue_) [[unlikely]]
+    capture(words, address);
   record(PortEvent::Kind::kSend, 0, address, words, control);
   context_.outgoing = address + 4 * words;
+}
+
+/// Workers may write over the words before the fabric reads them.
+void SupervisorEnvironment::capture(std::uint32_t words, std::uint32_t address) {
+  if (!meets_workers()) return;
+  for (std::uint32_t word = 0; word < words; ++word) {
+    const std::uint64_t cycle = issue_ + word;
+    const std::uint32_t at = address + 4 * word;
+    // Words that are not there are a fault of the fabric.
+    if (!workers_run_at(cycle) || context_.port.problem<std::uint32_t>(at) != nullptr) return;
+    context_.sent_beside_workers.push_back({cycle, context_.port.load<std::uint32_t>(at)});
+  }
 }
 
 void SupervisorEnvironment::exchange_send_on(std::uint32_t words, std::uint32_t skipped_words,

@@ -28,8 +28,9 @@ class Tile::Impl {
       case SupervisorContext::Stop::kNone:
       case SupervisorContext::Stop::kFault:
         stop.kind = TileStop::Kind::kFault;
-        fault_ = supervisor_->launcher().fault();
-        if (!fault_) fault_ = TileFault{context.now, "supervisor", context.pc, context.cause};
+        fault_ = context.cause == nullptr
+                     ? supervisor_->launcher().fault()
+                     : TileFault{context.now, "supervisor", context.pc, context.cause};
         stop.cycle = fault_->cycle;
         stop.pc = fault_->pc;
         break;
@@ -40,6 +41,7 @@ class Tile::Impl {
         stop.kind = TileStop::Kind::kExchangeDone;
         break;
       case SupervisorContext::Stop::kSync:
+        supervisor_->launcher().pause_checks();
         stop.kind = TileStop::Kind::kSync;
         stop.cycle = context.arrival;
         stop.pc = context.pc - 4;
@@ -89,7 +91,9 @@ Tile::Tile(Tile&&) noexcept = default;
 TileId Tile::id() const { return impl_->id_; }
 TileMemory& Tile::memory() { return impl_->memory_; }
 
-void Tile::check_races() { impl_->supervisor().launcher().check_races(); }
+void Tile::check_races(RaceChecks which, RaceShadows& shadows) {
+  impl_->supervisor().launcher().check_races(which, shadows);
+}
 
 void Tile::take_turns() { impl_->supervisor().launcher().take_turns(); }
 
@@ -118,7 +122,14 @@ std::vector<PortEvent> Tile::port_events() const {
   port_log().append_events(events);
   return events;
 }
-void Tile::clear_port_events() { impl_->supervisor().context().ports.clear(); }
+std::span<const SentWord> Tile::sent_beside_workers() const {
+  return impl_->supervisor().context().sent_beside_workers;
+}
+void Tile::clear_port_events() {
+  SupervisorContext& context = impl_->supervisor().context();
+  context.ports.clear();
+  context.sent_beside_workers.clear();
+}
 
 const InstructionCounts& Tile::worker_instructions() const {
   return impl_->supervisor().launcher().instructions();

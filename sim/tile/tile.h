@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "sim/tile/instruction_observer.h"
 #include "sim/tile/loop_trips.h"
 #include "sim/tile/memory.h"
+#include "sim/tile/race_check.h"
 
 namespace superstep {
 
@@ -84,9 +86,9 @@ class Tile {
   [[nodiscard]] TileId id() const;
   [[nodiscard]] TileMemory& memory();
 
-  /// From now on it is a fault when a worker writes a word that another, which runs at the same
-  /// time, touches.
-  void check_races();
+  /// From now on it is a fault when a worker of these launches writes a word that another of them,
+  /// which runs at the same time, touches. `shadows` outlive the tile.
+  void check_races(RaceChecks which, RaceShadows& shadows);
 
   /// From now on workers that run at the same time issue in turn, as on the chip, and not each to
   /// its end: for those that wait for one another.
@@ -121,6 +123,9 @@ class Tile {
   /// What the exchange ports were told since the last `clear_port_events`, in order of issue.
   [[nodiscard]] const PortLog& port_log() const;
   [[nodiscard]] std::vector<PortEvent> port_events() const;
+  /// The words of their sends that went out while workers were running, by cycle.
+  [[nodiscard]] std::span<const SentWord> sent_beside_workers() const;
+  /// Of both.
   void clear_port_events();
 
   /// Since boot.

@@ -111,6 +111,7 @@ struct WorkerContext {
   bool fp_status_watched = false;    ///< that is so whatever $FP_CTL holds
   std::array<isa::U64, 2> random{};  ///< state of the generator
   RaceCheck* races = nullptr;        ///< who wants to know of each access
+  RaceCheck::RunNumber race_run = 0;
   Stop stop = Stop::kExit;
   const char* cause = nullptr;
   const WorkerStep* stopped = nullptr;  ///< the step that set `stop`

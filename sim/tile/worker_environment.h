@@ -227,7 +227,7 @@ class CarefulEnvironment : public WorkerEnvironment {
   bool may_access(std::uint32_t address, bool writes) {
     const char* problem = context_.port.problem<T>(address);
     if (problem == nullptr && context_.races != nullptr) {
-      problem = context_.races->access(pc_, address, sizeof(T), writes);
+      problem = context_.races->access(context_.race_run, pc_, address, sizeof(T), writes);
     }
     if (problem != nullptr) fault(problem);
     return problem == nullptr;

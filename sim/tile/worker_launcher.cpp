@@ -19,10 +19,10 @@ constexpr const char* kEndless = "more than 2^34 slots: an endless loop";
 /// A worker is looked at from outside each time it has executed so many instructions, for which a
 /// `StepCost` has room.
 constexpr std::uint64_t kInstructionsOfTurn = 1U << 12;
-/// Those that run by steps are looked at every so many steps of all of them.
+/// Those that take turns are looked at every so many steps of all of them.
 constexpr std::uint64_t kStepsOfTurn = 1U << 12;
 
-/// For workers whose instructions are counted one by one though nobody else asks for them.
+/// For workers that take turns though nobody else looks at their steps.
 InstructionObserver* nobody() {
   class Nobody : public InstructionObserver {
     void issued(const IssuedInstruction&) override {}
@@ -35,7 +35,7 @@ InstructionObserver* nobody() {
 
 WorkerLauncher::WorkerLauncher(const MachineConfig& machine, TileMemory& memory,
                                const Weights& weights, CodeStore& code)
-    : machine_(machine), memory_(memory), code_(code) {
+    : machine_(machine), memory_(memory), code_(code), look_ahead_(memory) {
   for (std::uint32_t id = 0; id < machine.tile.workers; ++id) {
     workers_.emplace_back(machine, memory, weights, id);
   }
@@ -143,29 +143,84 @@ const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerSt
   return --worker.repeat.turns == 0 ? next : worker.repeat.first;
 }
 
-void WorkerLauncher::run_by_steps(SupervisorContext& supervisor, std::uint64_t issue,
-                                  std::vector<Running> running) {
-  for (std::uint64_t steps = 1; !running.empty() && !interrupted_; ++steps) {
-    const auto now =
-        std::min_element(running.begin(), running.end(), [](const Running& a, const Running& b) {
-          return a.worker->next_cycle < b.worker->next_cycle;
-        });
-    WorkerContext& worker = *now->worker;
-    const std::uint64_t issued = worker.next_cycle;
-    if (worker.moded) [[unlikely]]
-      enter_float_mode(worker);
-    now->step = run_step(worker, now->step);
-    if (worker.moded) leave_float_mode();
-    if (steps % kStepsOfTurn == 0 && now->step != nullptr) {
-      const std::uint64_t slots = (issued - now->first_cycle) / machine_.tile.workers;
-      if (gives_up(worker, now->step, slots)) now->step = nullptr;
-    }
-    if (now->step != nullptr) continue;
-    // A fault is dated to the slot of its instruction.
-    const bool faulted = worker.stop == WorkerContext::Stop::kFault;
-    end(supervisor, issue, worker, now->first_cycle, faulted ? issued : worker.next_cycle);
-    running.erase(now);
+bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) {
+  WorkerContext& worker = *running.worker;
+  if (running.step == nullptr) {
+    if (worker.observer == nullptr) worker.observer = nobody();
+    enter(running);
   }
+  const std::uint64_t issued = worker.next_cycle;
+  if (worker.moded) [[unlikely]]
+    enter_float_mode(worker);
+  running.step = run_step(worker, running.step);
+  if (worker.moded) leave_float_mode();
+  if (++steps_ % kStepsOfTurn == 0 && running.step != nullptr) {
+    const std::uint64_t slots = (issued - running.first_cycle) / machine_.tile.workers;
+    if (gives_up(worker, running.step, slots)) running.step = nullptr;
+  }
+  if (running.step != nullptr) return true;
+  // A fault is dated to the slot of its instruction.
+  const bool faulted = worker.stop == WorkerContext::Stop::kFault;
+  end(supervisor, running, faulted ? issued : worker.next_cycle);
+  return false;
+}
+
+void WorkerLauncher::take_turns_until(SupervisorContext& supervisor, std::uint64_t cycle) {
+  while (!running_.empty()) {
+    const auto now = std::ranges::min_element(
+        running_, {}, [](const Running& running) { return running.worker->next_cycle; });
+    if (now->worker->next_cycle >= std::min(cycle, stop_cycle_)) return;
+    if (!take_turn(supervisor, *now)) running_.erase(now);
+  }
+}
+
+void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) {
+  WorkerContext& worker = *running.worker;
+  // A body that it has begun is counted by turns.
+  while (worker.repeat.turns > 0) {
+    if (!take_turn(supervisor, running)) return;
+  }
+  worker.observer = observer_;
+  if (running.step == nullptr) {
+    enter(running);
+  } else {
+    running.step = step_at(worker, running.step->pc);
+  }
+  if (worker.observer == nullptr && current_->reads_cycle_counter()) [[unlikely]] {
+    worker.observer = nobody();
+    running.step = step_at(worker, running.step->pc);
+  }
+  if (worker.observer != nullptr) [[unlikely]] {
+    while (take_turn(supervisor, running)) {
+    }
+    return;
+  }
+  if (worker.moded) [[unlikely]]
+    enter_float_mode(worker);
+  const std::uint64_t slots = run(worker, running.step);
+  const std::uint64_t left = worker.next_cycle + slots * machine_.tile.workers;
+  ahead_until_ = std::max(ahead_until_, left);
+  end(supervisor, running, left);
+}
+
+std::uint64_t WorkerLauncher::free_slot_in_turn(SupervisorContext& supervisor,
+                                                std::uint64_t cycle) {
+  if (!in_turn_ && !look_ahead_.from(supervisor.pc).meets_workers) {
+    for (Running& running : running_) run_ahead(supervisor, running);
+    running_.clear();
+  }
+  while (true) {
+    take_turns_until(supervisor, cycle);
+    if (running_.empty()) return supervisor.slots.free_from(cycle);
+    if (cycle >= stop_cycle_ || !supervisor.slots.owned(cycle)) return cycle;
+    ++cycle;
+  }
+}
+
+void WorkerLauncher::stop(SupervisorContext& supervisor) const {
+  supervisor.stop =
+      interrupted_ ? SupervisorContext::Stop::kInterrupted : SupervisorContext::Stop::kFault;
+  supervisor.cause = nullptr;
 }
 
 std::uint64_t WorkerLauncher::begin(SupervisorContext& supervisor, std::uint64_t issue,
@@ -179,93 +234,107 @@ std::uint64_t WorkerLauncher::begin(SupervisorContext& supervisor, std::uint64_t
     worker.fp.scale = supervisor.csrs[isa::kFpIscl];
     set_float_control(worker, supervisor.csrs[isa::kFpIctl]);
   }
-  if (races_ != nullptr) races_->begin(worker.id, issue);
   worker.next_cycle = supervisor.slots.first_of(worker.id, issue, machine_.costs.runall);
   return worker.next_cycle;
 }
 
-void WorkerLauncher::end(SupervisorContext& supervisor, std::uint64_t issue,
-                         const WorkerContext& worker, std::uint64_t first_cycle,
-                         std::uint64_t end) {
+void WorkerLauncher::end(SupervisorContext& supervisor, const Running& running,
+                         std::uint64_t left) {
+  const WorkerContext& worker = *running.worker;
   if (worker.moded) [[unlikely]]
     leave_float_mode();
   if (worker.stop == WorkerContext::Stop::kFault) [[unlikely]] {
-    keep_earlier({end, "worker " + std::to_string(worker.id), worker.pc, worker.cause});
+    keep_earlier({left, "worker " + std::to_string(worker.id), worker.pc, worker.cause});
   }
-  interrupted_ |= worker.stop == WorkerContext::Stop::kInterrupted;
-  if (races_ != nullptr) races_->end(end);
-  supervisor.slots.start(worker.id, first_cycle, end);
+  if (worker.stop == WorkerContext::Stop::kInterrupted) [[unlikely]] {
+    interrupted_ = true;
+    stop_cycle_ = 0;
+  }
+  if (worker.races != nullptr) races_->end(worker.race_run, left);
+  supervisor.slots.leave(worker.id, left);
+  launches_.last_exit_cycle = std::max(launches_.last_exit_cycle, left);
+  busy_cycles_ += left - running.first_cycle;
+  busy_cycles_of_[worker.id % busy_cycles_of_.size()] += left - running.first_cycle;
+}
+
+SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
+                                            std::uint64_t issue) {
   if (launches_.count == 0) {
     launches_.first_pc = supervisor.pc;
     launches_.first_calls_step = supervisor.calls.step();
     launches_.first_cycle = issue;
   }
-  launches_.last_exit_cycle = std::max(launches_.last_exit_cycle, end);
+  ++launches_.count;
   launches_.add(supervisor.pc, supervisor.calls.step(), issue, supervisor.loops.all());
-  busy_cycles_ += end - first_cycle;
-  busy_cycles_of_[worker.id % busy_cycles_of_.size()] += end - first_cycle;
+  if (supervisor.slots.all_left() <= issue) {
+    for (const auto& [path, code] : first_times_) path->checked = code;
+    checked_.insert(first_times_.begin(), first_times_.end());
+    first_times_.clear();
+  }
+  return look_ahead_.from(supervisor.pc + 4);
+}
+
+void WorkerLauncher::enter(Running& running) {
+  running.step = step_at(*running.worker, running.entry);
+  if (races_ != nullptr) check(running);
+}
+
+void WorkerLauncher::check(const Running& running) {
+  WorkerContext& worker = *running.worker;
+  const std::pair present(running.path, current_);
+  const bool checks = which_races_ == RaceChecks::kAlways ||
+                      (running.path->checked != current_ && !checked_.contains(present));
+  worker.races = checks ? races_.get() : nullptr;
+  if (!checks) return worker.port.allow_all();
+  worker.race_run = races_->begin(worker.id, running.issue);
+  worker.port.refuse_all();
+  if (first_times_.empty() || first_times_.back() != present) first_times_.push_back(present);
 }
 
 void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue,
-                            WorkerContext& worker, std::uint32_t entry, std::uint32_t vertex_base) {
+                            WorkerContext& worker, std::uint32_t entry, std::uint32_t vertex_base,
+                            SupervisorPath& path) {
   const std::uint64_t first_cycle = begin(supervisor, issue, worker, vertex_base);
-  const WorkerStep* step = step_at(worker, entry);
-  if (worker.observer == nullptr && current_->reads_cycle_counter()) [[unlikely]] {
-    worker.observer = nobody();
-    step = step_at(worker, entry);
-  }
-  if (worker.observer != nullptr) {
-    run_by_steps(supervisor, issue, {{&worker, step, first_cycle}});
+  Running running{&worker, &path, issue, first_cycle, entry};
+  supervisor.slots.start(worker.id, first_cycle);
+  if (in_turn_ || path.meets_workers || !running_.empty()) [[unlikely]] {
+    if (worker.moded) leave_float_mode();
+    running_.push_back(running);
   } else {
-    const std::uint64_t slots = run(worker, step);
-    end(supervisor, issue, worker, first_cycle, first_cycle + slots * machine_.tile.workers);
+    run_ahead(supervisor, running);
   }
 }
 
 void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issue,
                                std::uint32_t entry, std::uint32_t state, std::uint32_t stride) {
-  if (in_turn_) [[unlikely]] {
-    SUPERSTEP_CHECK(races_ == nullptr, "workers are checked for races one after the other");
-    std::vector<Running> running;
-    for (WorkerContext& worker : workers_) {
-      const std::uint64_t first_cycle =
-          begin(supervisor, issue, worker, state + worker.id * stride);
-      if (worker.observer == nullptr) worker.observer = nobody();
-      running.push_back({&worker, step_at(worker, entry), first_cycle});
-    }
-    leave_float_mode();
-    run_by_steps(supervisor, issue, std::move(running));
-  } else {
-    for (WorkerContext& worker : workers_) {
-      launch(supervisor, issue, worker, entry, state + worker.id * stride);
-      if (interrupted_) [[unlikely]]
-        return;
-    }
+  SupervisorPath& path = note_launch(supervisor, issue);
+  for (WorkerContext& worker : workers_) {
+    launch(supervisor, issue, worker, entry, state + worker.id * stride, path);
+    if (interrupted_) [[unlikely]]
+      return;
   }
-  ++launches_.count;
 }
 
 bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t issue,
                                 std::uint32_t entry, std::uint32_t state_offset) {
   for (WorkerContext& worker : workers_) {
     if (supervisor.slots.busy(worker.id, issue)) continue;
-    launch(supervisor, issue, worker, entry, machine_.tile.memory_base + state_offset);
-    ++launches_.count;
+    launch(supervisor, issue, worker, entry, machine_.tile.memory_base + state_offset,
+           note_launch(supervisor, issue));
     return true;
   }
   return false;
 }
 
-void WorkerLauncher::check_races() {
-  races_ = std::make_unique<RaceCheck>();
-  for (WorkerContext& worker : workers_) {
-    worker.races = races_.get();
-    worker.port.refuse_all();
-  }
+void WorkerLauncher::check_races(RaceChecks which, RaceShadows& shadows) {
+  which_races_ = which;
+  races_ = which == RaceChecks::kNever ? nullptr : std::make_unique<RaceCheck>(shadows);
 }
 
 void WorkerLauncher::keep_earlier(TileFault fault) {
-  if (!fault_ || fault.cycle < fault_->cycle) fault_ = std::move(fault);
+  if (fault_ && fault_->cycle <= fault.cycle) return;
+  fault_ = std::move(fault);
+  stop_cycle_ = std::min(stop_cycle_, fault_->cycle);
 }
 
 }  // namespace superstep

@@ -6,18 +6,22 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "sim/tile/code_store.h"
+#include "sim/tile/look_ahead.h"
+#include "sim/tile/race_check.h"
 #include "sim/tile/supervisor_context.h"
 #include "sim/tile/tile.h"
 #include "sim/tile/worker_context.h"
 
 namespace superstep {
 
-/// Runs a tile's workers: each to its end alone, as fast as the host can; or step by step, when
-/// somebody looks at each or asks that they issue in turn.
+/// Runs a tile's workers. They run ahead, each to its end alone, as fast as the host can, when the
+/// supervisor cannot tell before it waits for them; step by step when somebody looks at each.
+/// Otherwise they take turns: step by step in the order of cycles, up to where the supervisor is.
 class WorkerLauncher {
  public:
   WorkerLauncher(const MachineConfig& machine, TileMemory& memory, const Weights& weights,
@@ -36,9 +40,37 @@ class WorkerLauncher {
   bool run_single(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
                   std::uint32_t state_offset);
 
-  /// From now on a word that workers share without order is a fault.
-  void check_races();
-  /// From now on the workers of a `runall` issue in turn.
+  /// Runs those that take turns up to their steps in `cycle`, which come next, or to a fault.
+  void advance(SupervisorContext& supervisor, std::uint64_t cycle) {
+    if (!running_.empty()) [[unlikely]]
+      take_turns_until(supervisor, cycle);
+  }
+  /// Lets them leave.
+  void finish(SupervisorContext& supervisor) { advance(supervisor, WorkerSlots::kNever); }
+  /// The first cycle from `cycle` on that no worker owns; those that take turns are there.
+  [[nodiscard]] std::uint64_t free_slot(SupervisorContext& supervisor, std::uint64_t cycle) {
+    if (running_.empty()) [[likely]]
+      return supervisor.slots.free_from(cycle);
+    return free_slot_in_turn(supervisor, cycle);
+  }
+  /// When the last of those that ran ahead leaves.
+  [[nodiscard]] std::uint64_t ahead_until() const { return ahead_until_; }
+  /// Stops the supervisor, which has come to `cycle`, if a worker has faulted by then or was
+  /// interrupted.
+  [[nodiscard]] bool stops(SupervisorContext& supervisor, std::uint64_t cycle) const {
+    if (cycle < stop_cycle_) [[likely]]
+      return false;
+    stop(supervisor);
+    return true;
+  }
+
+  /// From now on a word that workers share without order is a fault in these launches.
+  void check_races(RaceChecks which, RaceShadows& shadows);
+  /// The tile waits: others may use the shadow.
+  void pause_checks() {
+    if (races_ != nullptr) races_->pause();
+  }
+  /// From now on all workers take turns.
   void take_turns() { in_turn_ = true; }
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
   void observe(InstructionObserver* observer) { observer_ = observer; }
@@ -55,34 +87,47 @@ class WorkerLauncher {
   void clear_launches() { launches_.clear(); }
 
  private:
-  /// A worker that runs step by step.
+  /// A worker that has been launched and has not left.
   struct Running {
     WorkerContext* worker;
-    const WorkerStep* step;
+    SupervisorPath* path;  ///< of the supervisor, behind the launch
+    std::uint64_t issue;   ///< of the launch
     std::uint64_t first_cycle;
+    std::uint32_t entry;
+    const WorkerStep* step = nullptr;  ///< the next one; null before the first
   };
 
+  /// Some workers are launched at cycle `issue`.
+  SupervisorPath& note_launch(const SupervisorContext& supervisor, std::uint64_t issue);
   void launch(SupervisorContext& supervisor, std::uint64_t issue, WorkerContext& worker,
-              std::uint32_t entry, std::uint32_t vertex_base);
+              std::uint32_t entry, std::uint32_t vertex_base, SupervisorPath& path);
   /// Makes `worker` ready for its first instruction; the cycle of that.
   std::uint64_t begin(SupervisorContext& supervisor, std::uint64_t issue, WorkerContext& worker,
                       std::uint32_t vertex_base);
-  /// Takes leave of a worker, which has left its slots, or has faulted, at cycle `end`.
-  void end(SupervisorContext& supervisor, std::uint64_t issue, const WorkerContext& worker,
-           std::uint64_t first_cycle, std::uint64_t end);
+  /// Finds its first step.
+  void enter(Running& running);
+  /// Decides whether its accesses are looked at.
+  void check(const Running& running);
+  /// Takes leave of a worker, which has left its slots, or has faulted, at cycle `left`.
+  void end(SupervisorContext& supervisor, const Running& running, std::uint64_t left);
 
-  /// Runs a worker to its end; the slots that it took.
+  /// Runs a worker to its end, alone.
+  void run_ahead(SupervisorContext& supervisor, Running& running);
+  /// The same of steps in lines; the slots that it took.
   std::uint64_t run(WorkerContext& worker, const WorkerStep* step);
   /// The same but for turns of `rpt` bodies.
   std::uint64_t run_lines(WorkerContext& worker, const WorkerStep* step);
 
-  /// Runs workers, which issue in turn, to their ends.
-  void run_by_steps(SupervisorContext& supervisor, std::uint64_t issue,
-                    std::vector<Running> running);
+  /// The next step of a worker; false when it has left.
+  bool take_turn(SupervisorContext& supervisor, Running& running);
+  void take_turns_until(SupervisorContext& supervisor, std::uint64_t cycle);
   /// One step; the next one, or null when the worker has stopped.
   const WorkerStep* run_step(WorkerContext& worker, const WorkerStep* step);
   /// Whether a worker, before `step` and after so many slots, runs no longer; it is stopped then.
   bool gives_up(WorkerContext& worker, const WorkerStep* step, std::uint64_t slots);
+  /// `free_slot` beside workers that take turns; they run ahead if they may from here on.
+  [[nodiscard]] std::uint64_t free_slot_in_turn(SupervisorContext& supervisor, std::uint64_t cycle);
+  void stop(SupervisorContext& supervisor) const;
 
   const WorkerStep* step_at(WorkerContext& worker, std::uint32_t pc) {
     const bool known =
@@ -101,7 +146,15 @@ class WorkerLauncher {
   TileMemory& memory_;
   CodeStore& code_;
   std::vector<WorkerContext> workers_;
+  std::vector<Running> running_;  ///< those that take turns
+  std::uint64_t steps_ = 0;       ///< of workers that take turns
+  std::uint64_t ahead_until_ = 0;
+  LookAhead look_ahead_;
+  RaceChecks which_races_ = RaceChecks::kNever;
   std::unique_ptr<RaceCheck> races_;
+  using CheckedLaunch = std::pair<SupervisorPath*, const WorkerCode*>;
+  std::set<CheckedLaunch> checked_;
+  std::vector<CheckedLaunch> first_times_;  ///< until these and those beside them have left
   InstructionObserver* observer_ = nullptr;
   std::map<std::pair<std::uint32_t, StepKind>, const WorkerCode*> by_entry_;
   const WorkerCode* current_ = nullptr;
@@ -115,7 +168,8 @@ class WorkerLauncher {
   bool in_turn_ = false;
   std::uint64_t busy_cycles_ = 0;
   std::array<std::uint64_t, 8> busy_cycles_of_{};
-  std::optional<TileFault> fault_;
+  std::optional<TileFault> fault_;                  ///< the earliest so far
+  std::uint64_t stop_cycle_ = WorkerSlots::kNever;  ///< of `fault_`; 0 when interrupted
   TileLaunches launches_;
 };
 

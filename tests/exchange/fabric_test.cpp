@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -56,7 +57,7 @@ class FabricTest : public testing::Test {
     for (std::uint32_t t = 0; t < 4; ++t) {
       logs_[t].clear();
       for (const PortEvent& event : events_[t]) logs_[t].add(event);
-      ports.push_back({TileId{t}, &logs_[t], memory_[t]});
+      ports.push_back({TileId{t}, &logs_[t], memory_[t], sent_[t]});
     }
     return ports;
   }
@@ -85,7 +86,27 @@ class FabricTest : public testing::Test {
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::vector<PortEvent>> events_;
   std::vector<PortLog> logs_;
+  std::array<std::vector<SentWord>, 4> sent_;
 };
+
+TEST_F(FabricTest, MovesWordsAsTheyWereWhenTheyLeft) {
+  // The third word changed before it left twice, and the fourth is one of the second send only.
+  send(0, 1000, kSource, 4);
+  send(0, 1004, kSource, 4);
+  sent_[0] = {{1002, 77}, {1006, 78}, {1007, 79}};
+  for (const std::uint32_t receiver : {1U, 2U}) {
+    mux(receiver, 1033, 0);
+    pointer(receiver, 1033, kTarget);
+    mux(receiver, 1039, kMuxIdle);
+  }
+  const FabricResult result = resolve();
+  ASSERT_FALSE(result.fault) << result.fault->cause;
+  const std::vector<std::uint32_t> expected = {1, 77, 3, 0, 1, 78};
+  for (std::uint32_t w = 0; w < 6; ++w) {
+    EXPECT_EQ(get(1, kTarget + w * 4), expected[w]) << w;
+    EXPECT_EQ(get(2, kTarget + w * 4), expected[w]) << w;
+  }
+}
 
 TEST_F(FabricTest, CopiesTheWordsThatArriveWhileTheMuxSelectsTheSender) {
   send(0, 1000, kSource, 10);

@@ -18,7 +18,7 @@ RunResult run_with(std::uint32_t workers, const std::string& machine, const std:
       kModels / module, load_machine(machine, {fmt::format("tile.workers={}", workers)}));
   RunOptions options;
   options.calls = calls;
-  options.check_races = true;
+  options.check_races = RaceChecks::kAlways;
   return run_on(image, read_tensors(kModels / input), options);
 }
 
@@ -56,7 +56,7 @@ TEST(Workers, ReadNothingThatOthersWriteWhenOnlyAValueInBetweenIsNarrow) {
     })",
                                          "rounded.mlir");
   RunOptions options;
-  options.check_races = true;
+  options.check_races = RaceChecks::kAlways;
   const HostTensor x(TensorType{DType::kF32, {5, 5}});
   const RunResult result = run_image(compile(module, load_machine("tiny4")), {x}, options);
   ASSERT_FALSE(result.trap) << result.trap->text();

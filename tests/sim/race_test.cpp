@@ -18,9 +18,13 @@ ProgramImage batch(const std::string& worker, std::uint32_t stride = 0) {
 }
 constexpr std::uint32_t kWorker = kCode + 24;
 
+constexpr const char* kStoreByStride =
+    "get $m0, $WSR\n and $m0, $m0, 7\n ld32 $m1, $m13, $m15, 0\n mul $m0, $m0, $m1\n"
+    "add $m0, $m0, $m13\n st32 $m0, $m0, $m15, 1\n exitz $m15\n";
+
 RunResult checked(const ProgramImage& image) {
   RunOptions options;
-  options.check_races = true;
+  options.check_races = RaceChecks::kAlways;
   return run_image(image, {}, options);
 }
 
@@ -40,9 +44,54 @@ TEST(Races, TwoWritersOfOneWordAreATrapNamingBoth) {
             "writes");
 }
 
-TEST(Races, NothingIsCheckedUnlessAsked) {
+TEST(Races, AreChecked) {
   const ProgramImage image = batch("nop\n st32 $a15, $m13, $m15, 1\n exitz $m15\n");
-  EXPECT_FALSE(run_image(image, {}, {}).trap.has_value());
+  EXPECT_TRUE(run_image(image, {}, {}).trap.has_value());
+  RunOptions never;
+  never.check_races = RaceChecks::kNever;
+  EXPECT_FALSE(run_image(image, {}, never).trap.has_value());
+}
+
+/// The trap of a program that launches workers which store at word $WSR x `stride` of kData, then,
+/// with what `next` does to $m0 (the codelet) and $m1 (their state, which holds the stride),
+/// others.
+std::optional<Trap> trap_of_second(const std::string& next, RaceChecks which) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0,
+              "  setzi $m0, worker\n  setzi $m1, 0x80000\n  setzi $m2, 4\n  setzi $m3, 1\n"
+              "  st32 $m2, $m1, $m15, 0\nagain:\n  runall $m0, $m1, 0\n  sync 2\n" +
+                  next + "  sync 15\n.align 8\nworker:\n" + kStoreByStride + ".align 8\nother:\n" +
+                  kStoreByStride);
+  RunOptions options;
+  options.check_races = which;
+  return run_image(image, {}, options).trap;
+}
+
+TEST(Races, AreCheckedWhenCodeIsLaunchedFirstAtItsPlace) {
+  // The stride becomes 0: all meet.
+  const std::string again = "  st32 $m15, $m1, $m15, 0\n  brnzdec $m3, again\n";
+  const std::string elsewhere = "  st32 $m15, $m1, $m15, 0\n  runall $m0, $m1, 0\n  sync 2\n";
+  const std::string other = "  st32 $m15, $m1, $m15, 0\n  setzi $m0, other\n  brnzdec $m3, again\n";
+  EXPECT_FALSE(trap_of_second("", RaceChecks::kAlways));
+  EXPECT_FALSE(trap_of_second(again, RaceChecks::kFirst));
+  for (const std::string& next : {again, elsewhere, other}) {
+    EXPECT_TRUE(trap_of_second(next, RaceChecks::kAlways)) << next;
+    EXPECT_FALSE(trap_of_second(next, RaceChecks::kNever)) << next;
+  }
+  EXPECT_TRUE(trap_of_second(elsewhere, RaceChecks::kFirst));
+  EXPECT_TRUE(trap_of_second(other, RaceChecks::kFirst));
+}
+
+TEST(Races, ALoopOfSingleLaunchesIsOneComputeSet) {
+  // Three workers launched from one place, which all store at one word.
+  ProgramImage image = image_of(1);
+  add_program(image, 0,
+              "  setzi $m0, worker\n  setzi $m1, 0x34000\n  setzi $m3, 2\n  nop\n"
+              "again:\n  run $m0, $m1, 0\n  brnzdec $m3, again\n  sync 2\n  sync 15\n"
+              ".align 8\nworker: st32 $m15, $m13, $m15, 0\n nop\n nop\n exitz $m15\n");
+  const std::optional<Trap> trap = run_image(image, {}, {}).trap;
+  ASSERT_TRUE(trap.has_value());
+  EXPECT_EQ(trap->context, "worker 1");
 }
 
 TEST(Races, AWriterAfterReadersIsATrap) {

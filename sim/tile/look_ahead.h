@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/tile/memory.h"
+
+namespace superstep {
+
+class WorkerCode;
+
+/// What a supervisor does from an instruction on until it waits for its workers.
+struct SupervisorPath {
+  std::uint32_t pc = 0;  ///< of the instruction
+  /// It may see what the workers do, or change it.
+  bool meets_workers = false;
+  std::uint32_t first_word = 0, words = 0, room = 0;  ///< the code that says so, in `LookAhead`
+  /// Launched right in front of it, and checked for races last.
+  const WorkerCode* checked = nullptr;
+};
+
+/// Looks ahead in the code of a tile's supervisor.
+class LookAhead {
+ public:
+  /// `memory` outlives it.
+  explicit LookAhead(const TileMemory& memory) : memory_(memory) {}
+
+  /// The path from `pc` on. Its code is looked at when it is new or has changed. The reference
+  /// stays valid.
+  [[nodiscard]] SupervisorPath& from(std::uint32_t pc);
+
+ private:
+  struct Word {
+    std::uint32_t address = 0;
+    std::uint32_t value = 0;
+  };
+
+  [[nodiscard]] SupervisorPath& path_at(std::uint32_t pc);
+  [[nodiscard]] bool is_current(const SupervisorPath& path) const;
+  void follow(SupervisorPath& path);
+
+  const TileMemory& memory_;
+  std::deque<SupervisorPath> paths_;  ///< in the order in which they were first taken
+  std::unordered_map<std::uint32_t, std::size_t> by_pc_;
+  std::size_t last_ = 0;
+  std::vector<Word> words_;
+};
+
+}  // namespace superstep
