@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include <xmmintrin.h>
+
 #include "isa/rounding.h"
 #include "isa/values.h"
 #include "sim/tile/worker_context.h"
@@ -55,6 +57,22 @@ struct ModedFloats {
 /// Marks in `WorkerContext::cause` that $FP_CTL went from the ordinary mode to another one or back:
 /// the steps that follow are decoded differently.
 extern const char* const kFloatModeChange;
+
+/// While it lives the host computes as IEEE 754 has it: to nearest even, with subnormal numbers,
+/// and nothing traps. A program around the simulator may have asked for other things; it gets them
+/// back.
+class HostFloatMode {
+ public:
+  HostFloatMode() { _mm_setcsr(kAllMasked); }
+  ~HostFloatMode() { _mm_setcsr(before_); }
+  HostFloatMode(const HostFloatMode&) = delete;
+  HostFloatMode& operator=(const HostFloatMode&) = delete;
+
+ private:
+  static constexpr unsigned kAllMasked = 0x1f80;  ///< of MXCSR, after a reset of the host
+
+  unsigned before_ = _mm_getcsr();
+};
 
 /// A new value of $FP_CTL: the host rounds as it says.
 void set_float_control(WorkerContext& context, std::uint32_t value);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isa/registers.h"
+#include "sim/tile/float_mode.h"
 #include "sim/tile/supervisor.h"
 
 namespace superstep {
@@ -21,6 +22,7 @@ class Tile::Impl {
   }
 
   TileStop go_on() {
+    const HostFloatMode mode;
     SupervisorContext& context = supervisor_->context();
     supervisor_->run();
     TileStop stop{.zone = context.zone, .cycle = context.now, .pc = context.pc};

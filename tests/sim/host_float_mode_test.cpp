@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include <xmmintrin.h>
+
+#include "tests/tile_run.h"
+
+namespace superstep::testing {
+namespace {
+
+constexpr unsigned kDenormalsAreZero = 1U << 6, kFlushToZero = 1U << 15, kRoundUp = 2U << 13;
+
+TEST(HostFloatMode, OfTheProgramAroundIsNotThatOfTheTiles) {
+  const unsigned before = _mm_getcsr();
+  // A subnormal number, and 1 plus less than half of its last place.
+  const std::vector<std::uint32_t> state = {3, 3, 0x3f800000, 0x33000000};
+  const char* codelet =
+      "ld64 $a0:1, $mvertex_base, $mzero, 0\n ld64 $a2:3, $mvertex_base, $mzero, 1\n"
+      "f32add $a0, $a0, $a1\n f32add $a2, $a2, $a3\n"
+      "st32 $a0, $mvertex_base, $mzero, 4\n st32 $a2, $mvertex_base, $mzero, 5\n exitz $mzero";
+  for (const unsigned mode : {kDenormalsAreZero | kFlushToZero, kRoundUp}) {
+    TileRun run;
+    run.put(kData, state);
+    _mm_setcsr(before | mode);
+    const TileStop stop = run.work_alone(codelet);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(stop.kind, TileStop::Kind::kSync);
+    EXPECT_EQ(run.get(kData + 16, 2), (std::vector<std::uint32_t>{6, 0x3f800000}));
+    EXPECT_EQ(after, before | mode);
+  }
+}
+
+}  // namespace
+}  // namespace superstep::testing
