@@ -127,11 +127,17 @@ struct WorkerContext {
     std::uint32_t turns = 0;  ///< of the body, with the one that runs
   } repeat;
   const WorkerStep* last_repeat = nullptr;  ///< the `rpt` of this launch that was last executed
-  std::uint64_t next_cycle = 0;             ///< of the step that `observe` tells of
-  std::uint64_t cycle = 0;                  ///< of the one that it last told of
+  std::uint64_t next_cycle = 0;             ///< of the next step, where they run one by one
+  std::uint64_t cycle = 0;                  ///< of the last one
 
   /// Tells the observer of a step that is about to run.
   void observe(const WorkerStep& step);
+  /// A step takes its cycles, if it is no fault.
+  void pass(const WorkerStep& step) {
+    if (step.instructions() == 0) return;
+    cycle = next_cycle;
+    next_cycle += std::uint64_t{step.slots()} * workers;
+  }
 
   /// Stops it with a fault at `pc`.
   void fail(const char* why, std::uint32_t at) {

@@ -22,14 +22,11 @@ constexpr std::uint64_t kInstructionsOfTurn = 1U << 12;
 /// Those that take turns are looked at every so many steps of all of them.
 constexpr std::uint64_t kStepsOfTurn = 1U << 12;
 
-/// For workers that take turns though nobody else looks at their steps.
-InstructionObserver* nobody() {
-  class Nobody : public InstructionObserver {
-    void issued(const IssuedInstruction&) override {}
-  };
-  static Nobody observer;
-  return &observer;
-}
+/// For workers that take turns though nobody looks at their steps.
+class Nobody : public InstructionObserver {
+  void issued(const IssuedInstruction&) override {}
+};
+Nobody nobody;
 
 }  // namespace
 
@@ -131,7 +128,8 @@ std::uint64_t WorkerLauncher::run(WorkerContext& worker, const WorkerStep* step)
 }
 
 const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerStep* step) {
-  worker.observe(*step);
+  if (worker.observer != &nobody) worker.observe(*step);
+  worker.pass(*step);
   const WorkerStep* next = step->run(worker, step);
   if (next == nullptr && worker.repeat.turns > 0) worker.stop_in_body();
   if (next == nullptr && worker.stop == WorkerContext::Stop::kFault) return nullptr;
@@ -146,7 +144,7 @@ const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerSt
 bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) {
   WorkerContext& worker = *running.worker;
   if (running.step == nullptr) {
-    if (worker.observer == nullptr) worker.observer = nobody();
+    if (worker.observer == nullptr) worker.observer = &nobody;
     enter(running);
   }
   const std::uint64_t issued = worker.next_cycle;
@@ -165,12 +163,25 @@ bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) 
   return false;
 }
 
+std::size_t WorkerLauncher::next_in_turn() const {
+  // Mostly workers issue in the order of their launches, each in the cycle behind the other.
+  const std::size_t behind = last_turn_ + 1 < running_.size() ? last_turn_ + 1 : 0;
+  if (running_[behind].worker->next_cycle == last_issued_ + 1) return behind;
+  const auto now = std::ranges::min_element(
+      running_, {}, [](const Running& running) { return running.worker->next_cycle; });
+  return static_cast<std::size_t>(now - running_.begin());
+}
+
 void WorkerLauncher::take_turns_until(SupervisorContext& supervisor, std::uint64_t cycle) {
   while (!running_.empty()) {
-    const auto now = std::ranges::min_element(
-        running_, {}, [](const Running& running) { return running.worker->next_cycle; });
-    if (now->worker->next_cycle >= std::min(cycle, stop_cycle_)) return;
-    if (!take_turn(supervisor, *now)) running_.erase(now);
+    const std::size_t now = next_in_turn();
+    const std::uint64_t issued = running_[now].worker->next_cycle;
+    if (issued >= std::min(cycle, stop_cycle_)) return;
+    last_turn_ = now;
+    last_issued_ = issued;
+    if (!take_turn(supervisor, running_[now])) {
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(now));
+    }
   }
 }
 
@@ -187,7 +198,7 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
     running.step = step_at(worker, running.step->pc);
   }
   if (worker.observer == nullptr && current_->reads_cycle_counter()) [[unlikely]] {
-    worker.observer = nobody();
+    worker.observer = &nobody;
     running.step = step_at(worker, running.step->pc);
   }
   if (worker.observer != nullptr) [[unlikely]] {
@@ -212,7 +223,9 @@ std::uint64_t WorkerLauncher::free_slot_in_turn(SupervisorContext& supervisor,
   while (true) {
     take_turns_until(supervisor, cycle);
     if (running_.empty()) return supervisor.slots.free_from(cycle);
-    if (cycle >= stop_cycle_ || !supervisor.slots.owned(cycle)) return cycle;
+    if (cycle >= stop_cycle_) return cycle;
+    const bool is_turn = running_[next_in_turn()].worker->next_cycle == cycle;
+    if (!is_turn && !supervisor.slots.owned(cycle)) return cycle;
     ++cycle;
   }
 }
@@ -299,6 +312,7 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue,
   supervisor.slots.start(worker.id, first_cycle);
   if (in_turn_ || path.meets_workers || !running_.empty()) [[unlikely]] {
     if (worker.moded) leave_float_mode();
+    if (running_.empty()) last_issued_ = issue;
     running_.push_back(running);
   } else {
     run_ahead(supervisor, running);

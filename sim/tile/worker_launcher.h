@@ -120,6 +120,8 @@ class WorkerLauncher {
 
   /// The next step of a worker; false when it has left.
   bool take_turn(SupervisorContext& supervisor, Running& running);
+  /// The place in `running_` of the one that issues next.
+  [[nodiscard]] std::size_t next_in_turn() const;
   void take_turns_until(SupervisorContext& supervisor, std::uint64_t cycle);
   /// One step; the next one, or null when the worker has stopped.
   const WorkerStep* run_step(WorkerContext& worker, const WorkerStep* step);
@@ -148,6 +150,8 @@ class WorkerLauncher {
   std::vector<WorkerContext> workers_;
   std::vector<Running> running_;  ///< those that take turns
   std::uint64_t steps_ = 0;       ///< of workers that take turns
+  std::size_t last_turn_ = 0;     ///< the place in `running_` of the last of them
+  std::uint64_t last_issued_ = 0;
   std::uint64_t ahead_until_ = 0;
   LookAhead look_ahead_;
   RaceChecks which_races_ = RaceChecks::kNever;

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "tests/sim/programs.h"
 #include "tests/tile_run.h"
 
 namespace superstep::testing {
@@ -116,6 +117,44 @@ TEST(BesideWorkers, EachWordOfASendIsReadInItsCycle) {
         EXPECT_EQ(sent[word].value, word == 2 && begin + word > launch + 18 ? 7U : 0U);
       }
     }
+  }
+}
+
+TEST(BesideWorkers, ASentWordArrivesAsItWasWhenItLeft) {
+  // 18 cycles behind its launch a worker of tile 0 writes the word that the supervisor sends, 32
+  // cycles before it arrives.
+  const auto received = [](std::uint32_t sent_at, RaceChecks which) {
+    ProgramImage image = image_of(2);
+    add_program(image, 0,
+                "sync 4\n sync 4\n setzi $m0, worker\n setzi $m1, 0x34000\n sync 3\n"
+                "run $m0, $m1, 0\n delay " +
+                    std::to_string(sent_at - 2) +
+                    "\n send 0, 0x20000, 3\n sync 2\n sync 3\n sync 4\n sync 4\n sync 15\n"
+                    ".align 8\nworker:\n setzi $m3, 7\n nop\n st32 $m3, $m13, $m15, 0\n"
+                    "exitz $m15\n");
+    add_program(image, 1,
+                "sync 4\n sync 4\n sync 3\n delaypic 31, 0, 0x20000\n delayxpic " +
+                    std::to_string(sent_at) +
+                    ", 0, 0\n delayxpic 0, 0, 0x640\n sync 3\n sync 4\n"
+                    "delayxpic 0, 0, 0x600\n send 0, 0x20000, 3\n delayxpic 0, 0, 0x640\n"
+                    "sync 4\n sync 15\n");
+    const Stream result{
+        Stream::Kind::kResult, 0, {DType::kU32, {1}}, {{TileId{1}, kInterleaved, 4, {{0, 0, 4}}}}};
+    image.streams = {result};
+    image.results = {result.type};
+    image.alias = {std::nullopt};
+    image.last.results = {0};
+    RunOptions options;
+    options.check_races = which;
+    const RunResult run = run_image(image, {}, options);
+    EXPECT_FALSE(run.trap) << run.trap->text();
+    return run.trap ? 99U : run.results.at(0).get<std::uint32_t>(0);
+  };
+  for (const RaceChecks which : {RaceChecks::kNever, RaceChecks::kFirst}) {
+    EXPECT_EQ(received(2, which), 0U);
+    EXPECT_EQ(received(17, which), 0U);
+    EXPECT_EQ(received(19, which), 7U);
+    EXPECT_EQ(received(200, which), 7U);
   }
 }
 
