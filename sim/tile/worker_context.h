@@ -134,9 +134,10 @@ struct WorkerContext {
   void observe(const WorkerStep& step);
   /// A step takes its cycles, if it is no fault.
   void pass(const WorkerStep& step) {
-    if (step.instructions() == 0) return;
+    const StepCost cost = step.own_cost();
+    if (cost.count() == 0) return;
     cycle = next_cycle;
-    next_cycle += std::uint64_t{step.slots()} * workers;
+    next_cycle += std::uint64_t{cost.slots()} * workers;
   }
 
   /// Stops it with a fault at `pc`.
