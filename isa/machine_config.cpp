@@ -50,7 +50,8 @@ std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
                     .highest = key.highest,
                     .range = range_text(key),
                     .value = value_text(key.unit, field),
-                    .help = key.help});
+                    .help = key.help,
+                    .scope = key.scope});
   });
   return keys;
 }

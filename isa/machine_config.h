@@ -97,6 +97,12 @@ enum class Unit : std::uint8_t {
   kCycles
 };
 
+/// Until when a key can change: a compiled program keeps the machine that it was compiled for.
+enum class Scope : std::uint8_t {
+  kCompile,  ///< compiler and simulator go by it
+  kRun,      ///< the simulator alone
+};
+
 /// One key of a machine file, for help and docs.
 struct ConfigKey {
   std::string key;  ///< `section.name`
@@ -105,6 +111,7 @@ struct ConfigKey {
   std::string range;  ///< what is allowed, in the key's unit
   std::string value;  ///< as a machine file has it
   std::string help;
+  Scope scope = Scope::kCompile;
 };
 
 /// Every key with a machine's value, in the order of the file.
@@ -140,6 +147,18 @@ using MachineSources = std::map<std::string, std::string>;
 /// Those of the machine that `load_machine` reads from the same words; throws what it throws.
 [[nodiscard]] MachineSources machine_sources(const std::string& machine,
                                              const std::vector<std::string>& overrides = {});
+
+/// A machine and where its numbers come from.
+struct SourcedMachine {
+  MachineConfig machine;
+  MachineSources sources;
+};
+
+/// Reads a machine from text that `to_toml` gave, called `file` in messages, for what was compiled
+/// for it: the overrides may only be of keys that the compiler does not read (Scope::kRun). Throws
+/// what `load_machine` throws.
+[[nodiscard]] SourcedMachine read_compiled_machine(const std::string& text, const std::string& file,
+                                                   const std::vector<std::string>& overrides = {});
 
 /// What a source may begin with.
 [[nodiscard]] const std::vector<std::string>& source_kinds();

@@ -25,6 +25,7 @@ struct Key {
   std::uint64_t lowest, highest;
   std::uint64_t multiple_of = 1;
   const char* why_highest = "";
+  Scope scope = Scope::kCompile;
 
   [[nodiscard]] bool has_two_values() const { return highest - lowest == multiple_of; }
 };
@@ -114,15 +115,19 @@ void for_each_key(Machine& m, Visit&& visit) {
           0, 4096},
       m.sync.column_skew);
   visit(Key{"host.bandwidth", kBytesPerSecond, "host link, each direction", 1'000'000,
-            10'000'000'000'000},
+            10'000'000'000'000, 1, "", Scope::kRun},
         m.host.bytes_per_second);
-  visit(Key{"host.packet_overhead", kNanoseconds, "per packet", 0, 1'000'000'000},
-        m.host.packet_overhead_ns);
-  visit(Key{"host.phase_latency", kNanoseconds, "per host phase", 0, 1'000'000'000},
+  visit(
+      Key{"host.packet_overhead", kNanoseconds, "per packet", 0, 1'000'000'000, 1, "", Scope::kRun},
+      m.host.packet_overhead_ns);
+  visit(Key{"host.phase_latency", kNanoseconds, "per host phase", 0, 1'000'000'000, 1, "",
+            Scope::kRun},
         m.host.phase_latency_ns);
-  visit(Key{"host.to_tile_packet", kBytes, "largest packet, host to tile", 4, 1024, 4},
+  visit(Key{"host.to_tile_packet", kBytes, "largest packet, host to tile", 4, 1024, 4, "",
+            Scope::kRun},
         m.host.to_tile_packet_bytes);
-  visit(Key{"host.to_host_packet", kBytes, "largest packet, tile to host", 4, 256, 4},
+  visit(Key{"host.to_host_packet", kBytes, "largest packet, tile to host", 4, 256, 4, "",
+            Scope::kRun},
         m.host.to_host_packet_bytes);
   visit(Key{"host.callback_latency", kNanoseconds, "each callback of a stream", 0, 1'000'000'000},
         m.host.callback_latency_ns);

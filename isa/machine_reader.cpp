@@ -35,6 +35,15 @@ std::vector<std::string> key_names() {
   return names;
 }
 
+Scope scope_of(const std::string& name) {
+  Scope scope = Scope::kCompile;
+  const MachineConfig any;
+  for_each_key(any, [&](const Key& key, const auto&) {
+    if (name == key.name) scope = key.scope;
+  });
+  return scope;
+}
+
 std::string key_like(const std::string& key, const std::vector<std::string>& keys) {
   const std::string guess = nearest(key, keys);
   if (!guess.empty()) return guess;
@@ -58,13 +67,15 @@ class MachineReader {
  public:
   MachineReader(const std::string& machine, const std::vector<std::string>& overrides) {
     read_file(machine, 0, {});
-    name_after_file(machine);
-    const MachineConfig of_files = machine_;
-    is_override_ = true;
-    for (const std::string& setting : overrides) override_with(setting);
-    if (!overrides.empty()) machine_.name += fmt::format(" with {}", fmt::join(overrides, ", "));
-    check_rules(of_files);
-    throw_problems();
+    finish(machine, overrides);
+  }
+
+  /// Of what was compiled.
+  MachineReader(const std::string& text, const std::string& file,
+                const std::vector<std::string>& overrides)
+      : is_compiled_(true) {
+    read_text(text, file, 0);
+    finish(file, overrides);
   }
 
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
@@ -88,6 +99,19 @@ class MachineReader {
     std::size_t layer = 0;
     bool is_override = false;
   };
+
+  void finish(const std::string& file, const std::vector<std::string>& overrides) {
+    name_after_file(file);
+    const MachineConfig of_files = machine_;
+    is_override_ = true;
+    for (const std::string& setting : overrides) override_with(setting);
+    if (!overrides.empty()) {
+      const bool has_some = machine_.name.find(" with ") != std::string::npos;
+      machine_.name += fmt::format("{}{}", has_some ? ", " : " with ", fmt::join(overrides, ", "));
+    }
+    check_rules(of_files);
+    throw_problems();
+  }
 
   void fail(const SourceLocation& where, std::string message) {
     found_.push_back({{where, std::move(message)}, layer_, is_override_});
@@ -240,6 +264,11 @@ class MachineReader {
       return fail(where, fmt::format("unknown key '{}'; {}", key,
                                      guess.empty() ? "`superstep config keys` lists them"
                                                    : "did you mean '" + guess + "'?"));
+    }
+    if (is_override_ && is_compiled_ && scope_of(key) == Scope::kCompile) {
+      return fail(where, fmt::format("'{}' is part of what was compiled; compile the program again "
+                                     "with this --set, and write it with -o",
+                                     key));
     }
     const toml::node* value = &node;
     if (const toml::table* table = node.as_table()) {
@@ -406,6 +435,7 @@ class MachineReader {
   std::string file_;       ///< that is being read, or the override
   std::size_t layer_ = 0;  ///< its number in the order of reading
   bool is_override_ = false;
+  bool is_compiled_ = false;
   bool is_whole_ = true;  ///< no file is missing or malformed as a whole
 };
 
@@ -429,6 +459,12 @@ std::vector<std::string> machine_files(const std::string& machine,
 MachineSources machine_sources(const std::string& machine,
                                const std::vector<std::string>& overrides) {
   return MachineReader(machine, overrides).sources();
+}
+
+SourcedMachine read_compiled_machine(const std::string& text, const std::string& file,
+                                     const std::vector<std::string>& overrides) {
+  const MachineReader reader(text, file, overrides);
+  return {reader.machine(), reader.sources()};
 }
 
 }  // namespace superstep

@@ -242,13 +242,18 @@ std::string config_page() {
       "overrides is reported at once, rules between keys included: exit code 5, or 2 when all of "
       "it\n"
       "comes from `--set`.\n\n"
-      "The default is that of `gc200`, and the source is where that number comes from.\n\n"
-      "| key | kind | default | range | meaning | source |\n|---|---|---|---|---|---|\n",
+      "The default is that of `gc200`, and the source is where that number comes from. "
+      "The scope is `run` where the compiler does not read a key: `--set` changes it for a "
+      "compiled "
+      "program too.\n\n"
+      "| key | kind | default | range | scope | meaning | source "
+      "|\n|---|---|---|---|---|---|---|\n",
       fmt::join(source_kinds(), ", "));
   const MachineSources base = machine_sources("gc200");
   for (const ConfigKey& key : config_keys(load_machine("gc200"))) {
-    out += fmt::format("| `{}` | {} | `{}` | `{}` | {} | {} |\n", key.key, name_of(key.unit),
-                       key.value, key.range, cell(key.help), cell(base.at(key.key)));
+    out += fmt::format("| `{}` | {} | `{}` | `{}` | {} | {} | {} |\n", key.key, name_of(key.unit),
+                       key.value, key.range, key.scope == Scope::kRun ? "run" : "compile",
+                       cell(key.help), cell(base.at(key.key)));
   }
   out += fmt::format(
       "\nBetween keys these rules hold:\n\n"

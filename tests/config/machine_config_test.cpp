@@ -292,6 +292,32 @@ TEST_F(MachineFile, WhatIsPrintedWithSourcesReadsBackWithThem) {
   EXPECT_EQ(load_machine(write(to_toml(machine))).name, "bow with tile.workers=8");
 }
 
+TEST_F(MachineFile, WhatWasCompiledForAMachineTakesOverridesOfItsRunOnly) {
+  const std::vector<std::string> overrides = {"tile.workers=8"};
+  const MachineConfig machine = load_machine("bow", overrides);
+  const MachineSources sources = machine_sources("bow", overrides);
+  const std::string text = to_toml(machine, sources);
+  const SourcedMachine same = read_compiled_machine(text, "image.h5");
+  EXPECT_EQ(same.machine, machine);
+  EXPECT_EQ(same.sources, sources);
+  const SourcedMachine other =
+      read_compiled_machine(text, "image.h5", {"host.phase_latency=2000 ns"});
+  EXPECT_EQ(other.machine.host.phase_latency_ns, 2000U);
+  EXPECT_EQ(other.machine.name, "bow with tile.workers=8, host.phase_latency=2000 ns");
+  EXPECT_EQ(other.sources.at("host.phase_latency"), "user: --set host.phase_latency=2000 ns");
+  for (const ConfigKey& key : config_keys(machine)) {
+    if (key.scope == Scope::kRun) continue;
+    const std::string setting = key.key + "=" + key.value;
+    try {
+      (void)read_compiled_machine(text, "image.h5", {setting});
+      FAIL() << setting;
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_TRUE(contains(error.what(), "'" + key.key + "' is part of what was compiled"));
+    }
+  }
+}
+
 TEST_F(MachineFile, OnlyABuiltinsNumbersHaveItsNameAlone) {
   const std::string changed = write("extends = \"builtin:bow\"\n[tile]\nworkers = 8\n");
   EXPECT_EQ(load_machine(changed).name,
