@@ -28,6 +28,8 @@ hid_t memory_type(Hdf5Type type) {
       return H5T_NATIVE_UINT64;
     case Hdf5Type::kI32:
       return H5T_NATIVE_INT32;
+    case Hdf5Type::kI64:
+      return H5T_NATIVE_INT64;
     case Hdf5Type::kF64:
       return H5T_NATIVE_DOUBLE;
     case Hdf5Type::kText:
@@ -48,6 +50,8 @@ hid_t file_type(Hdf5Type type) {
       return H5T_STD_U64LE;
     case Hdf5Type::kI32:
       return H5T_STD_I32LE;
+    case Hdf5Type::kI64:
+      return H5T_STD_I64LE;
     case Hdf5Type::kF64:
       return H5T_IEEE_F64LE;
     case Hdf5Type::kText:
@@ -83,7 +87,7 @@ std::optional<Hdf5Type> our_type(Hdf5Id stored) {
   if (H5Tget_class(stored) == H5T_STRING) return Hdf5Type::kText;
   if (H5Tget_class(stored) == H5T_ENUM) stored = Hdf5Id(H5Tget_super(stored), H5Tclose);
   for (const Hdf5Type type : {Hdf5Type::kU8, Hdf5Type::kU16, Hdf5Type::kU32, Hdf5Type::kU64,
-                              Hdf5Type::kI32, Hdf5Type::kF64}) {
+                              Hdf5Type::kI32, Hdf5Type::kI64, Hdf5Type::kF64}) {
     if (H5Tequal(stored, file_type(type)) > 0) return type;
   }
   return std::nullopt;
@@ -108,13 +112,20 @@ herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
 }  // namespace
 
 std::size_t size_of(Hdf5Type type) {
-  constexpr std::size_t kSizes[] = {1, 2, 4, 8, 4, 8, 0};
+  constexpr std::size_t kSizes[] = {1, 2, 4, 8, 4, 8, 8, 0};
   return kSizes[static_cast<std::size_t>(type)];
 }
 
 std::string_view name_of(Hdf5Type type) {
-  constexpr std::string_view kNames[] = {"u1", "u2", "u4", "u8", "i4", "f8", "text"};
+  constexpr std::string_view kNames[] = {"u1", "u2", "u4", "u8", "i4", "i8", "f8", "text"};
   return kNames[static_cast<std::size_t>(type)];
+}
+
+bool is_hdf5(const std::filesystem::path& path) {
+  hdf5_start();
+  std::error_code none;
+  // What is read from a pipe is gone.
+  return std::filesystem::is_regular_file(path, none) && H5Fis_hdf5(path.c_str()) > 0;
 }
 
 Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) { hdf5_start(); }

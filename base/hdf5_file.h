@@ -14,7 +14,7 @@
 namespace superstep {
 
 /// Types of the numbers and texts in an HDF5 file of ours.
-enum class Hdf5Type : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kF64, kText };
+enum class Hdf5Type : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kI64, kF64, kText };
 
 [[nodiscard]] std::size_t size_of(Hdf5Type type);
 /// `u4`, `u8`, `f8`, `text`, …: kind and bytes.
@@ -34,6 +34,9 @@ struct Hdf5Layout {
       {};                      ///< a u1 with names is an enumeration
   std::size_t text_bytes = 0;  ///< of each text of a kText dataset that grows
 };
+
+/// Whether there is a file that begins as one of HDF5.
+[[nodiscard]] bool is_hdf5(const std::filesystem::path& path);
 
 /// One HDF5 file, open. Failures are thrown, naming file and object, with nothing printed: those of
 /// the system to write as InputOutputError with its words, all others as std::runtime_error. After

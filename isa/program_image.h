@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/error.h"
 #include "base/units.h"
 #include "isa/compile_event.h"
 #include "isa/machine_config.h"
@@ -239,6 +240,7 @@ struct StepMark {
 /// the host as well, for feeds.
 struct ProgramImage {
   MachineConfig machine;
+  MachineSources sources;  ///< of the machine's numbers; the compiler does not know them
   std::uint32_t stack_bytes = 0;
   std::vector<Segment> segments;
   std::vector<TileEntry>
@@ -259,5 +261,9 @@ struct ProgramImage {
 
   bool operator==(const ProgramImage&) const = default;
 };
+
+/// Everything in an image that the simulator, a trace or a report could not take; of each of its
+/// tables the first such row, and how many more there are. Empty for what was compiled.
+[[nodiscard]] std::vector<Problem> problems(const ProgramImage& image);
 
 }  // namespace superstep

@@ -1,5 +1,6 @@
 #include "compiler/image/segments.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <map>
@@ -17,6 +18,8 @@ class Segments {
   void take(std::vector<Segment>& segments) {
     while (!by_content_.empty()) {
       auto first = by_content_.extract(by_content_.begin());
+      // Intervals of a constant may be on tiles in any order.
+      std::ranges::sort(first.mapped());
       segments.push_back(
           {std::move(first.mapped()), first.key().first, std::move(first.key().second)});
     }

@@ -21,8 +21,9 @@ class StepTable {
   [[nodiscard]] std::uint32_t find(TileId tile, std::uint32_t pc, std::uint32_t calls_step) const {
     const StepMark wanted{tile, pc, 0};
     const auto mark = std::ranges::lower_bound(marks_, wanted, before);
-    return mark != marks_.end() && mark->tile == tile && mark->pc == pc ? mark->step + calls_step
-                                                                        : none_;
+    return mark != marks_.end() && mark->tile == tile && mark->pc == pc
+               ? std::min(mark->step + calls_step, none_)
+               : none_;
   }
   /// Of code between steps.
   [[nodiscard]] std::uint32_t none() const { return none_; }
