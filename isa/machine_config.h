@@ -154,6 +154,10 @@ struct SourcedMachine {
   MachineSources sources;
 };
 
+/// What `load_machine` and `machine_sources` give.
+[[nodiscard]] SourcedMachine load_sourced_machine(const std::string& machine,
+                                                  const std::vector<std::string>& overrides = {});
+
 /// Reads a machine from text that `to_toml` gave, called `file` in messages, for what was compiled
 /// for it: the overrides may only be of keys that the compiler does not read (Scope::kRun). Throws
 /// what `load_machine` throws.

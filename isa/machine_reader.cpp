@@ -461,6 +461,12 @@ MachineSources machine_sources(const std::string& machine,
   return MachineReader(machine, overrides).sources();
 }
 
+SourcedMachine load_sourced_machine(const std::string& machine,
+                                    const std::vector<std::string>& overrides) {
+  const MachineReader reader(machine, overrides);
+  return {reader.machine(), reader.sources()};
+}
+
 SourcedMachine read_compiled_machine(const std::string& text, const std::string& file,
                                      const std::vector<std::string>& overrides) {
   const MachineReader reader(text, file, overrides);

@@ -48,7 +48,8 @@ struct RunResult {
 };
 
 /// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent
-/// slice by slice, any other once. The result is the same for any number of threads.
+/// slice by slice, any other once. The result is the same for any number of threads. Throws
+/// MalformedInput for an image that has `problems`.
 [[nodiscard]] RunResult run_image(const ProgramImage& image,
                                   const std::vector<HostTensor>& arguments,
                                   const RunOptions& options);

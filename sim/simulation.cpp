@@ -177,8 +177,12 @@ class Simulation::Impl {
   InstructionFeed feed_;
 };
 
-Simulation::Simulation(std::shared_ptr<const ProgramImage> image, SimulationOptions options)
-    : impl_(std::make_unique<Impl>(std::move(image), std::move(options))) {}
+Simulation::Simulation(std::shared_ptr<const ProgramImage> image, SimulationOptions options) {
+  if (std::vector<Problem> found = problems(*image); !found.empty()) {
+    throw MalformedInput(std::move(found));
+  }
+  impl_ = std::make_unique<Impl>(std::move(image), std::move(options));
+}
 Simulation::Simulation(ProgramImage image, SimulationOptions options)
     : Simulation(std::make_shared<const ProgramImage>(std::move(image)), std::move(options)) {}
 Simulation::~Simulation() = default;

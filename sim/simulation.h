@@ -73,7 +73,8 @@ struct Breakpoint {
 /// it can be left standing, looked at and changed. What it does depends on the image and the
 /// arguments alone, not on threads or on where it is stopped.
 ///
-/// Several simulations may run at a time in one process; one belongs to one thread at a time.
+/// Throws MalformedInput for an image that has `problems`. Several simulations may run at a time in
+/// one process; one belongs to one thread at a time.
 class Simulation {
  public:
   explicit Simulation(std::shared_ptr<const ProgramImage> image, SimulationOptions options = {});

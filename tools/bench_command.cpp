@@ -29,7 +29,7 @@ constexpr const char* kCounts[] = {"device_cycles", "compute_cycles", "exchange_
 /// code branches on data, and the seed is fixed.
 ordered_json measure(const ordered_json& benchmark, const std::filesystem::path& root,
                      std::uint32_t threads, Progress& progress) {
-  const MachineConfig machine = load_machine(benchmark.at("machine").get<std::string>());
+  const SourcedMachine machine = load_sourced_machine(benchmark.at("machine").get<std::string>());
   Answer unseen("bench", {}, false);  // what does not fit is a row of the table
   const ProgramImage image = compile_file(
       (root / benchmark.at("program").get<std::string>()).string(), machine, progress, unseen);

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/hdf5_file.h"
 #include "compiler/graph/op_graph.h"
 #include "compiler/program/step_graph.h"
-#include "tools/host_threads.h"
+#include "isa/image_file.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
+#include "tools/host_threads.h"
 #include "tools/numbers.h"
+#include "tools/outputs.h"
 #include "tools/places.h"
 #include "tools/plan_events.h"
 #include "tools/progress.h"
@@ -212,32 +215,88 @@ std::span<const AnswerField> compile_fields() {
       {"memory.biggest_tensors[].tile_bytes", "integer", "B", "on the tile that holds most of it"},
       {"memory.biggest_tensors[].source", "text", "", "file:line:column, or empty"},
       {"memory.biggest_tensors[].python", "text", "", "file:line, or empty"},
+      {"files", "object", "", "what was written"},
+      {"files.image", "text", "", "the compiled program"},
   };
   return kFields;
 }
 
 Options compile_options() {
-  Options options("compile PROGRAM.mlir [options]",
-                  "Compiles a StableHLO program (`-`: from standard input), shows plan and memory.",
-                  {"superstep compile step.mlir -m bow"});
+  Options options("compile PROGRAM [options]",
+                  "Compiles a StableHLO program (`-`: from standard input), or takes one that `-o` "
+                  "wrote, shows plan and memory.",
+                  {"superstep compile step.mlir -m bow",
+                   "superstep compile step.mlir -m bow -o step.h5", "superstep compile step.h5"});
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
       .values("set", "KEY=VALUE", "override one key of the machine")
       .value("emit", "WHAT", "only graph (ops) or steps, for GraphViz, or plan")
+      .value("output,o", "FILE", "write the compiled program there, for `superstep run FILE`")
       .value(HostThreads::kName, "N", HostThreads::kHelp)
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
 }
 
+namespace {
+
+/// Plan and memory of an image, or only what `emit` asks for.
+void show(const ProgramImage& image, const std::string& path, const std::string& emit,
+          Answer& answer) {
+  add_fields(image, answer);
+  if (emit == "plan") answer.print("{}", plan(image.info, path));
+  if (!emit.empty()) return;
+  answer.print("{} on {} ({} of {} tiles, {:.3f} GHz)\n", image.info.module, image.machine.name,
+               image.entries.size(), image.machine.tiles(),
+               static_cast<double>(image.machine.tile.clock_hz) / 1e9);
+  for (std::size_t k = 0; k < image.arguments.size(); ++k)
+    answer.print("  {:<10}{}\n", fmt::format("arg{}", k), image.arguments[k].text());
+  for (std::size_t k = 0; k < image.results.size(); ++k) {
+    const bool aliased = k < image.alias.size() && image.alias[k];
+    answer.print("  {:<10}{}{}\n", fmt::format("result{}", k), image.results[k].text(),
+                 aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
+  }
+  answer.print("{}", plan(image.info, path));
+  answer.print("{}", plan_events_text(image.info.events, output_columns()));
+  answer.print("{}", memory_report(image.info, image.machine, output_columns()));
+}
+
+void show_compiled(const Options& options, const std::string& emit, Answer& answer) {
+  const std::string& path = options.words()[0];
+  if (options.has("output") || emit == "graph" || emit == "steps") {
+    usage_error(
+        fmt::format("'{}' is compiled: -o and --emit graph or steps take a StableHLO "
+                    "program",
+                    path));
+  }
+  const ProgramImage image = image_of(options, answer);
+  add_identity(image.machine, options.list("set"), answer);
+  show(image, path, emit, answer);
+}
+
+}  // namespace
+
 ExitCode compile_command(const Options& options, Answer& answer) {
   Progress progress(options.has("quiet"));
-  const MachineConfig machine =
-      load_machine(options.get("machine").value_or("gc200"), options.list("set"));
-  add_identity(machine, options.list("set"), answer);
   const std::string& path = options.words()[0];
   const std::string emit = options.get("emit").value_or("");
   const HostThreads threads(options);
-  CompileOptions wanted;
+  if (!emit.empty() && emit != "graph" && emit != "steps" && emit != "plan") {
+    usage_error(fmt::format("--emit takes graph, steps or plan, found '{}'", emit));
+  }
+  if (is_hdf5(path)) {
+    show_compiled(options, emit, answer);
+    return ExitCode::kOk;
+  }
+  const std::string machine_name = options.get("machine").value_or(kDefaultMachine);
+  const SourcedMachine machine = load_sourced_machine(machine_name, options.list("set"));
+  add_identity(machine.machine, options.list("set"), answer);
+  const std::optional<std::string> output = options.get("output");
+  if (output) {
+    std::vector<NamedFile> inputs{{"the program", path}};
+    add_machine(inputs, machine_name, options.list("set"));
+    check_outputs(inputs, {{"the image (-o)", *output}});
+  }
+  CompileOptions wanted{.keep_exchange_plan = output.has_value()};
   std::string text;
   std::optional<StepDrawing> steps;
   if (emit == "graph") {
@@ -246,8 +305,6 @@ ExitCode compile_command(const Options& options, Answer& answer) {
     wanted.on_steps = [&](const LoweredProgram& program) {
       text = steps.emplace(program).graphviz(path);
     };
-  } else if (!emit.empty() && emit != "plan") {
-    usage_error(fmt::format("--emit takes graph, steps or plan, found '{}'", emit));
   }
   const auto show_drawing = [&] {
     if (text.empty()) return;
@@ -261,25 +318,16 @@ ExitCode compile_command(const Options& options, Answer& answer) {
     show_drawing();  // of what was there before the program was refused
     throw;
   }
+  if (output) {
+    progress.stage("write     " + *output);
+    write_image(*output, image);
+  }
   progress.clear();
-  add_fields(image, answer);
   if (steps) text = steps->graphviz(path, image.info.steps);
   show_drawing();
-  if (emit == "plan") answer.print("{}", plan(image.info, path));
-  if (!emit.empty()) return ExitCode::kOk;
-  answer.print("{} on {} ({} of {} tiles, {:.3f} GHz)\n", image.info.module, machine.name,
-               image.entries.size(), machine.tiles(),
-               static_cast<double>(machine.tile.clock_hz) / 1e9);
-  for (std::size_t k = 0; k < image.arguments.size(); ++k)
-    answer.print("  {:<10}{}\n", fmt::format("arg{}", k), image.arguments[k].text());
-  for (std::size_t k = 0; k < image.results.size(); ++k) {
-    const bool aliased = k < image.alias.size() && image.alias[k];
-    answer.print("  {:<10}{}{}\n", fmt::format("result{}", k), image.results[k].text(),
-                 aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
-  }
-  answer.print("{}", plan(image.info, path));
-  answer.print("{}", plan_events_text(image.info.events, output_columns()));
-  answer.print("{}", memory_report(image.info, machine, output_columns()));
+  show(image, path, emit, answer);
+  if (output) answer.fields()["files"]["image"] = *output;
+  if (output && emit.empty()) answer.print("{:<10}{}\n", "Image", *output);
   return ExitCode::kOk;
 }
 

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/files.h"
 #include "base/sha256.h"
 #include "compiler/compile.h"
-#include "base/files.h"
+#include "isa/image_file.h"
 #include "tools/host_memory.h"
 #include "tools/report.h"
 
@@ -17,8 +18,8 @@ void add_identity(const MachineConfig& machine, const std::vector<std::string>& 
   answer.fields()["machine_sha256"] = sha256(to_toml(machine));
 }
 
-ProgramImage compile_file(const std::string& path, const MachineConfig& machine, Progress& progress,
-                          Answer& answer,
+ProgramImage compile_file(const std::string& path, const SourcedMachine& machine,
+                          Progress& progress, Answer& answer,
                           const std::function<void(const ProgramInfo&)>& on_overflow,
                           CompileOptions options) {
   progress.stage("read      " + path);
@@ -35,16 +36,30 @@ ProgramImage compile_file(const std::string& path, const MachineConfig& machine,
       progress.stage(fmt::format("compile   {}", stage));
     };
     options.on_memory = [&](const ProgramInfo& info) { memory = info; };
-    ProgramImage image = compile(module, machine, options);
+    ProgramImage image = compile(module, machine.machine, options);
+    image.sources = machine.sources;
     image.info.text_sha256 = text_sha256;
     return image;
   } catch (const DoesNotFit&) {
     progress.clear();
-    answer.fields()["memory"] = memory_document(memory, machine);
+    answer.fields()["memory"] = memory_document(memory, machine.machine);
     memory.text_sha256 = text_sha256;
     if (on_overflow) on_overflow(memory);
     throw;
   }
+}
+
+ProgramImage image_of(const Options& options, Answer& answer) {
+  const std::string& path = options.words()[0];
+  if (const auto machine = options.get("machine")) {
+    usage_error(
+        fmt::format("'{}' is a compiled program, which has its machine; `superstep compile "
+                    "PROGRAM.mlir -m {} -o FILE` compiles it for another",
+                    path, *machine));
+  }
+  ProgramImage image = read_image(path, options.list("set"));
+  answer.fields()["program_sha256"] = image.info.text_sha256;
+  return image;
 }
 
 }  // namespace superstep

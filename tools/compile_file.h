@@ -7,9 +7,13 @@
 #include "compiler/compile.h"
 #include "isa/program_image.h"
 #include "tools/answer.h"
+#include "tools/options.h"
 #include "tools/progress.h"
 
 namespace superstep {
+
+/// The machine of a command without -m.
+constexpr const char* kDefaultMachine = "gc200";
 
 /// Says in the document which machine a command works with.
 void add_identity(const MachineConfig& machine, const std::vector<std::string>& overrides,
@@ -20,7 +24,11 @@ void add_identity(const MachineConfig& machine, const std::vector<std::string>& 
 /// DoesNotFit, which says it in words, is thrown. `options` may ask for more than progress and
 /// memory.
 [[nodiscard]] ProgramImage compile_file(
-    const std::string& path, const MachineConfig& machine, Progress& progress, Answer& answer,
+    const std::string& path, const SourcedMachine& machine, Progress& progress, Answer& answer,
     const std::function<void(const ProgramInfo&)>& on_overflow = {}, CompileOptions options = {});
+
+/// The compiled program in the HDF5 file that the command line names, with what its `--set`s change
+/// of the machine that it was compiled for. Throws UserError (usage) for a `-m`.
+[[nodiscard]] ProgramImage image_of(const Options& options, Answer& answer);
 
 }  // namespace superstep

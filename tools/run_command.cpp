@@ -10,6 +10,7 @@
 
 #include <malloc.h>
 
+#include "base/hdf5_file.h"
 #include "sim/host/arguments.h"
 #include "sim/run_image.h"
 #include "sim/trace/recorder.h"
@@ -84,7 +85,6 @@ std::string date_now() {
 struct Request {
   TraceLevel level = TraceLevel::kSuperstep;
   ToleranceOptions tolerances;
-  std::string machine;
   std::vector<std::string> overrides;
   std::optional<TensorFile> expected;
   TensorFile parameters;
@@ -94,8 +94,11 @@ struct Request {
 
 /// Every file that the command reads, so that no output replaces one.
 std::vector<NamedFile> inputs_of(const Options& options) {
-  std::vector<NamedFile> inputs{{"the program", options.words()[0]}};
-  add_machine(inputs, options.get("machine").value_or("gc200"), options.list("set"));
+  const std::string& program = options.words()[0];
+  std::vector<NamedFile> inputs{{"the program", program}};
+  if (!is_hdf5(program)) {
+    add_machine(inputs, options.get("machine").value_or(kDefaultMachine), options.list("set"));
+  }
   for (const std::string& input : options.list("input")) inputs.push_back({"an input", input});
   if (const auto file = options.get("parameters")) inputs.push_back({"the parameters", *file});
   if (const auto file = options.get("expect")) inputs.push_back({"the expected results", *file});
@@ -111,7 +114,6 @@ Request request_of(const Options& options) {
   }
   Request request{.level = *level,
                   .tolerances = {tolerance(options, "rtol"), tolerance(options, "atol")},
-                  .machine = options.get("machine").value_or("gc200"),
                   .overrides = options.list("set"),
                   .expected = {},
                   .parameters = {},
@@ -307,10 +309,12 @@ std::span<const AnswerField> run_fields() {
 
 Options run_options() {
   Options options(
-      "run PROGRAM.mlir [options]",
-      "Compiles a StableHLO program, runs it on a simulated machine and reports.",
+      "run PROGRAM [options]",
+      "Compiles a StableHLO program, or takes one that `superstep compile -o` wrote, runs it on a "
+      "simulated machine and reports.",
       {"superstep run step.mlir -m bow --input train.h5 --repeat 44 --expect expected.h5 -o run.h5",
-       "superstep run affine.mlir -m tiny4 --input random:1 --set tile.workers=8"});
+       "superstep run affine.mlir -m tiny4 --input random:1 --set tile.workers=8",
+       "superstep run affine.h5 --input random:1 --set 'host.phase_latency=2 us'"});
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
       .values("set", "KEY=VALUE", "override one key of the machine, as in tile.workers=8")
       .values("input,i", "FILE|random:SEED", "arguments arg0, arg1, …; later files win")
@@ -343,26 +347,35 @@ ExitCode run_command(const Options& options, Answer& answer) {
     run.max_supersteps = options.number("max-supersteps", 1, 1'000'000'000, 1);
   }
   const Request request = request_of(options);
-  const MachineConfig machine = load_machine(request.machine, request.overrides);
-  add_identity(machine, request.overrides, answer);
+  const std::string& program = options.words()[0];
+  const bool is_image = is_hdf5(program);
+  ProgramImage image;
+  if (is_image) image = image_of(options, answer);
+  const SourcedMachine machine =
+      is_image ? SourcedMachine{image.machine, image.sources}
+               : load_sourced_machine(options.get("machine").value_or(kDefaultMachine),
+                                      request.overrides);
+  add_identity(machine.machine, request.overrides, answer);
   const Provenance provenance = provenance_of(options, run.threads);
-  const MachineSources sources = machine_sources(request.machine, request.overrides);
-  const TraceOptions trace_options{.level = request.trace ? request.level : TraceLevel::kSummary,
-                                   .calls = run.calls,
-                                   .lock = request.lock,
-                                   .sources = sources,
-                                   .config_origin = json_text(nlohmann::ordered_json(sources)),
-                                   .report = json_report};
+  const TraceOptions trace_options{
+      .level = request.trace ? request.level : TraceLevel::kSummary,
+      .calls = run.calls,
+      .lock = request.lock,
+      .sources = machine.sources,
+      .config_origin = json_text(nlohmann::ordered_json(machine.sources)),
+      .report = json_report};
 
   Progress progress(options.has("quiet"));
-  const ProgramImage image = compile_file(
-      options.words()[0], machine, progress, answer,
-      [&](const ProgramInfo& memory) {
-        if (request.trace) {
-          write_memory_trace(*request.trace, trace_options, machine, memory, provenance);
-        }
-      },
-      {.keep_exchange_plan = trace_options.level == TraceLevel::kTile});
+  if (!is_image) {
+    image = compile_file(program, machine, progress, answer,
+                         [&](const ProgramInfo& memory) {
+                           if (request.trace) {
+                             write_memory_trace(*request.trace, trace_options, machine.machine,
+                                                memory, provenance);
+                           }
+                         },
+                         {.keep_exchange_plan = trace_options.level == TraceLevel::kTile});
+  }
   malloc_trim(0);  // what compiling took is the simulator's
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), request.parameters);

@@ -92,7 +92,8 @@ struct Case {
 /// Every command, as far as it goes well and in the ways in which it does not.
 std::vector<Case> cases() {
   file_of("loop.S");
-  const std::string trace = file_of("run.h5"), out = file_of("out.h5"), code = file_of("code.S");
+  const std::string trace = file_of("run.h5"), out = file_of("out.h5"), code = file_of("code.S"),
+                    image = file_of("affine.h5");
   return {
       {std::string(kAffine) + " --expect models/quickstart/affine_expected.h5 -o " + trace +
            " --output " + out,
@@ -111,6 +112,12 @@ std::vector<Case> cases() {
       {"compile models/digits_mlp/train_step.mlir -m small64 --set tile.workers=4", 0},
       {"compile models/quickstart/affine.mlir -m tiny4", 0},
       {"compile models/mnist_mlp/train_step.mlir -m tiny4", 4},
+      {"compile models/quickstart/affine.mlir -m tiny4 -o " + image, 0},
+      {"compile " + image, 0},
+      {"compile " + image + " --emit graph", 2},
+      {"run " + image + " --input random:1", 0},
+      {"run " + image + " --input random:1 -m bow", 2},
+      {"run models/quickstart/affine_input.h5", 5},
       {"report " + trace, 0},
       {"report README.md", 7},
       {"trace info " + trace, 0},

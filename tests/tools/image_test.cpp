@@ -1,0 +1,130 @@
+// Compiled programs in files: what `compile -o` writes and `run` takes.
+
+#include <nlohmann/json.hpp>
+
+#include "base/hdf5_file.h"
+#include "sim/trace/schema.h"
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kProgram = "models/linear_regression/train_step.mlir";
+constexpr const char* kCalls =
+    " --input models/linear_regression/train.h5 --repeat 3 --trace tile -q ";
+
+std::vector<std::byte> bytes_of(const Hdf5File& file, const std::string& path) {
+  const Hdf5Type type = file.type(path);
+  const std::vector<std::uint64_t> dims = file.dims(path);
+  std::size_t bytes = size_of(type);
+  for (const std::uint64_t extent : dims) bytes *= extent;
+  std::vector<std::byte> out(bytes);
+  if (bytes != 0) file.read_rows(path, type, 0, dims.empty() ? 1 : dims[0], out);
+  return out;
+}
+
+/// But for the attributes of /provenance.
+void expect_same_traces(const fs::path& a, const fs::path& b) {
+  const Hdf5File one = Hdf5File::open(a, Hdf5File::Access::kRead);
+  const Hdf5File other = Hdf5File::open(b, Hdf5File::Access::kRead);
+  for (const TraceColumn& column : trace_columns()) {
+    const std::string path(column.path);
+    if (column.type == Hdf5Type::kText) {
+      EXPECT_EQ(one.read_text(path), other.read_text(path)) << path;
+    } else {
+      EXPECT_EQ(bytes_of(one, path), bytes_of(other, path)) << path;
+    }
+  }
+  for (const char* group : {"/", "/summary"}) {
+    for (const std::string& name : one.attributes(group))
+      EXPECT_EQ(one.attribute(group, name), other.attribute(group, name)) << group << " " << name;
+  }
+}
+
+class ImageCommand : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
+
+  /// Runs a program with a trace and results of that name; what it printed.
+  ProgramRun traced(const std::string& words, const std::string& name,
+                    const std::string& environment = "") const {
+    const ProgramRun run = superstep("run " + words + kCalls + "-o " + file(name + ".trace") +
+                                         " --output " + file(name + ".results"),
+                                     environment);
+    EXPECT_EQ(run.code, 0) << run.err;
+    return run;
+  }
+  void expect_same(const std::string& a, const std::string& b) const {
+    expect_same_traces(file(a + ".trace"), file(b + ".trace"));
+    EXPECT_TRUE(text_of(file(a + ".results")) == text_of(file(b + ".results")));
+  }
+  void compile_image() const {
+    const ProgramRun compiled = superstep(std::string("compile ") + kProgram +
+                                          " -m tiny4 --set tile.workers=5 -q -o " + image_);
+    ASSERT_EQ(compiled.code, 0) << compiled.err;
+    EXPECT_TRUE(compiled.out.ends_with("Image     " + image_ + "\n")) << compiled.out;
+  }
+
+  const fs::path folder_ = scratch_folder();
+  const std::string image_ = file("image.h5");
+};
+
+TEST_F(ImageCommand, AnImageRunsAsTheProgramThatItWasMadeOf) {
+  compile_image();
+  traced(std::string(kProgram) + " -m tiny4 --set tile.workers=5", "text");
+  traced(image_, "image");
+  expect_same("text", "image");
+}
+
+TEST_F(ImageCommand, AnImageKeepsItsMachineButForTheHostLink) {
+  compile_image();
+  const std::string run = "run " + image_ + " --input random:1 -q --json ";
+  const ProgramRun machine = superstep(run + "-m bow");
+  EXPECT_EQ(machine.code, 2);
+  EXPECT_NE(machine.err.find("superstep compile PROGRAM.mlir -m bow -o FILE"), std::string::npos)
+      << machine.err;
+  const ProgramRun key = superstep(run + "--set tile.workers=4");
+  EXPECT_EQ(key.code, 2);
+  EXPECT_NE(key.err.find("'tile.workers' is part of what was compiled"), std::string::npos)
+      << key.err;
+  const auto plain = nlohmann::json::parse(superstep(run).out);
+  const auto slow =
+      nlohmann::json::parse(superstep(run + "--set 'host.phase_latency=9000 ns'").out);
+  EXPECT_GT(slow["cycles"]["host"], plain["cycles"]["host"]);
+  EXPECT_EQ(slow["cycles"]["device"], plain["cycles"]["device"]);
+  EXPECT_EQ(slow["machine"], "tiny4 with tile.workers=5, host.phase_latency=9000 ns");
+  EXPECT_EQ(slow["program_sha256"], plain["program_sha256"]);
+}
+
+TEST_F(ImageCommand, AnImageShowsThePlanOfItsProgram) {
+  compile_image();
+  const std::string options = " -m tiny4 --set tile.workers=5 -q --json";
+  auto text = nlohmann::json::parse(superstep(std::string("compile ") + kProgram + options).out);
+  auto image = nlohmann::json::parse(superstep("compile " + image_ + " -q --json").out);
+  for (auto* answer : {&text, &image}) {
+    for (const char* own : {"command", "machine_overrides", "seconds"}) answer->erase(own);
+  }
+  EXPECT_EQ(image, text);
+  const ProgramRun drawing = superstep("compile " + image_ + " -q --emit steps");
+  EXPECT_EQ(drawing.code, 2);
+  EXPECT_NE(drawing.err.find("is compiled: -o and --emit"), std::string::npos) << drawing.err;
+}
+
+TEST_F(ImageCommand, AnImageReplacesNoInput) {
+  const ProgramRun same =
+      superstep(std::string("compile ") + kProgram + " -m tiny4 -q -o " + kProgram);
+  EXPECT_EQ(same.code, 2);
+  EXPECT_NE(same.err.find("would replace the program"), std::string::npos) << same.err;
+}
+
+TEST_F(ImageCommand, WhatIsNoImageIsRefused) {
+  const ProgramRun tensors = superstep("run models/linear_regression/train.h5 --input random:1 -q");
+  EXPECT_EQ(tensors.code, 5);
+  EXPECT_NE(tensors.err.find("is an HDF5 file, but no program image"), std::string::npos)
+      << tensors.err;
+}
+
+}  // namespace
+}  // namespace superstep
