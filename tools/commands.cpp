@@ -31,7 +31,9 @@ std::string overview() {
   std::string text =
       "superstep: a cycle-level simulator of an IPU-class machine, for JAX programs\n\n"
       "usage: superstep COMMAND [words]\n\n"
-      "A PROGRAM.mlir is StableHLO text as JAX prints it; `-` reads it from standard input.\n\n"
+      "A PROGRAM.mlir is StableHLO text as JAX prints it; `-` reads it from standard input.\n"
+      "Compiled programs are kept in $XDG_CACHE_HOME/superstep/images, else ~/.cache, up to 2 "
+      "GiB.\n\n"
       "examples\n"
       "  superstep run models/quickstart/affine.mlir -m tiny4 --input random:1\n"
       "  superstep run step.mlir -m bow --input train.h5 --repeat 44 -o run.h5\n"

@@ -21,14 +21,21 @@ void add_identity(const MachineConfig& machine, const std::vector<std::string>& 
 ProgramImage compile_file(const std::string& path, const SourcedMachine& machine,
                           Progress& progress, Answer& answer,
                           const std::function<void(const ProgramInfo&)>& on_overflow,
-                          CompileOptions options) {
+                          CompileOptions options, const ImageCache& cache) {
   progress.stage("read      " + path);
   const bool is_stdin = path == "-";
+  const std::string file = is_stdin ? "stdin" : path;
   const std::string text = read_text_file(is_stdin ? "/dev/stdin" : path);
   const std::string text_sha256 = sha256(text);
   answer.fields()["program_sha256"] = text_sha256;
+  std::string key;
+  if (cache.is_on()) {
+    key = ImageCache::key({file, text, to_toml(machine.machine, machine.sources),
+                           options.keep_exchange_plan ? "with exchange plan" : ""});
+    if (std::optional<ProgramImage> known = cache.find(key)) return std::move(*known);
+  }
   progress.stage("import    " + path);
-  const Module module = import_stablehlo(text, is_stdin ? "stdin" : path);
+  const Module module = import_stablehlo(text, file);
   ProgramInfo memory;
   keep_freed_memory();
   try {
@@ -39,6 +46,7 @@ ProgramImage compile_file(const std::string& path, const SourcedMachine& machine
     ProgramImage image = compile(module, machine.machine, options);
     image.sources = machine.sources;
     image.info.text_sha256 = text_sha256;
+    cache.keep(key, image);
     return image;
   } catch (const DoesNotFit&) {
     progress.clear();

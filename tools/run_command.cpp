@@ -329,6 +329,7 @@ Options run_options() {
       .value(HostThreads::kName, "N", HostThreads::kHelp)
       .value("max-supersteps", "N",
              "end a program, or a loop without supersteps, that is not done by then")
+      .flag("no-cache", "compile also what was compiled before ($XDG_CACHE_HOME/superstep/images)")
       .value("check-races", "WHEN",
              "trap when workers touch the same word: always, never, or the first time that a tile "
              "launches a codelet at some place (first)")
@@ -367,14 +368,15 @@ ExitCode run_command(const Options& options, Answer& answer) {
 
   Progress progress(options.has("quiet"));
   if (!is_image) {
-    image = compile_file(program, machine, progress, answer,
-                         [&](const ProgramInfo& memory) {
-                           if (request.trace) {
-                             write_memory_trace(*request.trace, trace_options, machine.machine,
-                                                memory, provenance);
-                           }
-                         },
-                         {.keep_exchange_plan = trace_options.level == TraceLevel::kTile});
+    image = compile_file(
+        program, machine, progress, answer,
+        [&](const ProgramInfo& memory) {
+          if (request.trace) {
+            write_memory_trace(*request.trace, trace_options, machine.machine, memory, provenance);
+          }
+        },
+        {.keep_exchange_plan = trace_options.level == TraceLevel::kTile},
+        options.has("no-cache") ? ImageCache() : ImageCache::of_user());
   }
   malloc_trim(0);  // what compiling took is the simulator's
   const std::vector<HostTensor> arguments =

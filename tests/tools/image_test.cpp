@@ -1,10 +1,14 @@
-// Compiled programs in files: what `compile -o` writes and `run` takes.
+// Compiled programs in files: what `compile -o` writes, `run` takes, and the cache keeps.
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/hdf5_file.h"
+#include "compiler/compile.h"
+#include "isa/image_file.h"
 #include "sim/trace/schema.h"
 #include "tests/tools/program.h"
+#include "tools/image_cache.h"
 
 namespace superstep {
 namespace {
@@ -124,6 +128,87 @@ TEST_F(ImageCommand, WhatIsNoImageIsRefused) {
   EXPECT_EQ(tensors.code, 5);
   EXPECT_NE(tensors.err.find("is an HDF5 file, but no program image"), std::string::npos)
       << tensors.err;
+}
+
+class CachedRun : public ImageCommand {
+ protected:
+  std::vector<fs::path> entries() const {
+    std::vector<fs::path> paths;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(cache_ / "superstep" / "images", none))
+      paths.push_back(entry.path());
+    return paths;
+  }
+
+  const fs::path cache_ = folder_ / "cache";
+  const std::string environment_ = "XDG_CACHE_HOME=" + cache_.string();
+  const std::string words_ = std::string(kProgram) + " -m tiny4";
+};
+
+TEST_F(CachedRun, GivesWhatAFreshOneGives) {
+  fs::remove_all(cache_);
+  traced(words_ + " --no-cache", "without", environment_);
+  EXPECT_TRUE(entries().empty());
+  traced(words_, "first", environment_);
+  ASSERT_EQ(entries().size(), 1U);
+  traced(words_, "second", environment_);
+  EXPECT_EQ(entries().size(), 1U);
+  expect_same("without", "first");
+  expect_same("without", "second");
+  traced(words_ + " --set 'host.packet_overhead=11 ns'", "other", environment_);
+  EXPECT_EQ(entries().size(), 2U);
+}
+
+TEST_F(CachedRun, MakesADamagedEntryAnew) {
+  fs::remove_all(cache_);
+  traced(words_, "first", environment_);
+  ASSERT_EQ(entries().size(), 1U);
+  const fs::path entry = entries()[0];
+  const std::string whole = text_of(entry);
+  for (const std::size_t bytes : {std::size_t{0}, whole.size() / 2, whole.size() - 1}) {
+    fs::resize_file(entry, bytes);
+    traced(words_, "again", environment_);
+    EXPECT_TRUE(text_of(entry) == whole);
+  }
+  expect_same("first", "again");
+}
+
+TEST_F(CachedRun, DoesWithoutACacheThatCannotBeWritten) {
+  std::ofstream(cache_) << "a file where the folder goes";
+  traced(words_, "file", environment_);
+  traced(words_, "relative", "XDG_CACHE_HOME=relative HOME=" + file("none"));
+  EXPECT_FALSE(fs::exists(fs::path(SUPERSTEP_SOURCE_DIR) / "relative"));
+  EXPECT_EQ(text_of(cache_), "a file where the folder goes");
+}
+
+TEST(ImageCache, DropsWhatWasNotUsedForLongest) {
+  const fs::path folder = scratch_folder() / "images";
+  fs::remove_all(folder);
+  const ProgramImage image =
+      compile(import_stablehlo(text_of(fs::path(SUPERSTEP_SOURCE_DIR) / kProgram), kProgram),
+              load_machine("tiny4"));
+  const ImageCache all(folder);
+  const auto use = [&](const char* key, int hours_ago) {
+    fs::last_write_time(folder / (std::string(key) + ".h5"),
+                        fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
+  };
+  for (const char* key : {"a", "b", "c"}) all.keep(key, image);
+  EXPECT_EQ(all.find("a")->segments, image.segments);
+  EXPECT_FALSE(all.find("d"));
+  use("a", 3);
+  use("b", 2);
+  use("c", 1);
+  EXPECT_TRUE(all.find("a"));  // which makes it the last that was used
+  const std::uint64_t bytes = fs::file_size(folder / "a.h5");
+  ImageCache(folder, 3 * bytes).keep("d", image);
+  EXPECT_FALSE(all.find("b"));
+  for (const char* key : {"a", "c", "d"}) EXPECT_TRUE(all.find(key)) << key;
+}
+
+TEST(ImageCache, KeysDifferWhereTheirTextsDo) {
+  EXPECT_EQ(ImageCache::key({"a", "b"}), ImageCache::key({"a", "b"}));
+  EXPECT_NE(ImageCache::key({"a", "b"}), ImageCache::key({"ab", ""}));
+  EXPECT_NE(ImageCache::key({"a", "b"}), ImageCache::key({"b", "a"}));
 }
 
 }  // namespace

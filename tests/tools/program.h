@@ -26,12 +26,13 @@ inline std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// Runs `superstep WORDS` through a shell, from the top of the repository; `environment` may have
-/// variables, as in `COLUMNS=120`.
+/// Runs `superstep WORDS` through a shell, from the top of the repository, without a cache;
+/// `environment` may have variables, as in `COLUMNS=120`.
 inline ProgramRun superstep(const std::string& words, const std::string& environment = "") {
   const auto folder = scratch_folder();
-  const std::string command = "cd " SUPERSTEP_SOURCE_DIR " && (env -u COLUMNS " + environment +
-                              " " SUPERSTEP_BINARY " " + words + ") >" +
+  const std::string command = "cd " SUPERSTEP_SOURCE_DIR
+                              " && (env -u COLUMNS XDG_CACHE_HOME=/dev/null " +
+                              environment + " " SUPERSTEP_BINARY " " + words + ") >" +
                               (folder / "stdout").string() + " 2>" + (folder / "stderr").string();
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder / "stdout"),
