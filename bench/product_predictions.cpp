@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
+#include "compiler/program/program.h"
 #include "isa/machine_config.h"
 #include "sim/run_image.h"
 #include "sim/trace/tables.h"

@@ -6,11 +6,12 @@
 #include <string_view>
 
 #include "compiler/graph/graph.h"
-#include "compiler/program/program.h"
 #include "compiler/progress.h"
 #include "isa/program_image.h"
 
 namespace superstep {
+
+struct LoweredProgram;
 
 /// Reads StableHLO text, pretty or generic form. Throws one error with every problem of the module:
 /// MalformedInput if any is malformed, else Unsupported.
