@@ -16,8 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "models/linear_regression/train_step.mlir";
-constexpr const char* kCalls =
-    " --input models/linear_regression/train.h5 --repeat 3 --trace tile -q ";
+constexpr const char* kCalls = " --input models/linear_regression/train.h5 --repeat 3";
 
 std::vector<std::byte> bytes_of(const Hdf5File& file, const std::string& path) {
   const Hdf5Type type = file.type(path);
@@ -54,9 +53,10 @@ class ImageCommand : public ::testing::Test {
   /// Runs a program with a trace and results of that name; what it printed.
   ProgramRun traced(const std::string& words, const std::string& name,
                     const std::string& environment = "") const {
-    const ProgramRun run = superstep("run " + words + kCalls + "-o " + file(name + ".trace") +
-                                         " --output " + file(name + ".results"),
-                                     environment);
+    const ProgramRun run =
+        superstep("run " + words + " --trace tile -q -o " + file(name + ".trace") + " --output " +
+                      file(name + ".results"),
+                  environment);
     EXPECT_EQ(run.code, 0) << run.err;
     return run;
   }
@@ -77,9 +77,21 @@ class ImageCommand : public ::testing::Test {
 
 TEST_F(ImageCommand, AnImageRunsAsTheProgramThatItWasMadeOf) {
   compile_image();
-  traced(std::string(kProgram) + " -m tiny4 --set tile.workers=5", "text");
-  traced(image_, "image");
+  traced(std::string(kProgram) + " -m tiny4 --set tile.workers=5" + kCalls, "text");
+  traced(image_ + kCalls, "image");
   expect_same("text", "image");
+}
+
+TEST_F(ImageCommand, EveryModelRunsFromItsImageAsFromItsText) {
+  for (const char* model : {"quickstart/affine", "kmeans/kmeans", "chars/complete", "heat/heat",
+                            "encoder/encoder", "lstm/train_step", "digits_mlp/accuracy"}) {
+    SCOPED_TRACE(model);
+    const std::string program = std::string("models/") + model + ".mlir -m small64";
+    ASSERT_EQ(superstep("compile " + program + " -q -o " + image_).code, 0);
+    traced(program + " --input random:1", "text");
+    traced(image_ + " --input random:1", "image");
+    expect_same("text", "image");
+  }
 }
 
 TEST_F(ImageCommand, AnImageKeepsItsMachineButForTheHostLink) {
@@ -142,7 +154,7 @@ class CachedRun : public ImageCommand {
 
   const fs::path cache_ = folder_ / "cache";
   const std::string environment_ = "XDG_CACHE_HOME=" + cache_.string();
-  const std::string words_ = std::string(kProgram) + " -m tiny4";
+  const std::string words_ = std::string(kProgram) + " -m tiny4" + kCalls;
 };
 
 TEST_F(CachedRun, GivesWhatAFreshOneGives) {
