@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <type_traits>
 
 #include "base/toml.h"
 #include "isa/builtin_machines.h"
 #include "isa/machine_keys.h"
+#include "isa/machine_limits.h"
 #include "isa/quantity_text.h"
 
 namespace superstep {
@@ -15,9 +17,11 @@ namespace {
 
 /// The value of a field as a machine file has it.
 template <class Field>
-std::string value_text(Unit unit, const Field& field) {
-  if constexpr (std::is_integral_v<Field>) {
-    return quantity_text(unit, field);
+std::string value_text(const Key& key, const Field& field) {
+  if constexpr (std::is_enum_v<Field>) {
+    return fmt::format("\"{}\"", key.names[static_cast<std::size_t>(field)]);
+  } else if constexpr (std::is_integral_v<Field>) {
+    return quantity_text(key.unit, field);
   } else {
     return fmt::format("[{}]", fmt::join(field, ", "));
   }
@@ -31,10 +35,22 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
+bool Key::allows(std::uint64_t value) const {
+  if (!only.empty()) return std::ranges::find(only, value) != only.end();
+  return value >= lowest && value <= highest && value % multiple_of == 0;
+}
+
 std::string range_text(const Key& key) {
+  std::vector<std::string> all;
+  for (const char* name : key.names) all.push_back(fmt::format("\"{}\"", name));
+  for (const std::uint64_t value : key.only) all.push_back(quantity_text(key.unit, value));
+  if (!all.empty()) {
+    const std::string last = all.back();
+    all.pop_back();
+    return fmt::format("{} or {}", fmt::join(all, ", "), last);
+  }
   const std::string low = quantity_text(key.unit, key.lowest);
   const std::string high = quantity_text(key.unit, key.highest);
-  if (key.has_two_values()) return low + " or " + high;
   std::string text = fmt::format("{} to {}", low, high);
   if (key.multiple_of > 1)
     text += fmt::format(", multiples of {}", quantity_text(key.unit, key.multiple_of));
@@ -49,7 +65,7 @@ std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
                     .lowest = key.lowest,
                     .highest = key.highest,
                     .range = range_text(key),
-                    .value = value_text(key.unit, field),
+                    .value = value_text(key, field),
                     .help = key.help,
                     .scope = key.scope});
   });
@@ -59,8 +75,9 @@ std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
 std::vector<ConfigNumber> config_numbers(const MachineConfig& machine) {
   std::vector<ConfigNumber> numbers;
   for_each_key(machine, [&](const Key& key, const auto& field) {
-    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(field)>>) {
-      numbers.push_back({key.name, key.unit, field});
+    using Field = std::remove_cvref_t<decltype(field)>;
+    if constexpr (std::is_integral_v<Field> || std::is_enum_v<Field>) {
+      numbers.push_back({key.name, key.unit, static_cast<std::uint64_t>(field)});
     } else {
       for (std::size_t i = 0; i < field.size(); ++i)
         numbers.push_back({fmt::format("{}[{}]", key.name, i), key.unit, field[i]});
@@ -86,7 +103,7 @@ std::string to_toml(const MachineConfig& machine, const MachineSources& sources)
       section = name.substr(0, dot);
       text += fmt::format("\n[{}]\n", section);
     }
-    const std::string value = value_text(key.unit, field);
+    const std::string value = value_text(key, field);
     const auto source = sources.find(name);
     text += source == sources.end()
                 ? fmt::format("{} = {}\n", name.substr(dot + 1), value)
@@ -105,18 +122,28 @@ std::vector<BrokenRule> problems(const MachineConfig& m) {
   };
   const auto bytes = [](std::uint64_t n) { return quantity_text(Unit::kBytes, n); };
   const auto& tile = m.tile;
+  const EncodingLimits limits = limits_of(m.isa.encoding);
+  const auto named = [&](auto of) {
+    return fmt::format("at most {} with isa.encoding = \"mk2\" and {} with \"wide\"",
+                       of(limits_of(Encoding::kMk2)), of(limits_of(Encoding::kWide)));
+  };
+  const std::uint64_t tiles =
+      std::uint64_t{m.grid.rows} * m.grid.columns * m.grid.lanes - m.grid.spares;
   require(
-      std::uint64_t{m.grid.rows} * m.grid.columns * m.grid.lanes <= kMostTiles,
-      {"grid.rows", "grid.columns", "grid.lanes"},
-      fmt::format("a chip has at most {} tiles, found grid.rows {} x grid.columns {} x "
-                  "grid.lanes {} = {}: {}",
-                  kMostTiles, m.grid.rows, m.grid.columns, m.grid.lanes, m.tiles(), kWhyMostTiles));
+      tiles <= limits.tiles, {"isa.encoding", "grid.rows", "grid.columns", "grid.lanes"},
+      fmt::format("grid.rows {} x grid.columns {} x grid.lanes {} = {} tiles; exchange muxes name "
+                  "{}",
+                  m.grid.rows, m.grid.columns, m.grid.lanes, tiles,
+                  named([](const EncodingLimits& of) { return of.tiles; })));
   const std::uint64_t end = std::uint64_t{tile.memory_base} + tile.memory_bytes;
-  require(end <= kMemoryLimit, {"tile.memory", "tile.memory_base"},
-          fmt::format("tile.memory = {} from tile.memory_base {:#x} ends at {:#x}, beyond {:#x}: "
-                      "{}; at most {} fit from there",
-                      bytes(tile.memory_bytes), tile.memory_base, end, kMemoryLimit,
-                      kWhyMemoryLimit, bytes(kMemoryLimit - tile.memory_base)));
+  require(end <= limits.memory_end, {"isa.encoding", "tile.memory", "tile.memory_base"},
+          fmt::format(
+              "tile.memory = {} from tile.memory_base {:#x} ends at {:#x}; addresses reach {}",
+              bytes(tile.memory_bytes), tile.memory_base, end,
+              named([](const EncodingLimits& of) { return fmt::format("{:#x}", of.memory_end); })));
+  require(tile.workers <= limits.workers, {"isa.encoding", "tile.workers"},
+          fmt::format("tile.workers = {}; their numbers have room for {}", tile.workers,
+                      named([](const EncodingLimits& of) { return of.workers; })));
   require(tile.region1_base >= tile.memory_base, {"tile.region1_base", "tile.memory_base"},
           fmt::format("tile.region1_base {:#x} lies below tile.memory_base {:#x}; code needs "
                       "memory between them",
@@ -139,7 +166,28 @@ std::vector<BrokenRule> problems(const MachineConfig& m) {
           fmt::format("sync.column_skew has {} entries for grid.columns = {}; give it one for "
                       "each column",
                       m.sync.column_skew.size(), m.grid.columns));
+  const std::size_t columns = m.grid.columns;
+  require(m.exchange.fabric != FabricKind::kTable || m.exchange.table.size() == columns * columns,
+          {"exchange.fabric", "exchange.table", "grid.columns"},
+          fmt::format("exchange.table has {} entries for grid.columns = {}; exchange.fabric = "
+                      "\"table\" needs {}, one from each column to each column",
+                      m.exchange.table.size(), columns, columns * columns));
+  require(m.grid.spares < m.grid.columns * m.grid.lanes,
+          {"grid.spares", "grid.columns", "grid.lanes"},
+          fmt::format("grid.spares = {} of rows of {} places; fewer grid.rows would do",
+                      m.grid.spares, m.grid.columns * m.grid.lanes));
   return broken;
+}
+
+std::string beyond_mk2(const MachineConfig& machine) {
+  MachineConfig mk2 = machine;
+  mk2.isa.encoding = Encoding::kMk2;
+  std::vector<std::string> reasons;
+  for (BrokenRule& broken : problems(mk2)) {
+    if (std::ranges::find(broken.keys, "isa.encoding") != broken.keys.end())
+      reasons.push_back(std::move(broken.message));
+  }
+  return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
 }  // namespace superstep

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,23 +11,45 @@
 
 namespace superstep {
 
+/// Of a tile; the supervisor has base registers for so many.
+inline constexpr std::uint32_t kMostWorkers = 16;
+
+/// The words of the exchange, and how much of a machine they can name: those of Mk2, or our own for
+/// machines beyond them (isa/machine_limits.h).
+enum class Encoding : std::uint8_t { kMk2, kWide };
+
+/// How the words of an exchange reach other tiles (isa/timing.h): all ways apart with a latency by
+/// a law or a table, or over links that they share.
+enum class FabricKind : std::uint8_t { kCrossbar, kTable, kMesh, kRing };
+
+/// What accesses of one worker instruction to one memory element are.
+enum class BankConflicts : std::uint8_t { kTrap, kStall };
+
 /// A machine as data: everything that the assembler, the compiler and the simulator need to know
 /// about it.
 struct MachineConfig {
+  struct Isa {
+    Encoding encoding = Encoding::kMk2;
+
+    bool operator==(const Isa&) const = default;
+  };
   struct Grid {
     std::uint32_t rows = 23;
     std::uint32_t columns = 16;  ///< the first half lies on one side of the exchange spine
     std::uint32_t lanes = 4;     ///< tiles at one row and column
+    std::uint32_t spares = 0;    ///< places without a tile, the last ones
 
     bool operator==(const Grid&) const = default;
   };
   struct Tile {
     std::uint32_t workers = 6;
+    std::uint32_t pipeline_depth = 6;  ///< cycles from an instruction of a worker to its next
     std::uint64_t clock_hz = 1'325'000'000;
     std::uint32_t memory_base = 0x4c000;
     std::uint32_t memory_bytes = 0x9c000;
     std::uint32_t region1_base = 0x80000;  ///< interleaved from here, not executable
     std::uint32_t element_bytes = 0x4000;
+    BankConflicts bank_conflicts = BankConflicts::kTrap;
     std::uint32_t fetch_ahead_bytes = 64;
     std::uint32_t amp_units = 16;
 
@@ -43,15 +66,19 @@ struct MachineConfig {
     bool operator==(const Costs&) const = default;
   };
   struct Exchange {
+    FabricKind fabric = FabricKind::kCrossbar;
     std::uint32_t same_column_latency = 32, same_side_latency = 29, per_column_latency = 6,
                   cross_east_latency = 42, cross_east_per_column = 7, cross_west_latency = 32,
                   cross_west_per_column = 5, per_row_latency = 1;
-    std::uint32_t max_send_words = 64;  ///< of one short send instruction
+    std::uint32_t port_latency = 20, hop_latency = 1;  ///< of mesh and ring
+    std::vector<std::uint32_t> table;                  ///< from each column to each column
+    std::uint32_t max_send_words = 64;                 ///< of one short send instruction
 
     bool operator==(const Exchange&) const = default;
   };
   struct Sync {
     std::uint32_t internal_latency = 68;
+    std::uint32_t per_doubling = 0;  ///< more for each doubling of the tiles
     std::uint32_t external_latency_ns = 300;
     std::uint32_t skew_per_row = 1;
     std::vector<std::uint32_t> column_skew = {0,  4,  9,  14, 19, 24, 29, 34,
@@ -73,6 +100,7 @@ struct MachineConfig {
 
   std::string name = "unnamed";
   std::string description;
+  Isa isa;
   Grid grid;
   Tile tile;
   Costs costs;
@@ -80,8 +108,19 @@ struct MachineConfig {
   Sync sync;
   Host host;
 
-  [[nodiscard]] std::uint32_t tiles() const { return grid.rows * grid.columns * grid.lanes; }
+  [[nodiscard]] std::uint32_t tiles() const {
+    return grid.rows * grid.columns * grid.lanes - grid.spares;
+  }
   [[nodiscard]] std::uint32_t memory_end() const { return tile.memory_base + tile.memory_bytes; }
+  /// Cycles from a slot of a worker to its next.
+  [[nodiscard]] std::uint32_t issue_period() const {
+    return std::max(tile.workers, tile.pipeline_depth);
+  }
+  /// Slots of a matrix instruction, which 16 units execute in one; 0 without units.
+  [[nodiscard]] std::uint32_t amp_slots() const {
+    return tile.amp_units == 0 ? 0 : kAmpChannels / tile.amp_units;
+  }
+  static constexpr std::uint32_t kAmpChannels = 16;  ///< of a matrix instruction, at most
 
   bool operator==(const MachineConfig&) const = default;
 };
@@ -94,7 +133,8 @@ enum class Unit : std::uint8_t {
   kHertz,
   kNanoseconds,
   kBytesPerSecond,
-  kCycles
+  kCycles,
+  kName  ///< one of a few names
 };
 
 /// Until when a key can change: a compiled program keeps the machine that it was compiled for.
@@ -117,7 +157,8 @@ struct ConfigKey {
 /// Every key with a machine's value, in the order of the file.
 [[nodiscard]] std::vector<ConfigKey> config_keys(const MachineConfig& machine);
 
-/// One number of a machine; those of a list are `section.name[0]` and so on.
+/// One number of a machine; those of a list are `section.name[0]` and so on, and a name is its
+/// number among those that are allowed.
 struct ConfigNumber {
   std::string key;
   Unit unit = Unit::kCount;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -15,6 +16,7 @@
 #include "isa/builtin_machines.h"
 #include "isa/machine_config.h"
 #include "isa/machine_keys.h"
+#include "isa/machine_limits.h"
 #include "isa/quantity_text.h"
 
 namespace superstep {
@@ -101,14 +103,22 @@ class MachineReader {
   };
 
   void finish(const std::string& file, const std::vector<std::string>& overrides) {
+    place_tiles();
     name_after_file(file);
-    const MachineConfig of_files = machine_;
+    const MachineConfig of_files = widened();
     is_override_ = true;
     for (const std::string& setting : overrides) override_with(setting);
+    place_tiles();
     if (!overrides.empty()) {
       const bool has_some = machine_.name.find(" with ") != std::string::npos;
       machine_.name += fmt::format("{}{}", has_some ? ", " : " with ", fmt::join(overrides, ", "));
     }
+    const MachineConfig wide = widened();
+    if (wide.isa.encoding != machine_.isa.encoding) {
+      set_["isa.encoding"].source = "derived: " + beyond_mk2(machine_);
+    }
+    machine_ = wide;
+    mark_extrapolated();
     check_rules(of_files);
     throw_problems();
   }
@@ -220,7 +230,9 @@ class MachineReader {
       const std::string key = prefix + std::string(name.str());
       const SourceLocation where = toml_place(file_, name.source());
       const toml::table* section = prefix.empty() ? node.as_table() : nullptr;
-      if (section == nullptr) {
+      if (const toml::node* factor = scale_of(node)) {
+        scale_keys(key, *factor, where);
+      } else if (section == nullptr) {
         read_key(key, node, where, source);
       } else if (section->empty() && !is_section(key)) {
         fail(where, fmt::format("unknown table '{}'; `superstep config keys` lists the keys", key));
@@ -247,15 +259,115 @@ class MachineReader {
       parsed = parse_toml("value = " + value, file_);
     } catch (const MalformedInput&) {
     }
+    const std::string key = trimmed(setting.substr(0, equals));
+    if (value.starts_with('x') || key.find('*') != std::string::npos) {
+      double factor = 0;
+      const char* end = value.data() + value.size();
+      const auto [rest, error] = std::from_chars(value.data() + 1, end, factor);
+      if (value.starts_with('x') && error == std::errc{} && rest == end)
+        return scale_keys(key, toml::value<double>(factor), where);
+    }
     // "1.5 GHz" is no TOML without its quotes.
     if (parsed.size() != 1) parsed = toml::table{{"value", value}};
-    read_key(trimmed(setting.substr(0, equals)), *parsed.get("value"), where,
-             "user: --set " + setting);
+    read_key(key, *parsed.get("value"), where, "user: --set " + setting);
+  }
+
+  /// The `scale` of a table that has nothing else.
+  static const toml::node* scale_of(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    return table != nullptr && table->size() == 1 ? table->get("scale") : nullptr;
+  }
+
+  /// Multiplies the numbers of a key, or of all that `section.*` and the like stand for.
+  void scale_keys(const std::string& pattern, const toml::node& node, const SourceLocation& where) {
+    const auto factor = node.value<double>();
+    if (!factor || !(*factor >= 0)) {
+      return fail(where,
+                  fmt::format("'{}' is scaled by a number from 0 on, as in scale = 1.5", pattern));
+    }
+    bool is_found = false;
+    for_each_key(machine_, [&](const Key& key, auto& field) {
+      if (!matches(pattern, key.name)) return;
+      is_found = true;
+      using Field = std::remove_reference_t<decltype(field)>;
+      if constexpr (std::is_enum_v<Field>) {
+        fail(where, fmt::format("'{}' is a name, which has no scale", key.name));
+      } else {
+        Field scaled = field;
+        bool is_allowed = true;
+        const auto scale = [&](auto& number) {
+          const double value = std::round(static_cast<double>(number) * *factor);
+          is_allowed = is_allowed && value <= static_cast<double>(key.highest) &&
+                       key.allows(static_cast<std::uint64_t>(value));
+          if (is_allowed) number = static_cast<std::remove_reference_t<decltype(number)>>(value);
+        };
+        if constexpr (std::is_integral_v<Field>) {
+          scale(scaled);
+        } else {
+          for (auto& number : scaled) scale(number);
+        }
+        if (!is_allowed) {
+          unread_.insert(key.name);
+          return fail(where,
+                      fmt::format("{} x '{}' is not {}", *factor, key.name, range_text(key)));
+        }
+        field = std::move(scaled);
+        Setting& setting = set_[key.name];
+        setting = {where, fmt::format("user: {} x {}", *factor, setting.source), layer_,
+                   is_override_};
+      }
+    });
+    if (!is_found) fail(where, fmt::format("no key is like '{}'", pattern));
+  }
+
+  /// Whether a key is what a pattern with at most one `*` stands for.
+  static bool matches(std::string_view pattern, std::string_view key) {
+    const std::size_t star = pattern.find('*');
+    if (star == std::string_view::npos) return pattern == key;
+    const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+    return key.size() >= head.size() + tail.size() && key.starts_with(head) && key.ends_with(tail);
+  }
+
+  /// `grid.tiles`: a number of tiles in place of rows and spares.
+  void read_tiles(const toml::node& node, const SourceLocation& where, std::string source) {
+    const Key key{"grid.tiles", Unit::kCount, "", 1, kWidest.tiles};
+    const auto tiles = read_number(key, node, where);
+    if (!tiles) return;
+    if (source.empty()) source = fmt::format("user: {}:{}", where.file, where.line);
+    tiles_ = static_cast<std::uint32_t>(*tiles);
+    tiles_set_ = {where, std::move(source), layer_, is_override_};
+  }
+
+  /// Rows for as many tiles as were asked for, unless rows were set later.
+  void place_tiles() {
+    const auto rows = set_.find("grid.rows");
+    if (!tiles_ || (rows != set_.end() && rows->second.layer > tiles_set_.layer)) return;
+    MachineConfig::Grid& grid = machine_.grid;
+    const std::uint32_t width = grid.columns * grid.lanes;
+    grid.rows = (*tiles_ + width - 1) / width;
+    grid.spares = grid.rows * width - *tiles_;
+    set_["grid.rows"] = set_["grid.spares"] = tiles_set_;
+  }
+
+  /// Laws of the grid were fitted on that of the builtin machines, and say nothing of a larger one.
+  void mark_extrapolated() {
+    const MachineConfig::Grid& grid = machine_.grid;
+    constexpr MachineConfig::Grid kFitted;
+    if (grid.rows <= kFitted.rows && grid.columns <= kFitted.columns) return;
+    for_each_key(machine_, [&](const Key& key, const auto&) {
+      const auto setting = set_.find(key.name);
+      if (!key.is_law_of_grid || setting == set_.end()) return;
+      std::string& source = setting->second.source;
+      if (source.starts_with("user:") || source.starts_with("extrapolated:")) return;
+      source = fmt::format("extrapolated: to {} rows and {} columns from {} and {}; {}", grid.rows,
+                           grid.columns, kFitted.rows, kFitted.columns, source);
+    });
   }
 
   /// A key whose value is `node`, or the `value` of a table that may have a `source` beside it.
   void read_key(const std::string& key, const toml::node& node, const SourceLocation& where,
                 std::string source) {
+    if (key == "grid.tiles") return read_tiles(node, where, std::move(source));
     const std::vector<std::string> keys = key_names();
     if (std::ranges::find(keys, key) == keys.end()) {
       const std::string guess = key_like(key, keys);
@@ -303,9 +415,15 @@ class MachineReader {
     bool is_read = false;
     for_each_key(machine_, [&](const Key& key, auto& field) {
       if (name != key.name) return;
-      if constexpr (std::is_integral_v<std::remove_reference_t<decltype(field)>>) {
+      using Field = std::remove_reference_t<decltype(field)>;
+      if constexpr (std::is_enum_v<Field>) {
+        if (const auto value = read_name(key, node, where)) {
+          field = static_cast<Field>(*value);
+          is_read = true;
+        }
+      } else if constexpr (std::is_integral_v<Field>) {
         if (const auto value = read_number(key, node, where)) {
-          field = static_cast<std::remove_reference_t<decltype(field)>>(*value);
+          field = static_cast<Field>(*value);
           is_read = true;
         }
       } else if (auto values = read_list(key, node, where)) {
@@ -336,6 +454,17 @@ class MachineReader {
     return values;
   }
 
+  std::optional<std::size_t> read_name(const Key& key, const toml::node& node,
+                                       const SourceLocation& where) {
+    const auto found = node.value_exact<std::string>();
+    for (std::size_t n = 0; found && n < key.names.size(); ++n) {
+      if (*found == key.names[n]) return n;
+    }
+    fail(where, fmt::format("'{}' is {}{}", key.name, range_text(key),
+                            found ? ", found \"" + *found + "\"" : ""));
+    return {};
+  }
+
   std::optional<std::uint64_t> read_number(const Key& key, const toml::node& node,
                                            const SourceLocation& where) {
     double value = 0;
@@ -361,26 +490,32 @@ class MachineReader {
       return {};
     }
     const bool is_whole = value == std::floor(value);
-    const bool is_above = value > static_cast<double>(key.highest);
-    if (is_above || !(value >= static_cast<double>(key.lowest)) || !is_whole ||
-        static_cast<std::uint64_t>(value) % key.multiple_of != 0) {
-      const char* from = key.has_two_values()       ? ""
+    const bool is_in_range =
+        value >= static_cast<double>(key.lowest) && value <= static_cast<double>(key.highest);
+    if (!is_in_range || !is_whole || !key.allows(static_cast<std::uint64_t>(value))) {
+      const char* from = !key.only.empty()          ? ""
                          : key.unit == Unit::kCount ? "a whole number from "
                                                     : "from ";
-      const std::string_view why = is_above ? key.why_highest : "";
-      fail(where, fmt::format("'{}' must be {}{}{}, found {}{}{}", key.name, from, range_text(key),
-                              is_whole ? "" : ", without a fraction", found,
-                              why.empty() ? "" : ": ", why));
+      fail(where, fmt::format("'{}' must be {}{}{}, found {}", key.name, from, range_text(key),
+                              is_whole ? "" : ", without a fraction", found));
       return {};
     }
     return static_cast<std::uint64_t>(value);
   }
 
+  /// The machine, with the wide encoding where that of a builtin machine has no room for it.
+  [[nodiscard]] MachineConfig widened() const {
+    MachineConfig machine = machine_;
+    const auto encoding = set_.find("isa.encoding");
+    if (encoding != set_.end() && encoding->second.where.file.starts_with("builtin:") &&
+        !beyond_mk2(machine).empty())
+      machine.isa.encoding = Encoding::kWide;
+    return machine;
+  }
+
   /// A builtin's name is that of its numbers alone.
   void name_after_file(const std::string& file) {
     if (!is_whole_) return;
-    if (machine_.name == MachineConfig().name)
-      machine_.name = std::filesystem::path(file).stem().string();
     for (const BuiltinMachine& builtin : builtin_machine_files()) {
       if (builtin.name != machine_.name || builtin.name == file ||
           file == "builtin:" + std::string(builtin.name))
@@ -430,6 +565,8 @@ class MachineReader {
   std::vector<std::string> files_;  ///< that were read, builtin ones left out
   MachineConfig machine_;
   std::map<std::string, Setting> set_;
+  std::optional<std::uint32_t> tiles_;  ///< `grid.tiles`
+  Setting tiles_set_;
   std::set<std::string> unread_;  ///< keys that were to be set and are not
   std::vector<Found> found_;
   std::string file_;       ///< that is being read, or the override

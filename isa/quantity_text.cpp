@@ -16,6 +16,7 @@ struct Scale {
 std::vector<Scale> scales(Unit unit) {
   switch (unit) {
     case Unit::kCount:
+    case Unit::kName:
       return {};
     case Unit::kBytes:
     case Unit::kAddress:
@@ -38,6 +39,7 @@ std::vector<Scale> scales(Unit unit) {
 std::string example_of(Unit unit) {
   switch (unit) {
     case Unit::kCount:
+    case Unit::kName:
       return "6";
     case Unit::kBytes:
       return "\"624 KiB\"";
@@ -61,6 +63,7 @@ std::string quantity_text(Unit unit, std::uint64_t value) {
   };
   switch (unit) {
     case Unit::kCount:
+    case Unit::kName:
       return fmt::format("{}", value);
     case Unit::kAddress:
       return fmt::format("{:#x}", value);

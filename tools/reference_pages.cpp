@@ -11,7 +11,7 @@
 #include "compiler/ops/op.h"
 #include "isa/control_registers.h"
 #include "isa/machine_config.h"
-#include "isa/machine_keys.h"
+#include "isa/machine_limits.h"
 #include "isa/registers.h"
 #include "isa/table.h"
 #include "sim/trace/trace.h"
@@ -199,7 +199,7 @@ std::string ops_page() {
 
 std::string_view name_of(Unit unit) {
   constexpr std::string_view kNames[] = {"number", "bytes", "address", "frequency",
-                                         "time",   "rate",  "cycles"};
+                                         "time",   "rate",  "cycles",  "name"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -242,6 +242,13 @@ std::string config_page() {
       "overrides is reported at once, rules between keys included: exit code 5, or 2 when all of "
       "it\n"
       "comes from `--set`.\n\n"
+      "`\"exchange.*_latency\" = {{ scale = 5 }}` in a file, or `--set 'exchange.*_latency=x5'`, "
+      "multiplies all keys that are like that;\ntheir sources become `user: 5 x` and the old one. "
+      "`grid.tiles = 1000` sets `grid.rows` and `grid.spares`: columns and lanes\nstay, and the "
+      "last places have no tile. A machine that `isa.encoding = \"mk2\"` has no room for gets "
+      "`\"wide\"`, unless\nits file or `--set` names mk2: words of the exchange then have bits of "
+      "our own (`isa/exchange_ports.h`), and an event of\nthe program says so. Laws of the grid "
+      "are `extrapolated` beyond the rows and columns that they were fitted on.\n\n"
       "The default is that of `gc200`, and the source is where that number comes from. "
       "The scope is `run` where the compiler does not read a key: `--set` changes it for a "
       "compiled "
@@ -255,17 +262,21 @@ std::string config_page() {
                        key.value, key.range, key.scope == Scope::kRun ? "run" : "compile",
                        cell(key.help), cell(base.at(key.key)));
   }
+  const EncodingLimits mk2 = limits_of(Encoding::kMk2), wide = limits_of(Encoding::kWide);
   out += fmt::format(
       "\nBetween keys these rules hold:\n\n"
-      "- A chip has at most {} tiles: {}.\n"
-      "- Tile memory ends at or below `{:#x}`: {}.\n"
+      "- `isa.encoding = \"mk2\"` has room for {} tiles, memory to `{:#x}` and {} workers, "
+      "`\"wide\"` for "
+      "{}, `{:#x}` and {}.\n"
       "- `tile.region1_base` lies in tile memory or at its end.\n"
       "- `tile.element` is a power of two, and `tile.memory_base` and `tile.region1_base` are "
       "multiples of it.\n"
       "- `sync.column_skew` has an entry for each column.\n"
+      "- `exchange.table` has one for each pair of columns where `exchange.fabric` is `table`.\n"
+      "- `grid.spares` are fewer than the places of a row of the grid.\n"
       "\n## Builtin machines\n\n| machine | what it is | differs from `gc200` in "
       "|\n|---|---|---|\n",
-      kMostTiles, kWhyMostTiles, kMemoryLimit, kWhyMemoryLimit);
+      mk2.tiles, mk2.memory_end, mk2.workers, wide.tiles, wide.memory_end, wide.workers);
   for (const std::string& name : builtin_machines()) {
     out += fmt::format("| `{}` | {} | {} |\n", name, cell(load_machine(name).description),
                        cell(differences(name, base)));

@@ -42,7 +42,7 @@ inline constexpr std::string_view kEventKinds[] = {"warning", "limit", "trap", "
 
 /// A unit of machine files as traces have it.
 [[nodiscard]] constexpr std::string_view symbol_of(Unit unit) {
-  constexpr std::string_view kSymbols[] = {"1", "B", "B", "Hz", "ns", "B/s", "cycle"};
+  constexpr std::string_view kSymbols[] = {"1", "B", "B", "Hz", "ns", "B/s", "cycle", "1"};
   return kSymbols[static_cast<std::size_t>(unit)];
 }
 

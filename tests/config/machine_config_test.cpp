@@ -103,7 +103,7 @@ TEST_F(MachineFile, ReportsAllMistakesAtOnceWithPlaceAndSuggestion) {
 
 TEST_F(MachineFile, RefusesAValueOutOfRange) {
   EXPECT_NE(
-      error_of("[tile]\nworkers = 0\n").find("'tile.workers' must be a whole number from 1 to 8"),
+      error_of("[tile]\nworkers = 0\n").find("'tile.workers' must be a whole number from 1 to 16"),
       std::string::npos);
 }
 
@@ -150,23 +150,98 @@ TEST(Builtin, EveryNumberNamesItsSource) {
   }
 }
 
-TEST(Limit, ATileNumberIsNoHost) {
-  EXPECT_EQ(load_machine("gc200", {"grid.rows=24"}).tiles(), 1536U);
-  const auto [code, text] = refusal("gc200", {"grid.rows=25"});
+TEST(Limit, OfMk2AreNamedWhereItIsAskedFor) {
+  const std::string mk2 = "isa.encoding=mk2";
+  EXPECT_EQ(load_machine("gc200", {"grid.rows=24", mk2}).tiles(), 1536U);
+  const auto [code, text] = refusal("gc200", {"grid.rows=25", mk2});
   EXPECT_EQ(code, ExitCode::kUsage);
   EXPECT_TRUE(contains(text,
-                       "at most 1536 tiles, found grid.rows 25 x grid.columns 16 x "
-                       "grid.lanes 4 = 1600"));
-  EXPECT_TRUE(contains(text, "exchange muxes"));
+                       "grid.rows 25 x grid.columns 16 x grid.lanes 4 = 1600 tiles; exchange muxes "
+                       "name at most 1536 with isa.encoding = \"mk2\" and 8192 with \"wide\""))
+      << text;
+  EXPECT_EQ(load_machine("gc200", {"tile.memory=720 KiB", mk2}).memory_end(), 0x100000U);
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.memory=736 KiB", mk2}).second,
+                       "ends at 0x104000; addresses reach at most 0x100000 with"));
+  EXPECT_EQ(load_machine("gc200", {"tile.workers=8", mk2}).tile.workers, 8U);
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.workers=9", mk2}).second,
+                       "tile.workers = 9; their numbers have room for at most 8"));
 }
 
-TEST(Limit, MemoryEndsWherePointersDo) {
-  EXPECT_EQ(load_machine("gc200", {"tile.memory=720 KiB"}).memory_end(), 0x100000U);
-  EXPECT_TRUE(contains(refusal("gc200", {"tile.memory=736 KiB"}).second,
-                       "ends at 0x104000, beyond 0x100000: pointers of the exchange have 18 bits"));
-  EXPECT_TRUE(contains(refusal("gc200", {"tile.memory=1248 KiB"}).second,
-                       "must be from \"32 KiB\" to \"1008 KiB\", multiples of \"64 B\", found "
-                       "\"1248 KiB\": pointers of the exchange have 18 bits"));
+TEST(Limit, OfTheWideEncodingAreThoseOfEveryMachine) {
+  EXPECT_EQ(load_machine("gc200", {"grid.rows=128"}).tiles(), 8192U);
+  EXPECT_TRUE(contains(refusal("gc200", {"grid.rows=129"}).second, "= 8256 tiles"));
+  EXPECT_EQ(load_machine("gc200", {"tile.memory=1744 KiB"}).memory_end(), 0x200000U);
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.memory=1760 KiB"}).second,
+                       "ends at 0x204000; addresses reach at most"));
+}
+
+TEST(Encoding, IsWideWhereThatOfABuiltinMachineHasNoRoom) {
+  EXPECT_EQ(load_machine("gc200", {"grid.rows=24"}).isa.encoding, Encoding::kMk2);
+  for (const char* beyond : {"grid.rows=25", "tile.memory=736 KiB", "tile.workers=9"}) {
+    EXPECT_EQ(load_machine("gc200", {beyond}).isa.encoding, Encoding::kWide) << beyond;
+    const std::string source = machine_sources("gc200", {beyond}).at("isa.encoding");
+    EXPECT_TRUE(contains(source, "derived: ")) << source;
+    EXPECT_TRUE(contains(source, "with isa.encoding = \"mk2\"")) << source;
+  }
+  EXPECT_EQ(load_machine("gc200", {"grid.rows=25", "grid.lanes=2"}).isa.encoding, Encoding::kMk2);
+  EXPECT_EQ(load_machine("gc200", {"isa.encoding=wide"}).isa.encoding, Encoding::kWide);
+  EXPECT_TRUE(contains(refusal("gc200", {"isa.encoding=mk3"}).second,
+                       "'isa.encoding' is \"mk2\" or \"wide\", found \"mk3\""));
+}
+
+TEST(Tiles, AreRowsAndSparePlaces) {
+  const MachineConfig machine = load_machine("small64", {"grid.tiles=50"});
+  EXPECT_EQ(machine.grid.rows, 4U);
+  EXPECT_EQ(machine.grid.spares, 14U);
+  EXPECT_EQ(machine.tiles(), 50U);
+  EXPECT_EQ(machine.name, "small64 with grid.tiles=50");
+  EXPECT_EQ(machine_sources("small64", {"grid.tiles=50"}).at("grid.rows"),
+            "user: --set grid.tiles=50");
+  EXPECT_EQ(load_machine("bow", {"grid.tiles=8192"}).grid.rows, 128U);
+  // Columns and lanes are those of the machine, whenever they are set.
+  EXPECT_EQ(load_machine("small64", {"grid.tiles=50", "grid.columns=2"}).grid.rows, 7U);
+  EXPECT_EQ(load_machine("small64", {"grid.tiles=50", "grid.rows=5"}).tiles(), 80U);
+  EXPECT_TRUE(contains(refusal("small64", {"grid.tiles=0"}).second,
+                       "'grid.tiles' must be a whole number from 1 to 8192, found 0"));
+  EXPECT_TRUE(contains(refusal("small64", {"grid.spares=16"}).second, "grid.spares = 16"));
+}
+
+TEST(Scale, MultipliesAllKeysOfAPatternAndSaysSo) {
+  const std::vector<std::string> x5 = {"exchange.*_latency=x5"};
+  const MachineConfig bow = load_machine("bow"), slow = load_machine("bow", x5);
+  EXPECT_EQ(slow.exchange.same_column_latency, 5 * bow.exchange.same_column_latency);
+  EXPECT_EQ(slow.exchange.per_row_latency, 5U);
+  EXPECT_EQ(slow.exchange.cross_east_per_column, bow.exchange.cross_east_per_column);
+  EXPECT_EQ(slow.sync.internal_latency, bow.sync.internal_latency);
+  EXPECT_EQ(slow.name, "bow with exchange.*_latency=x5");
+  EXPECT_EQ(machine_sources("bow", x5).at("exchange.per_row_latency"),
+            "user: 5 x " + machine_sources("bow").at("exchange.per_row_latency"));
+  EXPECT_EQ(load_machine("bow", {"tile.clock=x0.5"}).tile.clock_hz, 925'000'000U);
+  EXPECT_EQ(load_machine("bow", {"sync.column_skew=x2"}).sync.column_skew[1], 8U);
+  EXPECT_TRUE(contains(refusal("bow", {"exchange.*_latencies=x5"}).second, "no key is like"));
+  EXPECT_TRUE(
+      contains(refusal("bow", {"tile.workers=x9"}).second, "9 x 'tile.workers' is not 1 to 16"));
+}
+
+TEST_F(MachineFile, MayScaleWhatItExtends) {
+  const std::string file = write(
+      "extends = \"builtin:bow\"\n\"exchange.*_latency\" = { scale = 0.5 }\n"
+      "[sync]\ninternal_latency = { scale = 2 }\n");
+  EXPECT_EQ(load_machine(file).exchange.same_column_latency, 16U);
+  EXPECT_EQ(load_machine(file).sync.internal_latency, 136U);
+  EXPECT_TRUE(contains(machine_sources(file).at("sync.internal_latency"), "user: 2 x derived: "));
+}
+
+TEST(Sources, OfLawsOutsideOfTheirGridAreExtrapolated) {
+  const auto kind = [](const std::string& key, const std::vector<std::string>& overrides) {
+    const std::string source = machine_sources("bow", overrides).at(key);
+    return source.substr(0, source.find(':'));
+  };
+  EXPECT_EQ(kind("exchange.per_row_latency", {"grid.rows=23"}), "measured");
+  EXPECT_EQ(kind("exchange.per_row_latency", {"grid.rows=24"}), "extrapolated");
+  EXPECT_EQ(kind("sync.column_skew", {"grid.rows=24"}), "extrapolated");
+  EXPECT_EQ(kind("sync.skew_per_row", {"grid.rows=24", "sync.skew_per_row=2 cycles"}), "user");
+  EXPECT_EQ(kind("tile.memory", {"grid.rows=24"}), "published");
 }
 
 TEST(Limit, RegionsBeginWithAnElement) {
@@ -185,13 +260,13 @@ TEST(Limit, LessMemoryThanRegion0NamesWhatWasSetAndWhatToSet) {
 
 TEST(Override, AllThatAreWrongAreReportedAtOnceAsTheCommandLines) {
   const auto [code, text] =
-      refusal("bow", {"tile.worker=8", "tile.workers=99", "grid.rows=40", "tile.clock=fast", "x"});
+      refusal("bow", {"tile.worker=8", "tile.workers=99", "grid.rows=400", "tile.clock=fast", "x"});
   EXPECT_EQ(code, ExitCode::kUsage);
   EXPECT_TRUE(contains(text, "--set tile.worker=8: error: unknown key 'tile.worker'"));
   EXPECT_TRUE(contains(text,
                        "--set tile.workers=99: error: 'tile.workers' must be a whole number "
-                       "from 1 to 8, found 99"));
-  EXPECT_TRUE(contains(text, "--set grid.rows=40: error: a chip has at most"));
+                       "from 1 to 16, found 99"));
+  EXPECT_TRUE(contains(text, "--set grid.rows=400: error: grid.rows 400 x"));
   EXPECT_TRUE(contains(text, "--set tile.clock=fast: error: 'tile.clock'"));
   EXPECT_TRUE(contains(text, "--set x: error: expected key=value"));
 }
@@ -209,12 +284,12 @@ TEST(Override, AValueCannotSetASecondKey) {
 TEST_F(MachineFile, RulesBetweenKeysAreReportedWithTheOtherMistakesAtTheirKeys) {
   const std::string text = error_of(
       "extends = \"builtin:gc200\"\n[tile]\nwrokers = 6\nelement = \"3000 B\"\namp_units = 12\n"
-      "[grid]\nrows = 40\n");
+      "[grid]\nrows = 400\n");
   EXPECT_EQ(code(), ExitCode::kMalformed);
   EXPECT_TRUE(contains(text, ":3:1: error: unknown key 'tile.wrokers'"));
   EXPECT_TRUE(contains(text, ":4:1: error: tile.element must be a power of two"));
-  EXPECT_TRUE(contains(text, ":5:1: error: 'tile.amp_units' must be 8 or 16, found 12"));
-  EXPECT_TRUE(contains(text, ":7:1: error: a chip has at most 1536 tiles"));
+  EXPECT_TRUE(contains(text, ":5:1: error: 'tile.amp_units' must be 0, 4, 8 or 16, found 12"));
+  EXPECT_TRUE(contains(text, ":7:1: error: grid.rows 400 x grid.columns 16"));
   EXPECT_LT(text.find(":3:1:"), text.find(":4:1:"));
   EXPECT_LT(text.find(":5:1:"), text.find(":7:1:"));
 }
@@ -238,7 +313,7 @@ TEST_F(MachineFile, ARuleThatOnlyAnOverrideBreaksIsTheOverrides) {
   const std::string good = "extends = \"builtin:gc200\"\n[tile]\nmemory = \"640 KiB\"\n";
   (void)error_of(good, {"tile.region1_base=0xf0000"});
   EXPECT_EQ(code(), ExitCode::kUsage);
-  const std::string bad = "extends = \"builtin:gc200\"\n[grid]\nrows = 40\n";
+  const std::string bad = "extends = \"builtin:gc200\"\n[grid]\nrows = 400\n";
   (void)error_of(bad, {"grid.lanes=3"});
   EXPECT_EQ(code(), ExitCode::kMalformed);
   EXPECT_EQ(error_of(bad, {"grid.lanes=1"}), "no error");
@@ -247,7 +322,7 @@ TEST_F(MachineFile, ARuleThatOnlyAnOverrideBreaksIsTheOverrides) {
 TEST_F(MachineFile, OneThatExtendsNothingSetsEveryKey) {
   EXPECT_TRUE(contains(error_of(""),
                        "neither extends another nor sets every key; it leaves out "
-                       "grid.rows, "));
+                       "isa.encoding, grid.rows, "));
   std::string all = to_toml(load_machine("gc200"));
   EXPECT_EQ(error_of(all), "no error");
   all.erase(all.find("lanes = 4\n"), 10);
@@ -341,8 +416,9 @@ TEST(Keys, TellTheirRangesInTheirUnits) {
       EXPECT_TRUE(contains(refusal("tiny4", {setting}).second, key.range));
     }
   }
-  EXPECT_EQ(ranges.at("tile.workers"), "1 to 8");
-  EXPECT_EQ(ranges.at("tile.amp_units"), "8 or 16");
+  EXPECT_EQ(ranges.at("tile.workers"), "1 to 16");
+  EXPECT_EQ(ranges.at("tile.amp_units"), "0, 4, 8 or 16");
+  EXPECT_EQ(ranges.at("isa.encoding"), "\"mk2\" or \"wide\"");
   EXPECT_EQ(ranges.at("host.to_host_packet"), "\"4 B\" to \"256 B\", multiples of \"4 B\"");
   EXPECT_EQ(ranges.at("tile.clock"), "\"1 MHz\" to \"100000 MHz\"");
 }
