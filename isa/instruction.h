@@ -52,7 +52,8 @@ struct Spec {
   Control control = Control::kPlain;
   Where where = Where::kEverywhere;
   std::uint32_t MachineConfig::Costs::*slots = nullptr;  ///< worker slots; one when null
-  bool on_amp = false;  ///< executed by the AMP units, with the common weights
+  /// Executed by the AMP units, with the common weights: takes `MachineConfig::amp_slots` instead.
+  bool on_amp = false;
   Source encoding_source = Source::kPublished;
   std::uint32_t words =
       1;  ///< 2: an 8-byte aligned instruction whose second word is data, `env.inline_word()`

@@ -43,8 +43,10 @@ struct InstructionInfo {
   /// program counter.
   bool has_hidden_state = false;
 
-  [[nodiscard]] std::uint32_t worker_slots(const MachineConfig::Costs& costs) const {
-    return spec.slots == nullptr ? 1 : costs.*spec.slots;
+  /// Slots of a worker; 0 when the machine does not execute it.
+  [[nodiscard]] std::uint32_t worker_slots(const MachineConfig& machine) const {
+    if (spec.on_amp) return machine.amp_slots();
+    return spec.slots == nullptr ? 1 : machine.costs.*spec.slots;
   }
 };
 

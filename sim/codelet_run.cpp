@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "isa/assembler.h"
+#include "isa/machine_limits.h"
 #include "isa/registers.h"
 #include "isa/sync_zones.h"
 #include "sim/tile/worker_launcher.h"
@@ -16,7 +17,10 @@ namespace superstep {
 namespace {
 
 /// Region 0 begins with the program that makes the call and ends with the stacks.
-constexpr std::uint32_t kProgramBytes = 0x100;
+std::uint32_t program_bytes(const MachineConfig& machine) {
+  constexpr std::uint32_t kOfMk2 = 0x100;
+  return machine.tile.workers <= limits_of(Encoding::kMk2).workers ? kOfMk2 : 2 * kOfMk2;
+}
 constexpr std::uint32_t kSupervisorStackBytes = 0x1000;
 /// Workers use scratch above $mworker_base, and grow stacks down from it.
 constexpr std::uint32_t kWorkerStackBytes = 0x800, kBelowWorkerBase = 0x400;
@@ -34,7 +38,7 @@ void load_constant(std::vector<std::uint32_t>& words, std::uint32_t number, std:
 std::uint64_t CodeletCost::slowest_worker_clocks() const {
   std::uint64_t most = 0;
   for (const std::uint64_t slots : worker_slots) most = std::max(most, slots);
-  return most * worker_slots.size();
+  return most * issue_period;
 }
 
 /// Hands on what happens inside the call, with its cycles.
@@ -65,8 +69,8 @@ CodeletRun::CodeletRun(MachineConfig machine)
       tile_(machine_, TileId{0}, code_),
       call_observer_(std::make_unique<CallObserver>()) {
   const auto& tile = machine_.tile;
-  const std::uint64_t needed =
-      kProgramBytes + kSupervisorStackBytes + std::uint64_t{tile.workers} * kWorkerStackBytes;
+  const std::uint64_t needed = program_bytes(machine_) + kSupervisorStackBytes +
+                               std::uint64_t{tile.workers} * kWorkerStackBytes;
   if (tile.region1_base < tile.memory_base + needed) {
     throw DoesNotFit(fmt::format(
         "the executable region of {:#x} bytes has no room for stacks and program, {:#x} bytes",
@@ -76,7 +80,9 @@ CodeletRun::CodeletRun(MachineConfig machine)
 
 CodeletRun::~CodeletRun() = default;
 
-std::uint32_t CodeletRun::free_begin() const { return machine_.tile.memory_base + kProgramBytes; }
+std::uint32_t CodeletRun::free_begin() const {
+  return machine_.tile.memory_base + program_bytes(machine_);
+}
 
 std::uint32_t CodeletRun::free_end() const { return stacks_begin(); }
 
@@ -134,7 +140,7 @@ CodeletRun::Program CodeletRun::program_for(CodeletKind kind, std::uint32_t entr
     words.push_back(encode("sync", {kZoneLocal}));
     words.push_back(encode("br", {isa::kLinkRegister}));
   }
-  SUPERSTEP_CHECK(4 * words.size() <= kProgramBytes, "the calling program has its place");
+  SUPERSTEP_CHECK(4 * words.size() <= program_bytes(machine_), "the calling program has its place");
   return program;
 }
 
@@ -144,6 +150,7 @@ CodeletCost CodeletRun::call(CodeletKind kind, std::uint32_t entry, std::uint32_
   SUPERSTEP_CHECK(write(machine_.tile.memory_base, std::as_bytes(std::span(program.words))),
                   "the program fits the tile");
   CodeletCost cost;
+  cost.issue_period = machine_.issue_period();
   for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
     cost.worker_slots.push_back(tile_.worker_busy_cycles(w));
   }
@@ -175,7 +182,7 @@ CodeletCost CodeletRun::call(CodeletKind kind, std::uint32_t entry, std::uint32_
   if (fault_) fault_->cycle -= std::min(fault_->cycle, begin);
   for (std::uint32_t w = 0; w < machine_.tile.workers; ++w) {
     cost.worker_slots[w] =
-        (tile_.worker_busy_cycles(w) - cost.worker_slots[w]) / machine_.tile.workers;
+        (tile_.worker_busy_cycles(w) - cost.worker_slots[w]) / machine_.issue_period();
   }
   cost.worker_instructions = tile_.worker_instructions() - cost.worker_instructions;
   return cost;

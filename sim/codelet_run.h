@@ -32,6 +32,8 @@ struct CodeletCost {
   std::vector<std::uint64_t> worker_slots;
   InstructionCounts worker_instructions;  ///< of all workers
 
+  std::uint32_t issue_period = 1;  ///< of the machine
+
   /// The slots of the slowest worker as clocks of the tile.
   [[nodiscard]] std::uint64_t slowest_worker_clocks() const;
 };

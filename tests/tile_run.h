@@ -71,7 +71,7 @@ class TileRun {
     EXPECT_EQ(work_alone(codelet).kind, TileStop::Kind::kSync) << cause();
     const TileLaunches& launches = tile_.launches();
     return (launches.last_exit_cycle - launches.first_cycle - machine_.costs.runall) /
-           machine_.tile.workers;
+           machine_.issue_period();
   }
   /// Of the trap that ended the run; `none` without one.
   [[nodiscard]] std::string cause() const { return tile_.fault() ? tile_.fault()->cause : "none"; }

@@ -46,6 +46,7 @@ std::string_view name_of(isa::Source source) {
 }
 
 std::string slots_of(const isa::Spec& spec, std::string_view mnemonic) {
+  if (spec.on_amp) return "16 / `tile.amp_units`";
   if (spec.slots == nullptr) return "1";
   const MachineConfig::Costs costs;
   return fmt::format("{} (`costs.{}`)", costs.*spec.slots, mnemonic);

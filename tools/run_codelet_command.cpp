@@ -74,7 +74,7 @@ void print_text(const Outcome& o, Answer& answer) {
     answer.print("cycles        {} of the call", grouped(o.cost.cycles));
     if (const std::uint64_t clocks = o.cost.slowest_worker_clocks(); clocks != 0) {
       answer.print("; slowest worker {} slots = {} cycles",
-                   grouped(clocks / o.machine.tile.workers), grouped(clocks));
+                   grouped(clocks / o.machine.issue_period()), grouped(clocks));
     }
     answer.print("\n");
   } else {
@@ -196,6 +196,20 @@ std::span<const AnswerField> run_codelet_fields() {
   return kFields;
 }
 
+namespace {
+
+/// Codelets in assembly divide their work by constants.
+void check_is_mk2(const MachineConfig& machine) {
+  constexpr std::uint32_t kWorkers = 6;
+  if (machine.tile.workers == kWorkers && machine.isa.encoding == Encoding::kMk2) return;
+  usage_error(fmt::format(
+      "{} has {} workers and its encoding is {}: code for Mk2 may count on six workers and on mk2; "
+      "--foreign-machine runs it all the same",
+      machine.name, machine.tile.workers, machine.isa.encoding == Encoding::kMk2 ? "mk2" : "wide"));
+}
+
+}  // namespace
+
 Options run_codelet_options() {
   Options options("run-codelet SPEC.toml [options]",
                   "Runs one entry point of assembly or of an ELF object on one tile, from a vertex "
@@ -208,6 +222,7 @@ Options run_codelet_options() {
       .value("trace", "FILE.kanata", "write each instruction there, for Konata")
       .value("max-cycles", "N", "stop the call after N cycles (no limit)")
       .flag("check-races", "trap when workers touch the same word")
+      .flag("foreign-machine", "run code for Mk2 on a machine that has not its six workers")
       .positionals(1, 1);
   return options;
 }
@@ -217,6 +232,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   if (const auto machine = options.get("machine")) spec.machine = *machine;
   check_outputs(inputs_of(spec, options), outputs_of(options));
   const MachineConfig machine = load_machine(spec.machine, options.list("set"));
+  if (!options.has("foreign-machine")) check_is_mk2(machine);
 
   std::vector<LinkInput> inputs;
   std::vector<std::string> headers;

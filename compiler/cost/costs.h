@@ -32,7 +32,7 @@ class Costs {
   /// A launch that takes so long on an idle tile, by the timing of its code.
   [[nodiscard]] std::int64_t launch_of(std::int64_t timed) const { return overhead_ + timed; }
   /// A launch whose busiest worker issues so many slots.
-  [[nodiscard]] std::int64_t launch(std::int64_t slots) const { return launch_ + workers_ * slots; }
+  [[nodiscard]] std::int64_t launch(std::int64_t slots) const { return launch_ + period_ * slots; }
 
   /// To copy so many runs of `run` elements to other places on a tile, in `boxes` strided boxes.
   [[nodiscard]] std::int64_t copy(std::int64_t boxes, std::int64_t runs, std::int64_t run,
@@ -63,7 +63,7 @@ class Costs {
   static constexpr std::int64_t kLeastPerTile = 16;
 
  private:
-  std::int64_t workers_, phase_, overhead_, launch_, many_transfers_;
+  std::int64_t workers_, period_, phase_, overhead_, launch_, many_transfers_;
 };
 
 }  // namespace superstep

@@ -366,9 +366,15 @@ void AmpProduct::interpret(const StateView& state, const Pointer& weights) const
   }
 }
 
-std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows) {
+std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows,
+                               std::int64_t amp_slots) {
   if (rows == 0) return 5;
   const std::int64_t phases = phases_of(product);
+  if (amp_slots > 1) {
+    // Sums enter before the first row and leave behind the last one.
+    const std::int64_t turns = rows + (product.accumulates ? 2 : 1);
+    return amp_product_slots(product, rows) + (amp_slots - 1) * phases * turns;
+  }
   // Until the first row: state and loads of two phases, or state, of which some words come while
   // sums enter and no row does.
   const std::int64_t start = product.accumulates ? 8 + phases - phases / 2 : 8, few = 3;
@@ -405,8 +411,8 @@ std::int64_t amp_launch_cycles(const MachineConfig& machine, const AmpProduct& p
     std::int64_t last_exit = 0;
     for (std::int64_t w = 0; w < workers; ++w) {
       const std::int64_t slots =
-          amp_product_slots(of, amp_rows_of_worker(product, rows, workers, w));
-      last_exit = std::max(last_exit, w + workers * slots);
+          amp_product_slots(of, amp_rows_of_worker(product, rows, workers, w), machine.amp_slots());
+      last_exit = std::max(last_exit, w + machine.issue_period() * slots);
     }
     return 1 + amp_weight_loads(product) + machine.costs.runall + last_exit;
   };

@@ -71,8 +71,9 @@ inline constexpr std::int64_t kAmpStateWords = 4;
 [[nodiscard]] bool amp_has_few_rows(const AmpProduct& product, std::int64_t rows,
                                     std::int64_t workers);
 
-/// Worker slots for some rows.
-[[nodiscard]] std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows);
+/// Worker slots for some rows, where a matrix instruction takes `amp_slots`.
+[[nodiscard]] std::int64_t amp_product_slots(const AmpProduct& product, std::int64_t rows,
+                                             std::int64_t amp_slots = 1);
 
 /// Cycles from the first instruction of the supervisor to the end of a launch of blocks: `first`
 /// that start from 0, then `more` that accumulate, for rows dealt evenly to the workers.

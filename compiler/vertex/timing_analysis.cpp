@@ -159,10 +159,6 @@ constexpr std::array<bool, sizeof...(Records)> stores(isa::List<Records...>) {
 }
 constexpr auto kStores = stores(isa::Isa{});
 
-std::uint64_t slots_of(const MachineConfig& machine, const isa::InstructionInfo& info) {
-  return info.spec.slots == nullptr ? 1 : machine.costs.*info.spec.slots;
-}
-
 }  // namespace
 
 TimingAnalysis::TimingAnalysis(const MachineConfig& machine, const Codelet& codelet)
@@ -211,13 +207,13 @@ TimingAnalysis::Step TimingAnalysis::decode(const MachineConfig& machine,
     }
   };
   note_registers(*info, step.word);
-  step.slots = slots_of(machine, *info);
+  step.slots = info->worker_slots(machine);
   const std::uint64_t uses = step.uses;
   // The interpreted half of a bundle is the main one.
   if ((step.word & kCoIssue) != 0 && at + 1 < words.size()) {
     step.bytes = 8;
     if (const auto* aux = isa::find_instruction(words[at + 1])) {
-      step.slots = std::max(step.slots, slots_of(machine, *aux));
+      step.slots = std::max(step.slots, std::uint64_t{aux->worker_slots(machine)});
       note_registers(*aux, words[at + 1]);
     }
   }
@@ -489,7 +485,7 @@ std::vector<WorkerTiming> TimingAnalysis::launch(std::span<const std::uint32_t> 
 std::uint64_t launch_cycles(const MachineConfig& machine, std::span<const WorkerTiming> workers) {
   std::uint64_t last = 0;
   for (std::size_t w = 0; w < workers.size(); ++w) {
-    last = std::max(last, machine.costs.runall + w + workers[w].slots * machine.tile.workers);
+    last = std::max(last, machine.costs.runall + w + workers[w].slots * machine.issue_period());
   }
   return last;
 }

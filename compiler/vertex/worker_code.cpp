@@ -82,7 +82,7 @@ std::optional<std::uint32_t> WorkerCode::Item::target() const {
 std::uint32_t WorkerCode::slots_of(const Item& item) const {
   std::uint32_t slots = 1;
   for (const Instruction& part : item.parts)
-    slots = std::max(slots, part.record->worker_slots(machine_.costs));
+    slots = std::max(slots, part.record->worker_slots(machine_));
   return slots;
 }
 

@@ -19,7 +19,7 @@ void SlotCounter::issued(const IssuedInstruction& instruction) {
   counts.register_wait += instruction.register_wait;
   counts.slot_wait += instruction.slot_wait;
   if (!is_supervisor) {
-    counts.extra_slots += instruction.cycles / workers_ - 1;
+    counts.extra_slots += instruction.cycles / period_ - 1;
   } else if (info != nullptr && info->spec.control == isa::Control::kBranch) {
     counts.branch_wait += instruction.cycles - 1;
   } else if (info != nullptr && info->mnemonic == "sync") {

@@ -29,16 +29,16 @@ struct SlotCounts {
 class SlotCounter : public InstructionObserver {
  public:
   explicit SlotCounter(const MachineConfig& machine, InstructionObserver* next = nullptr)
-      : workers_(machine.tile.workers), next_(next) {}
+      : period_(machine.issue_period()), next_(next) {}
 
   void issued(const IssuedInstruction& instruction) override;
   [[nodiscard]] const SlotCounts& worker(std::uint32_t id) const { return of_workers_.at(id); }
   [[nodiscard]] const SlotCounts& supervisor() const { return of_supervisor_; }
 
  private:
-  std::uint32_t workers_;
+  std::uint32_t period_;
   InstructionObserver* next_;
-  std::array<SlotCounts, 8> of_workers_{};
+  std::array<SlotCounts, kMostWorkers> of_workers_{};
   SlotCounts of_supervisor_;
 };
 

@@ -20,12 +20,13 @@ class WorkerSlots {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  explicit WorkerSlots(std::uint32_t workers) : runs_(workers) {}
+  explicit WorkerSlots(const MachineConfig& machine)
+      : runs_(machine.tile.workers), period_(machine.issue_period()) {}
 
   /// The first slot of worker `id`, launched at `issue`, at least `delay` cycles later. Workers
   /// take turns in the order of their ids, from the first one launched on an idle tile.
   [[nodiscard]] std::uint64_t first_of(std::uint32_t id, std::uint64_t issue, std::uint64_t delay);
-  /// Worker `id` issues at `first`, then every `workers` cycles until it turns out to leave.
+  /// Worker `id` issues at `first`, then every issue period until it turns out to leave.
   void start(std::uint32_t id, std::uint64_t first) {
     runs_[id] = {first, kNever};
     all_left_ = kNever;
@@ -53,6 +54,7 @@ class WorkerSlots {
   [[nodiscard]] std::uint64_t free_among_workers(std::uint64_t cycle) const;
 
   std::vector<Run> runs_;
+  std::uint64_t period_;
   std::uint64_t all_left_ = 0;
   std::uint64_t turn_ = 0;  ///< a slot of worker 0
 };
@@ -67,7 +69,7 @@ struct SupervisorContext {
   };
 
   SupervisorContext(const MachineConfig& machine, TileMemory& memory)
-      : port(machine, memory), slots(machine.tile.workers) {}
+      : port(machine, memory), slots(machine) {}
 
   std::array<isa::U32, 16> registers{};
   std::array<std::uint64_t, 16> ready{};  ///< when a register's value can be used

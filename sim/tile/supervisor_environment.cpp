@@ -4,6 +4,8 @@ namespace superstep {
 
 namespace {
 
+/// Workers of which CTXT_STS has two bits, beside those of the supervisor.
+constexpr std::uint32_t kMostStatuses = 15;
 // A fault of the chip as well (osmarks/ipu-stack, on a C600).
 constexpr const char* kReceiveBesideWorkers =
     "a receive while workers are running; `sync LOCAL` first";
@@ -15,8 +17,8 @@ std::uint64_t WorkerSlots::first_of(std::uint32_t id, std::uint64_t issue, std::
   if (all_left() <= issue) turn_ = earliest;
   const std::uint64_t slot = turn_ + id;
   if (slot >= earliest) return slot;
-  const std::uint64_t turns = (earliest - slot + runs_.size() - 1) / runs_.size();
-  return slot + turns * runs_.size();
+  const std::uint64_t turns = (earliest - slot + period_ - 1) / period_;
+  return slot + turns * period_;
 }
 
 void WorkerSlots::leave(std::uint32_t id, std::uint64_t end) {
@@ -26,7 +28,7 @@ void WorkerSlots::leave(std::uint32_t id, std::uint64_t end) {
 
 bool WorkerSlots::owned(std::uint64_t cycle) const {
   return std::ranges::any_of(runs_, [&](const Run& run) {
-    return run.end > cycle && cycle >= run.first && (cycle - run.first) % runs_.size() == 0;
+    return run.end > cycle && cycle >= run.first && (cycle - run.first) % period_ == 0;
   });
 }
 
@@ -39,12 +41,11 @@ std::uint64_t WorkerSlots::free_among_workers(std::uint64_t cycle) const {
       if (run.end <= cycle) continue;
       ++running;
       first_end = std::min(first_end, run.end);
-      owned |= cycle >= run.first && (cycle - run.first) % runs_.size() == 0;
+      owned |= cycle >= run.first && (cycle - run.first) % period_ == 0;
     }
     if (!owned) return cycle;
     // With a worker in every slot the supervisor waits until one leaves.
-    cycle = running == runs_.size() && cycle + runs_.size() < first_end ? first_end - runs_.size()
-                                                                        : cycle + 1;
+    cycle = running == period_ && cycle + period_ < first_end ? first_end - period_ : cycle + 1;
   }
 }
 
@@ -62,6 +63,10 @@ std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {
     case isa::kDbgBrkId:
       return 0;
     case isa::kCtxtSts:
+      if (context_.slots.workers() > kMostStatuses) {
+        fault("$CTXT_STS has no room for the workers of this machine");
+        return 0;
+      }
       return context_status();
     default:
       if (!is_writable(number)) {

@@ -12,7 +12,7 @@ void WorkerContext::observe(const WorkerStep& step) {
                            .words = {},
                            .instructions = instructions,
                            .cycle = next_cycle,
-                           .cycles = std::uint64_t{cost.slots()} * workers,
+                           .cycles = std::uint64_t{cost.slots()} * period,
                            .register_wait = 0,
                            .slot_wait = 0};
   for (std::uint32_t i = 0; i < instructions; ++i) {

@@ -63,7 +63,10 @@ struct WorkerContext {
 
   WorkerContext(const MachineConfig& machine, TileMemory& memory, const Weights& tile_weights,
                 std::uint32_t number)
-      : port(machine, memory), weights(&tile_weights), workers(machine.tile.workers), id(number) {}
+      : port(machine, memory),
+        weights(&tile_weights),
+        period(machine.issue_period()),
+        id(number) {}
 
   /// Makes it that of a worker before its first instruction. Registers and random numbers go on
   /// from launch to launch: codelets of PopLibs leave addresses for the next one
@@ -101,7 +104,7 @@ struct WorkerContext {
   alignas(64) std::array<float, 32> accumulators{};  ///< the even ones, then the odd ones
   MemoryPort port;
   const Weights* weights;
-  std::uint32_t workers;  ///< of the tile
+  std::uint32_t period;  ///< cycles from a slot to the next
   std::uint32_t id;
   std::uint32_t tas = 0;
   struct {
@@ -137,7 +140,7 @@ struct WorkerContext {
     const StepCost cost = step.own_cost();
     if (cost.count() == 0) return;
     cycle = next_cycle;
-    next_cycle += std::uint64_t{cost.slots()} * workers;
+    next_cycle += std::uint64_t{cost.slots()} * period;
   }
 
   /// Stops it with a fault at `pc`.

@@ -47,11 +47,6 @@ bool destinations_overlap(const InstructionInfo& info, std::uint32_t word) {
   return false;
 }
 
-std::uint32_t slots_of(const InstructionInfo& info, const MachineConfig& machine) {
-  const auto slots = info.spec.slots;
-  return slots == nullptr ? 1 : machine.costs.*slots;
-}
-
 /// An instruction, in its classes.
 InstructionCounts classes_of(const InstructionInfo& info) {
   const bool is_load = info.memory == isa::Memory::kLoad || info.memory == isa::Memory::kBoth;
@@ -146,6 +141,11 @@ void WorkerDecoder::make_fault(WorkerStep& step, std::string cause) {
   step.cost = {};
 }
 
+void WorkerDecoder::make_amp_fault(WorkerStep& step, std::uint32_t word) {
+  make_fault(step, fmt::format("`{}` on a machine without AMP units (tile.amp_units = 0)",
+                               disassemble(word, step.pc)));
+}
+
 void WorkerDecoder::decode_step(WorkerStep& step) {
   if (!executable(step.pc)) {
     return make_fault(step, fmt::format("execution at {:#x}, which is not executable", step.pc));
@@ -163,7 +163,9 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
     return make_fault(step, fmt::format("`{}` has one register twice as its destination",
                                         disassemble(step.word, step.pc)));
   }
-  step.cost = StepCost(slots_of(*info, machine_), classes_of(*info));
+  const std::uint32_t slots = info->worker_slots(machine_);
+  if (slots == 0) return make_amp_fault(step, step.word);
+  step.cost = StepCost(slots, classes_of(*info));
   place_registers(*info, step.word, step.registers);
   note_status(*info, step.word);
   if ((step.word & kCoIssue) != 0) return decode_bundle(step, *info);
@@ -195,9 +197,11 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   }
   place_registers(*aux, step.aux_word, step.aux_registers);
   note_status(*aux, step.aux_word);
+  const std::uint32_t slots = aux->worker_slots(machine_);
+  if (slots == 0) return make_amp_fault(step, step.aux_word);
   InstructionCounts both = classes_of(main);
   both += classes_of(*aux);
-  step.cost = StepCost(std::max(step.cost.slots(), slots_of(*aux, machine_)), both);
+  step.cost = StepCost(std::max(step.cost.slots(), slots), both);
   // In other modes, what writes nowhere may raise exceptions and draw random numbers.
   if (kind_ != StepKind::kModed) drop_idle_half(step, main, *aux);
   link(step, main, step.pc + 8);

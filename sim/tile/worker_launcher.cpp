@@ -153,7 +153,7 @@ bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) 
   running.step = run_step(worker, running.step);
   if (worker.moded) leave_float_mode();
   if (++steps_ % kStepsOfTurn == 0 && running.step != nullptr) {
-    const std::uint64_t slots = (issued - running.first_cycle) / machine_.tile.workers;
+    const std::uint64_t slots = (issued - running.first_cycle) / machine_.issue_period();
     if (gives_up(worker, running.step, slots)) running.step = nullptr;
   }
   if (running.step != nullptr) return true;
@@ -209,7 +209,7 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
   if (worker.moded) [[unlikely]]
     enter_float_mode(worker);
   const std::uint64_t slots = run(worker, running.step);
-  const std::uint64_t left = worker.next_cycle + slots * machine_.tile.workers;
+  const std::uint64_t left = worker.next_cycle + slots * machine_.issue_period();
   ahead_until_ = std::max(ahead_until_, left);
   end(supervisor, running, left);
 }
@@ -267,7 +267,7 @@ void WorkerLauncher::end(SupervisorContext& supervisor, const Running& running,
   supervisor.slots.leave(worker.id, left);
   launches_.last_exit_cycle = std::max(launches_.last_exit_cycle, left);
   busy_cycles_ += left - running.first_cycle;
-  busy_cycles_of_[worker.id % busy_cycles_of_.size()] += left - running.first_cycle;
+  busy_cycles_of_.at(worker.id) += left - running.first_cycle;
 }
 
 SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,

@@ -80,9 +80,7 @@ class WorkerLauncher {
   /// Cycles from first issue to exit, added up over workers.
   [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
   /// The same of one worker.
-  [[nodiscard]] std::uint64_t busy_cycles(std::uint32_t id) const {
-    return busy_cycles_of_[id % busy_cycles_of_.size()];
-  }
+  [[nodiscard]] std::uint64_t busy_cycles(std::uint32_t id) const { return busy_cycles_of_.at(id); }
   [[nodiscard]] const TileLaunches& launches() const { return launches_; }
   void clear_launches() { launches_.clear(); }
 
@@ -171,7 +169,7 @@ class WorkerLauncher {
   bool interrupted_ = false;
   bool in_turn_ = false;
   std::uint64_t busy_cycles_ = 0;
-  std::array<std::uint64_t, 8> busy_cycles_of_{};
+  std::array<std::uint64_t, kMostWorkers> busy_cycles_of_{};
   std::optional<TileFault> fault_;                  ///< the earliest so far
   std::uint64_t stop_cycle_ = WorkerSlots::kNever;  ///< of `fault_`; 0 when interrupted
   TileLaunches launches_;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <utility>
 
 #include "base/float16.h"
 #include "tests/tile_run.h"
@@ -28,9 +29,11 @@ std::uint32_t unit_of(bool wide, std::uint32_t c) {
 
 // Inputs 1 … 8 for one pixel; weight (unit u, input k) = u + 10 k; partials 100 c of result c.
 TEST(Amp, F32ProductsLeaveOneBlockAfterTheyEnter) {
-  for (const bool wide : {false, true}) {
+  for (const auto& [wide, units] : {std::pair{false, 16U}, {true, 16U}, {true, 8U}, {true, 4U}}) {
     const std::uint32_t channels = wide ? 16 : 8;
-    TileRun run;
+    MachineConfig machine;
+    machine.tile.amp_units = units;
+    TileRun run(machine);
     std::vector<float> weights(128);
     for (std::uint32_t c = 0; c < 16; ++c) {
       for (std::uint32_t k = 0; k < 8; ++k) {

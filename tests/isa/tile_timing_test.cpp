@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -7,13 +9,21 @@ namespace {
 
 using testing::TileRun;
 
-/// Tiles with 1, 4, 6 and 8 workers: a worker's slots are as many cycles apart.
-class TileTiming : public ::testing::TestWithParam<std::uint32_t> {
+/// A worker's slots are as many cycles apart as there are workers, or as its pipeline is deep.
+struct Workers {
+  std::uint32_t count, depth;
+};
+
+class TileTiming : public ::testing::TestWithParam<Workers> {
  protected:
-  [[nodiscard]] static std::uint64_t workers() { return GetParam(); }
+  [[nodiscard]] static std::uint64_t workers() { return GetParam().count; }
+  [[nodiscard]] static std::uint64_t period() {
+    return std::max(GetParam().count, GetParam().depth);
+  }
   [[nodiscard]] static MachineConfig machine() {
     MachineConfig machine;
-    machine.tile.workers = GetParam();
+    machine.tile.workers = GetParam().count;
+    machine.tile.pipeline_depth = GetParam().depth;
     return machine;
   }
   static std::uint64_t slots(const std::string& codelet) {
@@ -26,7 +36,10 @@ class TileTiming : public ::testing::TestWithParam<std::uint32_t> {
     return run.supervise(program, release).cycle;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Workers, TileTiming, ::testing::Values(1U, 4U, 6U, 8U));
+INSTANTIATE_TEST_SUITE_P(Workers, TileTiming,
+                         ::testing::Values(Workers{1, 6}, Workers{4, 6}, Workers{6, 6},
+                                           Workers{8, 6}, Workers{16, 6}, Workers{1, 1},
+                                           Workers{4, 1}, Workers{6, 11}));
 
 // Slots of a worker: graphcore/poplibs' estimators.
 TEST_P(TileTiming, AnInstructionOrBundleTakesOneSlot) {
@@ -93,7 +106,7 @@ TEST_P(TileTiming, WorkersIssueSixCyclesAndTheirNumberAfterRunall) {
     for (std::uint64_t i = 1; i < instructions; ++i) codelet += "nop\n";
     const TileStop stop = run.work(codelet + "exitz $mzero");
     EXPECT_EQ(run.tile().launches().first_cycle, 7U);
-    const std::uint64_t left = 7U + 6 + (workers() - 1) + instructions * workers();
+    const std::uint64_t left = 7U + 6 + (workers() - 1) + instructions * period();
     EXPECT_EQ(run.tile().launches().last_exit_cycle, left);
     // `sync LOCAL` takes the cycle in which the last worker has left.
     EXPECT_EQ(stop.cycle, left + 1);
@@ -109,7 +122,7 @@ TEST_P(TileTiming, EachWorkerHasItsOwnSlotOfTheRound) {
                                    "\n brz $m0, 1f\n trap 0\n1: exitz $mzero");
     ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
     EXPECT_EQ(run.tile().fault()->context, "worker " + std::to_string(worker));
-    EXPECT_EQ(stop.cycle, 7U + 6 + worker + 3 * workers());
+    EXPECT_EQ(stop.cycle, 7U + 6 + worker + 3 * period());
   }
 }
 
@@ -126,7 +139,8 @@ std::vector<std::uint32_t> free_cycles(std::uint64_t begin, std::uint64_t turn, 
 }
 
 TEST_P(TileTiming, TheSupervisorIssuesInEverySlotThatNoWorkerOwns) {
-  for (std::uint64_t busy = 0; busy < workers(); ++busy) {
+  // More would issue before the last of them is launched.
+  for (std::uint64_t busy = 0; busy < std::min<std::uint64_t>(workers(), 7); ++busy) {
     SCOPED_TRACE(busy);
     TileRun run(machine());
     run.load(testing::kCodelet, "nop\n rpt 100, 0\n{ nop ; fnop }\n exitz $mzero");
@@ -137,7 +151,7 @@ TEST_P(TileTiming, TheSupervisorIssuesInEverySlotThatNoWorkerOwns) {
     for (int i = 2; i < 12; ++i) program += "get $m" + std::to_string(i) + ", $COUNT_L\n";
     const TileStop stop = run.supervise(program + "sync 2\n sync 15");
     ASSERT_EQ(stop.kind, TileStop::Kind::kSync) << run.cause();
-    const std::vector<std::uint32_t> expected = free_cycles(7 + busy, 13, busy, workers(), 10);
+    const std::vector<std::uint32_t> expected = free_cycles(7 + busy, 13, busy, period(), 10);
     for (std::uint32_t i = 0; i < 10; ++i) {
       EXPECT_EQ(run.tile().supervisor_register(2 + i), expected[i]) << i;
     }
@@ -145,6 +159,7 @@ TEST_P(TileTiming, TheSupervisorIssuesInEverySlotThatNoWorkerOwns) {
 }
 
 TEST_P(TileTiming, ASupervisorWithoutSlotsWaitsForTheFirstWorkerToLeave) {
+  if (workers() < period()) return;
   TileRun run(machine());
   // Worker 0 ends after 4 instructions, the others after 6.
   run.load(testing::kCodelet, "get $m0, $WSR\n brz $m0, 1f\n nop\n nop\n1: nop\n exitz $mzero");
@@ -171,8 +186,8 @@ TEST_P(TileTiming, AWorkerThatIsLaunchedLaterKeepsItsPlaceInTheRound) {
       "sync 2\n sync 15");
   ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
   EXPECT_EQ(run.tile().fault()->context, "worker 1");
-  // Launched at 10: not before 16, in the slots of 14, 14 + W, …; then two more.
-  EXPECT_EQ(stop.cycle, 14 + workers() + 2 * workers());
+  // Launched at 10: not before 16, in the slots of 14, 14 + period, …; then two more.
+  EXPECT_EQ(stop.cycle, 14 + period() + 2 * period());
 }
 
 // Launched workers own no slot before their first one; from there on the supervisor waits.
@@ -223,6 +238,24 @@ TEST_P(TileTiming, LoadingCommonWeightsTakesACycleEach) {
   const std::uint64_t before = arrival(text + "sync 3");
   for (int i = 0; i < 32; ++i) text += "ld128putcs " + std::to_string(2 * i) + "\n";
   EXPECT_EQ(arrival(text + "sync 3"), before + 32);
+}
+
+TEST(TileCosts, AMatrixInstructionTakesTheMoreSlotsTheFewerUnitsThereAre) {
+  MachineConfig machine;
+  for (const std::uint32_t units : {16U, 8U, 4U}) {
+    machine.tile.amp_units = units;
+    TileRun run(machine);
+    EXPECT_EQ(run.slots("f32sisov2amp $a0:1, $a2, $a4:5, TAMP_F32_E4_P0\n"
+                        "{ nop ; f16v4sisoamp $a0:1, $a2:3, $a4:5, TAMP_F16V4_E4_P0 }\n"
+                        "f16v4sisoslic $a0:1, $a2:3, $a4:5, TSLIC_F16V4_1x4_W0\n exitz $mzero"),
+              3 * 16 / units + 1);
+  }
+  machine.tile.amp_units = 0;
+  TileRun none(machine);
+  none.work_alone("{ nop ; f32sisov2amp $a0:1, $a2, $a4:5, TAMP_F32_E4_P0 }\n exitz $mzero");
+  EXPECT_NE(none.cause().find("on a machine without AMP units (tile.amp_units = 0)"),
+            std::string::npos)
+      << none.cause();
 }
 
 TEST(TileCosts, AreThoseOfTheMachine) {

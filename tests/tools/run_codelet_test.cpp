@@ -62,7 +62,8 @@ TEST(RunCodelet, HeadersHaveTheWorkersOfTheMachine) {
   std::vector<double> expected;
   for (int i = 1; i <= 14; ++i) expected.push_back(100 + i);
   for (const std::string workers : {"3", "6", "8"}) {
-    const ProgramRun run = run_spec(spec, assembly, "--json --set tile.workers=" + workers);
+    const ProgramRun run =
+        run_spec(spec, assembly, "--json --foreign-machine --set tile.workers=" + workers);
     ASSERT_EQ(run.code, 0) << run.err;
     const auto json = nlohmann::json::parse(run.out);
     EXPECT_EQ(json["tensors"]["y"]["values"], expected) << workers << " workers";

@@ -35,7 +35,8 @@ void check(std::int64_t parts, std::int64_t elements, std::uint32_t workers) {
     state.push_back(to + static_cast<std::uint32_t>((end - 2) * 4));
     state.push_back(static_cast<std::uint32_t>(pitch / 4));
     state.push_back(static_cast<std::uint32_t>(add_parts_back(parts, pitch * 4)));
-    cycles = std::max(cycles, w + workers * add_parts_slots(parts, last - first));
+    cycles =
+        std::max(cycles, w + tile.machine().issue_period() * add_parts_slots(parts, last - first));
   }
   EXPECT_EQ(tile.run(add_parts(parts), state, kAddPartsStateWords),
             static_cast<std::uint64_t>(cycles) + tile.machine().costs.runall);

@@ -43,12 +43,15 @@ struct Matrix {
 /// Columns in groups of 16 (f16: 8), as many blocks of depth as needed; what lies beyond the rows
 /// and depth is NaN.
 void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int64_t depth_blocks,
-           bool continues, std::uint32_t workers) {
-  SCOPED_TRACE(::testing::Message() << name_of(product.operands) << ' ' << product.rows_inside
-                                    << ' ' << product.unused_inputs << ": " << rows << " rows, "
-                                    << groups << " groups, " << depth_blocks << " blocks, "
-                                    << (continues ? "continues, " : "") << workers << " workers");
-  VertexRun tile(workers);
+           bool continues, std::uint32_t workers, std::uint32_t amp_units = 16) {
+  SCOPED_TRACE(::testing::Message()
+               << name_of(product.operands) << ' ' << product.rows_inside << ' '
+               << product.unused_inputs << ": " << rows << " rows, " << groups << " groups, "
+               << depth_blocks << " blocks, " << (continues ? "continues, " : "") << workers
+               << " workers, " << amp_units << " units");
+  MachineConfig with = machine_with(workers);
+  with.tile.amp_units = amp_units;
+  VertexRun tile(with);
   std::mt19937 random(7);
   const std::int64_t channels = product.channels(), depth = depth_blocks * product.depth();
   const std::int64_t used = depth - product.unused_inputs;
@@ -171,6 +174,18 @@ TEST(AmpProduct, TakesRowsAsNeighbours) {
 }
 
 TEST(AmpProduct, AddsF16ByFours) { check_rows({.operands = DType::kF16}); }
+
+TEST(AmpProduct, TakesLongerWithFewerUnits) {
+  for (const std::uint32_t units : {4U, 8U}) {
+    for (const std::int64_t rows : {1, 2, 3, 11, 24}) {
+      for (const std::uint32_t workers : {1U, 6U}) {
+        check({.operands = DType::kF32}, rows, 2, 3, false, workers, units);
+        check({.operands = DType::kF32, .rows_inside = true}, rows, 1, 2, false, workers, units);
+        check({.operands = DType::kF16}, rows, 2, 2, false, workers, units);
+      }
+    }
+  }
+}
 
 TEST(AmpProduct, LeavesOutTheLastInputsOfABlock) {
   for (const std::uint32_t unused : {1U, 3U, 6U, 7U}) {

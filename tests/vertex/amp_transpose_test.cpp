@@ -24,7 +24,7 @@ void check(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
   const std::uint32_t from = tile.put_in_region0(source);
   const std::uint32_t to = tile.put(HostTensor({DType::kU32, {depth * columns}}));
   const auto strips = amp_transpose_strips(workers, pitch, depth, groups);
-  const StripLaunch launch(strips, amp_transpose_strides(pitch, groups), from, to,
+  const StripLaunch launch(tile.machine(), strips, amp_transpose_strides(pitch, groups), from, to,
                            amp_transpose_slots);
   EXPECT_EQ(
       tile.run(amp_transpose(), launch.state, static_cast<std::uint32_t>(launch.worker_words)),

@@ -25,7 +25,8 @@ void check(const HalfTransposition& of, std::uint32_t workers) {
   const std::uint32_t from = tile.put(source);
   const std::uint32_t to = tile.put(HostTensor({DType::kU16, {bytes / 2}}));
   const auto strips = half_transpose_strips(workers, of);
-  const StripLaunch launch(strips, half_transpose_strides(of), from, to, half_transpose_slots);
+  const StripLaunch launch(tile.machine(), strips, half_transpose_strides(of), from, to,
+                           half_transpose_slots);
   EXPECT_EQ(
       tile.run(half_transpose(), launch.state, static_cast<std::uint32_t>(launch.worker_words)),
       launch.cycles + tile.machine().costs.runall);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/vertex/strips.h"
+#include "isa/machine_config.h"
 
 namespace superstep::vertex {
 
@@ -15,8 +16,9 @@ struct StripLaunch {
   std::size_t worker_words = 0;
   std::uint64_t cycles = 0;
 
-  StripLaunch(const Strips& strips, const std::vector<std::uint32_t>& strides, std::uint32_t from,
-              std::uint32_t to, std::int64_t (*slots)(std::int64_t strips, std::int64_t units)) {
+  StripLaunch(const MachineConfig& machine, const Strips& strips,
+              const std::vector<std::uint32_t>& strides, std::uint32_t from, std::uint32_t to,
+              std::int64_t (*slots)(std::int64_t strips, std::int64_t units)) {
     for (const auto& of_worker : strips) {
       worker_words = std::max(worker_words, 1 + strides.size() + 3 * of_worker.size());
     }
@@ -32,7 +34,7 @@ struct StripLaunch {
       }
       state.resize((w + 1) * worker_words);
       const auto its = static_cast<std::uint64_t>(slots(std::ssize(strips[w]), units));
-      cycles = std::max(cycles, w + strips.size() * its);
+      cycles = std::max(cycles, w + machine.issue_period() * its);
     }
   }
 };

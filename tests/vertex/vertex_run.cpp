@@ -1,6 +1,7 @@
 #include "tests/vertex/vertex_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,15 +17,15 @@ using testing::kProgram;
 constexpr std::uint32_t kStacks = 0x70000, kStackBytes = 0x400;
 const std::vector<std::byte> kGuard(8, std::byte{0xa5});
 
+}  // namespace
+
 MachineConfig machine_with(std::uint32_t workers) {
   MachineConfig machine;
   machine.tile.workers = workers;
   return machine;
 }
 
-}  // namespace
-
-VertexRun::VertexRun(std::uint32_t workers) : run_(machine_with(workers)) {}
+VertexRun::VertexRun(MachineConfig machine) : run_(std::move(machine)) {}
 
 std::uint32_t VertexRun::allocate(std::uint32_t bytes) {
   const std::uint32_t address = next_;

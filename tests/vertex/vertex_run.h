@@ -11,10 +11,13 @@
 
 namespace superstep::vertex {
 
+[[nodiscard]] MachineConfig machine_with(std::uint32_t workers);
+
 /// Runs codelets of the compiler on one tile, between guard bytes.
 class VertexRun {
  public:
-  explicit VertexRun(std::uint32_t workers);
+  explicit VertexRun(std::uint32_t workers) : VertexRun(machine_with(workers)) {}
+  explicit VertexRun(MachineConfig machine);
 
   [[nodiscard]] const MachineConfig& machine() const { return run_.machine(); }
   /// A place for a tensor, padded to 8 bytes, with guard bytes behind that `run` checks.

@@ -1,7 +1,5 @@
 #include "compiler/lower/products/product_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -22,9 +20,6 @@ namespace superstep {
 namespace {
 
 using vertex::AmpProduct;
-
-/// Blocks of weights have the channels of so many units.
-constexpr std::uint32_t kAmpUnits = 16;
 
 /// Splits of `n` that give different largest parts, ascending; none exceeds `most`.
 std::vector<std::int64_t> splits_of(std::int64_t n, std::int64_t most) {
@@ -140,7 +135,7 @@ class Planner {
  private:
   /// The AMP codelet for this product, if there is one.
   [[nodiscard]] std::optional<AmpProduct> amp_kernel() const {
-    if (!has_amp_codelet(machine_, problem_.input, nullptr)) return std::nullopt;
+    if (!has_amp_codelet(machine_, problem_.input)) return std::nullopt;
     if (problem_.most_region0_bytes == 0) return std::nullopt;
     AmpProduct kernel{.operands = problem_.input};
     kernel.rows_inside = !is_half() && !problem_.left_depth_inside && !problem_.left_in_blocks;
@@ -448,15 +443,8 @@ std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine) {
   return share_of_region0(machine, kShareThatStaysOfAll);
 }
 
-bool has_amp_codelet(const MachineConfig& machine, DType input, std::string* reason) {
-  if (!is_float(input)) return false;
-  if (machine.tile.amp_units == kAmpUnits) return true;
-  if (reason != nullptr && machine.tile.amp_units > 0) {
-    *reason = fmt::format(
-        "codelets and simulated matrix instructions are those of {} AMP units, {} has {}",
-        kAmpUnits, machine.name, machine.tile.amp_units);
-  }
-  return false;
+bool has_amp_codelet(const MachineConfig& machine, DType input) {
+  return is_float(input) && machine.tile.amp_units > 0;
 }
 
 std::int64_t region0_bytes(const ProductProblem& problem, const ProductPlan& plan) {

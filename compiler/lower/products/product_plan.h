@@ -61,9 +61,8 @@ struct ProductProblem {
 [[nodiscard]] std::int64_t most_rows_that_stay(const MachineConfig& machine);
 [[nodiscard]] std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine);
 
-/// Whether there are AMP codelets for this product on this machine; where products of its dtype
-/// usually have them, `reason` says why not.
-[[nodiscard]] bool has_amp_codelet(const MachineConfig& machine, DType input, std::string* reason);
+/// Whether there are AMP codelets for products of this dtype on this machine.
+[[nodiscard]] bool has_amp_codelet(const MachineConfig& machine, DType input);
 
 /// Bytes of region 0 that the operands of an AMP plan take on a tile.
 [[nodiscard]] std::int64_t region0_bytes(const ProductProblem& problem, const ProductPlan& plan);

@@ -45,7 +45,7 @@ void Products::note(const ProductProblem& problem, const Product& product,
   builder_.add_product({plan.on_amp, plan.cycles, plan.on_amp ? region0_bytes(problem, plan) : 0,
                         std::move(buffers)});
   const MachineConfig& machine = builder_.machine();
-  if (!is_float(problem.input) || machine.tile.amp_units == 0) return;
+  if (!is_float(problem.input)) return;
   if (plan.on_amp) {
     if (squeezed == nullptr) return;
     builder_.add_event(
@@ -56,8 +56,9 @@ void Products::note(const ProductProblem& problem, const Product& product,
     return;
   }
   const std::string off = "is not on the AMP units: ";
-  if (std::string reason; !has_amp_codelet(machine, problem.input, &reason)) {
-    builder_.add_event(kNoAmp, product.origin, off + reason);
+  if (!has_amp_codelet(machine, problem.input)) {
+    builder_.add_event(kNoAmp, product.origin, off + "the machine has none (tile.amp_units = 0)",
+                       "tile.amp_units is 0, 4, 8 or 16");
   } else if (squeezed != nullptr) {
     builder_.add_event(kNoAmp, product.origin, off + squeezed->reason,
                        "a machine with more tiles, or fewer tensors alive beside it, would help");
