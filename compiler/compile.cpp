@@ -15,6 +15,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
+#include "isa/machine_limits.h"
 
 namespace superstep {
 namespace {
@@ -182,6 +183,14 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
   if (options.on_graph) options.on_graph(simple);
   check_size(simple, machine, options.on_memory);
   ProgramImage image = Fitting(simple, machine, options).run();
+  if (machine.isa.encoding == Encoding::kWide) {
+    image.info.events.push_back(
+        {.kind = CompileEvent::Kind::kWideEncoding,
+         .operation = "machine",
+         .source = {},
+         .reason = "has exchange words of the wide encoding: " + beyond_mk2(machine),
+         .advice = {}});
+  }
   declare_types(module.main, image);
   return image;
 }

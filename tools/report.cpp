@@ -199,9 +199,12 @@ std::string text_report(const TraceSummary& t, std::size_t columns) {
                                 static_cast<double>(t.clock_hz) / 1e9);
   out += events_text(t);
   if (ran) out += parts_text(t);
-  std::vector<CompileEvent> costly;
-  std::ranges::copy_if(t.plan_events, std::back_inserter(costly), costs_time, &CompileEvent::kind);
-  out += plan_events_text(costly, columns);
+  std::vector<CompileEvent> shown;
+  const auto is_shown = [](CompileEvent::Kind kind) {
+    return costs_time(kind) || kind == CompileEvent::Kind::kWideEncoding;
+  };
+  std::ranges::copy_if(t.plan_events, std::back_inserter(shown), is_shown, &CompileEvent::kind);
+  out += plan_events_text(shown, columns);
   out += worst_tile_text(t, columns);
   return out + top_text(t, columns);
 }

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include <malloc.h>
@@ -142,8 +143,18 @@ Request request_of(const Options& options) {
   return request;
 }
 
-/// Throws HostLimit when the results of all calls do not fit into the host's memory.
+/// Throws HostLimit when what the program puts into the memory of all tiles, or the results of all
+/// calls, do not fit into the host's memory.
 void check_host_memory(const ProgramImage& image, std::uint32_t calls) {
+  std::uint64_t tiles = 0;
+  for (const MemoryCategory& category : image.info.memory)
+    tiles = std::accumulate(category.bytes_by_tile.begin(), category.bytes_by_tile.end(), tiles);
+  if (const std::uint64_t room = available_memory(); tiles > room) {
+    throw HostLimit(fmt::format(
+        "the program uses {} of the memory of {} tiles, but this host has {} left; a machine with "
+        "fewer tiles, or with less memory a tile, takes less",
+        bytes_text(tiles), image.machine.tiles(), bytes_text(room)));
+  }
   std::uint64_t bytes = 0;
   for (std::size_t k = 0; k < image.results.size(); ++k) {
     const bool is_aliased = k < image.alias.size() && image.alias[k].has_value();

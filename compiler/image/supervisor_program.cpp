@@ -131,7 +131,10 @@ class ProgramEmitter {
   void emit_scalars(const vertex::ScalarCode& code, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto& [word, buffer] = code.instructions[i];
-      code_.scalar(word | (buffer ? plan_.storage.address(*buffer, t_.tile) : 0));
+      if (buffer)
+        code_.set_by(word, plan_.storage.address(*buffer, t_.tile));
+      else
+        code_.scalar(word);
     }
   }
   [[nodiscard]] vertex::ScalarCode code_of(const vertex::Scalars& scalars) const {

@@ -57,9 +57,14 @@ std::uint32_t load_weights(std::uint32_t n, std::uint32_t loads) {
 
 }  // namespace
 
-void TileCode::set(std::uint32_t reg, std::uint32_t value) {
-  SUPERSTEP_CHECK(value < (1U << 20), "an address has 20 bits");
-  emit(setzi(reg) | value);
+void TileCode::set(std::uint32_t reg, std::uint32_t value) { set_by(setzi(reg), value); }
+
+void TileCode::set_by(std::uint32_t setzi, std::uint32_t value) {
+  constexpr unsigned kBits = 20, kRegisterShift = 20;
+  static const std::uint32_t kOr = encode("or $d, $a, i<<20", {0, 0, 0});
+  emit(setzi | (value & ((1U << kBits) - 1)));
+  const std::uint32_t reg = setzi >> kRegisterShift & 0xf;
+  if (value >> kBits != 0) emit(kOr | reg << 20 | reg << 16 | value >> kBits);
 }
 
 std::uint32_t TileCode::row(std::span<const std::uint32_t> code) {

@@ -79,6 +79,8 @@ class TileCode {
   void set_worker_base(std::uint32_t worker, std::uint32_t address);
   /// An instruction of scalars.
   void scalar(std::uint32_t word) { emit(word); }
+  /// Sets a register to a number of more bits than its `setzi` has, which is without it here.
+  void set_by(std::uint32_t setzi, std::uint32_t value);
   /// Branches when a register is 0. The target is set by `patch`.
   std::uint32_t branch_if_zero(std::uint32_t reg);
   /// Branches when a register is not 0.

@@ -76,6 +76,14 @@ std::vector<Control> controls_of(std::span<const RowReceive> receives) {
   return controls;
 }
 
+/// A number of which one bit lies apart from the others.
+struct Split {
+  std::uint32_t low, high;
+
+  Split(std::uint32_t value, unsigned bits)
+      : low(value & ((1U << bits) - 1)), high(value >> bits) {}
+};
+
 /// One instruction of a row.
 struct Piece {
   enum class Kind : std::uint8_t {
@@ -99,7 +107,7 @@ struct Piece {
 class Row {
  public:
   /// Of about so many words.
-  Row(std::uint32_t zone, std::size_t words) {
+  Row(Encoding encoding, std::uint32_t zone, std::size_t words) : encoding_(encoding) {
     code_.reserve(words);
     code_.push_back(word_of<isa::Sync>(zone));
   }
@@ -150,44 +158,52 @@ class Row {
  private:
   /// What comes last may still change; what is before it does not.
   void next() {
-    if (!empty()) append(code_, last_);
+    if (!empty()) append(last_);
     last_.events = 0;
   }
 
-  static void append(std::vector<std::uint32_t>& code, const Piece& piece) {
+  /// What is high is 0 in mk2.
+  void append(const Piece& piece) {
     const std::uint32_t count = piece.events - 1;
-    const std::uint32_t from = piece.address / 4;
-    const std::uint32_t pointer = piece.pointer / 4;
+    const Split from(piece.address / 4, kMk2PointerBits);
+    const Split pointer(piece.pointer / 4, kMk2PointerBits);
+    const std::uint32_t mux = mux_code(encoding_, piece.mux);
+    const auto with_count = [&](std::uint32_t high) { return count | high << kWideCountBits; };
     switch (piece.kind) {
       case Piece::Kind::kDelay:
-        code.push_back(word_of<isa::Delay>(count));
+        code_.push_back(word_of<isa::Delay>(count));
         return;
-      case Piece::Kind::kDelayMux:
-        code.push_back(word_of<isa::Delayxpic>(count, 0, piece.mux));
+      case Piece::Kind::kDelayMux: {
+        const Split source(mux, kMk2MuxBits);
+        code_.push_back(word_of<isa::Delayxpic>(count, source.high, source.low));
         return;
+      }
       case Piece::Kind::kDelayPointer:
-        code.push_back(word_of<isa::Delaypic>(count, 0, pointer));
+        code_.push_back(word_of<isa::Delaypic>(count, pointer.high, pointer.low));
         return;
       case Piece::Kind::kSend:
-        code.push_back(word_of<isa::Send>(count, from, kSendBothWays));
+        code_.push_back(word_of<isa::Send>(with_count(from.high), from.low, kSendBothWays));
         return;
       case Piece::Kind::kSendOn:
-        code.push_back(word_of<isa::Sendoff>(count % 64, count / 64, 0, kSendBothWays));
+        code_.push_back(word_of<isa::Sendoff>(count % 64, count / 64, 0, kSendBothWays));
         return;
       case Piece::Kind::kSendMux:
-        code.push_back(word_of<isa::Sendpic>(count, kSendPicMux, piece.mux));
+        code_.push_back(word_of<isa::Sendpic>(count, kSendPicMux, mux));
         return;
       case Piece::Kind::kSendPointer:
-        code.push_back(word_of<isa::Sendpic>(count, kSendPicPointer, pointer));
+        code_.push_back(word_of<isa::Sendpic>(count, kSendPicPointer | pointer.high, pointer.low));
         return;
       case Piece::Kind::kBoth:
-        code.push_back(word_of<isa::Sendpicp>(count, piece.sending ? from : 0,
-                                              piece.sending ? kSendBothWays : kSendNowhere, 0));
-        code.push_back(piece.mux << 18 | pointer);
+        code_.push_back(piece.sending
+                            ? word_of<isa::Sendpicp>(with_count(pointer.high), from.low,
+                                                     kSendBothWays, from.high)
+                            : word_of<isa::Sendpicp>(with_count(pointer.high), 0, kSendNowhere, 0));
+        code_.push_back(mux << kMk2PointerBits | pointer.low);
         return;
     }
   }
 
+  Encoding encoding_;
   std::vector<std::uint32_t> code_;
   Piece last_;
   std::size_t words_ = 1;  ///< with the sync and what comes last
@@ -198,8 +214,8 @@ class RowBuilder {
  public:
   RowBuilder(const MachineConfig& machine, std::uint32_t zone, std::span<const RowSend> sends,
              std::vector<Control> controls)
-      : row_(zone, 2 * (1 + sends.size() + 2 * controls.size())),
-        max_send_(machine.exchange.max_send_words),
+      : row_(machine.isa.encoding, zone, 2 * (1 + sends.size() + 2 * controls.size())),
+        max_send_(std::min(machine.exchange.max_send_words, max_send(machine.isa.encoding))),
         sends_(sends),
         controls_(std::move(controls)) {}
 

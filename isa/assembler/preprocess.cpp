@@ -17,6 +17,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "isa/machine_limits.h"
 
 extern char** environ;
 
@@ -163,7 +164,9 @@ void join_failed_pastes(std::string& text) {
 
 std::vector<std::string> machine_defines(const MachineConfig& machine) {
   const MachineConfig::Tile& tile = machine.tile;
+  const std::uint32_t workers = limits_of(machine.isa.encoding).workers;
   return {fmt::format("SUPERSTEP_WORKERS={}", tile.workers),
+          fmt::format("SUPERSTEP_WORKER_MASK={}", workers - 1),
           fmt::format("SUPERSTEP_MEMORY_BASE={:#x}", tile.memory_base),
           fmt::format("SUPERSTEP_REGION1_BASE={:#x}", tile.region1_base),
           fmt::format("SUPERSTEP_ELEMENT_BYTES={:#x}", tile.element_bytes)};

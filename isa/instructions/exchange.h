@@ -10,10 +10,32 @@ namespace superstep::isa {
 //   exchange_send(words, byte address, send control): from event 0, a word an event;
 //   exchange_send_on(words, skipped words, send control): the same, after the last word sent; the
 //     form without a send control keeps that of the last send;
-//   exchange_events(n): n cycles pass.
+//   exchange_events(n): n cycles pass;
+//   encoding(): that of the machine.
 // A send control without direction bits sends nothing and leaves the outgoing address alone.
 // Encodings and events: osmarks/ipu-stack docs/EXCHANGE_INSTRUCTION_REFERENCE.md. The meaning of
-// the selector operands is not public: 0 (and 2 in sendpic) is what compiled programs use.
+// the selector operands is not public: 0 (and 2 in sendpic) is what compiled programs use. The wide
+// encoding is our own (isa/exchange_ports.h).
+
+/// A number of which a field of mk2 has the lower `bits`, the wide encoding one more bit.
+constexpr U32 widened(Encoding encoding, U32 low, U32 high, unsigned bits) {
+  return encoding == Encoding::kWide ? low | (high & 1U) << bits : low;
+}
+/// A byte address from its word's fields.
+template <class Env>
+U32 pointer_of(const Env& env, U32 low, U32 high) {
+  return widened(env.encoding(), low, high, kMk2PointerBits) * 4;
+}
+/// A source from its word's fields.
+template <class Env>
+U32 source_of(const Env& env, U32 low, U32 high) {
+  return mux_source(env.encoding(), widened(env.encoding(), low, high, kMk2MuxBits));
+}
+/// The count of a word whose highest bit is that of an address when the encoding is wide.
+template <class Env>
+U32 count_of(const Env& env, U32 n) {
+  return n % max_send(env.encoding());
+}
 
 struct Delay {
   static constexpr Spec spec{.syntax = "delay e",
@@ -42,8 +64,8 @@ struct Delaypic {
                              .encoding_source = Source::kMeasured};
   using Operands = List<Imm<'e'>, Imm<'s'>, Imm<'v'>>;
   template <class Env>
-  static void execute(Env& env, U32 e, U32, U32 v) {
-    env.exchange_pointer(e, v * 4);
+  static void execute(Env& env, U32 e, U32 s, U32 v) {
+    env.exchange_pointer(e, pointer_of(env, v, s));
     env.exchange_events(e + 1);
   }
 };
@@ -59,8 +81,8 @@ struct Delayxpic {
       .encoding_source = Source::kMeasured};
   using Operands = List<Imm<'e'>, Imm<'s'>, Imm<'v'>>;
   template <class Env>
-  static void execute(Env& env, U32 e, U32, U32 v) {
-    env.exchange_mux(e, v);
+  static void execute(Env& env, U32 e, U32 s, U32 v) {
+    env.exchange_mux(e, source_of(env, v, s));
     env.exchange_events(e + 1);
   }
 };
@@ -76,8 +98,9 @@ struct Send {
   using Operands = List<Imm<'n'>, Imm<'w'>, Imm<'c'>>;
   template <class Env>
   static void execute(Env& env, U32 n, U32 w, U32 c) {
-    env.exchange_send(n + 1, w * 4, c);
-    env.exchange_events(n + 1);
+    const U32 count = count_of(env, n);
+    env.exchange_send(count + 1, pointer_of(env, w, n >> kWideCountBits), c);
+    env.exchange_events(count + 1);
   }
 };
 
@@ -112,12 +135,13 @@ struct Sendpic {
   template <class Env>
   static void execute(Env& env, U32 n, U32 s, U32 v) {
     if (s < kSendPicPointer) {
-      env.exchange_mux(0, v & 0x1fff);
+      env.exchange_mux(0, source_of(env, v % (1U << kMk2MuxBits), v >> kMk2MuxBits));
     } else {
-      env.exchange_pointer(0, v * 4);
+      env.exchange_pointer(0, pointer_of(env, v, s));
     }
-    env.exchange_send_on(n + 1, 0);
-    env.exchange_events(n + 1);
+    const U32 count = count_of(env, n);
+    env.exchange_send_on(count + 1, 0);
+    env.exchange_events(count + 1);
   }
 };
 
@@ -135,12 +159,13 @@ struct Sendpicp {
       .words = 2};
   using Operands = List<Imm<'n'>, Imm<'w'>, Imm<'c'>, Imm<'s'>>;
   template <class Env>
-  static void execute(Env& env, U32 n, U32 w, U32 c, U32) {
-    const U32 controls = env.inline_word();
-    env.exchange_mux(0, controls >> 18);
-    env.exchange_pointer(0, (controls & 0x3ffff) * 4);
-    env.exchange_send(n + 1, w * 4, c);
-    env.exchange_events(n + 1);
+  static void execute(Env& env, U32 n, U32 w, U32 c, U32 s) {
+    const U32 controls = env.inline_word(), count = count_of(env, n);
+    const U32 pointer = controls % (1U << kMk2PointerBits);
+    env.exchange_mux(0, mux_source(env.encoding(), controls >> kMk2PointerBits));
+    env.exchange_pointer(0, pointer_of(env, pointer, n >> kWideCountBits));
+    env.exchange_send(count + 1, pointer_of(env, w, s), c);
+    env.exchange_events(count + 1);
   }
 };
 

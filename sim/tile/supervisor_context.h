@@ -69,7 +69,9 @@ struct SupervisorContext {
   };
 
   SupervisorContext(const MachineConfig& machine, TileMemory& memory)
-      : port(machine, memory), slots(machine) {}
+      : encoding(machine.isa.encoding), port(machine, memory), slots(machine) {}
+
+  Encoding encoding;
 
   std::array<isa::U32, 16> registers{};
   std::array<std::uint64_t, 16> ready{};  ///< when a register's value can be used

@@ -124,7 +124,7 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
                                    context_.csrs[isa::kFpIscl]) != 0;
       break;
     case kIncomingMuxCsr:
-      exchange_mux(0, value);
+      exchange_mux(0, mux_source(context_.encoding, value));
       break;
     case kIncomingDcountCsr:
       exchange_pointer(0, value * 4);

@@ -59,6 +59,7 @@ class SupervisorEnvironment {
   /// The tile arrives at the next internal (0) or external (1) sync now; `sync ANS` waits for it.
   void sans(std::uint32_t zone);
 
+  [[nodiscard]] Encoding encoding() const { return context_.encoding; }
   void exchange_mux(std::uint32_t event, std::uint32_t source);
   void exchange_pointer(std::uint32_t event, std::uint32_t address);
   void exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control);

@@ -121,7 +121,8 @@ std::vector<CompileEvent> read_compile_events(const Hdf5File& file) {
   std::vector<CompileEvent> events;
   for (CompileEventRow& row : read_table(file, kCompileEvents)) {
     using enum CompileEvent::Kind;
-    constexpr CompileEvent::Kind kKnown[] = {kNoAmp, kDroppedPlan, kSlowRoute, kSmallProduct};
+    constexpr CompileEvent::Kind kKnown[] = {kNoAmp, kDroppedPlan, kSlowRoute, kSmallProduct,
+                                             kWideEncoding};
     const auto* const kind =
         std::ranges::find(kKnown, row.kind_name, [](CompileEvent::Kind k) { return name_of(k); });
     if (kind == std::end(kKnown)) continue;

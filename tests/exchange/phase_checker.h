@@ -46,7 +46,7 @@ class PhaseChecker {
     }
     for (const ExchangeRow& row : phase.rows) {
       const std::uint64_t release = release_skew(machine_, row.tile).value();
-      events_[index(row.tile)] = RowDecoder(release).run(row.code);
+      events_[index(row.tile)] = RowDecoder(release, machine_.isa.encoding).run(row.code);
     }
     for (const auto& [tile, events] : events_) collect_sends(tile, events);
     std::map<Place, Place> delivered;

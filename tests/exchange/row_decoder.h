@@ -13,7 +13,8 @@ namespace superstep::test {
 /// Executes a row's exchange instructions by their records, from `release` on, without a tile.
 class RowDecoder {
  public:
-  explicit RowDecoder(std::uint64_t release) : cycle_(release) {}
+  explicit RowDecoder(std::uint64_t release, Encoding encoding = Encoding::kMk2)
+      : cycle_(release), encoding_(encoding) {}
 
   std::vector<PortEvent> run(const std::vector<std::uint32_t>& code) {
     for (at_ = 0; at_ < code.size();) {
@@ -33,6 +34,7 @@ class RowDecoder {
   /// The cycle after the last instruction.
   [[nodiscard]] std::uint64_t cycle() const { return cycle_; }
 
+  [[nodiscard]] Encoding encoding() const { return encoding_; }
   void exchange_mux(std::uint32_t event, std::uint32_t source) {
     events_.push_back({PortEvent::Kind::kMux, 0, 0, cycle_ + event, source, 0});
   }
@@ -76,6 +78,7 @@ class RowDecoder {
   }
 
   std::uint64_t cycle_;
+  Encoding encoding_;
   std::size_t at_ = 0;
   std::uint32_t inline_word_ = 0;
   std::uint32_t outgoing_ = 0, control_ = 0;

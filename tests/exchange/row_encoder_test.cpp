@@ -10,12 +10,14 @@
 namespace superstep {
 namespace {
 
-const MachineConfig kMachine;
 constexpr std::uint32_t kData = 0x80000;
 
 std::vector<std::uint32_t> encode_tile(const std::vector<RowSend>& sends,
-                                       const std::vector<RowReceive>& receives) {
-  return encode_row(kMachine, 3, sends, receives);
+                                       const std::vector<RowReceive>& receives,
+                                       Encoding encoding = Encoding::kMk2) {
+  MachineConfig machine;
+  machine.isa.encoding = encoding;
+  return encode_row(machine, 3, sends, receives);
 }
 
 /// What the ports do in each cycle, by words.
@@ -43,10 +45,10 @@ PerCycle planned(const std::vector<RowSend>& sends, const std::vector<RowReceive
   return all;
 }
 
-PerCycle executed(const std::vector<std::uint32_t>& code, std::size_t cycles) {
+PerCycle executed(const std::vector<std::uint32_t>& code, std::size_t cycles, Encoding encoding) {
   PerCycle all{std::vector<std::uint32_t>(cycles), std::vector<std::uint32_t>(cycles, kMuxIdle),
                std::vector<std::uint32_t>(cycles)};
-  const std::vector<PortEvent> events = test::RowDecoder(0).run(code);
+  const std::vector<PortEvent> events = test::RowDecoder(0, encoding).run(code);
   std::uint32_t mux = kMuxIdle, pointer = 0;
   std::size_t next = 0;
   for (const PortEvent& event : events) {
@@ -70,10 +72,10 @@ PerCycle executed(const std::vector<std::uint32_t>& code, std::size_t cycles) {
 }
 
 void expect_exact(const std::vector<RowSend>& sends, const std::vector<RowReceive>& receives,
-                  std::size_t cycles) {
-  const std::vector<std::uint32_t> code = encode_tile(sends, receives);
+                  std::size_t cycles, Encoding encoding = Encoding::kMk2) {
+  const std::vector<std::uint32_t> code = encode_tile(sends, receives, encoding);
   EXPECT_EQ(code.size() % 2, 0U);
-  EXPECT_EQ(executed(code, cycles), planned(sends, receives, cycles));
+  EXPECT_EQ(executed(code, cycles, encoding), planned(sends, receives, cycles));
 }
 
 TEST(RowEncoder, ATileWithoutTransfersOnlySyncs) {
@@ -139,7 +141,9 @@ TEST(RowEncoder, LongWaitsExceedNoField) {
   expect_exact({{700'000, kData, 5}}, {{5'000, 1, 0x90000, 1}, {600'000, 1, 0x90004, 2}}, 700'010);
 }
 
-TEST(RowEncoder, DoesExactlyWhatWasPlannedForRandomRows) {
+/// Rows of a machine that ends at `memory_end` and has so many tiles.
+void expect_random_rows(Encoding encoding, std::uint32_t memory_end, std::uint32_t tiles) {
+  const std::uint32_t kIn = memory_end - 0x8000, kOut = memory_end - 0x10000;
   std::mt19937 random(7);
   for (int trial = 0; trial < 2000; ++trial) {
     const auto pick = [&](std::uint32_t below) {
@@ -151,21 +155,31 @@ TEST(RowEncoder, DoesExactlyWhatWasPlannedForRandomRows) {
     std::vector<RowReceive> receives;
     std::uint64_t cycle = kFirstRowCycle + pick(gap);
     for (std::uint32_t i = pick(20); i > 0; --i) {
-      sends.push_back({cycle, kData + 4 * pick(1000), 1 + pick(longest)});
+      sends.push_back({cycle, kOut + 4 * pick(1000), 1 + pick(longest)});
       cycle += sends.back().words + (pick(2) != 0 ? pick(gap) : 0);
     }
     std::uint64_t arrival = kFirstRowCycle + pick(gap);
-    std::uint32_t address = 0x90000;
+    std::uint32_t address = kIn;
     for (std::uint32_t i = pick(20); i > 0; --i) {
-      if (pick(3) != 0) address = 0x90000 + 4 * pick(1000);
-      receives.push_back({arrival, pick(4), address, 1 + pick(longest)});
+      if (pick(3) != 0) address = kIn + 4 * pick(1000);
+      receives.push_back({arrival, tiles - 1 - pick(4), address, 1 + pick(longest)});
       address += receives.back().words * 4;
       arrival += receives.back().words + (pick(2) != 0 ? pick(gap) : 0);
     }
     SCOPED_TRACE(trial);
-    expect_exact(sends, receives, std::max(cycle, arrival) + 2);
-    if (HasFailure()) return;
+    expect_exact(sends, receives, std::max(cycle, arrival) + 2, encoding);
+    if (testing::Test::HasFailure()) return;
   }
+}
+
+TEST(RowEncoder, DoesExactlyWhatWasPlannedForRandomRows) {
+  expect_random_rows(Encoding::kMk2, 0x100000, 1536);
+  expect_random_rows(Encoding::kMk2, 0xa0000, 4);
+}
+
+TEST(RowEncoder, ReachesAllOfALargeMachineInTheWideEncoding) {
+  expect_random_rows(Encoding::kWide, 0x200000, 8192);
+  expect_random_rows(Encoding::kWide, 0x104000, 1600);
 }
 
 }  // namespace

@@ -48,6 +48,15 @@ TEST(MachineLimits, ProgramsGetJaxsResultsOnMachinesAtTheLimits) {
        "host.phase_latency=0 ns", "host.packet_overhead=0 ns", "host.bandwidth=10000 GB/s"},
       {"grid.rows=3", "exchange.same_side_latency=4096 cycles",
        "exchange.per_row_latency=4096 cycles", "sync.skew_per_row=4096 cycles"},
+      // Beyond mk2.
+      {"grid.rows=25"},
+      {"grid.rows=40"},
+      {"grid.rows=3", "tile.memory=1744 KiB"},
+      {"grid.rows=3", "tile.memory=1744 KiB", "tile.region1_base=0x180000"},
+      {"grid.rows=3", "tile.memory_base=0x1a0000", "tile.region1_base=0x1d0000",
+       "tile.memory=384 KiB"},
+      {"grid.rows=3", "tile.workers=16"},
+      {"grid.rows=3", "isa.encoding=wide"},
   };
   for (const std::vector<std::string>& settings : kMachines) {
     expect_as_jax(settings, "quickstart/affine.mlir", "quickstart/affine_input.h5",
@@ -61,6 +70,24 @@ TEST(MachineLimits, ProgramsGetJaxsResultsOnMachinesAtTheLimits) {
 TEST(MachineLimits, DigitsAreLearntAsInJaxOnTheMostTiles) {
   expect_as_jax({"grid.rows=24"}, "digits_mlp/train_step.mlir", "digits_mlp/train.h5",
                 "digits_mlp/expected.h5", 44);
+}
+
+TEST(MachineLimits, DigitsAreLearntAsInJaxBeyondMk2) {
+  const std::vector<std::string> kMachines[] = {
+      {"grid.rows=25"},
+      {"grid.rows=2", "tile.memory_base=0x120000", "tile.memory=896 KiB",
+       "tile.region1_base=0x180000"},
+      {"grid.rows=2", "tile.workers=16"},
+  };
+  for (const std::vector<std::string>& settings : kMachines) {
+    expect_as_jax(settings, "digits_mlp/train_step.mlir", "digits_mlp/train.h5",
+                  "digits_mlp/expected.h5", 44);
+  }
+}
+
+TEST(MachineLimits, AProgramRunsOnEightThousandTiles) {
+  expect_as_jax({"grid.rows=128"}, "quickstart/affine.mlir", "quickstart/affine_input.h5",
+                "quickstart/affine_expected.h5", 1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 // they are those of Mk2.
 #ifndef SUPERSTEP_WORKERS
 #define SUPERSTEP_WORKERS 6
+#define SUPERSTEP_WORKER_MASK 7
 #define SUPERSTEP_MEMORY_BASE 0x4c000
 #define SUPERSTEP_REGION1_BASE 0x80000
 #define SUPERSTEP_ELEMENT_BYTES 0x4000
@@ -19,7 +20,7 @@
 // Control and status registers: graphcore/llvm-project-fork llvm/test/MC/Colossus/csrs_ipu2.s; bit
 // positions where graphcore/poplibs and osmarks/ipu-stack agree.
 #define CSR_W_WSR__CTXTID_M1__SHIFT 0
-#define CSR_W_WSR__CTXTID_M1__MASK 7
+#define CSR_W_WSR__CTXTID_M1__MASK SUPERSTEP_WORKER_MASK
 #define CSR_W_REPEAT_COUNT__VALUE__SHIFT 0
 #define CSR_W_REPEAT_COUNT__VALUE__MASK 0xffff
 #define CSR_W_FP_CLR__INDEX 257
