@@ -1,6 +1,7 @@
 #include "isa/timing.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace superstep {
 namespace {
@@ -61,6 +62,11 @@ std::uint32_t memory_element(const MachineConfig& machine, std::uint32_t address
   const std::uint32_t pair = (address - tile.region1_base) / (2 * tile.element_bytes);
   const std::uint32_t region0 = (tile.region1_base - tile.memory_base) / tile.element_bytes;
   return region0 + 2 * pair + (address >> 3) % 2;
+}
+
+Cycles barrier_latency(const MachineConfig& machine) {
+  const std::uint32_t doublings = static_cast<std::uint32_t>(std::bit_width(machine.tiles() - 1));
+  return Cycles(machine.sync.internal_latency + machine.sync.per_doubling * doublings);
 }
 
 Cycles release_skew(const MachineConfig& machine, TileId tile) {

@@ -25,6 +25,9 @@ struct TilePlace {
 /// rules).
 [[nodiscard]] std::uint32_t memory_element(const MachineConfig& machine, std::uint32_t address);
 
+/// Cycles from the last arrival at an internal barrier to its opening.
+[[nodiscard]] Cycles barrier_latency(const MachineConfig& machine);
+
 /// Cycles by which `tile` leaves an internal barrier after it opens.
 [[nodiscard]] Cycles release_skew(const MachineConfig& machine, TileId tile);
 

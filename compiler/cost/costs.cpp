@@ -44,7 +44,7 @@ constexpr std::int64_t kPartOfRegion0 = 5;
 Costs::Costs(const MachineConfig& machine)
     : workers_(machine.tile.workers),
       period_(machine.issue_period()),
-      phase_(machine.sync.internal_latency + mean_path(machine)),
+      phase_(static_cast<std::int64_t>(barrier_latency(machine).value()) + mean_path(machine)),
       // The supervisor waits for the address of the states; the last worker begins after the
       // others.
       overhead_(machine.costs.result_latency + kLaunchPrice),

@@ -22,6 +22,7 @@
 #include "compiler/program/blocks.h"
 #include "compiler/program/call_loop.h"
 #include "compiler/program/outline.h"
+#include "isa/timing.h"
 
 namespace superstep {
 namespace {
@@ -351,7 +352,7 @@ class Builder {
 
   void predict_call() {
     ProgramInfo& info = image_.info;
-    const std::uint64_t barrier = machine_.sync.internal_latency;
+    const std::uint64_t barrier = barrier_latency(machine_).value();
     predict_control(info.steps, barrier);
     const std::vector<std::uint64_t> times = executions_by_step(info.steps);
     info.estimated_cycles = info.predicted_cycles =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/timing.h"
 #include "sim/chip/chip.h"
 
 namespace superstep {
@@ -100,7 +101,7 @@ void Barrier::open(Cycles opening, bool begins_visit, MachineOutbox& out) {
 }
 
 Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival) {
-  return last_arrival + Cycles(machine.sync.internal_latency);
+  return last_arrival + barrier_latency(machine);
 }
 
 Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds) {

@@ -43,7 +43,7 @@ class Barrier : public MachineProcess {
   std::optional<Cycles> host_;  ///< when it came
 };
 
-/// When an internal barrier opens: one sync latency after the last arrival.
+/// When an internal barrier opens: its latency after the last arrival.
 [[nodiscard]] Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival);
 
 /// Nanoseconds of the host's clock as cycles of the tile clock, rounded up.

@@ -66,7 +66,8 @@ struct WorkerContext {
       : port(machine, memory),
         weights(&tile_weights),
         period(machine.issue_period()),
-        id(number) {}
+        id(number),
+        stalls(machine.tile.bank_conflicts == BankConflicts::kStall) {}
 
   /// Makes it that of a worker before its first instruction. Registers and random numbers go on
   /// from launch to launch: codelets of PopLibs leave addresses for the next one
@@ -82,7 +83,7 @@ struct WorkerContext {
     fp = {};
     moded = fp_status_watched = false;
     cause = nullptr;
-    repeated_slots = 0;
+    extra_slots = 0;
     repeated_instructions = {};
     repeat = {};
     last_repeat = nullptr;
@@ -106,6 +107,7 @@ struct WorkerContext {
   const Weights* weights;
   std::uint32_t period;  ///< cycles from a slot to the next
   std::uint32_t id;
+  bool stalls;  ///< conflicts of banks take slots
   std::uint32_t tas = 0;
   struct {
     std::uint32_t control = 0, status = 0, format = 0, scale = 0;
@@ -119,7 +121,7 @@ struct WorkerContext {
   const char* cause = nullptr;
   const WorkerStep* stopped = nullptr;  ///< the step that set `stop`
   std::uint32_t pc = 0;                 ///< of the fault; where to go on after kJump
-  std::uint64_t repeated_slots = 0;     ///< of turns of `rpt` bodies
+  std::uint64_t extra_slots = 0;        ///< of turns of `rpt` bodies, and of stalls
   InstructionCounts repeated_instructions;
   /// Who wants to see each step: they run one by one, and `rpt` leaves in `repeat` how often its
   /// body does.

@@ -11,13 +11,13 @@ namespace {
 void count_partial_turn(WorkerContext& context, const WorkerStep* step, const WorkerStep* end) {
   for (; step != end && step->pc != context.pc; step = step->next) {
     const StepCost cost = step->own_cost();
-    context.repeated_slots += cost.slots();
+    context.extra_slots += cost.slots();
     context.repeated_instructions += cost.instructions();
   }
 }
 
 void count_turns(WorkerContext& context, const RepeatedBody& body, std::uint64_t turns) {
-  context.repeated_slots += body.slots * turns;
+  context.extra_slots += body.slots * turns;
   context.repeated_instructions += body.instructions * turns;
 }
 

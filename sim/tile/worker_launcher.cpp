@@ -117,20 +117,22 @@ std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep*
       if (unchecked < kInstructionsOfTurn) continue;
     }
     unchecked = 0;
-    if (gives_up(worker, step, slots + worker.repeated_slots)) return slots;
+    if (gives_up(worker, step, slots + worker.extra_slots)) return slots;
   }
 }
 
 std::uint64_t WorkerLauncher::run(WorkerContext& worker, const WorkerStep* step) {
   const std::uint64_t slots = run_lines(worker, step);
   instructions_ += worker.repeated_instructions;
-  return slots + worker.repeated_slots;
+  return slots + worker.extra_slots;
 }
 
 const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerStep* step) {
   if (worker.observer != &nobody) worker.observe(*step);
   worker.pass(*step);
+  const std::uint64_t before = worker.extra_slots;
   const WorkerStep* next = step->run(worker, step);
+  worker.next_cycle += (worker.extra_slots - before) * worker.period;
   if (next == nullptr && worker.repeat.turns > 0) worker.stop_in_body();
   if (next == nullptr && worker.stop == WorkerContext::Stop::kFault) return nullptr;
   instructions_ += step->own_cost().instructions();

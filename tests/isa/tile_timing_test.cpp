@@ -258,6 +258,23 @@ TEST(TileCosts, AMatrixInstructionTakesTheMoreSlotsTheFewerUnitsThereAre) {
       << none.cause();
 }
 
+// Region 0 has elements of 16 KiB, and region 1 turns between two of them by 8 bytes.
+TEST(TileCosts, ConflictsOfBanksStallWhereTheyDoNotTrap) {
+  const auto body = [&](int second) {
+    return "setzi $m0, 0x50000\n ldconst $m1, " + std::to_string(second) +
+           "\n tapack $m2:3, $m0, $m1, $mzero\n"
+           "ld2x64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0\n exitz $mzero";
+  };
+  TileRun traps;
+  traps.work_alone(body(0x50100));
+  EXPECT_EQ(traps.cause(), "two accesses of one instruction to the same memory element");
+  MachineConfig machine;
+  machine.tile.bank_conflicts = BankConflicts::kStall;
+  TileRun stalls(machine), apart(machine);
+  const std::uint64_t slots = apart.slots(body(0x54100));
+  EXPECT_EQ(stalls.slots(body(0x50100)), slots + 1);
+}
+
 TEST(TileCosts, AreThoseOfTheMachine) {
   MachineConfig machine;
   machine.costs.f32exp = 11;
