@@ -18,6 +18,23 @@ Side side_of(const MachineConfig& machine, std::uint32_t column) {
   return {true, machine.grid.columns - 1 - column};
 }
 
+std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a < b ? b - a : a - b; }
+
+std::uint32_t mesh_hops(const MachineConfig& machine, const TilePlace& from, const TilePlace& to) {
+  const std::uint32_t lanes = machine.grid.lanes;
+  return distance(from.row, to.row) +
+         distance(from.column * lanes + from.lane, to.column * lanes + to.lane);
+}
+
+std::uint32_t ring_hops(const MachineConfig& machine, TileId from, TileId to) {
+  const std::uint32_t apart = distance(index(from), index(to));
+  return std::min(apart, machine.tiles() - apart);
+}
+
+Cycles over_hops(const MachineConfig::Exchange& law, std::uint32_t hops) {
+  return Cycles(law.port_latency + std::uint64_t{hops} * law.hop_latency);
+}
+
 }  // namespace
 
 TilePlace place_of(const MachineConfig& machine, TileId tile) {
@@ -30,7 +47,7 @@ TilePlace place_of(const MachineConfig& machine, TileId tile) {
   const std::uint32_t step = group % machine.grid.rows;
   const std::uint32_t lane = run % runs_per_column + (index(tile) % width) * runs_per_column;
   const std::uint32_t row = run % 2 == 0 ? step : machine.grid.rows - 1 - step;
-  return {row, run / runs_per_column, lane};
+  return {row, run / runs_per_column, lane, tile};
 }
 
 Cycles exchange_latency(const MachineConfig& machine, TileId source, TileId destination) {
@@ -40,6 +57,16 @@ Cycles exchange_latency(const MachineConfig& machine, TileId source, TileId dest
 Cycles exchange_latency(const MachineConfig& machine, const TilePlace& from, const TilePlace& to) {
   const MachineConfig::Exchange& law = machine.exchange;
   const std::uint32_t rows = (from.row + to.row) * law.per_row_latency;
+  switch (law.fabric) {
+    case FabricKind::kCrossbar:
+      break;
+    case FabricKind::kTable:
+      return Cycles(rows + law.table[from.column * machine.grid.columns + to.column]);
+    case FabricKind::kMesh:
+      return over_hops(law, mesh_hops(machine, from, to));
+    case FabricKind::kRing:
+      return over_hops(law, ring_hops(machine, from.tile, to.tile));
+  }
   if (from.column == to.column) return Cycles(rows + law.same_column_latency);
   const Side a = side_of(machine, from.column);
   const Side b = side_of(machine, to.column);
@@ -54,6 +81,30 @@ Cycles exchange_latency(const MachineConfig& machine, const TilePlace& from, con
     return Cycles(rows + law.cross_east_latency + (east - west) * law.cross_east_per_column);
   }
   return Cycles(rows + law.cross_west_latency + (west - east) * law.cross_west_per_column);
+}
+
+Cycles longest_exchange_latency(const MachineConfig& machine) {
+  const MachineConfig::Grid& grid = machine.grid;
+  const std::uint32_t last_row = grid.rows - 1;
+  switch (machine.exchange.fabric) {
+    case FabricKind::kMesh:
+      return exchange_latency(machine, {0, 0, 0, {}},
+                              {last_row, grid.columns - 1, grid.lanes - 1, {}});
+    case FabricKind::kRing:
+      return over_hops(machine.exchange, machine.tiles() / 2);
+    case FabricKind::kCrossbar:
+    case FabricKind::kTable:
+      break;
+  }
+  // It grows with both rows and is that of any lane, so the ends of columns stand for all.
+  Cycles longest;
+  for (std::uint32_t from = 0; from < grid.columns; ++from) {
+    for (std::uint32_t to = 0; to < grid.columns; ++to) {
+      longest = std::max(longest,
+                         exchange_latency(machine, {last_row, from, 0, {}}, {last_row, to, 0, {}}));
+    }
+  }
+  return longest;
 }
 
 std::uint32_t memory_element(const MachineConfig& machine, std::uint32_t address) {

@@ -8,6 +8,7 @@ namespace superstep {
 /// Physical place of a logical tile.
 struct TilePlace {
   std::uint32_t row, column, lane;
+  TileId tile;
 };
 
 /// Tiles go up one column in pairs and down the next (osmarks/ipu-stack, exchange geometry).
@@ -19,6 +20,9 @@ struct TilePlace {
 /// The same between places, for those who ask often.
 [[nodiscard]] Cycles exchange_latency(const MachineConfig& machine, const TilePlace& source,
                                       const TilePlace& destination);
+
+/// No word takes longer.
+[[nodiscard]] Cycles longest_exchange_latency(const MachineConfig& machine);
 
 /// The memory element an address lies in: two accesses of one cycle conflict when their elements
 /// are equal. Region 1 interleaves two elements by 8 bytes (graphcore/poplibs, TMEM_ELEMSIZE

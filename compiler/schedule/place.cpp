@@ -40,13 +40,14 @@ constexpr std::uint32_t kMostUsesToSplit = 256;
 /// How many tasks ahead memory is asked for [chosen: their placement takes longer than memory].
 constexpr std::size_t kPrefetched = 8;
 
-/// The ports of all tiles while a schedule grows.
+/// The ports of all tiles, and the links between them, while a schedule grows.
 class Ports {
  public:
   explicit Ports(const Tasks& tasks)
       : tasks_(tasks),
         send_(tasks.tiles()),
         receive_(send_.size()),
+        links_(tasks.links_of_machine),
         first_sent_(send_.size(), BusyCycles::kNeverBusy),
         first_received_(first_sent_) {
     for (const Task& task : tasks.list) {
@@ -61,6 +62,7 @@ class Ports {
   void clear() {
     clear(send_, first_sent_);
     clear(receive_, first_received_);
+    for (BusyCycles& link : links_) link.clear();
   }
 
   /// When the ports of a task are free, as they are now.
@@ -75,6 +77,7 @@ class Ports {
     for (const Arrival& to : tasks_.arrivals_of(task)) {
       add(receive_[to.tile], send_[to.tile], to.blocks, to.latency);
     }
+    for (const LinkUse& use : tasks_.links_of(task)) joint_.add(links_[use.link], use.offset);
     return joint_;
   }
 
@@ -83,6 +86,9 @@ class Ports {
     for (const Arrival& to : tasks_.arrivals_of(task)) {
       const std::uint32_t arrival = start + to.latency;
       receive_[to.tile].add(to.blocks, arrival, arrival + words);
+    }
+    for (const LinkUse& use : tasks_.links_of(task)) {
+      links_[use.link].add(start + use.offset, start + use.offset + words);
     }
   }
 
@@ -96,6 +102,7 @@ class Ports {
 
   const Tasks& tasks_;
   std::vector<Port> send_, receive_;
+  std::vector<BusyCycles> links_;
   std::vector<std::uint32_t> first_sent_, first_received_;
   JointCycles joint_;
 };

@@ -35,18 +35,9 @@ class Geometry {
     return static_cast<std::uint32_t>(
         exchange_latency(machine_, places_[from], places_[to]).value());
   }
-  /// Between any tiles. Latency grows with both rows and is that of any lane, so one tile at the
-  /// end of each column stands for all.
+  /// Between any tiles.
   [[nodiscard]] std::uint32_t longest_latency() const {
-    std::vector<std::uint32_t> ends;
-    for (std::uint32_t t = 0; t < places_.size(); ++t) {
-      if (places_[t].lane == 0 && places_[t].row + 1 == machine_.grid.rows) ends.push_back(t);
-    }
-    std::uint32_t longest = 0;
-    for (const std::uint32_t from : ends) {
-      for (const std::uint32_t to : ends) longest = std::max(longest, latency(from, to));
-    }
-    return longest;
+    return static_cast<std::uint32_t>(longest_exchange_latency(machine_).value());
   }
   /// The first cycle in which a tile's ports can be used.
   [[nodiscard]] std::uint32_t start(std::uint32_t tile) const { return starts_[tile]; }
@@ -68,6 +59,7 @@ class TaskMaker {
     tasks_.words_in.resize(machine_.tiles());
     tasks_.sends_out.resize(machine_.tiles());
     tasks_.sends_in.resize(machine_.tiles());
+    tasks_.links_of_machine = number_of_links(machine_);
     count_words();
     longest_ = std::max<std::uint64_t>(tasks_.bound_words() / kTasksOfBusiestPort, 1);
     tasks_.list.reserve(merged_.sends.size());
@@ -211,6 +203,7 @@ class TaskMaker {
       task.longest_latency = std::max(task.longest_latency, latency);
       tasks_.arrivals.push_back({tile, latency, 0});
     }
+    add_links(task);
     for (const Send& send : sends) {
       task.words += send.words;
       task.order = std::min(task.order, send.order);
@@ -221,6 +214,21 @@ class TaskMaker {
       }
     }
     tasks_.list.push_back(task);
+  }
+
+  /// The union of the routes to where it arrives.
+  void add_links(Task& task) {
+    task.first_link = static_cast<std::uint32_t>(tasks_.links.size());
+    if (!has_links(machine_)) return;
+    for (const Arrival& to : tasks_.arrivals_of(task)) {
+      const Route way = route(machine_, TileId{task.source}, TileId{to.tile});
+      tasks_.links.insert(tasks_.links.end(), way.links.begin(), way.links.end());
+    }
+    const auto own = std::span(tasks_.links).subspan(task.first_link);
+    std::ranges::sort(own, {}, &LinkUse::link);
+    const auto rest = std::ranges::unique(own, {}, &LinkUse::link);
+    tasks_.links.resize(tasks_.links.size() - rest.size());
+    task.link_count = static_cast<std::uint32_t>(tasks_.links.size()) - task.first_link;
   }
 
   [[nodiscard]] BlockSet blocks_of(std::uint32_t address, std::uint32_t words) const {

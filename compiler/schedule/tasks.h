@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/merge.h"
+#include "isa/fabric.h"
 #include "isa/machine_config.h"
 
 namespace superstep {
@@ -22,6 +23,7 @@ struct Task {
   std::uint32_t longest_latency;
   std::uint32_t first_arrival, arrival_count;
   std::uint32_t first_send, send_count;
+  std::uint32_t first_link, link_count;
   BlockSet blocks;  ///< that are read, if the phase also writes them on the tile
 };
 
@@ -36,6 +38,8 @@ struct Arrival {
 struct Tasks {
   std::vector<Task> list;
   std::vector<Arrival> arrivals;
+  std::vector<LinkUse> links;                ///< of a task each once
+  std::uint32_t links_of_machine = 0;        ///< that words share
   std::vector<MergedTransfers::Send> sends;  ///< of one task: in the order in which they leave
   std::vector<TransferEnd> ends;
   std::uint32_t collectives = 0;                   ///< those of tasks are below
@@ -48,6 +52,9 @@ struct Tasks {
   }
   [[nodiscard]] std::span<const MergedTransfers::Send> sends_of(const Task& task) const {
     return std::span(sends).subspan(task.first_send, task.send_count);
+  }
+  [[nodiscard]] std::span<const LinkUse> links_of(const Task& task) const {
+    return std::span(links).subspan(task.first_link, task.link_count);
   }
   [[nodiscard]] bool has_chains() const { return sends.size() > list.size(); }
   [[nodiscard]] std::uint32_t tiles() const { return static_cast<std::uint32_t>(words_out.size()); }

@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "isa/exchange_ports.h"
+#include "isa/fabric.h"
 #include "isa/timing.h"
 #include "base/each_index.h"
+#include "sim/exchange/link_check.h"
 
 namespace superstep {
 namespace {
@@ -104,6 +106,7 @@ class PhaseResolver::Impl {
       add_copies(p, begin);
       phase.ports[p] = result_of(p, begin);
     });
+    if (has_links(machine_)) check_links();
     return gather(phase);
   }
 
@@ -351,6 +354,35 @@ class PhaseResolver::Impl {
     };
     for (const Run& send : sides_[port].sends) check(send, "sends from");
     for (const Run& receive : sides_[port].receives) check(receive, "receives at");
+  }
+
+  void check_links() {
+    std::vector<LinkedWords> words;
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+      for (const Run& run : sides_[p].receives) {
+        const TileId source = ports_[run.other].tile, destination = ports_[p].tile;
+        const std::uint64_t latency =
+            exchange_latency(machine_, places_[index(source)], places_[index(destination)]).value();
+        words.push_back(
+            {source, destination, run.begin - latency, run.end - latency, run.other_address});
+      }
+    }
+    const std::optional<LinkClash> clash = find_clash(machine_, words);
+    if (!clash) return;
+    const auto text_of = [&](const LinkedWords& run, std::uint64_t sent) {
+      return fmt::format("that of tile {} at 0x{:x} to tile {}", index(run.source),
+                         run.address + 4 * (sent - run.begin), index(run.destination));
+    };
+    const auto sent = [&](const LinkedWords& run) {
+      for (const LinkUse& use : route(machine_, run.source, run.destination).links) {
+        if (use.link == clash->link) return clash->cycle - use.offset;
+      }
+      return run.begin;
+    };
+    fail(port_of_[index(clash->other.source)], clash->cycle, 0,
+         fmt::format("two words on {} in one cycle: {} and {}", link_name(machine_, clash->link),
+                     text_of(clash->one, sent(clash->one)),
+                     text_of(clash->other, sent(clash->other))));
   }
 
   /// Sources are read as they were before the phase, so no send may read what arrived earlier.

@@ -406,5 +406,28 @@ TEST_F(FabricTest, APhaseWithAFaultIsResolvedAgainAndNamesItsOwnCycle) {
   EXPECT_EQ(fabric.repeats(), 0U);
 }
 
+TEST_F(FabricTest, TwoWordsOnOneLinkAreATrapThatNamesBoth) {
+  machine_.exchange.fabric = FabricKind::kRing;
+  for (const std::uint64_t cycle : {102U, 101U}) {
+    for (std::vector<PortEvent>& events : events_) events.clear();
+    send(0, 100, kSource, 1);
+    mux(2, 122, 0);
+    pointer(2, 122, kTarget);
+    mux(2, 123, kMuxIdle);
+    send(1, cycle, kSource + 8, 1);
+    mux(3, cycle + 22, 1);
+    pointer(3, cycle + 22, kTarget);
+    mux(3, cycle + 23, kMuxIdle);
+    const FabricResult result = resolve();
+    ASSERT_EQ(result.fault.has_value(), cycle == 101);
+    if (!result.fault) continue;
+    EXPECT_EQ(result.fault->cycle, 101U);
+    EXPECT_EQ(result.fault->tile, TileId{1});
+    EXPECT_EQ(result.fault->cause,
+              "two words on the link of tile 1 upwards in one cycle: that of tile 0 at 0x80000 to "
+              "tile 2 and that of tile 1 at 0x80008 to tile 3");
+  }
+}
+
 }  // namespace
 }  // namespace superstep

@@ -10,6 +10,7 @@
 
 #include "compiler/schedule/schedule.h"
 #include "isa/exchange_ports.h"
+#include "isa/fabric.h"
 #include "isa/timing.h"
 #include "tests/exchange/row_decoder.h"
 
@@ -79,6 +80,7 @@ class PhaseChecker {
         const auto word = bus_[mux].find(sent);
         ASSERT_NE(word, bus_[mux].end()) << "tile " << tile << " listens to tile " << mux
                                          << ", which is silent, in cycle " << cycle;
+        use_links(mux, tile, sent);
         const bool first = delivered.insert({{tile, pointer}, {mux, word->second}}).second;
         EXPECT_TRUE(first) << "tile " << tile << " gets 0x" << std::hex << pointer << " twice";
         const auto own = bus_[tile].find(cycle);
@@ -100,7 +102,21 @@ class PhaseChecker {
     EXPECT_EQ(mux, kMuxIdle) << "tile " << tile << " still listens after its row";
   }
 
+  /// A link carries one word a cycle, whoever receives it.
+  void use_links(std::uint32_t from, std::uint32_t to, std::uint64_t sent) {
+    for (const LinkUse& use : route(machine_, TileId{from}, TileId{to}).links) {
+      const auto [on_link, is_free] =
+          on_links_.insert({{use.link, sent + use.offset}, {from, sent}});
+      EXPECT_TRUE(is_free || on_link->second == std::pair(from, sent))
+          << link_name(machine_, use.link) << " has words of tiles " << on_link->second.first
+          << " and " << from << " in cycle " << sent + use.offset;
+    }
+  }
+
   const MachineConfig& machine_;
+  /// By link and cycle the sender of the word and when it left.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<std::uint32_t, std::uint64_t>>
+      on_links_;
   std::map<std::uint32_t, std::vector<PortEvent>> events_;
   std::map<std::uint32_t, std::map<std::uint64_t, std::uint32_t>> bus_;  ///< cycle to address
   std::uint64_t last_event_ = 0;

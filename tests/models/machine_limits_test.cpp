@@ -57,6 +57,9 @@ TEST(MachineLimits, ProgramsGetJaxsResultsOnMachinesAtTheLimits) {
        "tile.memory=384 KiB"},
       {"grid.rows=3", "tile.workers=16"},
       {"grid.rows=3", "isa.encoding=wide"},
+      // Other fabrics.
+      {"grid.tiles=100", "exchange.fabric=mesh"},
+      {"grid.rows=2", "exchange.fabric=ring", "exchange.hop_latency=3 cycles"},
   };
   for (const std::vector<std::string>& settings : kMachines) {
     expect_as_jax(settings, "quickstart/affine.mlir", "quickstart/affine_input.h5",
@@ -78,6 +81,7 @@ TEST(MachineLimits, DigitsAreLearntAsInJaxBeyondMk2) {
       {"grid.rows=2", "tile.memory_base=0x120000", "tile.memory=896 KiB",
        "tile.region1_base=0x180000"},
       {"grid.rows=2", "tile.workers=16"},
+      {"grid.rows=1", "exchange.fabric=mesh"},
   };
   for (const std::vector<std::string>& settings : kMachines) {
     expect_as_jax(settings, "digits_mlp/train_step.mlir", "digits_mlp/train.h5",

@@ -1,0 +1,183 @@
+#include "sim/exchange/link_check.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "isa/fabric.h"
+#include "isa/timing.h"
+#include "tests/exchange/phase_checker.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::uint32_t kOut = 0x50000, kIn = 0x60000;
+
+MachineConfig with_fabric(FabricKind fabric) {
+  MachineConfig machine = test::small64();
+  machine.exchange.fabric = fabric;
+  machine.exchange.hop_latency = 3;
+  return machine;
+}
+
+TileId tile_at(const MachineConfig& machine, std::uint32_t row, std::uint32_t column,
+               std::uint32_t lane) {
+  for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
+    const TilePlace place = place_of(machine, TileId{t});
+    if (place.row == row && place.column == column && place.lane == lane) return TileId{t};
+  }
+  ADD_FAILURE() << "no tile there";
+  return TileId{0};
+}
+
+std::vector<std::string> names(const MachineConfig& machine, const Route& route) {
+  std::vector<std::string> names;
+  for (const LinkUse& use : route.links) names.push_back(link_name(machine, use.link));
+  return names;
+}
+
+TEST(Route, OfAMeshGoesAlongTheRowAndThenTheColumn) {
+  const MachineConfig machine = with_fabric(FabricKind::kMesh);
+  const Route way = route(machine, tile_at(machine, 2, 1, 3), tile_at(machine, 1, 2, 1));
+  EXPECT_EQ(names(machine, way),
+            (std::vector<std::string>{"the link of row 2, column 1, lane 3 to the next lane",
+                                      "the link of row 2, column 2, lane 0 to the next lane",
+                                      "the link of row 2, column 2, lane 1 to the row before"}));
+  EXPECT_EQ(way.latency, Cycles(20 + 3 * 3));
+  EXPECT_EQ(way.links[2].offset, 6U);
+}
+
+TEST(Route, OfARingGoesTheShorterWay) {
+  const MachineConfig machine = with_fabric(FabricKind::kRing);
+  EXPECT_EQ(
+      names(machine, route(machine, TileId{1}, TileId{63})),
+      (std::vector<std::string>{"the link of tile 1 downwards", "the link of tile 0 downwards"}));
+  EXPECT_EQ(names(machine, route(machine, TileId{62}, TileId{1})),
+            (std::vector<std::string>{"the link of tile 62 upwards", "the link of tile 63 upwards",
+                                      "the link of tile 0 upwards"}));
+  EXPECT_EQ(route(machine, TileId{0}, TileId{32}).latency, Cycles(20 + 32 * 3));
+  EXPECT_EQ(longest_exchange_latency(machine), Cycles(20 + 32 * 3));
+}
+
+TEST(Route, OfATableIsThatOfTheColumnsAndHasNoLinks) {
+  MachineConfig machine = with_fabric(FabricKind::kTable);
+  for (std::uint32_t entry = 0; entry < 16; ++entry) machine.exchange.table.push_back(10 + entry);
+  const Route way = route(machine, tile_at(machine, 2, 1, 3), tile_at(machine, 1, 3, 0));
+  EXPECT_EQ(way.latency, Cycles(3 + 10 + 4 + 3));
+  EXPECT_TRUE(way.links.empty());
+  EXPECT_EQ(longest_exchange_latency(machine), Cycles(6 + 25));
+}
+
+TEST(Route, ThoseOfOneTileAreATree) {
+  for (const FabricKind fabric : {FabricKind::kMesh, FabricKind::kRing}) {
+    const MachineConfig machine = with_fabric(fabric);
+    std::uint32_t longest = 0;
+    for (std::uint32_t s = 0; s < 64; ++s) {
+      std::map<std::uint32_t, std::uint32_t> offsets;
+      for (std::uint32_t d = 0; d < 64; ++d) {
+        const Route way = route(machine, TileId{s}, TileId{d});
+        EXPECT_EQ(way.latency, Cycles(20 + 3 * way.links.size()));
+        longest = std::max(longest, static_cast<std::uint32_t>(way.latency.value()));
+        for (const LinkUse& use : way.links) {
+          EXPECT_LT(use.link, number_of_links(machine));
+          EXPECT_EQ(offsets.try_emplace(use.link, use.offset).first->second, use.offset);
+        }
+      }
+    }
+    EXPECT_EQ(longest_exchange_latency(machine), Cycles(longest));
+  }
+}
+
+TEST(Links, TwoWordsOfOneCycleClash) {
+  const MachineConfig machine = with_fabric(FabricKind::kRing);
+  // Both take the link of tile 2 upwards, that of tile 1 three cycles after it has left.
+  const LinkedWords early{TileId{1}, TileId{3}, 100, 110, kOut};
+  LinkedWords late{TileId{2}, TileId{4}, 113, 120, kOut + 64};
+  EXPECT_FALSE(find_clash(machine, std::vector{early, late}));
+  late.begin = 112;
+  const auto clash = find_clash(machine, std::vector{late, early});
+  ASSERT_TRUE(clash);
+  EXPECT_EQ(clash->cycle, 112U);
+  EXPECT_EQ(link_name(machine, clash->link), "the link of tile 2 upwards");
+  EXPECT_EQ(clash->one.source, TileId{1});
+  EXPECT_EQ(clash->other.source, TileId{2});
+}
+
+TEST(Links, OneWordForSeveralTilesIsNoClash) {
+  const MachineConfig machine = with_fabric(FabricKind::kMesh);
+  std::vector<LinkedWords> words;
+  for (std::uint32_t d = 1; d < 64; ++d) words.push_back({TileId{0}, TileId{d}, 10, 40, kOut});
+  EXPECT_FALSE(find_clash(machine, words));
+}
+
+/// All clashes word by word.
+bool has_clash(const MachineConfig& machine, const std::vector<LinkedWords>& words) {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, TileId> on_links;
+  for (const LinkedWords& run : words) {
+    for (const LinkUse& use : route(machine, run.source, run.destination).links) {
+      for (std::uint64_t cycle = run.begin; cycle < run.end; ++cycle) {
+        const auto [at, is_new] = on_links.try_emplace({use.link, cycle + use.offset}, run.source);
+        if (at->second != run.source) return true;
+      }
+    }
+  }
+  return false;
+}
+
+TEST(Links, ClashesAreThoseOfAllWordsOneByOne) {
+  std::mt19937 random(5);
+  int clashes = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const MachineConfig machine =
+        with_fabric(trial % 2 == 0 ? FabricKind::kMesh : FabricKind::kRing);
+    const auto pick = [&](std::uint32_t below) {
+      return static_cast<std::uint32_t>(random() % below);
+    };
+    std::vector<LinkedWords> words;
+    for (int i = 0; i < 6; ++i) {
+      const std::uint32_t begin = pick(200);
+      words.push_back({TileId{pick(64)}, TileId{pick(64)}, begin, begin + 1 + pick(30), kOut});
+    }
+    const bool expected = has_clash(machine, words);
+    clashes += expected;
+    EXPECT_EQ(find_clash(machine, words).has_value(), expected) << trial;
+  }
+  EXPECT_GT(clashes, 50);
+  EXPECT_LT(clashes, 380);
+}
+
+TEST(Links, SchedulesReserveThemAsPorts) {
+  std::mt19937 random(3);
+  for (const FabricKind fabric : {FabricKind::kMesh, FabricKind::kRing, FabricKind::kTable}) {
+    MachineConfig machine = with_fabric(fabric);
+    for (std::uint32_t entry = 0; entry < 16; ++entry)
+      machine.exchange.table.push_back(20 + entry * 7 % 30);
+    for (int trial = 0; trial < 12; ++trial) {
+      SCOPED_TRACE(trial);
+      const auto pick = [&](std::uint32_t below) {
+        return static_cast<std::uint32_t>(random() % below);
+      };
+      std::vector<std::uint32_t> next(64, kIn);
+      std::vector<Transfer> transfers;
+      for (int i = 0; i < 150; ++i) {
+        Transfer transfer{{TileId{pick(64)}, kOut + 4 * pick(2000)}, {}, 1 + pick(40)};
+        std::set<std::uint32_t> tiles;
+        for (std::uint32_t k = 0; k < 1 + pick(4); ++k) tiles.insert(pick(64));
+        for (const std::uint32_t tile : tiles) {
+          transfer.destinations.push_back({TileId{tile}, next[tile]});
+          next[tile] += 4 * (transfer.words + pick(2));
+        }
+        transfers.push_back(transfer);
+      }
+      const ExchangePhase phase = schedule_exchange(machine, transfers, test::all_tiles(machine));
+      test::PhaseChecker(machine).expect_delivers(phase, transfers);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace superstep
