@@ -104,7 +104,8 @@ std::string isa_page() {
       "`signed 16` is an immediate of 16 bits. An encoding "
       "has eight nibbles: a digit (A to F\nupper case), an operand letter, or four bits in "
       "brackets. Slots are those of a worker: "
-      "each is `tile.workers` cycles. A bundle is {{main; aux}}.\n"
+      "each is `tile.workers` or `tile.pipeline_depth` cycles, whichever is more. A bundle is "
+      "{{main; aux}}.\n"
       "Encodings: *published* in the tests of graphcore/llvm-project-fork, *inferred* from "
       "published "
       "forms of the same family,\n*measured* by osmarks/ipu-stack, or *assumed* (ours).\n\n",

@@ -82,7 +82,8 @@ std::vector<InstructionCase> exchange_cases() {
       {"delaypic 0, 0, 0x20000" + clock, "", "m5=38 pointer@0=0x80000"},
       {"delaypic 30, 0, 0x13002" + clock, "", "m5=68 pointer@30=0x4c008"},
       {"delayxpic 0, 0, 1471" + clock, "", "m5=38 mux@0=1471"},
-      {"delayxpic 4095, 0, 0x640" + clock, "", "m5=4133 mux@4095=0x640"},
+      // What mk2 calls the source that is none.
+      {"delayxpic 4095, 0, 0x640" + clock, "", "m5=4133 mux@4095=0x2040"},
       {"send 0, 0x20000, 3" + clock, "", "m5=38 send@0=0x80000,1,3"},
       {"send 63, 0x20001, 1" + clock, "", "m5=101 send@0=0x80004,64,1"},
       {"send 3, 0x20000, 0" + clock, "", "m5=41"},

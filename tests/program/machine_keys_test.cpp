@@ -1,0 +1,448 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/ops/op.h"
+#include "compiler/schedule/row_encoder.h"
+#include "isa/exchange_ports.h"
+#include "isa/fabric.h"
+#include "isa/machine_config.h"
+#include "isa/timing.h"
+#include "sim/machine.h"
+#include "tests/program/whole_numbers.h"
+#include "tests/sim/programs.h"
+#include "tests/tile_run.h"
+
+// Each key of a machine file by what it does: on machine code as its law says, and for a compiled
+// program without a change of what it computes.
+
+namespace superstep {
+namespace {
+
+constexpr const char* kBase = "small64";
+
+std::uint64_t in_cycles(const MachineConfig& machine, std::uint64_t nanoseconds) {
+  return (nanoseconds * machine.tile.clock_hz + 999'999'999) / 1'000'000'000;
+}
+
+/// A codelet with each instruction that has a cost of its own, on all workers of a tile.
+std::uint64_t cycles_of_workers(const MachineConfig& machine) {
+  testing::TileRun run(machine);
+  run.load(testing::kCodelet,
+           "f32exp $a0, $a1\n f32ln $a0, $a1\n f16v2exp $a0, $a1\n f16v2ln $a0, $a1\n"
+           "f32tanh $a0, $a1\n f32sigm $a0, $a1\n f16v2tanh $a0, $a1\n f16v2sigm $a0, $a1\n"
+           "f32div $a0, $a1, $a2\n f32oox $a0, $a1\n f32oorx $a0, $a1\n f32sqrt $a0, $a1\n"
+           "f32sisov2amp $a0:1, $a2, $a4:5, TAMP_F32_E4_P0\n exitz $mzero");
+  const TileStop stop = run.supervise(std::string("bri 1f\n1: ") + testing::kRunAllWorkers);
+  EXPECT_EQ(stop.kind, TileStop::Kind::kSync) << run.cause();
+  return stop.cycle;
+}
+
+void expect_workers_as(const MachineConfig& machine) {
+  const MachineConfig::Costs& costs = machine.costs;
+  const std::uint64_t slots = costs.f32exp + costs.f32ln + costs.f16v2exp + costs.f16v2ln +
+                              costs.f32tanh + costs.f32sigm + costs.f16v2tanh + costs.f16v2sigm +
+                              costs.f32div + costs.f32oox + costs.f32oorx + costs.f32sqrt +
+                              16 / machine.tile.amp_units + 1;
+  const std::uint64_t period = std::max(machine.tile.workers, machine.tile.pipeline_depth);
+  // Both addresses are set in the two cycles after the branch.
+  const std::uint64_t issue = costs.taken_branch + 1 + costs.result_latency;
+  EXPECT_EQ(cycles_of_workers(machine),
+            issue + costs.runall + machine.tile.workers - 1 + slots * period + 1);
+}
+
+/// A program on the first and the last tile: a visit to the host, three barriers of which the last
+/// two are internal, and another visit, in which each tile sends 2,000 bytes.
+std::uint64_t cycles_of_barriers(const MachineConfig& machine) {
+  ProgramImage image;
+  image.machine = machine;
+  std::vector<StreamPiece> pieces;
+  constexpr std::uint32_t kBytes = 2000;
+  for (const std::uint32_t tile : {0U, machine.tiles() - 1}) {
+    const bool is_wide = machine.isa.encoding == Encoding::kWide;
+    const std::uint32_t host = is_wide ? kMuxHost : kMk2MuxHost;
+    const std::uint32_t idle = is_wide ? kMuxIdle : kMk2MuxIdle;
+    add_program(image, tile,
+                fmt::format("setzi $m0, {}\n setzi $m1, {}\n setzi $m2, {}\n delay 100\n sync 4\n"
+                            "sync 4\n delay 10\n sync 3\n delay 10\n sync 3\n delay 10\n sync 4\n"
+                            "put 0xa0, $m0\n put 0xa7, $m2\n sendoff 51, 7, 0, 3\n put 0xa0, $m1\n"
+                            "sync 4\n delay 10\n sync 15\n",
+                            host, idle, kData / 4));
+    pieces.push_back({TileId{tile}, kData, kBytes, {{0, kBytes * pieces.size(), kBytes}}});
+  }
+  const TensorType type{DType::kU32, {2 * kBytes / 4}};
+  image.streams = {{Stream::Kind::kResult, 0, type, pieces}};
+  image.results = {type};
+  image.alias = {std::nullopt};
+  image.last.results = {0};
+  const RunResult result = run_image(image, {}, {});
+  EXPECT_FALSE(result.trap) << result.trap->text();
+  const RunTotals& totals = result.totals;
+  return (totals.exchange + totals.compute + totals.sync + totals.host).value();
+}
+
+/// From the release of a tile to its sync, in the visit in which it sends.
+constexpr std::uint64_t kSendCycles = 503;
+
+std::uint64_t barriers_by_law(const MachineConfig& machine) {
+  const MachineConfig::Host& host = machine.host;
+  const std::uint64_t external = in_cycles(machine, machine.sync.external_latency_ns);
+  std::uint64_t doublings = 0;
+  while ((std::uint64_t{1} << doublings) < machine.tiles()) ++doublings;
+  const std::uint64_t internal =
+      machine.sync.internal_latency + doublings * machine.sync.per_doubling;
+  std::uint64_t skew = 0;
+  for (const std::uint32_t tile : {0U, machine.tiles() - 1}) {
+    const TilePlace place = place_of(machine, TileId{tile});
+    const bool is_east = place.column >= std::max(machine.grid.columns / 2, 1U);
+    const std::vector<std::uint32_t>& skews = machine.sync.column_skew;
+    const std::size_t entry =
+        is_east ? skews.size() - (machine.grid.columns - place.column) : place.column;
+    skew = std::max<std::uint64_t>(skew, place.row * machine.sync.skew_per_row + skews[entry]);
+  }
+  const std::uint64_t packets =
+      2 * ((2000 + host.to_host_packet_bytes - 1) / host.to_host_packet_bytes);
+  const double nanoseconds = host.phase_latency_ns +
+                             static_cast<double>(packets) * host.packet_overhead_ns +
+                             4000 * 1e9 / static_cast<double>(host.bytes_per_second);
+  const auto cycles_of = [&](double ns) {
+    return static_cast<std::uint64_t>(
+        std::ceil(ns * static_cast<double>(machine.tile.clock_hz) / 1e9 - 1e-6));
+  };
+  // The second sync of a visit opens when the host is done, and the tiles have synced.
+  const std::uint64_t first = std::max(cycles_of(host.phase_latency_ns), skew + external);
+  const std::uint64_t second = std::max(cycles_of(nanoseconds), skew + kSendCycles + external);
+  return 2 * external + first + second + 2 * internal + 4 * skew;
+}
+
+void expect_barriers_as(const MachineConfig& machine) {
+  const MachineConfig base = load_machine(kBase);
+  EXPECT_EQ(cycles_of_barriers(machine) - cycles_of_barriers(base),
+            barriers_by_law(machine) - barriers_by_law(base));
+}
+
+/// The law of the crossbar, from docs/timing.md.
+std::uint64_t crossbar_latency(const MachineConfig& machine, const TilePlace& from,
+                               const TilePlace& to) {
+  const MachineConfig::Exchange& law = machine.exchange;
+  const std::uint64_t rows = std::uint64_t{from.row + to.row} * law.per_row_latency;
+  const auto is_east = [&](const TilePlace& p) { return p.column >= machine.grid.columns / 2; };
+  const auto from_edge = [&](const TilePlace& p) {
+    return is_east(p) ? machine.grid.columns - 1 - p.column : p.column;
+  };
+  if (from.column == to.column) return rows + law.same_column_latency;
+  if (is_east(from) == is_east(to)) {
+    const std::uint32_t apart = std::max(from.column, to.column) - std::min(from.column, to.column);
+    return rows + law.same_side_latency + std::uint64_t{apart} * law.per_column_latency;
+  }
+  const std::uint32_t east = from_edge(is_east(from) ? from : to);
+  const std::uint32_t west = from_edge(is_east(from) ? to : from);
+  return east >= west ? rows + law.cross_east_latency +
+                            std::uint64_t{east - west} * law.cross_east_per_column
+                      : rows + law.cross_west_latency +
+                            std::uint64_t{west - east} * law.cross_west_per_column;
+}
+
+std::uint64_t latency_by_law(const MachineConfig& machine, TileId source, TileId destination) {
+  const TilePlace from = place_of(machine, source), to = place_of(machine, destination);
+  const MachineConfig::Exchange& law = machine.exchange;
+  const auto apart = [](std::uint32_t a, std::uint32_t b) { return a < b ? b - a : a - b; };
+  const std::uint32_t lanes = machine.grid.lanes,
+                      numbers = apart(index(source), index(destination));
+  switch (law.fabric) {
+    case FabricKind::kTable:
+      return (from.row + to.row) * law.per_row_latency +
+             law.table[from.column * machine.grid.columns + to.column];
+    case FabricKind::kMesh:
+      return law.port_latency +
+             std::uint64_t{law.hop_latency} *
+                 (apart(from.row, to.row) +
+                  apart(from.column * lanes + from.lane, to.column * lanes + to.lane));
+    case FabricKind::kRing:
+      return law.port_latency +
+             std::uint64_t{law.hop_latency} * std::min(numbers, machine.tiles() - numbers);
+    case FabricKind::kCrossbar:
+      break;
+  }
+  return crossbar_latency(machine, from, to);
+}
+
+/// One word from one tile to another, whose mux opens for the cycle in which the law has it arrive:
+/// in any other the fabric traps.
+void expect_arrival_as(const MachineConfig& machine) {
+  const std::uint32_t last = machine.tiles() - 1;
+  const std::uint32_t tiles[] = {0, last / 5, last / 3, last / 2, 2 * last / 3, last};
+  for (const std::uint32_t source : tiles) {
+    for (const std::uint32_t destination : tiles) {
+      if (source == destination) continue;
+      const std::uint64_t latency = latency_by_law(machine, TileId{source}, TileId{destination});
+      const std::uint64_t from = release_skew(machine, TileId{source}).value();
+      const std::uint64_t to = release_skew(machine, TileId{destination}).value();
+      constexpr std::uint64_t kWait = 20'000;
+      ProgramImage image;
+      image.machine = machine;
+      const std::vector<std::uint32_t> send =
+          encode_row(machine, 3, std::vector<RowSend>{{kWait, kData, 1}}, {});
+      const std::vector<std::uint32_t> receive =
+          encode_row(machine, 3, {},
+                     std::vector<RowReceive>{{kWait + from + latency - to, source, kData + 64, 1}});
+      const auto add = [&](std::uint32_t tile, const std::vector<std::uint32_t>& row) {
+        std::string text;
+        for (const std::uint32_t word : row) text += fmt::format(".int {:#x}\n", word);
+        add_program(image, tile, text + "sync 15\n");
+      };
+      add(std::min(source, destination), source < destination ? send : receive);
+      add(std::max(source, destination), source < destination ? receive : send);
+      const RunResult result = run_image(image, {}, {});
+      EXPECT_FALSE(result.trap) << result.trap->text();
+    }
+  }
+}
+
+/// The cause of a trap of a codelet on one worker, or `none`.
+std::string cause_of(const MachineConfig& machine, const std::string& codelet) {
+  testing::TileRun run(machine);
+  run.work_alone(codelet + "\n exitz $mzero");
+  return run.cause();
+}
+
+void expect_memory_as(const MachineConfig& machine) {
+  const auto load = [&](std::uint32_t address, const char* what) {
+    return cause_of(machine, fmt::format("ldconst $m0, {:#x}\n {} $m0, 0", address, what));
+  };
+  const std::uint32_t end = machine.tile.memory_base + machine.tile.memory_bytes;
+  EXPECT_EQ(load(end - 4, "ld32 $m1,"), "none");
+  EXPECT_EQ(load(end, "ld32 $m1,"), "an address outside the tile's memory");
+  EXPECT_EQ(load(machine.tile.memory_base, "ld32 $m1,"), "none");
+  EXPECT_EQ(load(machine.tile.memory_base - 4, "ld32 $m1,"),
+            "an address outside the tile's memory");
+  const std::uint32_t region1 = machine.tile.region1_base;
+  if (region1 + 16 <= end) {
+    EXPECT_EQ(load(region1, "ld128 $a0:3,"), "none");
+  }
+  EXPECT_EQ(load(region1 - 16, "ld128 $a0:3,"), "a 128-bit access outside the interleaved region");
+}
+
+/// Two loads of one instruction, `apart` bytes from each other.
+void expect_banks_as(const MachineConfig& machine) {
+  const auto slots = [&](std::uint32_t apart) {
+    testing::TileRun run(machine);
+    const std::uint32_t at = machine.tile.region1_base;
+    run.work_alone(
+        fmt::format("ldconst $m0, {:#x}\n ldconst $m1, {:#x}\n"
+                    "tapack $m2:3, $m0, $m1, $mzero\n"
+                    "ld2x64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0\n exitz $mzero",
+                    at, at + apart));
+    return run.tile().fault() ? 0
+                              : run.tile().worker_instructions() + run.tile().worker_busy_cycles();
+  };
+  const std::uint32_t pair = 2 * machine.tile.element_bytes;
+  const std::uint64_t free = slots(8);
+  EXPECT_GT(free, 0U);
+  EXPECT_EQ(slots(pair + 8), free);
+  EXPECT_EQ(slots(pair), free);
+  const bool stalls = machine.tile.bank_conflicts == BankConflicts::kStall;
+  EXPECT_EQ(slots(pair - 16), stalls ? free + machine.issue_period() : 0);
+}
+
+/// A send of 1,000 words takes one instruction of the longest send, and another.
+void expect_sends_as(const MachineConfig& machine) {
+  const std::vector<std::uint32_t> row =
+      encode_row(machine, 3, std::vector<RowSend>{{0, kData, 1000}}, {});
+  const std::uint32_t limit = machine.isa.encoding == Encoding::kWide ? 32 : 64;
+  EXPECT_EQ(row[1] >> 21 & 0x3f, std::min(machine.exchange.max_send_words, limit) - 1);
+  expect_arrival_as(machine);
+}
+
+/// What is fetched ahead of exchange code must not lie in the element that is sent from.
+void expect_fetch_as(const MachineConfig& machine) {
+  for (const std::uint32_t ahead : {0U, 32U, 64U, 512U, 1024U}) {
+    ProgramImage image;
+    image.machine = machine;
+    const std::uint32_t boundary = machine.tile.memory_base + machine.tile.element_bytes;
+    // The last exchange instruction ends so many bytes before the boundary.
+    const std::uint32_t row = boundary - ahead - 16;
+    const std::vector<std::uint32_t> words =
+        encode_row(machine, 3, std::vector<RowSend>{{1, boundary, 2}}, {});
+    std::string text = fmt::format("bri {:#x}\n .fill {}, 4, 0x19e00000\n", row,
+                                   (row - machine.tile.memory_base) / 4 - 1);
+    for (const std::uint32_t word : words) text += fmt::format(".int {:#x}\n", word);
+    add_program(image, 0, text + "sync 15\n");
+    const RunResult result = run_image(image, {}, {});
+    const std::uint32_t last = row + 4 * (static_cast<std::uint32_t>(words.size()) - 1);
+    EXPECT_EQ(result.trap.has_value(), last + machine.tile.fetch_ahead_bytes - 4 >= boundary)
+        << ahead << (result.trap ? result.trap->text() : "");
+  }
+}
+
+enum class Better : std::uint8_t { kNeither, kLess, kMore };
+
+struct Law {
+  std::vector<std::string> values;  ///< up, down and the extremes
+  void (*check)(const MachineConfig&);
+  Better better = Better::kNeither;
+};
+
+std::string table_text() {
+  std::string text = "[20";
+  for (int entry = 1; entry < 16; ++entry) text += fmt::format(", {}", 20 + entry * 7 % 40);
+  return text + "]";
+}
+
+const std::map<std::string, Law>& laws() {
+  using enum Better;
+  const std::vector<std::string> slots = {"1", "2", "11", "64"};
+  const std::vector<std::string> supervisor = {"1 cycle", "2 cycles", "11 cycles", "64 cycles"};
+  const std::vector<std::string> latency = {"1 cycle", "16 cycles", "80 cycles", "4096 cycles"};
+  const std::vector<std::string> distance = {"0 cycles", "3 cycles", "20 cycles", "4096 cycles"};
+  static const std::map<std::string, Law> kLaws = {
+      {"isa.encoding", {{"mk2", "wide"}, expect_sends_as}},
+      {"grid.rows", {{"1", "2", "7", "40"}, expect_arrival_as}},
+      {"grid.columns", {{"1", "3", "16"}, expect_arrival_as}},
+      {"grid.lanes", {{"1", "2", "3"}, expect_arrival_as}},
+      {"grid.spares", {{"1", "7", "15"}, expect_arrival_as}},
+      {"tile.workers", {{"1", "2", "5", "8", "16"}, expect_workers_as}},
+      {"tile.pipeline_depth",
+       {{"1 cycle", "4 cycles", "7 cycles", "64 cycles"}, expect_workers_as, kLess}},
+      {"tile.clock", {{"1 MHz", "0.6 GHz", "3 GHz", "100 GHz"}, expect_barriers_as}},
+      {"tile.memory_base", {{"0x4000", "0x40000", "0x48000"}, expect_memory_as}},
+      {"tile.memory", {{"216 KiB", "600 KiB", "720 KiB", "1744 KiB"}, expect_memory_as}},
+      {"tile.region1_base", {{"0x58000", "0xa0000", "0xe8000"}, expect_memory_as}},
+      {"tile.element", {{"1 KiB", "8 KiB"}, expect_banks_as}},
+      {"tile.bank_conflicts", {{"trap", "stall"}, expect_banks_as}},
+      {"tile.fetch_ahead", {{"0 B", "32 B", "128 B", "1 KiB"}, expect_fetch_as}},
+      {"tile.amp_units", {{"4", "8"}, expect_workers_as, kMore}},
+      {"costs.f32exp", {slots, expect_workers_as, kLess}},
+      {"costs.f32ln", {slots, expect_workers_as, kLess}},
+      {"costs.f16v2exp", {slots, expect_workers_as, kLess}},
+      {"costs.f16v2ln", {slots, expect_workers_as, kLess}},
+      {"costs.f32tanh", {slots, expect_workers_as, kLess}},
+      {"costs.f32sigm", {slots, expect_workers_as, kLess}},
+      {"costs.f16v2tanh", {slots, expect_workers_as, kLess}},
+      {"costs.f16v2sigm", {slots, expect_workers_as, kLess}},
+      {"costs.f32div", {slots, expect_workers_as, kLess}},
+      {"costs.f32oox", {slots, expect_workers_as, kLess}},
+      {"costs.f32oorx", {slots, expect_workers_as, kLess}},
+      {"costs.f32sqrt", {slots, expect_workers_as, kLess}},
+      {"costs.taken_branch", {supervisor, expect_workers_as, kLess}},
+      {"costs.result_latency", {supervisor, expect_workers_as, kLess}},
+      {"costs.runall", {supervisor, expect_workers_as, kLess}},
+      {"exchange.fabric", {{"crossbar", "mesh", "ring"}, expect_arrival_as}},
+      {"exchange.port_latency", {latency, expect_arrival_as}},
+      {"exchange.hop_latency", {{"1 cycle", "16 cycles", "200 cycles"}, expect_arrival_as}},
+      {"exchange.table", {{table_text()}, expect_arrival_as}},
+      {"exchange.same_column_latency", {latency, expect_arrival_as, kLess}},
+      {"exchange.same_side_latency", {latency, expect_arrival_as, kLess}},
+      {"exchange.per_column_latency", {distance, expect_arrival_as, kLess}},
+      {"exchange.cross_east_latency", {latency, expect_arrival_as, kLess}},
+      {"exchange.cross_east_per_column", {distance, expect_arrival_as, kLess}},
+      {"exchange.cross_west_latency", {latency, expect_arrival_as, kLess}},
+      {"exchange.cross_west_per_column", {distance, expect_arrival_as, kLess}},
+      {"exchange.per_row_latency", {distance, expect_arrival_as, kLess}},
+      {"exchange.max_send_words", {{"1", "7", "63"}, expect_sends_as}},
+      {"sync.internal_latency",
+       {{"1 cycle", "34 cycles", "500 cycles", "1000000 cycles"}, expect_barriers_as, kLess}},
+      {"sync.per_doubling", {{"1 cycle", "50 cycles", "4096 cycles"}, expect_barriers_as, kLess}},
+      {"sync.external_latency", {{"0 ns", "1 ns", "3 us", "1000 ms"}, expect_barriers_as}},
+      {"sync.skew_per_row", {distance, expect_barriers_as, kLess}},
+      {"sync.column_skew",
+       {{"[0, 0, 0, 0]", "[0, 8, 40, 90]", "[4096, 0, 0, 4096]"}, expect_barriers_as}},
+      {"host.bandwidth", {{"1 MB/s", "10 GB/s", "100 GB/s", "10000 GB/s"}, expect_barriers_as}},
+      {"host.packet_overhead", {{"0 ns", "5 ns", "70 ns", "1000 ms"}, expect_barriers_as}},
+      {"host.phase_latency", {{"0 ns", "500 ns", "2 us", "1000 ms"}, expect_barriers_as}},
+      {"host.to_tile_packet", {{"4 B", "64 B"}, expect_barriers_as}},
+      {"host.to_host_packet", {{"4 B", "64 B"}, expect_barriers_as}},
+  };
+  return kLaws;
+}
+
+/// What a key needs besides itself to say something.
+MachineConfig machine_of(const std::string& key, const std::string& value) {
+  const std::map<std::string, std::string> others = {
+      {"exchange.port_latency", "exchange.fabric=mesh"},
+      {"exchange.hop_latency", "exchange.fabric=ring"},
+      {"exchange.table", "exchange.fabric=table"},
+      {"tile.region1_base", "tile.memory=640 KiB"},
+  };
+  std::vector<std::string> settings = {key + "=" + value};
+  if (const auto other = others.find(key); other != others.end()) settings.push_back(other->second);
+  if (key == "tile.memory" && value == "216 KiB") settings.push_back("tile.region1_base=0x70000");
+  return load_machine(kBase, settings);
+}
+
+TEST(MachineKeys, EachHasALaw) {
+  for (const ConfigKey& key : config_keys(load_machine(kBase)))
+    EXPECT_TRUE(laws().contains(key.key)) << key.key << " is read by no law of this test";
+  EXPECT_EQ(laws().size(), config_keys(load_machine(kBase)).size());
+}
+
+TEST(MachineKeys, MoveTheCyclesOfMachineCodeByTheirLaw) {
+  for (const auto& [key, law] : laws()) {
+    for (const std::string& value : law.values) {
+      SCOPED_TRACE(key + "=" + value);
+      law.check(machine_of(key, value));
+    }
+  }
+}
+
+/// A small program with a product, arithmetic, a movement and a sum, all of them exact.
+const char* const kProgram = R"(
+func.func @main(%a: tensor<24x40xf32>, %b: tensor<40x32xf32>, %c: tensor<32xf32>) ->
+    (tensor<24x32xf32>, tensor<32x24xf32>, tensor<24xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<24x40xf32>, tensor<40x32xf32>) -> tensor<24x32xf32>
+  %1 = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<32xf32>) -> tensor<24x32xf32>
+  %2 = stablehlo.add %0, %1 : tensor<24x32xf32>
+  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<24x32xf32>) -> tensor<32x24xf32>
+  %4 = stablehlo.constant dense<0.0> : tensor<f32>
+  %5 = stablehlo.reduce(%2 init: %4) applies stablehlo.add across dimensions = [1] : (tensor<24x32xf32>, tensor<f32>) -> tensor<24xf32>
+  return %2, %3, %5 : tensor<24x32xf32>, tensor<32x24xf32>, tensor<24xf32>
+}
+)";
+
+/// Device cycles of the program; its results are checked.
+std::uint64_t cycles_of_program(const MachineConfig& machine) {
+  const Module module = import_stablehlo(kProgram, "keys.mlir");
+  const ProgramImage image = compile(module, machine);
+  const std::vector<HostTensor> arguments = whole_numbers(image.arguments);
+  const RunResult run = run_image(image, arguments, {});
+  EXPECT_FALSE(run.trap) << run.trap->text();
+  if (run.trap) return 0;
+  const std::vector<HostTensor> expected = evaluate(module.main, arguments);
+  for (std::size_t r = 0; r < expected.size(); ++r)
+    EXPECT_EQ(run.results.at(r).data, expected[r].data) << "result " << r;
+  return (run.totals.exchange + run.totals.compute + run.totals.sync).value();
+}
+
+double number_of(const MachineConfig& machine, const std::string& key) {
+  for (const ConfigNumber& number : config_numbers(machine))
+    if (number.key == key) return static_cast<double>(number.value);
+  return 0;
+}
+
+TEST(MachineKeys, ChangeNoResultOfAProgramAndABetterMachineIsHardlySlower) {
+  const MachineConfig base = load_machine(kBase);
+  const auto before = static_cast<double>(cycles_of_program(base));
+  for (const auto& [key, law] : laws()) {
+    std::vector<std::string> values = law.values;
+    if (key == "tile.amp_units") values.push_back("0");
+    for (const std::string& value : values) {
+      SCOPED_TRACE(key + "=" + value);
+      const MachineConfig machine = machine_of(key, value);
+      const auto cycles = static_cast<double>(cycles_of_program(machine));
+      if (law.better == Better::kNeither) continue;
+      const bool is_less = number_of(machine, key) < number_of(base, key);
+      const bool is_better = is_less == (law.better == Better::kLess);
+      EXPECT_LE(is_better ? cycles : before, (is_better ? before : cycles) * 1.05);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace superstep
