@@ -53,6 +53,9 @@ constexpr auto fields_of(const HostPhase*) {
   return std::tuple{ImageField{"results", &HostPhase::results},
                     ImageField{"arguments", &HostPhase::arguments}};
 }
+constexpr auto fields_of(const FeedVisit*) {
+  return std::tuple{ImageField{"pc", &FeedVisit::pc}, ImageField{"phase", &FeedVisit::phase}};
+}
 constexpr auto fields_of(const SourceLocation*) {
   return std::tuple{ImageField{"file", &SourceLocation::file},
                     ImageField{"line", &SourceLocation::line},
@@ -150,6 +153,7 @@ constexpr auto fields_of(const ProgramImage*) {
                     ImageField{"first", &ProgramImage::first},
                     ImageField{"next", &ProgramImage::next},
                     ImageField{"last", &ProgramImage::last},
+                    ImageField{"visits", &ProgramImage::visits},
                     ImageField{"arguments", &ProgramImage::arguments},
                     ImageField{"results", &ProgramImage::results},
                     ImageField{"alias", &ProgramImage::alias},

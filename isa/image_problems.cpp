@@ -153,12 +153,13 @@ class ImageCheck {
   void check_streams() {
     std::vector<std::uint64_t> brought(image_.results.size());
     each("streams", image_.streams, [&](const Stream& stream, std::size_t) -> std::string {
-      if (stream.kind > Stream::Kind::kGoesOn) {
+      if (stream.kind > Stream::Kind::kOutfeed) {
         return fmt::format("there is no kind {}", static_cast<unsigned>(stream.kind));
       }
       const bool is_result = stream.kind == Stream::Kind::kResult;
+      const bool is_argument = stream.kind == Stream::Kind::kArgument;
       const std::vector<TensorType>& types = is_result ? image_.results : image_.arguments;
-      if (stream.kind != Stream::Kind::kGoesOn) {
+      if (is_result || is_argument) {
         if (stream.position >= types.size()) {
           return index_problem(is_result ? "result" : "argument", stream.position, types.size());
         }
@@ -210,20 +211,25 @@ class ImageCheck {
   }
 
   void check_visits() {
+    using enum Stream::Kind;
     const auto visit = [&](const char* table, const std::vector<std::uint32_t>& streams,
-                           bool are_results) {
+                           std::initializer_list<Stream::Kind> kinds) {
       each(table, streams, [&](std::uint32_t stream, std::size_t) -> std::string {
         if (stream >= image_.streams.size()) {
           return index_problem("stream", stream, image_.streams.size());
         }
-        const bool is_result = image_.streams[stream].kind == Stream::Kind::kResult;
-        return is_result == are_results ? "" : fmt::format("stream {} goes the other way", stream);
+        const bool is_one = std::ranges::count(kinds, image_.streams[stream].kind) > 0;
+        return is_one ? "" : fmt::format("stream {} is of another kind", stream);
       });
     };
-    visit("first/arguments", image_.first.arguments, false);
-    visit("next/results", image_.next.results, true);
-    visit("next/arguments", image_.next.arguments, false);
-    visit("last/results", image_.last.results, true);
+    visit("first/arguments", image_.first.arguments, {kArgument, kGoesOn});
+    visit("next/results", image_.next.results, {kResult});
+    visit("next/arguments", image_.next.arguments, {kArgument, kGoesOn});
+    visit("last/results", image_.last.results, {kResult});
+    for (const FeedVisit& inside : image_.visits) {
+      visit("visits/results", inside.phase.results, {kOutfeed});
+      visit("visits/arguments", inside.phase.arguments, {kInfeed});
+    }
     if (!image_.first.results.empty()) add("first/results: there are none before the first call");
     if (!image_.last.arguments.empty()) add("last/arguments: nobody takes any after the last call");
   }
@@ -264,7 +270,7 @@ class ImageCheck {
       return wrong;
     });
     each("info/events", info_.events, [&](const CompileEvent& event, std::size_t) -> std::string {
-      if (event.kind <= CompileEvent::Kind::kSmallProduct) return {};
+      if (event.kind <= CompileEvent::Kind::kWideEncoding) return {};
       return fmt::format("there is no kind {}", static_cast<unsigned>(event.kind));
     });
   }

@@ -308,13 +308,13 @@ const RunTotals& Simulation::totals() const { return impl_->totals_; }
 std::uint32_t Simulation::last_step() const { return impl_->last_step_; }
 std::string Simulation::place() const { return impl_->place(); }
 
-Tile& Simulation::tile(TileId id) {
+TileView Simulation::tile(TileId id) {
   const std::optional<std::size_t> entry = impl_->chip_.tiles().entry_of(id);
   if (!entry) {
     throw MalformedInput(fmt::format("tile {} has no program; {} tiles have one", index(id),
                                      impl_->chip_.tiles().size()));
   }
-  return impl_->chip_.tiles().tile(*entry);
+  return TileView(impl_->chip_.tiles().tile(*entry));
 }
 
 }  // namespace superstep

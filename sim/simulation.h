@@ -15,7 +15,8 @@
 #include "sim/host/turn.h"
 #include "sim/observer.h"
 #include "sim/superstep_record.h"
-#include "sim/tile/tile.h"
+#include "sim/tile/race_checks.h"
+#include "sim/tile_view.h"
 #include "sim/trap.h"
 
 namespace superstep {
@@ -144,7 +145,7 @@ class Simulation {
 
   /// A tile that has a program; throws MalformedInput for another. Its memory may be read and
   /// written while the simulation stands still.
-  [[nodiscard]] Tile& tile(TileId id);
+  [[nodiscard]] TileView tile(TileId id);
 
  private:
   class Impl;

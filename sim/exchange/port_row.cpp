@@ -17,8 +17,8 @@ namespace {
 template <class Tell>
 class Decoder {
  public:
-  Decoder(std::uint32_t pc, std::uint64_t cycle, Tell tell)
-      : pc_(pc), cycle_(cycle), tell_(std::move(tell)) {}
+  Decoder(Encoding encoding, std::uint32_t pc, std::uint64_t cycle, Tell tell)
+      : encoding_(encoding), pc_(pc), cycle_(cycle), tell_(std::move(tell)) {}
 
   /// The bytes of the instruction that `code` begins with; 0 when it needs more, or is another one.
   std::size_t step(std::span<const std::byte> code) {
@@ -59,6 +59,7 @@ class Decoder {
   }
   void exchange_events(std::uint64_t events) { cycle_ += events; }
   [[nodiscard]] std::uint32_t inline_word() const { return words_[1]; }
+  [[nodiscard]] Encoding encoding() const { return encoding_; }
 
  private:
   template <class... Records>
@@ -93,6 +94,7 @@ class Decoder {
                     .words = words});
   }
 
+  Encoding encoding_;
   std::array<std::uint32_t, 2> words_{};  ///< as many as an instruction has
   std::size_t ahead_ = 0;                 ///< of them in the code
   std::uint32_t pc_;
@@ -104,10 +106,11 @@ class Decoder {
 
 }  // namespace
 
-PortRow::PortRow(std::uint64_t id, std::uint32_t pc, std::span<const std::byte> code)
-    : id_(id), pc_(pc) {
+PortRow::PortRow(std::uint64_t id, Encoding encoding, std::uint32_t pc,
+                 std::span<const std::byte> code)
+    : id_(id), encoding_(encoding), pc_(pc) {
   bool was_told = false;
-  Decoder decoder(pc, 0, [&](const PortEvent&) { was_told = true; });
+  Decoder decoder(encoding, pc, 0, [&](const PortEvent&) { was_told = true; });
   std::size_t end = 0;
   while (const std::size_t bytes = decoder.step(code.subspan(end))) {
     end += bytes;
@@ -120,7 +123,7 @@ PortRow::PortRow(std::uint64_t id, std::uint32_t pc, std::span<const std::byte> 
 }
 
 void PortRow::append_events(std::uint64_t cycle, std::vector<PortEvent>& events) const {
-  Decoder decoder(pc_, cycle, [&](const PortEvent& event) { events.push_back(event); });
+  Decoder decoder(encoding_, pc_, cycle, [&](const PortEvent& event) { events.push_back(event); });
   std::size_t at = 0;
   while (at < code_.size()) at += decoder.step(code_.subspan(at));
 }

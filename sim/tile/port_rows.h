@@ -14,13 +14,16 @@ namespace superstep {
 /// when decoded ones were written.
 class PortRows {
  public:
-  /// `memory` outlives them. Rows end at address `code_end`.
-  PortRows(TileMemory& memory, std::uint32_t code_end)
-      : memory_(memory), code_end_(code_end), last_(rows_.end()) {}
+  /// `memory` outlives them.
+  PortRows(const MachineConfig& machine, TileMemory& memory)
+      : memory_(memory),
+        encoding_(machine.isa.encoding),
+        code_end_(machine.tile.region1_base),
+        last_(rows_.end()) {}
   PortRows(const PortRows&) = delete;
   PortRows& operator=(const PortRows&) = delete;
 
-  /// The row at `pc`, below `code_end`; lives until its words change. Null the first time.
+  /// The row at `pc`, an executable address; lives until its words change. Null the first time.
   [[nodiscard]] const PortRow* find(std::uint32_t pc);
 
  private:
@@ -29,6 +32,7 @@ class PortRows {
   void decode(std::uint32_t pc);
 
   TileMemory& memory_;
+  Encoding encoding_;
   std::uint32_t code_end_;
   std::vector<bool> asked_for_;                      ///< by word of the memory
   std::vector<std::byte> decoded_;                   ///< memory from its base: rows as decoded

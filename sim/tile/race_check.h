@@ -7,16 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/tile/race_checks.h"
 #include "sim/tile/memory.h"
 
 namespace superstep {
-
-/// Which launches are checked for races.
-enum class RaceChecks : std::uint8_t {
-  kNever,
-  kFirst,  ///< the first time that a tile launches some code at some pc
-  kAlways,
-};
 
 /// Who touched each word of a tile last. Numbers of runs grow, so that nothing is cleared when they
 /// begin anew, on the same tile or on another one.

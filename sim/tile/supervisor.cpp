@@ -161,7 +161,7 @@ Supervisor::Supervisor(const MachineConfig& machine, TileMemory& memory, CodeSto
     : machine_(machine),
       context_(machine, memory),
       launcher_(machine, memory, context_.weights, code),
-      rows_(memory, machine.tile.region1_base) {}
+      rows_(machine, memory) {}
 
 void Supervisor::boot(std::uint32_t pc) {
   context_.port.open();

@@ -15,7 +15,7 @@
 #include "compiler/compile.h"
 #include "isa/image_fields.h"
 #include "isa/image_file.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "sim/trace/trace.h"
 #include "tests/errors/damage.h"
 #include "tests/scratch_folder.h"

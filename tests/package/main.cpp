@@ -9,7 +9,7 @@
 #include "base/hdf5.h"
 #include "compiler/compile.h"
 #include "isa/image_file.h"
-#include "sim/machine.h"
+#include "sim/simulation.h"
 
 using namespace superstep;
 
@@ -20,19 +20,18 @@ void compile_and_run(const std::string& machine, const std::string& program,
   const std::string file = folder + "/image.h5";
   write_image(file,
               compile(import_stablehlo(read_text_file(program), program), load_machine(machine)));
-  const ProgramImage image = read_image(file);
+  Simulation simulation(read_image(file));
 
   const TensorFile given = read_tensors(inputs, "arg");
   std::vector<HostTensor> arguments;
-  for (std::size_t k = 0; k < image.arguments.size(); ++k)
+  for (std::size_t k = 0; k < simulation.image().arguments.size(); ++k)
     arguments.push_back(given.at("arg" + std::to_string(k)));
-  const RunResult run = run_image(image, arguments, {});
+  const std::vector<HostTensor> found = simulation.call(arguments, true);
 
   TensorFile results;
-  for (std::size_t k = 0; k < run.results.size(); ++k)
-    results["result" + std::to_string(k)] = run.results[k];
+  for (std::size_t k = 0; k < found.size(); ++k) results["result" + std::to_string(k)] = found[k];
   write_tensors(folder + "/results.h5", results);
-  std::printf("%llu\n", static_cast<unsigned long long>(run.totals.cycles.value()));
+  std::printf("%llu\n", static_cast<unsigned long long>(simulation.now().value()));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "isa/fabric.h"
 #include "isa/machine_config.h"
 #include "isa/timing.h"
-#include "sim/machine.h"
+#include "sim/run_image.h"
 #include "tests/program/whole_numbers.h"
 #include "tests/sim/programs.h"
 #include "tests/tile_run.h"
@@ -126,6 +126,51 @@ void expect_barriers_as(const MachineConfig& machine) {
   const MachineConfig base = load_machine(kBase);
   EXPECT_EQ(cycles_of_barriers(machine) - cycles_of_barriers(base),
             barriers_by_law(machine) - barriers_by_law(base));
+}
+
+/// Supersteps of a program on one tile that takes two values of a feed, by callbacks or ready.
+std::vector<std::uint64_t> supersteps_of_feeds(const MachineConfig& machine, bool by_callback) {
+  class Lengths : public Observer {
+   public:
+    void on_superstep(const SuperstepRecord& record) override {
+      cycles.push_back((record.end - record.begin).value());
+    }
+    std::vector<std::uint64_t> cycles;
+  };
+  ProgramImage image;
+  image.machine = machine;
+  const bool is_wide = machine.isa.encoding == Encoding::kWide;
+  const std::string visit = "sync 4\n put 0xa0, $m0\n delay 10\n put 0xa0, $m1\n sync 4\n";
+  add_program(image, 0,
+              fmt::format("setzi $m0, {}\n setzi $m1, {}\n", is_wide ? kMuxHost : kMk2MuxHost,
+                          is_wide ? kMuxIdle : kMk2MuxIdle) +
+                  visit + "delay 4000\n" + visit + "sync 15\n");
+  const TensorType type{DType::kU32, {1}};
+  image.streams = {{Stream::Kind::kInfeed, 0, type, {{TileId{0}, kData, 4, {{0, 0, 4}}}}}};
+  image.visits = {{kCode + 8, {{}, {0}}}, {kCode + 32, {{}, {0}}}};
+  Simulation simulation(image);
+  Lengths lengths;
+  simulation.observe(lengths);
+  for (int i = 0; i < 2 && !by_callback; ++i) simulation.feed(0, HostTensor(type));
+  if (by_callback) simulation.connect_infeed(0, [](std::span<std::byte>) { return true; });
+  const Stop stop = simulation.run();
+  EXPECT_EQ(stop.kind, StopKind::kEnd) << (stop.trap ? stop.trap->text() : "");
+  return lengths.cycles;
+}
+
+/// The host comes when its callback is done: it begins when the tiles wait, or, if values are made
+/// ahead, at the end of the visit before.
+void expect_callbacks_as(const MachineConfig& machine) {
+  const std::vector<std::uint64_t> ready = supersteps_of_feeds(machine, false);
+  const std::vector<std::uint64_t> called = supersteps_of_feeds(machine, true);
+  ASSERT_EQ(ready.size(), 5U);
+  ASSERT_EQ(called.size(), 5U);
+  const std::uint64_t external = in_cycles(machine, machine.sync.external_latency_ns);
+  const std::uint64_t latency = in_cycles(machine, machine.host.callback_latency_ns);
+  const std::uint64_t first = ready[0] - external, second = ready[2] - external;
+  EXPECT_EQ(called[0], first + std::max(external, latency));
+  EXPECT_EQ(called[2], machine.host.prefetch == 0 ? second + std::max(external, latency)
+                                                  : std::max(second + external, latency));
 }
 
 /// The law of the crossbar, from docs/timing.md.
@@ -359,6 +404,8 @@ const std::map<std::string, Law>& laws() {
       {"host.phase_latency", {{"0 ns", "500 ns", "2 us", "1000 ms"}, expect_barriers_as}},
       {"host.to_tile_packet", {{"4 B", "64 B"}, expect_barriers_as}},
       {"host.to_host_packet", {{"4 B", "64 B"}, expect_barriers_as}},
+      {"host.callback_latency", {{"0 ns", "1 us", "61 us", "1000 ms"}, expect_callbacks_as}},
+      {"host.prefetch", {{"1", "2", "64"}, expect_callbacks_as}},
   };
   return kLaws;
 }

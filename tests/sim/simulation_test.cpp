@@ -137,10 +137,11 @@ TEST(Simulation, MemoryCanBeReadAndChangedBetweenSupersteps) {
   Simulation sim(increments());
   sim.set_argument(0, pair_of(5, 6));
   ASSERT_EQ(sim.call().kind, StopKind::kCall);
-  TileMemory& memory = sim.tile(TileId{0}).memory();
-  EXPECT_EQ(memory.word(kData), 6u);
+  const TileView tile = sim.tile(TileId{0});
+  EXPECT_EQ(tile.word(kData), 6u);
+  EXPECT_THROW((void)tile.word(kData + 2), MalformedInput);
   const std::array<std::uint32_t, 2> words = {40, 50};
-  ASSERT_TRUE(memory.write(kData, std::as_bytes(std::span(words))));
+  ASSERT_TRUE(tile.write(kData, std::as_bytes(std::span(words))));
   sim.call();
   EXPECT_EQ(sim.result(0).get<std::int32_t>(0), 41);
 }

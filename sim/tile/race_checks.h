@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace superstep {
+
+/// Which launches are checked for races.
+enum class RaceChecks : std::uint8_t {
+  kNever,
+  kFirst,  ///< the first time that a tile launches some code at some pc
+  kAlways,
+};
+
+}  // namespace superstep
