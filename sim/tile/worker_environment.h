@@ -90,7 +90,7 @@ class WorkerEnvironment {
       case isa::kRepeatFirst:
         return context_.last_repeat == nullptr ? 0 : context_.last_repeat->next->pc;
       case isa::kRepeatEnd:
-        return context_.last_repeat == nullptr ? 0 : context_.last_repeat->target->pc;
+        return context_.last_repeat == nullptr ? 0 : context_.last_repeat->body->end->pc;
       case isa::kCountL:
       case isa::kCountU:
         if (context_.observer == nullptr) {
