@@ -133,7 +133,7 @@ void Tile::clear_port_events() {
   context.sent_beside_workers.clear();
 }
 
-const InstructionCounts& Tile::worker_instructions() const {
+InstructionCounts Tile::worker_instructions() const {
   return impl_->supervisor().launcher().instructions();
 }
 std::uint64_t Tile::worker_busy_cycles() const {

@@ -129,7 +129,7 @@ class Tile {
   void clear_port_events();
 
   /// Since boot.
-  [[nodiscard]] const InstructionCounts& worker_instructions() const;
+  [[nodiscard]] InstructionCounts worker_instructions() const;
   /// Since boot: cycles from first issue to exit, added up over workers.
   [[nodiscard]] std::uint64_t worker_busy_cycles() const;
   /// The same of one worker.

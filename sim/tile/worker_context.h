@@ -84,7 +84,6 @@ struct WorkerContext {
     moded = fp_status_watched = false;
     cause = nullptr;
     extra_slots = 0;
-    repeated_instructions = {};
     repeat = {};
     last_repeat = nullptr;
     port.open();
@@ -119,10 +118,10 @@ struct WorkerContext {
   RaceCheck::RunNumber race_run = 0;
   Stop stop = Stop::kExit;
   const char* cause = nullptr;
-  const WorkerStep* stopped = nullptr;  ///< the step that set `stop`
-  std::uint32_t pc = 0;                 ///< of the fault; where to go on after kJump
-  std::uint64_t extra_slots = 0;        ///< of turns of `rpt` bodies, and of stalls
-  InstructionCounts repeated_instructions;
+  const WorkerStep* stopped = nullptr;      ///< the step that set `stop`
+  std::uint32_t pc = 0;                     ///< of the fault; where to go on after kJump
+  std::uint64_t extra_slots = 0;            ///< of turns of `rpt` bodies, and of stalls
+  InstructionCounts repeated_instructions;  ///< of turns of `rpt` bodies, of all launches
   /// Who wants to see each step: they run one by one, and `rpt` leaves in `repeat` how often its
   /// body does.
   InstructionObserver* observer = nullptr;

@@ -70,6 +70,20 @@ const WorkerCode* WorkerLauncher::code_at(const WorkerContext& worker, std::uint
   return found->second;
 }
 
+InstructionCounts WorkerLauncher::instructions() const {
+  InstructionCounts all = instructions_;
+  all += latest_.instructions();
+  for (const WorkerContext& worker : workers_) all += worker.repeated_instructions;
+  return all;
+}
+
+void WorkerLauncher::count(const StepCost& cost) {
+  latest_ += cost;
+  if (latest_.count() < kInstructionsOfTurn) return;
+  instructions_ += latest_.instructions();
+  latest_ = {};
+}
+
 bool WorkerLauncher::gives_up(WorkerContext& worker, const WorkerStep* step, std::uint64_t slots) {
   if (slots > kMostSlots) [[unlikely]] {
     worker.fail(kEndless, step->pc);
@@ -109,7 +123,7 @@ std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep*
       if (in_line && worker.stop == WorkerContext::Stop::kFault) cost -= worker.stopped->own_cost();
     }
     slots += cost.slots();
-    instructions_ += cost.instructions();
+    count(cost);
     unchecked += cost.count();
     if (step == nullptr) {
       if (worker.stop != WorkerContext::Stop::kJump) return slots;
@@ -123,7 +137,6 @@ std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep*
 
 std::uint64_t WorkerLauncher::run(WorkerContext& worker, const WorkerStep* step) {
   const std::uint64_t slots = run_lines(worker, step);
-  instructions_ += worker.repeated_instructions;
   return slots + worker.extra_slots;
 }
 
@@ -135,7 +148,7 @@ const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerSt
   worker.next_cycle += (worker.extra_slots - before) * worker.period;
   if (next == nullptr && worker.repeat.turns > 0) worker.stop_in_body();
   if (next == nullptr && worker.stop == WorkerContext::Stop::kFault) return nullptr;
-  instructions_ += step->own_cost().instructions();
+  count(step->own_cost());
   if (next == nullptr && worker.stop == WorkerContext::Stop::kJump) {
     next = step_at(worker, worker.pc);
   }

@@ -76,7 +76,7 @@ class WorkerLauncher {
   void observe(InstructionObserver* observer) { observer_ = observer; }
 
   [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
-  [[nodiscard]] const InstructionCounts& instructions() const { return instructions_; }
+  [[nodiscard]] InstructionCounts instructions() const;
   /// Cycles from first issue to exit, added up over workers.
   [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
   /// The same of one worker.
@@ -123,6 +123,8 @@ class WorkerLauncher {
   void take_turns_until(SupervisorContext& supervisor, std::uint64_t cycle);
   /// One step; the next one, or null when the worker has stopped.
   const WorkerStep* run_step(WorkerContext& worker, const WorkerStep* step);
+  /// Counts the instructions of lines that ran.
+  void count(const StepCost& cost);
   /// Whether a worker, before `step` and after so many slots, runs no longer; it is stopped then.
   bool gives_up(WorkerContext& worker, const WorkerStep* step, std::uint64_t slots);
   /// `free_slot` beside workers that take turns; they run ahead if they may from here on.
@@ -164,7 +166,8 @@ class WorkerLauncher {
   StepKind last_kind_ = StepKind::kOrdinary;
   const WorkerStep* last_step_ = nullptr;
   std::uint64_t code_version_ = ~std::uint64_t{0};  ///< of what is kept; at first nothing is
-  InstructionCounts instructions_;
+  InstructionCounts instructions_;                  ///< of lines, but for those in `latest_`
+  StepCost latest_;
   const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;
   bool in_turn_ = false;
