@@ -55,7 +55,7 @@ struct StreamRow {
 };
 
 /// One row of /exchange.
-struct ExchangeRow {
+struct ExchangeProgramRow {
   std::uint32_t step = 0;
   std::uint64_t first_message = 0, messages = 0;
 };

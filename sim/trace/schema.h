@@ -227,13 +227,13 @@ inline constexpr auto kLiveness = fixed_table<StepMemory>(
     Column{"peak_tile_bytes", &StepMemory::peak_tile_bytes, "B", "In use on the fullest tile."},
     Column{"peak_tile", &StepMemory::peak_tile, "1", "The fullest tile."});
 
-inline constexpr auto kExchanges = fixed_table<ExchangeRow>(
+inline constexpr auto kExchanges = fixed_table<ExchangeProgramRow>(
     "/exchange", "exchange", TraceLevel::kTile,
     Column{"exchange", RowNumber<std::uint32_t>{}, "1", "Number of the exchange program."},
-    Column{"step", &ExchangeRow::step, "1", "Its step."},
-    Column{"first_message", &ExchangeRow::first_message, "1",
+    Column{"step", &ExchangeProgramRow::step, "1", "Its step."},
+    Column{"first_message", &ExchangeProgramRow::first_message, "1",
            "Its first row of /exchange/message."},
-    Column{"messages", &ExchangeRow::messages, "1", "How many rows there are its own."});
+    Column{"messages", &ExchangeProgramRow::messages, "1", "How many rows there are its own."});
 
 inline constexpr auto kMessages = fixed_table<ExchangeMessage>(
     "/exchange/message", "message", TraceLevel::kTile,

@@ -147,11 +147,11 @@ void write_memory(Hdf5File& file, const ProgramImage& image) {
 }
 
 void write_exchanges(Hdf5File& file, const ProgramInfo& info) {
-  std::vector<ExchangeRow> exchanges;
+  std::vector<ExchangeProgramRow> exchanges;
   std::vector<ExchangeMessage> messages;
   for (std::uint32_t s = 0; s < info.steps.size(); ++s) {
     if (info.steps[s].kind != StepInfo::Kind::kExchange) continue;
-    ExchangeRow& row = exchanges.emplace_back(ExchangeRow{s, messages.size()});
+    ExchangeProgramRow& row = exchanges.emplace_back(ExchangeProgramRow{s, messages.size()});
     const auto plan = std::ranges::find(info.exchanges, s, &ExchangeInfo::step);
     if (plan == info.exchanges.end()) continue;
     messages.insert(messages.end(), plan->messages.begin(), plan->messages.end());
