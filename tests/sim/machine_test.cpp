@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -156,6 +157,36 @@ TEST(Exchange, AfterTheWordsWereUsedIsATrap) {
   ASSERT_TRUE(run.result.trap);
   EXPECT_NE(run.result.trap->cause.find("a sync must come between"), std::string::npos)
       << run.result.trap->text();
+}
+
+TEST(Exchange, InstructionsThatArriveAreThoseExecutedNext) {
+  // Each trip tile 0 sends a `delay` of 16 cycles more, which tile 1 executes from where it
+  // arrives.
+  constexpr std::uint32_t kArrived = 0x50000;
+  ProgramImage image = image_of(2);
+  add_program(image, 0,
+              "setzi $m3, 4\n setzi $m2, 0x80000\n sync 3\n send 0, 0x20000, 3\n"
+              "ld32 $m1, $m2, $m15, 0\n add $m1, $m1, 16\n st32 $m1, $m2, $m15, 0\n"
+              "brnzdec $m3, 0x4c008\n sync 15\n");
+  add_program(image, 1,
+              "setzi $m3, 4\n setzi $m2, 0x50000\n sync 3\n delaypic 30, 0, 0x14000\n"
+              "delayxpic 1, 0, 0\n delayxpic 0, 0, 0x640\n ld32 $m5, $m2, $m15, 0\n br $m2\n");
+  const auto add_words = [&](std::uint32_t tile, std::uint32_t address, const std::string& text) {
+    const std::vector<std::uint32_t> words = assemble(text, "test.S").words_at(address);
+    Segment segment{{TileId{tile}}, address, {}};
+    segment.bytes.resize(words.size() * 4);
+    std::memcpy(segment.bytes.data(), words.data(), segment.bytes.size());
+    image.segments.push_back(segment);
+  };
+  add_words(0, kData, "delay 16\n");
+  add_words(1, kArrived, "delay 0\n brnzdec $m3, 0x4c008\n sync 15\n");
+  const Recorded run = record(image);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  ASSERT_EQ(run.supersteps.size(), 6U);
+  for (std::size_t trip = 2; trip <= 4; ++trip) {
+    EXPECT_EQ(run.supersteps[trip].exchange_bytes, 4U);
+    EXPECT_EQ(run.tiles[trip][1].compute, run.tiles[trip - 1][1].compute + 16) << trip;
+  }
 }
 
 TEST(Exchange, AFaultOfTheFabricIsATrapOfTheExchange) {
