@@ -249,12 +249,9 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   run.load(code);
   const CodeletMemory memory(spec, run, code.end());
   run.set_fp_control(spec.fp_control);
-  // Some of PopLibs' workers wait for one another. The check compares each with those before it.
-  if (options.has("check-races")) {
-    run.check_races();
-  } else {
-    run.take_turns();
-  }
+  // Some of PopLibs' workers wait for one another.
+  run.take_turns();
+  if (options.has("check-races")) run.check_races();
   KanataTrace trace(machine);
   SlotCounter counts(machine, options.has("trace") ? &trace : nullptr);
   std::optional<std::uint64_t> most_cycles;
