@@ -63,13 +63,21 @@ extern const char* const kFloatModeChange;
 /// back.
 class HostFloatMode {
  public:
-  HostFloatMode() { _mm_setcsr(kAllMasked); }
-  ~HostFloatMode() { _mm_setcsr(before_); }
+  HostFloatMode() {
+    if (differs()) _mm_setcsr(kAllMasked);
+  }
+  ~HostFloatMode() {
+    if (differs()) _mm_setcsr(before_);
+  }
   HostFloatMode(const HostFloatMode&) = delete;
   HostFloatMode& operator=(const HostFloatMode&) = delete;
 
  private:
   static constexpr unsigned kAllMasked = 0x1f80;  ///< of MXCSR, after a reset of the host
+  static constexpr unsigned kRaised = 0x3f;       ///< of MXCSR: changes no result
+
+  /// Setting the mode takes longer than looking at it.
+  [[nodiscard]] bool differs() const { return (before_ & ~kRaised) != kAllMasked; }
 
   unsigned before_ = _mm_getcsr();
 };
