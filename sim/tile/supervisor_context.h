@@ -30,9 +30,14 @@ class WorkerSlots {
   void start(std::uint32_t id, std::uint64_t first) {
     runs_[id] = {first, kNever};
     all_left_ = kNever;
+    ++running_;
   }
   /// It has left at `end`.
-  void leave(std::uint32_t id, std::uint64_t end);
+  void leave(std::uint32_t id, std::uint64_t end) {
+    runs_[id].end = end;
+    last_end_ = std::max(last_end_, end);
+    if (--running_ == 0) all_left_ = last_end_;
+  }
   /// Whether a worker that may not have left issues in a cycle.
   [[nodiscard]] bool owned(std::uint64_t cycle) const;
   /// The first cycle from `cycle` on that no worker owns, all of which are known to leave.
@@ -56,7 +61,9 @@ class WorkerSlots {
   std::vector<Run> runs_;
   std::uint64_t period_;
   std::uint64_t all_left_ = 0;
-  std::uint64_t turn_ = 0;  ///< a slot of worker 0
+  std::uint64_t last_end_ = 0;  ///< of those that are known to leave
+  std::uint32_t running_ = 0;   ///< the others
+  std::uint64_t turn_ = 0;      ///< a slot of worker 0
 };
 
 /// State of a tile's supervisor.

@@ -21,11 +21,6 @@ std::uint64_t WorkerSlots::first_of(std::uint32_t id, std::uint64_t issue, std::
   return slot + turns * period_;
 }
 
-void WorkerSlots::leave(std::uint32_t id, std::uint64_t end) {
-  runs_[id].end = end;
-  all_left_ = std::ranges::max(runs_, {}, &Run::end).end;
-}
-
 bool WorkerSlots::owned(std::uint64_t cycle) const {
   return std::ranges::any_of(runs_, [&](const Run& run) {
     return run.end > cycle && cycle >= run.first && (cycle - run.first) % period_ == 0;
