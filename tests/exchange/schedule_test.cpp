@@ -50,7 +50,7 @@ ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Trans
     const std::uint64_t release = kOpening + release_skew(machine, row.tile).value();
     // After the sync that begins it, at an address where no code is fetched.
     const auto code = std::as_bytes(std::span(row.code)).subspan(4);
-    const PortRow& decoded = rows.emplace_back(1, 4, code);
+    const PortRow& decoded = rows.emplace_back(1, machine.isa.encoding, 4, code);
     EXPECT_EQ(decoded.end(), row.code.size() * 4);
     if (decoded.has_events()) logs[t].add(decoded, release);
     memory[t].resize(high - base);

@@ -285,8 +285,9 @@ void expect_banks_as(const MachineConfig& machine) {
                     "tapack $m2:3, $m0, $m1, $mzero\n"
                     "ld2x64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0\n exitz $mzero",
                     at, at + apart));
-    return run.tile().fault() ? 0
-                              : run.tile().worker_instructions() + run.tile().worker_busy_cycles();
+    return run.tile().fault()
+               ? 0
+               : run.tile().worker_instructions().all + run.tile().worker_busy_cycles();
   };
   const std::uint32_t pair = 2 * machine.tile.element_bytes;
   const std::uint64_t free = slots(8);
