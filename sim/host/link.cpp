@@ -94,7 +94,9 @@ std::uint32_t HostLink::call() const {
 bool HostLink::has_seen_last_call() const { return calls_ && visits_ >= *calls_; }
 
 std::string HostLink::problem_of_end() const {
-  if (image_.streams.empty() || (calls_ && visits_ > *calls_)) return {};
+  const bool has_calls = !image_.first.arguments.empty() || !image_.next.results.empty() ||
+                         !image_.next.arguments.empty() || !image_.last.results.empty();
+  if (!has_calls || (calls_ && visits_ > *calls_)) return {};
   if (!calls_) {
     return fmt::format("the program ends after {} host phases, before the host's last call",
                        visits_);

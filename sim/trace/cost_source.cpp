@@ -32,7 +32,8 @@ WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sou
   const auto weakest = [&](const auto& is_its) {
     CostSource found = CostSource::kMeasured;
     for (const ConfigNumber& number : numbers) {
-      if (!is_its(std::string_view(number.key))) continue;
+      // A number that is 0 adds no cycles.
+      if (number.value == 0 || !is_its(std::string_view(number.key))) continue;
       found = std::max(found, cost_source(sources, number.key),
                        [](CostSource a, CostSource b) { return doubt(a) < doubt(b); });
     }

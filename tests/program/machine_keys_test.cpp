@@ -163,8 +163,8 @@ std::vector<std::uint64_t> supersteps_of_feeds(const MachineConfig& machine, boo
 void expect_callbacks_as(const MachineConfig& machine) {
   const std::vector<std::uint64_t> ready = supersteps_of_feeds(machine, false);
   const std::vector<std::uint64_t> called = supersteps_of_feeds(machine, true);
-  ASSERT_EQ(ready.size(), 5U);
-  ASSERT_EQ(called.size(), 5U);
+  ASSERT_EQ(ready.size(), 4U);
+  ASSERT_EQ(called.size(), 4U);
   const std::uint64_t external = in_cycles(machine, machine.sync.external_latency_ns);
   const std::uint64_t latency = in_cycles(machine, machine.host.callback_latency_ns);
   const std::uint64_t first = ready[0] - external, second = ready[2] - external;

@@ -311,7 +311,7 @@ TEST(Run, CountsTheInstructionsOfWorkersByClass) {
   ProgramImage image = image_of(2);
   add_program(image, 0, R"(
     setzi $m1, worker
-    runall $m1, $m15, 0
+    run $m1, $m15, 0
     sync 2
     sync 3
     sync 15
@@ -334,14 +334,14 @@ TEST(Run, CountsTheInstructionsOfWorkersByClass) {
   const Recorded run = record(image);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
   // The first branch is taken twice; the body of the `rpt` runs 5 times.
-  const InstructionCounts each = {.all = 13 + 5 * 4,
-                                  .aux = 1 + 5 * 2,
-                                  .amp = 5,
-                                  .loads = 1 + 5,
-                                  .stores = 1 + 5,
-                                  .branches = 3};
-  EXPECT_EQ(run.supersteps[0].worker_instructions, each * 6);
-  EXPECT_EQ(run.tiles[0][0].instructions, each * 6);
+  const InstructionCounts of_worker = {.all = 13 + 5 * 4,
+                                       .aux = 1 + 5 * 2,
+                                       .amp = 5,
+                                       .loads = 1 + 5,
+                                       .stores = 1 + 5,
+                                       .branches = 3};
+  EXPECT_EQ(run.supersteps[0].worker_instructions, of_worker);
+  EXPECT_EQ(run.tiles[0][0].instructions, of_worker);
   EXPECT_EQ(run.tiles[0][1].instructions, InstructionCounts());
   EXPECT_EQ(run.supersteps[1].worker_instructions, InstructionCounts());
 }
