@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 
 #include "isa/program_image.h"
@@ -157,9 +158,8 @@ class ImageCheck {
         return fmt::format("there is no kind {}", static_cast<unsigned>(stream.kind));
       }
       const bool is_result = stream.kind == Stream::Kind::kResult;
-      const bool is_argument = stream.kind == Stream::Kind::kArgument;
       const std::vector<TensorType>& types = is_result ? image_.results : image_.arguments;
-      if (is_result || is_argument) {
+      if (is_result || stream.kind == Stream::Kind::kArgument) {
         if (stream.position >= types.size()) {
           return index_problem(is_result ? "result" : "argument", stream.position, types.size());
         }
@@ -170,15 +170,16 @@ class ImageCheck {
       }
       const std::optional<std::uint64_t> bytes = bytes_of(stream.type);
       if (!bytes) return "its type is that of no tensor";
+      std::uint64_t copied = 0;
       for (const StreamPiece& piece : stream.pieces) {
         std::string wrong = piece_problem(piece, *bytes);
         if (!wrong.empty()) return wrong;
-        if (!is_result) continue;
-        for (const StreamBox& box : piece.boxes) {
-          brought[stream.position] += *copied_bytes(box, piece.bytes);
-        }
+        for (const StreamBox& box : piece.boxes) copied += *copied_bytes(box, piece.bytes);
       }
-      return {};
+      if (is_result) brought[stream.position] += copied;
+      const bool is_whole = stream.kind == Stream::Kind::kArgument || is_result ||
+                            stream.kind == Stream::Kind::kInfeed || copied >= *bytes;
+      return is_whole ? "" : fmt::format("it copies {} of its {} B", copied, *bytes);
     });
     // So no result takes more of the host than there is on tiles.
     each("results", image_.results, [&](const TensorType& type, std::size_t r) -> std::string {
@@ -210,26 +211,37 @@ class ImageCheck {
     return {};
   }
 
-  void check_visits() {
-    using enum Stream::Kind;
-    const auto visit = [&](const char* table, const std::vector<std::uint32_t>& streams,
-                           std::initializer_list<Stream::Kind> kinds) {
-      each(table, streams, [&](std::uint32_t stream, std::size_t) -> std::string {
-        if (stream >= image_.streams.size()) {
-          return index_problem("stream", stream, image_.streams.size());
-        }
-        const bool is_one = std::ranges::count(kinds, image_.streams[stream].kind) > 0;
-        return is_one ? "" : fmt::format("stream {} is of another kind", stream);
-      });
-    };
-    visit("first/arguments", image_.first.arguments, {kArgument, kGoesOn});
-    visit("next/results", image_.next.results, {kResult});
-    visit("next/arguments", image_.next.arguments, {kArgument, kGoesOn});
-    visit("last/results", image_.last.results, {kResult});
-    for (const FeedVisit& inside : image_.visits) {
-      visit("visits/results", inside.phase.results, {kOutfeed});
-      visit("visits/arguments", inside.phase.arguments, {kInfeed});
+  /// `kinds` may go in this direction at this visit.
+  [[nodiscard]] std::string visit_problem(std::uint32_t stream,
+                                          std::initializer_list<Stream::Kind> kinds) const {
+    if (stream >= image_.streams.size()) {
+      return index_problem("stream", stream, image_.streams.size());
     }
+    const bool goes = std::ranges::find(kinds, image_.streams[stream].kind) != kinds.end();
+    return goes ? "" : fmt::format("stream {} is of a kind that does not go there", stream);
+  }
+
+  void check_visits() {
+    using Kind = Stream::Kind;
+    const auto visit = [&](const char* table, const std::vector<std::uint32_t>& streams,
+                           std::initializer_list<Kind> kinds) {
+      each(table, streams,
+           [&](std::uint32_t stream, std::size_t) { return visit_problem(stream, kinds); });
+    };
+    visit("first/arguments", image_.first.arguments, {Kind::kArgument, Kind::kGoesOn});
+    visit("next/results", image_.next.results, {Kind::kResult});
+    visit("next/arguments", image_.next.arguments, {Kind::kArgument, Kind::kGoesOn});
+    visit("last/results", image_.last.results, {Kind::kResult});
+    each("visits", image_.visits, [&](const FeedVisit& inside, std::size_t) {
+      std::string wrong = memory_problem(inside.pc, 4);
+      for (const std::uint32_t stream : inside.phase.arguments) {
+        if (wrong.empty()) wrong = visit_problem(stream, {Kind::kInfeed});
+      }
+      for (const std::uint32_t stream : inside.phase.results) {
+        if (wrong.empty()) wrong = visit_problem(stream, {Kind::kOutfeed});
+      }
+      return wrong;
+    });
     if (!image_.first.results.empty()) add("first/results: there are none before the first call");
     if (!image_.last.arguments.empty()) add("last/arguments: nobody takes any after the last call");
   }

@@ -126,6 +126,7 @@ TEST(Host, TheWordThatCallsGoOnByChangesWithTheArgumentsOfTheLast) {
   for (const std::uint32_t calls : {1U, 2U, 3U}) {
     ProgramImage image = echo(calls);
     image.streams[0].kind = Stream::Kind::kGoesOn;
+    image.streams[0].type = {DType::kU32, {1}};
     image.streams[0].pieces = {{TileId{0}, kData, 4, {{0, 0, 4}}}};
     image.arguments.clear();
     image.segments.push_back({{TileId{0}}, kData, {1, 0, 0, 0, 5, 0, 0, 0}});

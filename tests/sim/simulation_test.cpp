@@ -28,7 +28,7 @@ ProgramImage increments() {
   const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, {{0, 0, 8}}}};
   image.streams = {{Stream::Kind::kArgument, 0, pair, pieces},
                    {Stream::Kind::kResult, 0, pair, pieces},
-                   {Stream::Kind::kGoesOn, 0, flag, {{TileId{0}, kData + 8, 4, {}}}}};
+                   {Stream::Kind::kGoesOn, 0, flag, {{TileId{0}, kData + 8, 4, {{0, 0, 4}}}}}};
   image.arguments = image.results = {pair};
   image.alias = {std::nullopt};
   image.first.arguments = {0, 2};
