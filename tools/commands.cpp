@@ -19,6 +19,8 @@ constexpr Command kCommands[] = {
     {"trace", "inspect and repair trace files", trace_options, trace_command, trace_fields},
     {"bench", "compare simulated cycles with a baseline file", bench_options, bench_command,
      bench_fields},
+    {"sensitivity", "show what the assumed numbers of a machine do to a program's cycles",
+     sensitivity_options, sensitivity_command, sensitivity_fields},
     {"docs", "write the reference pages that follow from tables", docs_options, docs_command,
      docs_fields},
 };

@@ -140,6 +140,7 @@ std::vector<Case> cases() {
       {"run-codelet " + file_of("empty.toml"), 5},
       {"bench " + file_of("cycles.json"), 1},
       {"compile models/quickstart/affine.mlir -m tiny4 --emit=steps", 0},
+      {"sensitivity models/quickstart/affine.mlir -m tiny4 --input random:1", 0},
       {"docs docs --check", 0},
       {"docs " + scratch_folder().string(), 0},
       {"help run", 0},

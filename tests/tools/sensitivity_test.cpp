@@ -1,0 +1,54 @@
+// How much each number of a machine moves the cycles of a program.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+using nlohmann::json;
+
+const std::string kProgram =
+    "sensitivity models/quickstart/affine.mlir --input random:1 -q --json ";
+
+json row_of(const json& document, const std::string& key) {
+  for (const json& row : document["keys"]) {
+    if (row["key"] == key) return row;
+  }
+  return {};
+}
+
+TEST(Sensitivity, OfTheExternalBarrierIsItsTwoOpeningsThatTheDeviceWaitsFor) {
+  const ProgramRun run = superstep(kProgram + "-m tiny4");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json document = json::parse(run.out);
+  const auto device = document["device_cycles"].get<std::int64_t>();
+  const json row = row_of(document, "sync.external_latency");
+  // 300 ns are 398 cycles of 1.325 GHz, 150 ns 199 and 600 ns 795.
+  EXPECT_EQ(row["outcomes"][0]["device_cycles"].get<std::int64_t>(), device - 2 * 199);
+  EXPECT_EQ(row["outcomes"][1]["device_cycles"].get<std::int64_t>(), device + 2 * 397);
+  EXPECT_EQ(row["source"], "assumed: no source gives it");
+  EXPECT_TRUE(row_of(document, "host.packet_overhead")["compiled_again"] == false);
+}
+
+TEST(Sensitivity, LooksAtOtherNumbersWhenItIsAskedForAll) {
+  const json assumed = json::parse(superstep(kProgram + "-m tiny4").out);
+  EXPECT_TRUE(row_of(assumed, "costs.runall").is_null());
+  const json all = json::parse(superstep(kProgram + "-m tiny4 --all").out);
+  const json row = row_of(all, "costs.runall");
+  ASSERT_FALSE(row.is_null());
+  EXPECT_LT(row["outcomes"][0]["device_cycles"], all["device_cycles"]);
+  EXPECT_GT(row["outcomes"][1]["device_cycles"], all["device_cycles"]);
+}
+
+TEST(Sensitivity, SaysWhyANumberHasNoRun) {
+  const ProgramRun run =
+      superstep("sensitivity models/quickstart/affine.mlir --input random:1 -q -m tiny4");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("no run with 2 x grid.lanes"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("0, which no factor changes: "), std::string::npos) << run.out;
+}
+
+}  // namespace
+}  // namespace superstep
