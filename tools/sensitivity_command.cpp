@@ -151,6 +151,9 @@ nlohmann::ordered_json fields_of(const Sensitivity& row) {
 
 std::span<const AnswerField> sensitivity_fields() {
   static constexpr AnswerField kFields[] = {
+      {"machine", "text", "", "name of the machine"},
+      {"machine_overrides", "list", "", "each --set"},
+      {"machine_sha256", "text", "", "of the machine as a file with every key"},
       {"device_cycles", "integer", "cycle", "of the machine as it is"},
       {"host_cycles", "integer", "cycle", "likewise"},
       {"keys", "list", "", "by their effect, the greatest first"},
