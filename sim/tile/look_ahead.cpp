@@ -16,8 +16,8 @@ namespace {
 
 template <class R, class... Records>
 constexpr std::size_t position(isa::List<Records...>) {
-  constexpr std::array kIsHere = {std::is_same_v<R, Records>...};
-  return static_cast<std::size_t>(std::ranges::find(kIsHere, true) - kIsHere.begin());
+  constexpr bool kIsHere[] = {std::is_same_v<R, Records>...};
+  return static_cast<std::size_t>(std::ranges::find(kIsHere, true) - kIsHere);
 }
 /// `InstructionInfo::number` of these records.
 template <class... Records>
