@@ -121,6 +121,11 @@ std::string_view name_of(Hdf5Type type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
+std::unique_lock<std::recursive_mutex> hdf5_lock() {
+  static std::recursive_mutex mutex;
+  return std::unique_lock(mutex);
+}
+
 bool is_hdf5(const std::filesystem::path& path) {
   hdf5_start();
   std::error_code none;
@@ -396,6 +401,12 @@ std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
     default:
       return std::nullopt;
   }
+}
+
+std::string Hdf5File::text_attribute(const std::string& object, const std::string& name) const {
+  const std::optional<Hdf5Value> value = attribute(object, name);
+  const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
+  return text == nullptr ? std::string() : *text;
 }
 
 bool Hdf5File::has_scale(const std::string& path, unsigned axis, const std::string& scale) const {

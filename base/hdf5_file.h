@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,10 @@ struct Hdf5Layout {
       {};                      ///< a u1 with names is an enumeration
   std::size_t text_bytes = 0;  ///< of each text of a kText dataset that grows
 };
+
+/// The HDF5 library is for one thread at a time: threads that use files of it side by side hold
+/// this.
+[[nodiscard]] std::unique_lock<std::recursive_mutex> hdf5_lock();
 
 /// Whether there is a file that begins as one of HDF5.
 [[nodiscard]] bool is_hdf5(const std::filesystem::path& path);
@@ -88,6 +93,9 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> attributes(const std::string& object) const;
   [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& object,
                                                    const std::string& name) const;
+  /// Empty when it is not there, or no text.
+  [[nodiscard]] std::string text_attribute(const std::string& object,
+                                           const std::string& name) const;
   /// True when `scale` is attached to an axis of a dataset.
   [[nodiscard]] bool has_scale(const std::string& path, unsigned axis,
                                const std::string& scale) const;

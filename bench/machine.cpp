@@ -5,6 +5,7 @@
 
 #include "bench/program.h"
 #include "compiler/schedule/schedule.h"
+#include "isa/instruction_word.h"
 #include "isa/timing.h"
 
 namespace superstep {
@@ -29,7 +30,7 @@ std::string supersteps(const std::string& body, int times) {
       "  sync 3\n"
       "{}"
       "  brnzdec $m2, again\n"
-      "  sync 15\n",
+      "  sync 4\n",
       times - 1, kData, body);
 }
 
@@ -79,7 +80,7 @@ void exchange_bound(benchmark::State& state) {
     for (int repeat = 0; repeat < 20; ++repeat) {
       code.insert(code.end(), row.code.begin(), row.code.end());
     }
-    code.push_back(encode("sync", {15}));
+    code.push_back(encode("sync", {4}));
     add_code(image, {row.tile}, code);
   }
   report(state, image);
@@ -102,7 +103,7 @@ void exchange_loop(benchmark::State& state) {
     std::vector<std::uint32_t> code = {encode("setzi", {2, kTrips - 1}), encode("delay", {0})};
     code.insert(code.end(), row.code.begin(), row.code.end());
     code.push_back(encode("brnzdec", {2, image.machine.tile.memory_base + 8}));
-    code.push_back(encode("sync", {15}));
+    code.push_back(encode("sync", {4}));
     add_code(image, {row.tile}, code);
   }
   report(state, image);

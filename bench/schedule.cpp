@@ -54,7 +54,7 @@ void schedule(benchmark::State& state, std::size_t phases, auto transfers_of) {
     bound = length = 0;
     for (const ExchangePhase& phase : scheduler.schedule(
              phases, [&](std::size_t phase) { return transfers_of(machine, phase); })) {
-      bound += phase.bound_words;
+      bound += phase.bound_cycles;
       length += phase.length.value();
     }
   }

@@ -8,7 +8,7 @@ target_link_libraries(superstep_library INTERFACE superstep_compiler superstep_s
 target_compile_features(superstep_library INTERFACE cxx_std_20)
 set_target_properties(superstep_library PROPERTIES EXPORT_NAME superstep)
 install(TARGETS superstep_library EXPORT superstep)
-foreach(layer base isa sim compiler)
+foreach(layer base isa toolchain sim compiler)
   set_target_properties(superstep_${layer} PROPERTIES EXPORT_NAME ${layer})
   install(TARGETS superstep_${layer} EXPORT superstep FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/superstep)
 endforeach()

@@ -68,7 +68,21 @@ constexpr ControlRegister kControlRegisters[] = {
     {"FP_SCL", kFpScl, kBoth, kNo, "Signed exponent of the scale of f8, 5:0."},
 };
 
+/// Two registers may have one number: one a worker's, one the supervisor's.
+Access access_of(std::uint32_t number, Access ControlRegister::*context) {
+  for (const ControlRegister& known : kControlRegisters) {
+    if (known.number == number && known.*context != Access::kAbsent) return known.*context;
+  }
+  return Access::kAbsent;
+}
+
 }  // namespace
+
+Access worker_access(std::uint32_t number) { return access_of(number, &ControlRegister::worker); }
+
+Access supervisor_access(std::uint32_t number) {
+  return access_of(number, &ControlRegister::supervisor);
+}
 
 std::span<const ControlRegister> control_registers() { return kControlRegisters; }
 

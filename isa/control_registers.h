@@ -30,6 +30,10 @@ struct ControlRegister {
 /// SCOUNT_L, SCOUNT_U, the worker bases and the registers of the exchange.
 [[nodiscard]] std::span<const ControlRegister> control_registers();
 
+/// What a worker can do with the register of a number; the supervisor.
+[[nodiscard]] Access worker_access(std::uint32_t number);
+[[nodiscard]] Access supervisor_access(std::uint32_t number);
+
 /// Null when there is none of that name.
 [[nodiscard]] const ControlRegister* find_control_register(std::string_view name);
 

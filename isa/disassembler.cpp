@@ -1,8 +1,7 @@
-#include <string>
+#include "isa/instruction_word.h"
 
 #include <fmt/format.h>
 
-#include "isa/assembler.h"
 #include "isa/table.h"
 
 namespace superstep {

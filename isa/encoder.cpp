@@ -1,7 +1,6 @@
-#include <string>
+#include "isa/instruction_word.h"
 
 #include "base/error.h"
-#include "isa/assembler.h"
 #include "isa/table.h"
 
 namespace superstep {
@@ -22,17 +21,6 @@ bool all_fit(const isa::InstructionInfo& info, std::initializer_list<std::int64_
   return true;
 }
 
-/// A branch gets a fourth of the address added to its low 19 bits, a `setzi` of a label all of it
-/// to its low 20.
-std::uint32_t relocate(std::uint32_t word, std::uint32_t load_address) {
-  const isa::InstructionInfo* info = isa::find_instruction(word);
-  const bool is_branch =
-      info != nullptr && !info->operands.empty() && info->operands.back().is_address;
-  const std::uint32_t mask = is_branch ? 0x7ffffU : 0xfffffU;
-  const std::uint32_t offset = is_branch ? load_address / 4 : load_address;
-  return (word & ~mask) | ((word + offset) & mask);
-}
-
 }  // namespace
 
 std::uint32_t encode(std::string_view mnemonic, std::initializer_list<std::int64_t> operands) {
@@ -47,12 +35,6 @@ std::uint32_t encode(std::string_view mnemonic, std::initializer_list<std::int64
   for (const std::int64_t value : operands) detail += " " + std::to_string(value);
   SUPERSTEP_CHECK(false, detail);
   return 0;
-}
-
-std::vector<std::uint32_t> Assembly::words_at(std::uint32_t load_address) const {
-  std::vector<std::uint32_t> out = words;
-  for (const std::uint32_t index : relocations) out[index] = relocate(out[index], load_address);
-  return out;
 }
 
 }  // namespace superstep

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "base/members.h"
 #include "isa/program_image.h"
 
 namespace superstep {
@@ -168,20 +169,6 @@ template <class Part>
 concept ImagePart = requires {
   fields_of(static_cast<const Part*>(nullptr));
 };
-
-/// What any member can be initialised from, to count them.
-struct AnyMember {
-  template <class Member>
-  operator Member() const;
-};
-template <class Part, class... Members>
-consteval std::size_t count_members() {
-  if constexpr (requires { Part{Members{}..., AnyMember{}}; }) {
-    return count_members<Part, Members..., AnyMember>();
-  } else {
-    return sizeof...(Members);
-  }
-}
 
 /// Calls `visit(ImageField)` for each field of a part.
 template <ImagePart Part, class Visit>

@@ -108,19 +108,20 @@ class ContentDigest {
 
 class ImageWriter {
  public:
-  explicit ImageWriter(Hdf5File& file) : file_(file) {}
+  /// Into a file, or only into the digest.
+  explicit ImageWriter(Hdf5File* file) : file_(file) {}
 
   void put_texts(const std::string& path, std::vector<std::string> texts) {
     // As they will be read.
     for (std::string& text : texts) text.resize(std::char_traits<char>::length(text.c_str()));
-    file_.write_text(path, texts);
+    if (file_ != nullptr) file_->write_text(path, texts);
     digest_.add(path, texts);
   }
 
   template <class Value>
   void put(const std::string& path, const std::vector<const Value*>& rows) {
     if constexpr (ImagePart<Value>) {
-      if (!path.empty()) file_.make_group(path);
+      if (!path.empty() && file_ != nullptr) file_->make_group(path);
       for_each_field<Value>([&](const auto& field) {
         std::vector<decltype(&(rows[0]->*field.member))> values;
         for (const Value* row : rows) values.push_back(&(row->*field.member));
@@ -168,12 +169,13 @@ class ImageWriter {
 
   template <class Number>
   void put_numbers(const std::string& path, const std::vector<Number>& numbers) {
-    file_.make_dataset(path, {.type = type_of<Number>(), .dims = {numbers.size()}});
-    if (!numbers.empty()) file_.write(path, numbers.data());
     digest_.add(path, numbers);
+    if (file_ == nullptr) return;
+    file_->make_dataset(path, {.type = type_of<Number>(), .dims = {numbers.size()}});
+    if (!numbers.empty()) file_->write(path, numbers.data());
   }
 
-  Hdf5File& file_;
+  Hdf5File* file_;
   ContentDigest digest_;
 };
 
@@ -289,7 +291,7 @@ class ImageReader {
 void write_image(const std::filesystem::path& path, const ProgramImage& image) {
   OutputFile output(path);
   Hdf5File file = Hdf5File::create(output.temporary(), path);
-  ImageWriter writer(file);
+  ImageWriter writer(&file);
   writer.put_texts(kMachine, {to_toml(image.machine, image.sources)});
   writer.put<ProgramImage>("", {&image});
   file.set_attribute("/", "format", std::string(kImageFormat));
@@ -299,13 +301,14 @@ void write_image(const std::filesystem::path& path, const ProgramImage& image) {
   output.commit();
 }
 
-namespace {
-
-std::string text_attribute(const Hdf5File& file, const char* name) {
-  const std::optional<Hdf5Value> value = file.attribute("/", name);
-  const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
-  return text == nullptr ? std::string() : *text;
+std::string image_digest(const ProgramImage& image) {
+  ImageWriter writer(nullptr);
+  writer.put_texts(kMachine, {to_toml(image.machine, {})});
+  writer.put<ProgramImage>("", {&image});
+  return writer.digest();
 }
+
+namespace {
 
 /// Why a file of this format and version is no image for this reader; empty when it is one.
 std::string why_foreign(const std::string& format, const std::string& version) {
@@ -321,14 +324,14 @@ std::string why_foreign(const std::string& format, const std::string& version) {
 ProgramImage read_image_of(const Hdf5File& file, const std::filesystem::path& path,
                            const std::vector<std::string>& overrides) {
   const std::string foreign =
-      why_foreign(text_attribute(file, "format"), text_attribute(file, "format_version"));
+      why_foreign(file.text_attribute("/", "format"), file.text_attribute("/", "format_version"));
   if (!foreign.empty()) throw MalformedInput({{{path.string(), 0, 0}, foreign}});
   ImageReader reader(file);
   const std::vector<std::string> machine = reader.texts(kMachine);
   if (machine.size() != 1) throw std::runtime_error("there is not one machine");
   ProgramImage image;
   reader.take<ProgramImage>("", {&image});
-  if (reader.digest() != text_attribute(file, kDigest)) {
+  if (reader.digest() != file.text_attribute("/", kDigest)) {
     throw std::runtime_error("its contents are not those that were written");
   }
   SourcedMachine sourced = read_compiled_machine(machine[0], path.string(), overrides);

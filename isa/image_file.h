@@ -25,4 +25,8 @@ void write_image(const std::filesystem::path& path, const ProgramImage& image);
 [[nodiscard]] ProgramImage read_image(const std::filesystem::path& path,
                                       const std::vector<std::string>& overrides = {});
 
+/// The SHA-256 of what an image says, but for the sources of its machine's numbers: equal images
+/// have equal ones, whether they come from a file or not.
+[[nodiscard]] std::string image_digest(const ProgramImage& image);
+
 }  // namespace superstep

@@ -178,13 +178,14 @@ constexpr Bits bits_of(std::string_view encoding) {
   return bits;
 }
 
-/// The bits of one letter of an encoding, most significant first, as runs.
+/// The bits of one letter of an encoding, most significant first.
 struct Field {
-  struct Run {
+  /// Neighbouring bits of the word.
+  struct BitRange {
     unsigned shift = 0;  ///< of its lowest bit in the word
     unsigned width = 0;
   };
-  std::array<Run, 6> runs{};
+  std::array<BitRange, 6> ranges{};
   unsigned count = 0;
   unsigned width = 0;
 
@@ -192,7 +193,8 @@ struct Field {
   [[nodiscard]] constexpr U32 extract(U32 word) const {
     U32 value = 0;
     for (unsigned i = 0; i < count; ++i) {
-      value = value << runs[i].width | (word >> runs[i].shift & ((U32{1} << runs[i].width) - 1));
+      value =
+          value << ranges[i].width | (word >> ranges[i].shift & ((U32{1} << ranges[i].width) - 1));
     }
     return value;
   }
@@ -200,8 +202,8 @@ struct Field {
     U32 word = 0;
     unsigned left = width;
     for (unsigned i = 0; i < count; ++i) {
-      left -= runs[i].width;
-      word |= (value >> left & ((U32{1} << runs[i].width) - 1)) << runs[i].shift;
+      left -= ranges[i].width;
+      word |= (value >> left & ((U32{1} << ranges[i].width) - 1)) << ranges[i].shift;
     }
     return word;
   }
@@ -213,9 +215,9 @@ constexpr Field field_of(std::string_view encoding, char letter) {
   for (unsigned i = 0; i < bits.size && i < 32; ++i) {
     if (bits.at[i] != letter) continue;
     if (i == 0 || bits.at[i - 1] != letter) ++field.count;
-    Field::Run& run = field.runs[field.count - 1];
-    run.shift = 31 - i;
-    ++run.width;
+    Field::BitRange& range = field.ranges[field.count - 1];
+    range.shift = 31 - i;
+    ++range.width;
     ++field.width;
   }
   return field;
@@ -245,8 +247,8 @@ constexpr U32 raw_of(U32 word) {
   return [word]<std::size_t... I>(std::index_sequence<I...>) {
     constexpr Field kField = field_of(Record::spec.encoding, Operand::kLetter);
     U32 value = 0;
-    ((value = value << kField.runs[I].width |
-              (word >> kField.runs[I].shift & ((U32{1} << kField.runs[I].width) - 1))),
+    ((value = value << kField.ranges[I].width |
+              (word >> kField.ranges[I].shift & ((U32{1} << kField.ranges[I].width) - 1))),
      ...);
     return value;
   }

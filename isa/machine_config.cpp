@@ -172,6 +172,12 @@ std::vector<BrokenRule> problems(const MachineConfig& m) {
           fmt::format("exchange.table has {} entries for grid.columns = {}; exchange.fabric = "
                       "\"table\" needs {}, one from each column to each column",
                       m.exchange.table.size(), columns, columns * columns));
+  require(m.exchange.max_send_words * 4 % std::max(m.exchange.width_bytes, 4U) == 0,
+          {"exchange.max_send_words", "exchange.width"},
+          fmt::format("exchange.max_send_words = {} are no whole cycles of exchange.width = {}; "
+                      "take a multiple of {}",
+                      m.exchange.max_send_words, bytes(m.exchange.width_bytes),
+                      m.exchange.width_bytes / 4));
   require(m.grid.spares < m.grid.columns * m.grid.lanes,
           {"grid.spares", "grid.columns", "grid.lanes"},
           fmt::format("grid.spares = {} of rows of {} places; fewer grid.rows would do",

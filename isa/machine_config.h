@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,7 @@ struct MachineConfig {
                   cross_west_per_column = 5, per_row_latency = 1;
     std::uint32_t port_latency = 20, hop_latency = 1;  ///< of mesh and ring
     std::vector<std::uint32_t> table;                  ///< from each column to each column
+    std::uint32_t width_bytes = 4;                     ///< of a port, each cycle
     std::uint32_t max_send_words = 64;                 ///< of one short send instruction
 
     bool operator==(const Exchange&) const = default;
@@ -92,6 +94,8 @@ struct MachineConfig {
     std::uint32_t phase_latency_ns = 1000;
     std::uint32_t to_tile_packet_bytes = 1024;
     std::uint32_t to_host_packet_bytes = 256;
+    std::uint32_t links = 1;                ///< side by side
+    std::uint32_t packets_in_flight = 256;  ///< of each link, in each direction
     std::uint32_t callback_latency_ns = 60'000;
     std::uint32_t prefetch = 0;  ///< values of a stream that callbacks make ahead
 
@@ -204,6 +208,11 @@ struct SourcedMachine {
 /// what `load_machine` throws.
 [[nodiscard]] SourcedMachine read_compiled_machine(const std::string& text, const std::string& file,
                                                    const std::vector<std::string>& overrides = {});
+
+/// The source of a number times a factor, as `scale` and `--set KEY=xFACTOR` make it.
+[[nodiscard]] std::string scaled_source(double factor, std::string_view source);
+/// The source of the number that was scaled, if `source` is of a scaled one.
+[[nodiscard]] std::optional<std::string_view> scaled_source(std::string_view source);
 
 /// What a source may begin with.
 [[nodiscard]] const std::vector<std::string>& source_kinds();

@@ -155,6 +155,14 @@ void for_each_key(Machine& m, Visit&& visit) {
         m.exchange.cross_west_per_column);
   visit(law_of_grid(Key{"exchange.per_row_latency", kCycles, "per row, at each end", 0, 4096}),
         m.exchange.per_row_latency);
+  visit(Key{.name = "exchange.width",
+            .unit = kBytes,
+            .help = "what a tile sends, and what it receives, in a cycle; words move whole: below "
+                    "4 B each takes 4 / width cycles",
+            .lowest = 1,
+            .highest = 16,
+            .only = {1, 2, 4, 8, 16}},
+        m.exchange.width_bytes);
   visit(Key{"exchange.max_send_words", kCount, "words of one short send instruction", 1, 64},
         m.exchange.max_send_words);
   visit(law_of_grid(Key{"sync.internal_latency", kCycles,
@@ -173,7 +181,7 @@ void for_each_key(Machine& m, Visit&& visit) {
           "release skew of each column; a machine with fewer columns takes entries from both ends",
           0, 4096}),
       m.sync.column_skew);
-  visit(of_run(Key{"host.bandwidth", kBytesPerSecond, "host link, each direction", 1'000'000,
+  visit(of_run(Key{"host.bandwidth", kBytesPerSecond, "each link, in each direction", 1'000'000,
                    10'000'000'000'000}),
         m.host.bytes_per_second);
   visit(of_run(Key{"host.packet_overhead", kNanoseconds, "per packet", 0, 1'000'000'000}),
@@ -184,6 +192,14 @@ void for_each_key(Machine& m, Visit&& visit) {
         m.host.to_tile_packet_bytes);
   visit(of_run(Key{"host.to_host_packet", kBytes, "largest packet, tile to host", 4, 256, 4}),
         m.host.to_host_packet_bytes);
+  visit(of_run(Key{"host.links", kCount, "links side by side, to which packets are dealt in turn",
+                   1, 64}),
+        m.host.links);
+  visit(of_run(Key{"host.packets_in_flight", kCount,
+                   "packets of a link and direction that may be on their way; the room of one is "
+                   "free again a phase latency after it has arrived",
+                   1, 65'536}),
+        m.host.packets_in_flight);
   visit(of_run(Key{"host.callback_latency", kNanoseconds, "each callback of a stream", 0,
                    1'000'000'000}),
         m.host.callback_latency_ns);

@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <type_traits>
-#include <variant>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -17,7 +17,7 @@
 #include "isa/machine_config.h"
 #include "isa/machine_keys.h"
 #include "isa/machine_limits.h"
-#include "isa/quantity_text.h"
+#include "isa/machine_values.h"
 
 namespace superstep {
 namespace {
@@ -188,10 +188,13 @@ class MachineReader {
   void read_text_key(const toml::table& table, const char* key, std::string& value) {
     const toml::node* node = table.get(key);
     if (node == nullptr) return;
-    if (const auto text = node->value<std::string>())
-      value = *text;
-    else
-      fail(toml_place(file_, node->source()), fmt::format("'{}' is a string", key));
+    const auto text = node->value<std::string>();
+    const auto is_control = [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    };
+    if (!text || text->empty() || std::ranges::any_of(*text, is_control))
+      return fail(toml_place(file_, node->source()), fmt::format("'{}' is a line of text", key));
+    value = *text;
   }
 
   /// A file that extends no other sets every key.
@@ -272,10 +275,15 @@ class MachineReader {
     read_key(key, *parsed.get("value"), where, "user: --set " + setting);
   }
 
-  /// The `scale` of a table that has nothing else.
-  static const toml::node* scale_of(const toml::node& node) {
+  /// The `scale` of a table that has one.
+  const toml::node* scale_of(const toml::node& node) {
     const toml::table* table = node.as_table();
-    return table != nullptr && table->size() == 1 ? table->get("scale") : nullptr;
+    const toml::node* scale = table == nullptr ? nullptr : table->get("scale");
+    if (scale != nullptr && table->size() > 1) {
+      fail(toml_place(file_, node.source()),
+           "a number that is scaled keeps its source: 'scale' has no other key beside it");
+    }
+    return scale;
   }
 
   /// Multiplies the numbers of a key, or of all that `section.*` and the like stand for.
@@ -313,8 +321,7 @@ class MachineReader {
         }
         field = std::move(scaled);
         Setting& setting = set_[key.name];
-        setting = {where, fmt::format("user: {} x {}", *factor, setting.source), layer_,
-                   is_override_};
+        setting = {where, scaled_source(*factor, setting.source), layer_, is_override_};
       }
     });
     if (!is_found) fail(where, fmt::format("no key is like '{}'", pattern));
@@ -331,16 +338,29 @@ class MachineReader {
   /// `grid.tiles`: a number of tiles in place of rows and spares.
   void read_tiles(const toml::node& node, const SourceLocation& where, std::string source) {
     const Key key{"grid.tiles", Unit::kCount, "", 1, kWidest.tiles};
-    const auto tiles = read_number(key, node, where);
-    if (!tiles) return;
+    std::uint32_t tiles = 0;
+    if (auto problem = read_field(key, node, tiles)) return fail(where, *std::move(problem));
     if (source.empty()) source = fmt::format("user: {}:{}", where.file, where.line);
-    tiles_ = static_cast<std::uint32_t>(*tiles);
+    tiles_ = tiles;
     tiles_set_ = {where, std::move(source), layer_, is_override_};
   }
 
-  /// Rows for as many tiles as were asked for, unless rows were set later.
+  /// Rows for as many tiles as were asked for, unless rows were set later, in another file or by an
+  /// override.
   void place_tiles() {
     const auto rows = set_.find("grid.rows");
+    for (const auto* const key : {"grid.rows", "grid.spares"}) {
+      const auto beside = set_.find(key);
+      if (!tiles_ || beside == set_.end()) continue;
+      const Setting& setting = beside->second;
+      if (setting.is_override != tiles_set_.is_override ||
+          (!setting.is_override && setting.layer != tiles_set_.layer))
+        continue;
+      return fail(setting.where,
+                  fmt::format("'{}' is set beside 'grid.tiles', which it follows from; set one of "
+                              "them",
+                              key));
+    }
     if (!tiles_ || (rows != set_.end() && rows->second.layer > tiles_set_.layer)) return;
     MachineConfig::Grid& grid = machine_.grid;
     const std::uint32_t width = grid.columns * grid.lanes;
@@ -412,95 +432,12 @@ class MachineReader {
   }
 
   bool read_value(const std::string& name, const toml::node& node, const SourceLocation& where) {
-    bool is_read = false;
+    std::optional<std::string> problem;
     for_each_key(machine_, [&](const Key& key, auto& field) {
-      if (name != key.name) return;
-      using Field = std::remove_reference_t<decltype(field)>;
-      if constexpr (std::is_enum_v<Field>) {
-        if (const auto value = read_name(key, node, where)) {
-          field = static_cast<Field>(*value);
-          is_read = true;
-        }
-      } else if constexpr (std::is_integral_v<Field>) {
-        if (const auto value = read_number(key, node, where)) {
-          field = static_cast<Field>(*value);
-          is_read = true;
-        }
-      } else if (auto values = read_list(key, node, where)) {
-        field = std::move(*values);
-        is_read = true;
-      }
+      if (name == key.name) problem = read_field(key, node, field);
     });
-    return is_read;
-  }
-
-  std::optional<std::vector<std::uint32_t>> read_list(const Key& key, const toml::node& node,
-                                                      const SourceLocation& where) {
-    const toml::array* list = node.as_array();
-    if (list == nullptr) {
-      fail(where, fmt::format("'{}' is a list, as in [0, 4, 9]", key.name));
-      return {};
-    }
-    std::vector<std::uint32_t> values;
-    for (const toml::node& item : *list) {
-      const auto value = item.value_exact<std::int64_t>();
-      if (!value || *value < 0 || static_cast<std::uint64_t>(*value) > key.highest) {
-        fail(where, fmt::format("'{}' lists whole numbers from {} to {}", key.name, key.lowest,
-                                key.highest));
-        return {};
-      }
-      values.push_back(static_cast<std::uint32_t>(*value));
-    }
-    return values;
-  }
-
-  std::optional<std::size_t> read_name(const Key& key, const toml::node& node,
-                                       const SourceLocation& where) {
-    const auto found = node.value_exact<std::string>();
-    for (std::size_t n = 0; found && n < key.names.size(); ++n) {
-      if (*found == key.names[n]) return n;
-    }
-    fail(where, fmt::format("'{}' is {}{}", key.name, range_text(key),
-                            found ? ", found \"" + *found + "\"" : ""));
-    return {};
-  }
-
-  std::optional<std::uint64_t> read_number(const Key& key, const toml::node& node,
-                                           const SourceLocation& where) {
-    double value = 0;
-    std::string found;
-    if (const auto integer = node.value_exact<std::int64_t>()) {
-      if (key.unit != Unit::kCount && key.unit != Unit::kAddress) {
-        fail(where, fmt::format("'{}' needs a unit; write {}", key.name, example_of(key.unit)));
-        return {};
-      }
-      value = static_cast<double>(*integer);
-      found = key.unit == Unit::kAddress && *integer >= 0 ? fmt::format("{:#x}", *integer)
-                                                          : fmt::format("{}", *integer);
-    } else if (const auto text = node.value_exact<std::string>()) {
-      const auto parsed = parse_quantity(key.unit, *text);
-      if (const auto* message = std::get_if<std::string>(&parsed)) {
-        fail(where, fmt::format("'{}': {}", key.name, *message));
-        return {};
-      }
-      value = std::get<double>(parsed);
-      found = fmt::format("\"{}\"", *text);
-    } else {
-      fail(where, fmt::format("'{}' has the wrong type; it is {}", key.name, range_text(key)));
-      return {};
-    }
-    const bool is_whole = value == std::floor(value);
-    const bool is_in_range =
-        value >= static_cast<double>(key.lowest) && value <= static_cast<double>(key.highest);
-    if (!is_in_range || !is_whole || !key.allows(static_cast<std::uint64_t>(value))) {
-      const char* from = !key.only.empty()          ? ""
-                         : key.unit == Unit::kCount ? "a whole number from "
-                                                    : "from ";
-      fail(where, fmt::format("'{}' must be {}{}{}, found {}", key.name, from, range_text(key),
-                              is_whole ? "" : ", without a fraction", found));
-      return {};
-    }
-    return static_cast<std::uint64_t>(value);
+    if (problem) fail(where, *std::move(problem));
+    return !problem;
   }
 
   /// The machine, with the wide encoding where that of a builtin machine has no room for it.
@@ -577,6 +514,22 @@ class MachineReader {
 };
 
 }  // namespace
+
+std::string scaled_source(double factor, std::string_view source) {
+  return fmt::format("user: {} x {}", factor, source);
+}
+
+std::optional<std::string_view> scaled_source(std::string_view source) {
+  constexpr std::string_view kUser = "user: ", kTimes = " x ";
+  if (!source.starts_with(kUser)) return std::nullopt;
+  source.remove_prefix(kUser.size());
+  double factor = 0;
+  const auto [rest, error] = std::from_chars(source.data(), source.data() + source.size(), factor);
+  if (error != std::errc{}) return std::nullopt;
+  source.remove_prefix(static_cast<std::size_t>(rest - source.data()));
+  if (!source.starts_with(kTimes)) return std::nullopt;
+  return source.substr(kTimes.size());
+}
 
 const std::vector<std::string>& source_kinds() {
   static const std::vector<std::string> kKinds = {"measured",     "published", "derived",

@@ -5,11 +5,9 @@
 namespace superstep {
 
 /// Sync zones that the machine models: the workers of a tile (TEXCH_SYNCZONE_LOCAL of PopLibs), all
-/// tiles, and these with the host (osmarks/ipu-stack for both); 15 is Superstep's own end of
-/// program.
+/// tiles, and these with the host (osmarks/ipu-stack for both).
 constexpr std::uint32_t kZoneLocal = 2;
 constexpr std::uint32_t kZoneInternal = 3;
 constexpr std::uint32_t kZoneExternal = 4;
-constexpr std::uint32_t kZoneEnd = 15;
 
 }  // namespace superstep

@@ -6,13 +6,14 @@
 namespace superstep {
 namespace {
 
-/// Distance of a column from the end of its side: both sides count inwards to the spine.
-struct Side {
+/// Which half of the chip a column is in, and how far from its edge: both count inwards to the
+/// spine.
+struct ColumnPlace {
   bool east;
   std::uint32_t from_edge;
 };
 
-Side side_of(const MachineConfig& machine, std::uint32_t column) {
+ColumnPlace column_place(const MachineConfig& machine, std::uint32_t column) {
   const std::uint32_t west_columns = std::max(machine.grid.columns / 2, 1U);
   if (column < west_columns) return {false, column};
   return {true, machine.grid.columns - 1 - column};
@@ -34,6 +35,8 @@ std::uint32_t ring_hops(const MachineConfig& machine, TileId from, TileId to) {
 Cycles over_hops(const MachineConfig::Exchange& law, std::uint32_t hops) {
   return Cycles(law.port_latency + std::uint64_t{hops} * law.hop_latency);
 }
+
+unsigned log2(std::uint32_t power) { return static_cast<unsigned>(std::countr_zero(power)); }
 
 }  // namespace
 
@@ -68,8 +71,8 @@ Cycles exchange_latency(const MachineConfig& machine, const TilePlace& from, con
       return over_hops(law, ring_hops(machine, from.tile, to.tile));
   }
   if (from.column == to.column) return Cycles(rows + law.same_column_latency);
-  const Side a = side_of(machine, from.column);
-  const Side b = side_of(machine, to.column);
+  const ColumnPlace a = column_place(machine, from.column);
+  const ColumnPlace b = column_place(machine, to.column);
   if (a.east == b.east) {
     const std::uint32_t distance =
         std::max(from.column, to.column) - std::min(from.column, to.column);
@@ -82,6 +85,10 @@ Cycles exchange_latency(const MachineConfig& machine, const TilePlace& from, con
   }
   return Cycles(rows + law.cross_west_latency + (west - east) * law.cross_west_per_column);
 }
+
+ExchangeItem::ExchangeItem(const MachineConfig& machine)
+    : log_words_(log2(std::max(machine.exchange.width_bytes, 4U) / 4)),
+      log_cycles_(log2(4 / std::min(machine.exchange.width_bytes, 4U))) {}
 
 Cycles longest_exchange_latency(const MachineConfig& machine) {
   const MachineConfig::Grid& grid = machine.grid;
@@ -126,10 +133,10 @@ Cycles release_skew(const MachineConfig& machine, TileId tile) {
   std::uint32_t column = 0;
   if (!skew.empty()) {
     // A machine with fewer columns than entries takes them from both ends.
-    const Side side = side_of(machine, place.column);
+    const ColumnPlace place_in_half = column_place(machine, place.column);
     const auto last = static_cast<std::uint32_t>(skew.size()) - 1;
-    const std::uint32_t step = std::min(side.from_edge, last);
-    column = skew[side.east ? last - step : step];
+    const std::uint32_t step = std::min(place_in_half.from_edge, last);
+    column = skew[place_in_half.east ? last - step : step];
   }
   return Cycles(std::uint64_t{place.row} * machine.sync.skew_per_row + column);
 }

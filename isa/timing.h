@@ -21,6 +21,33 @@ struct TilePlace {
 [[nodiscard]] Cycles exchange_latency(const MachineConfig& machine, const TilePlace& source,
                                       const TilePlace& destination);
 
+/// What a tile's port moves at a time: one or more words each cycle, or a word in some cycles. Both
+/// numbers are powers of two, and one of them is 1.
+class ExchangeItem {
+ public:
+  explicit ExchangeItem(const MachineConfig& machine);
+
+  [[nodiscard]] std::uint32_t words() const { return 1U << log_words_; }
+  [[nodiscard]] std::uint32_t cycles() const { return 1U << log_cycles_; }
+  /// Of words that follow each other; the last item may be of fewer.
+  [[nodiscard]] std::uint64_t cycles_of(std::uint64_t words) const {
+    return (words + this->words() - 1) >> log_words_ << log_cycles_;
+  }
+  /// From the first of such words to the item of word `number`.
+  [[nodiscard]] std::uint64_t cycle_of(std::uint64_t number) const {
+    return number >> log_words_ << log_cycles_;
+  }
+  /// Items that are over after so many cycles, and their words.
+  [[nodiscard]] std::uint64_t items_in(std::uint64_t cycles) const { return cycles >> log_cycles_; }
+  [[nodiscard]] std::uint64_t words_in(std::uint64_t cycles) const {
+    return cycles >> log_cycles_ << log_words_;
+  }
+  [[nodiscard]] bool is_whole(std::uint64_t words) const { return words % this->words() == 0; }
+
+ private:
+  unsigned log_words_, log_cycles_;
+};
+
 /// No word takes longer.
 [[nodiscard]] Cycles longest_exchange_latency(const MachineConfig& machine);
 

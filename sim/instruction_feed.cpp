@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 
@@ -19,7 +20,7 @@ void InstructionFeed::add(Observer& observer) {
     }
     const auto at = std::ranges::lower_bound(watched_, *entry, {}, &Watched::entry);
     if (at == watched_.end() || at->entry != *entry) {
-      watched_.insert(at, {.entry = *entry, .log = std::make_unique<Log>()});
+      watched_.insert(at, {.entry = *entry, .log = std::make_unique<Log>(tile)});
     }
   }
   watchers_.push_back(std::move(watcher));
@@ -32,16 +33,30 @@ void InstructionFeed::open(std::uint64_t superstep) {
   }
   for (Watched& watched : watched_) {
     const TileId tile = tiles_.id(watched.entry);
-    const bool is_wanted = std::ranges::any_of(watchers_, [&](const Watcher& watcher) {
-      return watcher.is_open && std::ranges::count(watcher.watch.tiles, tile) > 0;
-    });
-    if (is_wanted == watched.is_attached) continue;
-    tiles_.tile(watched.entry).observe(is_wanted ? watched.log.get() : nullptr);
-    watched.is_attached = is_wanted;
+    std::vector<Observer*> as_issued;
+    bool keeps = false;
+    for (const Watcher& watcher : watchers_) {
+      if (!watcher.is_open || std::ranges::count(watcher.watch.tiles, tile) == 0) continue;
+      if (watcher.watch.as_issued) {
+        as_issued.push_back(watcher.observer);
+      } else {
+        keeps = true;
+      }
+    }
+    watched.log->wanted_by(std::move(as_issued), keeps);
+    if (watched.log->is_wanted() == watched.is_attached) continue;
+    watched.is_attached = watched.log->is_wanted();
+    tiles_.tile(watched.entry).observe(watched.is_attached ? watched.log.get() : nullptr);
   }
 }
 
-void InstructionFeed::deliver() {
+void InstructionFeed::attach() {
+  for (const Watched& watched : watched_) {
+    if (watched.is_attached) tiles_.tile(watched.entry).observe(watched.log.get());
+  }
+}
+
+void InstructionFeed::deliver(std::optional<Cycles> trap) {
   struct Issued {
     TileId tile;
     const IssuedInstruction* instruction;
@@ -49,15 +64,15 @@ void InstructionFeed::deliver() {
   std::vector<Issued> all;
   for (const Watched& watched : watched_) {
     for (const IssuedInstruction& instruction : watched.log->list()) {
+      if (trap && instruction.cycle > trap->value()) continue;
       all.push_back({tiles_.id(watched.entry), &instruction});
     }
   }
-  if (all.empty()) return;
   std::ranges::stable_sort(all, {}, [](const Issued& issued) {
     return std::tuple(issued.instruction->cycle, issued.tile);
   });
   for (const Watcher& watcher : watchers_) {
-    if (!watcher.is_open) continue;
+    if (!watcher.is_open || watcher.watch.as_issued) continue;
     for (const Issued& issued : all) {
       if (std::ranges::count(watcher.watch.tiles, issued.tile) == 0) continue;
       watcher.observer->on_instruction(issued.tile, *issued.instruction);

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/chip/tile_array.h"
@@ -19,17 +21,32 @@ class InstructionFeed {
   void add(Observer& observer);
   /// A superstep begins.
   void open(std::uint64_t superstep);
-  /// It has ended, or there was a trap in it.
-  void deliver();
+  /// Others observed the tiles in the meantime.
+  void attach();
+  /// It has ended, or there was a trap in it: what issues after that never happened.
+  void deliver(std::optional<Cycles> trap = std::nullopt);
 
  private:
-  /// Keeps what a tile issues.
+  /// Hands on what a tile issues to those who want it so, and keeps it for the others.
   class Log : public InstructionObserver {
    public:
-    void issued(const IssuedInstruction& instruction) override { issued_.push_back(instruction); }
+    explicit Log(TileId tile) : tile_(tile) {}
+
+    void wanted_by(std::vector<Observer*> as_issued, bool keeps) {
+      as_issued_ = std::move(as_issued);
+      keeps_ = keeps;
+    }
+    [[nodiscard]] bool is_wanted() const { return keeps_ || !as_issued_.empty(); }
+    void issued(const IssuedInstruction& instruction) override {
+      for (Observer* observer : as_issued_) observer->on_instruction(tile_, instruction);
+      if (keeps_) issued_.push_back(instruction);
+    }
     [[nodiscard]] std::vector<IssuedInstruction>& list() { return issued_; }
 
    private:
+    TileId tile_;
+    std::vector<Observer*> as_issued_;
+    bool keeps_ = false;
     std::vector<IssuedInstruction> issued_;
   };
   struct Watched {

@@ -16,6 +16,9 @@ struct Watch {
   std::vector<TileId> tiles = {};
   std::uint64_t first_superstep = 0;
   std::uint64_t last_superstep = std::numeric_limits<std::uint64_t>::max();
+  /// Each instruction as its tile issues it, on the thread that runs the tile and in the order of
+  /// InstructionObserver: nothing is kept until the superstep ends.
+  bool as_issued = false;
 };
 
 /// Sees a simulation as it runs, on the thread that runs it and in order of time. It cannot change
@@ -26,8 +29,8 @@ class Observer {
 
   /// Asked when it is added.
   [[nodiscard]] virtual Watch watch() const { return {}; }
-  /// Before `on_superstep` of the superstep that they belong to, by cycle, then by tile; those of a
-  /// superstep that ends in a trap as well.
+  /// Before `on_superstep` of the superstep that they belong to, by cycle, then by tile, unless
+  /// they are wanted as issued; those of a superstep that ends in a trap as well.
   virtual void on_instruction(TileId /*tile*/, const IssuedInstruction& /*instruction*/) {}
   /// A superstep that took time has ended.
   virtual void on_superstep(const SuperstepRecord& /*record*/) {}

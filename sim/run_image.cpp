@@ -1,5 +1,7 @@
 #include "sim/run_image.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -15,11 +17,14 @@ class RepeatedCalls : public Observer {
  public:
   RepeatedCalls(Simulation& simulation, const std::vector<HostTensor>& arguments,
                 const RunOptions& options)
-      : simulation_(simulation), arguments_(arguments), options_(options) {
+      : simulation_(simulation),
+        arguments_(arguments),
+        options_(options),
+        first_call_(simulation.calls_done()) {
     const ProgramImage& image = simulation.image();
     for (std::size_t r = 0; r < image.results.size(); ++r) {
       TensorType type = image.results[r];
-      if (is_stacked(r)) type.shape.insert(type.shape.begin(), options.calls);
+      if (is_stacked(r)) type.shape.insert(type.shape.begin(), options.calls - first_call_);
       results_.emplace_back(type);
     }
     simulation.observe(*this);
@@ -33,7 +38,8 @@ class RepeatedCalls : public Observer {
   void on_call(std::uint32_t calls_done) override {
     for (std::size_t r = 0; r < results_.size(); ++r) {
       const HostTensor& result = simulation_.result(static_cast<std::uint32_t>(r));
-      const std::size_t slice = is_stacked(r) ? (calls_done - 1) * result.data.size() : 0;
+      const std::size_t slice =
+          is_stacked(r) ? (calls_done - 1 - first_call_) * result.data.size() : 0;
       if (!result.data.empty()) {
         std::memcpy(results_[r].data.data() + slice, result.data.data(), result.data.size());
       }
@@ -51,6 +57,11 @@ class RepeatedCalls : public Observer {
   }
 
   HostTurn begin(std::uint32_t call) {
+    if (call >= options_.calls) {
+      throw UserError(
+          ExitCode::kUsage,
+          fmt::format("the checkpoint was made in a run of more than {} calls", options_.calls));
+    }
     const ProgramImage& image = simulation_.image();
     for (std::uint32_t k = 0; k < arguments_.size(); ++k) {
       const std::span<const std::byte> bytes = std::as_bytes(std::span(arguments_[k].data));
@@ -67,8 +78,37 @@ class RepeatedCalls : public Observer {
   Simulation& simulation_;
   const std::vector<HostTensor>& arguments_;
   const RunOptions& options_;
+  std::uint32_t first_call_;  ///< of this run
   std::vector<HostTensor> results_;
 };
+
+/// Throws UserError when a run with these options cannot go on where a checkpoint was made.
+void check_goes_on(const Simulation& simulation, const RunOptions& options) {
+  const auto refuse = [](std::string message) {
+    throw UserError(ExitCode::kUsage, std::move(message));
+  };
+  const std::uint32_t begun = simulation.calls_begun();
+  const std::uint64_t supersteps = simulation.totals().supersteps;
+  if (simulation.calls_done() >= options.calls) {
+    refuse(fmt::format("the checkpoint was made behind {} calls, and {} are asked for",
+                       simulation.calls_done(), options.calls));
+  }
+  if (simulation.calls_in_all() ? begun != options.calls : begun >= options.calls) {
+    refuse(fmt::format("the checkpoint was made in call {}{}, and {} are asked for", begun,
+                       simulation.calls_in_all() ? ", the last one" : ", which is not the last one",
+                       options.calls));
+  }
+  if (options.max_supersteps && supersteps >= *options.max_supersteps) {
+    refuse(fmt::format("the checkpoint was made behind superstep {}, and at most {} are asked for",
+                       supersteps, *options.max_supersteps));
+  }
+  if (options.save_checkpoint && supersteps >= options.save_checkpoint->superstep) {
+    refuse(
+        fmt::format("the checkpoint was made behind superstep {}: none can be saved behind "
+                    "superstep {}",
+                    supersteps, options.save_checkpoint->superstep));
+  }
+}
 
 }  // namespace
 
@@ -76,19 +116,31 @@ RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& ar
                     const RunOptions& options) {
   check_arguments(image, arguments, options.calls);
   // The image is the caller's, and outlives the simulation.
-  Simulation simulation(std::shared_ptr<const ProgramImage>(std::shared_ptr<void>(), &image),
-                        {.threads = options.threads,
-                         .max_supersteps = options.max_supersteps,
-                         .check_races = options.check_races,
-                         .check_repeats = options.check_repeats,
-                         .interrupted = options.interrupted});
+  const std::shared_ptr<const ProgramImage> program(std::shared_ptr<void>(), &image);
+  const SimulationOptions how{.threads = options.threads,
+                              .max_supersteps = options.max_supersteps,
+                              .check_races = options.check_races,
+                              .check_repeats = options.check_repeats,
+                              .interrupted = options.interrupted};
+  Simulation simulation = options.from_checkpoint
+                              ? Simulation::load(*options.from_checkpoint, program, how)
+                              : Simulation(program, how);
+  if (options.from_checkpoint) check_goes_on(simulation, options);
   RepeatedCalls calls(simulation, arguments, options);
-  const Stop stop = simulation.run();
+  Stop stop;
+  bool has_saved = false;
+  if (options.save_checkpoint) {
+    stop = simulation.run_until({.superstep = options.save_checkpoint->superstep});
+    has_saved = stop.kind == StopKind::kBreakpoint;
+    if (has_saved) simulation.save(options.save_checkpoint->file);
+  }
+  if (!options.save_checkpoint || has_saved) stop = simulation.run();
   return {.results = calls.take_results(),
           .totals = simulation.totals(),
           .last_step = simulation.last_step(),
           .trap = stop.trap,
           .interrupted = stop.kind == StopKind::kInterrupted,
+          .saved_checkpoint = has_saved,
           .place = simulation.place()};
 }
 

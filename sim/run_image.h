@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,20 +31,29 @@ struct RunOptions {
   std::uint32_t check_repeats = 0;
   std::function<void(const SuperstepRecord&)> on_superstep;
   std::function<void(std::uint32_t calls_done)> on_call;
+  /// Goes on from a checkpoint of a run with the same arguments and calls.
+  std::optional<std::filesystem::path> from_checkpoint = {};
+  /// Writes a checkpoint behind the superstep that is then done as the so many-th, and goes on.
+  struct Save {
+    std::filesystem::path file;
+    std::uint64_t superstep = 0;
+  };
+  std::optional<Save> save_checkpoint = {};
   /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it
   /// stays so. Ends the run after the last superstep that is whole.
   std::function<bool()> interrupted;
 };
 
 struct RunResult {
-  std::vector<HostTensor>
-      results;  ///< by result; not aliased and calls > 1: leading axis of `calls`
+  /// By result; not aliased and calls > 1: leading axis of `calls`, of those behind the checkpoint.
+  std::vector<HostTensor> results;
   RunTotals totals;
   /// Of the last superstep that is whole, an index into ProgramInfo::steps; their number for code
   /// between steps.
   std::uint32_t last_step = 0;
   std::optional<Trap> trap;
   bool interrupted = false;
+  bool saved_checkpoint = false;
   std::string place;  ///< where the run got to: cycle, superstep and the op of the step
 };
 

@@ -6,9 +6,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "isa/image_file.h"
+#include "sim/checkpoint.h"
 #include "sim/chip/chip.h"
+#include "sim/chip/tile_pages.h"
 #include "sim/host/arguments.h"
 #include "sim/instruction_feed.h"
+#include "sim/look_inside.h"
 #include "sim/task_arena.h"
 
 namespace superstep {
@@ -18,7 +22,8 @@ class Simulation::Impl {
   Impl(std::shared_ptr<const ProgramImage> image, SimulationOptions options)
       : image_(std::move(image)),
         options_(std::move(options)),
-        tile_options_{options_.check_races, options_.max_supersteps, options_.interrupted},
+        tile_options_{options_.check_races, options_.take_turns, options_.max_supersteps,
+                      options_.interrupted},
         arena_(options_.threads),
         kernel_([this](std::size_t count, const std::function<void(std::size_t)>& body) {
           arena_.each(count, 1, body);
@@ -30,25 +35,225 @@ class Simulation::Impl {
             ChipId{0}, *image_, tile_options_,
             [this](const MachineConfig& machine) { return make_fabric(machine); }, arena_, kernel_,
             traps_, [this](const SuperstepRecord& record) { add(record); }),
-        feed_(chip_.tiles()) {
+        feed_(chip_.tiles()),
+        look_(
+            chip_.tiles(), [this] { return make_fabric(image_->machine); }, arena_) {
     for (const TensorType& type : image_->results) results_.emplace_back(type);
     chip_.host().set_program(
         [this](std::uint32_t) { return std::exchange(turn_, HostTurn::kWaits); });
   }
 
-  template <class Done>
-  Stop advance(const Done& done) {
+  /// Where a run stops, besides at its end.
+  struct Goal {
+    std::function<std::optional<StopKind>()> is_there = [] { return std::nullopt; };
+    std::optional<Cycles> cycle = {};
+    std::optional<CodePlace> place = {};
+
+    [[nodiscard]] bool is_inside() const { return cycle || place; }
+  };
+
+  Stop advance(const Goal& goal) {
+    const Cycles from = inside_ ? *inside_ + Cycles(1) : Cycles();
+    if (goal.cycle && *goal.cycle <= now()) return {StopKind::kBreakpoint};
+    leave();
+    check_connected();
+    if (is_broken_) {
+      throw UserError(ExitCode::kUsage, "an exception left the simulation inside superstep " +
+                                            std::to_string(totals_.supersteps) +
+                                            ": make or load another one");
+    }
+    if (has_program_ && chip_.barrier(kZoneExternal)->waits_for_host()) {
+      kernel_.send({.time = kernel_.now(), .to = &chip_.host(), .message = HostCall{}});
+    }
     while (true) {
       if (last_stop_) return *last_stop_;
       if (chip_.has_ended()) return {StopKind::kEnd};
+      if (goal.is_inside()) {
+        if (const std::optional<Stop> stop = stop_inside(goal, from)) return *stop;
+      } else if (look_.opening() && is_at_opening()) {
+        look_.forget();
+      }
       const std::uint64_t supersteps = totals_.supersteps;
-      if (!kernel_.step()) return stand_still();
+      if (!step()) return stand_still();
       if (traps_.trap()) return trap(*traps_.trap());
       if (totals_.supersteps == supersteps) continue;
-      if (!chip_.has_ended() && is_past_limit()) return trap(limit_trap());
-      if (options_.interrupted && options_.interrupted()) return {StopKind::kInterrupted};
-      if (const std::optional<StopKind> kind = done()) return {*kind};
+      if (!chip_.has_ended()) {
+        if (is_past_limit()) return trap(limit_trap());
+        if (options_.interrupted && options_.interrupted()) return {StopKind::kInterrupted};
+      }
+      if (const std::optional<StopKind> kind = goal.is_there()) return {*kind};
     }
+  }
+
+  /// Handles what happens next; false when nothing is left. What an observer or the host program
+  /// throws leaves the machine in between, for good.
+  bool step() {
+    try {
+      return kernel_.step();
+    } catch (...) {
+      is_broken_ = true;
+      throw;
+    }
+  }
+
+  /// A superstep begins next.
+  [[nodiscard]] bool is_at_opening() const {
+    return kernel_.has_definite() && kernel_.all_of([](const Event<Message>& event) {
+      return std::holds_alternative<Opening>(event.message) ||
+             std::holds_alternative<HostCall>(event.message);
+    });
+  }
+
+  /// Stops before what happens next when that is at the goal's cycle, or behind its place.
+  std::optional<Stop> stop_inside(const Goal& goal, Cycles from) {
+    if (is_at_opening()) {
+      const Cycles opening = kernel_.first_definite();
+      if (goal.cycle && opening >= *goal.cycle) {
+        if (opening > *goal.cycle) stand_before_opening(*goal.cycle);
+        return Stop{StopKind::kBreakpoint};
+      }
+      look_.keep(opening);
+      found_.reset();
+      return std::nullopt;
+    }
+    const std::optional<Cycles> next = kernel_.next();
+    if (kernel_.has_definite() || !next) return std::nullopt;
+    std::optional<Cycles> until = goal.cycle;
+    if (goal.place && !chip_.is_visiting()) {
+      if (!find(*goal.place)) return Stop{StopKind::kInterrupted};
+      if (const std::optional<Cycles> hit = next_at(from)) {
+        until = std::min(until.value_or(*hit), *hit);
+      }
+    }
+    if (!until || *next < *until) return std::nullopt;
+    return show(*until);
+  }
+
+  /// Finds where the instruction issues in this superstep; false when that is interrupted.
+  bool find(const CodePlace& place) {
+    if (found_ || !look_.opening()) return true;
+    found_ = look_.find(place);
+    look_.leave();
+    feed_.attach();
+    return found_.has_value();
+  }
+
+  /// When it issues next.
+  std::optional<Cycles> next_at(Cycles from) const {
+    if (!found_) return std::nullopt;
+    const auto hit = std::ranges::lower_bound(*found_, from);
+    return hit == found_->end() ? std::nullopt : std::optional(*hit);
+  }
+
+  /// The superstep has ended, and its barrier opens later.
+  void stand_before_opening(Cycles cycle) {
+    inside_ = cycle;
+    access_ = {};
+  }
+
+  Stop show(Cycles cycle) {
+    inside_ = cycle;
+    if (chip_.is_visiting()) {
+      access_.why_not_seen = fmt::format(
+          "cycle {} is inside a visit of the host, whose words are not dated: run to its end, as "
+          "by "
+          "step_superstep",
+          cycle.value());
+    } else if (!look_.show(cycle)) {
+      leave();
+      return last_stop_.emplace(Stop{StopKind::kInterrupted});
+    }
+    access_.why_not_changed = fmt::format(
+        "cycle {} is inside a superstep: memory can be changed at openings, as behind "
+        "step_superstep",
+        cycle.value());
+    return {StopKind::kBreakpoint};
+  }
+
+  /// The tiles are where the run is.
+  void leave() {
+    if (look_.is_shown()) {
+      look_.leave();
+      feed_.attach();
+    }
+    inside_.reset();
+    access_ = {};
+  }
+
+  [[nodiscard]] Cycles now() const { return inside_.value_or(totals_.cycles); }
+
+  void step_back(std::uint64_t cycles) {
+    const Cycles cycle = now() - std::min(now(), Cycles(cycles));
+    const std::optional<Cycles> opening = look_.opening();
+    if (!opening || cycle < *opening || chip_.is_visiting()) {
+      throw UserError(
+          ExitCode::kUsage,
+          opening
+              ? fmt::format("cycle {} cannot be shown: the last opening that was kept is at "
+                            "cycle {}",
+                            cycle.value(), opening->value())
+              : fmt::format("cycle {} cannot be shown: no opening was kept, as run_until a cycle "
+                            "and step_cycles do",
+                            cycle.value()));
+    }
+    (void)show(cycle);
+  }
+
+  void check_connected() {
+    std::string missing = chip_.host().unconnected();
+    if (lacks_program_) missing += (missing.empty() ? "" : ", ") + std::string("the host program");
+    if (missing.empty()) return;
+    throw UserError(
+        ExitCode::kUsage,
+        fmt::format("the checkpoint was made with callbacks that are not connected yet: "
+                    "{}",
+                    missing));
+  }
+
+  /// Of everything but memories, callbacks and observers.
+  template <class Archive>
+  void state(Archive& archive) {
+    archive(kernel_, chip_);
+    state_of_same_size(archive, arguments_, connected_, results_);
+    archive(totals_, last_step_, calls_done_, turn_, has_program_, last_);
+  }
+
+  void save(const std::filesystem::path& path) {
+    const bool is_waiting = kernel_.all_of([](const Event<Message>& event) {
+      return std::holds_alternative<HostCall>(event.message);
+    });
+    if (look_.is_shown() || last_stop_ || !(is_at_opening() || is_waiting)) {
+      throw UserError(ExitCode::kUsage,
+                      fmt::format("a checkpoint is taken at an opening, and the simulation stands "
+                                  "inside superstep {}: step_superstep goes to the next one",
+                                  totals_.supersteps));
+    }
+    StateWriter writer;
+    state(writer);
+    Checkpoint checkpoint{.image_sha256 = digest_of_what_runs(*image_),
+                          .cycle = totals_.cycles.value(),
+                          .supersteps = totals_.supersteps,
+                          .calls_done = calls_done_};
+    for (const std::byte byte : writer.written()) {
+      checkpoint.state.push_back(std::to_integer<std::uint8_t>(byte));
+    }
+    write_codes(writer.codes(), checkpoint);
+    write_pages(chip_.tiles(), checkpoint);
+    write_checkpoint(path, checkpoint);
+  }
+
+  void load(const std::filesystem::path& path) {
+    const Checkpoint checkpoint = read_checkpoint(path, *image_);
+    try {
+      read_pages(checkpoint, chip_.tiles());
+      const std::vector<const WorkerCode*> codes = read_codes(checkpoint, chip_.tiles());
+      StateReader reader(std::as_bytes(std::span(checkpoint.state)), codes);
+      state(reader);
+      if (!reader.is_done()) throw std::runtime_error("there is more than its state");
+    } catch (const std::runtime_error& error) {
+      refuse_checkpoint(path, error.what());
+    }
+    lacks_program_ = has_program_;
   }
 
   std::unique_ptr<FabricModel> make_fabric(const MachineConfig& machine) const {
@@ -70,7 +275,7 @@ class Simulation::Impl {
   }
 
   Stop trap(Trap trap) {
-    feed_.deliver();
+    feed_.deliver(trap.cycle);
     trap.superstep = totals_.supersteps;
     return last_stop_.emplace(Stop{StopKind::kTrap, std::move(trap)});
   }
@@ -85,7 +290,8 @@ class Simulation::Impl {
             .context = "supervisor",
             .pc = chip_.tiles().stop(chip_.tiles().entry_of(last_).value()).pc,
             .cause = fmt::format("the program is not done after {} supersteps: {}",
-                                 *options_.max_supersteps, place())};
+                                 *options_.max_supersteps, place()),
+            .kind = TrapKind::kLimit};
   }
 
   [[nodiscard]] std::string place() const {
@@ -100,6 +306,9 @@ class Simulation::Impl {
 
   void begin_call(bool is_last) {
     HostLink& host = chip_.host();
+    if (has_program_) {
+      throw UserError(ExitCode::kUsage, "the host program decides on calls; run() asks it");
+    }
     if (last_stop_ || chip_.has_ended()) {
       throw UserError(ExitCode::kUsage, "the program has ended; nothing can be called any more");
     }
@@ -173,8 +382,15 @@ class Simulation::Impl {
   HostTurn turn_ = HostTurn::kWaits;  ///< of the next call
   TileId last_{};                     ///< to arrive at the last barrier
   std::optional<Stop> last_stop_;     ///< after which nothing runs any more
+  bool has_program_ = false;          ///< of its user
+  bool is_broken_ = false;            ///< by an exception
+  bool lacks_program_ = false;        ///< since a checkpoint was loaded
   Chip chip_;
   InstructionFeed feed_;
+  LookInside look_;
+  std::optional<Cycles> inside_;              ///< where it stands, if not at an opening
+  std::optional<std::vector<Cycles>> found_;  ///< when the goal's place issues in this superstep
+  TileAccess access_;
 };
 
 Simulation::Simulation(std::shared_ptr<const ProgramImage> image, SimulationOptions options) {
@@ -199,6 +415,9 @@ void Simulation::observe(Observer& observer) {
 void Simulation::set_argument(std::uint32_t position, HostTensor value) {
   const ProgramImage& image = *impl_->image_;
   check_argument(image, position, value.type);
+  if (impl_->connected_[position]) {
+    throw MalformedInput(fmt::format("the values of arg{} are made by its callback", position));
+  }
   if (impl_->chip_.host().visits() > 0 && is_state(image, position)) {
     throw MalformedInput(fmt::format(
         "arg{} is state that the program keeps between calls; it was given to the first call",
@@ -217,6 +436,14 @@ const HostTensor& Simulation::result(std::uint32_t position) const {
 
 std::uint32_t Simulation::calls_done() const { return impl_->calls_done_; }
 
+std::uint32_t Simulation::calls_begun() const {
+  const std::uint32_t visits = impl_->chip_.host().visits();
+  return std::min(visits, calls_in_all().value_or(visits));
+}
+std::optional<std::uint32_t> Simulation::calls_in_all() const {
+  return impl_->chip_.host().calls();
+}
+
 void Simulation::begin_call(bool is_last) { impl_->begin_call(is_last); }
 
 Stop Simulation::call(bool is_last) {
@@ -225,8 +452,9 @@ Stop Simulation::call(bool is_last) {
 }
 
 std::vector<HostTensor> Simulation::call(std::vector<HostTensor> arguments, bool is_last) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    set_argument(static_cast<std::uint32_t>(i), std::move(arguments[i]));
+  const bool is_first = impl_->chip_.host().visits() == 0;
+  for (std::uint32_t k = 0; k < arguments.size(); ++k) {
+    if (is_first || !is_state(*impl_->image_, k)) set_argument(k, std::move(arguments[k]));
   }
   const Stop stop = call(is_last);
   if (stop.kind == StopKind::kTrap) throw UserError(ExitCode::kFailedCheck, stop.trap->text());
@@ -237,6 +465,8 @@ std::vector<HostTensor> Simulation::call(std::vector<HostTensor> arguments, bool
 }
 
 void Simulation::set_host_program(HostProgram program) {
+  impl_->has_program_ = true;
+  impl_->lacks_program_ = false;
   impl_->chip_.host().set_program(std::move(program));
 }
 
@@ -267,11 +497,17 @@ void Simulation::feed(std::uint32_t queue, HostTensor value) {
     throw MalformedInput(
         fmt::format("infeed {} takes {}, not {}", queue, stream.type.text(), value.type.text()));
   }
+  if (impl_->chip_.host().is_connected(Stream::Kind::kInfeed, queue)) {
+    throw MalformedInput(fmt::format("the values of infeed {} are made by its callback", queue));
+  }
   impl_->chip_.host().feed(queue, std::move(value));
 }
 
 void Simulation::connect_infeed(std::uint32_t queue, StreamSource source) {
   impl_->check_stream(Stream::Kind::kInfeed, queue, "infeed ");
+  if (impl_->chip_.host().is_fed(queue)) {
+    throw MalformedInput(fmt::format("infeed {} has values that were fed to it", queue));
+  }
   impl_->chip_.host().connect(Stream::Kind::kInfeed, queue, std::move(source));
 }
 
@@ -285,25 +521,30 @@ void Simulation::connect_outfeed(std::uint32_t queue, StreamSink sink) {
   impl_->chip_.host().connect(Stream::Kind::kOutfeed, queue, std::move(sink));
 }
 
-Stop Simulation::run() {
-  return impl_->advance([] { return std::optional<StopKind>(); });
-}
+Stop Simulation::run() { return impl_->advance({}); }
 
 Stop Simulation::run_until(const Breakpoint& breakpoint) {
-  return impl_->advance([&]() -> std::optional<StopKind> {
+  const auto is_there = [&]() -> std::optional<StopKind> {
     const RunTotals& totals = impl_->totals_;
-    const bool is_there = (breakpoint.superstep && totals.supersteps >= *breakpoint.superstep) ||
-                          (breakpoint.cycle && totals.cycles >= *breakpoint.cycle) ||
-                          (breakpoint.step && impl_->last_step_ == *breakpoint.step);
-    return is_there ? std::optional(StopKind::kBreakpoint) : std::nullopt;
-  });
+    const bool holds = (breakpoint.superstep && totals.supersteps >= *breakpoint.superstep) ||
+                       (breakpoint.step && impl_->last_step_ == *breakpoint.step);
+    return holds ? std::optional(StopKind::kBreakpoint) : std::nullopt;
+  };
+  if (breakpoint.place) (void)tile(breakpoint.place->tile);
+  return impl_->advance({is_there, breakpoint.cycle, breakpoint.place});
 }
 
 Stop Simulation::step_superstep() {
-  return impl_->advance([] { return std::optional(StopKind::kSuperstep); });
+  return impl_->advance({[] { return std::optional(StopKind::kSuperstep); }});
 }
 
-Cycles Simulation::now() const { return impl_->totals_.cycles; }
+Stop Simulation::step_cycles(std::uint64_t cycles) {
+  return run_until({.cycle = now() + Cycles(cycles)});
+}
+
+void Simulation::step_back(std::uint64_t cycles) { impl_->step_back(cycles); }
+
+Cycles Simulation::now() const { return impl_->now(); }
 const RunTotals& Simulation::totals() const { return impl_->totals_; }
 std::uint32_t Simulation::last_step() const { return impl_->last_step_; }
 std::string Simulation::place() const { return impl_->place(); }
@@ -314,7 +555,16 @@ TileView Simulation::tile(TileId id) {
     throw MalformedInput(fmt::format("tile {} has no program; {} tiles have one", index(id),
                                      impl_->chip_.tiles().size()));
   }
-  return TileView(impl_->chip_.tiles().tile(*entry));
+  return TileView(impl_->chip_.tiles().tile(*entry), impl_->access_);
+}
+
+void Simulation::save(const std::filesystem::path& path) { impl_->save(path); }
+
+Simulation Simulation::load(const std::filesystem::path& path,
+                            std::shared_ptr<const ProgramImage> image, SimulationOptions options) {
+  Simulation simulation(std::move(image), std::move(options));
+  simulation.impl_->load(path);
+  return simulation;
 }
 
 }  // namespace superstep

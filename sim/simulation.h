@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "base/dtype.h"
 #include "base/units.h"
 #include "isa/program_image.h"
+#include "sim/code_place.h"
 #include "sim/exchange/fabric.h"
 #include "sim/host/turn.h"
 #include "sim/observer.h"
@@ -37,6 +39,9 @@ struct SimulationOptions {
   /// writes. Where addresses depend on data, workers that did not meet the first time may meet
   /// later.
   RaceChecks check_races = RaceChecks::kFirst;
+  /// Workers that run at the same time issue in turn, as on the chip, and not each to its end: for
+  /// those that wait for one another.
+  bool take_turns = false;
   /// Of the exchange phases that repeat each so many-th is resolved again and must come out the
   /// same; none when it is 0.
   std::uint32_t check_repeats = 0;
@@ -50,7 +55,7 @@ struct SimulationOptions {
 /// Why a simulation stands still.
 enum class StopKind : std::uint8_t {
   kSuperstep,    ///< as many supersteps as it was asked for are done
-  kBreakpoint,   ///< a barrier opens where it was asked to stop
+  kBreakpoint,   ///< it is where it was asked to stop
   kCall,         ///< the tiles wait for the host's next call
   kEnd,          ///< the program is done
   kTrap,         ///< for good
@@ -62,17 +67,23 @@ struct Stop {
   std::optional<Trap> trap = {};  ///< of kTrap
 };
 
-/// Where `run_until` stops: at the first opening of a barrier that one of these is true of.
+/// Where `run_until` stops: where the first of these holds.
 struct Breakpoint {
+  // At the opening of a barrier.
   std::optional<std::uint64_t> superstep = {};  ///< so many are done
-  std::optional<Cycles> cycle = {};             ///< it is reached
   std::optional<std::uint32_t> step =
       {};  ///< the superstep that ended was of this step of the program
+  // Inside a superstep as well.
+  std::optional<Cycles> cycle = {};  ///< what comes before it has happened, and nothing else
+  /// An instruction issues there next, later than where the simulation stands. Those inside visits
+  /// of the host are passed over.
+  std::optional<CodePlace> place = {};
 };
 
 /// A program image on a simulated machine. Runs from barrier opening to barrier opening, in which
-/// it can be left standing, looked at and changed. What it does depends on the image and the
-/// arguments alone, not on threads or on where it is stopped.
+/// it can be left standing, looked at and changed. Inside a superstep it can be looked at: its
+/// tiles are shown as they are at a cycle, and the run goes on as if nobody had looked. What it
+/// does depends on the image and the arguments alone, not on threads or on where it is stopped.
 ///
 /// Throws MalformedInput for an image that has `problems`. Several simulations may run at a time in
 /// one process; one belongs to one thread at a time.
@@ -96,6 +107,9 @@ class Simulation {
   /// Of the last call that is done; zeros before the first.
   [[nodiscard]] const HostTensor& result(std::uint32_t position) const;
   [[nodiscard]] std::uint32_t calls_done() const;
+  [[nodiscard]] std::uint32_t calls_begun() const;
+  /// Once the last one has begun.
+  [[nodiscard]] std::optional<std::uint32_t> calls_in_all() const;
 
   /// Calls the program with the arguments that are set; it runs when the simulation does.
   /// `is_last` tells it to end after this call. Throws UserError when the first call lacks
@@ -103,7 +117,8 @@ class Simulation {
   void begin_call(bool is_last = false);
   /// `begin_call` and `run`, which stops at kCall, or at kEnd after the last one.
   Stop call(bool is_last = false);
-  /// Sets all of them first; throws UserError when the call does not come to its end.
+  /// Sets all of them first, but for state that the program keeps since the first call; throws
+  /// UserError when the call does not come to its end.
   std::vector<HostTensor> call(std::vector<HostTensor> arguments, bool is_last = false);
 
   /// Who decides what the host does when the tiles ask for a call: by default `begin_call`. The
@@ -130,12 +145,20 @@ class Simulation {
 
   /// Runs until the program ends or waits for a call, or there is a trap or an interruption.
   Stop run();
+  /// To look for a cycle or a place keeps the state of all tiles at each opening on the way, and
+  /// for a place runs supersteps twice: what lies far ahead is reached sooner by a superstep first.
   Stop run_until(const Breakpoint& breakpoint);
-  /// One superstep that takes time.
+  /// One superstep that takes time, or what is left of one.
   Stop step_superstep();
+  /// `run_until` so many cycles later.
+  Stop step_cycles(std::uint64_t cycles);
+  /// Shows the tiles as they were so many cycles ago. Throws UserError (usage) when that is before
+  /// the last opening that `run_until` or `step_cycles` kept.
+  void step_back(std::uint64_t cycles);
 
-  /// Of the last barrier opening.
+  /// Where it stands: the cycle of a look inside a superstep, else of the last barrier opening.
   [[nodiscard]] Cycles now() const;
+  /// Of supersteps that have ended.
   [[nodiscard]] const RunTotals& totals() const;
   /// Step of the last superstep, an index into ProgramInfo::steps; their number for code between
   /// steps.
@@ -143,9 +166,21 @@ class Simulation {
   /// Cycle, superstep and op of the last step: where the run got to.
   [[nodiscard]] std::string place() const;
 
-  /// A tile that has a program; throws MalformedInput for another. Its memory may be read and
-  /// written while the simulation stands still.
+  /// A tile that has a program; throws MalformedInput for another.
   [[nodiscard]] TileView tile(TileId id);
+
+  /// Writes a checkpoint, whole or not at all: what the rest of the run depends on besides the
+  /// image and the options. At an opening, or while the tiles wait for a call; elsewhere it throws
+  /// UserError (usage). Throws InputOutputError.
+  void save(const std::filesystem::path& path);
+  /// The simulation that was saved; it goes on as the other one did. The options may be others, but
+  /// for `check_races` and a fabric with other results. Observers are added again, the host program
+  /// is set and all streams that had callbacks are connected again before it runs; else that throws
+  /// UserError (usage). Throws MalformedInput for a file that is no checkpoint of this version and
+  /// this image, or is damaged.
+  [[nodiscard]] static Simulation load(const std::filesystem::path& path,
+                                       std::shared_ptr<const ProgramImage> image,
+                                       SimulationOptions options = {});
 
  private:
   class Impl;

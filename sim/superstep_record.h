@@ -28,8 +28,8 @@ struct ComputeShare {
 /// One stream as it crossed the host link.
 struct HostTransfer {
   std::uint32_t stream = 0;  ///< index into ProgramImage::streams
-  std::uint64_t bytes = 0;
-  Cycles begin, end;  ///< from the start of its host phase
+  std::uint64_t bytes = 0, packets = 0;
+  Cycles begin = {}, end = {};  ///< of its packets on the links, from the start of its host phase
 };
 
 /// The numbers of a finished superstep, from one barrier opening to the next. The parts are those
@@ -40,6 +40,9 @@ struct SuperstepCounts {
   std::uint32_t exchange_step = 0;  ///< the same for the exchange cycles: the step of the sync
   Cycles begin;
   Cycles exchange, compute, sync, host;
+  // Of a visit to the host, as of a stream copy: it begins in the superstep before.
+  Cycles visit_begin;  ///< of `sync`: all where the host comes to the sync
+  Cycles visit_end;    ///< of `host`: from the last packet to the opening
   TileId critical{};
   std::uint32_t call = 0;  ///< of the program; a host phase between two belongs to the later one
   std::uint64_t trip = 0;  ///< of the innermost loop around `exchange_step`, from 0

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isa/assembler.h"
 #include "sim/tile/tile.h"
+#include "toolchain/assembler.h"
 
 namespace superstep::testing {
 
@@ -21,13 +21,12 @@ inline constexpr std::uint32_t kInterleaved = 0x80000;
 
 /// A supervisor program that runs kCodelet on worker 0 alone, the others leave at once.
 inline constexpr const char* kRunWorker =
-    "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15";
+    "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 4";
 /// The same on every worker.
 inline constexpr const char* kRunAllWorkers =
-    "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n sync 15";
+    "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n sync 4";
 
-/// One tile, with supervisor programs of a test. Tests of codelets that are called as the vendor's
-/// programs call them take a CodeletRun.
+/// One tile, with supervisor programs of a test.
 class TileRun {
  public:
   explicit TileRun(MachineConfig machine = {})

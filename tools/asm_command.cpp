@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <iterator>
 
-#include "isa/assembler.h"
-#include "isa/assembler/object_assembler.h"
-#include "isa/assembler/preprocess.h"
-#include "isa/elf.h"
-#include "isa/object_text.h"
-#include "tools/command.h"
-#include "tools/outputs.h"
 #include "base/files.h"
 #include "base/output_file.h"
+#include "isa/instruction_word.h"
+#include "toolchain/assembler.h"
+#include "toolchain/assembler/object_assembler.h"
+#include "toolchain/assembler/preprocess.h"
+#include "toolchain/elf.h"
+#include "toolchain/object_text.h"
+#include "tools/command.h"
+#include "tools/outputs.h"
 
 namespace superstep {
 

@@ -1,9 +1,9 @@
 #include "tools/assemble_file.h"
 
-#include "isa/assembler/object_assembler.h"
-#include "isa/assembler/preprocess.h"
-#include "isa/elf.h"
 #include "base/files.h"
+#include "toolchain/assembler/object_assembler.h"
+#include "toolchain/assembler/preprocess.h"
+#include "toolchain/elf.h"
 
 namespace superstep {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "isa/machine_config.h"
-#include "isa/object.h"
+#include "toolchain/object.h"
 
 namespace superstep {
 

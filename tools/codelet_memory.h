@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "isa/vertex_fields.h"
-#include "sim/codelet_run.h"
+#include "tools/codelet_run.h"
 #include "tools/codelet_spec.h"
 
 namespace superstep {

@@ -8,7 +8,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "sim/codelet_run.h"
+#include "tools/codelet_run.h"
 
 namespace superstep {
 

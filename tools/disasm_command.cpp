@@ -3,11 +3,11 @@
 #include <charconv>
 #include <cstring>
 
-#include "isa/assembler.h"
-#include "isa/elf.h"
-#include "isa/object_text.h"
-#include "tools/command.h"
 #include "base/files.h"
+#include "isa/instruction_word.h"
+#include "toolchain/elf.h"
+#include "toolchain/object_text.h"
+#include "tools/command.h"
 
 namespace superstep {
 

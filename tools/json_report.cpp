@@ -19,6 +19,7 @@ constexpr AnswerField kFields[] = {
     {"calls", "integer", "", "calls of the program"},
     {"outcome", "text", "", "ok, trap, interrupted, oom or running"},
     {"trap", "text", "", "the trap that ended the run, or empty"},
+    {"trap_kind", "text", "", "its kind, of those below, or empty"},
     {"events", "list", "", "what happened: warnings, the size limit, traps, a program too big"},
     {"events[].kind", "text", "", "warning, limit, trap, oom or interrupted"},
     {"events[].cycle", "integer", "cycle", "when"},
@@ -43,6 +44,12 @@ constexpr AnswerField kFields[] = {
      "of the sync cycles, those that rest on assumed numbers of the machine; all of a trace "
      "that does not say"},
     {"cycles.host_assumed", "integer", "cycle", "of the host cycles, likewise"},
+    {"cycles.visit_begin", "integer", "cycle",
+     "of the sync cycles, those in which visits to the host begin: until the host is there"},
+    {"cycles.visit_end", "integer", "cycle",
+     "of the host cycles, those from the last packet of a visit to the sync that closes it; the "
+     "others move data"},
+    {"visits", "integer", "", "to the host"},
     {"supersteps", "integer", "", "from one opening of the barrier to the next"},
     {"instructions", "integer", "", "issued by all workers; a bundle counts as two"},
     {"flops", "integer", "flop", "useful floating-point operations, by the compiler"},
@@ -101,6 +108,7 @@ ordered_json report_document(const TraceSummary& t) {
   doc["calls"] = t.calls;
   doc["outcome"] = t.outcome;
   doc["trap"] = t.trap;
+  doc["trap_kind"] = t.trap_kind;
   doc["events"] = ordered_json::array();
   for (const TraceEvent& event : t.events) {
     doc["events"].push_back({{"kind", name_of(event.kind)},
@@ -109,12 +117,18 @@ ordered_json report_document(const TraceSummary& t) {
                              {"text", event.text}});
   }
   doc["plan_events"] = plan_events_document(t.plan_events);
-  doc["cycles"] = {
-      {"total", totals.cycles.value()},        {"device", device.value()},
-      {"predicted", t.predicted.value()},      {"compute", totals.compute.value()},
-      {"exchange", totals.exchange.value()},   {"sync", totals.sync.value()},
-      {"host", totals.host.value()},           {"sync_assumed", t.sync_assumed.value()},
-      {"host_assumed", t.host_assumed.value()}};
+  doc["cycles"] = {{"total", totals.cycles.value()},
+                   {"device", device.value()},
+                   {"predicted", t.predicted.value()},
+                   {"compute", totals.compute.value()},
+                   {"exchange", totals.exchange.value()},
+                   {"sync", totals.sync.value()},
+                   {"host", totals.host.value()},
+                   {"sync_assumed", t.sync_assumed.value()},
+                   {"host_assumed", t.host_assumed.value()},
+                   {"visit_begin", t.visits.begin.value()},
+                   {"visit_end", t.visits.end.value()}};
+  doc["visits"] = t.visits.count;
   doc["supersteps"] = totals.supersteps;
   doc["instructions"] = totals.worker_instructions;
   doc["flops"] = t.flops;

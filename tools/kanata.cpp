@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "isa/assembler.h"
+#include "isa/instruction_word.h"
 
 namespace superstep {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "isa/link.h"
 #include "isa/machine_config.h"
 #include "sim/tile/instruction_observer.h"
+#include "toolchain/linker.h"
 
 namespace superstep {
 

@@ -15,6 +15,7 @@
 #include "isa/registers.h"
 #include "isa/table.h"
 #include "sim/trace/trace.h"
+#include "sim/trap.h"
 #include "tools/command.h"
 #include "tools/json_text.h"
 #include "tools/report.h"
@@ -275,7 +276,13 @@ std::string config_page() {
       "multiples of it.\n"
       "- `sync.column_skew` has an entry for each column.\n"
       "- `exchange.table` has one for each pair of columns where `exchange.fabric` is `table`.\n"
+      "- `exchange.max_send_words` words are whole items of `exchange.width`.\n"
       "- `grid.spares` are fewer than the places of a row of the grid.\n"
+      "\nCounts of exchange instructions and addresses stay words of 4 B, and no address needs "
+      "to be a multiple of more. A port moves an item at a time: with `exchange.width` = 8 B or "
+      "16 B the 2 or 4 words of a cycle, or what is left of a send; with 2 B or 1 B a word in 2 or "
+      "4 cycles, which arrives with the last of them: its receiver's mux and pointer count in that "
+      "one. A send takes as long as its items.\n"
       "\n## Builtin machines\n\n| machine | what it is | differs from `gc200` in "
       "|\n|---|---|---|\n",
       mk2.tiles, mk2.memory_end, mk2.workers, wide.tiles, wide.memory_end, wide.workers);
@@ -309,6 +316,10 @@ std::string report_page() {
       field_table(envelope_fields());
   for (const Command& command : all_commands()) {
     out += fmt::format("\n## superstep {}\n\n", command.name) + field_table(command.fields());
+  }
+  out += "\n## Kinds of traps\n\nA trap begins with its kind.\n\n| kind | meaning |\n|---|---|\n";
+  for (const TrapKindInfo& kind : trap_kinds()) {
+    out += fmt::format("| {} | {} |\n", kind.name, kind.summary);
   }
   return out;
 }

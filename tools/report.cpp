@@ -97,6 +97,10 @@ std::string parts_text(const TraceSummary& t) {
     out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
                        grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
                        grouped(t.calls));
+  if (t.visits.count != 0)
+    out += fmt::format("Visits    {} to the host: begin {}, data {}, end {} cycles\n",
+                       grouped(t.visits.count), grouped(t.visits.begin),
+                       grouped(totals.host - t.visits.end), grouped(t.visits.end));
   out += schedule_quality(t);
   const StepTotals* longest = nullptr;
   for (const StepTotals& step : t.steps)

@@ -5,20 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "isa/link.h"
-#include "sim/codelet_run.h"
+#include "base/output_file.h"
 #include "sim/tile/cycle_limit.h"
 #include "sim/tile/slot_counter.h"
+#include "toolchain/linker.h"
 #include "tools/assemble_file.h"
 #include "tools/codelet_memory.h"
+#include "tools/codelet_run.h"
 #include "tools/codelet_spec.h"
 #include "tools/command.h"
-#include "base/output_file.h"
-#include "tools/tensors.h"
 #include "tools/kanata.h"
 #include "tools/numbers.h"
 #include "tools/outputs.h"
 #include "tools/signals.h"
+#include "tools/tensors.h"
 
 namespace superstep {
 namespace {
@@ -243,24 +243,24 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   std::vector<NamedFile> more;
   for (const std::string& file : headers) more.push_back({"a header of a source", file});
   check_outputs(more, outputs_of(options));
-  CodeletRun run(machine);
-  const LinkedCode code =
-      link(inputs, std::vector<std::string>{spec.entry}, machine, run.free_begin(), run.free_end());
-  run.load(code);
-  const CodeletMemory memory(spec, run, code.end());
-  run.set_fp_control(spec.fp_control);
-  // Some of PopLibs' workers wait for one another.
-  run.take_turns();
-  if (options.has("check-races")) run.check_races();
   KanataTrace trace(machine);
   SlotCounter counts(machine, options.has("trace") ? &trace : nullptr);
   std::optional<std::uint64_t> most_cycles;
   if (options.has("max-cycles"))
     most_cycles = options.number("max-cycles", 1, std::numeric_limits<std::uint32_t>::max(), 1);
   CycleLimit limit(most_cycles, counts);
-  run.observe(&limit);
   const InterruptRequest interrupt;
-  run.poll([&] { return limit.is_reached() || interrupt.asked(); });
+  // Some of PopLibs' workers wait for one another.
+  CodeletRun run(machine, {.take_turns = true,
+                           .check_races = options.has("check-races") ? RaceChecks::kAlways
+                                                                     : RaceChecks::kNever,
+                           .interrupted = [&] { return limit.is_reached() || interrupt.asked(); }});
+  const LinkedCode code =
+      link(inputs, std::vector<std::string>{spec.entry}, machine, run.free_begin(), run.free_end());
+  run.load(code);
+  const CodeletMemory memory(spec, run, code.end());
+  run.set_fp_control(spec.fp_control);
+  run.observe(&limit);
   const PlacedSymbol* entry = code.find(spec.entry);
   SUPERSTEP_CHECK(entry != nullptr, "what was linked has its entry");
   if (entry->mode == Object::Mode::kSupervisor && spec.kind != CodeletKind::kSupervisor) {
@@ -278,8 +278,9 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   } else if (is_interrupted && run.fault()) {
     outcome.trap = "interrupted " + last_issued(limit, code);
   } else if (const auto& fault = run.fault()) {
-    outcome.trap = fmt::format("trap at cycle {}, {}, pc {} ({:#x}): {}", fault->cycle,
-                               fault->context, code.place_of(fault->pc), fault->pc, fault->cause);
+    outcome.trap = fmt::format("{} trap at cycle {}, {}, pc {} ({:#x}): {}", name_of(fault->kind),
+                               fault->cycle.value(), fault->context, code.place_of(fault->pc),
+                               fault->pc, fault->cause);
   }
   TensorFile all;
   for (const CodeletTensor& tensor : spec.tensors) {

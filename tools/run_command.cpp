@@ -12,6 +12,7 @@
 #include <malloc.h>
 
 #include "base/hdf5_file.h"
+#include "sim/checkpoint.h"
 #include "sim/host/arguments.h"
 #include "sim/run_image.h"
 #include "sim/trace/recorder.h"
@@ -103,6 +104,9 @@ std::vector<NamedFile> inputs_of(const Options& options) {
   for (const std::string& input : options.list("input")) inputs.push_back({"an input", input});
   if (const auto file = options.get("parameters")) inputs.push_back({"the parameters", *file});
   if (const auto file = options.get("expect")) inputs.push_back({"the expected results", *file});
+  if (const auto file = options.get("from-checkpoint")) {
+    inputs.push_back({"the checkpoint (--from-checkpoint)", *file});
+  }
   return inputs;
 }
 
@@ -131,6 +135,9 @@ Request request_of(const Options& options) {
   std::vector<NamedFile> outputs;
   if (request.trace) outputs = trace_outputs("the trace (-o)", *request.trace);
   if (request.output) outputs.push_back({"the results (--output)", *request.output});
+  if (const auto file = options.get("save-checkpoint")) {
+    outputs.push_back({"the checkpoint (--save-checkpoint)", *file});
+  }
   check_outputs(inputs_of(options), outputs);
   if (request.trace) request.lock = std::make_shared<FileLock>(*request.trace);
   if (const auto file = options.get("expect")) request.expected = read_tensors(*file, "result");
@@ -180,8 +187,8 @@ Provenance provenance_of(const Options& options, std::uint32_t threads) {
           {"host_threads", std::uint64_t{threads}}};
 }
 
-/// A run and what its report shows.
-struct Run {
+/// What a run gave, and what its report shows.
+struct RunOutcome {
   RunResult result;
   TraceSummary summary;
   bool has_lost_trace = false;  ///< it could not be finished, which the answer says
@@ -199,9 +206,9 @@ void add_lost_trace(const InputOutputError& error, const std::filesystem::path& 
 
 /// Runs the image, into a trace if one is asked for, and shows how far it is. When something stops
 /// the run, the answer gets the report of what ran before that is thrown.
-Run simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments, RunOptions run,
-             const Request& request, const TraceOptions& trace_options,
-             const Provenance& provenance, Progress& progress, Answer& answer) {
+RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+                    RunOptions run, const Request& request, const TraceOptions& trace_options,
+                    const Provenance& provenance, Progress& progress, Answer& answer) {
   std::optional<InterruptRequest> interrupt(std::in_place);
   std::optional<TraceWriter> trace;
   if (request.trace) trace.emplace(*request.trace, trace_options, image, provenance);
@@ -223,7 +230,7 @@ Run simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments
   run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
   progress.stage("simulate");
   const auto begin = std::chrono::steady_clock::now();
-  Run out;
+  RunOutcome out;
   try {
     run.interrupted = [&interrupt] { return interrupt->asked(); };
     out.result = run_image(image, arguments, run);
@@ -248,8 +255,7 @@ Run simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments
     out.has_lost_trace = true;
   }
   progress.clear();
-  out.summary = recorder.summary(outcome_of(out.result),
-                                 out.result.trap ? out.result.trap->text() : std::string());
+  out.summary = recorder.summary(outcome_of(out.result), out.result.trap);
   return out;
 }
 
@@ -308,6 +314,7 @@ std::span<const AnswerField> run_fields() {
       {"files", "object", "", "what was written"},
       {"files.trace", "text", "", "the trace"},
       {"files.output", "text", "", "the results"},
+      {"files.checkpoint", "text", "", "the state behind --at-superstep"},
   };
   static const std::vector<AnswerField> kFields = [] {
     const std::span<const AnswerField> report = report_fields();
@@ -344,6 +351,9 @@ Options run_options() {
       .value("check-races", "WHEN",
              "trap when workers touch the same word: always, never, or the first time that a tile "
              "launches a codelet at some place (first)")
+      .value("save-checkpoint", "FILE", "write the state behind --at-superstep there, and go on")
+      .value("at-superstep", "N", "supersteps that are done when it is written")
+      .value("from-checkpoint", "FILE", "go on from there; program and options as in that run")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
@@ -358,6 +368,13 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (options.has("max-supersteps")) {
     run.max_supersteps = options.number("max-supersteps", 1, 1'000'000'000, 1);
   }
+  if (options.has("save-checkpoint") != options.has("at-superstep")) {
+    usage_error("--save-checkpoint FILE and --at-superstep N go together");
+  }
+  if (const auto file = options.get("save-checkpoint")) {
+    run.save_checkpoint = {*file, options.number("at-superstep", 1, 1'000'000'000, 1)};
+  }
+  if (const auto file = options.get("from-checkpoint")) run.from_checkpoint = *file;
   const Request request = request_of(options);
   const std::string& program = options.words()[0];
   const bool is_image = is_hdf5(program);
@@ -394,8 +411,10 @@ ExitCode run_command(const Options& options, Answer& answer) {
       load_arguments(image.arguments, options.list("input"), request.parameters);
   check(image, arguments, run.calls);
   check_host_memory(image, run.calls);
+  // Before a trace of nothing is begun.
+  if (run.from_checkpoint) (void)read_checkpoint(*run.from_checkpoint, image);
 
-  const Run ran =
+  const RunOutcome ran =
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);
   const RunResult& result = ran.result;
   report(ran.summary, answer);
@@ -418,6 +437,17 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (request.output) write_tensors(*request.output, results_by_name(result.results));
   if (!ran.has_lost_trace) name_file("Trace", "trace", request.trace);
   name_file("Results", "output", request.output);
+  if (run.save_checkpoint && !result.saved_checkpoint) {
+    answer.add_problem(
+        {{},
+         fmt::format("the program is done after {} supersteps, and no checkpoint was "
+                     "written: give a smaller --at-superstep",
+                     grouped(result.totals.supersteps))});
+    return ExitCode::kUsage;
+  }
+  if (run.save_checkpoint) {
+    name_file("Checkpoint", "checkpoint", std::optional(run.save_checkpoint->file));
+  }
   if (ran.has_lost_trace) return ExitCode::kInputOutput;
   return is_right ? ExitCode::kOk : ExitCode::kFailedCheck;
 }

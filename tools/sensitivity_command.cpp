@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/hdf5_file.h"
 #include "isa/machine_config.h"
 #include "sim/run_image.h"
+#include "sim/trace/cost_source.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_threads.h"
@@ -23,18 +25,18 @@ constexpr const char* kFactors[] = {"0.5", "2"};
 /// Cycles of a run, or why there are none.
 struct Outcome {
   std::uint64_t device = 0, host = 0;
-  std::string problem;
+  std::string value = {};  ///< of the key, as a machine file has it
+  bool is_exact = true;    ///< else it is rounded to a whole number of its unit
+  std::string problem = {};
 };
 
 /// What a key does when its number is halved and doubled.
 struct Sensitivity {
   ConfigKey key;
   std::string source;
+  CostSource kind = CostSource::kAssumed;
   std::vector<Outcome> outcomes;  ///< by factor
 };
-
-/// The kind of a source: what stands before its colon.
-std::string kind_of(const std::string& source) { return source.substr(0, source.find(':')); }
 
 /// Runs the program on machines that differ from one in one key.
 class Variation {
@@ -60,16 +62,40 @@ class Variation {
     overrides.push_back(key.key + "=x" + factor);
     try {
       const SourcedMachine machine = load_sourced_machine(machine_name_, overrides);
-      if (key.scope == Scope::kCompile) return outcome_of(compiled(machine));
-      ProgramImage image = image_;
-      image.machine = machine.machine;
-      return outcome_of(image);
+      const std::string value = value_of(machine.machine, key.key);
+      if (value == key.value) return {.value = value, .problem = "rounded it is " + value};
+      Outcome outcome;
+      if (key.scope == Scope::kCompile) {
+        outcome = outcome_of(compiled(machine));
+      } else {
+        ProgramImage image = image_;
+        image.machine = machine.machine;
+        outcome = outcome_of(image);
+      }
+      outcome.value = value;
+      outcome.is_exact = is_exact(machine.machine, key.key, std::stod(factor));
+      return outcome;
     } catch (const UserError& error) {
-      return {.device = 0, .host = 0, .problem = error.problems()[0].message};
+      return {.problem = error.problems()[0].message};
     }
   }
 
  private:
+  [[nodiscard]] static std::string value_of(const MachineConfig& machine, const std::string& key) {
+    const std::vector<ConfigKey> keys = config_keys(machine);
+    return std::ranges::find(keys, key, &ConfigKey::key)->value;
+  }
+
+  [[nodiscard]] bool is_exact(const MachineConfig& machine, const std::string& key,
+                              double factor) const {
+    const std::vector<ConfigNumber> before = config_numbers(base_.machine);
+    const std::vector<ConfigNumber> after = config_numbers(machine);
+    return std::ranges::equal(before, after, [&](const ConfigNumber& a, const ConfigNumber& b) {
+      return a.key.substr(0, a.key.find('[')) != key ||
+             static_cast<double>(b.value) == factor * static_cast<double>(a.value);
+    });
+  }
+
   [[nodiscard]] ProgramImage compiled(const SourcedMachine& machine) const {
     Answer unseen("sensitivity", {}, false);  // what does not fit is a cell of the table
     return compile_file(path_, machine, progress_, unseen);
@@ -81,7 +107,8 @@ class Variation {
         run_image(image, load_arguments(image.arguments, inputs_, TensorFile{}), run_);
     if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
     const RunTotals& totals = result.totals;
-    return {(totals.exchange + totals.compute + totals.sync).value(), totals.host.value(), {}};
+    return {.device = (totals.exchange + totals.compute + totals.sync).value(),
+            .host = totals.host.value()};
   }
 
   std::string path_, machine_name_;
@@ -119,7 +146,8 @@ std::string table_of(const std::vector<Sensitivity>& rows, const Outcome& plain)
   table.add({"key", "value", "source", "read by", "device /2", "x2", "host /2", "x2"});
   for (const Sensitivity& row : rows) {
     const Outcome &half = row.outcomes[0], &twice = row.outcomes[1];
-    table.add({row.key.key, row.key.value, kind_of(row.source),
+    table.add({row.key.key, row.key.value,
+               std::string(kCostSources[static_cast<std::size_t>(row.kind)]),
                row.key.scope == Scope::kCompile ? "compiler" : "simulator",
                cell(plain.device, half, half.device), cell(plain.device, twice, twice.device),
                cell(plain.host, half, half.host), cell(plain.host, twice, twice.host)});
@@ -127,11 +155,26 @@ std::string table_of(const std::vector<Sensitivity>& rows, const Outcome& plain)
   return table.text();
 }
 
+/// The numbers that a factor did not give exactly.
+std::string rounded_text(const std::vector<Sensitivity>& rows) {
+  std::string out;
+  for (const Sensitivity& row : rows) {
+    for (std::size_t f = 0; f < row.outcomes.size(); ++f) {
+      const Outcome& outcome = row.outcomes[f];
+      if (!outcome.problem.empty() || outcome.is_exact) continue;
+      out += fmt::format("rounded: {} x {} of {} is {}\n", row.key.key, kFactors[f], row.key.value,
+                         outcome.value);
+    }
+  }
+  return out;
+}
+
 nlohmann::ordered_json fields_of(const Sensitivity& row) {
   nlohmann::ordered_json outcomes = nlohmann::ordered_json::array();
   for (std::size_t f = 0; f < std::size(kFactors); ++f) {
     const Outcome& outcome = row.outcomes[f];
     nlohmann::ordered_json of_factor = {{"factor", std::stod(kFactors[f])}};
+    if (!outcome.value.empty()) of_factor["value"] = outcome.value;
     if (outcome.problem.empty()) {
       of_factor["device_cycles"] = outcome.device;
       of_factor["host_cycles"] = outcome.host;
@@ -163,6 +206,7 @@ std::span<const AnswerField> sensitivity_fields() {
       {"keys[].compiled_again", "boolean", "", "the compiler reads it"},
       {"keys[].outcomes", "list", "", "of the number halved and doubled"},
       {"keys[].outcomes[].factor", "number", "", ""},
+      {"keys[].outcomes[].value", "text", "", "of the key, rounded to a whole number of its unit"},
       {"keys[].outcomes[].device_cycles", "integer", "cycle", ""},
       {"keys[].outcomes[].host_cycles", "integer", "cycle", ""},
       {"keys[].outcomes[].problem", "text", "", "why there is no run with it"},
@@ -189,6 +233,12 @@ Options sensitivity_options() {
 }
 
 ExitCode sensitivity_command(const Options& options, Answer& answer) {
+  if (is_hdf5(options.words()[0])) {
+    usage_error(
+        fmt::format("'{}' is compiled: sensitivity compiles for machines with other "
+                    "numbers, and takes a StableHLO program",
+                    options.words()[0]));
+  }
   const HostThreads threads(options);
   Progress progress(options.has("quiet"));
   Variation variation(options, threads.count(), progress);
@@ -201,8 +251,9 @@ ExitCode sensitivity_command(const Options& options, Answer& answer) {
     if (key.unit == Unit::kName) continue;
     const auto source = base.sources.find(key.key);
     const std::string text = source == base.sources.end() ? "assumed" : source->second;
-    const std::string kind = kind_of(text);
-    if (!options.has("all") && kind != "assumed" && kind != "extrapolated") continue;
+    const CostSource kind = cost_source(base.sources, key.key);
+    const bool is_open = kind == CostSource::kAssumed || kind == CostSource::kExtrapolated;
+    if (!options.has("all") && !is_open) continue;
     const auto numbers = config_numbers(base.machine);
     const bool is_zero = std::ranges::none_of(numbers, [&](const ConfigNumber& number) {
       return number.key.substr(0, number.key.find('[')) == key.key && number.value != 0;
@@ -212,7 +263,7 @@ ExitCode sensitivity_command(const Options& options, Answer& answer) {
       continue;
     }
     progress.set_prefix(key.key + "  ");
-    Sensitivity row{key, text, {}};
+    Sensitivity row{key, text, kind, {}};
     for (const char* factor : kFactors) row.outcomes.push_back(variation.scaled(key, factor));
     rows.push_back(std::move(row));
   }
@@ -223,6 +274,7 @@ ExitCode sensitivity_command(const Options& options, Answer& answer) {
   answer.print("{}: {} device and {} host cycles; changes in per cent\n\n", base.machine.name,
                grouped(plain.device), grouped(plain.host));
   answer.print("{}", table_of(rows, plain));
+  answer.print("{}", rounded_text(rows));
   for (const Sensitivity& row : rows) {
     for (std::size_t f = 0; f < row.outcomes.size(); ++f) {
       if (row.outcomes[f].problem.empty()) continue;

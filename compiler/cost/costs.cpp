@@ -42,7 +42,8 @@ constexpr std::int64_t kPartOfRegion0 = 5;
 }  // namespace
 
 Costs::Costs(const MachineConfig& machine)
-    : workers_(machine.tile.workers),
+    : item_(machine),
+      workers_(machine.tile.workers),
       period_(machine.issue_period()),
       phase_(static_cast<std::int64_t>(barrier_latency(machine).value()) + mean_path(machine)),
       // The supervisor waits for the address of the states; the last worker begins after the

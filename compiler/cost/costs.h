@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "isa/machine_config.h"
+#include "isa/timing.h"
 
 namespace superstep {
 
@@ -15,14 +16,18 @@ class Costs {
  public:
   explicit Costs(const MachineConfig& machine);
 
-  /// An exchange phase besides the words of its busiest port: the barrier, and the path of a word
-  /// between two tiles, on average over the chip.
+  /// An exchange phase besides what moves through its busiest port: the barrier, and the path of a
+  /// word between two tiles, on average over the chip.
   [[nodiscard]] std::int64_t phase() const { return phase_; }
-  /// What a port takes for words that come in so many transfers.
-  [[nodiscard]] static std::int64_t port(std::int64_t words, std::int64_t transfers) {
-    return words + transfers * kGapPerTransfer;
+  /// What a port takes for so many words that follow each other.
+  [[nodiscard]] std::int64_t moved(std::int64_t words) const {
+    return static_cast<std::int64_t>(item_.cycles_of(static_cast<std::uint64_t>(words)));
   }
-  /// The words of a phase whose busiest ports take so long to receive and to send: schedules lose
+  /// The same for words that come in so many transfers.
+  [[nodiscard]] std::int64_t port(std::int64_t words, std::int64_t transfers) const {
+    return std::max(moved(words), transfers) + transfers * kGapPerTransfer;
+  }
+  /// What moves in a phase whose busiest ports take so long to receive and to send: schedules lose
   /// some where both ends are busy.
   [[nodiscard]] static std::int64_t exchange(std::int64_t receive, std::int64_t send) {
     return std::max(receive, send) + std::min(receive, send) * kBusyEndsPercent / 100;
@@ -63,6 +68,7 @@ class Costs {
   static constexpr std::int64_t kLeastPerTile = 16;
 
  private:
+  ExchangeItem item_;
   std::int64_t workers_, period_, phase_, overhead_, launch_, many_transfers_;
 };
 

@@ -86,7 +86,7 @@ std::int64_t ReduceCosts::gather(std::int64_t runs, std::int64_t run) const {
     if (run * bytes % 4 != 0)
       arrange += costs_.copy(1, runs, run, static_cast<std::uint32_t>(bytes));
   }
-  return costs_.phase() + Costs::port(words, runs) + arrange;
+  return costs_.phase() + costs_.port(words, runs) + arrange;
 }
 
 }  // namespace superstep

@@ -289,7 +289,7 @@ class Builder {
       const ExchangePhase& phase = phases_[executions_[e].number];
       if (phase.rows.empty()) continue;
       StepInfo& step = image_.info.steps[steps_.exchange[e]];
-      step.bound_cycles = phase.bound_words;
+      step.bound_cycles = phase.bound_cycles;
       step.predicted_cycles = phase.length.value();
       if (keeps_exchange_plan_) {
         image_.info.exchanges.push_back({steps_.exchange[e], phase.messages});

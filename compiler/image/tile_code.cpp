@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "isa/assembler.h"
+#include "isa/instruction_word.h"
 #include "isa/registers.h"
 #include "isa/sync_zones.h"
 
@@ -220,6 +220,6 @@ void TileCode::align_after_sync() {
   set(supervisor::kPadding, 0);
 }
 
-void TileCode::stop() { emit(encode("sync", {kZoneEnd})); }
+void TileCode::stop() { emit(encode("sync", {kZoneExternal})); }
 
 }  // namespace superstep

@@ -13,15 +13,15 @@
 namespace superstep {
 namespace {
 
-/// The dimensions of one side by what they do; `free` ascends.
-struct Side {
+/// The dimensions of one operand by what they do; `free` ascends.
+struct OperandDimensions {
   Indices batching, contracting, free;
 };
 
-Side side_of(const Op& op, const std::string& prefix, std::size_t rank) {
-  Side side{dimension_list(op, prefix + "_batching_dimensions", rank),
-            dimension_list(op, prefix + "_contracting_dimensions", rank),
-            {}};
+OperandDimensions dimensions_of(const Op& op, const std::string& prefix, std::size_t rank) {
+  OperandDimensions side{dimension_list(op, prefix + "_batching_dimensions", rank),
+                         dimension_list(op, prefix + "_contracting_dimensions", rank),
+                         {}};
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(rank); ++d) {
     const bool batches = contains(side.batching, d);
     const bool contracts = contains(side.contracting, d);
@@ -43,8 +43,8 @@ void append(Shape& shape, const Shape& more) {
   shape.insert(shape.end(), more.begin(), more.end());
 }
 
-Shape result_shape(const TensorType& lhs, const Side& left, const TensorType& rhs,
-                   const Side& right) {
+Shape result_shape(const TensorType& lhs, const OperandDimensions& left, const TensorType& rhs,
+                   const OperandDimensions& right) {
   Shape shape = sizes(lhs.shape, left.batching);
   append(shape, sizes(lhs.shape, left.free));
   append(shape, sizes(rhs.shape, right.free));
@@ -54,8 +54,8 @@ Shape result_shape(const TensorType& lhs, const Side& left, const TensorType& rh
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
   const TensorType& lhs = operands[0];
   const TensorType& rhs = operands[1];
-  const Side left = side_of(op, "lhs", lhs.shape.size());
-  const Side right = side_of(op, "rhs", rhs.shape.size());
+  const OperandDimensions left = dimensions_of(op, "lhs", lhs.shape.size());
+  const OperandDimensions right = dimensions_of(op, "rhs", rhs.shape.size());
   if (sizes(lhs.shape, left.batching) != sizes(rhs.shape, right.batching) ||
       sizes(lhs.shape, left.contracting) != sizes(rhs.shape, right.contracting)) {
     malformed(op, fmt::format("the batching or contracting dimensions of {} and {} do not match",
@@ -89,8 +89,8 @@ std::vector<std::size_t> offsets(const Shape& shape, const Indices& dimensions) 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
   const HostTensor& lhs = operands[0];
   const HostTensor& rhs = operands[1];
-  const Side left = side_of(op, "lhs", lhs.type.shape.size());
-  const Side right = side_of(op, "rhs", rhs.type.shape.size());
+  const OperandDimensions left = dimensions_of(op, "lhs", lhs.type.shape.size());
+  const OperandDimensions right = dimensions_of(op, "rhs", rhs.type.shape.size());
   const std::vector<TensorType> types = {lhs.type, rhs.type};
   HostTensor result(infer(op, types)[0]);
   const DType dtype = result.type.dtype;
@@ -178,12 +178,12 @@ Tensor complex_product(const Op& op, Tensor lhs, Tensor rhs, const Shape& shape)
 
 /// Each product as an element of a tensor, which is summed.
 Tensor summed_products(const Op& op, Tensor lhs, Tensor rhs, const TensorType& type) {
-  const Side left = side_of(op, "lhs", lhs.shape().size());
-  const Side right = side_of(op, "rhs", rhs.shape().size());
+  const OperandDimensions left = dimensions_of(op, "lhs", lhs.shape().size());
+  const OperandDimensions right = dimensions_of(op, "rhs", rhs.shape().size());
   // Batches, free dimensions of both, then what is contracted.
   Shape shape = type.shape;
   append(shape, sizes(lhs.shape(), left.contracting));
-  const auto spread = [&](Tensor x, const Side& side, std::size_t free_at) {
+  const auto spread = [&](Tensor x, const OperandDimensions& side, std::size_t free_at) {
     Indices to(x.shape().size());
     const auto place = [&](const Indices& dimensions, std::size_t at) {
       for (const std::int64_t d : dimensions) {

@@ -177,40 +177,31 @@ UsedBuffers ProgramBuilder::buffers_of_movements(const TimedMovements& movements
   return used;
 }
 
-void ProgramBuilder::order_for_least_memory() {
-  // In order of execution: of a superstep the loops and branches in front of it, its movements,
-  // then its compute sets.
-  enum class Kind : std::uint8_t { kControl, kMovements, kCompute };
-  struct Entry {
-    std::tuple<std::uint32_t, Kind, std::uint32_t, bool> at;
-    std::size_t number;
-  };
-  std::vector<Entry> order;
-  std::ranges::stable_sort(controls_, {}, &TimedControl::superstep);
+std::vector<ProgramBuilder::OrderedStep> ProgramBuilder::ordered_steps() const {
+  std::vector<OrderedStep> steps;
   for (std::size_t i = 0; i < controls_.size(); ++i) {
-    order.push_back({{controls_[i].superstep, Kind::kControl, 0, false}, i});
+    steps.push_back({{controls_[i].superstep, StepKind::kControl, 0, false}, i, controls_[i].used});
   }
   for (std::size_t i = 0; i < movements_.size(); ++i) {
-    order.push_back({{movements_[i].superstep, Kind::kMovements, 0, false}, i});
+    steps.push_back({{movements_[i].superstep, StepKind::kMovements, 0, false},
+                     i,
+                     buffers_of_movements(movements_[i])});
   }
   for (std::size_t i = 0; i < computes_.size(); ++i) {
     const TimedCompute& c = computes_[i];
-    order.push_back({{c.time.superstep, Kind::kCompute, c.time.round, c.last}, i});
+    steps.push_back(
+        {{c.time.superstep, StepKind::kCompute, c.time.round, c.last},
+         i,
+         {{c.set.reads.begin(), c.set.reads.end()}, {c.set.writes.begin(), c.set.writes.end()}}});
   }
-  std::ranges::stable_sort(order, {}, &Entry::at);
+  std::ranges::stable_sort(steps, {}, &OrderedStep::at);
+  return steps;
+}
+
+void ProgramBuilder::order_for_least_memory() {
+  const std::vector<OrderedStep> order = ordered_steps();
   std::vector<StepUses> uses;
-  for (const auto& [at, number] : order) {
-    UsedBuffers used;
-    if (std::get<Kind>(at) == Kind::kControl) {
-      used = controls_[number].used;
-    } else if (std::get<Kind>(at) == Kind::kMovements) {
-      used = buffers_of_movements(movements_[number]);
-    } else {
-      const ComputeSet& set = computes_[number].set;
-      used = {{set.reads.begin(), set.reads.end()}, {set.writes.begin(), set.writes.end()}};
-    }
-    uses.push_back({std::move(used.read), std::move(used.written)});
-  }
+  for (const OrderedStep& step : order) uses.push_back({step.used.read, step.used.written});
   const auto meet = [](const std::set<BufferId>& a, const std::set<BufferId>& b) {
     return std::ranges::any_of(a, [&](BufferId id) { return b.contains(id); });
   };
@@ -222,13 +213,14 @@ void ProgramBuilder::order_for_least_memory() {
   };
   std::vector<TimedControl> controls;
   for (const std::size_t i : order_for_memory(program().buffers, uses)) {
-    const auto& [at, number] = order[i];
-    if (std::get<Kind>(at) == Kind::kCompute) {
+    const StepKind kind = std::get<StepKind>(order[i].at);
+    const std::size_t number = order[i].number;
+    if (kind == StepKind::kCompute) {
       time = time.next_round();
       computes_[number].time = time;
       continue;
     }
-    if (std::get<Kind>(at) == Kind::kControl) {
+    if (kind == StepKind::kControl) {
       if (time.round > 0 || !moving.writes.empty()) begin_superstep();
       controls.push_back(std::move(controls_[number]));
       controls.back().superstep = time.superstep;
@@ -248,39 +240,40 @@ void ProgramBuilder::order_for_least_memory() {
 
 std::uint32_t ProgramBuilder::hoist_invariants(ProgramBuilder& outer, std::uint32_t superstep,
                                                std::set<BufferId> changing) {
-  for (const TimedControl& control : controls_) {
-    changing.insert(control.used.written.begin(), control.used.written.end());
-  }
-  std::vector<UsedBuffers> moved;
-  for (const TimedMovements& movements : movements_) {
-    moved.push_back(buffers_of_movements(movements));
-  }
-  const auto changes = [&](BufferId id) { return changing.contains(id); };
-  std::vector<bool> sets_stay(computes_.size()), movements_stay(movements_.size());
+  const std::vector<OrderedStep> steps = ordered_steps();
+  std::vector<bool> stays(steps.size());
   for (bool settled = false; !settled;) {
     settled = true;
-    const auto settle = [&](std::vector<bool>& stay, std::size_t i, const auto& read,
-                            const auto& written) {
-      if (stay[i] ||
-          (std::ranges::none_of(read, changes) && std::ranges::none_of(written, changes)))
-        return;
-      stay[i] = true;
-      settled = false;
-      changing.insert(written.begin(), written.end());
-    };
-    for (std::size_t i = 0; i < computes_.size(); ++i) {
-      settle(sets_stay, i, computes_[i].set.reads, computes_[i].set.writes);
+    const auto changes = [&](BufferId id) { return changing.contains(id); };
+    std::map<BufferId, std::size_t> last_write;  // of those that leave: number in `steps`
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto& [at, number, used] = steps[i];
+      if (stays[i]) continue;
+      if (std::get<StepKind>(at) == StepKind::kControl || std::ranges::any_of(used.read, changes) ||
+          std::ranges::any_of(used.written, changes)) {
+        stays[i] = true;
+        settled = false;
+        changing.insert(used.written.begin(), used.written.end());
+      }
+      for (const BufferId id : used.written) last_write[id] = i;
     }
-    for (std::size_t i = 0; i < movements_.size(); ++i) {
-      settle(movements_stay, i, moved[i].read, moved[i].written);
+    // What stays must read what it would have read: no later step writes the buffer again.
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (!stays[i]) continue;
+      for (const BufferId id : steps[i].used.read) {
+        const auto write = last_write.find(id);
+        if (write == last_write.end() || write->second < i) continue;
+        settled &= !changing.insert(id).second;
+      }
     }
   }
   std::set<BufferId> kept;
-  for (std::size_t i = 0; i < computes_.size(); ++i) {
-    if (!sets_stay[i]) kept.insert(computes_[i].set.writes.begin(), computes_[i].set.writes.end());
-  }
-  for (std::size_t i = 0; i < movements_.size(); ++i) {
-    if (!movements_stay[i]) kept.insert(moved[i].written.begin(), moved[i].written.end());
+  std::vector<bool> sets_stay(computes_.size(), true), movements_stay(movements_.size(), true);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (stays[i]) continue;
+    const bool is_compute = std::get<StepKind>(steps[i].at) == StepKind::kCompute;
+    (is_compute ? sets_stay : movements_stay)[steps[i].number] = false;
+    kept.insert(steps[i].used.written.begin(), steps[i].used.written.end());
   }
   std::uint64_t bytes = 0;  // on a tile that holds of all
   for (const BufferId id : kept) {

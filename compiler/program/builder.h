@@ -124,6 +124,17 @@ class ProgramBuilder {
     Step step;
     UsedBuffers used;
   };
+  /// Those of a superstep in this order.
+  enum class StepKind : std::uint8_t { kControl, kMovements, kCompute };
+  /// A loop or branch, a group of movements or a compute set.
+  struct OrderedStep {
+    std::tuple<std::uint32_t, StepKind, std::uint32_t, bool>
+        at;                  ///< superstep, kind, round, and whether it is the last of the round
+    std::size_t number = 0;  ///< among those of its kind
+    UsedBuffers used;
+  };
+  /// All steps in order of execution.
+  [[nodiscard]] std::vector<OrderedStep> ordered_steps() const;
   struct Shared {
     explicit Shared(const MachineConfig& on) : machine(on), costs(on), layouts(on) {}
 

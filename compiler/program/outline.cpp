@@ -24,13 +24,13 @@ namespace {
 constexpr std::size_t kLeastSaved = 16;
 
 /// Steps of a repeated sequence from `begin` to `end`.
-struct Run {
+struct StepRange {
   std::size_t begin = 0, end = 0;
 };
 
 /// What of a repeat becomes procedures.
 struct Outline {
-  std::vector<Run> runs;
+  std::vector<StepRange> ranges;
   std::vector<bool> is_copied;  ///< by buffer
 };
 
@@ -160,7 +160,7 @@ class Outliner {
     const auto add = [&](Repeat repeat) {
       if (repeat.times() < 2 || saved(repeat, {{0, repeat.length}}) < kLeastSaved) return;
       const Outline outline = outline_of(repeat);
-      const std::size_t estimate = saved(repeat, outline.runs);
+      const std::size_t estimate = saved(repeat, outline.ranges);
       if (estimate < kLeastSaved) return;
       // There may be copies in front of a call and behind it.
       const std::size_t copies = 2 * copying_calls(repeat, outline);
@@ -183,7 +183,7 @@ class Outliner {
     for (const auto& [order, repeat] : candidates) {
       if (!is_free(repeat)) continue;
       Outline outline = outline_of(repeat);
-      if (saved(repeat, outline.runs) < kLeastSaved || !are_equal(repeat)) continue;
+      if (saved(repeat, outline.ranges) < kLeastSaved || !are_equal(repeat)) continue;
       take(repeat);
       chosen.emplace(repeat.begins[0], Choice{repeat, std::move(outline)});
       chosen_root_ = root_;
@@ -234,10 +234,11 @@ class Outliner {
   }
 
   /// Supersteps that calls take the place of.
-  [[nodiscard]] std::size_t saved(const Repeat& repeat, const std::vector<Run>& runs) const {
+  [[nodiscard]] std::size_t saved(const Repeat& repeat,
+                                  const std::vector<StepRange>& ranges) const {
     std::size_t supersteps = 0;
-    for (const Run& run : runs) {
-      for (std::size_t j = run.begin; j < run.end; ++j) {
+    for (const StepRange& range : ranges) {
+      for (std::size_t j = range.begin; j < range.end; ++j) {
         supersteps += element(repeat, 0, j).supersteps;
       }
     }
@@ -246,15 +247,15 @@ class Outliner {
 
   /// Calls around which buffers are copied.
   [[nodiscard]] std::size_t copying_calls(const Repeat& repeat, const Outline& outline) const {
-    const auto copies = [&](const Run& run) {
-      for (std::size_t j = run.begin; j < run.end; ++j) {
+    const auto copies = [&](const StepRange& range) {
+      for (std::size_t j = range.begin; j < range.end; ++j) {
         for (const BufferId id : buffers(repeat, 0, j)) {
           if (outline.is_copied[index(id)]) return true;
         }
       }
       return false;
     };
-    return repeat.times() * static_cast<std::size_t>(std::ranges::count_if(outline.runs, copies));
+    return repeat.times() * static_cast<std::size_t>(std::ranges::count_if(outline.ranges, copies));
   }
 
   /// Whether shapes are equal, and not only their hashes.
@@ -302,17 +303,17 @@ class Outliner {
       }
       if (!changed) changed = leave_ambiguous(repeat, is_in, is_copied);
     }
-    return {runs(is_in), std::move(is_copied)};
+    return {ranges_of(is_in), std::move(is_copied)};
   }
 
-  static std::vector<Run> runs(const std::vector<bool>& is_in) {
-    std::vector<Run> runs;
+  static std::vector<StepRange> ranges_of(const std::vector<bool>& is_in) {
+    std::vector<StepRange> ranges;
     for (std::size_t j = 0; j < is_in.size(); ++j) {
       if (!is_in[j]) continue;
-      if (runs.empty() || runs.back().end != j) runs.push_back({j, j});
-      ++runs.back().end;
+      if (ranges.empty() || ranges.back().end != j) ranges.push_back({j, j});
+      ++ranges.back().end;
     }
-    return runs;
+    return ranges;
   }
 
   /// Makes one class of the buffers that take each other's place, here or in what is chosen.
@@ -354,14 +355,14 @@ class Outliner {
     return conflicts;
   }
 
-  /// Takes out a superstep for which a formal buffer of the same run would be another one, or two
+  /// Takes out a superstep for which a formal buffer of the same range would be another one, or two
   /// of them one that is copied.
   bool leave_ambiguous(const Repeat& repeat, std::vector<bool>& is_in,
                        const std::vector<bool>& is_copied) {
-    for (const Run& run : runs(is_in)) {
+    for (const StepRange& range : ranges_of(is_in)) {
       for (std::size_t time = 1; time < repeat.times(); ++time) {
         std::map<BufferId, BufferId> actual, formal;
-        for (std::size_t j = run.begin; j < run.end; ++j) {
+        for (std::size_t j = range.begin; j < range.end; ++j) {
           const std::vector<BufferId>& formals = buffers(repeat, 0, j);
           for (std::size_t i = 0; i < formals.size(); ++i) {
             const BufferId f = formals[i], a = buffers(repeat, time, j)[i];
@@ -380,23 +381,23 @@ class Outliner {
   }
 
   void make_procedures(const Repeat& repeat, const Outline& outline) {
-    for (const Run& run : outline.runs) {
+    for (const StepRange& range : outline.ranges) {
       const ProcedureId procedure{static_cast<std::uint32_t>(program_.procedures.size())};
-      std::vector<Copied> copied = copied_by(repeat, run, outline.is_copied);
-      program_.procedures.push_back({{}, formals(repeat, run, copied)});
+      std::vector<Copied> copied = copied_by(repeat, range, outline.is_copied);
+      program_.procedures.push_back({{}, formals(repeat, range, copied)});
       for (std::size_t time = 0; time < repeat.times(); ++time) {
-        Replacement replacement{.end = repeat.begins[time] + run.end,
-                                .before = copies_in(repeat, run, time, copied),
-                                .after = copies_out(repeat, run, time, copied),
-                                .call = {procedure, bindings(repeat, run, time, copied), {}}};
-        for (std::size_t j = run.begin; j < run.end; ++j) {
+        Replacement replacement{.end = repeat.begins[time] + range.end,
+                                .before = copies_in(repeat, range, time, copied),
+                                .after = copies_out(repeat, range, time, copied),
+                                .call = {procedure, bindings(repeat, range, time, copied), {}}};
+        for (std::size_t j = range.begin; j < range.end; ++j) {
           add_origins(*element(repeat, time, j).step, replacement.call);
         }
         if (time == 0) {
           replacement.is_first = true;
           replacement.copied = copied;
         }
-        replacements_.emplace(repeat.begins[time] + run.begin, std::move(replacement));
+        replacements_.emplace(repeat.begins[time] + range.begin, std::move(replacement));
       }
     }
   }
@@ -426,11 +427,11 @@ class Outliner {
     *of.block = std::move(block);
   }
 
-  /// The copied buffers of a run, with storage for their copies.
-  [[nodiscard]] std::vector<Copied> copied_by(const Repeat& repeat, const Run& run,
+  /// The copied buffers of a range, with storage for their copies.
+  [[nodiscard]] std::vector<Copied> copied_by(const Repeat& repeat, const StepRange& range,
                                               const std::vector<bool>& is_copied) {
     std::map<BufferId, Copied> by_formal;
-    for (std::size_t j = run.begin; j < run.end; ++j) {
+    for (std::size_t j = range.begin; j < range.end; ++j) {
       const std::vector<BufferId>& formals = buffers(repeat, 0, j);
       const std::set<BufferId> written = buffers_of(*element(repeat, 0, j).step).written;
       for (std::size_t i = 0; i < formals.size(); ++i) {
@@ -485,12 +486,13 @@ class Outliner {
   }
 
   /// Copies of what was there before.
-  [[nodiscard]] std::vector<BufferCopy> copies_in(const Repeat& repeat, const Run& run,
+  [[nodiscard]] std::vector<BufferCopy> copies_in(const Repeat& repeat, const StepRange& range,
                                                   std::size_t time,
                                                   const std::vector<Copied>& copied) const {
     std::vector<BufferCopy> copies;
     for (const Copied& c : copied) {
-      if (lifetimes_[index(c.actual[time])].first < element(repeat, time, run.begin).first_point) {
+      if (lifetimes_[index(c.actual[time])].first <
+          element(repeat, time, range.begin).first_point) {
         copies.push_back({c.actual[time], c.copy[time]});
       }
     }
@@ -498,26 +500,26 @@ class Outliner {
   }
 
   /// Copies of what has changed and is used again.
-  [[nodiscard]] std::vector<BufferCopy> copies_out(const Repeat& repeat, const Run& run,
+  [[nodiscard]] std::vector<BufferCopy> copies_out(const Repeat& repeat, const StepRange& range,
                                                    std::size_t time,
                                                    const std::vector<Copied>& copied) const {
     std::vector<BufferCopy> copies;
     for (const Copied& c : copied) {
       const std::uint32_t last = lifetimes_[index(c.actual[time])].last;
-      if (c.is_written && last > element(repeat, time, run.end - 1).last_point) {
+      if (c.is_written && last > element(repeat, time, range.end - 1).last_point) {
         copies.push_back({c.copy[time], c.actual[time]});
       }
     }
     return copies;
   }
 
-  [[nodiscard]] std::vector<Call::Binding> bindings(const Repeat& repeat, const Run& run,
+  [[nodiscard]] std::vector<Call::Binding> bindings(const Repeat& repeat, const StepRange& range,
                                                     std::size_t time,
                                                     const std::vector<Copied>& copied) const {
     std::map<BufferId, const Copied*> by_formal;
     for (const Copied& c : copied) by_formal.emplace(c.formal, &c);
     std::vector<Call::Binding> bindings;
-    for (std::size_t j = run.begin; j < run.end; ++j) {
+    for (std::size_t j = range.begin; j < range.end; ++j) {
       const std::vector<BufferId>& formals = buffers(repeat, 0, j);
       for (std::size_t i = 0; i < formals.size(); ++i) {
         const auto c = by_formal.find(formals[i]);
@@ -532,11 +534,11 @@ class Outliner {
     return bindings;
   }
 
-  [[nodiscard]] std::vector<BufferId> formals(const Repeat& repeat, const Run& run,
+  [[nodiscard]] std::vector<BufferId> formals(const Repeat& repeat, const StepRange& range,
                                               const std::vector<Copied>& copied) const {
     std::vector<BufferId> formals;
     for (std::size_t time = 1; time < repeat.times(); ++time) {
-      for (const Call::Binding& binding : bindings(repeat, run, time, copied)) {
+      for (const Call::Binding& binding : bindings(repeat, range, time, copied)) {
         formals.push_back(binding.formal);
       }
     }

@@ -45,7 +45,7 @@ class KeySet {
 /// Merges what tiles send, one tile after the other.
 class SenderMerge {
  public:
-  explicit SenderMerge(const MachineConfig& machine) : machine_(machine) {}
+  explicit SenderMerge(const MachineConfig& machine) : machine_(machine), item_(machine) {}
 
   void begin(std::uint32_t sender) {
     sender_ = sender;
@@ -218,7 +218,8 @@ class SenderMerge {
           memory_block(machine_, to.address + last) < memory_block(machine_, send.address) ||
           memory_block(machine_, send.address + last) < memory_block(machine_, to.address);
       if (apart) continue;
-      return static_cast<std::uint32_t>(exchange_latency(machine_, to.tile, to.tile).value());
+      const Cycles latency = exchange_latency(machine_, to.tile, to.tile);
+      return std::max(static_cast<std::uint32_t>(item_.words_in(latency.value())), item_.words());
     }
     return send.words;
   }
@@ -231,6 +232,7 @@ class SenderMerge {
   }
 
   const MachineConfig& machine_;
+  ExchangeItem item_;
   std::uint32_t sender_ = 0;
   std::vector<TransferEnd> ends_;
   std::vector<Send> sends_, unjoined_;

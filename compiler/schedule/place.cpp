@@ -30,7 +30,7 @@ constexpr std::uint64_t kLate = 10;
 /// 3, 0.001 % with 6].
 constexpr int kMostRepairs = 3;
 
-/// A piece costs a send and receives in code, so pieces have two words and tiles not many tasks
+/// A piece costs a send and receives in code, so pieces have two items and tiles not many tasks
 /// [chosen; on 8 layers, 8 products and 3 networks on bow, device cycles are the same with at most
 /// 8 and 32 pieces, 0.002 % more with 2; the same with 64, 256 and 1,024 uses, 0.04 % more with 0].
 constexpr std::uint32_t kShortestPiece = 2;
@@ -81,14 +81,14 @@ class Ports {
     return joint_;
   }
 
-  void add(const Task& task, std::uint32_t start, std::uint32_t words) {
-    send_[task.source].add(task.blocks, start, start + words);
+  void add(const Task& task, std::uint32_t start, std::uint32_t cycles) {
+    send_[task.source].add(task.blocks, start, start + cycles);
     for (const Arrival& to : tasks_.arrivals_of(task)) {
       const std::uint32_t arrival = start + to.latency;
-      receive_[to.tile].add(to.blocks, arrival, arrival + words);
+      receive_[to.tile].add(to.blocks, arrival, arrival + cycles);
     }
     for (const LinkUse& use : tasks_.links_of(task)) {
-      links_[use.link].add(start + use.offset, start + use.offset + words);
+      links_[use.link].add(start + use.offset, start + use.offset + cycles);
     }
   }
 
@@ -110,7 +110,11 @@ class Ports {
 /// The best placement of the orders tried so far.
 class Search {
  public:
-  explicit Search(const Tasks& tasks) : least(tasks.least_length()), tasks_(tasks), ports_(tasks) {}
+  explicit Search(const Tasks& tasks)
+      : least(tasks.least_length()),
+        tasks_(tasks),
+        shortest_(kShortestPiece * tasks.item_cycles),
+        ports_(tasks) {}
 
   const std::uint64_t least;  ///< no placement is shorter
   Placement best;
@@ -158,7 +162,7 @@ class Search {
       for (const TaskPiece& piece : best.pieces) {
         start[piece.task] = std::min(start[piece.task], piece.start);
         const std::uint64_t end =
-            piece.start + piece.words + tasks_.list[piece.task].longest_latency;
+            piece.start + piece.cycles + tasks_.list[piece.task].longest_latency;
         if (end * kLate >= before * (kLate - 1)) late[piece.task] = true;
       }
       attempt(
@@ -174,20 +178,20 @@ class Search {
     const std::size_t first = placement.pieces.size();
     const JointCycles& ports = ports_.of(task);
     std::uint32_t earliest = task.earliest;
-    if (split) earliest = ports.first_gap(earliest, std::min(task.words, kShortestPiece));
-    const std::uint32_t whole = ports.first_gap(earliest, task.words);
+    if (split) earliest = ports.first_gap(earliest, std::min(task.cycles, shortest_));
+    const std::uint32_t whole = ports.first_gap(earliest, task.cycles);
     if (split && whole > earliest) {
-      add_in_gaps(task, ports, {earliest, whole + task.words}, placement.pieces);
+      add_in_gaps(task, ports, {earliest, whole + task.cycles}, placement.pieces);
     }
-    if (placement.pieces.size() == first) placement.pieces.push_back({0, 0, task.words, whole});
+    if (placement.pieces.size() == first) placement.pieces.push_back({0, 0, task.cycles, whole});
     std::uint32_t offset = 0;
     for (TaskPiece& piece : std::span(placement.pieces).subspan(first)) {
       piece.task = number;
-      piece.offset = std::exchange(offset, offset + piece.words);
-      ports_.add(task, piece.start, piece.words);
+      piece.offset = std::exchange(offset, offset + piece.cycles);
+      ports_.add(task, piece.start, piece.cycles);
     }
     const TaskPiece& last = placement.pieces.back();
-    placement.length = std::max(placement.length, last.start + last.words + task.longest_latency);
+    placement.length = std::max(placement.length, last.start + last.cycles + task.longest_latency);
   }
 
   struct Span {
@@ -202,31 +206,33 @@ class Search {
     const auto to_sender = [&](const Arrival& to) { return to.tile == task.source; };
     if (std::ranges::any_of(tasks_.arrivals_of(task), to_sender)) return;
     const std::size_t first = pieces.size();
-    std::uint32_t left = task.words, start = span.begin;
+    std::uint32_t left = task.cycles, start = span.begin;
     while (left > 0) {
-      start = ports.first_gap(start, std::min(left, kShortestPiece));
+      start = ports.first_gap(start, std::min(left, shortest_));
       if (start + left >= span.end) {
         pieces.resize(first);
         return;
       }
-      std::uint32_t words = std::min(left, ports.free_until(start) - start);
-      if (left > words && left - words < kShortestPiece) words = left - kShortestPiece;
-      if (words < std::min(left, kShortestPiece)) {
-        start += kShortestPiece;
+      std::uint32_t cycles = std::min(left, ports.free_until(start) - start);
+      cycles -= cycles % tasks_.item_cycles;
+      if (left > cycles && left - cycles < shortest_) cycles = left - shortest_;
+      if (cycles < std::min(left, shortest_)) {
+        start += shortest_;
         continue;
       }
-      pieces.push_back({0, 0, words, start});
-      left -= words;
-      start += words;
+      pieces.push_back({0, 0, cycles, start});
+      left -= cycles;
+      start += cycles;
       if (pieces.size() - first > kMostPieces) {
         const auto earliest = pieces.begin() + static_cast<std::ptrdiff_t>(first);
-        left += earliest->words;
+        left += earliest->cycles;
         pieces.erase(earliest);
       }
     }
   }
 
   const Tasks& tasks_;
+  std::uint32_t shortest_;  ///< piece
   Ports ports_;
   std::vector<std::vector<std::uint32_t>> tried_whole_, tried_in_pieces_;  ///< orders
 };
@@ -236,8 +242,8 @@ class Search {
 Placement place_tasks(const Tasks& tasks) {
   if (tasks.list.empty()) return {};
   Search search(tasks);
-  const std::uint64_t bound_words = tasks.bound_words();
-  const auto bound = static_cast<double>(bound_words + tasks.longest_path);
+  const std::uint64_t bound_cycles = tasks.bound_cycles();
+  const auto bound = static_cast<double>(bound_cycles + tasks.longest_path);
   const auto share = [&](double factor) {
     return std::max(search.least, static_cast<std::uint64_t>(factor * bound));
   };
@@ -250,7 +256,7 @@ Placement place_tasks(const Tasks& tasks) {
   const auto source = [&](std::uint32_t i) { return tasks.list[i].source; };
   const auto collective = [&](std::uint32_t i) { return tasks.list[i].collective; };
   const auto most_ports = [&](std::uint32_t i) { return ~tasks.list[i].arrival_count; };
-  const auto longest = [&](std::uint32_t i) { return ~tasks.list[i].words; };
+  const auto longest = [&](std::uint32_t i) { return ~tasks.list[i].cycles; };
   const auto turn_of = [&](std::uint32_t i) { return rotation[i]; };
   const auto find_rotation = [&] {
     if (rotation.empty()) rotation = rotation_of(tasks, false);
@@ -279,7 +285,7 @@ Placement place_tasks(const Tasks& tasks) {
     // since what arrives early leaves no gap behind it.
     search.split = true;
     const std::vector<std::uint32_t> colours = colour_edges(tasks);
-    const std::uint64_t turn = bound_words / (*std::ranges::max_element(colours) + 1U);
+    const std::uint64_t turn = bound_cycles / (*std::ranges::max_element(colours) + 1U);
     for (const std::uint64_t lead : {0U, 2U}) {
       const auto start = [&](std::uint32_t i) {
         return colours[i] * turn + lead * (tasks.longest_path - tasks.list[i].longest_latency);
@@ -310,9 +316,9 @@ Placement place_tasks(const Tasks& tasks) {
       search.attempt(aim, distance, source);
       const auto most_loaded = [&](std::uint32_t i) {
         const Task& task = tasks.list[i];
-        std::uint64_t load = tasks.words_out[task.source];
+        std::uint64_t load = tasks.cycles_out[task.source];
         for (const Arrival& to : tasks.arrivals_of(task)) {
-          load = std::max(load, tasks.words_in[to.tile]);
+          load = std::max(load, tasks.cycles_in[to.tile]);
         }
         return ~load;
       };

@@ -15,8 +15,8 @@ constexpr std::size_t kFewArrivals = 40'000;
 /// Words of a task that leave one after the other.
 struct TaskPiece {
   std::uint32_t task = 0;
-  std::uint32_t offset = 0, words = 0;  ///< of the task's words
-  std::uint32_t start = 0;              ///< from the opening of the barrier
+  std::uint32_t offset = 0, cycles = 0;  ///< of those of the task
+  std::uint32_t start = 0;               ///< from the opening of the barrier
 };
 
 /// When each task is sent, whole or in pieces.

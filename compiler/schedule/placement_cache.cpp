@@ -20,7 +20,7 @@ std::vector<std::uint32_t> key_of(const Tasks& tasks) {
     key.push_back(static_cast<std::uint32_t>(blocks >> 32));
   };
   for (const Task& task : tasks.list) {
-    key.insert(key.end(), {task.source, task.words, task.collective, task.arrival_count});
+    key.insert(key.end(), {task.source, task.cycles, task.collective, task.arrival_count});
     add_blocks(task.blocks);
     for (const Arrival& to : tasks.arrivals_of(task)) {
       key.push_back(to.tile);

@@ -45,7 +45,7 @@ std::vector<Place> places(const Tasks& tasks, bool by_collective, auto shared, a
     auto last = first;
     for (; last != order.end() && group(*last) == group(*first); ++last) {
       places[*last].before = sum;
-      sum += tasks.has_chains() ? tasks.list[*last].words : 1;
+      sum += tasks.has_chains() ? tasks.list[*last].cycles : 1;
     }
     for (; first != last; ++first) places[*first].of = sum;
   }

@@ -7,6 +7,7 @@
 #include "isa/exchange_ports.h"
 #include "isa/instructions/exchange.h"
 #include "isa/instructions/supervisor.h"
+#include "isa/timing.h"
 
 namespace superstep {
 namespace {
@@ -38,42 +39,66 @@ constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 /// A change of the incoming port and its state from then on.
 struct Control {
-  std::uint64_t cycle = 0;
+  std::uint64_t cycle = 0;  ///< in which the row has it
+  std::uint64_t begin = 0;  ///< in which the first item it is about begins
   bool set_mux = false, set_pointer = false;
   std::uint32_t mux = kMuxIdle;
-  std::uint32_t pointer = 0;  ///< at `cycle`
-  bool receiving = false;     ///< the pointer advances with each cycle
+  std::uint32_t pointer = 0;  ///< at `begin`
+  bool receiving = false;     ///< the pointer advances with each item
 
-  [[nodiscard]] std::uint32_t pointer_at(std::uint64_t t) const {
-    return receiving ? pointer + static_cast<std::uint32_t>(t - cycle) * 4 : pointer;
+  [[nodiscard]] std::uint32_t pointer_at(std::uint64_t t, const ExchangeItem& item) const {
+    return receiving ? pointer + static_cast<std::uint32_t>(item.words_in(t - begin)) * 4 : pointer;
   }
 };
 
-std::vector<Control> controls_of(std::span<const RowReceive> receives) {
+std::vector<Control> controls_of(std::span<const RowReceive> receives, const ExchangeItem& item) {
   std::vector<Control> controls;
   controls.reserve(2 * receives.size());
-  Control now;
+  std::uint32_t mux = kMuxIdle, reached = 0;
   std::uint64_t free_from = 0;
+  bool ends_whole = true;  // the words received last
+  const auto add_idle = [&] {
+    controls.push_back({free_from, free_from, true, false, kMuxIdle, reached, false});
+    mux = kMuxIdle;
+  };
   for (const RowReceive& receive : receives) {
     SUPERSTEP_CHECK(receive.cycle >= free_from, "receives of a row do not overlap");
-    if (receive.cycle > free_from && now.mux != kMuxIdle) {
-      now = {free_from, true, false, kMuxIdle, now.pointer_at(free_from), false};
-      controls.push_back(now);
-    }
-    const std::uint32_t reached = now.pointer_at(receive.cycle);
+    if (receive.cycle > free_from && mux != kMuxIdle) add_idle();
     const bool from_tile = receive.source < kMuxHost;
     const std::uint32_t pointer = from_tile ? receive.address : reached;
-    const Control next{
-        receive.cycle, now.mux != receive.source, pointer != reached, receive.source, pointer,
-        from_tile};
-    if (next.set_mux || next.set_pointer) controls.push_back(next);
-    now = next;
-    free_from = receive.cycle + receive.words;
+    // Behind an item that is not full, cycles do not tell where the pointer is.
+    const bool set_pointer = pointer != reached || (from_tile && !ends_whole);
+    if (mux != receive.source || set_pointer) {
+      controls.push_back({receive.cycle, receive.cycle, mux != receive.source, set_pointer,
+                          receive.source, pointer, from_tile});
+    }
+    mux = receive.source;
+    reached = from_tile ? pointer + receive.words * 4 : pointer;
+    ends_whole = !from_tile || item.is_whole(receive.words);
+    free_from = receive.cycle + (from_tile ? item.cycles_of(receive.words) : receive.words);
   }
-  if (now.mux != kMuxIdle) {
-    controls.push_back({free_from, true, false, kMuxIdle, now.pointer_at(free_from), false});
-  }
+  if (mux != kMuxIdle && mux != kMuxHost) add_idle();
   return controls;
+}
+
+/// Puts controls that fall into items that leave behind these. What arrives takes as long as an
+/// item, and its mux and pointer count in the last of its cycles: that is not too late.
+void put_between_items(std::vector<Control>& controls, std::span<const RowSend> sends,
+                       const ExchangeItem& item) {
+  if (item.cycles() == 1) return;
+  std::size_t kept = 0, next = 0;
+  for (Control control : controls) {
+    const auto end = [&] { return sends[next].cycle + item.cycles_of(sends[next].words); };
+    while (next < sends.size() && end() <= control.cycle) ++next;
+    if (next < sends.size() && sends[next].cycle < control.cycle) {
+      const std::uint64_t before = control.cycle - sends[next].cycle;
+      control.cycle += (item.cycles() - before % item.cycles()) % item.cycles();
+    }
+    // The pause between two receives may be shorter than an item.
+    if (kept > 0 && controls[kept - 1].cycle == control.cycle) --kept;
+    controls[kept++] = control;
+  }
+  controls.resize(kept);
 }
 
 /// A number of which one bit lies apart from the others.
@@ -97,7 +122,7 @@ struct Piece {
     kBoth,          ///< two words: both controls at the first event, sends if `sending`
   };
   Kind kind = Kind::kDelay;
-  std::uint32_t events = 0;
+  std::uint32_t count = 0;  ///< words of a send, else events
   bool sending = false;
   std::uint32_t address = 0;  ///< of the first word sent
   std::uint32_t mux = kMuxIdle,
@@ -107,7 +132,8 @@ struct Piece {
 class Row {
  public:
   /// Of about so many words.
-  Row(Encoding encoding, std::uint32_t zone, std::size_t words) : encoding_(encoding) {
+  Row(const MachineConfig& machine, std::uint32_t zone, std::size_t words)
+      : encoding_(machine.isa.encoding), item_(machine) {
     code_.reserve(words);
     code_.push_back(word_of<isa::Sync>(zone));
   }
@@ -125,30 +151,27 @@ class Row {
     SUPERSTEP_CHECK(!empty(), "a row has an instruction before its first aligned one");
     Piece& last = last_;
     ++words_;
-    if (last.events == 1) {
+    const std::uint32_t least = last.sending ? item_.words() : 1;
+    if (last.count <= least) {
       last.kind = Piece::Kind::kBoth;
       return;
     }
     Piece rest = last;
-    switch (last.kind) {
-      case Piece::Kind::kDelay:
-      case Piece::Kind::kDelayMux:
-      case Piece::Kind::kDelayPointer:
-        last.kind = Piece::Kind::kDelay;
-        last.events -= 1;
-        rest.events = 1;
-        break;
-      default:
-        rest.kind = Piece::Kind::kSendOn;
-        rest.events -= 1;
-        rest.address += 4;
-        last.events = 1;
+    if (last.sending) {
+      rest.kind = Piece::Kind::kSendOn;
+      rest.count -= least;
+      rest.address += 4 * least;
+      last.count = least;
+    } else {
+      last.kind = Piece::Kind::kDelay;
+      last.count -= least;
+      rest.count = least;
     }
     next();
     last_ = rest;
   }
 
-  [[nodiscard]] bool empty() const { return last_.events == 0; }
+  [[nodiscard]] bool empty() const { return last_.count == 0; }
 
   [[nodiscard]] std::vector<std::uint32_t> code() {
     next();
@@ -159,12 +182,12 @@ class Row {
   /// What comes last may still change; what is before it does not.
   void next() {
     if (!empty()) append(last_);
-    last_.events = 0;
+    last_.count = 0;
   }
 
   /// What is high is 0 in mk2.
   void append(const Piece& piece) {
-    const std::uint32_t count = piece.events - 1;
+    const std::uint32_t count = piece.count - 1;
     const Split from(piece.address / 4, kMk2PointerBits);
     const Split pointer(piece.pointer / 4, kMk2PointerBits);
     const std::uint32_t mux = mux_code(encoding_, piece.mux);
@@ -204,6 +227,7 @@ class Row {
   }
 
   Encoding encoding_;
+  ExchangeItem item_;
   std::vector<std::uint32_t> code_;
   Piece last_;
   std::size_t words_ = 1;  ///< with the sync and what comes last
@@ -214,7 +238,8 @@ class RowBuilder {
  public:
   RowBuilder(const MachineConfig& machine, std::uint32_t zone, std::span<const RowSend> sends,
              std::vector<Control> controls)
-      : row_(machine.isa.encoding, zone, 2 * (1 + sends.size() + 2 * controls.size())),
+      : row_(machine, zone, 2 * (1 + sends.size() + 2 * controls.size())),
+        item_(machine),
         max_send_(std::min(machine.exchange.max_send_words, max_send(machine.isa.encoding))),
         sends_(sends),
         controls_(std::move(controls)) {}
@@ -249,15 +274,19 @@ class RowBuilder {
     if (next_control_ < controls_.size()) end = controls_[next_control_].cycle;
     if (next_send_ < sends_.size()) {
       const RowSend& send = sends_[next_send_];
-      end = std::min(end, sending ? send.cycle + send.words : send.cycle);
+      end = std::min(end, sending ? end_of(send) : send.cycle);
     }
     return end == kNever ? cycle + 1 : end;
   }
 
-  [[nodiscard]] Piece piece(Piece::Kind kind, std::uint64_t events, std::uint64_t control_cycle,
+  [[nodiscard]] std::uint64_t end_of(const RowSend& send) const {
+    return send.cycle + item_.cycles_of(send.words);
+  }
+
+  [[nodiscard]] Piece piece(Piece::Kind kind, std::uint64_t count, std::uint64_t control_cycle,
                             bool sending = false, std::uint32_t address = 0) const {
-    return {kind,      static_cast<std::uint32_t>(events), sending, address,
-            now_->mux, now_->pointer_at(control_cycle)};
+    return {kind,      static_cast<std::uint32_t>(count),     sending, address,
+            now_->mux, now_->pointer_at(control_cycle, item_)};
   }
 
   void flush_idle(std::uint64_t cycle) {
@@ -301,25 +330,29 @@ class RowBuilder {
     } else {
       flush_idle(cycle);
     }
-    std::uint32_t address = send.address + static_cast<std::uint32_t>(cycle - send.cycle) * 4;
+    const auto sent = static_cast<std::uint32_t>(item_.words_in(cycle - send.cycle));
+    std::uint32_t address = send.address + sent * 4;
+    std::uint64_t words = std::min<std::uint64_t>(send.words - sent, item_.words_in(end - cycle));
     Piece::Kind kind = Piece::Kind::kSend;
     if (control && (start || (now_->set_mux && now_->set_pointer))) {
       kind = Piece::Kind::kBoth;
     } else if (control) {
       kind = now_->set_mux ? Piece::Kind::kSendMux : Piece::Kind::kSendPointer;
     }
-    std::uint64_t part = std::min<std::uint64_t>(end - cycle, max_send_);
+    std::uint64_t part = std::min<std::uint64_t>(words, max_send_);
     row_.add(piece(kind, part, cycle, true, address));
-    while (cycle + part < end) {
-      cycle += part;
+    while (part < words) {
+      words -= part;
+      cycle += item_.cycles_of(part);
       address += static_cast<std::uint32_t>(part) * 4;
-      part = std::min<std::uint64_t>(end - cycle, kMaxSendOffset);
+      part = std::min<std::uint64_t>(words, kMaxSendOffset);
       row_.add(piece(Piece::Kind::kSendOn, part, cycle, true, address));
     }
-    if (end == send.cycle + send.words) ++next_send_;
+    if (end == end_of(send)) ++next_send_;
   }
 
   Row row_;
+  ExchangeItem item_;
   std::uint64_t max_send_;
   std::span<const RowSend> sends_;
   std::vector<Control> controls_;
@@ -334,7 +367,10 @@ class RowBuilder {
 std::vector<std::uint32_t> encode_row(const MachineConfig& machine, std::uint32_t zone,
                                       std::span<const RowSend> sends,
                                       std::span<const RowReceive> receives) {
-  return RowBuilder(machine, zone, sends, controls_of(receives)).build();
+  const ExchangeItem item(machine);
+  std::vector<Control> controls = controls_of(receives, item);
+  put_between_items(controls, sends, item);
+  return RowBuilder(machine, zone, sends, std::move(controls)).build();
 }
 
 }  // namespace superstep

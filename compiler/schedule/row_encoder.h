@@ -8,14 +8,16 @@
 
 namespace superstep {
 
-/// Words that leave a tile, one a cycle from `cycle` after the tile's release.
+/// Words that leave a tile, item by item (ExchangeItem) from `cycle` after the tile's release.
 struct RowSend {
   std::uint64_t cycle = 0;
   std::uint32_t address = 0;
   std::uint32_t words = 0;
 };
 
-/// Words that arrive at a tile. A `source` that is no tile (kMuxHost) sets the mux but no pointer.
+/// Words that arrive at a tile, the first item from `cycle` on. The host (kMuxHost) sets no
+/// pointer, because its packets carry addresses, and as the last of a row stays selected: when they
+/// come only the host knows.
 struct RowReceive {
   std::uint64_t cycle = 0;
   std::uint32_t source = 0;  ///< mux number
@@ -26,9 +28,10 @@ struct RowReceive {
 /// The first cycle of a row in which an event can be: one instruction aligns what follows the sync.
 constexpr std::uint64_t kFirstRowCycle = 1;
 
-/// One tile's phase as supervisor code: `sync zone`, then its events in exactly the given cycles.
-/// Both lists ascend by cycle without overlaps; the mux is idle between and after the receives.
-/// The row must be placed at an 8-byte boundary and has an even number of words.
+/// One tile's phase as supervisor code: `sync zone`, then its events in exactly the given cycles. A
+/// control that falls into an item that takes several cycles, and leaves the tile, follows it. Both
+/// lists ascend by cycle without overlaps; the mux is idle between and after those from tiles. The
+/// row must be placed at an 8-byte boundary and has an even number of words.
 [[nodiscard]] std::vector<std::uint32_t> encode_row(const MachineConfig& machine,
                                                     std::uint32_t zone,
                                                     std::span<const RowSend> sends,

@@ -24,14 +24,15 @@ struct RowEvents {
   std::vector<RowSend> sends;
   std::vector<RowReceive> receives;
 
-  void sort_and_join() {
+  void sort_and_join(const ExchangeItem& item) {
     std::sort(sends.begin(), sends.end(),
               [](const RowSend& a, const RowSend& b) { return a.cycle < b.cycle; });
     std::sort(receives.begin(), receives.end(),
               [](const RowReceive& a, const RowReceive& b) { return a.cycle < b.cycle; });
     std::size_t kept = 0;
     for (const RowSend& send : sends) {
-      if (kept > 0 && sends[kept - 1].cycle + sends[kept - 1].words == send.cycle &&
+      if (kept > 0 && item.is_whole(sends[kept - 1].words) &&
+          sends[kept - 1].cycle + item.cycles_of(sends[kept - 1].words) == send.cycle &&
           sends[kept - 1].address + sends[kept - 1].words * 4 == send.address) {
         sends[kept - 1].words += send.words;
       } else {
@@ -42,12 +43,38 @@ struct RowEvents {
   }
 };
 
-std::vector<ExchangeMessage> messages_of(const Tasks& tasks, const Placement& placement) {
+/// Calls `part(send, skipped words, words, start)` for what a piece has of the sends of its task.
+void for_each_part(const Tasks& tasks, const TaskPiece& piece, const ExchangeItem& item,
+                   auto part) {
+  std::uint32_t skipped = piece.offset, left = piece.cycles, start = piece.start;
+  for (const MergedTransfers::Send& send : tasks.sends_of(tasks.list[piece.task])) {
+    const auto whole = static_cast<std::uint32_t>(item.cycles_of(send.words));
+    if (skipped >= whole) {
+      skipped -= whole;
+      continue;
+    }
+    const std::uint32_t cycles = std::min(left, whole - skipped);
+    const auto first = static_cast<std::uint32_t>(item.words_in(skipped));
+    const auto words = static_cast<std::uint32_t>(item.words_in(cycles));
+    part(send, first, std::min(words, send.words - first), start);
+    skipped = 0;
+    start += cycles;
+    left -= cycles;
+    if (left == 0) break;
+  }
+}
+
+std::vector<ExchangeMessage> messages_of(const Tasks& tasks, const Placement& placement,
+                                         const ExchangeItem& item) {
   std::vector<ExchangeMessage> messages;
   for (const TaskPiece& piece : placement.pieces) {
     const Task& task = tasks.list[piece.task];
+    std::uint32_t words = 0;
+    for_each_part(
+        tasks, piece, item,
+        [&](const auto&, std::uint32_t, std::uint32_t more, std::uint32_t) { words += more; });
     for (const Arrival& to : tasks.arrivals_of(task)) {
-      messages.push_back({task.source, to.tile, piece.words * 4, piece.start + to.latency});
+      messages.push_back({task.source, to.tile, words * 4, piece.start + to.latency});
     }
   }
   std::ranges::sort(messages, {}, [](const ExchangeMessage& m) {
@@ -58,7 +85,8 @@ std::vector<ExchangeMessage> messages_of(const Tasks& tasks, const Placement& pl
 
 /// What each tile's row does for the pieces of a schedule.
 std::vector<RowEvents> events_of(const Tasks& tasks, const Placement& placement,
-                                 const std::vector<std::uint64_t>& release) {
+                                 const std::vector<std::uint64_t>& release,
+                                 const ExchangeItem& item) {
   std::vector<RowEvents> rows(release.size());
   for (std::size_t t = 0; t < rows.size(); ++t) {
     rows[t].sends.reserve(tasks.sends_out[t]);
@@ -78,13 +106,8 @@ std::vector<RowEvents> events_of(const Tasks& tasks, const Placement& placement,
     const TaskPiece& piece = pieces[i];
     const Task& task = tasks.list[piece.task];
     const auto arrivals = tasks.arrivals_of(task);
-    std::uint32_t skipped = piece.offset, left = piece.words, start = piece.start;
-    for (const MergedTransfers::Send& send : tasks.sends_of(task)) {
-      if (skipped >= send.words) {
-        skipped -= send.words;
-        continue;
-      }
-      const std::uint32_t words = std::min(left, send.words - skipped);
+    const auto add_part = [&](const MergedTransfers::Send& send, std::uint32_t skipped,
+                              std::uint32_t words, std::uint32_t start) {
       const std::uint32_t bytes = skipped * 4;
       rows[task.source].sends.push_back(
           {start - release[task.source], send.address + bytes, words});
@@ -93,11 +116,8 @@ std::vector<RowEvents> events_of(const Tasks& tasks, const Placement& placement,
         rows[to.tile].receives.push_back({start + to.latency - release[to.tile], task.source,
                                           tasks.ends[send.first_end + k].address + bytes, words});
       }
-      skipped = 0;
-      start += words;
-      left -= words;
-      if (left == 0) break;
-    }
+    };
+    for_each_part(tasks, piece, item, add_part);
   }
   return rows;
 }
@@ -139,15 +159,16 @@ ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Tr
   for (const TileId tile : participants) {
     release.at(index(tile)) = release_skew(machine, tile).value();
   }
-  std::vector<RowEvents> rows = events_of(tasks, placement, release);
+  const ExchangeItem item(machine);
+  std::vector<RowEvents> rows = events_of(tasks, placement, release, item);
   ExchangePhase phase;
   phase.length = Cycles(placement.length);
-  phase.bound_words = tasks.bound_words();
-  if (list_messages) phase.messages = messages_of(tasks, placement);
+  phase.bound_cycles = tasks.bound_cycles();
+  if (list_messages) phase.messages = messages_of(tasks, placement, item);
   phase.rows.reserve(participants.size());
   for (const TileId tile : participants) {
     RowEvents& row = rows[index(tile)];
-    row.sort_and_join();
+    row.sort_and_join(item);
     phase.rows.push_back({tile, encode_row(machine, kZoneInternal, row.sends, row.receives)});
     row = {};
   }
@@ -161,6 +182,7 @@ ExchangePhase schedule_exchange(const MachineConfig& machine, std::span<const Tr
 std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine,
                                            std::span<const HostSend> sends,
                                            std::span<const TileId> participants) {
+  const ExchangeItem item(machine);
   std::vector<RowEvents> rows(machine.tiles());
   std::vector<std::uint64_t> end(machine.tiles(), kFirstRowCycle);
   for (const HostSend& send : sends) {
@@ -168,7 +190,7 @@ std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine,
     const std::uint32_t words = send.bytes / 4;
     if (words == 0) continue;
     rows.at(tile).sends.push_back({end[tile], send.address, words});
-    end[tile] += words;
+    end[tile] += item.cycles_of(words);
   }
   // A row without events is a sync and one instruction that passes a cycle.
   const std::vector<std::uint32_t> sync = encode_row(machine, kZoneExternal, {}, {});
@@ -176,9 +198,8 @@ std::vector<ExchangeRow> encode_host_phase(const MachineConfig& machine,
   encoded.reserve(participants.size());
   for (const TileId tile : participants) {
     RowEvents& row = rows[index(tile)];
-    const std::uint64_t cycles = std::max(end[index(tile)], kFirstRowCycle + 1) - kFirstRowCycle;
-    row.receives.push_back({kFirstRowCycle, kMuxHost, 0, static_cast<std::uint32_t>(cycles)});
-    row.sort_and_join();
+    row.receives.push_back({kFirstRowCycle, kMuxHost, 0, 1});
+    row.sort_and_join(item);
     ExchangeRow code{tile, encode_row(machine, kZoneExternal, row.sends, row.receives)};
     code.code.insert(code.code.end(), {sync.back(), sync.front()});
     encoded.push_back(std::move(code));

@@ -37,9 +37,9 @@ struct ExchangeRow {
 };
 
 struct ExchangePhase {
-  std::vector<ExchangeRow> rows;  ///< ascending tiles; one for each of `participants`
-  Cycles length;                  ///< from the barrier's opening to the last event
-  std::uint64_t bound_words = 0;  ///< the busiest port: max over tiles of words in, words out
+  std::vector<ExchangeRow> rows;          ///< ascending tiles; one for each of `participants`
+  Cycles length;                          ///< from the barrier's opening to the last event
+  std::uint64_t bound_cycles = 0;         ///< in which the busiest port sends or receives
   std::vector<ExchangeMessage> messages;  ///< by source and start, if asked for
 };
 
@@ -55,7 +55,7 @@ struct ExchangePhase {
                                               std::span<const TileId> participants);
 
 /// Rows of one host phase: `sync` external, the words each tile sends to the host (in this order)
-/// while its mux selects the host, `sync` external.
+/// while its mux selects the host, as it does from then on, `sync` external.
 struct HostSend {
   TileId tile{};
   std::uint32_t address = 0;

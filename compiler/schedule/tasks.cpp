@@ -51,17 +51,18 @@ class Geometry {
 class TaskMaker {
  public:
   TaskMaker(const MachineConfig& machine, MergedTransfers merged)
-      : machine_(machine), geometry_(machine), merged_(std::move(merged)) {}
+      : machine_(machine), item_(machine), geometry_(machine), merged_(std::move(merged)) {}
 
   Tasks run() {
     tasks_.longest_path = geometry_.longest_latency();
-    tasks_.words_out.resize(machine_.tiles());
-    tasks_.words_in.resize(machine_.tiles());
+    tasks_.cycles_out.resize(machine_.tiles());
+    tasks_.cycles_in.resize(machine_.tiles());
     tasks_.sends_out.resize(machine_.tiles());
     tasks_.sends_in.resize(machine_.tiles());
     tasks_.links_of_machine = number_of_links(machine_);
-    count_words();
-    longest_ = std::max<std::uint64_t>(tasks_.bound_words() / kTasksOfBusiestPort, 1);
+    tasks_.item_cycles = item_.cycles();
+    count_cycles();
+    longest_ = std::max<std::uint64_t>(tasks_.bound_cycles() / kTasksOfBusiestPort, 1);
     tasks_.list.reserve(merged_.sends.size());
     tasks_.arrivals.reserve(merged_.ends.size());
     for (std::uint32_t sender = 0; sender < machine_.tiles(); ++sender) {
@@ -132,13 +133,14 @@ class TaskMaker {
     for (Arrival& to : tasks_.arrivals) to.blocks &= read[to.tile];
   }
 
-  void count_words() {
+  void count_cycles() {
     for (std::uint32_t sender = 0; sender < machine_.tiles(); ++sender) {
       for (const Send& send : merged_.of(sender)) {
-        tasks_.words_out[sender] += send.words;
+        const std::uint64_t cycles = item_.cycles_of(send.words);
+        tasks_.cycles_out[sender] += cycles;
         ++tasks_.sends_out[sender];
         for (const TransferEnd& to : merged_.ends_of(send)) {
-          tasks_.words_in.at(index(to.tile)) += send.words;
+          tasks_.cycles_in.at(index(to.tile)) += cycles;
           ++tasks_.sends_in[index(to.tile)];
         }
       }
@@ -174,10 +176,12 @@ class TaskMaker {
     // Multicasts are few. What its own sender gets must not leave while another arrives beside it.
     const bool alone = ends.size() > 1 || index(ends.front().tile) == sender;
     for (auto first = sends.begin(); first != sends.end();) {
-      std::uint64_t words = first->words;
+      std::uint64_t cycles = item_.cycles_of(first->words);
       auto last = std::next(first);
-      while (!alone && last != sends.end() && words + last->words <= longest_) {
-        words += (last++)->words;
+      for (; !alone && last != sends.end(); ++last) {
+        const std::uint64_t more = item_.cycles_of(last->words);
+        if (cycles + more > longest_) break;
+        cycles += more;
       }
       add_task(sender, {first, last});
       first = last;
@@ -205,7 +209,7 @@ class TaskMaker {
     }
     add_links(task);
     for (const Send& send : sends) {
-      task.words += send.words;
+      task.cycles += static_cast<std::uint32_t>(item_.cycles_of(send.words));
       task.order = std::min(task.order, send.order);
       task.blocks |= blocks_of(send.address, send.words);
       const auto ends = merged_.ends_of(send);
@@ -224,10 +228,13 @@ class TaskMaker {
       const Route way = route(machine_, TileId{task.source}, TileId{to.tile});
       tasks_.links.insert(tasks_.links.end(), way.links.begin(), way.links.end());
     }
-    const auto own = std::span(tasks_.links).subspan(task.first_link);
-    std::ranges::sort(own, {}, &LinkUse::link);
-    const auto rest = std::ranges::unique(own, {}, &LinkUse::link);
-    tasks_.links.resize(tasks_.links.size() - rest.size());
+    const auto first = tasks_.links.begin() + task.first_link;
+    std::sort(first, tasks_.links.end(),
+              [](const LinkUse& a, const LinkUse& b) { return a.link < b.link; });
+    tasks_.links.erase(
+        std::unique(first, tasks_.links.end(),
+                    [](const LinkUse& a, const LinkUse& b) { return a.link == b.link; }),
+        tasks_.links.end());
     task.link_count = static_cast<std::uint32_t>(tasks_.links.size()) - task.first_link;
   }
 
@@ -241,6 +248,7 @@ class TaskMaker {
   }
 
   const MachineConfig& machine_;
+  ExchangeItem item_;
   Geometry geometry_;
   MergedTransfers merged_;
   Tasks tasks_;
@@ -255,8 +263,8 @@ std::uint32_t Tasks::most_uses() const {
   return most;
 }
 
-std::uint64_t Tasks::bound_words() const {
-  return std::max(*std::ranges::max_element(words_out), *std::ranges::max_element(words_in));
+std::uint64_t Tasks::bound_cycles() const {
+  return std::max(*std::ranges::max_element(cycles_out), *std::ranges::max_element(cycles_in));
 }
 
 std::uint64_t Tasks::least_length() const {
@@ -264,23 +272,23 @@ std::uint64_t Tasks::least_length() const {
   struct Port {
     std::uint64_t first = kNever, rest = kNever;  ///< least wait before and way after its words
   };
-  std::vector<Port> senders(words_out.size()), receivers(words_in.size());
+  std::vector<Port> senders(cycles_out.size()), receivers(cycles_in.size());
   std::uint64_t least = 0;
   for (const Task& task : list) {
     Port& from = senders[task.source];
     from.first = std::min<std::uint64_t>(from.first, task.earliest);
     from.rest = std::min<std::uint64_t>(from.rest, task.longest_latency);
-    least = std::max<std::uint64_t>(least, task.earliest + task.words + task.longest_latency);
+    least = std::max<std::uint64_t>(least, task.earliest + task.cycles + task.longest_latency);
     for (const Arrival& to : arrivals_of(task)) {
       Port& port = receivers[to.tile];
       port.first = std::min<std::uint64_t>(port.first, task.earliest + to.latency);
     }
   }
   for (std::size_t t = 0; t < senders.size(); ++t) {
-    if (words_out[t] > 0) {
-      least = std::max(least, senders[t].first + words_out[t] + senders[t].rest);
+    if (cycles_out[t] > 0) {
+      least = std::max(least, senders[t].first + cycles_out[t] + senders[t].rest);
     }
-    if (words_in[t] > 0) least = std::max(least, receivers[t].first + words_in[t]);
+    if (cycles_in[t] > 0) least = std::max(least, receivers[t].first + cycles_in[t]);
   }
   return least;
 }

@@ -16,7 +16,7 @@ using BlockSet = std::uint64_t;
 /// What one tile sends to the same tiles without a pause: one or more sends, one after the other.
 struct Task {
   std::uint32_t source;
-  std::uint32_t words;
+  std::uint32_t cycles;  ///< in which its words leave
   std::uint32_t collective;
   std::uint32_t order;     ///< position of its first part in the given list
   std::uint32_t earliest;  ///< start at which no port is before its release
@@ -42,10 +42,11 @@ struct Tasks {
   std::uint32_t links_of_machine = 0;        ///< that words share
   std::vector<MergedTransfers::Send> sends;  ///< of one task: in the order in which they leave
   std::vector<TransferEnd> ends;
-  std::uint32_t collectives = 0;                   ///< those of tasks are below
-  std::uint32_t longest_path = 0;                  ///< latency between any tiles of the machine
-  std::vector<std::uint64_t> words_out, words_in;  ///< by tile
-  std::vector<std::uint32_t> sends_out, sends_in;  ///< numbers of them by tile
+  std::uint32_t collectives = 0;                     ///< those of tasks are below
+  std::uint32_t longest_path = 0;                    ///< latency between any tiles of the machine
+  std::uint32_t item_cycles = 1;                     ///< pieces of a task are whole items
+  std::vector<std::uint64_t> cycles_out, cycles_in;  ///< in which ports are busy, by tile
+  std::vector<std::uint32_t> sends_out, sends_in;    ///< numbers of them by tile
 
   [[nodiscard]] std::span<const Arrival> arrivals_of(const Task& task) const {
     return std::span(arrivals).subspan(task.first_arrival, task.arrival_count);
@@ -57,11 +58,13 @@ struct Tasks {
     return std::span(links).subspan(task.first_link, task.link_count);
   }
   [[nodiscard]] bool has_chains() const { return sends.size() > list.size(); }
-  [[nodiscard]] std::uint32_t tiles() const { return static_cast<std::uint32_t>(words_out.size()); }
+  [[nodiscard]] std::uint32_t tiles() const {
+    return static_cast<std::uint32_t>(cycles_out.size());
+  }
   /// Most sends and receives of a tile.
   [[nodiscard]] std::uint32_t most_uses() const;
   /// The busiest port.
-  [[nodiscard]] std::uint64_t bound_words() const;
+  [[nodiscard]] std::uint64_t bound_cycles() const;
   /// No schedule ends before: the busiest port from its first possible word on.
   [[nodiscard]] std::uint64_t least_length() const;
 };

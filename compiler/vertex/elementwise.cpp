@@ -69,7 +69,8 @@ class ScalarLoop {
             has_upper_,
             outputs,
             dtypes_,
-            inputs_};
+            inputs_,
+            code_.machine().tile.memory_base};
   }
 
   void emit() {

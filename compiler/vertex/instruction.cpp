@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "isa/assembler/instruction_forms.h"
+#include "isa/forms.h"
 #include "isa/registers.h"
 
 namespace superstep::vertex {

@@ -137,13 +137,9 @@ class PairLoop {
   [[nodiscard]] ElementwiseDivision division() const {
     std::vector<DType> outputs;
     for (const Node output : outputs_) outputs.push_back(expression_.dtype(output));
-    return {code_.machine().tile.workers,
-            lanes_,
-            Count::kMoreTurns,
-            has_tail_,
-            std::move(outputs),
-            dtypes_,
-            inputs_};
+    return {
+        code_.machine().tile.workers, lanes_,  Count::kMoreTurns, has_tail_,
+        std::move(outputs),           dtypes_, inputs_,           code_.machine().tile.memory_base};
   }
 
   Reg state(std::size_t word) {

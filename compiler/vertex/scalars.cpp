@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "isa/assembler.h"
+#include "isa/instruction_word.h"
 #include "isa/registers.h"
 
 namespace superstep::vertex {

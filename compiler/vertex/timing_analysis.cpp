@@ -168,7 +168,7 @@ TimingAnalysis::TimingAnalysis(const MachineConfig& machine, const Codelet& code
   }
   // Few elements need what is called behind a condition.
   for (std::size_t at = 0; at < steps_.size(); ++at) {
-    Step& branch = steps_[at];
+    Decoded& branch = steps_[at];
     if (!branch.is_branch || branch.uses == 0 || !branch.record) continue;
     Environment env{.registers = {}, .words = codelet.words, .address = 0, .next = 0};
     kInterpreters[*branch.record](env, branch.word);
@@ -180,7 +180,7 @@ TimingAnalysis::TimingAnalysis(const MachineConfig& machine, const Codelet& code
     if (!branch.past_calls && *env.target > 4 * at) branch.ahead = env.target;
   }
   for (std::size_t at = 0; at < steps_.size(); ++at) {
-    Step& repeat = steps_[at];
+    Decoded& repeat = steps_[at];
     if (!repeat.is_repeat) continue;
     std::uint32_t from = static_cast<std::uint32_t>(at) * 4 + repeat.bytes;
     for (; from < repeat.body_end && from / 4 < steps_.size(); from += steps_[from / 4].bytes) {
@@ -190,10 +190,10 @@ TimingAnalysis::TimingAnalysis(const MachineConfig& machine, const Codelet& code
   }
 }
 
-TimingAnalysis::Step TimingAnalysis::decode(const MachineConfig& machine,
-                                            const std::vector<std::uint32_t>& words,
-                                            std::size_t at) const {
-  Step step{.word = words[at]};
+TimingAnalysis::Decoded TimingAnalysis::decode(const MachineConfig& machine,
+                                               const std::vector<std::uint32_t>& words,
+                                               std::size_t at) const {
+  Decoded step{.word = words[at]};
   const isa::InstructionInfo* info = isa::find_instruction(step.word);
   if (info == nullptr) return step;
   const auto note_registers = [&](const isa::InstructionInfo& of, U32 word) {
@@ -249,7 +249,7 @@ class WorkerAnalysis {
     while (true) {
       SUPERSTEP_CHECK(pc / 4 < steps_.size() && steps_[pc / 4].slots > 0,
                       "a codelet goes on with what is no instruction");
-      const TimingAnalysis::Step& step = steps_[pc / 4];
+      const TimingAnalysis::Decoded& step = steps_[pc / 4];
       while (!skipped_.empty() && skipped_.back().end == pc) {
         const double before = skipped_.back().slots;
         slots_ = before + (slots_ - before) * shares_[skipped_.size() - 1];
@@ -302,7 +302,7 @@ class WorkerAnalysis {
   /// simulated launches].
   static constexpr std::uint32_t kMostTurns = 4;
 
-  void repeat(const TimingAnalysis::Step& step) {
+  void repeat(const TimingAnalysis::Decoded& step) {
     Environment env = environment(0);
     decide(step.uses);
     if (!now_.knows(step.uses)) {
@@ -321,7 +321,7 @@ class WorkerAnalysis {
   }
 
   /// Executes an instruction; where it goes on.
-  std::uint32_t go(const TimingAnalysis::Step& step, std::uint32_t pc) {
+  std::uint32_t go(const TimingAnalysis::Decoded& step, std::uint32_t pc) {
     const std::uint32_t next = pc + step.bytes;
     Environment env = environment(next);
     const bool counts = step.is_branch && (step.uses & step.defines) != 0;
@@ -437,7 +437,7 @@ class WorkerAnalysis {
     }
   }
 
-  const std::vector<TimingAnalysis::Step>& steps_;
+  const std::vector<TimingAnalysis::Decoded>& steps_;
   std::span<const std::uint32_t> words_;
   std::uint32_t address_;
   Registers now_;

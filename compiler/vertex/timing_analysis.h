@@ -41,7 +41,7 @@ class TimingAnalysis {
   friend class WorkerAnalysis;
 
   /// An instruction or bundle.
-  struct Step {
+  struct Decoded {
     std::optional<std::size_t> record =
         {};  ///< of what is interpreted, else its results are not known
     std::uint32_t word = 0, bytes = 4;
@@ -58,12 +58,12 @@ class TimingAnalysis {
     std::optional<std::uint32_t> ahead = {};
   };
 
-  [[nodiscard]] Step decode(const MachineConfig& machine, const std::vector<std::uint32_t>& words,
-                            std::size_t at) const;
+  [[nodiscard]] Decoded decode(const MachineConfig& machine,
+                               const std::vector<std::uint32_t>& words, std::size_t at) const;
 
   std::uint32_t workers_;
   std::function<WorkerStates(std::span<const std::uint32_t>, std::uint32_t)> divide_;
-  std::vector<Step> steps_;  ///< by word
+  std::vector<Decoded> steps_;  ///< by word
 };
 
 /// Cycles from the issue of a launch on an idle tile to the last worker's exit.

@@ -20,9 +20,10 @@ WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> stat
     };
     std::size_t word = 1;
     for (const DType dtype : outputs) words.push_back(address(word++, dtype, first));
+    const auto loaded = [&](std::uint32_t from) { return turns.count == 0 ? idle_address : from; };
     for (std::size_t i = 0; i < inputs.size(); word += state_words(access[i++])) {
       if (!is_repeated(access[i])) {
-        words.push_back(address(word, inputs[i], access[i] == Access::kScalar ? 0 : first));
+        words.push_back(loaded(address(word, inputs[i], access[i] == Access::kScalar ? 0 : first)));
         continue;
       }
       const std::uint32_t period = state[word + 2], position = state[word + 1] + first;
@@ -31,10 +32,11 @@ WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> stat
       const std::uint32_t unit = is_aligned(access[i]) ? elements_per_turn : 1;
       SUPERSTEP_CHECK(period % unit == 0 && within % unit == 0, "periods of whole turns");
       if (is_cyclic(access[i])) {
-        words.insert(words.end(), {address(word, inputs[i], within), (period - within) / unit - 1,
-                                   state[word], period / unit - 1});
+        words.insert(words.end(),
+                     {loaded(address(word, inputs[i], within)), (period - within) / unit - 1,
+                      loaded(state[word]), period / unit - 1});
       } else {
-        words.insert(words.end(), {address(word, inputs[i], position / period),
+        words.insert(words.end(), {loaded(address(word, inputs[i], position / period)),
                                    (period - within) / unit, period / unit - 1});
       }
     }

@@ -36,6 +36,9 @@ struct ElementwiseDivision {
   bool with_tail = false;
   std::vector<DType> outputs, inputs;
   std::vector<Access> access;
+  /// That no worker writes: those without a turn load from there, since some codelets load before
+  /// they look at the number of turns, and worker 0 may store where a scalar was.
+  std::uint32_t idle_address = 0;
 
   [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state) const;
 };

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "compiler/vertex/register_allocation.h"
-#include "isa/assembler.h"
+#include "toolchain/assembler.h"
 
 namespace superstep::vertex {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -54,23 +55,31 @@ inline void store_lanes(float* to, const Lanes& values) {
   std::memcpy(to, &values, sizeof(values));
 }
 
-inline bool any_nan(const Lanes& values) {
+inline bool any_nan(const Lanes& a, const Lanes& b) {
 #ifdef __AVX__
-  return _mm256_movemask_ps(_mm256_cmp_ps(values, values, _CMP_UNORD_Q)) != 0;
+  return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)) != 0;
 #else
-  const auto nan = std::bit_cast<std::array<U64, kLanes / 2> >(values != values);
+  const auto nan = std::bit_cast<std::array<U64, kLanes / 2> >((a != a) | (b != b));
   U64 any = 0;
   for (const U64 pair : nan) any |= pair;
   return any != 0;
 #endif
 }
 
-/// Adds to sums; NaN becomes the canonical one.
-inline void accumulate_lanes(float* sums, const Lanes& values) {
-  const Lanes sum = load_lanes(sums) + values;
-  store_lanes(sums, sum);
-  if (any_nan(sum)) [[unlikely]] {
-    for (U32 c = 0; c < kLanes; ++c) sums[c] = canonical(sums[c]);
+/// Adds `values(c)`, those of channels c … c + kLanes - 1, to sums; NaN becomes the canonical one.
+template <U32 kChannels, class Values>
+[[gnu::always_inline]] inline void accumulate_channels(float* sums, const Values& values) {
+  constexpr U32 kBlock = std::min(kChannels, 2 * kLanes);
+  static_assert(kChannels % kBlock == 0 && kBlock % kLanes == 0);
+  for (U32 c = 0; c < kChannels; c += kBlock) {
+    const U32 last = c + kBlock - kLanes;
+    const Lanes first_sums = load_lanes(sums + c) + values(c);
+    const Lanes last_sums = last == c ? first_sums : load_lanes(sums + last) + values(last);
+    store_lanes(sums + c, first_sums);
+    if (last != c) store_lanes(sums + last, last_sums);
+    if (any_nan(first_sums, last_sums)) [[unlikely]] {
+      for (U32 i = c; i < c + kBlock; ++i) sums[i] = canonical(sums[i]);
+    }
   }
 }
 
@@ -121,9 +130,8 @@ template <U32 kChannels, class Env>
     results = turn_over(env, phase, partials);
   }
   const float* const weights = env.f32_weights(phase);
-  for (U32 c = 0; c < kChannels; c += kLanes) {
-    accumulate_lanes(env.even_accumulators() + c, x * load_lanes(weights + c));
-  }
+  accumulate_channels<kChannels>(env.even_accumulators(),
+                                 [&](U32 c) { return x * load_lanes(weights + c); });
   return results;
 }
 
@@ -144,12 +152,11 @@ template <U32 kChannels, class Env>
 [[gnu::always_inline]] inline void amp_f16_products(Env& env, F16x4 x, U32 phase) {
   const std::array<Lanes, 4> input = spread(x);
   const float* const weights = env.f16_weights(phase);
-  for (U32 c = 0; c < kChannels; c += kLanes) {
+  accumulate_channels<kChannels>(env.even_accumulators(), [&](U32 c) {
     const float* const w = weights + c;
-    const Lanes sum = (input[0] * load_lanes(w) + input[1] * load_lanes(w + 16)) +
-                      (input[2] * load_lanes(w + 32) + input[3] * load_lanes(w + 48));
-    accumulate_lanes(env.even_accumulators() + c, sum);
-  }
+    return (input[0] * load_lanes(w) + input[1] * load_lanes(w + 16)) +
+           (input[2] * load_lanes(w + 32) + input[3] * load_lanes(w + 48));
+  });
 }
 
 /// Phase `phase` of 4; weight (channel, phase) holds those of the four inputs.

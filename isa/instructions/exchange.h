@@ -7,12 +7,14 @@ namespace superstep::isa {
 
 // An exchange instruction of n events takes n cycles; event 0 is the cycle it issues in. `env` has:
 //   exchange_mux(event, source), exchange_pointer(event, byte address): controls;
-//   exchange_send(words, byte address, send control): from event 0, a word an event;
+//   exchange_send(words, byte address, send control): from event 0, an item after the other
+//     (ExchangeItem); gives the events that this takes;
 //   exchange_send_on(words, skipped words, send control): the same, after the last word sent; the
 //     form without a send control keeps that of the last send;
 //   exchange_events(n): n cycles pass;
 //   encoding(): that of the machine.
-// A send control without direction bits sends nothing and leaves the outgoing address alone.
+// A send control without direction bits sends nothing, leaves the outgoing address alone and takes
+// an event for each word that it names.
 // Encodings and events: osmarks/ipu-stack docs/EXCHANGE_INSTRUCTION_REFERENCE.md. The meaning of
 // the selector operands is not public: 0 (and 2 in sendpic) is what compiled programs use. The wide
 // encoding is our own (isa/exchange_ports.h).
@@ -99,8 +101,7 @@ struct Send {
   template <class Env>
   static void execute(Env& env, U32 n, U32 w, U32 c) {
     const U32 count = count_of(env, n);
-    env.exchange_send(count + 1, pointer_of(env, w, n >> kWideCountBits), c);
-    env.exchange_events(count + 1);
+    env.exchange_events(env.exchange_send(count + 1, pointer_of(env, w, n >> kWideCountBits), c));
   }
 };
 
@@ -116,8 +117,7 @@ struct Sendoff {
   using Operands = List<Imm<'n'>, Imm<'h'>, Imm<'d'>, Imm<'c'>>;
   template <class Env>
   static void execute(Env& env, U32 n, U32 h, U32 d, U32 c) {
-    env.exchange_send_on(64 * h + n + 1, d, c);
-    env.exchange_events(64 * h + n + 1);
+    env.exchange_events(env.exchange_send_on(64 * h + n + 1, d, c));
   }
 };
 
@@ -139,9 +139,7 @@ struct Sendpic {
     } else {
       env.exchange_pointer(0, pointer_of(env, v, s));
     }
-    const U32 count = count_of(env, n);
-    env.exchange_send_on(count + 1, 0);
-    env.exchange_events(count + 1);
+    env.exchange_events(env.exchange_send_on(count_of(env, n) + 1, 0));
   }
 };
 
@@ -164,8 +162,7 @@ struct Sendpicp {
     const U32 pointer = controls % (1U << kMk2PointerBits);
     env.exchange_mux(0, mux_source(env.encoding(), controls >> kMk2PointerBits));
     env.exchange_pointer(0, pointer_of(env, pointer, n >> kWideCountBits));
-    env.exchange_send(count + 1, pointer_of(env, w, s), c);
-    env.exchange_events(count + 1);
+    env.exchange_events(env.exchange_send(count + 1, pointer_of(env, w, s), c));
   }
 };
 

@@ -128,8 +128,9 @@ struct Ld64putcs {
   using Operands = List<Imm<'i'>>;
   template <class Env>
   static void execute(Env& env, U32 i) {
-    env.set_weight(i, env.template load<U64>(env.csr(80)));
-    env.set_csr(80, env.csr(80) + 8);
+    const U32 address = env.weight_address();
+    env.set_weight(i, env.template load<U64>(address));
+    env.set_weight_address(address + 8);
   }
 };
 
@@ -143,10 +144,11 @@ struct Ld128putcs {
   using Operands = List<Imm<'i'>>;
   template <class Env>
   static void execute(Env& env, U32 i) {
-    const U128 value = env.template load<U128>(env.csr(80));
+    const U32 address = env.weight_address();
+    const U128 value = env.template load<U128>(address);
     env.set_weight(i, value.half[0]);
     env.set_weight(i + 1, value.half[1]);
-    env.set_csr(80, env.csr(80) + 16);
+    env.set_weight_address(address + 16);
   }
 };
 

@@ -15,11 +15,10 @@ Chip::Chip(ChipId id, const ProgramImage& image, const TileOptions& options,
       fabric_(*this, make_fabric(image.machine), arena),
       internal_(*this, kZoneInternal),
       external_(*this, kZoneExternal),
-      end_(*this, kZoneEnd),
       host_(*this, image),
       accounts_(*this, image, arena) {
-  for (MachineProcess* process : std::initializer_list<MachineProcess*>{
-           &tiles_, &fabric_, &internal_, &external_, &end_, &host_}) {
+  for (MachineProcess* process :
+       std::initializer_list<MachineProcess*>{&tiles_, &fabric_, &internal_, &external_, &host_}) {
     kernel.add(*process);
   }
   if (tiles_.size() == 0) {
@@ -35,8 +34,6 @@ Barrier* Chip::barrier(std::uint32_t zone) {
       return &internal_;
     case kZoneExternal:
       return &external_;
-    case kZoneEnd:
-      return &end_;
     default:
       return nullptr;
   }
@@ -52,7 +49,7 @@ void Chip::end_superstep(const WaitingTile& last, Cycles opening) {
 Trap Chip::deadlock(Cycles now, std::string who_waits_for_what) {
   // The lowest tile that does not wait where the first one does.
   std::optional<WaitingTile> blamed;
-  for (const Barrier* barrier : {&internal_, &external_, &end_}) {
+  for (const Barrier* barrier : {&internal_, &external_}) {
     if (barrier->first() && (!blamed || barrier->first()->tile > blamed->tile)) {
       blamed = barrier->first();
     }
@@ -62,7 +59,8 @@ Trap Chip::deadlock(Cycles now, std::string who_waits_for_what) {
           .tile = blamed->tile,
           .context = "supervisor",
           .pc = blamed->pc,
-          .cause = "deadlock: " + std::move(who_waits_for_what)};
+          .cause = "deadlock: " + std::move(who_waits_for_what),
+          .kind = TrapKind::kDeadlock};
 }
 
 }  // namespace superstep

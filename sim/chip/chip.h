@@ -51,6 +51,14 @@ class Chip {
   void end() { has_ended_ = true; }
   [[nodiscard]] bool has_ended() const { return has_ended_; }
 
+  /// Of all processes, but for the memories of the tiles.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [id, image, traps, on_superstep, tiles, fabric, internal, external, host, accounts,
+           is_visiting, has_ended] = *this;
+    archive(tiles, fabric, internal, external, host, accounts, is_visiting, has_ended);
+  }
+
   /// The trap when nothing can happen any more and the program is not done.
   [[nodiscard]] Trap deadlock(Cycles now, std::string who_waits_for_what);
 
@@ -61,7 +69,7 @@ class Chip {
   OnSuperstep on_superstep_;
   TileArray tiles_;
   FabricProcess fabric_;
-  Barrier internal_, external_, end_;
+  Barrier internal_, external_;
   HostLink host_;
   SuperstepAccounts accounts_;
   bool is_visiting_ = false;

@@ -15,11 +15,13 @@ FabricProcess::FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, Ta
       fabric_(std::move(fabric)),
       arena_(arena),
       ports_done_(chip.tiles().size()),
-      traffic_(chip.tiles().size()) {}
+      traffic_(chip.tiles().size()),
+      lacks_words_(chip.tiles().size()) {}
 
 void FabricProcess::open() {
   for (const std::size_t entry : entries_) {
     ports_done_[entry] = 0;
+    lacks_words_[entry] = 0;
     traffic_[entry] = {};
   }
   ports_.clear();
@@ -36,12 +38,8 @@ void FabricProcess::handle(const Message&, MachineOutbox& out) {
 void FabricProcess::move_words(MachineOutbox& out) {
   TileArray& tiles = chip_.tiles();
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (tiles.work(i).ports->empty()) continue;
-    TileMemory& memory = tiles.tile(i).memory();
-    ports_.push_back({tiles.id(i),
-                      tiles.work(i).ports,
-                      {reinterpret_cast<std::byte*>(memory.data()), memory.size()},
-                      tiles.tile(i).sent_beside_workers()});
+    if (tiles.work(i).ports == nullptr) continue;
+    ports_.push_back(tiles.port(i, *tiles.work(i).ports));
     entries_.push_back(i);
   }
   const FabricResult* moved = nullptr;
@@ -52,7 +50,8 @@ void FabricProcess::move_words(MachineOutbox& out) {
                           .tile = moved->fault->tile,
                           .context = "exchange",
                           .pc = moved->fault->pc,
-                          .cause = moved->fault->cause});
+                          .cause = moved->fault->cause,
+                          .kind = moved->fault->kind});
   }
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     const std::size_t i = entries_[p];
@@ -62,6 +61,7 @@ void FabricProcess::move_words(MachineOutbox& out) {
     traffic_[i] = port.traffic;
     ports_done_[i] = port.last_event == 0 ? 0 : port.last_event + 1;
     const TileStop& stop = tiles.stop(i);
+    lacks_words_[i] = moved->has_all_words(p, stop.cycle) ? 0 : 1;
     if (stop.kind == TileStop::Kind::kExchangeDone && port.last_event > stop.cycle) {
       chip_.send_trap(
           out, {.cycle = Cycles(port.last_event),

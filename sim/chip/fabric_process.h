@@ -6,6 +6,7 @@
 
 #include "sim/chip/message.h"
 #include "sim/exchange/fabric.h"
+#include "sim/state_archive.h"
 #include "sim/task_arena.h"
 
 namespace superstep {
@@ -27,7 +28,17 @@ class FabricProcess : public MachineProcess {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Of an entry of the image: one past the cycle of its last port event; 0 without.
   [[nodiscard]] std::uint64_t ports_done(std::size_t entry) const { return ports_done_[entry]; }
+  /// Whether an entry of the image that stopped for its words cannot go on: there is a trap.
+  [[nodiscard]] bool lacks_words(std::size_t entry) const { return lacks_words_[entry] != 0; }
   [[nodiscard]] const PortTraffic& traffic(std::size_t entry) const { return traffic_[entry]; }
+  /// Of the current superstep, whose words are in the memories of the tiles.
+  template <class Archive>
+  void state(Archive& archive) {
+    archive(entries_, bytes_);
+    state_of_same_size(archive, ports_done_, traffic_);
+    if constexpr (Archive::kReads) ports_.clear();
+  }
+
   /// Whether words are on their way when the next barrier opens, which are traps.
   [[nodiscard]] bool has_words_after(Cycles opening, MachineOutbox& out) const;
 
@@ -42,6 +53,7 @@ class FabricProcess : public MachineProcess {
   std::vector<std::uint64_t> ports_done_;
   std::vector<PortTraffic> traffic_;
   std::uint64_t bytes_ = 0;
+  std::vector<std::uint8_t> lacks_words_;  ///< by entry
 };
 
 }  // namespace superstep

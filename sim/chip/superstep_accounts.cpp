@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "isa/sync_zones.h"
 #include "sim/chip/chip.h"
 
 namespace superstep {
@@ -91,12 +92,14 @@ const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles op
   record_.critical = last.tile;
   if (is_visit) {
     record_.host = opening - begin_;
+    record_.visit_end = opening - chip_.host().data_end();
     record_.host_bytes = chip_.host().visit_bytes();
     record_.transfers = chip_.host().transfers();
   } else {
     record_.exchange = Cycles(phases_[*critical].exchange);
     record_.compute = Cycles(phases_[*critical].compute);
     record_.sync = opening - last.cycle;
+    if (last.zone == kZoneExternal) record_.visit_begin = record_.sync;
     record_.exchange_bytes = chip_.fabric().bytes();
     record_.h_bytes = sums.h_bytes;
     record_.messages = sums.messages;
@@ -118,7 +121,7 @@ void SuperstepAccounts::note_syncs() {
   TileArray& tiles = chip_.tiles();
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     sync_pc_[i] = tiles.stop(i).pc;
-    sync_calls_[i] = tiles.tile(i).calls_step();
+    sync_calls_[i] = tiles.work(i).calls_step;
   }
   if (!image_.loops.empty()) sync_trips_ = tiles.tile(0).loops().counts();
   behind_a_barrier_ = true;

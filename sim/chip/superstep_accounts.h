@@ -7,6 +7,7 @@
 #include "isa/program_image.h"
 #include "sim/chip/step_table.h"
 #include "sim/chip/tile_array.h"
+#include "sim/state_archive.h"
 #include "sim/superstep_record.h"
 #include "sim/sync/waiting_tile.h"
 
@@ -26,6 +27,14 @@ class SuperstepAccounts {
   [[nodiscard]] Cycles begin() const { return begin_; }
   /// Of supersteps that took time.
   [[nodiscard]] std::uint64_t count() const { return count_; }
+
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [chip, image, arena, steps, record, phases, sums, instructions_before, busy_before,
+           sync_pc, sync_calls, sync_trips, begin, behind_a_barrier, count] = *this;
+    state_of_same_size(archive, instructions_before, busy_before, sync_pc, sync_calls);
+    archive(sync_trips, begin, behind_a_barrier, count);
+  }
 
  private:
   /// Sums over tiles, of a range or of all.

@@ -65,10 +65,10 @@ void TileArray::boot() {
                         memory_.get() + tiles_.size() * page_bytes(image_.machine));
     skew_.push_back(release_skew(image_.machine, entry.tile));
   }
-  std::vector<std::vector<const Segment*>> segments_of(count);
+  segments_.resize(count);
   for (const Segment& segment : image_.segments) {
     for (const TileId tile : segment.tiles) {
-      if (const auto entry = entry_of(tile)) segments_of[*entry].push_back(&segment);
+      if (const auto entry = entry_of(tile)) segments_[*entry].push_back(&segment);
     }
   }
   auto calls_of = marks_of<CallStack::Mark>(image_.calls, *this);
@@ -78,19 +78,28 @@ void TileArray::boot() {
     tiles_[i].mark_calls(std::move(calls_of[i]));
     std::ranges::sort(loops_of[i], {}, &LoopTrips::Mark::pc);
     tiles_[i].mark_loops(std::move(loops_of[i]), options_.max_trips);
-    for (const Segment* segment : segments_of[i]) {
-      const bool inside =
-          tiles_[i].memory().write(segment->address, std::as_bytes(std::span(segment->bytes)));
-      SUPERSTEP_CHECK(inside,
-                      fmt::format("a segment at {:#x} lies outside tile memory", segment->address));
-    }
+    write_boot_memory(i, tiles_[i].memory());
     tiles_[i].check_races(options_.check_races, race_shadows_);
+    if (options_.take_turns) tiles_[i].take_turns();
     if (options_.interrupted) tiles_[i].poll(options_.interrupted);
     tiles_[i].boot(image_.entries[i].pc);
   });
   stops_.resize(count);
   work_.resize(count);
   resumed_.resize(count);
+}
+
+FabricPort TileArray::port(std::size_t entry, const PortLog& log) {
+  TileMemory& memory = tiles_[entry].memory();
+  return {id(entry), &log, {memory.data(), memory.size()}, tiles_[entry].sent_beside_workers()};
+}
+
+void TileArray::write_boot_memory(std::size_t entry, TileMemory& memory) const {
+  for (const Segment* segment : segments_[entry]) {
+    const bool inside = memory.write(segment->address, std::as_bytes(std::span(segment->bytes)));
+    SUPERSTEP_CHECK(inside,
+                    fmt::format("a segment at {:#x} lies outside tile memory", segment->address));
+  }
 }
 
 void TileArray::handle(const Message& message, MachineOutbox& out) {
@@ -103,10 +112,15 @@ void TileArray::handle(const Message& message, MachineOutbox& out) {
 
 /// In the thread that ran the tile, and has its contexts at hand.
 void TileArray::note_work(std::size_t entry) {
-  work_[entry].instructions = tiles_[entry].worker_instructions();
-  work_[entry].busy_cycles = tiles_[entry].worker_busy_cycles();
-  work_[entry].ports = &tiles_[entry].port_log();
-  work_[entry].launches = tiles_[entry].launches();
+  const Tile& tile = tiles_[entry];
+  TileWork& work = work_[entry];
+  work.ports = tile.port_log().empty() ? nullptr : &tile.port_log();
+  work.calls_step = tile.calls_step();
+  // Of a tile that only waits, its workers need not be looked at.
+  if (tile.launches().count == 0) return work.launches.clear();
+  work.instructions = tile.worker_instructions();
+  work.busy_cycles = tile.worker_busy_cycles();
+  work.launches = tile.launches();
 }
 
 /// Asks once for a tile, which ran from that cycle, when that took long. A tile itself asks only in
@@ -133,12 +147,11 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
       return;
     }
-    // All begin at once at boot, not behind a barrier.
-    const std::uint64_t from = (has_run_ ? opening + skew_[i] : opening).value();
+    const std::uint64_t from = release(i, opening).value();
     tiles_[i].clear_port_events();
     stops_[i] = tiles_[i].run(from);
     note_work(i);
-    if (!work_[i].ports->empty()) has_events.store(true, std::memory_order_relaxed);
+    if (work_[i].ports != nullptr) has_events.store(true, std::memory_order_relaxed);
     if (is_asked_to_stop(i, from)) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
       stopping.store(true, std::memory_order_relaxed);
@@ -166,12 +179,13 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
   send_arrivals(out);
 }
 
-/// Lets the tiles that needed the words go on to their sync.
+/// Lets the tiles that needed the words go on to their sync. Those that have not all of them stay:
+/// there is a trap.
 void TileArray::resume(MachineOutbox& out) {
   if (std::ranges::none_of(stops_, waits_for_words)) return send_arrivals(out);
   std::atomic<bool> stopping = false;
   arena_.each(tiles_.size(), kTilesARange, [&](std::size_t i) {
-    if (!waits_for_words(stops_[i])) return;
+    if (!waits_for_words(stops_[i]) || chip_.fabric().lacks_words(i)) return;
     if (stopping.load(std::memory_order_relaxed)) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
       return;
@@ -191,7 +205,7 @@ void TileArray::resume(MachineOutbox& out) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     if (!resumed_[i]) continue;
     if (stops_[i].kind == TileStop::Kind::kFault) chip_.send_trap(out, trap_of(i));
-    if (work_[i].ports->empty()) continue;
+    if (work_[i].ports == nullptr) continue;
     const PortEvent event = tiles_[i].port_events().front();
     chip_.send_trap(out, {.cycle = Cycles(event.cycle),
                           .tile = id(i),
@@ -210,7 +224,8 @@ Trap TileArray::trap_of(std::size_t entry) const {
             .tile = id(entry),
             .context = fault->context,
             .pc = fault->pc,
-            .cause = fault->cause};
+            .cause = fault->cause,
+            .kind = fault->kind};
   const LoopTrips& loops = tiles_[entry].loops();
   if (loops.is_past_limit()) {
     const std::vector<StepInfo>& steps = image_.info.steps;

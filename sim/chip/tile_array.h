@@ -10,6 +10,8 @@
 #include "base/units.h"
 #include "isa/program_image.h"
 #include "sim/chip/message.h"
+#include "sim/exchange/fabric.h"
+#include "sim/state_archive.h"
 #include "sim/task_arena.h"
 #include "sim/tile/tile.h"
 
@@ -20,6 +22,7 @@ class Chip;
 /// What the tiles of a run are asked to do besides running.
 struct TileOptions {
   RaceChecks check_races = RaceChecks::kFirst;
+  bool take_turns = false;
   std::optional<std::uint64_t> max_trips = {};  ///< of loops without a superstep
   /// Asked on any thread in superstep that take long; once it is true it stays so.
   std::function<bool()> interrupted;
@@ -29,7 +32,8 @@ struct TileOptions {
 struct TileWork {
   InstructionCounts instructions;  ///< of its workers, since boot
   std::uint64_t busy_cycles = 0;   ///< likewise
-  const PortLog* ports = nullptr;  ///< until its next run
+  const PortLog* ports = nullptr;  ///< until its next run; null when they were told nothing
+  std::uint32_t calls_step = 0;    ///< of the marked calls that are open
   TileLaunches launches;
 };
 
@@ -39,7 +43,7 @@ class TileArray : public MachineProcess {
  public:
   /// Boots them. All that is referred to outlives the array.
   TileArray(Chip& chip, const ProgramImage& image, const TileOptions& options, TaskArena& arena);
-  /// What many tiles have allocated takes as long to give back as to fill.
+  /// Side by side: to free the tiles takes as long as to fill them.
   ~TileArray() override;
 
   void handle(const Message& message, MachineOutbox& out) override;
@@ -52,15 +56,35 @@ class TileArray : public MachineProcess {
   [[nodiscard]] std::optional<std::size_t> entry_of(TileId tile) const;
   [[nodiscard]] const TileStop& stop(std::size_t entry) const { return stops_[entry]; }
   [[nodiscard]] const TileWork& work(std::size_t entry) const { return work_[entry]; }
+  /// A tile's side of an exchange phase, whose ports were told what `log` has.
+  [[nodiscard]] FabricPort port(std::size_t entry, const PortLog& log);
   /// When a tile stopped at its sync.
   [[nodiscard]] Cycles arrival(std::size_t entry) const { return Cycles(stops_[entry].cycle); }
 
   /// One was asked to stop in the middle of a superstep, which will never be whole.
   [[nodiscard]] bool is_interrupted() const { return interrupted_; }
 
- private:
-  struct Boundaries;
+  [[nodiscard]] const MachineConfig& machine() const { return image_.machine; }
+  [[nodiscard]] CodeStore& code() { return code_; }
+  /// When a tile goes on behind an opening: all at once at boot.
+  [[nodiscard]] Cycles release(std::size_t entry, Cycles opening) const {
+    return has_run_ ? opening + skew_[entry] : opening;
+  }
+  /// Writes into an empty memory what a tile boots with.
+  void write_boot_memory(std::size_t entry, TileMemory& memory) const;
 
+  /// Of tiles that wait, but for their memories.
+  template <class Archive>
+  void state(Archive& archive) {
+    for (Tile& tile : tiles_) tile.state(archive);
+    state_of_same_size(archive, stops_);
+    for (TileWork& work : work_) {
+      archive(work.instructions, work.busy_cycles, work.calls_step, work.launches);
+    }
+    archive(has_run_, interrupted_);
+  }
+
+ private:
   void boot();
   void run(Cycles opening, bool is_visit, MachineOutbox& out);
   void resume(MachineOutbox& out);
@@ -79,6 +103,7 @@ class TileArray : public MachineProcess {
   RaceShadows race_shadows_;
   HostPages memory_;  ///< of all tiles: threads that map some each would wait for one another
   std::vector<Tile> tiles_;
+  std::vector<std::vector<const Segment*>> segments_;  ///< by entry
   std::vector<Cycles> skew_;
   std::vector<TileStop> stops_;
   std::vector<TileWork> work_;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/each_index.h"
+#include "isa/timing.h"
 #include "sim/exchange/phase_cache.h"
 #include "sim/exchange/phase_resolver.h"
 
@@ -29,7 +30,11 @@ std::uint64_t begin_of(std::span<const FabricPort> ports) {
 class Fabric::Impl {
  public:
   Impl(const MachineConfig& machine, std::uint32_t check_period)
-      : resolver_(machine), cache_(kMostKeptBytes), check_period_(check_period) {}
+      : item_(machine),
+        memory_base_(machine.tile.memory_base),
+        resolver_(machine),
+        cache_(kMostKeptBytes),
+        check_period_(check_period) {}
 
   const FabricResult& resolve(std::span<const FabricPort> ports) {
     const std::uint64_t begin = begin_of(ports);
@@ -42,13 +47,9 @@ class Fabric::Impl {
       return result_;
     }
     result_.fault = resolver_.resolve(ports, begin, *phase_);
-    report(*phase_, ports, begin);
-    if (result_.fault) {
-      result_.bytes = 0;
-      return result_;
-    }
     copy_words(*phase_, ports, begin);
-    cache_.keep(phase_);
+    report(*phase_, ports, begin);
+    if (!result_.fault) cache_.keep(phase_);
     return result_;
   }
 
@@ -91,13 +92,14 @@ class Fabric::Impl {
     });
   }
 
-  /// Of words that left one after the other from cycle `first` on: those that memory may no longer
-  /// hold.
-  static void copy_sent(std::span<const SentWord> sent, std::uint64_t first,
-                        std::span<std::byte> to) {
+  /// Of the words of a copy, those that memory may no longer hold.
+  void copy_sent(std::span<const SentWord> sent, const WordCopy& copy, std::uint64_t begin,
+                 std::byte* to) const {
+    const std::uint64_t first = begin + copy.sent, end = first + item_.cycles_of(copy.bytes / 4);
     for (auto word = std::ranges::lower_bound(sent, first, {}, &SentWord::cycle);
-         word != sent.end() && word->cycle < first + to.size() / 4; ++word) {
-      std::memcpy(to.data() + 4 * (word->cycle - first), &word->value, sizeof(word->value));
+         word != sent.end() && word->cycle < end; ++word) {
+      const std::uint32_t at = word->address - memory_base_ - copy.from;
+      if (at < copy.bytes) std::memcpy(to + at, &word->value, sizeof(word->value));
     }
   }
 
@@ -110,7 +112,7 @@ class Fabric::Impl {
       std::byte* to = staged_[p].data();
       for (const WordCopy& copy : copies_of(phase, p)) {
         std::memcpy(to, ports[copy.source].memory.data() + copy.from, copy.bytes);
-        copy_sent(ports[copy.source].sent, begin + copy.sent, {to, copy.bytes});
+        copy_sent(ports[copy.source].sent, copy, begin, to);
         to += copy.bytes;
       }
     });
@@ -123,6 +125,8 @@ class Fabric::Impl {
     });
   }
 
+  ExchangeItem item_;
+  std::uint32_t memory_base_;
   PhaseResolver resolver_;
   PhaseCache cache_;
   std::uint32_t check_period_;

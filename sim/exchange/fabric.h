@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "isa/machine_config.h"
 #include "sim/exchange/port_log.h"
+#include "sim/trap.h"
 
 namespace superstep {
 
@@ -30,6 +31,7 @@ struct FabricFault {
   TileId tile{};
   std::uint32_t pc = 0;  ///< of the instruction that set the offending control or began the send
   std::string cause;
+  TrapKind kind = TrapKind::kProgram;
 };
 
 /// What went through one tile's ports in a phase.
@@ -59,16 +61,26 @@ struct FabricResult {
   std::uint64_t last_event = 0;      ///< of all ports
   std::vector<PortResult> ports;     ///< by port
   std::optional<FabricFault> fault;  ///< the one with the smallest (cycle, tile)
+
+  /// Whether the tile of a port, which uses its words from `cycle` on, has all of them by then.
+  [[nodiscard]] bool has_all_words(std::size_t port, std::uint64_t cycle) const {
+    return ports[port].last_event <= cycle && (!fault || cycle <= fault->cycle);
+  }
 };
 
-/// Moves the words of one phase between tile memories; nothing is written when there is a fault.
+/// Moves the words of one phase between tile memories. When there is a fault, those that arrive
+/// before its cycle are written and later ones may be.
 ///
 /// A word in `source`'s send slot at cycle t is read at t and reaches `destination` at
 /// t + exchange_latency. A mux or pointer control that acts at cycle c governs the words that
 /// arrive from c on; the pointer advances by 4 with each word received. At the start of a phase
 /// every mux is idle and no pointer is set. While a mux selects a tile a word must arrive each
-/// cycle; host and idle selections receive nothing here. Sends of direction 0 go nowhere. `ports`
-/// ascend by tile. The result does not depend on the number of host threads.
+/// cycle; host and idle selections receive nothing here. Where `exchange.width` is more than a
+/// word, several that follow each other move in a cycle. Where it is less, a word is read in the
+/// first of its cycles and arrives with the last, in which its receiver's mux and pointer count;
+/// as long as a selection of a tile lasts, one must arrive in any so many cycles. Sends of
+/// direction 0 go nowhere. `ports` ascend by tile. The result does not depend on the number of host
+/// threads.
 [[nodiscard]] FabricResult resolve_exchange(const MachineConfig& machine,
                                             std::span<const FabricPort> ports);
 

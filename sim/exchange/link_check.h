@@ -10,7 +10,7 @@
 
 namespace superstep {
 
-/// Words that one tile sends and another receives, one a cycle.
+/// Words that one tile sends and another receives, item by item.
 struct LinkedWords {
   TileId source{}, destination{};
   std::uint64_t begin = 0, end = 0;  ///< cycles in which they leave

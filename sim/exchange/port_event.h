@@ -7,7 +7,7 @@ namespace superstep {
 /// One timed action of a tile's exchange ports, in cycles since the run began.
 struct PortEvent {
   enum class Kind : std::uint8_t {
-    kSend,     ///< `words` words from `value` on the bus, one a cycle from `cycle`
+    kSend,     ///< `words` words from `value` on the bus from `cycle`, item by item
     kMux,      ///< the input mux selects source `value` from `cycle`
     kPointer,  ///< the incoming pointer becomes address `value` at `cycle`
   };
@@ -24,6 +24,7 @@ struct PortEvent {
 /// A word as it left its tile, which may have written over it since.
 struct SentWord {
   std::uint64_t cycle = 0;
+  std::uint32_t address = 0;
   std::uint32_t value = 0;
 };
 

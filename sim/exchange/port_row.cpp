@@ -17,8 +17,9 @@ namespace {
 template <class Tell>
 class Decoder {
  public:
-  Decoder(Encoding encoding, std::uint32_t pc, std::uint64_t cycle, Tell tell)
-      : encoding_(encoding), pc_(pc), cycle_(cycle), tell_(std::move(tell)) {}
+  Decoder(Encoding encoding, const ExchangeItem& item, std::uint32_t pc, std::uint64_t cycle,
+          Tell tell)
+      : encoding_(encoding), item_(item), pc_(pc), cycle_(cycle), tell_(std::move(tell)) {}
 
   /// The bytes of the instruction that `code` begins with; 0 when it needs more, or is another one.
   std::size_t step(std::span<const std::byte> code) {
@@ -42,20 +43,22 @@ class Decoder {
   void exchange_pointer(std::uint32_t event, std::uint32_t address) {
     tell(PortEvent::Kind::kPointer, event, address, 0, 0);
   }
-  void exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control) {
+  std::uint64_t exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control) {
     needs_more_ |= (control & kSendPairedBit) != 0;
     send_control_ = control;
-    if (control == kSendNowhere) return;
+    if (control == kSendNowhere) return words;
     tell(PortEvent::Kind::kSend, 0, address, words, control);
     outgoing_ = address + 4 * words;
+    return item_.cycles_of(words);
   }
-  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words, std::uint32_t control) {
+  std::uint64_t exchange_send_on(std::uint32_t words, std::uint32_t skipped_words,
+                                 std::uint32_t control) {
     needs_more_ |= !outgoing_;
-    if (!needs_more_) exchange_send(words, *outgoing_ + 4 * skipped_words, control);
+    return needs_more_ ? 0 : exchange_send(words, *outgoing_ + 4 * skipped_words, control);
   }
-  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words) {
+  std::uint64_t exchange_send_on(std::uint32_t words, std::uint32_t skipped_words) {
     needs_more_ |= !send_control_;
-    if (!needs_more_) exchange_send_on(words, skipped_words, *send_control_);
+    return needs_more_ ? 0 : exchange_send_on(words, skipped_words, *send_control_);
   }
   void exchange_events(std::uint64_t events) { cycle_ += events; }
   [[nodiscard]] std::uint32_t inline_word() const { return words_[1]; }
@@ -95,6 +98,7 @@ class Decoder {
   }
 
   Encoding encoding_;
+  ExchangeItem item_;
   std::array<std::uint32_t, 2> words_{};  ///< as many as an instruction has
   std::size_t ahead_ = 0;                 ///< of them in the code
   std::uint32_t pc_;
@@ -106,11 +110,11 @@ class Decoder {
 
 }  // namespace
 
-PortRow::PortRow(std::uint64_t id, Encoding encoding, std::uint32_t pc,
+PortRow::PortRow(std::uint64_t id, Encoding encoding, const ExchangeItem& item, std::uint32_t pc,
                  std::span<const std::byte> code)
-    : id_(id), encoding_(encoding), pc_(pc) {
+    : id_(id), encoding_(encoding), item_(item), pc_(pc) {
   bool was_told = false;
-  Decoder decoder(encoding, pc, 0, [&](const PortEvent&) { was_told = true; });
+  Decoder decoder(encoding, item, pc, 0, [&](const PortEvent&) { was_told = true; });
   std::size_t end = 0;
   while (const std::size_t bytes = decoder.step(code.subspan(end))) {
     end += bytes;
@@ -123,7 +127,8 @@ PortRow::PortRow(std::uint64_t id, Encoding encoding, std::uint32_t pc,
 }
 
 void PortRow::append_events(std::uint64_t cycle, std::vector<PortEvent>& events) const {
-  Decoder decoder(encoding_, pc_, cycle, [&](const PortEvent& event) { events.push_back(event); });
+  Decoder decoder(encoding_, item_, pc_, cycle,
+                  [&](const PortEvent& event) { events.push_back(event); });
   std::size_t at = 0;
   while (at < code_.size()) at += decoder.step(code_.subspan(at));
 }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "isa/machine_limits.h"
+#include "isa/timing.h"
 #include "sim/exchange/port_event.h"
 
 namespace superstep {
@@ -18,7 +18,8 @@ class PortRow {
  public:
   /// As many of the instructions at address `pc` as are so; `code`, which outlives the row, is the
   /// memory from there to the end of the executable region. `id` is no other row's of the tile.
-  PortRow(std::uint64_t id, Encoding encoding, std::uint32_t pc, std::span<const std::byte> code);
+  PortRow(std::uint64_t id, Encoding encoding, const ExchangeItem& item, std::uint32_t pc,
+          std::span<const std::byte> code);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   /// The address after the last instruction; `pc` when the first is none of that kind.
@@ -38,6 +39,7 @@ class PortRow {
  private:
   std::uint64_t id_;
   Encoding encoding_;
+  ExchangeItem item_;
   std::uint32_t pc_;
   std::span<const std::byte> code_;
   std::uint64_t cycles_ = 0;

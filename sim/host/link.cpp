@@ -7,37 +7,16 @@
 #include <utility>
 
 #include "base/error.h"
+#include "isa/timing.h"
 #include "sim/chip/chip.h"
-#include "sim/host/port_check.h"
 #include "sim/host/stream_copy.h"
 
 namespace superstep {
 namespace {
 
-/// Bytes and packets of one direction.
-struct Traffic {
-  std::uint64_t bytes = 0;
-  std::uint64_t packets = 0;
-  Cycles end = {};  ///< of what is counted, from the start of the visit
-
-  void add(const StreamPiece& piece, std::uint32_t packet_bytes) {
-    bytes += piece.bytes;
-    packets += (piece.bytes + packet_bytes - 1) / packet_bytes;
-  }
-};
-
-/// Cycles for latency + packets * overhead + bytes / bandwidth, rounded up once.
-Cycles duration_of(const MachineConfig& machine, const Traffic& traffic) {
-  using Wide = unsigned __int128;
-  constexpr Wide kPerSecond = 1'000'000'000;
-  const Wide clock = machine.tile.clock_hz;
-  const Wide rate = machine.host.bytes_per_second;
-  const Wide nanoseconds =
-      machine.host.phase_latency_ns + Wide{traffic.packets} * machine.host.packet_overhead_ns;
-  const Wide scaled = clock * (nanoseconds * rate + Wide{traffic.bytes} * kPerSecond);
-  const Wide unit = kPerSecond * rate;
-  return Cycles(static_cast<std::uint64_t>((scaled + unit - 1) / unit));
-}
+/// From the release of a tile until the instruction behind its sync, which selects the host, has
+/// acted.
+constexpr Cycles kListening(2);
 
 }  // namespace
 
@@ -47,6 +26,20 @@ HostLink::HostLink(Chip& chip, const ProgramImage& image)
       image_(image),
       sources_(image.streams.size()) {
   for (const Stream& stream : image.streams) sinks_.push_back({HostTensor(stream.type), {}, {}});
+  for (const TileEntry& entry : image.entries) {
+    last_listening_ =
+        std::max(last_listening_, release_skew(image.machine, entry.tile) + kListening);
+  }
+}
+
+bool HostLink::is_connected(Stream::Kind kind, std::uint32_t position) const {
+  const std::optional<std::size_t> stream = stream_of(kind, position);
+  return stream && sources_[*stream].ring;
+}
+
+bool HostLink::is_fed(std::uint32_t queue) const {
+  const std::optional<std::size_t> stream = stream_of(Stream::Kind::kInfeed, queue);
+  return stream && !sources_[*stream].fed.empty();
 }
 
 std::optional<std::size_t> HostLink::stream_of(Stream::Kind kind, std::uint32_t position) const {
@@ -78,12 +71,30 @@ std::optional<HostTensor> HostLink::take(std::uint32_t queue) {
 void HostLink::connect(Stream::Kind kind, std::uint32_t position, StreamSource source) {
   // An argument that the program does not read has no stream.
   if (const auto stream = stream_of(kind, position)) {
-    sources_[*stream].ring.emplace(std::move(source), image_.streams[*stream].type.bytes());
+    std::optional<RingBuffer>& ring = sources_[*stream].ring;
+    if (ring && !ring->is_connected()) return ring->connect(std::move(source));
+    ring.emplace(std::move(source), image_.streams[*stream].type.bytes());
   }
 }
 
 void HostLink::connect(Stream::Kind kind, std::uint32_t position, StreamSink sink) {
   sinks_[stream_of(kind, position).value()].callback = std::move(sink);
+}
+
+std::vector<const HostPhase*> HostLink::phases() const {
+  std::vector<const HostPhase*> all = {nullptr, &image_.first, &image_.next, &image_.last};
+  for (const FeedVisit& visit : image_.visits) all.push_back(&visit.phase);
+  return all;
+}
+
+std::string HostLink::unconnected() const {
+  std::string names;
+  for (std::uint32_t s = 0; s < sources_.size(); ++s) {
+    const bool lacks_source = sources_[s].ring && !sources_[s].ring->is_connected();
+    const bool lacks_sink = sinks_[s].was_connected && sinks_[s].callback == nullptr;
+    if (lacks_source || lacks_sink) names += (names.empty() ? "" : ", ") + name_of(s);
+  }
+  return names;
 }
 
 std::uint32_t HostLink::call() const {
@@ -93,21 +104,27 @@ std::uint32_t HostLink::call() const {
 
 bool HostLink::has_seen_last_call() const { return calls_ && visits_ >= *calls_; }
 
-std::string HostLink::problem_of_end() const {
+/// Whether no visit between calls is left; a program without arguments and results has none.
+bool HostLink::is_done() const {
   const bool has_calls = !image_.first.arguments.empty() || !image_.next.results.empty() ||
                          !image_.next.arguments.empty() || !image_.last.results.empty();
-  if (!has_calls || (calls_ && visits_ > *calls_)) return {};
-  if (!calls_) {
-    return fmt::format("the program ends after {} host phases, before the host's last call",
-                       visits_);
-  }
-  return fmt::format("the program ends after {} of {} host phases", visits_, *calls_ + 1);
+  return !has_calls || (calls_ && visits_ > *calls_);
+}
+
+std::size_t HostLink::entry_of(TileId tile) const {
+  const std::optional<std::size_t> entry = chip_.tiles().entry_of(tile);
+  SUPERSTEP_CHECK(entry.has_value(), "a stream has a piece on a tile without a program");
+  return *entry;
 }
 
 TileMemory& HostLink::memory_of(TileId tile) const {
-  const std::optional<std::size_t> entry = chip_.tiles().entry_of(tile);
-  SUPERSTEP_CHECK(entry.has_value(), "a stream has a piece on a tile without a program");
-  return chip_.tiles().tile(*entry).memory();
+  return chip_.tiles().tile(entry_of(tile)).memory();
+}
+
+void HostLink::read_tiles(std::uint32_t stream, HostTensor& tensor) const {
+  copy_to_host(
+      image_.streams[stream], [&](TileId tile) -> TileMemory& { return memory_of(tile); },
+      std::as_writable_bytes(std::span(tensor.data)));
 }
 
 std::string HostLink::name_of(std::uint32_t stream) const {
@@ -147,27 +164,28 @@ void HostLink::refuse(MachineOutbox& out, std::string cause) const {
                         .tile = last.tile,
                         .context = "host",
                         .pc = last.pc,
-                        .cause = std::move(cause)});
+                        .cause = std::move(cause),
+                        .kind = TrapKind::kHost});
 }
 
 /// Asks the program what to do at the boundary of a call; whether there is something.
-bool HostLink::takes_turn(MachineOutbox& out) {
-  if (calls_ && visits_ > *calls_) {
-    refuse(out,
-           fmt::format("the program asks for a host phase after its last ({} calls)", *calls_));
-    return false;
-  }
+bool HostLink::takes_turn() {
   if (has_seen_last_call()) return true;
   const HostTurn turn = program_ ? program_(visits_) : HostTurn::kWaits;
   if (turn == HostTurn::kLastCall) calls_ = visits_ + 1;
   return turn != HostTurn::kWaits;
 }
 
-/// Goes to the sync at which the tiles wait, when there is something to do there and it is ready.
+/// Goes to the sync at which the tiles wait, when there is something to do there and it is ready;
+/// after its last visit it ends the program instead.
 void HostLink::come(MachineOutbox& out) {
   const auto inside = std::ranges::find(image_.visits, awaited_->first.pc, &FeedVisit::pc);
   is_inside_ = inside != image_.visits.end();
-  if (!is_inside_ && !takes_turn(out)) return;
+  if (!is_inside_ && is_done()) {
+    chip_.end_superstep(awaited_->last, awaited_->last.cycle);
+    return chip_.end();
+  }
+  if (!is_inside_ && !takes_turn()) return;
   phase_ = is_inside_             ? &inside->phase
            : visits_ == 0         ? &image_.first
            : has_seen_last_call() ? &image_.last
@@ -213,8 +231,11 @@ bool HostLink::call_back(std::uint32_t stream, MachineOutbox& out,
     return true;
   } catch (const std::exception& error) {
     refuse(out, fmt::format("the callback of {} fails: {}", name_of(stream), error.what()));
-    return false;
+  } catch (...) {
+    refuse(out,
+           fmt::format("the callback of {} throws what is no std::exception", name_of(stream)));
   }
+  return false;
 }
 
 bool HostLink::is_sent(std::uint32_t stream) const {
@@ -255,77 +276,136 @@ void HostLink::copy_results(std::vector<HostTensor>& results) const {
 }
 
 void HostLink::read_results(std::vector<HostTensor>& results) const {
-  for (const std::uint32_t s : (has_seen_last_call() ? image_.last : image_.next).results) {
-    copy_to_host(
-        image_.streams[s], [&](TileId tile) -> TileMemory& { return memory_of(tile); },
-        std::as_writable_bytes(std::span(results[image_.streams[s].position].data)));
+  // Those in the place of an argument stay on the tiles between calls.
+  for (const HostPhase* phase : {&image_.next, &image_.last}) {
+    for (const std::uint32_t s : phase->results) {
+      read_tiles(s, results[image_.streams[s].position]);
+    }
   }
 }
 
-/// Whether the tiles sent what the stream table says; else there are traps.
-bool HostLink::check_ports(MachineOutbox& out) const {
+void HostLink::send_trap(MachineOutbox& out, std::size_t entry, PortFault fault) const {
+  chip_.send_trap(out, {.cycle = Cycles(fault.cycle),
+                        .tile = chip_.tiles().id(entry),
+                        .context = "host link",
+                        .pc = fault.pc,
+                        .cause = std::move(fault.cause)});
+}
+
+/// What the ports of all tiles were told in this visit, which is to send what the stream table
+/// says; else there are traps, and no ports.
+std::vector<VisitPorts> HostLink::checked_ports(MachineOutbox& out) const {
   TileArray& tiles = chip_.tiles();
   std::vector<std::vector<SentRange>> sends(tiles.size());
-  std::vector<bool> receives(tiles.size(), false);
   for (const std::uint32_t s : phase_->results) {
     for (const StreamPiece& piece : image_.streams[s].pieces) {
-      add_sent(sends[tiles.entry_of(piece.tile).value()], piece.address, piece.bytes);
+      add_sent(sends[entry_of(piece.tile)], piece.address, piece.bytes);
     }
   }
-  for (const std::uint32_t s : phase_->arguments) {
-    if (!is_sent(s)) continue;
-    for (const StreamPiece& piece : image_.streams[s].pieces) {
-      receives[tiles.entry_of(piece.tile).value()] = true;
-    }
-  }
+  const ExchangeItem item(chip_.machine());
+  std::vector<VisitPorts> ports;
+  ports.reserve(tiles.size());
   bool agree = true;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const auto fault = check_port(tiles.tile(i).port_events(), sends[i], receives[i]);
+    ports.emplace_back(item, tiles.tile(i).port_events(), out.now().value());
+    auto fault = ports.back().check_sends(sends[i]);
     if (!fault) continue;
     agree = false;
-    chip_.send_trap(out, {.cycle = Cycles(fault->cycle),
-                          .tile = tiles.id(i),
-                          .context = "host link",
-                          .pc = fault->pc,
-                          .cause = fault->cause});
+    send_trap(out, i, *std::move(fault));
   }
-  return agree;
+  if (!agree) ports.clear();
+  return ports;
 }
 
-/// Moves the data of a visit: out of tile memory, then into it. The link has two directions, and
-/// the host goes to the sync that closes the visit when both are done.
-void HostLink::visit(MachineOutbox& out) {
-  if (!check_ports(out)) return;
-  const MachineConfig& machine = chip_.machine();
-  const MemoryOfTile memory = [&](TileId tile) -> TileMemory& { return memory_of(tile); };
-  transfers_.clear();
-  // Those of one direction follow each other; the first has the latency of the phase.
-  const auto add = [&](std::uint32_t stream, std::uint32_t packet_bytes, Traffic& traffic) {
-    HostTransfer transfer{.stream = stream, .begin = traffic.end, .end = {}};
-    for (const StreamPiece& piece : image_.streams[stream].pieces) {
-      transfer.bytes += piece.bytes;
-      traffic.add(piece, packet_bytes);
+/// Cuts the pieces of a stream into packets of at most so many bytes.
+void HostLink::add_packets(std::uint32_t stream, std::uint32_t most,
+                           std::vector<HostPacket>& packets) {
+  HostPacket packet{.transfer = static_cast<std::uint32_t>(transfers_.size())};
+  transfers_.push_back({.stream = stream});
+  for (const StreamPiece& piece : image_.streams[stream].pieces) {
+    packet.entry = entry_of(piece.tile);
+    packet.address = piece.address;
+    for (std::uint32_t left = piece.bytes; left > 0; left -= packet.bytes) {
+      packet.bytes = std::min(left, most);
+      packets.push_back(packet);
+      packet.address += packet.bytes;
     }
-    transfer.end = traffic.end = duration_of(machine, traffic);
-    transfers_.push_back(transfer);
-  };
-  Traffic to_host, to_tiles;
+  }
+}
+
+/// Whether the tiles can take the packets when they arrive; else there is a trap for the first one.
+bool HostLink::check_arrivals(const std::vector<HostPacket>& packets, Cycles opening,
+                              const std::vector<VisitPorts>& ports, MachineOutbox& out) const {
+  std::optional<PortFault> first;
+  std::size_t blamed = 0;
+  for (const HostPacket& packet : packets) {
+    const std::uint64_t cycle = (opening + packet.end).value();
+    if (first && std::pair(cycle, packet.entry) >= std::pair(first->cycle, blamed)) continue;
+    auto fault = ports[packet.entry].check_arrival(cycle);
+    if (!fault) continue;
+    fault->cause =
+        fmt::format("a packet of {} {}", name_of(transfers_[packet.transfer].stream), fault->cause);
+    first = std::move(fault);
+    blamed = packet.entry;
+  }
+  if (first) send_trap(out, blamed, *std::move(first));
+  return !first;
+}
+
+/// Adds packets that have passed to the transfers that they are of, and to the visit.
+void HostLink::note(const std::vector<HostPacket>& packets) {
+  for (const HostPacket& packet : packets) {
+    HostTransfer& transfer = transfers_[packet.transfer];
+    if (transfer.packets++ == 0) transfer.begin = packet.begin;
+    transfer.begin = std::min(transfer.begin, packet.begin);
+    transfer.end = std::max(transfer.end, packet.end);
+    transfer.bytes += packet.bytes;
+    visit_bytes_ += packet.bytes;
+    data_end_ = std::max(data_end_, packet.end);
+  }
+}
+
+/// Moves the data of a visit: out of tile memory, and into it once the tiles have left the sync and
+/// sent what it overwrites. The link has two directions, and the host goes to the sync that closes
+/// the visit when both are done.
+void HostLink::visit(MachineOutbox& out) {
+  if (chip_.tiles().is_interrupted()) return;
+  std::vector<VisitPorts> ports = checked_ports(out);
+  if (ports.empty()) return;
+  const MachineConfig& machine = chip_.machine();
+  transfers_.clear();
+  visit_bytes_ = 0;
+  data_end_ = cycles_of_ns(machine, machine.host.phase_latency_ns);
+  std::vector<HostPacket> to_host, to_tiles;
   for (const std::uint32_t s : phase_->results) {
-    add(s, machine.host.to_host_packet_bytes, to_host);
-    copy_to_host(image_.streams[s], memory,
-                 std::as_writable_bytes(std::span(sinks_[s].value.data)));
+    add_packets(s, machine.host.to_host_packet_bytes, to_host);
+    read_tiles(s, sinks_[s].value);
+  }
+  for (HostPacket& packet : to_host) {
+    packet.ready = Cycles(ports[packet.entry].take(packet.bytes)) - out.now();
   }
   for (const std::uint32_t s : phase_->arguments) {
+    if (is_sent(s)) add_packets(s, machine.host.to_tile_packet_bytes, to_tiles);
+  }
+  for (HostPacket& packet : to_tiles) {
+    const Cycles sent(ports[packet.entry].sent_by(packet.address, packet.bytes));
+    packet.ready = std::max(out.now() + last_listening_, sent) - out.now();
+  }
+  for (std::vector<HostPacket>* packets : {&to_host, &to_tiles}) {
+    time_packets(machine, *packets);
+    note(*packets);
+  }
+  if (!check_arrivals(to_tiles, out.now(), ports, out)) return;
+  for (const std::uint32_t s : phase_->arguments) {
     if (!is_sent(s)) continue;
-    add(s, machine.host.to_tile_packet_bytes, to_tiles);
-    copy_to_tiles(image_.streams[s], memory, value_of(s));
+    copy_to_tiles(
+        image_.streams[s], [&](TileId tile) -> TileMemory& { return memory_of(tile); },
+        value_of(s));
     pop(s);
   }
   if (!is_inside_) ++visits_;
-  visit_bytes_ = to_host.bytes + to_tiles.bytes;
-  const Cycles duration = std::max(duration_of(machine, to_host), duration_of(machine, to_tiles));
-  out.send(
-      {.time = out.now() + duration, .to = chip_.barrier(kZoneExternal), .message = HostArrival{}});
+  data_end_ += out.now();
+  out.send({.time = data_end_, .to = chip_.barrier(kZoneExternal), .message = HostArrival{}});
 }
 
 /// The visit is over: calls back for what it brought, and makes ahead what later ones will need.
@@ -339,7 +419,8 @@ void HostLink::leave(MachineOutbox& out) {
       sink.taken.push_back(sink.value);
     }
   }
-  for (std::uint32_t s = 0; s < sources_.size() && !has_seen_last_call(); ++s) {
+  for (std::uint32_t s = 0; s < sources_.size(); ++s) {
+    if (has_seen_last_call() && image_.streams[s].kind == Stream::Kind::kArgument) continue;
     std::optional<RingBuffer>& ring = sources_[s].ring;
     while (ring && !ring->is_dry() && ring->size() < chip_.machine().host.prefetch) {
       if (!call_back_for(s, out)) return;

@@ -30,6 +30,17 @@ class RingBuffer {
   [[nodiscard]] std::span<const std::byte> value() const { return values_.front().bytes; }
   void pop() { values_.pop_front(); }
 
+  /// A buffer whose values were read has no callback until it gets one.
+  [[nodiscard]] bool is_connected() const { return source_ != nullptr; }
+  void connect(StreamSource source) { source_ = std::move(source); }
+
+  /// All but the callback.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [source, value_bytes, values, is_dry] = *this;
+    archive(values, is_dry);
+  }
+
  private:
   struct Value {
     Cycles ready;

@@ -4,7 +4,9 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <queue>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -131,6 +133,30 @@ class Kernel {
   /// The time that every process has reached.
   [[nodiscard]] Cycles now() const { return now_; }
 
+  /// Whether something is handled next whatever the others do.
+  [[nodiscard]] bool has_definite() const { return !definite_.empty(); }
+  /// When the first of those is sent for.
+  [[nodiscard]] Cycles first_definite() const {
+    return std::ranges::min(definite_, {}, &Event<Message>::time).time;
+  }
+  /// When the first of the other events is handled, if there is one.
+  [[nodiscard]] std::optional<Cycles> next() const {
+    return conditional_.empty() ? std::nullopt : std::optional(conditional_.top().time);
+  }
+  /// Whether `holds(event)` for all events that are left.
+  template <class Holds>
+  [[nodiscard]] bool all_of(const Holds& holds) const {
+    return std::ranges::all_of(definite_, holds) && std::ranges::all_of(conditional_.list(), holds);
+  }
+
+  /// Time and events. Those that are added to it are the same at both ends.
+  template <class Archive>
+  void state(Archive& archive) {
+    archive(now_, next_sequence_);
+    state_of_events(archive, definite_);
+    state_of_events(archive, conditional_.list());
+  }
+
   /// When no event is left: who waits for what, in order of their places; empty when nobody does.
   [[nodiscard]] std::string deadlock() const {
     std::vector<Process<Message>*> processes = processes_;
@@ -147,6 +173,31 @@ class Kernel {
   struct Later {
     bool operator()(const Event<Message>& a, const Event<Message>& b) const { return b.before(a); }
   };
+
+  /// A priority queue whose events can be looked at.
+  class Queue : public std::priority_queue<Event<Message>, std::vector<Event<Message>>, Later> {
+   public:
+    [[nodiscard]] std::vector<Event<Message>>& list() { return this->c; }
+    [[nodiscard]] const std::vector<Event<Message>>& list() const { return this->c; }
+  };
+
+  template <class Archive>
+  void state_of_events(Archive& archive, std::vector<Event<Message>>& events) {
+    std::uint64_t count = events.size();
+    archive(count);
+    if (Archive::kReads) events.clear();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Event<Message> event = Archive::kReads ? Event<Message>() : events[i];
+      auto to =
+          static_cast<std::uint32_t>(std::ranges::find(processes_, event.to) - processes_.begin());
+      archive(event.time, to, event.source, event.is_definite, event.message, event.sequence);
+      if constexpr (Archive::kReads) {
+        if (to >= processes_.size()) throw std::runtime_error("an event of an unknown process");
+        event.to = processes_[to];
+        events.push_back(std::move(event));
+      }
+    }
+  }
 
   /// The first definite event of each process.
   void handle_definite() {
@@ -180,7 +231,7 @@ class Kernel {
   ForEach side_by_side_;
   std::vector<Process<Message>*> processes_;
   std::vector<Event<Message>> definite_;
-  std::priority_queue<Event<Message>, std::vector<Event<Message>>, Later> conditional_;
+  Queue conditional_;
   std::uint64_t next_sequence_ = 0;
   Cycles now_;
 };

@@ -33,10 +33,8 @@ void Barrier::handle(const Message& message, MachineOutbox& out) {
   }
   if (zone_ == kZoneInternal) {
     open_internal(out);
-  } else if (zone_ == kZoneExternal) {
-    open_external(out);
   } else {
-    end_program(out);
+    open_external(out);
   }
 }
 
@@ -74,15 +72,8 @@ void Barrier::open_external(MachineOutbox& out) {
   if (!host_) return;
   const MachineConfig& machine = chip_.machine();
   const Cycles latency = cycles_of_ns(machine, machine.sync.external_latency_ns);
-  open(std::max(last_->cycle + latency, *host_), !chip_.is_visiting(), out);
-}
-
-void Barrier::end_program(MachineOutbox& out) {
-  if (const std::string problem = chip_.host().problem_of_end(); !problem.empty()) {
-    return refuse(out, problem);
-  }
-  chip_.end_superstep(*last_, last_->cycle);
-  chip_.end();
+  const Cycles opening = std::max(last_->cycle + latency, *host_);
+  if (!chip_.fabric().has_words_after(opening, out)) open(opening, !chip_.is_visiting(), out);
 }
 
 void Barrier::open(Cycles opening, bool begins_visit, MachineOutbox& out) {
@@ -117,9 +108,10 @@ Trap no_such_zone(const WaitingTile& tile) {
           .tile = tile.tile,
           .context = "supervisor",
           .pc = tile.pc,
-          .cause = fmt::format("sync zone {} is not modelled; zones are {} (internal), {} "
-                               "(external) and {} (end of program)",
-                               tile.zone, kZoneInternal, kZoneExternal, kZoneEnd)};
+          .cause = fmt::format("sync zone {} is not modelled; zones are {} (internal) and {} "
+                               "(external)",
+                               tile.zone, kZoneInternal, kZoneExternal),
+          .kind = TrapKind::kUnmodelled};
 }
 
 }  // namespace superstep

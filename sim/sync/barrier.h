@@ -28,11 +28,15 @@ class Barrier : public MachineProcess {
   /// The lowest tile that waits, if one does.
   [[nodiscard]] const std::optional<WaitingTile>& first() const { return first_; }
 
+  template <class Archive>
+  void state(Archive& archive) {
+    archive(tiles_, first_, last_, host_);
+  }
+
  private:
   [[nodiscard]] bool tiles_are_there() const;
   void open_internal(MachineOutbox& out);
   void open_external(MachineOutbox& out);
-  void end_program(MachineOutbox& out);
   void refuse(MachineOutbox& out, std::string cause) const;
   void open(Cycles opening, bool begins_visit, MachineOutbox& out);
 

@@ -37,6 +37,13 @@ class CallStack {
   /// What the steps of marks are counted from.
   [[nodiscard]] std::uint32_t step() const { return step_; }
 
+  /// All but the marks.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [marks, open, step] = *this;
+    archive(open, step);
+  }
+
  private:
   std::vector<Mark> marks_, open_;
   std::uint32_t step_ = 0;

@@ -15,6 +15,8 @@ const WorkerStep* WorkerCode::at(std::uint32_t pc) const {
   return pc % 4 == 0 && index < by_word_.size() ? by_word_[index] : nullptr;
 }
 
+std::uint32_t WorkerCode::entry_pc() const { return entry_->pc; }
+
 bool WorkerCode::matches(const TileMemory& memory) const {
   for (const Word& word : words_) {
     if (memory.word(word.address) != word.value) return false;

@@ -15,6 +15,7 @@
 namespace superstep {
 
 struct WorkerStep;
+struct StepFault;
 struct RepeatedBody;
 
 /// How steps run: in the ordinary mode of floating point, or in it one by one because somebody
@@ -39,20 +40,26 @@ class WorkerCode {
   /// Marks those words in a tile that has them.
   void mark_decoded(TileMemory& memory) const;
 
- private:
-  friend class WorkerDecoder;
-  WorkerCode();
-
   struct Word {
     std::uint32_t address;
     std::uint32_t value;
   };
+  /// What says all of it: the store makes the same code of a memory with these words.
+  [[nodiscard]] std::uint32_t entry_pc() const;
+  [[nodiscard]] StepKind kind() const { return kind_; }
+  [[nodiscard]] const std::vector<Word>& words() const { return words_; }
+
+ private:
+  friend class WorkerDecoder;
+  WorkerCode();
+
   std::deque<WorkerStep> steps_;
   std::deque<RepeatedBody> bodies_;
-  std::deque<std::string> messages_;  ///< causes of steps that fault
-  std::vector<Word> words_;           ///< ascending addresses
+  std::deque<StepFault> faults_;
+  std::vector<Word> words_;  ///< ascending addresses
   std::vector<const WorkerStep*> by_word_;
   std::uint32_t begin_ = 0;
+  StepKind kind_ = StepKind::kOrdinary;
   bool may_read_float_status_ = false;
   bool reads_cycle_counter_ = false;
   const WorkerStep* entry_ = nullptr;

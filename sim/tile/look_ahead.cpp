@@ -72,7 +72,11 @@ Next next_of(std::uint32_t pc, std::uint32_t word) {
 
 SupervisorPath& LookAhead::from(std::uint32_t pc) {
   SupervisorPath& path = path_at(pc);
-  if (path.words == 0 || !is_current(path)) follow(path);
+  if (path.words == 0 || path.code_version != memory_.code_version()) {
+    if (path.words == 0 || has_changed(path)) follow(path);
+    path.code_version = memory_.code_version();
+    path.launched = nullptr;
+  }
   return path;
 }
 
@@ -90,10 +94,10 @@ SupervisorPath& LookAhead::path_at(std::uint32_t pc) {
   return paths_[last_];
 }
 
-bool LookAhead::is_current(const SupervisorPath& path) const {
+bool LookAhead::has_changed(const SupervisorPath& path) const {
   const std::span words(&words_[path.first_word], path.words);
-  return std::ranges::all_of(
-      words, [&](const Word& word) { return memory_.word(word.address) == word.value; });
+  return std::ranges::any_of(
+      words, [&](const Word& word) { return memory_.word(word.address) != word.value; });
 }
 
 void LookAhead::follow(SupervisorPath& path) {
@@ -108,6 +112,7 @@ void LookAhead::follow(SupervisorPath& path) {
     if (at % 4 != 0 || !memory_.contains(at, 4) || !seen.insert(at).second) continue;
     const std::uint32_t word = memory_.word(at);
     words.push_back({at, word});
+    memory_.mark_decoded(at);
     const Next next = next_of(at, word);
     path.meets_workers = next.meets_workers;
     open.insert(open.end(), next.pcs.begin(), next.pcs.end());

@@ -11,6 +11,7 @@
 namespace superstep {
 
 class WorkerCode;
+struct WorkerStep;
 
 /// What a supervisor does from an instruction on until it waits for its workers.
 struct SupervisorPath {
@@ -18,6 +19,11 @@ struct SupervisorPath {
   /// It may see what the workers do, or change it.
   bool meets_workers = false;
   std::uint32_t first_word = 0, words = 0, room = 0;  ///< the code that says so, in `LookAhead`
+  std::uint64_t code_version = 0;                     ///< of the memory, when it said so
+  /// What was launched right in front of it last, in the ordinary mode, and where that began.
+  const WorkerCode* launched = nullptr;
+  const WorkerStep* first_step = nullptr;
+  std::uint32_t entry = 0;
   /// Launched right in front of it, and checked for races last.
   const WorkerCode* checked = nullptr;
 };
@@ -26,11 +32,17 @@ struct SupervisorPath {
 class LookAhead {
  public:
   /// `memory` outlives it.
-  explicit LookAhead(const TileMemory& memory) : memory_(memory) {}
+  explicit LookAhead(TileMemory& memory) : memory_(memory) {}
 
   /// The path from `pc` on. Its code is looked at when it is new or has changed. The reference
   /// stays valid.
   [[nodiscard]] SupervisorPath& from(std::uint32_t pc);
+
+  [[nodiscard]] std::deque<SupervisorPath>& paths() { return paths_; }
+  /// No path has been checked.
+  void forget_checked() {
+    for (SupervisorPath& path : paths_) path.checked = nullptr;
+  }
 
  private:
   struct Word {
@@ -39,10 +51,10 @@ class LookAhead {
   };
 
   [[nodiscard]] SupervisorPath& path_at(std::uint32_t pc);
-  [[nodiscard]] bool is_current(const SupervisorPath& path) const;
+  [[nodiscard]] bool has_changed(const SupervisorPath& path) const;
   void follow(SupervisorPath& path);
 
-  const TileMemory& memory_;
+  TileMemory& memory_;
   std::deque<SupervisorPath> paths_;  ///< in the order in which they were first taken
   std::unordered_map<std::uint32_t, std::size_t> by_pc_;
   std::size_t last_ = 0;

@@ -53,6 +53,13 @@ class LoopTrips {
   /// The loop that began a trip last.
   [[nodiscard]] std::uint32_t last() const { return last_; }
 
+  /// All but the marks and their limit.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [marks, counts, limit, all, since_sync, last] = *this;
+    archive(counts, all, since_sync, last);
+  }
+
  private:
   std::vector<Mark> marks_;
   Counts counts_;

@@ -63,6 +63,14 @@ class TileMemory {
   void touched() { ++code_version_; }
   [[nodiscard]] std::uint64_t code_version() const { return code_version_; }
 
+  /// Which words have been decoded; the bytes go another way.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [base, size, own, bytes, first_free, decoded_words, version] = *this;
+    archive(decoded_words, first_free);
+    if constexpr (Archive::kReads) ++version;
+  }
+
  private:
   std::uint32_t base_;
   std::uint32_t size_;

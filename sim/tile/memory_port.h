@@ -16,6 +16,7 @@ class MemoryPort {
   MemoryPort(const MachineConfig& machine, TileMemory& memory)
       : memory_(&memory),
         base_(memory.base()),
+        region1_(machine.tile.region1_base),
         interleaved_(machine.tile.region1_base - memory.base()),
         element_shift_(static_cast<unsigned>(std::countr_zero(machine.tile.element_bytes))),
         pair_mask_(8 | ~(2 * machine.tile.element_bytes - 1)) {
@@ -67,7 +68,7 @@ class MemoryPort {
   /// Whether two addresses surely lie in different elements. A cheap test, exact when elements and
   /// regions are aligned to their sizes.
   [[nodiscard]] bool apart(std::uint32_t a, std::uint32_t b) const {
-    return ((a ^ b) & (a - base_ < interleaved_ ? element_bits_ : interleaved_bits_)) != 0;
+    return ((a ^ b) & (a < region1_ ? element_bits_ : interleaved_bits_)) != 0;
   }
   /// A number of the element at an address, for comparison.
   [[nodiscard]] std::uint32_t element_of(std::uint32_t address) const {
@@ -93,7 +94,8 @@ class MemoryPort {
   TileMemory* memory_;
   std::byte* data_ = nullptr;
   std::uint32_t base_;
-  std::uint32_t interleaved_;
+  std::uint32_t region1_;      ///< address of the interleaved region
+  std::uint32_t interleaved_;  ///< its offset
   unsigned element_shift_;
   std::uint32_t pair_mask_;  ///< of an offset in the interleaved region: what tells elements apart
   std::uint32_t element_bits_ = 0;  ///< bits of an address that tell elements apart

@@ -38,7 +38,7 @@ const PortRow* PortRows::find(std::uint32_t pc) {
 void PortRows::decode(std::uint32_t pc) {
   const std::uint32_t begin = pc - memory_.base();
   const std::span<const std::byte> code(memory_.data() + begin, code_end_ - pc);
-  last_ = rows_.try_emplace(pc, ++ids_, encoding_, pc, code).first;
+  last_ = rows_.try_emplace(pc, ++ids_, encoding_, item_, pc, code).first;
   const std::uint32_t bytes = last_->second.end() - pc;
   if (decoded_.size() < begin + bytes) decoded_.resize(begin + bytes);
   std::memcpy(decoded_.data() + begin, code.data(), bytes);

@@ -18,6 +18,7 @@ class PortRows {
   PortRows(const MachineConfig& machine, TileMemory& memory)
       : memory_(memory),
         encoding_(machine.isa.encoding),
+        item_(machine),
         code_end_(machine.tile.region1_base),
         last_(rows_.end()) {}
   PortRows(const PortRows&) = delete;
@@ -26,6 +27,19 @@ class PortRows {
   /// The row at `pc`, an executable address; lives until its words change. Null the first time.
   [[nodiscard]] const PortRow* find(std::uint32_t pc);
 
+  /// Which rows will be decoded when they are next asked for. Those that are read are decoded anew,
+  /// with new ids.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [memory, encoding, item, code_end, asked_for, as_decoded, rows, last, version, ids] =
+        *this;
+    archive(asked_for);
+    if constexpr (Archive::kReads) {
+      rows.clear();
+      last = rows.end();
+    }
+  }
+
  private:
   [[nodiscard]] bool is_first_time(std::uint32_t pc);
   [[nodiscard]] bool matches(std::uint32_t pc, const PortRow& row) const;
@@ -33,6 +47,7 @@ class PortRows {
 
   TileMemory& memory_;
   Encoding encoding_;
+  ExchangeItem item_;
   std::uint32_t code_end_;
   std::vector<bool> asked_for_;                      ///< by word of the memory
   std::vector<std::byte> decoded_;                   ///< memory from its base: rows as decoded

@@ -31,7 +31,7 @@ void RaceShadows::give_back(std::unique_ptr<RaceShadow> shadow) {
 }
 
 RaceShadow::RunNumber RaceCheck::begin(std::uint32_t worker, std::uint64_t issue) {
-  if (std::ranges::all_of(runs_, [&](const Run& run) { return run.end <= issue; })) {
+  if (std::ranges::all_of(runs_, [&](const WorkerRun& run) { return run.end <= issue; })) {
     runs_.clear();
     if (shadow_ != nullptr && shadow_->is_used_up()) shadow_.reset();
     if (shadow_ == nullptr) shadow_ = shadows_.take();
@@ -63,8 +63,10 @@ const char* RaceCheck::access(RunNumber run, std::uint32_t pc, std::uint32_t add
     // What this run comes after tells no more than this run itself.
     if (!races(first, run)) {
       first = {run, pc};
-    } else if (!races(second, run)) {
+    } else if (!races(second, run) || end_of(second) <= end_of(first)) {
       second = {run, pc};
+    } else {
+      first = {run, pc};
     }
   }
   return nullptr;

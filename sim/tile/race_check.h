@@ -24,7 +24,10 @@ class RaceShadow {
   };
   struct Word {
     Access writer;
-    std::array<Access, 2> readers;  ///< of different runs: enough to name one beside any writer
+    /// Of different runs, those that leave last: beside any writer one of them is another run. Of
+    /// workers that take turns, when more than two read, one that has left may be forgotten for one
+    /// that leaves sooner.
+    std::array<Access, 2> readers;
   };
 
   explicit RaceShadow(const MachineConfig& machine);
@@ -87,7 +90,7 @@ class RaceCheck {
 
  private:
   using Access = RaceShadow::Access;
-  struct Run {
+  struct WorkerRun {
     std::uint32_t worker = 0;
     std::uint64_t issue = 0;
     std::uint64_t end = ~std::uint64_t{0};
@@ -98,12 +101,16 @@ class RaceCheck {
     return access.run >= first_run_ && access.run != run &&
            runs_[access.run - first_run_].end > runs_[run - first_run_].issue;
   }
+  /// When the run that made it left; the end of time while it has not.
+  [[nodiscard]] std::uint64_t end_of(const Access& access) const {
+    return runs_[access.run - first_run_].end;
+  }
   const char* explain(const Access& other, bool other_wrote, std::uint32_t word, bool writes);
 
   RaceShadows& shadows_;
   std::unique_ptr<RaceShadow> shadow_;
   RunNumber first_run_ = 1;
-  std::vector<Run> runs_;  ///< from `first_run_` on: since no worker was running
+  std::vector<WorkerRun> runs_;  ///< from `first_run_` on: since no worker was running
   std::string message_;
 };
 

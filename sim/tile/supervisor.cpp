@@ -85,11 +85,12 @@ void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   if (context.loops.is_past_limit()) [[unlikely]] {
     context.stop = SupervisorContext::Stop::kFault;
     context.cause = "more trips of loops without a sync than the limit of supersteps";
+    context.kind = TrapKind::kLimit;
   }
 }
 
 template <class R>
-constexpr Supervisor::Run handler_of() {
+constexpr Supervisor::Handler handler_of() {
   if constexpr (R::spec.where != isa::Where::kWorker && are_single_main(typename R::Operands{})) {
     return run_instruction<R>;
   } else {
@@ -98,14 +99,14 @@ constexpr Supervisor::Run handler_of() {
 }
 
 template <class... Records>
-constexpr std::array<Supervisor::Run, sizeof...(Records)> handlers(isa::List<Records...>) {
+constexpr std::array<Supervisor::Handler, sizeof...(Records)> handlers(isa::List<Records...>) {
   return {handler_of<Records>()...};
 }
 
 /// An instruction that a supervisor has.
 struct Candidate {
   std::uint32_t mask, value;
-  Supervisor::Run run;
+  Supervisor::Handler handler;
   bool is_exchange;
 };
 
@@ -176,11 +177,12 @@ void Supervisor::boot(std::uint32_t pc) {
   context_.armed.reset();
 }
 
-void Supervisor::fault(const char* cause) {
+void Supervisor::fault(const char* cause, TrapKind kind) {
   launcher_.advance(context_, context_.now);
   if (launcher_.stops(context_, context_.now)) return;
   context_.stop = SupervisorContext::Stop::kFault;
   context_.cause = cause;
+  context_.kind = kind;
 }
 
 bool Supervisor::run_row() {
@@ -209,7 +211,7 @@ void Supervisor::run() {
     if (found == nullptr) [[unlikely]]
       return fault(problem_of(word));
     const std::uint64_t earliest = context_.now;
-    if (!found->is_exchange || !run_row()) found->run(*this, word);
+    if (!found->is_exchange || !run_row()) found->handler(*this, word);
     if (observer_ != nullptr && (context_.stop == SupervisorContext::Stop::kNone ||
                                  context_.stop == SupervisorContext::Stop::kSync)) {
       observer_->issued({.context = IssuedInstruction::kSupervisor,
@@ -222,7 +224,7 @@ void Supervisor::run() {
                          .slot_wait = context_.issued - context_.operands_ready});
     }
     if (context_.now > limit) [[unlikely]] {
-      return fault("more than 2^34 cycles without a sync: an endless loop");
+      return fault("more than 2^34 cycles without a sync: an endless loop", TrapKind::kLimit);
     }
     if (turn % kPollPeriod == 0 && poll_ != nullptr && (*poll_)()) {
       context_.stop = SupervisorContext::Stop::kInterrupted;

@@ -36,10 +36,17 @@ class Supervisor {
   [[nodiscard]] const WorkerLauncher& launcher() const { return launcher_; }
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
 
-  using Run = void (*)(Supervisor&, std::uint32_t word);
+  /// Of a tile that waits at a sync.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [machine, context, launcher, rows, poll, observer] = *this;
+    archive(context, launcher, rows);
+  }
+
+  using Handler = void (*)(Supervisor&, std::uint32_t word);
 
  private:
-  void fault(const char* cause);
+  void fault(const char* cause, TrapKind kind = TrapKind::kProgram);
   /// Executes the row that the instruction at the pc begins; false when it is to be executed alone.
   bool run_row();
 

@@ -6,12 +6,15 @@
 #include <optional>
 #include <vector>
 
+#include "isa/timing.h"
 #include "isa/values.h"
 #include "sim/exchange/port_log.h"
+#include "sim/state_archive.h"
 #include "sim/tile/call_stack.h"
 #include "sim/tile/loop_trips.h"
 #include "sim/tile/memory_port.h"
 #include "sim/tile/weights.h"
+#include "sim/trap.h"
 
 namespace superstep {
 
@@ -51,14 +54,21 @@ class WorkerSlots {
     return runs_[id].end > cycle;
   }
 
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [runs, period, all_left, last_end, running, turn] = *this;
+    state_of_same_size(archive, runs);
+    archive(all_left, last_end, running, turn);
+  }
+
  private:
-  struct Run {
+  struct WorkerRun {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
   };
   [[nodiscard]] std::uint64_t free_among_workers(std::uint64_t cycle) const;
 
-  std::vector<Run> runs_;
+  std::vector<WorkerRun> runs_;
   std::uint64_t period_;
   std::uint64_t all_left_ = 0;
   std::uint64_t last_end_ = 0;  ///< of those that are known to leave
@@ -68,7 +78,7 @@ class WorkerSlots {
 
 /// State of a tile's supervisor.
 struct SupervisorContext {
-  enum class Stop : std::uint8_t { kNone, kSync, kFault, kExchangeDone, kInterrupted };
+  enum class Stop : std::uint8_t { kNone, kSync, kFault, kExchangeDone, kInterrupted, kPaused };
   /// Of a sync of other tiles that this one takes part in without waiting.
   struct Acknowledgement {
     std::uint32_t zone = 0;  ///< 0 internal, 1 external
@@ -76,17 +86,16 @@ struct SupervisorContext {
   };
 
   SupervisorContext(const MachineConfig& machine, TileMemory& memory)
-      : encoding(machine.isa.encoding), port(machine, memory), slots(machine) {}
+      : encoding(machine.isa.encoding), item(machine), port(machine, memory), slots(machine) {}
 
   Encoding encoding;
+  ExchangeItem item;
 
   std::array<isa::U32, 16> registers{};
   std::array<std::uint64_t, 16> ready{};  ///< when a register's value can be used
-  std::array<isa::U32, 256> csrs{};
-  bool sets_float_state = false;  ///< FP_ICTL, FP_INFMT or FP_ISCL is not 0
+  bool sets_float_state = false;          ///< FP_ICTL, FP_INFMT or FP_ISCL is not 0
   MemoryPort port;
   WorkerSlots slots;
-  Weights weights;
   PortLog ports;
   std::vector<SentWord> sent_beside_workers;     ///< of the log's sends, by cycle
   std::uint64_t now = 0;                         ///< the next instruction issues then or later
@@ -101,7 +110,28 @@ struct SupervisorContext {
   std::uint64_t arrival = 0;   ///< at the sync it stopped at
   std::uint64_t earliest = 0;  ///< the tile cannot go on before, even when the sync opens
   std::optional<Acknowledgement> armed;
-  const char* cause = nullptr;  ///< of a fault; null when it is a worker's
+  const char* cause = nullptr;         ///< of a fault; null when it is a worker's
+  TrapKind kind = TrapKind::kProgram;  ///< of the cause
+  // Behind what each superstep needs: many tiles take turns in the caches of a host.
+  std::array<isa::U32, 256> csrs{};
+  Weights weights;
+
+  /// Of a tile that waits at a sync; what its ports were told before is over.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [encoding_of, item_of, m, m_ready, sets_floats, port_of, slots_of, told, sent_beside,
+           next, operands, last_issue, at, open_calls, trips, sent_until, control, stopped,
+           sync_zone, arrived, not_before, acknowledgement, why, why_kind, cs, cwei] = *this;
+    archive(m, m_ready, cs, sets_floats, slots_of, cwei, next, operands, last_issue, at, open_calls,
+            trips, sent_until, control, stopped, sync_zone, arrived, not_before, acknowledgement);
+    if constexpr (Archive::kReads) {
+      told.clear();
+      sent_beside.clear();
+      why = nullptr;
+      why_kind = TrapKind::kProgram;
+      port_of.open();
+    }
+  }
 };
 
 }  // namespace superstep

@@ -1,5 +1,7 @@
 #include "sim/tile/supervisor_environment.h"
 
+#include "isa/control_registers.h"
+
 namespace superstep {
 
 namespace {
@@ -22,7 +24,7 @@ std::uint64_t WorkerSlots::first_of(std::uint32_t id, std::uint64_t issue, std::
 }
 
 bool WorkerSlots::owned(std::uint64_t cycle) const {
-  return std::ranges::any_of(runs_, [&](const Run& run) {
+  return std::ranges::any_of(runs_, [&](const WorkerRun& run) {
     return run.end > cycle && cycle >= run.first && (cycle - run.first) % period_ == 0;
   });
 }
@@ -32,7 +34,7 @@ std::uint64_t WorkerSlots::free_among_workers(std::uint64_t cycle) const {
     bool owned = false;
     std::size_t running = 0;
     std::uint64_t first_end = ~std::uint64_t{0};
-    for (const Run& run : runs_) {
+    for (const WorkerRun& run : runs_) {
       if (run.end <= cycle) continue;
       ++running;
       first_end = std::min(first_end, run.end);
@@ -59,13 +61,13 @@ std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {
       return 0;
     case isa::kCtxtSts:
       if (context_.slots.workers() > kMostStatuses) {
-        fault("$CTXT_STS has no room for the workers of this machine");
+        fault("$CTXT_STS has no room for the workers of this machine", TrapKind::kMachine);
         return 0;
       }
       return context_status();
     default:
       if (!is_writable(number)) {
-        fault("a control register that the supervisor does not have, or that is not modelled");
+        refuse_csr(number, "a control register that the supervisor does not have");
         return 0;
       }
       return context_.csrs[number];
@@ -99,13 +101,21 @@ bool SupervisorEnvironment::is_writable(std::uint32_t number) const {
   }
 }
 
+void SupervisorEnvironment::refuse_csr(std::uint32_t number, const char* cause) {
+  const bool is_known = isa::supervisor_access(number) == isa::Access::kUnmodelled;
+  fault(is_known ? "a control register of the supervisor that is not modelled" : cause,
+        is_known ? TrapKind::kUnmodelled : TrapKind::kProgram);
+}
+
 void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   if (stopped_) return;
   if (!is_writable(number)) {
-    return fault("a control register that the supervisor cannot write, or that is not modelled");
+    return refuse_csr(number, "a control register that the supervisor cannot write");
   }
   if (number == isa::kFpIctl) {
-    if (const char* problem = isa::fp_control_problem(value)) return fault(problem);
+    if (const char* problem = isa::fp_control_problem(value)) {
+      return fault(problem, TrapKind::kUnmodelled);
+    }
   }
   context_.csrs[number] = value;
   switch (number) {
@@ -211,32 +221,37 @@ void SupervisorEnvironment::exchange_pointer(std::uint32_t event, std::uint32_t 
   record(PortEvent::Kind::kPointer, event, address, 0, 0);
 }
 
-void SupervisorEnvironment::exchange_send(std::uint32_t words, std::uint32_t address,
-                                          std::uint32_t control) {
-  if ((control & kSendPairedBit) != 0) return fault("sends of 64-bit items are not modelled");
+std::uint64_t SupervisorEnvironment::exchange_send(std::uint32_t words, std::uint32_t address,
+                                                   std::uint32_t control) {
+  if ((control & kSendPairedBit) != 0) {
+    fault("sends of 64-bit items are not modelled", TrapKind::kUnmodelled);
+    return 1;
+  }
   context_.send_control = control;
-  if (control == kSendNowhere) return;
+  if (control == kSendNowhere) return words;
   if (context_.slots.all_left() > issue_) [[unlikely]]
     capture(words, address);
   record(PortEvent::Kind::kSend, 0, address, words, control);
   context_.outgoing = address + 4 * words;
+  return context_.item.cycles_of(words);
 }
 
 /// Workers may write over the words before the fabric reads them.
 void SupervisorEnvironment::capture(std::uint32_t words, std::uint32_t address) {
   if (!meets_workers()) return;
   for (std::uint32_t word = 0; word < words; ++word) {
-    const std::uint64_t cycle = issue_ + word;
+    const std::uint64_t cycle = issue_ + context_.item.cycle_of(word);
     const std::uint32_t at = address + 4 * word;
     // Words that are not there are a fault of the fabric.
     if (!workers_run_at(cycle) || context_.port.problem<std::uint32_t>(at) != nullptr) return;
-    context_.sent_beside_workers.push_back({cycle, context_.port.load<std::uint32_t>(at)});
+    context_.sent_beside_workers.push_back({cycle, at, context_.port.load<std::uint32_t>(at)});
   }
 }
 
-void SupervisorEnvironment::exchange_send_on(std::uint32_t words, std::uint32_t skipped_words,
-                                             std::uint32_t control) {
-  exchange_send(words, context_.outgoing + 4 * skipped_words, control);
+std::uint64_t SupervisorEnvironment::exchange_send_on(std::uint32_t words,
+                                                      std::uint32_t skipped_words,
+                                                      std::uint32_t control) {
+  return exchange_send(words, context_.outgoing + 4 * skipped_words, control);
 }
 
 }  // namespace superstep

@@ -51,6 +51,11 @@ class SupervisorEnvironment {
 
   std::uint32_t csr(std::uint32_t number);
   void set_csr(std::uint32_t number, std::uint32_t value);
+  /// $CCCSLOAD, where common weights come from.
+  [[nodiscard]] std::uint32_t weight_address() const { return context_.csrs[isa::kCccsLoad]; }
+  void set_weight_address(std::uint32_t address) {
+    if (!stopped_) context_.csrs[isa::kCccsLoad] = address;
+  }
   void set_weight(std::uint32_t number, std::uint64_t value);
 
   void run_all(std::uint32_t entry, std::uint32_t state, std::uint32_t stride);
@@ -62,18 +67,20 @@ class SupervisorEnvironment {
   [[nodiscard]] Encoding encoding() const { return context_.encoding; }
   void exchange_mux(std::uint32_t event, std::uint32_t source);
   void exchange_pointer(std::uint32_t event, std::uint32_t address);
-  void exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control);
-  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words, std::uint32_t control);
-  void exchange_send_on(std::uint32_t words, std::uint32_t skipped_words) {
-    exchange_send_on(words, skipped_words, context_.send_control);
+  std::uint64_t exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control);
+  std::uint64_t exchange_send_on(std::uint32_t words, std::uint32_t skipped_words,
+                                 std::uint32_t control);
+  std::uint64_t exchange_send_on(std::uint32_t words, std::uint32_t skipped_words) {
+    return exchange_send_on(words, skipped_words, context_.send_control);
   }
   void exchange_events(std::uint64_t events) { advance(events - 1); }
 
-  void fault(const char* cause) {
+  void fault(const char* cause, TrapKind kind = TrapKind::kProgram) {
     if (stopped_) return;
     stopped_ = true;
     context_.stop = SupervisorContext::Stop::kFault;
     context_.cause = cause;
+    context_.kind = kind;
   }
 
   /// A fault, or the words of the exchange are needed first: nothing may be written.
@@ -86,6 +93,7 @@ class SupervisorEnvironment {
   [[nodiscard]] std::uint32_t context_status() const;
   /// Whether a program may write, and read back, a control register.
   [[nodiscard]] bool is_writable(std::uint32_t number) const;
+  void refuse_csr(std::uint32_t number, const char* cause);
   /// False when the words that the ports were told to move must come first.
   bool exchange_is_over() {
     if (context_.ports.empty()) return true;
@@ -109,7 +117,7 @@ class SupervisorEnvironment {
   bool meets_workers() {
     if (launcher_.ahead_until() <= issue_) [[likely]]
       return true;
-    fault("supervisor code that changed while workers were running");
+    fault("supervisor code that changed while workers were running", TrapKind::kUnmodelled);
     return false;
   }
   /// Stops when a worker has faulted by a cycle or was interrupted.

@@ -30,9 +30,9 @@ class Tile::Impl {
       case SupervisorContext::Stop::kNone:
       case SupervisorContext::Stop::kFault:
         stop.kind = TileStop::Kind::kFault;
-        fault_ = context.cause == nullptr
-                     ? supervisor_->launcher().fault()
-                     : TileFault{context.now, "supervisor", context.pc, context.cause};
+        fault_ = context.cause == nullptr ? supervisor_->launcher().fault()
+                                          : TileFault{context.now, "supervisor", context.pc,
+                                                      context.cause, context.kind};
         stop.cycle = fault_->cycle;
         stop.pc = fault_->pc;
         break;
@@ -41,6 +41,9 @@ class Tile::Impl {
         break;
       case SupervisorContext::Stop::kExchangeDone:
         stop.kind = TileStop::Kind::kExchangeDone;
+        break;
+      case SupervisorContext::Stop::kPaused:
+        stop.kind = TileStop::Kind::kPaused;
         break;
       case SupervisorContext::Stop::kSync:
         supervisor_->launcher().pause_checks();
@@ -52,7 +55,14 @@ class Tile::Impl {
     return stop;
   }
 
-  MachineConfig machine_;
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [machine, id, memory, code, supervisor, fault] = *this;
+    archive(memory, *supervisor);
+    if constexpr (Archive::kReads) fault.reset();
+  }
+
+  const MachineConfig& machine_;
   TileId id_;
   TileMemory memory_;
   CodeStore& code_;
@@ -154,6 +164,22 @@ const LoopTrips& Tile::loops() const { return impl_->supervisor().context().loop
 std::uint32_t Tile::calls_step() const { return impl_->supervisor().context().calls.step(); }
 const TileLaunches& Tile::launches() const { return impl_->supervisor().launcher().launches(); }
 std::optional<TileFault> Tile::fault() const { return impl_->fault_; }
+
+std::uint32_t Tile::supervisor_pc() const { return impl_->supervisor().context().pc; }
+
+WorkerView Tile::worker(std::uint32_t id) const {
+  return impl_->supervisor().launcher().worker(id);
+}
+
+std::uint32_t Tile::workers() const { return impl_->machine_.tile.workers; }
+
+void Tile::state(StateWriter& archive) { impl_->state(archive); }
+void Tile::state(StateReader& archive) { impl_->state(archive); }
+
+void Tile::replay_until(std::uint64_t cycle, InstructionObserver& observer) {
+  impl_->supervisor().observe(&observer);
+  impl_->supervisor().launcher().replay_until(cycle);
+}
 
 std::uint32_t Tile::supervisor_register(std::uint32_t number) const {
   return impl_->supervisor().context().registers[number % 16];

@@ -17,7 +17,10 @@
 #include "sim/tile/instruction_observer.h"
 #include "sim/tile/loop_trips.h"
 #include "sim/tile/memory.h"
+#include "sim/state_archive.h"
 #include "sim/tile/race_check.h"
+#include "sim/tile/worker_view.h"
+#include "sim/trap.h"
 
 namespace superstep {
 
@@ -27,6 +30,7 @@ struct TileFault {
   std::string context;  ///< `supervisor`, `worker 2`
   std::uint32_t pc = 0;
   std::string cause;
+  TrapKind kind = TrapKind::kProgram;
 };
 
 /// Why `Tile::run` came back.
@@ -35,6 +39,7 @@ struct TileStop {
     kSync,
     kFault,
     kInterrupted,   ///< because the poll said so; the tile cannot go on
+    kPaused,        ///< a replay has come to its cycle, `cycle` is when the next instruction issues
     kExchangeDone,  ///< port events are pending and the next instruction touches memory or launches
                     ///< workers; `cycle` is when it would issue
   };
@@ -78,7 +83,7 @@ struct TileLaunches {
 /// may run on different host threads.
 class Tile {
  public:
-  /// Its memory lies in `pages` (see TileMemory).
+  /// `machine` and `code` outlive it. Its memory lies in `pages` (see TileMemory).
   Tile(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages = nullptr);
   ~Tile();
   Tile(Tile&&) noexcept;
@@ -140,6 +145,19 @@ class Tile {
 
   /// A supervisor register ($m0 to $m15), for tests and diagnosis.
   [[nodiscard]] std::uint32_t supervisor_register(std::uint32_t number) const;
+  /// Of its next instruction.
+  [[nodiscard]] std::uint32_t supervisor_pc() const;
+  [[nodiscard]] std::uint32_t workers() const;
+  [[nodiscard]] WorkerView worker(std::uint32_t id) const;
+
+  /// Of one that waits at a sync, but for the bytes of its memory. Port events are over then.
+  void state(StateWriter& archive);
+  void state(StateReader& archive);
+
+  /// From now on all that issues before `cycle` happens step by step in the order of cycles, and
+  /// the tile stops there; nothing is checked for races. `observer` sees it instead of the one that
+  /// it has. Until a state is read, and `observe` is called again.
+  void replay_until(std::uint64_t cycle, InstructionObserver& observer);
 
  private:
   class Impl;

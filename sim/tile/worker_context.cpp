@@ -2,10 +2,10 @@
 
 namespace superstep {
 
-void WorkerContext::observe(const WorkerStep& step) {
+std::optional<IssuedInstruction> WorkerContext::issued(const WorkerStep& step) {
   const StepCost cost = step.own_cost();
   const auto instructions = static_cast<std::uint32_t>(cost.count());
-  if (instructions == 0) return;
+  if (instructions == 0) return std::nullopt;
   const TileMemory& memory = port.memory();
   IssuedInstruction issued{.context = id,
                            .pc = step.pc,
@@ -18,7 +18,7 @@ void WorkerContext::observe(const WorkerStep& step) {
   for (std::uint32_t i = 0; i < instructions; ++i) {
     issued.words[i] = memory.word(step.pc + 4 * i);
   }
-  observer->issued(issued);
+  return issued;
 }
 
 }  // namespace superstep

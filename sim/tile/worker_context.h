@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 
 #include "isa/values.h"
 #include "sim/instruction_counts.h"
@@ -12,6 +14,7 @@
 #include "sim/tile/race_check.h"
 #include "sim/tile/step_cost.h"
 #include "sim/tile/weights.h"
+#include "sim/trap.h"
 
 namespace superstep {
 
@@ -23,11 +26,22 @@ using RunWorkerStep = const WorkerStep* (*)(WorkerContext&, const WorkerStep*);
 /// Executes the auxiliary half of a bundle.
 using RunAuxHalf = void (*)(WorkerContext&, const WorkerStep*);
 
+/// Executes a step that is all of the body of an `rpt`, so many turns or fewer; how many are left,
+/// of which the first is one for `WorkerStep::run`.
+using RunWorkerTurns = std::uint32_t (*)(WorkerContext&, const WorkerStep*, std::uint32_t turns);
+
 /// What an `rpt` repeats.
 struct RepeatedBody {
   const WorkerStep* end = nullptr;  ///< what follows it
+  RunWorkerTurns run = nullptr;     ///< of a body of one step that has a loop of its own
   std::uint64_t slots = 0;          ///< of one turn
   InstructionCounts instructions;   ///< likewise
+};
+
+/// Of a step that cannot be executed.
+struct StepFault {
+  TrapKind kind;
+  std::string cause;
 };
 
 /// A predecoded instruction or bundle. Steps of a straight line run on to each other: only the
@@ -38,7 +52,7 @@ struct WorkerStep {
   union {
     const WorkerStep* target = nullptr;  ///< of a direct branch
     const RepeatedBody* body;            ///< of `rpt`
-    const char* cause;                   ///< of a step that faults
+    const StepFault* fault;
   };
   RunAuxHalf aux = nullptr;
   RunWorkerStep then = give_back;  ///< what `run` leaves to, with `next`; or the `run` of that
@@ -83,6 +97,7 @@ struct WorkerContext {
     fp = {};
     moded = fp_status_watched = false;
     cause = nullptr;
+    kind = TrapKind::kProgram;
     extra_slots = 0;
     repeat = {};
     last_repeat = nullptr;
@@ -117,6 +132,7 @@ struct WorkerContext {
   RaceCheck* races = nullptr;        ///< who wants to know of each access
   RaceCheck::RunNumber race_run = 0;
   Stop stop = Stop::kExit;
+  TrapKind kind = TrapKind::kProgram;  ///< of the cause
   const char* cause = nullptr;
   const WorkerStep* stopped = nullptr;      ///< the step that set `stop`
   std::uint32_t pc = 0;                     ///< of the fault; where to go on after kJump
@@ -134,8 +150,22 @@ struct WorkerContext {
   std::uint64_t next_cycle = 0;             ///< of the next step, where they run one by one
   std::uint64_t cycle = 0;                  ///< of the last one
 
-  /// Tells the observer of a step that is about to run.
-  void observe(const WorkerStep& step);
+  /// Of a worker that is not running: what the next launch finds, and what can be looked at.
+  template <class Archive>
+  void state(Archive& archive) {
+    auto& [m, acc, port_of, cwei, slot, number, stall, table, floats, is_moded, watched, generator,
+           checker, run, why_stopped, why_kind, why, last, at, more_slots, repeated, watcher, body,
+           last_rpt, following, current] = *this;
+    archive(m, acc, table, floats.control, floats.status, floats.format, floats.scale, generator,
+            at, repeated, following, current);
+    if constexpr (Archive::kReads) {
+      is_moded = watched = false;
+      checker = nullptr;
+    }
+  }
+
+  /// What an observer is told of a step that is about to run, if it has an instruction.
+  [[nodiscard]] std::optional<IssuedInstruction> issued(const WorkerStep& step);
   /// A step takes its cycles, if it is no fault.
   void pass(const WorkerStep& step) {
     const StepCost cost = step.own_cost();
@@ -145,9 +175,10 @@ struct WorkerContext {
   }
 
   /// Stops it with a fault at `pc`.
-  void fail(const char* why, std::uint32_t at) {
+  void fail(const char* why, std::uint32_t at, TrapKind what = TrapKind::kProgram) {
     stop = Stop::kFault;
     cause = why;
+    kind = what;
     pc = at;
   }
   /// A step of an `rpt` body gave back nothing: where others go on behind changed code, a body does

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "isa/assembler.h"
+#include "isa/instruction_word.h"
 #include "isa/registers.h"
 
 namespace superstep {
@@ -16,13 +16,13 @@ using isa::Role;
 
 constexpr std::uint32_t kCoIssue = 0x80000000U;
 
-/// Steps do not run on from one of these pieces of code to the next one: a line that no host makes
-/// jumps of must not nest deeper than that.
+/// Steps run on to each other only inside such a piece of code: builds without tail calls nest a
+/// call for each step.
 constexpr std::uint32_t kMostLineBytes = 128;
 
 const WorkerStep* run_fault(WorkerContext& context, const WorkerStep* step) {
   context.stopped = step;
-  context.fail(step->cause, step->pc);
+  context.fail(step->fault->cause.c_str(), step->pc, step->fault->kind);
   return nullptr;
 }
 
@@ -75,6 +75,7 @@ bool has_no_effect(const InstructionInfo& info, const std::array<std::uint8_t, 6
 
 std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
   code_.reset(new WorkerCode());
+  code_->kind_ = kind_;
   code_->entry_ = step_at(entry);
   while (!pending_.empty()) {
     WorkerStep* step = pending_.back();
@@ -85,6 +86,9 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
     for (const WorkerStep* step = repeat->next; step != body->end; step = step->next) {
       body->slots += step->cost.slots();
       body->instructions += step->cost.instructions();
+    }
+    if (kind_ == StepKind::kOrdinary && repeat->next->next == body->end) {
+      body->run = turns_handler(repeat->next->run);
     }
   }
   if (kind_ == StepKind::kOrdinary) join_lines();
@@ -135,15 +139,17 @@ std::uint32_t WorkerDecoder::word_at(std::uint32_t pc) {
   return words_.try_emplace(pc, memory_.word(pc)).first->second;
 }
 
-void WorkerDecoder::make_fault(WorkerStep& step, std::string cause) {
+void WorkerDecoder::make_fault(WorkerStep& step, std::string cause, TrapKind kind) {
   step.run = run_fault;
-  step.cause = code_->messages_.emplace_back(std::move(cause)).c_str();
+  step.fault = &code_->faults_.emplace_back(StepFault{kind, std::move(cause)});
   step.cost = {};
 }
 
 void WorkerDecoder::make_amp_fault(WorkerStep& step, std::uint32_t word) {
-  make_fault(step, fmt::format("`{}` on a machine without AMP units (tile.amp_units = 0)",
-                               disassemble(word, step.pc)));
+  make_fault(step,
+             fmt::format("`{}` on a machine without AMP units (tile.amp_units = 0)",
+                         disassemble(word, step.pc)),
+             TrapKind::kMachine);
 }
 
 void WorkerDecoder::decode_step(WorkerStep& step) {

@@ -36,7 +36,7 @@ class WorkerDecoder {
   void link(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t next);
   void link_repeat(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t body);
   void join_lines();
-  void make_fault(WorkerStep& step, std::string cause);
+  void make_fault(WorkerStep& step, std::string cause, TrapKind kind = TrapKind::kProgram);
   void make_amp_fault(WorkerStep& step, std::uint32_t word);
   [[nodiscard]] bool executable(std::uint32_t pc) const;
   std::uint32_t word_at(std::uint32_t pc);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "isa/control_registers.h"
 #include "isa/registers.h"
 #include "sim/tile/float_mode.h"
 #include "sim/tile/worker_context.h"
@@ -94,7 +95,8 @@ class WorkerEnvironment {
       case isa::kCountL:
       case isa::kCountU:
         if (context_.observer == nullptr) {
-          fault("the cycle counter read behind an indirect branch, which is not modelled");
+          fault("the cycle counter read behind an indirect branch, which is not modelled",
+                TrapKind::kUnmodelled);
           return 0;
         }
         return number == isa::kCountL ? isa::low(context_.cycle) : isa::high(context_.cycle);
@@ -117,7 +119,7 @@ class WorkerEnvironment {
       case isa::kPrng11:
         return half_of(context_.random[(number - isa::kPrng00) / 2], (number - isa::kPrng00) % 2);
       default:
-        fault("a control register that a worker does not have, or that is not modelled");
+        refuse_csr(number, "a control register that a worker does not have");
         return 0;
     }
   }
@@ -126,7 +128,9 @@ class WorkerEnvironment {
       if ((value & isa::kFpClrZaacc) != 0) context_.accumulators.fill(0.0F);
       context_.fp.status &= ~(value & isa::kFpExceptions);
     } else if (number == isa::kFpCtl) {
-      if (const char* problem = isa::fp_control_problem(value)) return fault(problem);
+      if (const char* problem = isa::fp_control_problem(value)) {
+        return fault(problem, TrapKind::kUnmodelled);
+      }
       const bool was_moded = context_.moded;
       set_float_control(context_, value);
       if (context_.moded != was_moded) context_.cause = kFloatModeChange;
@@ -143,15 +147,22 @@ class WorkerEnvironment {
       context_.random = {isa::pair_of(value, ~value),
                          isa::pair_of(value << 13 | ~value >> 19, ~value << 13 | value >> 19)};
     } else {
-      fault("a control register that a worker cannot write, or that is not modelled");
+      refuse_csr(number, "a control register that a worker cannot write");
     }
   }
 
   std::uint64_t random() { return context_.next_random(); }
 
-  void fault(const char* cause) {
+  void fault(const char* cause, TrapKind kind = TrapKind::kProgram) {
     failed_ = true;
     context_.cause = cause;
+    context_.kind = kind;
+  }
+
+  void refuse_csr(std::uint32_t number, const char* cause) {
+    const bool is_known = isa::worker_access(number) == isa::Access::kUnmodelled;
+    fault(is_known ? "a control register of workers that is not modelled" : cause,
+          is_known ? TrapKind::kUnmodelled : TrapKind::kProgram);
   }
 
   [[nodiscard]] bool failed() const { return failed_; }
@@ -223,20 +234,26 @@ class CarefulEnvironment : public WorkerEnvironment {
       fault("two accesses of one instruction to the same memory element");
       return true;
     }
-    context_.extra_slots += waits;
+    waits_ += waits;
     return false;
   }
+  /// Slots that conflicts of banks take, of an instruction that has not failed.
+  [[nodiscard]] std::uint32_t waits() const { return waits_; }
 
  private:
   template <class T>
   bool may_access(std::uint32_t address, bool writes) {
     const char* problem = context_.port.problem<T>(address);
+    TrapKind kind = TrapKind::kProgram;
     if (problem == nullptr && context_.races != nullptr) {
       problem = context_.races->access(context_.race_run, pc_, address, sizeof(T), writes);
+      kind = TrapKind::kRace;
     }
-    if (problem != nullptr) fault(problem);
+    if (problem != nullptr) fault(problem, kind);
     return problem == nullptr;
   }
+
+  std::uint32_t waits_ = 0;
 };
 
 }  // namespace superstep

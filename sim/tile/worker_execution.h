@@ -159,6 +159,7 @@ template <class R, class Aux, class Floats>
   CarefulEnvironment env(context, step->pc, Aux::kBytes);
   const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
   if (env.failed()) return stop(context, step, WorkerContext::Stop::kFault, step->pc);
+  context.extra_slots += env.waits();
   return finish<R, Aux, Floats>(context, step, env, outputs);
 }
 
@@ -169,6 +170,23 @@ const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
   if (env.failed()) [[unlikely]]
     return run_carefully<R, typename Aux::Careful, Floats>(context, step);
   return finish<R, Aux, Floats>(context, step, env, outputs);
+}
+
+/// A `RunWorkerTurns`. Nothing but registers and memory changes from turn to turn: what the step
+/// says is looked up once.
+template <class R, class Aux>
+std::uint32_t run_main_turns(WorkerContext& context, const WorkerStep* step, std::uint32_t turns) {
+  // Of a copy compilers know that no store changes it.
+  const WorkerStep body = *step;
+  for (; turns > 0; --turns) {
+    WorkerEnvironment env(context, body.pc, Aux::kBytes);
+    const auto outputs = execute_record<R>(env, inputs_of<R>(context, body.registers, body.word));
+    if (env.failed() || env.stored_low()) [[unlikely]]
+      break;
+    Aux::run(context, &body);
+    write_outputs<R>(context, body.registers, outputs);
+  }
+  return turns;
 }
 
 }  // namespace superstep

@@ -25,7 +25,8 @@ const WorkerStep* run_turns(WorkerContext& context, const WorkerStep* step, std:
   const RepeatedBody& body = *step->body;
   const WorkerStep* const end = body.end;
   const WorkerStep* const first = step->next;
-  for (std::uint32_t turn = 0; turn < count; ++turn) {
+  const std::uint32_t left = body.run == nullptr ? count : body.run(context, first, count);
+  for (std::uint32_t turn = count - left; turn < count; ++turn) {
     const WorkerStep* inner = first;
     do {
       inner = inner->run(context, inner);

@@ -28,4 +28,7 @@ struct WorkerHandlers {
                                            std::uint32_t main_word, const isa::InstructionInfo& aux,
                                            std::uint32_t aux_word);
 
+/// The loop of a body that is one step with this handler; null when it has none.
+[[nodiscard]] RunWorkerTurns turns_handler(RunWorkerStep run);
+
 }  // namespace superstep

@@ -1,6 +1,7 @@
 #include "sim/tile/worker_launcher.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -86,7 +87,7 @@ void WorkerLauncher::count(const StepCost& cost) {
 
 bool WorkerLauncher::gives_up(WorkerContext& worker, const WorkerStep* step, std::uint64_t slots) {
   if (slots > kMostSlots) [[unlikely]] {
-    worker.fail(kEndless, step->pc);
+    worker.fail(kEndless, step->pc, TrapKind::kLimit);
     return true;
   }
   if (poll_ != nullptr && (*poll_)()) [[unlikely]] {
@@ -141,11 +142,17 @@ std::uint64_t WorkerLauncher::run(WorkerContext& worker, const WorkerStep* step)
 }
 
 const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerStep* step) {
-  if (worker.observer != &nobody) worker.observe(*step);
+  std::optional<IssuedInstruction> issued;
+  if (worker.observer != &nobody) issued = worker.issued(*step);
   worker.pass(*step);
   const std::uint64_t before = worker.extra_slots;
   const WorkerStep* next = step->run(worker, step);
-  worker.next_cycle += (worker.extra_slots - before) * worker.period;
+  const std::uint64_t stalled = (worker.extra_slots - before) * worker.period;
+  worker.next_cycle += stalled;
+  if (issued) {
+    issued->cycles += stalled;
+    worker.observer->issued(*issued);
+  }
   if (next == nullptr && worker.repeat.turns > 0) worker.stop_in_body();
   if (next == nullptr && worker.stop == WorkerContext::Stop::kFault) return nullptr;
   count(step->own_cost());
@@ -246,8 +253,9 @@ std::uint64_t WorkerLauncher::free_slot_in_turn(SupervisorContext& supervisor,
 }
 
 void WorkerLauncher::stop(SupervisorContext& supervisor) const {
-  supervisor.stop =
-      interrupted_ ? SupervisorContext::Stop::kInterrupted : SupervisorContext::Stop::kFault;
+  supervisor.stop = interrupted_ ? SupervisorContext::Stop::kInterrupted
+                    : fault_     ? SupervisorContext::Stop::kFault
+                                 : SupervisorContext::Stop::kPaused;
   supervisor.cause = nullptr;
 }
 
@@ -272,7 +280,8 @@ void WorkerLauncher::end(SupervisorContext& supervisor, const Running& running,
   if (worker.moded) [[unlikely]]
     leave_float_mode();
   if (worker.stop == WorkerContext::Stop::kFault) [[unlikely]] {
-    keep_earlier({left, "worker " + std::to_string(worker.id), worker.pc, worker.cause});
+    keep_earlier(
+        {left, "worker " + std::to_string(worker.id), worker.pc, worker.cause, worker.kind});
   }
   if (worker.stop == WorkerContext::Stop::kInterrupted) [[unlikely]] {
     interrupted_ = true;
@@ -303,7 +312,21 @@ SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
 }
 
 void WorkerLauncher::enter(Running& running) {
-  running.step = step_at(*running.worker, running.entry);
+  SupervisorPath& path = *running.path;
+  const bool is_ordinary = kind(*running.worker) == StepKind::kOrdinary;
+  if (is_ordinary && path.launched != nullptr && path.entry == running.entry &&
+      path.code_version == memory_.code_version() && code_version_ == path.code_version) {
+    current_ = path.launched;
+    last_pc_ = running.entry;
+    last_kind_ = StepKind::kOrdinary;
+    running.step = last_step_ = path.first_step;
+  } else {
+    running.step = step_at(*running.worker, running.entry);
+    const bool is_still = is_ordinary && last_kind_ == StepKind::kOrdinary;
+    path.launched = is_still ? current_ : nullptr;
+    path.first_step = running.step;
+    path.entry = running.entry;
+  }
   if (races_ != nullptr) check(running);
 }
 
@@ -358,6 +381,30 @@ bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t iss
 void WorkerLauncher::check_races(RaceChecks which, RaceShadows& shadows) {
   which_races_ = which;
   races_ = which == RaceChecks::kNever ? nullptr : std::make_unique<RaceCheck>(shadows);
+}
+
+WorkerView WorkerLauncher::worker(std::uint32_t id) const {
+  const WorkerContext& context = workers_.at(id);
+  const auto running = std::ranges::find(running_, &context, &Running::worker);
+  WorkerView view{.is_running = running != running_.end()};
+  if (view.is_running) {
+    view.pc = running->step == nullptr ? running->entry : running->step->pc;
+  }
+  const auto registers = context.registers.begin();
+  std::copy_n(registers, view.m.size(), view.m.begin());
+  std::copy_n(registers + kAuxRegisters, view.a.size(), view.a.begin());
+  view.m[15] = view.a[15] = 0;
+  return view;
+}
+
+void WorkerLauncher::replay_until(std::uint64_t cycle) {
+  stop_cycle_ = cycle;
+  in_turn_ = true;
+  if (races_ != nullptr) races_beside_replay_ = std::move(races_);
+  for (WorkerContext& worker : workers_) {
+    worker.races = nullptr;
+    worker.port.allow_all();
+  }
 }
 
 void WorkerLauncher::keep_earlier(TileFault fault) {

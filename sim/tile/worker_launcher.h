@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -7,15 +8,18 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "sim/state_archive.h"
 #include "sim/tile/code_store.h"
 #include "sim/tile/look_ahead.h"
 #include "sim/tile/race_check.h"
 #include "sim/tile/supervisor_context.h"
 #include "sim/tile/tile.h"
 #include "sim/tile/worker_context.h"
+#include "sim/tile/worker_view.h"
 
 namespace superstep {
 
@@ -30,8 +34,6 @@ class WorkerLauncher {
   /// Workers ask `interrupted`, which outlives the launcher, every now and then, and stop when it
   /// holds.
   void poll(const std::function<bool()>& interrupted) { poll_ = &interrupted; }
-  /// A worker has been stopped so; the tile cannot go on.
-  [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   /// `runall` at cycle `issue`.
   void run_batch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
@@ -71,7 +73,7 @@ class WorkerLauncher {
     if (races_ != nullptr) races_->pause();
   }
   /// From now on all workers take turns.
-  void take_turns() { in_turn_ = true; }
+  void take_turns() { in_turn_ = in_turn_beside_replay_ = true; }
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
   void observe(InstructionObserver* observer) { observer_ = observer; }
 
@@ -83,6 +85,14 @@ class WorkerLauncher {
   [[nodiscard]] std::uint64_t busy_cycles(std::uint32_t id) const { return busy_cycles_of_.at(id); }
   [[nodiscard]] const TileLaunches& launches() const { return launches_; }
   void clear_launches() { launches_.clear(); }
+
+  [[nodiscard]] WorkerView worker(std::uint32_t id) const;
+
+  /// Of a tile that waits at a sync: no worker is running.
+  template <class Archive>
+  void state(Archive& archive);
+  /// See Tile.
+  void replay_until(std::uint64_t cycle);
 
  private:
   /// A worker that has been launched and has not left.
@@ -144,6 +154,9 @@ class WorkerLauncher {
   const WorkerCode* code_at(const WorkerContext& worker, std::uint32_t pc);
   void keep_earlier(TileFault fault);
 
+  /// No instruction is there.
+  static constexpr std::uint32_t kNoPc = 1;
+
   const MachineConfig& machine_;
   TileMemory& memory_;
   CodeStore& code_;
@@ -155,7 +168,7 @@ class WorkerLauncher {
   std::uint64_t ahead_until_ = 0;
   LookAhead look_ahead_;
   RaceChecks which_races_ = RaceChecks::kNever;
-  std::unique_ptr<RaceCheck> races_;
+  std::unique_ptr<RaceCheck> races_, races_beside_replay_;
   using CheckedLaunch = std::pair<SupervisorPath*, const WorkerCode*>;
   std::set<CheckedLaunch> checked_;
   std::vector<CheckedLaunch> first_times_;  ///< until these and those beside them have left
@@ -170,12 +183,69 @@ class WorkerLauncher {
   StepCost latest_;
   const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;
-  bool in_turn_ = false;
+  bool in_turn_ = false, in_turn_beside_replay_ = false;
   std::uint64_t busy_cycles_ = 0;
   std::array<std::uint64_t, kMostWorkers> busy_cycles_of_{};
   std::optional<TileFault> fault_;                  ///< the earliest so far
   std::uint64_t stop_cycle_ = WorkerSlots::kNever;  ///< of `fault_`; 0 when interrupted
   TileLaunches launches_;
 };
+
+template <class Archive>
+void WorkerLauncher::state(Archive& archive) {
+  auto& [machine, memory, code_store, workers, running, steps, last_turn, last_issued, ahead_until,
+         look_ahead, which_races, races, races_beside_replay, checked, first_times, observer,
+         by_entry, current, last_pc, last_kind, last_step, code_version, instructions, latest, poll,
+         is_interrupted, in_turn, in_turn_otherwise, busy, busy_of, first_fault, stop_cycle,
+         launches] = *this;
+  for (WorkerContext& worker : workers) archive(worker);
+  archive(steps, last_turn, last_issued, ahead_until, last_kind, instructions, latest, busy,
+          busy_of);
+
+  // What is known of code bears on which words count as decoded and which launches as checked.
+  using Known = std::pair<std::pair<std::uint32_t, StepKind>, const WorkerCode*>;
+  using Launch = std::pair<std::uint32_t, const WorkerCode*>;
+  std::vector<Known> known(by_entry.begin(), by_entry.end());
+  std::vector<Launch> launched, first;
+  for (const auto& [path, code] : checked) launched.emplace_back(path->pc, code);
+  std::ranges::sort(launched, {}, [](const Launch& launch) {
+    return std::tuple(launch.first, launch.second->entry_pc(), launch.second->kind());
+  });
+  for (const auto& [path, code] : first_times) first.emplace_back(path->pc, code);
+  // What a path launched last bears on what is `current` next.
+  using LastLaunch = std::pair<std::pair<std::uint32_t, std::uint32_t>, const WorkerCode*>;
+  std::vector<LastLaunch> last_launches;
+  for (const SupervisorPath& path : look_ahead.paths()) {
+    if (path.launched == nullptr || path.code_version != memory.code_version()) continue;
+    last_launches.push_back({{path.pc, path.entry}, path.launched});
+  }
+  bool has_current = current != nullptr, is_new = code_version != memory.code_version();
+  archive(known, launched, first, last_launches, has_current, is_new);
+  if (has_current) archive(current);
+
+  if constexpr (Archive::kReads) {
+    if (!has_current) current = nullptr;
+    by_entry = {known.begin(), known.end()};
+    checked.clear();
+    for (const auto& [pc, code] : launched) checked.emplace(&look_ahead.from(pc), code);
+    first_times.clear();
+    for (const auto& [pc, code] : first) first_times.emplace_back(&look_ahead.from(pc), code);
+    look_ahead.forget_checked();
+    for (const auto& [place, code] : last_launches) {
+      SupervisorPath& path = look_ahead.from(place.first);
+      path.launched = code;
+      path.entry = place.second;
+      path.first_step = code->at(place.second);
+    }
+    code_version = is_new ? ~std::uint64_t{0} : memory.code_version();
+    last_pc = kNoPc;
+    running.clear();
+    first_fault.reset();
+    stop_cycle = WorkerSlots::kNever;
+    is_interrupted = false;
+    if (races == nullptr) races = std::move(races_beside_replay);
+    in_turn = in_turn_otherwise;
+  }
+}
 
 }  // namespace superstep

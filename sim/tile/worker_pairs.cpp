@@ -53,7 +53,8 @@ using ScalarAuxes = isa::List<isa::F32add, isa::F32sub, isa::F32mul, isa::F32max
 /// The same of sums of wide words, and of transpositions.
 using WideMains = isa::List<isa::Ld128StepRegister>;
 using WideAuxes = isa::List<isa::F32v4acc, isa::F16v8acc>;
-using TransposeMains = isa::List<isa::Ldst64pace, isa::St64pace>;
+using TransposeMains = isa::List<isa::Ldst64pace, isa::St64pace, Fixed<isa::Ldst64pace, 0b1001>,
+                                 Fixed<isa::Ldst64pace, 0b1101>>;
 using TransposeAuxes = isa::List<isa::Sort4x32lo, isa::Sort4x32hi>;
 
 /// The halves of matrix products, whose loops hold every phase.
@@ -68,6 +69,15 @@ using EightPhases =
 using ProductAuxes = isa::Joined<FourPhases<isa::F16v4sisoamp>, FourPhases<isa::F16v4hihoamp>,
                                  FourPhases<isa::F16v4hihov4amp>, EightPhases<isa::F32sisoamp>,
                                  EightPhases<isa::F32sisov2amp>>::Type;
+
+/// The same of the compiler (compiler/vertex/amp_product.h), with every step of its inputs.
+template <class R>
+using FourSelectors = isa::List<Fixed<R, 0>, Fixed<R, 1>, Fixed<R, 2>, Fixed<R, 3>>;
+using OwnProductMains =
+    isa::Joined<FourSelectors<isa::Ld2x64pace>, FourSelectors<isa::Ldst64pace>,
+                FourSelectors<isa::Ld2xst64pace>, isa::List<Fixed<isa::St64pace, 0>>>::Type;
+using OwnProductAuxes =
+    isa::Joined<FourPhases<isa::F16v4sisoamp>, EightPhases<isa::F32sisov2amp>>::Type;
 
 // An array and not a fold expression: Clang nests those at most 256 deep.
 template <class R, class... Records>
@@ -101,6 +111,38 @@ SUPERSTEP_FLAT const WorkerStep* run_pair(WorkerContext& context, const WorkerSt
   return run_main<Main, FixedAux<Aux>>(context, step);
 }
 
+template <class Main, class Aux>
+SUPERSTEP_FLAT std::uint32_t run_turns(WorkerContext& context, const WorkerStep* step,
+                                       std::uint32_t turns) {
+  return run_main_turns<Main, Aux>(context, step, turns);
+}
+
+/// Bodies of one step: fills and copies; sums.
+using SoloBodies = isa::List<isa::St64Step, isa::St64StepRegister, isa::Ldst64pace>;
+using SumMains = isa::List<isa::Ld64Step, isa::Ld128Step, isa::Ld128StepRegister>;
+using SumAuxes = isa::List<isa::F32v4acc, isa::F16v8acc>;
+using Turns = std::map<RunWorkerStep, RunWorkerTurns>;
+
+template <class... Solos>
+void add_solos(Turns& turns, isa::List<Solos...>) {
+  (turns.emplace(run_main<Solos, NoAux>, run_turns<Solos, NoAux>), ...);
+}
+
+template <class... Mains>
+void add_sums(Turns& turns, isa::List<Mains...>) {
+  const auto add = [&]<class Main, class... Auxes>(isa::List<Auxes...>) {
+    (turns.emplace(run_pair<Main, Auxes>, run_turns<Main, FixedAux<Auxes>>), ...);
+  };
+  (add.template operator()<Mains>(SumAuxes{}), ...);
+}
+
+Turns build_turns() {
+  Turns turns;
+  add_solos(turns, SoloBodies{});
+  add_sums(turns, SumMains{});
+  return turns;
+}
+
 template <class Main, class... Auxes>
 void add_pairs(Pairs& pairs, isa::List<Auxes...>) {
   (pairs.emplace(std::pair(HalfOf<Main>::half(), HalfOf<Auxes>::half()), run_pair<Main, Auxes>),
@@ -119,6 +161,7 @@ Pairs build() {
   add_all(pairs, WideMains{}, WideAuxes{});
   add_all(pairs, TransposeMains{}, TransposeAuxes{});
   add_all(pairs, ProductMains{}, ProductAuxes{});
+  add_all(pairs, OwnProductMains{}, OwnProductAuxes{});
   return pairs;
 }
 
@@ -139,6 +182,12 @@ RunWorkerStep bundle_handler(const isa::InstructionInfo& main, std::uint32_t mai
     }
   }
   return worker_handlers()[main.number].bundle;
+}
+
+RunWorkerTurns turns_handler(RunWorkerStep run) {
+  static const Turns turns = build_turns();
+  const auto found = turns.find(run);
+  return found == turns.end() ? nullptr : found->second;
 }
 
 }  // namespace superstep

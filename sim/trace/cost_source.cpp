@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 
 namespace superstep {
@@ -15,16 +16,23 @@ int doubt(CostSource source) {
   return static_cast<int>(std::ranges::find(kByDoubt, source) - std::begin(kByDoubt));
 }
 
+/// The one to rely on less.
+CostSource weaker(CostSource a, CostSource b) { return doubt(a) < doubt(b) ? b : a; }
+
+/// Of the text of a source.
+CostSource kind_of(std::string_view source) {
+  const auto* const name = std::ranges::find(kCostSources, source.substr(0, source.find(':')));
+  if (name == std::end(kCostSources)) return CostSource::kAssumed;
+  const auto kind = static_cast<CostSource>(name - std::begin(kCostSources));
+  const std::optional<std::string_view> scaled = scaled_source(source);
+  return scaled ? weaker(kind, kind_of(*scaled)) : kind;
+}
+
 }  // namespace
 
 CostSource cost_source(const MachineSources& sources, std::string_view key) {
   const auto source = sources.find(std::string(key.substr(0, key.find('['))));
-  if (source == sources.end()) return CostSource::kAssumed;
-  const std::string_view kind =
-      std::string_view(source->second).substr(0, source->second.find(':'));
-  const auto* const name = std::ranges::find(kCostSources, kind);
-  return name == std::end(kCostSources) ? CostSource::kAssumed
-                                        : static_cast<CostSource>(name - std::begin(kCostSources));
+  return source == sources.end() ? CostSource::kAssumed : kind_of(source->second);
 }
 
 WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sources) {
@@ -34,15 +42,15 @@ WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sou
     for (const ConfigNumber& number : numbers) {
       // A number that is 0 adds no cycles.
       if (number.value == 0 || !is_its(std::string_view(number.key))) continue;
-      found = std::max(found, cost_source(sources, number.key),
-                       [](CostSource a, CostSource b) { return doubt(a) < doubt(b); });
+      found = weaker(found, cost_source(sources, number.key));
     }
     return found;
   };
   // Nanoseconds and bandwidth become cycles by the clock; a host phase lasts until both the host
   // and the external barrier are done.
   const auto is_external = [](std::string_view key) {
-    return key.starts_with("sync.external") || key == "tile.clock";
+    return key.starts_with("sync.external") || key == "host.callback_latency" ||
+           key == "tile.clock";
   };
   return {.internal_sync = weakest(
               [&](std::string_view key) { return key.starts_with("sync.") && !is_external(key); }),

@@ -40,10 +40,12 @@ std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& file) {
     });
     supersteps = static_cast<std::uint64_t>(cut - numbers.begin());
   }
+  const std::uint64_t behind =
+      supersteps == 0 ? 0 : read_rows(file, kSupersteps, supersteps - 1, 1).front().number + 1;
   for (const auto& [axis, group] :
        {std::pair{kLaunches.axes, kLaunches.group}, {kTransfers.axes, kTransfers.group}}) {
     std::uint64_t& count = rows[axis];
-    count = rows_before(file, std::string(group) + "/superstep", count, supersteps);
+    count = rows_before(file, std::string(group) + "/superstep", count, behind);
   }
   return rows;
 }

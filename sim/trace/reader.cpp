@@ -74,6 +74,7 @@ TraceTotals stored_totals(const Hdf5File& file) {
   totals.run.host = row.host;
   totals.sync_assumed = std::min(row.sync, row.sync_assumed);
   totals.host_assumed = std::min(row.host, row.host_assumed);
+  totals.visits = {row.visits, row.visit_begin, row.visit_end};
   totals.run.supersteps = row.supersteps;
   totals.run.worker_instructions = row.instructions;
   totals.bytes_exchanged = row.bytes_exchanged;
@@ -185,7 +186,7 @@ std::optional<FileLock> lock_of_run(const std::filesystem::path& part,
   namespace fs = std::filesystem;
   if (part.extension() != ".part") return std::nullopt;
   const fs::path run = fs::absolute(part).parent_path() / part.stem();
-  if (fs::weakly_canonical(run) == fs::weakly_canonical(out)) return std::nullopt;
+  if (fs::weakly_canonical(run) == fs::weakly_canonical(fs::absolute(out))) return std::nullopt;
   if (access(run.parent_path().c_str(), W_OK) != 0) return std::nullopt;
   return std::optional<FileLock>(std::in_place, run);
 }
@@ -212,7 +213,9 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     out.calls = root.calls;
     out.predicted = root.predicted;
     out.tile_memory_bytes = root.tile_memory_bytes;
-    out.trap = read_attributes(file, kSummaryAttributes).trap;
+    const SummaryRow row = read_attributes(file, kSummaryAttributes);
+    out.trap = row.trap;
+    out.trap_kind = row.trap_kind;
     for (MachineText& text : read_table(file, kMachineText)) {
       out.machine_toml = std::move(text.toml);
     }
@@ -248,7 +251,9 @@ bool repair_trace(const std::filesystem::path& part, const std::filesystem::path
     const Hdf5File file = open_trace(part);
     TraceEnd end;
     end.outcome = "interrupted";
-    end.trap = read_attributes(file, kSummaryAttributes).trap;
+    const SummaryRow row = read_attributes(file, kSummaryAttributes);
+    end.trap = row.trap;
+    end.trap_kind = row.trap_kind;
     repack_trace(file, totals_so_far(file), end, report, out);
   });
   return true;

@@ -122,14 +122,17 @@ void RunRecorder::add_event(TraceEvent event) {
   events_.push_back(std::move(event));
 }
 
-TraceSummary RunRecorder::summary(std::string outcome, std::string trap) const {
+TraceSummary RunRecorder::summary(std::string outcome, const std::optional<Trap>& trap) const {
   const MachineConfig& machine = image_.machine;
   TraceSummary out;
   out.format_version = kTraceVersion;
   out.level = name_of(level_);
   out.complete = outcome != "running";
   out.outcome = std::move(outcome);
-  out.trap = std::move(trap);
+  if (trap) {
+    out.trap = trap->text();
+    out.trap_kind = name_of(trap->kind);
+  }
   out.module = image_.info.module;
   out.machine_name = machine.name;
   out.machine_toml = to_toml(machine);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,7 +35,8 @@ class RunRecorder {
 
   /// What `read_trace` says of the finished file. An outcome of `running` is that of a run that
   /// came to no end.
-  [[nodiscard]] TraceSummary summary(std::string outcome, std::string trap = {}) const;
+  [[nodiscard]] TraceSummary summary(std::string outcome,
+                                     const std::optional<Trap>& trap = {}) const;
 
  private:
   /// What the columns of a superstep say about its step without the machine's help.

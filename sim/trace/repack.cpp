@@ -86,6 +86,9 @@ SummaryRow summary_of(const Hdf5File& part, const TraceTotals& totals, const Tra
   row.host = totals.run.host;
   row.sync_assumed = totals.sync_assumed;
   row.host_assumed = totals.host_assumed;
+  row.visits = totals.visits.count;
+  row.visit_begin = totals.visits.begin;
+  row.visit_end = totals.visits.end;
   row.supersteps = totals.run.supersteps;
   row.instructions = totals.run.worker_instructions;
   row.bytes_exchanged = totals.bytes_exchanged;
@@ -100,6 +103,7 @@ SummaryRow summary_of(const Hdf5File& part, const TraceTotals& totals, const Tra
   row.worst_tile = static_cast<std::uint32_t>(worst);
   row.peak_tile_bytes = peak;
   row.trap = end.trap;
+  row.trap_kind = end.trap_kind;
   return row;
 }
 

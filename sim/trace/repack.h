@@ -12,7 +12,7 @@ namespace superstep {
 /// How a run ended, for the finished trace.
 struct TraceEnd {
   std::string outcome;
-  std::string trap;
+  std::string trap, trap_kind;
   Provenance provenance;
 };
 

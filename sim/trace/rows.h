@@ -88,7 +88,7 @@ struct TransferRow {
   std::uint64_t superstep = 0;
   std::uint32_t stream = 0;
   std::uint8_t direction = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0, packets = 0;
   Cycles start, length;
 };
 
@@ -123,12 +123,13 @@ struct SummaryRow {
   Cycles total, device, exchange, compute, sync, host;
   /// All, where a trace does not say.
   Cycles sync_assumed{UINT64_MAX}, host_assumed{UINT64_MAX};
-  std::uint64_t supersteps = 0, instructions = 0;
+  Cycles visit_begin, visit_end;
+  std::uint64_t visits = 0, supersteps = 0, instructions = 0;
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0;
   double flop_per_cycle = 0, tile_balance = 1, bsp_efficiency = 0;
   std::uint32_t worst_tile = 0;
   std::uint64_t peak_tile_bytes = 0;
-  std::string trap;
+  std::string trap, trap_kind;
 };
 
 }  // namespace superstep

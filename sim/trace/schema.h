@@ -302,6 +302,14 @@ inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
     Column{"host_cost_source", &SuperstepRow::host_source, "1",
            "Where its host cycles come from, likewise.", kCostSources}
         .since(5),
+    Column{"visit_begin_cycles", &SuperstepRow::visit_begin, "cycle",
+           "Its sync cycles where the sync that ends it begins a visit to the host: until the host "
+           "is there."}
+        .since(5),
+    Column{"visit_end_cycles", &SuperstepRow::visit_end, "cycle",
+           "Of its host cycles, those from the last packet to the sync that closes the visit; the "
+           "others move data."}
+        .since(5),
     Column{"main_instructions", [](const SuperstepRow& s) { return s.worker_instructions.main(); },
            "1", "Of its instructions, those of the main pipe."}
         .since(5),
@@ -409,8 +417,10 @@ inline constexpr auto kTransfers = growing_table<TransferRow>(
     Column{"direction", &TransferRow::direction, "1", "0 to_device, 1 to_host.", kDirections},
     Column{"bytes", &TransferRow::bytes, "B", "Moved, with padding and copies."},
     Column{"start_cycle", &TransferRow::start, "cycle",
-           "When it begins; the first of a direction has the latency of the phase."},
-    Column{"cycles", &TransferRow::length, "cycle", "How long it takes."});
+           "When its first packet begins on its link, behind the latency of the phase; in traces "
+           "before format 1.5 the first of a direction has that latency."},
+    Column{"cycles", &TransferRow::length, "cycle", "From there to the end of its last packet."},
+    Column{"packets", &TransferRow::packets, "1", "How many packets it took."}.since(5));
 
 inline constexpr auto kEvents = growing_table<TraceEvent>(
     "/events", "event", TraceLevel::kSummary,
@@ -488,6 +498,13 @@ inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
     Column{"host_assumed_cycles", &SummaryRow::host_assumed, "cycle",
            "Of the host cycles, likewise."}
         .since(5),
+    Column{"visits", &SummaryRow::visits, "1", "Visits to the host."}.since(5),
+    Column{"visit_begin_cycles", &SummaryRow::visit_begin, "cycle",
+           "Of the sync cycles, those in which visits to the host begin."}
+        .since(5),
+    Column{"visit_end_cycles", &SummaryRow::visit_end, "cycle",
+           "Of the host cycles, those behind the last packets."}
+        .since(5),
     Column{"supersteps", &SummaryRow::supersteps, "1", "Number of supersteps."},
     Column{"instructions", &SummaryRow::instructions, "1",
            "Issued by all workers; a bundle counts as two."},
@@ -503,7 +520,8 @@ inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
            "Sum of the tiles' mean compute cycles over device cycles."},
     Column{"worst_tile", &SummaryRow::worst_tile, "1", "Tile with most memory in use."},
     Column{"peak_tile_bytes", &SummaryRow::peak_tile_bytes, "B", "Memory in use there."},
-    Column{"trap", &SummaryRow::trap, "", "The trap that ended the run, or empty."});
+    Column{"trap", &SummaryRow::trap, "", "The trap that ended the run, or empty."},
+    Column{"trap_kind", &SummaryRow::trap_kind, "", "Its kind, or empty."});
 
 /// Every dataset of the format, in file order: what repair and documentation go by.
 [[nodiscard]] std::span<const TraceColumn> trace_columns();

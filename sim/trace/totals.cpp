@@ -31,7 +31,10 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   run.host += row.host;
   if (is_assumed(row.sync_source)) sync_assumed += row.sync;
   if (is_assumed(row.host_source)) host_assumed += row.host;
-  run.cycles = row.begin + row.exchange + row.compute + row.sync + row.host;
+  if (row.host.value() != 0) ++visits.count;
+  visits.begin += row.visit_begin;
+  visits.end += row.visit_end;
+  run.cycles += row.exchange + row.compute + row.sync + row.host;
   run.worker_instructions += row.worker_instructions.all;
   ++run.supersteps;
   bytes_exchanged += row.exchange_bytes;
@@ -113,6 +116,7 @@ void TraceSummary::add_totals(const TraceTotals& sums) {
   totals = sums.run;
   sync_assumed = sums.sync_assumed;
   host_assumed = sums.host_assumed;
+  visits = sums.visits;
   exchange_bytes = sums.bytes_exchanged;
   host_bytes = sums.host_bytes;
   flops = sums.flops;

@@ -31,6 +31,7 @@ std::vector<StepGroup> groups_of(const std::vector<Step>& steps) {
 struct TraceTotals {
   RunTotals run;
   Cycles sync_assumed, host_assumed;  ///< of its parts, by `is_assumed`
+  Visits visits;
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0, compute_sum = 0, compute_max = 0;
   std::vector<StepSums> steps;
 

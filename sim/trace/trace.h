@@ -117,9 +117,15 @@ struct TraceEvent {
 };
 [[nodiscard]] std::string_view name_of(TraceEvent::Kind kind);
 
+/// Visits to the host, and cycles of their beginnings and ends; the other host cycles move data.
+struct Visits {
+  std::uint64_t count = 0;
+  Cycles begin, end;
+};
+
 /// What a text report needs of a trace.
 struct TraceSummary {
-  std::string format_version, level, outcome, module, machine_name, machine_toml, trap;
+  std::string format_version, level, outcome, module, machine_name, machine_toml, trap, trap_kind;
   bool complete = false;
   std::uint64_t clock_hz = 0;
   std::uint32_t tiles = 0;       ///< of the chip
@@ -130,6 +136,7 @@ struct TraceSummary {
   RunTotals totals;
   /// Of the totals, what rests on assumed numbers of the machine; all where a trace does not say.
   Cycles sync_assumed, host_assumed;
+  Visits visits;
   Cycles predicted;  ///< device cycles of all calls by the compiler; 0 when unknown
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;
   double balance = 1.0;           ///< mean over maximum of the tiles' compute cycles

@@ -243,6 +243,7 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
                          .stream = transfer.stream,
                          .direction = state.direction_by_stream.at(transfer.stream),
                          .bytes = transfer.bytes,
+                         .packets = transfer.packets,
                          .start = record.begin + transfer.begin,
                          .length = transfer.end - transfer.begin});
   }
@@ -268,7 +269,10 @@ void TraceWriter::finish(const RunResult& result, const Provenance& provenance) 
   TraceEnd end;
   end.outcome = outcome_of(result);
   end.provenance = provenance;
-  if (result.trap) end.trap = result.trap->text();
+  if (result.trap) {
+    end.trap = result.trap->text();
+    end.trap_kind = name_of(result.trap->kind);
+  }
   state_->recorder.finish(result);
   state_->close(end);
 }

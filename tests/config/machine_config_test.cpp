@@ -200,7 +200,12 @@ TEST(Tiles, AreRowsAndSparePlaces) {
   EXPECT_EQ(load_machine("bow", {"grid.tiles=8192"}).grid.rows, 128U);
   // Columns and lanes are those of the machine, whenever they are set.
   EXPECT_EQ(load_machine("small64", {"grid.tiles=50", "grid.columns=2"}).grid.rows, 7U);
-  EXPECT_EQ(load_machine("small64", {"grid.tiles=50", "grid.rows=5"}).tiles(), 80U);
+  for (const char* beside : {"grid.rows=5", "grid.spares=3"}) {
+    EXPECT_TRUE(contains(refusal("small64", {"grid.tiles=50", beside}).second,
+                         "is set beside 'grid.tiles'"));
+    EXPECT_TRUE(contains(refusal("small64", {beside, "grid.tiles=50"}).second,
+                         "is set beside 'grid.tiles'"));
+  }
   EXPECT_TRUE(contains(refusal("small64", {"grid.tiles=0"}).second,
                        "'grid.tiles' must be a whole number from 1 to 8192, found 0"));
   EXPECT_TRUE(contains(refusal("small64", {"grid.spares=16"}).second, "grid.spares = 16"));
@@ -237,7 +242,7 @@ TEST(Sources, OfLawsOutsideOfTheirGridAreExtrapolated) {
     const std::string source = machine_sources("bow", overrides).at(key);
     return source.substr(0, source.find(':'));
   };
-  EXPECT_EQ(kind("exchange.per_row_latency", {"grid.rows=23"}), "measured");
+  EXPECT_EQ(kind("exchange.per_row_latency", {"grid.rows=23"}), "derived");
   EXPECT_EQ(kind("exchange.per_row_latency", {"grid.rows=24"}), "extrapolated");
   EXPECT_EQ(kind("sync.column_skew", {"grid.rows=24"}), "extrapolated");
   EXPECT_EQ(kind("sync.skew_per_row", {"grid.rows=24", "sync.skew_per_row=2 cycles"}), "user");

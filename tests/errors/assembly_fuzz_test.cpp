@@ -5,8 +5,8 @@
 #include <array>
 
 #include "base/error.h"
-#include "isa/assembler/object_assembler.h"
 #include "tests/errors/damage.h"
+#include "toolchain/assembler/object_assembler.h"
 
 namespace superstep {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "isa/assembler/object_assembler.h"
-#include "isa/elf.h"
-#include "isa/object_text.h"
 #include "tests/errors/damage.h"
+#include "toolchain/assembler/object_assembler.h"
+#include "toolchain/elf.h"
+#include "toolchain/object_text.h"
 
 namespace superstep {
 namespace {

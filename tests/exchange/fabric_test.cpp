@@ -93,7 +93,7 @@ TEST_F(FabricTest, MovesWordsAsTheyWereWhenTheyLeft) {
   // The third word changed before it left twice, and the fourth is one of the second send only.
   send(0, 1000, kSource, 4);
   send(0, 1004, kSource, 4);
-  sent_[0] = {{1002, 77}, {1006, 78}, {1007, 79}};
+  sent_[0] = {{1002, kSource + 8, 77}, {1006, kSource + 8, 78}, {1007, kSource + 12, 79}};
   for (const std::uint32_t receiver : {1U, 2U}) {
     mux(receiver, 1033, 0);
     pointer(receiver, 1033, kTarget);

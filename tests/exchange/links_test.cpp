@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/cost/exchange_estimate.h"
 #include "isa/fabric.h"
 #include "isa/timing.h"
 #include "tests/exchange/phase_checker.h"
@@ -150,6 +151,32 @@ TEST(Links, ClashesAreThoseOfAllWordsOneByOne) {
   EXPECT_LT(clashes, 380);
 }
 
+TEST(Links, EstimatesCountWhatTheyCarry) {
+  for (const FabricKind fabric : {FabricKind::kMesh, FabricKind::kRing}) {
+    const MachineConfig machine = with_fabric(fabric);
+    // Four ways that share a link; the words of one go to another tile over it too.
+    const bool is_ring = fabric == FabricKind::kRing;
+    const auto tile = [&](std::uint32_t column, std::uint32_t lane) {
+      return is_ring ? TileId{4 * column + lane} : tile_at(machine, 0, column, lane);
+    };
+    std::vector<Movement> movements;
+    std::vector<Transfer> transfers;
+    for (std::uint32_t lane = 0; lane < 4; ++lane) {
+      movements.push_back(
+          {{BufferId{0}, tile(0, lane), 0}, {{BufferId{1}, tile(2, lane), 0}}, 300});
+      transfers.push_back({{tile(0, lane), kOut}, {{tile(2, lane), kIn}}, 300});
+    }
+    movements.back().destinations.push_back({BufferId{1}, tile(3, 0), 0});
+    transfers.back().destinations.push_back({tile(3, 0), kIn});
+    const std::uint64_t length =
+        schedule_exchange(machine, transfers, test::all_tiles(machine)).length.value();
+    const std::uint64_t estimate = estimate_exchange(machine, movements);
+    EXPECT_GT(length, 4 * 300U);
+    EXPECT_LE(estimate, length * 11 / 10);
+    EXPECT_GE(estimate, length * 9 / 10);
+  }
+}
+
 TEST(Links, SchedulesReserveThemAsPorts) {
   std::mt19937 random(3);
   for (const FabricKind fabric : {FabricKind::kMesh, FabricKind::kRing, FabricKind::kTable}) {
@@ -173,6 +200,7 @@ TEST(Links, SchedulesReserveThemAsPorts) {
         }
         transfers.push_back(transfer);
       }
+      machine.exchange.width_bytes = 1U << trial % 5;
       const ExchangePhase phase = schedule_exchange(machine, transfers, test::all_tiles(machine));
       test::PhaseChecker(machine).expect_delivers(phase, transfers);
     }

@@ -60,7 +60,9 @@ TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
 TEST_F(PhaseCacheTest, TellsRowsApartByIdCycleAndPlace) {
   const std::uint32_t delaypic = 0x60000001;  // one event
   const auto code = std::as_bytes(std::span(&delaypic, 1));
-  const PortRow first(1, Encoding::kMk2, 0x4c000, code), second(2, Encoding::kMk2, 0x4c000, code);
+  const ExchangeItem item{MachineConfig{}};
+  const PortRow first(1, Encoding::kMk2, item, 0x4c000, code);
+  const PortRow second(2, Encoding::kMk2, item, 0x4c000, code);
   ASSERT_TRUE(first.has_events());
   PhaseCache cache(kEnough);
   const auto is_kept = [&](const PortRow& row, std::uint64_t cycle, bool row_is_first) {

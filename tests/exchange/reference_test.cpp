@@ -55,9 +55,9 @@ TEST(ReferenceSchedule, IsNotShorterThanOursByMoreThanATwentieth) {
       const std::uint64_t reference = test::reference_length(machine, transfers);
       SCOPED_TRACE(testing::Message()
                    << c.count << " transfers of " << c.least << " to " << c.most << " words, trial "
-                   << trial << ": reference " << reference << ", bound " << phase.bound_words);
+                   << trial << ": reference " << reference << ", bound " << phase.bound_cycles);
       EXPECT_LE(phase.length.value() * 20, reference * 21);
-      EXPECT_GT(phase.length.value(), phase.bound_words);
+      EXPECT_GT(phase.length.value(), phase.bound_cycles);
       test::PhaseChecker(machine).expect_delivers(phase, transfers);
     }
   }
@@ -108,8 +108,8 @@ std::vector<Transfer> two_grids(const MachineConfig& machine) {
 TEST(Collectives, OfOneOperandAreNearTheBoundOfBothTogether) {
   const MachineConfig machine;
   const ExchangePhase phase = schedule_exchange(machine, two_grids(machine), all_tiles(machine));
-  EXPECT_EQ(phase.bound_words, (32U + 46U) * 100U);
-  EXPECT_LE(phase.length.value(), phase.bound_words * 11 / 10);
+  EXPECT_EQ(phase.bound_cycles, (32U + 46U) * 100U);
+  EXPECT_LE(phase.length.value(), phase.bound_cycles * 11 / 10);
 }
 
 TEST(Collectives, AreJoinedWhereASenderWouldTakeLongerThanEveryReceiver) {
@@ -119,7 +119,7 @@ TEST(Collectives, AreJoinedWhereASenderWouldTakeLongerThanEveryReceiver) {
     transfers.push_back({{TileId{0}, kOut}, {{TileId{t}, kIn}}, 100, t});
   }
   const ExchangePhase phase = schedule_exchange(machine, transfers, all_tiles(machine));
-  EXPECT_EQ(phase.bound_words, 100U);
+  EXPECT_EQ(phase.bound_cycles, 100U);
   test::PhaseChecker(machine).expect_delivers(phase, transfers);
 }
 

@@ -13,8 +13,8 @@ namespace superstep::test {
 /// Executes a row's exchange instructions by their records, from `release` on, without a tile.
 class RowDecoder {
  public:
-  explicit RowDecoder(std::uint64_t release, Encoding encoding = Encoding::kMk2)
-      : cycle_(release), encoding_(encoding) {}
+  explicit RowDecoder(std::uint64_t release, const MachineConfig& machine = {})
+      : cycle_(release), encoding_(machine.isa.encoding), width_(machine.exchange.width_bytes) {}
 
   std::vector<PortEvent> run(const std::vector<std::uint32_t>& code) {
     for (at_ = 0; at_ < code.size();) {
@@ -41,19 +41,21 @@ class RowDecoder {
   void exchange_pointer(std::uint32_t event, std::uint32_t address) {
     events_.push_back({PortEvent::Kind::kPointer, 0, 0, cycle_ + event, address, 0});
   }
-  void exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control) {
-    if (control % 4 == 0) return;
+  std::uint32_t exchange_send(std::uint32_t words, std::uint32_t address, std::uint32_t control) {
+    if (control % 4 == 0) return words;
     outgoing_ = address;
     control_ = control;
     events_.push_back(
         {PortEvent::Kind::kSend, static_cast<std::uint8_t>(control), 0, cycle_, outgoing_, words});
     outgoing_ += words * 4;
+    return (words * 4 + width_ - 1) / width_;
   }
-  void exchange_send_on(std::uint32_t words, std::uint32_t skipped) {
-    exchange_send(words, outgoing_ + skipped * 4, control_);
+  std::uint32_t exchange_send_on(std::uint32_t words, std::uint32_t skipped) {
+    return exchange_send(words, outgoing_ + skipped * 4, control_);
   }
-  void exchange_send_on(std::uint32_t words, std::uint32_t skipped, std::uint32_t control) {
-    exchange_send(words, outgoing_ + skipped * 4, control);
+  std::uint32_t exchange_send_on(std::uint32_t words, std::uint32_t skipped,
+                                 std::uint32_t control) {
+    return exchange_send(words, outgoing_ + skipped * 4, control);
   }
   void exchange_events(std::uint32_t count) { cycle_ += count; }
   [[nodiscard]] std::uint32_t inline_word() const { return inline_word_; }
@@ -79,6 +81,7 @@ class RowDecoder {
 
   std::uint64_t cycle_;
   Encoding encoding_;
+  std::uint32_t width_;
   std::size_t at_ = 0;
   std::uint32_t inline_word_ = 0;
   std::uint32_t outgoing_ = 0, control_ = 0;

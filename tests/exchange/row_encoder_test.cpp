@@ -48,7 +48,9 @@ PerCycle planned(const std::vector<RowSend>& sends, const std::vector<RowReceive
 PerCycle executed(const std::vector<std::uint32_t>& code, std::size_t cycles, Encoding encoding) {
   PerCycle all{std::vector<std::uint32_t>(cycles), std::vector<std::uint32_t>(cycles, kMuxIdle),
                std::vector<std::uint32_t>(cycles)};
-  const std::vector<PortEvent> events = test::RowDecoder(0, encoding).run(code);
+  MachineConfig machine;
+  machine.isa.encoding = encoding;
+  const std::vector<PortEvent> events = test::RowDecoder(0, machine).run(code);
   std::uint32_t mux = kMuxIdle, pointer = 0;
   std::size_t next = 0;
   for (const PortEvent& event : events) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <numeric>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Trans
     const std::uint64_t release = kOpening + release_skew(machine, row.tile).value();
     // After the sync that begins it, at an address where no code is fetched.
     const auto code = std::as_bytes(std::span(row.code)).subspan(4);
-    const PortRow& decoded = rows.emplace_back(1, machine.isa.encoding, 4, code);
+    const PortRow& decoded =
+        rows.emplace_back(1, machine.isa.encoding, ExchangeItem(machine), 4, code);
     EXPECT_EQ(decoded.end(), row.code.size() * 4);
     if (decoded.has_events()) logs[t].add(decoded, release);
     memory[t].resize(high - base);
@@ -85,7 +87,7 @@ ExchangePhase expect_moves(const MachineConfig& machine, const std::vector<Trans
 }
 
 double ratio(const ExchangePhase& phase) {
-  return static_cast<double>(phase.length.value()) / static_cast<double>(phase.bound_words);
+  return static_cast<double>(phase.length.value()) / static_cast<double>(phase.bound_cycles);
 }
 
 std::size_t most_code_bytes(const ExchangePhase& phase) {
@@ -97,7 +99,7 @@ std::size_t most_code_bytes(const ExchangePhase& phase) {
 void report(const char* pattern, const ExchangePhase& phase) {
   testing::Test::RecordProperty("ratio", std::to_string(ratio(phase)));
   printf("%-28s bound %6lu words  length %6lu  ratio %.3f  code %zu B\n", pattern,
-         static_cast<unsigned long>(phase.bound_words),
+         static_cast<unsigned long>(phase.bound_cycles),
          static_cast<unsigned long>(phase.length.value()), ratio(phase), most_code_bytes(phase));
 }
 
@@ -137,7 +139,7 @@ TEST(ExchangeSchedule, AWordArrivesOneLatencyAfterItsRowsFirstCycle) {
   MachineConfig machine;
   machine.grid = {1, 1, 4};
   const ExchangePhase phase = expect_moves(machine, {{{TileId{0}, kOut}, {{TileId{1}, kIn}}, 20}});
-  EXPECT_EQ(phase.bound_words, 20U);
+  EXPECT_EQ(phase.bound_cycles, 20U);
   EXPECT_EQ(phase.length.value(), 1U + 32U + 20U);  // row entry, latency, words
   ASSERT_EQ(phase.rows.size(), 4U);
   EXPECT_EQ(phase.rows[2].code, (std::vector<std::uint32_t>{0x41800003, 0x40a00000}));
@@ -169,7 +171,7 @@ TEST(ExchangeSchedule, AMulticastIsSentOnceAndReachesItsSender) {
   Transfer transfer{{TileId{5}, kOut}, {}, 500};
   for (const TileId tile : all_tiles(machine)) transfer.destinations.push_back({tile, kIn});
   const ExchangePhase phase = expect_moves(machine, {transfer});
-  EXPECT_EQ(phase.bound_words, 500U);
+  EXPECT_EQ(phase.bound_cycles, 500U);
   EXPECT_LE(phase.length.value(), 500U + 100U);
   test::PhaseChecker(machine).expect_delivers(phase, {transfer});
 }
@@ -190,7 +192,7 @@ TEST(ExchangeSchedule, SeparateTransfersOfOneRangeBecomeAMulticast) {
     }
   }
   const ExchangePhase phase = expect_moves(machine, transfers);
-  EXPECT_EQ(phase.bound_words, 200U);
+  EXPECT_EQ(phase.bound_cycles, 200U);
   EXPECT_LE(phase.rows[0].code.size(), 8U);
 }
 
@@ -243,6 +245,46 @@ TEST(ExchangeSchedule, RandomTrafficIsDeliveredWordForWord) {
   }
 }
 
+TEST(ExchangeSchedule, TrafficOfEachWidthIsDeliveredWordForWord) {
+  std::mt19937 random(4);
+  for (std::uint32_t trial = 0; trial < 40; ++trial) {
+    SCOPED_TRACE(trial);
+    MachineConfig machine = small64();
+    machine.exchange.width_bytes = 1U << trial % 5;
+    const auto pick = [&](std::uint32_t below) {
+      return static_cast<std::uint32_t>(random() % below);
+    };
+    // Many tiles send and receive at the same time, in some trials in the same elements.
+    const std::uint32_t region = trial % 2 == 0 ? 0 : kInterleaved;
+    const std::uint32_t from = trial % 3 == 0 ? kIn + region + 0x2000 : kOut + region;
+    std::vector<std::uint32_t> next(64, kIn + region);
+    std::vector<Transfer> transfers;
+    for (int i = 0; i < 200; ++i) {
+      Transfer transfer{
+          {TileId{pick(64)}, from + 4 * pick(1000)}, {}, 1 + pick(i % 4 == 0 ? 90 : 4)};
+      std::set<std::uint32_t> tiles;
+      for (std::uint32_t k = 0; k < 1 + pick(3); ++k) tiles.insert(pick(64));
+      for (const std::uint32_t tile : tiles) {
+        transfer.destinations.push_back({TileId{tile}, next[tile]});
+        next[tile] += 4 * (transfer.words + pick(2));
+      }
+      transfers.push_back(transfer);
+    }
+    test::PhaseChecker(machine).expect_delivers(expect_moves(machine, transfers), transfers);
+  }
+}
+
+TEST(ExchangeSchedule, AWiderExchangeIsAsMuchShorter) {
+  for (const std::uint32_t width : {1U, 2U, 8U, 16U}) {
+    MachineConfig machine = small64();
+    const ExchangePhase base = expect_moves(machine, permutations(machine, 4, 400, 5));
+    machine.exchange.width_bytes = width;
+    const ExchangePhase phase = expect_moves(machine, permutations(machine, 4, 400, 5));
+    EXPECT_EQ(phase.bound_cycles * width, base.bound_cycles * 4);
+    EXPECT_LE(ratio(phase), width > 4 ? 1.3 : 1.1) << width;
+  }
+}
+
 TEST(ExchangeSchedule, DoesNotDependOnHowTransfersAreCut) {
   const MachineConfig machine = small64();
   std::vector<Transfer> whole = permutations(machine, 4, 40, 5);
@@ -273,7 +315,7 @@ TEST(ExchangeSchedule, PermutationsOfShortPiecesAreNearTheBound) {
     SCOPED_TRACE(name);
     const ExchangePhase phase = expect_moves({}, permutations({}, c.count, c.words, 1));
     report(name.c_str(), phase);
-    EXPECT_EQ(phase.bound_words, c.count * c.words);
+    EXPECT_EQ(phase.bound_cycles, c.count * c.words);
     EXPECT_LE(ratio(phase), c.most);
   }
 }
@@ -312,7 +354,7 @@ TEST(ExchangeSchedule, PiecesOfMulticastsFillGaps) {
 TEST(ExchangeSchedule, RotatedGroupsAreNearTheBound) {
   const ExchangePhase phase = expect_moves({}, groups({}, 32, 32));
   report("groups of 32 x 32", phase);
-  EXPECT_EQ(phase.bound_words, 992U);
+  EXPECT_EQ(phase.bound_cycles, 992U);
   EXPECT_LE(ratio(phase), 1.2);
 }
 
@@ -343,7 +385,7 @@ TEST(ExchangeSchedule, PartialSumsOfSixtyFourTransfersATileAreNearTheBound) {
   }
   const ExchangePhase phase = expect_moves(machine, transfers);
   report("partial sums", phase);
-  EXPECT_EQ(phase.bound_words, 66 * 16U);
+  EXPECT_EQ(phase.bound_cycles, 66 * 16U);
   EXPECT_LE(ratio(phase), 1.2);
 }
 
@@ -394,22 +436,20 @@ TEST(HostPhase, SelectsTheHostWhileItSends) {
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sent;
   std::vector<std::uint32_t> muxes;
-  std::uint64_t open = 0, close = 0, last_word = 0;
+  std::uint64_t open = 0;
   for (const PortEvent& event : test::RowDecoder(0).run(rows[1].code)) {
     if (event.kind == PortEvent::Kind::kMux) {
       if (muxes.empty() || muxes.back() != event.value) muxes.push_back(event.value);
-      (event.value == kMuxHost ? open : close) = event.cycle;
+      open = event.cycle;
     }
     if (event.kind == PortEvent::Kind::kSend) {
       EXPECT_GE(event.cycle, open);
       for (std::uint32_t w = 0; w < event.words; ++w) {
         sent.push_back({event.value + 4 * w, 1});
       }
-      last_word = event.cycle + event.words - 1;
     }
   }
-  EXPECT_EQ(muxes, (std::vector<std::uint32_t>{kMuxHost, kMuxIdle}));
-  EXPECT_EQ(close, last_word + 1);
+  EXPECT_EQ(muxes, (std::vector<std::uint32_t>{kMuxHost})) << "packets may come until the end";
   ASSERT_EQ(sent.size(), 102U);
   EXPECT_EQ(sent[0].first, kOut);
   EXPECT_EQ(sent[99].first, kOut + 396);

@@ -10,7 +10,7 @@
 namespace superstep {
 namespace {
 
-constexpr std::uint32_t kProgramEnd = 0x4180000f;  // sync 15
+constexpr std::uint32_t kProgramEnd = 0x41800004;  // sync 4
 constexpr std::uint64_t kRelease = 5000;
 
 class Watcher : public InstructionObserver {
@@ -35,7 +35,7 @@ std::vector<PortEvent> execute(const MachineConfig& machine, const std::vector<s
     tile.clear_port_events();
     const TileStop stop = tile.run(kRelease);
     EXPECT_EQ(stop.kind, TileStop::Kind::kSync);
-    EXPECT_EQ(stop.zone, 15U);
+    EXPECT_EQ(stop.zone, 4U);
     EXPECT_EQ(stop.cycle, end);
     if (time == 0) first = tile.port_events();
     EXPECT_EQ(tile.port_events(), first);
@@ -64,7 +64,7 @@ TEST_F(RepeatedRow, IsDecodedAgainWhenItsWordsWereWritten) {
                  "ld32 $m0, $m2, $m15, 0\n st32 $m0, $m1, $m15, 0\n br $m1\n"
                  ".align 128\n send 4, 0x15000, 3\n");
   tile_run_.tile().boot(testing::kProgram);
-  for (const std::uint64_t release : {100, 200, 300}) {
+  for (const std::uint64_t release : {100U, 200U, 300U}) {
     const std::vector<PortEvent> events = run(release);
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].value, 0x14000 * 4U);

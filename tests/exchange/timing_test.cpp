@@ -6,6 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/tile_places.h"
+
 namespace superstep {
 namespace {
 
@@ -13,16 +15,6 @@ MachineConfig small(std::uint32_t rows, std::uint32_t columns) {
   MachineConfig machine;
   machine.grid = {rows, columns, 4};
   return machine;
-}
-
-/// The tile at row 0, lane 0 of a column.
-TileId top_of(const MachineConfig& machine, std::uint32_t column) {
-  for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
-    const TilePlace place = place_of(machine, TileId{t});
-    if (place.row == 0 && place.column == column && place.lane == 0) return TileId{t};
-  }
-  ADD_FAILURE() << "no tile in column " << column;
-  return TileId{0};
 }
 
 TEST(TilePlaces, AreEachTakenOnce) {
@@ -56,7 +48,7 @@ TEST(TilePlaces, GoUpAColumnInPairsAndComeDownAgain) {
   is(1471, 0, 15, 3);
 }
 
-// machine.md V03, derived from osmarks/ipu-stack crates/ipu-target/src/topology.rs.
+// Half round trips of osmarks/ipu-stack crates/ipu-target/src/topology.rs.
 TEST(ExchangeLatency, IsThePublishedOneAlongRowZero) {
   const MachineConfig machine;
   const std::vector<std::uint64_t> expected = {35, 41, 47, 53, 59, 65, 71, 91,

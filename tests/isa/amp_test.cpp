@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <utility>
 
 #include "base/float16.h"
 #include "tests/tile_run.h"
@@ -29,10 +28,15 @@ std::uint32_t unit_of(bool wide, std::uint32_t c) {
 
 // Inputs 1 … 8 for one pixel; weight (unit u, input k) = u + 10 k; partials 100 c of result c.
 TEST(Amp, F32ProductsLeaveOneBlockAfterTheyEnter) {
-  for (const auto& [wide, units] : {std::pair{false, 16U}, {true, 16U}, {true, 8U}, {true, 4U}}) {
+  struct Case {
+    bool wide;
+    std::uint32_t units;
+  };
+  for (const Case& amp : {Case{false, 16}, Case{true, 16}, Case{true, 8}, Case{true, 4}}) {
+    const bool wide = amp.wide;
     const std::uint32_t channels = wide ? 16 : 8;
     MachineConfig machine;
-    machine.tile.amp_units = units;
+    machine.tile.amp_units = amp.units;
     TileRun run(machine);
     std::vector<float> weights(128);
     for (std::uint32_t c = 0; c < 16; ++c) {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "isa/assembler.h"
+#include "isa/instruction_word.h"
 #include "isa/table.h"
 
 namespace superstep::testing {

@@ -19,7 +19,7 @@ using isa::ControlRegister;
 /// does.
 std::string cause_of(const std::string& instruction, bool worker) {
   return worker ? testing::worker_cause(instruction + "\n exitz $mzero")
-                : testing::supervisor_cause(instruction + "\n sync 15");
+                : testing::supervisor_cause(instruction + "\n sync 4");
 }
 
 TEST(ControlRegister, IsReadAndWrittenByWhomTheTableSays) {
@@ -34,18 +34,14 @@ TEST(ControlRegister, IsReadAndWrittenByWhomTheTableSays) {
       const std::string put = (known.is_upper() ? "uput " : "put ") + number + ", " + source;
       const std::string reading = cause_of(get + number, worker);
       const std::string writing = cause_of(put, worker);
-      EXPECT_EQ(reading, access != Access::kUnmodelled ? "none"
-                         : worker
-                             ? "a control register that a worker does not have, or that is not "
-                               "modelled"
-                             : "a control register that the supervisor does not have, or that is "
-                               "not modelled");
-      EXPECT_EQ(writing, access == Access::kReadWrite ? "none"
-                         : worker
-                             ? "a control register that a worker cannot write, or that is not "
-                               "modelled"
-                             : "a control register that the supervisor cannot write, or that is "
-                               "not modelled");
+      const std::string unmodelled =
+          worker ? "a control register of workers that is not modelled"
+                 : "a control register of the supervisor that is not modelled";
+      EXPECT_EQ(reading, access == Access::kUnmodelled ? unmodelled : "none");
+      EXPECT_EQ(writing, access == Access::kUnmodelled  ? unmodelled
+                         : access == Access::kReadWrite ? "none"
+                         : worker ? "a control register that a worker cannot write"
+                                  : "a control register that the supervisor cannot write");
     }
   }
 }
@@ -78,7 +74,7 @@ TEST(ControlRegister, CtxtStsTellsWhichContextsRun) {
   run.load(testing::kCodelet, "nop\n nop\n exitz $mzero");
   run.supervise(
       "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n run $m0, $m1, 0\n"
-      "get $m2, $CTXT_STS\n sync 2\n get $m3, $CTXT_STS\n sync 15");
+      "get $m2, $CTXT_STS\n sync 2\n get $m3, $CTXT_STS\n sync 4");
   EXPECT_EQ(run.tile().supervisor_register(2), 0x15U);
   EXPECT_EQ(run.tile().supervisor_register(3), 1U);
 }

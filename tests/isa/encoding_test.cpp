@@ -3,9 +3,10 @@
 #include <set>
 
 #include "base/error.h"
-#include "isa/assembler.h"
+#include "isa/instruction_word.h"
 #include "isa/table.h"
 #include "tests/isa/published_words.h"
+#include "toolchain/assembler.h"
 
 namespace superstep {
 namespace {

@@ -159,7 +159,7 @@ TileStop start_supervisor(TileRun& run, const std::string& code, std::vector<Eve
   TileStop stop = run.tile().run(0);
   events = events_of(run.tile());
   while (stop.kind == TileStop::Kind::kExchangeDone ||
-         (stop.kind == TileStop::Kind::kSync && stop.zone != 15)) {
+         (stop.kind == TileStop::Kind::kSync && stop.zone != 4)) {
     run.tile().clear_port_events();
     stop = stop.kind == TileStop::Kind::kSync ? run.tile().run(stop.cycle) : run.tile().resume();
   }
@@ -180,7 +180,7 @@ void run(const InstructionCase& c, const std::string& assembly, bool worker) {
   }
   const std::string code = for_each_register("ld32", 0, worker) + nops(worker ? 3 : 17) + assembly +
                            "\n" + for_each_register("st32", kAfter, worker) +
-                           (worker ? "exitz $mzero" : "sync 15");
+                           (worker ? "exitz $mzero" : "sync 4");
   std::vector<Event> events;
   const TileStop stop = worker ? start_worker(run, code) : start_supervisor(run, code, events);
   ASSERT_EQ(run.cause(), out.fault);

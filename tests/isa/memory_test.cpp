@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "isa/instruction_word.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -128,7 +129,7 @@ TEST(Worker, KeepsItsRegistersFromLaunchToLaunch) {
            "st32 $m0, $m13, $mzero, 0\n st32 $a1, $m13, $mzero, 1\n exitz $mzero");
   run.supervise(
       "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n"
-      "setzi $m0, 0x4d100\n runall $m0, $m1, 0\n sync 2\n sync 15");
+      "setzi $m0, 0x4d100\n runall $m0, $m1, 0\n sync 2\n sync 4");
   EXPECT_EQ(run.get(testing::kData, 2), (std::vector<std::uint32_t>{77, 78}));
 }
 

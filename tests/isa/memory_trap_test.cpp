@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/instruction_word.h"
 #include "isa/table.h"
 #include "tests/tile_run.h"
 

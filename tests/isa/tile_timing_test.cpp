@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/tile/slot_counter.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -149,7 +150,7 @@ TEST_P(TileTiming, TheSupervisorIssuesInEverySlotThatNoWorkerOwns) {
     for (std::uint64_t i = 0; i < busy; ++i) program += "run $m0, $m1, 0\n";
     if (busy == 0) program += "nop\n nop\n nop\n nop\n nop\n";
     for (int i = 2; i < 12; ++i) program += "get $m" + std::to_string(i) + ", $COUNT_L\n";
-    const TileStop stop = run.supervise(program + "sync 2\n sync 15");
+    const TileStop stop = run.supervise(program + "sync 2\n sync 4");
     ASSERT_EQ(stop.kind, TileStop::Kind::kSync) << run.cause();
     const std::vector<std::uint32_t> expected = free_cycles(7 + busy, 13, busy, period(), 10);
     for (std::uint32_t i = 0; i < 10; ++i) {
@@ -165,7 +166,7 @@ TEST_P(TileTiming, ASupervisorWithoutSlotsWaitsForTheFirstWorkerToLeave) {
   run.load(testing::kCodelet, "get $m0, $WSR\n brz $m0, 1f\n nop\n nop\n1: nop\n exitz $mzero");
   const TileStop stop = run.supervise(
       "setzi $m0, 0x4d000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n delay 5\n"
-      "get $m2, $COUNT_L\n get $m3, $COUNT_L\n sync 2\n sync 15");
+      "get $m2, $COUNT_L\n get $m3, $COUNT_L\n sync 2\n sync 4");
   ASSERT_EQ(stop.kind, TileStop::Kind::kSync);
   // The round from 13 on is full until worker 0 has left: its first free slot, and then another.
   const std::uint64_t left = 13 + 4 * workers();
@@ -183,7 +184,7 @@ TEST_P(TileTiming, AWorkerThatIsLaunchedLaterKeepsItsPlaceInTheRound) {
            "1: trap 0");
   const TileStop stop = run.supervise(
       "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n delay 1\n run $m0, $m1, 0\n"
-      "sync 2\n sync 15");
+      "sync 2\n sync 4");
   ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
   EXPECT_EQ(run.tile().fault()->context, "worker 1");
   // Launched at 10: not before 16, in the slots of 14, 14 + period, …; then two more.
@@ -196,7 +197,7 @@ TEST_P(TileTiming, ALaunchWithoutAnIdleWorkerIsAFaultOrWaitsForASlot) {
   run.load(testing::kCodelet, "nop\n exitz $mzero");
   std::string program = "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n";
   for (std::uint64_t i = 0; i <= workers(); ++i) program += "run $m0, $m1, 0\n";
-  const TileStop stop = run.supervise(program + "sync 2\n sync 15");
+  const TileStop stop = run.supervise(program + "sync 2\n sync 4");
   if (workers() < 6 || workers() < period()) {
     ASSERT_EQ(stop.kind, TileStop::Kind::kFault);
     EXPECT_EQ(run.cause(), "run while every worker is running");
@@ -273,6 +274,36 @@ TEST(TileCosts, ConflictsOfBanksStallWhereTheyDoNotTrap) {
   TileRun stalls(machine), apart(machine);
   const std::uint64_t slots = apart.slots(body(0x54100));
   EXPECT_EQ(stalls.slots(body(0x50100)), slots + 1);
+}
+
+TEST(TileCosts, AWatchedWorkerStallsAsOthersDo) {
+  MachineConfig machine;
+  machine.tile.bank_conflicts = BankConflicts::kStall;
+  // It ends within a pair of elements, so that the load beyond it would stall as well.
+  machine.tile.memory_bytes -= 64;
+  for (const std::uint32_t loads : {3U, 4U}) {
+    SCOPED_TRACE(loads);
+    const std::uint32_t first = machine.memory_end() - 24;
+    const std::string codelet =
+        "setzi $m0, " + std::to_string(first) + "\n setzi $m1, " + std::to_string(first - 16) +
+        "\n tapack $m2:3, $m0, $m1, $mzero\n nop\n setzi $m4, " + std::to_string(loads) +
+        "\n rpt $m4, 0\n{ ld2x64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0 ; fnop }\n exitz $mzero";
+    TileRun plain(machine), watched(machine);
+    SlotCounter counter(machine);
+    watched.tile().observe(&counter);
+    const TileStop expected = plain.work_alone(codelet), stop = watched.work_alone(codelet);
+    EXPECT_EQ(stop.kind, loads == 3 ? TileStop::Kind::kSync : TileStop::Kind::kFault);
+    EXPECT_EQ(stop.kind, expected.kind);
+    EXPECT_EQ(stop.cycle, expected.cycle);
+    EXPECT_EQ(watched.cause(), plain.cause());
+    if (loads == 4) {
+      EXPECT_EQ(watched.tile().fault()->cycle, plain.tile().fault()->cycle);
+      continue;
+    }
+    EXPECT_EQ(counter.worker(0).extra_slots, loads);
+    EXPECT_EQ(counter.worker(0).total() * machine.issue_period(),
+              plain.tile().worker_busy_cycles());
+  }
 }
 
 TEST(TileCosts, AreThoseOfTheMachine) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "isa/instruction_word.h"
 #include "isa/table.h"
 #include "tests/tile_run.h"
 
@@ -89,9 +90,9 @@ TEST(Trap, CodeLiesInRegion0) {
             "execution outside the executable region");
   EXPECT_EQ(
       supervisor_cause("setzi $m0, 0x80000\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n sync 2\n"
-                       " sync 15"),
+                       " sync 4"),
       "execution at 0x80000, which is not executable");
-  EXPECT_EQ(supervisor_cause("setzi $m1, 0x4000\n run $mzero, $m1, 0\n sync 2\n sync 15"),
+  EXPECT_EQ(supervisor_cause("setzi $m1, 0x4000\n run $mzero, $m1, 0\n sync 2\n sync 4"),
             "execution at 0x0, which is not executable");
 }
 
@@ -127,7 +128,7 @@ TEST(Trap, TheHalvesOfABundleWriteDifferentRegisters) {
 
 TEST(Trap, RunallNeedsIdleWorkers) {
   const std::string launch = "setzi $m0, 1f\n setzi $m1, 0x50000\n runall $m0, $m1, 0\n";
-  const std::string wait = " sync 2\n", end = " sync 15\n1: nop\n exitz $mzero";
+  const std::string wait = " sync 2\n", end = " sync 4\n1: nop\n exitz $mzero";
   EXPECT_EQ(supervisor_cause(launch + "runall $m0, $m1, 0\n" + wait + end),
             "runall while workers are running");
   EXPECT_EQ(supervisor_cause(launch + wait + "runall $m0, $m1, 0\n" + wait + end), "none");

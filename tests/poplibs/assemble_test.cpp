@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "isa/assembler/object_assembler.h"
-#include "isa/assembler/preprocess.h"
 #include "tests/poplibs/checkout.h"
+#include "toolchain/assembler/object_assembler.h"
+#include "toolchain/assembler/preprocess.h"
 
 namespace superstep {
 namespace {

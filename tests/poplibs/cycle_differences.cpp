@@ -209,15 +209,26 @@ std::optional<CycleDifference> cycle_difference(const EntryResult& result) {
 
 std::vector<CyclePoint> points_of_difference(const EntryResult& result) {
   std::vector<CyclePoint> points;
-  std::copy_if(result.cycles.begin(), result.cycles.end(), std::back_inserter(points),
-               [](const CyclePoint& point) { return point.whole_rows != 0; });
+  std::ranges::copy_if(result.cycles, std::back_inserter(points), [](const CyclePoint& point) {
+    return point.whole_rows != 0 && !point.is_held_out;
+  });
   return points.empty() ? result.cycles : points;
 }
 
-bool is_exact(const CycleDifference& difference, const EntryResult& result) {
-  const std::vector<CyclePoint> points = points_of_difference(result);
-  return std::all_of(points.begin(), points.end(), [&](const CyclePoint& point) {
-    return static_cast<double>(point.measured) ==
+std::vector<CyclePoint> held_out_points(const EntryResult& result) {
+  std::vector<CyclePoint> points;
+  std::ranges::copy_if(result.cycles, std::back_inserter(points), &CyclePoint::is_held_out);
+  return points;
+}
+
+std::size_t degrees_of_freedom(const CycleDifference& difference, const EntryResult& result) {
+  const std::size_t points = points_of_difference(result).size();
+  return points - std::min<std::size_t>(points, difference.row != 0 ? 3 : 2);
+}
+
+bool is_exact(const CycleDifference& difference, const std::vector<CyclePoint>& points) {
+  return std::ranges::all_of(points, [&](const CyclePoint& point) {
+    return static_cast<double>(point.simulated) ==
            static_cast<double>(point.estimated) + difference.of(point);
   });
 }

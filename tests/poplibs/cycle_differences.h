@@ -20,10 +20,16 @@ struct CycleDifference {
 /// That of an entry point; none where no sum is known.
 std::optional<CycleDifference> cycle_difference(const EntryResult& result);
 
-/// The cases that it is about: those of whole vectors where there are any, else all.
+/// The cases that it was chosen by: those of whole vectors where there are any, else all.
 std::vector<CyclePoint> points_of_difference(const EntryResult& result);
+/// Whole cases that no sum was chosen by; none where there are no whole ones.
+std::vector<CyclePoint> held_out_points(const EntryResult& result);
 
-/// Whether the sum is what is measured beyond the estimate in all these cases, exactly.
-bool is_exact(const CycleDifference& difference, const EntryResult& result);
+/// How many of the first are left to check a sum: it takes two of them, and a third where it has a
+/// term of rows.
+std::size_t degrees_of_freedom(const CycleDifference& difference, const EntryResult& result);
+
+/// Whether the sum is what is simulated beyond the estimate in all of these cases, exactly.
+bool is_exact(const CycleDifference& difference, const std::vector<CyclePoint>& points);
 
 }  // namespace superstep::poplibs

@@ -3,9 +3,9 @@
 #include <span>
 
 #include "base/error.h"
-#include "isa/assembler/object_assembler.h"
-#include "isa/assembler/preprocess.h"
 #include "tests/poplibs/checkout.h"
+#include "toolchain/assembler/object_assembler.h"
+#include "toolchain/assembler/preprocess.h"
 
 namespace superstep::poplibs {
 namespace {
@@ -74,11 +74,16 @@ const Codelets& checkout_codelets() {
   return all;
 }
 
-DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind,
+DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind, Engine engine,
                          InstructionObserver* observer) {
   DeviceResult result;
-  CodeletRun tile((MachineConfig()));
-  tile.take_turns();
+  // Workers that wait for one another wait for ever when each runs to its end.
+  constexpr std::size_t kMostPolls = 1000;
+  std::size_t polls = 0;
+  CodeletRun tile(MachineConfig(), {.take_turns = engine == Engine::kInTurn,
+                                    .check_races = engine == Engine::kChecked ? RaceChecks::kFirst
+                                                                              : RaceChecks::kNever,
+                                    .interrupted = [&] { return ++polls > kMostPolls; }});
   tile.load(code);
   for (const Block& block : run.blocks()) {
     if (!tile.write(block.address, std::as_bytes(std::span(block.bytes)))) {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "isa/link.h"
 #include "isa/machine_config.h"
-#include "sim/codelet_run.h"
+#include "tools/codelet_run.h"
 #include "tests/poplibs/case.h"
+#include "toolchain/linker.h"
 
 namespace superstep::poplibs {
 
@@ -51,8 +51,15 @@ struct DeviceResult {
   std::vector<std::uint8_t> after;  ///< the state block of the call after it
 };
 
+/// How the workers of a multivertex run.
+enum class Engine : std::uint8_t {
+  kInTurn,      ///< one instruction each
+  kProduction,  ///< as in programs: each to its end, wherever the supervisor cannot tell
+  kChecked,     ///< the same, and workers that share a word without order are a fault
+};
+
 /// Runs a placed case; the observer, if any, sees each instruction.
 DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind kind,
-                         InstructionObserver* observer = nullptr);
+                         Engine engine = Engine::kInTurn, InstructionObserver* observer = nullptr);
 
 }  // namespace superstep::poplibs

@@ -12,29 +12,30 @@ namespace superstep::poplibs {
 /// One kernel of PopLibs at one size, timed on a chip.
 struct HardwarePoint {
   std::size_t n = 0;
-  double chip = 0;              ///< cycles between the two readings of the tile's counter
+  double chip = 0;              ///< cycles, without those of reading the counter
   std::uint64_t simulated = 0;  ///< of the call of the vertex alone
-  bool listed = true;           ///< on the page; else it only counts for the worst
+  bool listed = true;           ///< on the page
+
+  /// How far the simulation is from the chip, relative to that.
+  [[nodiscard]] double off() const { return static_cast<double>(simulated) / chip - 1; }
 };
 
 /// One kernel at several sizes.
 struct HardwareKernel {
   std::string name;
-  std::string type;        ///< of the vertex
-  double limit = 0;        ///< that the simulation must keep, relative
-  double compute_set = 0;  ///< what the program around the vertex takes
+  std::string type;    ///< of the vertex
+  double percent = 0;  ///< within which the point of this kernel should be
   std::vector<HardwarePoint> points;
 
-  /// What the chip took but for the reading of the counter and the call of one more compute set.
-  [[nodiscard]] double kernel_cycles(const HardwarePoint& point) const;
-  /// How far the simulation is from that, relative to what the chip took.
-  [[nodiscard]] double off(const HardwarePoint& point) const;
+  /// Cycles that one more of n takes, from the least to the most.
+  [[nodiscard]] double chip_slope() const;
+  [[nodiscard]] double slope() const;
 };
 
 /// Runs every kernel that was timed on a chip; throws when one faults.
 std::vector<HardwareKernel> run_hardware_kernels(const Codelets& codelets);
 
-/// The part of docs/validation.md about them.
+/// The part of docs/poplibs.md about them.
 std::string hardware_text(const std::vector<HardwareKernel>& kernels);
 
 }  // namespace superstep::poplibs

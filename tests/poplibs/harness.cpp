@@ -144,14 +144,37 @@ std::pair<std::size_t, std::size_t> shape_of(const Case& run, std::size_t n) {
   return {rows, most == 0 ? n : most};
 }
 
+/// What differs when the case runs as in programs; empty when nothing does.
+std::string production_difference(const Case& run, const LinkedCode& code, CodeletKind kind,
+                                  const DeviceResult& device) {
+  const DeviceResult other = run_on_tile(run, code, kind, Engine::kProduction);
+  if (!other.fault.empty()) return other.fault;
+  if (other.rows != device.rows || other.after != device.after) return "other results";
+  if (other.cost.cycles != device.cost.cycles) {
+    return fmt::format("{} cycles, not {}", other.cost.cycles, device.cost.cycles);
+  }
+  if (other.cost.worker_slots != device.cost.worker_slots) return "other slots of workers";
+  if (other.cost.worker_instructions != device.cost.worker_instructions) {
+    return "other numbers of instructions";
+  }
+  return {};
+}
+
 void judge_case(Case& run, const Recipe& recipe, const LinkedCode& code, CodeletKind kind,
-                std::size_t n, EntryResult& result) {
+                std::size_t n, bool is_held_out, EntryResult& result) {
   run.place();
   const DeviceResult device = run_on_tile(run, code, kind);
   if (!device.fault.empty()) {
     result.executed = false;
     if (result.problem.empty()) result.problem = fmt::format("n={}: {}", n, device.fault);
     return;
+  }
+  const std::string production = production_difference(run, code, kind, device);
+  if (!production.empty() && result.same_in_production) {
+    result.same_in_production = false;
+    const std::string fault = run_on_tile(run, code, kind, Engine::kChecked).fault;
+    result.is_refused_in_production = !fault.empty();
+    result.production_problem = fmt::format("n={}: {}", n, fault.empty() ? production : fault);
   }
   if (run.check) {
     result.checked = true;
@@ -168,10 +191,10 @@ void judge_case(Case& run, const Recipe& recipe, const LinkedCode& code, Codelet
       if (result.problem.empty()) result.problem = fmt::format("n={}: {}", n, text);
     }
   }
-  result.measured.push_back(cycles_of(device.cost, kind));
+  result.simulated.push_back(cycles_of(device.cost, kind));
   const std::optional<std::uint64_t> estimated = estimate(run);
   if (!estimated) return;
-  result.cycles.push_back({n, result.measured.back(), *estimated, run.whole_rows});
+  result.cycles.push_back({n, result.simulated.back(), *estimated, run.whole_rows, is_held_out});
   std::tie(result.cycles.back().rows, result.cycles.back().elements) = shape_of(run, n);
 }
 
@@ -186,10 +209,10 @@ void look_closer(const Entry& entry, const Recipe& recipe, const LinkedCode& cod
     run.whole_rows = largest.whole_rows;
     recipe.fill(run, largest.n);
     run.place();
-    return run_on_tile(run, code, kind, &observer);
+    return run_on_tile(run, code, kind, Engine::kInTurn, &observer);
   };
   const DeviceResult other = run_again(largest.n + 1);
-  result.data_dependent = observer.several() || cycles_of(other.cost, kind) != largest.measured;
+  result.data_dependent = observer.several() || cycles_of(other.cost, kind) != largest.simulated;
   observer = SlotsObserver();
   const std::vector<std::uint64_t> slots = run_again(largest.n).cost.worker_slots;
   const auto slowest = std::max_element(slots.begin(), slots.end()) - slots.begin();
@@ -214,34 +237,37 @@ EntryResult judge_entry(const Entry& entry, const Codelets& codelets, const Reci
                                                                      : CodeletKind::kWorker;
   result.executed = true;
   result.agrees = true;
+  result.same_in_production = true;
   struct Size {
-    std::size_t n, whole_rows;
+    std::size_t n, whole_rows = 0;
+    bool is_held_out = false;
   };
   std::vector<Size> sizes;
-  for (const std::size_t n : recipe.sizes) sizes.push_back({n, 0});
+  for (const std::size_t n : recipe.sizes) sizes.push_back({n});
   if (recipe.has_whole_cases) {
     const std::size_t width = 8 / widest_element(entry);
     for (const WholeSize& whole : kWholeSizes) {
-      sizes.push_back({kWorkers * whole.vectors * width, whole.rows});
+      sizes.push_back({kWorkers * whole.vectors * width, whole.rows, whole.is_held_out});
     }
   }
-  for (const auto& [n, whole_rows] : sizes) {
+  for (const auto& [n, whole_rows, is_held_out] : sizes) {
     Case run(entry, n);
     run.whole_rows = whole_rows;
     recipe.fill(run, n);
     if (!code) code = codelets.link_entry(entry.symbol, run.calls_around());
     ++result.cases;
-    judge_case(run, recipe, *code, kind, n, result);
+    judge_case(run, recipe, *code, kind, n, is_held_out, result);
     if (!result.executed) break;
   }
   look_closer(entry, recipe, *code, kind, result);
   result.agrees = result.agrees && result.executed && result.checked;
+  result.same_in_production = result.same_in_production && result.executed;
   return result;
 }
 
 CycleClass classify(const CyclePoint& point) {
   const auto estimated = static_cast<double>(point.estimated);
-  const double off = std::fabs(static_cast<double>(point.measured) - estimated);
+  const double off = std::fabs(static_cast<double>(point.simulated) - estimated);
   if (off == 0) return CycleClass::kExact;
   if (off <= 0.02 * estimated) return CycleClass::kTwoPercent;
   if (off <= 0.1 * estimated) return CycleClass::kTenPercent;
@@ -263,12 +289,12 @@ std::optional<double> EntryResult::marginal_ratio() const {
   const CyclePoint& large = largest();
   const CyclePoint* second = nullptr;
   for (const CyclePoint& point : cycles) {
-    const bool smaller =
-        point.estimated < large.estimated && !(large.whole_rows != 0 && point.whole_rows == 0);
+    const bool smaller = !point.is_held_out && point.estimated < large.estimated &&
+                         !(large.whole_rows != 0 && point.whole_rows == 0);
     if (smaller && (second == nullptr || point.estimated > second->estimated)) second = &point;
   }
   if (second == nullptr) return std::nullopt;
-  return (static_cast<double>(large.measured) - static_cast<double>(second->measured)) /
+  return (static_cast<double>(large.simulated) - static_cast<double>(second->simulated)) /
          static_cast<double>(large.estimated - second->estimated);
 }
 

@@ -11,15 +11,16 @@
 
 namespace superstep::poplibs {
 
-/// How near measured cycles are to PopLibs' estimate.
+/// How near simulated cycles are to PopLibs' estimate.
 enum class CycleClass : std::uint8_t { kExact, kTwoPercent, kTenPercent, kBeyond, kNoEstimate };
 
 /// Of one case.
 struct CyclePoint {
   std::size_t n = 0;
-  std::uint64_t measured = 0;
+  std::uint64_t simulated = 0;
   std::uint64_t estimated = 0;
   std::size_t whole_rows = 0;  ///< as Case has it
+  bool is_held_out = false;    ///< as WholeSize has it
   std::size_t rows = 1;        ///< that one worker goes through, or outputs
   std::size_t elements = 0;    ///< of all rows
 };
@@ -33,9 +34,14 @@ struct EntryResult {
   bool executed = false;  ///< every case ended
   bool checked = false;   ///< results were compared with those of the C++ codelet
   bool agrees = false;
+  /// Every case leaves the same bytes after the same cycles when nobody watches and workers run
+  /// ahead, as in programs; what differs first, and whether the check for races refuses that case.
+  bool same_in_production = false;
+  std::string production_problem;
+  bool is_refused_in_production = false;
   std::string problem;  ///< the first one: no C++ class, no recipe, a fault, a difference
-  std::vector<CyclePoint> cycles;       ///< of the cases that ended and have an estimate, by size
-  std::vector<std::uint64_t> measured;  ///< cycles of all cases that ended
+  std::vector<CyclePoint> cycles;        ///< of the cases that ended and have an estimate, by size
+  std::vector<std::uint64_t> simulated;  ///< cycles of all cases that ended
   /// Whether other data of the same shape, or on the chip the data of an instruction, changes them.
   bool data_dependent = false;
   /// What the slowest worker of the largest case executed: slots of the instructions that ran
@@ -45,7 +51,7 @@ struct EntryResult {
   /// The case of whole vectors, else that with the largest estimate; there is one when `cycles` has
   /// any.
   [[nodiscard]] const CyclePoint& largest() const;
-  /// How many more cycles are measured where one more is estimated: between the two largest cases.
+  /// How many more cycles are simulated where one more is estimated: between the two largest cases.
   [[nodiscard]] std::optional<double> marginal_ratio() const;
   /// How near the largest case is to its estimate, and how near the farthest one.
   [[nodiscard]] CycleClass cycle_class() const;
@@ -62,7 +68,17 @@ std::vector<EntryResult> judge(const Codelets& codelets, const std::string& filt
 /// none where they are within it or nothing explains them.
 std::vector<std::optional<std::size_t>> explanations(const std::vector<EntryResult>& results);
 
-/// docs/validation.md, as a table by family and lists of what is missing or differs.
+/// What the page says about entry points with an estimate.
+struct EstimateCounts {
+  std::size_t all = 0, within_limit = 0;
+  std::size_t sums = 0;        ///< beyond it: their difference is one, exactly
+  std::size_t none_left = 0;   ///< of these: without a degree of freedom
+  std::size_t held_out = 0;    ///< of these: with cases that they were not chosen by
+  std::size_t hold_there = 0;  ///< of these: they hold in them, exactly
+};
+EstimateCounts count_estimates(const std::vector<EntryResult>& results);
+
+/// docs/poplibs.md, as a table by family and lists of what is missing or differs.
 std::string validation_page(const std::vector<EntryResult>& results);
 
 }  // namespace superstep::poplibs

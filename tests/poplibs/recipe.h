@@ -43,8 +43,11 @@ inline const std::vector<std::size_t> kSizes = {1, 2, 3, 5, 8, 13, 24, 31, 64, 1
 struct WholeSize {
   std::size_t vectors;
   std::size_t rows;
+  /// No sum of cycle_differences.cpp was chosen by it.
+  bool is_held_out = false;
 };
-inline constexpr std::array<WholeSize, 3> kWholeSizes = {{{32, 2}, {64, 4}, {512, 6}}};
+inline constexpr std::array<WholeSize, 5> kWholeSizes = {
+    {{32, 2}, {64, 4}, {96, 3, true}, {224, 5, true}, {512, 6}}};
 
 /// Whether the template arguments of the case contain `text`.
 inline bool is_type(const Case& run, const char* text) {

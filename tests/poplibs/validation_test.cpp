@@ -1,13 +1,15 @@
 // PopLibs' assembly codelets on the simulated tile against PopLibs' C++ codelets and estimators.
-// `--update` writes docs/validation.md, `--only TEXT` prints the page of some entry points.
+// `--update` writes docs/poplibs.md, `--only TEXT` prints the page of some entry points.
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <regex>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/poplibs/checkout.h"
@@ -19,7 +21,7 @@
 namespace superstep::poplibs {
 namespace {
 
-const char* const kPage = SUPERSTEP_SOURCE_DIR "/docs/validation.md";
+const char* const kPage = SUPERSTEP_SOURCE_DIR "/docs/poplibs.md";
 
 const std::vector<EntryResult>& all_results() {
   static const std::vector<EntryResult> results = judge(checkout_codelets(), "");
@@ -41,7 +43,7 @@ TEST_F(PopLibsValidation, ResultsAndCyclesAreThoseOfThePage) {
   std::stringstream page;
   page << std::ifstream(kPage).rdbuf();
   EXPECT_TRUE(whole_page() == page.str())
-      << "poplibs_tests --update rewrites docs/validation.md when the change is right";
+      << "poplibs_tests --update rewrites docs/poplibs.md when the change is right";
 }
 
 TEST_F(PopLibsValidation, CyclesBeyondTheirLimitAreExplained) {
@@ -49,7 +51,7 @@ TEST_F(PopLibsValidation, CyclesBeyondTheirLimitAreExplained) {
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     const EntryResult& result = all_results()[i];
     EXPECT_TRUE(result.within_limit() || reasons[i])
-        << result.type << ": " << result.largest().measured << " cycles, PopLibs estimates "
+        << result.type << ": " << result.largest().simulated << " cycles, PopLibs estimates "
         << result.largest().estimated;
   }
 }
@@ -59,7 +61,7 @@ TEST_F(PopLibsValidation, CyclesAreTheEstimatePlusTheDifferenceThatIsStated) {
     const std::optional<CycleDifference> difference = cycle_difference(result);
     if (!difference || result.within_limit()) continue;
     for (const CyclePoint& point : points_of_difference(result)) {
-      EXPECT_EQ(static_cast<double>(point.measured),
+      EXPECT_EQ(static_cast<double>(point.simulated),
                 static_cast<double>(point.estimated) + difference->of(point))
           << result.type << ", n = " << point.n;
     }
@@ -88,9 +90,35 @@ TEST_F(PopLibsValidation, CastsInPlaceTakeTheCyclesOfThoseOutOfPlace) {
     if (result.type.empty() || other == by_type.end() || other->first.empty()) continue;
     ++compared;
     // The cases are the same by size; the last are the whole ones.
-    EXPECT_EQ(result.measured.back(), other->second->measured.back()) << result.type;
+    EXPECT_EQ(result.simulated.back(), other->second->simulated.back()) << result.type;
   }
   EXPECT_EQ(compared, 102U);
+}
+
+TEST_F(PopLibsValidation, AnEntryPointDoesTheSameInProductionOrIsRefused) {
+  for (const EntryResult& result : all_results()) {
+    if (!result.executed) continue;
+    EXPECT_TRUE(result.same_in_production || result.is_refused_in_production)
+        << result.symbol << ": " << result.production_problem;
+  }
+}
+
+TEST_F(PopLibsValidation, TheSummaryHasTheCountsOfThePage) {
+  std::stringstream file;
+  file << std::ifstream(SUPERSTEP_SOURCE_DIR "/docs/validation.md").rdbuf();
+  const std::string page = std::regex_replace(file.str(), std::regex("\\s+"), " ");
+  const EstimateCounts counts = count_estimates(all_results());
+  const std::string sentences[] = {
+      fmt::format("that {} of {} entry points lie within 2 %", counts.within_limit, counts.all),
+      fmt::format("{} of {} such differences are sums", counts.sums,
+                  counts.all - counts.within_limit),
+      fmt::format("{} of the sums have as many numbers as cases", counts.none_left),
+      fmt::format("Of {} that could be tried", counts.held_out),
+      fmt::format("no part in it, {} hold to the clock", counts.hold_there),
+  };
+  for (const std::string& sentence : sentences) {
+    EXPECT_NE(page.find(sentence), std::string::npos) << sentence;
+  }
 }
 
 TEST_F(PopLibsValidation, ExplanationsOfCyclesAreNeeded) {

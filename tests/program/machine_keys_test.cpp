@@ -73,7 +73,7 @@ std::uint64_t cycles_of_barriers(const MachineConfig& machine) {
                 fmt::format("setzi $m0, {}\n setzi $m1, {}\n setzi $m2, {}\n delay 100\n sync 4\n"
                             "sync 4\n delay 10\n sync 3\n delay 10\n sync 3\n delay 10\n sync 4\n"
                             "put 0xa0, $m0\n put 0xa7, $m2\n sendoff 51, 7, 0, 3\n put 0xa0, $m1\n"
-                            "sync 4\n delay 10\n sync 15\n",
+                            "sync 4\n delay 10\n sync 4\n",
                             host, idle, kData / 4));
     pieces.push_back({TileId{tile}, kData, kBytes, {{0, kBytes * pieces.size(), kBytes}}});
   }
@@ -88,37 +88,73 @@ std::uint64_t cycles_of_barriers(const MachineConfig& machine) {
   return (totals.exchange + totals.compute + totals.sync + totals.host).value();
 }
 
-/// From the release of a tile to its sync, in the visit in which it sends.
-constexpr std::uint64_t kSendCycles = 503;
+/// From the release of a tile to its first word and to its sync, in the visit in which it sends.
+constexpr std::uint64_t kFirstWord = 2, kSendCycles = 503;
+
+/// Cycles of so many nanoseconds, rounded up.
+std::uint64_t whole_cycles(const MachineConfig& machine, double nanoseconds) {
+  return static_cast<std::uint64_t>(
+      std::ceil(nanoseconds * static_cast<double>(machine.tile.clock_hz) / 1e9 - 1e-6));
+}
+
+/// From the opening of the visit in which the tiles send to the end of its last packet.
+std::uint64_t sent_by_law(const MachineConfig& machine, const std::vector<std::uint64_t>& skews) {
+  const MachineConfig::Host& host = machine.host;
+  const auto latency = static_cast<double>(host.phase_latency_ns);
+  struct Packet {
+    std::uint64_t ready, bytes;
+  };
+  std::vector<Packet> packets;
+  for (const std::uint64_t skew : skews) {
+    for (std::uint64_t sent = 0; sent < 2000;) {
+      const std::uint64_t bytes = std::min<std::uint64_t>(2000 - sent, host.to_host_packet_bytes);
+      sent += bytes;
+      packets.push_back(
+          {std::max(skew + kFirstWord + sent / 4, whole_cycles(machine, latency)), bytes});
+    }
+  }
+  std::ranges::stable_sort(packets, {}, &Packet::ready);
+  // Of each link: when it is free, and when places in it are.
+  std::vector<double> free(host.links, latency);
+  std::vector<std::vector<double>> places(host.links);
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::size_t link = i % host.links, on_link = i / host.links;
+    double& time = free[link];
+    if (packets[i].ready > whole_cycles(machine, latency)) {
+      time = std::max(time, static_cast<double>(packets[i].ready) * 1e9 /
+                                static_cast<double>(machine.tile.clock_hz));
+    }
+    if (on_link >= host.packets_in_flight) {
+      time = std::max(time, places[link][on_link - host.packets_in_flight]);
+    }
+    time += host.packet_overhead_ns + static_cast<double>(packets[i].bytes) * 1e9 /
+                                          static_cast<double>(host.bytes_per_second);
+    places[link].push_back(time + latency);
+  }
+  return whole_cycles(machine, std::ranges::max(free));
+}
 
 std::uint64_t barriers_by_law(const MachineConfig& machine) {
-  const MachineConfig::Host& host = machine.host;
   const std::uint64_t external = in_cycles(machine, machine.sync.external_latency_ns);
   std::uint64_t doublings = 0;
   while ((std::uint64_t{1} << doublings) < machine.tiles()) ++doublings;
   const std::uint64_t internal =
       machine.sync.internal_latency + doublings * machine.sync.per_doubling;
-  std::uint64_t skew = 0;
+  std::vector<std::uint64_t> skew_of;
   for (const std::uint32_t tile : {0U, machine.tiles() - 1}) {
     const TilePlace place = place_of(machine, TileId{tile});
     const bool is_east = place.column >= std::max(machine.grid.columns / 2, 1U);
     const std::vector<std::uint32_t>& skews = machine.sync.column_skew;
     const std::size_t entry =
         is_east ? skews.size() - (machine.grid.columns - place.column) : place.column;
-    skew = std::max<std::uint64_t>(skew, place.row * machine.sync.skew_per_row + skews[entry]);
+    skew_of.push_back(place.row * machine.sync.skew_per_row + skews[entry]);
   }
-  const std::uint64_t packets =
-      2 * ((2000 + host.to_host_packet_bytes - 1) / host.to_host_packet_bytes);
-  const double nanoseconds = host.phase_latency_ns +
-                             static_cast<double>(packets) * host.packet_overhead_ns +
-                             4000 * 1e9 / static_cast<double>(host.bytes_per_second);
-  const auto cycles_of = [&](double ns) {
-    return static_cast<std::uint64_t>(
-        std::ceil(ns * static_cast<double>(machine.tile.clock_hz) / 1e9 - 1e-6));
-  };
+  const std::uint64_t skew = std::ranges::max(skew_of);
   // The second sync of a visit opens when the host is done, and the tiles have synced.
-  const std::uint64_t first = std::max(cycles_of(host.phase_latency_ns), skew + external);
-  const std::uint64_t second = std::max(cycles_of(nanoseconds), skew + kSendCycles + external);
+  const std::uint64_t first =
+      std::max(in_cycles(machine, machine.host.phase_latency_ns), skew + external);
+  const std::uint64_t second =
+      std::max(sent_by_law(machine, skew_of), skew + kSendCycles + external);
   return 2 * external + first + second + 2 * internal + 4 * skew;
 }
 
@@ -140,14 +176,13 @@ std::vector<std::uint64_t> supersteps_of_feeds(const MachineConfig& machine, boo
   ProgramImage image;
   image.machine = machine;
   const bool is_wide = machine.isa.encoding == Encoding::kWide;
-  const std::string visit = "sync 4\n put 0xa0, $m0\n delay 10\n put 0xa0, $m1\n sync 4\n";
+  const std::string visit = "sync 4\n put 0xa0, $m0\n delay 10\n sync 4\n";
   add_program(image, 0,
-              fmt::format("setzi $m0, {}\n setzi $m1, {}\n", is_wide ? kMuxHost : kMk2MuxHost,
-                          is_wide ? kMuxIdle : kMk2MuxIdle) +
-                  visit + "delay 4000\n" + visit + "sync 15\n");
+              fmt::format("setzi $m0, {}\n", is_wide ? kMuxHost : kMk2MuxHost) + visit +
+                  "delay 4000\n" + visit + "sync 4\n");
   const TensorType type{DType::kU32, {1}};
   image.streams = {{Stream::Kind::kInfeed, 0, type, {{TileId{0}, kData, 4, {{0, 0, 4}}}}}};
-  image.visits = {{kCode + 8, {{}, {0}}}, {kCode + 32, {{}, {0}}}};
+  image.visits = {{kCode + 4, {{}, {0}}}, {kCode + 24, {{}, {0}}}};
   Simulation simulation(image);
   Lengths lengths;
   simulation.observe(lengths);
@@ -241,7 +276,7 @@ void expect_arrival_as(const MachineConfig& machine) {
       const auto add = [&](std::uint32_t tile, const std::vector<std::uint32_t>& row) {
         std::string text;
         for (const std::uint32_t word : row) text += fmt::format(".int {:#x}\n", word);
-        add_program(image, tile, text + "sync 15\n");
+        add_program(image, tile, text + "sync 4\n");
       };
       add(std::min(source, destination), source < destination ? send : receive);
       add(std::max(source, destination), source < destination ? receive : send);
@@ -307,6 +342,80 @@ void expect_sends_as(const MachineConfig& machine) {
   expect_arrival_as(machine);
 }
 
+/// Cycles in which so many words that follow each other cross the exchange.
+std::uint64_t cycles_of_words(const MachineConfig& machine, std::uint64_t words) {
+  const std::uint64_t width = machine.exchange.width_bytes;
+  return width < 4 ? words * (4 / width) : (words * 4 + width - 1) / width;
+}
+
+/// Tile 0 sends seven words to tile 63, whose mux is open from the cycle in which they begin to
+/// arrive, for so many cycles.
+struct Sent {
+  std::optional<Trap> trap;
+  std::vector<std::uint32_t> words;  ///< that tile 63 has, and one more
+};
+Sent send_seven(const MachineConfig& machine, std::uint64_t open_cycles) {
+  constexpr std::uint32_t kWords = 7, kWait = 10'000;
+  const TileId from{0}, to{machine.tiles() - 1};
+  const std::uint64_t arrival = kWait + release_skew(machine, from).value() +
+                                latency_by_law(machine, from, to) -
+                                release_skew(machine, to).value();
+  ProgramImage image;
+  image.machine = machine;
+  add_program(image, index(from),
+              fmt::format("sync 3\n delay {}\n send {}, {:#x}, 3\n sync 3\n sync 4\n", kWait - 1,
+                          kWords - 1, kData / 4));
+  // The pointer is set in cycle 5 of the row, the mux after it.
+  add_program(image, index(to),
+              fmt::format("sync 3\n delaypic 5, 0, {:#x}\n delay {}\n delayxpic 0, 0, 0\n"
+                          "delayxpic {}, 0, {:#x}\n sync 3\n sync 4\n",
+                          (kData + 64) / 4, arrival - 7, open_cycles - 1, kMk2MuxIdle));
+  Segment data{{from}, kData, {}};
+  for (std::uint32_t byte = 0; byte < 4 * kWords; ++byte)
+    data.bytes.push_back(static_cast<std::uint8_t>(byte % 4 == 0 ? byte / 4 + 1 : 0));
+  image.segments.push_back(data);
+  Simulation simulation(image);
+  Sent sent;
+  const Stop stop = simulation.run();
+  sent.trap = stop.trap;
+  for (std::uint32_t word = 0; word <= kWords && !stop.trap; ++word)
+    sent.words.push_back(simulation.tile(to).word(kData + 64 + 4 * word));
+  return sent;
+}
+
+/// Words move as many a cycle, or in as many cycles each, as the width says: a mux that is open for
+/// just that long receives them, one that is open an item less or more does not.
+void expect_width_as(const MachineConfig& machine) {
+  const std::uint64_t cycles = cycles_of_words(machine, 7);
+  const std::uint32_t item = std::max(4 / machine.exchange.width_bytes, 1U);
+  const std::uint32_t words = std::max(machine.exchange.width_bytes / 4, 1U);
+  const auto first_words = [&](std::uint32_t count) {
+    std::vector<std::uint32_t> expected(8);
+    for (std::uint32_t word = 0; word < count; ++word) expected[word] = word + 1;
+    return expected;
+  };
+  EXPECT_EQ(send_seven(machine, cycles).words, first_words(7));
+  const auto whole = static_cast<std::uint32_t>(cycles / item - 1) * words;
+  EXPECT_EQ(send_seven(machine, cycles - item).words, first_words(whole));
+  const Sent longer = send_seven(machine, cycles + item);
+  ASSERT_TRUE(longer.trap);
+  EXPECT_NE(longer.trap->text().find("but no word of it arrives"), std::string::npos)
+      << longer.trap->text();
+
+  // A send takes its tile as long.
+  const auto cycles_of_row = [&](std::uint32_t sent) {
+    ProgramImage image;
+    image.machine = machine;
+    add_program(image, 0,
+                fmt::format("sync 3\n send {}, {:#x}, 3\n sync 4\n", sent - 1, kData / 4));
+    const RunTotals totals = run_image(image, {}, {}).totals;
+    return (totals.exchange + totals.compute + totals.sync).value();
+  };
+  for (const std::uint32_t sent : {2U, 3U, 7U, 8U, 64U})
+    EXPECT_EQ(cycles_of_row(sent) - cycles_of_row(1),
+              cycles_of_words(machine, sent) - cycles_of_words(machine, 1));
+}
+
 /// What is fetched ahead of exchange code must not lie in the element that is sent from.
 void expect_fetch_as(const MachineConfig& machine) {
   for (const std::uint32_t ahead : {0U, 32U, 64U, 512U, 1024U}) {
@@ -320,7 +429,7 @@ void expect_fetch_as(const MachineConfig& machine) {
     std::string text = fmt::format("bri {:#x}\n .fill {}, 4, 0x19e00000\n", row,
                                    (row - machine.tile.memory_base) / 4 - 1);
     for (const std::uint32_t word : words) text += fmt::format(".int {:#x}\n", word);
-    add_program(image, 0, text + "sync 15\n");
+    add_program(image, 0, text + "sync 4\n");
     const RunResult result = run_image(image, {}, {});
     const std::uint32_t last = row + 4 * (static_cast<std::uint32_t>(words.size()) - 1);
     EXPECT_EQ(result.trap.has_value(), last + machine.tile.fetch_ahead_bytes - 4 >= boundary)
@@ -360,7 +469,7 @@ const std::map<std::string, Law>& laws() {
       {"tile.clock", {{"1 MHz", "0.6 GHz", "3 GHz", "100 GHz"}, expect_barriers_as}},
       {"tile.memory_base", {{"0x4000", "0x40000", "0x48000"}, expect_memory_as}},
       {"tile.memory", {{"216 KiB", "600 KiB", "720 KiB", "1744 KiB"}, expect_memory_as}},
-      {"tile.region1_base", {{"0x58000", "0xa0000", "0xe8000"}, expect_memory_as}},
+      {"tile.region1_base", {{"0x58000", "0xa0000", "0xe8000", "0xec000"}, expect_memory_as}},
       {"tile.element", {{"1 KiB", "8 KiB"}, expect_banks_as}},
       {"tile.bank_conflicts", {{"trap", "stall"}, expect_banks_as}},
       {"tile.fetch_ahead", {{"0 B", "32 B", "128 B", "1 KiB"}, expect_fetch_as}},
@@ -392,6 +501,7 @@ const std::map<std::string, Law>& laws() {
       {"exchange.cross_west_latency", {latency, expect_arrival_as, kLess}},
       {"exchange.cross_west_per_column", {distance, expect_arrival_as, kLess}},
       {"exchange.per_row_latency", {distance, expect_arrival_as, kLess}},
+      {"exchange.width", {{"1 B", "2 B", "8 B", "16 B"}, expect_width_as, kMore}},
       {"exchange.max_send_words", {{"1", "7", "63"}, expect_sends_as}},
       {"sync.internal_latency",
        {{"1 cycle", "34 cycles", "500 cycles", "1000000 cycles"}, expect_barriers_as, kLess}},
@@ -405,6 +515,8 @@ const std::map<std::string, Law>& laws() {
       {"host.phase_latency", {{"0 ns", "500 ns", "2 us", "1000 ms"}, expect_barriers_as}},
       {"host.to_tile_packet", {{"4 B", "64 B"}, expect_barriers_as}},
       {"host.to_host_packet", {{"4 B", "64 B"}, expect_barriers_as}},
+      {"host.links", {{"1", "2", "3", "64"}, expect_barriers_as}},
+      {"host.packets_in_flight", {{"1", "2", "7", "65536"}, expect_barriers_as}},
       {"host.callback_latency", {{"0 ns", "1 us", "61 us", "1000 ms"}, expect_callbacks_as}},
       {"host.prefetch", {{"1", "2", "64"}, expect_callbacks_as}},
   };

@@ -119,6 +119,13 @@ TEST(Planning, SaysWhenProductsAreNotOnTheAmp) {
   EXPECT_EQ(none.events[0].kind, CompileEvent::Kind::kNoAmp);
   EXPECT_NE(none.events[0].reason.find("tile.amp_units = 0"), std::string::npos);
   EXPECT_EQ(none.events[0].source.module.line, 2U);
+  // The second one's depth is split.
+  for (const Gemm& gemm : {Gemm{64, 64, 64}, Gemm{8, 4096, 8}}) {
+    const Measured plain = measure_with(gemm, "tile.region1_base=0xe8000");
+    ASSERT_EQ(plain.events.size(), 1U);
+    EXPECT_EQ(plain.events[0].kind, CompileEvent::Kind::kNoAmp);
+    EXPECT_NE(plain.events[0].reason.find("no interleaved memory"), std::string::npos);
+  }
   const Measured small = measure_with({1, 1, 1});
   ASSERT_EQ(small.events.size(), 1U);
   EXPECT_EQ(small.events[0].kind, CompileEvent::Kind::kSmallProduct);

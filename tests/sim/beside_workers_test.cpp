@@ -37,7 +37,7 @@ void run_beside(TileRun& run, const std::string& codelet, const std::string& ins
       "setzi $m6, 0x50000\n put $CCCSLOAD, $m3\n nop\n nop\n nop\n nop\n" +
       before + "run $m0, $m1, 0\n" +
       (delay == 0 ? std::string() : "delay " + std::to_string(delay - 1) + "\n") + instruction +
-      "\n sync 2\n st32 $m5, $m6, $mzero, 2\n sync 15");
+      "\n sync 2\n st32 $m5, $m6, $mzero, 2\n sync 4");
 }
 
 struct Meeting {
@@ -129,7 +129,7 @@ TEST(BesideWorkers, ASentWordArrivesAsItWasWhenItLeft) {
                 "sync 4\n sync 4\n setzi $m0, worker\n setzi $m1, 0x34000\n sync 3\n"
                 "run $m0, $m1, 0\n delay " +
                     std::to_string(sent_at - 2) +
-                    "\n send 0, 0x20000, 3\n sync 2\n sync 3\n sync 4\n sync 4\n sync 15\n"
+                    "\n send 0, 0x20000, 3\n sync 2\n sync 3\n sync 4\n sync 4\n sync 4\n"
                     ".align 8\nworker:\n setzi $m3, 7\n nop\n st32 $m3, $m13, $m15, 0\n"
                     "exitz $m15\n");
     add_program(image, 1,
@@ -137,7 +137,7 @@ TEST(BesideWorkers, ASentWordArrivesAsItWasWhenItLeft) {
                     std::to_string(sent_at) +
                     ", 0, 0\n delayxpic 0, 0, 0x640\n sync 3\n sync 4\n"
                     "delayxpic 0, 0, 0x600\n send 0, 0x20000, 3\n delayxpic 0, 0, 0x640\n"
-                    "sync 4\n sync 15\n");
+                    "sync 4\n sync 4\n");
     const Stream result{
         Stream::Kind::kResult, 0, {DType::kU32, {1}}, {{TileId{1}, kInterleaved, 4, {{0, 0, 4}}}}};
     image.streams = {result};
@@ -230,7 +230,7 @@ TEST(BesideWorkers, ALaunchMayFollowWhatTheyTakeTurnsWith) {
     text += "setzi $m2, " + std::to_string(worker) + "\n run $m0, $m1, 0\n delay 7\n" +
             "st32 $m2, $m6, $mzero, 0\n delay 11\n";
   }
-  run.supervise(text + "sync 2\n sync 15");
+  run.supervise(text + "sync 2\n sync 4");
   ASSERT_EQ(run.cause(), "none");
   EXPECT_EQ(run.get(kData + 32, 6), (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
 }

@@ -1,16 +1,16 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "isa/sync_zones.h"
 #include "sim/host/arguments.h"
 #include "tests/sim/programs.h"
 
 namespace superstep {
 namespace {
 
-const std::string kReceive =
-    "sync 4\n delayxpic 0, 0, 0x600\n delay 9\n delayxpic 0, 0, 0x640\n sync 4\n";
+const std::string kReceive = "sync 4\n delayxpic 0, 0, 0x600\n delay 9\n sync 4\n";
 const std::string kSendAndReceive =
-    "sync 4\n delayxpic 0, 0, 0x600\n send 1, 0x20000, 3\n delayxpic 0, 0, 0x640\n sync 4\n";
+    "sync 4\n delayxpic 0, 0, 0x600\n send 1, 0x20000, 3\n sync 4\n";
 
 /// A program whose result0 is its arg0, a u32 pair at kData of tile 0.
 ProgramImage echo(std::uint32_t visits) {
@@ -28,7 +28,7 @@ ProgramImage echo(std::uint32_t visits) {
   image.last.results = {1};
   std::string text = kReceive;
   for (std::uint32_t v = 0; v < visits; ++v) text += kSendAndReceive;
-  add_program(image, 0, text + "sync 15\n");
+  add_program(image, 0, text + "sync 4\n");
   return image;
 }
 
@@ -59,9 +59,8 @@ TEST(Host, APieceIsABoxOfTheTensor) {
   image.arguments = image.results = {type};
   image.segments.clear();
   image.entries.clear();
-  const std::string visit =
-      "sync 4\n delayxpic 0, 0, 0x600\n send 5, 0x20000, 3\n delayxpic 0, 0, 0x640\n sync 4\n";
-  add_program(image, 0, kReceive + visit + visit + "sync 15\n");
+  const std::string visit = "sync 4\n delayxpic 0, 0, 0x600\n send 5, 0x20000, 3\n sync 4\n";
+  add_program(image, 0, kReceive + visit + visit + "sync 4\n");
   const HostTensor argument = numbers({2, 2, 3});
   const Recorded run = record(image, {argument}, 2);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
@@ -114,7 +113,7 @@ TEST(Host, AnAliasedResultIsWrittenOnceAtTheEnd) {
   image.next = {};
   image.segments.clear();
   image.entries.clear();
-  add_program(image, 0, kReceive + kReceive + kReceive + kSendAndReceive + "sync 15\n");
+  add_program(image, 0, kReceive + kReceive + kReceive + kSendAndReceive + "sync 4\n");
   const HostTensor argument = numbers({2});
   const Recorded run = record(image, {argument}, 3);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
@@ -147,9 +146,7 @@ TEST(Host, TrapsWhenATileSendsOtherBytesThanTheStreamTableSays) {
   image.segments.clear();
   image.entries.clear();
   add_program(image, 0,
-              kReceive +
-                  "sync 4\n delayxpic 0, 0, 0x600\n send 0, 0x20000, 3\n"
-                  "delayxpic 0, 0, 0x640\n sync 4\n sync 15\n");
+              kReceive + "sync 4\n delayxpic 0, 0, 0x600\n send 0, 0x20000, 3\n sync 4\n sync 4\n");
   const Recorded run = record(image, {numbers({2})});
   ASSERT_TRUE(run.result.trap);
   EXPECT_EQ(run.result.trap->context, "host link");
@@ -157,10 +154,112 @@ TEST(Host, TrapsWhenATileSendsOtherBytesThanTheStreamTableSays) {
   EXPECT_NE(run.result.trap->cause.find("expects 8 B at 0x80000"), std::string::npos);
 }
 
-TEST(Host, TrapsWhenTheProgramEndsBeforeItsLastPhase) {
+TEST(Host, AProgramThatEndsEarlySendsNothingInTheVisitThatTheHostBegins) {
   const Recorded run = record(echo(1), {numbers({2, 2})}, 2);
   ASSERT_TRUE(run.result.trap);
-  EXPECT_NE(run.result.trap->cause.find("ends after 2 of 3 host phases"), std::string::npos);
+  EXPECT_NE(run.result.trap->cause.find("sends nothing to the host"), std::string::npos)
+      << run.result.trap->text();
+}
+
+TEST(Host, TheProgramEndsAtTheSyncBehindTheLastVisit) {
+  const Recorded run = record(echo(1), {numbers({2})});
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.supersteps.back().end, run.result.totals.cycles);
+  EXPECT_EQ(run.supersteps.back().zone, kZoneExternal);
+  EXPECT_EQ(run.supersteps.back().sync, 0_cycles) << "nothing opens there";
+}
+
+/// Takes arg0, a u32 pair, at kData of tile 0; the text between the syncs of the visit.
+Recorded receive(const std::string& text) {
+  ProgramImage image = echo(0);
+  image.streams.resize(1);
+  image.results.clear();
+  image.alias.clear();
+  image.next = image.last = {};
+  image.next.arguments = {0};
+  image.segments.clear();
+  image.entries.clear();
+  add_program(image, 0, "sync 4\n" + text + " sync 4\n sync 4\n sync 4\n sync 4\n");
+  return record(image, {numbers({2})});
+}
+
+TEST(Host, AWordArrivesOnlyWhileTheMuxSelectsTheHost) {
+  // The visit begins in cycle 398, and the tile 4 cycles later; the packet ends 1339 after 398.
+  constexpr std::uint64_t kArrival = 398 + 1339;
+  const auto select_in = [](std::uint64_t cycle) {
+    return "delayxpic " + std::to_string(cycle - 402) + ", 0, 0x600\n";
+  };
+  EXPECT_FALSE(receive(select_in(kArrival)).result.trap);
+  const Recorded late = receive(select_in(kArrival + 1));
+  ASSERT_TRUE(late.result.trap);
+  EXPECT_EQ(late.result.trap->cycle, Cycles(kArrival));
+  EXPECT_EQ(late.result.trap->tile, TileId{0});
+  EXPECT_EQ(late.result.trap->context, "host link");
+  EXPECT_NE(late.result.trap->cause.find("a packet of arg0 arrives while the input mux is idle"),
+            std::string::npos)
+      << late.result.trap->text();
+  const auto deselect_in = [](std::uint64_t cycle) {
+    return "delayxpic 0, 0, 0x600\n delayxpic " + std::to_string(cycle - 403) + ", 0, 5\n";
+  };
+  EXPECT_FALSE(receive(deselect_in(kArrival + 1)).result.trap);
+  const Recorded early = receive(deselect_in(kArrival));
+  ASSERT_TRUE(early.result.trap);
+  EXPECT_EQ(early.result.trap->cycle, Cycles(kArrival));
+  EXPECT_NE(early.result.trap->cause.find("the input mux selects 0x5"), std::string::npos);
+}
+
+TEST(Host, AnArgumentWaitsForTheWordsThatItOverwrites) {
+  ProgramImage image = echo(1);
+  image.segments.clear();
+  image.entries.clear();
+  const std::string late =
+      "sync 4\n delayxpic 0, 0, 0x600\n delay 4999\n send 1, 0x20000, 3\n sync 4\n";
+  add_program(image, 0, kReceive + late + late + "sync 4\n");
+  const Recorded run = record(image, {numbers({2, 2})}, 2);
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  EXPECT_EQ(run.result.results[0].data, numbers({2, 2}).data);
+  // The words leave in cycles 5005 and 5006 of the visit; the packets take 13.64 cycles each, side
+  // by side.
+  ASSERT_EQ(run.supersteps[3].transfers.size(), 2U);
+  for (const HostTransfer& transfer : run.supersteps[3].transfers) {
+    EXPECT_EQ(transfer.begin, 5007_cycles);
+    EXPECT_EQ(transfer.end, 5021_cycles);
+  }
+}
+
+TEST(Host, AVisitIsTheBeginningTheDataAndTheEndOfItsStreamCopies) {
+  // The tile sends longer than the host takes: 2000 words behind the cycles 4 and 5.
+  ProgramImage image = echo(1);
+  const TensorType type{DType::kU32, {2000}};
+  const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8000, {{0, 0, 8000}}}};
+  image.streams[0].type = image.streams[1].type = type;
+  image.streams[0].pieces = image.streams[1].pieces = pieces;
+  image.arguments = image.results = {type};
+  image.segments.clear();
+  image.entries.clear();
+  add_program(image, 0,
+              "setzi $m0, 0x20000\n" + kReceive +
+                  "sync 4\n delayxpic 0, 0, 0x600\n put 0xa7, $m0\n sendoff 15, 31, 0, 3\n"
+                  "sync 4\n sync 4\n");
+  const Recorded run = record(image, {numbers({2000})});
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  ASSERT_GE(run.supersteps.size(), 4U);
+  const SuperstepRecord &before = run.supersteps[0], &receives = run.supersteps[1],
+                        &sends = run.supersteps[3];
+  EXPECT_EQ(before.visit_begin, before.sync);
+  EXPECT_EQ(before.visit_begin, 398_cycles);
+  // 1000 ns, 8 packets of 10 ns each, and 8,000 B at 27.2 GB/s: 1820.71 cycles.
+  EXPECT_EQ(receives.host, 1821_cycles);
+  EXPECT_EQ(receives.visit_end, 0_cycles) << "the latency of the host covers its sync";
+  ASSERT_EQ(receives.transfers.size(), 1U);
+  EXPECT_EQ(receives.transfers[0].packets, 8U);
+  EXPECT_EQ(receives.transfers[0].begin, 1325_cycles);
+  EXPECT_EQ(receives.transfers[0].end, 1821_cycles);
+  // The last word leaves in cycle 4 + 2 + 1999, and the last packet, on a link that is busy from
+  // 1325 on, ends 32 times 10 ns and 8,000 B at 27.2 GB/s later: 2138.71 cycles.
+  EXPECT_EQ(sends.transfers[0].packets, 32U);
+  EXPECT_EQ(sends.host, Cycles(2006 + 398));
+  EXPECT_EQ(sends.visit_end, Cycles(2006 + 398 - 2139));
 }
 
 TEST(Arguments, ThatDoNotFitAreNamedWithWhatTheProgramExpects) {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "isa/assembler.h"
+#include "toolchain/assembler.h"
 
 namespace superstep {
 namespace {

@@ -19,8 +19,8 @@ namespace {
 
 TEST(Barrier, OpensOneSyncLatencyAfterTheLastArrival) {
   ProgramImage image = image_of(2);
-  add_program(image, 0, "delay 9\n sync 3\n sync 15\n");   // 10 cycles, then arrives
-  add_program(image, 1, "delay 49\n sync 3\n sync 15\n");  // 50
+  add_program(image, 0, "delay 9\n sync 3\n sync 4\n");   // 10 cycles, then arrives
+  add_program(image, 1, "delay 49\n sync 3\n sync 4\n");  // 50
   const Recorded run = record(image);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
   ASSERT_EQ(run.supersteps.size(), 2u);
@@ -38,8 +38,8 @@ TEST(Barrier, ReleasesATileItsSkewAfterTheOpening) {
   ProgramImage image;
   image.machine.grid = {1, 2, 1};
   image.machine.sync.column_skew = {0, 9};
-  add_program(image, 0, "sync 3\n sync 15\n");
-  add_program(image, 1, "sync 3\n sync 15\n");
+  add_program(image, 0, "sync 3\n sync 4\n");
+  add_program(image, 1, "sync 3\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_EQ(run.supersteps.size(), 2u);
   const SuperstepRecord& last = run.supersteps[1];
@@ -51,9 +51,9 @@ TEST(Barrier, ReleasesATileItsSkewAfterTheOpening) {
 
 TEST(Barrier, BlamesTheLowestOfSeveralLastTiles) {
   ProgramImage image = image_of(3);
-  add_program(image, 0, "delay 4\n sync 15\n");
-  add_program(image, 1, "delay 9\n sync 15\n");
-  add_program(image, 2, "delay 9\n sync 15\n");
+  add_program(image, 0, "delay 4\n sync 4\n");
+  add_program(image, 1, "delay 9\n sync 4\n");
+  add_program(image, 2, "delay 9\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_EQ(run.supersteps.size(), 1u);
   EXPECT_EQ(run.supersteps[0].critical, TileId{1});
@@ -61,19 +61,19 @@ TEST(Barrier, BlamesTheLowestOfSeveralLastTiles) {
 
 TEST(Barrier, TilesThatWaitInDifferentZonesAreATrapNamingBoth) {
   ProgramImage image = image_of(2);
-  add_program(image, 0, "sync 3\n sync 15\n");
-  add_program(image, 1, "delay 4\n sync 15\n");
+  add_program(image, 0, "sync 3\n sync 4\n");
+  add_program(image, 1, "delay 4\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_TRUE(run.result.trap);
   const std::string text = run.result.trap->text();
   EXPECT_EQ(run.result.trap->tile, TileId{1});
-  EXPECT_NE(text.find("sync zone 15"), std::string::npos) << text;
+  EXPECT_NE(text.find("sync zone 4"), std::string::npos) << text;
   EXPECT_NE(text.find("tile 0 waits in sync zone 3"), std::string::npos) << text;
 }
 
 TEST(Barrier, AZoneThatIsNotModelledIsATrap) {
   ProgramImage image = image_of(1);
-  add_program(image, 0, "sync 6\n sync 15\n");
+  add_program(image, 0, "sync 6\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_TRUE(run.result.trap);
   EXPECT_NE(run.result.trap->cause.find("zone 6 is not modelled"), std::string::npos);
@@ -82,14 +82,14 @@ TEST(Barrier, AZoneThatIsNotModelledIsATrap) {
 /// Four words from tile 0 to tile 1, both at row 0 of one column: 32 cycles away.
 ProgramImage one_transfer(const std::string& rest) {
   ProgramImage image = image_of(2);
-  add_program(image, 0, "sync 3\n send 3, 0x20000, 3\n sync 3\n sync 15\n");
+  add_program(image, 0, "sync 3\n send 3, 0x20000, 3\n sync 3\n sync 4\n");
   add_program(image, 1,
               "sync 3\n"
               "delaypic 30, 0, 0x20000\n"  // the pointer, in cycle 30
               "delayxpic 1, 0, 0\n"        // tile 0, in cycle 32
               "delayxpic 3, 0, 0x640\n" +  // idle again, in cycle 36
                   rest +
-                  "sync 3\n sync 15\n");
+                  "sync 3\n sync 4\n");
   Segment data{{TileId{0}}, kData, {}};
   for (std::uint8_t byte = 1; byte <= 16; ++byte) data.bytes.push_back(byte);
   image.segments.push_back(data);
@@ -139,13 +139,13 @@ TEST(Exchange, HasArrivedWhenTheTileReadsTheWords) {
   image.segments.erase(image.segments.begin(), image.segments.begin() + 2);
   image.entries.clear();
   add_program(image, 0,
-              "sync 3\n send 3, 0x20000, 3\n sync 3\n" + visit_twice + "sync 4\n sync 15\n");
+              "sync 3\n send 3, 0x20000, 3\n sync 3\n" + visit_twice + "sync 4\n sync 4\n");
   add_program(image, 1,
               "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 0\n delayxpic 3, 0, 0x640\n"
               "setzi $m1, 0x80000\n ld32 $m2, $m1, $m15, 3\n st32 $m2, $m1, $m15, 4\n sync 3\n" +
                   visit_twice +
                   "delayxpic 0, 0, 0x600\n send 0, 0x20004, 3\n delayxpic 0, 0, 0x640\n"
-                  "sync 4\n sync 15\n");
+                  "sync 4\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
   EXPECT_EQ(run.result.results[0].get<std::uint32_t>(0), 0x100f0e0du);
@@ -167,7 +167,7 @@ TEST(Exchange, InstructionsThatArriveAreThoseExecutedNext) {
   add_program(image, 0,
               "setzi $m3, 4\n setzi $m2, 0x80000\n sync 3\n send 0, 0x20000, 3\n"
               "ld32 $m1, $m2, $m15, 0\n add $m1, $m1, 16\n st32 $m1, $m2, $m15, 0\n"
-              "brnzdec $m3, 0x4c008\n sync 15\n");
+              "brnzdec $m3, 0x4c008\n sync 4\n");
   add_program(image, 1,
               "setzi $m3, 4\n setzi $m2, 0x50000\n sync 3\n delaypic 30, 0, 0x14000\n"
               "delayxpic 1, 0, 0\n delayxpic 0, 0, 0x640\n ld32 $m5, $m2, $m15, 0\n br $m2\n");
@@ -179,7 +179,7 @@ TEST(Exchange, InstructionsThatArriveAreThoseExecutedNext) {
     image.segments.push_back(segment);
   };
   add_words(0, kData, "delay 16\n");
-  add_words(1, kArrived, "delay 0\n brnzdec $m3, 0x4c008\n sync 15\n");
+  add_words(1, kArrived, "delay 0\n brnzdec $m3, 0x4c008\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
   ASSERT_EQ(run.supersteps.size(), 6U);
@@ -191,15 +191,47 @@ TEST(Exchange, InstructionsThatArriveAreThoseExecutedNext) {
 
 TEST(Exchange, AFaultOfTheFabricIsATrapOfTheExchange) {
   ProgramImage image = image_of(2);
-  add_program(image, 0, "sync 3\n sync 3\n sync 15\n");  // silent
+  add_program(image, 0, "sync 3\n sync 3\n sync 4\n");  // silent
   add_program(image, 1,
               "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 0\n delayxpic 3, 0, 0x640\n"
-              "sync 3\n sync 15\n");
+              "sync 3\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_TRUE(run.result.trap);
   EXPECT_EQ(run.result.trap->context, "exchange");
   EXPECT_EQ(run.result.trap->tile, TileId{1});
   EXPECT_EQ(run.result.trap->superstep, 1u);
+}
+
+TEST(Exchange, AFaultOfTheFabricLeavesEarlierTrapsOfOtherTilesAsTheyAre) {
+  // Tile 1 loads from where a word of tile 0 says, which arrives long before tile 3 listens in
+  // vain.
+  const auto trap_of = [](std::uint8_t high_byte, bool has_fault) {
+    ProgramImage image = image_of(4);
+    add_program(image, 0, "  sync 3\n  send 3, 0x20000, 3\n  sync 3\n  sync 4\n");
+    add_program(image, 1,
+                "  sync 3\n  delaypic 30, 0, 0x20000\n  delayxpic 1, 0, 0\n"
+                "  delayxpic 3, 0, 0x640\n  setzi $m1, 0x80000\n  ld32 $m2, $m1, $m15, 0\n"
+                "  ld32 $m3, $m2, $m15, 0\n  sync 3\n  sync 4\n");
+    if (has_fault) {
+      add_program(image, 2, "  sync 3\n  sync 3\n  sync 4\n");  // silent
+      add_program(image, 3,
+                  "  sync 3\n  delay 4000\n  delaypic 30, 0, 0x20000\n  delayxpic 1, 0, 2\n"
+                  "  delayxpic 3, 0, 0x640\n  sync 3\n  sync 4\n");
+    }
+    std::vector<std::uint8_t> words(16);
+    words[2] = high_byte;
+    image.segments.push_back({{TileId{0}}, kData, words});
+    return run_image(image, {}, {}).trap;
+  };
+  EXPECT_FALSE(trap_of(8, false));
+  const std::optional<Trap> of_fabric = trap_of(8, true);
+  ASSERT_TRUE(of_fabric);
+  EXPECT_EQ(of_fabric->tile, TileId{3});
+  EXPECT_EQ(of_fabric->context, "exchange");
+  const std::optional<Trap> alone = trap_of(0, false), earlier = trap_of(0, true);
+  ASSERT_TRUE(alone && earlier);
+  EXPECT_EQ(alone->tile, TileId{1});
+  EXPECT_EQ(earlier->text(), alone->text());
 }
 
 TEST(Steps, AreNamedByTheSyncThatBeginsThem) {
@@ -225,7 +257,7 @@ std::vector<ComputeShare> shares_of_loop(int rounds) {
     runall $m2, $m15, 0
     sync 2
     brnzdec $m3, loop
-    sync 15
+    sync 4
   long:
     .rept 10
     nop
@@ -255,23 +287,24 @@ TEST(Steps, OfALoopWithoutABarrierHaveTheCyclesOfAllItsRounds) {
 // worker issues first in 85 and once more in 91.
 TEST(Traps, NameCycleSuperstepTileContextPlaceAndCause) {
   const std::string with_worker =
-      "sync 3\n setzi $m0, 0x4c018\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 15\n"
+      "sync 3\n setzi $m0, 0x4c018\n setzi $m1, 0x4000\n run $m0, $m1, 0\n sync 2\n sync 4\n"
       "nop\n ld32 $m0, $mzero, $mzero, 0\n";
   ProgramImage image = image_of(2);
   add_program(image, 0, with_worker);
-  add_program(image, 1, "sync 3\n sync 15\n");
+  add_program(image, 1, "sync 3\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_TRUE(run.result.trap);
-  EXPECT_EQ(run.result.trap->text(),
-            "trap at cycle 91, superstep 1, tile 0, worker 0, pc 0x4c01c: an address outside the "
-            "tile's memory");
+  EXPECT_EQ(
+      run.result.trap->text(),
+      "program trap at cycle 91, superstep 1, tile 0, worker 0, pc 0x4c01c: an address outside the "
+      "tile's memory");
 }
 
 TEST(Traps, TheEarliestIsReportedWhateverTheThreads) {
   ProgramImage image = image_of(4);
   // .word 0 is no instruction.
   add_program(image, 0, "delay 80\n .word 0\n");
-  add_program(image, 1, "sync 3\n sync 15\n");
+  add_program(image, 1, "sync 3\n sync 4\n");
   add_program(image, 2, "delay 8\n .word 0\n");
   add_program(image, 3, "delay 8\n .word 0\n");
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
@@ -287,7 +320,7 @@ TEST(Run, WritesTheSameTraceWithAnyNumberOfThreads) {
   ProgramImage image = image_of(8);
   for (std::uint32_t tile = 0; tile < 8; ++tile) {
     const std::string work = "delay " + std::to_string(10 + 37 * tile % 50) + "\n";
-    add_program(image, tile, "sync 3\n" + work + "sync 3\n" + work + work + "sync 15\n");
+    add_program(image, tile, "sync 3\n" + work + "sync 3\n" + work + work + "sync 4\n");
   }
   const auto trace_with = [&](std::uint32_t threads) {
     const auto path = scratch_folder() / (std::to_string(threads) + ".h5");
@@ -314,7 +347,7 @@ TEST(Run, CountsTheInstructionsOfWorkersByClass) {
     run $m1, $m15, 0
     sync 2
     sync 3
-    sync 15
+    sync 4
     .align 8
   worker:
     setzi $m0, 2
@@ -330,7 +363,7 @@ TEST(Run, CountsTheInstructionsOfWorkersByClass) {
     { ldst64pace $a0:1, $a2:3, $m2:3+=, $m15, 0 ; f32sisoamp $a4:5, $a6, $a8:9, 0 }
     { nop ; fnop }
     exitz $m15)");
-  add_program(image, 1, "sync 3\n sync 15\n");
+  add_program(image, 1, "sync 3\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
   // The first branch is taken twice; the body of the `rpt` runs 5 times.
@@ -355,14 +388,14 @@ TEST(Run, PartsOfASuperstepOfMoreThan2To32CyclesAddUp) {
     runall $m1, $m15, 0
     sync 2
     sync 3
-    sync 15
+    sync 4
     .align 8
   worker:
     nop
     rpt 300, 0
     { nop ; f32tanh $a0, $a0 }
     exitz $m15)");
-  add_program(image, 1, "sync 3\n sync 15\n");
+  add_program(image, 1, "sync 3\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
   const SuperstepRecord& first = run.supersteps[0];
@@ -378,7 +411,7 @@ TEST(Run, PartsOfASuperstepOfMoreThan2To32CyclesAddUp) {
 
 TEST(Run, StopsBetweenSuperstepsWhenInterrupted) {
   ProgramImage image = image_of(1);
-  add_program(image, 0, "sync 3\n sync 3\n sync 3\n sync 15\n");
+  add_program(image, 0, "sync 3\n sync 3\n sync 3\n sync 4\n");
   RunOptions options;
   int polls = 0;
   options.interrupted = [&] { return ++polls == 2; };
@@ -390,7 +423,7 @@ TEST(Run, StopsBetweenSuperstepsWhenInterrupted) {
 
 TEST(Run, StopsInsideASuperstepWithoutEndWhenInterrupted) {
   const char* const programs[] = {
-      "sync 3\n setzi $m0, worker\n setzi $m1, 0x80000\n runall $m0, $m1, 0\n sync 2\n sync 15\n"
+      "sync 3\n setzi $m0, worker\n setzi $m1, 0x80000\n runall $m0, $m1, 0\n sync 2\n sync 4\n"
       ".align 8\nworker:\n bri worker\n",
       "sync 3\nagain:\n bri again\n"};
   for (const char* program : programs) {
@@ -423,7 +456,7 @@ TEST(Run, StopsInsideASuperstepOfManyShortLoopsWhenInterrupted) {
       runall $m0, $m1, 0
       sync 2
       sync 3
-      sync 15
+      sync 4
       .align 8
     worker:
       nop

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "isa/assembler.h"
 #include "isa/program_image.h"
 #include "sim/run_image.h"
+#include "toolchain/assembler.h"
 
 namespace superstep {
 

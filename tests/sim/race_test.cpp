@@ -13,7 +13,7 @@ ProgramImage batch(const std::string& worker, std::uint32_t stride = 0) {
   add_program(image, 0,
               "  setzi $m0, worker\n  setzi $m1, 0x80000\n  nop\n"
               "  runall $m0, $m1, " +
-                  std::to_string(stride) + "\n  sync 2\n  sync 15\n.align 8\nworker:\n" + worker);
+                  std::to_string(stride) + "\n  sync 2\n  sync 4\n.align 8\nworker:\n" + worker);
   return image;
 }
 constexpr std::uint32_t kWorker = kCode + 24;
@@ -60,7 +60,7 @@ std::optional<Trap> trap_of_second(const std::string& next, RaceChecks which) {
   add_program(image, 0,
               "  setzi $m0, worker\n  setzi $m1, 0x80000\n  setzi $m2, 4\n  setzi $m3, 1\n"
               "  st32 $m2, $m1, $m15, 0\nagain:\n  runall $m0, $m1, 0\n  sync 2\n" +
-                  next + "  sync 15\n.align 8\nworker:\n" + kStoreByStride + ".align 8\nother:\n" +
+                  next + "  sync 4\n.align 8\nworker:\n" + kStoreByStride + ".align 8\nother:\n" +
                   kStoreByStride);
   RunOptions options;
   options.check_races = which;
@@ -87,7 +87,7 @@ TEST(Races, ALoopOfSingleLaunchesIsOneComputeSet) {
   ProgramImage image = image_of(1);
   add_program(image, 0,
               "  setzi $m0, worker\n  setzi $m1, 0x34000\n  setzi $m3, 2\n  nop\n"
-              "again:\n  run $m0, $m1, 0\n  brnzdec $m3, again\n  sync 2\n  sync 15\n"
+              "again:\n  run $m0, $m1, 0\n  brnzdec $m3, again\n  sync 2\n  sync 4\n"
               ".align 8\nworker: st32 $m15, $m13, $m15, 0\n nop\n nop\n exitz $m15\n");
   const std::optional<Trap> trap = run_image(image, {}, {}).trap;
   ASSERT_TRUE(trap.has_value());
@@ -102,9 +102,32 @@ TEST(Races, AWriterAfterReadersIsATrap) {
                     "last: st32 $m15, $m13, $m15, 0\n exitz $m15\n"));
   ASSERT_TRUE(result.trap.has_value());
   EXPECT_EQ(result.trap->context, "worker 5");
-  EXPECT_NE(result.trap->cause.find("writes the word at 0x80000, which worker 0 reads"),
+  EXPECT_NE(result.trap->cause.find("writes the word at 0x80000, which worker 4 reads"),
             std::string::npos)
       << result.trap->cause;
+}
+
+TEST(Races, AWriterAfterManyReadersIsATrapWhicheverLeavesLast) {
+  // Five workers read a word; only one of them is still there when the writer is launched.
+  for (std::uint32_t last = 0; last < 5; ++last) {
+    std::string launches;
+    for (std::uint32_t w = 0; w < 5; ++w) {
+      launches += w == last ? "  run $m1, $m15, 0\n" : "  run $m0, $m15, 0\n";
+    }
+    ProgramImage image = image_of(1);
+    add_program(image, 0,
+                "  setzi $m0, short\n  setzi $m1, long\n  setzi $m2, writer\n" + launches +
+                    "  delay 600\n  run $m2, $m15, 0\n  sync 2\n  sync 4\n.align 8\n"
+                    "short:\n  setzi $m0, 0x80000\n  ld32 $m1, $m0, $m15, 0\n  exitz $m15\n"
+                    "long:\n  setzi $m0, 0x80000\n  ld32 $m1, $m0, $m15, 0\n  setzi $m2, 500\n"
+                    "again:\n  brnzdec $m2, again\n  exitz $m15\n"
+                    "writer:\n  setzi $m0, 0x80000\n  st32 $m1, $m0, $m15, 0\n  exitz $m15\n");
+    const RunResult result = checked(image);
+    ASSERT_TRUE(result.trap.has_value()) << last;
+    EXPECT_NE(result.trap->cause.find("which worker " + std::to_string(last) + " reads"),
+              std::string::npos)
+        << result.trap->cause;
+  }
 }
 
 TEST(Races, AReaderAfterAWriterIsATrap) {
@@ -132,7 +155,7 @@ TEST(Races, AWorkerMayUseWhatAnEarlierLaunchWrote) {
   const std::string program =
       "  setzi $m0, worker\n  setzi $m1, 0x34000\n  nop\n"
       "  run $m0, $m1, 0\n{}"
-      "  run $m0, $m1, 0\n  sync 2\n  sync 15\n.align 8\n"
+      "  run $m0, $m1, 0\n  sync 2\n  sync 4\n.align 8\n"
       "worker: ld32 $m0, $m13, $m15, 0\n st32 $m0, $m13, $m15, 0\n exitz $m15\n";
   const auto with = [&](const std::string& between) {
     ProgramImage out = image;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <stdexcept>
@@ -9,63 +10,10 @@
 
 #include "base/error.h"
 #include "sim/sync/barrier.h"
-#include "tests/sim/programs.h"
+#include "tests/sim/call_programs.h"
 
 namespace superstep {
 namespace {
-
-const std::string kVisit =
-    "  delayxpic 0, 0, 0x600\n"
-    "  send 1, 0x20000, 3\n"
-    "  delayxpic 0, 0, 0x640\n";
-
-/// result0 = arg0 + 1, a pair of i32 at kData of tile 0, again and again while the word behind the
-/// pair is not 0.
-ProgramImage increments() {
-  ProgramImage image = image_of(1);
-  const TensorType pair{DType::kI32, {2}};
-  const TensorType flag{DType::kI32, {}};
-  const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, {{0, 0, 8}}}};
-  image.streams = {{Stream::Kind::kArgument, 0, pair, pieces},
-                   {Stream::Kind::kResult, 0, pair, pieces},
-                   {Stream::Kind::kGoesOn, 0, flag, {{TileId{0}, kData + 8, 4, {{0, 0, 4}}}}}};
-  image.arguments = image.results = {pair};
-  image.alias = {std::nullopt};
-  image.first.arguments = {0, 2};
-  image.next = {{1}, {0, 2}};
-  image.last.results = {1};
-  image.segments.push_back({{TileId{0}}, kData + 8, {1, 0, 0, 0}});
-  add_program(image, 0,
-              "  setzi $m1, " + std::to_string(kData) +
-                  "\n"
-                  "  sync 4\n"
-                  "  delayxpic 0, 0, 0x600\n"
-                  "  delay 9\n"
-                  "  delayxpic 0, 0, 0x640\n"
-                  "  sync 4\n"
-                  "again:\n"
-                  "  ld32 $m2, $m15, $m1, 0\n"
-                  "  ld32 $m3, $m15, $m1, 1\n"
-                  "  add $m2, $m2, 1\n"
-                  "  add $m3, $m3, 1\n"
-                  "  st32 $m2, $m15, $m1, 0\n"
-                  "  st32 $m3, $m15, $m1, 1\n"
-                  "  sync 3\n"
-                  "  ld32 $m4, $m15, $m1, 2\n"
-                  "  sync 4\n" +
-                  kVisit +
-                  "  sync 4\n"
-                  "  brnz $m4, again\n"
-                  "  sync 15\n");
-  return image;
-}
-
-HostTensor pair_of(std::int32_t a, std::int32_t b) {
-  HostTensor tensor(TensorType{DType::kI32, {2}});
-  tensor.set(0, a);
-  tensor.set(1, b);
-  return tensor;
-}
 
 TEST(Simulation, CallsOneByOneWithoutANumberKnownBeforehand) {
   Simulation sim(increments());
@@ -106,7 +54,7 @@ TEST(Simulation, AnArgumentThatIsNotSetAgainKeepsWhatTheProgramLeft) {
 
 TEST(Simulation, StepsFromOpeningToOpening) {
   ProgramImage image = image_of(1);
-  add_program(image, 0, "sync 3\n delay 50\n sync 3\n sync 15\n");
+  add_program(image, 0, "sync 3\n delay 50\n sync 3\n sync 4\n");
   Simulation sim(image);
   std::vector<std::uint64_t> openings;
   while (sim.step_superstep().kind == StopKind::kSuperstep) openings.push_back(sim.now().value());
@@ -120,7 +68,7 @@ TEST(Simulation, StepsFromOpeningToOpening) {
 
 TEST(Simulation, StopsAtBreakpoints) {
   ProgramImage image = image_of(1);
-  add_program(image, 0, "sync 3\n delay 50\n sync 3\n delay 70\n sync 3\n sync 15\n");
+  add_program(image, 0, "sync 3\n delay 50\n sync 3\n delay 70\n sync 3\n sync 4\n");
   const Recorded whole = record(image);
   Simulation sim(image);
   EXPECT_EQ(sim.run_until({.superstep = 2}).kind, StopKind::kBreakpoint);
@@ -128,7 +76,7 @@ TEST(Simulation, StopsAtBreakpoints) {
   Simulation other(image);
   const Cycles cycle = whole.supersteps[0].end + 1_cycles;
   EXPECT_EQ(other.run_until({.cycle = cycle}).kind, StopKind::kBreakpoint);
-  EXPECT_EQ(other.now(), whole.supersteps[1].end) << "the first opening from there on";
+  EXPECT_EQ(other.now(), cycle);
   EXPECT_EQ(other.run().kind, StopKind::kEnd);
   EXPECT_EQ(other.now(), whole.result.totals.cycles);
 }
@@ -158,7 +106,7 @@ TEST(Simulation, RefusesArgumentsAndTilesThatAreNotThere) {
 
 TEST(Simulation, StandsStillForGoodAtATrap) {
   ProgramImage image = image_of(1);
-  add_program(image, 0, "sync 3\n setzi $m1, 3\n ld32 $m2, $m15, $m1, 0\n sync 15\n");
+  add_program(image, 0, "sync 3\n setzi $m1, 3\n ld32 $m2, $m15, $m1, 0\n sync 4\n");
   Simulation sim(image);
   const Stop stop = sim.run();
   ASSERT_EQ(stop.kind, StopKind::kTrap);
@@ -208,6 +156,7 @@ TEST(Simulation, ACallbackThatThrowsIsALocatedTrap) {
   ASSERT_EQ(stop.kind, StopKind::kTrap);
   EXPECT_EQ(stop.trap->context, "host");
   EXPECT_EQ(stop.trap->cause, "the callback of arg0 fails: no more files");
+  EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
   EXPECT_EQ(sim.run().kind, StopKind::kTrap);
 }
 
@@ -235,34 +184,10 @@ TEST(Simulation, ResultsGoToTheirCallbacks) {
   EXPECT_EQ(seen, (std::vector<std::int32_t>{4, 6}));
 }
 
-/// Takes three pairs from infeed 0 in a loop, and gives each to outfeed 0.
-ProgramImage feeds() {
-  ProgramImage image = image_of(1);
-  const TensorType pair{DType::kI32, {2}};
-  const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, {{0, 0, 8}}}};
-  image.streams = {{Stream::Kind::kInfeed, 0, pair, pieces},
-                   {Stream::Kind::kOutfeed, 0, pair, pieces}};
-  image.visits = {{kCode + 4, {{}, {0}}}, {kCode + 24, {{1}, {}}}};
-  add_program(image, 0,
-              "  setzi $m1, 2\n"
-              "again:\n"
-              "  sync 4\n"
-              "  delayxpic 0, 0, 0x600\n"
-              "  delay 9\n"
-              "  delayxpic 0, 0, 0x640\n"
-              "  sync 4\n"
-              "  sync 4\n" +
-                  kVisit +
-                  "  sync 4\n"
-                  "  brnzdec $m1, again\n"
-                  "  sync 4\n");
-  return image;
-}
-
 TEST(Simulation, FeedsInsideAProgramTakeAndGiveValuesInOrder) {
   Simulation sim(feeds());
   for (std::int32_t i = 0; i < 3; ++i) sim.feed(0, pair_of(i, 10 * i));
-  EXPECT_EQ(sim.run().kind, StopKind::kCall) << "the sync at the end waits for a call";
+  EXPECT_EQ(sim.run().kind, StopKind::kEnd);
   for (std::int32_t i = 0; i < 3; ++i) {
     const std::optional<HostTensor> value = sim.take(0);
     ASSERT_TRUE(value);
@@ -310,7 +235,7 @@ class Watcher : public Observer {
 TEST(Simulation, ObserversSeeTheInstructionsOfTheTilesAndSuperstepsThatTheyWatch) {
   ProgramImage image = image_of(3);
   for (std::uint32_t tile = 0; tile < 3; ++tile) {
-    add_program(image, tile, "setzi $m1, 1\n sync 3\n setzi $m2, 2\n sync 3\n sync 15\n");
+    add_program(image, tile, "setzi $m1, 1\n sync 3\n setzi $m2, 2\n sync 3\n sync 4\n");
   }
   Simulation sim(image, {.threads = 2});
   Watcher both({.tiles = {TileId{2}, TileId{0}}, .first_superstep = 1, .last_superstep = 1});
@@ -323,6 +248,41 @@ TEST(Simulation, ObserversSeeTheInstructionsOfTheTilesAndSuperstepsThatTheyWatch
   EXPECT_EQ(both.issued[0].second.cycle, both.issued[1].second.cycle);
   Watcher none({.tiles = {TileId{9}}});
   EXPECT_THROW(sim.observe(none), MalformedInput);
+}
+
+TEST(Simulation, ObserversSeeNothingBehindATrap) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "delay 50\n setzi $m1, 3\n ld32 $m2, $m15, $m1, 0\n sync 4\n");
+  add_program(image, 1, "setzi $m1, 99\n 1: nop\n brnzdec $m1, 1b\n sync 4\n");
+  Watcher watcher({.tiles = {TileId{0}, TileId{1}}});
+  Simulation sim(image);
+  sim.observe(watcher);
+  const Stop stop = sim.run();
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  ASSERT_FALSE(watcher.issued.empty());
+  EXPECT_LE(watcher.issued.back().second.cycle, stop.trap->cycle.value());
+  EXPECT_GT(watcher.issued.back().second.cycle + 10, stop.trap->cycle.value());
+}
+
+TEST(Simulation, InstructionsThatAreWantedAsIssuedAreSeenBeforeTheSuperstepEnds) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "1: nop\n bri 1b\n");
+  Watcher watcher({.tiles = {TileId{0}}, .as_issued = true});
+  Simulation sim(image, {.interrupted = [&] { return watcher.issued.size() > 100; }});
+  sim.observe(watcher);
+  EXPECT_EQ(sim.run().kind, StopKind::kInterrupted);
+  EXPECT_GT(watcher.issued.size(), 100u);
+  EXPECT_EQ(watcher.issued[1].second.pc, kCode + 4);
+}
+
+TEST(Simulation, ATileIsLookedAtWhereItWaits) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "setzi $m1, 1\n sync 3\n sync 4\n");
+  Simulation sim(image);
+  sim.step_superstep();
+  EXPECT_EQ(sim.tile(TileId{0}).supervisor_pc(), kCode + 8);
+  EXPECT_EQ(sim.tile(TileId{0}).worker_busy_cycles(0), 0u);
+  EXPECT_EQ(sim.tile(TileId{0}).worker_instructions().all, 0u);
 }
 
 /// A fabric that counts the phases that it is given.
@@ -341,8 +301,8 @@ class CountingFabric : public FabricModel {
 
 TEST(Simulation, RunsOnAFabricOfItsUser) {
   ProgramImage image = image_of(2);
-  add_program(image, 0, "sync 3\n delay 30\n send 1, 0x20000, 3\n sync 15\n");
-  add_program(image, 1, "sync 3\n sync 15\n");
+  add_program(image, 0, "sync 3\n delay 30\n send 1, 0x20000, 3\n sync 4\n");
+  add_program(image, 1, "sync 3\n sync 4\n");
   int phases = 0;
   Simulation sim(image, {.make_fabric = [&](const MachineConfig& machine) {
                    return std::make_unique<CountingFabric>(machine, phases);
@@ -368,6 +328,166 @@ TEST(Simulation, EightAtOnceInOneProcessDoNotDisturbOneAnother) {
   for (std::int32_t t = 0; t < 8; ++t) {
     EXPECT_EQ(results[static_cast<std::size_t>(t)], 100 * t + 20);
   }
+}
+
+TEST(Simulation, AResultInThePlaceOfAnArgumentIsThereAfterEachCall) {
+  ProgramImage image = increments();
+  image.alias = {0};
+  image.next = {{}, {2}};
+  image.entries.clear();
+  image.segments = {{{TileId{0}}, kData + 8, {1, 0, 0, 0}}};
+  add_program(image, 0,
+              "  setzi $m1, " + std::to_string(kData) +
+                  "\n  sync 4\n  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\nagain:\n"
+                  "  ld32 $m2, $m15, $m1, 0\n  add $m2, $m2, 1\n  st32 $m2, $m15, $m1, 0\n"
+                  "  sync 3\n  ld32 $m4, $m15, $m1, 2\n  brz $m4, last\n"
+                  "  sync 4\n  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\n  bri again\n"
+                  "last:\n  sync 4\n" +
+                  kVisit + "  sync 4\n  sync 4\n");
+  Simulation sim(image);
+  EXPECT_EQ(sim.call({pair_of(1, 10)})[0].data, pair_of(2, 10).data);
+  // The state is not sent again.
+  EXPECT_EQ(sim.call({pair_of(100, 100)})[0].data, pair_of(3, 10).data);
+  EXPECT_EQ(sim.call({pair_of(100, 100)}, true)[0].data, pair_of(4, 10).data);
+}
+
+TEST(Simulation, AWordOnItsWayWhenABarrierOpensIsATrap) {
+  for (const std::string zone : {"0", "1"}) {
+    ProgramImage image = image_of(2);
+    const std::string before = "  sync 4\n  sync 4\n  sync 3\n  sans " + zone + "\n  delay 2000\n";
+    const std::string after = zone == "0" ? "  sync 1\n  sync 4\n" : "  sync 1\n";
+    add_program(image, 0, before + "  send 0, 0x20000, 3\n" + after + "  sync 4\n  sync 4\n");
+    add_program(image, 1,
+                before + "  delaypic 30, 0, 0x20000\n  delayxpic 1, 0, 0\n" +
+                    "  delayxpic 0, 0, 0x640\n" + after +
+                    "  delayxpic 0, 0, 0x600\n  send 0, 0x20000, 3\n  sync 4\n  sync 4\n");
+    const TensorType word{DType::kU32, {1}};
+    image.streams = {{Stream::Kind::kResult, 0, word, {{TileId{1}, kData, 4, {{0, 0, 4}}}}}};
+    image.results = {word};
+    image.alias = {std::nullopt};
+    image.last.results = {0};
+    Simulation sim(image);
+    const Stop stop = sim.call(true);
+    ASSERT_EQ(stop.kind, StopKind::kTrap) << zone;
+    EXPECT_NE(stop.trap->cause.find("on its way when the next barrier opens"), std::string::npos)
+        << stop.trap->text();
+  }
+}
+
+TEST(Simulation, AnInterruptionInsideAVisitIsNoTrap) {
+  for (int polls = 1; polls < 9; ++polls) {
+    ProgramImage image = increments();
+    image.segments.clear();
+    image.entries.clear();
+    image.segments.push_back({{TileId{0}}, kData + 8, {1, 0, 0, 0}});
+    add_program(image, 0,
+                "  sync 4\n  delayxpic 0, 0, 0x600\n  delay 60000\n  sync 4\n  sync 3\n  sync 4\n" +
+                    kVisit + "  delay 60000\n  sync 4\n  sync 4\n");
+    image.machine.host.phase_latency_ns = 1'000'000;
+    int asked = 0;
+    Simulation sim(image, {.interrupted = [&] { return ++asked >= polls; }});
+    sim.set_argument(0, pair_of(1, 2));
+    const Stop stop = sim.call(true);
+    EXPECT_TRUE(stop.kind == StopKind::kInterrupted || stop.kind == StopKind::kEnd)
+        << polls << (stop.trap ? stop.trap->text() : "");
+  }
+}
+
+TEST(Simulation, AnInterruptionBehindTheLastSuperstepIsTheEnd) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "sync 3\n sync 4\n");
+  int supersteps = 0;
+  Simulation counting(image, {.interrupted = [&] { return ++supersteps > 100; }});
+  ASSERT_EQ(counting.run().kind, StopKind::kEnd);
+  int asked = 0;
+  Simulation sim(image, {.interrupted = [&] { return ++asked > supersteps; }});
+  EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+}
+
+TEST(Simulation, CannotGoOnBehindAnException) {
+  class Thrower : public Observer {
+   public:
+    void on_superstep(const SuperstepRecord&) override { throw std::runtime_error("full"); }
+  };
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "sync 3\n delay 50\n sync 3\n sync 4\n");
+  Thrower thrower;
+  Simulation sim(image);
+  sim.observe(thrower);
+  EXPECT_THROW(sim.run(), std::runtime_error);
+  EXPECT_THROW(sim.run(), UserError);
+}
+
+TEST(Simulation, ACallbackThatThrowsAnythingIsATrap) {
+  Simulation sim(increments());
+  sim.connect_argument(0, [](std::span<std::byte>) -> bool { throw 42; });
+  const Stop stop = sim.call();
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->context, "host");
+  EXPECT_EQ(sim.run().kind, StopKind::kTrap);
+}
+
+TEST(Simulation, AHostProgramThatWaitsIsAskedAgain) {
+  Simulation sim(increments());
+  const HostTensor pair = pair_of(5, 6);
+  bool is_ready = false;
+  sim.set_host_program([&](std::uint32_t) {
+    if (!is_ready) return HostTurn::kWaits;
+    sim.send_argument(0, std::as_bytes(std::span(pair.data)));
+    return HostTurn::kLastCall;
+  });
+  EXPECT_EQ(sim.run().kind, StopKind::kCall);
+  EXPECT_EQ(sim.run().kind, StopKind::kCall);
+  EXPECT_THROW(sim.begin_call(), UserError);
+  is_ready = true;
+  EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+  EXPECT_EQ(sim.result(0).data, pair_of(6, 7).data);
+}
+
+TEST(Simulation, AStreamHasItsValuesFromOnePlace) {
+  const StreamSource zeros = [](std::span<std::byte> bytes) {
+    std::ranges::fill(bytes, std::byte{0});
+    return true;
+  };
+  Simulation calls(increments());
+  calls.connect_argument(0, zeros);
+  EXPECT_THROW(calls.set_argument(0, pair_of(1, 2)), MalformedInput);
+  Simulation connected(feeds());
+  connected.connect_infeed(0, zeros);
+  EXPECT_THROW(connected.feed(0, pair_of(1, 2)), MalformedInput);
+  Simulation fed(feeds());
+  fed.feed(0, pair_of(1, 2));
+  EXPECT_THROW(fed.connect_infeed(0, zeros), MalformedInput);
+}
+
+TEST(Simulation, InfeedsAreMadeAheadInTheLastCallToo) {
+  // A call that takes ten pairs, and computes for longer than the host needs for the next one.
+  const auto cycles = [](std::uint32_t prefetch) {
+    ProgramImage image = image_of(1);
+    const TensorType pair{DType::kI32, {2}};
+    const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, {{0, 0, 8}}}};
+    image.streams = {{Stream::Kind::kArgument, 0, pair, pieces},
+                     {Stream::Kind::kInfeed, 0, pair, pieces}};
+    image.arguments = {pair};
+    image.first.arguments = {0};
+    image.next = {{}, {0}};
+    image.visits = {{kCode + 20, {{}, {1}}}};
+    const std::string listen = "  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\n";
+    add_program(image, 0,
+                "  setzi $m1, 9\n  sync 4\n" + listen + "again:\n  sync 4\n" + listen +
+                    "  setzi $m5, 30\nwork:\n  delay 4000\n  brnzdec $m5, work\n  sync 3\n"
+                    "  brnzdec $m1, again\n  sync 4\n  sync 4\n  sync 4\n");
+    image.machine.host.prefetch = prefetch;
+    Simulation sim(image);
+    sim.set_argument(0, pair_of(1, 2));
+    sim.connect_infeed(0, [](std::span<std::byte> bytes) {
+      std::ranges::fill(bytes, std::byte{0});
+      return true;
+    });
+    EXPECT_EQ(sim.call(true).kind, StopKind::kEnd);
+    return sim.now();
+  };
+  EXPECT_LT(cycles(1).value() + 100'000, cycles(0).value());
 }
 
 }  // namespace

@@ -6,14 +6,16 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <functional>
+#include <span>
 #include <utility>
 
-#include "isa/assembler.h"
+#include "isa/instruction_word.h"
 #include "isa/registers.h"
 #include "isa/table.h"
-#include "sim/codelet_run.h"
 #include "sim/tile/slot_counter.h"
 #include "sim/tile/worker_handlers.h"
+#include "tests/tile_run.h"
 
 namespace superstep {
 namespace {
@@ -27,8 +29,10 @@ using isa::Where;
 using Words = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t kCode = 0x4d000, kState = 0x50000, kCoIssue = 0x80000000U;
-constexpr std::array kKinds = {CodeletKind::kWorker, CodeletKind::kMultiVertex,
-                               CodeletKind::kSupervisor};
+
+/// Who runs a program: one worker, all of them, or the supervisor, which calls it.
+enum class Kind : std::uint8_t { kWorker, kMultiVertex, kSupervisor };
+constexpr std::array kKinds = {Kind::kWorker, Kind::kMultiVertex, Kind::kSupervisor};
 
 int programs() {
   const char* text = std::getenv("SUPERSTEP_FUZZ");
@@ -220,33 +224,46 @@ class ClassCounter : public InstructionObserver {
 };
 
 struct Outcome {
-  CodeletCost cost;
-  InstructionCounts seen;
+  TileStop stop;
+  std::array<std::uint64_t, 6> worker_cycles{};
+  InstructionCounts counted, seen;
   bool interrupted = false;
-  std::optional<TileFault> fault;
+  bool faulted = false;
   std::array<std::uint32_t, 64> state{};
 };
 
-Outcome run(const Words& words, CodeletKind kind, std::uint32_t data_seed, bool observed) {
-  CodeletRun tile{MachineConfig{}};
-  EXPECT_TRUE(tile.write(kCode, std::as_bytes(std::span(words))));
+constexpr const char* kCall =
+    "setzi $sp, 0x60000\n setzi $m0, 0x50000\n call $lr, 0x4d000\n sync 4";
+
+Outcome run(const Words& words, Kind kind, std::uint32_t data_seed, bool observed) {
+  testing::TileRun tile;
+  tile.put(kCode, words);
   Outcome outcome;
   Random data(data_seed);
   for (std::uint32_t& word : outcome.state) word = data.word();
-  EXPECT_TRUE(tile.write(kState, std::as_bytes(std::span(outcome.state))));
+  const std::span<std::uint32_t, 64> state(outcome.state);
+  EXPECT_TRUE(tile.tile().memory().write(kState, std::as_bytes(state)));
   // An endless loop is not a fault of the simulator.
-  tile.poll([&outcome] { return outcome.interrupted = true; });
+  const std::function<bool()> interrupted = [&] { return outcome.interrupted = true; };
+  tile.tile().poll(interrupted);
   ClassCounter classes;
   SlotCounter counter(tile.machine(), &classes);
-  if (observed) tile.observe(&counter);
-  outcome.cost = tile.call(kind, kCode, kState);
+  if (observed) tile.tile().observe(&counter);
+  outcome.stop = tile.supervise(kind == Kind::kWorker        ? testing::kRunWorker
+                                : kind == Kind::kMultiVertex ? testing::kRunAllWorkers
+                                                             : kCall);
   outcome.seen = classes.counts();
-  outcome.fault = tile.fault();
-  if (outcome.fault) {
-    EXPECT_FALSE(outcome.fault->cause.empty());
-    EXPECT_FALSE(outcome.fault->context.empty());
+  // One of its own is a sync with tiles or a host that are not there.
+  outcome.faulted = outcome.stop.kind != TileStop::Kind::kSync || outcome.stop.pc >= kCode;
+  if (const auto fault = tile.tile().fault()) {
+    EXPECT_FALSE(fault->cause.empty());
+    EXPECT_FALSE(fault->context.empty());
   }
-  EXPECT_TRUE(tile.read(kState, std::as_writable_bytes(std::span(outcome.state))));
+  for (std::uint32_t w = 0; w < 6; ++w) {
+    outcome.worker_cycles.at(w) = tile.tile().worker_busy_cycles(w);
+  }
+  outcome.counted = tile.tile().worker_instructions();
+  EXPECT_TRUE(tile.tile().memory().read(kState, std::as_writable_bytes(state)));
   return outcome;
 }
 
@@ -261,9 +278,9 @@ TEST(TileFuzz, RandomWordsTrapOrEnd) {
     }
     if (random.one_in(2)) words.resize(1 + words.size() / 8);
     words.push_back(encode("exitz", {isa::kZero}));
-    const CodeletKind kind = kKinds[random.below(3)];
+    const Kind kind = kKinds[random.below(3)];
     const Outcome outcome = run(words, kind, 1, false);
-    ended += outcome.fault ? 0 : 1;
+    ended += outcome.faulted ? 0 : 1;
     ASSERT_FALSE(HasFailure()) << "program " << i;
   }
   EXPECT_GT(ended, programs() / 200);
@@ -273,22 +290,22 @@ TEST(TileFuzz, RandomLegalProgramsTrapOrEndAndWatchingThemChangesNothing) {
   Random random(~seed());
   int ended = 0;
   for (int i = 0; i < programs(); ++i) {
-    const CodeletKind kind = kKinds[random.below(3)];
-    const Words words = Program(random, kind == CodeletKind::kSupervisor).make();
+    const Kind kind = kKinds[random.below(3)];
+    const Words words = Program(random, kind == Kind::kSupervisor).make();
     const std::uint32_t data = random.word();
     const Outcome plain = run(words, kind, data, false);
-    ended += plain.fault ? 0 : 1;
+    ended += plain.faulted ? 0 : 1;
     if (i % 8 == 0) {
       const Outcome seen = run(words, kind, data, true);
       // An endless loop may stop elsewhere.
       if (seen.interrupted || plain.interrupted) continue;
-      EXPECT_EQ(seen.fault.has_value(), plain.fault.has_value());
-      EXPECT_EQ(seen.cost.cycles, plain.cost.cycles);
-      EXPECT_EQ(seen.cost.worker_slots, plain.cost.worker_slots);
-      EXPECT_EQ(seen.cost.worker_instructions, plain.cost.worker_instructions);
+      EXPECT_EQ(seen.stop.kind, plain.stop.kind);
+      EXPECT_EQ(seen.stop.cycle, plain.stop.cycle);
+      EXPECT_EQ(seen.worker_cycles, plain.worker_cycles);
+      EXPECT_EQ(seen.counted, plain.counted);
       // One that faults is seen and does not count.
-      if (!seen.fault) {
-        EXPECT_EQ(seen.seen, plain.cost.worker_instructions);
+      if (!seen.faulted) {
+        EXPECT_EQ(seen.seen, plain.counted);
       }
       EXPECT_EQ(seen.state, plain.state);
     }
@@ -312,11 +329,11 @@ TEST(TileFuzz, LoopsOfPairsDoWhatTheirHalvesDo) {
       for (int i = 0; i < 16; ++i) {
         const Words words = Program(random, false).make_loop_of(*main, *aux);
         const std::uint32_t data = random.word();
-        const Outcome plain = run(words, CodeletKind::kWorker, data, false);
-        const Outcome seen = run(words, CodeletKind::kWorker, data, true);
-        ASSERT_EQ(seen.fault.has_value(), plain.fault.has_value());
-        ASSERT_EQ(seen.cost.worker_slots, plain.cost.worker_slots);
-        ASSERT_EQ(seen.cost.worker_instructions, plain.cost.worker_instructions);
+        const Outcome plain = run(words, Kind::kWorker, data, false);
+        const Outcome seen = run(words, Kind::kWorker, data, true);
+        ASSERT_EQ(seen.stop.kind, plain.stop.kind);
+        ASSERT_EQ(seen.worker_cycles, plain.worker_cycles);
+        ASSERT_EQ(seen.counted, plain.counted);
         ASSERT_EQ(seen.state, plain.state) << main->mnemonic << " with " << aux->mnemonic;
       }
     }

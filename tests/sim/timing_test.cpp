@@ -16,7 +16,7 @@ class NamedTiles {
     add_program(image_, tile,
                 "sync 4\n sync 4\n setzi $m9, 0x80000\n" + body +
                     "sync 4\n delayxpic 0, 0, 0x600\n send 3, 0x20000, 3\n"
-                    "delayxpic 0, 0, 0x640\n sync 4\n sync 15\n");
+                    "delayxpic 0, 0, 0x640\n sync 4\n sync 4\n");
     const std::uint64_t bytes = 4 * kWords;
     pieces_.push_back({TileId{tile}, kData, 4 * kWords, {{0, bytes * pieces_.size(), 4 * kWords}}});
   }

@@ -542,6 +542,18 @@ TEST(Trace, WaitsOfBuiltinMachinesRestOnTheLeastCertainOfTheirNumbers) {
       CostSource::kUser);
 }
 
+TEST(Trace, AScaledNumberIsNoMoreCertainThanTheOneThatWasScaled) {
+  const std::vector<std::string> scaled = {"host.*=x1", "sync.*=x2"};
+  const WaitSources sources =
+      wait_sources(load_machine("bow", scaled), machine_sources("bow", scaled));
+  EXPECT_EQ(sources.internal_sync, CostSource::kUser);  // derived before
+  EXPECT_EQ(sources.external_sync, CostSource::kAssumed);
+  EXPECT_EQ(sources.host, CostSource::kAssumed);
+  const std::vector<std::string> twice = {"sync.external_latency=x2", "sync.external_latency=x0.5"};
+  EXPECT_EQ(wait_sources(load_machine("bow", twice), machine_sources("bow", twice)).external_sync,
+            CostSource::kAssumed);
+}
+
 TEST(Trace, EveryKindOfSourceHasANumber) {
   EXPECT_EQ(std::set<std::string>(std::begin(kCostSources), std::end(kCostSources)),
             std::set<std::string>(source_kinds().begin(), source_kinds().end()));

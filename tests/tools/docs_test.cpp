@@ -40,6 +40,30 @@ TEST(Docs, EveryInstructionAndCommandHasItsLine) {
     EXPECT_NE(cli.find("## superstep " + std::string(command.name)), std::string::npos);
 }
 
+/// Without the indentation of lines.
+std::string unindented(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    out += line.substr(std::min(line.size(), line.find_first_not_of(' '))) + "\n";
+  }
+  return out;
+}
+
+TEST(Docs, ExamplesOfEmbeddingArePartOfTheProgramThatIsBuilt) {
+  const std::filesystem::path top = SUPERSTEP_SOURCE_DIR;
+  const std::string page = text_of(top / "docs/embedding.md");
+  const std::string program = unindented(text_of(top / "tests/package/embedding.cpp"));
+  constexpr std::string_view kBegin = "```cpp\n", kEnd = "```\n";
+  int examples = 0;
+  for (std::size_t at = 0; (at = page.find(kBegin, at)) != std::string::npos; ++examples) {
+    at += kBegin.size();
+    const std::string example = unindented(page.substr(at, page.find(kEnd, at) - at));
+    EXPECT_NE(program.find(example), std::string::npos) << example;
+  }
+  EXPECT_EQ(examples, 6);
+}
+
 TEST(Docs, EveryMachineNumberNamesItsSource) {
   for (const ReferencePage& page : reference_pages()) {
     if (page.file != "config.md") continue;

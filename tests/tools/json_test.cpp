@@ -109,6 +109,7 @@ std::vector<Case> cases() {
       {"run " + file_of("quantize.mlir") + " -m tiny4 --input random:1", 6},
       {"run none.mlir", 74},
       {std::string(kAffine) + " -o /", 74},
+      {std::string(kAffine) + " --at-superstep 1 --save-checkpoint " + file_of("behind.h5"), 0},
       {"compile models/digits_mlp/train_step.mlir -m small64 --set tile.workers=4", 0},
       {"compile models/quickstart/affine.mlir -m tiny4", 0},
       {"compile models/mnist_mlp/train_step.mlir -m tiny4", 4},

@@ -72,7 +72,7 @@ void expect_one_summary(const Program& program, TraceLevel level, End end) {
   EXPECT_EQ(file.trap, trap);
   EXPECT_EQ(file.totals.supersteps, supersteps);
   for (const RunRecorder* recorder : {&writer.recorder(), static_cast<const RunRecorder*>(&alone)})
-    expect_equal(recorder->summary(outcome_of(result), trap), file);
+    expect_equal(recorder->summary(outcome_of(result), result.trap), file);
 }
 
 TEST(RunRecorder, SaysWhatTheTraceSays) {

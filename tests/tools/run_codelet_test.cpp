@@ -169,9 +169,10 @@ TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
   const ProgramRun run = run_spec("entry = \"c\"\nkind = \"multivertex\"\n",
                                   "c: nop\n ld32 $m0, $mzero, 0\n exitz $mzero\n");
   EXPECT_EQ(run.code, 1);
-  EXPECT_NE(run.err.find("error: trap at cycle 18, worker 0, pc c+0x4 (0x4c104): an address "
-                         "outside the tile's memory"),
-            std::string::npos)
+  EXPECT_NE(
+      run.err.find("error: program trap at cycle 18, worker 0, pc c+0x4 (0x4c104): an address "
+                   "outside the tile's memory"),
+      std::string::npos)
       << run.err;
 }
 

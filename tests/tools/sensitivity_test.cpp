@@ -50,5 +50,25 @@ TEST(Sensitivity, SaysWhyANumberHasNoRun) {
   EXPECT_NE(run.out.find("0, which no factor changes: "), std::string::npos) << run.out;
 }
 
+TEST(Sensitivity, SaysWhichNumbersItRounds) {
+  const std::string options = "-m tiny4 --all --set costs.f32div=3 --set costs.f32sqrt=1 ";
+  const json all = json::parse(superstep(kProgram + options).out);
+  const json rounded = row_of(all, "costs.f32div")["outcomes"];
+  EXPECT_EQ(rounded[0]["value"], "2");
+  EXPECT_EQ(rounded[1]["value"], "6");
+  const json same = row_of(all, "costs.f32sqrt")["outcomes"];
+  EXPECT_EQ(same[0]["problem"], "rounded it is 1");
+  EXPECT_FALSE(same[0].contains("device_cycles"));
+  const ProgramRun run =
+      superstep("sensitivity models/quickstart/affine.mlir --input random:1 -q " + options);
+  EXPECT_NE(run.out.find("rounded: costs.f32div x 0.5 of 3 is 2"), std::string::npos) << run.out;
+}
+
+TEST(Sensitivity, LooksAtAssumedNumbersThatWereScaled) {
+  const json document =
+      json::parse(superstep(kProgram + "-m tiny4 --set 'sync.external_latency=x1'").out);
+  EXPECT_FALSE(row_of(document, "sync.external_latency").is_null());
+}
+
 }  // namespace
 }  // namespace superstep

@@ -173,6 +173,34 @@ TEST_F(TraceFile, HostTransfersFillTheirSupersteps) {
   EXPECT_EQ(iteration.back(), kCalls - 1);
 }
 
+TEST_F(TraceFile, VisitsToTheHostHaveABeginningDataAndAnEnd) {
+  const auto begin = numbers("/supersteps/start_cycle"), sync = numbers("/supersteps/sync_cycles"),
+             host = numbers("/supersteps/host_cycles"),
+             visit_begin = numbers("/supersteps/visit_begin_cycles"),
+             visit_end = numbers("/supersteps/visit_end_cycles");
+  std::vector<std::uint64_t> last(begin.size());
+  const auto superstep = numbers("/host/superstep"), start = numbers("/host/start_cycle"),
+             cycles = numbers("/host/cycles"), packets = numbers("/host/packets"),
+             bytes = numbers("/host/bytes");
+  for (std::size_t i = 0; i < superstep.size(); ++i) {
+    last[superstep[i]] = std::max(last[superstep[i]], start[i] + cycles[i]);
+    EXPECT_EQ(packets[i] == 0, bytes[i] == 0);
+    EXPECT_LE(packets[i], bytes[i] / 4);
+  }
+  std::uint64_t visits = 0;
+  for (std::size_t s = 0; s < begin.size(); ++s) {
+    if (host[s] == 0) continue;
+    ++visits;
+    ASSERT_GT(s, 0U);
+    EXPECT_EQ(visit_begin[s - 1], sync[s - 1]);
+    EXPECT_EQ(last[s], begin[s] + host[s] - visit_end[s]);
+  }
+  EXPECT_EQ(visits, kCalls + 1);
+  EXPECT_EQ(total("visits"), visits);
+  EXPECT_EQ(total("visit_begin_cycles"), sum("/supersteps/visit_begin_cycles"));
+  EXPECT_EQ(total("visit_end_cycles"), sum("/supersteps/visit_end_cycles"));
+}
+
 TEST_F(TraceFile, IsTheSameForOneAndTwoThreads) {
   const Hdf5File other = traced("-j2");
   for (const TraceColumn& column : trace_columns()) {

@@ -6,6 +6,7 @@
 #include "compiler/image/supervisor_registers.h"
 #include "compiler/vertex/interpret.h"
 #include "compiler/vertex/scalars.h"
+#include "isa/instruction_word.h"
 #include "tests/tile_run.h"
 
 namespace superstep::vertex {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isa/assembler.h"
+#include "toolchain/assembler.h"
 
 namespace superstep::vertex {
 namespace {

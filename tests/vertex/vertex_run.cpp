@@ -67,7 +67,7 @@ TileStop VertexRun::run_checked() {
     ADD_FAILURE() << fault->context << " at codelet + " << fault->pc - kCodelet << ": "
                   << fault->cause;
   }
-  EXPECT_TRUE(stop.zone == 3U || stop.zone == 15U);
+  EXPECT_TRUE(stop.zone == 3U || stop.zone == 4U);
   for (const std::uint32_t guard : guards_) {
     EXPECT_EQ(run_.get<std::byte>(guard, kGuard.size()), kGuard) << "bytes behind " << guard;
   }

@@ -114,7 +114,7 @@ std::optional<std::int64_t> best_batches(
 std::int64_t gather_cycles(const Costs& costs, const TableUse& use, std::int64_t offsets,
                            std::int64_t words) {
   const bool is_even = use.table.batching.empty() || offsets % use.table.batches() == 0;
-  return costs.phase() + words + (is_even ? 0 : costs.phase() + 2 * costs.launch());
+  return costs.phase() + costs.moved(words) + (is_even ? 0 : costs.phase() + 2 * costs.launch());
 }
 
 /// `x` with more of `value` behind the first dimension, which then becomes two: batches and what

@@ -104,7 +104,7 @@ class PartedTake {
   /// Phases for the table, offsets and candidates; launches to look up and to combine.
   [[nodiscard]] std::int64_t estimate(const Service& s) const {
     const Costs& costs = builder_.costs();
-    const auto phase = [&](std::int64_t words) { return costs.phase() + words; };
+    const auto phase = [&](std::int64_t words) { return costs.phase() + costs.moved(words); };
     std::int64_t cycles = phase(s.offsets());
     if (s.merged > 1 || s.copies > 1) cycles += phase(s.merged * placed_.cut.positions * words_);
     const vertex::Take::State state{.to = {},

@@ -51,7 +51,7 @@ struct Part {
 };
 
 /// Words [begin, end) of a source interval, and where they are received.
-struct Run {
+struct WordRange {
   std::int64_t begin, end;
   std::int64_t received_at = 0;
 };
@@ -145,12 +145,17 @@ void assign_rounds(std::vector<Part>& parts, std::int64_t interval_bytes, bool o
   }
 }
 
-/// Copies out of a receive buffer: finds for each box of source bytes where its runs were received.
+/// Copies out of a receive buffer: finds for each box of source bytes where its ranges were
+/// received.
 class Unpacker {
  public:
-  Unpacker(const std::vector<Run>& runs, BufferId received, std::uint32_t round,
+  Unpacker(const std::vector<WordRange>& ranges, BufferId received, std::uint32_t round,
            std::int64_t element_bytes, std::vector<LocalCopy>& copies)
-      : runs_(runs), received_(received), round_(round), bytes_(element_bytes), copies_(copies) {}
+      : ranges_(ranges),
+        received_(received),
+        round_(round),
+        bytes_(element_bytes),
+        copies_(copies) {}
 
   void unpack(const Box& box) {
     const SourceOrder order = in_source_order(box);
@@ -158,15 +163,15 @@ class Unpacker {
   }
 
  private:
-  [[nodiscard]] const Run& run_of(std::int64_t byte) const {
-    return *(std::ranges::upper_bound(runs_, byte / 4, {}, &Run::begin) - 1);
+  [[nodiscard]] const WordRange& range_of(std::int64_t byte) const {
+    return *(std::ranges::upper_bound(ranges_, byte / 4, {}, &WordRange::begin) - 1);
   }
-  /// Where the box is received when one run holds all of it.
+  /// Where the box is received when one range holds all of it.
   [[nodiscard]] std::optional<std::int64_t> place(const Box& box) const {
     const Extent extent = extent_of(box, kFromSide);
-    const Run& run = run_of(extent.first);
-    if (extent.last + bytes_ > run.end * 4) return std::nullopt;
-    return run.received_at + extent.first - run.begin * 4;
+    const WordRange& range = range_of(extent.first);
+    if (extent.last + bytes_ > range.end * 4) return std::nullopt;
+    return range.received_at + extent.first - range.begin * 4;
   }
   void emit(Box box, const Axes& repeated) {
     box.axes.insert(box.axes.end(), repeated.begin(), repeated.end());
@@ -209,24 +214,25 @@ class Unpacker {
     }
   }
 
-  const std::vector<Run>& runs_;
+  const std::vector<WordRange>& ranges_;
   BufferId received_;
   std::uint32_t round_;
   std::int64_t bytes_;
   std::vector<LocalCopy>& copies_;
 };
 
-void merge_runs(std::vector<Run>& runs) {
-  std::ranges::sort(runs, {}, [](const Run& run) { return std::tuple(run.begin, run.end); });
-  std::vector<Run> merged;
-  for (const Run& run : runs) {
-    if (!merged.empty() && run.begin <= merged.back().end + kGapWords) {
-      merged.back().end = std::max(merged.back().end, run.end);
+void merge_ranges(std::vector<WordRange>& ranges) {
+  std::ranges::sort(ranges, {},
+                    [](const WordRange& range) { return std::tuple(range.begin, range.end); });
+  std::vector<WordRange> merged;
+  for (const WordRange& range : ranges) {
+    if (!merged.empty() && range.begin <= merged.back().end + kGapWords) {
+      merged.back().end = std::max(merged.back().end, range.end);
     } else {
-      merged.push_back(run);
+      merged.push_back(range);
     }
   }
-  runs = std::move(merged);
+  ranges = std::move(merged);
 }
 
 /// Puts copies whose elements share words into different rounds, later ones where they overlap.
@@ -434,9 +440,10 @@ class MovePlanner {
     if (repeats && direct.runs() > kMostRepeats) return Way::kCopied;
     const std::int64_t words = (direct.bytes + 3) / 4;
     const std::int64_t staged_words = staged.runs() * ((staged.bytes + 3) / 4);
-    const std::int64_t direct_cycles = Costs::port(direct.runs() * words, direct.runs());
-    const std::int64_t staged_cycles = Costs::port(staged_words, staged.runs()) +
-                                       builder_.costs().copy(1, direct.runs(), words, 4);
+    const Costs& costs = builder_.costs();
+    const std::int64_t direct_cycles = costs.port(direct.runs() * words, direct.runs());
+    const std::int64_t staged_cycles =
+        costs.port(staged_words, staged.runs()) + costs.copy(1, direct.runs(), words, 4);
     if (direct_cycles > staged_cycles) return Way::kCopied;
     return repeats ? Way::kDirectUnlessOthersAreCopied : Way::kDirect;
   }
@@ -450,25 +457,25 @@ class MovePlanner {
   }
 
   void plan_staged(IntervalPlan& plan, const std::vector<Part>& parts) const {
-    std::map<std::pair<BufferId, std::size_t>, std::vector<Run>> runs;
+    std::map<std::pair<BufferId, std::size_t>, std::vector<WordRange>> ranges;
     for (const Part& part : parts) {
       const Travel travel = staged_travel(part, element_bytes_);
-      auto& of_source = runs[{part.source, part.source_interval}];
+      auto& of_source = ranges[{part.source, part.source_interval}];
       for_each_index(travel.outer, travel.from, travel.to, [&](std::int64_t from, std::int64_t) {
         of_source.push_back({from / 4, (from + travel.bytes + 3) / 4});
       });
     }
-    for (auto& [source, of_source] : runs) {
-      merge_runs(of_source);
-      for (Run& run : of_source) {
-        run.received_at = plan.received_words * 4;
-        plan.received_words += run.end - run.begin;
-        plan.transfers.push_back({source.first, source.second, run.begin * 4, run.received_at,
-                                  run.end - run.begin, true});
+    for (auto& [source, of_source] : ranges) {
+      merge_ranges(of_source);
+      for (WordRange& range : of_source) {
+        range.received_at = plan.received_words * 4;
+        plan.received_words += range.end - range.begin;
+        plan.transfers.push_back({source.first, source.second, range.begin * 4, range.received_at,
+                                  range.end - range.begin, true});
       }
     }
     for (const Part& part : parts) {
-      Unpacker(runs[{part.source, part.source_interval}], kReceived, part.round, element_bytes_,
+      Unpacker(ranges[{part.source, part.source_interval}], kReceived, part.round, element_bytes_,
                plan.copies)
           .unpack(part.box);
     }

@@ -255,13 +255,13 @@ class Planner {
     std::int64_t per_tile = problem_.results_per_tile;
     if (keeps_blocks(plan)) {
       per_tile = divide_up(outputs, plan.depth_splits);
-      if (plan.depth_splits > 1) cycles += costs_.phase() + outputs;
+      if (plan.depth_splits > 1) cycles += costs_.phase() + costs_.moved(outputs);
     } else {
       const std::int64_t moved = std::max(per_tile * plan.depth_splits, outputs);
       // Where rows are neighbours in the result, each result travels alone and is put in its place.
-      cycles +=
-          costs_.phase() +
-          (problem_.result_columns_inside ? moved : Costs::port(moved, moved) + costs_.launch());
+      cycles += costs_.phase() + (problem_.result_columns_inside
+                                      ? costs_.moved(moved)
+                                      : costs_.port(moved, moved) + costs_.launch());
     }
     if (plan.depth_splits > 1) cycles += sum_cycles(per_tile, plan.depth_splits);
     if (plan.on_amp || plan.depth_splits > 1) cycles += convert_cycles_;
@@ -296,8 +296,9 @@ class Planner {
     if (plan.on_amp && problem_.left_in_blocks) in_parts(rows, sent_rows, plan.column_splits);
     if (plan.on_amp && problem_.right_in_blocks) in_parts(columns, sent_columns, plan.row_splits);
     if (rows + columns == 0) return 0;
-    const std::int64_t received = Costs::port(words(rows + columns), transfers(plan));
-    return steps * costs_.phase() + Costs::exchange(received, std::max(sent_rows, sent_columns));
+    const std::int64_t received = costs_.port(words(rows + columns), transfers(plan));
+    const std::int64_t sent_words = std::max(sent_rows, sent_columns);
+    return steps * costs_.phase() + Costs::exchange(received, costs_.moved(sent_words));
   }
 
   /// Whether operands and exchange code fit region 0, and strides the codelets.
@@ -443,8 +444,12 @@ std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine) {
   return share_of_region0(machine, kShareThatStaysOfAll);
 }
 
+bool has_interleaved_memory(const MachineConfig& machine) {
+  return machine.memory_end() >= machine.tile.region1_base + 2 * machine.tile.element_bytes;
+}
+
 bool has_amp_codelet(const MachineConfig& machine, DType input) {
-  return is_float(input) && machine.tile.amp_units > 0;
+  return is_float(input) && machine.tile.amp_units > 0 && has_interleaved_memory(machine);
 }
 
 std::int64_t region0_bytes(const ProductProblem& problem, const ProductPlan& plan) {

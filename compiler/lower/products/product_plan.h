@@ -61,6 +61,9 @@ struct ProductProblem {
 [[nodiscard]] std::int64_t most_rows_that_stay(const MachineConfig& machine);
 [[nodiscard]] std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine);
 
+/// Whether a tile has at least a pair of interleaved memory elements, for accesses of 128 bits.
+[[nodiscard]] bool has_interleaved_memory(const MachineConfig& machine);
+
 /// Whether there are AMP codelets for products of this dtype on this machine.
 [[nodiscard]] bool has_amp_codelet(const MachineConfig& machine, DType input);
 

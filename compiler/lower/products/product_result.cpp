@@ -179,7 +179,8 @@ class Finish {
     const BufferId products = multiplied.products;
     const std::int64_t splits = product_.plan.depth_splits;
     const LayoutPtr layout = builder_.buffer(sums).layout;
-    const std::int64_t unit = partial == DType::kF32 ? vertex::kAddPartsGroup : 1;
+    const bool in_groups = partial == DType::kF32 && has_interleaved_memory(builder_.machine());
+    const std::int64_t unit = in_groups ? vertex::kAddPartsGroup : 1;
     const auto pitch = [&](const Interval& interval) {
       return (interval.count + unit - 1) / unit * unit;
     };
@@ -201,7 +202,7 @@ class Finish {
       }
     }
     const Time time = move(builder_, received, parts, pieces, multiplied.time, product_.origin);
-    if (partial == DType::kF32) {
+    if (in_groups) {
       builder_.mutable_buffer(received).region = Buffer::Region::kInterleaved;
       add_parts(received, sums, time);
     } else {

@@ -33,7 +33,8 @@ class Planner {
           std::min(reduced / 2, std::int64_t{tiles_} / divide_up(results_, width));
       std::int64_t last_depth = reduced;
       if (width < final_width_ && divide_up(results_, width) <= tiles_) {
-        const std::int64_t cycles = stage(reduce, reduced, width) + costs_.phase() + final_width_;
+        const std::int64_t cycles =
+            stage(reduce, reduced, width) + costs_.phase() + costs_.moved(final_width_);
         if (cycles < best.first) best = {cycles, {width, 1}};
       }
       for (std::int64_t splits = 2; may_split_ && splits <= most; ++splits) {

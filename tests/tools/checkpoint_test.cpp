@@ -1,0 +1,129 @@
+// `run --save-checkpoint` and `run --from-checkpoint`.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/hdf5_file.h"
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+constexpr const char* kProgram = "models/linear_regression/train_step.mlir";
+constexpr const char* kCalls = " -m tiny4 --input models/linear_regression/train.h5 --repeat 3 -q ";
+
+class CheckpointCommand : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] ProgramRun run(const std::string& words) const {
+    return superstep(std::string("run ") + kProgram + kCalls + words);
+  }
+
+ private:
+  std::filesystem::path folder_ = scratch_folder();
+};
+
+TEST_F(CheckpointCommand, ARunFromItEndsWithTheSameParametersInTheSameCycle) {
+  const ProgramRun whole = run("--json --output " + file("whole.h5") + " --save-checkpoint " +
+                               file("checkpoint.h5") + " --at-superstep 2");
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const auto answer = nlohmann::json::parse(whole.out);
+  EXPECT_EQ(answer["files"]["checkpoint"], file("checkpoint.h5"));
+  const ProgramRun rest = run("--json --output " + file("rest.h5") + " --from-checkpoint " +
+                              file("checkpoint.h5") + " -o " + file("trace.h5"));
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_EQ(text_of(file("whole.h5")), text_of(file("rest.h5"))) << "the first call was going on";
+  const auto of_rest = nlohmann::json::parse(rest.out);
+  EXPECT_EQ(of_rest["supersteps"].get<int>() + 2, answer["supersteps"].get<int>());
+  const ProgramRun report = superstep("report " + file("trace.h5"));
+  EXPECT_EQ(report.code, 0) << report.err;
+}
+
+/// A column of numbers.
+std::vector<std::byte> bytes_of(const Hdf5File& file, const std::string& path) {
+  const Hdf5Type type = file.type(path);
+  const std::uint64_t rows = file.dims(path).at(0);
+  std::vector<std::byte> out(rows * size_of(type));
+  if (rows != 0) file.read_rows(path, type, 0, rows, out);
+  return out;
+}
+
+TEST_F(CheckpointCommand, TheTraceOfTheRestIsThatOfTheRunFromThereOn) {
+  ASSERT_EQ(run("-o " + file("whole.h5") + " --save-checkpoint " + file("checkpoint.h5") +
+                " --at-superstep 6")
+                .code,
+            0);
+  ASSERT_EQ(run("-o " + file("rest.h5") + " --from-checkpoint " + file("checkpoint.h5")).code, 0);
+  const Hdf5File whole = Hdf5File::open(file("whole.h5"), Hdf5File::Access::kRead);
+  const Hdf5File rest = Hdf5File::open(file("rest.h5"), Hdf5File::Access::kRead);
+  int columns = 0;
+  for (const std::string& name : rest.datasets("/supersteps")) {
+    const std::string path = "/supersteps/" + name;
+    if (rest.type(path) == Hdf5Type::kText || rest.dims(path).size() != 1) continue;
+    const std::vector<std::byte> all = bytes_of(whole, path), behind = bytes_of(rest, path);
+    ASSERT_LT(behind.size(), all.size()) << path;
+    EXPECT_TRUE(
+        std::equal(behind.begin(), behind.end(), all.end() - static_cast<long>(behind.size())))
+        << path;
+    ++columns;
+  }
+  EXPECT_GT(columns, 10);
+}
+
+TEST_F(CheckpointCommand, TheTraceOfTheRestHasItsLaunchesAndTransfers) {
+  const std::string level = " --trace tile -o ";
+  ASSERT_EQ(run("-o " + file("whole.h5") + " --save-checkpoint " + file("checkpoint.h5") +
+                " --at-superstep 6")
+                .code,
+            0);
+  // The level of the trace is not the program's.
+  ASSERT_EQ(run(level + file("rest.h5") + " --from-checkpoint " + file("checkpoint.h5")).code, 0);
+  const Hdf5File whole = Hdf5File::open(file("whole.h5"), Hdf5File::Access::kRead);
+  const Hdf5File rest = Hdf5File::open(file("rest.h5"), Hdf5File::Access::kRead);
+  for (const std::string path : {"/launches/superstep", "/host/superstep"}) {
+    std::vector<std::uint32_t> all = whole.read_all<std::uint32_t>(path, Hdf5Type::kU32);
+    std::erase_if(all, [](std::uint32_t superstep) { return superstep < 6; });
+    EXPECT_EQ(rest.read_all<std::uint32_t>(path, Hdf5Type::kU32), all) << path;
+    EXPECT_FALSE(all.empty()) << path;
+  }
+}
+
+TEST_F(CheckpointCommand, AnotherNumberOfCallsOrAPointBehindIsRefused) {
+  const std::string from = " --from-checkpoint " + file("checkpoint.h5");
+  const std::string affine =
+      "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 -q ";
+  for (const char* at : {"1", "4"}) {
+    ASSERT_EQ(superstep(affine + "--repeat 3 --save-checkpoint " + file("checkpoint.h5") +
+                        " --at-superstep " + at)
+                  .code,
+              0);
+    EXPECT_EQ(superstep(affine + "--repeat 1" + from).code, 2) << at;
+    EXPECT_EQ(superstep(affine + "--repeat 3" + from).code, 0) << at;
+  }
+  EXPECT_EQ(superstep(affine + "--repeat 3 --max-supersteps 3" + from).code, 2);
+  EXPECT_EQ(
+      superstep(affine + "--repeat 3 --at-superstep 3 --save-checkpoint " + file("x.h5") + from)
+          .code,
+      2);
+}
+
+TEST_F(CheckpointCommand, WhatDoesNotGoTogetherIsSaid) {
+  EXPECT_EQ(run("--at-superstep 3").code, 2);
+  EXPECT_EQ(run("--save-checkpoint " + file("c.h5")).code, 2);
+  const ProgramRun late = run("--save-checkpoint " + file("c.h5") + " --at-superstep 100000");
+  EXPECT_EQ(late.code, 2);
+  EXPECT_NE(late.err.find("smaller --at-superstep"), std::string::npos) << late.err;
+  EXPECT_FALSE(std::filesystem::exists(file("c.h5")));
+  EXPECT_EQ(run("--save-checkpoint " + file("c.h5") + " --at-superstep 3").code, 0);
+  const ProgramRun other = superstep("run " + std::string(kProgram) + kCalls +
+                                     "--set tile.workers=5 --from-checkpoint " + file("c.h5"));
+  EXPECT_EQ(other.code, 5);
+  EXPECT_NE(other.err.find("c.h5: error: is a checkpoint of another program"), std::string::npos)
+      << other.err;
+  EXPECT_EQ(run("-o " + file("trace.h5") + " --from-checkpoint " + file("none.h5")).code, 74);
+  EXPECT_FALSE(std::filesystem::exists(file("trace.h5.part")));
+  EXPECT_EQ(run("--from-checkpoint models/linear_regression/train.h5").code, 5);
+}
+
+}  // namespace
+}  // namespace superstep
