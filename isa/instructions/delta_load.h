@@ -19,8 +19,9 @@ struct DeltaLoad {
   static std::tuple<typename Access::Value, U32, U32> execute(Env& env, U32 next, U32 base,
                                                               U32 delta) {
     const U32 address = base + (delta & 0xffffU);
-    if (env.template conflict<2>({next, address})) return {};
-    return {Access::at(env, address), next + 2, env.template load<std::uint16_t>(next)};
+    using Stored = typename Access::Stored;
+    if (!env.reach(Read<Stored>{address}, Read<std::uint16_t>{next})) return {};
+    return {Access::reached(env, address), next + 2, env.template get<std::uint16_t>(next)};
   }
 };
 
@@ -48,8 +49,8 @@ struct Ldd16v2a32 {
   template <class Env>
   static std::tuple<U32, U32, U32> execute(Env& env, U32 next, U32 base, U32 deltas) {
     const U32 address = base + (deltas >> 16);
-    if (env.template conflict<2>({next, address})) return {};
-    return {env.template load<U32>(address), next + 4, env.template load<U32>(next)};
+    if (!env.reach(Read<U32>{address}, Read<U32>{next})) return {};
+    return {env.template get<U32>(address), next + 4, env.template get<U32>(next)};
   }
 };
 
@@ -62,9 +63,9 @@ struct Ld64a32 {
   template <class Env>
   static std::tuple<U128, U32> execute(Env& env, U128 quad, U32 next, U32 base, U32 deltas) {
     const U32 address = base + (deltas & 0xffffU);
-    if (env.template conflict<2>({next, address})) return {};
-    const U64 dense = env.template load<U64>(next);
-    const U32 sparse = env.template load<U32>(address);
+    if (!env.reach(Read<U64>{next}, Read<U32>{address})) return {};
+    const U64 dense = env.template get<U64>(next);
+    const U32 sparse = env.template get<U32>(address);
     return {U128{{pair_of(quad.word(0), sparse), dense}}, next + 8};
   }
 };
@@ -78,11 +79,11 @@ struct Ldb16b16 {
   template <class Env>
   static std::tuple<U64, U32, U32> execute(Env& env, U32 base, U32 deltas, U32 steps) {
     const U32 first = base + (deltas & 0xffffU), second = base + (deltas >> 16);
-    if (env.template conflict<2>({first, second})) return {};
+    if (!env.reach(Read<std::uint16_t>{first}, Read<std::uint16_t>{second})) return {};
     const U32 lower = (deltas + 2) & 0xffffU;
     const U32 upper = (deltas >> 16) + (steps & 0xfU) * 2;
-    return {pair_of(repeated(env.template load<std::uint16_t>(first)),
-                    repeated(env.template load<std::uint16_t>(second))),
+    return {pair_of(repeated(env.template get<std::uint16_t>(first)),
+                    repeated(env.template get<std::uint16_t>(second))),
             upper << 16 | lower, steps >> 4};
   }
 };

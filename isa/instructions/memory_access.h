@@ -29,12 +29,30 @@ constexpr U32 repeated(T value) {
   return value * (~U32{0} / std::numeric_limits<T>::max());
 }
 
+/// One of several accesses of an instruction, for `env.reach`.
+template <class T>
+struct Read {
+  using Value = T;
+  U32 address;
+};
+template <class T>
+struct Write {
+  using Value = T;
+  U32 address;
+};
+
 /// A load of a `Stored` from memory, of which `kRegister` makes what `TheDestination` gets.
-template <class Stored, class TheDestination, auto kRegister = unchanged<Stored>>
+template <class TheStored, class TheDestination, auto kRegister = unchanged<TheStored>>
 struct Loaded {
+  using Stored = TheStored;
   using Destination = TheDestination;
   using Value = typename Destination::Value;
   static constexpr U32 kSize = sizeof(Stored);
+  /// Behind an `env.reach` of it.
+  template <class Env>
+  static Value reached(Env& env, U32 address) {
+    return kRegister(env.template get<Stored>(address));
+  }
   template <class Env>
   static Value at(Env& env, U32 address) {
     return kRegister(env.template load<Stored>(address));

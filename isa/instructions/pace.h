@@ -26,24 +26,31 @@ struct PackedAddresses {
   [[nodiscard]] constexpr U32 first() const { return low(pair & kFirstTwo); }
   [[nodiscard]] constexpr U32 second() const { return high(pair & kFirstTwo); }
   [[nodiscard]] constexpr U32 third() const {
-    return low(pair) >> 21 | (high(pair) >> 21 & 0x3ffU) << 11;
+    return low(pair) >> 21 | low(pair >> 42 & 0x1ff800U);
   }
   /// With the first two stepped by as many bytes. Each sum stays within its register.
   [[nodiscard]] constexpr PackedAddresses step(U32 first, U32 second) const {
-    const U64 steps = pair_of(first, second) & kFirstTwo;
-    return {(pair & kThird) | (((pair & kFirstTwo) + steps) & kFirstTwo)};
+    return {(pair & kThird) | stepped(first, second)};
+  }
+  /// The same, and another third.
+  [[nodiscard]] constexpr PackedAddresses step(U32 first, U32 second, U32 third) const {
+    return {third_of(third) | stepped(first, second)};
   }
   [[nodiscard]] constexpr PackedAddresses with_third(U32 address) const {
-    return {(pair & kFirstTwo) | pair_of(address << 21, (address >> 11 & 0x3ffU) << 21)};
+    return {(pair & kFirstTwo) | third_of(address)};
   }
 
  private:
   static constexpr U64 kFirstTwo = 0x001fffff'001fffffU;
   static constexpr U64 kThird = 0x7fe00000'ffe00000U;
-};
 
-// Each access that fails ends its instruction at once: a host that goes on joins two ways each
-// time.
+  [[nodiscard]] constexpr U64 stepped(U32 first, U32 second) const {
+    return ((pair & kFirstTwo) + (pair_of(first, second) & kFirstTwo)) & kFirstTwo;
+  }
+  [[nodiscard]] static constexpr U64 third_of(U32 address) {
+    return U64{address << 21} | (U64{address} << 42 & pair_of(0, high(kThird)));
+  }
+};
 
 /// `$d, $e, $p+=, $s, i`: 64 bits at the lower address, `Second` at the upper one.
 template <class Second>
@@ -55,12 +62,8 @@ struct LoadTwoPace {
                                                               U32 i) {
     // A third address may be packed into the upper bits.
     const PackedAddresses a{addresses};
-    if (env.template conflict<2>({a.first(), a.second()})) return {};
-    const U64 first = env.template load<U64>(a.first());
-    if (env.failed()) return {};
-    const typename Second::Value second = Second::at(env, a.second());
-    if (env.failed()) return {};
-    return {first, second,
+    if (!env.reach(Read<U64>{a.first()}, Read<typename Second::Stored>{a.second()})) return {};
+    return {env.template get<U64>(a.first()), Second::reached(env, a.second()),
             a.step(pace_step(i & 3, strides), pace_step(i >> 2 & 3, strides, Second::kSize)).pair};
   }
 };
@@ -94,13 +97,11 @@ struct Ldst64pace {
   static std::tuple<U64, U64> execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
     const PackedAddresses a{addresses};
     const U32 third = a.third();
-    if (env.template conflict<2>({a.first(), third})) return {};
-    const U64 loaded = env.template load<U64>(a.first());
-    if (env.failed()) return {};
-    env.store(third, value);
-    if (env.failed()) return {};
+    if (!env.reach(Read<U64>{a.first()}, Write<U64>{third})) return {};
+    const U64 loaded = env.template get<U64>(a.first());
+    env.put(third, value);
     const U32 next_third = third + pace_step(i >> 2 & 3, strides);
-    return {loaded, a.step(pace_step(i & 3, strides), 0).with_third(next_third).pair};
+    return {loaded, a.step(pace_step(i & 3, strides), 0, next_third).pair};
   }
 };
 
@@ -132,17 +133,13 @@ struct Ld2xst64pace {
   static std::tuple<U128, U64> execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
     const PackedAddresses a{addresses};
     const U32 third = a.third();
-    if (env.template conflict<3>({a.first(), a.second(), third})) return {};
-    const U64 first = env.template load<U64>(a.first());
-    if (env.failed()) return {};
-    const U64 second = env.template load<U64>(a.second());
-    if (env.failed()) return {};
-    env.store(third, value);
-    if (env.failed()) return {};
+    if (!env.reach(Read<U64>{a.first()}, Read<U64>{a.second()}, Write<U64>{third})) return {};
+    const U64 first = env.template get<U64>(a.first());
+    const U64 second = env.template get<U64>(a.second());
+    env.put(third, value);
     const U32 next_third = third + pace_step(i >> 4 & 3, strides);
-    return {U128{{first, second}}, a.step(pace_step(i & 3, strides), pace_step(i >> 2 & 3, strides))
-                                       .with_third(next_third)
-                                       .pair};
+    return {U128{{first, second}},
+            a.step(pace_step(i & 3, strides), pace_step(i >> 2 & 3, strides), next_third).pair};
   }
 };
 

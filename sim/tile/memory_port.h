@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -31,9 +32,13 @@ class MemoryPort {
   /// From now on `allowed` holds for each access that is possible.
   void allow_all() {
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory_->size() >> log;
+    above_limit_ = memory_->size() - std::min(interleaved_, memory_->size());
   }
   /// From now on `allowed` holds for no access, so that each is looked at one by one.
-  void refuse_all() { limits_.fill(0); }
+  void refuse_all() {
+    limits_.fill(0);
+    above_limit_ = 0;
+  }
 
   /// Null when an access of T at `address` is possible, else what is wrong.
   template <class T>
@@ -50,15 +55,27 @@ class MemoryPort {
     return in_reach<T>(address) && (sizeof(T) < 16 || address - base_ >= interleaved_);
   }
 
+  /// Whether 64-bit accesses below the interleaved region and in it, one or two there, are all
+  /// `allowed` and in different elements: those of products and sums mostly are. A cheap test.
+  [[nodiscard]] bool allowed_apart(std::uint32_t below, std::uint32_t above) const {
+    return ((below | above) & 7) == 0 && below - base_ < interleaved_ &&
+           above - region1_ < above_limit_;
+  }
+  [[nodiscard]] bool allowed_apart(std::uint32_t below, std::uint32_t above,
+                                   std::uint32_t other) const {
+    return ((above ^ other) & interleaved_bits_) != 0 && (other & 7) == 0 &&
+           other - region1_ < above_limit_ && allowed_apart(below, above);
+  }
+
   template <class T>
   [[nodiscard]] T load(std::uint32_t address) const {
     T value;
-    std::memcpy(&value, data_ + (address - base_), sizeof(T));
+    std::memcpy(&value, at(address), sizeof(T));
     return value;
   }
   template <class T>
   void store(std::uint32_t address, T value) {
-    std::memcpy(data_ + (address - base_), &value, sizeof(T));
+    std::memcpy(at(address), &value, sizeof(T));
   }
   /// Whether a store there may have changed decoded code.
   [[nodiscard]] bool below_code_end(std::uint32_t address) const {
@@ -79,7 +96,7 @@ class MemoryPort {
   }
 
   void open() {
-    if (data_ == nullptr) data_ = memory_->data();
+    if (origin_ == 0) origin_ = reinterpret_cast<std::uintptr_t>(memory_->data()) - base_;
   }
   [[nodiscard]] TileMemory& memory() { return *memory_; }
 
@@ -91,8 +108,12 @@ class MemoryPort {
     constexpr unsigned kLog = std::bit_width(sizeof(T)) - 1;
     return std::rotr(address - base_, static_cast<int>(kLog)) < limits_[kLog];
   }
+  [[nodiscard]] std::byte* at(std::uint32_t address) const {
+    return reinterpret_cast<std::byte*>(origin_ + address);
+  }
+
   TileMemory* memory_;
-  std::byte* data_ = nullptr;
+  std::uintptr_t origin_ = 0;  ///< of address 0, where the host would have it
   std::uint32_t base_;
   std::uint32_t region1_;      ///< address of the interleaved region
   std::uint32_t interleaved_;  ///< its offset
@@ -100,6 +121,7 @@ class MemoryPort {
   std::uint32_t pair_mask_;  ///< of an offset in the interleaved region: what tells elements apart
   std::uint32_t element_bits_ = 0;  ///< bits of an address that tell elements apart
   std::uint32_t interleaved_bits_ = 0;
+  std::uint32_t above_limit_ = 0;  ///< bytes of the interleaved region
   std::array<std::uint32_t, 5> limits_{};
 };
 

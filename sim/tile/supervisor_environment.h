@@ -34,10 +34,6 @@ class SupervisorEnvironment {
       memory.touched();
     }
   }
-  template <std::size_t kCount>
-  bool conflict(const std::uint32_t (&)[kCount]) {
-    return false;
-  }
 
   void branch(std::uint32_t target) {
     taken_ = true;

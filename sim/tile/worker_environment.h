@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 
 #include "isa/control_registers.h"
+#include "isa/instructions/memory_access.h"
 #include "isa/registers.h"
 #include "sim/tile/float_mode.h"
 #include "sim/tile/worker_context.h"
@@ -35,19 +37,25 @@ class WorkerEnvironment {
     }
     put(address, value);
   }
-  /// Whether two accesses of this instruction fall on one element.
-  template <std::size_t kCount>
-  bool conflict(const std::uint32_t (&addresses)[kCount]) {
-    static_assert(kCount == 2 || kCount == 3);
-    const MemoryPort& port = context_.port;
-    bool apart = port.apart(addresses[0], addresses[1]);
-    if constexpr (kCount == 3) {
-      apart =
-          apart && port.apart(addresses[0], addresses[2]) && port.apart(addresses[1], addresses[2]);
-    }
-    if (!apart) [[unlikely]]
+  /// Whether several accesses of this instruction are possible, and in different elements; then
+  /// `get` and `put` do them.
+  template <class... Accesses>
+  bool reach(const Accesses&... accesses) {
+    const bool reached = are_apart(accesses.address...) &&
+                         (context_.port.allowed<typename Accesses::Value>(accesses.address) && ...);
+    if (!reached) [[unlikely]]
       failed_ = true;
-    return !apart;
+    return reached;
+  }
+  template <class T>
+  [[nodiscard]] T get(std::uint32_t address) const {
+    return context_.port.load<T>(address);
+  }
+  template <class T>
+  void put(std::uint32_t address, T value) {
+    context_.port.store(address, value);
+    stored_at_ = address;
+    stored_bytes_ = sizeof(T);
   }
 
   void branch(std::uint32_t target) {
@@ -178,18 +186,17 @@ class WorkerEnvironment {
   [[nodiscard]] std::uint32_t repeat_count() const { return repeat_count_; }
 
  protected:
-  template <class T>
-  void put(std::uint32_t address, T value) {
-    context_.port.store(address, value);
-    stored_at_ = address;
-    stored_bytes_ = sizeof(T);
-  }
-
   WorkerContext& context_;
   std::uint32_t pc_;
   bool failed_ = false;
 
  private:
+  [[nodiscard]] bool are_apart(std::uint32_t a, std::uint32_t b) const {
+    return context_.port.apart(a, b);
+  }
+  [[nodiscard]] bool are_apart(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
+    return are_apart(a, b) && are_apart(a, c) && are_apart(b, c);
+  }
   static std::uint32_t half_of(std::uint64_t word, std::uint32_t half) {
     return half == 0 ? isa::low(word) : isa::high(word);
   }
@@ -203,6 +210,26 @@ class WorkerEnvironment {
   std::uint32_t stored_at_ = 0;  ///< where the instruction's one store went
   std::uint32_t stored_bytes_ = 0;
   bool taken_ = false;
+};
+
+/// Of products: reaches rows below the interleaved region and sums in it; says that an instruction
+/// failed where others would not.
+class ProductEnvironment : public WorkerEnvironment {
+ public:
+  using WorkerEnvironment::WorkerEnvironment;
+
+  template <class... Accesses>
+  bool reach(const Accesses&... accesses) {
+    static_assert(((sizeof(typename Accesses::Value) == 8) && ...));
+    if (!context_.port.allowed_apart(accesses.address...)) [[unlikely]]
+      failed_ = true;
+    return !failed_;
+  }
+  /// No code lies where it reaches.
+  template <class T>
+  void put(std::uint32_t address, T value) {
+    context_.port.store(address, value);
+  }
 };
 
 /// Looks at each access and says what is wrong.
@@ -219,28 +246,38 @@ class CarefulEnvironment : public WorkerEnvironment {
   void store(std::uint32_t address, T value) {
     if (!failed_ && may_access<T>(address, true)) put(address, value);
   }
-  template <std::size_t kCount>
-  bool conflict(const std::uint32_t (&addresses)[kCount]) {
-    std::uint32_t waits = 0;
-    for (std::size_t i = 0; i < kCount; ++i) {
-      const std::uint32_t element = context_.port.element_of(addresses[i]);
-      bool is_taken = false;
-      for (std::size_t j = 0; j < i; ++j)
-        is_taken |= context_.port.element_of(addresses[j]) == element;
-      waits += is_taken ? 1 : 0;
-    }
-    if (waits == 0) return false;
-    if (!context_.stalls) {
-      fault("two accesses of one instruction to the same memory element");
-      return true;
-    }
-    waits_ += waits;
-    return false;
+  template <class... Accesses>
+  bool reach(const Accesses&... accesses) {
+    note_conflicts({accesses.address...});
+    return !failed_ && (may_access(accesses) && ...);
   }
   /// Slots that conflicts of banks take, of an instruction that has not failed.
   [[nodiscard]] std::uint32_t waits() const { return waits_; }
 
  private:
+  /// Accesses of one instruction to one element wait, or are a fault.
+  void note_conflicts(std::initializer_list<std::uint32_t> addresses) {
+    const auto element_of = [&](std::uint32_t address) {
+      return context_.port.element_of(address);
+    };
+    std::uint32_t waits = 0;
+    for (const std::uint32_t* at = addresses.begin(); at != addresses.end(); ++at) {
+      waits += std::any_of(addresses.begin(), at,
+                           [&](std::uint32_t a) { return element_of(a) == element_of(*at); });
+    }
+    if (waits > 0 && !context_.stalls) {
+      return fault("two accesses of one instruction to the same memory element");
+    }
+    waits_ += waits;
+  }
+  template <class T>
+  bool may_access(const isa::Read<T>& read) {
+    return may_access<T>(read.address, false);
+  }
+  template <class T>
+  bool may_access(const isa::Write<T>& write) {
+    return may_access<T>(write.address, true);
+  }
   template <class T>
   bool may_access(std::uint32_t address, bool writes) {
     const char* problem = context_.port.problem<T>(address);

@@ -107,8 +107,20 @@ struct HalfOf<Fixed<R, kImmediate>> {
 #endif
 
 template <class Main, class Aux>
-SUPERSTEP_FLAT const WorkerStep* run_pair(WorkerContext& context, const WorkerStep* step) {
+SUPERSTEP_FLAT [[gnu::noinline]] const WorkerStep* run_pair(WorkerContext& context,
+                                                            const WorkerStep* step) {
   return run_main<Main, FixedAux<Aux>>(context, step);
+}
+
+/// What `run_pair` does, sooner.
+template <class Main, class Aux>
+SUPERSTEP_FLAT const WorkerStep* run_product(WorkerContext& context, const WorkerStep* step) {
+  ProductEnvironment env(context, step->pc, FixedAux<Aux>::kBytes);
+  const auto outputs =
+      execute_record<Main>(env, inputs_of<Main>(context, step->registers, step->word));
+  if (env.failed()) [[unlikely]]
+    return run_pair<Main, Aux>(context, step);
+  return finish<Main, FixedAux<Aux>, OrdinaryFloats>(context, step, env, outputs);
 }
 
 template <class Main, class Aux>
@@ -143,9 +155,14 @@ Turns build_turns() {
   return turns;
 }
 
+template <class Main, class Aux>
+constexpr RunWorkerStep handler_of() {
+  return Aux::spec.on_amp ? run_product<Main, Aux> : run_pair<Main, Aux>;
+}
+
 template <class Main, class... Auxes>
 void add_pairs(Pairs& pairs, isa::List<Auxes...>) {
-  (pairs.emplace(std::pair(HalfOf<Main>::half(), HalfOf<Auxes>::half()), run_pair<Main, Auxes>),
+  (pairs.emplace(std::pair(HalfOf<Main>::half(), HalfOf<Auxes>::half()), handler_of<Main, Auxes>()),
    ...);
 }
 
