@@ -30,14 +30,14 @@ class WorkerCode;
 // theirs.
 
 template <class Value>
-constexpr bool is_float_array = std::is_floating_point_v<Value>;
+constexpr bool kIsFloatArray = std::is_floating_point_v<Value>;
 template <class Element, std::size_t kSize>
-constexpr bool is_float_array<std::array<Element, kSize>> = is_float_array<Element>;
+constexpr bool kIsFloatArray<std::array<Element, kSize>> = kIsFloatArray<Element>;
 
 /// What an archive takes as it lies in memory.
 template <class Value>
 concept PlainState = std::is_trivially_copyable_v<Value> && !std::is_pointer_v<Value> &&
-                     (std::has_unique_object_representations_v<Value> || is_float_array<Value>);
+                     (std::has_unique_object_representations_v<Value> || kIsFloatArray<Value>);
 
 template <class Value, class Archive>
 concept HasState = requires(Value& value, Archive& archive) {

@@ -149,6 +149,7 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
     }
     const std::uint64_t from = release(i, opening).value();
     tiles_[i].clear_port_events();
+    if (i + 1 < tiles_.size()) tiles_[i + 1].prefetch();
     stops_[i] = tiles_[i].run(from);
     note_work(i);
     if (work_[i].ports != nullptr) has_events.store(true, std::memory_order_relaxed);

@@ -95,6 +95,8 @@ class MemoryPort {
                                           : (in_region & pair_mask_) | kInterleavedElement;
   }
 
+  void prefetch(std::uint32_t address) const { __builtin_prefetch(at(address)); }
+
   void open() {
     if (origin_ == 0) origin_ = reinterpret_cast<std::uintptr_t>(memory_->data()) - base_;
   }

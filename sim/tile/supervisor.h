@@ -26,6 +26,8 @@ class Supervisor {
     observer_ = observer;
     launcher_.observe(observer);
   }
+  /// Has the host fetch what `run` needs first.
+  void prefetch() const { context_.prefetch(); }
   void boot(std::uint32_t pc);
   /// Goes on until `context().stop` is set.
   void run();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -112,9 +113,19 @@ struct SupervisorContext {
   std::optional<Acknowledgement> armed;
   const char* cause = nullptr;         ///< of a fault; null when it is a worker's
   TrapKind kind = TrapKind::kProgram;  ///< of the cause
-  // Behind what each superstep needs: many tiles take turns in the caches of a host.
+  // Behind what each superstep needs, and `prefetch` fetches: many tiles take turns in the caches
+  // of a host.
   std::array<isa::U32, 256> csrs{};
   Weights weights;
+
+  void prefetch() const {
+    constexpr std::size_t kLine = 64;
+    const auto* const end = reinterpret_cast<const std::byte*>(&csrs);
+    for (const auto* at = reinterpret_cast<const std::byte*>(this); at < end; at += kLine) {
+      __builtin_prefetch(at, 1);
+    }
+    port.prefetch(pc);
+  }
 
   /// Of a tile that waits at a sync; what its ports were told before is over.
   template <class Archive>

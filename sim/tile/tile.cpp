@@ -126,6 +126,8 @@ TileStop Tile::run(std::uint64_t release_cycle) {
   return impl_->go_on();
 }
 
+void Tile::prefetch() const { impl_->supervisor_->prefetch(); }
+
 TileStop Tile::resume() { return impl_->go_on(); }
 
 const PortLog& Tile::port_log() const { return impl_->supervisor().context().ports; }

@@ -120,6 +120,8 @@ class Tile {
   /// Continues the supervisor, whose next instruction issues at `release_cycle`, to its next sync
   /// of a zone other than LOCAL or to a fault.
   TileStop run(std::uint64_t release_cycle);
+  /// Has the host fetch what `run` needs first: many tiles take turns in its caches.
+  void prefetch() const;
 
   /// Goes on after kExchangeDone, from that stop's cycle and pc: the machine has moved the words
   /// and cleared the port events. Also to the next sync or fault.

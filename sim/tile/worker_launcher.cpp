@@ -33,10 +33,16 @@ Nobody nobody;
 
 WorkerLauncher::WorkerLauncher(const MachineConfig& machine, TileMemory& memory,
                                const Weights& weights, CodeStore& code)
-    : machine_(machine), memory_(memory), code_(code), look_ahead_(memory) {
-  for (std::uint32_t id = 0; id < machine.tile.workers; ++id) {
-    workers_.emplace_back(machine, memory, weights, id);
+    : machine_(machine), memory_(memory), weights_(weights), code_(code), look_ahead_(memory) {}
+
+std::vector<WorkerContext>& WorkerLauncher::workers() {
+  if (workers_.empty()) {
+    workers_.reserve(machine_.tile.workers);
+    for (std::uint32_t id = 0; id < machine_.tile.workers; ++id) {
+      workers_.emplace_back(machine_, memory_, weights_, id);
+    }
   }
+  return workers_;
 }
 
 const WorkerStep* WorkerLauncher::find_step(WorkerContext& worker, std::uint32_t pc) {
@@ -360,7 +366,7 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue,
 void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issue,
                                std::uint32_t entry, std::uint32_t state, std::uint32_t stride) {
   SupervisorPath& path = note_launch(supervisor, issue);
-  for (WorkerContext& worker : workers_) {
+  for (WorkerContext& worker : workers()) {
     launch(supervisor, issue, worker, entry, state + worker.id * stride, path);
     if (interrupted_) [[unlikely]]
       return;
@@ -369,7 +375,7 @@ void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issu
 
 bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t issue,
                                 std::uint32_t entry, std::uint32_t state_offset) {
-  for (WorkerContext& worker : workers_) {
+  for (WorkerContext& worker : workers()) {
     if (supervisor.slots.busy(worker.id, issue)) continue;
     launch(supervisor, issue, worker, entry, machine_.tile.memory_base + state_offset,
            note_launch(supervisor, issue));
@@ -384,6 +390,7 @@ void WorkerLauncher::check_races(RaceChecks which, RaceShadows& shadows) {
 }
 
 WorkerView WorkerLauncher::worker(std::uint32_t id) const {
+  if (workers_.empty()) return {};
   const WorkerContext& context = workers_.at(id);
   const auto running = std::ranges::find(running_, &context, &Running::worker);
   WorkerView view{.is_running = running != running_.end()};

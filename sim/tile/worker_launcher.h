@@ -105,6 +105,7 @@ class WorkerLauncher {
     const WorkerStep* step = nullptr;  ///< the next one; null before the first
   };
 
+  [[nodiscard]] std::vector<WorkerContext>& workers();
   /// Some workers are launched at cycle `issue`.
   SupervisorPath& note_launch(const SupervisorContext& supervisor, std::uint64_t issue);
   void launch(SupervisorContext& supervisor, std::uint64_t issue, WorkerContext& worker,
@@ -159,11 +160,12 @@ class WorkerLauncher {
 
   const MachineConfig& machine_;
   TileMemory& memory_;
+  const Weights& weights_;
   CodeStore& code_;
-  std::vector<WorkerContext> workers_;
-  std::vector<Running> running_;  ///< those that take turns
-  std::uint64_t steps_ = 0;       ///< of workers that take turns
-  std::size_t last_turn_ = 0;     ///< the place in `running_` of the last of them
+  std::vector<WorkerContext> workers_;  ///< none before the first launch
+  std::vector<Running> running_;        ///< those that take turns
+  std::uint64_t steps_ = 0;             ///< of workers that take turns
+  std::size_t last_turn_ = 0;           ///< the place in `running_` of the last of them
   std::uint64_t last_issued_ = 0;
   std::uint64_t ahead_until_ = 0;
   LookAhead look_ahead_;
@@ -193,12 +195,12 @@ class WorkerLauncher {
 
 template <class Archive>
 void WorkerLauncher::state(Archive& archive) {
-  auto& [machine, memory, code_store, workers, running, steps, last_turn, last_issued, ahead_until,
-         look_ahead, which_races, races, races_beside_replay, checked, first_times, observer,
-         by_entry, current, last_pc, last_kind, last_step, code_version, instructions, latest, poll,
-         is_interrupted, in_turn, in_turn_otherwise, busy, busy_of, first_fault, stop_cycle,
-         launches] = *this;
-  for (WorkerContext& worker : workers) archive(worker);
+  auto& [machine, memory, common_weights, code_store, contexts, running, steps, last_turn,
+         last_issued, ahead_until, look_ahead, which_races, races, races_beside_replay, checked,
+         first_times, observer, by_entry, current, last_pc, last_kind, last_step, code_version,
+         instructions, latest, poll, is_interrupted, in_turn, in_turn_otherwise, busy, busy_of,
+         first_fault, stop_cycle, launches] = *this;
+  for (WorkerContext& worker : workers()) archive(worker);
   archive(steps, last_turn, last_issued, ahead_until, last_kind, instructions, latest, busy,
           busy_of);
 
