@@ -276,7 +276,8 @@ class Simulation::Impl {
 
   Stop trap(Trap trap) {
     feed_.deliver(trap.cycle);
-    trap.superstep = totals_.supersteps;
+    // The last arrival ends a superstep, which goes on until the opening.
+    trap.superstep = totals_.supersteps - (trap.cycle < totals_.cycles ? 1 : 0);
     return last_stop_.emplace(Stop{StopKind::kTrap, std::move(trap)});
   }
 

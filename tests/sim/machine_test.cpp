@@ -109,6 +109,18 @@ TEST(Exchange, EndsWithTheLastPortEventOfTheCriticalTile) {
   EXPECT_EQ(moved.sync, 68_cycles);
 }
 
+TEST(Exchange, IsIdleForATileInItsCyclesWithoutAWord) {
+  const Recorded run = record(one_transfer(""));
+  ASSERT_FALSE(run.result.trap) << run.result.trap->text();
+  // The sender is released after 4 cycles and sends in the 4 behind; the receiver has a word in 4
+  // of its 41 cycles.
+  EXPECT_EQ(run.tiles[1][0].exchange, 8u);
+  EXPECT_EQ(run.tiles[1][0].exchange_idle, 4u);
+  EXPECT_EQ(run.tiles[1][1].exchange, 41u);
+  EXPECT_EQ(run.tiles[1][1].exchange_idle, 37u);
+  EXPECT_EQ(run.tiles[0][1].exchange_idle, 0u) << "no exchange";
+}
+
 TEST(Exchange, OfASuperstepAddsUpHowFarItsWordsGo) {
   ProgramImage image = one_transfer("");
   image.machine.grid = {2, 1, 1};
@@ -200,6 +212,41 @@ TEST(Exchange, AFaultOfTheFabricIsATrapOfTheExchange) {
   EXPECT_EQ(run.result.trap->context, "exchange");
   EXPECT_EQ(run.result.trap->tile, TileId{1});
   EXPECT_EQ(run.result.trap->superstep, 1u);
+}
+
+/// Tile 0 sends words, 32 cycles away, to tile 1, which loads one while its mux still selects tile
+/// 0. Both leave the barrier, which tile 1 comes to in cycle 1, in cycle 73.
+std::optional<Trap> trap_of_load_among(int words) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0,
+              "sync 3\n send " + std::to_string(words - 1) + ", 0x20000, 3\n sync 3\n sync 4\n");
+  add_program(image, 1,
+              "setzi $m1, 0x80000\n sync 3\n"
+              "delaypic 30, 0, 0x20000\n"  // the pointer, in cycle 103
+              "delayxpic 1, 0, 0\n"        // tile 0, in cycle 105
+              "ld32 $m2, $m1, $m15, 0\n"   // in cycle 106
+              "sync 3\n sync 4\n");
+  return record(image).result.trap;
+}
+
+TEST(Exchange, ThatGoesOnWhenATileUsesItsMemoryIsATrapAtItsEnd) {
+  const std::optional<Trap> trap = trap_of_load_among(16);  // from 105 to 120
+  ASSERT_TRUE(trap);
+  EXPECT_EQ(trap->cycle, 120_cycles);
+  EXPECT_EQ(trap->superstep, 1u);
+  EXPECT_EQ(trap->tile, TileId{1});
+  EXPECT_EQ(trap->context, "exchange");
+  EXPECT_EQ(trap->pc, kCode + 16) << "the load";
+  EXPECT_EQ(trap->kind, TrapKind::kProgram);
+  EXPECT_EQ(trap->cause,
+            "the exchange ends at cycle 120, after the tile went on with its program at cycle 106");
+  EXPECT_NE(trap_of_load_among(3)->cause.find("the exchange ends at cycle 107"), std::string::npos);
+  // The last word is there when the load issues; that none follows is what is wrong.
+  const std::optional<Trap> silence = trap_of_load_among(2);
+  ASSERT_TRUE(silence);
+  EXPECT_EQ(silence->cycle, 107_cycles);
+  EXPECT_NE(silence->cause.find("no word of it arrives at cycle 107"), std::string::npos)
+      << silence->text();
 }
 
 TEST(Exchange, AFaultOfTheFabricLeavesEarlierTrapsOfOtherTilesAsTheyAre) {
@@ -314,6 +361,51 @@ TEST(Traps, TheEarliestIsReportedWhateverTheThreads) {
     EXPECT_EQ(run.result.trap->cycle, 9_cycles) << threads;
     EXPECT_EQ(run.result.trap->context, "supervisor");
   }
+}
+
+// Both leave the barrier in cycle 72, and arrive at the next one before the mux hears nothing.
+TEST(Traps, BehindTheLastArrivalAreOfTheSuperstepThatTheOpeningEnds) {
+  for (const int words : {1, 3, 60}) {
+    ProgramImage image = image_of(2);
+    add_program(image, 0,
+                "sync 3\n send " + std::to_string(words - 1) + ", 0x20000, 3\n sync 3\n sync 4\n");
+    add_program(image, 1,
+                "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 0\n sync 3\n sync 4\n");
+    const std::optional<Trap> trap = record(image).result.trap;
+    ASSERT_TRUE(trap);
+    EXPECT_EQ(trap->cycle, Cycles(72 + 32 + static_cast<std::uint64_t>(words)));
+    EXPECT_EQ(trap->superstep, 1u) << trap->text();
+  }
+}
+
+// Both tiles leave the barrier in cycle 72; the fabric is asked when both have run.
+TEST(Traps, OfTwoInOneCycleThatOfTheLowerTileIsReported) {
+  const std::string listens =
+      "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 1\n"  // in vain, in cycle 72 + 32
+      "delayxpic 9, 0, 0x640\n sync 3\n sync 4\n";
+  for (const std::string lasts : {"30", "31"}) {
+    ProgramImage image = image_of(2);
+    add_program(image, 0, listens);
+    add_program(image, 1, "sync 3\n delay " + lasts + "\n .word 0\n");
+    const std::optional<Trap> trap = record(image).result.trap;
+    ASSERT_TRUE(trap);
+    const bool is_earlier = lasts == "30";
+    EXPECT_EQ(trap->cycle, is_earlier ? 103_cycles : 104_cycles);
+    EXPECT_EQ(trap->tile, is_earlier ? TileId{1} : TileId{0}) << trap->text();
+    EXPECT_EQ(trap->context, is_earlier ? "supervisor" : "exchange");
+  }
+}
+
+TEST(Traps, OfTwoOfATileInOneCycleThatOfTheFirstContextIsReported) {
+  // One word arrives in cycle 72 + 32 and none in the next, in which the supervisor faults.
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 1\n .word 0\n");
+  add_program(image, 1, "sync 3\n send 0, 0x20000, 3\n sync 3\n sync 4\n");
+  const std::optional<Trap> trap = record(image).result.trap;
+  ASSERT_TRUE(trap);
+  EXPECT_EQ(trap->cycle, 105_cycles);
+  EXPECT_EQ(trap->tile, TileId{0});
+  EXPECT_EQ(trap->context, "exchange") << trap->text();
 }
 
 TEST(Run, WritesTheSameTraceWithAnyNumberOfThreads) {
