@@ -208,6 +208,26 @@ TEST(Host, AWordArrivesOnlyWhileTheMuxSelectsTheHost) {
   EXPECT_NE(early.result.trap->cause.find("the input mux selects 0x5"), std::string::npos);
 }
 
+TEST(Host, ATileThatTouchesMemoryOrLaunchesBehindItsPortsInAVisitIsATrap) {
+  // The tile leaves the sync in cycle 402, selects the host there and goes on in 403.
+  for (const std::string use : {"ld32 $m0, $m15, $m15, 0\n", "st32 $m0, $m15, $m15, 0\n",
+                                "runall $m0, $m15, 0\n", "run $m0, $m15, 0\n"}) {
+    const std::optional<Trap> trap = receive("delayxpic 0, 0, 0x600\n " + use).result.trap;
+    ASSERT_TRUE(trap) << use;
+    EXPECT_EQ(trap->cause, "memory is touched or workers are launched inside a host phase");
+    EXPECT_EQ(trap->cycle, 403_cycles) << use;
+    EXPECT_EQ(trap->superstep, 1u);
+    EXPECT_EQ(trap->tile, TileId{0});
+    EXPECT_EQ(trap->context, "supervisor");
+    EXPECT_EQ(trap->pc, kCode + 8) << use;
+    EXPECT_EQ(trap->kind, TrapKind::kProgram);
+  }
+  // Before it tells its ports anything, a tile may.
+  const std::string before = "setzi $m1, 0x80000\n ld32 $m0, $m15, $m1, 0\n";
+  const std::optional<Trap> none = receive(before + "delayxpic 0, 0, 0x600\n").result.trap;
+  EXPECT_FALSE(none) << none->text();
+}
+
 TEST(Host, AnArgumentWaitsForTheWordsThatItOverwrites) {
   ProgramImage image = echo(1);
   image.segments.clear();

@@ -4,8 +4,9 @@
 
 #include "isa/registers.h"
 #include "isa/sync_zones.h"
+#include "sim/simulation.h"
 #include "sim/trap.h"
-#include "tests/sim/programs.h"
+#include "tests/sim/call_programs.h"
 
 namespace superstep {
 namespace {
@@ -62,6 +63,21 @@ TEST(TrapKind, OfAProgramThatGoesOnForeverIsLimit) {
   RunOptions options;
   options.max_supersteps = 3;
   EXPECT_EQ(kind_of({"again:\n" + sync_in(kZoneInternal) + "  bri again\n"}, options), "limit");
+}
+
+TEST(TrapKind, OfAStreamThatTheHostHasNoValueForIsHost) {
+  const auto kind_with = [](const StreamSource& source) {
+    Simulation simulation(feeds());
+    if (source) simulation.connect_infeed(0, source);
+    const Stop stop = simulation.run();
+    if (!stop.trap) return std::string("none");
+    EXPECT_TRUE(stop.trap->text().starts_with("host trap")) << stop.trap->text();
+    return std::string(name_of(stop.trap->kind));
+  };
+  EXPECT_EQ(kind_with(nullptr), "host") << "empty";
+  EXPECT_EQ(kind_with([](std::span<std::byte>) { return false; }), "host") << "dry";
+  EXPECT_EQ(kind_with([](std::span<std::byte>) -> bool { throw 42; }), "host") << "fails";
+  EXPECT_EQ(kind_with([](std::span<std::byte>) { return true; }), "none");
 }
 
 }  // namespace
