@@ -81,6 +81,35 @@ TEST(Simulation, StopsAtBreakpoints) {
   EXPECT_EQ(other.now(), whole.result.totals.cycles);
 }
 
+TEST(Simulation, StopsBehindASuperstepOfAStep) {
+  // Twice: a superstep of step 0 and one of step 1, each named by the sync that begins it.
+  ProgramImage image = image_of(1);
+  add_program(image, 0,
+              "setzi $m1, 1\n again:\n sync 3\n delay 50\n sync 3\n delay 70\n"
+              "brnzdec $m1, again\n sync 4\n");
+  image.info.steps.resize(2);
+  image.marks = {{TileId{0}, kCode + 4, 0}, {TileId{0}, kCode + 12, 1}};
+  const Recorded whole = record(image);
+  const std::vector<std::uint32_t> steps = {2, 0, 1, 0, 1};  // 2 is none of the program
+  ASSERT_EQ(whole.supersteps.size(), steps.size());
+  for (std::size_t s = 0; s < steps.size(); ++s) EXPECT_EQ(whole.supersteps[s].step, steps[s]);
+  Simulation sim(image);
+  EXPECT_EQ(sim.run_until({.step = 1}).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(sim.totals().supersteps, 3u);
+  EXPECT_EQ(sim.now(), whole.supersteps[2].end);
+  EXPECT_EQ(sim.last_step(), 1u);
+  EXPECT_EQ(sim.run_until({.step = 0}).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(sim.totals().supersteps, 4u);
+  EXPECT_EQ(sim.last_step(), 0u);
+  Simulation first_of_both(image);
+  EXPECT_EQ(first_of_both.run_until({.superstep = 4, .step = 1}).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(first_of_both.totals().supersteps, 3u);
+  EXPECT_EQ(first_of_both.run_until({.superstep = 4, .step = 1}).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(first_of_both.totals().supersteps, 4u);
+  Simulation never(image);
+  EXPECT_EQ(never.run_until({.step = 3}).kind, StopKind::kEnd);
+}
+
 TEST(Simulation, MemoryCanBeReadAndChangedBetweenSupersteps) {
   Simulation sim(increments());
   sim.set_argument(0, pair_of(5, 6));
@@ -146,6 +175,164 @@ TEST(Simulation, CallbacksTakeTheHostsTimeUnlessTheyRunAhead) {
   const Cycles ahead = cycles_with(1, true);
   EXPECT_LT(ahead, plain + 3 * (latency - external));
   EXPECT_GT(ahead, plain + (latency - external)) << "the first value cannot be made ahead";
+}
+
+/// Cycles of each superstep.
+class Lengths : public Observer {
+ public:
+  explicit Lengths(Simulation& simulation) { simulation.observe(*this); }
+
+  void on_superstep(const SuperstepRecord& record) override {
+    cycles.push_back((record.end - record.begin).value());
+  }
+
+  std::vector<std::uint64_t> cycles;
+};
+
+bool give_zeros(std::span<std::byte> bytes) {
+  std::ranges::fill(bytes, std::byte{0});
+  return true;
+}
+
+TEST(Simulation, AsManyValuesAsThePrefetchAreMadeAheadOneAfterTheOther) {
+  // Takes a value, computes for longer than three callbacks, and takes four more at once: each in a
+  // superstep that waits for the host, and one that is the visit.
+  constexpr std::uint64_t kLatency = 79'500;  // 60 us at 1.325 GHz
+  const auto run_with = [](std::uint32_t prefetch) {
+    ProgramImage image = image_of(1);
+    const TensorType pair{DType::kI32, {2}};
+    image.streams = {{Stream::Kind::kInfeed, 0, pair, {{TileId{0}, kData, 8, {{0, 0, 8}}}}}};
+    image.visits = {{kCode, {{}, {0}}}, {kCode + 32, {{}, {0}}}};
+    const std::string visit = "  sync 4\n  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\n";
+    add_program(image, 0,
+                visit + "  setzi $m2, 62\nwork:\n  delay 4000\n  brnzdec $m2, work\n" +
+                    "  setzi $m1, 3\nagain:\n" + visit + "  brnzdec $m1, again\n  sync 4\n");
+    image.machine.host.callback_latency_ns = 60'000;
+    image.machine.host.prefetch = prefetch;
+    Simulation sim(image);
+    Lengths lengths(sim);
+    std::vector<std::size_t> made;  // by value: supersteps that were done then
+    sim.connect_infeed(0, [&](std::span<std::byte> bytes) {
+      made.push_back(lengths.cycles.size());
+      return give_zeros(bytes);
+    });
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+    EXPECT_EQ(std::ranges::count(made, 2), prefetch) << "those made as the first visit ends";
+    return lengths.cycles;
+  };
+  for (const std::uint32_t prefetch : {1U, 2U, 3U}) {
+    const std::vector<std::uint64_t> cycles = run_with(prefetch);
+    ASSERT_EQ(cycles.size(), 11U);
+    EXPECT_EQ(cycles[0], kLatency) << "none is made before the tiles ask for the first";
+    EXPECT_GT(cycles[2], 3 * kLatency) << "the tile computes";
+    for (std::size_t value = 2; value <= 4; ++value) {
+      // A tile that is not kept waiting asks a few cycles after a visit, 398 before the next.
+      EXPECT_EQ(cycles[2 * value] < 398 + 20, value <= prefetch) << prefetch << ", " << value;
+    }
+    // The value behind those that were there is begun at the end of the second visit.
+    std::uint64_t since = 0;
+    for (std::size_t s = 4; s <= 2 * (prefetch + 1); ++s) since += cycles[s];
+    EXPECT_EQ(since, kLatency) << prefetch;
+  }
+}
+
+TEST(Simulation, CallbacksOfTwoStreamsOfAVisitRunOneAfterTheOther) {
+  const auto first_wait = [](std::uint32_t callbacks) {
+    ProgramImage image = image_of(1);
+    const TensorType pair{DType::kI32, {2}};
+    const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, {{0, 0, 8}}}};
+    const std::vector<StreamPiece> others = {{TileId{0}, kData + 8, 8, {{0, 0, 8}}}};
+    image.streams = {{Stream::Kind::kInfeed, 0, pair, pieces},
+                     {Stream::Kind::kInfeed, 1, pair, others}};
+    image.visits = {{kCode, {{}, {0, 1}}}};
+    add_program(image, 0, "  sync 4\n  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\n  sync 4\n");
+    image.machine.host.callback_latency_ns = 60'000;
+    Simulation sim(image);
+    Lengths lengths(sim);
+    for (std::uint32_t queue = 0; queue < 2; ++queue) {
+      if (queue < callbacks) {
+        sim.connect_infeed(queue, give_zeros);
+      } else {
+        sim.feed(queue, pair_of(1, 2));
+      }
+    }
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+    return lengths.cycles[0];
+  };
+  EXPECT_EQ(first_wait(0), 398u) << "the latency of the external sync: 300 ns at 1.325 GHz";
+  EXPECT_EQ(first_wait(1), 79'500u) << "60 us";
+  EXPECT_EQ(first_wait(2), 159'000u);
+}
+
+TEST(Simulation, OutfeedsGoToTheirCallbacksAndTheHostIsBusyWithThem) {
+  const auto run_with = [](std::uint32_t callback_ns, std::vector<std::int32_t>& seen) {
+    ProgramImage image = feeds();
+    image.machine.host.callback_latency_ns = callback_ns;
+    Simulation sim(image);
+    Lengths lengths(sim);
+    std::int32_t value = 5;
+    sim.connect_infeed(0, [&](std::span<std::byte> bytes) {
+      std::memcpy(bytes.data(), pair_of(value++, 0).data.data(), bytes.size());
+      return true;
+    });
+    sim.connect_outfeed(0, [&](std::span<const std::byte> bytes) {
+      EXPECT_EQ(bytes.size(), 8u);
+      std::int32_t first = 0;
+      std::memcpy(&first, bytes.data(), sizeof(first));
+      seen.push_back(first);
+    });
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+    EXPECT_FALSE(sim.take(0)) << "the callback has them";
+    return lengths.cycles;
+  };
+  std::vector<std::int32_t> seen;
+  const std::vector<std::uint64_t> cycles = run_with(60'000, seen);
+  EXPECT_EQ(seen, (std::vector<std::int32_t>{5, 6, 7}));
+  // Of each value: the wait for it, its visit, the wait for the host, the visit that takes it.
+  ASSERT_GE(cycles.size(), 8u);
+  EXPECT_EQ(cycles[0], 1 + 79'500u) << "the tile asks in cycle 1";
+  EXPECT_LT(cycles[2], 420u) << "the host has nothing to do before it takes a value";
+  // Behind that visit, which ends as the superstep begins, the callback that takes the value runs,
+  // and then the one that makes the next.
+  EXPECT_EQ(cycles[4], 2 * 79'500u);
+  EXPECT_EQ(cycles[8], 2 * 79'500u);
+}
+
+TEST(Simulation, AnOutfeedWhoseCallbackThrowsIsALocatedTrap) {
+  Simulation sim(feeds());
+  sim.connect_infeed(0, give_zeros);
+  sim.connect_outfeed(0, [](std::span<const std::byte>) { throw std::runtime_error("disk full"); });
+  const Stop stop = sim.run();
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->cause, "the callback of outfeed 0 fails: disk full");
+  EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
+  EXPECT_EQ(stop.trap->pc, kCode + 20) << "the sync that began the visit";
+  EXPECT_THROW(sim.connect_outfeed(1, nullptr), MalformedInput);
+}
+
+TEST(Simulation, GoesOnWhereItWasWhenItIsMoved) {
+  Simulation whole(increments());
+  const std::vector<HostTensor> first = whole.call({pair_of(1, 2)});
+  const std::vector<HostTensor> second = whole.call({pair_of(5, 6)}, true);
+  std::vector<Simulation> moved;
+  std::optional<Lengths> lengths;
+  {
+    Simulation sim(increments());
+    lengths.emplace(sim);
+    EXPECT_EQ(sim.call({pair_of(1, 2)})[0].data, first[0].data);
+    sim.set_argument(0, pair_of(5, 6));
+    sim.begin_call(true);
+    ASSERT_EQ(sim.step_superstep().kind, StopKind::kSuperstep);
+    moved.push_back(std::move(sim));
+  }
+  const TileView tile = moved[0].tile(TileId{0});
+  moved.reserve(moved.capacity() + 1);  // moves it once more
+  EXPECT_EQ(moved[0].run().kind, StopKind::kEnd);
+  EXPECT_EQ(moved[0].result(0).data, second[0].data);
+  EXPECT_EQ(moved[0].now(), whole.now());
+  EXPECT_EQ(moved[0].calls_done(), 2u);
+  EXPECT_EQ(lengths->cycles.size(), whole.totals().supersteps);
+  EXPECT_EQ(tile.word(kData), 6u) << "a view stays with its tile";
 }
 
 TEST(Simulation, ACallbackThatThrowsIsALocatedTrap) {
