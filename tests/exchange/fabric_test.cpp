@@ -364,6 +364,34 @@ TEST_F(FabricTest, APhaseThatDiffersInOneFieldOfOneEventIsAnotherOne) {
   expect_another(changed, kTarget + 16);
 }
 
+TEST_F(FabricTest, MovesTheSameWordsHoweverManyPhasesThereAreBesideThoseThatItKeeps) {
+  constexpr std::uint32_t kKept = 1024, kPhases = kKept + 76;
+  Fabric fabric(machine_, 1);
+  // A phase of one word to an address of its own.
+  const auto moves = [&](std::uint32_t phase, std::uint32_t value) {
+    for (std::vector<PortEvent>& events : events_) events.clear();
+    send(0, 1000, kSource, 1);
+    mux(1, 1032, 0);
+    pointer(1, 1032, kTarget + 4 * phase);
+    mux(1, 1033, kMuxIdle);
+    put(0, kSource, value);
+    const FabricResult& result = fabric.resolve(ports());
+    return !result.fault && result.bytes == 4 && result.last_event == 1033 &&
+           result.ports[1].lowest_write == kTarget + 4 * phase &&
+           get(1, kTarget + 4 * phase) == value;
+  };
+  for (std::uint32_t round = 0; round < 2; ++round) {
+    for (std::uint32_t phase = 0; phase < kPhases; ++phase) {
+      EXPECT_TRUE(moves(phase, kPhases * round + phase)) << phase;
+    }
+  }
+  EXPECT_EQ(fabric.repeats(), 0U) << "each went before it came again";
+  for (std::uint32_t phase = kPhases; phase-- > 0;) {
+    EXPECT_TRUE(moves(phase, 7 * phase)) << phase;
+    EXPECT_EQ(fabric.repeats(), std::min(kPhases - phase, kKept));
+  }
+}
+
 TEST_F(FabricTest, APhaseOfWhichOneTileIsLaterIsAnotherOne) {
   ten_words();
   send(2, 1000, kSource, 1);

@@ -95,6 +95,19 @@ TEST_F(PhaseCacheTest, LetsTheLeastRecentlyUsedGo) {
   EXPECT_TRUE(has(cache, 12));
 }
 
+TEST_F(PhaseCacheTest, KeepsTheLastThousandAndTwentyFourWhereverMoreWouldFit) {
+  constexpr std::uint32_t kMost = 1024;
+  PhaseCache cache(std::size_t{1} << 30);
+  for (std::uint32_t phase = 0; phase < kMost; ++phase) keep(cache, phase);
+  EXPECT_EQ(cache.size(), kMost);
+  ASSERT_TRUE(has(cache, 0)) << "all are kept, and the first one was used last";
+  keep(cache, kMost);
+  EXPECT_EQ(cache.size(), kMost);
+  EXPECT_TRUE(has(cache, 0));
+  EXPECT_FALSE(has(cache, 1));
+  for (std::uint32_t phase = 2; phase <= kMost; ++phase) EXPECT_TRUE(has(cache, phase)) << phase;
+}
+
 TEST_F(PhaseCacheTest, KeepsNoPhaseThatIsLargerThanAllOfIt) {
   PhaseCache cache(100);
   keep(cache, 4);

@@ -116,6 +116,12 @@ TEST_F(TraceFile, RowsOfTilesAddUpToTheirSuperstep) {
       EXPECT_LE(idle(exchange_row[s])[t], exchange(exchange_row[s])[t]);
     }
     const auto out = sent(exchange_row[s]), in = received(exchange_row[s]);
+    for (std::uint64_t t = 0; t < tiles; ++t) {
+      // A word leaves and one arrives in a cycle, at the same time or not.
+      const std::uint64_t busy_cycles = exchange(exchange_row[s])[t] - idle(exchange_row[s])[t];
+      EXPECT_GE(busy_cycles, std::max(out[t], in[t]) / 4);
+      EXPECT_LE(busy_cycles, (out[t] + in[t]) / 4);
+    }
     EXPECT_EQ(added(in), moved[s]);
     EXPECT_EQ(std::max(std::ranges::max(out), std::ranges::max(in)), h[s]);
   }
