@@ -77,9 +77,12 @@ class Simulation::Impl {
       if (!step()) return stand_still();
       if (traps_.trap()) return trap(*traps_.trap());
       if (totals_.supersteps == supersteps) continue;
-      if (!chip_.has_ended()) {
-        if (is_past_limit()) return trap(limit_trap());
-        if (options_.interrupted && options_.interrupted()) return {StopKind::kInterrupted};
+      if (!chip_.has_ended() && is_past_limit()) {
+        Trap limit = limit_trap();
+        if (!ends_here()) return trap(traps_.trap().value_or(std::move(limit)));
+      }
+      if (!chip_.has_ended() && options_.interrupted && options_.interrupted()) {
+        return {StopKind::kInterrupted};
       }
       if (const std::optional<StopKind> kind = goal.is_there()) return {*kind};
     }
@@ -286,23 +289,44 @@ class Simulation::Impl {
   }
 
   Trap limit_trap() {
+    const std::string step = name_of_last_step();
     return {.cycle = totals_.cycles,
             .tile = last_,
             .context = "supervisor",
             .pc = chip_.tiles().stop(chip_.tiles().entry_of(last_).value()).pc,
-            .cause = fmt::format("the program is not done after {} supersteps: {}",
-                                 *options_.max_supersteps, place()),
+            .cause = fmt::format("the program is not done after {} supersteps{}",
+                                 *options_.max_supersteps, step.empty() ? "" : ", behind " + step),
             .kind = TrapKind::kLimit};
   }
 
-  [[nodiscard]] std::string place() const {
-    std::string text =
-        fmt::format("cycle {}, superstep {}", totals_.cycles.value(), totals_.supersteps);
-    if (last_step_ >= image_->info.steps.size()) return text;
+  /// Whether the program ends without another superstep that takes time, as it can where all tiles
+  /// leave a barrier at its opening.
+  bool ends_here() {
+    TileArray& tiles = chip_.tiles();
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      if (tiles.release(i, totals_.cycles) > totals_.cycles) return false;
+    }
+    const auto is_next_here = [&] {
+      const std::optional<Cycles> next = kernel_.next();
+      return kernel_.has_definite() || (next && *next <= totals_.cycles);
+    };
+    while (!chip_.has_ended() && !traps_.trap() && is_next_here()) step();
+    return chip_.has_ended();
+  }
+
+  /// With its place in the program; empty for code between steps.
+  [[nodiscard]] std::string name_of_last_step() const {
+    if (last_step_ >= image_->info.steps.size()) return {};
     const StepInfo& step = image_->info.steps[last_step_];
-    text += ", " + step.name;
     const std::string source = step.source.text();
-    return source.empty() ? text : text + " of " + source;
+    return source.empty() ? step.name : step.name + " of " + source;
+  }
+
+  [[nodiscard]] std::string place() const {
+    const std::string text =
+        fmt::format("cycle {}, superstep {}", totals_.cycles.value(), totals_.supersteps);
+    const std::string step = name_of_last_step();
+    return step.empty() ? text : text + ", " + step;
   }
 
   void begin_call(bool is_last) {

@@ -591,6 +591,44 @@ TEST(Simulation, AnInterruptionBehindTheLastSuperstepIsTheEnd) {
   EXPECT_EQ(sim.run().kind, StopKind::kEnd);
 }
 
+TEST(Simulation, AProgramThatIsDoneAfterAsManySuperstepsAsItMayTakeEnds) {
+  // Behind the second barrier it waits at the external sync at once, or 4 cycles later, which is a
+  // superstep more.
+  for (const std::uint32_t skew : {0U, 4U}) {
+    ProgramImage image = image_of(1);
+    image.machine.sync.column_skew = {skew};
+    add_program(image, 0, "sync 3\n delay 50\n sync 3\n sync 4\n");
+    const std::uint64_t all = skew == 0 ? 2 : 3;
+    Simulation whole(image, {.max_supersteps = all});
+    EXPECT_EQ(whole.run().kind, StopKind::kEnd) << skew;
+    EXPECT_EQ(whole.totals().supersteps, all);
+    Simulation stepped(image, {.max_supersteps = all});
+    EXPECT_EQ(stepped.run_until({.superstep = all}).kind, StopKind::kBreakpoint) << skew;
+    EXPECT_EQ(stepped.run().kind, StopKind::kEnd) << skew;
+    Simulation cut(image, {.max_supersteps = all - 1});
+    const Stop stop = cut.run();
+    ASSERT_EQ(stop.kind, StopKind::kTrap) << skew;
+    EXPECT_EQ(stop.trap->kind, TrapKind::kLimit);
+    EXPECT_EQ(stop.trap->superstep, all - 1);
+    EXPECT_EQ(stop.trap->cycle, cut.totals().cycles);
+  }
+}
+
+TEST(Simulation, TheTrapAtTheLimitOfSuperstepsIsWhereTheLastOneEnded) {
+  // Barriers open in cycles 68 and 68 + 51 + 68; behind the second one the program is not done.
+  ProgramImage image = image_of(1);
+  image.machine.sync.column_skew = {0};
+  add_program(image, 0, "sync 3\n delay 50\n sync 3\n nop\n nop\n sync 3\n sync 4\n");
+  image.info.steps.resize(1);
+  image.info.steps[0].name = "add.4";
+  image.marks = {{TileId{0}, kCode, 0}};
+  const Stop stop = Simulation(image, {.max_supersteps = 2}).run();
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->text(),
+            "limit trap at cycle 187, superstep 2, tile 0, supervisor, pc 0x4c008: the program is "
+            "not done after 2 supersteps, behind add.4");
+}
+
 TEST(Simulation, CannotGoOnBehindAnException) {
   class Thrower : public Observer {
    public:

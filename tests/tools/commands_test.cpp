@@ -201,8 +201,30 @@ TEST(Commands, AnEndlessLoopEndsAtItsLimitAndSaysWhere) {
   const ProgramRun run =
       superstep("run " + program + " -m tiny4 --input random:1 -q --max-supersteps 100");
   EXPECT_EQ(run.code, 1) << run.out;
-  EXPECT_NE(run.err.find("is not done after 100 supersteps: cycle "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find(" superstep 100, "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("is not done after 100 supersteps, behind "), std::string::npos)
+      << run.err;
   EXPECT_NE(run.err.find("endless.mlir:7:"), std::string::npos) << run.err;
+  for (const std::string once : {"cycle ", "superstep "}) {
+    EXPECT_EQ(run.err.find(once), run.err.rfind(once)) << run.err;
+  }
+}
+
+TEST(Commands, AProgramOfAsManySuperstepsAsItMayTakeEndsWell) {
+  for (const std::string machine : {"tiny4", "bow"}) {
+    const std::string run =
+        "run models/quickstart/square_plus_one.mlir --input random:1 -q -m " + machine;
+    const auto supersteps = [&](const ProgramRun& done) {
+      return nlohmann::json::parse(done.out)["supersteps"].get<std::uint64_t>();
+    };
+    const std::uint64_t all = supersteps(superstep(run + " --json"));
+    const auto limited = [&](std::uint64_t most) {
+      return superstep(run + " --json --max-supersteps " + std::to_string(most));
+    };
+    EXPECT_EQ(limited(all).code, 0) << machine;
+    EXPECT_EQ(supersteps(limited(all)), all) << machine;
+    EXPECT_EQ(limited(all - 1).code, 1) << machine;
+  }
 }
 
 // There is no barrier in it at which a run could end.
