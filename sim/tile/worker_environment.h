@@ -100,14 +100,10 @@ class WorkerEnvironment {
         return context_.last_repeat == nullptr ? 0 : context_.last_repeat->next->pc;
       case isa::kRepeatEnd:
         return context_.last_repeat == nullptr ? 0 : context_.last_repeat->body->end->pc;
-      case isa::kCountL:
+      case isa::kCountL:  // code that reads it runs step by step
+        return isa::low(context_.cycle);
       case isa::kCountU:
-        if (context_.observer == nullptr) {
-          fault("the cycle counter read behind an indirect branch, which is not modelled",
-                TrapKind::kUnmodelled);
-          return 0;
-        }
-        return number == isa::kCountL ? isa::low(context_.cycle) : isa::high(context_.cycle);
+        return isa::high(context_.cycle);
       case isa::kFpSts:
         return context_.fp.status;
       case isa::kFpNfmt:

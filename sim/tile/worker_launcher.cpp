@@ -135,6 +135,8 @@ std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep*
     if (step == nullptr) {
       if (worker.stop != WorkerContext::Stop::kJump) return slots;
       step = step_at(worker, worker.pc);
+      if (current_->reads_cycle_counter()) [[unlikely]]
+        return slots;
       if (unchecked < kInstructionsOfTurn) continue;
     }
     unchecked = 0;
@@ -229,17 +231,24 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
     worker.observer = &nobody;
     running.step = step_at(worker, running.step->pc);
   }
-  if (worker.observer != nullptr) [[unlikely]] {
-    while (take_turn(supervisor, running)) {
+  if (worker.observer == nullptr) [[likely]] {
+    if (worker.moded) [[unlikely]]
+      enter_float_mode(worker);
+    const std::uint64_t slots = run(worker, running.step);
+    const std::uint64_t left = worker.next_cycle + slots * machine_.issue_period();
+    if (worker.stop != WorkerContext::Stop::kJump) [[likely]] {
+      ahead_until_ = std::max(ahead_until_, left);
+      return end(supervisor, running, left);
     }
-    return;
+    // From where it jumped to the cycle of each step may matter.
+    if (worker.moded) leave_float_mode();
+    worker.next_cycle = left;
+    worker.observer = &nobody;
+    running.step = step_at(worker, worker.pc);
   }
-  if (worker.moded) [[unlikely]]
-    enter_float_mode(worker);
-  const std::uint64_t slots = run(worker, running.step);
-  const std::uint64_t left = worker.next_cycle + slots * machine_.issue_period();
-  ahead_until_ = std::max(ahead_until_, left);
-  end(supervisor, running, left);
+  while (take_turn(supervisor, running)) {
+  }
+  ahead_until_ = std::max(ahead_until_, worker.next_cycle);
 }
 
 std::uint64_t WorkerLauncher::free_slot_in_turn(SupervisorContext& supervisor,

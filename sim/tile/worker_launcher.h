@@ -122,7 +122,8 @@ class WorkerLauncher {
 
   /// Runs a worker to its end, alone.
   void run_ahead(SupervisorContext& supervisor, Running& running);
-  /// The same of steps in lines; the slots that it took.
+  /// The same of steps in lines; the slots that it took. In front of code that reads the cycle
+  /// counter it stops at a jump there.
   std::uint64_t run(WorkerContext& worker, const WorkerStep* step);
   /// The same but for turns of `rpt` bodies.
   std::uint64_t run_lines(WorkerContext& worker, const WorkerStep* step);

@@ -21,6 +21,62 @@ TEST(Worker, ReadsTheCycleCounterWhereItsGetIssues) {
   EXPECT_EQ(out, (std::vector<std::uint32_t>{30, 0}));
 }
 
+/// Looks at each instruction and changes nothing.
+class Watcher : public InstructionObserver {
+  void issued(const IssuedInstruction&) override {}
+};
+
+// From the first `get`, behind a return and a branch to a register, to the second there are 9
+// slots: itself, two instructions, an `rpt` with 4 turns, and a branch.
+TEST(Worker, ReadsTheCycleCounterBehindIndirectBranches) {
+  const std::string codelet =
+      ".align 8\n setzi $m3, 1f\n call $m10, 2f\n br $m3\n"
+      "2: nop\n br $m10\n"
+      ".align 8\n1: get $m0, $COUNT_L\n setzi $m4, 3f\n nop\n rpt 4, 0\n{ nop ; fnop }\n"
+      "br $m4\n"
+      "3: get $m1, $COUNT_L\n get $m2, $COUNT_U\n"
+      "sub $m5, $m1, $m0\n st32 $m5, $mvertex_base, $mzero, 0\n"
+      "st32 $m2, $mvertex_base, $mzero, 1\n st32 $m0, $mvertex_base, $mzero, 2\n exitz $mzero";
+  for (const std::string mode : {"", "setzi $a0, 0x80000\n uput $FP_CTL, $a0\n"}) {
+    for (const std::string divisions : {"", "{ nop ; f32div $a0, $a1, $a2 }\n"}) {
+      std::vector<std::uint32_t> first;
+      for (const bool watched : {false, true}) {
+        testing::TileRun run;
+        Watcher watcher;
+        if (watched) run.tile().observe(&watcher);
+        run.put<std::uint32_t>(testing::kData, {7, 7, 7});
+        const std::uint64_t slots = run.slots(mode + divisions + codelet);
+        ASSERT_EQ(run.cause(), "none") << mode;
+        const std::vector<std::uint32_t> out = run.get(testing::kData, 3);
+        EXPECT_EQ(out[0], 6 * (1 + 1 + 1 + 1 + 4 + 1)) << mode;
+        EXPECT_EQ(out[1], 0u);
+        // Behind the first `get` come those slots and 7 more.
+        const std::uint64_t begin = run.tile().launches().first_cycle + run.machine().costs.runall;
+        EXPECT_EQ(out[2], begin + 6 * (slots - 9 - 7)) << mode << divisions;
+        first.push_back(out[2]);
+      }
+      EXPECT_EQ(first[0], first[1]);
+    }
+  }
+}
+
+TEST(Worker, ReadsTheCycleCounterByAnInstructionThatItStored) {
+  // Slot 4, from 0, has the `get`, stored over what leaves its register as it is.
+  const std::uint32_t get = assemble("get $m1, $COUNT_L", "test.S").words_at(0).front();
+  for (const bool watched : {false, true}) {
+    testing::TileRun run;
+    Watcher watcher;
+    if (watched) run.tile().observe(&watcher);
+    run.put<std::uint32_t>(testing::kData, {get, 7});
+    run.slots(
+        "ld32 $m0, $mvertex_base, $mzero, 0\n setzi $m2, 1f\n st32 $m0, $m2, $mzero, 0\n nop\n"
+        "1: nop\n st32 $m1, $mvertex_base, $mzero, 1\n exitz $mzero");
+    ASSERT_EQ(run.cause(), "none");
+    EXPECT_EQ(run.get(testing::kData + 4, 1).front(),
+              run.tile().launches().first_cycle + run.machine().costs.runall + 4 * 6);
+  }
+}
+
 TEST(Bundle, BothHalvesReadBeforeEitherWrites) {
   const std::vector<std::uint32_t> out = testing::run_worker(
       "ld64 $a0:1, $mvertex_base, 0\n"

@@ -201,6 +201,28 @@ TEST(BesideWorkers, OfTheirFaultsTheEarlierIsReported) {
   }
 }
 
+TEST(BesideWorkers, ALoadInCodeThatTheyChangedIsATrapHoweverTheyRan) {
+  // The worker has its first word stored as the supervisor's instruction behind a delay.
+  const std::uint32_t load = assemble("ld32 $m5, $m15, $m6, 0", "test.S").words_at(0).front();
+  for (const std::string& counts : {std::string(), std::string("get $m3, $COUNT_L\n")}) {
+    for (const bool watched : {false, true}) {
+      SCOPED_TRACE(counts + (watched ? "watched" : ""));
+      TileRun run;
+      Watcher watcher;
+      if (watched) run.tile().observe(&watcher);
+      run.put<std::uint32_t>(kData, {load});
+      run.load(kCodelet, counts +
+                             "ld32 $m0, $mvertex_base, $mzero, 0\n setzi $m1, 0x4c014\n"
+                             "st32 $m0, $m1, $mzero, 0\n" +
+                             "nop\n nop\n nop\n nop\n nop\n nop\n exitz $mzero");
+      run.supervise(
+          "setzi $m0, 0x4d000\n setzi $m1, 0x4000\n setzi $m6, 0x50000\n run $m0, $m1, 0\n"
+          "delay 30\n nop\n sync 2\n sync 4");
+      EXPECT_EQ(run.cause(), "supervisor code that changed while workers were running");
+    }
+  }
+}
+
 TEST(BesideWorkers, ALoadOfAWordThatNoneTouchesChangesNothing) {
   const std::string codelet =
       ".align 8\n mov $m2, $mvertex_base\n nop\n nop\n rpt 9, 0\n"
