@@ -36,6 +36,7 @@ struct Outcome {
   const CodeletMemory& memory;
   std::vector<std::string> overrun;
   std::string trap;
+  bool is_stopped;  ///< by its limit of cycles: memory may hold what was stored later
 };
 
 constexpr const char* kKindNames[] = {"worker", "multivertex", "supervisor"};
@@ -105,7 +106,11 @@ void print_text(const Outcome& o, Answer& answer) {
       "branches, {} in sync, {} in others\n",
       supervisor.instructions, supervisor.register_wait, supervisor.slot_wait,
       supervisor.branch_wait, supervisor.sync_wait, supervisor.extra_slots);
-  if (o.printed.empty()) answer.print("\nno tensor changed\n");
+  if (o.is_stopped) {
+    answer.print("\nno tensor is shown: a call that is stopped may have stored behind the limit\n");
+  } else if (o.printed.empty()) {
+    answer.print("\nno tensor changed\n");
+  }
   for (const auto& [tensor, value] : o.printed) {
     answer.print("\n{} {} at {:#x}\n{}\n", tensor->name, value.type.text(),
                  o.memory.address_of(tensor->name), values_text(value));
@@ -149,6 +154,19 @@ void add_fields(const Outcome& o, Answer& answer) {
                                      {"address", o.memory.address_of(tensor->name)},
                                      {"values", values}};
   }
+}
+
+/// What a call took until it was stopped, of which more may have run.
+CodeletCost cost_until(std::uint64_t cycle, const SlotCounter& counts,
+                       const MachineConfig& machine) {
+  CodeletCost cost;
+  cost.cycles = cycle;
+  cost.issue_period = machine.issue_period();
+  for (std::uint32_t w = 0; w < machine.tile.workers; ++w) {
+    cost.worker_slots.push_back(counts.worker(w).total());
+    cost.worker_instructions.all += counts.worker(w).instructions;
+  }
+  return cost;
 }
 
 /// Where a call that was stopped is.
@@ -268,11 +286,13 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
         fmt::format("`{}` is `.supervisor` code: its kind is \"supervisor\", not \"{}\"",
                     spec.entry, kKindNames[static_cast<int>(spec.kind)]));
   }
-  const CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
+  CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
+  const bool is_stopped = limit.is_reached();
+  if (is_stopped) cost = cost_until(*most_cycles, counts, machine);
 
-  Outcome outcome{spec, code, cost, counts, machine, {}, memory, memory.overrun(run), {}};
-  const bool is_interrupted = interrupt.asked() && !limit.is_reached();
-  if (limit.is_reached()) {
+  Outcome outcome{spec, code, cost, counts, machine, {}, memory, {}, {}, is_stopped};
+  const bool is_interrupted = interrupt.asked() && !is_stopped;
+  if (is_stopped) {
     outcome.trap = fmt::format("stopped at cycle {}, the limit of --max-cycles, {}", *most_cycles,
                                last_issued(limit, code));
   } else if (is_interrupted && run.fault()) {
@@ -282,17 +302,20 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
                                fault->cycle.value(), fault->context, code.place_of(fault->pc),
                                fault->pc, fault->cause);
   }
-  TensorFile all;
-  for (const CodeletTensor& tensor : spec.tensors) {
-    HostTensor value = memory.value_of(tensor, run);
-    all[tensor.name] = value;
-    const bool is_named =
-        std::find(spec.print.begin(), spec.print.end(), tensor.name) != spec.print.end();
-    if (is_named || (spec.print.empty() && value.data != tensor.value.data)) {
-      outcome.printed.emplace_back(&tensor, std::move(value));
+  if (!is_stopped) {
+    outcome.overrun = memory.overrun(run);
+    TensorFile all;
+    for (const CodeletTensor& tensor : spec.tensors) {
+      HostTensor value = memory.value_of(tensor, run);
+      all[tensor.name] = value;
+      const bool is_named =
+          std::find(spec.print.begin(), spec.print.end(), tensor.name) != spec.print.end();
+      if (is_named || (spec.print.empty() && value.data != tensor.value.data)) {
+        outcome.printed.emplace_back(&tensor, std::move(value));
+      }
     }
+    if (const auto file = options.get("output")) write_tensors(*file, all);
   }
-  if (const auto file = options.get("output")) write_tensors(*file, all);
   if (const auto file = options.get("trace")) {
     replace_file(*file, trace.text(code));
     if (trace.left_out() != 0) {

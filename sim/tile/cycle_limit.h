@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -8,8 +9,8 @@
 
 namespace superstep {
 
-/// Hands on what is issued before a cycle, and says when something would be issued later. Its
-/// `is_reached` is for whoever polls.
+/// Hands on what is issued before a cycle, where the supervisor waits no longer, and says when
+/// something would be issued later. Its `is_reached` is for whoever polls.
 class CycleLimit : public InstructionObserver {
  public:
   CycleLimit(std::optional<std::uint64_t> cycles, InstructionObserver& next)
@@ -20,8 +21,12 @@ class CycleLimit : public InstructionObserver {
       is_reached_ = true;
       return;
     }
-    last_ = instruction;
-    next_.issued(instruction);
+    if (!last_ || instruction.cycle >= last_->cycle) last_ = instruction;
+    IssuedInstruction until = instruction;
+    if (until.context == IssuedInstruction::kSupervisor) {
+      until.cycles = std::min(until.cycles, cycles_ - until.cycle);
+    }
+    next_.issued(until);
   }
 
   [[nodiscard]] bool is_reached() const { return is_reached_; }

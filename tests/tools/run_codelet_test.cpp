@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/hdf5.h"
@@ -174,6 +175,33 @@ TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
                    "outside the tile's memory"),
       std::string::npos)
       << run.err;
+}
+
+TEST(RunCodelet, ACallThatIsStoppedShowsNoTensorsAndCountsUpToTheLimit) {
+  // The worker first issues in cycle 12, and then every 6 cycles.
+  const std::string all = "run-codelet models/codelets/scale.toml --max-cycles ";
+  const std::string file = (scratch_folder() / "out.h5").string();
+  const ProgramRun run = superstep(all + "42 --output " + file);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("stopped at cycle 42, the limit of --max-cycles, after worker 0 at pc "),
+            std::string::npos)
+      << run.err;
+  EXPECT_NE(run.err.find(", issued in cycle 36\n"), std::string::npos) << run.err;
+  EXPECT_EQ(run.out.find("tensor<"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("no tensor changed"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("no tensor is shown"), std::string::npos) << run.out;
+  EXPECT_FALSE(std::filesystem::exists(file));
+  const auto json = nlohmann::json::parse(superstep(all + "42 --json").out);
+  EXPECT_TRUE(json["tensors"].empty());
+  EXPECT_EQ(json["cycles"], 42);
+  EXPECT_EQ(json["workers"][0]["slots"], 5) << "in cycles 12 to 36";
+  EXPECT_EQ(json["workers"][0]["instructions"], json["worker_instructions"]);
+  EXPECT_EQ(json["slowest_worker_cycles"], 30);
+  EXPECT_EQ(json["supervisor"]["sync_wait"], 42 - 7 - 1) << "from the cycle behind its issue";
+  // The whole call takes 109 cycles, and stops at none behind them.
+  EXPECT_EQ(superstep(all + "109").code, 0);
+  EXPECT_NE(superstep(all + "109").out.find("[2.5, 5, 7.5, 10, 12.5, 15]"), std::string::npos);
+  EXPECT_EQ(superstep(all + "100").code, 1);
 }
 
 TEST(RunCodelet, CodeOfTheSupervisorIsNoWorker) {
