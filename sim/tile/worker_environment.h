@@ -58,6 +58,9 @@ class WorkerEnvironment {
     stored_bytes_ = sizeof(T);
   }
 
+  /// An instruction may load there soon.
+  void prefetch(std::uint32_t /*address*/) const {}
+
   void branch(std::uint32_t target) {
     taken_ = true;
     target_ = target;
@@ -221,6 +224,7 @@ class ProductEnvironment : public WorkerEnvironment {
       failed_ = true;
     return !failed_;
   }
+  void prefetch(std::uint32_t address) const { context_.port.prefetch(address); }
   /// No code lies where it reaches.
   template <class T>
   void put(std::uint32_t address, T value) {

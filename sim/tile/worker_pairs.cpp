@@ -75,7 +75,8 @@ template <class R>
 using FourSelectors = isa::List<Fixed<R, 0>, Fixed<R, 1>, Fixed<R, 2>, Fixed<R, 3>>;
 using OwnProductMains =
     isa::Joined<FourSelectors<isa::Ld2x64pace>, FourSelectors<isa::Ldst64pace>,
-                FourSelectors<isa::Ld2xst64pace>, isa::List<Fixed<isa::St64pace, 0>>>::Type;
+                FourSelectors<isa::Ld2xst64pace>,
+                isa::List<Fixed<isa::St64pace, 0>, isa::Ld128Step, isa::Ld32>>::Type;
 using OwnProductAuxes =
     isa::Joined<FourPhases<isa::F16v4sisoamp>, EightPhases<isa::F32sisov2amp>>::Type;
 
