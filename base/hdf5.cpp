@@ -216,7 +216,7 @@ bool is_numbered(std::string_view name, std::string_view prefix) {
 
 TensorFile read_tensors(const std::filesystem::path& path, std::string_view prefix,
                         const TensorFilter& wanted) {
-  hdf5_start();
+  const auto lock = hdf5_lock();
   const Hdf5Id file = open_hdf5(path, H5F_ACC_RDONLY);
   if (!file) throw MalformedInput({problem_in(path, why_not_opened(path))});
   std::vector<std::string> names;
@@ -246,7 +246,7 @@ TensorFile read_tensors(const std::filesystem::path& path, std::string_view pref
 }
 
 void write_tensors(const std::filesystem::path& path, const TensorFile& tensors) {
-  hdf5_start();
+  const auto lock = hdf5_lock();
   OutputFile output(path);
   const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);

@@ -121,19 +121,14 @@ std::string_view name_of(Hdf5Type type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-std::unique_lock<std::recursive_mutex> hdf5_lock() {
-  static std::recursive_mutex mutex;
-  return std::unique_lock(mutex);
-}
-
 bool is_hdf5(const std::filesystem::path& path) {
-  hdf5_start();
+  const auto lock = hdf5_lock();
   std::error_code none;
   // What is read from a pipe is gone.
   return std::filesystem::is_regular_file(path, none) && H5Fis_hdf5(path.c_str()) > 0;
 }
 
-Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) { hdf5_start(); }
+Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) {}
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
     : path_(std::move(other.path_)), id_(std::exchange(other.id_, -1)) {}
@@ -145,6 +140,7 @@ Hdf5File& Hdf5File::operator=(Hdf5File&& other) noexcept {
 }
 
 Hdf5File::~Hdf5File() {
+  const auto lock = hdf5_lock();
   if (id_ >= 0) H5Fclose(id_);
 }
 
@@ -161,6 +157,7 @@ void Hdf5File::fail_write(const std::string& what) {
 }
 
 Hdf5File Hdf5File::create(const std::filesystem::path& path, const std::filesystem::path& name) {
+  const auto lock = hdf5_lock();
   Hdf5File file(name.empty() ? path : name);
   const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
@@ -174,6 +171,7 @@ Hdf5File Hdf5File::create(const std::filesystem::path& path, const std::filesyst
 
 Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access,
                         const std::filesystem::path& name) {
+  const auto lock = hdf5_lock();
   Hdf5File file(name.empty() ? path : name);
   const unsigned flags[] = {H5F_ACC_RDONLY, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5F_ACC_RDWR};
   file.id_ = open_hdf5(path, flags[static_cast<std::size_t>(access)]).release();
@@ -182,6 +180,7 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access,
 }
 
 void Hdf5File::close() {
+  const auto lock = hdf5_lock();
   // A failed close leaves the file open in the library, where nothing touches it again.
   if (id_ >= 0 && (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0 || H5Fclose(id_) < 0)) {
     fail_write("cannot be written to its end");
@@ -190,14 +189,17 @@ void Hdf5File::close() {
 }
 
 void Hdf5File::start_swmr() {
+  const auto lock = hdf5_lock();
   if (H5Fstart_swmr_write(id_) < 0) fail_write("cannot be shared with readers");
 }
 
 void Hdf5File::flush() {
+  const auto lock = hdf5_lock();
   if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) fail_write("cannot be written");
 }
 
 void Hdf5File::make_group(const std::string& path) {
+  const auto lock = hdf5_lock();
   const Hdf5Id creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
   const Hdf5Id group(H5Gcreate2(id_, path.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose);
@@ -205,6 +207,7 @@ void Hdf5File::make_group(const std::string& path) {
 }
 
 void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
+  const auto lock = hdf5_lock();
   const Hdf5Id creation = creation_without_times();
   if (layout.chunk_rows != 0) {
     std::vector<hsize_t> chunk(layout.dims.begin(), layout.dims.end());
@@ -229,6 +232,7 @@ void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
 }
 
 void Hdf5File::append(const std::string& path, const void* data, std::uint64_t rows) {
+  const auto lock = hdf5_lock();
   if (rows == 0) return;
   const std::string failed = "cannot append to " + path;
   Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
@@ -254,6 +258,7 @@ void Hdf5File::append(const std::string& path, const void* data, std::uint64_t r
 }
 
 void Hdf5File::write(const std::string& path, const void* data) {
+  const auto lock = hdf5_lock();
   Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail_write("cannot write " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
@@ -264,6 +269,7 @@ void Hdf5File::write(const std::string& path, const void* data) {
 }
 
 void Hdf5File::write_text(const std::string& path, const std::vector<std::string>& text) {
+  const auto lock = hdf5_lock();
   std::size_t width = 1;
   for (const std::string& line : text) width = std::max(width, line.size());
   std::string flat(width * text.size(), '\0');
@@ -280,6 +286,7 @@ void Hdf5File::write_text(const std::string& path, const std::vector<std::string
 
 void Hdf5File::set_attribute(const std::string& object, const std::string& name,
                              const Hdf5Value& value, Hdf5Type number_type) {
+  const auto lock = hdf5_lock();
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   if (H5Aexists(owner, name.c_str()) > 0) H5Adelete(owner, name.c_str());
   Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
@@ -312,11 +319,13 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 }
 
 void Hdf5File::make_scale(const std::string& path, const std::string& name) {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set || H5DSset_scale(set, name.c_str()) < 0) fail_write("cannot make a scale of " + path);
 }
 
 void Hdf5File::attach_scale(const std::string& path, unsigned axis, const std::string& scale) {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5Id other(H5Dopen2(id_, scale.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set || !other || H5DSattach_scale(set, other, axis) < 0) {
@@ -325,12 +334,14 @@ void Hdf5File::attach_scale(const std::string& path, unsigned axis, const std::s
 }
 
 void Hdf5File::link(const std::string& existing, const std::string& path) {
+  const auto lock = hdf5_lock();
   if (H5Lcreate_hard(id_, existing.c_str(), id_, path.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0) {
     fail_write(fmt::format("cannot link {} to {}", path, existing));
   }
 }
 
 bool Hdf5File::exists(const std::string& path) const {
+  const auto lock = hdf5_lock();
   // H5Lexists wants every group on the way to exist.
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     if (H5Lexists(id_, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
@@ -339,6 +350,7 @@ bool Hdf5File::exists(const std::string& path) const {
 }
 
 std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id owner(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), H5Gclose);
   std::vector<std::string> links;
   std::vector<std::string> names;
@@ -353,6 +365,7 @@ std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
 }
 
 std::vector<std::string> Hdf5File::attributes(const std::string& object) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   std::vector<std::string> names;
   if (!owner || H5Aiterate2(owner, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names) < 0) {
@@ -363,6 +376,7 @@ std::vector<std::string> Hdf5File::attributes(const std::string& object) const {
 
 std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
                                              const std::string& name) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   if (!owner || H5Aexists(owner, name.c_str()) <= 0) return std::nullopt;
   const Hdf5Id attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
@@ -410,6 +424,7 @@ std::string Hdf5File::text_attribute(const std::string& object, const std::strin
 }
 
 bool Hdf5File::has_scale(const std::string& path, unsigned axis, const std::string& scale) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5Id other(H5Dopen2(id_, scale.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set || !other) fail(fmt::format("has no dataset {} or {}", path, scale));
@@ -417,6 +432,7 @@ bool Hdf5File::has_scale(const std::string& path, unsigned axis, const std::stri
 }
 
 Hdf5Type Hdf5File::type(const std::string& path) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const auto type = our_type(Hdf5Id(H5Dget_type(set), H5Tclose));
@@ -425,6 +441,7 @@ Hdf5Type Hdf5File::type(const std::string& path) const {
 }
 
 Hdf5Type Hdf5File::attribute_type(const std::string& object, const std::string& name) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   const Hdf5Id attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
   if (!attribute) fail(fmt::format("has no attribute {} of {}", name, object));
@@ -434,6 +451,7 @@ Hdf5Type Hdf5File::attribute_type(const std::string& object, const std::string& 
 }
 
 std::vector<std::uint64_t> Hdf5File::shape(const std::string& path, std::size_t rank) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   std::vector<std::uint64_t> shape = dims_of(Hdf5Id(H5Dget_space(set), H5Sclose));
@@ -445,6 +463,7 @@ std::vector<std::uint64_t> Hdf5File::shape(const std::string& path, std::size_t 
 }
 
 std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id space(H5Dget_space(set), H5Sclose);
@@ -453,6 +472,7 @@ std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
 
 void Hdf5File::read_rows(const std::string& path, Hdf5Type type, std::uint64_t first,
                          std::uint64_t rows, std::span<std::byte> out) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
@@ -489,6 +509,7 @@ void Hdf5File::read_rows(const std::string& path, Hdf5Type type, std::uint64_t f
 }
 
 std::uint64_t Hdf5File::elements(const std::string& path) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const std::optional<std::uint64_t> count = elements_of(set);
@@ -497,6 +518,7 @@ std::uint64_t Hdf5File::elements(const std::string& path) const {
 }
 
 std::vector<std::string> Hdf5File::read_text(const std::string& path) const {
+  const auto lock = hdf5_lock();
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id type(H5Dget_type(set), H5Tclose);

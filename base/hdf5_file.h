@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,16 +35,12 @@ struct Hdf5Layout {
   std::size_t text_bytes = 0;  ///< of each text of a kText dataset that grows
 };
 
-/// The HDF5 library is for one thread at a time: threads that use files of it side by side hold
-/// this.
-[[nodiscard]] std::unique_lock<std::recursive_mutex> hdf5_lock();
-
 /// Whether there is a file that begins as one of HDF5.
 [[nodiscard]] bool is_hdf5(const std::filesystem::path& path);
 
 /// One HDF5 file, open. Failures are thrown, naming file and object, with nothing printed: those of
 /// the system to write as InputOutputError with its words, all others as std::runtime_error. After
-/// one to write the object is of no use.
+/// one to write the object is of no use. Threads may use files of their own side by side.
 class Hdf5File {
  public:
   enum class Access : std::uint8_t {

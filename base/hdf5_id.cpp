@@ -17,13 +17,16 @@ herr_t find_errno(unsigned, const H5E_error2_t* entry, void* found) {
 
 }  // namespace
 
-void hdf5_start() {
+std::unique_lock<std::recursive_mutex> hdf5_lock() {
+  static std::recursive_mutex mutex;
+  std::unique_lock lock(mutex);
   static const bool started = [] {
     H5dont_atexit();
     return H5open() >= 0;
   }();
   (void)started;
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  return lock;
 }
 
 int hdf5_errno() {

@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <mutex>
 #include <utility>
 
 namespace superstep {
@@ -36,9 +37,10 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
-/// To be called before the library is used: it prints no errors (a failed call says so by what it
-/// returns), and does nothing at exit, where it crashes on files that could not be written.
-void hdf5_start();
+/// Held while the library is used, which is for one thread at a time. It prints no errors (a failed
+/// call says so by what it returns), and does nothing at exit, where it crashes on files that could
+/// not be written.
+[[nodiscard]] std::unique_lock<std::recursive_mutex> hdf5_lock();
 
 /// The errno behind the failure of the last call of the library in this thread; 0 when it had none.
 /// The next call forgets it.

@@ -89,7 +89,6 @@ std::string digest_of_what_runs(const ProgramImage& image) {
 }
 
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
-  const auto lock = hdf5_lock();
   OutputFile output(path);
   Hdf5File file = Hdf5File::create(output.temporary(), path);
   for_each_dataset(checkpoint, [&](const char* name, Hdf5Type type, const auto& list) {
@@ -108,7 +107,6 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path, const ProgramImage& image) {
-  const auto lock = hdf5_lock();
   try {
     const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
     check_format(file, path);

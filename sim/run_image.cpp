@@ -117,14 +117,9 @@ RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& ar
   check_arguments(image, arguments, options.calls);
   // The image is the caller's, and outlives the simulation.
   const std::shared_ptr<const ProgramImage> program(std::shared_ptr<void>(), &image);
-  const SimulationOptions how{.threads = options.threads,
-                              .max_supersteps = options.max_supersteps,
-                              .check_races = options.check_races,
-                              .check_repeats = options.check_repeats,
-                              .interrupted = options.interrupted};
   Simulation simulation = options.from_checkpoint
-                              ? Simulation::load(*options.from_checkpoint, program, how)
-                              : Simulation(program, how);
+                              ? Simulation::load(*options.from_checkpoint, program, options)
+                              : Simulation(program, options);
   if (options.from_checkpoint) check_goes_on(simulation, options);
   RepeatedCalls calls(simulation, arguments, options);
   Stop stop;

@@ -16,19 +16,9 @@
 
 namespace superstep {
 
-struct RunOptions {
+/// What a run is made with. `interrupted` ends it after the last superstep that is whole.
+struct RunOptions : SimulationOptions {
   std::uint32_t calls = 1;
-  std::uint32_t threads = 1;
-  /// A trap when the program is not done after so many, for loops that may not end; also after so
-  /// many trips of loops without a superstep.
-  std::optional<std::uint64_t> max_supersteps = {};
-  /// Trap when workers of these launches, which run at the same time, share a word that one of them
-  /// writes. Where addresses depend on data, workers that did not meet the first time may meet
-  /// later.
-  RaceChecks check_races = RaceChecks::kFirst;
-  /// Of the exchange phases that repeat each so many-th is resolved again and must come out the
-  /// same; none when it is 0.
-  std::uint32_t check_repeats = 0;
   std::function<void(const SuperstepRecord&)> on_superstep;
   std::function<void(std::uint32_t calls_done)> on_call;
   /// Goes on from a checkpoint of a run with the same arguments and calls.
@@ -39,9 +29,6 @@ struct RunOptions {
     std::uint64_t superstep = 0;
   };
   std::optional<Save> save_checkpoint = {};
-  /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it
-  /// stays so. Ends the run after the last superstep that is whole.
-  std::function<bool()> interrupted;
 };
 
 struct RunResult {

@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "base/error.h"
+#include "base/hdf5_file.h"
 #include "tests/scratch_folder.h"
 
 namespace superstep {
@@ -45,6 +50,31 @@ TEST(TensorFile, ReadsEveryTypeThatH5pyWrites) {
   EXPECT_EQ(file.at("arg8").get<std::uint32_t>(1), 0x80000000u);
   EXPECT_EQ(file.at("arg9").type.shape, (Shape{0, 3}));
   EXPECT_EQ(file.at("big").get<float>(0), 2.5f);
+}
+
+TEST(TensorFile, IsWrittenAndReadBesideOthersInOtherThreads) {
+  constexpr int kThreads = 4, kFiles = 50;
+  const TensorFile before = read_tensors(kTests / "h5py_types.h5");
+  const auto folder = scratch_folder();
+  std::array<int, kThreads> equal{};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kFiles; ++i) {
+        const auto path = folder / (std::to_string(t) + ".h5");
+        write_tensors(path, before);
+        Hdf5File::open(path, Hdf5File::Access::kWrite)
+            .set_attribute("/", "file", std::to_string(i));
+        const bool has_attribute =
+            Hdf5File::open(path, Hdf5File::Access::kRead).text_attribute("/", "file") ==
+            std::to_string(i);
+        equal.at(t) +=
+            has_attribute && read_tensors(path).at("arg9").type == before.at("arg9").type;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(equal, (std::array{kFiles, kFiles, kFiles, kFiles}));
 }
 
 void expect_written_as_read(const std::filesystem::path& file) {
