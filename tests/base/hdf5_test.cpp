@@ -53,12 +53,13 @@ TEST(TensorFile, ReadsEveryTypeThatH5pyWrites) {
 }
 
 TEST(TensorFile, IsWrittenAndReadBesideOthersInOtherThreads) {
-  constexpr int kThreads = 4, kFiles = 50;
+  constexpr std::size_t kThreads = 4;
+  constexpr int kFiles = 50;
   const TensorFile before = read_tensors(kTests / "h5py_types.h5");
   const auto folder = scratch_folder();
   std::array<int, kThreads> equal{};
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
+  for (std::size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kFiles; ++i) {
         const auto path = folder / (std::to_string(t) + ".h5");
