@@ -145,8 +145,9 @@ std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep*
 }
 
 std::uint64_t WorkerLauncher::run(WorkerContext& worker, const WorkerStep* step) {
+  const std::uint64_t before = worker.extra_slots;  // those of steps in turn are in `next_cycle`
   const std::uint64_t slots = run_lines(worker, step);
-  return slots + worker.extra_slots;
+  return slots + worker.extra_slots - before;
 }
 
 const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerStep* step) {

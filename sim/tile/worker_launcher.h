@@ -163,7 +163,7 @@ class WorkerLauncher {
   TileMemory& memory_;
   const Weights& weights_;
   CodeStore& code_;
-  std::vector<WorkerContext> workers_;  ///< none before the first launch
+  std::vector<WorkerContext> workers_;  ///< none before the first launch or `state`
   std::vector<Running> running_;        ///< those that take turns
   std::uint64_t steps_ = 0;             ///< of workers that take turns
   std::size_t last_turn_ = 0;           ///< the place in `running_` of the last of them

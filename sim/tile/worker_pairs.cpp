@@ -156,9 +156,25 @@ Turns build_turns() {
   return turns;
 }
 
+/// What a half does, whatever its immediate operand.
+template <class R>
+struct RecordOf {
+  using Type = R;
+};
+template <class R, isa::U32 kImmediate>
+struct RecordOf<Fixed<R, kImmediate>> {
+  using Type = R;
+};
+using RowMains = isa::List<isa::Ld2x64pace, isa::Ldst64pace, isa::Ld2xst64pace>;
+
 template <class Main, class Aux>
 constexpr RunWorkerStep handler_of() {
-  return Aux::spec.on_amp ? run_product<Main, Aux> : run_pair<Main, Aux>;
+  using Record = typename RecordOf<Main>::Type;
+  if constexpr (Aux::spec.on_amp && number_of<Record>(RowMains{}) < RowMains::kSize) {
+    return run_product<Main, Aux>;
+  } else {
+    return run_pair<Main, Aux>;
+  }
 }
 
 template <class Main, class... Auxes>

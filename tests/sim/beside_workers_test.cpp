@@ -175,6 +175,30 @@ TEST(BesideWorkers, AReceiveIsATrapUntilTheCycleInWhichTheLastHasLeft) {
   }
 }
 
+TEST(BesideWorkers, StallsThatWereTakenInTurnAreNotTakenAgain) {
+  MachineConfig machine;
+  machine.tile.bank_conflicts = BankConflicts::kStall;
+  std::string codelet =
+      "setzi $m0, 0x50000\n ldconst $m1, 0x50100\n tapack $m2:3, $m0, $m1, $mzero\n";
+  for (int load = 0; load < 10; ++load) {
+    codelet += "ld2x64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0\n";
+  }
+  codelet += "exitz $mzero";
+  TileRun alone(machine);
+  run_beside(alone, codelet, "nop", 0);
+  // Beside a load of the supervisor they take turns, and run ahead behind it.
+  for (int delay = 0; delay < 120; delay += 10) {
+    for (const bool watched : {false, true}) {
+      TileRun run(machine);
+      Watcher watcher;
+      if (watched) run.tile().observe(&watcher);
+      run_beside(run, codelet, "ld32 $m5, $m6, $mzero, 0", delay);
+      EXPECT_EQ(run.tile().worker_busy_cycles(), alone.tile().worker_busy_cycles())
+          << delay << watched;
+    }
+  }
+}
+
 TEST(BesideWorkers, ControlsThatReceiveNothingAreNone) {
   for (const char* instruction : {"delayxpic 0, 0, 0x640", "delaypic 0, 0, 0x14000"}) {
     for (int delay = 0; delay < kDelays; ++delay) {
