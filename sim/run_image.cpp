@@ -93,10 +93,11 @@ void check_goes_on(const Simulation& simulation, const RunOptions& options) {
     refuse(fmt::format("the checkpoint was made behind {} calls, and {} are asked for",
                        simulation.calls_done(), options.calls));
   }
-  if (simulation.calls_in_all() ? begun != options.calls : begun >= options.calls) {
-    refuse(fmt::format("the checkpoint was made in call {}{}, and {} are asked for", begun,
-                       simulation.calls_in_all() ? ", the last one" : ", which is not the last one",
-                       options.calls));
+  const std::optional<std::uint32_t> in_all = simulation.calls_in_all();
+  if (in_all ? *in_all != options.calls : begun >= options.calls) {
+    refuse(fmt::format("the checkpoint was made in call {}{}, and {} are asked for",
+                       in_all.value_or(begun),
+                       in_all ? ", the last one" : ", which is not the last one", options.calls));
   }
   if (options.max_supersteps && supersteps >= *options.max_supersteps) {
     refuse(fmt::format("the checkpoint was made behind superstep {}, and at most {} are asked for",

@@ -39,6 +39,23 @@ TEST_F(CheckpointCommand, ARunFromItEndsWithTheSameParametersInTheSameCycle) {
   EXPECT_EQ(report.code, 0) << report.err;
 }
 
+TEST_F(CheckpointCommand, OneOfTheSuperstepInFrontOfTheHostsFirstVisitGoesOn) {
+  const std::string words =
+      "run models/quickstart/affine.mlir -m tiny4 --input random:1 -q --output ";
+  ASSERT_EQ(superstep(words + file("whole.h5") + " --save-checkpoint " + file("c.h5") +
+                      " --at-superstep 1")
+                .code,
+            0);
+  const ProgramRun rest = superstep(words + file("rest.h5") + " --from-checkpoint " + file("c.h5"));
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_EQ(text_of(file("whole.h5")), text_of(file("rest.h5")));
+  const ProgramRun twice =
+      superstep(words + file("rest.h5") + " --repeat 2 --from-checkpoint " + file("c.h5"));
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.err.find("made in call 1, the last one, and 2 are asked for"), std::string::npos)
+      << twice.err;
+}
+
 /// A column of numbers.
 std::vector<std::byte> bytes_of(const Hdf5File& file, const std::string& path) {
   const Hdf5Type type = file.type(path);
