@@ -21,14 +21,21 @@ class TaskArena {
     arena_.initialize(static_cast<int>(threads_));
   }
 
-  /// body(i) for i = 0 … count - 1, in ranges of about `grain`.
+  /// body(begin, end) for ranges of about `grain`, or one, that make up 0 … count - 1.
+  template <class Body>
+  void each_of_ranges(std::size_t count, std::size_t grain, const Body& body) {
+    if (threads_ == 1) {
+      body(std::size_t{0}, count);
+    } else {
+      arena_.execute([&] { each_range(count, grain, body); });
+    }
+  }
+  /// body(i) for i = 0 … count - 1, in such ranges.
   template <class Body>
   void each(std::size_t count, std::size_t grain, const Body& body) {
-    if (threads_ == 1) {
-      for (std::size_t i = 0; i < count; ++i) body(i);
-    } else {
-      arena_.execute([&] { each_index(count, grain, body); });
-    }
+    each_of_ranges(count, grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i != end; ++i) body(i);
+    });
   }
 
   /// body() with the arena's threads for the parallel loops in it.

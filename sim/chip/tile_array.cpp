@@ -141,7 +141,7 @@ bool TileArray::is_stopped_anywhere() const {
 void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
   std::atomic<bool> stopping = false;
   std::atomic<bool> has_events = false;
-  arena_.each(tiles_.size(), kTilesARange, [&](std::size_t i) {
+  const auto run_tile = [&](std::size_t i) {
     resumed_[i] = 0;
     if (stopping.load(std::memory_order_relaxed)) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
@@ -149,13 +149,19 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
     }
     const std::uint64_t from = release(i, opening).value();
     tiles_[i].clear_port_events();
-    if (i + 1 < tiles_.size()) tiles_[i + 1].prefetch();
     stops_[i] = tiles_[i].run(from);
     note_work(i);
     if (work_[i].ports != nullptr) has_events.store(true, std::memory_order_relaxed);
     if (is_asked_to_stop(i, from)) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
       stopping.store(true, std::memory_order_relaxed);
+    }
+  };
+  // The tiles of a range are its thread's.
+  arena_.each_of_ranges(tiles_.size(), kTilesARange, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i != end; ++i) {
+      if (i + 1 != end) tiles_[i + 1].prefetch();
+      run_tile(i);
     }
   });
   has_run_ = true;
