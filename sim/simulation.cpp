@@ -76,11 +76,9 @@ class Simulation::Impl {
       const std::uint64_t supersteps = totals_.supersteps;
       if (!step()) return stand_still();
       if (traps_.trap()) return trap(*traps_.trap());
+      if (exceeds_limit_) return trap(limit_trap());
       if (totals_.supersteps == supersteps) continue;
-      if (!chip_.has_ended() && is_past_limit()) {
-        Trap limit = limit_trap();
-        if (!ends_here()) return trap(traps_.trap().value_or(std::move(limit)));
-      }
+      if (is_at_limit() && !chip_.has_ended() && !may_end_here()) return trap(limit_trap());
       if (!chip_.has_ended() && options_.interrupted && options_.interrupted()) {
         return {StopKind::kInterrupted};
       }
@@ -218,7 +216,7 @@ class Simulation::Impl {
   void state(Archive& archive) {
     archive(kernel_, chip_);
     state_of_same_size(archive, arguments_, connected_, results_);
-    archive(totals_, last_step_, calls_done_, turn_, has_program_, last_);
+    archive(totals_, last_step_, calls_done_, turn_, has_program_, last_, last_pc_);
   }
 
   void save(const std::filesystem::path& path) {
@@ -278,13 +276,15 @@ class Simulation::Impl {
   }
 
   Stop trap(Trap trap) {
+    if (is_at_limit() && trap.cycle >= totals_.cycles) trap = limit_trap();
     feed_.deliver(trap.cycle);
     // The last arrival ends a superstep, which goes on until the opening.
     trap.superstep = totals_.supersteps - (trap.cycle < totals_.cycles ? 1 : 0);
     return last_stop_.emplace(Stop{StopKind::kTrap, std::move(trap)});
   }
 
-  [[nodiscard]] bool is_past_limit() const {
+  /// As many supersteps are done as may be.
+  [[nodiscard]] bool is_at_limit() const {
     return options_.max_supersteps && totals_.supersteps >= *options_.max_supersteps;
   }
 
@@ -293,25 +293,20 @@ class Simulation::Impl {
     return {.cycle = totals_.cycles,
             .tile = last_,
             .context = "supervisor",
-            .pc = chip_.tiles().stop(chip_.tiles().entry_of(last_).value()).pc,
+            .pc = last_pc_,
             .cause = fmt::format("the program is not done after {} supersteps{}",
                                  *options_.max_supersteps, step.empty() ? "" : ", behind " + step),
             .kind = TrapKind::kLimit};
   }
 
-  /// Whether the program ends without another superstep that takes time, as it can where all tiles
-  /// leave a barrier at its opening.
-  bool ends_here() {
+  /// Whether the program can end without another superstep that takes time: all tiles leave a
+  /// barrier at its opening.
+  [[nodiscard]] bool may_end_here() {
     TileArray& tiles = chip_.tiles();
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       if (tiles.release(i, totals_.cycles) > totals_.cycles) return false;
     }
-    const auto is_next_here = [&] {
-      const std::optional<Cycles> next = kernel_.next();
-      return kernel_.has_definite() || (next && *next <= totals_.cycles);
-    };
-    while (!chip_.has_ended() && !traps_.trap() && is_next_here()) step();
-    return chip_.has_ended();
+    return true;
   }
 
   /// With its place in the program; empty for code between steps.
@@ -372,7 +367,10 @@ class Simulation::Impl {
   }
 
   void add(const SuperstepRecord& record) {
+    exceeds_limit_ = is_at_limit();
+    if (exceeds_limit_) return;
     last_ = record.critical;
+    last_pc_ = chip_.tiles().stop(chip_.tiles().entry_of(last_).value()).pc;
     feed_.deliver();
     for (Observer* observer : observers_) observer->on_superstep(record);
     totals_.exchange += record.exchange;
@@ -406,6 +404,8 @@ class Simulation::Impl {
   std::uint32_t calls_done_ = 0;
   HostTurn turn_ = HostTurn::kWaits;  ///< of the next call
   TileId last_{};                     ///< to arrive at the last barrier
+  std::uint32_t last_pc_ = 0;         ///< of its sync
+  bool exceeds_limit_ = false;        ///< a superstep has ended that should not have begun
   std::optional<Stop> last_stop_;     ///< after which nothing runs any more
   bool has_program_ = false;          ///< of its user
   bool is_broken_ = false;            ///< by an exception

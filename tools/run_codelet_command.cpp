@@ -287,7 +287,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
                     spec.entry, kKindNames[static_cast<int>(spec.kind)]));
   }
   CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
-  const bool is_stopped = limit.is_reached();
+  const bool is_stopped = limit.is_reached() || (most_cycles && cost.cycles > *most_cycles);
   if (is_stopped) cost = cost_until(*most_cycles, counts, machine);
 
   Outcome outcome{spec, code, cost, counts, machine, {}, memory, {}, {}, is_stopped};

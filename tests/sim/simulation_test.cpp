@@ -614,6 +614,66 @@ TEST(Simulation, AProgramThatIsDoneAfterAsManySuperstepsAsItMayTakeEnds) {
   }
 }
 
+/// All tiles leave a barrier at its opening.
+ProgramImage image_without_skew(const std::string& text) {
+  ProgramImage image = image_of(1);
+  image.machine.sync.column_skew = {0};
+  add_program(image, 0, text);
+  return image;
+}
+
+TEST(Simulation, NoMoreSuperstepsThanTheLimitAreSeenOrCounted) {
+  // A barrier opens 68 cycles after the sync, which follows the opening at once.
+  const ProgramImage image = image_without_skew("sync 3\n sync 3\n sync 3\n sync 3\n sync 4\n");
+  for (const std::uint64_t limit : {1U, 2U, 3U}) {
+    Simulation sim(image, {.max_supersteps = limit});
+    const Stop stop = sim.run();
+    ASSERT_EQ(stop.kind, StopKind::kTrap) << limit;
+    EXPECT_EQ(stop.trap->kind, TrapKind::kLimit);
+    EXPECT_EQ(stop.trap->cycle, Cycles(68 * limit));
+    EXPECT_EQ(stop.trap->superstep, limit);
+    EXPECT_EQ(stop.trap->pc, kCode + 4 * (limit - 1));
+    EXPECT_EQ(sim.totals().supersteps, limit);
+    EXPECT_EQ(sim.totals().cycles, Cycles(68 * limit));
+  }
+  EXPECT_EQ(Simulation(image, {.max_supersteps = 4}).run().kind, StopKind::kEnd);
+}
+
+TEST(Simulation, StopsAtAPlaceBehindTheLastSuperstepThatMayBe) {
+  const ProgramImage image = image_without_skew("sync 3\n delay 50\n sync 3\n sync 4\n");
+  const Breakpoint last{.place = CodePlace{.tile = TileId{0}, .pc = kCode + 12}};
+  for (const std::optional<std::uint64_t> limit : {std::optional<std::uint64_t>(), {2U}}) {
+    Simulation sim(image, {.max_supersteps = limit});
+    EXPECT_EQ(sim.run_until(last).kind, StopKind::kBreakpoint) << limit.value_or(0);
+    EXPECT_EQ(sim.now(), Cycles(187));
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+  }
+}
+
+TEST(Simulation, AnEndlessLoopBehindTheLastSuperstepThatMayBeIsInterrupted) {
+  const ProgramImage image =
+      image_without_skew("ldconst $m0, 0x4c010\n nop\n nop\n sync 3\n br $m0\n");
+  int asked = 0;
+  Simulation sim(image, {.max_supersteps = 1, .interrupted = [&] { return ++asked > 3; }});
+  EXPECT_EQ(sim.run().kind, StopKind::kInterrupted);
+}
+
+TEST(Simulation, ManyTilesRunInSeveralThreadsAsInOne) {
+  // More than a thread takes at a time, each with a loop of its own length.
+  ProgramImage image = image_of(64);
+  for (std::uint32_t tile = 0; tile < 64; ++tile) {
+    add_program(image, tile,
+                "setzi $m1, 40\n again: setzi $m0, " + std::to_string(tile) +
+                    "\n more: add $m3, $m3, 1\n brnzdec $m0, more\n sync 3\n brnzdec $m1, again\n"
+                    " sync 4\n");
+  }
+  Simulation one(image), four(image, {.threads = 4});
+  EXPECT_EQ(one.run().kind, StopKind::kEnd);
+  EXPECT_EQ(four.run().kind, StopKind::kEnd);
+  EXPECT_EQ(four.totals().cycles, one.totals().cycles);
+  EXPECT_EQ(four.totals().supersteps, one.totals().supersteps);
+}
+
 TEST(Simulation, TheTrapAtTheLimitOfSuperstepsIsWhereTheLastOneEnded) {
   // Barriers open in cycles 68 and 68 + 51 + 68; behind the second one the program is not done.
   ProgramImage image = image_of(1);

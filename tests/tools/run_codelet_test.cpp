@@ -177,6 +177,17 @@ TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
       << run.err;
 }
 
+TEST(RunCodelet, ACallIsStoppedByEachLimitBelowItsCycles) {
+  const std::string words = "run-codelet models/codelets/scale.toml --json";
+  const auto cycles = nlohmann::json::parse(superstep(words).out)["cycles"].get<int>();
+  for (const int limit : {cycles - 1, cycles - 2, cycles - 5, cycles - 8}) {
+    const ProgramRun run = superstep(words + " --max-cycles " + std::to_string(limit));
+    EXPECT_EQ(run.code, 1) << limit;
+    EXPECT_EQ(nlohmann::json::parse(run.out)["cycles"], limit);
+  }
+  EXPECT_EQ(superstep(words + " --max-cycles " + std::to_string(cycles)).code, 0);
+}
+
 TEST(RunCodelet, ACallThatIsStoppedShowsNoTensorsAndCountsUpToTheLimit) {
   // The worker first issues in cycle 12, and then every 6 cycles.
   const std::string all = "run-codelet models/codelets/scale.toml --max-cycles ";
