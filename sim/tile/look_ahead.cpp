@@ -73,7 +73,7 @@ Next next_of(std::uint32_t pc, std::uint32_t word) {
 SupervisorPath& LookAhead::from(std::uint32_t pc) {
   SupervisorPath& path = path_at(pc);
   if (path.words == 0 || path.code_version != memory_.code_version()) {
-    if (path.words == 0 || has_changed(path)) follow(path);
+    if (path.words == 0 || has_other_words(path)) follow(path);
     path.code_version = memory_.code_version();
     path.launched = nullptr;
   }
@@ -94,7 +94,7 @@ SupervisorPath& LookAhead::path_at(std::uint32_t pc) {
   return paths_[last_];
 }
 
-bool LookAhead::has_changed(const SupervisorPath& path) const {
+bool LookAhead::has_other_words(const SupervisorPath& path) const {
   const std::span words(&words_[path.first_word], path.words);
   return std::ranges::any_of(
       words, [&](const Word& word) { return memory_.word(word.address) != word.value; });

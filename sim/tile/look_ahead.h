@@ -37,6 +37,10 @@ class LookAhead {
   /// The path from `pc` on. Its code is looked at when it is new or has changed. The reference
   /// stays valid.
   [[nodiscard]] SupervisorPath& from(std::uint32_t pc);
+  /// Whether other code lies on a path than when it was looked at.
+  [[nodiscard]] bool has_changed(const SupervisorPath& path) const {
+    return path.code_version != memory_.code_version() && has_other_words(path);
+  }
 
   [[nodiscard]] std::deque<SupervisorPath>& paths() { return paths_; }
   /// No path has been checked.
@@ -51,7 +55,7 @@ class LookAhead {
   };
 
   [[nodiscard]] SupervisorPath& path_at(std::uint32_t pc);
-  [[nodiscard]] bool has_changed(const SupervisorPath& path) const;
+  [[nodiscard]] bool has_other_words(const SupervisorPath& path) const;
   void follow(SupervisorPath& path);
 
   TileMemory& memory_;

@@ -120,7 +120,7 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
   context_.csrs[number] = value;
   switch (number) {
     case isa::kCr:
-      if ((value & isa::kCrZcwei) != 0 && meets_workers()) context_.weights.clear();
+      if ((value & isa::kCrZcwei) != 0) context_.weights.clear();
       break;
     case isa::kFpIctl:
     case isa::kFpInfmt:
@@ -145,7 +145,7 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
 void SupervisorEnvironment::set_weight(std::uint32_t number, std::uint64_t value) {
   if (stopped_) return;
   if (number >= Weights::kCount) return fault("a common weight beyond CWEI_15_3");
-  if (meets_workers()) context_.weights.set(number, value);
+  context_.weights.set(number, value);
 }
 
 void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
@@ -238,7 +238,6 @@ std::uint64_t SupervisorEnvironment::exchange_send(std::uint32_t words, std::uin
 
 /// Workers may write over the words before the fabric reads them.
 void SupervisorEnvironment::capture(std::uint32_t words, std::uint32_t address) {
-  if (!meets_workers()) return;
   for (std::uint32_t word = 0; word < words; ++word) {
     const std::uint64_t cycle = issue_ + context_.item.cycle_of(word);
     const std::uint32_t at = address + 4 * word;

@@ -99,7 +99,7 @@ class SupervisorEnvironment {
   }
   template <class T>
   bool reaches_memory(std::uint32_t address) {
-    if (stopped_ || !exchange_is_over() || !meets_workers()) return false;
+    if (stopped_ || !exchange_is_over()) return false;
     if (const char* problem = context_.port.problem<T>(address)) {
       fault(problem);
       return false;
@@ -109,13 +109,6 @@ class SupervisorEnvironment {
   /// Whether workers run at a cycle, from that of this instruction on; those that take turns are
   /// there then.
   [[nodiscard]] bool workers_run_at(std::uint64_t cycle);
-  /// False, and a fault, when a worker that runs now has run to its end already.
-  bool meets_workers() {
-    if (launcher_.ahead_until() <= issue_) [[likely]]
-      return true;
-    fault("supervisor code that changed while workers were running", TrapKind::kUnmodelled);
-    return false;
-  }
   /// Stops when a worker has faulted by a cycle or was interrupted.
   void stop_with_workers(std::uint64_t cycle);
   void capture(std::uint32_t words, std::uint32_t address);

@@ -238,7 +238,6 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
     const std::uint64_t slots = run(worker, running.step);
     const std::uint64_t left = worker.next_cycle + slots * machine_.issue_period();
     if (worker.stop != WorkerContext::Stop::kJump) [[likely]] {
-      ahead_until_ = std::max(ahead_until_, left);
       return end(supervisor, running, left);
     }
     // From where it jumped to the cycle of each step may matter.
@@ -249,14 +248,22 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
   }
   while (take_turn(supervisor, running)) {
   }
-  ahead_until_ = std::max(ahead_until_, worker.next_cycle);
+}
+
+void WorkerLauncher::check_path(const SupervisorPath& path, std::uint64_t cycle) {
+  if (!look_ahead_.has_changed(path)) [[likely]]
+    return;
+  keep_earlier({cycle, "supervisor", path.pc,
+                "supervisor code that changed while workers were running", TrapKind::kUnmodelled});
 }
 
 std::uint64_t WorkerLauncher::free_slot_in_turn(SupervisorContext& supervisor,
                                                 std::uint64_t cycle) {
-  if (!in_turn_ && !look_ahead_.from(supervisor.pc).meets_workers) {
+  if (const SupervisorPath& path = look_ahead_.from(supervisor.pc);
+      !in_turn_ && !path.meets_workers) {
     for (Running& running : running_) run_ahead(supervisor, running);
     running_.clear();
+    check_path(path, cycle);
   }
   while (true) {
     take_turns_until(supervisor, cycle);
@@ -370,6 +377,7 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue,
     running_.push_back(running);
   } else {
     run_ahead(supervisor, running);
+    check_path(path, issue);
   }
 }
 

@@ -55,8 +55,6 @@ class WorkerLauncher {
       return supervisor.slots.free_from(cycle);
     return free_slot_in_turn(supervisor, cycle);
   }
-  /// When the last of those that ran ahead leaves.
-  [[nodiscard]] std::uint64_t ahead_until() const { return ahead_until_; }
   /// Stops the supervisor, which has come to `cycle`, if a worker has faulted by then or was
   /// interrupted.
   [[nodiscard]] bool stops(SupervisorContext& supervisor, std::uint64_t cycle) const {
@@ -122,6 +120,8 @@ class WorkerLauncher {
 
   /// Runs a worker to its end, alone.
   void run_ahead(SupervisorContext& supervisor, Running& running);
+  /// Refuses that workers ran ahead from `cycle` on who changed the supervisor's path from there.
+  void check_path(const SupervisorPath& path, std::uint64_t cycle);
   /// The same of steps in lines; the slots that it took. In front of code that reads the cycle
   /// counter it stops at a jump there.
   std::uint64_t run(WorkerContext& worker, const WorkerStep* step);
@@ -168,7 +168,6 @@ class WorkerLauncher {
   std::uint64_t steps_ = 0;             ///< of workers that take turns
   std::size_t last_turn_ = 0;           ///< the place in `running_` of the last of them
   std::uint64_t last_issued_ = 0;
-  std::uint64_t ahead_until_ = 0;
   LookAhead look_ahead_;
   RaceChecks which_races_ = RaceChecks::kNever;
   std::unique_ptr<RaceCheck> races_, races_beside_replay_;
@@ -197,12 +196,12 @@ class WorkerLauncher {
 template <class Archive>
 void WorkerLauncher::state(Archive& archive) {
   auto& [machine, memory, common_weights, code_store, contexts, running, steps, last_turn,
-         last_issued, ahead_until, look_ahead, which_races, races, races_beside_replay, checked,
+         last_issued, look_ahead, which_races, races, races_beside_replay, checked,
          first_times, observer, by_entry, current, last_pc, last_kind, last_step, code_version,
          instructions, latest, poll, is_interrupted, in_turn, in_turn_otherwise, busy, busy_of,
          first_fault, stop_cycle, launches] = *this;
   for (WorkerContext& worker : workers()) archive(worker);
-  archive(steps, last_turn, last_issued, ahead_until, last_kind, instructions, latest, busy,
+  archive(steps, last_turn, last_issued, last_kind, instructions, latest, busy,
           busy_of);
 
   // What is known of code bears on which words count as decoded and which launches as checked.

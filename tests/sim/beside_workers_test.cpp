@@ -2,6 +2,7 @@
 // cycle. The first worker of a `run` in cycle t issues in t + 6, t + 12, … and the instruction that
 // follows a delay of d behind the `run` in t + 1 + d or, where a worker has that, in the next one.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -225,17 +226,19 @@ TEST(BesideWorkers, OfTheirFaultsTheEarlierIsReported) {
   }
 }
 
-TEST(BesideWorkers, ALoadInCodeThatTheyChangedIsATrapHoweverTheyRan) {
+TEST(BesideWorkers, CodeThatTheyChangedIsATrapHoweverTheyRan) {
   // The worker has its first word stored as the supervisor's instruction behind a delay.
-  const std::uint32_t load = assemble("ld32 $m5, $m15, $m6, 0", "test.S").words_at(0).front();
-  for (const std::string& counts : {std::string(), std::string("get $m3, $COUNT_L\n")}) {
+  const auto word = [](const char* text) { return assemble(text, "test.S").words_at(0).front(); };
+  const std::uint32_t load = word("ld32 $m5, $m15, $m6, 0"), set = word("setzi $m5, 1");
+  for (const auto& [counts, stored] : {std::pair("", load), std::pair("get $m3, $COUNT_L\n", load),
+                                       std::pair("", set), std::pair("", 0x7fffffffU)}) {
     for (const bool watched : {false, true}) {
-      SCOPED_TRACE(counts + (watched ? "watched" : ""));
+      SCOPED_TRACE(fmt::format("{}{:#x}{}", counts, stored, watched ? " watched" : ""));
       TileRun run;
       Watcher watcher;
       if (watched) run.tile().observe(&watcher);
-      run.put<std::uint32_t>(kData, {load});
-      run.load(kCodelet, counts +
+      run.put<std::uint32_t>(kData, {stored});
+      run.load(kCodelet, std::string(counts) +
                              "ld32 $m0, $mvertex_base, $mzero, 0\n setzi $m1, 0x4c014\n"
                              "st32 $m0, $m1, $mzero, 0\n" +
                              "nop\n nop\n nop\n nop\n nop\n nop\n exitz $mzero");
