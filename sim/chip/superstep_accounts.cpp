@@ -34,36 +34,37 @@ void SuperstepAccounts::Sums::add(const Sums& other) {
   word_columns += other.word_columns;
 }
 
-SuperstepAccounts::Sums SuperstepAccounts::note_tile(std::size_t entry, Cycles opening,
-                                                     bool is_visit) {
+void SuperstepAccounts::note_tile(std::size_t entry, Cycles opening, bool is_visit, Sums& sums) {
   const TileWork& work = chip_.tiles().work(entry);
-  const InstructionCounts issued = work.instructions - instructions_before_[entry];
-  const std::uint64_t busy = work.busy_cycles - busy_before_[entry];
-  instructions_before_[entry] += issued;
-  busy_before_[entry] += busy;
-  phases_[entry] = {};
+  TilePhase& phase = phases_[entry];
+  phase = {};
+  if (work.launches.count > 0) {
+    phase.instructions = work.instructions - instructions_before_[entry];
+    phase.worker_busy = work.busy_cycles - busy_before_[entry];
+    instructions_before_[entry] = work.instructions;
+    busy_before_[entry] = work.busy_cycles;
+    sums.instructions += phase.instructions;
+  }
   if (is_visit) {
-    Sums sums;
-    sums.instructions = issued;
-    return sums;
+    phase = {};
+    return;
   }
   const std::uint64_t arrival = chip_.tiles().arrival(entry).value();
   const std::uint64_t ports_done =
       std::clamp(chip_.fabric().ports_done(entry), begin_.value(), arrival);
+  phase.exchange = ports_done - begin_.value();
+  phase.compute = arrival - ports_done;
+  phase.sync = opening.value() - arrival;
   const PortTraffic& traffic = chip_.fabric().traffic(entry);
-  const std::uint64_t exchange = ports_done - begin_.value();
-  phases_[entry] = {.exchange = exchange,
-                    .compute = arrival - ports_done,
-                    .sync = opening.value() - arrival,
-                    .exchange_idle = exchange - std::min(exchange, traffic.busy_cycles),
-                    .sent_bytes = traffic.sent_bytes,
-                    .received_bytes = traffic.received_bytes,
-                    .instructions = issued,
-                    .worker_busy = busy,
-                    .word_rows = traffic.word_rows,
-                    .word_columns = traffic.word_columns};
-  return {issued, std::max(traffic.sent_bytes, traffic.received_bytes), traffic.messages,
-          traffic.word_rows, traffic.word_columns};
+  phase.exchange_idle = phase.exchange - std::min(phase.exchange, traffic.busy_cycles);
+  phase.sent_bytes = traffic.sent_bytes;
+  phase.received_bytes = traffic.received_bytes;
+  phase.word_rows = traffic.word_rows;
+  phase.word_columns = traffic.word_columns;
+  sums.h_bytes = std::max({sums.h_bytes, traffic.sent_bytes, traffic.received_bytes});
+  sums.messages += traffic.messages;
+  sums.word_rows += traffic.word_rows;
+  sums.word_columns += traffic.word_columns;
 }
 
 SuperstepAccounts::Sums SuperstepAccounts::note_tiles(Cycles opening, bool is_visit) {
@@ -71,7 +72,7 @@ SuperstepAccounts::Sums SuperstepAccounts::note_tiles(Cycles opening, bool is_vi
     Sums& sum = sums_[range] = {};
     const std::size_t end = std::min(phases_.size(), (range + 1) * kTilesARange);
     for (std::size_t i = range * kTilesARange; i < end; ++i) {
-      sum.add(note_tile(i, opening, is_visit));
+      note_tile(i, opening, is_visit, sum);
     }
   });
   Sums all;

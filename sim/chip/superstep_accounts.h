@@ -48,7 +48,8 @@ class SuperstepAccounts {
   };
 
   [[nodiscard]] Sums note_tiles(Cycles opening, bool is_visit);
-  Sums note_tile(std::size_t entry, Cycles opening, bool is_visit);
+  /// Adds to `sums` what it did.
+  void note_tile(std::size_t entry, Cycles opening, bool is_visit, Sums& sums);
   void name_steps(std::size_t critical);
   void share_compute(std::size_t critical);
   void note_syncs();

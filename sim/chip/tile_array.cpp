@@ -123,6 +123,14 @@ void TileArray::note_work(std::size_t entry) {
   work.launches = tile.launches();
 }
 
+/// Of a tile that is about to run: its contexts, and the code at which it stopped.
+void TileArray::prefetch(std::size_t entry) const {
+  tiles_[entry].prefetch();
+  const std::uint32_t pc = has_run_ ? stops_[entry].pc : image_.entries[entry].pc;
+  const MachineConfig& machine = image_.machine;
+  __builtin_prefetch(memory_.get() + entry * page_bytes(machine) + (pc - machine.tile.memory_base));
+}
+
 /// Asks once for a tile, which ran from that cycle, when that took long. A tile itself asks only in
 /// loops that are long, but many that are shorter are long together.
 bool TileArray::is_asked_to_stop(std::size_t entry, std::uint64_t from) const {
@@ -160,7 +168,7 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
   // The tiles of a range are its thread's.
   arena_.each_of_ranges(tiles_.size(), kTilesARange, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i != end; ++i) {
-      if (i + 1 != end) tiles_[i + 1].prefetch();
+      if (i + 1 != end) prefetch(i + 1);
       run_tile(i);
     }
   });

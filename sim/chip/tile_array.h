@@ -88,6 +88,7 @@ class TileArray : public MachineProcess {
   void boot();
   void run(Cycles opening, bool is_visit, MachineOutbox& out);
   void resume(MachineOutbox& out);
+  void prefetch(std::size_t entry) const;
   void note_work(std::size_t entry);
   [[nodiscard]] bool is_asked_to_stop(std::size_t entry, std::uint64_t from) const;
   [[nodiscard]] bool is_stopped_anywhere() const;

@@ -124,7 +124,6 @@ struct SupervisorContext {
     for (const auto* at = reinterpret_cast<const std::byte*>(this); at < end; at += kLine) {
       __builtin_prefetch(at, 1);
     }
-    port.prefetch(pc);
   }
 
   /// Of a tile that waits at a sync; what its ports were told before is over.

@@ -11,26 +11,18 @@ namespace superstep {
 class Tile::Impl {
  public:
   Impl(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages)
-      : machine_(machine), id_(id), memory_(machine, pages), code_(code) {}
-
-  /// Created at boot: a tile without a program has no contexts.
-  Supervisor& supervisor() {
-    if (supervisor_ == nullptr) {
-      supervisor_ = std::make_unique<Supervisor>(machine_, memory_, code_);
-    }
-    return *supervisor_;
-  }
+      : machine_(machine), id_(id), memory_(machine, pages), supervisor_(machine, memory_, code) {}
 
   TileStop go_on() {
     const HostFloatMode mode;
-    SupervisorContext& context = supervisor_->context();
-    supervisor_->run();
+    SupervisorContext& context = supervisor_.context();
+    supervisor_.run();
     TileStop stop{.zone = context.zone, .cycle = context.now, .pc = context.pc};
     switch (context.stop) {
       case SupervisorContext::Stop::kNone:
       case SupervisorContext::Stop::kFault:
         stop.kind = TileStop::Kind::kFault;
-        fault_ = context.cause == nullptr ? supervisor_->launcher().fault()
+        fault_ = context.cause == nullptr ? supervisor_.launcher().fault()
                                           : TileFault{context.now, "supervisor", context.pc,
                                                       context.cause, context.kind};
         stop.cycle = fault_->cycle;
@@ -46,7 +38,7 @@ class Tile::Impl {
         stop.kind = TileStop::Kind::kPaused;
         break;
       case SupervisorContext::Stop::kSync:
-        supervisor_->launcher().pause_checks();
+        supervisor_.launcher().pause_checks();
         stop.kind = TileStop::Kind::kSync;
         stop.cycle = context.arrival;
         stop.pc = context.pc - 4;
@@ -57,16 +49,15 @@ class Tile::Impl {
 
   template <class Archive>
   void state(Archive& archive) {
-    auto& [machine, id, memory, code, supervisor, fault] = *this;
-    archive(memory, *supervisor);
+    auto& [machine, id, memory, supervisor, fault] = *this;
+    archive(memory, supervisor);
     if constexpr (Archive::kReads) fault.reset();
   }
 
   const MachineConfig& machine_;
   TileId id_;
   TileMemory memory_;
-  CodeStore& code_;
-  std::unique_ptr<Supervisor> supervisor_;
+  Supervisor supervisor_;
   std::optional<TileFault> fault_;
 };
 
@@ -104,74 +95,72 @@ TileId Tile::id() const { return impl_->id_; }
 TileMemory& Tile::memory() { return impl_->memory_; }
 
 void Tile::check_races(RaceChecks which, RaceShadows& shadows) {
-  impl_->supervisor().launcher().check_races(which, shadows);
+  impl_->supervisor_.launcher().check_races(which, shadows);
 }
 
-void Tile::take_turns() { impl_->supervisor().launcher().take_turns(); }
+void Tile::take_turns() { impl_->supervisor_.launcher().take_turns(); }
 
-void Tile::observe(InstructionObserver* observer) { impl_->supervisor().observe(observer); }
+void Tile::observe(InstructionObserver* observer) { impl_->supervisor_.observe(observer); }
 
-void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor().poll(interrupted); }
+void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor_.poll(interrupted); }
 
 void Tile::boot(std::uint32_t pc) {
-  impl_->supervisor().boot(pc);
-  impl_->supervisor().context().csrs[isa::kTileId] = index(impl_->id_);
+  impl_->supervisor_.boot(pc);
+  impl_->supervisor_.context().csrs[isa::kTileId] = index(impl_->id_);
 }
 
 TileStop Tile::run(std::uint64_t release_cycle) {
-  SupervisorContext& context = impl_->supervisor().context();
+  SupervisorContext& context = impl_->supervisor_.context();
   context.now = std::max(release_cycle, context.earliest);
   context.loops.sync();
-  impl_->supervisor().launcher().clear_launches();
+  impl_->supervisor_.launcher().clear_launches();
   return impl_->go_on();
 }
 
-void Tile::prefetch() const { impl_->supervisor_->prefetch(); }
+void Tile::prefetch() const { impl_->supervisor_.prefetch(); }
 
 TileStop Tile::resume() { return impl_->go_on(); }
 
-const PortLog& Tile::port_log() const { return impl_->supervisor().context().ports; }
+const PortLog& Tile::port_log() const { return impl_->supervisor_.context().ports; }
 std::vector<PortEvent> Tile::port_events() const {
   std::vector<PortEvent> events;
   port_log().append_events(events);
   return events;
 }
 std::span<const SentWord> Tile::sent_beside_workers() const {
-  return impl_->supervisor().context().sent_beside_workers;
+  return impl_->supervisor_.context().sent_beside_workers;
 }
 void Tile::clear_port_events() {
-  SupervisorContext& context = impl_->supervisor().context();
+  SupervisorContext& context = impl_->supervisor_.context();
   context.ports.clear();
   context.sent_beside_workers.clear();
 }
 
 InstructionCounts Tile::worker_instructions() const {
-  return impl_->supervisor().launcher().instructions();
+  return impl_->supervisor_.launcher().instructions();
 }
 std::uint64_t Tile::worker_busy_cycles() const {
-  return impl_->supervisor().launcher().busy_cycles();
+  return impl_->supervisor_.launcher().busy_cycles();
 }
 std::uint64_t Tile::worker_busy_cycles(std::uint32_t worker) const {
-  return impl_->supervisor().launcher().busy_cycles(worker);
+  return impl_->supervisor_.launcher().busy_cycles(worker);
 }
 void Tile::mark_calls(std::vector<CallStack::Mark> calls) {
-  impl_->supervisor().context().calls.mark(std::move(calls));
+  impl_->supervisor_.context().calls.mark(std::move(calls));
 }
 void Tile::mark_loops(std::vector<LoopTrips::Mark> loops, std::optional<std::uint64_t> limit) {
-  LoopTrips& trips = impl_->supervisor().context().loops;
+  LoopTrips& trips = impl_->supervisor_.context().loops;
   trips.mark(std::move(loops));
   trips.limit(limit);
 }
-const LoopTrips& Tile::loops() const { return impl_->supervisor().context().loops; }
-std::uint32_t Tile::calls_step() const { return impl_->supervisor().context().calls.step(); }
-const TileLaunches& Tile::launches() const { return impl_->supervisor().launcher().launches(); }
+const LoopTrips& Tile::loops() const { return impl_->supervisor_.context().loops; }
+std::uint32_t Tile::calls_step() const { return impl_->supervisor_.context().calls.step(); }
+const TileLaunches& Tile::launches() const { return impl_->supervisor_.launcher().launches(); }
 std::optional<TileFault> Tile::fault() const { return impl_->fault_; }
 
-std::uint32_t Tile::supervisor_pc() const { return impl_->supervisor().context().pc; }
+std::uint32_t Tile::supervisor_pc() const { return impl_->supervisor_.context().pc; }
 
-WorkerView Tile::worker(std::uint32_t id) const {
-  return impl_->supervisor().launcher().worker(id);
-}
+WorkerView Tile::worker(std::uint32_t id) const { return impl_->supervisor_.launcher().worker(id); }
 
 std::uint32_t Tile::workers() const { return impl_->machine_.tile.workers; }
 
@@ -179,12 +168,12 @@ void Tile::state(StateWriter& archive) { impl_->state(archive); }
 void Tile::state(StateReader& archive) { impl_->state(archive); }
 
 void Tile::replay_until(std::uint64_t cycle, InstructionObserver& observer) {
-  impl_->supervisor().observe(&observer);
-  impl_->supervisor().launcher().replay_until(cycle);
+  impl_->supervisor_.observe(&observer);
+  impl_->supervisor_.launcher().replay_until(cycle);
 }
 
 std::uint32_t Tile::supervisor_register(std::uint32_t number) const {
-  return impl_->supervisor().context().registers[number % 16];
+  return impl_->supervisor_.context().registers[number % 16];
 }
 
 }  // namespace superstep

@@ -120,8 +120,8 @@ class Tile {
   /// Continues the supervisor, whose next instruction issues at `release_cycle`, to its next sync
   /// of a zone other than LOCAL or to a fault.
   TileStop run(std::uint64_t release_cycle);
-  /// Has the host fetch what the next `run` of a tile that was booted needs first: many tiles take
-  /// turns in its caches.
+  /// Has the host fetch the contexts that the next `run` needs first: many tiles take turns in its
+  /// caches.
   void prefetch() const;
 
   /// Goes on after kExchangeDone, from that stop's cycle and pc: the machine has moved the words
