@@ -428,6 +428,7 @@ Simulation::Simulation(ProgramImage image, SimulationOptions options)
     : Simulation(std::make_shared<const ProgramImage>(std::move(image)), std::move(options)) {}
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 
 const ProgramImage& Simulation::image() const { return *impl_->image_; }
 

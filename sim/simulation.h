@@ -93,6 +93,7 @@ class Simulation {
   explicit Simulation(ProgramImage image, SimulationOptions options = {});
   ~Simulation();
   Simulation(Simulation&&) noexcept;
+  Simulation& operator=(Simulation&&) noexcept;
 
   [[nodiscard]] const ProgramImage& image() const;
 

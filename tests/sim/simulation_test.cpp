@@ -327,6 +327,9 @@ TEST(Simulation, GoesOnWhereItWasWhenItIsMoved) {
   }
   const TileView tile = moved[0].tile(TileId{0});
   moved.reserve(moved.capacity() + 1);  // moves it once more
+  Simulation assigned(increments());
+  assigned = std::move(moved[0]);
+  moved[0] = std::move(assigned);
   EXPECT_EQ(moved[0].run().kind, StopKind::kEnd);
   EXPECT_EQ(moved[0].result(0).data, second[0].data);
   EXPECT_EQ(moved[0].now(), whole.now());
