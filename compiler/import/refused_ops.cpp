@@ -82,13 +82,8 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.real_dynamic_slice", ""},
     {"stablehlo.recv", ""},
     {"stablehlo.reduce_scatter", ""},
-    {"stablehlo.reduce_window",
-     "cumulative sums: lax.associative_scan(jnp.add, x); pooling by windows that do not overlap: "
-     "x.reshape(h // 2, 2, w // 2, 2).max((1, 3))"},
     {"stablehlo.replica_id", ""},
     {"stablehlo.rng", "jax.random.uniform, or another of jax.random"},
-    {"stablehlo.select_and_scatter",
-     "max pooling by windows that do not overlap: x.reshape(h // 2, 2, w // 2, 2).max((1, 3))"},
     {"stablehlo.send", ""},
     {"stablehlo.set_dimension_size", ""},
     {"stablehlo.sort",

@@ -77,13 +77,6 @@ std::vector<std::vector<std::size_t>> gather_order(const Shape& shape, const Ind
   return order;
 }
 
-bool sums_floats(const Op& op, DType dtype) {
-  const Graph& region = op.regions[0];
-  return is_float(dtype) && region.ops().size() == 1 && region.ops()[0].definition == &kAddOp &&
-         region.results()[0] == region.ops()[0].results[0] &&
-         region.ops()[0].operands[0] != region.ops()[0].operands[1];
-}
-
 /// Elements are taken in ascending order, from the initial value; float sums are kept in f64 and
 /// rounded once.
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
@@ -93,7 +86,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   const Shape kept = kept_shape(shape, reduced);
   const auto order = gather_order(shape, reduced);
   const DType dtype = operands[0].type.dtype;
-  if (count == 1 && sums_floats(op, dtype)) {
+  if (count == 1 && sums_floats(op.regions[0])) {
     HostTensor result(TensorType{dtype, kept});
     const auto elements = static_cast<std::size_t>(result.type.elements());
     for (std::size_t i = 0; i < elements; ++i) {
@@ -217,15 +210,12 @@ bool takes_one_element(const Op& op, const Graph& graph) {
   if (op.operands.size() != 2) return false;
   const std::int64_t results = graph.type(op.results[0]).elements();
   if (results == 0 || graph.type(op.operands[0]).elements() != results) return false;
-  const Graph& region = op.regions[0];
-  if (region.ops().size() != 1 || region.results() != region.ops()[0].results) return false;
-  const std::vector<ValueId>& combined = region.ops()[0].operands;
-  return combined.size() == 2 && combined[0] != combined[1];
+  return only_op_of(op.regions[0]) != nullptr;
 }
 
 /// A sum of bf16 is kept in f32 and rounded once.
 bool sums_brain_floats(const Op& op, DType dtype) {
-  return dtype == DType::kBF16 && op.operands.size() == 2 && sums_floats(op, dtype);
+  return dtype == DType::kBF16 && op.operands.size() == 2 && sums_floats(op.regions[0]);
 }
 
 bool takes(const Op& op, const Graph& graph) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "compiler/ops/ops.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -22,21 +25,28 @@ bool is_scalar(const Lowering& lowering) {
 }  // namespace
 
 void check_scalar_region(const Op& op, std::span<const TensorType> types) {
-  const Graph& region = op.regions[0];
-  const std::size_t count = types.size();
-  if (region.arguments().size() != 2 * count || region.results().size() != count) {
-    malformed(op,
-              fmt::format("the reducer has {} arguments and {} results, expected {} and {}",
-                          region.arguments().size(), region.results().size(), 2 * count, count));
+  std::vector<TensorType> arguments(types.begin(), types.end());
+  arguments.insert(arguments.end(), types.begin(), types.end());
+  check_scalar_region(op, op.regions[0], arguments, types);
+}
+
+void check_scalar_region(const Op& op, const Graph& region, std::span<const TensorType> arguments,
+                         std::span<const TensorType> results) {
+  if (region.arguments().size() != arguments.size() || region.results().size() != results.size()) {
+    malformed(op, fmt::format("the reducer has {} arguments and {} results, expected {} and {}",
+                              region.arguments().size(), region.results().size(), arguments.size(),
+                              results.size()));
   }
-  for (std::size_t i = 0; i < 3 * count; ++i) {
-    const TensorType& type = i < 2 * count ? region.type(region.arguments()[i])
-                                           : region.type(region.results()[i - 2 * count]);
-    if (type != types[i % count]) {
-      malformed(op, fmt::format("the reducer has {} where {} is expected", type.text(),
-                                types[i % count].text()));
+  const auto check = [&](const std::vector<ValueId>& found, std::span<const TensorType> types) {
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const TensorType& type = region.type(found[i]);
+      if (type == types[i]) continue;
+      malformed(
+          op, fmt::format("the reducer has {} where {} is expected", type.text(), types[i].text()));
     }
-  }
+  };
+  check(region.arguments(), arguments);
+  check(region.results(), results);
   for (const Op& inner : region.ops()) {
     if (inner.definition->traits.is_opaque) continue;
     // In no use it may be anything else: here it is evaluated for all elements at once.
@@ -64,6 +74,46 @@ std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
   std::vector<HostTensor> results;
   for (const ValueId result : region.results()) results.push_back(values[index(result)]);
   return results;
+}
+
+std::vector<Tensor> apply_scalar_region(const Graph& region, std::span<const Tensor> arguments) {
+  GraphBuilder& builder = *arguments.front().builder;
+  const Shape shape = arguments.front().shape();
+  std::vector<std::optional<Tensor>> values(region.values().size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    values[index(region.arguments()[i])] = arguments[i];
+  }
+  for (const Op& op : region.ops()) {
+    std::vector<Tensor> operands;
+    for (const ValueId operand : op.operands) operands.push_back(*values[index(operand)]);
+    Op rest;
+    rest.attributes = op.attributes;
+    rest.regions = op.regions;
+    for (const ValueId result : op.results) {
+      rest.declared.push_back({region.type(result).dtype, operands.empty() ? Shape() : shape});
+    }
+    const std::vector<Tensor> results = builder.append(*op.definition, operands, std::move(rest));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      values[index(op.results[i])] =
+          operands.empty() ? broadcast(results[i], shape, {}) : results[i];
+    }
+  }
+  std::vector<Tensor> results;
+  for (const ValueId result : region.results()) results.push_back(*values[index(result)]);
+  return results;
+}
+
+const Op* only_op_of(const Graph& region) {
+  if (region.ops().size() != 1 || region.arguments().size() != 2) return nullptr;
+  const Op& op = region.ops().front();
+  const bool is_result = region.results() == op.results;
+  const bool takes_both = op.operands.size() == 2 && op.operands[0] != op.operands[1];
+  return is_result && takes_both ? &op : nullptr;
+}
+
+bool sums_floats(const Graph& region) {
+  const Op* op = only_op_of(region);
+  return op != nullptr && op->definition == &kAddOp && is_float(region.type(op->results[0]).dtype);
 }
 
 }  // namespace superstep

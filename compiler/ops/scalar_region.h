@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/op.h"
 
 namespace superstep {
@@ -11,9 +12,21 @@ namespace superstep {
 /// another one of each, and returns one of each; it holds elementwise ops and constants. Throws
 /// MalformedInput or Unsupported.
 void check_scalar_region(const Op& op, std::span<const TensorType> types);
+/// Checks a region of an op: scalars of these types, elementwise ops and constants.
+void check_scalar_region(const Op& op, const Graph& region, std::span<const TensorType> arguments,
+                         std::span<const TensorType> results);
 
 /// Runs a region over scalars for all elements of its arguments at once.
 [[nodiscard]] std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
                                                              std::vector<HostTensor> arguments);
+
+/// Appends what a region over scalars gives for all elements of tensors of one shape.
+[[nodiscard]] std::vector<Tensor> apply_scalar_region(const Graph& region,
+                                                      std::span<const Tensor> arguments);
+
+/// The op of a region that returns what one op makes of its two arguments; else null.
+[[nodiscard]] const Op* only_op_of(const Graph& region);
+/// Whether a region adds its two arguments, which are floats.
+[[nodiscard]] bool sums_floats(const Graph& region);
 
 }  // namespace superstep

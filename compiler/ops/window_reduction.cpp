@@ -1,0 +1,247 @@
+#include "compiler/ops/window_reduction.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "compiler/ops/ops.h"
+#include "compiler/ops/scalar_region.h"
+
+namespace superstep {
+namespace {
+
+/// Tensors alike, some of whose positions along the dimension at hand hold nothing.
+struct Run {
+  std::vector<Tensor> values;
+  std::vector<bool> holds;  ///< by position
+};
+
+bool all(const std::vector<bool>& flags) { return std::ranges::find(flags, false) == flags.end(); }
+
+/// True where the flags along a dimension are.
+Tensor mask(GraphBuilder& builder, const std::vector<bool>& flags, const Shape& shape,
+            std::size_t d) {
+  HostTensor tensor(TensorType{DType::kI1, {static_cast<std::int64_t>(flags.size())}});
+  for (std::size_t i = 0; i < flags.size(); ++i) tensor.set<std::uint8_t>(i, flags[i] ? 1 : 0);
+  return broadcast(builder.constant(std::move(tensor)), shape, {static_cast<std::int64_t>(d)});
+}
+
+/// Positions `start`, `start + step`, … along a dimension, `count` of them.
+Run part(const Run& run, std::size_t d, std::int64_t start, std::int64_t count, std::int64_t step) {
+  const Shape shape = run.values.front().shape();
+  Indices begin(shape.size(), 0), limit = shape, strides(shape.size(), 1);
+  begin[d] = start;
+  limit[d] = start + (count - 1) * step + 1;
+  strides[d] = step;
+  Run result;
+  for (const Tensor& value : run.values) {
+    const bool is_all = begin[d] == 0 && limit == shape && step == 1;
+    result.values.push_back(is_all ? value : slice(value, begin, limit, strides));
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    result.holds.push_back(run.holds[static_cast<std::size_t>(start + i * step)]);
+  }
+  return result;
+}
+
+/// What the region makes of two runs, where both hold something; else what one of them holds.
+Run combined(const Graph& region, const Run& a, const Run& b, std::size_t d) {
+  std::vector<Tensor> arguments = a.values;
+  arguments.insert(arguments.end(), b.values.begin(), b.values.end());
+  Run result{apply_scalar_region(region, arguments), {}};
+  std::vector<bool> both;
+  bool b_alone = false;
+  for (std::size_t i = 0; i < a.holds.size(); ++i) {
+    both.push_back(a.holds[i] && b.holds[i]);
+    b_alone = b_alone || (b.holds[i] && !a.holds[i]);
+    result.holds.push_back(a.holds[i] || b.holds[i]);
+  }
+  if (all(both)) return result;
+  GraphBuilder& builder = *a.values.front().builder;
+  const Shape shape = a.values.front().shape();
+  const Tensor both_hold = mask(builder, both, shape, d);
+  const std::optional<Tensor> a_holds =
+      b_alone ? std::optional(mask(builder, a.holds, shape, d)) : std::nullopt;
+  for (std::size_t i = 0; i < result.values.size(); ++i) {
+    const Tensor one = a_holds ? select(*a_holds, a.values[i], b.values[i]) : a.values[i];
+    result.values[i] = select(both_hold, result.values[i], one);
+  }
+  return result;
+}
+
+/// Whether each window begins or ends at an element of its own and goes on to the end of the
+/// dimension.
+bool is_scan(const SlidingWindow& window, std::int64_t elements) {
+  const std::int64_t beyond = window.size - 1;
+  const bool is_dense =
+      window.stride == 1 && window.base_dilation == 1 && window.window_dilation == 1;
+  return is_dense && elements > 1 && window.size >= elements &&
+         ((window.low == beyond && window.high == 0) || (window.high == beyond && window.low == 0));
+}
+
+/// All elements up to each one, or from each one on, in a step for each doubling of their number.
+Run scanned(const Graph& region, Run run, std::size_t d, bool is_reverse) {
+  const std::int64_t elements = run.values.front().shape()[d];
+  for (std::int64_t done = 1; done < elements; done *= 2) {
+    const std::int64_t rest = elements - done;
+    const Run next = combined(region, part(run, d, 0, rest, 1), part(run, d, done, rest, 1), d);
+    const Run kept = part(run, d, is_reverse ? rest : 0, done, 1);
+    for (std::size_t i = 0; i < run.values.size(); ++i) {
+      const std::vector<Tensor> parts = is_reverse ? std::vector{next.values[i], kept.values[i]}
+                                                   : std::vector{kept.values[i], next.values[i]};
+      run.values[i] = concatenate(parts, static_cast<std::int64_t>(d));
+    }
+  }
+  return run;
+}
+
+/// The dimension with its gaps and padding, which hold nothing.
+Run padded(Run run, std::span<const Tensor> initial, std::size_t d, const SlidingWindow& window) {
+  const std::int64_t elements = run.values.front().shape()[d];
+  const std::int64_t positions = window.padded(elements);
+  if (window.low == 0 && window.high == 0 && window.base_dilation == 1) return run;
+  const std::size_t rank = run.values.front().shape().size();
+  Indices low(rank, 0), high(rank, 0), interior(rank, 0);
+  low[d] = window.low;
+  high[d] = window.high;
+  interior[d] = window.base_dilation - 1;
+  for (std::size_t i = 0; i < run.values.size(); ++i) {
+    run.values[i] = pad(run.values[i], initial[i], low, high, interior);
+  }
+  run.holds.clear();
+  for (std::int64_t at = 0; at < positions; ++at) {
+    const std::int64_t from = at - window.low;
+    run.holds.push_back(from >= 0 && from % window.base_dilation == 0 &&
+                        from / window.base_dilation < elements);
+  }
+  return run;
+}
+
+/// One window at every position: those of twice the size follow from two of them.
+Run slid(const Graph& region, const Run& run, std::size_t d, const SlidingWindow& window,
+         std::int64_t windows) {
+  const std::int64_t step = window.window_dilation;
+  // Elements combined with one slice for each place of the window, or with windows of powers of 2.
+  const auto log =
+      static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(window.size))) - 1;
+  const auto powers =
+      static_cast<std::int64_t>(std::popcount(static_cast<std::uint64_t>(window.size)));
+  const std::int64_t positions = (windows - 1) * window.stride + window.span();
+  const bool doubles = log * positions + (powers - 1) * windows < (window.size - 1) * windows;
+  std::optional<Run> result;
+  const auto append = [&](const Run& next) {
+    result = result ? combined(region, *result, next, d) : next;
+  };
+  if (!doubles) {
+    for (std::int64_t place = 0; place < window.size; ++place) {
+      append(part(run, d, place * step, windows, window.stride));
+    }
+    return *std::move(result);
+  }
+  Run power = part(run, d, 0, positions, 1);
+  std::int64_t begin = 0;
+  for (std::int64_t size = 1;; size *= 2) {
+    if ((window.size & size) != 0) {
+      // Larger powers come behind this one.
+      append(part(power, d, begin * step, windows, window.stride));
+      begin += size;
+    }
+    if (begin == window.size) return *std::move(result);
+    const std::int64_t left = static_cast<std::int64_t>(power.holds.size()) - size * step;
+    power = combined(region, part(power, d, 0, left, 1), part(power, d, size * step, left, 1), d);
+  }
+}
+
+/// Whether an initial value takes part once, or several times, without a difference.
+bool takes_part_often(const Graph& region, std::span<const Tensor> initial) {
+  const Op* op = only_op_of(region);
+  if (op == nullptr) return false;
+  const OpDefinition* const definition = op->definition;
+  if (definition == &kMaximumOp || definition == &kMinimumOp || definition == &kAndOp ||
+      definition == &kOrOp) {
+    return true;
+  }
+  if (definition != &kAddOp && definition != &kMultiplyOp && definition != &kXorOp) return false;
+  const std::optional<HostTensor> value =
+      constant_value(initial[0].builder->graph(), initial[0].id);
+  return value && evaluate_scalar_region(region, {*value, *value})[0].data == value->data;
+}
+
+/// Windows that do not meet and hold elements only: their dimensions become two, one of which is
+/// reduced.
+bool are_apart(const std::vector<SlidingWindow>& windows, const Shape& shape) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const SlidingWindow& window = windows[d];
+    if (window.has_gaps() || (window.window_dilation != 1 && window.size != 1)) return false;
+    if (window.size != window.stride && window.count(shape[d]) != 1) return false;
+  }
+  return true;
+}
+
+std::vector<Tensor> reduce_apart(const Graph& region, std::span<const Tensor> inputs,
+                                 std::span<const Tensor> initial,
+                                 const std::vector<SlidingWindow>& windows) {
+  const Shape shape = inputs[0].shape();
+  const Shape counts = window_counts(windows, shape);
+  Shape used = shape, split;
+  Indices start(shape.size()), reduced;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    start[d] = -windows[d].low;
+    used[d] = counts[d] * windows[d].size;
+    split.push_back(counts[d]);
+    if (windows[d].size == 1) continue;
+    reduced.push_back(static_cast<std::int64_t>(split.size()));
+    split.push_back(windows[d].size);
+  }
+  std::vector<Tensor> operands;
+  for (const Tensor& input : inputs) operands.push_back(reshape(window(input, start, used), split));
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  Op op;
+  op.attributes["dimensions"] = reduced;
+  op.regions = {region};
+  return inputs[0].builder->append(kReduceOp, operands, std::move(op));
+}
+
+}  // namespace
+
+std::vector<Tensor> reduce_windows(const Graph& region, std::span<const Tensor> inputs,
+                                   std::span<const Tensor> initial,
+                                   const std::vector<SlidingWindow>& windows) {
+  GraphBuilder& builder = *inputs[0].builder;
+  const Shape shape = inputs[0].shape();
+  const Shape counts = window_counts(windows, shape);
+  std::vector<Tensor> starts;
+  for (const Tensor& value : initial) starts.push_back(broadcast(value, counts, {}));
+  if (TensorType{DType::kI1, counts}.elements() == 0) return starts;
+  if (are_apart(windows, shape)) return reduce_apart(region, inputs, initial, windows);
+
+  std::vector<Tensor> values(inputs.begin(), inputs.end());
+  std::optional<Tensor> holds;
+  const bool counts_gaps = takes_part_often(region, initial);
+  // The last dimension first: places of a window are in row-major order.
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    Run run{values, std::vector<bool>(static_cast<std::size_t>(shape[d]), true)};
+    if (is_scan(windows[d], shape[d])) {
+      values = scanned(region, std::move(run), d, windows[d].low == 0).values;
+      continue;
+    }
+    run = padded(std::move(run), initial, d, windows[d]);
+    if (counts_gaps) run.holds.assign(run.holds.size(), true);
+    run = slid(region, run, d, windows[d], counts[d]);
+    values = run.values;
+    if (all(run.holds)) continue;
+    const Tensor holds_here = mask(builder, run.holds, counts, d);
+    holds = holds ? *holds & holds_here : holds_here;
+  }
+  std::vector<Tensor> arguments = starts;
+  arguments.insert(arguments.end(), values.begin(), values.end());
+  std::vector<Tensor> results = apply_scalar_region(region, arguments);
+  if (!holds) return results;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i] = select(*holds, results[i], starts[i]);
+  }
+  return results;
+}
+
+}  // namespace superstep
