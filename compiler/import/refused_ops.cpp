@@ -59,8 +59,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.collective_permute", ""},
     {"stablehlo.collective_reduce", ""},
     {"stablehlo.composite", ""},
-    {"stablehlo.convolution",
-     "a sum of x[:, i:i + h, j:j + w] @ kernel[i, j] over the places of the kernel, x padded"},
     {"stablehlo.create_token", ""},
     {"stablehlo.cross-replica-sum", ""},
     {"stablehlo.dot", ""},
