@@ -13,6 +13,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/ops/elements.h"
+#include "compiler/ops/scalar_region.h"
 #include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
 #include "tests/split_modules.h"
@@ -153,9 +154,35 @@ std::vector<HostTensor> all_values(const Graph& graph, bool lowers) {
   return values;
 }
 
-/// By element of a dot's result, how far two ways of adding up may differ: 2 K u sum |a||b| for K
-/// products.
-std::vector<double> dot_bounds(const Op& op, const std::vector<HostTensor>& values) {
+/// How many numbers or products an element of the result of a sum, a dot or a convolution adds.
+double terms_of(const Op& op, const std::vector<HostTensor>& operands) {
+  const auto list = [&](const char* name) {
+    return std::get<std::vector<std::int64_t>>(op.attributes.at(name));
+  };
+  double terms = 1;
+  if (op.definition->name == "stablehlo.reduce_window") {
+    for (const std::int64_t places : list("window_dimensions")) {
+      terms *= static_cast<double>(places);
+    }
+  } else if (op.definition->name == "stablehlo.convolution") {
+    // Those of output features are no part of a sum.
+    const auto& text = std::get<std::string>(op.attributes.at("dimension_numbers"));
+    const std::size_t output = text.find('o', text.find('x'));
+    const auto d = std::count(text.begin() + static_cast<std::ptrdiff_t>(text.find('x')),
+                              text.begin() + static_cast<std::ptrdiff_t>(output), ',');
+    terms = static_cast<double>(operands[1].type.elements()) /
+            static_cast<double>(operands[1].type.shape[static_cast<std::size_t>(d)]);
+  } else {
+    for (const std::int64_t d : list("lhs_contracting_dimensions")) {
+      terms *= static_cast<double>(operands[0].type.shape[static_cast<std::size_t>(d)]);
+    }
+  }
+  return terms;
+}
+
+/// By element of the result of a sum, how far two ways of adding up may differ: 2 K u sum |a||b|
+/// for K products.
+std::vector<double> sum_bounds(const Op& op, const std::vector<HostTensor>& values) {
   std::vector<HostTensor> magnitudes;
   for (const ValueId operand : op.operands) {
     HostTensor magnitude = values[index(operand)];
@@ -169,12 +196,12 @@ std::vector<double> dot_bounds(const Op& op, const std::vector<HostTensor>& valu
     magnitudes.push_back(std::move(magnitude));
   }
   const HostTensor sums = op.definition->evaluate(op, magnitudes)[0];
-  double products = 1;
-  for (const std::int64_t d :
-       std::get<std::vector<std::int64_t>>(op.attributes.at("lhs_contracting_dimensions"))) {
-    products *= static_cast<double>(magnitudes[0].type.shape[static_cast<std::size_t>(d)]);
-  }
-  const int bits = sums.type.dtype == DType::kBF16 ? 8 : sums.type.dtype == DType::kF16 ? 11 : 24;
+  const double products = terms_of(op, magnitudes);
+  const DType dtype = sums.type.dtype;
+  const int bits = dtype == DType::kBF16  ? 8
+                   : dtype == DType::kF16 ? 11
+                   : dtype == DType::kF64 ? 53
+                                          : 24;
   const double unit = std::ldexp(1.0, -bits);
   std::vector<double> bounds;
   for (std::size_t i = 0; i < static_cast<std::size_t>(sums.type.elements()); ++i) {
@@ -262,9 +289,11 @@ HostTensor real_numbers(HostTensor tensor) {
   const std::string_view name =
       producer != nullptr ? producer->definition->name : std::string_view();
   const bool solves = name == "stablehlo.triangular_solve" && check.kind == "expect_close";
-  if (name == "stablehlo.dot_general" || solves) {
+  const bool adds = name == "stablehlo.dot_general" || name == "stablehlo.convolution" ||
+                    (name == "stablehlo.reduce_window" && sums_floats(producer->regions[0]));
+  if (adds || solves) {
     const std::vector<double> bounds =
-        solves ? solve_bounds(*producer, values) : dot_bounds(*producer, values);
+        solves ? solve_bounds(*producer, values) : sum_bounds(*producer, values);
     return within(found, expected, [&](std::size_t i) { return bounds[i]; });
   }
   if (check.kind == "expect_close")

@@ -58,6 +58,7 @@ std::vector<OpCase> expansion_cases();
 std::vector<OpCase> control_cases();
 std::vector<OpCase> wide_cases();
 std::vector<OpCase> indexing_cases();
+std::vector<OpCase> window_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep
