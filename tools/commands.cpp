@@ -21,6 +21,8 @@ constexpr Command kCommands[] = {
      bench_fields},
     {"sensitivity", "show what the assumed numbers of a machine do to a program's cycles",
      sensitivity_options, sensitivity_command, sensitivity_fields},
+    {"conformance", "run modules that check themselves, as StableHLO's test data do",
+     conformance_options, conformance_command, conformance_fields},
     {"docs", "write the reference pages that follow from tables", docs_options, docs_command,
      docs_fields},
 };

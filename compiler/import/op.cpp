@@ -31,7 +31,8 @@ SyntaxOp Parser::parse_op(int depth) {
     const bool generic = token().kind == TokenKind::kString;
     if (!generic && token().kind != TokenKind::kWord) fail("expected an op, found " + found());
     op.name = canonical_name(generic ? unquote(token().text) : std::string(token().text));
-    if (op.name != "call" && op.name != "return" && find_op(op.name) == nullptr) {
+    if (op.name != "call" && op.name != "return" && !is_check(op.name) &&
+        find_op(op.name) == nullptr) {
       if (op.name.find('.') == std::string::npos) fail("expected an op, found " + found());
       throw SyntaxError{op.offset, refusal_of(op.name), true};
     }
@@ -196,6 +197,7 @@ void Parser::parse_pretty(SyntaxOp& op, int depth) {
   advance();
   if (op.name == "call") return parse_call(op);
   if (op.name == "return") return parse_return(op);
+  if (is_check(op.name)) return parse_check(op);
   const Syntax& syntax = find_op(op.name)->syntax;
   if (syntax.parse != nullptr) return syntax.parse(*this, op, depth);
   parse_usual(op);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,12 +12,19 @@
 
 namespace superstep::import {
 
+/// Which ops a text may have besides those of programs.
+enum class Dialects : std::uint8_t {
+  kProgram,
+  kChecks,  ///< `check.…` and `interpreter.probe`, with which a module says what it should compute
+};
+
 /// Reads the text of a module, pretty or generic form. What is wrong goes to `problems`; reading
 /// goes on behind the op or function that is wrong.
 class Parser {
  public:
-  Parser(std::string_view text, std::vector<SyntaxError>& problems)
-      : lexer_(text), problems_(problems) {}
+  Parser(std::string_view text, std::vector<SyntaxError>& problems,
+         Dialects dialects = Dialects::kProgram)
+      : lexer_(text), problems_(problems), dialects_(dialects) {}
 
   [[nodiscard]] SyntaxModule parse();
 
@@ -79,6 +87,10 @@ class Parser {
   SyntaxLocation skip_op();
   bool starts_op() const;
 
+  // check_op.cpp
+  [[nodiscard]] bool is_check(std::string_view name) const;
+  void parse_check(SyntaxOp& op);
+
   // attribute.cpp
   SyntaxAttribute parse_dialect_attribute(int depth);
   SyntaxFields parse_dictionary(int depth);
@@ -106,6 +118,7 @@ class Parser {
 
   Lexer lexer_;
   std::vector<SyntaxError>& problems_;
+  Dialects dialects_;
 };
 
 /// An integer token's value; reports one that 64 bits do not hold.

@@ -12,6 +12,7 @@
 #include "compiler/import/builder.h"
 #include "compiler/import/parser.h"
 #include "compiler/import/python_lines.h"
+#include "compiler/import/read_module.h"
 
 namespace superstep {
 namespace {
@@ -96,19 +97,25 @@ std::vector<import::Finding> bytes_that_are_no_text(std::string_view text,
 }  // namespace
 
 Module import_stablehlo(std::string_view text, const std::string& file) {
+  return import::read_module(text, file, import::Dialects::kProgram, [](import::SyntaxModule&) {});
+}
+
+Module import::read_module(std::string_view text, const std::string& file, Dialects dialects,
+                           const std::function<void(SyntaxModule&)>& edit) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  const import::LineTable lines(text, file);
+  const LineTable lines(text, file);
   if (auto findings = bytes_that_are_no_text(text, lines); !findings.empty()) {
     refuse(std::move(findings));
   }
-  std::vector<import::SyntaxError> errors;
-  const import::SyntaxModule syntax = import::Parser(text, errors).parse();
-  std::vector<import::Finding> findings;
-  for (import::SyntaxError& error : errors) {
+  std::vector<SyntaxError> errors;
+  SyntaxModule syntax = Parser(text, errors, dialects).parse();
+  edit(syntax);
+  std::vector<Finding> findings;
+  for (SyntaxError& error : errors) {
     findings.push_back({{lines.locate(error.offset), std::move(error.message)}, error.unsupported});
   }
-  import::PythonLines python(syntax, file);
-  import::Builder builder(syntax, lines, python, findings);
+  PythonLines python(syntax, file);
+  Builder builder(syntax, lines, python, findings);
   Module module = builder.build();
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (errors[i].op) findings[i].python = builder.python_of_broken(*errors[i].op);

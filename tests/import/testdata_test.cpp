@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "tests/import/importing.h"
-#include "tests/split_modules.h"
+#include "compiler/import/checked_module.h"
 
 namespace superstep {
 namespace {

@@ -16,7 +16,7 @@
 #include "compiler/ops/scalar_region.h"
 #include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
-#include "tests/split_modules.h"
+#include "compiler/import/checked_module.h"
 
 namespace superstep {
 namespace {

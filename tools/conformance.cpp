@@ -1,0 +1,231 @@
+#include "tools/conformance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/files.h"
+#include "compiler/compile.h"
+#include "compiler/import/checked_module.h"
+#include "compiler/ops/check_rule.h"
+#include "compiler/ops/op.h"
+#include "sim/run_image.h"
+
+namespace superstep {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What some values of a graph follow from.
+struct Part {
+  Module module;                      ///< its results are the values, each once
+  std::vector<HostTensor> arguments;  ///< of the module
+  std::vector<std::size_t> results;   ///< by value that was asked for
+};
+
+Part part_of(const Graph& graph, const std::vector<ValueId>& values,
+             const std::vector<HostTensor>& arguments) {
+  std::vector<bool> needed(graph.values().size());
+  for (const ValueId value : values) needed[index(value)] = true;
+  std::vector<const Op*> ops;
+  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+    if (std::ranges::none_of(op->results, [&](ValueId v) { return needed[index(v)]; })) continue;
+    for (const ValueId operand : op->operands) needed[index(operand)] = true;
+    ops.push_back(&*op);
+  }
+  Part part;
+  std::vector<ValueId> renamed(graph.values().size());
+  for (std::size_t i = 0; i < graph.arguments().size(); ++i) {
+    const ValueId argument = graph.arguments()[i];
+    if (!needed[index(argument)]) continue;
+    renamed[index(argument)] =
+        part.module.main.add_argument(graph.type(argument), graph.value(argument).name);
+    part.arguments.push_back(arguments[i]);
+  }
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    Op copy = **op;
+    for (ValueId& operand : copy.operands) operand = renamed[index(operand)];
+    copy.results.clear();
+    const std::vector<ValueId> results = part.module.main.add_op(std::move(copy)).results;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      renamed[index((*op)->results[i])] = results[i];
+    }
+  }
+  std::vector<ValueId> results;
+  std::map<ValueId, std::size_t> places;
+  for (const ValueId value : values) {
+    const auto [at, is_new] = places.emplace(value, results.size());
+    if (is_new) results.push_back(renamed[index(value)]);
+    part.results.push_back(at->second);
+  }
+  part.module.main.set_results(std::move(results));
+  part.module.argument_alias.resize(part.arguments.size());
+  return part;
+}
+
+/// JAX's names of dtypes, as they are in those of its test data.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kDtypes{{
+    {"bool", "i1"},
+    {"int2", "i2"},
+    {"int4", "i4"},
+    {"int8", "i8"},
+    {"int16", "i16"},
+    {"int32", "i32"},
+    {"int64", "i64"},
+    {"uint2", "ui2"},
+    {"uint4", "ui4"},
+    {"uint8", "ui8"},
+    {"uint16", "ui16"},
+    {"uint32", "ui32"},
+    {"uint64", "ui64"},
+    {"bfloat16", "bf16"},
+    {"float16", "f16"},
+    {"float32", "f32"},
+    {"float64", "f64"},
+    {"complex64", "complex<f32>"},
+    {"complex128", "complex<f64>"},
+    {"float8_e4m3b11fnuz", "f8E4M3B11FNUZ"},
+    {"float8_e4m3fn", "f8E4M3FN"},
+    {"float8_e4m3fnuz", "f8E4M3FNUZ"},
+    {"float8_e5m2", "f8E5M2"},
+    {"float8_e5m2fnuz", "f8E5M2FNUZ"},
+}};
+
+/// Primitive and dtype as `scatter_add_bfloat16_1_50_3` names them.
+void read_name(const std::string& stem, ConformanceOutcome& out) {
+  out.primitive = stem;
+  for (std::size_t at = stem.find('_'); at != std::string::npos; at = stem.find('_', at + 1)) {
+    const std::string_view rest = std::string_view(stem).substr(at + 1);
+    for (const auto& [name, dtype] : kDtypes) {
+      if (!rest.starts_with(name) || name.size() < out.dtype.size()) continue;
+      if (rest.size() > name.size() && rest[name.size()] != '_') continue;
+      out.primitive = stem.substr(0, at);
+      out.dtype = dtype;
+    }
+    if (!out.dtype.empty()) return;
+    if (rest.empty() || rest.starts_with("shape")) {
+      out.primitive = stem.substr(0, at);
+      return;
+    }
+  }
+}
+
+std::string disabled_of(const std::string& text) {
+  constexpr std::string_view kMark = "RUN-DISABLED(";
+  const std::size_t at = text.find(kMark);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + kMark.size();
+  return text.substr(begin, text.find(')', begin) - begin);
+}
+
+std::string text_of(const UserError& error) {
+  const Problem& first = error.problems().front();
+  const std::size_t more = error.problems().size() - 1;
+  return first.message + (more == 0 ? "" : fmt::format("; and {} more problems", more));
+}
+
+void run(const CheckedModule& checked, const MachineConfig& machine, ConformanceOutcome& out) {
+  const Graph& graph = checked.module.main;
+  std::vector<ValueId> found, expected;
+  for (std::size_t i = 0; i < checked.checks.size(); ++i) {
+    found.push_back(graph.results()[2 * i]);
+    expected.push_back(graph.results()[2 * i + 1]);
+  }
+  if (out.dtype.empty()) out.dtype = name_of(graph.type(found[0]).dtype);
+  const Part under_test = part_of(graph, found, checked.data);
+  RunOptions options;
+  options.on_superstep = [&](const SuperstepRecord& record) {
+    if (record.compute.value() != 0 || record.exchange_bytes != 0) ++out.device_steps;
+  };
+  const RunResult result =
+      run_image(compile(under_test.module, machine), under_test.arguments, options);
+  out.worker_instructions = result.totals.worker_instructions;
+  if (result.trap) {
+    out.verdict = Verdict::kWrong;
+    out.reason = result.trap->text();
+    return;
+  }
+  const Part oracle = part_of(graph, expected, checked.data);
+  const std::vector<HostTensor> claims = evaluate(oracle.module.main, oracle.arguments);
+  for (std::size_t i = 0; i < checked.checks.size(); ++i) {
+    const std::optional<std::string> problem = violation(
+        checked.checks[i], result.results[under_test.results[i]], claims[oracle.results[i]]);
+    if (!problem) continue;
+    out.verdict = Verdict::kWrong;
+    out.reason = fmt::format("line {}: {}", checked.checks[i].line, *problem);
+    return;
+  }
+  if (out.device_steps != 0) return;
+  out.verdict = Verdict::kNotRun;
+  out.reason = under_test.arguments.empty()
+                   ? "what is checked follows from constants, which the compiler folds"
+                   : "what is checked are the arguments, perhaps with another shape";
+}
+
+}  // namespace
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPassed:
+      return "passed";
+    case Verdict::kWrong:
+      return "wrong";
+    case Verdict::kRefused:
+      return "refused";
+    case Verdict::kNotRun:
+      return "not run";
+  }
+  return "";
+}
+
+std::vector<ConformanceModule> conformance_modules(const std::string& path) {
+  std::vector<fs::path> files;
+  if (fs::is_directory(path)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.is_regular_file() && entry.path().extension() == ".mlir") {
+        files.push_back(entry.path());
+      }
+    }
+    std::ranges::sort(files);
+  } else {
+    files.push_back(path);
+  }
+  std::vector<ConformanceModule> modules;
+  for (const fs::path& file : files) {
+    std::size_t number = 0;
+    for (std::string& text : split_modules(read_text_file(file))) {
+      // In front of the first mark there may be nothing but comments.
+      if (text.find("func.func") == std::string::npos) continue;
+      modules.push_back({file.string(), std::move(text), number++});
+    }
+  }
+  return modules;
+}
+
+ConformanceOutcome run_conformance(const ConformanceModule& module, const MachineConfig& machine) {
+  ConformanceOutcome out;
+  out.file = module.file;
+  out.disabled = disabled_of(module.text);
+  read_name(fs::path(module.file).stem().string(), out);
+  try {
+    const CheckedModule checked = import_checked(module.text, module.file);
+    out.function = checked.function;
+    run(checked, machine, out);
+  } catch (const UserError& error) {
+    const bool is_refused =
+        error.code() == ExitCode::kUnsupported || error.code() == ExitCode::kDoesNotFit;
+    out.verdict = is_refused ? Verdict::kRefused : Verdict::kWrong;
+    out.reason = text_of(error);
+  } catch (const std::exception& error) {
+    out.verdict = Verdict::kWrong;
+    out.reason = error.what();
+  }
+  return out;
+}
+
+}  // namespace superstep

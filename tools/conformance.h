@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// A module that checks itself, as text.
+struct ConformanceModule {
+  std::string file;
+  std::string text;
+  std::size_t number = 0;  ///< in the file, from 0
+};
+
+enum class Verdict : std::uint8_t {
+  kPassed,
+  kWrong,    ///< a check fails, the program traps, or the module is said to be malformed
+  kRefused,  ///< it is not supported, or does not fit
+  kNotRun,  ///< what the checks compare is right, but no tile computed or exchanged anything for it
+};
+[[nodiscard]] const char* name_of(Verdict verdict);
+
+/// What became of one module.
+struct ConformanceOutcome {
+  std::string file, function;
+  std::string primitive;  ///< of JAX, or the op, by the name of the file
+  std::string dtype;      ///< likewise; else that of what is checked
+  Verdict verdict = Verdict::kPassed;
+  std::string reason;                     ///< unless it passed
+  std::string disabled;                   ///< why the module itself says that it is not to be run
+  std::uint64_t device_steps = 0;         ///< supersteps in which tiles compute or exchange
+  std::uint64_t worker_instructions = 0;  ///< of the whole run
+};
+
+/// Every module of a file, or of the *.mlir files below a folder, in order.
+[[nodiscard]] std::vector<ConformanceModule> conformance_modules(const std::string& path);
+
+/// Compiles and runs a module with its data as arguments, so that tiles compute what it checks, and
+/// compares results on the host. Nothing that the module does is thrown.
+[[nodiscard]] ConformanceOutcome run_conformance(const ConformanceModule& module,
+                                                 const MachineConfig& machine);
+
+}  // namespace superstep

@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/each_index.h"
+#include "tools/command.h"
+#include "tools/compile_file.h"
+#include "tools/conformance.h"
+#include "tools/host_threads.h"
+#include "tools/numbers.h"
+#include "tools/progress.h"
+#include "tools/text_table.h"
+
+namespace superstep {
+namespace {
+
+/// Few tiles are quick, and with more than one all that moves between tiles moves.
+constexpr const char* kMachine = "tiny4";
+
+struct Row {
+  std::array<std::size_t, 4> verdicts{};  ///< by Verdict
+  std::uint64_t device_steps = 0, worker_instructions = 0;
+
+  void add(const ConformanceOutcome& outcome) {
+    ++verdicts.at(static_cast<std::size_t>(outcome.verdict));
+    device_steps += outcome.device_steps;
+    worker_instructions += outcome.worker_instructions;
+  }
+  [[nodiscard]] std::vector<std::string> cells(std::string name, std::string dtype) const {
+    std::vector<std::string> out{std::move(name), std::move(dtype)};
+    for (const std::size_t count : verdicts) out.push_back(count == 0 ? "-" : grouped(count));
+    out.push_back(grouped(device_steps));
+    out.push_back(grouped(worker_instructions));
+    return out;
+  }
+};
+
+std::string table_of(const std::vector<ConformanceOutcome>& outcomes) {
+  std::map<std::pair<std::string, std::string>, Row> rows;
+  Row all;
+  for (const ConformanceOutcome& outcome : outcomes) {
+    if (!outcome.disabled.empty()) continue;
+    rows[{outcome.primitive, outcome.dtype}].add(outcome);
+    all.add(outcome);
+  }
+  using enum TextTable::Align;
+  TextTable table({kLeft, kLeft, kRight, kRight, kRight, kRight, kRight, kRight});
+  table.add({"primitive", "dtype", "passed", "wrong", "refused", "not run", "device steps",
+             "worker instructions"});
+  for (const auto& [key, row] : rows) table.add(row.cells(key.first, key.second));
+  table.add(all.cells("all", ""));
+  return table.text();
+}
+
+std::string name_of(const ConformanceOutcome& outcome) {
+  const bool is_main = outcome.function.empty() || outcome.function == "main";
+  return is_main ? outcome.file : outcome.file + " @" + outcome.function;
+}
+
+/// What was refused or not run, by its reason; the modules where a reason has few.
+std::string by_reason(const std::vector<ConformanceOutcome>& outcomes, Verdict verdict) {
+  std::map<std::string, std::vector<std::string>> reasons;
+  std::size_t modules = 0;
+  for (const ConformanceOutcome& outcome : outcomes) {
+    if (outcome.verdict != verdict || !outcome.disabled.empty()) continue;
+    ++modules;
+    reasons[outcome.reason].push_back(outcome.primitive + " " + outcome.dtype);
+  }
+  std::vector<std::pair<std::string, std::vector<std::string>>> sorted(reasons.begin(),
+                                                                       reasons.end());
+  std::ranges::stable_sort(
+      sorted, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::string text;
+  if (modules != 0) text = fmt::format("\n{}: {} modules\n", name_of(verdict), modules);
+  for (auto& [reason, names] : sorted) {
+    text += fmt::format("{:>6}  {}\n", names.size(), reason);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    for (std::string& name : names) name += ",";
+    names.back().pop_back();
+    text += wrapped(names, 10, output_columns());
+  }
+  return text;
+}
+
+std::string wrong_text(const std::vector<ConformanceOutcome>& outcomes) {
+  std::string text;
+  for (const ConformanceOutcome& outcome : outcomes) {
+    if (outcome.verdict != Verdict::kWrong || !outcome.disabled.empty()) continue;
+    text += fmt::format("  {}: {}\n", name_of(outcome), outcome.reason);
+  }
+  return text.empty() ? text : "\nwrong\n" + text;
+}
+
+std::string disabled_text(const std::vector<ConformanceOutcome>& outcomes) {
+  std::string text;
+  for (const ConformanceOutcome& outcome : outcomes) {
+    if (outcome.disabled.empty()) continue;
+    text +=
+        fmt::format("  {} ({}): {}{}\n", name_of(outcome), outcome.disabled,
+                    name_of(outcome.verdict), outcome.reason.empty() ? "" : ", " + outcome.reason);
+  }
+  if (text.empty()) return text;
+  return "\ndisabled by their own RUN line; their outcome does not count\n" + text;
+}
+
+nlohmann::ordered_json fields_of(const ConformanceOutcome& outcome) {
+  nlohmann::ordered_json fields = {{"file", outcome.file},
+                                   {"function", outcome.function},
+                                   {"primitive", outcome.primitive},
+                                   {"dtype", outcome.dtype},
+                                   {"verdict", name_of(outcome.verdict)}};
+  if (!outcome.reason.empty()) fields["reason"] = outcome.reason;
+  if (!outcome.disabled.empty()) fields["disabled"] = outcome.disabled;
+  fields["device_steps"] = outcome.device_steps;
+  fields["worker_instructions"] = outcome.worker_instructions;
+  return fields;
+}
+
+}  // namespace
+
+std::span<const AnswerField> conformance_fields() {
+  static constexpr AnswerField kFields[] = {
+      {"machine", "text", "", "name of the machine"},
+      {"machine_overrides", "list", "", "each --set"},
+      {"machine_sha256", "text", "", "of the machine as a file with every key"},
+      {"modules", "list", "", "in the order of files"},
+      {"modules[].file", "text", "", ""},
+      {"modules[].function", "text", "", "that has the checks"},
+      {"modules[].primitive", "text", "", "by the name of the file"},
+      {"modules[].dtype", "text", "", "by the name of the file, else of what is checked"},
+      {"modules[].verdict", "text", "", "passed, wrong, refused or not run"},
+      {"modules[].reason", "text", "", "unless it passed"},
+      {"modules[].disabled", "text", "", "why its RUN line is disabled; then it does not count"},
+      {"modules[].device_steps", "integer", "", "supersteps in which tiles compute or exchange"},
+      {"modules[].worker_instructions", "integer", "", ""},
+  };
+  return kFields;
+}
+
+Options conformance_options() {
+  Options options(
+      "conformance DIR|FILE.mlir ... [options]",
+      "Runs modules that check themselves, as StableHLO's test data do: what a module has as "
+      "data is sent to the tiles as arguments, and results are compared by the rules of the check "
+      "dialect. A module for which no tile computes or exchanges anything counts as not run. Fails "
+      "when anything is wrong.",
+      {"superstep conformance stablehlo/stablehlo/testdata",
+       "superstep conformance stablehlo/stablehlo/testdata --filter scatter_add -m small64"});
+  options.value("machine,m", "NAME|FILE", "builtin machine or machine file (tiny4)")
+      .values("set", "KEY=VALUE", "override one key of the machine")
+      .value("filter", "TEXT", "only files with TEXT in their name")
+      .value(HostThreads::kName, "N", HostThreads::kHelp)
+      .flag("quiet,q", "no progress")
+      .positionals(1, 1'000'000);
+  return options;
+}
+
+ExitCode conformance_command(const Options& options, Answer& answer) {
+  const SourcedMachine machine =
+      load_sourced_machine(options.get("machine").value_or(kMachine), options.list("set"));
+  add_identity(machine.machine, options.list("set"), answer);
+  const std::string filter = options.get("filter").value_or("");
+  std::vector<ConformanceModule> modules;
+  for (const std::string& word : options.words()) {
+    for (ConformanceModule& module : conformance_modules(word)) {
+      if (module.file.find(filter) != std::string::npos) modules.push_back(std::move(module));
+    }
+  }
+  if (modules.empty()) {
+    usage_error(fmt::format("no *.mlir file of {} with a function{}", options.words()[0],
+                            filter.empty() ? "" : " has '" + filter + "' in its name"));
+  }
+  const HostThreads threads(options);
+  Progress progress(options.has("quiet"));
+  std::mutex mutex;
+  std::size_t done = 0;
+  std::vector<ConformanceOutcome> outcomes(modules.size());
+  each_index(modules.size(), 1, [&](std::size_t i) {
+    outcomes[i] = run_conformance(modules[i], machine.machine);
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (progress.due()) progress.show(fmt::format("{} of {} modules", done, modules.size()));
+  });
+  progress.clear();
+  nlohmann::ordered_json& rows = answer.fields()["modules"] = nlohmann::ordered_json::array();
+  std::size_t wrong = 0;
+  for (const ConformanceOutcome& outcome : outcomes) {
+    rows.push_back(fields_of(outcome));
+    if (outcome.verdict == Verdict::kWrong && outcome.disabled.empty()) ++wrong;
+  }
+  answer.print("{}{}{}{}{}", table_of(outcomes), wrong_text(outcomes),
+               by_reason(outcomes, Verdict::kRefused), by_reason(outcomes, Verdict::kNotRun),
+               disabled_text(outcomes));
+  if (wrong == 0) return ExitCode::kOk;
+  answer.add_problem({{}, fmt::format("{} of {} modules are wrong", wrong, modules.size())});
+  return ExitCode::kFailedCheck;
+}
+
+}  // namespace superstep
