@@ -69,15 +69,13 @@ Part part_of(const Graph& graph, const std::vector<ValueId>& values,
 }
 
 /// JAX's names of dtypes, as they are in those of its test data.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kDtypes{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kDtypes{{
     {"bool", "i1"},
-    {"int2", "i2"},
     {"int4", "i4"},
     {"int8", "i8"},
     {"int16", "i16"},
     {"int32", "i32"},
     {"int64", "i64"},
-    {"uint2", "ui2"},
     {"uint4", "ui4"},
     {"uint8", "ui8"},
     {"uint16", "ui16"},
@@ -123,10 +121,13 @@ std::string disabled_of(const std::string& text) {
   return text.substr(begin, text.find(')', begin) - begin);
 }
 
+/// The first line of the first problem, without how often and where else it is.
 std::string text_of(const UserError& error) {
-  const Problem& first = error.problems().front();
-  const std::size_t more = error.problems().size() - 1;
-  return first.message + (more == 0 ? "" : fmt::format("; and {} more problems", more));
+  std::string text = error.problems().front().message;
+  text.resize(std::min(text.find('\n'), text.size()));
+  const std::size_t begin = text.find(" (and "), end = text.find(')', begin);
+  if (begin != std::string::npos && end != std::string::npos) text.erase(begin, end + 1 - begin);
+  return text;
 }
 
 void run(const CheckedModule& checked, const MachineConfig& machine, ConformanceOutcome& out) {
@@ -140,7 +141,7 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
   const Part under_test = part_of(graph, found, checked.data);
   RunOptions options;
   options.on_superstep = [&](const SuperstepRecord& record) {
-    if (record.compute.value() != 0 || record.exchange_bytes != 0) ++out.device_steps;
+    if (record.worker_instructions.all != 0 || record.exchange_bytes != 0) ++out.device_steps;
   };
   const RunResult result =
       run_image(compile(under_test.module, machine), under_test.arguments, options);

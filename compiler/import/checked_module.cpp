@@ -151,7 +151,7 @@ class Editor {
   void take_check(const SyntaxOp& op, SyntaxOp& leave, std::vector<SyntaxOp>& ops) {
     if (op.broken) return;  // which is a finding of the parser
     std::optional<Check> check = check_of(op);
-    if (!check || op.operands.empty() || op.operand_types.empty()) {
+    if (!check || op.operands.empty() || op.operands.size() > 2 || op.operand_types.empty()) {
       unsupported(op, fmt::format("{} is not known", check_name(op)));
     }
     check->line = line_of(op);
@@ -174,8 +174,6 @@ class Editor {
         unsupported(op, "the probe of this check is inside of a region");
       }
       found = at->second;
-    } else if (op.operands.size() != 2) {
-      unsupported(op, "a check has two operands, or one and a constant");
     }
     leave.operands.insert(leave.operands.end(), {found, expected});
     leave.operand_types.insert(leave.operand_types.end(),

@@ -70,6 +70,12 @@ std::string file_of(const std::string& name) {
         "func.func public @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
         "  %y = stablehlo.uniform_quantize %x : tensor<4x4xf32>\n  return %y : "
         "tensor<4x4xf32>\n}\n");
+  if (name == "checked.mlir")
+    write(
+        "func.func @main() {\n  %0 = stablehlo.constant dense<1> : tensor<2xi32>\n"
+        "  %1 = stablehlo.negate %0 : tensor<2xi32>\n"
+        "  check.expect_eq_const %1, dense<1> : tensor<2xi32>\n  return\n}\n// -----\n"
+        "// RUN-DISABLED(inaccurate)\nfunc.func @main() {\n  return\n}\n");
   if (name == "bad.toml") write("extends = \"builtin:tiny4\"\n[tile]\nworkrs = 3\n");
   if (name == "good.toml") write("extends = \"builtin:tiny4\"\n");
   if (name == "code.S") write("add $m0, $m1, $m2\nexitz $m15\n");
@@ -142,6 +148,7 @@ std::vector<Case> cases() {
       {"bench " + file_of("cycles.json"), 1},
       {"compile models/quickstart/affine.mlir -m tiny4 --emit=steps", 0},
       {"sensitivity models/quickstart/affine.mlir -m tiny4 --input random:1", 0},
+      {"conformance " + file_of("checked.mlir") + " --set tile.workers=4", 1},
       {"docs docs --check", 0},
       {"docs " + scratch_folder().string(), 0},
       {"help run", 0},

@@ -1,0 +1,146 @@
+// Modules that check themselves, on a machine.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/scratch_folder.h"
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+using nlohmann::json;
+
+/// A module as StableHLO's test data: `op` of %0#0 and %0#1 against `expected`.
+std::string module_of(const std::string& op, const std::string& expected,
+                      const std::string& check = "check.expect_eq") {
+  return R"(
+module @jit_main {
+  func.func public @main() -> tensor<3xf32> {
+    %0:2 = call @inputs() : () -> (tensor<3xf32>, tensor<3xf32>)
+    %1 = call @expected() : () -> tensor<3xf32>
+    %2 = )" +
+         op + R"( : tensor<3xf32>
+    stablehlo.custom_call @)" +
+         check + R"((%2, %1) {has_side_effect = true} : (tensor<3xf32>, tensor<3xf32>) -> ()
+    return %2 : tensor<3xf32>
+  }
+  func.func private @inputs() -> (tensor<3xf32>, tensor<3xf32>) {
+    %a = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+    %b = stablehlo.constant dense<[4.0, 5.0, 6.0]> : tensor<3xf32>
+    return %a, %b : tensor<3xf32>, tensor<3xf32>
+  }
+  func.func private @expected() -> tensor<3xf32> {
+    %c = stablehlo.constant dense<[)" +
+         expected + R"(]> : tensor<3xf32>
+    return %c : tensor<3xf32>
+  }
+}
+)";
+}
+
+class ConformanceCommand : public ::testing::Test {
+ protected:
+  void add(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / name) << text;
+  }
+  json run(int code, const std::string& options = "") {
+    const ProgramRun run = superstep("conformance " + folder_.string() + " -q --json " + options);
+    EXPECT_EQ(run.code, code) << run.err;
+    return json::parse(run.out)["modules"];
+  }
+
+  std::filesystem::path folder_ = scratch_folder() / "modules";
+};
+
+TEST_F(ConformanceCommand, RunsOnTilesWhatTheHostCouldFold) {
+  add("add_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.0, 9.0"));
+  const json modules = run(0);
+  ASSERT_EQ(modules.size(), 1U);
+  EXPECT_EQ(modules[0]["primitive"], "add");
+  EXPECT_EQ(modules[0]["dtype"], "f32");
+  EXPECT_EQ(modules[0]["verdict"], "passed");
+  EXPECT_GT(modules[0]["device_steps"], 0);
+  EXPECT_GT(modules[0]["worker_instructions"], 0);
+}
+
+TEST_F(ConformanceCommand, FailsWhereAnElementIsWrong) {
+  add("add_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.5, 9.0"));
+  const json modules = run(1);
+  EXPECT_EQ(modules[0]["verdict"], "wrong");
+  EXPECT_EQ(modules[0]["reason"], "line 7: 1 of 3 elements; element 1 is 7, expected 7.5");
+}
+
+TEST_F(ConformanceCommand, SaysWhatIsRefusedAndNeverSkips) {
+  add("log_float32_3.mlir", module_of("stablehlo.frobnicate %0#0", "0.0, 0.0, 0.0"));
+  add("none.mlir",
+      "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  return %a : tensor<f32>\n}");
+  const json modules = run(0);
+  ASSERT_EQ(modules.size(), 2U);
+  for (const json& module : modules) EXPECT_EQ(module["verdict"], "refused");
+  EXPECT_EQ(modules[1]["reason"], "no function has checks of StableHLO's dialect");
+}
+
+TEST_F(ConformanceCommand, CountsWhatNoTileComputedAsNotRun) {
+  add("iota_.mlir", R"(
+func.func @main() {
+  %0 = stablehlo.iota dim = 0 : tensor<4xi32>
+  check.expect_eq_const %0, dense<[0, 1, 2, 3]> : tensor<4xi32>
+  func.return
+})");
+  EXPECT_EQ(run(0)[0]["verdict"], "not run");
+}
+
+TEST_F(ConformanceCommand, ListsWhatIsDisabledApart) {
+  add("add_float32_3.mlir", "// RUN-DISABLED(inaccurate) stablehlo-translate\n" +
+                                module_of("stablehlo.add %0#0, %0#1", "5.0, 7.5, 9.0"));
+  const json modules = run(0);
+  EXPECT_EQ(modules[0]["verdict"], "wrong");
+  EXPECT_EQ(modules[0]["disabled"], "inaccurate");
+}
+
+TEST_F(ConformanceCommand, ComparesByTheRuleOfEachCheck) {
+  add("a.mlir",
+      module_of("stablehlo.add %0#0, %0#1", "5.0005, 7.0, 9.0", "check.expect_almost_eq"));
+  add("b.mlir",
+      module_of("stablehlo.add %0#0, %0#1", "5.0015, 7.0, 9.0", "check.expect_almost_eq"));
+  // One step of f32 is 4.8e-7 there.
+  add("c.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0000014, 7.0, 9.0", "check.expect_close"));
+  add("d.mlir", module_of("stablehlo.add %0#0, %0#1", "5.000002, 7.0, 9.0", "check.expect_close"));
+  const json modules = run(1);
+  const char* const verdicts[] = {"passed", "wrong", "passed", "wrong"};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(modules[i]["verdict"], verdicts[i]) << i;
+}
+
+TEST_F(ConformanceCommand, ReadsEveryModuleOfAFileAndFilters) {
+  add("two.mlir", R"(
+func.func @first() {
+  %0 = stablehlo.constant dense<[1, -2]> : tensor<2xi32>
+  %1 = stablehlo.negate %0 : tensor<2xi32>
+  check.expect_eq_const %1, dense<[-1, 2]> : tensor<2xi32>
+  func.return
+}
+// -----
+func.func @second() {
+  %0 = stablehlo.constant dense<[1.0, 4.0]> : tensor<2xf32>
+  %1 = stablehlo.sqrt %0 : tensor<2xf32>
+  %2 = interpreter.probe %1, probe_id = "p" : tensor<2xf32>
+  check.expect_almost_eq_const %1, dense<[1.0, 2.05]> : tensor<2xf32> {tolerance = 0.1 : f64}
+  check.expect_serialized_eq %1, probe_id = "p" : tensor<2xf32>
+  func.return
+})");
+  add("other.mlir", module_of("stablehlo.add %0#0, %0#1", "0.0, 0.0, 0.0"));
+  const json modules = run(0, "--filter two.");
+  ASSERT_EQ(modules.size(), 2U);
+  EXPECT_EQ(modules[0]["function"], "first");
+  EXPECT_EQ(modules[1]["function"], "second");
+  for (const json& module : modules) EXPECT_EQ(module["verdict"], "passed") << module;
+  EXPECT_EQ(superstep("conformance " + folder_.string() + " --filter three").code, 2);
+}
+
+}  // namespace
+}  // namespace superstep
