@@ -19,6 +19,7 @@ const std::vector<std::string> kModels = {"quickstart/square_plus_one.mlir",
                                           "kmeans/kmeans.mlir",
                                           "heat/heat.mlir",
                                           "lstm/train_step.mlir",
+                                          "cnn/train_step.mlir",
                                           "chars/complete.mlir"};
 
 Module import_model(const std::string& name) {

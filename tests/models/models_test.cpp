@@ -75,6 +75,12 @@ TEST_P(Models, LstmLearnsToAddAsInJax) {
                  tensors("lstm/expected.h5"), within(1e-4, 1e-5));
 }
 
+TEST_P(Models, CnnLearnsAsInJax) {
+  if (GetParam() == "tiny4") GTEST_SKIP() << "its images do not fit four tiles";
+  expect_results(run(compiled("cnn/train_step.mlir"), tensors("cnn/train.h5"), 2),
+                 tensors("cnn/expected.h5"), within(1e-4, 1e-6));
+}
+
 TEST_P(Models, CharsWritesWhatJaxWrites) {
   expect_results(run(compiled("chars/complete.mlir"), tensors("chars/input.h5")),
                  tensors("chars/expected.h5"));
