@@ -69,8 +69,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.dynamic_pad", ""},
     {"stablehlo.dynamic_reshape", ""},
     {"stablehlo.einsum", ""},
-    {"stablehlo.fft",
-     "jnp.exp(-2j * jnp.pi / n * (jnp.outer(i, i) % n)) @ x, where i is jnp.arange(n)"},
     {"stablehlo.get_dimension_size", ""},
     {"stablehlo.get_tuple_element", ""},
     {"stablehlo.infeed", ""},

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/ops/elements.h"
 #include "tests/ops/op_case.h"
 
 namespace superstep {
@@ -165,6 +166,28 @@ std::vector<OpCase> bitcast_cases() {
   return cases;
 }
 
+/// Of two dimensions, of which the second is real; a transform of nothing.
+std::vector<OpCase> transform_cases() {
+  const HostTensor x = numbers(kF32, {2, 4}, {1, 2, 3, 5, 8, 13, 21, 34});
+  // Rows of real and imaginary parts.
+  const std::vector<double> transform = {87, 0, -15, 24, -21, 0, -65, 0, 11, -18, 15, 0};
+  HostTensor expected(TensorType{kC64, {2, 3}});
+  for (std::size_t i = 0; i < 6; ++i) {
+    write_complex(expected, i, {transform[2 * i], transform[2 * i + 1]});
+  }
+  const auto use = [](const std::string& what, const std::string& type, const HostTensor& operand,
+                      std::vector<std::int64_t> lengths, const HostTensor& result) {
+    return OpCase{
+        "stablehlo.fft", what, {operand}, {{"fft_type", type}, {"fft_length", std::move(lengths)}},
+        {result},        0,    {}};
+  };
+  return {use("BackFromHalf", "IRFFT", expected, {2, 4}, x),
+          use("OfNothing", "FFT", HostTensor(TensorType{kC64, {3, 0}}), {0},
+              HostTensor(TensorType{kC64, {3, 0}})),
+          use("OfNoRows", "RFFT", HostTensor(TensorType{kF32, {0, 4}}), {4},
+              HostTensor(TensorType{kC64, {0, 3}}))};
+}
+
 }  // namespace
 
 std::vector<OpCase> expansion_cases() {
@@ -217,7 +240,8 @@ std::vector<OpCase> expansion_cases() {
        2,
        {}},
   };
-  for (const std::vector<OpCase>& more : {random_cases(), matrix_cases(), bitcast_cases()}) {
+  for (const std::vector<OpCase>& more :
+       {random_cases(), matrix_cases(), bitcast_cases(), transform_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;

@@ -136,6 +136,25 @@ TEST(OpErrors, NameAnAlgorithmOfRandomBits) {
             "expected tensor<2xui64>");
 }
 
+TEST(OpErrors, NameLengthsOfTransforms) {
+  const auto fft = [](const HostTensor& x, const std::string& type,
+                      std::vector<std::int64_t> lengths) {
+    return refusal("fft", {x}, {{"fft_type", type}, {"fft_length", std::move(lengths)}});
+  };
+  EXPECT_EQ(fft(kX, "DCT", {3}),
+            "case.mlir:3:7: error: stablehlo.fft: fft_type is DCT, expected FFT, IFFT, RFFT or "
+            "IRFFT");
+  EXPECT_EQ(fft(kX, "FFT", {3}),
+            "case.mlir:3:7: error: stablehlo.fft: FFT of tensor<2x3xf32>, expected complex "
+            "numbers");
+  EXPECT_EQ(fft(kX, "RFFT", {2, 2}),
+            "case.mlir:3:7: error: stablehlo.fft: the lengths are [2, 2], which do not fit the "
+            "last dimensions of tensor<2x3xf32>");
+  EXPECT_EQ(fft(kX, "RFFT", {1, 2, 3}),
+            "case.mlir:3:7: error: stablehlo.fft: has 3 lengths, expected 1 to 3, and no more than "
+            "tensor<2x3xf32> has dimensions");
+}
+
 TEST(OpErrors, NameMatricesThatAreNotSquare) {
   EXPECT_EQ(refusal("cholesky", {kX}, {}),
             "case.mlir:3:7: error: stablehlo.cholesky: the operand is tensor<2x3xf32>, expected "
