@@ -161,6 +161,13 @@ Tensor window(Tensor x, const Indices& start, const Shape& sizes) {
   return slice(x, start, std::move(limit), Indices(start.size(), 1));
 }
 
+Tensor dynamic_window(Tensor x, std::span<const Tensor> start, Shape sizes) {
+  std::vector<Tensor> operands = {x};
+  operands.insert(operands.end(), start.begin(), start.end());
+  return x.builder->append(kDynamicSliceOp, operands, with({{"slice_sizes", std::move(sizes)}}))
+      .front();
+}
+
 Tensor element_of_last(Tensor x, std::int64_t i) {
   Indices start(x.shape().size());
   start.back() = i;
@@ -201,34 +208,50 @@ Tensor sum(Tensor x, Indices dimensions) {
                            [](Tensor a, Tensor b) { return a + b; });
 }
 
-std::vector<Tensor> repeat(
-    std::int64_t times, std::span<const Tensor> values,
+std::vector<Tensor> repeat_while(
+    std::span<const Tensor> values, const std::function<Tensor(std::span<const Tensor>)>& goes_on,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step) {
   GraphBuilder& builder = *values.front().builder;
-  // The number of a turn, then the values.
-  std::vector<Tensor> carried = {builder.number(DType::kI32, 0)};
-  carried.insert(carried.end(), values.begin(), values.end());
   Op op;
   op.regions.resize(2);
   const auto fill = [&](Graph& region, const auto& results_of) {
     GraphBuilder inner(region, builder.location());
     std::vector<Tensor> arguments;
-    for (const Tensor& value : carried) arguments.push_back(inner.argument(value.type()));
+    for (const Tensor& value : values) arguments.push_back(inner.argument(value.type()));
     std::vector<ValueId> results;
     for (const Tensor& result : results_of(arguments)) results.push_back(result.id);
     region.set_results(std::move(results));
   };
   fill(op.regions[0], [&](const std::vector<Tensor>& arguments) {
-    return std::vector<Tensor>{arguments[0] < static_cast<double>(times)};
+    return std::vector<Tensor>{goes_on(arguments)};
   });
-  fill(op.regions[1], [&](const std::vector<Tensor>& arguments) {
-    std::vector<Tensor> next = step(std::span(arguments).subspan(1));
-    next.insert(next.begin(), arguments[0] + 1.0);
-    return next;
-  });
-  std::vector<Tensor> results = builder.append(kWhileOp, carried, std::move(op));
+  fill(op.regions[1], [&](const std::vector<Tensor>& arguments) { return step(arguments); });
+  return builder.append(kWhileOp, values, std::move(op));
+}
+
+std::vector<Tensor> repeat_counted(
+    std::int64_t times, std::span<const Tensor> values,
+    const std::function<std::vector<Tensor>(Tensor turn, std::span<const Tensor>)>& step) {
+  // The number of a turn, then the values.
+  std::vector<Tensor> carried = {values.front().builder->number(DType::kI32, 0)};
+  carried.insert(carried.end(), values.begin(), values.end());
+  std::vector<Tensor> results = repeat_while(
+      carried,
+      [&](std::span<const Tensor> arguments) { return arguments[0] < static_cast<double>(times); },
+      [&](std::span<const Tensor> arguments) {
+        std::vector<Tensor> next = step(arguments[0], arguments.subspan(1));
+        next.insert(next.begin(), arguments[0] + 1.0);
+        return next;
+      });
   results.erase(results.begin());
   return results;
+}
+
+std::vector<Tensor> repeat(
+    std::int64_t times, std::span<const Tensor> values,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step) {
+  return repeat_counted(times, values,
+                        [&](Tensor, std::span<const Tensor> arguments) { return step(arguments); });
 }
 
 Tensor dot_general(Tensor left, Tensor right, const ProductDimensions& dimensions, DType dtype) {

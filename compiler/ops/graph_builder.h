@@ -100,6 +100,8 @@ Tensor slice(Tensor x, std::vector<std::int64_t> start, std::vector<std::int64_t
              std::vector<std::int64_t> strides);
 /// The elements of a box of `x`; `x` itself when that is all.
 Tensor window(Tensor x, const std::vector<std::int64_t>& start, const Shape& sizes);
+/// A box of `x` from the start on that is made of scalars; where it would not fit, the nearest one.
+Tensor dynamic_window(Tensor x, std::span<const Tensor> start, Shape sizes);
 /// Element `i` of the last dimension, which the result does not have.
 Tensor element_of_last(Tensor x, std::int64_t i);
 Tensor concatenate(std::span<const Tensor> parts, std::int64_t dimension);
@@ -112,6 +114,15 @@ Tensor reduce(Tensor x, Tensor initial, std::vector<std::int64_t> dimensions,
 /// The sum over some dimensions.
 Tensor sum(Tensor x, std::vector<std::int64_t> dimensions);
 
+/// What `step` makes of some values, as long as `goes_on`, a tensor<i1>, holds for them; both use
+/// no others.
+std::vector<Tensor> repeat_while(
+    std::span<const Tensor> values, const std::function<Tensor(std::span<const Tensor>)>& goes_on,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step);
+/// What `step` makes of the number of a turn, an i32 from 0, and some values, so many times.
+std::vector<Tensor> repeat_counted(
+    std::int64_t times, std::span<const Tensor> values,
+    const std::function<std::vector<Tensor>(Tensor turn, std::span<const Tensor>)>& step);
 /// What `step` makes of some values, so many times; it uses no others.
 std::vector<Tensor> repeat(std::int64_t times, std::span<const Tensor> values,
                            const std::function<std::vector<Tensor>(std::span<const Tensor>)>& step);

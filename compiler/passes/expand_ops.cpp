@@ -22,19 +22,27 @@ void expand(Rewrite& rewrite, const Op& op, const ExpandLowering& lowering) {
   }
 }
 
+/// Whether an op of the graph or of a region in it expands.
+bool has_expansions(const Graph& graph) {
+  return std::ranges::any_of(graph.ops(), [&](const Op& op) {
+    return lowering_as<ExpandLowering>(op, graph) != nullptr ||
+           std::ranges::any_of(op.regions, has_expansions);
+  });
+}
+
 }  // namespace
 
+// Expansions may have regions whose ops expand too.
 Graph expand_ops(Graph graph) {
-  const auto expands = [&](const Op& op) {
-    return lowering_as<ExpandLowering>(op, graph) != nullptr;
-  };
-  while (std::ranges::any_of(graph.ops(), expands)) {
+  while (has_expansions(graph)) {
     Rewrite rewrite(graph);
     for (const Op& op : graph.ops()) {
       if (const auto* lowering = lowering_as<ExpandLowering>(op, graph)) {
         expand(rewrite, op, *lowering);
       } else {
-        rewrite.add(op, rewrite.translated(op));
+        Op copy = rewrite.translated(op);
+        for (Graph& region : copy.regions) region = expand_ops(std::move(region));
+        rewrite.add(op, std::move(copy));
       }
     }
     graph = rewrite.finish();

@@ -5,7 +5,8 @@
 
 namespace superstep {
 
-/// Replaces ops by those that they are made of (`ExpandLowering`), until none is left.
+/// Replaces ops by those that they are made of (`ExpandLowering`), until none is left,
+/// also in regions.
 [[nodiscard]] Graph expand_ops(Graph graph);
 
 /// Replaces values that are more than a register holds by two of 32 bits each, in regions too:

@@ -59,6 +59,7 @@ std::vector<OpCase> control_cases();
 std::vector<OpCase> wide_cases();
 std::vector<OpCase> indexing_cases();
 std::vector<OpCase> window_cases();
+std::vector<OpCase> library_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep

@@ -170,17 +170,41 @@ TEST(OpErrors, NameMatricesThatAreNotSquare) {
 }
 
 TEST(OpErrors, NameTheFunctionsThatCanBeCalled) {
-  EXPECT_EQ(refusal("custom_call", {kX}, {{"call_target_name", std::string("lapack_sgetrf_ffi")}},
+  EXPECT_EQ(refusal("custom_call", {kX}, {{"call_target_name", std::string("lapack_sgbtrf_ffi")}},
                     ExitCode::kUnsupported),
-            "case.mlir:3:7: error: stablehlo.custom_call: @lapack_sgetrf_ffi is not one of "
-            "lapack_cpotrf_ffi, lapack_ctrsm_ffi, lapack_dpotrf_ffi, lapack_dtrsm_ffi, "
-            "lapack_spotrf_ffi, lapack_strsm_ffi, which jnp.linalg.cholesky, and cho_solve and "
-            "solve_triangular of jax.scipy.linalg call");
+            "case.mlir:3:7: error: stablehlo.custom_call: @lapack_sgbtrf_ffi is not supported; of "
+            "LAPACK there are geqrf, gesdd, gesvd, getrf, orgqr, ormqr, potrf, syevd, trsm");
   EXPECT_EQ(refusal("custom_call", {kX},
                     {{"call_target_name", std::string("xla_ffi_python_cpu_callback")}},
                     ExitCode::kUnsupported),
             "case.mlir:3:7: error: stablehlo.custom_call: @xla_ffi_python_cpu_callback calls the "
             "host, which programs cannot do; return what it needs as results");
+}
+
+TEST(OpErrors, NameMatricesThatAFunctionOfALibraryDoesNotTake) {
+  const HostTensor square = numbers(kF32, {2, 2}, {1, 0, 0, 1});
+  const auto call = [](const std::string& name, const std::vector<HostTensor>& operands,
+                       Attributes attributes = {}, ExitCode code = ExitCode::kMalformed) {
+    attributes["call_target_name"] = name;
+    return refusal("custom_call", operands, std::move(attributes), code);
+  };
+  const std::string place = "case.mlir:3:7: error: stablehlo.custom_call: ";
+  EXPECT_EQ(call("lapack_ssyevd_ffi", {kX}),
+            place + "the operand is tensor<2x3xf32>, expected square matrices");
+  EXPECT_EQ(call("lapack_sgeqrf_ffi", {vector_of(kF32, {1})}),
+            place + "the operand is tensor<1xf32>, expected matrices");
+  EXPECT_EQ(call("lapack_sgetrf_ffi", {square, square}),
+            place + "has another number of operands than 1");
+  EXPECT_EQ(call("lapack_sorgqr_ffi", {kX, vector_of(kF32, {1, 1})}),
+            place + "tensor<2x3xf32> has more columns than rows");
+  EXPECT_EQ(call("lapack_sorgqr_ffi", {square, vector_of(kF32, {1, 1, 1})}),
+            place + "there are 3 reflectors in tensor<2x2xf32>");
+  EXPECT_EQ(call("lapack_sgesdd_ffi", {kX}, {{"backend_config", std::string("{mode = 79 : ui8}")}}),
+            place + "mode is 79, expected 65, 83 or 78 (A, S, N)");
+  EXPECT_EQ(call("lapack_sgetrf_ffi", {square},
+                 {{"operand_layouts", std::string("[dense<[1, 0]> : tensor<2xindex>]")}},
+                 ExitCode::kUnsupported),
+            place + "operand_layouts has [1, 0] for tensor<2x2xf32>, expected [0, 1]");
 }
 
 TEST(OpErrors, NameTheTypeThatAFunctionOfALibraryTakes) {

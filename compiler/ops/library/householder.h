@@ -1,0 +1,22 @@
+#pragma once
+
+#include "compiler/ops/graph_builder.h"
+
+namespace superstep {
+
+// Matrices are batches of them, [batch, rows, columns], and are kept as their transposes here, so
+// that a column is a row. Reflector k is H = I - tau v v^H, where v is 0 above element k, 1 there,
+// and below it what column k of `packed` has below its diagonal, as LAPACK keeps them.
+
+struct Reflectors {
+  Tensor packed;  ///< [batch, columns, rows]; the triangle of R on and above the diagonal
+  Tensor taus;    ///< [batch, reflectors]
+};
+
+/// A = H0 H1 ... R: the diagonal of R is real and has the signs that LAPACK gives it.
+[[nodiscard]] Reflectors householder_factors(Tensor transposed);
+
+/// (H0 H1 ... C)^T of C^T, or of the adjoint product.
+[[nodiscard]] Tensor reflected(const Reflectors& reflectors, Tensor transposed, bool adjoint);
+
+}  // namespace superstep

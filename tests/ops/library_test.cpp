@@ -1,0 +1,262 @@
+// Factors of random matrices: reference, lowering and a machine give what they are defined by.
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <random>
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/library/function.h"
+#include "tests/ops/on_machine.h"
+#include "tests/ops/op_case.h"
+
+namespace superstep {
+namespace {
+
+using enum DType;
+using Complex = std::complex<double>;
+using Results = std::vector<HostTensor>;
+
+/// Some times what the arithmetic of f32 is wrong by.
+constexpr double kBound = 3e-6;
+
+HostTensor random_matrices(DType dtype, std::int64_t rows, std::int64_t columns) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  HostTensor tensor(TensorType{dtype, {2, rows, columns}});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.type.elements()); ++i) {
+    const double real = normal(random);
+    write_number(tensor, i, Complex(real, normal(random)));
+  }
+  return tensor;
+}
+
+HostMatrix times(const HostMatrix& a, const HostMatrix& b) {
+  HostMatrix result(a.rows, b.columns);
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    for (std::size_t k = 0; k < b.columns; ++k) {
+      for (std::size_t j = 0; j < a.columns; ++j) result.at(i, k) += a.at(i, j) * b.at(j, k);
+    }
+  }
+  return result;
+}
+
+/// The root of the sum of squares of what two matrices differ by.
+double distance(const HostMatrix& a, const HostMatrix& b) {
+  EXPECT_EQ(a.elements.size(), b.elements.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < a.elements.size(); ++i)
+    sum += std::norm(a.elements[i] - b.elements[i]);
+  return std::sqrt(sum);
+}
+
+double size_of(const HostMatrix& a) { return distance(a, HostMatrix(a.rows, a.columns)); }
+
+HostMatrix identity(std::size_t n) {
+  HostMatrix result(n, n);
+  for (std::size_t i = 0; i < n; ++i) result.at(i, i) = 1;
+  return result;
+}
+
+void expect_orthogonal(const HostMatrix& q) {
+  EXPECT_LT(distance(times(q.adjoint(), q), identity(q.columns)), kBound);
+}
+
+/// U times the values times V^H.
+HostMatrix combined(const HostMatrix& u, const HostTensor& values, std::size_t number,
+                    const HostMatrix& vh) {
+  const auto count = static_cast<std::size_t>(values.type.shape.back());
+  HostMatrix scaled(u.rows, count), used(count, vh.columns);
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t i = 0; i < u.rows; ++i) {
+      scaled.at(i, k) = u.at(i, k) * read_float(values, number * count + k);
+    }
+    for (std::size_t j = 0; j < vh.columns; ++j) used.at(k, j) = vh.at(k, j);
+  }
+  return times(scaled, used);
+}
+
+OpCase call(const std::string& name, const std::string& config, std::vector<HostTensor> operands,
+            std::vector<TensorType> declared) {
+  return {"stablehlo.custom_call",
+          "",
+          std::move(operands),
+          {{"call_target_name", name}, {"backend_config", config}},
+          {},
+          0,
+          {},
+          std::move(declared)};
+}
+
+/// Checks what reference, lowering and, for small matrices, a machine give.
+template <class Check>
+void check_all(const OpCase& use, const Check& check) {
+  const Graph graph = graph_of(use);
+  {
+    SCOPED_TRACE("reference");
+    check(evaluate(graph, use.operands));
+  }
+  {
+    SCOPED_TRACE("lowering");
+    check(evaluate_split(graph, use.operands));
+  }
+  if (use.operands[0].type.elements() > 100) return;
+  SCOPED_TRACE("tiny4");
+  check(run_on("tiny4", graph, use.operands));
+}
+
+/// Of two ways, whose results are the same but for rounding.
+void expect_close_to_reference(const OpCase& use) {
+  const Results expected = evaluate(graph_of(use), use.operands);
+  check_all(use, [&](const Results& found) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      double difference = 0, size = 0;
+      for (std::size_t e = 0; e < static_cast<std::size_t>(found[i].type.elements()); ++e) {
+        if (!is_float(found[i].type.dtype) && !is_complex(found[i].type.dtype)) {
+          EXPECT_EQ(read_int(found[i], e), read_int(expected[i], e));
+          continue;
+        }
+        difference += std::norm(read_number(found[i], e) - read_number(expected[i], e));
+        size += std::norm(read_number(expected[i], e));
+      }
+      EXPECT_LE(std::sqrt(difference), kBound * std::sqrt(size)) << "result " << i;
+    }
+  });
+}
+
+struct Matrices {
+  DType dtype;
+  std::int64_t rows, columns;
+
+  [[nodiscard]] std::int64_t least() const { return std::min(rows, columns); }
+  [[nodiscard]] HostTensor random() const { return random_matrices(dtype, rows, columns); }
+  [[nodiscard]] std::string function(const std::string& real, const std::string& complex) const {
+    return "lapack_" + (dtype == kC64 ? "c" + complex : "s" + real) + "_ffi";
+  }
+  [[nodiscard]] TensorType type(std::int64_t m, std::int64_t n) const { return {dtype, {2, m, n}}; }
+};
+
+class Library : public testing::TestWithParam<Matrices> {};
+
+TEST_P(Library, QrIsAProductOfReflectors) {
+  const Matrices& matrices = GetParam();
+  const HostTensor a = matrices.random();
+  const TensorType taus{matrices.dtype, {2, matrices.least()}};
+  const OpCase factor = call(matrices.function("geqrf", "geqrf"), "{}", {a}, {a.type, taus});
+  expect_close_to_reference(factor);
+  const Results factors = evaluate(graph_of(factor), factor.operands);
+  const HostTensor c = random_matrices(matrices.dtype, matrices.rows, 3);
+  const HostTensor d = random_matrices(matrices.dtype, 2, matrices.rows);
+  for (const char* way : {"false", "true"}) {
+    const std::string name = matrices.function("ormqr", "unmqr");
+    const std::string transpose = std::string(", transpose = ") + way + "}";
+    expect_close_to_reference(
+        call(name, "{left = true" + transpose, {factors[0], factors[1], c}, {c.type}));
+    expect_close_to_reference(
+        call(name, "{left = false" + transpose, {factors[0], factors[1], d}, {d.type}));
+  }
+  if (matrices.rows < matrices.columns) return;
+  const OpCase product =
+      call(matrices.function("orgqr", "ungqr"), "{}", {factors[0], factors[1]}, {a.type});
+  expect_close_to_reference(product);
+  check_all(product, [&](const Results& found) {
+    for (std::size_t number = 0; number < 2; ++number) {
+      const HostMatrix q(found[0], number);
+      HostMatrix r(factors[0], number);
+      r.rows = r.columns;
+      r.elements.resize(r.rows * r.columns);
+      for (std::size_t i = 0; i < r.rows; ++i) {
+        for (std::size_t k = 0; k < i; ++k) r.at(i, k) = 0;
+      }
+      expect_orthogonal(q);
+      const HostMatrix whole(a, number);
+      EXPECT_LT(distance(times(q, r), whole), kBound * size_of(whole));
+    }
+  });
+}
+
+TEST_P(Library, LuHasThePivotsOfItsColumns) {
+  const Matrices& matrices = GetParam();
+  const HostTensor a = matrices.random();
+  const TensorType pivots{kI32, {2, matrices.least()}}, order{kI32, {2, matrices.rows}};
+  expect_close_to_reference(
+      call(matrices.function("getrf", "getrf"), "{}", {a}, {a.type, pivots, {kI32, {2}}}));
+  expect_close_to_reference(call("LuDecomposition", "", {a}, {a.type, pivots, order}));
+}
+
+TEST_P(Library, EigenvectorsDiagonalize) {
+  const Matrices& matrices = GetParam();
+  if (matrices.rows != matrices.columns) return;
+  HostTensor a = matrices.random();
+  for (std::size_t number = 0; number < 2; ++number) {
+    HostMatrix matrix(a, number);
+    const HostMatrix other = matrix.adjoint();
+    for (std::size_t i = 0; i < matrix.elements.size(); ++i)
+      matrix.elements[i] += other.elements[i];
+    matrix.write_to(a, number);
+  }
+  for (const char* triangle : {"76", "85"}) {
+    const std::string config = std::string("{mode = 86 : ui8, uplo = ") + triangle + " : ui8}";
+    const OpCase use = call(matrices.function("syevd", "heevd"), config, {a},
+                            {a.type, {kF32, {2, matrices.rows}}, {kI32, {2}}});
+    check_all(use, [&](const Results& found) {
+      for (std::size_t number = 0; number < 2; ++number) {
+        const HostMatrix v(found[0], number), whole(a, number);
+        expect_orthogonal(v);
+        EXPECT_LT(distance(combined(v, found[1], number, v.adjoint()), whole),
+                  kBound * size_of(whole));
+        for (std::size_t k = 1; k < v.columns; ++k) {
+          EXPECT_LE(read_float(found[1], number * v.columns + k - 1),
+                    read_float(found[1], number * v.columns + k));
+        }
+      }
+    });
+  }
+}
+
+TEST_P(Library, SingularVectorsDiagonalize) {
+  const Matrices& matrices = GetParam();
+  HostTensor a = matrices.random();
+  // Of the second matrix all rows are alike: its other values are 0, but not their vectors.
+  const auto columns = static_cast<std::size_t>(matrices.columns);
+  const std::size_t all = static_cast<std::size_t>(matrices.rows) * columns;
+  for (std::size_t i = 0; i < all; ++i) write_number(a, all + i, read_number(a, i % columns));
+  const std::int64_t m = matrices.rows, n = matrices.columns, k = matrices.least();
+  for (const bool is_full : {true, false}) {
+    const OpCase use = call(matrices.function("gesdd", "gesdd"),
+                            is_full ? "{mode = 65 : ui8}" : "{mode = 83 : ui8}", {a},
+                            {a.type,
+                             {kF32, {2, k}},
+                             matrices.type(m, is_full ? m : k),
+                             matrices.type(is_full ? n : k, n),
+                             {kI32, {2}}});
+    check_all(use, [&](const Results& found) {
+      for (std::size_t number = 0; number < 2; ++number) {
+        const HostMatrix u(found[2], number), vh(found[3], number), whole(a, number);
+        expect_orthogonal(u);
+        expect_orthogonal(vh.adjoint());
+        EXPECT_LT(distance(combined(u, found[1], number, vh), whole), kBound * size_of(whole));
+        const auto values = static_cast<std::size_t>(k);
+        for (std::size_t i = 1; i < values; ++i) {
+          EXPECT_GE(read_float(found[1], number * values + i - 1),
+                    read_float(found[1], number * values + i));
+        }
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, Library,
+                         testing::Values(Matrices{kF32, 1, 1}, Matrices{kF32, 2, 2},
+                                         Matrices{kF32, 7, 4}, Matrices{kF32, 3, 8},
+                                         Matrices{kF32, 7, 7}, Matrices{kF32, 16, 16},
+                                         Matrices{kC64, 4, 4}, Matrices{kC64, 5, 3},
+                                         Matrices{kC64, 2, 5}, Matrices{kC64, 9, 9}),
+                         [](const auto& info) {
+                           return std::string(info.param.dtype == kC64 ? "c64_" : "f32_") +
+                                  std::to_string(info.param.rows) + "x" +
+                                  std::to_string(info.param.columns);
+                         });
+
+}  // namespace
+}  // namespace superstep
