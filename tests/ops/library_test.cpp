@@ -7,6 +7,7 @@
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/library/function.h"
+#include "compiler/ops/library/host_householder.h"
 #include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
 
@@ -182,6 +183,107 @@ TEST_P(Library, LuHasThePivotsOfItsColumns) {
   expect_close_to_reference(
       call(matrices.function("getrf", "getrf"), "{}", {a}, {a.type, pivots, {kI32, {2}}}));
   expect_close_to_reference(call("LuDecomposition", "", {a}, {a.type, pivots, order}));
+}
+
+/// Q H Q^H of H on and above the first subdiagonal, and of the reflectors below it.
+HostMatrix turned_back(const HostMatrix& packed, const HostTensor& taus, std::size_t number) {
+  const std::size_t n = packed.rows;
+  HostMatrix reflectors(n - 1, n - 1), h = packed;
+  std::vector<Complex> its_taus;
+  for (std::size_t k = 0; k + 1 < n; ++k) {
+    its_taus.push_back(read_number(taus, number * (n - 1) + k));
+    for (std::size_t i = 0; i + 1 < n; ++i) reflectors.at(i, k) = packed.at(i + 1, k);
+    for (std::size_t i = k + 2; i < n; ++i) h.at(i, k) = 0;
+  }
+  HostMatrix inner = identity(n - 1), q = identity(n);
+  host_reflect(reflectors, its_taus, false, inner);
+  for (std::size_t i = 1; i < n; ++i) {
+    for (std::size_t k = 1; k < n; ++k) q.at(i, k) = inner.at(i - 1, k - 1);
+  }
+  expect_orthogonal(q);
+  return times(times(q, h), q.adjoint());
+}
+
+TEST_P(Library, HessenbergMatricesAreSimilar) {
+  const Matrices& matrices = GetParam();
+  const std::int64_t n = matrices.rows;
+  if (n != matrices.columns) return;
+  const HostTensor a = matrices.random();
+  const TensorType taus{matrices.dtype, {2, n - 1}}, info{kI32, {2}};
+  const std::string config = "{high = " + std::to_string(n) + " : i32, low = 1 : i32}";
+  check_all(call(matrices.function("gehrd", "gehrd"), config, {a}, {a.type, taus, info}),
+            [&](const Results& found) {
+              for (std::size_t number = 0; number < 2; ++number) {
+                const HostMatrix whole(a, number), packed(found[0], number);
+                EXPECT_LT(distance(turned_back(packed, found[1], number), whole),
+                          kBound * size_of(whole));
+              }
+            });
+}
+
+TEST_P(Library, TridiagonalMatricesAreSimilar) {
+  const Matrices& matrices = GetParam();
+  const std::int64_t n = matrices.rows;
+  if (n != matrices.columns) return;
+  const HostTensor a = matrices.random();
+  const TensorType taus{matrices.dtype, {2, n - 1}}, info{kI32, {2}};
+  const OpCase use = call(matrices.function("sytrd", "hetrd"), "{uplo = 76 : ui8}", {a},
+                          {a.type, {kF32, {2, n}}, {kF32, {2, n - 1}}, taus, info});
+  const auto size = static_cast<std::size_t>(n);
+  check_all(use, [&](const Results& found) {
+    for (std::size_t number = 0; number < 2; ++number) {
+      HostMatrix whole(a, number), packed(found[0], number);
+      for (std::size_t i = 0; i < size; ++i) {
+        whole.at(i, i) = whole.at(i, i).real();
+        EXPECT_EQ(packed.at(i, i), Complex(read_float(found[1], number * size + i)));
+        for (std::size_t k = i + 1; k < size; ++k) {
+          EXPECT_EQ(packed.at(i, k), whole.at(i, k)) << "the other triangle stays";
+          whole.at(i, k) = std::conj(whole.at(k, i));
+          packed.at(i, k) = 0;
+        }
+        if (i == 0) continue;
+        const double beside = read_float(found[2], number * (size - 1) + i - 1);
+        EXPECT_EQ(packed.at(i, i - 1), Complex(beside));
+        packed.at(i - 1, i) = beside;
+      }
+      EXPECT_LT(distance(turned_back(packed, found[3], number), whole), kBound * size_of(whole));
+    }
+  });
+}
+
+TEST_P(Library, TridiagonalSystemsHaveSolutions) {
+  const Matrices& matrices = GetParam();
+  const std::int64_t n = matrices.rows;
+  HostTensor diagonals = random_matrices(matrices.dtype, 3 * n, 1);
+  const HostTensor b = matrices.random();
+  std::vector<HostTensor> operands(3, HostTensor(TensorType{matrices.dtype, {2, n}}));
+  for (std::size_t operand = 0; operand < 3; ++operand) {
+    const auto count = static_cast<std::size_t>(2 * n);
+    for (std::size_t i = 0; i < count; ++i) {
+      write_number(operands[operand], i, read_number(diagonals, operand * count + i));
+    }
+  }
+  const TensorType diagonal = operands[0].type;
+  operands.push_back(b);
+  const OpCase use = call(matrices.function("gtsv", "gtsv"), "{}", operands,
+                          {diagonal, diagonal, diagonal, b.type, {kI32, {2}}});
+  const auto size = static_cast<std::size_t>(n);
+  check_all(use, [&](const Results& found) {
+    for (std::size_t number = 0; number < 2; ++number) {
+      const auto at = [&](std::size_t operand, std::size_t i) {
+        return read_number(operands[operand], number * size + i);
+      };
+      const HostMatrix x(found[3], number), sides(b, number);
+      HostMatrix whole(size, size);
+      for (std::size_t i = 0; i < size; ++i) {
+        whole.at(i, i) = at(1, i);
+        if (i > 0) whole.at(i, i - 1) = at(0, i);
+        if (i + 1 < size) whole.at(i, i + 1) = at(2, i);
+      }
+      EXPECT_LT(distance(times(whole, x), sides), kBound * size_of(whole) * size_of(x));
+      EXPECT_EQ(read_int(found[4], number), 0);
+    }
+  });
 }
 
 TEST_P(Library, EigenvectorsDiagonalize) {

@@ -55,6 +55,25 @@ Reflector reflector_of(Tensor x, Tensor first) {
   return {v, select(is_done, tau.like(0), tau), select(is_done, real_part(alpha), beta * divisor)};
 }
 
+/// Columns right of `turn` without their part along v, as H^H A; column `turn` as the reflector
+/// made it, from element `first` on.
+Tensor reflected_columns(Tensor a, Tensor turn, Tensor first, Tensor x,
+                         const Reflector& reflector) {
+  const Tensor parts = times_column(a, conjugate(reflector.v));
+  const Tensor is_later = where_index_is("GT", turn, parts, 1);
+  const Tensor tau = spread(conjugate(reflector.tau), parts, {0});
+  const Tensor weights = select(is_later, parts * tau, parts.like(0));
+  const Tensor beta = with_dtype(spread(reflector.beta, real_part(x), {0}), x.dtype());
+  const Tensor column = select(where_index_is("EQ", first, x, 1), beta,
+                               select(where_index_is("GT", first, x, 1), reflector.v, x));
+  return select(where_index_is("EQ", turn, a, 1), spread(column, a, {0, 2}),
+                without(a, weights, reflector.v));
+}
+
+Tensor with_tau(Tensor taus, Tensor turn, const Reflector& reflector) {
+  return select(where_index_is("EQ", turn, taus, 1), spread(reflector.tau, taus, {0}), taus);
+}
+
 }  // namespace
 
 Reflectors householder_factors(Tensor transposed) {
@@ -67,20 +86,31 @@ Reflectors householder_factors(Tensor transposed) {
   const std::vector<Tensor> start = {transposed, taus};
   const std::vector<Tensor> end = repeat_counted(
       turns, start, [](Tensor turn, std::span<const Tensor> values) -> std::vector<Tensor> {
-        const Tensor a = values[0], done = values[1];
-        const Tensor x = row_at(a, turn);
+        const Tensor a = values[0], x = row_at(a, turn);
         const Reflector reflector = reflector_of(x, turn);
-        const Tensor parts = times_column(a, conjugate(reflector.v));
-        const Tensor is_later = where_index_is("GT", turn, parts, 1);
-        const Tensor tau = conjugate(reflector.tau);
-        const Tensor weights = select(is_later, parts * spread(tau, parts, {0}), parts.like(0));
-        const Tensor beta = with_dtype(spread(reflector.beta, real_part(x), {0}), x.dtype());
-        const Tensor column = select(where_index_is("EQ", turn, x, 1), beta,
-                                     select(where_index_is("GT", turn, x, 1), reflector.v, x));
-        const Tensor is_column = where_index_is("EQ", turn, a, 1);
-        return {
-            select(is_column, spread(column, a, {0, 2}), without(a, weights, reflector.v)),
-            select(where_index_is("EQ", turn, done, 1), spread(reflector.tau, done, {0}), done)};
+        return {reflected_columns(a, turn, turn, x, reflector),
+                with_tau(values[1], turn, reflector)};
+      });
+  return {end[0], end[1]};
+}
+
+Reflectors hessenberg_factors(Tensor transposed) {
+  const Shape shape = transposed.shape();
+  const std::int64_t turns = std::max<std::int64_t>(shape[1] - 1, 0);
+  GraphBuilder& builder = *transposed.builder;
+  const Tensor taus = builder.constant(HostTensor({transposed.dtype(), {shape[0], turns}}));
+  if (taus.type().elements() == 0) return {transposed, taus};
+  const std::vector<Tensor> start = {transposed, taus};
+  const std::vector<Tensor> end = repeat_counted(
+      turns, start, [](Tensor turn, std::span<const Tensor> values) -> std::vector<Tensor> {
+        const Tensor a = values[0], x = row_at(a, turn), first = turn + 1.0;
+        const Reflector reflector = reflector_of(x, first);
+        const Tensor left = reflected_columns(a, turn, first, x, reflector);
+        // Of A H, A loses A v times tau v^H; columns up to `turn` are none of v.
+        const Tensor parts = sum(left * spread(reflector.v, left, {0, 1}), {1});
+        const Tensor tau = spread(reflector.tau, x, {0});
+        return {without(left, conjugate(reflector.v) * tau, parts),
+                with_tau(values[1], turn, reflector)};
       });
   return {end[0], end[1]};
 }

@@ -16,6 +16,10 @@ struct Reflectors {
 /// A = H0 H1 ... R: the diagonal of R is real and has the signs that LAPACK gives it.
 [[nodiscard]] Reflectors householder_factors(Tensor transposed);
 
+/// A = Q H Q^H of square matrices, Q = H0 H1 ..., with nothing below the first subdiagonal of H.
+/// Reflector k is 0 above element k + 1, and is kept below the subdiagonal.
+[[nodiscard]] Reflectors hessenberg_factors(Tensor transposed);
+
 /// (H0 H1 ... C)^T of C^T, or of the adjoint product.
 [[nodiscard]] Tensor reflected(const Reflectors& reflectors, Tensor transposed, bool adjoint);
 

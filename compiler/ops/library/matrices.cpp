@@ -41,6 +41,14 @@ Tensor row_at(Tensor x, Tensor row) {
   return reshape(dynamic_window(x, start, {shape[0], 1, shape[2]}), {shape[0], shape[2]});
 }
 
+Tensor with_row(Tensor x, Tensor row, Tensor values) {
+  const Tensor zero = x.builder->number(row.dtype(), 0);
+  const Shape shape = x.shape();
+  const std::vector<Tensor> operands = {x, reshape(values, {shape[0], 1, shape[2]}), zero, row,
+                                        zero};
+  return x.builder->append(kDynamicUpdateSliceOp, operands).front();
+}
+
 Tensor spread(Tensor x, Tensor like, std::vector<std::int64_t> dimensions) {
   return broadcast(x, like.shape(), std::move(dimensions));
 }

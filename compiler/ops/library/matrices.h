@@ -23,6 +23,8 @@ namespace superstep {
                                     std::int64_t dimension);
 /// Row `row`, a scalar, of each of [batch, rows, columns]: [batch, columns].
 [[nodiscard]] Tensor row_at(Tensor x, Tensor row);
+/// With that row replaced by [batch, columns].
+[[nodiscard]] Tensor with_row(Tensor x, Tensor row, Tensor values);
 /// Numbers of each batch along the other dimensions of `like`; the dimensions of `x` are these
 /// ones.
 [[nodiscard]] Tensor spread(Tensor x, Tensor like, std::vector<std::int64_t> dimensions);
