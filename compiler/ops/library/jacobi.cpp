@@ -102,19 +102,19 @@ Tensor any(Tensor flags) {
                            [](Tensor a, Tensor b) { return a | b; });
 }
 
-/// A power of two near the largest element of each matrix, [batch, 1, 1], by which all are divided
+/// The power of two of the largest element of each matrix, [batch], by which all are divided
 /// without an error; NaN where an element is not finite.
 Tensor scale_of(Tensor x) {
   const Tensor most = largest(largest(abs(x), 2), 1);
   const bool is_wide = most.dtype() == DType::kF64;
-  Op rounding;
-  rounding.attributes = {{"exponent_bits", std::int64_t{is_wide ? 11 : 8}},
-                         {"mantissa_bits", std::int64_t{0}}};
-  // Half of it, because the nearest power of two may not be a number.
-  const Tensor power = x.builder->apply(kReducePrecisionOp, {most * 0.5}, std::move(rounding));
-  const Tensor scale = select(power == 0.0, power.like(1), power);
-  const Tensor is_finite = abs(most) < std::numeric_limits<double>::infinity();
-  return select(is_finite, scale, scale.like(std::nan("")));
+  // The bits of the exponent only.
+  const Tensor bits = bitcast(most, {is_wide ? DType::kU64 : DType::kU32, most.shape()});
+  const double exponent = is_wide ? 0x7ff0000000000000 : 0x7f800000;
+  const Tensor power = bitcast(bits & bits.like(exponent), most.type());
+  const double smallest = is_wide ? std::numeric_limits<double>::min()
+                                  : static_cast<double>(std::numeric_limits<float>::min());
+  const Tensor is_finite = most < std::numeric_limits<double>::infinity();
+  return select(is_finite, maximum(power, most.like(smallest)), most.like(std::nan("")));
 }
 
 Tensor times(Tensor x, Tensor scale, bool divides) {
