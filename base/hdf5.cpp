@@ -50,6 +50,8 @@ Hdf5Id hdf5_type(DType dtype) {
     case DType::kI1:
       return bool_type();
     case DType::kI8:
+    case DType::kI2:
+    case DType::kI4:
       return {H5Tcopy(H5T_STD_I8LE), H5Tclose};
     case DType::kI16:
       return {H5Tcopy(H5T_STD_I16LE), H5Tclose};
@@ -58,6 +60,16 @@ Hdf5Id hdf5_type(DType dtype) {
     case DType::kI64:
       return {H5Tcopy(H5T_STD_I64LE), H5Tclose};
     case DType::kU8:
+    case DType::kU2:
+    case DType::kU4:
+    case DType::kF8E3M4:
+    case DType::kF8E4M3:
+    case DType::kF8E4M3B11FNUZ:
+    case DType::kF8E4M3FN:
+    case DType::kF8E4M3FNUZ:
+    case DType::kF8E5M2:
+    case DType::kF8E5M2FNUZ:
+    case DType::kF8E8M0FNU:
       return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
     case DType::kU16:
     case DType::kBF16:
@@ -80,6 +92,9 @@ Hdf5Id hdf5_type(DType dtype) {
 
 /// Names the element type of a dataset whose integers stand for something else.
 constexpr const char* kDTypeAttribute = "dtype";
+
+/// Whether elements are stored as integers that stand for something else.
+bool needs_name(DType dtype) { return dtype == DType::kBF16 || is_narrow(dtype); }
 
 /// What does not need to be stored is filled with one value: more than the tiles of a chip hold is
 /// taken for damage.
@@ -151,8 +166,13 @@ std::optional<DType> dtype_of(hid_t set, hid_t type) {
   for (const DType dtype : kAllDTypes) {
     const Hdf5Id ours = hdf5_type(dtype);
     if (!are_equal(type, ours)) continue;
-    const bool is_brain = dtype == DType::kU16 && dtype_attribute(set) == name_of(DType::kBF16);
-    return is_brain ? DType::kBF16 : dtype;
+    const std::string name = dtype_attribute(set);
+    for (const DType stored : kAllDTypes) {
+      if (needs_name(stored) && name == name_of(stored) && are_equal(type, hdf5_type(stored))) {
+        return stored;
+      }
+    }
+    return dtype;
   }
   return std::nullopt;
 }
@@ -270,7 +290,7 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& tensors)
     H5Pset_obj_track_times(layout, false);
     Hdf5Id set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
                H5Dclose);
-    if (!!set && tensor.type.dtype == DType::kBF16) write_dtype_attribute(set, DType::kBF16);
+    if (!!set && needs_name(tensor.type.dtype)) write_dtype_attribute(set, tensor.type.dtype);
     check(!!set &&
               (tensor.type.elements() == 0 ||
                H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) >= 0) &&

@@ -27,6 +27,7 @@ struct Pass {
 };
 
 constexpr Pass kPasses[] = {
+    {"widen narrow types", widen_narrow_types, true},
     {"fold constants", fold_constants},  // some expand to less then
     {"expand ops", expand_ops},
     {"split wide types", split_wide_types, true},

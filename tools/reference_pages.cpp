@@ -181,8 +181,8 @@ std::string dtypes_of(const OperandTypes& operands) {
 std::string ops_page() {
   std::string out = std::string("# Ops\n\n") + std::string(kNote);
   out +=
-      "The ops that a program may use, for bf16, f16, f32, f64, complex<f32>, i1 and signed and "
-      "unsigned integers of 8 to 64\nbits as far as StableHLO allows them. Of f64 there are "
+      "The ops that a program may use, for f8, bf16, f16, f32, f64, complex<f32>, i1 and signed and "
+      "unsigned integers of 2 to 64\nbits as far as StableHLO allows them. Of f64 there are "
       "addition, subtraction, multiplication, division, square root,\ncomparison, conversion and "
       "what moves elements; powers of 64-bit integers and other functions of f64 and complex "
       "numbers\nthan those of [numerics.md](numerics.md) are refused. Everything else is refused "

@@ -92,7 +92,23 @@ Tolerance default_tolerance(DType dtype) {
       return {1.0 / 512, 1.0 / 1024};
     case DType::kBF16:
       return {1.0 / 64, 1.0 / 128};
+    case DType::kF8E3M4:
+      return {1.0 / 32, 1.0 / 64};
+    case DType::kF8E4M3:
+    case DType::kF8E4M3B11FNUZ:
+    case DType::kF8E4M3FN:
+    case DType::kF8E4M3FNUZ:
+      return {1.0 / 16, 1.0 / 64};
+    case DType::kF8E5M2:
+    case DType::kF8E5M2FNUZ:
+      return {1.0 / 8, 1.0 / 64};
+    case DType::kF8E8M0FNU:
+      return {1.0 / 2, 0};
     case DType::kI1:
+    case DType::kI2:
+    case DType::kI4:
+    case DType::kU2:
+    case DType::kU4:
     case DType::kI8:
     case DType::kI16:
     case DType::kI32:

@@ -14,9 +14,12 @@ namespace {
 
 void set_from_double(HostTensor& tensor, std::size_t i, double value) {
   const DType dtype = tensor.type.dtype;
+  if (dtype == DType::kF8E8M0FNU) value = std::abs(value);  // which has no sign
   if (is_float(dtype)) return write_float(tensor, i, static_cast<float>(value));
   if (dtype == DType::kI1) return write_int(tensor, i, value > 0 ? 1 : 0);
-  const double most = size_of(dtype) == 1 ? 100 : 1000;
+  const double most = is_narrow_integer(dtype) ? 1 << (bit_width(dtype) - 1)
+                      : size_of(dtype) == 1    ? 100
+                                               : 1000;
   write_int(tensor, i, static_cast<std::int64_t>(std::abs(value) * most));
 }
 

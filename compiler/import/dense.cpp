@@ -55,6 +55,9 @@ void fill_raw(HostTensor& tensor, const Token& blob) {
     if (is_boolean) {
       for (std::byte& value : tensor.data) value = std::byte{value != std::byte{0}};
     }
+    if (is_narrow_integer(tensor.type.dtype)) {
+      for (std::size_t i = 0; i < elements; ++i) write_int(tensor, i, read_int(tensor, i));
+    }
   } else if (is_boolean && bytes.size() == (elements + 7) / 8) {
     // Printed by LLVM before 2026: eight elements in a byte.
     for (std::size_t i = 0; i < elements; ++i) {
@@ -84,6 +87,17 @@ void put_integer(HostTensor& tensor, std::size_t i, const Token& token) {
                                         std::string(name_of(tensor.type.dtype))};
   }
   tensor.set(i, static_cast<T>(value));
+}
+
+void put_narrow_integer(HostTensor& tensor, std::size_t i, const Token& token) {
+  const DType dtype = tensor.type.dtype;
+  const std::int64_t value = integer_value(token);
+  const std::int64_t end = std::int64_t{1} << bit_width(dtype);
+  if (value < (is_signed(dtype) ? -end / 2 : 0) || value >= end) {
+    throw SyntaxError{token.offset,
+                      std::string(token.text) + " does not fit " + std::string(name_of(dtype))};
+  }
+  write_int(tensor, i, value);
 }
 
 /// The bits of an element of a float type.
@@ -124,6 +138,12 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
       tensor.set<std::uint8_t>(i, value == 0 ? 0 : 1);
       break;
     }
+    case DType::kI2:
+    case DType::kI4:
+    case DType::kU2:
+    case DType::kU4:
+      put_narrow_integer(tensor, i, token);
+      break;
     case DType::kI8:
       put_integer<std::int8_t>(tensor, i, token);
       break;
@@ -153,6 +173,14 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
     case DType::kF32:
     case DType::kF64:
     case DType::kC64:
+    case DType::kF8E3M4:
+    case DType::kF8E4M3:
+    case DType::kF8E4M3B11FNUZ:
+    case DType::kF8E4M3FN:
+    case DType::kF8E4M3FNUZ:
+    case DType::kF8E5M2:
+    case DType::kF8E5M2FNUZ:
+    case DType::kF8E8M0FNU:
       write_bits(tensor, i, float_bits(dtype, token));
       break;
   }

@@ -10,6 +10,20 @@
 namespace superstep::import {
 namespace {
 
+constexpr std::string_view kComposite = "stablehlo.composite";
+
+/// A composite does what the function does that says what it is made of.
+void become_call(SyntaxOp& op) {
+  const auto at = op.attributes.find("decomposition");
+  const auto* callee = at == op.attributes.end() ? nullptr : std::get_if<std::string>(&at->second);
+  if (callee == nullptr) {
+    throw SyntaxError{op.offset, "stablehlo.composite misses its decomposition = @function"};
+  }
+  op.callee = *callee;
+  op.name = "call";
+  op.attributes.clear();
+}
+
 /// One name for an op however it was printed.
 std::string canonical_name(std::string name) {
   if (name == "func.call") return "call";
@@ -31,7 +45,8 @@ SyntaxOp Parser::parse_op(int depth) {
     const bool generic = token().kind == TokenKind::kString;
     if (!generic && token().kind != TokenKind::kWord) fail("expected an op, found " + found());
     op.name = canonical_name(generic ? unquote(token().text) : std::string(token().text));
-    if (op.name != "call" && op.name != "return" && !is_check(op.name) &&
+    const bool is_composite = op.name == kComposite;
+    if (op.name != "call" && op.name != "return" && !is_composite && !is_check(op.name) &&
         find_op(op.name) == nullptr) {
       if (op.name.find('.') == std::string::npos) fail("expected an op, found " + found());
       throw SyntaxError{op.offset, refusal_of(op.name), true};
@@ -41,6 +56,7 @@ SyntaxOp Parser::parse_op(int depth) {
     } else {
       parse_pretty(op, depth);
     }
+    if (is_composite) become_call(op);
     op.location = parse_optional_location();
   } catch (SyntaxError& error) {
     error.op = op.offset;
@@ -197,6 +213,7 @@ void Parser::parse_pretty(SyntaxOp& op, int depth) {
   advance();
   if (op.name == "call") return parse_call(op);
   if (op.name == "return") return parse_return(op);
+  if (op.name == kComposite) return parse_composite(op);
   if (is_check(op.name)) return parse_check(op);
   const Syntax& syntax = find_op(op.name)->syntax;
   if (syntax.parse != nullptr) return syntax.parse(*this, op, depth);
@@ -212,6 +229,20 @@ void Parser::parse_call(SyntaxOp& op) {
   if (token().kind != TokenKind::kSymbol) fail("expected a function such as @f, found " + found());
   op.callee = parse_attribute(0).text;
   op.operands = parse_values_in_parentheses();
+  add_optional_dictionary(op);
+  parse_function_type(op);
+}
+
+/// `"name" %a, %b {composite_attributes = {…}, decomposition = @f} : types`
+void Parser::parse_composite(SyntaxOp& op) {
+  if (token().kind != TokenKind::kString) {
+    fail("expected the name of a composite as a string, found " + found());
+  }
+  advance();
+  while (token().kind == TokenKind::kValue) {
+    op.operands.push_back(parse_value());
+    if (!accept(',')) break;
+  }
   add_optional_dictionary(op);
   parse_function_type(op);
 }

@@ -80,6 +80,7 @@ class Parser {
   void parse_generic(SyntaxOp& op, int depth);
   void parse_pretty(SyntaxOp& op, int depth);
   void parse_call(SyntaxOp& op);
+  void parse_composite(SyntaxOp& op);
   void parse_return(SyntaxOp& op);
   void parse_keyword(SyntaxOp& op);
   std::vector<ValueUse> parse_values_in_parentheses();

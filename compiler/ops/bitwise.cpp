@@ -2,14 +2,13 @@
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/ops.h"
-#include "compiler/vertex/number.h"
 
 namespace superstep {
 namespace {
 
 using vertex::Primitive;
 
-std::int64_t width_of(DType dtype) { return static_cast<std::int64_t>(8 * size_of(dtype)); }
+std::int64_t width_of(DType dtype) { return bit_width(dtype); }
 
 template <std::int64_t (*kFunction)(DType, std::int64_t, std::int64_t)>
 std::vector<HostTensor> evaluate_bits(const Op&, std::span<const HostTensor> operands) {
@@ -36,7 +35,8 @@ std::int64_t shift_left(DType dtype, std::int64_t a, std::int64_t b) {
 }
 std::int64_t shift_right_logical(DType dtype, std::int64_t a, std::int64_t b) {
   if (shifts_all(dtype, b)) return 0;
-  return static_cast<std::int64_t>(vertex::bits_of_int(dtype, a) >> b);
+  const std::int64_t above = 64 - width_of(dtype);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << above >> above >> b);
 }
 std::int64_t shift_right_arithmetic(DType dtype, std::int64_t a, std::int64_t b) {
   const bool negative = ((a >> (width_of(dtype) - 1)) & 1) != 0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/graph_builder.h"
@@ -32,20 +33,19 @@ std::vector<Node> emit(const Op& op, const Graph&, Expression& expression,
   return {expression.dtype(operands[0]) == to ? operands[0] : expression.convert(operands[0], to)};
 }
 
+bool is_below_byte(DType dtype) { return bit_width(dtype) < 8; }
+
 /// The elements of a wider type are along a last dimension of a narrower one.
 std::vector<TensorType> infer_bitcast(const Op& op, std::span<const TensorType> operands) {
   const TensorType& x = operands[0];
   const DType to = required_result(op).dtype;
   if (x.dtype == to) return {x};
-  if (x.dtype == DType::kI1 || to == DType::kI1) {
-    unsupported(op, fmt::format("{} and {} differ in width", name_of(x.dtype), name_of(to)));
-  }
   TensorType result{to, x.shape};
-  const std::size_t from_size = size_of(x.dtype), to_size = size_of(to);
-  if (from_size > to_size) {
-    result.shape.push_back(static_cast<std::int64_t>(from_size / to_size));
-  } else if (from_size < to_size) {
-    const auto parts = static_cast<std::int64_t>(to_size / from_size);
+  const int from_bits = bit_width(x.dtype), to_bits = bit_width(to);
+  if (from_bits > to_bits) {
+    result.shape.push_back(from_bits / to_bits);
+  } else if (from_bits < to_bits) {
+    const std::int64_t parts = to_bits / from_bits;
     if (x.shape.empty() || x.shape.back() != parts) {
       malformed(op, fmt::format("{} of {} are one {}, but the operand is {}", parts,
                                 name_of(x.dtype), name_of(to), x.text()));
@@ -57,7 +57,29 @@ std::vector<TensorType> infer_bitcast(const Op& op, std::span<const TensorType> 
 
 std::vector<HostTensor> evaluate_bitcast(const Op& op, std::span<const HostTensor> operands) {
   HostTensor result = operands[0];
-  result.type = infer_bitcast(op, std::vector{operands[0].type})[0];
+  const DType from = result.type.dtype;
+  result.type = infer_bitcast(op, std::vector{result.type})[0];
+  const DType to = result.type.dtype;
+  if (!is_below_byte(from) && !is_below_byte(to)) return {std::move(result)};
+  // The lowest bits first.
+  std::vector<bool> bits;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(operands[0].type.elements()); ++i) {
+    const std::uint64_t element = read_bits(operands[0], i);
+    for (int bit = 0; bit < bit_width(from); ++bit) bits.push_back((element >> bit & 1) != 0);
+  }
+  result = HostTensor(result.type);
+  const auto width = static_cast<std::size_t>(bit_width(to));
+  for (std::size_t i = 0; i < bits.size() / width; ++i) {
+    std::uint64_t element = 0;
+    for (std::size_t bit = 0; bit < width; ++bit) {
+      element |= std::uint64_t{bits[i * width + bit]} << bit;
+    }
+    if (is_narrow_integer(to)) {
+      write_int(result, i, static_cast<std::int64_t>(element));
+    } else {
+      write_bits(result, i, element);
+    }
+  }
   return {std::move(result)};
 }
 
@@ -69,15 +91,37 @@ std::vector<Node> emit_bitcast(const Op& op, const Graph&, Expression& expressio
 
 /// Whether elements are put together or taken apart; words of wide ones are split later.
 bool changes_width(const Op& op, const Graph& graph) {
-  const std::size_t from = size_of(graph.type(op.operands[0]).dtype);
-  const std::size_t to = size_of(graph.type(op.results[0]).dtype);
-  return from != to && std::min(from, to) < 4;
+  const int from = bit_width(graph.type(op.operands[0]).dtype);
+  const int to = bit_width(graph.type(op.results[0]).dtype);
+  return from != to && std::min(from, to) < 32;
+}
+
+/// From booleans or to them, which are the bits of the others, the lowest first.
+Tensor bitcast_bits(Tensor x, const TensorType& to) {
+  const bool makes_bits = to.dtype == DType::kI1;
+  const DType number = makes_bits ? x.dtype() : to.dtype;
+  const DType bits = unsigned_of_size(size_of(number));
+  const Shape& shape = makes_bits ? to.shape : x.shape();
+  const auto last = static_cast<std::int64_t>(shape.size()) - 1;
+  const Tensor places = x.builder->iota({bits, shape}, last);
+  if (makes_bits) {
+    std::vector<std::int64_t> dimensions(shape.size() - 1);
+    std::iota(dimensions.begin(), dimensions.end(), 0);
+    const Tensor words = broadcast(bitcast(x, {bits, x.shape()}), shape, dimensions);
+    const Tensor shifted = x.builder->apply(kShiftRightLogicalOp, {words, places});
+    return convert(shifted & shifted.like(1), DType::kI1);
+  }
+  const Tensor shifted = x.builder->apply(kShiftLeftOp, {convert(x, bits), places});
+  const Tensor words =
+      reduce(shifted, x.builder->number(bits, 0), {last}, [](Tensor a, Tensor b) { return a | b; });
+  return bitcast(words, to);
 }
 
 /// By shifts; to and from wide elements by way of words.
 std::vector<Tensor> expand_bitcast(GraphBuilder&, const Op& op, std::span<const Tensor> operands) {
   Tensor x = operands[0];
   const TensorType to = infer_bitcast(op, std::vector{x.type()})[0];
+  if (x.dtype() == DType::kI1 || to.dtype == DType::kI1) return {bitcast_bits(x, to)};
   Shape words = to.shape;
   if (is_wide(to.dtype)) {
     words.push_back(2);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/narrow_float.h"
+
 namespace superstep::vertex {
 namespace {
 
@@ -48,25 +50,30 @@ std::uint64_t brain_float_of(double value) {
   return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-int width(DType dtype) { return dtype == DType::kI1 ? 1 : static_cast<int>(8 * size_of(dtype)); }
-
 }  // namespace
 
 std::int64_t int_of(DType dtype, std::uint64_t bits) {
-  const int unused = 64 - width(dtype);
+  const int unused = 64 - bit_width(dtype);
   const std::uint64_t shifted = bits << unused;
   return is_signed(dtype) ? static_cast<std::int64_t>(shifted) >> unused
                           : static_cast<std::int64_t>(shifted >> unused);
 }
 
 std::uint64_t bits_of_int(DType dtype, std::int64_t value) {
-  const int unused = 64 - width(dtype);
-  return static_cast<std::uint64_t>(value) << unused >> unused;
+  const int unused = 64 - bit_width(dtype);
+  const std::uint64_t wrapped = static_cast<std::uint64_t>(value) << unused >> unused;
+  // What is stored of it has its number.
+  return is_narrow(dtype) && is_signed(dtype)
+             ? static_cast<std::uint64_t>(int_of(dtype, wrapped)) & 0xff
+             : wrapped;
 }
 
 double float_of(DType dtype, std::uint64_t bits) {
   if (dtype == DType::kF64) return std::bit_cast<double>(bits);
   if (dtype == DType::kF16) return half_to_double(bits);
+  if (is_narrow_float(dtype)) {
+    return number_of(narrow_float(dtype), static_cast<std::uint32_t>(bits));
+  }
   if (dtype == DType::kBF16) bits <<= 16;
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
 }
@@ -74,6 +81,9 @@ double float_of(DType dtype, std::uint64_t bits) {
 std::uint64_t bits_of_float(DType dtype, double value) {
   if (dtype == DType::kF16) return half_of(value);
   if (dtype == DType::kBF16) return brain_float_of(value);
+  if (is_narrow_float(dtype)) {
+    return code_of(narrow_float(dtype), static_cast<float>(value));
+  }
   if (dtype == DType::kF64) {
     return std::isnan(value) ? 0x7ff8000000000000 : std::bit_cast<std::uint64_t>(value);
   }
@@ -106,7 +116,7 @@ std::uint64_t float_of_int(DType from, DType to, std::uint64_t bits) {
 /// Truncated and saturated; NaN gives 0.
 std::uint64_t int_of_float(DType to, double value) {
   if (std::isnan(value)) return 0;
-  const int magnitude_bits = width(to) - (is_signed(to) ? 1 : 0);
+  const int magnitude_bits = bit_width(to) - (is_signed(to) ? 1 : 0);
   const std::uint64_t most = ~std::uint64_t{0} >> (64 - magnitude_bits);
   if (value >= std::ldexp(1.0, magnitude_bits))
     return bits_of_int(to, static_cast<std::int64_t>(most));

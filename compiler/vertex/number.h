@@ -15,8 +15,8 @@ namespace superstep::vertex {
 /// The float that `bits` hold.
 [[nodiscard]] double float_of(DType dtype, std::uint64_t bits);
 
-/// The bits of `value` rounded once to a float (to nearest even; bf16 by way of f32); a NaN gives
-/// the canonical quiet NaN.
+/// The bits of `value` rounded once to a float (to nearest even; bf16 and floats of 8 bits by way
+/// of f32); a NaN gives the canonical quiet NaN.
 [[nodiscard]] std::uint64_t bits_of_float(DType dtype, double value);
 
 /// StableHLO `convert`: float to integer truncates and saturates and takes NaN to 0, integers wrap,

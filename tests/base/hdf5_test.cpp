@@ -149,6 +149,25 @@ TEST(TensorFile, ReadsWideTypesAndBf16) {
 
 TEST(TensorFile, WritesWideTypesAndBf16) { expect_written_as_read(kTests / "h5py_wide.h5"); }
 
+TEST(TensorFile, NamesTheTypesOfNarrowTensors) {
+  TensorFile tensors;
+  std::size_t number = 0;
+  for (const DType dtype : kAllDTypes) {
+    if (!is_narrow(dtype)) continue;
+    HostTensor tensor({dtype, {2}});
+    tensor.set<std::uint8_t>(0, 1);
+    tensors.emplace("arg" + std::to_string(number++), tensor);
+  }
+  const auto path = scratch_folder() / "narrow.h5";
+  write_tensors(path, tensors);
+  const TensorFile found = read_tensors(path);
+  ASSERT_EQ(found.size(), tensors.size());
+  for (const auto& [name, tensor] : tensors) {
+    EXPECT_EQ(found.at(name).type, tensor.type);
+    EXPECT_EQ(found.at(name).data, tensor.data);
+  }
+}
+
 TEST(TensorFile, NamesEveryDatasetOfAnUnsupportedType) {
   const std::string text = refusal_of(kTests / "h5py_unsupported.h5");
   EXPECT_NE(text.find("'arg0' has the type 128-bit float"), std::string::npos) << text;

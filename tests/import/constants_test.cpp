@@ -87,6 +87,18 @@ TEST(Constants, HalvesAreRoundedToNearestEven) {
                                         0x0001, 0x0000, 0x03ff, 0x0400}));
 }
 
+TEST(Constants, NarrowNumbersTakeAByteEach) {
+  EXPECT_EQ(elements<std::int8_t>(constant("dense<[-8, 7, 15]> : tensor<3xi4>")),
+            (std::vector<std::int8_t>{-8, 7, -1}));
+  EXPECT_EQ(elements<std::int8_t>(constant("dense<\"0x0F0701\"> : tensor<3xi4>")),
+            (std::vector<std::int8_t>{-1, 7, 1}));
+  EXPECT_EQ(elements<std::uint8_t>(constant("dense<[0, 3]> : tensor<2xui2>")),
+            (std::vector<std::uint8_t>{0, 3}));
+  EXPECT_EQ(
+      elements<std::uint8_t>(constant("dense<[1.0, -2.0, 1.0e9, 0x7A]> : tensor<4xf8E4M3FN>")),
+      (std::vector<std::uint8_t>{0x38, 0xc0, 0x7f, 0x7a}));
+}
+
 TEST(Constants, BooleansAndUnsignedNumbers) {
   EXPECT_EQ(elements<std::uint8_t>(constant("dense<[true, false, true]> : tensor<3xi1>")),
             (std::vector<std::uint8_t>{1, 0, 1}));

@@ -16,9 +16,6 @@ void expect_refused(const std::string& text, ExitCode code, const Problems& prob
   EXPECT_EQ(refused.problems, problems);
 }
 
-constexpr const char* kSupported =
-    "supported are i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, complex<f32>";
-
 TEST(ImportErrors, ReportEveryProblemOfTheModuleInOrder) {
   expect_refused(
       "module @m {\n"
@@ -55,11 +52,11 @@ TEST(ImportErrors, NamesTheNearestOpOnlyForWordsThatAreNone) {
 
 TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
   const auto element = [](const std::string& name, const std::string& more = "") {
-    return "element type " + name + " is not supported" + more + "; " + kSupported;
+    return "element type " + name + " is not supported" + more + "; " + supported_dtypes();
   };
   expect_refused(
       "func.func @main(%a: tensor<4xf80>, %t: !stablehlo.token) {\n"
-      "  %0 = stablehlo.constant dense<1> : tensor<i4>\n"
+      "  %0 = stablehlo.constant dense<1> : tensor<i7>\n"
       "  %1 = stablehlo.constant dense<(1.0,2.0)> : tensor<2xcomplex<f64>>\n"
       "  %2 = stablehlo.iota dim = 0 : tensor<4xtf32>\n"
       "  %3 = stablehlo.add %a, %a : tensor<4xf80>\n"
@@ -71,7 +68,7 @@ TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
       {"1:21: " + element("f80", " (and 1 more place)"),
        "1:40: type !stablehlo.token is not supported; values are tensors, for example "
        "tensor<2x3xf32>",
-       "2:38: " + element("i4"), "3:46: " + element("complex<f64>"), "4:33: " + element("tf32"),
+       "2:38: " + element("i7"), "3:46: " + element("complex<f64>"), "4:33: " + element("tf32"),
        "6:33: tensor<?x4xf32> has no static shape; Superstep compiles static shapes only",
        "7:27: dense_resource constants are not supported; print the module with its constants in "
        "the text"});

@@ -253,6 +253,28 @@ TEST(Calls, AreInlinedAtEveryPlace) {
   EXPECT_EQ(module.argument_alias, (std::vector<std::optional<std::uint32_t>>{1}));
 }
 
+TEST(Calls, CompositesAreCallsOfWhatTheyAreMadeOf) {
+  for (const std::string composite :
+       {"stablehlo.composite \"chlo.twice\" %x {composite_attributes = {n = 2 : i64}, "
+        "decomposition = @twice, version = 1 : i32} :",
+        "\"stablehlo.composite\"(%x) <{composite_attributes = {}, decomposition = @twice, name = "
+        "\"chlo.twice\", version = 1 : i32}> :"}) {
+    const Module module = import_stablehlo(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = " + composite +
+            " (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"
+            "func.func private @twice(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+            "  %0 = stablehlo.add %a, %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+        "f.mlir");
+    ASSERT_EQ(module.main.ops().size(), 1u);
+    EXPECT_EQ(module.main.ops()[0].definition->name, "stablehlo.add");
+  }
+  EXPECT_EQ(
+      refusal(in_main("%0 = stablehlo.composite \"x.y\" %a : (tensor<2x3xf32>) -> "
+                      "tensor<2x3xf32>"))
+          .problems,
+      std::vector<std::string>{"2:6: stablehlo.composite misses its decomposition = @function"});
+}
+
 TEST(Entry, IsTheOnlyFunctionWhenNoneIsCalledMain) {
   const Module module = import_stablehlo("func.func @f() { func.return }", "f.mlir");
   EXPECT_TRUE(module.main.ops().empty());

@@ -66,4 +66,13 @@ inline std::string word(const Op& op, const std::string& name) {
   return std::get<std::string>(op.attributes.at(name));
 }
 
+/// What the refusal of an element type ends with.
+inline std::string supported_dtypes() {
+  std::string text = "supported are ";
+  for (const DType dtype : kAllDTypes) {
+    text += (dtype == kAllDTypes.front() ? "" : ", ") + std::string(name_of(dtype));
+  }
+  return text;
+}
+
 }  // namespace superstep

@@ -105,9 +105,8 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
       (std::vector<std::string>{
           "2:8: op stablehlo.sort is not supported (train.py:17); few elements: x.at[rank].set(x), "
           "where rank counts those below each, and those equal to it in front of it",
-          "8:50: element type f80 is not supported (train.py:19, and 1 more place); "
-          "supported are i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, "
-          "complex<f32>",
+          "8:50: element type f80 is not supported (train.py:19, and 1 more place); " +
+              supported_dtypes(),
           "12:8: op stablehlo.rng is not supported (train.py:18); jax.random.uniform, or "
           "another of jax.random"}));
 }
@@ -116,13 +115,13 @@ TEST(ImportErrors, WhatIsNotSupportedIsSaidOnceAndCounted) {
   std::string body;
   for (int i = 0; i < 11; ++i) {
     body += "%" + std::to_string(i) + " = stablehlo.iota dim = 0 : tensor<" +
-            std::to_string(i + 1) + "xui4> loc(\"r.py\":" + std::to_string(i + 5) + ":1)\n";
+            std::to_string(i + 1) + "xui7> loc(\"r.py\":" + std::to_string(i + 5) + ":1)\n";
   }
   const Refusal refused = refusal(in_main(body));
   ASSERT_EQ(refused.problems.size(), 1u);
   EXPECT_EQ(refused.problems[0],
-            "2:31: element type ui4 is not supported (r.py:5, and 10 more places); supported are "
-            "i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, bf16, f16, f32, f64, complex<f32>");
+            "2:31: element type ui7 is not supported (r.py:5, and 10 more places); " +
+                supported_dtypes());
 }
 
 TEST(RefusedOps, AreSortedAndNoneOfThemIsSupported) {

@@ -230,17 +230,26 @@ std::string dtypes_taken(const std::string& op, std::size_t operands) {
   return taken;
 }
 
+const std::string kNarrowFloats =
+    "f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU ";
+
 // The tables of docs/spec.md of openxla/stablehlo.
 TEST(OpDTypes, AreThoseOfTheSpecification) {
   EXPECT_EQ(dtypes_taken("stablehlo.add", 2),
-            "i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> ");
+            "i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> i2 i4 ui2 ui4 " +
+                kNarrowFloats);
   EXPECT_EQ(dtypes_taken("stablehlo.subtract", 2),
-            "i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> ");
-  EXPECT_EQ(dtypes_taken("stablehlo.abs", 1), "i8 i16 i32 i64 bf16 f16 f32 f64 complex<f32> ");
-  EXPECT_EQ(dtypes_taken("stablehlo.and", 2), "i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 ");
-  EXPECT_EQ(dtypes_taken("stablehlo.shift_left", 2), "i8 i16 i32 i64 ui8 ui16 ui32 ui64 ");
-  EXPECT_EQ(dtypes_taken("stablehlo.tanh", 1), "bf16 f16 f32 f64 complex<f32> ");
-  EXPECT_EQ(dtypes_taken("stablehlo.popcnt", 1), "i8 i16 i32 i64 ui8 ui16 ui32 ui64 ");
+            "i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> i2 i4 ui2 ui4 " +
+                kNarrowFloats);
+  EXPECT_EQ(dtypes_taken("stablehlo.abs", 1),
+            "i8 i16 i32 i64 bf16 f16 f32 f64 complex<f32> i2 i4 " + kNarrowFloats);
+  EXPECT_EQ(dtypes_taken("stablehlo.and", 2),
+            "i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 i2 i4 ui2 ui4 ");
+  EXPECT_EQ(dtypes_taken("stablehlo.shift_left", 2),
+            "i8 i16 i32 i64 ui8 ui16 ui32 ui64 i2 i4 ui2 ui4 ");
+  EXPECT_EQ(dtypes_taken("stablehlo.tanh", 1), "bf16 f16 f32 f64 complex<f32> " + kNarrowFloats);
+  EXPECT_EQ(dtypes_taken("stablehlo.popcnt", 1),
+            "i8 i16 i32 i64 ui8 ui16 ui32 ui64 i2 i4 ui2 ui4 ");
 }
 
 }  // namespace

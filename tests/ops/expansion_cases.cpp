@@ -163,6 +163,19 @@ std::vector<OpCase> bitcast_cases() {
   words.type.shape = {1, 2};
   cases.push_back(cast("WideToWords", wide, words));
   cases.push_back(cast("WordsToWide", words, wide));
+  // Booleans are bits, the lowest first.
+  HostTensor flags = bits_of(kI1, {1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0});
+  flags.type.shape = {2, 8};
+  const HostTensor pair = bits_of(kI8, {0x81, 0x03});
+  cases.push_back(cast("BytesToBooleans", pair, flags));
+  cases.push_back(cast("BooleansToBytes", flags, pair));
+  const HostTensor their_wide = bits_of(kU64, {0x0807060504030201});
+  HostTensor all({kI1, {1, 64}});
+  for (std::size_t bit = 0; bit < 64; ++bit) {
+    write_bits(all, bit, 0x0807060504030201U >> bit & 1);
+  }
+  cases.push_back(cast("WideToBooleans", their_wide, all));
+  cases.push_back(cast("BooleansToWide", all, their_wide));
   return cases;
 }
 
@@ -186,6 +199,33 @@ std::vector<OpCase> transform_cases() {
               HostTensor(TensorType{kC64, {3, 0}})),
           use("OfNoRows", "RFFT", HostTensor(TensorType{kF32, {0, 4}}), {4},
               HostTensor(TensorType{kC64, {0, 3}}))};
+}
+
+/// Upper halves of products.
+std::vector<OpCase> mulhi_cases() {
+  const auto multiply = [](DType dtype, const std::vector<std::uint64_t>& a,
+                           const std::vector<std::uint64_t>& b,
+                           const std::vector<std::uint64_t>& upper) {
+    return OpCase{"chlo.mulhi",
+                  std::string(name_of(dtype)),
+                  {bits_of(dtype, a), bits_of(dtype, b)},
+                  {},
+                  {bits_of(dtype, upper)},
+                  0,
+                  {}};
+  };
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 63, kAll = ~std::uint64_t{0};
+  return {
+      multiply(kI8, {64, 0xc0, 0xc0, 0x80}, {4, 4, 0xfc, 0x80}, {1, 0xff, 1, 0x40}),
+      multiply(kU8, {240, 255}, {16, 255}, {15, 254}),
+      multiply(kI16, {16384, 0xc000, 0x8000}, {8, 8, 0x8000}, {2, 0xfffe, 0x4000}),
+      multiply(kU32, {0xffffffff, 3}, {0xffffffff, 5}, {0xfffffffe, 0}),
+      multiply(kI32, {0x80000000, 0xffffffff}, {0x80000000, 3}, {0x40000000, 0xffffffff}),
+      multiply(kU64, {kAll, kLeast, 0x123456789abcdef0}, {kAll, 6, 0xfedcba9876543210},
+               {kAll - 1, 3, 0x121fa00ad77d7422}),
+      multiply(kI64, {kLeast, kAll, kLeast, 5}, {kLeast, 3, kAll, 7},
+               {std::uint64_t{1} << 62, kAll, 0, 0}),
+  };
 }
 
 }  // namespace
@@ -241,7 +281,7 @@ std::vector<OpCase> expansion_cases() {
        {}},
   };
   for (const std::vector<OpCase>& more :
-       {random_cases(), matrix_cases(), bitcast_cases(), transform_cases()}) {
+       {random_cases(), matrix_cases(), bitcast_cases(), transform_cases(), mulhi_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;
