@@ -80,9 +80,6 @@ constexpr auto kRefused = std::to_array<RefusedOp>({
     {"stablehlo.rng", "jax.random.uniform, or another of jax.random"},
     {"stablehlo.send", ""},
     {"stablehlo.set_dimension_size", ""},
-    {"stablehlo.sort",
-     "few elements: x.at[rank].set(x), where rank counts those below each, and those equal to it "
-     "in front of it"},
     {"stablehlo.torch_index_select", ""},
     {"stablehlo.tuple", ""},
     {"stablehlo.unary_einsum", ""},

@@ -24,6 +24,18 @@ bool is_scalar(const Lowering& lowering) {
 
 }  // namespace
 
+void check_scalar_ops(const Graph& region, std::string_view what) {
+  for (const Op& inner : region.ops()) {
+    if (inner.definition->traits.is_opaque) continue;
+    // In no use it may be anything else: here it is evaluated for all elements at once.
+    if (!std::ranges::all_of(inner.definition->lowerings, is_scalar)) {
+      unsupported(
+          inner,
+          fmt::format("within {}; only elementwise ops and constants are supported there", what));
+    }
+  }
+}
+
 void check_scalar_region(const Op& op, std::span<const TensorType> types) {
   std::vector<TensorType> arguments(types.begin(), types.end());
   arguments.insert(arguments.end(), types.begin(), types.end());
@@ -47,14 +59,7 @@ void check_scalar_region(const Op& op, const Graph& region, std::span<const Tens
   };
   check(region.arguments(), arguments);
   check(region.results(), results);
-  for (const Op& inner : region.ops()) {
-    if (inner.definition->traits.is_opaque) continue;
-    // In no use it may be anything else: here it is evaluated for all elements at once.
-    if (!std::ranges::all_of(inner.definition->lowerings, is_scalar)) {
-      unsupported(inner,
-                  "within a reducer; only elementwise ops and constants are supported there");
-    }
-  }
+  check_scalar_ops(region, "a reducer");
 }
 
 std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
@@ -76,30 +81,44 @@ std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
   return results;
 }
 
+void append_scalar_region(GraphBuilder& builder, const Graph& region, const Shape& shape,
+                          std::span<const ValueId> wanted, RegionValues& values) {
+  std::vector<bool> needed(region.values().size());
+  for (const ValueId value : wanted) needed[index(value)] = true;
+  const auto adds = [&](const Op& op) {
+    return std::ranges::any_of(op.results,
+                               [&](ValueId v) { return needed[index(v)] && !values[index(v)]; });
+  };
+  for (auto op = region.ops().rbegin(); op != region.ops().rend(); ++op) {
+    if (!adds(*op)) continue;
+    for (const ValueId operand : op->operands) needed[index(operand)] = true;
+  }
+  for (const Op& op : region.ops()) {
+    if (!adds(op)) continue;
+    std::vector<Tensor> operands;
+    for (const ValueId operand : op.operands) operands.push_back(values[index(operand)].value());
+    Op copy = op;
+    const bool is_constant = op.operands.empty();
+    for (TensorType& type : copy.declared) {
+      if (!is_constant) type.shape = shape;
+    }
+    const OpDefinition& definition = *op.definition;
+    const std::vector<Tensor> results = builder.append(definition, operands, std::move(copy));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      values[index(op.results[i])] = is_constant ? broadcast(results[i], shape, {}) : results[i];
+    }
+  }
+}
+
 std::vector<Tensor> apply_scalar_region(const Graph& region, std::span<const Tensor> arguments) {
-  GraphBuilder& builder = *arguments.front().builder;
-  const Shape shape = arguments.front().shape();
-  std::vector<std::optional<Tensor>> values(region.values().size());
+  RegionValues values(region.values().size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     values[index(region.arguments()[i])] = arguments[i];
   }
-  for (const Op& op : region.ops()) {
-    std::vector<Tensor> operands;
-    for (const ValueId operand : op.operands) operands.push_back(*values[index(operand)]);
-    Op rest;
-    rest.attributes = op.attributes;
-    rest.regions = op.regions;
-    for (const ValueId result : op.results) {
-      rest.declared.push_back({region.type(result).dtype, operands.empty() ? Shape() : shape});
-    }
-    const std::vector<Tensor> results = builder.append(*op.definition, operands, std::move(rest));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      values[index(op.results[i])] =
-          operands.empty() ? broadcast(results[i], shape, {}) : results[i];
-    }
-  }
+  append_scalar_region(*arguments.front().builder, region, arguments.front().shape(),
+                       region.results(), values);
   std::vector<Tensor> results;
-  for (const ValueId result : region.results()) results.push_back(*values[index(result)]);
+  for (const ValueId result : region.results()) results.push_back(values[index(result)].value());
   return results;
 }
 

@@ -1,12 +1,18 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/op.h"
 
 namespace superstep {
+
+/// Checks that a region holds elementwise ops and constants only; `what` is its name in messages.
+/// Throws Unsupported.
+void check_scalar_ops(const Graph& region, std::string_view what);
 
 /// Checks the only region of an op, which combines scalars of `types`: it takes one of each, then
 /// another one of each, and returns one of each; it holds elementwise ops and constants. Throws
@@ -20,6 +26,13 @@ void check_scalar_region(const Op& op, const Graph& region, std::span<const Tens
 [[nodiscard]] std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
                                                              std::vector<HostTensor> arguments);
 
+/// Tensors of one shape, by the scalar of a region that they stand for.
+using RegionValues = std::vector<std::optional<Tensor>>;
+
+/// Appends what `wanted` takes of a region over scalars, for all elements of a shape at once.
+/// `values` holds the arguments, or what else is known, and gets what is appended.
+void append_scalar_region(GraphBuilder& builder, const Graph& region, const Shape& shape,
+                          std::span<const ValueId> wanted, RegionValues& values);
 /// Appends what a region over scalars gives for all elements of tensors of one shape.
 [[nodiscard]] std::vector<Tensor> apply_scalar_region(const Graph& region,
                                                       std::span<const Tensor> arguments);

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compiler/ops/graph_builder.h"
+
+namespace superstep {
+
+/// An element narrower than a word as ui32, and back; others as they are.
+[[nodiscard]] Tensor widened_bits(Tensor x);
+[[nodiscard]] Tensor from_widened_bits(Tensor x, DType dtype);
+
+struct NumberedRows {
+  std::vector<Tensor> keys;
+  Tensor numbers;
+};
+
+/// A region that says of two rows of scalars whether the first goes in front of the second:
+/// arguments 2i and 2i + 1 are operand i of both. What follows from one row alone is its keys,
+/// which are made once of all rows, so that comparing two takes no more than what is left.
+class Comparator {
+ public:
+  explicit Comparator(const Graph& region);
+
+  /// The keys of all rows, as `is_before` takes them.
+  [[nodiscard]] std::vector<Tensor> keys(std::span<const Tensor> operands) const;
+  /// By element, whether a row goes in front of another one.
+  [[nodiscard]] Tensor is_before(GraphBuilder& builder, const Shape& shape,
+                                 std::span<const Tensor> keys, std::span<const Tensor> other) const;
+  /// Whether rows go in front of others: those with the lower number where the region does not
+  /// decide. Rows with numbers from `count` are behind all others, if `decides_alone` does not
+  /// hold.
+  [[nodiscard]] Tensor goes_in_front(GraphBuilder& builder, const NumberedRows& rows,
+                                     const NumberedRows& other, std::int64_t count) const;
+  /// Operand `operand` of the rows with these keys, where it follows from them.
+  [[nodiscard]] std::optional<Tensor> operand_of(std::size_t operand,
+                                                 std::span<const Tensor> keys) const;
+  /// Whether the region is one comparison of integers: rows of which neither goes in front of the
+  /// other have the same key.
+  [[nodiscard]] bool decides_alone() const;
+  /// The key behind which there is none, if `decides_alone`; else any.
+  [[nodiscard]] Tensor last_key(Tensor keys) const;
+
+ private:
+  /// How a key is kept.
+  enum class Form : std::uint8_t {
+    kAsIs,
+    kBits,        ///< of a narrow type, as ui32
+    kNumber,      ///< of an integer that is narrower, as i32
+    kTotalOrder,  ///< of a float, as an integer that orders as the float does in total order
+  };
+  struct Key {
+    ValueId value;  ///< of either row
+    DType dtype;
+    Form form = Form::kAsIs;
+    std::optional<std::size_t> operand = {};  ///< that it is
+  };
+
+  void find_keys();
+  [[nodiscard]] Form form_of(std::size_t key) const;
+  /// Whether the op compares keys that are kept as integers instead.
+  [[nodiscard]] bool compares_integers(const Op& op) const;
+
+  const Graph& region_;
+  std::vector<std::size_t> classes_;  ///< by value: equal for what is equal of equal rows
+  std::vector<unsigned> rows_;        ///< by value: 1 and 2 of the rows from which it follows
+  std::vector<std::optional<std::size_t>> key_of_;  ///< by value that is a key of a row
+  std::vector<Key> keys_;
+};
+
+}  // namespace superstep

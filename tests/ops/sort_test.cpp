@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "compiler/ops/comparator.h"
+#include "compiler/ops/elements.h"
+#include "compiler/ops/sorting_network.h"
+#include "tests/ops/on_machine.h"
+#include "tests/ops/op_case.h"
+#include "tests/regions.h"
+
+namespace superstep {
+namespace {
+
+using enum DType;
+
+/// Few different numbers, so that there are ties.
+HostTensor drawn(DType dtype, const Shape& shape, std::mt19937& random) {
+  HostTensor tensor(TensorType{dtype, shape});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.type.elements()); ++i) {
+    const double number = static_cast<double>(random() % 7) - 3;
+    if (is_complex(dtype)) {
+      write_complex(tensor, i, {number, static_cast<double>(random() % 3)});
+    } else if (is_float(dtype)) {
+      write_float(tensor, i, number == 0 && random() % 2 == 0 ? -0.0 : number);
+    } else {
+      write_int(tensor, i, dtype == kI1 ? number > 0 : static_cast<std::int64_t>(number));
+    }
+  }
+  return tensor;
+}
+
+HostTensor numbered(const Shape& shape, std::int64_t dimension) {
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  graph.set_results({builder.iota({kI32, shape}, dimension).id});
+  return evaluate(graph, {})[0];
+}
+
+/// Ascending; complex numbers by their real parts, then by the imaginary ones. Of a second operand
+/// nothing depends.
+Graph ascending(DType dtype) {
+  return region_of({{dtype, {}}, {dtype, {}}, {kI32, {}}, {kI32, {}}},
+                   [&](std::span<const Tensor> a) {
+                     if (!is_complex(dtype)) return std::vector{compare("LT", a[0], a[1])};
+                     const auto part = [](const char* name, Tensor x) {
+                       return x.builder->apply(*find_op(name), {x});
+                     };
+                     const Tensor x = part("stablehlo.real", a[0]);
+                     const Tensor y = part("stablehlo.real", a[1]);
+                     const Tensor less =
+                         compare("LT", part("stablehlo.imag", a[0]), part("stablehlo.imag", a[1]));
+                     return std::vector{compare("LT", x, y) | (compare("EQ", x, y) & less)};
+                   });
+}
+
+OpCase sort_of(std::vector<HostTensor> operands, std::int64_t dimension, Graph comparator) {
+  OpCase use{"stablehlo.sort",       "", std::move(operands), {{"dimension", dimension}}, {}, 0,
+             {std::move(comparator)}};
+  for (const HostTensor& operand : use.operands) use.declared.push_back(operand.type);
+  return use;
+}
+
+class SortOf : public ::testing::TestWithParam<DType> {};
+
+TEST_P(SortOf, ByPlacesAndByANetworkGivesTheOrderOfTheReference) {
+  std::mt19937 random(7);
+  const Shape shape{2, 21, 3};
+  const Graph comparator = ascending(GetParam());
+  const OpCase use = sort_of({drawn(GetParam(), shape, random), numbered(shape, 1)}, 1, comparator);
+  const Graph graph = graph_of(use);
+  const std::vector<HostTensor> expected = evaluate(graph, use.operands);
+
+  const std::vector<HostTensor> by_places = run_lowering(graph.ops()[0], graph, use.operands);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(by_places[i], expected[i], 0));
+
+  Graph network;
+  GraphBuilder builder(network, {});
+  const std::vector<Tensor> operands = {builder.argument(use.operands[0].type),
+                                        builder.argument(use.operands[1].type)};
+  const Comparator keys(comparator);
+  const SortedRows rows = sort_by_network(keys.keys(operands), true, keys);
+  network.set_results({window(*rows.numbers, {0, 0, 0}, shape).id});
+  EXPECT_TRUE(close(evaluate_split(std::move(network), use.operands)[0], expected[1], 0));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, SortOf, ::testing::ValuesIn(kAllDTypes), [](const auto& info) {
+  std::string name(name_of(info.param));
+  std::ranges::replace_if(
+      name, [](char c) { return c == '<' || c == '>'; }, '_');
+  return name;
+});
+
+TEST(Sort, OfManyRowsIsANetworkOnMachines) {
+  std::mt19937 random(3);
+  const Shape shape{450};
+  const OpCase by_key =
+      sort_of({drawn(kF32, shape, random), numbered(shape, 0)}, 0, ascending(kF32));
+  OpCase alone = sort_of({drawn(kI16, shape, random)}, 0,
+                         region_of({{kI16, {}}, {kI16, {}}}, [](std::span<const Tensor> a) {
+                           return std::vector{compare("GT", a[0], a[1])};
+                         }));
+  for (const OpCase& use : {by_key, alone}) {
+    const Graph graph = graph_of(use);
+    const std::vector<HostTensor> expected = evaluate(graph, use.operands);
+    const std::vector<HostTensor> found = run_on("tiny4", graph, use.operands);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(close(found[i], expected[i], 0));
+  }
+}
+
+TEST(Sort, ComparesKeysThatAreMadeOnceOfEachRow) {
+  // Twice the element on both sides: one key, that is not the element.
+  const Graph region = region_of({{kI32, {}}, {kI32, {}}}, [](std::span<const Tensor> a) {
+    return std::vector{compare("GT", a[1] * 2, a[0] * 2)};
+  });
+  const Comparator comparator(region);
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  const std::vector<Tensor> operands = {builder.argument({kI32, {4}})};
+  const std::vector<Tensor> keys = comparator.keys(operands);
+  ASSERT_EQ(keys.size(), 1U);
+  EXPECT_EQ(graph.producer_of(keys[0].id)->definition->name, "stablehlo.multiply");
+  EXPECT_FALSE(comparator.operand_of(0, keys));
+  EXPECT_TRUE(comparator.decides_alone());
+  const Tensor last = comparator.last_key(keys[0]);
+  EXPECT_EQ(read_int(*constant_value(graph, last.id), 0), INT32_MAX);
+}
+
+TEST(Sort, RefusesWhatIsNoOrder) {
+  const HostTensor x = vector_of(kF32, {2, 1});
+  const auto refused = [&](OpCase use) {
+    EXPECT_THROW(static_cast<void>(graph_of(use)), MalformedInput);
+  };
+  refused(sort_of({x}, 1, binary_reducer("stablehlo.add", kF32)));
+  refused(sort_of({x}, 0, binary_reducer("stablehlo.add", kF32)));
+  refused(sort_of({x}, -2, ascending(kF32)));
+  refused(sort_of({x}, 0, ascending(kF32)));
+  refused(sort_of({x, numbered({3}, 0)}, 0, ascending(kF32)));
+  refused(sort_of({x, vector_of(kF32, {1, 2})}, 0, ascending(kF32)));
+}
+
+}  // namespace
+}  // namespace superstep
