@@ -309,28 +309,46 @@ std::vector<Builder::Slot> Builder::emit_results(const SyntaxOp& op, Scope& scop
   return complete ? emit_definition(op, operands, scope) : std::vector<Slot>();
 }
 
-std::vector<Builder::Slot> Builder::emit_call(const SyntaxOp& op, const std::vector<Slot>& operands,
-                                              Scope& scope) {
-  const auto at = functions_.find(op.callee);
+const SyntaxFunction* Builder::callee(const std::string& name, std::size_t offset) {
+  const auto at = functions_.find(name);
   if (at == functions_.end()) {
     std::vector<std::string> names;
     for (const SyntaxFunction& function : syntax_.functions) names.push_back(function.name);
     constexpr std::size_t kLongestName = 64;
-    const std::string near = nearest(op.callee.substr(0, kLongestName), names);
-    malformed(op.offset, "the module has no function @" + op.callee +
-                             (near.empty() ? std::string() : "; did you mean @" + near + "?"));
-    return {};
+    const std::string near = nearest(name.substr(0, kLongestName), names);
+    malformed(offset, "the module has no function @" + name +
+                          (near.empty() ? std::string() : "; did you mean @" + near + "?"));
+    return nullptr;
   }
   const SyntaxFunction& function = *at->second;
-  if (function.broken || refused_.count(&function) > 0) return {};
+  if (function.broken || refused_.count(&function) > 0) return nullptr;
   if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end()) {
-    unsupported(op.offset, "function @" + op.callee + " calls itself; recursion is not supported");
-    return {};
+    unsupported(offset, "function @" + name + " calls itself; recursion is not supported");
+    return nullptr;
   }
   if (calls_.size() >= kMaxCallDepth) {
-    unsupported(op.offset, "calls are nested more than 128 deep");
-    return {};
+    unsupported(offset, "calls are nested more than 128 deep");
+    return nullptr;
   }
+  return &function;
+}
+
+std::optional<Graph> Builder::region_of_function(const std::string& name, std::size_t offset) {
+  const SyntaxFunction* function = callee(name, offset);
+  if (function == nullptr) return std::nullopt;
+  Graph nothing;
+  const Scope isolated{nothing};
+  calls_.push_back(function);
+  std::optional<Graph> region = build_region(function->body, isolated, {});
+  calls_.pop_back();
+  return region;
+}
+
+std::vector<Builder::Slot> Builder::emit_call(const SyntaxOp& op, const std::vector<Slot>& operands,
+                                              Scope& scope) {
+  const SyntaxFunction* called = callee(op.callee, op.offset);
+  if (called == nullptr) return {};
+  const SyntaxFunction& function = *called;
   const std::vector<SyntaxArgument>& arguments = function.body.arguments;
   const auto same = [](const TypeUse& a, const TypeUse& b) { return a.type == b.type; };
   if (arguments.size() != operands.size() || function.results.size() != op.result_types.size() ||
@@ -418,6 +436,16 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
     std::optional<Graph> region = build_region(block, scope, captures);
     if (!region) return {};
     op.regions.push_back(std::move(*region));
+  }
+  if (const auto called = syntax.attributes.find("called_computations");
+      called != syntax.attributes.end()) {
+    if (const auto* names = std::get_if<std::vector<std::string>>(&called->second)) {
+      for (const std::string& name : *names) {
+        std::optional<Graph> region = region_of_function(name, syntax.offset);
+        if (!region) return {};
+        op.regions.push_back(std::move(*region));
+      }
+    }
   }
   std::vector<std::string> names;
   for (const ResultGroup& group : syntax.results) {

@@ -53,6 +53,10 @@ class Builder {
   /// Empty for an op that is refused.
   std::vector<Slot> emit_results(const SyntaxOp& op, Scope& scope);
   std::vector<Slot> emit_call(const SyntaxOp& op, const std::vector<Slot>& operands, Scope& scope);
+  /// The function of this name, if what names it at `offset` may be replaced by it.
+  const SyntaxFunction* callee(const std::string& name, std::size_t offset);
+  /// A function that an op calls by name, as a region of it.
+  std::optional<Graph> region_of_function(const std::string& name, std::size_t offset);
   std::vector<Slot> emit_definition(const SyntaxOp& op, const std::vector<Slot>& operands,
                                     Scope& scope);
   std::optional<Graph> build_region(const SyntaxBlock& block, const Scope& outer,

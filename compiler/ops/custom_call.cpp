@@ -35,6 +35,7 @@ struct Name {
 constexpr DTypeSet kS = only(DType::kF32), kD = only(DType::kF64), kC = only(DType::kC64);
 constexpr DTypeSet kAll = kS | kD | kC;
 constexpr std::array kNames = {
+    Name{"ApproxTopK", kAnyDType, &kApproxTopK},
     Name{"Eigh", kAll, &kEigh},
     Name{"LuDecomposition", kAll, &kLuDecomposition},
     Name{"ProductOfElementaryHouseholderReflectors", kAll, &kOrgqr},
@@ -105,6 +106,10 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   const Name& row = name_of_call(op);
   if (operands.empty()) malformed(op, "has no operands");
   require_dtype(op, operands[0].dtype, row.dtypes);
+  if (op.regions.size() != row.function->regions) {
+    malformed(op, fmt::format("calls {} functions, expected {}", op.regions.size(),
+                              row.function->regions));
+  }
   std::vector<TensorType> results = row.function->infer(op, operands);
   if (row.name.starts_with("lapack")) {
     std::size_t rank = 2;
@@ -136,11 +141,11 @@ const OpDefinition kCustomCallOp{
     .name = "stablehlo.custom_call",
     .summary =
         "A function of a library: factors of matrices and triangular systems of LAPACK, as JAX "
-        "calls them; marks of shards.",
+        "calls them; ApproxTopK, exact; marks of shards.",
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
-    .traits = {.operands = OperandTypes::any_number_of(kAnyDType)},
+    .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = kAnyRegions},
     .syntax = {.parse = parse},
 };
 

@@ -132,6 +132,8 @@ class OperandTypes {
 
 /// For ops with one region or more.
 constexpr std::size_t kSomeRegions = SIZE_MAX;
+/// For ops that may have regions or not.
+constexpr std::size_t kAnyRegions = SIZE_MAX - 1;
 
 /// Whether an op decides which of its regions are executed and how often. The text may use values
 /// of outside in them: import makes those the last operands, and the last arguments of each region.

@@ -90,7 +90,8 @@ std::vector<TensorType> infer_types(const Op& op, std::span<const TensorType> op
   if (traits.regions == kSomeRegions && op.regions.empty()) {
     malformed(op, "has no region, expected one or more");
   }
-  if (traits.regions != kSomeRegions && op.regions.size() != traits.regions) {
+  const bool is_count = traits.regions != kSomeRegions && traits.regions != kAnyRegions;
+  if (is_count && op.regions.size() != traits.regions) {
     malformed(op, fmt::format("has {} regions, expected {}", op.regions.size(), traits.regions));
   }
   std::vector<TensorType> types = op.definition->infer(op, operands);

@@ -162,7 +162,7 @@ std::vector<OpCase> all_cases() {
   std::vector<OpCase> all = elementwise_cases();
   for (const auto& family : {rearrange_cases(), contraction_cases(), special_function_cases(),
                              expansion_cases(), control_cases(), wide_cases(), indexing_cases(),
-                             window_cases(), library_cases(), sort_cases()}) {
+                             window_cases(), library_cases(), sort_cases(), device_cases()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -61,6 +61,7 @@ std::vector<OpCase> indexing_cases();
 std::vector<OpCase> window_cases();
 std::vector<OpCase> library_cases();
 std::vector<OpCase> sort_cases();
+std::vector<OpCase> device_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep

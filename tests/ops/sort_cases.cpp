@@ -60,9 +60,49 @@ Graph by_two_bits() {
   });
 }
 
-}  // namespace
+OpCase top_k(const std::string& what, HostTensor x, std::int64_t k, HostTensor values,
+             HostTensor indices) {
+  return {"chlo.top_k",
+          what,
+          {std::move(x)},
+          {{"k", k}},
+          {std::move(values), std::move(indices)},
+          0,
+          {}};
+}
 
-std::vector<OpCase> sort_cases() {
+std::vector<OpCase> top_k_cases() {
+  const auto scalar = [](DType dtype, double value) { return numbers(dtype, {}, {value}); };
+  const auto approximate = [&](const std::string& what, const std::string& aggregates,
+                               std::vector<HostTensor> expected) {
+    return OpCase{"stablehlo.custom_call",
+                  what,
+                  {numbers(kF32, {4, 2}, {1, -1, 3, 0, 2, 5, 3, 2}),
+                   i32({4, 2}, {0, 0, 1, 1, 2, 2, 3, 3}), scalar(kF32, -kInf), scalar(kI32, -1)},
+                  {{"call_target_name", std::string("ApproxTopK")},
+                   {"mhlo.backend_config", "{aggregate_to_topk = " + aggregates +
+                                               ", reduction_dim = 0 : i64, top_k = 2 : i64}"}},
+                  std::move(expected),
+                  0,
+                  {by_first("GT", {kF32, kI32})}};
+  };
+  return {
+      top_k("OfRows", numbers(kF32, {2, 4}, {1, 3, 2, 3, -1, -2, -4, -3}), 2,
+            numbers(kF32, {2, 2}, {3, 3, -1, -2}), i32({2, 2}, {1, 3, 0, 1})),
+      top_k("InTotalOrder", bits_of(kF16, {0x8000, 0, 0x7e00, 0xfe00, 0x7c00, 0xfc00}), 6,
+            bits_of(kF16, {0x7e00, 0x7c00, 0, 0x8000, 0xfc00, 0xfe00}),
+            vector_of(kI32, {2, 4, 1, 0, 5, 3})),
+      top_k("Unsigned", vector_of(kU32, {7, 4294967295.0, 0}), 1, vector_of(kU32, {4294967295.0}),
+            vector_of(kI32, {1})),
+      top_k("None", vector_of(kI64, {7, 8}), 0, vector_of(kI64, {}), vector_of(kI32, {})),
+      approximate("ApproxTopK", "true",
+                  {numbers(kF32, {2, 2}, {3, 5, 3, 2}), i32({2, 2}, {1, 2, 3, 3})}),
+      approximate("ApproxTopKOfMore", "false",
+                  {numbers(kF32, {3, 2}, {3, 5, 3, 2, 2, 0}), i32({3, 2}, {1, 2, 3, 3, 2, 1})}),
+  };
+}
+
+std::vector<OpCase> cases_of_sort() {
   const auto sort = [](const std::string& what, std::int64_t dimension, Graph comparator,
                        std::vector<HostTensor> operands, std::vector<HostTensor> expected) {
     return OpCase{"stablehlo.sort",    what, std::move(operands),    along(dimension),
@@ -98,6 +138,15 @@ std::vector<OpCase> sort_cases() {
       sort("None", 0, by_first("LT", {kF32}), {numbers(kF32, {0, 2}, {})},
            {numbers(kF32, {0, 2}, {})}),
   };
+}
+
+}  // namespace
+
+std::vector<OpCase> sort_cases() {
+  std::vector<OpCase> all = cases_of_sort();
+  const std::vector<OpCase> largest = top_k_cases();
+  all.insert(all.end(), largest.begin(), largest.end());
+  return all;
 }
 
 }  // namespace superstep

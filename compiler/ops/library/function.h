@@ -17,8 +17,10 @@ struct LibraryFunction {
   std::vector<HostTensor> (*evaluate)(const Op& op, std::span<const HostTensor> operands);
   std::vector<Tensor> (*expand)(GraphBuilder& builder, const Op& op,
                                 std::span<const Tensor> operands);
+  std::size_t regions = 0;  ///< functions that it calls
 };
 
+extern const LibraryFunction kApproxTopK;               // approx_top_k.cpp
 extern const LibraryFunction kPotrf, kTrsm;             // triangular.cpp
 extern const LibraryFunction kGeqrf, kOrgqr, kOrmqr;    // qr.cpp
 extern const LibraryFunction kSyevd, kEigh;             // eigh.cpp
