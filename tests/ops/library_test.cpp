@@ -18,9 +18,6 @@ using enum DType;
 using Complex = std::complex<double>;
 using Results = std::vector<HostTensor>;
 
-/// Some times what the arithmetic of f32 is wrong by.
-constexpr double kBound = 3e-6;
-
 HostTensor random_matrices(DType dtype, std::int64_t rows, std::int64_t columns) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
@@ -59,8 +56,8 @@ HostMatrix identity(std::size_t n) {
   return result;
 }
 
-void expect_orthogonal(const HostMatrix& q) {
-  EXPECT_LT(distance(times(q.adjoint(), q), identity(q.columns)), kBound);
+void expect_orthogonal(const HostMatrix& q, double bound) {
+  EXPECT_LT(distance(times(q.adjoint(), q), identity(q.columns)), bound);
 }
 
 /// U times the values times V^H.
@@ -101,13 +98,15 @@ void check_all(const OpCase& use, const Check& check) {
     SCOPED_TRACE("lowering");
     check(evaluate_split(graph, use.operands));
   }
-  if (use.operands[0].type.elements() > 100) return;
+  // The code of f64 is more than tiles of tiny4 hold.
+  const TensorType& type = use.operands[0].type;
+  if (type.elements() > 100 || type.dtype == kF64) return;
   SCOPED_TRACE("tiny4");
   check(run_on("tiny4", graph, use.operands));
 }
 
 /// Of two ways, whose results are the same but for rounding.
-void expect_close_to_reference(const OpCase& use) {
+void expect_close_to_reference(const OpCase& use, double bound) {
   const Results expected = evaluate(graph_of(use), use.operands);
   check_all(use, [&](const Results& found) {
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -120,7 +119,7 @@ void expect_close_to_reference(const OpCase& use) {
         difference += std::norm(read_number(found[i], e) - read_number(expected[i], e));
         size += std::norm(read_number(expected[i], e));
       }
-      EXPECT_LE(std::sqrt(difference), kBound * std::sqrt(size)) << "result " << i;
+      EXPECT_LE(std::sqrt(difference), bound * std::sqrt(size)) << "result " << i;
     }
   });
 }
@@ -132,8 +131,12 @@ struct Matrices {
   [[nodiscard]] std::int64_t least() const { return std::min(rows, columns); }
   [[nodiscard]] HostTensor random() const { return random_matrices(dtype, rows, columns); }
   [[nodiscard]] std::string function(const std::string& real, const std::string& complex) const {
-    return "lapack_" + (dtype == kC64 ? "c" + complex : "s" + real) + "_ffi";
+    return "lapack_" + (dtype == kC64 ? "c" + complex : (dtype == kF64 ? "d" : "s") + real) +
+           "_ffi";
   }
+  [[nodiscard]] DType real() const { return dtype == kF64 ? kF64 : kF32; }
+  /// Some times what the arithmetic is wrong by.
+  [[nodiscard]] double bound() const { return dtype == kF64 ? 1e-14 : 3e-6; }
   [[nodiscard]] TensorType type(std::int64_t m, std::int64_t n) const { return {dtype, {2, m, n}}; }
 };
 
@@ -144,7 +147,7 @@ TEST_P(Library, QrIsAProductOfReflectors) {
   const HostTensor a = matrices.random();
   const TensorType taus{matrices.dtype, {2, matrices.least()}};
   const OpCase factor = call(matrices.function("geqrf", "geqrf"), "{}", {a}, {a.type, taus});
-  expect_close_to_reference(factor);
+  expect_close_to_reference(factor, matrices.bound());
   const Results factors = evaluate(graph_of(factor), factor.operands);
   const HostTensor c = random_matrices(matrices.dtype, matrices.rows, 3);
   const HostTensor d = random_matrices(matrices.dtype, 2, matrices.rows);
@@ -152,14 +155,16 @@ TEST_P(Library, QrIsAProductOfReflectors) {
     const std::string name = matrices.function("ormqr", "unmqr");
     const std::string transpose = std::string(", transpose = ") + way + "}";
     expect_close_to_reference(
-        call(name, "{left = true" + transpose, {factors[0], factors[1], c}, {c.type}));
+        call(name, "{left = true" + transpose, {factors[0], factors[1], c}, {c.type}),
+        matrices.bound());
     expect_close_to_reference(
-        call(name, "{left = false" + transpose, {factors[0], factors[1], d}, {d.type}));
+        call(name, "{left = false" + transpose, {factors[0], factors[1], d}, {d.type}),
+        matrices.bound());
   }
   if (matrices.rows < matrices.columns) return;
   const OpCase product =
       call(matrices.function("orgqr", "ungqr"), "{}", {factors[0], factors[1]}, {a.type});
-  expect_close_to_reference(product);
+  expect_close_to_reference(product, matrices.bound());
   check_all(product, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
       const HostMatrix q(found[0], number);
@@ -169,9 +174,9 @@ TEST_P(Library, QrIsAProductOfReflectors) {
       for (std::size_t i = 0; i < r.rows; ++i) {
         for (std::size_t k = 0; k < i; ++k) r.at(i, k) = 0;
       }
-      expect_orthogonal(q);
+      expect_orthogonal(q, matrices.bound());
       const HostMatrix whole(a, number);
-      EXPECT_LT(distance(times(q, r), whole), kBound * size_of(whole));
+      EXPECT_LT(distance(times(q, r), whole), matrices.bound() * size_of(whole));
     }
   });
 }
@@ -181,12 +186,15 @@ TEST_P(Library, LuHasThePivotsOfItsColumns) {
   const HostTensor a = matrices.random();
   const TensorType pivots{kI32, {2, matrices.least()}}, order{kI32, {2, matrices.rows}};
   expect_close_to_reference(
-      call(matrices.function("getrf", "getrf"), "{}", {a}, {a.type, pivots, {kI32, {2}}}));
-  expect_close_to_reference(call("LuDecomposition", "", {a}, {a.type, pivots, order}));
+      call(matrices.function("getrf", "getrf"), "{}", {a}, {a.type, pivots, {kI32, {2}}}),
+      matrices.bound());
+  expect_close_to_reference(call("LuDecomposition", "", {a}, {a.type, pivots, order}),
+                            matrices.bound());
 }
 
 /// Q H Q^H of H on and above the first subdiagonal, and of the reflectors below it.
-HostMatrix turned_back(const HostMatrix& packed, const HostTensor& taus, std::size_t number) {
+HostMatrix turned_back(const HostMatrix& packed, const HostTensor& taus, std::size_t number,
+                       double bound) {
   const std::size_t n = packed.rows;
   HostMatrix reflectors(n - 1, n - 1), h = packed;
   std::vector<Complex> its_taus;
@@ -200,7 +208,7 @@ HostMatrix turned_back(const HostMatrix& packed, const HostTensor& taus, std::si
   for (std::size_t i = 1; i < n; ++i) {
     for (std::size_t k = 1; k < n; ++k) q.at(i, k) = inner.at(i - 1, k - 1);
   }
-  expect_orthogonal(q);
+  expect_orthogonal(q, bound);
   return times(times(q, h), q.adjoint());
 }
 
@@ -215,8 +223,8 @@ TEST_P(Library, HessenbergMatricesAreSimilar) {
             [&](const Results& found) {
               for (std::size_t number = 0; number < 2; ++number) {
                 const HostMatrix whole(a, number), packed(found[0], number);
-                EXPECT_LT(distance(turned_back(packed, found[1], number), whole),
-                          kBound * size_of(whole));
+                EXPECT_LT(distance(turned_back(packed, found[1], number, matrices.bound()), whole),
+                          matrices.bound() * size_of(whole));
               }
             });
 }
@@ -227,8 +235,9 @@ TEST_P(Library, TridiagonalMatricesAreSimilar) {
   if (n != matrices.columns) return;
   const HostTensor a = matrices.random();
   const TensorType taus{matrices.dtype, {2, n - 1}}, info{kI32, {2}};
-  const OpCase use = call(matrices.function("sytrd", "hetrd"), "{uplo = 76 : ui8}", {a},
-                          {a.type, {kF32, {2, n}}, {kF32, {2, n - 1}}, taus, info});
+  const OpCase use =
+      call(matrices.function("sytrd", "hetrd"), "{uplo = 76 : ui8}", {a},
+           {a.type, {matrices.real(), {2, n}}, {matrices.real(), {2, n - 1}}, taus, info});
   const auto size = static_cast<std::size_t>(n);
   check_all(use, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
@@ -246,7 +255,8 @@ TEST_P(Library, TridiagonalMatricesAreSimilar) {
         EXPECT_EQ(packed.at(i, i - 1), Complex(beside));
         packed.at(i - 1, i) = beside;
       }
-      EXPECT_LT(distance(turned_back(packed, found[3], number), whole), kBound * size_of(whole));
+      EXPECT_LT(distance(turned_back(packed, found[3], number, matrices.bound()), whole),
+                matrices.bound() * size_of(whole));
     }
   });
 }
@@ -280,7 +290,7 @@ TEST_P(Library, TridiagonalSystemsHaveSolutions) {
         if (i > 0) whole.at(i, i - 1) = at(0, i);
         if (i + 1 < size) whole.at(i, i + 1) = at(2, i);
       }
-      EXPECT_LT(distance(times(whole, x), sides), kBound * size_of(whole) * size_of(x));
+      EXPECT_LT(distance(times(whole, x), sides), matrices.bound() * size_of(whole) * size_of(x));
       EXPECT_EQ(read_int(found[4], number), 0);
     }
   });
@@ -300,13 +310,13 @@ TEST_P(Library, EigenvectorsDiagonalize) {
   for (const char* triangle : {"76", "85"}) {
     const std::string config = std::string("{mode = 86 : ui8, uplo = ") + triangle + " : ui8}";
     const OpCase use = call(matrices.function("syevd", "heevd"), config, {a},
-                            {a.type, {kF32, {2, matrices.rows}}, {kI32, {2}}});
+                            {a.type, {matrices.real(), {2, matrices.rows}}, {kI32, {2}}});
     check_all(use, [&](const Results& found) {
       for (std::size_t number = 0; number < 2; ++number) {
         const HostMatrix v(found[0], number), whole(a, number);
-        expect_orthogonal(v);
+        expect_orthogonal(v, matrices.bound());
         EXPECT_LT(distance(combined(v, found[1], number, v.adjoint()), whole),
-                  kBound * size_of(whole));
+                  matrices.bound() * size_of(whole));
         for (std::size_t k = 1; k < v.columns; ++k) {
           EXPECT_LE(read_float(found[1], number * v.columns + k - 1),
                     read_float(found[1], number * v.columns + k));
@@ -328,16 +338,17 @@ TEST_P(Library, SingularVectorsDiagonalize) {
     const OpCase use = call(matrices.function("gesdd", "gesdd"),
                             is_full ? "{mode = 65 : ui8}" : "{mode = 83 : ui8}", {a},
                             {a.type,
-                             {kF32, {2, k}},
+                             {matrices.real(), {2, k}},
                              matrices.type(m, is_full ? m : k),
                              matrices.type(is_full ? n : k, n),
                              {kI32, {2}}});
     check_all(use, [&](const Results& found) {
       for (std::size_t number = 0; number < 2; ++number) {
         const HostMatrix u(found[2], number), vh(found[3], number), whole(a, number);
-        expect_orthogonal(u);
-        expect_orthogonal(vh.adjoint());
-        EXPECT_LT(distance(combined(u, found[1], number, vh), whole), kBound * size_of(whole));
+        expect_orthogonal(u, matrices.bound());
+        expect_orthogonal(vh.adjoint(), matrices.bound());
+        EXPECT_LT(distance(combined(u, found[1], number, vh), whole),
+                  matrices.bound() * size_of(whole));
         const auto values = static_cast<std::size_t>(k);
         for (std::size_t i = 1; i < values; ++i) {
           EXPECT_GE(read_float(found[1], number * values + i - 1),
@@ -353,9 +364,12 @@ INSTANTIATE_TEST_SUITE_P(Ops, Library,
                                          Matrices{kF32, 7, 4}, Matrices{kF32, 3, 8},
                                          Matrices{kF32, 7, 7}, Matrices{kF32, 16, 16},
                                          Matrices{kC64, 4, 4}, Matrices{kC64, 5, 3},
-                                         Matrices{kC64, 2, 5}, Matrices{kC64, 9, 9}),
+                                         Matrices{kC64, 2, 5}, Matrices{kC64, 9, 9},
+                                         Matrices{kF64, 4, 4}, Matrices{kF64, 5, 3}),
                          [](const auto& info) {
-                           return std::string(info.param.dtype == kC64 ? "c64_" : "f32_") +
+                           return std::string(info.param.dtype == kC64   ? "c64_"
+                                              : info.param.dtype == kF64 ? "f64_"
+                                                                         : "f32_") +
                                   std::to_string(info.param.rows) + "x" +
                                   std::to_string(info.param.columns);
                          });
