@@ -44,7 +44,7 @@ const std::string& direction_of(const Op& compare) {
   return std::get<std::string>(compare.attributes.at("comparison_direction"));
 }
 
-bool is_narrow(DType dtype) { return size_of(dtype) < 4; }
+bool is_less_than_a_word(DType dtype) { return size_of(dtype) < 4; }
 
 /// The bits of a float, those of the magnitude flipped below zero, or back: the same either way.
 Tensor flipped_below_zero(Tensor bits, DType of_float) {
@@ -62,7 +62,8 @@ DType signed_of(DType dtype) {
 
 Tensor total_order_of(Tensor x) {
   const Tensor bits = bitcast(x, {signed_of(x.dtype()), x.shape()});
-  return flipped_below_zero(is_narrow(x.dtype()) ? convert(bits, DType::kI32) : bits, x.dtype());
+  return flipped_below_zero(is_less_than_a_word(x.dtype()) ? convert(bits, DType::kI32) : bits,
+                            x.dtype());
 }
 Tensor float_of_total_order(Tensor key, DType dtype) {
   const Tensor bits = convert(flipped_below_zero(key, dtype), signed_of(dtype));
@@ -72,13 +73,13 @@ Tensor float_of_total_order(Tensor key, DType dtype) {
 }  // namespace
 
 Tensor widened_bits(Tensor x) {
-  if (!is_narrow(x.dtype())) return x;
+  if (!is_less_than_a_word(x.dtype())) return x;
   if (is_float(x.dtype())) x = bitcast(x, {DType::kU16, x.shape()});
   return convert(x, DType::kU32);
 }
 
 Tensor from_widened_bits(Tensor x, DType dtype) {
-  if (!is_narrow(dtype)) return x;
+  if (!is_less_than_a_word(dtype)) return x;
   if (!is_float(dtype)) return convert(x, dtype);
   return bitcast(convert(x, DType::kU16), {dtype, x.shape()});
 }
@@ -138,7 +139,7 @@ void Comparator::find_keys() {
 
 Comparator::Form Comparator::form_of(std::size_t key) const {
   const DType dtype = keys_[key].dtype;
-  const Form otherwise = is_narrow(dtype) ? Form::kBits : Form::kAsIs;
+  const Form otherwise = is_less_than_a_word(dtype) ? Form::kBits : Form::kAsIs;
   bool is_total = is_float(dtype);
   for (const Op& op : region_.ops()) {
     const auto is_key = [&](ValueId v) { return key_of_[index(v)] == key; };
@@ -152,7 +153,7 @@ Comparator::Form Comparator::form_of(std::size_t key) const {
   const auto is_key_result = [&](ValueId v) { return key_of_[index(v)] == key; };
   if (std::ranges::any_of(region_.results(), is_key_result)) return otherwise;
   if (is_float(dtype)) return is_total ? Form::kTotalOrder : otherwise;
-  return is_narrow(dtype) ? Form::kNumber : Form::kAsIs;
+  return is_less_than_a_word(dtype) ? Form::kNumber : Form::kAsIs;
 }
 
 bool Comparator::compares_integers(const Op& op) const {
