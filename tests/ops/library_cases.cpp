@@ -36,6 +36,7 @@ std::vector<OpCase> library_cases() {
   const HostTensor diagonal = matrix(3, 3, {3, 7, 7, 0, -1, 7, 0, 0, 2});
   const HostTensor vectors = matrix(3, 3, {0, 0, 1, 1, 0, 0, 0, 1, 0});
   const HostTensor values = vector_of(kF32, {-1, 2, 3}), none = numbers(kI32, {}, {0});
+  const HostTensor no_vectors(TensorType{kC64, {2, 2}});
   const HostTensor two = matrix(2, 3, {0, 0, -2, 3, 0, 0});
   return {
       call("lapack_sgeqrf_ffi", "Geqrf", {matrix(2, 1, {3, 4})}, {packed, tau}, "{}", 1),
@@ -68,6 +69,9 @@ std::vector<OpCase> library_cases() {
             matrix(3, 1, {4, 15, 11})},
            {vector_of(kF32, {9, 2, 0}), vector_of(kF32, {4, 8, -0.9375}),
             vector_of(kF32, {1, 1, 0}), matrix(3, 1, {2, 1, 3}), none}),
+      call("lapack_sgeev_ffi", "GeevOfValuesOnly", {matrix(2, 2, {3, -4, 4, 3})},
+           {vector_of(kF32, {3, 3}), vector_of(kF32, {4, -4}), no_vectors, no_vectors, none},
+           "{compute_left = 78 : ui8, compute_right = 78 : ui8}"),
       call("lapack_sgesdd_ffi", "GesddOfValuesOnly", {two},
            {two, vector_of(kF32, {3, 2}), matrix(2, 2, {0, 0, 0, 0}),
             matrix(3, 3, {0, 0, 0, 0, 0, 0, 0, 0, 0}), none},

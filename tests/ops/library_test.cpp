@@ -326,6 +326,68 @@ TEST_P(Library, EigenvectorsDiagonalize) {
   }
 }
 
+TEST_P(Library, EigenvectorsOfAnyMatrixAreScaled) {
+  const Matrices& matrices = GetParam();
+  const std::int64_t n = matrices.rows;
+  if (n != matrices.columns || matrices.dtype == kF64) return;
+  const HostTensor a = matrices.random();
+  const bool is_real = matrices.dtype == kF32;
+  const TensorType values{matrices.dtype, {2, n}}, vectors{kC64, a.type.shape}, info{kI32, {2}};
+  std::vector<TensorType> types = {values, vectors, vectors, info};
+  if (is_real) types.insert(types.begin(), values);
+  const OpCase use = call(matrices.function("geev", "geev"),
+                          "{compute_left = 78 : ui8, compute_right = 86 : ui8}", {a}, types);
+  const auto size = static_cast<std::size_t>(n);
+  check_all(use, [&](const Results& found) {
+    for (std::size_t number = 0; number < 2; ++number) {
+      const HostMatrix whole(a, number), v(found[types.size() - 2], number);
+      const auto value = [&](std::size_t k) {
+        const Complex real = read_number(found[0], number * size + k);
+        return is_real ? Complex(real.real(), read_float(found[1], number * size + k)) : real;
+      };
+      HostMatrix scaled = v;
+      for (std::size_t k = 0; k < size; ++k) {
+        double length = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+          length += std::norm(v.at(i, k));
+          scaled.at(i, k) *= value(k);
+          if (is_real && value(k).imag() == 0) {
+            EXPECT_EQ(v.at(i, k).imag(), 0);
+          }
+        }
+        EXPECT_NEAR(length, 1, matrices.bound());
+        if (!is_real || value(k).imag() <= 0) continue;
+        ASSERT_LT(k + 1, size);
+        EXPECT_EQ(value(k + 1), std::conj(value(k)));
+        for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(v.at(i, k + 1), std::conj(v.at(i, k)));
+      }
+      EXPECT_LT(distance(times(whole, v), scaled), matrices.bound() * size_of(whole));
+    }
+    EXPECT_EQ(read_int(found.back(), 0), 0);
+  });
+}
+
+TEST_P(Library, SchurFormsAreTriangular) {
+  const Matrices& matrices = GetParam();
+  if (matrices.rows != matrices.columns || matrices.dtype != kC64) return;
+  const HostTensor a = matrices.random();
+  const TensorType info{kI32, {2}};
+  const OpCase use = call("lapack_cgees_ffi", "{mode = 86 : ui8, sort = 78 : ui8}", {a},
+                          {a.type, a.type, {kC64, {2, matrices.rows}}, info, info});
+  check_all(use, [&](const Results& found) {
+    for (std::size_t number = 0; number < 2; ++number) {
+      const HostMatrix whole(a, number), t(found[0], number), z(found[1], number);
+      expect_orthogonal(z, matrices.bound());
+      EXPECT_LT(distance(times(times(z, t), z.adjoint()), whole),
+                matrices.bound() * size_of(whole));
+      for (std::size_t i = 0; i < t.rows; ++i) {
+        EXPECT_EQ(t.at(i, i), read_number(found[2], number * t.rows + i));
+        for (std::size_t k = 0; k < i; ++k) EXPECT_EQ(t.at(i, k), Complex(0));
+      }
+    }
+  });
+}
+
 TEST_P(Library, SingularVectorsDiagonalize) {
   const Matrices& matrices = GetParam();
   HostTensor a = matrices.random();

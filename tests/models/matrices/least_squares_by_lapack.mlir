@@ -64,7 +64,7 @@ module @jit_least_squares attributes {mhlo.num_partitions = 1 : i32, mhlo.num_re
     return %2 : tensor<3xf32> loc(#loc)
   } loc(#loc24)
 } loc(#loc)
-#loc3 = loc("tests/models/matrices/model.py":86:11 to :33)
+#loc3 = loc("tests/models/matrices/model.py":98:11 to :33)
 #loc4 = loc("tests/models/programs.py":18:8 to :79)
 #loc5 = loc("broadcast_in_dim")
 #loc6 = loc("jit(svd)")

@@ -12,7 +12,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.linalg import lu, lu_factor
+from jax.scipy.linalg import lu, lu_factor, sqrtm
 
 from tests.models.programs import programs_in
 
@@ -61,6 +61,18 @@ def eigen_gradient(a):
     return jax.grad(lambda a: (jnp.linalg.eigh(a)[0] ** 3).sum())(a)
 
 
+def any_eigen(a):
+    values, vectors = jnp.linalg.eig(a)
+    scaled = vectors * values[..., None, :]
+    return jnp.abs(a @ vectors - scaled), values.sum(-1), jnp.abs(values).sum(-1)
+
+
+def root(a):
+    """Of a positive definite matrix."""
+    found = sqrtm(a @ a.T + jnp.eye(len(a)))
+    return found @ found
+
+
 def singular(a):
     u, values, vh = jnp.linalg.svd(a, full_matrices=False)
     whole_u, _, whole_vh = jnp.linalg.svd(a)
@@ -107,6 +119,9 @@ BY_LAPACK = {
     "singular_gradient": (singular_gradient, normal(5, 4)),
     "measures": (measures, normal(6, 4)),
     "least_squares": (least_squares, normal(8, 3), normal(8)),
+    "any_eigen": (any_eigen, normal(2, 6, 6)),
+    "any_eigen_of_complex": (any_eigen, complex_of(5, 5)),
+    "root": (root, normal(4, 4)),
 }
 GENERIC = ["qr", "qr_of_complex", "whole_qr", "pivots", "solve"]
 

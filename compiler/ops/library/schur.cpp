@@ -1,0 +1,285 @@
+#include "compiler/ops/library/schur.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compiler/ops/elimination.h"
+#include "compiler/ops/library/householder.h"
+#include "compiler/ops/library/matrices.h"
+#include "compiler/ops/ops.h"
+
+namespace superstep {
+namespace {
+
+double epsilon_of(DType dtype) { return std::ldexp(1.0, dtype == DType::kF64 ? -52 : -23); }
+
+DType complex_of(DType dtype) { return dtype == DType::kF32 ? DType::kC64 : dtype; }
+
+/// The largest index where a flag of [batch, count] is set; -1 where none is.
+Tensor last_of(Tensor flags) {
+  const Tensor index = indices_along(flags, 1);
+  return superstep::reduce(select(flags, index, index.like(-1)),
+                           flags.builder->number(DType::kI32, -1), {1},
+                           [](Tensor a, Tensor b) { return maximum(a, b); });
+}
+
+/// Element `index` ([batch]) of vectors, 0 where there is none.
+Tensor at(Tensor x, Tensor index) {
+  const Tensor is_there = compare("EQ", indices_along(x, 1), spread(index, x, {0}));
+  return sum(select(is_there, x, x.like(0)), {1});
+}
+
+/// The diagonal below (`below`) or above the main one.
+Tensor beside_diagonal(Tensor x, bool below) {
+  const std::int64_t n = x.shape()[1];
+  return diagonal_of(block_of(x, below ? 1 : 0, n - 1, below ? 0 : 1, n - 1));
+}
+
+Tensor times_number(Tensor x, Tensor number) { return x * spread(number, x, {0}); }
+
+/// Which rows and columns a step is about.
+struct Window {
+  Tensor first, last;  ///< i32 [batch]
+  Tensor is_empty;     ///< [batch]
+};
+
+/// The last block of T that is not done, by whether elements below the diagonal are there.
+Window window_of(Tensor is_coupled, bool is_real) {
+  const std::int64_t batch = is_coupled.shape()[0], count = is_coupled.shape()[1];
+  const Tensor zero = is_coupled.builder->number(DType::kI32, 0);
+  if (is_real && count < 2) {
+    const Tensor none = broadcast(zero, {batch}, {});
+    return {none, none - 1.0, compare("EQ", none, none)};
+  }
+  // Two in a row of real matrices: a block of two rows is done.
+  const Tensor is_open = is_real ? window(is_coupled, {0, 0}, {batch, count - 1}) &
+                                       window(is_coupled, {0, 1}, {batch, count - 1})
+                                 : is_coupled;
+  const Tensor open = last_of(is_open);
+  const Tensor index = indices_along(is_coupled, 1);
+  const Tensor is_cut = compare("EQ", is_coupled, is_coupled.like(0)) &
+                        compare("LE", index, spread(open, index, {0}));
+  return {last_of(is_cut) + 1.0, open + (is_real ? 2.0 : 1.0), open < 0.0};
+}
+
+/// The window's product of H less its shifts, and ones outside.
+Tensor shifted(Tensor h, const Window& window, Tensor turn) {
+  const DType dtype = h.dtype();
+  const std::int64_t n = h.shape()[1];
+  const Tensor before = window.last - 1.0;
+  const Tensor diagonal = diagonal_of(h), below = beside_diagonal(h, true);
+  const Tensor a = at(diagonal, before), d = at(diagonal, window.last);
+  const Tensor b = at(beside_diagonal(h, false), before), c = at(below, before);
+  const auto is_inside = [&](std::int64_t dimension) {
+    const Tensor index = indices_along(h, dimension);
+    return compare("GE", index, spread(window.first, h, {0})) &
+           compare("LE", index, spread(window.last, h, {0}));
+  };
+  const Tensor inside = is_inside(1) & is_inside(2);
+  const Tensor ones = identity(*h.builder, dtype, h.shape()[0], n, n);
+  const Tensor part = select(inside, h, h.like(0));
+  // Now and then by other shifts, where those of the last block go round in circles.
+  const Tensor every = turn.like(10);
+  const Tensor is_other =
+      broadcast(turn.builder->apply(kRemainderOp, {turn, every}) == 9.0, a.shape(), {});
+  if (is_complex(dtype)) {
+    const Tensor half = (a - d) / a.like(2);
+    const Tensor root = sqrt(half * half + b * c);
+    const Tensor plus = half + root, minus = half - root;
+    const Tensor larger = select(compare("GE", abs(plus), abs(minus)), plus, minus);
+    const Tensor is_zero = abs(larger) == 0.0;
+    const Tensor quotient = b * c / select(is_zero, larger.like(1), larger);
+    const Tensor near = d - select(is_zero, larger.like(0), quotient);
+    const Tensor shift = select(is_other, d + with_dtype(abs(c), dtype), near);
+    return select(inside, part - times_number(ones, shift), ones);
+  }
+  const Tensor size = abs(c) + abs(at(below, window.last - 2.0));
+  const Tensor trace = select(is_other, size * 1.5, a + d);
+  const Tensor determinant = select(is_other, size * size, a * d - b * c);
+  const Tensor both =
+      product(part, part) - times_number(part, trace) + times_number(ones, determinant);
+  return select(inside, both, ones);
+}
+
+Tensor turned(Tensor q, Tensor h) { return product(product(conjugate(transposed(q)), h), q); }
+
+/// One step for the last block that is not done: H, Z, its last row from 1 (0: all are done), turn.
+std::vector<Tensor> step_of_schur(std::span<const Tensor> values) {
+  const Tensor z = values[1], turn = values[3];
+  const DType dtype = z.dtype();
+  const bool is_real = !is_complex(dtype);
+  const std::int64_t batch = z.shape()[0], n = z.shape()[1];
+  Tensor h = values[0];
+  const Tensor size = abs(diagonal_of(h)), below = abs(beside_diagonal(h, true));
+  const Tensor around = window(size, {0, 0}, {batch, n - 1}) + window(size, {0, 1}, {batch, n - 1});
+  const Tensor whole = sqrt(sum(square_of_size(h), {1, 2}));
+  const double epsilon = epsilon_of(size.dtype());
+  const Tensor least = (around + spread(whole, around, {0}) * epsilon) * epsilon;
+  const Tensor is_coupled = compare("GT", below, least);
+  // Elements that are next to nothing go.
+  const Tensor kept = pad(is_coupled, h.builder->number(DType::kI1, 0), {0, 1}, {0, 0}, {0, 0});
+  const Tensor is_below = compare("EQ", indices_along(h, 1), indices_along(h, 2) + 1.0);
+  const Tensor is_gone = is_below & compare("EQ", spread(kept, h, {0, 1}), is_below.like(0));
+  h = select(is_gone, h.like(0), h);
+
+  const Window window = window_of(is_coupled, is_real);
+  const Reflectors factors = householder_factors(transposed(shifted(h, window, turn)));
+  const Tensor q = transposed(reflected(factors, identity(*h.builder, dtype, batch, n, n), false));
+  const Tensor next = turned(q, h);
+  const Tensor is_zero = compare("GT", indices_along(h, 1), indices_along(h, 2) + 1.0);
+  const Tensor unfinished = select(window.is_empty, window.last.like(0), window.last + 1.0);
+  const Tensor is_done = spread(window.is_empty, h, {0});
+  return {select(is_done, h, select(is_zero, h.like(0), next)), select(is_done, z, product(z, q)),
+          unfinished, turn + 1.0};
+}
+
+}  // namespace
+
+Schur schur(Tensor a) {
+  const Shape shape = a.shape();
+  const std::int64_t batch = shape[0], n = shape[1];
+  GraphBuilder& builder = *a.builder;
+  const Tensor ones = identity(builder, a.dtype(), batch, n, n);
+  const Tensor none = builder.constant(HostTensor({DType::kI32, {batch}}));
+  if (n == 1) return {a, ones, none};
+  const Reflectors factors = hessenberg_factors(transposed(a));
+  // Reflectors and columns of Q from 1 on.
+  const Reflectors inner{block_of(factors.packed, 0, n - 1, 1, n - 1), factors.taus};
+  const Tensor inner_ones = identity(builder, a.dtype(), batch, n - 1, n - 1);
+  const Tensor inner_q = transposed(reflected(inner, inner_ones, false));
+  const Tensor zero = builder.number(a.dtype(), 0);
+  const Tensor padded_q = pad(inner_q, zero, {0, 1, 1}, {0, 0, 0}, {0, 0, 0});
+  const Tensor q = select(indices_along(ones, 1) == 0.0, ones, padded_q);
+  const Tensor packed = transposed(factors.packed);
+  const Tensor is_zero = compare("GT", indices_along(ones, 1), indices_along(ones, 2) + 1.0);
+  const Tensor h = select(is_zero, packed.like(0), packed);
+  const std::vector<Tensor> start = {h, q, none + 1.0, builder.number(DType::kI32, 0)};
+  const auto most = static_cast<double>(30 * std::max<std::int64_t>(n, 10));
+  const std::vector<Tensor> end = repeat_while(
+      start,
+      [most](std::span<const Tensor> values) {
+        const Tensor last =
+            superstep::reduce(values[2], values[2].builder->number(DType::kI32, 0), {0},
+                              [](Tensor x, Tensor y) { return maximum(x, y); });
+        return (last > 0.0) & (values[3] < most);
+      },
+      step_of_schur);
+  return {end[0], end[1], end[2]};
+}
+
+Triangular triangular(const Schur& schur) {
+  const DType real = schur.t.dtype();
+  const Tensor diagonal = diagonal_of(schur.t);
+  if (is_complex(real)) {
+    return {schur.t, schur.z, real_part(diagonal), imaginary_part(diagonal)};
+  }
+  const DType dtype = complex_of(real);
+  const Shape shape = schur.t.shape();
+  const std::int64_t batch = shape[0], n = shape[1];
+  const Tensor t = with_dtype(schur.t, dtype), z = with_dtype(schur.z, dtype);
+  if (n == 1) return {t, z, diagonal, diagonal.like(0)};
+  const Tensor a = window(diagonal, {0, 0}, {batch, n - 1});
+  const Tensor d = window(diagonal, {0, 1}, {batch, n - 1});
+  const Tensor b = beside_diagonal(schur.t, false), c = beside_diagonal(schur.t, true);
+  const Tensor zero = a.like(0), one = a.like(1);
+  const Tensor is_block = compare("NE", c, zero);
+  // Both eigenvalues of each block of two rows: d + x, then d - b c / x, or a pair.
+  const Tensor half = (a - d) * 0.5, inside = half * half + b * c;
+  const Tensor is_pair = inside < 0.0;
+  const Tensor root = sqrt(abs(inside));
+  const Tensor x = select(half < 0.0, half - root, half + root);
+  const Tensor is_zero = x == 0.0;
+  const Tensor other = d - select(is_zero, zero, b * c / select(is_zero, one, x));
+  const Tensor middle = (a + d) * 0.5;
+  const Tensor first = select(is_pair, middle, d + x), second = select(is_pair, middle, other);
+  const Tensor turn = select(is_pair, root, zero);
+  // The vector of the first one, (first - d, c), and what is orthogonal to it.
+  const Tensor top = of_parts(select(is_pair, half, x), turn, dtype);
+  const Tensor length = sqrt(square_of_size(top) + c * c);
+  const Tensor divisor = with_dtype(select(is_block, length, one), dtype);
+  const Tensor upper = top / divisor, lower = with_dtype(c, dtype) / divisor;
+
+  const auto placed = [](Tensor values, std::int64_t low) {
+    return pad(values, values.builder->number(values.dtype(), 0), {0, low}, {0, 1 - low}, {0, 0});
+  };
+  const Tensor begins = placed(is_block, 0), ends = placed(is_block, 1);
+  const auto by_place = [&](Tensor at_begin, Tensor at_end, Tensor alone) {
+    return select(begins, placed(at_begin, 0), select(ends, placed(at_end, 1), alone));
+  };
+  const Tensor ones = with_dtype(diagonal.like(1), dtype), nothing = ones.like(0);
+  const Tensor on_diagonal = by_place(upper, conjugate(upper), ones);
+  const Tensor below = select(ends, placed(lower, 1), nothing);
+  const Tensor above = select(begins, -placed(lower, 0), nothing);
+  const Tensor distance = indices_along(t, 1) - indices_along(t, 2);
+  const Tensor g = select(distance == 0.0, spread(on_diagonal, t, {0, 1}),
+                          select(distance == 1.0, spread(below, t, {0, 1}),
+                                 select(distance == -1.0, spread(above, t, {0, 1}), t.like(0))));
+  const Tensor next = turned(g, t);
+  return {select(distance > 0.0, next.like(0), next), product(z, g),
+          by_place(first, second, diagonal), by_place(turn, -turn, diagonal.like(0))};
+}
+
+Tensor eigenvectors(const Triangular& triangular, bool has_pairs) {
+  const Tensor t = triangular.t;
+  const DType dtype = t.dtype();
+  const Shape shape = t.shape();
+  const std::int64_t batch = shape[0], n = shape[1];
+  const Tensor values = of_parts(triangular.real, triangular.imaginary, dtype);
+  const Tensor whole = sqrt(sum(square_of_size(t), {1, 2}));
+  const Tensor least = maximum(whole * epsilon_of(whole.dtype()), whole.like(1e-30));
+  const std::vector<Tensor> start = {identity(*t.builder, dtype, batch, n, n), t, values, least};
+  // Rows of (T - value) X = 0 from the last one on, of all columns at once.
+  const Tensor x = repeat_counted(
+      n, start, [n](Tensor turn, std::span<const Tensor> carried) -> std::vector<Tensor> {
+        const Tensor x = carried[0], t = carried[1], values = carried[2], least = carried[3];
+        const DType dtype = t.dtype();
+        const Tensor k = turn.like(static_cast<double>(n - 1)) - turn;
+        const Tensor row = row_at(t, k);
+        const Tensor is_right = where_index_is("GT", k, row, 1);
+        const Tensor rest = select(is_right, row, row.like(0));
+        const Tensor parts = dot_general(rest, x, {{0}, {0}, {1}, {1}}, dtype);
+        const Tensor diagonal = sum(select(where_index_is("EQ", k, row, 1), row, row.like(0)), {1});
+        const Tensor gap = values - spread(diagonal, values, {0});
+        const Tensor bound = spread(least, real_part(gap), {0});
+        const Tensor divisor =
+            select(compare("LT", abs(gap), bound), with_dtype(bound, dtype), gap);
+        const Tensor found = select(is_right, parts / divisor, parts.like(0));
+        // Each column by its new element, where that is large.
+        const Tensor scale = maximum(abs(found), real_part(found).like(1));
+        const Tensor divided = x / spread(with_dtype(scale, dtype), x, {0, 2});
+        const Tensor scaled = found / with_dtype(scale, dtype);
+        const Tensor is_row =
+            where_index_is("EQ", k, x, 1) & compare("GT", indices_along(x, 2), indices_along(x, 1));
+        return {select(is_row, spread(scaled, x, {0, 2}), divided), t, values, least};
+      })[0];
+  const Tensor v = product(triangular.z, x);
+  const Tensor squares = square_of_size(v);
+  const Tensor length = sqrt(sum(squares, {1}));
+  // The first of the largest elements of each column becomes real.
+  const Tensor best = largest(squares, 1);
+  const Tensor is_best = compare("EQ", squares, spread(best, squares, {0, 2}));
+  const Tensor index = indices_along(squares, 1);
+  const auto none = static_cast<double>(n);
+  const Tensor place = superstep::reduce(select(is_best, index, index.like(none)),
+                                         index.builder->number(DType::kI32, none), {1},
+                                         [](Tensor a, Tensor b) { return minimum(a, b); });
+  const Tensor is_place = compare("EQ", index, spread(place, index, {0, 2}));
+  const Tensor chosen = sum(select(is_place, v, v.like(0)), {1});
+  const Tensor factor = conjugate(chosen) / with_dtype(abs(chosen) * length, dtype);
+  const Tensor turned_v = v * spread(factor, v, {0, 2});
+  const Tensor real = real_part(turned_v), imaginary = imaginary_part(turned_v);
+  Tensor is_real = is_place;
+  if (has_pairs) {
+    is_real = is_real | compare("EQ", spread(triangular.imaginary, real, {0, 2}), real.like(0));
+  }
+  const Tensor result = of_parts(real, select(is_real, imaginary.like(0), imaginary), dtype);
+  if (!has_pairs || n == 1) return result;
+  // The second of a pair is the conjugate of the first, which is the column in front of it.
+  const std::vector<Tensor> columns = {block_of(result, 0, n, 0, 1),
+                                       block_of(result, 0, n, 0, n - 1)};
+  const Tensor is_second = triangular.imaginary < 0.0;
+  return select(spread(is_second, result, {0, 2}), conjugate(concatenate(columns, 2)), result);
+}
+
+}  // namespace superstep

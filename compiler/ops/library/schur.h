@@ -1,0 +1,24 @@
+#pragma once
+
+#include "compiler/ops/graph_builder.h"
+
+namespace superstep {
+
+/// A = Z T Z^H of [batch, n, n] with a triangular T; of a real A, T has blocks of two rows for
+/// pairs of eigenvalues.
+struct Schur {
+  Tensor t, z;
+  Tensor unfinished;  ///< i32 [batch]: 0, or a row of T that is not done, from 1
+};
+[[nodiscard]] Schur schur(Tensor a);
+
+struct Triangular {
+  Tensor t, z;             ///< complex
+  Tensor real, imaginary;  ///< [batch, n]: the eigenvalues; pairs are conjugates to the bit
+};
+[[nodiscard]] Triangular triangular(const Schur& schur);
+
+/// Vectors as columns, of length 1, whose largest element is real; those of a pair are conjugates.
+[[nodiscard]] Tensor eigenvectors(const Triangular& triangular, bool has_pairs);
+
+}  // namespace superstep
