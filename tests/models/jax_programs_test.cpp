@@ -72,9 +72,10 @@ std::string file_name(const testing::TestParamInfo<std::string>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RandomNumbers, testing::ValuesIn(modules({"random"})), file_name);
-INSTANTIATE_TEST_SUITE_P(Models, LinearAlgebra, testing::ValuesIn(modules({"linear_algebra", "matrices"})),
-                         file_name);
-INSTANTIATE_TEST_SUITE_P(Models, JaxPrograms, testing::ValuesIn(modules({"control", "fourier", "indexing"})),
+INSTANTIATE_TEST_SUITE_P(Models, LinearAlgebra,
+                         testing::ValuesIn(modules({"linear_algebra", "matrices"})), file_name);
+INSTANTIATE_TEST_SUITE_P(Models, JaxPrograms,
+                         testing::ValuesIn(modules({"control", "fourier", "indexing"})),
                          [](const testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            std::ranges::replace(name, '/', '_');

@@ -207,6 +207,38 @@ std::vector<Tensor> round_of_singular(std::span<const Tensor> values, double lea
           values[1] | any(is_apart)};
 }
 
+/// [batch, n, columns] after rotations of its rows, of which the first n columns are orthogonal
+/// then.
+Tensor orthogonalized(Tensor rows) {
+  const std::int64_t n = rows.shape()[1];
+  GraphBuilder& builder = *rows.builder;
+  const double least_cosine =
+      2 * unit_of(real_part(rows).dtype()) * std::sqrt(static_cast<double>(n));
+  const std::vector<Tensor> start = {rows, builder.number(DType::kI1, 1),
+                                     builder.number(DType::kI32, 0)};
+  return repeat_while(
+      start, [](std::span<const Tensor> values) { return values[1] & (values[2] < kMostSweeps); },
+      [n, least_cosine](std::span<const Tensor> values) -> std::vector<Tensor> {
+        const std::vector<Tensor> from = {values[0], values[1].builder->number(DType::kI1, 0)};
+        const std::vector<Tensor> next = repeat(n - 1, from, [&](std::span<const Tensor> round) {
+          return round_of_singular(round, least_cosine);
+        });
+        return {next[0], next[1], values[2] + 1.0};
+      })[0];
+}
+
+/// Rows by a power of two and with a row and a column that make their number even.
+Tensor scaled_rows(Tensor rows, Tensor scale) {
+  const std::int64_t missing = rows.shape()[1] % 2;
+  return padded(times(rows, scale, true), missing, missing);
+}
+
+Tensor lengths_of(Tensor rows) { return sqrt(sum(square_of_size(rows), {2})); }
+
+Tensor with_nan_of(Tensor scale, Tensor x) {
+  return x + with_dtype(spread(scale * 0.0, real_part(x), {0}), x.dtype());
+}
+
 }  // namespace
 
 Eigen eigen(Tensor a, bool sorts) {
@@ -241,41 +273,31 @@ Eigen eigen(Tensor a, bool sorts) {
     vectors = ordered(order, vectors);
   }
   // NaN, of which no order is known, is in all results.
-  const Tensor nothing = scale * 0.0;
-  return {times(sorted_values, scale, false) + spread(nothing, sorted_values, {0}),
-          vectors + with_dtype(spread(nothing, real_part(vectors), {0}), vectors.dtype())};
+  return {with_nan_of(scale, times(sorted_values, scale, false)), with_nan_of(scale, vectors)};
 }
 
 SingularValues singular_values(Tensor transposed) {
   const std::int64_t batch = transposed.shape()[0], size = transposed.shape()[1];
-  GraphBuilder& builder = *transposed.builder;
   const Tensor scale = scale_of(transposed);
-  const std::int64_t missing = size % 2, n = size + missing;
-  const Tensor scaled = padded(times(transposed, scale, true), missing, missing);
-  const std::vector<Tensor> beside = {scaled, identity(builder, scaled.dtype(), batch, n, n)};
-  const double least_cosine =
-      2 * unit_of(real_part(scaled).dtype()) * std::sqrt(static_cast<double>(n));
-  const std::vector<Tensor> start = {concatenate(beside, 2), builder.number(DType::kI1, 1),
-                                     builder.number(DType::kI32, 0)};
-  const std::vector<Tensor> end = repeat_while(
-      start, [](std::span<const Tensor> values) { return values[1] & (values[2] < kMostSweeps); },
-      [n, least_cosine](std::span<const Tensor> values) -> std::vector<Tensor> {
-        const std::vector<Tensor> from = {values[0], values[1].builder->number(DType::kI1, 0)};
-        const std::vector<Tensor> next = repeat(n - 1, from, [&](std::span<const Tensor> round) {
-          return round_of_singular(round, least_cosine);
-        });
-        return {next[0], next[1], values[2] + 1.0};
-      });
-  const Tensor rows = block_of(end[0], 0, n, 0, size);
-  const Tensor lengths = sqrt(sum(square_of_size(rows), {2}));
+  const Tensor scaled = scaled_rows(transposed, scale);
+  const std::int64_t n = scaled.shape()[1];
+  const std::vector<Tensor> beside = {scaled,
+                                      identity(*transposed.builder, scaled.dtype(), batch, n, n)};
+  const Tensor end = orthogonalized(concatenate(beside, 2));
+  const Tensor rows = block_of(end, 0, n, 0, size);
+  const Tensor lengths = lengths_of(rows);
   const Tensor order = order_of(with_last_key(lengths, size, -1), size, true);
-  const Tensor nothing = scale * 0.0;
-  const auto with_nan = [&](Tensor x) {
-    return x + with_dtype(spread(nothing, real_part(x), {0}), x.dtype());
-  };
-  return {with_nan(times(ordered(order, lengths), scale, false)),
-          with_nan(times(ordered(order, rows), scale, false)),
-          with_nan(ordered(order, block_of(end[0], 0, n, n, size)))};
+  return {with_nan_of(scale, times(ordered(order, lengths), scale, false)),
+          with_nan_of(scale, times(ordered(order, rows), scale, false)),
+          with_nan_of(scale, ordered(order, block_of(end, 0, n, n, size)))};
+}
+
+Tensor only_singular_values(Tensor transposed) {
+  const Tensor scale = scale_of(transposed);
+  const Tensor lengths = lengths_of(orthogonalized(scaled_rows(transposed, scale)));
+  const std::int64_t size = transposed.shape()[1];
+  const Tensor order = order_of(with_last_key(lengths, size, -1), size, true);
+  return with_nan_of(scale, times(ordered(order, lengths), scale, false));
 }
 
 }  // namespace superstep

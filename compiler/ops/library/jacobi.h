@@ -23,5 +23,7 @@ struct SingularValues {
 };
 /// Of X = U S V^H, given as its transpose.
 [[nodiscard]] SingularValues singular_values(Tensor transposed);
+/// The values alone.
+[[nodiscard]] Tensor only_singular_values(Tensor transposed);
 
 }  // namespace superstep

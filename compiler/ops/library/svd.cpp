@@ -174,18 +174,22 @@ struct Factors {
   Tensor values, left, right;
 };
 
-/// Of [batch, m, n], m >= n, given as its transpose; the last `more` left vectors have no value.
+/// R of A = Q R, whose rows are as many as its columns.
+Tensor upper_triangle(const Reflectors& reflectors) {
+  const std::int64_t n = reflectors.packed.shape()[1];
+  const Tensor square = block_of(reflectors.packed, 0, n, 0, n);
+  return transposed(select(where_row_is("GE", square), square, square.like(0)));
+}
+
+/// Of [batch, m, n], m >= n, by its Q and R; the last `more` left vectors have no value.
 ///
 /// A = Q R, and R^H = W S Z^H by rotations, from which Z comes orthogonal to all digits. W may miss
 /// columns where values are 0: they are those of the Q of W S.
-Factors factors_of(Tensor transposed_a, std::int64_t more) {
-  const Shape shape = transposed_a.shape();
+Factors factors_of(const Reflectors& reflectors, Tensor r, std::int64_t more) {
+  const Shape shape = reflectors.packed.shape();
   const std::int64_t batch = shape[0], n = shape[1];
-  GraphBuilder& builder = *transposed_a.builder;
-  const DType dtype = transposed_a.dtype();
-  const Reflectors reflectors = householder_factors(transposed_a);
-  const Tensor square = block_of(reflectors.packed, 0, n, 0, n);
-  const Tensor r = transposed(select(where_row_is("GE", square), square, square.like(0)));
+  GraphBuilder& builder = *r.builder;
+  const DType dtype = r.dtype();
   const SingularValues found = singular_values(conjugate(r));
 
   const Reflectors right_reflectors = householder_factors(found.scaled_left);
@@ -211,8 +215,10 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
   const std::vector<TensorType> types = infer(op, operand_types);
   const auto zeros = [&](std::size_t i) { return builder.constant(HostTensor(types[i])); };
   const std::int64_t m = rows_of(types[0]), n = columns_of(types[0]);
+  const Vectors vectors = vectors_of(op);
   if (types[0].elements() == 0) {
     const auto ones = [&](std::size_t i) {
+      if (vectors == Vectors::kNone) return zeros(i);
       const std::int64_t batch = TensorType{{}, batch_of(types[i])}.elements();
       return reshape(
           identity(builder, types[i].dtype, batch, rows_of(types[i]), columns_of(types[i])),
@@ -221,13 +227,17 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
     return {operands[0], zeros(1), ones(2), ones(3), zeros(4)};
   }
   const bool is_wide = m < n;
-  const Vectors vectors = vectors_of(op);
   const Tensor a = batched(operands[0]);
   // The transpose of A, or of A^H.
   const std::int64_t more = vectors == Vectors::kAll ? std::max(m, n) - std::min(m, n) : 0;
-  const Factors factors = factors_of(is_wide ? conjugate(a) : transposed(a), more);
+  const Reflectors reflectors = householder_factors(is_wide ? conjugate(a) : transposed(a));
+  const Tensor r = upper_triangle(reflectors);
+  if (vectors == Vectors::kNone) {
+    const Tensor values = only_singular_values(conjugate(r));
+    return {operands[0], reshape(values, types[1].shape), zeros(2), zeros(3), zeros(4)};
+  }
+  const Factors factors = factors_of(reflectors, r, more);
   const Tensor values = reshape(factors.values, types[1].shape);
-  if (vectors == Vectors::kNone) return {operands[0], values, zeros(2), zeros(3), zeros(4)};
   const Tensor u = transposed(is_wide ? factors.right : factors.left);
   const Tensor vh = conjugate(is_wide ? factors.left : factors.right);
   return {operands[0], values, reshape(u, types[2].shape), reshape(vh, types[3].shape), zeros(4)};
