@@ -319,7 +319,7 @@ const OpDefinition kConvolutionOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
-    .traits = {.operands = {kAnyDType, kAnyDType}},
+    .traits = {.operands = {kAnyDType, kAnyDType}, .folds_expanded = true},
     .syntax = {.parse = parse},
 };
 

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "compiler/ops/elements.h"
@@ -151,7 +151,9 @@ const OpDefinition kReduceWindowOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
-    .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
+    .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
+               .regions = 1,
+               .folds_expanded = true},
 };
 
 }  // namespace superstep

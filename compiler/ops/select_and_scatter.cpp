@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <fmt/format.h>
 
-#include <functional>
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "compiler/ops/elements.h"
@@ -297,10 +297,11 @@ class Scattering {
 
 std::vector<Tensor> expand(GraphBuilder&, const Op& op, std::span<const Tensor> operands) {
   const Tensor operand = operands[0], source = operands[1], initial = operands[2];
-  if (operand.type().elements() == 0 || source.type().elements() == 0) {
+  std::vector<SlidingWindow> windows = windows_of(op, operand.shape());
+  trim(windows, operand.shape());
+  if (source.type().elements() == 0 || have_no_places(windows)) {
     return {broadcast(initial, operand.shape(), {})};
   }
-  const std::vector<SlidingWindow> windows = windows_of(op, operand.shape());
   const Tensor numbers = selected_places(op.regions[0], Places(operand, initial, windows));
   return {Scattering(op.regions[1], numbers, source, initial, windows, operand.shape()).result()};
 }
@@ -313,7 +314,7 @@ const OpDefinition kSelectAndScatterOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
-    .traits = {.operands = {kAnyDType, kAnyDType, kAnyDType}, .regions = 2},
+    .traits = {.operands = {kAnyDType, kAnyDType, kAnyDType}, .regions = 2, .folds_expanded = true},
 };
 
 }  // namespace superstep

@@ -55,4 +55,28 @@ Shape window_counts(const std::vector<SlidingWindow>& windows, const Shape& shap
   return counts;
 }
 
+void trim(std::vector<SlidingWindow>& windows, const Shape& shape) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    SlidingWindow& window = windows[d];
+    const std::int64_t step = window.window_dilation;
+    // The last window reaches the first element with places from `first` on, the first window the
+    // last element with those up to `end`.
+    const std::int64_t last_start = (window.count(shape[d]) - 1) * window.stride - window.low;
+    const std::int64_t last_element = window.low + (shape[d] - 1) * window.base_dilation;
+    const std::int64_t first = last_start >= 0 ? 0 : (-last_start + step - 1) / step;
+    const std::int64_t end = last_element < 0 ? 0 : std::min(last_element / step + 1, window.size);
+    if (shape[d] == 0 || first >= end) {
+      window.size = 0;
+      continue;
+    }
+    window.low -= first * step;
+    window.high -= (window.size - end) * step;
+    window.size = end - first;
+  }
+}
+
+bool have_no_places(const std::vector<SlidingWindow>& windows) {
+  return std::ranges::find(windows, 0, &SlidingWindow::size) != windows.end();
+}
+
 }  // namespace superstep

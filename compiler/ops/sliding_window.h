@@ -57,4 +57,8 @@ struct SlidingWindowNames {
 /// By dimension, the windows in a tensor.
 [[nodiscard]] Shape window_counts(const std::vector<SlidingWindow>& windows, const Shape& shape);
 
+/// Takes away the places at which no window in a tensor has an element, which may be all.
+void trim(std::vector<SlidingWindow>& windows, const Shape& shape);
+[[nodiscard]] bool have_no_places(const std::vector<SlidingWindow>& windows);
+
 }  // namespace superstep

@@ -207,13 +207,14 @@ std::vector<Tensor> reduce_apart(const Graph& region, std::span<const Tensor> in
 
 std::vector<Tensor> reduce_windows(const Graph& region, std::span<const Tensor> inputs,
                                    std::span<const Tensor> initial,
-                                   const std::vector<SlidingWindow>& windows) {
+                                   std::vector<SlidingWindow> windows) {
   GraphBuilder& builder = *inputs[0].builder;
   const Shape shape = inputs[0].shape();
   const Shape counts = window_counts(windows, shape);
   std::vector<Tensor> starts;
   for (const Tensor& value : initial) starts.push_back(broadcast(value, counts, {}));
-  if (TensorType{DType::kI1, counts}.elements() == 0) return starts;
+  trim(windows, shape);
+  if (TensorType{DType::kI1, counts}.elements() == 0 || have_no_places(windows)) return starts;
   if (are_apart(windows, shape)) return reduce_apart(region, inputs, initial, windows);
 
   std::vector<Tensor> values(inputs.begin(), inputs.end());

@@ -15,6 +15,6 @@ namespace superstep {
 [[nodiscard]] std::vector<Tensor> reduce_windows(const Graph& region,
                                                  std::span<const Tensor> inputs,
                                                  std::span<const Tensor> initial,
-                                                 const std::vector<SlidingWindow>& windows);
+                                                 std::vector<SlidingWindow> windows);
 
 }  // namespace superstep

@@ -25,7 +25,7 @@ Graph fold_constants(Graph graph) {
   for (const Op& op : graph.ops()) {
     const Traits& traits = op.definition->traits;
     bool foldable = !op.results.empty() && traits.effect == Effect::kNone && !traits.is_opaque &&
-                    traits.control == Control::kNone;
+                    !traits.folds_expanded && traits.control == Control::kNone;
     bool has_many = op.operands.empty();
     const auto given = std::max<std::int64_t>(1, std::ssize(op.operands));  // elements
     std::vector<HostTensor> operands;

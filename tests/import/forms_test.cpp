@@ -96,6 +96,34 @@ TEST(PrettyForm, DotNamesEachSidesDimensions) {
   EXPECT_EQ(std::get<Words>(op.attributes.at("precision_config")), (Words{"DEFAULT", "HIGHEST"}));
 }
 
+TEST(PrettyForm, ConvolutionsSayWhatDimensionsAreAndHowWindowsSlide) {
+  const std::string head =
+      "func.func @main(%a: tensor<2x7x3xf32>, %b: tensor<3x4x5xf32>) -> () {\n  %0 = ";
+  const std::string tail =
+      " : (tensor<2x7x3xf32>, tensor<3x4x5xf32>) -> tensor<2x5x4xf32>\nreturn\n}\n";
+  const std::string pretty =
+      "stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[i, o, 0]->[b, 0, f], window = "
+      "{stride = [2], pad = [[1, 0]], lhs_dilate = [2], rhs_dilate = [1], reverse = [true]} "
+      "{batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = "
+      "[#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]}";
+  const std::string generic =
+      "\"stablehlo.convolution\"(%a, %b) <{batch_group_count = 1 : i64, dimension_numbers = "
+      "#stablehlo.conv<[b, 0, f]x[i, o, 0]->[b, 0, f]>, feature_group_count = 1 : i64, "
+      "lhs_dilation = array<i64: 2>, padding = dense<[[1, 0]]> : tensor<1x2xi64>, "
+      "rhs_dilation = array<i64: 1>, window_reversal = array<i1: true>, "
+      "window_strides = array<i64: 2>}>";
+  for (const std::string& text : {pretty, generic}) {
+    const Op op = import_stablehlo(head + text + tail, "f.mlir").main.ops().at(0);
+    EXPECT_EQ(integers(op, "window_strides"), Integers{2});
+    EXPECT_EQ(integers(op, "padding"), (Integers{1, 0}));
+    EXPECT_EQ(integers(op, "lhs_dilation"), Integers{2});
+    EXPECT_EQ(integers(op, "rhs_dilation"), Integers{1});
+    EXPECT_EQ(integers(op, "window_reversal"), Integers{1});
+    EXPECT_NE(word(op, "dimension_numbers").find("[b, 0, f]x[i, o, 0]->[b, 0, f]"),
+              std::string::npos);
+  }
+}
+
 TEST(PrettyForm, AFormatHasBitsOfExponentAndFraction) {
   const Op op = first_op("%0 = stablehlo.reduce_precision %a, format = e5m10 : tensor<2x3xf32>");
   EXPECT_EQ(op.operands, std::vector{ValueId{0}});

@@ -277,6 +277,61 @@ TEST(OpErrors, NameContractionsThatDoNotMatch) {
             "and tensor<2x3xf32> do not match");
 }
 
+TEST(OpErrors, NameWhatWindowsMayNotBe) {
+  const HostTensor zero = numbers(kF32, {}, {0});
+  const auto reduce_window = [&](Attributes attributes, std::vector<HostTensor> operands) {
+    return refusal("reduce_window", std::move(operands), std::move(attributes),
+                   ExitCode::kMalformed, {binary_reducer("stablehlo.add", kF32)});
+  };
+  const std::string head = "case.mlir:3:7: error: stablehlo.reduce_window: ";
+  EXPECT_EQ(reduce_window({{"window_dimensions", Indices{2}}}, {kX, zero}),
+            head + "window_dimensions has 1 entries, expected 2");
+  EXPECT_EQ(reduce_window({{"window_dimensions", Indices{2, 0}}}, {kX, zero}),
+            head + "has windows of 0 places, expected 1 or more");
+  EXPECT_EQ(reduce_window({{"window_dimensions", Indices{2, 1}}, {"window_strides", Indices{1, 0}}},
+                          {kX, zero}),
+            head + "window_strides has 0, expected 1 to 1073741824");
+  EXPECT_EQ(reduce_window({{"window_dimensions", Indices{1 << 20, 1}},
+                           {"window_dilations", Indices{1 << 20, 1}}},
+                          {kX, zero}),
+            head + "dilates dimension 0 beyond what any tensor holds");
+  EXPECT_EQ(reduce_window({{"window_dimensions", Indices{1, 1}}}, {kX, numbers(kI32, {}, {0})}),
+            head + "initial value 0 is tensor<i32>, expected tensor<f32>");
+}
+
+TEST(OpErrors, NameTheSourceThatWindowsExpect) {
+  EXPECT_EQ(refusal("select_and_scatter", {kX, kX, numbers(kF32, {}, {0})},
+                    {{"window_dimensions", Indices{2, 3}}}, ExitCode::kMalformed,
+                    {binary_reducer("stablehlo.add", kF32), binary_reducer("stablehlo.add", kF32)}),
+            "case.mlir:3:7: error: stablehlo.select_and_scatter: the source is tensor<2x3xf32>, "
+            "expected tensor<1x1xf32>, an element for each window");
+}
+
+TEST(OpErrors, NameWhatConvolutionsMayNotBe) {
+  const auto convolution = [&](const std::string& dimensions, Attributes more) {
+    more["dimension_numbers"] = dimensions;
+    return refusal("convolution", {kX, numbers(kF32, {3, 4}, std::vector<double>(12, 1))},
+                   std::move(more));
+  };
+  const std::string head = "case.mlir:3:7: error: stablehlo.convolution: ";
+  for (const char* wrong : {"", "[b, f]", "[b, b]x[i, o]->[b, f]", "[b, f]x[i, o]->[b, 1]",
+                            "[b, 1]x[i, o]->[b, f]", "[b, f]x[i, q]->[b, f]"}) {
+    EXPECT_EQ(convolution(wrong, {}), head +
+                                          "dimension_numbers are not of the form [b, 0, 1, f]x[0, "
+                                          "1, i, o]->[b, 0, 1, f] with each dimension once");
+  }
+  EXPECT_EQ(convolution("[b, 0, f]x[0, i, o]->[b, 0, f]", {}),
+            head +
+                "operands of ranks 2 and 2 do not have the dimensions that dimension_numbers "
+                "names");
+  EXPECT_EQ(convolution("[f, b]x[i, o]->[b, f]", {}),
+            head + "the image has 2 features, expected 1 groups of the kernel's 3");
+  EXPECT_EQ(convolution("[b, f]x[i, o]->[b, f]", {{"batch_group_count", std::int64_t{3}}}),
+            head + "2 batches are not 3 groups");
+  EXPECT_EQ(convolution("[b, f]x[i, o]->[b, f]", {{"batch_group_count", std::int64_t{0}}}),
+            head + "batch_group_count is 0, expected 1 or more");
+}
+
 TEST(Evaluate, RefusesArgumentsOfAnotherType) {
   const Graph graph = graph_of({"stablehlo.negate", "", {kX}, {}, {}, 0, {}});
   const std::vector<HostTensor> none;

@@ -138,6 +138,8 @@ std::vector<OpCase> reduce_window_cases() {
                      numbers(kF32, {}, {kInf}), scalar(0)},
                     {{3}, {}, {1, 1}}, lesser_pair(),
                     {numbers(kF32, {4}, {1, 1, 1, 1}), i32({4}, {11, 11, 11, 12})}),
+      reduce_window("FarBeyondTheTensor", {ramp, scalar(1)},
+                    {{1 << 12}, {1 << 11}, {1 << 12, (1 << 12) - 1}}, add, {i32({3}, {1, 16, 16})}),
       reduce_window("OfAScalar", {scalar(3), scalar(4)}, {{}, {}, {}}, add, {scalar(7)}),
       reduce_window("WithoutWindows", {ramp, scalar(0)}, {{6}, {}, {}}, add, {i32({0}, {})}),
       reduce_window("OfNothing", {i32({0}, {}), scalar(5)}, {{2}, {}, {1, 2}}, add,
