@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "compiler/import/flatten.h"
 #include "compiler/import/parser.h"
 #include "compiler/import/refused_ops.h"
 #include "compiler/ops/op.h"
@@ -47,7 +48,7 @@ SyntaxOp Parser::parse_op(int depth) {
     op.name = canonical_name(generic ? unquote(token().text) : std::string(token().text));
     const bool is_composite = op.name == kComposite;
     if (op.name != "call" && op.name != "return" && !is_composite && !is_check(op.name) &&
-        find_op(op.name) == nullptr) {
+        !is_flattened(op.name) && find_op(op.name) == nullptr) {
       if (op.name.find('.') == std::string::npos) fail("expected an op, found " + found());
       throw SyntaxError{op.offset, refusal_of(op.name), true};
     }
@@ -212,6 +213,7 @@ void Parser::parse_function_type(SyntaxOp& op) {
 void Parser::parse_pretty(SyntaxOp& op, int depth) {
   advance();
   if (op.name == "call") return parse_call(op);
+  if (is_flattened(op.name)) return parse_flattened(op);
   if (op.name == "return") return parse_return(op);
   if (op.name == kComposite) return parse_composite(op);
   if (is_check(op.name)) return parse_check(op);
@@ -245,6 +247,26 @@ void Parser::parse_composite(SyntaxOp& op) {
   }
   add_optional_dictionary(op);
   parse_function_type(op);
+}
+
+// `%a, %b : type of the result`, `%tuple[0] : types`.
+void Parser::parse_flattened(SyntaxOp& op) {
+  if (token().kind == TokenKind::kValue) {
+    do {
+      op.operands.push_back(parse_value());
+    } while (accept(','));
+    if (accept('[')) {
+      op.attributes.insert_or_assign("index", expect_integer("the number of an element"));
+      expect(']', "behind the number of an element");
+    }
+  }
+  add_optional_dictionary(op);
+  const auto types = parse_listed_types(op);
+  if (!types) return;
+  op.result_types = *types;
+  const bool is_tuple = !types->empty() && !types->front().parts.empty();
+  op.operand_types =
+      is_tuple ? types->front().parts : std::vector<TypeUse>(op.operands.size(), types->front());
 }
 
 void Parser::parse_return(SyntaxOp& op) {

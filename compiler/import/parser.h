@@ -81,6 +81,7 @@ class Parser {
   void parse_pretty(SyntaxOp& op, int depth);
   void parse_call(SyntaxOp& op);
   void parse_composite(SyntaxOp& op);
+  void parse_flattened(SyntaxOp& op);
   void parse_return(SyntaxOp& op);
   void parse_keyword(SyntaxOp& op);
   std::vector<ValueUse> parse_values_in_parentheses();
@@ -120,6 +121,7 @@ class Parser {
   Lexer lexer_;
   std::vector<SyntaxError>& problems_;
   Dialects dialects_;
+  int tuple_depth_ = 0;
 };
 
 /// An integer token's value; reports one that 64 bits do not hold.

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "compiler/compile.h"
 #include "compiler/import/builder.h"
+#include "compiler/import/flatten.h"
 #include "compiler/import/parser.h"
 #include "compiler/import/python_lines.h"
 #include "compiler/import/read_module.h"
@@ -109,6 +110,7 @@ Module import::read_module(std::string_view text, const std::string& file, Diale
   }
   std::vector<SyntaxError> errors;
   SyntaxModule syntax = Parser(text, errors, dialects).parse();
+  flatten(syntax, errors);
   edit(syntax);
   std::vector<Finding> findings;
   for (SyntaxError& error : errors) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,11 +17,13 @@ namespace superstep::import {
 // What the text says, both printed forms alike, before names are resolved and types are checked.
 // Views point into the text.
 
-/// A type where it is used; without `type` it is one that Superstep does not have.
+/// A type where it is used; without `type` it is one that Superstep does not have, or a group.
 struct TypeUse {
   std::optional<TensorType> type;
   std::string unsupported;  ///< why there is no `type`
   std::size_t offset = 0;
+  bool is_group = false;       ///< until `flatten`: a tuple, or a token, which has no parts
+  std::vector<TypeUse> parts;  ///< of a group
 };
 
 /// `%name#number`
@@ -86,6 +89,7 @@ struct SyntaxFunction {
 struct SyntaxModule {
   std::string name;
   std::vector<SyntaxFunction> functions;
+  std::deque<std::string> names;                                 ///< that the text does not have
   std::map<std::string, SyntaxLocation, std::less<>> locations;  ///< by alias: `#loc3`
 };
 

@@ -11,6 +11,19 @@ namespace {
 // Above this no machine holds a tensor, and products of dimensions stay far from overflow.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
+constexpr int kMaxTupleDepth = 32;
+
+class Nested {
+ public:
+  explicit Nested(int& depth) : depth_(depth) { ++depth_; }
+  ~Nested() { --depth_; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+
+ private:
+  int& depth_;
+};
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<DType> dtype_of(std::string_view name) {
@@ -49,7 +62,22 @@ TypeUse Parser::parse_type() {
     constexpr std::size_t kLongest = 100;
     return shortened(text.substr(0, text.find_last_not_of(" \t\r\n") + 1), kLongest);
   };
-  if (token().kind == TokenKind::kType || token().is_word("tuple") ||
+  if (token().kind == TokenKind::kType && token().text == "!stablehlo.token") {
+    advance();
+    out.is_group = true;
+    return out;
+  }
+  if (accept_word("tuple")) {
+    out.is_group = true;
+    if (tuple_depth_ == kMaxTupleDepth) {
+      throw SyntaxError{out.offset, "tuples nested too deeply", true};
+    }
+    expect('<', "behind `tuple`");
+    const Nested nested(tuple_depth_);
+    out.parts = parse_type_list('>');
+    return out;
+  }
+  if (token().kind == TokenKind::kType ||
       (token().kind == TokenKind::kWord && token().text != "tensor" &&
        (dtype_of(token().text) || is_foreign_dtype(token().text)))) {
     advance();

@@ -85,7 +85,7 @@ TEST(PythonLines, OfInlinedFunctionsAreTheirOwnOrThoseOfTheirCall) {
 TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
   const Refusal refused = refusal(
       "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
-      "  %0 = \"stablehlo.sort\"(%a) <{dimension = 0 : i64}> ({\n"
+      "  %0 = \"stablehlo.collective_reduce\"(%a) <{dimension = 0 : i64}> ({\n"
       "  ^bb0(%x: tensor<f32> loc(\"sort\"), %y: tensor<f32> loc(\"sort\")):\n"
       "    %1 = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1> "
       "loc(\"other.py\":1:1)\n"
@@ -95,7 +95,7 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
       "  %3 = stablehlo.convert %2 : (tensor<4xf32>) -> tensor<4xf80> loc(\"train.py\":19:4)\n"
       "  return %3 : tensor<4xf80>\n}\n"
       "func.func private @draw(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
-      "  %0 = \"stablehlo.rng\"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc(\"rng\")\n"
+      "  %0 = \"stablehlo.outfeed\"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc(\"rng\")\n"
       "  return %0 : tensor<4xf32>\n}\n"
       "#loc1 = loc(unknown)\n"
       "#loc2 = loc(\"jit(f)/sort\"(\"train.py\":17:9))\n");
@@ -103,12 +103,11 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
   EXPECT_EQ(
       refused.problems,
       (std::vector<std::string>{
-          "2:8: op stablehlo.sort is not supported (train.py:17); few elements: x.at[rank].set(x), "
-          "where rank counts those below each, and those equal to it in front of it",
+          "2:8: op stablehlo.collective_reduce is not supported (train.py:17)",
           "8:50: element type f80 is not supported (train.py:19, and 1 more place); " +
               supported_dtypes(),
-          "12:8: op stablehlo.rng is not supported (train.py:18); jax.random.uniform, or "
-          "another of jax.random"}));
+          "12:8: op stablehlo.outfeed is not supported (train.py:18); return what the host needs "
+          "as results"}));
 }
 
 TEST(ImportErrors, WhatIsNotSupportedIsSaidOnceAndCounted) {
