@@ -186,7 +186,9 @@ std::string ops_page() {
       "addition, subtraction, multiplication, division, square root,\ncomparison, conversion and "
       "what moves elements; powers of 64-bit integers and other functions of f64 and complex "
       "numbers\nthan those of [numerics.md](numerics.md) are refused. Everything else is refused "
-      "with its place (exit code 6). Private\nfunctions are inlined.\n\n"
+      "with its place (exit code 6). Private\nfunctions and "
+      "decompositions of composites are inlined, tuples read as their elements, and tokens\n"
+      "as nothing.\n\n"
       "| op | operands | becomes | what it does |\n|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops())
     out += fmt::format("| `{}` | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
