@@ -15,9 +15,12 @@ std::vector<Problem> located(const Op& op, const std::string& message) {
 
 std::string names_of(DTypeSet set) {
   std::vector<std::string_view> names;
+  const bool has_narrow_floats = (set & kNarrowFloats) == kNarrowFloats;
   for (const DType dtype : kAllDTypes) {
+    if (has_narrow_floats && is_narrow_float(dtype)) continue;
     if ((set & only(dtype)) != 0) names.push_back(name_of(dtype));
   }
+  if (has_narrow_floats) names.emplace_back("f8");
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

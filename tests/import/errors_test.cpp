@@ -37,7 +37,7 @@ TEST(ImportErrors, ReportEveryProblemOfTheModuleInOrder) {
       {"3:28: %b is not defined in front of its use",
        "4:27: expected `:` and types behind an op, found `%a`",
        "6:10: op stablehlo.fourier is not known", "7:10: the module has no function @missing",
-       std::string("12:42: unknown element type `f31`; ") + kSupported});
+       std::string("12:42: unknown element type `f31`; ") + supported_dtypes()});
 }
 
 TEST(ImportErrors, NamesTheNearestOpOnlyForWordsThatAreNone) {

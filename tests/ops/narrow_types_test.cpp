@@ -63,8 +63,6 @@ void expect_same(const OpCase& use) {
       << use.op << " " << use.operands[0].type.text() << " " << expected.type.text();
 }
 
-std::string text(DType dtype) { return std::string(name_of(dtype)); }
-
 /// The results of a module's text for arguments.
 std::vector<HostTensor> run_text(const std::string& module,
                                  const std::vector<HostTensor>& arguments) {
@@ -137,6 +135,23 @@ TEST(NarrowTypes, ConvertOnTilesAsOnTheHost) {
     }
     expect_same(use_of("stablehlo.convert", {floats_around(DType::kF8E4M3)}, dtype));
     for (const DType to : {DType::kI32, DType::kU8, DType::kF32, DType::kF8E5M2, DType::kI1}) {
+      expect_same(use_of("stablehlo.convert", {all_codes(dtype)}, to));
+    }
+  }
+}
+
+TEST(NarrowTypes, ConvertFromAndToWideTypes) {
+  const HostTensor floats = floats_around(DType::kF8E5M2);
+  HostTensor doubles({DType::kF64, floats.type.shape});
+  HostTensor integers({DType::kI64, floats.type.shape});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(floats.type.elements()); ++i) {
+    write_float(doubles, i, read_float(floats, i) * (1 + 0x1p-40));
+    write_int(integers, i, static_cast<std::int64_t>(i * i * i) - 5000);
+  }
+  for (const DType dtype : {DType::kF8E5M2, DType::kF8E4M3FNUZ, DType::kI4, DType::kU2}) {
+    expect_same(use_of("stablehlo.convert", {doubles}, dtype));
+    expect_same(use_of("stablehlo.convert", {integers}, dtype));
+    for (const DType to : {DType::kF64, DType::kI64, DType::kU64}) {
       expect_same(use_of("stablehlo.convert", {all_codes(dtype)}, to));
     }
   }

@@ -171,6 +171,7 @@ TEST(WideTypes, ConvertFromAndToEveryType) {
   for (const DType from : kAllDTypes) {
     for (const DType to : kAllDTypes) {
       if (!is_wide(from) && !is_wide(to)) continue;
+      if (is_narrow(from) || is_narrow(to)) continue;  // which are gone before
       const HostTensor x = convertible(from);
       Graph graph;
       GraphBuilder builder(graph, {});

@@ -91,10 +91,8 @@ Tensor float_codes(Tensor numbers, const NarrowFloat& format) {
 }
 
 Tensor wrapped(Tensor x, DType dtype) {
-  const int unused = 8 - bit_width(dtype);
-  if (!is_signed(dtype)) return x & x.like(static_cast<double>((1 << bit_width(dtype)) - 1));
-  const Tensor shifted = x << unused;
-  return shifted.builder->apply(kShiftRightArithmeticOp, {shifted, shifted.like(unused)});
+  if (is_signed(dtype)) return sign_extended(x, dtype);
+  return x & x.like(static_cast<double>((1 << bit_width(dtype)) - 1));
 }
 
 }  // namespace
@@ -130,6 +128,12 @@ Tensor converted(Tensor x, DType to) {
 Tensor unsigned_bits(Tensor stored, DType dtype) {
   const Tensor bits = bitcast(stored, {DType::kU8, stored.shape()});
   return bits & bits.like((1 << bit_width(dtype)) - 1);
+}
+
+Tensor sign_extended(Tensor stored, DType dtype) {
+  const int unused = 8 - bit_width(dtype);
+  const Tensor shifted = stored << unused;
+  return shifted.builder->apply(kShiftRightArithmeticOp, {shifted, shifted.like(unused)});
 }
 
 }  // namespace superstep::narrow

@@ -21,4 +21,7 @@ namespace superstep::narrow {
 /// A stored integer with zeros above its bits, as ui8.
 [[nodiscard]] Tensor unsigned_bits(Tensor stored, DType dtype);
 
+/// A stored integer with its highest bit repeated above it.
+[[nodiscard]] Tensor sign_extended(Tensor stored, DType dtype);
+
 }  // namespace superstep::narrow

@@ -50,9 +50,8 @@ bool only_moves(const Op& op) {
 
 /// Whether the result is in the range of an integer type where operands are.
 bool stays_in_range(const Op& op) {
-  static constexpr std::array kOps = {
-      &kAndOp,     &kClampOp, &kCompareOp, &kMaximumOp,
-      &kMinimumOp, &kOrOp,    &kSignOp,    &kShiftRightArithmeticOp};
+  static constexpr std::array kOps = {&kAndOp,     &kClampOp, &kCompareOp, &kMaximumOp,
+                                      &kMinimumOp, &kOrOp,    &kSignOp};
   return is_one_of(op, kOps);
 }
 
@@ -240,6 +239,9 @@ class Widener {
       const DType type = operands[0].dtype();
       operands[0] = bitcast(narrow::unsigned_bits(operands[0], dtype(op.operands[0])),
                             {type, operands[0].shape()});
+    }
+    if (op.definition == &kShiftRightArithmeticOp && is_narrow_integer(dtype(op.operands[0]))) {
+      operands[0] = narrow::sign_extended(operands[0], dtype(op.operands[0]));
     }
     for (TensorType& type : copy.declared) type.dtype = narrow::computed_as(type.dtype);
     std::vector<Tensor> results = builder.append(*op.definition, operands, std::move(copy));
