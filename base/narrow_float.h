@@ -35,7 +35,7 @@ struct NarrowFloat {
   }
   /// Of the first magnitude that is no finite number.
   [[nodiscard]] constexpr std::uint32_t infinity() const {
-    if (kind == Kind::kIeee) return 0x7f >> mantissa_bits << mantissa_bits;
+    if (kind == Kind::kIeee) return 0x7fU >> mantissa_bits << mantissa_bits;
     return kind == Kind::kFinite ? 0x7f : kind == Kind::kUnsigned ? 0x80 : 0xff;
   }
 };
