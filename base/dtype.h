@@ -10,7 +10,7 @@
 namespace superstep {
 
 /// Element types of tensors. i1 is stored as a byte, 0 or 1, an integer of 2 or 4 bits as one of 8
-/// that has its number; c64 as two f32, the real part first.
+/// that has its number; c64 as two f32 and c128 as two f64, the real part first.
 enum class DType : std::uint8_t {
   kI1,
   kI8,
@@ -26,6 +26,7 @@ enum class DType : std::uint8_t {
   kF32,
   kF64,
   kC64,
+  kC128,
   kI2,
   kI4,
   kU2,
@@ -39,16 +40,20 @@ enum class DType : std::uint8_t {
   kF8E5M2FNUZ,
   kF8E8M0FNU
 };
-inline constexpr std::array kAllDTypes = {
-    DType::kI1,         DType::kI8,         DType::kI16,
-    DType::kI32,        DType::kI64,        DType::kU8,
-    DType::kU16,        DType::kU32,        DType::kU64,
-    DType::kBF16,       DType::kF16,        DType::kF32,
-    DType::kF64,        DType::kC64,        DType::kI2,
-    DType::kI4,         DType::kU2,         DType::kU4,
-    DType::kF8E3M4,     DType::kF8E4M3,     DType::kF8E4M3B11FNUZ,
-    DType::kF8E4M3FN,   DType::kF8E4M3FNUZ, DType::kF8E5M2,
-    DType::kF8E5M2FNUZ, DType::kF8E8M0FNU};
+inline constexpr std::array kAllDTypes = {DType::kI1,       DType::kI8,
+                                          DType::kI16,      DType::kI32,
+                                          DType::kI64,      DType::kU8,
+                                          DType::kU16,      DType::kU32,
+                                          DType::kU64,      DType::kBF16,
+                                          DType::kF16,      DType::kF32,
+                                          DType::kF64,      DType::kC64,
+                                          DType::kC128,     DType::kI2,
+                                          DType::kI4,       DType::kU2,
+                                          DType::kU4,       DType::kF8E3M4,
+                                          DType::kF8E4M3,   DType::kF8E4M3B11FNUZ,
+                                          DType::kF8E4M3FN, DType::kF8E4M3FNUZ,
+                                          DType::kF8E5M2,   DType::kF8E5M2FNUZ,
+                                          DType::kF8E8M0FNU};
 
 /// Whether it is a float of 8 bits.
 [[nodiscard]] constexpr bool is_narrow_float(DType dtype) {
@@ -94,6 +99,8 @@ inline constexpr std::array kAllDTypes = {
     case DType::kF64:
     case DType::kC64:
       return 8;
+    case DType::kC128:
+      return 16;
   }
   return 0;
 }
@@ -105,7 +112,17 @@ inline constexpr std::array kAllDTypes = {
 [[nodiscard]] constexpr bool is_short_float(DType dtype) {
   return dtype == DType::kBF16 || dtype == DType::kF16;
 }
-[[nodiscard]] constexpr bool is_complex(DType dtype) { return dtype == DType::kC64; }
+[[nodiscard]] constexpr bool is_complex(DType dtype) {
+  return dtype == DType::kC64 || dtype == DType::kC128;
+}
+/// The float that the parts of a complex dtype are; any other one itself.
+[[nodiscard]] constexpr DType real_of(DType dtype) {
+  return dtype == DType::kC64 ? DType::kF32 : dtype == DType::kC128 ? DType::kF64 : dtype;
+}
+/// The complex dtype with parts of a float.
+[[nodiscard]] constexpr DType complex_of(DType dtype) {
+  return dtype == DType::kF64 ? DType::kC128 : DType::kC64;
+}
 /// Whether an element is more than a register holds.
 [[nodiscard]] constexpr bool is_wide(DType dtype) { return size_of(dtype) > 4; }
 /// The bits that say a number: fewer than are stored of booleans and narrow integers.
@@ -132,11 +149,20 @@ inline constexpr std::array kAllDTypes = {
 
 /// StableHLO's spelling: i1, i8, ui16, f32, …
 [[nodiscard]] constexpr std::string_view name_of(DType dtype) {
-  constexpr std::string_view kNames[] = {
-      "i1",       "i8",         "i16",    "i32",        "i64",      "ui8",    "ui16",
-      "ui32",     "ui64",       "bf16",   "f16",        "f32",      "f64",    "complex<f32>",
-      "i2",       "i4",         "ui2",    "ui4",        "f8E3M4",   "f8E4M3", "f8E4M3B11FNUZ",
-      "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU"};
+  constexpr std::string_view kNames[] = {"i1",           "i8",
+                                         "i16",          "i32",
+                                         "i64",          "ui8",
+                                         "ui16",         "ui32",
+                                         "ui64",         "bf16",
+                                         "f16",          "f32",
+                                         "f64",          "complex<f32>",
+                                         "complex<f64>", "i2",
+                                         "i4",           "ui2",
+                                         "ui4",          "f8E3M4",
+                                         "f8E4M3",       "f8E4M3B11FNUZ",
+                                         "f8E4M3FN",     "f8E4M3FNUZ",
+                                         "f8E5M2",       "f8E5M2FNUZ",
+                                         "f8E8M0FNU"};
   return kNames[static_cast<std::size_t>(dtype)];
 }
 

@@ -36,10 +36,12 @@ Hdf5Id bool_type() {
 }
 
 /// The compound of h5py's complex numbers.
-Hdf5Id complex_type() {
-  Hdf5Id type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
-  H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);
-  H5Tinsert(type, "i", 4, H5T_IEEE_F32LE);
+Hdf5Id complex_type(DType dtype) {
+  const hid_t part = dtype == DType::kC64 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+  const std::size_t size = size_of(real_of(dtype));
+  Hdf5Id type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);
+  H5Tinsert(type, "r", 0, part);
+  H5Tinsert(type, "i", size, part);
   return type;
 }
 
@@ -85,7 +87,8 @@ Hdf5Id hdf5_type(DType dtype) {
     case DType::kF64:
       return {H5Tcopy(H5T_IEEE_F64LE), H5Tclose};
     case DType::kC64:
-      return complex_type();
+    case DType::kC128:
+      return complex_type(dtype);
   }
   fail_check("dtype", __FILE__, __LINE__, "not an element type");
 }
@@ -195,7 +198,7 @@ std::optional<Problem> read_dataset(const std::filesystem::path& path, const std
   if (!dtype) {
     return problem_in(path, fmt::format("dataset '{}' has the type {}; allowed are booleans, 8 to "
                                         "64-bit integers, 16 to 64-bit floats, and complex numbers "
-                                        "of 32-bit floats",
+                                        "of 32 or 64-bit floats",
                                         name, described_type(type)));
   }
   const Hdf5Id space(H5Dget_space(set), H5Sclose);

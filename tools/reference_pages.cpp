@@ -181,14 +181,12 @@ std::string dtypes_of(const OperandTypes& operands) {
 std::string ops_page() {
   std::string out = std::string("# Ops\n\n") + std::string(kNote);
   out +=
-      "The ops that a program may use, for f8, bf16, f16, f32, f64, complex<f32>, i1 and signed and "
-      "unsigned integers of 2 to 64\nbits as far as StableHLO allows them. Of f64 there are "
-      "addition, subtraction, multiplication, division, square root,\ncomparison, conversion and "
-      "what moves elements; powers of 64-bit integers and other functions of f64 and complex "
-      "numbers\nthan those of [numerics.md](numerics.md) are refused. Everything else is refused "
-      "with its place (exit code 6). Private\nfunctions and "
-      "decompositions of composites are inlined, tuples read as their elements, and tokens\n"
-      "as nothing.\n\n"
+      "The ops that a program may use, for f8, bf16, f16, f32, f64, complex<f32>, complex<f64>, i1 "
+      "and signed and unsigned\nintegers of 2 to 64 bits as far as StableHLO allows them. Powers "
+      "of "
+      "64-bit integers and cube roots of complex numbers are\nrefused. Everything else is refused "
+      "with its place (exit code 6). Private functions and decompositions of composites\nare "
+      "inlined, tuples read as their elements, and tokens as nothing.\n\n"
       "| op | operands | becomes | what it does |\n|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops())
     out += fmt::format("| `{}` | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),

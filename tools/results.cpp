@@ -45,7 +45,7 @@ std::string curve_text(const std::string& name, const HostTensor& found,
 HostTensor real_numbers(const HostTensor& tensor) {
   HostTensor numbers = tensor;
   if (!is_complex(tensor.type.dtype)) return numbers;
-  numbers.type.dtype = DType::kF32;
+  numbers.type.dtype = real_of(tensor.type.dtype);
   numbers.type.shape.push_back(2);
   return numbers;
 }
@@ -87,6 +87,7 @@ Tolerance default_tolerance(DType dtype) {
     case DType::kC64:
       return {1e-4, 1e-6};
     case DType::kF64:
+    case DType::kC128:
       return {1e-12, 1e-14};
     case DType::kF16:
       return {1.0 / 512, 1.0 / 1024};

@@ -48,8 +48,8 @@ std::string element_text(const HostTensor& tensor, std::size_t i, int digits) {
   const DType dtype = tensor.type.dtype;
   if (is_float(dtype)) return fmt::format("{:.{}g}", read_float(tensor, i), digits);
   if (is_complex(dtype)) {
-    return fmt::format("({:.{}g}, {:.{}g})", tensor.get<float>(2 * i), digits,
-                       tensor.get<float>(2 * i + 1), digits);
+    const std::complex<double> value = read_complex(tensor, i);
+    return fmt::format("({:.{}g}, {:.{}g})", value.real(), digits, value.imag(), digits);
   }
   if (!is_signed(dtype)) {
     return fmt::format("{}", static_cast<std::uint64_t>(read_int(tensor, i)));
@@ -59,7 +59,7 @@ std::string element_text(const HostTensor& tensor, std::size_t i, int digits) {
 
 HostTensor random_tensor(const TensorType& type, std::mt19937& random) {
   if (is_complex(type.dtype)) {
-    TensorType parts{DType::kF32, type.shape};
+    TensorType parts{real_of(type.dtype), type.shape};
     parts.shape.push_back(2);
     HostTensor tensor = random_tensor(parts, random);
     tensor.type = type;

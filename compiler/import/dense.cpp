@@ -172,6 +172,8 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
     case DType::kF16:
     case DType::kF32:
     case DType::kF64:
+      write_bits(tensor, i, float_bits(dtype, token));
+      break;
     case DType::kC64:
     case DType::kF8E3M4:
     case DType::kF8E4M3:
@@ -183,6 +185,8 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
     case DType::kF8E8M0FNU:
       write_bits(tensor, i, float_bits(dtype, token));
       break;
+    case DType::kC128:
+      throw SyntaxError{token.offset, "expected a complex number such as (1.0,0.0)"};
   }
 }
 
@@ -239,14 +243,14 @@ void Parser::parse_element(HostTensor& tensor, std::size_t i) {
     advance();
     return;
   }
-  HostTensor parts(TensorType{DType::kF32, {2}});
+  HostTensor parts(TensorType{real_of(tensor.type.dtype), {2}});
   put_element(parts, 0, token());
   advance();
   expect(',', "between the parts of a complex number");
   put_element(parts, 1, token());
   advance();
   expect(')', "behind a complex number");
-  write_bits(tensor, i, parts.get<std::uint64_t>(0));
+  std::memcpy(tensor.data.data() + i * parts.data.size(), parts.data.data(), parts.data.size());
 }
 
 void Parser::parse_elements(SyntaxAttribute& out) {

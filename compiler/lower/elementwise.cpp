@@ -18,6 +18,9 @@ constexpr std::size_t kMostBuffers = vertex::kMRegisters - 1 - 3;
 /// take more [chosen on 24 generated chains on small64: device cycles above the least are 0.38 % on
 /// average with 512, 0.26 % with 2,048, 0.93 % with 8,192].
 constexpr std::size_t kMostCodeBytes = 2048;
+/// Code of a group from which on ops that one op on f64 became (`split_wide_types`) have vertices
+/// of their own, which others of their kind share.
+constexpr std::size_t kMostCodeOfWholeUnits = 16384;
 /// Two elements a turn, some two instructions a step [measured on stablehlo.power: 14.7].
 constexpr std::size_t kBytesPerStep = 16;
 
@@ -29,6 +32,12 @@ std::size_t code_bytes(const Op& op, const Graph& graph) {
   };
   return kBytesPerStep *
          static_cast<std::size_t>(std::ranges::count_if(expression.steps(), is_computed));
+}
+
+/// The number of the op on f64 that an op was a part of; -1: none.
+std::int64_t unit_of(const Op& op) {
+  const auto unit = op.attributes.find("unit");
+  return unit == op.attributes.end() ? -1 : std::get<std::int64_t>(unit->second);
 }
 
 /// Whether a turn of a vertex lies within one period, on every tile.
@@ -161,11 +170,13 @@ void ElementwiseFusion::finish() {
 }
 
 /// Cuts a group, in its order, where a vertex would read and write too many buffers or have too
-/// much code.
+/// much code; large ones between ops on f64 as well.
 std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& group) const {
   std::vector<Group> all;
   std::set<ValueId> buffers, inside;
-  std::size_t code = 0;
+  std::size_t code = 0, whole = 0;
+  for (const Op* op : group.ops) whole += code_bytes(*op, graph_);
+  std::int64_t unit = -1;
   for (const Op* op : group.ops) {
     const std::size_t more = code_bytes(*op, graph_);
     std::set<ValueId> grown = buffers;
@@ -176,7 +187,9 @@ std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& grou
     for (const ValueId result : op->results) {
       if (values_.buffer(result)) grown.insert(result);
     }
-    if (!all.empty() && (grown.size() > kMostBuffers || code + more > kMostCodeBytes)) {
+    const bool is_next = whole > kMostCodeOfWholeUnits && unit_of(*op) != unit;
+    unit = unit_of(*op);
+    if (!all.empty() && (is_next || grown.size() > kMostBuffers || code + more > kMostCodeBytes)) {
       code = 0;
       all.push_back({group.time, group.layout, {}});
       inside.clear();

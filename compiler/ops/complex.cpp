@@ -1,5 +1,6 @@
 // Complex numbers from their parts and back.
 
+#include <cstring>
 #include <fmt/format.h>
 
 #include "compiler/import/parser.h"
@@ -12,39 +13,57 @@ namespace {
 using vertex::Expression;
 using vertex::Node;
 
+constexpr DTypeSet kParts = only(DType::kF32) | only(DType::kF64);
+
 std::vector<TensorType> infer_complex(const Op& op, std::span<const TensorType> operands) {
   if (operands[0] != operands[1]) {
     malformed(op, fmt::format("operands have types {} and {}, expected equal ones",
                               operands[0].text(), operands[1].text()));
   }
-  return {{DType::kC64, operands[0].shape}};
+  return {{complex_of(operands[0].dtype), operands[0].shape}};
 }
 
 std::vector<TensorType> infer_part(const Op&, std::span<const TensorType> operands) {
   const DType dtype = operands[0].dtype;
-  return {{is_complex(dtype) ? DType::kF32 : dtype, operands[0].shape}};
+  return {{real_of(dtype), operands[0].shape}};
 }
 
 std::vector<HostTensor> evaluate_complex(const Op&, std::span<const HostTensor> operands) {
   const HostTensor &real = operands[0], &imaginary = operands[1];
-  return map_elements(operands, DType::kC64, write_bits, [&](std::size_t i) {
-    return read_bits(real, element_of(real, i)) | read_bits(imaginary, element_of(imaginary, i))
-                                                      << 32;
-  });
+  const DType dtype = complex_of(real.type.dtype);
+  HostTensor result(TensorType{dtype, common_shape(operands)});
+  // Parts are the elements of a tensor of floats.
+  const std::size_t size = size_of(real.type.dtype);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(result.type.elements()); ++i) {
+    std::byte* const at = result.data.data() + 2 * i * size;
+    std::memcpy(at, real.data.data() + element_of(real, i) * size, size);
+    std::memcpy(at + size, imaginary.data.data() + element_of(imaginary, i) * size, size);
+  }
+  return {std::move(result)};
+}
+
+std::vector<HostTensor> parts_of(const HostTensor& x, std::size_t part) {
+  const DType dtype = real_of(x.type.dtype);
+  HostTensor numbers = x;
+  numbers.type.dtype = dtype;
+  numbers.type.shape.push_back(2);
+  HostTensor result(TensorType{dtype, x.type.shape});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.type.elements()); ++i) {
+    copy_element(result, i, numbers, 2 * i + part);
+  }
+  return {std::move(result)};
 }
 
 std::vector<HostTensor> evaluate_real(const Op&, std::span<const HostTensor> operands) {
   const HostTensor& x = operands[0];
   if (!is_complex(x.type.dtype)) return {x};
-  return map_elements(operands, DType::kF32, write_bits,
-                      [&](std::size_t i) { return read_bits(x, element_of(x, i)) & 0xffffffff; });
+  return parts_of(x, 0);
 }
 
 std::vector<HostTensor> evaluate_imag(const Op&, std::span<const HostTensor> operands) {
   const HostTensor& x = operands[0];
   if (!is_complex(x.type.dtype)) return {HostTensor(x.type)};
-  return map_elements(operands, DType::kF32, write_bits,
-                      [&](std::size_t i) { return read_bits(x, element_of(x, i)) >> 32; });
+  return parts_of(x, 1);
 }
 
 // Wide results are split before anything is emitted.
@@ -67,7 +86,7 @@ void parse_complex(import::Parser& parser, import::SyntaxOp& op, int) {
   const auto types = parser.parse_listed_types(op);
   if (!types) return;
   import::TypeUse part = types->back();
-  if (part.type && is_complex(part.type->dtype)) part.type->dtype = DType::kF32;
+  if (part.type) part.type->dtype = real_of(part.type->dtype);
   op.operand_types = {part, part};
   op.result_types = {types->back()};
 }
@@ -80,7 +99,7 @@ const OpDefinition kComplexOp{
     .infer = infer_complex,
     .evaluate = evaluate_complex,
     .lowerings = {ElementwiseLowering{emit_complex}},
-    .traits = {.operands = {only(DType::kF32), only(DType::kF32)}},
+    .traits = {.operands = {kParts, kParts}},
     .syntax = {.parse = parse_complex},
 };
 const OpDefinition kRealOp{

@@ -41,7 +41,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       do {
         Indices target = index;
         target[along] += begin;
-        write_bits(result, element_at(target, to), read_bits(operand, element_at(index, from)));
+        copy_element(result, element_at(target, to), operand, element_at(index, from));
       } while (next_index(index, shape));
     }
     begin += shape[along];

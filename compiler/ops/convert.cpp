@@ -22,6 +22,21 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   const HostTensor& x = operands[0];
   const DType to = required_result(op).dtype;
   if (x.type.dtype == to) return {x};  // movement, which keeps the payload of a NaN
+  if (is_complex(x.type.dtype) || is_complex(to)) {
+    // Of a complex number as a real one the real part.
+    const bool has_parts = is_complex(x.type.dtype);
+    if (has_parts && is_complex(to)) {
+      return map_elements(operands, to, write_complex,
+                          [&](std::size_t i) { return read_complex(x, element_of(x, i)); });
+    }
+    Op part = op;
+    part.declared = {{real_of(to), x.type.shape}};
+    const HostTensor real = has_parts ? kRealOp.evaluate({}, operands)[0] : x;
+    HostTensor number = evaluate(part, std::span(&real, 1))[0];
+    if (has_parts) return {std::move(number)};
+    const std::vector<HostTensor> parts = {number, HostTensor(number.type)};
+    return kComplexOp.evaluate(op, parts);
+  }
   return map_elements(operands, to, write_bits, [&](std::size_t i) {
     return vertex::convert_bits(x.type.dtype, to, read_bits(x, element_of(x, i)));
   });

@@ -30,9 +30,10 @@ struct Name {
   const LibraryFunction* function;
 };
 
-// Of jaxlib's calls of LAPACK: `s` stands for f32, `d` for f64, `c` for complex<f32>. Names without
-// LAPACK's are those that JAX has for platforms without it.
-constexpr DTypeSet kS = only(DType::kF32), kD = only(DType::kF64), kC = only(DType::kC64);
+// Of jaxlib's calls of LAPACK: `s` stands for f32, `d` for f64, `c` for complex<f32>,
+// `z` for complex<f64>. Names without LAPACK's are those that JAX has for platforms without it.
+constexpr DTypeSet kS = only(DType::kF32), kD = only(DType::kF64), kC = only(DType::kC64),
+                   kZ = only(DType::kC128);
 constexpr DTypeSet kAll = kS | kD | kC;
 constexpr std::array kNames = {
     Name{"ApproxTopK", kAnyDType, &kApproxTopK},
@@ -80,6 +81,8 @@ constexpr std::array kNames = {
     Name{"lapack_ssyevd_ffi", kS, &kSyevd},
     Name{"lapack_ssytrd_ffi", kS, &kSytrd},
     Name{"lapack_strsm_ffi", kS, &kTrsm},
+    Name{"lapack_zpotrf_ffi", kZ, &kPotrf},
+    Name{"lapack_ztrsm_ffi", kZ, &kTrsm},
 };
 
 const Name& name_of_call(const Op& op) {

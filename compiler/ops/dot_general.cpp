@@ -165,13 +165,14 @@ Tensor product_of(const Op& op, Tensor lhs, Tensor rhs, TensorType type) {
 }
 
 /// Four products of floats.
-Tensor complex_product(const Op& op, Tensor lhs, Tensor rhs, const Shape& shape) {
+Tensor complex_product(const Op& op, Tensor lhs, Tensor rhs, const TensorType& type) {
   const auto part = [](const OpDefinition& definition, Tensor x) {
     return x.builder->apply(definition, {x});
   };
   const Tensor a = part(kRealOp, lhs), b = part(kImagOp, lhs);
   const Tensor c = part(kRealOp, rhs), d = part(kImagOp, rhs);
-  const auto times = [&](Tensor x, Tensor y) { return product_of(op, x, y, {DType::kF32, shape}); };
+  const DType dtype = real_of(type.dtype);
+  const auto times = [&](Tensor x, Tensor y) { return product_of(op, x, y, {dtype, type.shape}); };
   const Tensor real = times(a, c) - times(b, d), imaginary = times(a, d) + times(b, c);
   return lhs.builder->apply(kComplexOp, {real, imaginary});
 }
@@ -211,7 +212,7 @@ std::vector<Tensor> expand(GraphBuilder&, const Op& op, std::span<const Tensor> 
   const std::vector<TensorType> types = {lhs.type(), rhs.type()};
   TensorType type = infer(op, types)[0];
   const DType result = type.dtype;
-  if (is_complex(result)) return {complex_product(op, lhs, rhs, type.shape)};
+  if (is_complex(result)) return {complex_product(op, lhs, rhs, type)};
   if (is_wide(lhs.dtype()) || is_wide(rhs.dtype()) || is_wide(result)) {
     return {summed_products(op, lhs, rhs, type)};
   }

@@ -15,7 +15,7 @@ constexpr DTypeSet kNarrowFloats = only(DType::kF8E3M4) | only(DType::kF8E4M3) |
                                    only(DType::kF8E5M2FNUZ) | only(DType::kF8E8M0FNU);
 constexpr DTypeSet kFloats =
     only(DType::kBF16) | only(DType::kF16) | only(DType::kF32) | only(DType::kF64) | kNarrowFloats;
-constexpr DTypeSet kComplex = only(DType::kC64);
+constexpr DTypeSet kComplex = only(DType::kC64) | only(DType::kC128);
 constexpr DTypeSet kSignedIntegers = only(DType::kI2) | only(DType::kI4) | only(DType::kI8) |
                                      only(DType::kI16) | only(DType::kI32) | only(DType::kI64);
 constexpr DTypeSet kIntegers = kSignedIntegers | only(DType::kU2) | only(DType::kU4) |

@@ -65,9 +65,8 @@ std::vector<HostTensor> evaluate_slice(const Op& op, std::span<const HostTensor>
   const Indices& sizes = attribute<Indices>(op, "slice_sizes");
   HostTensor result(TensorType{x.type.dtype, sizes});
   const Indices start = clamped_starts(operands.subspan(1), x.type.shape, sizes);
-  for_each_of_window(x.type.shape, sizes, start, [&](std::size_t from, std::size_t to) {
-    write_bits(result, to, read_bits(x, from));
-  });
+  for_each_of_window(x.type.shape, sizes, start,
+                     [&](std::size_t from, std::size_t to) { copy_element(result, to, x, from); });
   return {std::move(result)};
 }
 
@@ -102,7 +101,7 @@ std::vector<HostTensor> evaluate_update(const Op&, std::span<const HostTensor> o
   const Shape& sizes = operands[1].type.shape;
   const Indices start = clamped_starts(operands.subspan(2), result.type.shape, sizes);
   for_each_of_window(result.type.shape, sizes, start, [&](std::size_t to, std::size_t from) {
-    write_bits(result, to, read_bits(operands[1], from));
+    copy_element(result, to, operands[1], from);
   });
   return {std::move(result)};
 }

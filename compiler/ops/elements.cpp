@@ -1,5 +1,6 @@
 #include "compiler/ops/elements.h"
 
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -19,6 +20,11 @@ void write_bits(HostTensor& tensor, std::size_t element, std::uint64_t bits) {
   std::memcpy(tensor.data.data() + element * size, &bits, size);
 }
 
+void copy_element(HostTensor& to, std::size_t element, const HostTensor& from, std::size_t source) {
+  const std::size_t size = size_of(to.type.dtype);
+  std::memcpy(to.data.data() + element * size, from.data.data() + source * size, size);
+}
+
 std::int64_t read_int(const HostTensor& tensor, std::size_t element) {
   return vertex::int_of(tensor.type.dtype, read_bits(tensor, element));
 }
@@ -36,12 +42,21 @@ void write_float(HostTensor& tensor, std::size_t element, double value) {
 }
 
 std::complex<double> read_complex(const HostTensor& tensor, std::size_t element) {
+  if (tensor.type.dtype == DType::kC128) {
+    return {tensor.get<double>(2 * element), tensor.get<double>(2 * element + 1)};
+  }
   const std::uint64_t bits = read_bits(tensor, element);
   return {vertex::float_of(DType::kF32, bits & 0xffffffff),
           vertex::float_of(DType::kF32, bits >> 32)};
 }
 
 void write_complex(HostTensor& tensor, std::size_t element, std::complex<double> value) {
+  if (tensor.type.dtype == DType::kC128) {
+    const auto part = [](double x) { return std::isnan(x) ? std::fabs(x) : x; };
+    tensor.set(2 * element, part(value.real()));
+    tensor.set(2 * element + 1, part(value.imag()));
+    return;
+  }
   write_bits(tensor, element,
              vertex::bits_of_float(DType::kF32, value.real()) |
                  vertex::bits_of_float(DType::kF32, value.imag()) << 32);

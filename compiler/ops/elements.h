@@ -11,8 +11,11 @@ namespace superstep {
 
 /// Elements of host tensors as numbers, whatever their dtype (for reference semantics: simple,
 /// slow).
+/// Of elements of at most 64 bits.
 [[nodiscard]] std::uint64_t read_bits(const HostTensor& tensor, std::size_t element);
 void write_bits(HostTensor& tensor, std::size_t element, std::uint64_t bits);
+/// Of tensors of one dtype, which may be wider than those bits.
+void copy_element(HostTensor& to, std::size_t element, const HostTensor& from, std::size_t source);
 /// An integer or i1 element.
 [[nodiscard]] std::int64_t read_int(const HostTensor& tensor, std::size_t element);
 /// Wraps at the width of the dtype.

@@ -112,6 +112,20 @@ Tensor difference(Tensor x, TwoParts number) { return (x - number.high) - number
 /// How far it is from the nearest integer.
 Tensor fraction(Tensor x) { return x - function(kRoundNearestEvenOp, x); }
 
+/// log(x) - 1, and the logarithm of another number.
+struct Logarithms {
+  Tensor excess, other;
+};
+Logarithms logarithms_of(Tensor x, Tensor other) {
+  if (x.dtype() == DType::kF64) {
+    // Both by one piece of code; the difference from 3 on is exact enough.
+    const Tensor logs = function(kLogOp, stacked({x, other}));
+    return {part_of_stack(logs, 0) - 1.0, part_of_stack(logs, 1)};
+  }
+  const Tensor ratio = difference(x, kE) / (kE.high + kE.low);
+  return {function(kLogPlusOneOp, ratio), function(kLogOp, other)};
+}
+
 Tensor log_gamma_formula(Tensor x) {
   const Tensor size = abs(x);
   // Below 3/4 by gamma(x) = gamma(x + 1) / x, where x + 1 need not be rounded for its distances.
@@ -119,27 +133,28 @@ Tensor log_gamma_formula(Tensor x) {
   const Tensor near = select(is_small, size + 1.0, size);
   const Tensor is_low = near < 1.5;
   const Tensor place = near - select(is_low, size.like(kLowCentre), size.like(kHighCentre));
+  // The sum with 0 is never -0.
   const Tensor zeros =
-      select(is_small, size, size - 1.0) * select(is_small, size - 1.0, size - 2.0);
-  const Tensor log = function(kLogOp, size);
+      select(is_small, size, size - 1.0) * select(is_small, size - 1.0, size - 2.0) + 0.0;
   const Tensor curve = zeros * polynomial(place, is_low, {kLogGammaLowSingle, kLogGammaLowDouble},
                                           {kLogGammaHighSingle, kLogGammaHighDouble});
-  const Tensor lower = select(is_small, curve - log, curve);
-  // Stirling's formula as (x - 1/2) (log(x) - 1) + (log(2 pi) - 1) / 2, which does not cancel.
-  const Tensor excess = function(kLogPlusOneOp, difference(size, kE) / kE.high);
-  const Tensor inverse = size.like(1) / size;
-  const Tensor rest = inverse * polynomial(inverse * inverse, {kStirlingSingle, kStirlingDouble});
-  const Tensor upper = (size - 0.5) * excess + (rest + 0.418938533204672742);
-  const Tensor positive = select(size < 3.0, lower, upper);
-  // gamma(x) gamma(-x) = -pi / (x sin(pi x))
+  // gamma(x) gamma(-x) = -pi / (x sin(pi x)), so that x need not be divided by twice below 3/4.
+  const Tensor is_negative = x < 0.0;
   const Tensor distance = fraction(size);
   const Tensor sine = abs(function(kSineOp, distance * kPi));
-  const Tensor reflected =
-      ((size.like(1.14472988584940017) - log) - function(kLogOp, sine)) - positive;
+  const Tensor divisor = sine * select(is_small, size.like(1), size);
+  const Logarithms logs = logarithms_of(size, select(is_negative, divisor, size));
+  // Stirling's formula as (x - 1/2) (log(x) - 1) + (log(2 pi) - 1) / 2, which does not cancel.
+  const Tensor inverse = size.like(1) / size;
+  const Tensor rest = inverse * polynomial(inverse * inverse, {kStirlingSingle, kStirlingDouble});
+  const Tensor upper = (size - 0.5) * logs.excess + (rest + 0.418938533204672742);
+  const Tensor positive = select(size < 3.0, curve, upper);
+  const Tensor log = logs.other;
+  const Tensor reflected = (size.like(1.14472988584940017) - log) - positive;
   const Tensor pole = size.like(std::numeric_limits<double>::infinity());
   const Tensor is_infinite = compare("EQ", size, pole);
   const Tensor negative = select((distance == 0.0) | is_infinite, pole, reflected);
-  return select(x < 0.0, negative, positive);
+  return select(is_negative, negative, select(is_small, positive - log, positive));
 }
 
 Tensor digamma_formula(Tensor x) {

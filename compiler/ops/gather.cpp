@@ -77,7 +77,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
     for (std::size_t d = 0; d < shape.size(); ++d) {
       at[d] = std::clamp<std::int64_t>(at[d], 0, shape[d] - dimensions.sizes[d]) + within[d];
     }
-    write_bits(result, element_at(index, to), read_bits(x, element_at(at, strides)));
+    copy_element(result, element_at(index, to), x, element_at(at, strides));
   } while (next_index(index, result.type.shape));
   return {std::move(result)};
 }

@@ -16,6 +16,11 @@ double hyperbolic_cosine(double x) { return std::cosh(x); }
 double arc_sine(double x) { return std::asinh(x); }
 double arc_cosine(double x) { return std::acosh(x); }
 double arc_tangent(double x) { return std::atanh(x); }
+Complex hyperbolic_sine(Complex x) { return std::sinh(x); }
+Complex hyperbolic_cosine(Complex x) { return std::cosh(x); }
+Complex arc_sine(Complex x) { return std::asinh(x); }
+Complex arc_cosine(Complex x) { return std::acosh(x); }
+Complex arc_tangent(Complex x) { return std::atanh(x); }
 
 /// (sinh(x) / x - 1) / x^2 over x^2, for |x| <= 2: fitted at Chebyshev nodes, off by less than
 /// 2^-31.
@@ -83,41 +88,41 @@ const OpDefinition kSinhOp{
     .name = "chlo.sinh",
     .summary = "Hyperbolic sine of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<hyperbolic_sine>,
+    .evaluate = evaluate_float<hyperbolic_sine, hyperbolic_sine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_sine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kCoshOp{
     .name = "chlo.cosh",
     .summary = "Hyperbolic cosine of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<hyperbolic_cosine>,
+    .evaluate = evaluate_float<hyperbolic_cosine, hyperbolic_cosine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_cosine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kAsinhOp{
     .name = "chlo.asinh",
     .summary = "The number whose hyperbolic sine is each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<arc_sine>,
+    .evaluate = evaluate_float<arc_sine, arc_sine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_sine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kAcoshOp{
     .name = "chlo.acosh",
     .summary = "The number from 0 on whose hyperbolic cosine is each element; NaN below 1.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<arc_cosine>,
+    .evaluate = evaluate_float<arc_cosine, arc_cosine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_cosine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kAtanhOp{
     .name = "chlo.atanh",
     .summary = "The number whose hyperbolic tangent is each element; NaN outside of -1 to 1.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<arc_tangent>,
+    .evaluate = evaluate_float<arc_tangent, arc_tangent>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_tangent>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 
 }  // namespace superstep

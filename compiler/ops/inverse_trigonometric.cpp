@@ -15,6 +15,9 @@ using vertex::Primitive;
 double arc_sine(double x) { return std::asin(x); }
 double arc_cosine(double x) { return std::acos(x); }
 double arc_tangent(double x) { return std::atan(x); }
+Complex arc_sine(Complex x) { return std::asin(x); }
+Complex arc_cosine(Complex x) { return std::acos(x); }
+Complex arc_tangent(Complex x) { return std::atan(x); }
 
 constexpr float kPi = 3.14159274F;
 constexpr float kPiRest = -8.74227766e-8F;  // pi - kPi
@@ -62,31 +65,41 @@ std::vector<Tensor> expand_arc_tangent(GraphBuilder& builder, const Op&,
   return {builder.apply(kAtan2Op, {x, x.like(1)})};
 }
 
+bool is_real(const Op& op, const Graph& graph) {
+  return !is_complex(graph.type(op.operands[0]).dtype);
+}
+// Complex numbers are split before anything is emitted.
+std::vector<Node> emit_complex_arc_tangent(const Op& op, const Graph&, Expression&,
+                                           std::span<const Node>) {
+  unsupported(op, "of complex numbers that were not split");
+}
+
 }  // namespace
 
 const OpDefinition kAsinOp{
     .name = "chlo.asin",
     .summary = "The angle from -pi / 2 to pi / 2 whose sine is each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<arc_sine>,
+    .evaluate = evaluate_float<arc_sine, arc_sine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_sine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kAcosOp{
     .name = "chlo.acos",
     .summary = "The angle from 0 to pi whose cosine is each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<arc_cosine>,
+    .evaluate = evaluate_float<arc_cosine, arc_cosine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_cosine>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kAtanOp{
     .name = "chlo.atan",
     .summary = "The angle from -pi / 2 to pi / 2 whose tangent is each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<arc_tangent>,
-    .lowerings = {ExpandLowering{expand_arc_tangent}},
-    .traits = {.operands = {kFloats}},
+    .evaluate = evaluate_float<arc_tangent, arc_tangent>,
+    .lowerings = {ExpandLowering{expand_arc_tangent, is_real},
+                  ElementwiseLowering{emit_complex_arc_tangent}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 
 }  // namespace superstep

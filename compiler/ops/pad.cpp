@@ -55,7 +55,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   const std::vector<TensorType> types = {x.type, operands[1].type};
   HostTensor result(infer(op, types)[0]);
   const auto elements = static_cast<std::size_t>(result.type.elements());
-  for (std::size_t i = 0; i < elements; ++i) write_bits(result, i, read_bits(operands[1], 0));
+  for (std::size_t i = 0; i < elements; ++i) copy_element(result, i, operands[1], 0);
   if (x.type.elements() == 0) return {std::move(result)};
   const Indices from = row_major_strides(shape);
   const Indices to = row_major_strides(result.type.shape);
@@ -67,7 +67,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       target[i] = padding.low[i] + index[i] * (padding.interior[i] + 1);
       inside = inside && target[i] >= 0 && target[i] < result.type.shape[i];
     }
-    if (inside) write_bits(result, element_at(target, to), read_bits(x, element_at(index, from)));
+    if (inside) copy_element(result, element_at(target, to), x, element_at(index, from));
   } while (next_index(index, shape));
   return {std::move(result)};
 }

@@ -49,7 +49,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
 HostTensor filled(const TensorType& type, const HostTensor& scalar) {
   HostTensor result(type);
   const auto elements = static_cast<std::size_t>(type.elements());
-  for (std::size_t i = 0; i < elements; ++i) write_bits(result, i, read_bits(scalar, 0));
+  for (std::size_t i = 0; i < elements; ++i) copy_element(result, i, scalar, 0);
   return result;
 }
 
@@ -106,7 +106,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
     for (std::size_t i = 0; i < count; ++i) {
       HostTensor slice(accumulators[i].type);
       for (std::size_t e = 0; e < row.size(); ++e) {
-        write_bits(slice, e, read_bits(operands[i], row[e]));
+        copy_element(slice, e, operands[i], row[e]);
       }
       arguments.push_back(std::move(slice));
     }

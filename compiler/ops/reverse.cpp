@@ -27,7 +27,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       const auto d = static_cast<std::size_t>(dimension);
       source[d] = shape[d] - 1 - index[d];
     }
-    write_bits(result, element_at(index, strides), read_bits(x, element_at(source, strides)));
+    copy_element(result, element_at(index, strides), x, element_at(source, strides));
   } while (next_index(index, shape));
   return {std::move(result)};
 }

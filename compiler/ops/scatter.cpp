@@ -138,10 +138,10 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
     for (std::size_t i = 0; i < 2 * count; ++i) {
       const HostTensor& tensor = i < count ? results[i] : operands[i + 1];
       HostTensor& argument = arguments.emplace_back(TensorType{tensor.type.dtype, {}});
-      write_bits(argument, 0, read_bits(tensor, i < count ? to : element_at(index, from)));
+      copy_element(argument, 0, tensor, i < count ? to : element_at(index, from));
     }
     const std::vector<HostTensor> combined = evaluate_scalar_region(op.regions[0], arguments);
-    for (std::size_t i = 0; i < count; ++i) write_bits(results[i], to, read_bits(combined[i], 0));
+    for (std::size_t i = 0; i < count; ++i) copy_element(results[i], to, combined[i], 0);
   } while (next_index(index, sizes));
   return results;
 }

@@ -21,11 +21,13 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
 }
 
 std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands) {
-  return map_elements(operands, operands[1].type.dtype, write_bits, [&](std::size_t i) {
+  HostTensor result(TensorType{operands[1].type.dtype, common_shape(operands)});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(result.type.elements()); ++i) {
     const bool first = read_int(operands[0], element_of(operands[0], i)) != 0;
     const HostTensor& chosen = operands[first ? 1 : 2];
-    return read_bits(chosen, element_of(chosen, i));
-  });
+    copy_element(result, i, chosen, element_of(chosen, i));
+  }
+  return {std::move(result)};
 }
 
 // `%p, %a, %b : type of p, type of the others`, or all types.

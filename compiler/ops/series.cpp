@@ -55,6 +55,25 @@ Tensor polynomial(Tensor x, Tensor condition, const Coefficients& first,
   })[0];
 }
 
+Tensor stacked(const std::vector<Tensor>& parts) {
+  std::vector<Tensor> rows;
+  for (const Tensor& part : parts) {
+    Shape shape = part.shape();
+    shape.insert(shape.begin(), 1);
+    rows.push_back(reshape(part, shape));
+  }
+  return concatenate(rows, 0);
+}
+Tensor part_of_stack(Tensor stack, std::int64_t i) {
+  std::vector<std::int64_t> start(stack.shape().size());
+  start[0] = i;
+  Shape sizes = stack.shape();
+  sizes[0] = 1;
+  const Tensor row = window(stack, start, sizes);
+  sizes.erase(sizes.begin());
+  return reshape(row, sizes);
+}
+
 Tensor widened(Tensor x) { return is_short_float(x.dtype()) ? convert(x, DType::kF32) : x; }
 
 }  // namespace superstep

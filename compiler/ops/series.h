@@ -24,6 +24,10 @@ Tensor polynomial(Tensor x, const Coefficients& coefficients);
 Tensor polynomial(Tensor x, Tensor condition, const Coefficients& first,
                   const Coefficients& second);
 
+/// Along a first dimension, so that one piece of code serves all.
+Tensor stacked(const std::vector<Tensor>& parts);
+Tensor part_of_stack(Tensor stack, std::int64_t i);
+
 /// Floats of 16 bits as f32, others as they are.
 Tensor widened(Tensor x);
 

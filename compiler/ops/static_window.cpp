@@ -51,10 +51,9 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
 
 std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
   HostTensor result = operands[0];
-  for_each_of_window(result.type.shape, operands[1].type.shape, start_of(op),
-                     [&](std::size_t to, std::size_t from) {
-                       write_bits(result, to, read_bits(operands[1], from));
-                     });
+  for_each_of_window(
+      result.type.shape, operands[1].type.shape, start_of(op),
+      [&](std::size_t to, std::size_t from) { copy_element(result, to, operands[1], from); });
   return {std::move(result)};
 }
 

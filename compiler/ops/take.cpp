@@ -94,9 +94,8 @@ std::vector<HostTensor> evaluate_take(const Op& op, std::span<const HostTensor> 
   HostTensor result({table.type.dtype, windows_of(op, table.type, operands[1].type)});
   WindowElements windows(table_of(op, table.type.shape), window_of(op), operands[1]);
   for (std::int64_t n = 0; n < windows.count(); ++n) {
-    windows.visit(n, [&](std::size_t from, std::size_t to) {
-      write_bits(result, to, read_bits(table, from));
-    });
+    windows.visit(n,
+                  [&](std::size_t from, std::size_t to) { copy_element(result, to, table, from); });
   }
   return {std::move(result)};
 }
@@ -134,15 +133,14 @@ std::vector<HostTensor> evaluate_put(const Op& op, std::span<const HostTensor> o
       HostTensor& argument = arguments.emplace_back(
           TensorType{from.type.dtype, {static_cast<std::int64_t>(elements.size())}});
       for (std::size_t e = 0; e < elements.size(); ++e) {
-        write_bits(argument, e,
-                   read_bits(from, is_window ? elements[e].second : elements[e].first));
+        copy_element(argument, e, from, is_window ? elements[e].second : elements[e].first);
       }
     }
     const std::vector<HostTensor> combined = evaluate_scalar_region(op.regions[0], arguments);
     for (std::size_t i = 0; i < count; ++i) {
       const bool is_one = combined[i].type.shape.empty();  // does not depend on the arguments
       for (std::size_t e = 0; e < elements.size(); ++e) {
-        write_bits(tables[i], elements[e].first, read_bits(combined[i], is_one ? 0 : e));
+        copy_element(tables[i], elements[e].first, combined[i], is_one ? 0 : e);
       }
     }
   }

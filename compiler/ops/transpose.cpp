@@ -39,7 +39,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
     for (std::size_t i = 0; i < index.size(); ++i) {
       source[static_cast<std::size_t>(permutation[i])] = index[i];
     }
-    write_bits(result, element_at(index, to), read_bits(x, element_at(source, from)));
+    copy_element(result, element_at(index, to), x, element_at(source, from));
   } while (next_index(index, result.type.shape));
   return {std::move(result)};
 }

@@ -19,6 +19,7 @@ using vertex::Primitive;
 double sine(double x) { return std::sin(x); }
 double cosine(double x) { return std::cos(x); }
 double tangent(double x) { return std::tan(x); }
+Complex tangent(Complex x) { return std::tan(x); }
 Complex sine(Complex x) { return std::sin(x); }
 Complex cosine(Complex x) { return std::cos(x); }
 
@@ -210,17 +211,17 @@ const OpDefinition kTanOp{
     .name = "stablehlo.tan",
     .summary = "Tangent of each element, an angle in radians.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<tangent>,
+    .evaluate = evaluate_float<tangent, tangent>,
     .lowerings = {ElementwiseLowering{emit<tangent_formula, kOfTangent>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kChloTanOp{
     .name = "chlo.tan",
     .summary = "Tangent of each element, an angle in radians.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<tangent>,
+    .evaluate = evaluate_float<tangent, tangent>,
     .lowerings = {ElementwiseLowering{emit<tangent_formula, kOfTangent>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 
 }  // namespace superstep

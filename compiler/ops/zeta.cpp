@@ -97,11 +97,14 @@ Tensor zeta_series(Tensor s, Tensor q) {
 Tensor zeta_formula(Tensor s, Tensor q) {
   const Tensor is_negative = q < 0.0, size = abs(q);
   const Tensor rest = size - function(kFloorOp, size);
-  // Terms with negative bases are those from their smallest size to -q.
+  // Terms with negative bases are those from their smallest size to -q: three sums side by side.
   const Tensor one = q.like(1);
-  const Tensor forward = zeta_series(s, select(is_negative, one - rest, q));
-  const Tensor inside = select(is_negative, rest, one), beyond = select(is_negative, size, one);
-  const Tensor back = zeta_series(s, inside) - zeta_series(s, beyond + 1.0);
+  const Tensor sums =
+      zeta_series(stacked({s, s, s}),
+                  stacked({select(is_negative, one - rest, q), select(is_negative, rest, one),
+                           select(is_negative, size, one) + 1.0}));
+  const Tensor forward = part_of_stack(sums, 0);
+  const Tensor back = part_of_stack(sums, 1) - part_of_stack(sums, 2);
   const Tensor both = forward + select(is_even(s), back, -back);
   const Tensor none = q.like(kNaN), infinity = q.like(kInfinity);
   const Tensor of_negative = select(is_integer(s), both, none);

@@ -15,8 +15,9 @@ namespace superstep {
 [[nodiscard]] Graph expand_ops(Graph graph);
 
 /// Replaces values that are more than a register holds by two of 32 bits each, in regions too:
-/// 64-bit integers and floats by ui32, the lower word first, complex numbers by f32, the real part
-/// first. Arguments and results keep their bytes: both parts are the last dimension.
+/// complex numbers by floats, the real part first, then 64-bit integers and floats by ui32, the
+/// lower word first. Arguments and results keep their bytes: both parts are the last dimension.
+/// Expands what the functions of parts are made of.
 [[nodiscard]] Graph split_wide_types(Graph graph);
 
 /// Regions have the constants that they use of outside themselves, so that they know them.

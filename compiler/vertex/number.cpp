@@ -132,10 +132,6 @@ std::uint64_t int_of_float(DType to, double value) {
 }  // namespace
 
 std::uint64_t convert_bits(DType from, DType to, std::uint64_t bits) {
-  if (is_complex(to)) return convert_bits(from, DType::kF32, bits);
-  if (is_complex(from)) {
-    return convert_bits(DType::kF32, to, bits & 0xffffffff);
-  }
   if (!is_float(from)) {
     if (is_float(to)) return float_of_int(from, to, bits);
     const std::int64_t value = int_of(from, bits);

@@ -68,6 +68,11 @@ TEST(Constants, ComplexNumbersAreTwoFloats) {
             (std::vector<float>{1, 2, 1, 2}));
   EXPECT_EQ(elements<float>(constant("dense<\"0x0000803F00000040\"> : tensor<complex<f32>>")),
             (std::vector<float>{1, 2}));
+  EXPECT_EQ(elements<double>(constant("dense<[(0.1,-2.5), (0x7FF0000000000000,3.0)]> : "
+                                      "tensor<2xcomplex<f64>>")),
+            (std::vector<double>{0.1, -2.5, INFINITY, 3}));
+  EXPECT_EQ(elements<double>(constant("dense<(0.1,2.0)> : tensor<2xcomplex<f64>>")),
+            (std::vector<double>{0.1, 2, 0.1, 2}));
 }
 
 TEST(Constants, ShortFloatsOfEightBitsOfExponentAreRoundedToNearestEven) {

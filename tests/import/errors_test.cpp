@@ -57,7 +57,7 @@ TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
   expect_refused(
       "func.func @main(%a: tensor<4xf80>, %t: !quant.uniform<i8:f32, 1.0>) {\n"
       "  %0 = stablehlo.constant dense<1> : tensor<i7>\n"
-      "  %1 = stablehlo.constant dense<(1.0,2.0)> : tensor<2xcomplex<f64>>\n"
+      "  %1 = stablehlo.constant dense<(1.0,2.0)> : tensor<2xcomplex<bf16>>\n"
       "  %2 = stablehlo.iota dim = 0 : tensor<4xtf32>\n"
       "  %3 = stablehlo.add %a, %a : tensor<4xf80>\n"
       "  %4 = stablehlo.iota dim = 0 : tensor<?x4xf32>\n"
@@ -68,7 +68,7 @@ TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
       {"1:21: " + element("f80", " (and 1 more place)"),
        "1:40: type !quant.uniform<i8:f32, 1.0> is not supported; values are tensors, for example "
        "tensor<2x3xf32>",
-       "2:38: " + element("i7"), "3:46: " + element("complex<f64>"), "4:33: " + element("tf32"),
+       "2:38: " + element("i7"), "3:46: " + element("complex<bf16>"), "4:33: " + element("tf32"),
        "6:33: tensor<?x4xf32> has no static shape; Superstep compiles static shapes only",
        "7:27: dense_resource constants are not supported; print the module with its constants in "
        "the text"});

@@ -236,18 +236,21 @@ const std::string kNarrowFloats =
 // The tables of docs/spec.md of openxla/stablehlo.
 TEST(OpDTypes, AreThoseOfTheSpecification) {
   EXPECT_EQ(dtypes_taken("stablehlo.add", 2),
-            "i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> i2 i4 ui2 ui4 " +
+            "i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> complex<f64> i2 i4 "
+            "ui2 ui4 " +
                 kNarrowFloats);
   EXPECT_EQ(dtypes_taken("stablehlo.subtract", 2),
-            "i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> i2 i4 ui2 ui4 " +
+            "i8 i16 i32 i64 ui8 ui16 ui32 ui64 bf16 f16 f32 f64 complex<f32> complex<f64> i2 i4 "
+            "ui2 ui4 " +
                 kNarrowFloats);
   EXPECT_EQ(dtypes_taken("stablehlo.abs", 1),
-            "i8 i16 i32 i64 bf16 f16 f32 f64 complex<f32> i2 i4 " + kNarrowFloats);
+            "i8 i16 i32 i64 bf16 f16 f32 f64 complex<f32> complex<f64> i2 i4 " + kNarrowFloats);
   EXPECT_EQ(dtypes_taken("stablehlo.and", 2),
             "i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 i2 i4 ui2 ui4 ");
   EXPECT_EQ(dtypes_taken("stablehlo.shift_left", 2),
             "i8 i16 i32 i64 ui8 ui16 ui32 ui64 i2 i4 ui2 ui4 ");
-  EXPECT_EQ(dtypes_taken("stablehlo.tanh", 1), "bf16 f16 f32 f64 complex<f32> " + kNarrowFloats);
+  EXPECT_EQ(dtypes_taken("stablehlo.tanh", 1),
+            "bf16 f16 f32 f64 complex<f32> complex<f64> " + kNarrowFloats);
   EXPECT_EQ(dtypes_taken("stablehlo.popcnt", 1),
             "i8 i16 i32 i64 ui8 ui16 ui32 ui64 i2 i4 ui2 ui4 ");
 }

@@ -145,7 +145,7 @@ double fourier_bound(const Op& op, const HostTensor& expected) {
 /// A tensor of real numbers: the parts of complex ones.
 HostTensor real_numbers(HostTensor tensor) {
   if (!is_complex(tensor.type.dtype)) return tensor;
-  tensor.type.dtype = DType::kF32;
+  tensor.type.dtype = real_of(tensor.type.dtype);
   tensor.type.shape.push_back(2);
   return tensor;
 }

@@ -1,4 +1,5 @@
-// Expected values are those of double precision (glibc; erf_inv: SciPy), which cases round once.
+// Expected values are those of double precision (glibc; erf_inv: SciPy; gamma functions: mpmath),
+// which cases round once.
 
 #include <limits>
 
@@ -27,10 +28,87 @@ OpCase tangents(const std::string& op) {
       3);
 }
 
+OpCase binary(const std::string& op, const std::string& what, DType dtype,
+              const std::vector<double>& x, const std::vector<double>& y,
+              const std::vector<double>& z, std::uint64_t ulp) {
+  return {op, what, {vector_of(dtype, x), vector_of(dtype, y)}, {}, {vector_of(dtype, z)}, ulp, {}};
+}
+
+/// Of numbers of f32, expected for it and for f64.
+void add_gamma(std::vector<OpCase>& cases) {
+  for (const DType dtype : {kF32, kF64}) {
+    const std::string type(name_of(dtype));
+    cases.push_back(
+        unary("chlo.digamma", type, dtype,
+              {0.0010000000474974513, 0.5, 1, 1.5, 2, 7, 30, 1.0000000150474662e+30, -1.75, -2.25,
+               0, -0.0, -3, kInf, -kInf, kNaN},
+              {-1000.5755244342832, -1.9635100260214235, -0.5772156649015329, 0.03648997397857652,
+               0.42278433509846713, 1.8727843350984672, 3.384438132685525, 69.07755280486883,
+               -2.32269162861436065, 4.158583564657972, kNaN, kNaN, kNaN, kInf, kNaN, kNaN},
+              10));
+    cases.push_back(unary("chlo.bessel_i1e", type, dtype,
+                          {0, -0.0, 9.999999974752427e-07, 0.5, -3, 8, 8.5, -50,
+                           1.0000000200408773e+20, kInf, -kInf, kNaN},
+                          {0, -0.0, 4.999994987379363e-07, 0.1564208031848717, -0.19682671329730086,
+                           0.13414249329269817, 0.13054935509459586, -0.0559931238928954,
+                           3.989422764038561e-11, 0, -0.0, kNaN},
+                          4));
+    // Of f64 these are more code than a tile holds.
+    if (dtype == kF64) continue;
+    cases.push_back(
+        unary("chlo.lgamma", type, dtype,
+              {0.30000001192092896, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 7, 30, 1.0000000150474662e+30,
+               -0.5, -2.5, 0, -0.0, -3, kInf, -kInf, kNaN},
+              {1.095797953064734, 0.20328095143129538, 0, -0.09827183642181316,
+               -0.12078223763524522, 0, 0.2846828704729192, 0.6931471805599453, 6.579251212010101,
+               71.25703896716801, 6.807755382926351e+31, 1.2655121234846454, -0.056243716497674054,
+               kInf, kInf, kInf, kInf, kInf, kNaN},
+              20));
+    cases.push_back(
+        binary("chlo.zeta", type, dtype, {2, 2, 1.5, 3, 20, 2, 3, 2, 1, 0.5, 2, 3, 2, 2.5, kNaN, 2},
+               {1, 0.5, 3, 100, 0.25, -0.5, -1.25, 10000000000, 1, 1, 0, 0, -1, -0.5, 1, kNaN},
+               {1.6449340668482264, 4.934802200544679, 1.2588219580922146, 5.0502499916675e-05,
+                1099511627776.0115, 8.934802200544679, -61.8606833918311807, 1.00000000005e-10,
+                kInf, kNaN, kInf, kNaN, kInf, kNaN, kNaN, kNaN},
+               40));
+    cases.push_back(
+        binary("chlo.polygamma", type, dtype, {0, 1, 2, 3, 10, 1, 2, 0.5, -1, 1, kNaN},
+               {1.5, 1, 0.5, 7, 2, -0.5, -1.5, 1, 1, -1, 1},
+               {0.03648997397857652, 1.6449340668482264, -16.82879664423432, 0.007198198563125445,
+                -1793.311606628713, 8.934802200544679, -0.2362040516417274, kNaN, kNaN, kInf, kNaN},
+               40));
+  }
+}
+
+void add_mulhi(std::vector<OpCase>& cases) {
+  const auto add = [&](DType dtype, const std::vector<std::uint64_t>& a,
+                       const std::vector<std::uint64_t>& b,
+                       const std::vector<std::uint64_t>& high) {
+    cases.push_back({"chlo.mulhi",
+                     std::string(name_of(dtype)),
+                     {bits_of(dtype, a), bits_of(dtype, b)},
+                     {},
+                     {bits_of(dtype, high)},
+                     0,
+                     {}});
+  };
+  add(kI8, {0x80, 0x7f, 0xff}, {0x80, 0x7f, 0x01}, {0x40, 0x3f, 0xff});
+  add(kU8, {0x80, 0xff, 0xff}, {0x80, 0xff, 0x01}, {0x40, 0xfe, 0x00});
+  add(kI32, {0x80000000, 0x7fffffff, 0xffffffff, 0x12345678},
+      {0x80000000, 0x7fffffff, 1, 0x87654321}, {0x40000000, 0x3fffffff, 0xffffffff, 0xf76c768d});
+  add(kU32, {0x80000000, 0xffffffff, 0x12345678}, {0x80000000, 0xffffffff, 0x87654321},
+      {0x40000000, 0xfffffffe, 0x09a0cd05});
+  constexpr std::uint64_t kLowest = 0x8000000000000000, kOnes = ~std::uint64_t{0};
+  add(kI64, {kLowest, kOnes, 0x123456789abcdef0}, {kLowest, 1, 0xfedcba9876543210},
+      {0x4000000000000000, kOnes, 0xffeb49923cc09532});
+  add(kU64, {kLowest, kOnes, 0x123456789abcdef0}, {kLowest, kOnes, 0xfedcba9876543210},
+      {0x4000000000000000, kOnes - 1, 0x121fa00ad77d7422});
+}
+
 }  // namespace
 
 std::vector<OpCase> special_function_cases() {
-  return {
+  std::vector<OpCase> cases = {
       unary("stablehlo.sine", "F32", kF32,
             {0, -0.0, 1.0, -2.5, 1.5707963705062866, 355.0, 100000.0, 1.0000000150474662e+30,
              3.4028234663852886e+38, kInf, kNaN},
@@ -146,6 +224,9 @@ std::vector<OpCase> special_function_cases() {
       unary("chlo.erf_inv", "F16", kF16, {0.5, -0.75}, {0.4769362762044699, -0.8134198475976184},
             1),
   };
+  add_gamma(cases);
+  add_mulhi(cases);
+  return cases;
 }
 
 }  // namespace superstep

@@ -42,7 +42,7 @@ std::vector<TensorType> infer_syevd(const Op& op, std::span<const TensorType> op
   const TensorType& a = operands[0];
   require_square(op, a);
   choice_of_syevd(op);
-  return {a, of_batch(a, real_dtype(a.dtype), {a.shape.back()}), info_type(a)};
+  return {a, of_batch(a, real_of(a.dtype), {a.shape.back()}), info_type(a)};
 }
 
 // (a) to (vectors, values), with a backend_config of "lower,sort,sweeps,tolerance"
@@ -62,7 +62,7 @@ std::vector<TensorType> infer_eigh(const Op& op, std::span<const TensorType> ope
   const TensorType& a = operands[0];
   require_square(op, a);
   choice_of_eigh(op);
-  return {a, of_batch(a, real_dtype(a.dtype), {a.shape.back()})};
+  return {a, of_batch(a, real_of(a.dtype), {a.shape.back()})};
 }
 
 /// Jacobi's rotations, one pair after the other, until nothing is left beside the diagonal: the

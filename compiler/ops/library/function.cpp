@@ -92,8 +92,6 @@ TensorType of_batch(const TensorType& matrices, DType dtype, const Shape& sizes)
 
 TensorType info_type(const TensorType& matrices) { return of_batch(matrices, DType::kI32, {}); }
 
-DType real_dtype(DType dtype) { return dtype == DType::kC64 ? DType::kF32 : dtype; }
-
 HostMatrix::HostMatrix(const HostTensor& tensor, std::size_t number)
     : HostMatrix(static_cast<std::size_t>(tensor.type.shape[tensor.type.shape.size() - 2]),
                  static_cast<std::size_t>(tensor.type.shape.back())) {

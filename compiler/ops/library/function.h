@@ -53,8 +53,6 @@ void require_columns(const Op& op, std::string_view name, std::span<const Tensor
 [[nodiscard]] TensorType of_batch(const TensorType& matrices, DType dtype, const Shape& sizes);
 /// An i32 for each matrix.
 [[nodiscard]] TensorType info_type(const TensorType& matrices);
-/// f32 of complex<f32>; a real dtype itself.
-[[nodiscard]] DType real_dtype(DType dtype);
 
 /// One matrix on the host.
 struct HostMatrix {

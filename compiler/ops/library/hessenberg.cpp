@@ -43,7 +43,7 @@ std::vector<TensorType> infer_sytrd(const Op& op, std::span<const TensorType> op
   const TensorType& a = operands[0];
   require_square(op, a);
   if (setting(op, "uplo") != 'L') unsupported(op, "of the upper triangle, expected the lower one");
-  const DType real = real_dtype(a.dtype);
+  const DType real = real_of(a.dtype);
   return {a, of_batch(a, real, {a.shape.back()}), of_batch(a, real, {reflectors_of(a)}),
           of_batch(a, a.dtype, {reflectors_of(a)}), info_type(a)};
 }

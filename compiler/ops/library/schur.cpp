@@ -14,8 +14,6 @@ namespace {
 
 double epsilon_of(DType dtype) { return std::ldexp(1.0, dtype == DType::kF64 ? -52 : -23); }
 
-DType complex_of(DType dtype) { return dtype == DType::kF32 ? DType::kC64 : dtype; }
-
 /// The largest index where a flag of [batch, count] is set; -1 where none is.
 Tensor last_of(Tensor flags) {
   const Tensor index = indices_along(flags, 1);

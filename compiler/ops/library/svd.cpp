@@ -46,7 +46,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   require_matrices(op, a);
   const std::int64_t m = rows_of(a), n = columns_of(a), values = std::min(m, n);
   const auto types = [&](std::int64_t left, std::int64_t right) -> std::vector<TensorType> {
-    return {a, of_batch(a, real_dtype(a.dtype), {values}), of_batch(a, a.dtype, {m, left}),
+    return {a, of_batch(a, real_of(a.dtype), {values}), of_batch(a, a.dtype, {m, left}),
             of_batch(a, a.dtype, {right, n}), info_type(a)};
   };
   const Vectors vectors = vectors_of(op);

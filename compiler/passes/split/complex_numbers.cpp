@@ -1,15 +1,25 @@
-// complex<f32> as pairs of f32, the real part first.
+// Complex numbers as pairs of floats, the real part first.
 
 #include <limits>
 
-#include "compiler/passes/split/rules.h"
+#include "compiler/passes/split/complex.h"
 
 namespace superstep::split {
-namespace {
 
-struct Complex {
-  Tensor real, imaginary;
-};
+Complex select(Tensor condition, Complex a, Complex b) {
+  return {superstep::select(condition, a.real, b.real),
+          superstep::select(condition, a.imaginary, b.imaginary)};
+}
+
+Tensor infinity(Tensor like) { return like.like(std::numeric_limits<double>::infinity()); }
+
+Tensor with_sign_of(Tensor x, Tensor sign) {
+  const DType integer = x.dtype() == DType::kF64 ? DType::kI64 : DType::kI32;
+  const Tensor bits = bitcast(sign, {integer, sign.shape()});
+  return superstep::select(bits < 0.0, -x, x);
+}
+
+namespace {
 
 Complex operand(const WideOp& op, std::size_t i) { return {op.operands[i][0], op.operands[i][1]}; }
 Parts parts(Complex z) { return {z.real, z.imaginary}; }
@@ -25,11 +35,6 @@ Parts binary(const WideOp& op) {
 template <Tensor (*kFunction)(Complex)>
 Parts to_real(const WideOp& op) {
   return {kFunction(operand(op, 0))};
-}
-
-Complex select(Tensor condition, Complex a, Complex b) {
-  return {superstep::select(condition, a.real, b.real),
-          superstep::select(condition, a.imaginary, b.imaginary)};
 }
 
 Complex add(Complex a, Complex b) { return {a.real + b.real, a.imaginary + b.imaginary}; }
@@ -61,8 +66,6 @@ Complex divide(Complex a, Complex b) {
   return {real, superstep::select(is_steep, -turned, turned)};
 }
 
-Tensor infinity(Tensor like) { return like.like(std::numeric_limits<double>::infinity()); }
-
 /// The parts of a number by size, without signs, and the ratio of the smaller to the larger; 1 of
 /// equal ones, infinite and 0 too.
 struct Sizes {
@@ -79,17 +82,30 @@ GraphBit is_infinite(Complex z) {
   return {compare("EQ", x, infinity(x)) | compare("EQ", y, infinity(y))};
 }
 
-/// sqrt(x^2 + y^2), infinite where a part is.
+}  // namespace
+
 Tensor absolute(Complex z) {
   const auto [larger, smaller, ratio] = sizes_of(z);
   const Tensor length = larger * sqrt(ratio * ratio + 1.0);
   return superstep::select(is_infinite(z).tensor, infinity(larger), length);
 }
+
+Tensor log_of_absolute(Complex z) {
+  const auto [larger, smaller, ratio] = sizes_of(z);
+  const Tensor length = apply(kLogOp, larger) + apply(kLogPlusOneOp, ratio * ratio) * 0.5;
+  return superstep::select(is_infinite(z).tensor, infinity(length), length);
+}
+
+namespace {
+
 Complex sign(Complex z) {
   const Tensor length = absolute(z);
   const Complex unit{z.real / length, z.imaginary / length};
   return select(length == 0.0, z, unit);
 }
+
+/// Of so much and less the exponential is finite.
+double largest_power(Tensor like) { return like.dtype() == DType::kF64 ? 709.0 : 88.0; }
 
 Complex turned(Tensor length, Tensor angle) {
   const Tensor imaginary = length * apply(kSineOp, angle);
@@ -104,7 +120,7 @@ Complex exponential(Complex z) {
       superstep::select(z.imaginary == 0.0, z.imaginary, half.imaginary * root);
   const Complex whole{half.real * root, imaginary};
   const Complex plain = turned(apply(kExponentialOp, z.real), z.imaginary);
-  return select(z.real > 88.0, whole, plain);
+  return select(z.real > largest_power(z.real), whole, plain);
 }
 Complex exponential_minus_one(Complex z) {
   const Tensor half = apply(kSineOp, z.imaginary * 0.5);
@@ -161,30 +177,68 @@ Complex reciprocal_root(Complex z) {
   return divide({root.real.like(1), root.real.like(0)}, root);
 }
 
-/// (sinh 2x + i sin 2y) / (cosh 2x + cos 2y), by functions that stay finite.
+/// Two real functions of one part and two of the other, which sine and cosine are products of.
+struct Factors {
+  Tensor sinh, cosh;  ///< of |x|
+  Tensor half_power;  ///< e^(|x| / 2) / 2, where the others may be infinite
+  Tensor is_large, sine, cosine;
+};
+Factors factors_of(Tensor x, Tensor angle) {
+  const Tensor size = abs(x);
+  const Tensor rise = apply(kExponentialMinusOneOp, size);
+  const Tensor fall = rise / (rise + 1.0);
+  const Tensor half = (rise + fall) * 0.5;
+  return {half,
+          (rise + 1.0) * 0.5 + (rise.like(1) - fall) * 0.5,
+          apply(kExponentialOp, size * 0.5) * 0.5,
+          size > largest_power(x),
+          apply(kSineOp, angle),
+          apply(kCosineOp, angle)};
+}
+/// `hyperbolic` times `factor`, in two steps where only the whole product may be finite.
+Tensor product(const Factors& f, Tensor hyperbolic, Tensor factor) {
+  const Tensor large = (f.half_power * factor) * (f.half_power + f.half_power);
+  return superstep::select(f.is_large, large, hyperbolic * factor);
+}
+/// sinh(x + iy) = sinh x cos y + i cosh x sin y; nothing times what overflows is nothing.
+Complex hyperbolic_sine(Complex z) {
+  const Factors f = factors_of(z.real, z.imaginary);
+  const Tensor imaginary = product(f, f.cosh, f.sine);
+  return {with_sign_of(product(f, f.sinh, f.cosine), z.real),
+          superstep::select(z.imaginary == 0.0, z.imaginary, imaginary)};
+}
+/// cosh(x + iy) = cosh x cos y + i sinh x sin y.
+Complex hyperbolic_cosine(Complex z) {
+  const Factors f = factors_of(z.real, z.imaginary);
+  const Tensor size = product(f, f.sinh, f.sine);
+  const Tensor imaginary = superstep::select(z.imaginary == 0.0, z.imaginary, size);
+  return {product(f, f.cosh, f.cosine), with_sign_of(imaginary, z.real)};
+}
+/// (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y), where nothing cancels. Where x is large,
+/// the length is 1 and the angle 4 sin y cos y e^(-2 |x|).
 Complex tangent(Complex z) {
-  const Tensor t = apply(kTanhOp, z.real), y = z.imaginary;
-  const Tensor c = apply(kCosineOp, y), s = apply(kSineOp, y);
-  // tanh(x + iy) = (t + i tan y) / (1 + i t tan y), both sides times cos y.
-  return divide({t * c, s}, {c, t * s});
+  const Tensor size = abs(z.real);
+  const double large = z.real.dtype() == DType::kF64 ? 22.0 : 10.0;
+  const Tensor is_large = size > large;
+  const Tensor x = superstep::select(is_large, size.like(large), size);
+  const Factors f = factors_of(x, z.imaginary);
+  const Tensor divisor = f.sinh * f.sinh + f.cosine * f.cosine;
+  const Tensor turn = f.sine * f.cosine;
+  const Tensor fall = apply(kExponentialOp, size * -2.0);
+  const Tensor real = superstep::select(is_large, size.like(1), f.sinh * f.cosh / divisor);
+  const Tensor imaginary = superstep::select(is_large, turn * fall * 4.0, turn / divisor);
+  // Nothing is left of an angle that is infinite.
+  const Tensor is_end = compare("EQ", size, infinity(size));
+  const Tensor none = with_sign_of(size.like(0), z.imaginary);
+  return {with_sign_of(real, z.real), superstep::select(is_end, none, imaginary)};
 }
 
-/// sinh and cosh of a real number.
-Complex hyperbolic(Tensor x) {
-  const Tensor rise = apply(kExponentialMinusOneOp, abs(x));
-  const Tensor fall = rise / (rise + 1.0);
-  const Tensor size = (rise + fall) * 0.5;
-  return {superstep::select(x < 0.0, -size, size),
-          (rise + 1.0) * 0.5 + (rise.like(1) - fall) * 0.5};
-}
-Complex sine(Complex z) {
-  const auto [sinh, cosh] = hyperbolic(z.imaginary);
-  return {apply(kSineOp, z.real) * cosh, apply(kCosineOp, z.real) * sinh};
-}
-Complex cosine(Complex z) {
-  const auto [sinh, cosh] = hyperbolic(z.imaginary);
-  return {apply(kCosineOp, z.real) * cosh, -(apply(kSineOp, z.real) * sinh)};
-}
+Complex swapped(Complex z) { return {z.imaginary, z.real}; }
+// sin(z) = -i sinh(iz), tan(z) = -i tanh(iz).
+Complex sine(Complex z) { return swapped(hyperbolic_sine(swapped(z))); }
+Complex plain_tangent(Complex z) { return swapped(tangent(swapped(z))); }
+/// cos(z) = cosh(iz)
+Complex cosine(Complex z) { return hyperbolic_cosine({-z.imaginary, z.real}); }
 
 Complex power(Complex a, Complex b) {
   const Complex result = exponential(multiply(b, logarithm(a)));
@@ -235,6 +289,16 @@ constexpr Rule kRules[] = {
     {&kSqrtOp, unary<square_root>},
     {&kRsqrtOp, unary<reciprocal_root>},
     {&kTanhOp, unary<tangent>},
+    {&kTanOp, unary<plain_tangent>},
+    {&kChloTanOp, unary<plain_tangent>},
+    {&kSinhOp, unary<hyperbolic_sine>},
+    {&kCoshOp, unary<hyperbolic_cosine>},
+    {&kAsinOp, unary<arc_sine>},
+    {&kAcosOp, unary<arc_cosine>},
+    {&kAtanOp, unary<arc_tangent>},
+    {&kAsinhOp, unary<hyperbolic_arc_sine>},
+    {&kAcoshOp, unary<hyperbolic_arc_cosine>},
+    {&kAtanhOp, unary<hyperbolic_arc_tangent>},
     {&kExponentialMinusOneOp, unary<exponential_minus_one>},
     {&kLogPlusOneOp, unary<logarithm_plus_one>},
     {&kLogisticOp, unary<logistic>},

@@ -64,10 +64,7 @@ Parts from_integer(const Parts& x, DType from, DType to) {
   const GraphWord sign = sign_of(number, from);
   if (to == DType::kF64) return parts(double_of_integer(magnitude, sign));
   const bool to_odd = to == DType::kF16;
-  const GraphWord single = single_of_integer(magnitude, sign, to_odd);
-  if (!is_complex(to)) return {narrowed_float(single, to)};
-  const Tensor real = bits_as(single.tensor, DType::kF32);
-  return {real, real.like(0)};
+  return {narrowed_float(single_of_integer(magnitude, sign, to_odd), to)};
 }
 
 Parts from_double(const Parts& x, DType to) {
@@ -83,17 +80,10 @@ Parts from_double(const Parts& x, DType to) {
     return is_wide(to) ? parts(whole) : Parts{convert(whole.low.tensor, to)};
   }
   const bool to_odd = to == DType::kF16;
-  const GraphWord single = single_of_double(number, to_odd);
-  if (!is_complex(to)) return {narrowed_float(single, to)};
-  const Tensor real = bits_as(single.tensor, DType::kF32);
-  return {real, real.like(0)};
+  return {narrowed_float(single_of_double(number, to_odd), to)};
 }
 
 Parts to_wide(Tensor x, DType to) {
-  if (is_complex(to)) {
-    const Tensor real = convert(x, DType::kF32);
-    return {real, real.like(0)};
-  }
   const bool is_from_float = is_float(x.dtype());
   if (is_wide_integer(to)) {
     return parts(is_from_float ? integer_of_single(x, to) : widened_integer(x));
@@ -111,7 +101,6 @@ Parts converted(const Parts& x, DType from, DType to) {
   if (from == to && !is_float(from)) return x;
   if (is_wide_integer(from)) return from_integer(x, from, to);
   if (from == DType::kF64) return from_double(x, to);
-  // Of a complex number the real part.
   return is_wide(to) ? to_wide(x[0], to) : Parts{convert(x[0], to)};
 }
 

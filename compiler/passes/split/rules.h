@@ -9,13 +9,13 @@
 namespace superstep::split {
 
 /// A value as the tensors that stand for it: itself, or the two parts of a wide one. Those of
-/// integers and of f64 are ui32, the lower word first; those of complex numbers f32, the real part
-/// first.
+/// integers and of f64 are ui32, the lower word first; those of complex numbers floats, the real
+/// part first.
 using Parts = std::vector<Tensor>;
 
 /// The dtype of the parts of a wide dtype.
 [[nodiscard]] constexpr DType part_of(DType dtype) {
-  return is_complex(dtype) ? DType::kF32 : DType::kU32;
+  return is_complex(dtype) ? real_of(dtype) : DType::kU32;
 }
 
 [[nodiscard]] inline Wide<GraphWord> words(const Parts& parts) { return {{parts[0]}, {parts[1]}}; }
@@ -42,7 +42,7 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> complex_rules();
 [[nodiscard]] std::span<const Rule> double_rules();
 
-/// As `stablehlo.convert`.
+/// As `stablehlo.convert`, of types that are not complex.
 [[nodiscard]] Parts converted(const Parts& x, DType from, DType to);
 
 /// What `compare` says, from what holds between two elements.

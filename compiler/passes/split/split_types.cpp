@@ -2,6 +2,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "compiler/ops/ops.h"
 #include "compiler/ops/verify.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/rewrite.h"
 #include "compiler/passes/split/rules.h"
 
 namespace superstep {
@@ -31,12 +33,15 @@ namespace {
 using split::part_of;
 using split::Parts;
 
-bool has_wide(const Graph& graph, const std::vector<ValueId>& values) {
-  return std::ranges::any_of(values, [&](ValueId v) { return is_wide(graph.type(v).dtype); });
-}
+/// Whether values of a dtype become two. Complex numbers do first, so that those of f64 are f64
+/// then, as all others are that functions of them are made of.
+using Splits = bool (*)(DType);
+bool splits_complex(DType dtype) { return is_complex(dtype); }
+bool splits_words(DType dtype) { return is_wide(dtype); }
 
+/// As a part of one that is split.
 TensorType part_type(TensorType type) {
-  if (is_wide(type.dtype)) type.dtype = part_of(type.dtype);
+  type.dtype = part_of(type.dtype);
   return type;
 }
 
@@ -49,9 +54,10 @@ TensorType packed_type(TensorType type) {
 
 /// One part of each element.
 HostTensor part_of_constant(const HostTensor& value, std::size_t part) {
-  HostTensor result(part_type(value.type));
+  HostTensor result(part_type(value.type)), parts = value;
+  parts.type = packed_type(value.type);
   for (std::size_t i = 0; i < static_cast<std::size_t>(value.type.elements()); ++i) {
-    write_bits(result, i, read_bits(value, i) >> (32 * part) & 0xffffffff);
+    copy_element(result, i, parts, 2 * i + part);
   }
   return result;
 }
@@ -149,12 +155,28 @@ std::optional<Counter> counter_of(const Op& loop) {
   return Counter{counter, std::nullopt};
 }
 
+/// From so many ops on words on, an op on f64 may have a vertex of its own.
+constexpr std::size_t kOpsOfUnit = 40;
+/// Where there are more ops on f64, they are to share code even if each could do with less.
+constexpr std::ptrdiff_t kManyUnits = 16;
+
+/// Bitcasts between elements of different sizes, whose parts are along any last dimensions.
+Tensor bitcast_to(Tensor x, const TensorType& to) {
+  const std::size_t from_size = size_of(x.dtype()), to_size = size_of(to.dtype);
+  if (from_size == to_size) return bitcast(reshape(x, to.shape), to);
+  Shape shape = from_size > to_size ? x.shape() : to.shape;
+  shape.push_back(
+      static_cast<std::int64_t>(std::max(from_size, to_size) / std::min(from_size, to_size)));
+  if (from_size > to_size) return reshape(bitcast(x, {to.dtype, shape}), to.shape);
+  return bitcast(reshape(x, shape), to);
+}
+
 /// Makes a graph without wide types of one with them. An i64 that is known to fit is kept as i32,
 /// and as parts only where somebody needs them.
 class Splitter {
  public:
   /// Of a module's graph: arguments and results stay one value each, with the same bytes.
-  explicit Splitter(const Graph& from) : Splitter(from, {}) { is_main_ = true; }
+  Splitter(const Graph& from, Splits splits) : Splitter(from, splits, {}) { is_main_ = true; }
 
   Graph run() {
     for (std::size_t i = 0; i < from_.arguments().size(); ++i) add_argument(i);
@@ -171,7 +193,7 @@ class Splitter {
       for (const Tensor& part : parts) results.push_back(part.id);
     }
     to_.set_results(std::move(results));
-    return std::move(to_);
+    return with_units();
   }
 
  private:
@@ -181,13 +203,24 @@ class Splitter {
   };
 
   /// Of a region; the arguments and results with numbers in `narrow` are i32.
-  Splitter(const Graph& from, std::vector<bool> narrow)
-      : from_(from), narrow_(std::move(narrow)), splits_(from.values().size()) {}
+  Splitter(const Graph& from, Splits splits, std::vector<bool> narrow)
+      : from_(from), is_split_(splits), narrow_(std::move(narrow)), splits_(from.values().size()) {
+    constexpr std::array kArithmetic = {&kAddOp, &kSubtractOp, &kMultiplyOp, &kDivideOp};
+    const auto is_unit = [&](const Op& op) {
+      return std::ranges::find(kArithmetic, op.definition) != kArithmetic.end() &&
+             from.type(op.operands[0]).dtype == DType::kF64;
+    };
+    has_many_units_ = std::ranges::count_if(from.ops(), is_unit) > kManyUnits;
+  }
 
   [[nodiscard]] bool is_narrow(std::size_t position) const {
     return position < narrow_.size() && narrow_[position];
   }
-  [[nodiscard]] bool is_split(ValueId old) const { return is_wide(from_.type(old).dtype); }
+  [[nodiscard]] bool is_split(DType dtype) const { return is_split_(dtype); }
+  [[nodiscard]] bool is_split(ValueId old) const { return is_split(from_.type(old).dtype); }
+  [[nodiscard]] bool has_split(const std::vector<ValueId>& values) const {
+    return std::ranges::any_of(values, [&](ValueId v) { return is_split(v); });
+  }
   [[nodiscard]] Split& split_of(ValueId old) { return splits_[index(old)]; }
 
   Parts tensors(GraphBuilder& builder, ValueId old) {
@@ -216,7 +249,7 @@ class Splitter {
     const ValueId argument = from_.arguments()[position];
     const auto& [type, name, producer] = from_.value(argument);
     Split& split = split_of(argument);
-    if (!is_wide(type.dtype)) {
+    if (!is_split(type.dtype)) {
       split.parts = {to_.add_argument(type, name)};
     } else if (is_main_) {
       GraphBuilder builder(to_, {});
@@ -245,7 +278,7 @@ class Splitter {
     if (op.definition->traits.control == Control::kLoop) return add_loop(builder, op);
     if (op.definition->traits.control == Control::kBranch) return add_branch(builder, op);
     const bool is_whole = !op.regions.empty() || op.definition->traits.is_opaque;
-    if (is_whole || (!has_wide(from_, op.operands) && !has_wide(from_, op.results))) {
+    if (is_whole || (!has_split(op.operands) && !has_split(op.results))) {
       return add_flattened(builder, op, {}, {}, {});
     }
     if (lowering_as<ConstantLowering>(op, from_) != nullptr) return add_constant(builder, op);
@@ -292,7 +325,7 @@ class Splitter {
     };
     Op copy = op;
     for (Graph& region : copy.regions) {
-      Splitter inner(region, arguments);
+      Splitter inner(region, is_split_, arguments);
       inner.results_are_narrow_ = !results.empty();
       region = inner.run();
     }
@@ -315,7 +348,9 @@ class Splitter {
     // Of ops with regions the types follow from those.
     if (op.regions.empty()) {
       for (const TensorType& type : op.declared) {
-        copy.declared.insert(copy.declared.end(), is_wide(type.dtype) ? 2 : 1, part_type(type));
+        const bool is_pair = is_split(type.dtype);
+        copy.declared.insert(copy.declared.end(), is_pair ? 2 : 1,
+                             is_pair ? part_type(type) : type);
       }
     }
     const Op& added = to_.add_op(std::move(copy), names);
@@ -360,8 +395,8 @@ class Splitter {
       const Split& split = split_of(operand);
       operand = is_split(operand) ? *split.narrow : split.parts[0];
     }
-    const auto narrow = [](TensorType type) {
-      if (is_wide(type.dtype)) type.dtype = DType::kI32;
+    const auto narrow = [&](TensorType type) {
+      if (is_split(type.dtype)) type.dtype = DType::kI32;
       return type;
     };
     for (TensorType& type : copy.declared) type = narrow(type);
@@ -382,7 +417,9 @@ class Splitter {
       for (ValueId& operand : copy.operands) {
         operand = tensors(builder, operand)[is_split(operand) ? part : 0].id;
       }
-      for (TensorType& type : copy.declared) type = part_type(std::move(type));
+      for (TensorType& type : copy.declared) {
+        if (is_split(type.dtype)) type = part_type(std::move(type));
+      }
       results.push_back(to_.add_op(std::move(copy), {from_.value(op.results[0]).name}).results[0]);
     }
     split_of(op.results[0]).parts = std::move(results);
@@ -391,6 +428,14 @@ class Splitter {
   void add_convert(GraphBuilder& builder, const Op& op) {
     const DType from = from_.type(op.operands[0]).dtype, to = from_.type(op.results[0]).dtype;
     const Split& operand = split_of(op.operands[0]);
+    if (is_complex(from) || is_complex(to)) {
+      // Of a complex number as a real one the real part.
+      Parts parts = tensors(builder, op.operands[0]);
+      for (Tensor& part : parts) part = convert(part, real_of(to));
+      if (!is_complex(to)) parts.resize(1, parts[0]);
+      if (!is_complex(from)) parts.push_back(parts[0].like(0));
+      return set(op.results[0], parts);
+    }
     if (to == DType::kI64 && fits_i32(from)) {
       split_of(op.results[0]).narrow = convert(builder.value(operand.parts[0]), DType::kI32).id;
     } else if (operand.narrow) {
@@ -403,14 +448,15 @@ class Splitter {
   /// Wide elements have the bytes of a pair of words.
   void add_bitcast(GraphBuilder& builder, const Op& op) {
     const Parts operand = tensors(builder, op.operands[0]);
-    const TensorType result = from_.type(op.results[0]);
+    const TensorType from = from_.type(op.operands[0]), result = from_.type(op.results[0]);
+    const bool becomes_parts = is_split(result.dtype);
     Parts parts = operand;
-    if (!is_split(op.operands[0])) {
-      parts = unpacked(bitcast(operand[0], packed_type(result)));
-    } else if (!is_wide(result.dtype)) {
-      parts = {bitcast(packed(operand), result)};
-    } else {
+    if (operand.size() == 2 && becomes_parts && from.shape == result.shape) {
       for (Tensor& part : parts) part = bitcast(part, part_type(result));
+    } else {
+      const Tensor whole = operand.size() == 2 ? packed(operand) : operand[0];
+      const Tensor bits = bitcast_to(whole, becomes_parts ? packed_type(result) : result);
+      parts = becomes_parts ? unpacked(bits) : Parts{bits};
     }
     set(op.results[0], parts);
   }
@@ -420,7 +466,7 @@ class Splitter {
     const TensorType result = from_.type(op.results[0]);
     const DType dtype = from_.type(op.operands[0]).dtype;
     if (op.definition == &kBitcastConvertOp) return add_bitcast(builder, op);
-    const DType wide = is_wide(dtype) ? dtype : result.dtype;
+    const DType wide = is_split(dtype) ? dtype : result.dtype;
     const std::span<const split::Rule> rules = rules_of(wide);
     const auto rule = std::ranges::find(rules, op.definition, &split::Rule::op);
     if (rule == rules.end()) {
@@ -432,35 +478,79 @@ class Splitter {
     split::WideOp parts{op, dtype, {}};
     for (const ValueId operand : op.operands) {
       Parts& own = parts.operands.emplace_back(tensors(builder, operand));
-      // Bounds of a clamp may be scalars.
+      const bool hides = has_many_units_ && is_split(operand);
       for (Tensor& part : own) {
+        const auto number = hides ? known(split::GraphWord{part}) : std::nullopt;
+        if (number) part = hidden(builder, *number);
+        // Bounds of a clamp may be scalars.
         if (part.shape() != result.shape) part = broadcast(part, result.shape, {});
       }
     }
+    const std::size_t first = to_.ops().size();
     set(op.results[0], rule->split(parts));
+    if (dtype == DType::kF64 && to_.ops().size() - first >= kOpsOfUnit) {
+      unit_ends_.push_back({first, to_.ops().size()});
+    }
+  }
+
+  /// A number of which code knows nothing, so that it serves others too.
+  Tensor hidden(GraphBuilder& builder, std::uint32_t number) {
+    const auto [at, is_new] = hidden_.try_emplace(number);
+    if (is_new) {
+      const Tensor constant = builder.number(DType::kU32, number);
+      at->second = builder.apply(kOptimizationBarrierOp, {constant}).id;
+    }
+    return builder.value(at->second);
+  }
+
+  /// The graph, in which the ops that one on f64 became bear its number: those of two of a kind are
+  /// alike, so that one piece of code may serve both.
+  Graph with_units() {
+    if (unit_ends_.empty()) return std::move(to_);
+    Rewrite rewrite(to_);
+    std::size_t unit = 0;
+    for (std::size_t i = 0; i < to_.ops().size(); ++i) {
+      const Op& op = to_.ops()[i];
+      Op copy = rewrite.translated(op);
+      while (unit < unit_ends_.size() && unit_ends_[unit].second <= i) ++unit;
+      if (unit < unit_ends_.size() && unit_ends_[unit].first <= i) {
+        copy.attributes["unit"] = static_cast<std::int64_t>(unit);
+      }
+      rewrite.add(op, std::move(copy));
+    }
+    return rewrite.finish();
   }
 
   const Graph& from_;
+  Splits is_split_;
   bool is_main_ = false, results_are_narrow_ = false;
   std::vector<bool> narrow_;
   Graph to_;
   std::vector<Split> splits_;
+  bool has_many_units_ = false;
+  std::map<std::uint32_t, ValueId> hidden_;
+  std::vector<std::pair<std::size_t, std::size_t>> unit_ends_;  ///< ops of `to_`, in order
 };
 
-bool is_wide_anywhere(const Graph& graph) {
-  const auto in_regions = [](const Op& op) {
-    return std::ranges::any_of(op.regions, is_wide_anywhere);
+bool has_anywhere(const Graph& graph, Splits splits) {
+  const auto in_regions = [&](const Op& op) {
+    return std::ranges::any_of(op.regions,
+                               [&](const Graph& region) { return has_anywhere(region, splits); });
   };
   return std::ranges::any_of(graph.values(),
-                             [](const Value& value) { return is_wide(value.type.dtype); }) ||
+                             [&](const Value& value) { return splits(value.type.dtype); }) ||
          std::ranges::any_of(graph.ops(), in_regions);
 }
 
 }  // namespace
 
 Graph split_wide_types(Graph graph) {
-  if (!is_wide_anywhere(graph)) return graph;
-  return Splitter(graph).run();
+  for (const Splits splits : {splits_complex, splits_words}) {
+    if (!has_anywhere(graph, splits)) continue;
+    // Functions of parts may be made of others.
+    graph = apply_with_regions(Splitter(graph, splits).run(), expand_ops);
+  }
+  return graph;
 }
 
 }  // namespace superstep
