@@ -80,31 +80,6 @@ void add_gamma(std::vector<OpCase>& cases) {
   }
 }
 
-void add_mulhi(std::vector<OpCase>& cases) {
-  const auto add = [&](DType dtype, const std::vector<std::uint64_t>& a,
-                       const std::vector<std::uint64_t>& b,
-                       const std::vector<std::uint64_t>& high) {
-    cases.push_back({"chlo.mulhi",
-                     std::string(name_of(dtype)),
-                     {bits_of(dtype, a), bits_of(dtype, b)},
-                     {},
-                     {bits_of(dtype, high)},
-                     0,
-                     {}});
-  };
-  add(kI8, {0x80, 0x7f, 0xff}, {0x80, 0x7f, 0x01}, {0x40, 0x3f, 0xff});
-  add(kU8, {0x80, 0xff, 0xff}, {0x80, 0xff, 0x01}, {0x40, 0xfe, 0x00});
-  add(kI32, {0x80000000, 0x7fffffff, 0xffffffff, 0x12345678},
-      {0x80000000, 0x7fffffff, 1, 0x87654321}, {0x40000000, 0x3fffffff, 0xffffffff, 0xf76c768d});
-  add(kU32, {0x80000000, 0xffffffff, 0x12345678}, {0x80000000, 0xffffffff, 0x87654321},
-      {0x40000000, 0xfffffffe, 0x09a0cd05});
-  constexpr std::uint64_t kLowest = 0x8000000000000000, kOnes = ~std::uint64_t{0};
-  add(kI64, {kLowest, kOnes, 0x123456789abcdef0}, {kLowest, 1, 0xfedcba9876543210},
-      {0x4000000000000000, kOnes, 0xffeb49923cc09532});
-  add(kU64, {kLowest, kOnes, 0x123456789abcdef0}, {kLowest, kOnes, 0xfedcba9876543210},
-      {0x4000000000000000, kOnes - 1, 0x121fa00ad77d7422});
-}
-
 }  // namespace
 
 std::vector<OpCase> special_function_cases() {
@@ -225,7 +200,6 @@ std::vector<OpCase> special_function_cases() {
             1),
   };
   add_gamma(cases);
-  add_mulhi(cases);
   return cases;
 }
 
