@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -42,6 +43,7 @@ class Flattening {
   void run() {
     for (SyntaxFunction& function : module_.functions) {
       if (function.broken) continue;
+      unknown_.clear();
       move_aliases(function);
       function.results = leaves_of(function.results);
       visit(function.body, {});
@@ -84,6 +86,9 @@ class Flattening {
     std::vector<SyntaxOp> ops;
     for (SyntaxOp& op : block.ops) {
       if (!op.broken && flatten(op, names)) continue;
+      if (op.broken) {
+        for (const ResultGroup& group : op.results) unknown_.insert(group.name);
+      }
       for (SyntaxBlock& region : op.regions) visit(region, names);
       ops.push_back(std::move(op));
     }
@@ -99,8 +104,10 @@ class Flattening {
       // Others that do not fit their types are left to those who know the types of all values.
       if (i < given.size() && (given[i].is_group || parts.size() != 1) &&
           parts.size() != leaves_of({given[i]}).size()) {
-        problems_.push_back({op.operands[i].offset, "%" + std::string(op.operands[i].name) +
-                                                        " has another type than this op says"});
+        if (!unknown_.contains(op.operands[i].name)) {
+          problems_.push_back({op.operands[i].offset, "%" + std::string(op.operands[i].name) +
+                                                          " has another type than this op says"});
+        }
         op.broken = true;
         return false;
       }
@@ -182,6 +189,7 @@ class Flattening {
 
   SyntaxModule& module_;
   std::vector<SyntaxError>& problems_;
+  std::set<std::string_view> unknown_;  ///< results of ops that could not be read
 };
 
 }  // namespace

@@ -56,10 +56,10 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   }
   TensorType result = operand;
   if (kind == Kind::kReal) {
-    result.dtype = DType::kC64;
+    result.dtype = complex_of(operand.dtype);
     result.shape.back() = half_of(lengths.back());
   } else if (kind == Kind::kInverseReal) {
-    result.dtype = DType::kF32;
+    result.dtype = real_of(operand.dtype);
     result.shape.back() = lengths.back();
   }
   return {result};
@@ -200,7 +200,7 @@ const OpDefinition kFftOp{
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
-    .traits = {.operands = {only(DType::kF32) | kComplex}},
+    .traits = {.operands = {only(DType::kF32) | only(DType::kF64) | kComplex}},
     .syntax = {.parse = parse},
 };
 

@@ -43,10 +43,9 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   for (std::size_t i = 0; i < static_cast<std::size_t>(result.type.elements()); ++i) {
     std::vector<HostTensor> arguments;
     for (const HostTensor& operand : operands) {
-      write_bits(arguments.emplace_back(TensorType{operand.type.dtype, {}}), 0,
-                 read_bits(operand, i));
+      copy_element(arguments.emplace_back(TensorType{operand.type.dtype, {}}), 0, operand, i);
     }
-    write_bits(result, i, read_bits(evaluate_scalar_region(region, std::move(arguments))[0], 0));
+    copy_element(result, i, evaluate_scalar_region(region, std::move(arguments))[0], 0);
   }
   return {std::move(result)};
 }

@@ -80,7 +80,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   if (elements == 0) return results;
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t e = 0; e < elements; ++e) {
-      write_bits(results[i], e, read_bits(operands[count + i], 0));
+      copy_element(results[i], e, operands[count + i], 0);
     }
   }
   const bool sums = count == 1 && sums_floats(op.regions[0]);
@@ -104,7 +104,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       HostTensor& argument = arguments.emplace_back(
           TensorType{tensor.type.dtype, {static_cast<std::int64_t>(taking.size())}});
       for (std::size_t t = 0; t < taking.size(); ++t) {
-        write_bits(argument, t, read_bits(tensor, i < count ? taking[t] : *from[taking[t]]));
+        copy_element(argument, t, tensor, i < count ? taking[t] : *from[taking[t]]);
       }
     }
     const auto combined = evaluate_scalar_region(op.regions[0], std::move(arguments));
@@ -112,7 +112,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       // A reducer that ignores its arguments gives one value for all.
       const bool is_one = combined[i].type.shape.empty();
       for (std::size_t t = 0; t < taking.size(); ++t) {
-        write_bits(results[i], taking[t], read_bits(combined[i], is_one ? 0 : t));
+        copy_element(results[i], taking[t], combined[i], is_one ? 0 : t);
       }
     }
   } while (next_index(place, sizes));

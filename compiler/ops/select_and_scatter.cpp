@@ -52,17 +52,18 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   const std::vector<SlidingWindow> windows = windows_of(op, shape);
   HostTensor result(operand.type);
   for (std::size_t i = 0; i < static_cast<std::size_t>(result.type.elements()); ++i) {
-    write_bits(result, i, read_bits(operands[2], 0));
+    copy_element(result, i, operands[2], 0);
   }
   if (source.type.elements() == 0) return {std::move(result)};
   const Indices strides = row_major_strides(shape);
   Shape sizes;
   for (const SlidingWindow& window : windows) sizes.push_back(window.size);
-  const auto apply = [&](const Graph& region, std::uint64_t a, std::uint64_t b) {
+  const auto apply = [&](const Graph& region, const HostTensor& a, std::size_t of_a,
+                         const HostTensor& b, std::size_t of_b) {
     std::vector<HostTensor> both(2, HostTensor(TensorType{operand.type.dtype, {}}));
-    write_bits(both[0], 0, a);
-    write_bits(both[1], 0, b);
-    return read_bits(evaluate_scalar_region(region, std::move(both))[0], 0);
+    copy_element(both[0], 0, a, of_a);
+    copy_element(both[1], 0, b, of_b);
+    return evaluate_scalar_region(region, std::move(both))[0];
   };
   Indices window(shape.size());
   std::size_t number = 0;
@@ -79,13 +80,13 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       }
       if (!element) continue;
       if (!selected ||
-          apply(op.regions[0], read_bits(operand, *selected), read_bits(operand, *element)) == 0) {
+          read_bits(apply(op.regions[0], operand, *selected, operand, *element), 0) == 0) {
         selected = element;
       }
     } while (next_index(place, sizes));
-    const std::uint64_t update = read_bits(source, number++);
+    const std::size_t update = number++;
     if (!selected) continue;
-    write_bits(result, *selected, apply(op.regions[1], read_bits(result, *selected), update));
+    copy_element(result, *selected, apply(op.regions[1], result, *selected, source, update), 0);
   } while (next_index(window, source.type.shape));
   return {std::move(result)};
 }

@@ -61,7 +61,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
 
 HostTensor element(const HostTensor& tensor, std::size_t i) {
   HostTensor scalar(TensorType{tensor.type.dtype, {}});
-  write_bits(scalar, 0, read_bits(tensor, i));
+  copy_element(scalar, 0, tensor, i);
   return scalar;
 }
 
@@ -88,7 +88,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
     std::ranges::stable_sort(order, is_before);
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t k = 0; k < operands.size(); ++k) {
-        write_bits(results[k], first + i * stride, read_bits(operands[k], order[i]));
+        copy_element(results[k], first + i * stride, operands[k], order[i]);
       }
     }
   }

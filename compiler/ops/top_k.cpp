@@ -52,7 +52,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
     std::ranges::stable_sort(order,
                              [&](std::size_t a, std::size_t b) { return is_above(x, a, b); });
     for (std::size_t i = 0; i < k; ++i) {
-      write_bits(values, to + i, read_bits(x, order[i]));
+      copy_element(values, to + i, x, order[i]);
       write_int(indices, to + i, static_cast<std::int64_t>(order[i] - first));
     }
   }

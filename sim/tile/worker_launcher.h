@@ -196,13 +196,12 @@ class WorkerLauncher {
 template <class Archive>
 void WorkerLauncher::state(Archive& archive) {
   auto& [machine, memory, common_weights, code_store, contexts, running, steps, last_turn,
-         last_issued, look_ahead, which_races, races, races_beside_replay, checked,
-         first_times, observer, by_entry, current, last_pc, last_kind, last_step, code_version,
-         instructions, latest, poll, is_interrupted, in_turn, in_turn_otherwise, busy, busy_of,
-         first_fault, stop_cycle, launches] = *this;
+         last_issued, look_ahead, which_races, races, races_beside_replay, checked, first_times,
+         observer, by_entry, current, last_pc, last_kind, last_step, code_version, instructions,
+         latest, poll, is_interrupted, in_turn, in_turn_otherwise, busy, busy_of, first_fault,
+         stop_cycle, launches] = *this;
   for (WorkerContext& worker : workers()) archive(worker);
-  archive(steps, last_turn, last_issued, last_kind, instructions, latest, busy,
-          busy_of);
+  archive(steps, last_turn, last_issued, last_kind, instructions, latest, busy, busy_of);
 
   // What is known of code bears on which words count as decoded and which launches as checked.
   using Known = std::pair<std::pair<std::uint32_t, StepKind>, const WorkerCode*>;

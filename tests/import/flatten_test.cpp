@@ -111,8 +111,9 @@ TEST(Composites, AreCallsOfTheirDecomposition) {
     const Module module = import_stablehlo(with(op), "f.mlir");
     EXPECT_EQ(read_float(evaluate(module.main, std::vector{floats({3, 4})})[0], 1), 8);
   }
-  EXPECT_EQ(refusal(with("stablehlo.composite \"my.twice\" %x {version = 1 : i32}")).problems,
-            (std::vector<std::string>{"2:8: a composite without decomposition = @f"}));
+  EXPECT_EQ(
+      refusal(with("stablehlo.composite \"my.twice\" %x {version = 1 : i32}")).problems,
+      (std::vector<std::string>{"2:8: stablehlo.composite misses its decomposition = @function"}));
   EXPECT_EQ(
       refusal(with("stablehlo.composite \"f\" %x {decomposition = @thrice}")).problems,
       (std::vector<std::string>{"2:8: the module has no function @thrice; did you mean @twice?"}));

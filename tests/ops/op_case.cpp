@@ -32,7 +32,7 @@ HostTensor copy_boxes(const std::vector<StridedBox>& boxes, const TensorType& ty
           static_cast<std::size_t>(box.from_offset) + element_at(index, box.from_strides);
       const std::size_t to =
           static_cast<std::size_t>(box.to_offset) + element_at(index, box.to_strides);
-      write_bits(result, to, read_bits(operands[box.operand], from));
+      copy_element(result, to, operands[box.operand], from);
     } while (next_index(index, box.sizes));
   }
   return result;
@@ -66,6 +66,14 @@ HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values) {
            << "is " << found.type.text() << ", expected " << expected.type.text();
   }
   const DType dtype = found.type.dtype;
+  if (dtype == DType::kC128) {
+    const auto parts = [](HostTensor tensor) {
+      tensor.type.dtype = DType::kF64;
+      tensor.type.shape.push_back(2);
+      return tensor;
+    };
+    return close(parts(found), parts(expected), ulp);
+  }
   for (std::size_t i = 0; i < static_cast<std::size_t>(found.type.elements()); ++i) {
     const std::uint64_t a = read_bits(found, i);
     const std::uint64_t b = read_bits(expected, i);

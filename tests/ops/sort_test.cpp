@@ -85,7 +85,15 @@ TEST_P(SortOf, ByPlacesAndByANetworkGivesTheOrderOfTheReference) {
   EXPECT_TRUE(close(evaluate_split(std::move(network), use.operands)[0], expected[1], 0));
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, SortOf, ::testing::ValuesIn(kAllDTypes), [](const auto& info) {
+/// Those of tiles: narrow ones are bytes before anything is sorted.
+std::vector<DType> sorted_dtypes() {
+  std::vector<DType> dtypes;
+  std::ranges::copy_if(kAllDTypes, std::back_inserter(dtypes),
+                       [](DType dtype) { return !is_narrow(dtype); });
+  return dtypes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, SortOf, ::testing::ValuesIn(sorted_dtypes()), [](const auto& info) {
   std::string name(name_of(info.param));
   std::ranges::replace_if(
       name, [](char c) { return c == '<' || c == '>'; }, '_');

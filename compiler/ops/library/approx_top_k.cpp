@@ -62,7 +62,7 @@ std::vector<HostTensor> evaluate_top_k(const Op& op, std::span<const HostTensor>
     HostTensor& result = results.emplace_back(taken[results.size()]);
     for_each_of_window(
         sorted.type.shape, result.type.shape, Indices(result.type.shape.size()),
-        [&](std::size_t from, std::size_t to) { write_bits(result, to, read_bits(sorted, from)); });
+        [&](std::size_t from, std::size_t to) { copy_element(result, to, sorted, from); });
   }
   return results;
 }
