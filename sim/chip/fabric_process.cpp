@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "sim/chip/chip.h"
 
 namespace superstep {
+namespace {
+
+/// Of one range that a thread takes.
+constexpr std::size_t kPortsARange = 64;
+
+}  // namespace
 
 FabricProcess::FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, TaskArena& arena)
     : MachineProcess(place_of(chip.id(), Rank::kFabric)),
@@ -38,10 +45,12 @@ void FabricProcess::handle(const Message&, MachineOutbox& out) {
 void FabricProcess::move_words(MachineOutbox& out) {
   TileArray& tiles = chip_.tiles();
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (tiles.work(i).ports == nullptr) continue;
-    ports_.push_back(tiles.port(i, *tiles.work(i).ports));
-    entries_.push_back(i);
+    if (tiles.work(i).ports != nullptr) entries_.push_back(i);
   }
+  ports_.resize(entries_.size());
+  arena_.each(entries_.size(), kPortsARange, [&](std::size_t p) {
+    ports_[p] = tiles.port(entries_[p], *tiles.work(entries_[p]).ports);
+  });
   const FabricResult* moved = nullptr;
   arena_.run([&] { moved = &fabric_->resolve(ports_); });
   bytes_ = moved->bytes;
@@ -53,25 +62,32 @@ void FabricProcess::move_words(MachineOutbox& out) {
                           .cause = moved->fault->cause,
                           .kind = moved->fault->kind});
   }
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
+  const auto is_late = [&](std::size_t p) {
+    const TileStop& stop = tiles.stop(entries_[p]);
+    return stop.kind == TileStop::Kind::kExchangeDone && moved->ports[p].last_event > stop.cycle;
+  };
+  std::atomic<bool> has_late = false;
+  arena_.each(ports_.size(), kPortsARange, [&](std::size_t p) {
     const std::size_t i = entries_[p];
     const PortResult& port = moved->ports[p];
     TileMemory& memory = tiles.tile(i).memory();
     if (port.lowest_write < memory.first_free_of_code()) memory.touched();
     traffic_[i] = port.traffic;
     ports_done_[i] = port.last_event == 0 ? 0 : port.last_event + 1;
-    const TileStop& stop = tiles.stop(i);
-    lacks_words_[i] = moved->has_all_words(p, stop.cycle) ? 0 : 1;
-    if (stop.kind == TileStop::Kind::kExchangeDone && port.last_event > stop.cycle) {
-      chip_.send_trap(
-          out, {.cycle = Cycles(port.last_event),
-                .tile = tiles.id(i),
-                .context = "exchange",
-                .pc = stop.pc,
-                .cause = fmt::format("the exchange ends at cycle {}, after the tile went on with "
-                                     "its program at cycle {}",
-                                     port.last_event, stop.cycle)});
-    }
+    lacks_words_[i] = moved->has_all_words(p, tiles.stop(i).cycle) ? 0 : 1;
+    if (is_late(p)) has_late.store(true, std::memory_order_relaxed);
+  });
+  for (std::size_t p = 0; has_late && p < ports_.size(); ++p) {
+    if (!is_late(p)) continue;
+    const TileStop& stop = tiles.stop(entries_[p]);
+    chip_.send_trap(
+        out, {.cycle = Cycles(moved->ports[p].last_event),
+              .tile = tiles.id(entries_[p]),
+              .context = "exchange",
+              .pc = stop.pc,
+              .cause = fmt::format("the exchange ends at cycle {}, after the tile went on with its "
+                                   "program at cycle {}",
+                                   moved->ports[p].last_event, stop.cycle)});
   }
 }
 

@@ -25,6 +25,7 @@ class StepTable {
                ? std::min(mark->step + calls_step, none_)
                : none_;
   }
+  [[nodiscard]] bool is_empty() const { return marks_.empty(); }
   /// Of code between steps.
   [[nodiscard]] std::uint32_t none() const { return none_; }
 

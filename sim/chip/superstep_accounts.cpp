@@ -36,6 +36,8 @@ void SuperstepAccounts::Sums::add(const Sums& other) {
 
 void SuperstepAccounts::note_tile(std::size_t entry, Cycles opening, bool is_visit, Sums& sums) {
   const TileWork& work = chip_.tiles().work(entry);
+  sync_pc_[entry] = chip_.tiles().stop(entry).pc;
+  sync_calls_[entry] = work.calls_step;
   TilePhase& phase = phases_[entry];
   phase = {};
   if (work.launches.count > 0) {
@@ -84,8 +86,9 @@ const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles op
   const std::optional<std::size_t> critical = chip_.tiles().entry_of(last.tile);
   SUPERSTEP_CHECK(critical.has_value(), "a tile without a program arrives at a barrier");
   const bool is_visit = chip_.is_visiting();
-  const Sums sums = note_tiles(opening, is_visit);
   record_ = {};
+  name_steps(*critical);
+  const Sums sums = note_tiles(opening, is_visit);
   record_.number = count_;
   record_.begin = begin_;
   record_.end = opening;
@@ -110,22 +113,12 @@ const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles op
   record_.call = chip_.host().call();
   record_.worker_instructions = sums.instructions;
   record_.tiles = &phases_;
-  name_steps(*critical);
   if (!is_visit) share_compute(*critical);
-  note_syncs();
+  if (!image_.loops.empty()) sync_trips_ = chip_.tiles().tile(0).loops().counts();
+  behind_a_barrier_ = true;
   if (opening > begin_) ++count_;
   begin_ = opening;
   return record_;
-}
-
-void SuperstepAccounts::note_syncs() {
-  TileArray& tiles = chip_.tiles();
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    sync_pc_[i] = tiles.stop(i).pc;
-    sync_calls_[i] = tiles.work(i).calls_step;
-  }
-  if (!image_.loops.empty()) sync_trips_ = tiles.tile(0).loops().counts();
-  behind_a_barrier_ = true;
 }
 
 /// The sync that began the superstep names its exchange; the first launch, if it is marked, the
@@ -134,6 +127,7 @@ void SuperstepAccounts::name_steps(std::size_t critical) {
   const TileArray& tiles = chip_.tiles();
   record_.step = steps_.none();
   record_.exchange_step = steps_.none();
+  if (steps_.is_empty()) return;
   for (std::size_t i = 0; i < tiles.size() && behind_a_barrier_; ++i) {
     record_.exchange_step = steps_.find(tiles.id(i), sync_pc_[i], sync_calls_[i]);
     if (record_.exchange_step != steps_.none()) break;

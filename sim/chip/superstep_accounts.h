@@ -47,12 +47,12 @@ class SuperstepAccounts {
     void add(const Sums& other);
   };
 
+  /// Of the superstep that ends, and the syncs that begin the next one.
   [[nodiscard]] Sums note_tiles(Cycles opening, bool is_visit);
   /// Adds to `sums` what it did.
   void note_tile(std::size_t entry, Cycles opening, bool is_visit, Sums& sums);
   void name_steps(std::size_t critical);
   void share_compute(std::size_t critical);
-  void note_syncs();
 
   Chip& chip_;
   const ProgramImage& image_;

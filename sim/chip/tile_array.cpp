@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <mutex>
 #include <utility>
 
 #include "base/error.h"
@@ -140,44 +141,54 @@ bool TileArray::is_asked_to_stop(std::size_t entry, std::uint64_t from) const {
   return options_.interrupted && options_.interrupted();
 }
 
-bool TileArray::is_stopped_anywhere() const {
-  return std::ranges::any_of(
-      stops_, [](const TileStop& stop) { return stop.kind == TileStop::Kind::kInterrupted; });
-}
-
-/// Runs every tile until it waits, faults, or needs the words of this superstep's exchange.
-void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
+/// Runs tiles side by side: `run_tile(i, from)` those for which `begin(i)` says from which cycle.
+/// Adds what they stopped for.
+template <class Begin, class Run>
+void TileArray::run_tiles(const Begin& begin, const Run& run_tile) {
+  std::mutex adding;
   std::atomic<bool> stopping = false;
-  std::atomic<bool> has_events = false;
-  const auto run_tile = [&](std::size_t i) {
-    resumed_[i] = 0;
-    if (stopping.load(std::memory_order_relaxed)) {
-      stops_[i] = {.kind = TileStop::Kind::kInterrupted};
-      return;
-    }
-    const std::uint64_t from = release(i, opening).value();
+  const auto run_one = [&](std::size_t i, std::uint64_t from) {
     tiles_[i].clear_port_events();
-    stops_[i] = tiles_[i].run(from);
+    stops_[i] = run_tile(i, from);
     note_work(i);
-    if (work_[i].ports != nullptr) has_events.store(true, std::memory_order_relaxed);
     if (is_asked_to_stop(i, from)) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
       stopping.store(true, std::memory_order_relaxed);
     }
   };
   // The tiles of a range are its thread's.
-  arena_.each_of_ranges(tiles_.size(), kTilesARange, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i != end; ++i) {
+  arena_.each_of_ranges(tiles_.size(), kTilesARange, [&](std::size_t first, std::size_t end) {
+    StopSummary stopped;
+    for (std::size_t i = first; i != end; ++i) {
       if (i + 1 != end) prefetch(i + 1);
-      run_tile(i);
+      resumed_[i] = 0;
+      const std::optional<std::uint64_t> from = begin(i);
+      if (!from) continue;
+      if (stopping.load(std::memory_order_relaxed)) {
+        stops_[i] = {.kind = TileStop::Kind::kInterrupted};
+      } else {
+        run_one(i, *from);
+      }
+      stopped.add(id(i), stops_[i], work_[i].ports != nullptr);
     }
+    const std::scoped_lock lock(adding);
+    stopped_.add(stopped);
   });
+}
+
+/// Runs every tile until it waits, faults, or needs the words of this superstep's exchange.
+void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
+  stopped_ = {};
+  run_tiles([&](std::size_t i) { return std::optional(release(i, opening).value()); },
+            [&](std::size_t i, std::uint64_t from) { return tiles_[i].run(from); });
   has_run_ = true;
-  interrupted_ = is_stopped_anywhere();
+  interrupted_ = stopped_.is_interrupted;
   if (interrupted_) return;
-  send_faults(out);
+  for (std::size_t i = 0; stopped_.has_faults && i < tiles_.size(); ++i) {
+    if (stops_[i].kind == TileStop::Kind::kFault) chip_.send_trap(out, trap_of(i));
+  }
   if (is_visit) {
-    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    for (std::size_t i = 0; stopped_.waits_for_words && i < tiles_.size(); ++i) {
       if (!waits_for_words(stops_[i])) continue;
       chip_.send_trap(out,
                       {.cycle = arrival(i),
@@ -186,7 +197,7 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
                        .pc = stops_[i].pc,
                        .cause = "memory is touched or workers are launched inside a host phase"});
     }
-  } else if (has_events) {
+  } else if (stopped_.has_port_events) {
     out.send(
         {.time = out.now(), .to = &chip_.fabric(), .is_definite = true, .message = PortsTold{}});
     return;
@@ -197,26 +208,24 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
 /// Lets the tiles that needed the words go on to their sync. Those that have not all of them stay:
 /// there is a trap.
 void TileArray::resume(MachineOutbox& out) {
-  if (std::ranges::none_of(stops_, waits_for_words)) return send_arrivals(out);
-  std::atomic<bool> stopping = false;
-  arena_.each(tiles_.size(), kTilesARange, [&](std::size_t i) {
-    if (!waits_for_words(stops_[i]) || chip_.fabric().lacks_words(i)) return;
-    if (stopping.load(std::memory_order_relaxed)) {
-      stops_[i] = {.kind = TileStop::Kind::kInterrupted};
-      return;
-    }
-    const std::uint64_t from = stops_[i].cycle;
-    tiles_[i].clear_port_events();
-    resumed_[i] = 1;
-    stops_[i] = tiles_[i].resume();
-    note_work(i);
-    if (is_asked_to_stop(i, from)) {
-      stops_[i] = {.kind = TileStop::Kind::kInterrupted};
-      stopping.store(true, std::memory_order_relaxed);
-    }
-  });
-  interrupted_ = is_stopped_anywhere();
-  if (interrupted_) return;
+  if (stopped_.waits_for_words) {
+    run_tiles(
+        [&](std::size_t i) -> std::optional<std::uint64_t> {
+          if (!waits_for_words(stops_[i]) || chip_.fabric().lacks_words(i)) return std::nullopt;
+          return stops_[i].cycle;
+        },
+        [&](std::size_t i, std::uint64_t) {
+          resumed_[i] = 1;
+          return tiles_[i].resume();
+        });
+    interrupted_ = stopped_.is_interrupted;
+    if (interrupted_) return;
+    send_traps_of_resumed(out);
+  }
+  send_arrivals(out);
+}
+
+void TileArray::send_traps_of_resumed(MachineOutbox& out) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     if (!resumed_[i]) continue;
     if (stops_[i].kind == TileStop::Kind::kFault) chip_.send_trap(out, trap_of(i));
@@ -229,7 +238,6 @@ void TileArray::resume(MachineOutbox& out) {
                           .cause = "an exchange instruction after this superstep's words were "
                                    "used; a sync must come between them"});
   }
-  send_arrivals(out);
 }
 
 Trap TileArray::trap_of(std::size_t entry) const {
@@ -251,26 +259,11 @@ Trap TileArray::trap_of(std::size_t entry) const {
   return trap;
 }
 
-void TileArray::send_faults(MachineOutbox& out) const {
-  for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    if (stops_[i].kind == TileStop::Kind::kFault) chip_.send_trap(out, trap_of(i));
-  }
-}
-
 /// Those that wait at a sync to the barrier of its zone.
-void TileArray::send_arrivals(MachineOutbox& out) const {
-  std::vector<BarrierArrival> arrivals;  // by zone; mostly one
-  for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    const TileStop& stop = stops_[i];
-    if (stop.kind != TileStop::Kind::kSync) continue;
-    const WaitingTile tile{id(i), Cycles(stop.cycle), stop.zone, stop.pc};
-    auto at =
-        std::ranges::find(arrivals, stop.zone, [](const BarrierArrival& a) { return a.last.zone; });
-    if (at == arrivals.end()) at = arrivals.insert(at, {.last = tile, .first = tile});
-    ++at->tiles;
-    if (tile.cycle > at->last.cycle) at->last = tile;
-  }
-  for (const BarrierArrival& arrival : arrivals) {
+void TileArray::send_arrivals(MachineOutbox& out) {
+  std::ranges::sort(stopped_.arrivals, {},
+                    [](const BarrierArrival& arrival) { return arrival.first.tile; });
+  for (const BarrierArrival& arrival : stopped_.arrivals) {
     // A tile in a zone that is not there has arrived nowhere.
     Barrier* const barrier = chip_.barrier(arrival.last.zone);
     if (barrier == nullptr) {

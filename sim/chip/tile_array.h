@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "isa/program_image.h"
 #include "sim/chip/message.h"
+#include "sim/chip/stop_summary.h"
 #include "sim/exchange/fabric.h"
 #include "sim/state_archive.h"
 #include "sim/task_arena.h"
@@ -89,11 +90,12 @@ class TileArray : public MachineProcess {
   void run(Cycles opening, bool is_visit, MachineOutbox& out);
   void resume(MachineOutbox& out);
   void prefetch(std::size_t entry) const;
+  template <class Begin, class Run>
+  void run_tiles(const Begin& begin, const Run& run_tile);
   void note_work(std::size_t entry);
   [[nodiscard]] bool is_asked_to_stop(std::size_t entry, std::uint64_t from) const;
-  [[nodiscard]] bool is_stopped_anywhere() const;
-  void send_faults(MachineOutbox& out) const;
-  void send_arrivals(MachineOutbox& out) const;
+  void send_traps_of_resumed(MachineOutbox& out);
+  void send_arrivals(MachineOutbox& out);
   [[nodiscard]] Trap trap_of(std::size_t entry) const;
 
   Chip& chip_;
@@ -109,6 +111,7 @@ class TileArray : public MachineProcess {
   std::vector<TileStop> stops_;
   std::vector<TileWork> work_;
   std::vector<std::uint8_t> resumed_;  ///< it used the words of this superstep
+  StopSummary stopped_;                ///< in this superstep
   bool has_run_ = false;
   bool interrupted_ = false;
 };

@@ -16,14 +16,8 @@ namespace {
 /// For all kept phases of a machine; a bow has 900 MiB of tile memory.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
-/// The cycle that the others of a phase count from.
-std::uint64_t begin_of(std::span<const FabricPort> ports) {
-  std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
-  for (const FabricPort& port : ports) {
-    if (!port.log->empty()) begin = std::min(begin, port.log->begin());
-  }
-  return begin;
-}
+/// Of one range that a thread takes.
+constexpr std::size_t kPortsARange = 64;
 
 }  // namespace
 
@@ -37,9 +31,10 @@ class Fabric::Impl {
         check_period_(check_period) {}
 
   const FabricResult& resolve(std::span<const FabricPort> ports) {
-    const std::uint64_t begin = begin_of(ports);
     result_.fault.reset();
-    if (const ResolvedPhase* kept = cache_.find(ports, begin)) {
+    const ResolvedPhase* const kept = cache_.find(ports);
+    const std::uint64_t begin = cache_.begin();
+    if (kept != nullptr) {
       ++repeats_;
       if (check_period_ != 0 && repeats_ % check_period_ == 0) check(*kept, ports, begin);
       copy_words(*kept, ports, begin);
@@ -63,12 +58,14 @@ class Fabric::Impl {
   }
 
   void report(const ResolvedPhase& phase, std::span<const FabricPort> ports, std::uint64_t begin) {
-    result_.bytes = result_.last_event = 0;
     result_.ports.resize(ports.size());
-    for (std::size_t p = 0; p < ports.size(); ++p) {
+    each_index(ports.size(), kPortsARange, [&](std::size_t p) {
       PortResult& port = result_.ports[p];
       port = phase.ports[p];
       if (!ports[p].log->empty()) port.last_event += begin;
+    });
+    result_.bytes = result_.last_event = 0;
+    for (const PortResult& port : result_.ports) {
       result_.bytes += port.traffic.received_bytes;
       result_.last_event = std::max(result_.last_event, port.last_event);
     }
@@ -84,7 +81,7 @@ class Fabric::Impl {
     const bool has_changed =
         std::ranges::any_of(ports, [](const FabricPort& port) { return !port.sent.empty(); });
     if (phase.overwrites || has_changed) return copy_through_stage(phase, ports, begin);
-    each_index(ports.size(), 16, [&](std::size_t p) {
+    each_index(ports.size(), kPortsARange, [&](std::size_t p) {
       std::byte* const memory = ports[p].memory.data();
       for (const WordCopy& copy : copies_of(phase, p)) {
         std::memcpy(memory + copy.to, ports[copy.source].memory.data() + copy.from, copy.bytes);
@@ -107,7 +104,7 @@ class Fabric::Impl {
   void copy_through_stage(const ResolvedPhase& phase, std::span<const FabricPort> ports,
                           std::uint64_t begin) {
     if (staged_.size() < ports.size()) staged_.resize(ports.size());
-    each_index(ports.size(), 16, [&](std::size_t p) {
+    each_index(ports.size(), kPortsARange, [&](std::size_t p) {
       staged_[p].resize(phase.ports[p].traffic.received_bytes);
       std::byte* to = staged_[p].data();
       for (const WordCopy& copy : copies_of(phase, p)) {
@@ -116,7 +113,7 @@ class Fabric::Impl {
         to += copy.bytes;
       }
     });
-    each_index(ports.size(), 16, [&](std::size_t p) {
+    each_index(ports.size(), kPortsARange, [&](std::size_t p) {
       const std::byte* from = staged_[p].data();
       for (const WordCopy& copy : copies_of(phase, p)) {
         std::memcpy(ports[p].memory.data() + copy.to, from, copy.bytes);

@@ -1,8 +1,11 @@
 #include "sim/exchange/phase_cache.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 #include <utility>
 
+#include "base/each_index.h"
 #include "base/hash.h"
 
 namespace superstep {
@@ -12,6 +15,8 @@ namespace {
 constexpr std::size_t kMostPhases = 1024;
 /// Of a kept phase, those of no row.
 constexpr std::size_t kMostEvents = 4096;
+/// Of one range that a thread takes.
+constexpr std::size_t kPortsARange = 128;
 
 template <class T>
 std::size_t bytes_of(const std::vector<T>& vector) {
@@ -20,47 +25,91 @@ std::size_t bytes_of(const std::vector<T>& vector) {
 
 }  // namespace
 
-bool PhaseCache::fill(Key& key, std::span<const FabricPort> ports, std::uint64_t begin) {
+/// The hash is of rows and of where the events are: events differ rarely in what else they say, and
+/// are compared.
+PhaseCache::Told PhaseCache::told(const FabricPort& port) {
+  const PortLog& log = *port.log;
+  if (log.empty()) return {};
+  Told told{log.begin(), fnv1a(kFnv1aBasis, index(port.tile)), log.events().size(), false};
+  for (const PortLog::Played& played : log.rows()) {
+    told.hash = fnv1a(fnv1a(told.hash, played.row->id()), played.cycle - told.begin);
+  }
+  for (const PortEvent& event : log.events()) {
+    told.hash = fnv1a(told.hash, (event.cycle - told.begin) ^ std::uint64_t{event.value} << 32);
+  }
+  return told;
+}
+
+void PhaseCache::sum_up(std::span<const FabricPort> ports) {
+  told_.resize(ports.size());
+  each_index(ports.size(), kPortsARange, [&](std::size_t p) { told_[p] = told(ports[p]); });
+  begin_ = std::numeric_limits<std::uint64_t>::max();
+  std::size_t events = 0;
+  for (const Told& told : told_) {
+    if (!told.is_empty) begin_ = std::min(begin_, told.begin);
+    events += told.events;
+  }
+  hash_ = kFnv1aBasis;
+  for (const Told& told : told_) {
+    if (!told.is_empty) hash_ = fnv1a(fnv1a(hash_, told.hash), told.begin - begin_);
+  }
+  may_be_kept_ = events <= kMostEvents;
+}
+
+bool PhaseCache::is_told(const Key& key, std::span<const FabricPort> ports,
+                         std::size_t port) const {
+  const Key::Port& end = key.ports[port];
+  const Key::Port begin = port == 0 ? Key::Port{} : key.ports[port - 1];
+  const PortLog& log = *ports[port].log;
+  const std::span rows = std::span(key.rows).subspan(begin.rows_end, end.rows_end - begin.rows_end);
+  const std::span events =
+      std::span(key.events).subspan(begin.events_end, end.events_end - begin.events_end);
+  return end.tile == ports[port].tile &&
+         std::ranges::equal(rows, log.rows(),
+                            [&](const Key::Row& row, const PortLog::Played& played) {
+                              return row == Key::Row{played.row->id(), played.cycle - begin_,
+                                                     played.events_before};
+                            }) &&
+         std::ranges::equal(events, log.events(), [&](PortEvent event, const PortEvent& other) {
+           event.cycle += begin_;
+           return event == other;
+         });
+}
+
+bool PhaseCache::is_told(const Key& key, std::span<const FabricPort> ports) const {
+  if (key.ports.size() != ports.size()) return false;
+  std::atomic<bool> differs = false;
+  each_index(ports.size(), kPortsARange, [&](std::size_t p) {
+    if (!is_told(key, ports, p)) differs.store(true, std::memory_order_relaxed);
+  });
+  return !differs;
+}
+
+void PhaseCache::fill(Key& key, std::span<const FabricPort> ports) const {
   key.ports.clear();
   key.rows.clear();
   key.events.clear();
   for (const FabricPort& port : ports) {
     for (const PortLog::Played& played : port.log->rows()) {
-      key.rows.push_back({played.row->id(), played.cycle - begin, played.events_before});
+      key.rows.push_back({played.row->id(), played.cycle - begin_, played.events_before});
     }
-    if (key.events.size() + port.log->events().size() > kMostEvents) return false;
     for (PortEvent event : port.log->events()) {
-      event.cycle -= begin;
+      event.cycle -= begin_;
       key.events.push_back(event);
     }
     key.ports.push_back({port.tile, key.rows.size(), key.events.size()});
   }
-  return true;
 }
 
-/// Of rows and of where the events are: events differ rarely in what else they say, and are
-/// compared.
-std::uint64_t PhaseCache::hash_of(const Key& key) {
-  std::uint64_t hash = kFnv1aBasis;
-  for (const Key::Port& port : key.ports) {
-    hash = fnv1a(hash, index(port.tile) | std::uint64_t{port.events_end} << 32);
-  }
-  for (const Key::Row& row : key.rows) hash = fnv1a(fnv1a(hash, row.id), row.cycle);
-  for (const PortEvent& event : key.events) {
-    hash = fnv1a(hash, event.cycle ^ std::uint64_t{event.value} << 32);
-  }
-  return hash;
-}
-
-const ResolvedPhase* PhaseCache::find(std::span<const FabricPort> ports, std::uint64_t begin) {
-  may_be_kept_ = fill(wanted_, ports, begin);
+const ResolvedPhase* PhaseCache::find(std::span<const FabricPort> ports) {
+  sum_up(ports);
   if (!may_be_kept_) return nullptr;
-  hash_ = hash_of(wanted_);
   for (const std::unique_ptr<Kept>& kept : phases_) {
-    if (kept->hash != hash_ || kept->key != wanted_) continue;
+    if (kept->hash != hash_ || !is_told(kept->key, ports)) continue;
     kept->last_use = ++uses_;
     return kept->phase.get();
   }
+  fill(wanted_, ports);
   return nullptr;
 }
 

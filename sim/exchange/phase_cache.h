@@ -11,14 +11,17 @@
 namespace superstep {
 
 /// Resolved phases by what the ports were told, in cycles from a common begin. The least recently
-/// used go when they would take more than `most_bytes`.
+/// used go when they would take more than `most_bytes`. What is done for each port is done on the
+/// threads of TBB.
 class PhaseCache {
  public:
   explicit PhaseCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// The phase of ports that were told the same before, from cycle `begin` on, or null. Rows of a
-  /// tile are the same when their ids are.
-  [[nodiscard]] const ResolvedPhase* find(std::span<const FabricPort> ports, std::uint64_t begin);
+  /// The phase of ports that were told the same before, in any cycles as far apart, or null. Rows
+  /// of a tile are the same when their ids are.
+  [[nodiscard]] const ResolvedPhase* find(std::span<const FabricPort> ports);
+  /// The cycle that the others of the phase that `find` looked for last count from.
+  [[nodiscard]] std::uint64_t begin() const { return begin_; }
 
   /// Keeps the phase that `find` just did not find, unless most of it is events of no row: then its
   /// code runs for the first time. A phase that is kept becomes another one, whose content means
@@ -53,16 +56,30 @@ class PhaseCache {
     std::unique_ptr<ResolvedPhase> phase;
   };
 
-  /// False when the phase is none to be kept.
-  [[nodiscard]] static bool fill(Key& key, std::span<const FabricPort> ports, std::uint64_t begin);
-  [[nodiscard]] static std::uint64_t hash_of(const Key& key);
+  /// What one port was told.
+  struct Told {
+    std::uint64_t begin = 0;
+    std::uint64_t hash = 0;  ///< in cycles from `begin`
+    std::size_t events = 0;  ///< of no row
+    bool is_empty = true;
+  };
+
+  [[nodiscard]] static Told told(const FabricPort& port);
+  void sum_up(std::span<const FabricPort> ports);
+  [[nodiscard]] bool is_told(const Key& key, std::span<const FabricPort> ports,
+                             std::size_t port) const;
+  [[nodiscard]] bool is_told(const Key& key, std::span<const FabricPort> ports) const;
+  void fill(Key& key, std::span<const FabricPort> ports) const;
 
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
-  Key wanted_;  ///< what `find` looked for last
-  bool may_be_kept_ = false;
+  // Of what `find` looked for last:
+  std::vector<Told> told_;  ///< by port
+  std::uint64_t begin_ = 0;
   std::uint64_t hash_ = 0;
+  bool may_be_kept_ = false;
+  Key wanted_;  ///< where it was not found
   std::vector<std::unique_ptr<Kept>> phases_;
   std::unique_ptr<Kept> spare_;  ///< with buffers to fill
 };

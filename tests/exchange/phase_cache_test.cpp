@@ -13,7 +13,7 @@ namespace {
 class PhaseCacheTest : public testing::Test {
  protected:
   [[nodiscard]] bool has(PhaseCache& cache, std::uint32_t last, std::uint64_t begin = 0) {
-    return cache.find(ports(last, begin), begin) != nullptr;
+    return cache.find(ports(last, begin)) != nullptr;
   }
 
   void keep(PhaseCache& cache, std::uint32_t last) {
@@ -50,11 +50,11 @@ TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
   keep(cache, 4);
   keep(cache, 8);
   std::vector<FabricPort> other = ports(8, 0);
-  const ResolvedPhase* found = cache.find(other, 0);
+  const ResolvedPhase* found = cache.find(other);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->copies[0].bytes, 8U);
   other[0].tile = TileId{4};
-  EXPECT_EQ(cache.find(other, 0), nullptr);
+  EXPECT_EQ(cache.find(other), nullptr);
 }
 
 TEST_F(PhaseCacheTest, TellsRowsApartByIdCycleAndPlace) {
@@ -71,7 +71,7 @@ TEST_F(PhaseCacheTest, TellsRowsApartByIdCycleAndPlace) {
     log_.add(row, cycle);
     if (row_is_first) log_.add({.cycle = 9});
     const std::vector<FabricPort> ports = {{TileId{3}, &log_, {}}};
-    return cache.find(ports, 9) != nullptr;
+    return cache.find(ports) != nullptr;
   };
   ASSERT_FALSE(is_kept(first, 9, false));
   auto phase = std::make_unique<ResolvedPhase>();
