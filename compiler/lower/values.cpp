@@ -240,7 +240,10 @@ std::optional<Broadcast> Values::broadcast(ValueId v, std::int64_t elements,
   }
   if (!r->is_cyclic && r->first == 0 && r->stride == 1 &&
       builder_.layouts().divided(layout, r->period) == builder_.buffer(r->source).layout) {
-    return Broadcast{{r->source, r->ready}, vertex::Access::kStretched, r->period};
+    const bool in_rows = lies_in_rows(*layout, r->period);
+    return Broadcast{{r->source, r->ready},
+                     in_rows ? vertex::Access::kScalar : vertex::Access::kStretched,
+                     r->period};
   }
   return gather(*r, layout, origin);
 }
