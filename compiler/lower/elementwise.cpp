@@ -68,6 +68,14 @@ std::string expression_key(const vertex::Expression& expression,
   return key;
 }
 
+ElementwiseFusion::ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph)
+    : builder_(builder), values_(values), graph_(graph), uses_(graph.values().size()) {
+  for (const Op& op : graph.ops()) {
+    for (const ValueId operand : op.operands) ++uses_[index(operand)];
+  }
+  for (const ValueId result : graph.results()) ++uses_[index(result)];
+}
+
 /// Where an op runs: where its result is wanted, else where the operand lies that is there last, so
 /// that those which are there early move while others compute.
 LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
@@ -134,7 +142,12 @@ void ElementwiseFusion::add(const Op& op) {
     inside.insert(inside.end(), one->results.begin(), one->results.end());
   }
   for (const ValueId operand : fused) {
-    if (values_.time(operand) != time) values_.stored(operand);
+    if (values_.time(operand) == time) continue;
+    if (may_follow(operand)) {
+      follow(operand, time);
+    } else {
+      values_.stored(operand);
+    }
   }
   for (const Op* one : ops) {
     for (const ValueId result : one->results) values_.set_fused(result, time, layout);
@@ -146,6 +159,48 @@ ElementwiseFusion::Group& ElementwiseFusion::group(Time time, const LayoutPtr& l
   const auto [at, is_new] = group_numbers_.try_emplace({time, layout.get()}, groups_.size());
   if (is_new) groups_.push_back({time, layout, {}});
   return groups_[at->second];
+}
+
+/// It may where it reads no more than it makes, of what is stored anyway: the result is then never
+/// stored, and what it reads is kept for longer. Booleans are worth it in any case.
+bool ElementwiseFusion::may_follow(ValueId v) const {
+  const Op* op = graph_.producer_of(v);
+  const bool is_its_own = values_.is_fused(v) && values_.root(v) == v && op->results.size() == 1;
+  if (!is_its_own || uses_[index(v)] != 1 || values_.buffer(v)) return false;
+  std::set<BufferId> read;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < op->operands.size(); ++i) {
+    const ValueId operand = op->operands[i];
+    if (values_.repeated_bits(operand)) continue;
+    const auto input = inputs_.find({op, i});
+    std::optional<BufferId> buffer = values_.buffer(values_.root(operand));
+    if (input != inputs_.end()) {
+      const bool is_whole = input->second.access == vertex::Access::kVector;
+      if (!is_whole) continue;
+      buffer = input->second.buffer;
+    }
+    if (buffer) {
+      if (read.insert(*buffer).second) bytes += size_of(values_.type(operand).dtype);
+    } else if (!may_follow(operand)) {
+      return false;
+    }
+  }
+  const DType dtype = values_.type(v).dtype;
+  return dtype == DType::kI1 || bytes <= size_of(dtype);
+}
+
+void ElementwiseFusion::follow(ValueId v, Time time) {
+  const LayoutPtr layout = values_.layout(v);
+  const Op* const op = graph_.producer_of(v);
+  std::erase(group(values_.time(v), layout).ops, op);
+  for (std::size_t i = 0; i < op->operands.size(); ++i) {
+    const ValueId operand = op->operands[i];
+    const bool is_input = values_.repeated_bits(operand) || inputs_.contains({op, i}) ||
+                          values_.buffer(values_.root(operand));
+    if (!is_input) follow(operand, time);
+  }
+  values_.set_fused(v, time, layout);
+  group(time, layout).ops.push_back(op);
 }
 
 void ElementwiseFusion::finish() {

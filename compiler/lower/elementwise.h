@@ -11,8 +11,7 @@ namespace superstep {
 /// of each tile, so one vertex computes them all.
 class ElementwiseFusion {
  public:
-  ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph)
-      : builder_(builder), values_(values), graph_(graph) {}
+  ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph);
 
   /// Schedules an op; its code comes with `finish`.
   void add(const Op& op);
@@ -42,12 +41,17 @@ class ElementwiseFusion {
   std::vector<const Op*> with_waiting(const Op& op);
   /// The group of that time and layout.
   Group& group(Time time, const LayoutPtr& layout);
+  /// Whether the op that makes a value, which is scheduled, may run with its only user instead.
+  [[nodiscard]] bool may_follow(ValueId v) const;
+  /// Schedules it then, and those that it alone needs.
+  void follow(ValueId v, Time time);
   [[nodiscard]] std::vector<Group> parts(const Group& group) const;
   void emit(const Group& part);
 
   ProgramBuilder& builder_;
   Values& values_;
   const Graph& graph_;
+  std::vector<std::uint32_t> uses_;  ///< by value
   std::vector<Group> groups_;
   std::map<std::pair<Time, const Layout*>, std::size_t> group_numbers_;
   std::map<ValueId, const Op*> waiting_;  ///< by result

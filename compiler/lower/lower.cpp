@@ -155,14 +155,15 @@ class GraphLowering {
   }
 
   /// Whether users had better compute a result themselves: booleans take a byte, which neither
-  /// vertices nor exchanges handle well, and one that follows from a single operand, as where it is
-  /// compared with a constant, takes no more than what is kept for others anyway.
+  /// vertices nor exchanges handle well, and one that follows from a single value, as where it is
+  /// compared with a constant or itself, takes no more than what is kept for others anyway.
   [[nodiscard]] bool is_cheaper_than_its_result(const Op& op) const {
     const ValueId result = op.results[0];
     if (values_.type(result).dtype != DType::kI1) return false;
-    const auto varies = [&](ValueId v) { return !values_.repeated_bits(v); };
-    if (std::ranges::count_if(op.operands, varies) != 1) return false;
-    const ValueId operand = *std::ranges::find_if(op.operands, varies);
+    std::set<ValueId> varying(op.operands.begin(), op.operands.end());
+    std::erase_if(varying, [&](ValueId v) { return values_.repeated_bits(v).has_value(); });
+    if (varying.size() != 1) return false;
+    const ValueId operand = *varying.begin();
     const auto computes = [&](const Op* user) {
       return user != nullptr && is_elementwise(*user) &&
              values_.elements(user->results[0]) == values_.elements(result);

@@ -4,6 +4,7 @@
 
 #include "compiler/import/parser.h"
 #include "compiler/import/refused_ops.h"
+#include "compiler/ops/argmax.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
@@ -219,10 +220,12 @@ bool sums_brain_floats(const Op& op, DType dtype) {
 }
 
 bool takes(const Op& op, const Graph& graph) {
-  return takes_one_element(op, graph) || sums_brain_floats(op, graph.type(op.operands[0]).dtype);
+  return takes_one_element(op, graph) || sums_brain_floats(op, graph.type(op.operands[0]).dtype) ||
+         is_argmax(op, graph);
 }
 
-/// The op of the reducer, of all elements and the initial value, or a sum of f32.
+/// The op of the reducer, of all elements and the initial value; or a sum of f32; or the place of
+/// an extreme.
 std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
   if (sums_brain_floats(op, operands[0].dtype())) {
     const Tensor sums =
@@ -230,6 +233,7 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
                attribute<Indices>(op, "dimensions"), [](Tensor a, Tensor b) { return a + b; });
     return {convert(sums, DType::kBF16)};
   }
+  if (op.operands.size() == 4) return expand_argmax(op, operands);
   const Shape input = operands[0].shape();
   const Shape shape = kept_shape(input, dimension_list(op, "dimensions", input.size()));
   const Tensor element = reshape(operands[0], shape), initial = broadcast(operands[1], shape, {});
