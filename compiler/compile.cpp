@@ -30,6 +30,7 @@ constexpr Pass kPasses[] = {
     {"widen narrow types", widen_narrow_types, true},
     {"fold constants", fold_constants},  // some expand to less then
     {"expand ops", expand_ops},
+    {"unroll loops", unroll_loops, true},
     {"split wide types", split_wide_types, true},
     {"sink constants", sink_constants},
     {"fold constants", fold_constants},

@@ -14,6 +14,11 @@ namespace superstep {
 /// also in regions.
 [[nodiscard]] Graph expand_ops(Graph graph);
 
+/// Loop unrolling, where loops run a few times, known beforehand, over ops that are fused or are
+/// known, and carry tables: single trips use elements of these that are then constant, as the
+/// rotations of Threefry. Also in regions.
+[[nodiscard]] Graph unroll_loops(Graph graph);
+
 /// Replaces values that are more than a register holds by two of 32 bits each, in regions too:
 /// complex numbers by floats, the real part first, then 64-bit integers and floats by ui32, the
 /// lower word first. Arguments and results keep their bytes: both parts are the last dimension.
