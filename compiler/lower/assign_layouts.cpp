@@ -120,6 +120,7 @@ class Assignment {
     is_known_.resize(graph_.values().size(), false);
     for (const Op& op : graph_.ops()) {
       const bool is_known =
+          !op.attributes.contains("hides") &&
           std::ranges::all_of(op.operands, [&](ValueId v) { return is_known_[index(v)]; });
       for (const ValueId result : op.results) is_known_[index(result)] = is_known;
     }

@@ -7,9 +7,15 @@ namespace superstep {
 
 /// Results lie where the operands do. They are there in the round after that in which the last
 /// operand is, so that nothing behind the barrier runs before it, or in a vertex with what computes
-/// an operand; except on constants: these are always there.
+/// an operand; except on constants: these are always there. One that hides a scalar constant has it
+/// in the memory of every tile, so that code reads it there.
 void lower_barrier(BlockLowering& block, const Op& op) {
   Values& values = block.values;
+  if (op.attributes.contains("hides")) {
+    const LayoutPtr everywhere = block.builder.layouts().everywhere();
+    values.set_stored(op.results[0], values.stored(op.operands[0], everywhere).buffer, {});
+    return;
+  }
   const auto is_known = [&](ValueId v) {
     return values.elements(v) == 0 || values.constant(v) != nullptr || values.repeated_bits(v);
   };

@@ -15,8 +15,9 @@ namespace {
 /// turns and the offsets of elements of three sizes.
 constexpr std::size_t kMostBuffers = vertex::kMRegisters - 1 - 3;
 /// Code of one vertex, which every tile holds: ops are no longer fused where together they would
-/// take more [chosen on 24 generated chains on small64: device cycles above the least are 0.38 % on
-/// average with 512, 0.26 % with 2,048, 0.93 % with 8,192].
+/// take more, but for those that one op on f64 became, which are not parted [chosen on 24 generated
+/// chains on small64: device cycles above the least are 0.38 % on average with 512, 0.26 % with
+/// 2,048, 0.93 % with 8,192].
 constexpr std::size_t kMostCodeBytes = 2048;
 /// Code of a group from which on ops that one op on f64 became (`split_wide_types`) have vertices
 /// of their own, which others of their kind share.
@@ -242,9 +243,11 @@ std::vector<ElementwiseFusion::Group> ElementwiseFusion::parts(const Group& grou
     for (const ValueId result : op->results) {
       if (values_.buffer(result)) grown.insert(result);
     }
+    const bool goes_on = unit >= 0 && unit_of(*op) == unit;
     const bool is_next = whole > kMostCodeOfWholeUnits && unit_of(*op) != unit;
     unit = unit_of(*op);
-    if (!all.empty() && (is_next || grown.size() > kMostBuffers || code + more > kMostCodeBytes)) {
+    if (!all.empty() &&
+        (is_next || grown.size() > kMostBuffers || (!goes_on && code + more > kMostCodeBytes))) {
       code = 0;
       all.push_back({group.time, group.layout, {}});
       inside.clear();
@@ -265,6 +268,7 @@ void ElementwiseFusion::emit(const Group& part) {
   vertex::Expression expression;
   std::map<ValueId, vertex::Node> nodes;
   std::map<Input, vertex::Node> input_nodes;
+  std::map<std::pair<DType, std::uint64_t>, vertex::Node> constants;
   std::vector<Input> inputs;
   const auto input_node = [&](const Input& input, DType dtype) {
     const auto [at, is_new] = input_nodes.try_emplace(input, vertex::Node{});
@@ -280,7 +284,13 @@ void ElementwiseFusion::emit(const Group& part) {
       const ValueId v = values_.root(op->operands[i]);
       const DType dtype = values_.type(v).dtype;
       if (const auto bits = values_.repeated_bits(v)) {
-        operands.push_back(expression.constant(dtype, *bits));
+        // Ops on f64 use the same few masks many times.
+        const bool is_shared = unit_of(*op) >= 0;
+        const auto known = constants.find({dtype, *bits});
+        operands.push_back(is_shared && known != constants.end()
+                               ? known->second
+                               : expression.constant(dtype, *bits));
+        constants.insert_or_assign({dtype, *bits}, operands.back());
       } else if (const auto input = inputs_.find({op, i}); input != inputs_.end()) {
         operands.push_back(input_node(input->second, dtype));
       } else if (const auto node = nodes.find(v); node != nodes.end()) {

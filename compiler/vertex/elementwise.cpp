@@ -28,7 +28,8 @@ std::vector<Access> unaligned(std::vector<Access> inputs) {
 }
 
 /// The general loop: each turn of a worker makes the elements of one word of the narrowest output,
-/// or two elements of four bytes.
+/// or two elements of four bytes. Where that were much code a turn makes one element, and those
+/// that are narrower than a word are put into theirs; a worker's share is whole words as well.
 class ScalarLoop {
  public:
   /// With `by_repeat` the loop is an `rpt`, which not every body can be.
@@ -42,7 +43,10 @@ class ScalarLoop {
         by_repeat_(by_repeat) {
     for (const Node output : outputs)
       lanes_ = std::max(lanes_, 4 / bytes_of(expression.dtype(output)));
-    if (lanes_ == 1 && expression.steps().size() <= kFewSteps) lanes_ = 2;
+    per_word_ = lanes_;
+    if (expression.steps().size() > (lanes_ == 4 ? kManyStepsOfBytes : kManyStepsOfHalves))
+      lanes_ = 1;
+    if (lanes_ == 1 && expression.steps().size() <= kFewSteps) lanes_ = per_word_ = 2;
     const auto wide = [](DType dtype) { return size_of(dtype) == 4; };
     has_upper_ = lanes_ == 4;
     bool any_wide = false;
@@ -64,13 +68,14 @@ class ScalarLoop {
     std::vector<DType> outputs;
     for (const Node output : outputs_) outputs.push_back(expression_.dtype(output));
     return {code_.machine().tile.workers,
-            lanes_,
+            per_word_,
             by_repeat_ ? Count::kTurns : Count::kMoreTurns,
             has_upper_,
             outputs,
             dtypes_,
             inputs_,
-            code_.machine().tile.memory_base};
+            code_.machine().tile.memory_base,
+            per_word_ != lanes_};
   }
 
   void emit() {
@@ -147,6 +152,9 @@ class ScalarLoop {
   /// and small64. Device cycles are above the least of seven values by 0.51 % on average with 0,
   /// 0.27 % with 4, 0.20 % with 8, 0.90 % with 16 and 1.45 % with 24].
   static constexpr std::size_t kFewSteps = 8;
+  /// Steps beyond which a turn makes one element, of one byte and of two [assumed: putting it into
+  /// its word takes some ten instructions].
+  static constexpr std::size_t kManyStepsOfBytes = 32, kManyStepsOfHalves = 256;
 
   [[nodiscard]] Reg state(std::size_t word) const {
     return code_.m("ld32", {"$mvertex_base", "$mzero", static_cast<std::uint32_t>(word)});
@@ -255,6 +263,7 @@ class ScalarLoop {
       }
       return;
     }
+    if (lanes_ == 1) return store_in_word(to_[i], size, elements[0]);
     for (std::uint32_t k = 0; k < lanes_; k += 4 / size) {
       Reg word = joined("sort4x16lo", elements[k], elements[k + 1]);
       if (size == 1)
@@ -263,12 +272,26 @@ class ScalarLoop {
     }
   }
 
+  // The other elements of its word stay: they may be inputs that are not read yet.
+  void store_in_word(Reg to, std::uint32_t size, Reg element) {
+    const Reg offset = offsets_[size];
+    const Reg shift = code_.m("shl", {code_.m("and", {offset, 3}), 3});
+    const Reg at = code_.m("sub", {offset, code_.m("and", {offset, 3})});
+    const Reg mask = code_.m("shl", {code_.constant(File::kM, size == 1 ? 0xff : 0xffff), shift});
+    const Reg before = code_.m("ld32", {to, at, 0});
+    const Reg shifted =
+        code_.m("shl", {element.file == File::kM ? element : code_.to_m(element), shift});
+    const Reg changed = code_.m("and", {code_.m("xor", {before, shifted}), mask});
+    code_.emit("st32", {code_.m("xor", {before, changed}), to, at, 0});
+  }
+
   WorkerCode& code_;
   const Expression& expression_;
   const std::vector<Node>& outputs_;
   std::vector<Access> inputs_;
   std::vector<DType> dtypes_;
-  std::uint32_t lanes_ = 1;
+  std::uint32_t lanes_ = 1;     ///< elements that a turn makes
+  std::uint32_t per_word_ = 1;  ///< of the narrowest output, or of a turn
   bool by_repeat_, has_upper_ = false;
   std::vector<Reg> to_, from_;
   std::vector<Repeated> repeated_;

@@ -1,5 +1,7 @@
 #include "compiler/vertex/turns.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace superstep::vertex {
@@ -12,8 +14,11 @@ WorkerStates ElementwiseDivision::operator()(std::span<const std::uint32_t> stat
     const Turns turns = turns_of(all, workers, w);
     if (turns.count > 0) result.busy = w + 1;
     const auto first = static_cast<std::uint32_t>(turns.first * elements_per_turn);
+    const std::uint64_t elements =
+        std::min<std::uint64_t>(turns.count * elements_per_turn, n - first);
     std::vector<std::uint32_t>& words = result.words;
-    words.push_back(static_cast<std::uint32_t>(turns.count) - (count == Count::kMoreTurns ? 1 : 0));
+    words.push_back(static_cast<std::uint32_t>(counts_elements ? elements : turns.count) -
+                    (count == Count::kMoreTurns ? 1 : 0));
     if (with_tail) words.push_back(turns.first + turns.count == all && (n - 1) % 4 < 2 ? 0 : 8);
     const auto address = [&](std::size_t word, DType dtype, std::uint32_t element) {
       return state[word] + element * static_cast<std::uint32_t>(size_of(dtype));

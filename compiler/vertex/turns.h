@@ -26,9 +26,9 @@ enum class Count : std::uint8_t {
   kMoreTurns,  ///< less one: -1 for a worker without elements
 };
 
-/// `Codelet::divide` of elementwise codelets. Worker states are {number of turns, 0 or 8 with
-/// `with_tail`, addresses of outputs, `worker_words` of each input}. The tail is 8 unless the last
-/// turn has no more than two elements.
+/// `Codelet::divide` of elementwise codelets. Worker states are {number of turns, or of elements
+/// with `counts_elements`, 0 or 8 with `with_tail`, addresses of outputs, `worker_words` of each
+/// input}. The tail is 8 unless the last turn has no more than two elements.
 struct ElementwiseDivision {
   std::uint32_t workers = 6;
   std::uint32_t elements_per_turn = 1;
@@ -39,6 +39,7 @@ struct ElementwiseDivision {
   /// That no worker writes: those without a turn load from there, since some codelets load before
   /// they look at the number of turns, and worker 0 may store where a scalar was.
   std::uint32_t idle_address = 0;
+  bool counts_elements = false;
 
   [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state) const;
 };

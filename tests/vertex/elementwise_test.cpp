@@ -386,6 +386,54 @@ TEST(Elementwise, AnOutputMayLieOverAnInput) {
   }
 }
 
+// So long that a turn makes one element of any width.
+TEST(Elementwise, NarrowOutputsOfLongFormulasArePutIntoTheirWords) {
+  for (const std::uint32_t workers : {1U, 6U}) {
+    for (const std::int64_t elements : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 23, 24, 25, 99}) {
+      Case c;
+      Expression& e = c.expression;
+      const Node x = e.input(0, DType::kU32), y = e.input(1, DType::kI1);
+      const Node z = e.input(2, DType::kI8);
+      const Node number = e.constant(DType::kU32, 0x12345678);
+      Node sum = x;
+      for (std::uint32_t i = 0; i < 300; ++i) {
+        sum = e.apply(i % 3 == 0 ? Primitive::kXor : Primitive::kAdd, {sum, number});
+      }
+      const Node is_below = e.apply(Primitive::kLt, {sum, x});
+      c.outputs = {sum,
+                   is_below,
+                   e.convert(sum, DType::kI16),
+                   e.convert(sum, DType::kI8),
+                   e.apply(Primitive::kXor, {is_below, y}),
+                   e.convert(z, DType::kF16)};
+      c.inputs = {DType::kU32, DType::kI1, DType::kI8};
+      c.access = {Access::kVector, Access::kVector, Access::kVector};
+      c.elements = elements;
+      c.workers = workers;
+      check(c, "narrow outputs of a long formula");
+      c.outputs = {c.outputs[2]};
+      check(c, "halves of a long formula");
+    }
+  }
+}
+
+TEST(Elementwise, BytesOfLongFormulasMayLieOverBytesThatTheyRead) {
+  for (const std::int64_t elements : {1, 2, 3, 5, 6, 7, 64, 999}) {
+    Expression e;
+    const Node x = e.input(0, DType::kI8);
+    Node sum = x;
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      sum = e.apply(Primitive::kAdd, {sum, e.apply(Primitive::kMul, {sum, x})});
+    }
+    VertexRun tile(6);
+    const HostTensor data = sample({DType::kI8, {elements}}, 3);
+    const std::uint32_t address = tile.put(data);
+    tile.run(elementwise(tile.machine(), e, {sum}, {Access::kVector}),
+             {static_cast<std::uint32_t>(elements), address, address});
+    EXPECT_EQ(tile.get(address, data.type).data, evaluate_expression(e, sum, {{data}}).data);
+  }
+}
+
 struct Repeat {
   std::uint32_t start = 0, period = 0;
 };

@@ -498,7 +498,9 @@ class Splitter {
     const auto [at, is_new] = hidden_.try_emplace(number);
     if (is_new) {
       const Tensor constant = builder.number(DType::kU32, number);
-      at->second = builder.apply(kOptimizationBarrierOp, {constant}).id;
+      Op barrier;
+      barrier.attributes["hides"] = true;
+      at->second = builder.apply(kOptimizationBarrierOp, {constant}, std::move(barrier)).id;
     }
     return builder.value(at->second);
   }
