@@ -7,6 +7,7 @@
 
 #include "compiler/ops/ops.h"
 #include "compiler/ops/scalar_region.h"
+#include "compiler/ops/windows_in_order.h"
 
 namespace superstep {
 namespace {
@@ -215,6 +216,10 @@ std::vector<Tensor> reduce_windows(const Graph& region, std::span<const Tensor> 
   for (const Tensor& value : initial) starts.push_back(broadcast(value, counts, {}));
   trim(windows, shape);
   if (TensorType{DType::kI1, counts}.elements() == 0 || have_no_places(windows)) return starts;
+  if (inputs.size() == 1) {
+    const auto result = reduce_in_order(region, inputs[0], starts[0], windows);
+    if (result) return {*result};
+  }
   if (are_apart(windows, shape)) return reduce_apart(region, inputs, initial, windows);
 
   std::vector<Tensor> values(inputs.begin(), inputs.end());
