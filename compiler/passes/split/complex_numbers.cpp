@@ -240,8 +240,22 @@ Complex plain_tangent(Complex z) { return swapped(tangent(swapped(z))); }
 /// cos(z) = cosh(iz)
 Complex cosine(Complex z) { return hyperbolic_cosine({-z.imaginary, z.real}); }
 
+Complex converted(Complex z, DType dtype) {
+  return {convert(z.real, dtype), convert(z.imaginary, dtype)};
+}
+/// e^(b log(a)) of f32. A power takes the error of a logarithm times its exponent, and angles have
+/// to be exact to a part of a turn, so it is computed in f64, where squares of f32 are exact.
+Complex power_of_single(Complex a, Complex b) {
+  const Complex base = converted(a, DType::kF64), exponent = converted(b, DType::kF64);
+  const Tensor square = base.real * base.real + base.imaginary * base.imaginary;
+  const Complex log{apply(kLogOp, square) * 0.5, apply(kAtan2Op, base.imaginary, base.real)};
+  const Complex result = multiply(exponent, log);
+  return converted(turned(apply(kExponentialOp, result.real), result.imaginary), DType::kF32);
+}
+
 Complex power(Complex a, Complex b) {
-  const Complex result = exponential(multiply(b, logarithm(a)));
+  const bool is_single = a.real.dtype() == DType::kF32;
+  const Complex result = is_single ? power_of_single(a, b) : exponential(multiply(b, logarithm(a)));
   const GraphBit base_is_zero{(a.real == 0.0) & (a.imaginary == 0.0)};
   const GraphBit exponent_is_zero{(b.real == 0.0) & (b.imaginary == 0.0)};
   const Tensor zero = result.real.like(0), one = result.real.like(1);

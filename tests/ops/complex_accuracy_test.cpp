@@ -1,0 +1,67 @@
+// Powers of complex numbers, which take a logarithm's error times the exponent.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/graph_builder.h"
+#include "compiler/ops/ops.h"
+#include "tests/ops/on_machine.h"
+#include "tests/ops/op_case.h"
+
+namespace superstep {
+namespace {
+
+using Exact = std::complex<long double>;
+
+HostTensor complex_numbers(const std::vector<std::complex<double>>& values) {
+  HostTensor result(TensorType{DType::kC64, {static_cast<std::int64_t>(values.size())}});
+  for (std::size_t i = 0; i < values.size(); ++i) write_complex(result, i, values[i]);
+  return result;
+}
+
+TEST(ComplexPower, OfSinglesIsExactToTheLastBits) {
+  std::vector<std::complex<double>> bases, exponents;
+  for (int i = 0; i < 60; ++i) {
+    const double angle = 0.7 * i, length = std::exp(0.11 * (i - 30));
+    bases.emplace_back(std::polar(length, angle));
+    exponents.emplace_back(3 * std::sin(1.3 * i) + i / 6.0, 5 * std::cos(2.1 * i));
+  }
+  // Lengths near 1, and results near the end of the range.
+  bases.insert(bases.end(),
+               {{0.6, 0.8000001}, {1, 1e-6}, {-1.0000001, 0}, {1e19, 1e19}, {1e-20, 0}});
+  exponents.insert(exponents.end(), {{200, 3}, {1e4, 1e3}, {1e5, 0.25}, {1.9, 0.5}, {1.8, -0.3}});
+  const HostTensor a = complex_numbers(bases), b = complex_numbers(exponents);
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  const Tensor x = builder.argument(a.type), y = builder.argument(b.type);
+  graph.set_results({builder.apply(kPowerOp, {x, y}).id});
+  const HostTensor found = run_on("tiny4", graph, std::vector{a, b})[0];
+  for (std::size_t i = 0; i < bases.size(); ++i) {
+    const Exact base(read_complex(a, i)), exponent(read_complex(b, i));
+    const Exact exact = std::exp(exponent * std::log(base));
+    const Exact error = Exact(read_complex(found, i)) - exact;
+    EXPECT_LE(std::abs(error), 0.75L * 0x1p-23L * std::abs(exact))
+        << read_complex(a, i) << " to the " << read_complex(b, i);
+  }
+}
+
+TEST(ComplexPower, OfZeroAndToZero) {
+  const HostTensor a = complex_numbers({{0, 0}, {0, 0}, {0, -0.0}, {2, 3}, {-4, 0}});
+  const HostTensor b = complex_numbers({{0, 0}, {2, 1}, {0.5, 0}, {0, 0}, {0.5, 0}});
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  const Tensor x = builder.argument(a.type), y = builder.argument(b.type);
+  graph.set_results({builder.apply(kPowerOp, {x, y}).id});
+  const HostTensor found = run_on("tiny4", graph, std::vector{a, b})[0];
+  const std::vector<std::complex<double>> expected = {{1, 0}, {0, 0}, {0, 0}, {1, 0}, {0, 2}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_LE(std::abs(read_complex(found, i) - expected[i]), 1e-15) << i;
+  }
+}
+
+}  // namespace
+}  // namespace superstep
