@@ -1,8 +1,11 @@
 #include <cmath>
+#include <limits>
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/pair.h"
 #include "compiler/ops/series.h"
+#include "compiler/ops/special_singles.h"
 
 namespace superstep {
 namespace {
@@ -72,13 +75,30 @@ Tensor scaled_bessel_formula(Tensor x) {
 
 }  // namespace
 
+Tensor scaled_bessel_of_single(Tensor x) {
+  const Tensor size = abs(x);
+  const Pair place = exact_sum(size * 0.25, size.like(-1));
+  const Tensor product = rounded(polynomial(place, kBesselNearSingle, 10) * x);
+  const Tensor near = select(x == 0.0, x, product);
+  // From 1e30 on only the root counts, and pairs would overflow.
+  const Tensor bounded = minimum(size, size.like(1e30));
+  const Pair inverse = pair_like(size, 16) / Pair{bounded, size.like(0)} + size.like(-1);
+  const Tensor root = sqrt(size);
+  const Pair square = exact_product(root, root);
+  const Tensor lost = ((size - square.high) - square.low) / (root + root);
+  const Tensor far = rounded(polynomial(inverse, kBesselFarSingle, 3) / Pair{root, lost});
+  const Tensor is_end = compare("EQ", size, size.like(std::numeric_limits<double>::infinity()));
+  const Tensor ended = select(is_end, size.like(0), far);
+  return select(size > 8.0, select(x < 0.0, -ended, ended), near);
+}
+
 const OpDefinition kBesselI1eOp{
     .name = "chlo.bessel_i1e",
     .summary =
         "The modified Bessel function of the first kind of order 1, times e^-|x|, of each element.",
     .infer = infer_same_type,
     .evaluate = evaluate_float<scaled_bessel>,
-    .lowerings = {ExpandLowering{expand_unary<scaled_bessel_formula>}},
+    .lowerings = {ExpandLowering{expand_special<scaled_bessel_of_single, scaled_bessel_formula>}},
     .traits = {.operands = {kFloats}},
 };
 

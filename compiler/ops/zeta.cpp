@@ -7,6 +7,7 @@
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/series.h"
+#include "compiler/ops/special_singles.h"
 
 namespace superstep {
 namespace {
@@ -143,7 +144,7 @@ const OpDefinition kZetaOp{
     .summary = "The sum of (second + k)^-first over all k from 0 on.",
     .infer = infer_same_type,
     .evaluate = evaluate_binary<zeta, no_integers>,
-    .lowerings = {ExpandLowering{expand_binary<zeta_formula>}},
+    .lowerings = {ExpandLowering{expand_special<zeta_of_single, zeta_formula>}},
     .traits = {.operands = {kFloats, kFloats}},
 };
 const OpDefinition kPolygammaOp{
@@ -151,7 +152,7 @@ const OpDefinition kPolygammaOp{
     .summary = "The derivative of digamma at the second element, as often as the first one says.",
     .infer = infer_same_type,
     .evaluate = evaluate_binary<polygamma, no_integers>,
-    .lowerings = {ExpandLowering{expand_binary<polygamma_formula>}},
+    .lowerings = {ExpandLowering{expand_special<polygamma_of_single, polygamma_formula>}},
     .traits = {.operands = {kFloats, kFloats}},
 };
 
