@@ -12,6 +12,10 @@ using vertex::Node;
 using vertex::Primitive;
 
 double arc_tangent(double y, double x) { return std::atan2(y, x); }
+Complex arc_tangent(Complex y, Complex x) {
+  const Complex unit = (x + Complex(0, 1) * y) / std::sqrt(x * x + y * y);
+  return Complex(0, -1) * std::log(unit);
+}
 std::int64_t no_integers(DType, std::int64_t, std::int64_t) { return 0; }
 
 /// atan(x) / x - 1 over x^2, for |x| <= tan(pi / 8): fitted by least squares at Chebyshev nodes,
@@ -49,9 +53,9 @@ const OpDefinition kAtan2Op{
     .summary =
         "The angle of the point (second, first) from the positive axis, by the signs of both.",
     .infer = infer_same_type,
-    .evaluate = evaluate_binary<arc_tangent, no_integers>,
+    .evaluate = evaluate_binary<arc_tangent, no_integers, arc_tangent>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit>}},
-    .traits = {.operands = {kFloats, kFloats}},
+    .traits = {.operands = {kFloats | kComplex, kFloats | kComplex}},
 };
 
 }  // namespace superstep

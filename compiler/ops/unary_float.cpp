@@ -22,6 +22,7 @@ double tanh(double x) { return std::tanh(x); }
 double sqrt(double x) { return std::sqrt(x); }
 double rsqrt(double x) { return 1 / std::sqrt(x); }
 double cbrt(double x) { return std::cbrt(x); }
+Complex cbrt(Complex x) { return std::polar(std::cbrt(std::abs(x)), std::arg(x) / 3); }
 // As XLA does: of infinite numbers only those that are real are no exceptions.
 Complex exponential(Complex x) {
   const double length = std::exp(x.real());
@@ -148,9 +149,9 @@ const OpDefinition kCbrtOp{
     .name = "stablehlo.cbrt",
     .summary = "Cube root of each element.",
     .infer = infer_same_type,
-    .evaluate = evaluate_float<cbrt>,
+    .evaluate = evaluate_float<cbrt, cbrt>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_cbrt>}},
-    .traits = {.operands = {kFloats}},
+    .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kFloorOp{
     .name = "stablehlo.floor",

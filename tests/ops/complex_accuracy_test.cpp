@@ -63,5 +63,17 @@ TEST(ComplexPower, OfZeroAndToZero) {
   }
 }
 
+TEST(ComplexRoot, IsBelowTheBranchCutWhereTheImaginaryPartIsMinusZero) {
+  const HostTensor x = complex_numbers({{-4, 0}, {-4, -0.0}, {4, -0.0}, {-9, -1e-30}});
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  graph.set_results({sqrt(builder.argument(x.type)).id});
+  const HostTensor found = run_on("tiny4", graph, std::vector{x})[0];
+  EXPECT_EQ(read_complex(found, 0), std::complex<double>(0, 2));
+  EXPECT_EQ(read_complex(found, 1), std::complex<double>(0, -2));
+  EXPECT_TRUE(std::signbit(read_complex(found, 2).imag()));
+  EXPECT_LE(std::abs(read_complex(found, 3) - std::complex<double>(0, -3)), 1e-6);
+}
+
 }  // namespace
 }  // namespace superstep

@@ -160,12 +160,12 @@ Complex square_root(Complex z) {
   const GraphBit is_right{compare("GE", z.real, z.real.like(0))};
   const Tensor real = superstep::select(is_right.tensor, larger, other);
   const Tensor length = superstep::select(is_right.tensor, other, larger);
-  const Tensor is_below = z.imaginary < 0.0;
-  const Complex root{real, superstep::select(is_below, -length, length)};
+  // Above the branch cut with an imaginary part of 0, below it with -0.
+  const Complex root{real, with_sign_of(length, z.imaginary)};
   const Complex number = select(size == 0.0, {size, z.imaginary}, root);
   // Of an infinite imaginary part both parts are infinite; else the real part decides.
   const Tensor far = infinity(size);
-  const Tensor signed_far = superstep::select(is_below, -far, far);
+  const Tensor signed_far = with_sign_of(far, z.imaginary);
   const Tensor is_steep = compare("EQ", y, far);
   const Tensor is_flat = compare("EQ", x, far);
   const Tensor none = z.imaginary * 0.0;
@@ -262,6 +262,18 @@ Complex power(Complex a, Complex b) {
   const Complex of_zero{superstep::select(exponent_is_zero.tensor, one, zero), zero};
   return select(base_is_zero.tensor, of_zero, result);
 }
+/// The root with a third of the angle.
+Complex cube_root(Complex z) {
+  const Tensor angle = apply(kAtan2Op, z.imaginary, z.real) / 3.0;
+  return turned(apply(kCbrtOp, absolute(z)), angle);
+}
+/// -i log((x + i y) / sqrt(x^2 + y^2))
+Complex arc_tangent_of_two(Complex y, Complex x) {
+  const Complex sum{x.real - y.imaginary, x.imaginary + y.real};
+  const Complex length = square_root(add(square(x), square(y)));
+  const Complex log = logarithm(divide(sum, length));
+  return {log.imaginary, -log.real};
+}
 Complex logistic(Complex z) {
   const Complex fall = exponential(negate(z));
   return divide({fall.real.like(1), fall.real.like(0)}, {fall.real + 1.0, fall.imaginary});
@@ -319,6 +331,8 @@ constexpr Rule kRules[] = {
     {&kSineOp, unary<sine>},
     {&kCosineOp, unary<cosine>},
     {&kPowerOp, binary<power>},
+    {&kCbrtOp, unary<cube_root>},
+    {&kAtan2Op, binary<arc_tangent_of_two>},
     {&kMaximumOp, binary<larger_of>},
     {&kMinimumOp, binary<smaller_of>},
     {&kCompareOp, compare_numbers},

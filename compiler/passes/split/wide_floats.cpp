@@ -61,6 +61,10 @@ Parts is_neg_inf(const WideOp& op) {
   return parts(equal(a, infinity_of(constant(a.low, ~0U))));
 }
 
+/// Of a number that has no imaginary part.
+Number real(Number a) { return a; }
+Number imaginary(Number a) { return constant(a.low, std::uint64_t{0}); }
+
 constexpr Rule kRules[] = {
     {&kAddOp, binary<add_double>},
     {&kSubtractOp, binary<subtract_double>},
@@ -74,6 +78,8 @@ constexpr Rule kRules[] = {
     {&kNegateOp, unary<negated_double>},
     {&kAbsOp, unary<abs_double>},
     {&kSignOp, unary<sign>},
+    {&kRealOp, unary<real>},
+    {&kImagOp, unary<imaginary>},
     {&kIsFiniteOp, is_finite},
     {&kCompareOp, compare_numbers},
     {&kIsInfOp, is_inf},
