@@ -13,7 +13,7 @@ import numpy as np
 from models.export import numbered, write_module, write_tensors
 
 HERE = Path(__file__).parent
-BODIES = 256
+BODIES = 128
 STEPS = 16
 TIME = 0.01
 SOFTENING = 0.05  # bodies are not points, so that near ones do not fly apart
