@@ -201,10 +201,8 @@ class GraphLowering {
         values_.set_same(result, operand);
         return;
       }
-      const bool repeats =
-          std::ranges::all_of(box.axes, [](const Axis& axis) { return axis.from == 0; });
       const std::optional<std::uint64_t> bits = values_.repeated_bits(operand);
-      if (repeats && bits && box.elements() == elements) {
+      if (bits && box.elements() == elements) {
         values_.set_repeated(result, *bits);
         return;
       }
