@@ -20,7 +20,19 @@ const std::vector<std::string> kModels = {"quickstart/square_plus_one.mlir",
                                           "heat/heat.mlir",
                                           "lstm/train_step.mlir",
                                           "cnn/train_step.mlir",
-                                          "chars/complete.mlir"};
+                                          "chars/complete.mlir",
+                                          "conjugate_gradient/solve.mlir",
+                                          "normal_equation/fit.mlir",
+                                          "mandelbrot/mandelbrot.mlir",
+                                          "nbody/simulate.mlir",
+                                          "fft_convolution/convolve.mlir",
+                                          "eigenvalues/frequencies.mlir",
+                                          "normals/sample.mlir",
+                                          "karate/train.mlir",
+                                          "ensemble/train_step.mlir",
+                                          "decoder/init.mlir",
+                                          "decoder/train_step.mlir",
+                                          "decoder/decode.mlir"};
 
 Module import_model(const std::string& name) {
   return import_stablehlo(read_text(model(name)), name);
