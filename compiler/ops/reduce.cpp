@@ -219,13 +219,22 @@ bool sums_brain_floats(const Op& op, DType dtype) {
   return dtype == DType::kBF16 && op.operands.size() == 2 && sums_floats(op.regions[0]);
 }
 
-bool takes(const Op& op, const Graph& graph) {
-  return takes_one_element(op, graph) || sums_brain_floats(op, graph.type(op.operands[0]).dtype) ||
-         is_argmax(op, graph);
+/// Whether one boolean is made of many by `or` or `and`, as by `jnp.any`. Tiles then exchange and
+/// combine words, which take less than bytes; for many results it is storing these that counts.
+bool decides_of_many(const Op& op, DType dtype, std::int64_t results) {
+  if (dtype != DType::kI1 || results != 1 || op.operands.size() != 2) return false;
+  const Op* only = only_op_of(op.regions[0]);
+  return only != nullptr && (only->definition == &kOrOp || only->definition == &kAndOp);
 }
 
-/// The op of the reducer, of all elements and the initial value; or a sum of f32; or the place of
-/// an extreme.
+bool takes(const Op& op, const Graph& graph) {
+  const DType dtype = graph.type(op.operands[0]).dtype;
+  return takes_one_element(op, graph) || sums_brain_floats(op, dtype) ||
+         decides_of_many(op, dtype, graph.type(op.results[0]).elements()) || is_argmax(op, graph);
+}
+
+/// The op of the reducer, of all elements and the initial value; or the reduction of words or f32;
+/// or the place of an extreme.
 std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
   if (sums_brain_floats(op, operands[0].dtype())) {
     const Tensor sums =
@@ -236,6 +245,14 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
   if (op.operands.size() == 4) return expand_argmax(op, operands);
   const Shape input = operands[0].shape();
   const Shape shape = kept_shape(input, dimension_list(op, "dimensions", input.size()));
+  if (operands[0].type().elements() != 1 && decides_of_many(op, operands[0].dtype(), 1)) {
+    const bool is_or = op.regions[0].ops()[0].definition == &kOrOp;
+    const Tensor words =
+        reduce(convert(operands[0], DType::kU32), convert(operands[1], DType::kU32),
+               attribute<Indices>(op, "dimensions"),
+               [&](Tensor a, Tensor b) { return is_or ? a | b : a & b; });
+    return {convert(words, DType::kI1)};
+  }
   const Tensor element = reshape(operands[0], shape), initial = broadcast(operands[1], shape, {});
   const Op& only = op.regions[0].ops()[0];
   std::vector<Tensor> combined;

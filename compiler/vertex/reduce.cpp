@@ -40,17 +40,19 @@ struct ListLayout {
 /// Everything that reductions have in common: the walk over lists and columns.
 class Reduction {
  public:
-  /// With `operation` columns are folded by its instructions, else one element at a time.
+  /// With `operation` columns are folded by its instructions, else one element at a time; then
+  /// `reads_again` keeps in registers only what changes, and loads the rest for each column.
   Reduction(WorkerCode& code, const Expression& expression, const std::vector<Node>& outputs,
             const std::vector<DType>& dtypes, const std::optional<SingleOperation>& operation,
-            bool by_repeat)
+            bool by_repeat, bool reads_again)
       : code_(code),
         outputs_(outputs),
         dtypes_(dtypes),
         layout_{dtypes, element_dtypes(expression, dtypes)},
         lane_(code, expression, std::vector<Access>(2 * dtypes.size(), Access::kVector), {}),
         operation_(operation),
-        by_repeat_(by_repeat) {}
+        by_repeat_(by_repeat),
+        reads_again_(reads_again) {}
 
   void emit() {
     const Label next = code_.label(), done = code_.label(), singles = code_.label();
@@ -61,6 +63,20 @@ class Reduction {
     }
     for (std::size_t i = 0; i < dtypes_.size(); ++i) initial_.push_back(load_initial(i));
     code_.place(next);
+    if (reads_again_ && !operation_) {
+      command_in_place(next, done);
+    } else {
+      command(next, done, singles);
+    }
+    code_.place(done);
+    for (PackedOutput& to : to_) to.finish();
+    code_.exit();
+  }
+
+ private:
+  Reg word() { return code_.m("ld32step", {"$mzero", step(list_), 1}); }
+
+  void command(Label next, Label done, Label singles) {
     const Reg turns = word();
     code_.branch("brneg", {turns}, done);
     std::vector<Reg> from;
@@ -72,13 +88,47 @@ class Reduction {
       const Reg stride = word();
       columns(next, turns, from, [&] { fold(from, count, stride); });
     }
-    code_.place(done);
-    for (PackedOutput& to : to_) to.finish();
-    code_.exit();
   }
 
- private:
-  Reg word() { return code_.m("ld32step", {"$mzero", step(list_), 1}); }
+  // The same, of a list whose address stays at the command until it is done.
+  void command_in_place(Label next, Label done) {
+    const Label again = code_.label(), last = code_.label();
+    const auto k = static_cast<std::int64_t>(dtypes_.size());
+    const auto sizes = static_cast<std::int64_t>(layout_.sizes().size());
+    const std::int64_t skips = k + 3, outer_skips = skips + sizes + 1;
+    const auto load = [&](std::int64_t word) { return code_.m("ld32", {list_, "$mzero", word}); };
+    const auto load_all = [&](std::int64_t first) {
+      std::vector<Reg> words;
+      for (std::int64_t i = 0; i < sizes; ++i) words.push_back(load(first + i));
+      return words;
+    };
+    const Reg left = load(0);
+    code_.branch("brneg", {left}, done);
+    std::vector<Reg> from;
+    for (std::int64_t i = 0; i < k; ++i) from.push_back(load(1 + i));
+    const Reg outers = load(outer_skips - 1);
+    code_.place(again);
+    fold(from, load(k + 1), load(k + 2));
+    advance(from, load_all(skips));
+    code_.branch("brnzdec", {both(left)}, again);
+    code_.branch("brz", {outers}, last);
+    advance(from, load_all(outer_skips));
+    code_.emit("add", {def(outers), outers, -1});
+    code_.emit("ld32", {def(left), list_, "$mzero", 0});
+    code_.branch("bri", {}, again);
+    code_.place(last);
+    code_.emit("add", {def(list_), list_, 4 * (outer_skips + sizes)});
+    code_.branch("bri", {}, next);
+  }
+
+  // `by`: bytes for each size of element.
+  void advance(const std::vector<Reg>& from, const std::vector<Reg>& by) {
+    const auto sizes = layout_.sizes();
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const auto at = std::find(sizes.begin(), sizes.end(), bytes_of(layout_.elements[i]));
+      code_.emit("add", {def(from[i]), from[i], by[static_cast<std::size_t>(at - sizes.begin())]});
+    }
+  }
 
   Reg load_initial(std::size_t i) {
     const Form form = loadable(dtypes_[i], accumulator_form(dtypes_[i]));
@@ -98,18 +148,10 @@ class Reduction {
     code_.move(left, turns);
     code_.place(again);
     column();
-    const auto advance = [&](const std::vector<Reg>& by) {
-      for (std::size_t i = 0; i < from.size(); ++i) {
-        const auto sizes = layout_.sizes();
-        const auto at = std::find(sizes.begin(), sizes.end(), bytes_of(layout_.elements[i]));
-        code_.emit("add",
-                   {def(from[i]), from[i], by[static_cast<std::size_t>(at - sizes.begin())]});
-      }
-    };
-    advance(skips);
+    advance(from, skips);
     code_.branch("brnzdec", {both(left)}, again);
     code_.branch("brz", {outers}, next);
-    advance(outer_skips);
+    advance(from, outer_skips);
     code_.emit("add", {def(outers), outers, -1});
     code_.move(left, turns);
     code_.branch("bri", {}, again);
@@ -252,7 +294,7 @@ class Reduction {
   ListLayout layout_;
   Lane lane_;
   const std::optional<SingleOperation>& operation_;
-  bool by_repeat_;
+  bool by_repeat_, reads_again_;
   Reg list_;
   std::vector<PackedOutput> to_;
   std::vector<Reg> initial_;
@@ -312,9 +354,14 @@ Codelet reduce(const MachineConfig& machine, const Expression& expression,
   std::optional<SingleOperation> operation = single_operation(expression, outputs, dtypes);
   std::optional<Codelet> codelet;
   const auto attempt = [&](bool by_repeat) {
-    WorkerCode code(machine);
-    Reduction(code, expression, outputs, dtypes, operation, by_repeat).emit();
-    codelet = code.try_finish(by_repeat ? "reduce_repeat" : "reduce");
+    // What is on the stack is loaded and stored for each use.
+    for (const bool reads_again : {false, true}) {
+      if (reads_again && operation) break;
+      WorkerCode code(machine);
+      Reduction(code, expression, outputs, dtypes, operation, by_repeat, reads_again).emit();
+      std::optional<Codelet> one = code.try_finish(by_repeat ? "reduce_repeat" : "reduce");
+      if (one && (!codelet || one->stack_bytes < codelet->stack_bytes)) codelet = std::move(one);
+    }
   };
   if (operation) attempt(true);
   if (!codelet) operation.reset();

@@ -244,6 +244,20 @@ TEST(Reduce, ColumnsOfWidenedHalvesTakeASlotForEachAndTwoForEachSingleOne) {
   EXPECT_EQ(cycles(116, 6) - cycles(16, 6), 6 * 100 * 2U);
 }
 
+TEST(Reduce, IntegersTakeTwoSlotsForEachAndNoStack) {
+  Expression e;
+  const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kI32), e.input(1, DType::kI32)});
+  const auto cycles = [&](std::uint32_t n) {
+    VertexRun tile(6);
+    const HostTensor zero(TensorType{DType::kI32, {}}), x(TensorType{DType::kI32, {n}});
+    const std::vector<std::uint32_t> state = {1,           n, 1, tile.put(zero), tile.put(zero),
+                                              tile.put(x), 0};
+    return tile.run(reduce(tile.machine(), e, {sum}, {DType::kI32}), state);
+  };
+  EXPECT_EQ(cycles(16) - cycles(8), 6 * 8 * 2U);
+  EXPECT_LE(cycles(8), 260U);
+}
+
 TEST(Reduce, BooleansByOrAndAnd) {
   check_operation(Primitive::kAnd, DType::kI1);
   check_operation(Primitive::kOr, DType::kI1);
