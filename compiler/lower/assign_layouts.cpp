@@ -36,12 +36,15 @@ struct Ballot {
   int indexed = 0;                       ///< uses as a table
   std::optional<TableUse> table = {};    ///< of the first who indexes it
   std::optional<TableUse> windows = {};  ///< of the first who takes or puts it
+  bool is_read = false;                  ///< by ops of its block other than as a table
+  bool is_read_in_loop = false;          ///< so, and indexed, in each trip of a loop
 
   /// Windows lie like their table where nobody else cares.
   void give(const TensorType& type, const Layouts& layouts, LayoutWish& wish) const {
     wish.row = row();
     wish.is_windows = !table && products == 0 && rows.empty();
     wish.table = wish.is_windows ? windows : table;
+    wish.is_read_whole = is_read_in_loop;
     if (table && !is_worth_a_table(type, layouts, wish)) wish.table.reset();
   }
 
@@ -284,6 +287,7 @@ class Assignment {
         all.elementwise += its.elementwise;
         all.indexed += its.indexed;
         if (!all.table) all.table = its.table;
+        all.is_read_in_loop |= its.is_read_in_loop || (is_loop && its.is_read && its.table);
       }
     }
   }
@@ -291,6 +295,7 @@ class Assignment {
   void vote(const Op& op) {
     if (op.definition->traits.control != Control::kNone) return vote_for_regions(op);
     const Lowering& lowering = lowering_of(op, graph_);
+    if (!op.definition->traits.is_opaque) vote_as_reader(op, lowering);
     if (const auto* step = std::get_if<StepLowering>(&lowering)) {
       for (const Vote& its : step->votes(op, graph_)) {
         if (its.table) {
@@ -306,6 +311,19 @@ class Assignment {
         const std::int64_t row = repeated_row(operand);
         if (row > 1) ++ballot(operand).rows[row];
       }
+    }
+  }
+
+  /// What an op reads besides tables and their windows, and does not leave as it lies.
+  void vote_as_reader(const Op& op, const Lowering& lowering) {
+    const auto* step = std::get_if<StepLowering>(&lowering);
+    const std::vector<Vote> votes = step == nullptr ? std::vector<Vote>{} : step->votes(op, graph_);
+    if (std::ranges::any_of(votes, [](const Vote& its) { return its.table.has_value(); })) return;
+    for (const ValueId operand : op.operands) {
+      const auto is_alike = [&](ValueId r) {
+        return group_of_[index(r)] == group_of_[index(operand)];
+      };
+      if (std::ranges::none_of(op.results, is_alike)) ballot(operand).is_read = true;
     }
   }
 

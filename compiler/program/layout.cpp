@@ -139,7 +139,7 @@ LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
 std::int64_t Layouts::most_on_a_tile(const TensorType& type, const LayoutWish& wish) const {
   if (!wish.table) return cut_of(type.shape, wish.row).part;
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
-  return table_cut(*wish.table, bytes, tiles_, tile_bytes_).elements();
+  return table_cut(*wish.table, bytes, tiles_, tile_bytes_, wish.is_read_whole).elements();
 }
 
 /// Its blocks begin on the tile where what an offset names would begin.
@@ -147,7 +147,7 @@ LayoutPtr Layouts::of_table(const TensorType& type, const LayoutWish& wish) {
   const TableUse& use = *wish.table;
   const Table& table = use.table;
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
-  const TableCut cut = table_cut(use, bytes, tiles_, tile_bytes_);
+  const TableCut cut = table_cut(use, bytes, tiles_, tile_bytes_, wish.is_read_whole);
   const LayoutPtr one =
       of({type.dtype, {table.batches() * table.width()}}, {.company = wish.company});
   const std::uint32_t first = index(one->intervals().front().tiles.front());

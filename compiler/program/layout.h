@@ -78,6 +78,8 @@ struct LayoutWish {
   /// Positions stay whole on each tile.
   std::optional<TableUse> table = {};
   bool is_windows = false;  ///< of the table, not the table itself
+  /// Something else reads the table in each trip in which it is indexed.
+  bool is_read_whole = false;
 };
 
 /// The layouts of tensors. Equal layouts are one object, so that a pointer tells whether two

@@ -36,9 +36,11 @@ struct TableCut {
                                  std::int64_t most_bytes);
 
 /// The same of a use, so that windows on a tile, or of many the table, have as many elements as are
-/// worth it, and a table takes as much of its memory as it may.
+/// worth it, and a table takes as much of its memory as it may. Less of the rest on more tiles
+/// where the table is read whole as often as its windows are used.
 [[nodiscard]] TableCut table_cut(const TableUse& use, std::int64_t element_bytes,
-                                 std::int64_t tiles, std::int64_t tile_bytes);
+                                 std::int64_t tiles, std::int64_t tile_bytes,
+                                 bool is_read_whole = false);
 
 /// The layout with copies of block i on `tiles[i]`.
 [[nodiscard]] LayoutPtr table_layout(Layouts& layouts, const Table& table, const TableCut& cut,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/compile.h"
+#include "compiler/passes/passes.h"
 #include "isa/machine_config.h"
 #include "sim/run_image.h"
 
@@ -174,6 +175,49 @@ Cycles compute_cycles(int count, const std::string& type,
   const RunResult run = run_image(compile(module, load_machine("bow")), zeros, {});
   EXPECT_FALSE(run.trap);
   return run.totals.compute;
+}
+
+/// A loop that replaces a row of a cache of 64 x 512 in each trip; `body` makes what `%s` is of it.
+std::string cached(const std::string& body) {
+  return R"(
+func.func @main(%x: tensor<1x512xf32>, %c: tensor<64x512xf32>, %t: tensor<512xf32>)
+    -> (tensor<64x512xf32>, tensor<512xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:4 = stablehlo.while(%y = %x, %i = %zero, %cache = %c, %sum = %t)
+      : tensor<1x512xf32>, tensor<i32>, tensor<64x512xf32>, tensor<512xf32>
+  cond {
+    %n = stablehlo.constant dense<64> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %o = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %d = stablehlo.dynamic_update_slice %cache, %y, %i, %o
+        : (tensor<64x512xf32>, tensor<1x512xf32>, tensor<i32>, tensor<i32>) -> tensor<64x512xf32>
+)" + body +
+         R"(
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %y, %j, %d, %s
+        : tensor<1x512xf32>, tensor<i32>, tensor<64x512xf32>, tensor<512xf32>
+  }
+  return %r#2, %r#3 : tensor<64x512xf32>, tensor<512xf32>
+})";
+}
+
+// As keys and values of a decoder are.
+TEST_F(AssignLayouts, TablesThatEachTripReadsWholeLieOnMoreTiles) {
+  const std::string reads =
+      "%s = stablehlo.reduce(%d init: %z) applies stablehlo.add across dimensions = [0] : "
+      "(tensor<64x512xf32>, tensor<f32>) -> tensor<512xf32>";
+  const std::string does_not = "%s = stablehlo.add %sum, %sum : tensor<512xf32>";
+  const auto tiles = [&](const std::string& body) {
+    Module module = import_stablehlo(cached(body), "test.mlir");
+    module.main = expand_ops(std::move(module.main));
+    return assign_layouts(module, layouts_).of(module.main.results()[0])->intervals().size();
+  };
+  EXPECT_EQ(tiles(does_not), 32U);
+  EXPECT_EQ(tiles(reads), 128U);
 }
 
 TEST(SmallTensors, SixtyOf512ElementsRunSideBySide) {
