@@ -36,7 +36,9 @@ TEST(ImageFile, OfEveryModelGivesTheSameImage) {
     if (file.path().extension() != ".mlir") continue;
     ++found;
     const std::string name = file.path().lexically_relative(models).string();
-    const bool is_large = name.starts_with("mnist_mlp");
+    if (name == "decoder/train_step.mlir") continue;  // takes a minute
+    const bool is_large =
+        name.starts_with("mnist_mlp") || name.starts_with("normals") || name.starts_with("decoder");
     const Module module = import_stablehlo(read_text_file(file.path()), name);
     expect_same_from_file(name, image_of(module, is_large ? "bow" : "small64"));
   }
