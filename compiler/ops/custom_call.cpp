@@ -45,6 +45,7 @@ constexpr std::array kNames = {
     Name{"lapack_cgees_ffi", kC, &kGees},
     Name{"lapack_cgeev_ffi", kC, &kGeev},
     Name{"lapack_cgehrd_ffi", kC, &kGehrd},
+    Name{"lapack_cgeqp3_ffi", kC, &kGeqp3},
     Name{"lapack_cgeqrf_ffi", kC, &kGeqrf},
     Name{"lapack_cgesdd_ffi", kC, &kGesdd},
     Name{"lapack_cgesvd_ffi", kC, &kGesdd},
@@ -56,7 +57,10 @@ constexpr std::array kNames = {
     Name{"lapack_ctrsm_ffi", kC, &kTrsm},
     Name{"lapack_cungqr_ffi", kC, &kOrgqr},
     Name{"lapack_cunmqr_ffi", kC, &kOrmqr},
+    Name{"lapack_dgees_ffi", kD, &kGees},
+    Name{"lapack_dgeev_ffi", kD, &kGeev},
     Name{"lapack_dgehrd_ffi", kD, &kGehrd},
+    Name{"lapack_dgeqp3_ffi", kD, &kGeqp3},
     Name{"lapack_dgeqrf_ffi", kD, &kGeqrf},
     Name{"lapack_dgesdd_ffi", kD, &kGesdd},
     Name{"lapack_dgesvd_ffi", kD, &kGesdd},
@@ -68,8 +72,10 @@ constexpr std::array kNames = {
     Name{"lapack_dsyevd_ffi", kD, &kSyevd},
     Name{"lapack_dsytrd_ffi", kD, &kSytrd},
     Name{"lapack_dtrsm_ffi", kD, &kTrsm},
+    Name{"lapack_sgees_ffi", kS, &kGees},
     Name{"lapack_sgeev_ffi", kS, &kGeev},
     Name{"lapack_sgehrd_ffi", kS, &kGehrd},
+    Name{"lapack_sgeqp3_ffi", kS, &kGeqp3},
     Name{"lapack_sgeqrf_ffi", kS, &kGeqrf},
     Name{"lapack_sgesdd_ffi", kS, &kGesdd},
     Name{"lapack_sgesvd_ffi", kS, &kGesdd},
@@ -90,9 +96,10 @@ const Name& name_of_call(const Op& op) {
   const auto* const found = std::ranges::find(kNames, name, &Name::name);
   if (found == kNames.end()) {
     if (name.find("callback") != std::string::npos) {
-      unsupported(op, fmt::format("@{} calls the host, which programs cannot do; return what it "
-                                  "needs as results",
-                                  name));
+      unsupported(op,
+                  fmt::format("@{} calls Python, which programs cannot do; return what it needs as "
+                              "results, or give it to the host by an outfeed",
+                              name));
     }
     // All of them are there for f32.
     constexpr std::string_view kPrefix = "lapack_s", kSuffix = "_ffi";

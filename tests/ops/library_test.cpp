@@ -181,6 +181,46 @@ TEST_P(Library, QrIsAProductOfReflectors) {
   });
 }
 
+TEST_P(Library, PivotedColumnsComeByTheirLength) {
+  const Matrices& matrices = GetParam();
+  const HostTensor a = matrices.random();
+  const TensorType taus{matrices.dtype, {2, matrices.least()}};
+  HostTensor first(TensorType{kI32, {2, matrices.columns}});
+  for (const bool has_first : {false, true}) {
+    if (has_first) write_int(first, static_cast<std::size_t>(matrices.columns) - 1, 1);
+    const OpCase use =
+        call(matrices.function("geqp3", "geqp3"), "{}", {a, first}, {a.type, first.type, taus});
+    expect_close_to_reference(use, matrices.bound());
+    const auto columns = static_cast<std::size_t>(matrices.columns);
+    check_all(use, [&](const Results& found) {
+      if (has_first) {
+        EXPECT_EQ(read_int(found[1], 0), matrices.columns);
+      }
+      for (std::size_t number = 0; number < 2; ++number) {
+        HostMatrix chosen(a, number), packed(found[0], number), r = packed;
+        for (std::size_t k = 0; k < columns; ++k) {
+          const auto from = static_cast<std::size_t>(read_int(found[1], number * columns + k) - 1);
+          ASSERT_LT(from, columns);
+          const HostMatrix whole(a, number);
+          for (std::size_t i = 0; i < whole.rows; ++i) chosen.at(i, k) = whole.at(i, from);
+          for (std::size_t i = k + 1; i < r.rows; ++i) r.at(i, k) = 0;
+        }
+        std::vector<Complex> all;
+        const auto count = static_cast<std::size_t>(matrices.least());
+        for (std::size_t k = 0; k < count; ++k) {
+          all.push_back(read_number(found[2], number * count + k));
+        }
+        host_reflect(packed, all, false, r);
+        EXPECT_LT(distance(r, chosen), matrices.bound() * size_of(chosen));
+        for (std::size_t k = has_first ? 2 : 1; k < count; ++k) {
+          EXPECT_LE(std::abs(packed.at(k, k)),
+                    std::abs(packed.at(k - 1, k - 1)) * (1 + matrices.bound()));
+        }
+      }
+    });
+  }
+}
+
 TEST_P(Library, LuHasThePivotsOfItsColumns) {
   const Matrices& matrices = GetParam();
   const HostTensor a = matrices.random();
@@ -235,30 +275,46 @@ TEST_P(Library, TridiagonalMatricesAreSimilar) {
   if (n != matrices.columns) return;
   const HostTensor a = matrices.random();
   const TensorType taus{matrices.dtype, {2, n - 1}}, info{kI32, {2}};
-  const OpCase use =
-      call(matrices.function("sytrd", "hetrd"), "{uplo = 76 : ui8}", {a},
-           {a.type, {matrices.real(), {2, n}}, {matrices.real(), {2, n - 1}}, taus, info});
   const auto size = static_cast<std::size_t>(n);
-  check_all(use, [&](const Results& found) {
-    for (std::size_t number = 0; number < 2; ++number) {
-      HostMatrix whole(a, number), packed(found[0], number);
-      for (std::size_t i = 0; i < size; ++i) {
-        whole.at(i, i) = whole.at(i, i).real();
-        EXPECT_EQ(packed.at(i, i), Complex(read_float(found[1], number * size + i)));
-        for (std::size_t k = i + 1; k < size; ++k) {
-          EXPECT_EQ(packed.at(i, k), whole.at(i, k)) << "the other triangle stays";
-          whole.at(i, k) = std::conj(whole.at(k, i));
-          packed.at(i, k) = 0;
+  // The upper triangle as if it were the lower one, with all in the opposite order.
+  for (const bool is_upper : {false, true}) {
+    const auto ordered = [&](HostMatrix matrix) {
+      if (is_upper) std::ranges::reverse(matrix.elements);
+      return matrix;
+    };
+    const OpCase use = call(
+        matrices.function("sytrd", "hetrd"), is_upper ? "{uplo = 85 : ui8}" : "{uplo = 76 : ui8}",
+        {a}, {a.type, {matrices.real(), {2, n}}, {matrices.real(), {2, n - 1}}, taus, info});
+    check_all(use, [&](const Results& found) {
+      for (std::size_t number = 0; number < 2; ++number) {
+        HostMatrix whole = ordered(HostMatrix(a, number)),
+                   packed = ordered(HostMatrix(found[0], number));
+        HostTensor its_taus(taus);
+        for (std::size_t k = 0; k + 1 < size; ++k) {
+          const std::size_t from = is_upper ? size - 2 - k : k;
+          write_number(its_taus, number * (size - 1) + k,
+                       read_number(found[3], number * (size - 1) + from));
         }
-        if (i == 0) continue;
-        const double beside = read_float(found[2], number * (size - 1) + i - 1);
-        EXPECT_EQ(packed.at(i, i - 1), Complex(beside));
-        packed.at(i - 1, i) = beside;
+        for (std::size_t i = 0; i < size; ++i) {
+          whole.at(i, i) = whole.at(i, i).real();
+          const std::size_t place = is_upper ? size - 1 - i : i;
+          EXPECT_EQ(packed.at(i, i), Complex(read_float(found[1], number * size + place)));
+          for (std::size_t k = i + 1; k < size; ++k) {
+            EXPECT_EQ(packed.at(i, k), whole.at(i, k)) << "the other triangle stays";
+            whole.at(i, k) = std::conj(whole.at(k, i));
+            packed.at(i, k) = 0;
+          }
+          if (i == 0) continue;
+          const std::size_t between = is_upper ? size - 1 - i : i - 1;
+          const double beside = read_float(found[2], number * (size - 1) + between);
+          EXPECT_EQ(packed.at(i, i - 1), Complex(beside));
+          packed.at(i - 1, i) = beside;
+        }
+        EXPECT_LT(distance(turned_back(packed, its_taus, number, matrices.bound()), whole),
+                  matrices.bound() * size_of(whole));
       }
-      EXPECT_LT(distance(turned_back(packed, found[3], number, matrices.bound()), whole),
-                matrices.bound() * size_of(whole));
-    }
-  });
+    });
+  }
 }
 
 TEST_P(Library, TridiagonalSystemsHaveSolutions) {
@@ -329,59 +385,96 @@ TEST_P(Library, EigenvectorsDiagonalize) {
 TEST_P(Library, EigenvectorsOfAnyMatrixAreScaled) {
   const Matrices& matrices = GetParam();
   const std::int64_t n = matrices.rows;
-  if (n != matrices.columns || matrices.dtype == kF64) return;
+  if (n != matrices.columns) return;
   const HostTensor a = matrices.random();
-  const bool is_real = matrices.dtype == kF32;
-  const TensorType values{matrices.dtype, {2, n}}, vectors{kC64, a.type.shape}, info{kI32, {2}};
+  const bool is_real = matrices.dtype != kC64;
+  const DType complex = matrices.dtype == kF64 ? kC128 : kC64;
+  const TensorType values{matrices.dtype, {2, n}}, vectors{complex, a.type.shape}, info{kI32, {2}};
   std::vector<TensorType> types = {values, vectors, vectors, info};
   if (is_real) types.insert(types.begin(), values);
   const OpCase use = call(matrices.function("geev", "geev"),
-                          "{compute_left = 78 : ui8, compute_right = 86 : ui8}", {a}, types);
+                          "{compute_left = 86 : ui8, compute_right = 86 : ui8}", {a}, types);
   const auto size = static_cast<std::size_t>(n);
   check_all(use, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
-      const HostMatrix whole(a, number), v(found[types.size() - 2], number);
       const auto value = [&](std::size_t k) {
         const Complex real = read_number(found[0], number * size + k);
         return is_real ? Complex(real.real(), read_float(found[1], number * size + k)) : real;
       };
-      HostMatrix scaled = v;
-      for (std::size_t k = 0; k < size; ++k) {
-        double length = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-          length += std::norm(v.at(i, k));
-          scaled.at(i, k) *= value(k);
-          if (is_real && value(k).imag() == 0) {
-            EXPECT_EQ(v.at(i, k).imag(), 0);
+      for (const bool is_left : {true, false}) {
+        // A left vector u of a value is one of the adjoint matrix, of the conjugate.
+        HostMatrix whole(a, number);
+        if (is_left) whole = whole.adjoint();
+        const HostMatrix v(found[types.size() - (is_left ? 3 : 2)], number);
+        HostMatrix scaled = v;
+        for (std::size_t k = 0; k < size; ++k) {
+          double length = 0;
+          for (std::size_t i = 0; i < size; ++i) {
+            length += std::norm(v.at(i, k));
+            scaled.at(i, k) *= is_left ? std::conj(value(k)) : value(k);
+            if (is_real && value(k).imag() == 0) {
+              EXPECT_EQ(v.at(i, k).imag(), 0);
+            }
           }
+          EXPECT_NEAR(length, 1, matrices.bound());
+          if (!is_real || value(k).imag() <= 0) continue;
+          ASSERT_LT(k + 1, size);
+          EXPECT_EQ(value(k + 1), std::conj(value(k)));
+          for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(v.at(i, k + 1), std::conj(v.at(i, k)));
         }
-        EXPECT_NEAR(length, 1, matrices.bound());
-        if (!is_real || value(k).imag() <= 0) continue;
-        ASSERT_LT(k + 1, size);
-        EXPECT_EQ(value(k + 1), std::conj(value(k)));
-        for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(v.at(i, k + 1), std::conj(v.at(i, k)));
+        EXPECT_LT(distance(times(whole, v), scaled), matrices.bound() * size_of(whole))
+            << (is_left ? "left" : "right");
       }
-      EXPECT_LT(distance(times(whole, v), scaled), matrices.bound() * size_of(whole));
     }
     EXPECT_EQ(read_int(found.back(), 0), 0);
   });
 }
 
+/// Whether T is triangular but for blocks of two rows with equal elements on the diagonal, which
+/// are those of the pairs among its values.
+void expect_blocks(const HostMatrix& t, const std::vector<Complex>& values, double bound) {
+  for (std::size_t i = 0; i < t.rows; ++i) {
+    for (std::size_t k = 0; k + 1 < i; ++k) EXPECT_EQ(t.at(i, k), Complex(0));
+    EXPECT_EQ(t.at(i, i), Complex(values[i].real()));
+    const bool is_second = i > 0 && t.at(i, i - 1) != Complex(0);
+    const bool is_first = i + 1 < t.rows && t.at(i + 1, i) != Complex(0);
+    EXPECT_EQ(is_first || is_second, values[i].imag() != 0) << "row " << i;
+    if (!is_second) continue;
+    const double across = t.at(i, i - 1).real() * t.at(i - 1, i).real();
+    EXPECT_EQ(values[i], std::conj(values[i - 1]));
+    EXPECT_GT(values[i - 1].imag(), 0);
+    EXPECT_NEAR(across, -values[i].imag() * values[i].imag(), bound * size_of(t) * size_of(t));
+  }
+}
+
 TEST_P(Library, SchurFormsAreTriangular) {
   const Matrices& matrices = GetParam();
-  if (matrices.rows != matrices.columns || matrices.dtype != kC64) return;
+  if (matrices.rows != matrices.columns) return;
   const HostTensor a = matrices.random();
-  const TensorType info{kI32, {2}};
-  const OpCase use = call("lapack_cgees_ffi", "{mode = 86 : ui8, sort = 78 : ui8}", {a},
-                          {a.type, a.type, {kC64, {2, matrices.rows}}, info, info});
+  const bool is_real = matrices.dtype != kC64;
+  const TensorType info{kI32, {2}}, values{matrices.dtype, {2, matrices.rows}};
+  std::vector<TensorType> types = {a.type, a.type, values, info, info};
+  if (is_real) types.insert(types.begin() + 2, values);
+  const OpCase use =
+      call(matrices.function("gees", "gees"), "{mode = 86 : ui8, sort = 78 : ui8}", {a}, types);
   check_all(use, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
       const HostMatrix whole(a, number), t(found[0], number), z(found[1], number);
-      expect_orthogonal(z, matrices.bound());
-      EXPECT_LT(distance(times(times(z, t), z.adjoint()), whole),
-                matrices.bound() * size_of(whole));
+      // A step of a real matrix has two shifts, and is two products as long.
+      const double bound = (is_real ? 2 : 1) * matrices.bound();
+      expect_orthogonal(z, bound);
+      EXPECT_LT(distance(times(times(z, t), z.adjoint()), whole), bound * size_of(whole));
+      std::vector<Complex> its_values;
       for (std::size_t i = 0; i < t.rows; ++i) {
-        EXPECT_EQ(t.at(i, i), read_number(found[2], number * t.rows + i));
+        its_values.push_back(read_number(found[2], number * t.rows + i));
+        if (is_real) its_values.back().imag(read_float(found[3], number * t.rows + i));
+      }
+      if (is_real) {
+        expect_blocks(t, its_values, bound);
+        continue;
+      }
+      for (std::size_t i = 0; i < t.rows; ++i) {
+        EXPECT_EQ(t.at(i, i), its_values[i]);
         for (std::size_t k = 0; k < i; ++k) EXPECT_EQ(t.at(i, k), Complex(0));
       }
     }

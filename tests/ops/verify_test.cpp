@@ -175,13 +175,14 @@ TEST(OpErrors, NameTheFunctionsThatCanBeCalled) {
       refusal("custom_call", {kX}, {{"call_target_name", std::string("lapack_sgbtrf_ffi")}},
               ExitCode::kUnsupported),
       "case.mlir:3:7: error: stablehlo.custom_call: @lapack_sgbtrf_ffi is not supported; of "
-      "LAPACK there are geev, gehrd, geqrf, gesdd, gesvd, getrf, gtsv, orgqr, ormqr, potrf, syevd, "
-      "sytrd, trsm");
+      "LAPACK there are gees, geev, gehrd, geqp3, geqrf, gesdd, gesvd, getrf, gtsv, orgqr, ormqr, "
+      "potrf, syevd, sytrd, trsm");
   EXPECT_EQ(refusal("custom_call", {kX},
                     {{"call_target_name", std::string("xla_ffi_python_cpu_callback")}},
                     ExitCode::kUnsupported),
-            "case.mlir:3:7: error: stablehlo.custom_call: @xla_ffi_python_cpu_callback calls the "
-            "host, which programs cannot do; return what it needs as results");
+            "case.mlir:3:7: error: stablehlo.custom_call: @xla_ffi_python_cpu_callback calls "
+            "Python, which programs cannot do; return what it needs as results, or give it to the "
+            "host by an outfeed");
 }
 
 TEST(OpErrors, NameMatricesThatAFunctionOfALibraryDoesNotTake) {

@@ -25,7 +25,9 @@ extern const LibraryFunction kPotrf, kTrsm;             // triangular.cpp
 extern const LibraryFunction kGeqrf, kOrgqr, kOrmqr;    // qr.cpp
 extern const LibraryFunction kSyevd, kEigh;             // eigh.cpp
 extern const LibraryFunction kGehrd, kSytrd;            // hessenberg.cpp
-extern const LibraryFunction kGeev, kGees;              // eig.cpp
+extern const LibraryFunction kGeev;                     // eig.cpp
+extern const LibraryFunction kGees;                     // gees.cpp
+extern const LibraryFunction kGeqp3;                    // geqp3.cpp
 extern const LibraryFunction kGtsv;                     // tridiagonal.cpp
 extern const LibraryFunction kGesdd;                    // svd.cpp
 extern const LibraryFunction kGetrf, kLuDecomposition;  // lu.cpp

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <utility>
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/elimination.h"
@@ -36,13 +37,26 @@ std::vector<TensorType> infer_gehrd(const Op& op, std::span<const TensorType> op
   return {a, of_batch(a, a.dtype, {reflectors_of(a)}), info_type(a)};
 }
 
+/// The upper triangle becomes the lower one where rows and columns are in the opposite order, and
+/// so do the results.
+bool is_upper(const Op& op) {
+  const std::int64_t triangle = setting(op, "uplo");
+  if (triangle != 'L' && triangle != 'U') malformed(op, "uplo is neither L nor U");
+  return triangle == 'U';
+}
+
+HostMatrix reversed(HostMatrix a) {
+  std::ranges::reverse(a.elements);
+  return a;
+}
+
 // (a) to (reflectors in one triangle, diagonal, subdiagonal, taus, info)
 
 std::vector<TensorType> infer_sytrd(const Op& op, std::span<const TensorType> operands) {
   require_operands(op, operands, 1);
   const TensorType& a = operands[0];
   require_square(op, a);
-  if (setting(op, "uplo") != 'L') unsupported(op, "of the upper triangle, expected the lower one");
+  static_cast<void>(is_upper(op));
   const DType real = real_of(a.dtype);
   return {a, of_batch(a, real, {a.shape.back()}), of_batch(a, real, {reflectors_of(a)}),
           of_batch(a, a.dtype, {reflectors_of(a)}), info_type(a)};
@@ -102,21 +116,27 @@ std::vector<HostTensor> evaluate_sytrd(const Op& op, std::span<const HostTensor>
   const std::vector<TensorType> types = infer_sytrd(op, operand_types);
   std::vector<HostTensor> results(types.begin(), types.end());
   for (std::size_t number = 0; number < matrices_in(types[0]); ++number) {
-    HostMatrix packed(operands[0], number), a = packed;
+    HostMatrix packed(operands[0], number);
+    if (is_upper(op)) packed = reversed(packed);
+    HostMatrix a = packed;
     for (std::size_t i = 0; i < a.rows; ++i) {
       a.at(i, i) = a.at(i, i).real();
       for (std::size_t k = 0; k < i; ++k) a.at(k, i) = std::conj(a.at(i, k));
     }
-    write_list(results[3], number, factor(a));
-    std::vector<Complex> diagonal, beside;
+    std::vector<Complex> taus = factor(a), diagonal, beside;
     for (std::size_t i = 0; i < a.rows; ++i) {
       diagonal.push_back(a.at(i, i));
       if (i > 0) beside.push_back(a.at(i, i - 1));
       for (std::size_t k = 0; k <= i; ++k) packed.at(i, k) = a.at(i, k);
       packed.at(i, i) = a.at(i, i).real();
     }
+    if (is_upper(op)) {
+      packed = reversed(packed);
+      for (auto* list : {&taus, &diagonal, &beside}) std::ranges::reverse(*list);
+    }
     write_list(results[1], number, diagonal);
     write_list(results[2], number, beside);
+    write_list(results[3], number, taus);
     packed.write_to(results[0], number);
   }
   return results;
@@ -137,7 +157,10 @@ std::vector<Tensor> expand_sytrd(GraphBuilder& builder, const Op& op,
   const std::vector<TensorType> types = infer_sytrd(op, operand_types);
   const auto zeros = [&](std::size_t i) { return builder.constant(HostTensor(types[i])); };
   if (types[0].elements() == 0) return {operands[0], zeros(1), zeros(2), zeros(3), zeros(4)};
-  const Tensor a = batched(operands[0]);
+  const auto ordered = [&](Tensor x, std::vector<std::int64_t> dimensions) {
+    return is_upper(op) ? reverse(x, std::move(dimensions)) : x;
+  };
+  const Tensor a = ordered(batched(operands[0]), {1, 2});
   const DType dtype = a.dtype();
   const auto on_diagonal = [&](Tensor x) {
     const Tensor real = with_dtype(real_part(x), dtype);
@@ -150,9 +173,13 @@ std::vector<Tensor> expand_sytrd(GraphBuilder& builder, const Op& op,
   const std::int64_t n = a.shape()[1];
   const Tensor beside =
       n > 1 ? real_part(diagonal_of(block_of(lower, 1, n - 1, 0, n - 1))) : zeros(2);
-  return {reshape(select(where_row_is("GE", lower), lower, a), types[0].shape),
-          reshape(real_part(diagonal_of(lower)), types[1].shape), reshape(beside, types[2].shape),
-          reshape(factors.taus, types[3].shape), zeros(4)};
+  const Tensor packed = select(where_row_is("GE", lower), lower, a);
+  const Tensor diagonal = real_part(diagonal_of(lower));
+  const auto list = [&](Tensor x, std::size_t i) {
+    return reshape(n > 1 ? ordered(x, {1}) : x, types[i].shape);
+  };
+  return {reshape(ordered(packed, {1, 2}), types[0].shape), list(diagonal, 1), list(beside, 2),
+          list(factors.taus, 3), zeros(4)};
 }
 
 }  // namespace

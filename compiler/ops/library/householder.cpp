@@ -94,6 +94,76 @@ Reflectors householder_factors(Tensor transposed) {
   return {end[0], end[1]};
 }
 
+namespace {
+
+/// Element `place` ([batch]) of vectors, or row `place` of matrices: what has that index along
+/// dimension 1.
+Tensor chosen(Tensor x, Tensor place) {
+  const Tensor is_there = compare("EQ", indices_along(x, 1), spread(place, x, {0}));
+  return sum(select(is_there, x, x.like(0)), {1});
+}
+
+/// With row `turn` and that in `place` exchanged.
+Tensor exchanged(Tensor x, Tensor turn, Tensor place) {
+  const Tensor here = broadcast(turn, place.shape(), {});
+  const Tensor is_there = compare("EQ", indices_along(x, 1), spread(place, x, {0}));
+  const auto as_rows = [&](Tensor row) {
+    const bool is_matrix = x.shape().size() == 3;
+    return is_matrix ? spread(row, x, {0, 2}) : spread(row, x, {0});
+  };
+  return select(where_index_is("EQ", turn, x, 1), as_rows(chosen(x, place)),
+                select(is_there, as_rows(chosen(x, here)), x));
+}
+
+/// The first of the rows from `turn` on that `first` marks, else the first of the longest ones
+/// ([batch]). Lengths are those behind `turn`, divided by `scale` so that squares are in range.
+Tensor next_pivot(Tensor a, Tensor first, Tensor turn, Tensor scale) {
+  const Tensor divided = a / with_dtype(spread(scale, real_part(a), {0}), a.dtype());
+  const Tensor is_below = where_index_is("GE", turn, real_part(a), 2);
+  const Tensor squares = square_of_size(divided);
+  const Tensor lengths = sum(select(is_below, squares, squares.like(0)), {2});
+  const Tensor is_left = where_index_is("GE", turn, lengths, 1);
+  const Tensor is_marked = is_left & compare("NE", first, first.like(0));
+  const Tensor longest = largest(select(is_left, lengths, lengths.like(0)), 1);
+  const Tensor is_longest = is_left & compare("EQ", lengths, spread(longest, lengths, {0}));
+  const Tensor index = indices_along(lengths, 1);
+  const auto none = static_cast<double>(a.shape()[1]);
+  const auto least_of = [&](Tensor flags) {
+    return superstep::reduce(select(flags, index, index.like(none)),
+                             index.builder->number(DType::kI32, none), {1},
+                             [](Tensor x, Tensor y) { return minimum(x, y); });
+  };
+  const Tensor marked = least_of(is_marked), of_longest = least_of(is_longest);
+  const Tensor found = select(marked < none, marked, of_longest);
+  // Where lengths are NaN none is the longest.
+  return select(found < none, found, broadcast(turn, found.shape(), {}));
+}
+
+}  // namespace
+
+PivotedReflectors pivoted_factors(Tensor transposed, Tensor first) {
+  const Shape shape = transposed.shape();
+  const std::int64_t batch = shape[0], turns = std::min(shape[1], shape[2]);
+  GraphBuilder& builder = *transposed.builder;
+  const DType dtype = transposed.dtype();
+  const Tensor taus = builder.constant(HostTensor({dtype, {batch, turns}}));
+  const Tensor order = builder.iota({DType::kI32, {batch, shape[1]}}, 1) + 1.0;
+  if (transposed.type().elements() == 0) return {{transposed, taus}, order};
+  const Tensor size = largest(largest(abs(transposed), 2), 1);
+  const Tensor scale = select(size == 0.0, size.like(1), size);
+  const std::vector<Tensor> start = {transposed, taus, order, first, scale};
+  const std::vector<Tensor> end = repeat_counted(
+      turns, start, [](Tensor turn, std::span<const Tensor> values) -> std::vector<Tensor> {
+        const Tensor place = next_pivot(values[0], values[3], turn, values[4]);
+        const Tensor a = exchanged(values[0], turn, place), x = row_at(a, turn);
+        const Reflector reflector = reflector_of(x, turn);
+        return {reflected_columns(a, turn, turn, x, reflector),
+                with_tau(values[1], turn, reflector), exchanged(values[2], turn, place),
+                exchanged(values[3], turn, place), values[4]};
+      });
+  return {{end[0], end[1]}, end[2]};
+}
+
 Reflectors hessenberg_factors(Tensor transposed) {
   const Shape shape = transposed.shape();
   const std::int64_t turns = std::max<std::int64_t>(shape[1] - 1, 0);

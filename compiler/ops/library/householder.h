@@ -16,6 +16,14 @@ struct Reflectors {
 /// A = H0 H1 ... R: the diagonal of R is real and has the signs that LAPACK gives it.
 [[nodiscard]] Reflectors householder_factors(Tensor transposed);
 
+/// Of the columns of A in another order: those whose element of `first` ([batch, columns]) is not
+/// 0, then, each time, the one that has most left.
+struct PivotedReflectors {
+  Reflectors reflectors;
+  Tensor order;  ///< i32 [batch, columns]: numbers of columns of A, from 1
+};
+[[nodiscard]] PivotedReflectors pivoted_factors(Tensor transposed, Tensor first);
+
 /// A = Q H Q^H of square matrices, Q = H0 H1 ..., with nothing below the first subdiagonal of H.
 /// Reflector k is 0 above element k + 1, and is kept below the subdiagonal.
 [[nodiscard]] Reflectors hessenberg_factors(Tensor transposed);

@@ -218,6 +218,72 @@ Triangular triangular(const Schur& schur) {
           by_place(first, second, diagonal), by_place(turn, -turn, diagonal.like(0))};
 }
 
+RealSchur standardised(const Schur& schur) {
+  const Tensor t = schur.t;
+  const Tensor diagonal = diagonal_of(t);
+  const std::int64_t batch = t.shape()[0], n = t.shape()[1];
+  if (n == 1) return {t, schur.z, diagonal, diagonal.like(0)};
+  const Tensor a = window(diagonal, {0, 0}, {batch, n - 1});
+  const Tensor d = window(diagonal, {0, 1}, {batch, n - 1});
+  const Tensor b = beside_diagonal(t, false), c = beside_diagonal(t, true);
+  const Tensor zero = a.like(0), one = a.like(1);
+  const Tensor is_block = compare("NE", c, zero);
+  const Tensor half = (a - d) * 0.5, inside = half * half + b * c;
+  const Tensor is_pair = is_block & (inside < 0.0),
+               is_apart = is_block & compare("GE", inside, zero);
+  const Tensor root = sqrt(abs(inside));
+  // Apart: the first column becomes the vector (x, c) of the eigenvalue d + x.
+  const Tensor x = select(half < 0.0, half - root, half + root);
+  const Tensor length = sqrt(x * x + c * c);
+  const Tensor divisor = select(is_apart, length, one);
+  const Tensor is_zero = x == 0.0;
+  const Tensor other = d - select(is_zero, zero, b * c / select(is_zero, one, x));
+  // A pair: by half the angle at which the elements of the diagonal meet.
+  const Tensor both = b + c, sign = select(both < 0.0, zero - 1.0, one);
+  const Tensor wide = sqrt(both * both + half * half * 4.0);
+  const Tensor width = select(wide == 0.0, one, wide);
+  const Tensor pair_cosine = select(wide == 0.0, one, sqrt((abs(both) / width + 1.0) * 0.5));
+  const Tensor pair_sine = -(half / (width * pair_cosine)) * sign;
+  const Tensor cosine = select(is_pair, pair_cosine, select(is_apart, x / divisor, one));
+  const Tensor sine = select(is_pair, pair_sine, select(is_apart, c / divisor, zero));
+
+  const auto placed = [](Tensor values, std::int64_t low) {
+    return pad(values, values.builder->number(values.dtype(), 0), {0, low}, {0, 1 - low}, {0, 0});
+  };
+  const Tensor begins = placed(is_block, 0), ends = placed(is_block, 1);
+  const auto by_place = [&](Tensor at_begin, Tensor at_end, Tensor alone) {
+    return select(begins, placed(at_begin, 0), select(ends, placed(at_end, 1), alone));
+  };
+  const Tensor distance = indices_along(t, 1) - indices_along(t, 2);
+  const auto near_diagonal = [&](Tensor on, Tensor below, Tensor above, Tensor elsewhere) {
+    return select(distance == 0.0, spread(on, t, {0, 1}),
+                  select(distance == 1.0, spread(below, t, {0, 1}),
+                         select(distance == -1.0, spread(above, t, {0, 1}), elsewhere)));
+  };
+  const Tensor nothing = diagonal.like(0);
+  const Tensor g = near_diagonal(by_place(cosine, cosine, diagonal.like(1)),
+                                 select(ends, placed(sine, 1), nothing),
+                                 select(begins, -placed(sine, 0), nothing), t.like(0));
+  const Tensor next = turned(g, t);
+  const Tensor middle = (a + d) * 0.5;
+  const Tensor real =
+      by_place(select(is_pair, middle, d + x), select(is_pair, middle, other), diagonal);
+  const Tensor kept = spread(placed(is_pair, 1), t, {0, 1}) & (distance == 1.0);
+  const Tensor is_gone = (distance > 0.0) & compare("EQ", kept, kept.like(0));
+  const Tensor whole = select(distance == 0.0, spread(real, t, {0, 1}), next);
+  const Tensor turn = select(is_pair, root, zero);
+  return {select(is_gone, t.like(0), whole), product(schur.z, g), real,
+          by_place(turn, -turn, nothing)};
+}
+
+Tensor left_eigenvectors(const Triangular& triangular, bool has_pairs) {
+  // With rows and columns in the opposite order the adjoint is an upper triangle.
+  const Tensor t = reverse(conjugate(transposed(triangular.t)), {1, 2});
+  const Triangular adjoint{t, reverse(triangular.z, {2}), reverse(triangular.real, {1}),
+                           reverse(-triangular.imaginary, {1})};
+  return reverse(eigenvectors(adjoint, has_pairs), {2});
+}
+
 Tensor eigenvectors(const Triangular& triangular, bool has_pairs) {
   const Tensor t = triangular.t;
   const DType dtype = t.dtype();

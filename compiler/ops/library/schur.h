@@ -21,4 +21,14 @@ struct Triangular {
 /// Vectors as columns, of length 1, whose largest element is real; those of a pair are conjugates.
 [[nodiscard]] Tensor eigenvectors(const Triangular& triangular, bool has_pairs);
 
+/// Likewise of columns u with u^H A = value u^H.
+[[nodiscard]] Tensor left_eigenvectors(const Triangular& triangular, bool has_pairs);
+
+/// The form of a real A whose blocks of two rows are those of pairs of eigenvalues, with equal
+/// elements on the diagonal, as LAPACK has it; `real` and `imaginary` are the eigenvalues.
+struct RealSchur {
+  Tensor t, z, real, imaginary;
+};
+[[nodiscard]] RealSchur standardised(const Schur& schur);
+
 }  // namespace superstep
