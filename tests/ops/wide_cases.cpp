@@ -51,6 +51,15 @@ void add_integers(std::vector<OpCase>& cases) {
           bits_of(kI64, {0x100000000, 0x8000000000000000, ~std::uint64_t{0}, ~std::uint64_t{6}})));
   cases.push_back(use("divide", "i64", {a, b},
                       bits_of(kI64, {0xffffffff, 0x7fffffffffffffff, 0, ~std::uint64_t{2}})));
+  cases.push_back(use(
+      "power", "i64",
+      {bits_of(kI64, {3, ~std::uint64_t{2}, 0, 7, 1, ~std::uint64_t{0}, 2, 5}),
+       bits_of(kI64, {40, 3, 0, 23, ~std::uint64_t{4}, ~std::uint64_t{2}, 63, ~std::uint64_t{0}})},
+      bits_of(kI64, {12157665459056928801U, ~std::uint64_t{26}, 1, 8922003266371364727U, 1,
+                     ~std::uint64_t{0}, 0x8000000000000000, 0})));
+  cases.push_back(use("power", "ui64",
+                      {bits_of(kU64, {10, 0xffffffff, 2}), bits_of(kU64, {19, 2, 64})},
+                      bits_of(kU64, {10000000000000000000U, 0xfffffffe00000001, 0})));
   cases.push_back(
       use("divide", "ui64",
           {bits_of(kU64, {~std::uint64_t{0}, 10, 5}), bits_of(kU64, {0x100000000, 0, 7})},

@@ -1,5 +1,8 @@
 // i64 and ui64 as pairs of ui32, the lower word first.
 
+#include <vector>
+
+#include "compiler/passes/split/word_loop.h"
 #include "compiler/passes/split/word_rules.h"
 
 namespace superstep::split {
@@ -44,6 +47,31 @@ Parts divide_by(const WideOp& op, bool wants_quotient) {
 Parts divide(const WideOp& op) { return divide_by(op, true); }
 Parts remainder(const WideOp& op) { return divide_by(op, false); }
 
+/// Squares times each other, one bit of the exponent a turn. Wraps; a negative exponent gives 0,
+/// but of 1 and -1.
+Parts power(const WideOp& op) {
+  const Number x = operand(op, 0), y = operand(op, 1);
+  const Number one = constant(x.low, std::uint64_t{1});
+  const std::vector<GraphWord> all =
+      loop(64, {one.low, one.high, x.low, x.high, y.low, y.high},
+           [](const std::vector<GraphWord>& words, GraphTurn) -> std::vector<GraphWord> {
+             const Number result{words[0], words[1]}, factor{words[2], words[3]};
+             const Number rest{words[4], words[5]};
+             const GraphBit is_set = any(rest.low & constant(rest.low, 1));
+             const Number next = select(is_set, result * factor, result);
+             const Number squared = factor * factor, left = shr(rest, 1);
+             return {next.low, next.high, squared.low, squared.high, left.low, left.high};
+           });
+  const Number result{all[0], all[1]};
+  if (!is_signed(op.dtype)) return parts(result);
+  const Number zero = constant(x.low, std::uint64_t{0}), minus_one = inverted(zero);
+  const GraphBit is_odd = any(y.low & constant(y.low, 1));
+  const Number of_minus_one = select(is_odd, minus_one, one);
+  const Number reciprocal =
+      select(equal(x, one), one, select(equal(x, minus_one), of_minus_one, zero));
+  return parts(select(any(sign_of(y.high)), reciprocal, result));
+}
+
 Number smaller(DType dtype, const Number& a, const Number& b) {
   return select(is_below(dtype, a, b), a, b);
 }
@@ -81,6 +109,7 @@ constexpr Rule kRules[] = {
     {&kSquareOp, unary<square>},
     {&kDivideOp, divide},
     {&kRemainderOp, remainder},
+    {&kPowerOp, power},
     {&kMinimumOp, minimum},
     {&kMaximumOp, maximum},
     {&kClampOp, clamp},
