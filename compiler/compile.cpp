@@ -13,6 +13,7 @@
 #include "compiler/image/build.h"
 #include "compiler/image/fit.h"
 #include "compiler/lower/lower.h"
+#include "compiler/passes/feeds.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 #include "isa/machine_limits.h"
@@ -150,7 +151,7 @@ class Fitting {
 };
 
 /// The host's side of arguments and results is as the module has it: wide ones are split inside.
-void declare_types(const Graph& main, ProgramImage& image) {
+void declare_types(const Graph& main, const FeedTypes& feeds, ProgramImage& image) {
   const auto types_of = [&](const std::vector<ValueId>& values) {
     std::vector<TensorType> types;
     for (const ValueId v : values) types.push_back(main.type(v));
@@ -161,6 +162,8 @@ void declare_types(const Graph& main, ProgramImage& image) {
   for (Stream& stream : image.streams) {
     if (stream.kind == Stream::Kind::kArgument) stream.type = image.arguments[stream.position];
     if (stream.kind == Stream::Kind::kResult) stream.type = image.results[stream.position];
+    if (stream.kind == Stream::Kind::kInfeed) stream.type = feeds.in[stream.position];
+    if (stream.kind == Stream::Kind::kOutfeed) stream.type = feeds.out[stream.position];
   }
 }
 
@@ -169,6 +172,7 @@ void declare_types(const Graph& main, ProgramImage& image) {
 ProgramImage compile(const Module& module, const MachineConfig& machine,
                      const CompileOptions& options) {
   Module simple = module;
+  const FeedTypes feeds = number_feeds(simple.main);
   for (const Pass& pass : kPasses) {
     if (options.progress) options.progress(pass.name);
     const auto run = [&](Graph graph) {
@@ -193,7 +197,7 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
          .reason = "has exchange words of the wide encoding: " + beyond_mk2(machine),
          .advice = {}});
   }
-  declare_types(module.main, image);
+  declare_types(module.main, feeds, image);
   return image;
 }
 

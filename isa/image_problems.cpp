@@ -168,6 +168,13 @@ class ImageCheck {
                              stream.position);
         }
       }
+      const auto first = std::ranges::find_if(image_.streams, [&](const Stream& other) {
+        return other.kind == stream.kind && other.position == stream.position;
+      });
+      if (first->type != stream.type) {
+        return fmt::format("its type is not that of stream {}, which has its position",
+                           first - image_.streams.begin());
+      }
       const std::optional<std::uint64_t> bytes = bytes_of(stream.type);
       if (!bytes) return "its type is that of no tensor";
       std::uint64_t copied = 0;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "sim/host/arguments.h"
+#include "sim/host/feeds.h"
 
 namespace superstep {
 namespace {
@@ -122,6 +123,8 @@ RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& ar
                               ? Simulation::load(*options.from_checkpoint, program, options)
                               : Simulation(program, options);
   if (options.from_checkpoint) check_goes_on(simulation, options);
+  check_infeeds(image, options.infeeds);
+  FeedTable feeds(simulation, options.infeeds);
   RepeatedCalls calls(simulation, arguments, options);
   Stop stop;
   bool has_saved = false;
@@ -132,6 +135,7 @@ RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& ar
   }
   if (!options.save_checkpoint || has_saved) stop = simulation.run();
   return {.results = calls.take_results(),
+          .outfeeds = feeds.take(),
           .totals = simulation.totals(),
           .last_step = simulation.last_step(),
           .trap = stop.trap,

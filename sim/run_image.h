@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/units.h"
 #include "isa/program_image.h"
+#include "sim/host/feeds.h"
 #include "sim/simulation.h"
 #include "sim/superstep_record.h"
 #include "sim/trap.h"
@@ -21,6 +22,8 @@ struct RunOptions : SimulationOptions {
   std::uint32_t calls = 1;
   std::function<void(const SuperstepRecord&)> on_superstep;
   std::function<void(std::uint32_t calls_done)> on_call;
+  /// Values of infeeds by position, one after the other: the first axis counts visits.
+  FeedTensors infeeds = {};
   /// Goes on from a checkpoint of a run with the same arguments and calls.
   std::optional<std::filesystem::path> from_checkpoint = {};
   /// Writes a checkpoint behind the superstep that is then done as the so many-th, and goes on.
@@ -34,6 +37,9 @@ struct RunOptions : SimulationOptions {
 struct RunResult {
   /// By result; not aliased and calls > 1: leading axis of `calls`, of those behind the checkpoint.
   std::vector<HostTensor> results;
+  /// Values of outfeeds by position, of all visits that are over, those behind the checkpoint: the
+  /// first axis counts them. They are there also where a trap ended the run.
+  FeedTensors outfeeds = {};
   RunTotals totals;
   /// Of the last superstep that is whole, an index into ProgramInfo::steps; their number for code
   /// between steps.

@@ -537,6 +537,11 @@ void Simulation::connect_infeed(std::uint32_t queue, StreamSource source) {
   impl_->chip_.host().connect(Stream::Kind::kInfeed, queue, std::move(source));
 }
 
+std::uint64_t Simulation::infeeds_made(std::uint32_t queue) const {
+  impl_->check_stream(Stream::Kind::kInfeed, queue, "infeed ");
+  return impl_->chip_.host().made(queue);
+}
+
 std::optional<HostTensor> Simulation::take(std::uint32_t queue) {
   impl_->check_stream(Stream::Kind::kOutfeed, queue, "outfeed ");
   return impl_->chip_.host().take(queue);

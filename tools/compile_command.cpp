@@ -7,6 +7,7 @@
 #include "compiler/graph/op_graph.h"
 #include "compiler/program/step_graph.h"
 #include "isa/image_file.h"
+#include "sim/host/feeds.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_threads.h"
@@ -134,6 +135,13 @@ void add_fields(const ProgramImage& image, Answer& answer) {
         {{"type", image.results[k].text()},
          {"argument", aliased ? ordered_json(*image.alias[k]) : ordered_json()}});
   }
+  for (const auto& [name, kind] : {std::pair("infeeds", Stream::Kind::kInfeed),
+                                   std::pair("outfeeds", Stream::Kind::kOutfeed)}) {
+    fields[name] = ordered_json::array();
+    for (const auto& [position, queue] : feed_queues(image, kind)) {
+      fields[name].push_back(queue.type.text());
+    }
+  }
   fields["estimated_cycles"] = image.info.estimated_cycles;
   fields["predicted_cycles"] = image.info.predicted_cycles;
   fields["plan"] = ordered_json::array();
@@ -173,6 +181,8 @@ std::span<const AnswerField> compile_fields() {
       {"results", "list", "", ""},
       {"results[].type", "text", "", "StableHLO type"},
       {"results[].argument", "integer or null", "", "the donated argument whose place it takes"},
+      {"infeeds", "list", "", "StableHLO type of what each visit inside a call takes"},
+      {"outfeeds", "list", "", "StableHLO type of what each visit inside a call gives"},
       {"graphviz", "text", "", "with --emit=graph or steps: these as GraphViz draws them"},
       {"estimated_cycles", "integer", "cycle",
        "of a call besides its visit to the host, with exchanges as estimated before a schedule"},
@@ -254,6 +264,13 @@ void show(const ProgramImage& image, const std::string& path, const std::string&
     const bool aliased = k < image.alias.size() && image.alias[k];
     answer.print("  {:<10}{}{}\n", fmt::format("result{}", k), image.results[k].text(),
                  aliased ? fmt::format("  in the place of arg{}", *image.alias[k]) : "");
+  }
+  for (const bool is_in : {true, false}) {
+    const auto kind = is_in ? Stream::Kind::kInfeed : Stream::Kind::kOutfeed;
+    for (const auto& [position, queue] : feed_queues(image, kind)) {
+      answer.print("  {:<10}{}  at each visit\n",
+                   fmt::format("{}{}", is_in ? "infeed" : "outfeed", position), queue.type.text());
+    }
   }
   answer.print("{}", plan(image.info, path));
   answer.print("{}", plan_events_text(image.info.events, output_columns()));

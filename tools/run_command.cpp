@@ -90,8 +90,8 @@ struct Request {
   std::vector<std::string> overrides;
   std::optional<TensorFile> expected;
   TensorFile parameters;
-  std::optional<std::filesystem::path> output, trace;  ///< files
-  std::shared_ptr<FileLock> lock;                      ///< of the trace
+  std::optional<std::filesystem::path> output, outfeed, trace;  ///< files
+  std::shared_ptr<FileLock> lock;                               ///< of the trace
 };
 
 /// Every file that the command reads, so that no output replaces one.
@@ -102,6 +102,7 @@ std::vector<NamedFile> inputs_of(const Options& options) {
     add_machine(inputs, options.get("machine").value_or(kDefaultMachine), options.list("set"));
   }
   for (const std::string& input : options.list("input")) inputs.push_back({"an input", input});
+  if (const auto file = options.get("infeed")) inputs.push_back({"the infeed", *file});
   if (const auto file = options.get("parameters")) inputs.push_back({"the parameters", *file});
   if (const auto file = options.get("expect")) inputs.push_back({"the expected results", *file});
   if (const auto file = options.get("from-checkpoint")) {
@@ -123,6 +124,7 @@ Request request_of(const Options& options) {
                   .expected = {},
                   .parameters = {},
                   .output = options.get("output"),
+                  .outfeed = options.get("outfeed"),
                   .trace = options.get("trace-file"),
                   .lock = {}};
   if (options.has("trace") && !request.trace) {
@@ -135,6 +137,7 @@ Request request_of(const Options& options) {
   std::vector<NamedFile> outputs;
   if (request.trace) outputs = trace_outputs("the trace (-o)", *request.trace);
   if (request.output) outputs.push_back({"the results (--output)", *request.output});
+  if (request.outfeed) outputs.push_back({"the outfeed (--outfeed)", *request.outfeed});
   if (const auto file = options.get("save-checkpoint")) {
     outputs.push_back({"the checkpoint (--save-checkpoint)", *file});
   }
@@ -291,6 +294,41 @@ bool compare(const Request& request, const std::vector<HostTensor>& results, Ans
   return is_right;
 }
 
+/// The tensors of infeeds in a file.
+FeedTensors load_infeeds(const ProgramImage& image, const std::optional<std::string>& file) {
+  FeedTensors infeeds;
+  if (file) {
+    for (auto& [name, tensor] : read_tensors(*file, "infeed")) {
+      const auto position = std::stoul(name.substr(std::string_view("infeed").size()));
+      infeeds[static_cast<std::uint32_t>(position)] = std::move(tensor);
+    }
+  }
+  try {
+    check_infeeds(image, infeeds);
+  } catch (const MalformedInput& error) {
+    if (file) throw;
+    std::vector<Problem> problems = error.problems();
+    problems.push_back({{}, "give a file with --infeed FILE.h5"});
+    throw MalformedInput(std::move(problems));
+  }
+  return infeeds;
+}
+
+/// What the program gave inside its calls.
+void write_outfeeds(const FeedTensors& outfeeds, const std::optional<std::filesystem::path>& file,
+                    Answer& answer) {
+  TensorFile tensors;
+  for (const auto& [position, tensor] : outfeeds) {
+    const std::string name = fmt::format("outfeed{}", position);
+    answer.print("{:<10}{}\n", name, tensor.type.text());
+    tensors[name] = tensor;
+  }
+  if (!file) return;
+  write_tensors(*file, tensors);
+  answer.print("{:<10}{}\n", "Outfeed", file->string());
+  answer.fields()["files"]["outfeed"] = file->string();
+}
+
 }  // namespace
 
 std::span<const AnswerField> run_fields() {
@@ -314,6 +352,7 @@ std::span<const AnswerField> run_fields() {
       {"files", "object", "", "what was written"},
       {"files.trace", "text", "", "the trace"},
       {"files.output", "text", "", "the results"},
+      {"files.outfeed", "text", "", "what the program gave inside its calls"},
       {"files.checkpoint", "text", "", "the state behind --at-superstep"},
   };
   static const std::vector<AnswerField> kFields = [] {
@@ -339,6 +378,8 @@ Options run_options() {
       .value("parameters", "FILE", "results of an earlier run as the arguments that no input gives")
       .value("repeat", "N", "calls of the program (1)")
       .value("output", "FILE", "write result0, result1, … there")
+      .value("infeed", "FILE", "infeed0, infeed1, … of the program: the first axis counts visits")
+      .value("outfeed", "FILE", "write outfeed0, outfeed1, … there, however the run ends")
       .value("trace-file,o", "FILE", "write the trace there")
       .value("trace", "LEVEL", "what it keeps: summary, superstep or tile (superstep)")
       .value("expect", "FILE", "compare with result0, result1, … of this file")
@@ -410,6 +451,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
   const std::vector<HostTensor> arguments =
       load_arguments(image.arguments, options.list("input"), request.parameters);
   check(image, arguments, run.calls);
+  run.infeeds = load_infeeds(image, options.get("infeed"));
   check_host_memory(image, run.calls);
   // Before a trace of nothing is begun.
   if (run.from_checkpoint) (void)read_checkpoint(*run.from_checkpoint, image);
@@ -418,6 +460,8 @@ ExitCode run_command(const Options& options, Answer& answer) {
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);
   const RunResult& result = ran.result;
   report(ran.summary, answer);
+  // However the run ended: what came is there.
+  write_outfeeds(result.outfeeds, request.outfeed, answer);
   if (result.trap) answer.add_problem({{}, result.trap->text()});
   if (result.trap) return ExitCode::kFailedCheck;
   if (result.interrupted) {

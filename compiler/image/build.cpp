@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -226,6 +227,7 @@ class Builder {
       schedule(storage, scheduler);
       if (progress) progress("build supervisor programs");
       add_streams(module_, program_, storage, image_);
+      feeds_ = add_feeds(program_, storage, image_);
       emit_programs(storage);
       if (!shares_rows_ && is_too_full(storage)) {
         shares_rows_ = true;
@@ -311,7 +313,10 @@ class Builder {
     image_.marks.clear();
     image_.calls.clear();
     image_.loops.clear();
+    image_.visits.clear();
     if (tiles_.empty()) return;
+    std::map<std::uint32_t, FeedPlan> feeds;
+    for (const auto& [superstep, phase] : feeds_) feeds[superstep] = {phase, host_rows(phase)};
     const SupervisorPlan plan{
         .program = program_,
         .machine = machine_,
@@ -322,6 +327,7 @@ class Builder {
         .after_visit = superstep_after_visit(program_),
         .steps = marked_,
         .host = {host_rows(image_.first), host_rows(image_.next), host_rows(image_.last)},
+        .feeds = std::move(feeds),
         .shares_rows = shares_rows_};
     for (std::size_t i = 0; i < tiles_.size(); ++i) emit_program(plan, i, tiles_[i], image_);
   }
@@ -395,8 +401,9 @@ class Builder {
   Steps steps_;
   ComputeCycles compute_cycles_;
   MarkedSteps marked_;
-  std::vector<ExchangePhase> phases_;  ///< by superstep
-  bool shares_rows_ = false;           ///< where code is short of room
+  std::vector<ExchangePhase> phases_;         ///< by superstep
+  std::map<std::uint32_t, HostPhase> feeds_;  ///< visits inside a call, by superstep
+  bool shares_rows_ = false;                  ///< where code is short of room
   bool keeps_exchange_plan_;
 };
 

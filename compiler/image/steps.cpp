@@ -126,10 +126,18 @@ class StepNumbering {
     const Superstep& superstep = *execution.superstep;
     const SuperstepOrigins origins = execution.origins();
     // Without an exchange there is no barrier: it goes on with the superstep before.
-    if (!superstep.movements.empty()) ++number_;
+    if (!superstep.movements.empty() || !superstep.feeds.empty()) ++number_;
     point_ = execution.point;
     numbers.first.push_back(first_);
     numbers.exchange.push_back(static_cast<std::uint32_t>(steps_.size()));
+    if (!superstep.feeds.empty()) {
+      add({.kind = StepInfo::Kind::kHost,
+           .name = origins.exchange.name,
+           .operation = origins.exchange.operation,
+           .source = origins.exchange.source,
+           .parent = parent},
+          point_);
+    }
     if (!superstep.movements.empty()) {
       StepInfo step{.kind = StepInfo::Kind::kExchange,
                     .name = origins.exchange.name,

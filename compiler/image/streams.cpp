@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "compiler/program/blocks.h"
+
 namespace superstep {
 namespace {
 
@@ -85,6 +87,24 @@ void add_streams(const Module& module, const LoweredProgram& program, const Stor
     image.last.results.push_back(stream);
     if (!alias[r]) image.next.results.push_back(stream);
   }
+}
+
+std::map<std::uint32_t, HostPhase> add_feeds(const LoweredProgram& program, const Storage& storage,
+                                             ProgramImage& image) {
+  std::map<std::uint32_t, HostPhase> visits;
+  const std::vector<const Superstep*> supersteps = supersteps_of(program);
+  for (std::uint32_t s = 0; s < supersteps.size(); ++s) {
+    for (const Feed& feed : supersteps[s]->feeds) {
+      const TensorType none{DType::kU8, {0}};
+      const TensorType& type = feed.buffer ? program.buffers[index(*feed.buffer)].type : none;
+      const auto number = static_cast<std::uint32_t>(image.streams.size());
+      image.streams.push_back(stream_of(feed.is_in ? Stream::Kind::kInfeed : Stream::Kind::kOutfeed,
+                                        feed.stream, type, feed.buffer, program, storage));
+      HostPhase& phase = visits[s];
+      (feed.is_in ? phase.arguments : phase.results).push_back(number);
+    }
+  }
+  return visits;
 }
 
 }  // namespace superstep

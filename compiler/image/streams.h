@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -18,5 +19,10 @@ namespace superstep {
 /// up before the first call and down after the last.
 void add_streams(const Module& module, const LoweredProgram& program, const Storage& storage,
                  ProgramImage& image);
+
+/// Appends the streams of visits inside a call to those that there are; what each moves, by
+/// superstep.
+std::map<std::uint32_t, HostPhase> add_feeds(const LoweredProgram& program, const Storage& storage,
+                                             ProgramImage& image);
 
 }  // namespace superstep

@@ -78,10 +78,13 @@ class ProgramEmitter {
  private:
   void mark(std::uint32_t at, std::uint32_t step) { image_.marks.push_back({t_.tile, at, step}); }
 
-  void row(const ExchangeRow& r, std::uint32_t step) {
+  /// Where it begins.
+  std::uint32_t row(const ExchangeRow& r, std::uint32_t step) {
     SUPERSTEP_CHECK(r.tile == t_.tile, "rows follow the participants");
     t_.row_bytes += static_cast<std::uint32_t>(r.code.size()) * 4;
-    mark(code_.row(r.code), step);
+    const std::uint32_t at = code_.row(r.code);
+    mark(at, step);
+    return at;
   }
 
   /// What follows at once is prepared, so that its row is not late.
@@ -303,6 +306,11 @@ class ProgramEmitter {
   }
 
   void emit_exchange(std::uint32_t s) {
+    if (const auto feed = plan_.feeds.find(s); feed != plan_.feeds.end()) {
+      const std::uint32_t at = row(feed->second.rows[number_], plan_.steps.exchange[s]);
+      if (number_ == 0) image_.visits.push_back({at, feed->second.phase});
+      return;
+    }
     if (plan_.phases[s].rows.empty()) return;
     const ExchangeRow& r = plan_.phases[s].rows[number_];
     if (s == plan_.after_visit) return code_.row_after_sync(r.code);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,6 +23,12 @@ struct HostRows {
   std::vector<ExchangeRow> first, next, last;
 };
 
+/// A visit to the host inside a call.
+struct FeedPlan {
+  HostPhase phase;
+  std::vector<ExchangeRow> rows;  ///< by participant
+};
+
 /// What the supervisors of all tiles execute.
 struct SupervisorPlan {
   const LoweredProgram& program;
@@ -33,6 +40,7 @@ struct SupervisorPlan {
   std::optional<std::uint32_t> after_visit;  ///< as `superstep_after_visit` has it
   const MarkedSteps& steps;
   HostRows host;
+  std::map<std::uint32_t, FeedPlan> feeds;  ///< by superstep
   bool shares_rows = false;  ///< rows that a tile has several times are there once, and called
 };
 

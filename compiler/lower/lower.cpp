@@ -11,6 +11,7 @@
 #include "compiler/lower/moves/copy_elements.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/rewrite.h"
 #include "compiler/program/coalesce_copies.h"
 #include "compiler/vertex/amp_product.h"
 
@@ -121,9 +122,8 @@ class GraphLowering {
   }
 
   void lower_op(const Op& op) {
-    if (std::ranges::all_of(op.results, [&](ValueId r) { return values_.elements(r) == 0; })) {
-      return;
-    }
+    const auto is_empty = [&](ValueId r) { return values_.elements(r) == 0; };
+    if (std::ranges::all_of(op.results, is_empty) && !has_effect(op)) return;
     std::visit(Overloaded{[&](const ElementwiseLowering&) { lower_elementwise(op); },
                           [&](const RearrangeLowering& rearrange) {
                             if (done_.contains(&op)) return;

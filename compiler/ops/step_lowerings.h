@@ -24,6 +24,9 @@ void lower_product(BlockLowering& block, const Op& op);
 void lower_while(BlockLowering& block, const Op& op);
 /// `stablehlo.case`: compiler/lower/control/.
 void lower_case(BlockLowering& block, const Op& op);
+/// Visits to the host inside a call, `compiler/ops/feeds.h`: compiler/lower/feeds.cpp.
+void lower_infeed(BlockLowering& block, const Op& op);
+void lower_outfeed(BlockLowering& block, const Op& op);
 /// Windows of tables, `compiler/ops/take.h`: compiler/lower/indexed/.
 void lower_take(BlockLowering& block, const Op& op);
 void lower_put(BlockLowering& block, const Op& op);

@@ -54,6 +54,16 @@ std::uint32_t count(const Block& block) {
 std::uint32_t count_supersteps(const Block& block) { return count<Superstep>(block); }
 std::uint32_t count_loops(const Block& block) { return count<Loop>(block); }
 
+bool has_feeds(const Step& step) {
+  bool found = false;
+  const auto look = [&](const Step& inner) {
+    const auto* superstep = std::get_if<Superstep>(&inner);
+    found = found || (superstep != nullptr && !superstep->feeds.empty());
+  };
+  walk_steps(step, look);
+  return found;
+}
+
 std::vector<Superstep*> supersteps_of(LoweredProgram& program) {
   return collect<Superstep*>(program);
 }
@@ -74,6 +84,9 @@ MovedBuffers moved_buffers(const Superstep& superstep) {
   for (const Movement& movement : superstep.movements) {
     add(moved.read, movement.source.buffer);
     for (const Movement::End& end : movement.destinations) add(moved.written, end.buffer);
+  }
+  for (const Feed& feed : superstep.feeds) {
+    if (feed.buffer) add(feed.is_in ? moved.written : moved.read, *feed.buffer);
   }
   for (std::vector<BufferId>* buffers : {&moved.read, &moved.written}) {
     std::ranges::sort(*buffers);
@@ -212,6 +225,8 @@ void add_buffers(const Block& block, UsedBuffers& used) {
   }
 }
 
+}  // namespace
+
 UsedBuffers buffers_of(const Superstep& superstep) {
   UsedBuffers used;
   const MovedBuffers moved = moved_buffers(superstep);
@@ -223,8 +238,6 @@ UsedBuffers buffers_of(const Superstep& superstep) {
   }
   return used;
 }
-
-}  // namespace
 
 UsedBuffers buffers_of(const Loop& loop) {
   UsedBuffers used = words_of(loop);

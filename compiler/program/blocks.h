@@ -17,7 +17,10 @@ namespace superstep {
 [[nodiscard]] std::uint32_t count_supersteps(const Block& block);
 [[nodiscard]] std::uint32_t count_loops(const Block& block);
 
-/// The buffers that an exchange reads and writes, ascending, each once.
+/// Whether a step, or one that it executes, visits the host.
+[[nodiscard]] bool has_feeds(const Step& step);
+
+/// The buffers that an exchange, or a visit to the host, reads and writes, ascending, each once.
 struct MovedBuffers {
   std::vector<BufferId> read, written;
 };
@@ -27,6 +30,7 @@ struct MovedBuffers {
 struct UsedBuffers {
   std::set<BufferId> read, written;
 };
+[[nodiscard]] UsedBuffers buffers_of(const Superstep& superstep);
 [[nodiscard]] UsedBuffers buffers_of(const Loop& loop);
 [[nodiscard]] UsedBuffers buffers_of(const Branch& branch);
 /// Of a step that calls nothing.

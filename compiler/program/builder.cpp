@@ -77,6 +77,31 @@ void ProgramBuilder::add_compute(Time time, ComputeSet set, bool last) {
   computes_.push_back({time, last, std::move(set)});
 }
 
+BufferId ProgramBuilder::order_of_visits() {
+  std::optional<BufferId>& order = shared_->order_of_visits;
+  if (!order) {
+    const std::vector<Interval> word{{0, 1, {TileId{0}}}};
+    order = add_buffer({.kind = Buffer::Kind::kTemporary,
+                        .name = "order of visits to the host",
+                        .type = {DType::kU32, {}},
+                        .element_bytes = 4,
+                        .layout = std::make_shared<const Layout>(word),
+                        .contents = {},
+                        .source = {}});
+  }
+  return *order;
+}
+
+std::uint32_t ProgramBuilder::add_control(std::uint32_t superstep, Step control) {
+  UsedBuffers used = buffers_of(control);
+  if (has_feeds(control)) {
+    superstep = last_visit_ = std::max(superstep, last_visit_);
+    used.written.insert(order_of_visits());
+  }
+  controls_.push_back({superstep, std::move(control), std::move(used)});
+  return superstep;
+}
+
 Time ProgramBuilder::end() const {
   Time end;
   for (const auto& c : computes_) end = std::max(end, c.time.next_round());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -59,12 +60,9 @@ class ProgramBuilder {
   /// fused elementwise groups (`last`) after all others.
   void add_compute(Time time, ComputeSet set, bool last = false);
 
-  /// A loop or branch after everything before `superstep` and before its exchange.
-  template <class Control>
-  void add_control(std::uint32_t superstep, Control control) {
-    UsedBuffers used = buffers_of(control);
-    controls_.push_back({superstep, std::move(control), std::move(used)});
-  }
+  /// A loop, a branch or a visit to the host after everything before a superstep and before its
+  /// exchange: `superstep`, or a later one where visits must keep their order. Which one it is.
+  std::uint32_t add_control(std::uint32_t superstep, Step control);
 
   void add_event(CompileEvent::Kind kind, const Origin& origin, std::string reason,
                  std::string advice = {}) {
@@ -126,7 +124,7 @@ class ProgramBuilder {
   };
   /// Those of a superstep in this order.
   enum class StepKind : std::uint8_t { kControl, kMovements, kCompute };
-  /// A loop or branch, a group of movements or a compute set.
+  /// A loop, branch or visit, a group of movements or a compute set.
   struct OrderedStep {
     std::tuple<std::uint32_t, StepKind, std::uint32_t, bool>
         at;                  ///< superstep, kind, round, and whether it is the last of the round
@@ -135,6 +133,8 @@ class ProgramBuilder {
   };
   /// All steps in order of execution.
   [[nodiscard]] std::vector<OrderedStep> ordered_steps() const;
+  /// What all visits to the host write, so that they keep their order.
+  BufferId order_of_visits();
   struct Shared {
     explicit Shared(const MachineConfig& on) : machine(on), costs(on), layouts(on) {}
 
@@ -143,6 +143,7 @@ class ProgramBuilder {
     Layouts layouts;
     LoweredProgram program;
     std::map<std::string, std::uint32_t> codelets;
+    std::optional<BufferId> order_of_visits;
   };
   [[nodiscard]] LoweredProgram& program() { return shared_->program; }
   [[nodiscard]] const LoweredProgram& program() const { return shared_->program; }
@@ -151,7 +152,8 @@ class ProgramBuilder {
   std::vector<TimedCompute> computes_;
   std::vector<TimedMovements> movements_;
   std::vector<TimedControl> controls_;
-  std::vector<Uses> uses_;  ///< by buffer
+  std::vector<Uses> uses_;        ///< by buffer
+  std::uint32_t last_visit_ = 0;  ///< superstep of the last one so far
 };
 
 }  // namespace superstep

@@ -223,7 +223,8 @@ class Coalescing {
     }
     std::erase_if(block.steps, [](const Step& step) {
       const auto* superstep = std::get_if<Superstep>(&step);
-      return superstep != nullptr && superstep->movements.empty() && superstep->computes.empty();
+      return superstep != nullptr && superstep->movements.empty() && superstep->computes.empty() &&
+             superstep->feeds.empty();
     });
   }
 

@@ -69,7 +69,7 @@ bool fits_procedure(const vertex::Scalars& scalars) {
   return vertex::scalar_code(scalars, supervisor::kScalarsOfProcedures).has_value();
 }
 
-/// Whether supervisors have registers for a step in a procedure.
+/// Whether a step may be in a procedure, for which supervisors have fewer registers.
 bool fits_procedure(const Step& step) {
   const auto fits = [](const Block& block) {
     return std::ranges::all_of(block.steps, [](const Step& s) { return fits_procedure(s); });
@@ -78,6 +78,8 @@ bool fits_procedure(const Step& step) {
     return fits_procedure(loop->entry) && fits_procedure(loop->test) &&
            fits_procedure(loop->step) && fits(loop->condition) && fits(loop->body);
   }
+  // A visit to the host is known by its place in the code.
+  if (const auto* superstep = std::get_if<Superstep>(&step)) return superstep->feeds.empty();
   if (const auto* branch = std::get_if<Branch>(&step)) {
     return fits_procedure(branch->selector) && std::ranges::all_of(branch->arms, fits);
   }

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -96,13 +97,23 @@ struct Movement {
   std::uint32_t words = 0;
 };
 
-/// An exchange phase (none when nothing moves), then compute sets in order.
+/// A tensor that a visit to the host moves while a call goes on; one without elements has no
+/// buffer.
+struct Feed {
+  bool is_in = false;        ///< from the host to tiles
+  std::uint32_t stream = 0;  ///< among those of its direction
+  std::optional<BufferId> buffer = {};
+};
+
+/// An exchange phase (none when nothing moves), then compute sets in order. Where there are feeds
+/// it is a visit to the host, and nothing else.
 struct Superstep {
   std::vector<std::string> names;  ///< of the ops whose operands move
   std::string operation;
   OpLocation source;
   std::vector<Movement> movements;
   std::vector<ComputeSet> computes;
+  std::vector<Feed> feeds = {};
 };
 
 enum class ProcedureId : std::uint32_t {};
@@ -152,7 +163,7 @@ struct Loop {
 
   [[nodiscard]] bool has_condition() const { return test.decision.has_value(); }
 };
-/// A visit to the host, which takes results, then sends arguments.
+/// A visit to the host between calls, which takes results, then sends arguments.
 struct HostVisit {
   enum class Kind : std::uint8_t {
     kFirst,  ///< no results yet

@@ -59,6 +59,9 @@ void substitute(ComputeSet& set, const std::map<BufferId, BufferId>& others) {
 void substitute(Superstep& superstep, const std::map<BufferId, BufferId>& others) {
   for (Movement& movement : superstep.movements) substitute(movement, others);
   for (ComputeSet& set : superstep.computes) substitute(set, others);
+  for (Feed& feed : superstep.feeds) {
+    if (feed.buffer) replace(*feed.buffer, others);
+  }
 }
 
 void substitute(Step& step, const std::map<BufferId, BufferId>& others) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "isa/timing.h"
 #include "sim/chip/chip.h"
+#include "sim/host/feeds.h"
 #include "sim/host/stream_copy.h"
 
 namespace superstep {
@@ -25,7 +26,10 @@ HostLink::HostLink(Chip& chip, const ProgramImage& image)
       chip_(chip),
       image_(image),
       sources_(image.streams.size()) {
-  for (const Stream& stream : image.streams) sinks_.push_back({HostTensor(stream.type), {}, {}});
+  for (const Stream& stream : image.streams) {
+    queue_.push_back(stream_of(stream.kind, stream.position).value());
+    sinks_.push_back({HostTensor(stream.type), {}, {}});
+  }
   for (const TileEntry& entry : image.entries) {
     last_listening_ =
         std::max(last_listening_, release_skew(image.machine, entry.tile) + kListening);
@@ -35,6 +39,11 @@ HostLink::HostLink(Chip& chip, const ProgramImage& image)
 bool HostLink::is_connected(Stream::Kind kind, std::uint32_t position) const {
   const std::optional<std::size_t> stream = stream_of(kind, position);
   return stream && sources_[*stream].ring;
+}
+
+std::uint64_t HostLink::made(std::uint32_t queue) const {
+  const std::optional<std::size_t> stream = stream_of(Stream::Kind::kInfeed, queue);
+  return stream && sources_[*stream].ring ? sources_[*stream].ring->made() : 0;
 }
 
 bool HostLink::is_fed(std::uint32_t queue) const {
@@ -197,19 +206,27 @@ void HostLink::come(MachineOutbox& out) {
   out.send({.time = ready, .to = chip_.barrier(kZoneExternal), .message = HostArrival{}});
 }
 
+/// The op that the tiles wait at inside a call.
+std::string HostLink::place_of_visit() const {
+  const StepInfo* step = is_inside_ ? step_of_visit(image_, awaited_->first.pc) : nullptr;
+  if (step == nullptr || step->source.module.file.empty()) return {};
+  return fmt::format(" ({} at {})", step->name, step->source.text());
+}
+
 /// Whether a stream has a value to send, or needs none; `ready` becomes later when it is made
 /// later. Else there is a trap.
 bool HostLink::make_ready(std::uint32_t stream, MachineOutbox& out, Cycles& ready) {
-  Source& source = sources_[stream];
+  const Source& source = source_of(stream);
   if (!source.ring) {
     if (image_.streams[stream].kind != Stream::Kind::kInfeed || !source.fed.empty()) return true;
-    refuse(out, fmt::format("{} is empty: the program asks for a value that was not fed",
-                            name_of(stream)));
+    refuse(out, fmt::format("{} is empty: the program asks for a value that was not fed{}",
+                            name_of(stream), place_of_visit()));
     return false;
   }
   if (source.ring->size() == 0 && !call_back_for(stream, out)) return false;
   if (source.ring->size() == 0) {
-    refuse(out, fmt::format("{} runs dry: its callback has no value any more", name_of(stream)));
+    refuse(out, fmt::format("{} runs dry: its callback has no value any more{}", name_of(stream),
+                            place_of_visit()));
     return false;
   }
   ready = std::max(ready, source.ring->ready());
@@ -218,7 +235,7 @@ bool HostLink::make_ready(std::uint32_t stream, MachineOutbox& out, Cycles& read
 
 /// For another value of a stream to the tiles; false after a trap.
 bool HostLink::call_back_for(std::uint32_t stream, MachineOutbox& out) {
-  return call_back(stream, out, [&] { sources_[stream].ring->fill(free_); });
+  return call_back(stream, out, [&] { source_of(stream).ring->fill(free_); });
 }
 
 /// Runs a callback of a stream, when those before it are done; false after a trap.
@@ -230,7 +247,8 @@ bool HostLink::call_back(std::uint32_t stream, MachineOutbox& out,
     callback();
     return true;
   } catch (const std::exception& error) {
-    refuse(out, fmt::format("the callback of {} fails: {}", name_of(stream), error.what()));
+    refuse(out, fmt::format("the callback of {} fails: {}{}", name_of(stream), error.what(),
+                            place_of_visit()));
   } catch (...) {
     refuse(out,
            fmt::format("the callback of {} throws what is no std::exception", name_of(stream)));
@@ -243,14 +261,14 @@ bool HostLink::is_sent(std::uint32_t stream) const {
     case Stream::Kind::kGoesOn:
       return calls_ && visits_ + 1 == *calls_;
     case Stream::Kind::kArgument:
-      return sources_[stream].value || sources_[stream].ring;
+      return source_of(stream).value || source_of(stream).ring;
     default:
       return true;
   }
 }
 
 std::span<const std::byte> HostLink::value_of(std::uint32_t stream) const {
-  const Source& source = sources_[stream];
+  const Source& source = source_of(stream);
   if (source.ring) return source.ring->value();
   if (source.value) return *source.value;
   // Of the word that calls go on by the tensor stays 0.
@@ -259,7 +277,7 @@ std::span<const std::byte> HostLink::value_of(std::uint32_t stream) const {
 }
 
 void HostLink::pop(std::uint32_t stream) {
-  Source& source = sources_[stream];
+  Source& source = source_of(stream);
   source.value.reset();
   if (source.ring) {
     source.ring->pop();
@@ -411,17 +429,18 @@ void HostLink::visit(MachineOutbox& out) {
 /// The visit is over: calls back for what it brought, and makes ahead what later ones will need.
 void HostLink::leave(MachineOutbox& out) {
   for (const std::uint32_t s : phase_->results) {
-    Sink& sink = sinks_[s];
-    const std::span<const std::byte> value = std::as_bytes(std::span(sink.value.data));
+    const HostTensor& value = sinks_[s].value;
+    Sink& sink = sinks_[queue_[s]];
     if (sink.callback) {
-      if (!call_back(s, out, [&] { sink.callback(value); })) return;
+      const auto give = [&] { sink.callback(std::as_bytes(std::span(value.data))); };
+      if (!call_back(s, out, give)) return;
     } else if (image_.streams[s].kind == Stream::Kind::kOutfeed) {
-      sink.taken.push_back(sink.value);
+      sink.taken.push_back(value);
     }
   }
   for (std::uint32_t s = 0; s < sources_.size(); ++s) {
     if (has_seen_last_call() && image_.streams[s].kind == Stream::Kind::kArgument) continue;
-    std::optional<RingBuffer>& ring = sources_[s].ring;
+    std::optional<RingBuffer>& ring = sources_[s].ring;  // of the first stream of a queue
     while (ring && !ring->is_dry() && ring->size() < chip_.machine().host.prefetch) {
       if (!call_back_for(s, out)) return;
     }

@@ -50,6 +50,8 @@ class HostLink : public MachineProcess {
   void connect(Stream::Kind kind, std::uint32_t position, StreamSink sink);
   /// Whether a callback makes the values of a stream to the tiles.
   [[nodiscard]] bool is_connected(Stream::Kind kind, std::uint32_t position) const;
+  /// Values that the callback of a feed has made.
+  [[nodiscard]] std::uint64_t made(std::uint32_t queue) const;
   /// Whether values wait that were fed.
   [[nodiscard]] bool is_fed(std::uint32_t queue) const;
   /// Index into the image's streams, if there is such a one.
@@ -105,10 +107,16 @@ class HostLink : public MachineProcess {
   [[nodiscard]] bool is_done() const;
   [[nodiscard]] bool is_sent(std::uint32_t stream) const;
   [[nodiscard]] std::string name_of(std::uint32_t stream) const;
+  [[nodiscard]] std::string place_of_visit() const;
   [[nodiscard]] std::size_t entry_of(TileId tile) const;
   [[nodiscard]] TileMemory& memory_of(TileId tile) const;
   void read_tiles(std::uint32_t stream, HostTensor& tensor) const;
   [[nodiscard]] std::span<const std::byte> value_of(std::uint32_t stream) const;
+  /// Feeds at several places of a program may have one queue.
+  [[nodiscard]] const Source& source_of(std::uint32_t stream) const {
+    return sources_[queue_[stream]];
+  }
+  [[nodiscard]] Source& source_of(std::uint32_t stream) { return sources_[queue_[stream]]; }
 
   void come(MachineOutbox& out);
   [[nodiscard]] bool takes_turn();
@@ -131,8 +139,9 @@ class HostLink : public MachineProcess {
   const ProgramImage& image_;
   Cycles last_listening_;  ///< from an opening: all tiles can have selected the host
   HostProgram program_;
-  std::vector<Source> sources_;  ///< by stream
-  std::vector<Sink> sinks_;      ///< by stream
+  std::vector<Source> sources_;     ///< by stream
+  std::vector<Sink> sinks_;         ///< by stream
+  std::vector<std::size_t> queue_;  ///< by stream: the first with its kind and position
   std::uint32_t visits_ = 0;
   std::optional<std::uint32_t> calls_;  ///< once the last one is known
   std::optional<HostAwaited> awaited_;  ///< the tiles asked for the visit, until it is over

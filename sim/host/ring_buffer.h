@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <utility>
@@ -21,9 +22,13 @@ class RingBuffer {
   void fill(Cycles ready) {
     std::vector<std::byte> value(value_bytes_);
     is_dry_ = !source_(value);
-    if (!is_dry_) values_.push_back({ready, std::move(value)});
+    if (is_dry_) return;
+    values_.push_back({ready, std::move(value)});
+    ++made_;
   }
 
+  /// Values that the callback has made.
+  [[nodiscard]] std::uint64_t made() const { return made_; }
   [[nodiscard]] bool is_dry() const { return is_dry_; }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] Cycles ready() const { return values_.front().ready; }
@@ -37,8 +42,8 @@ class RingBuffer {
   /// All but the callback.
   template <class Archive>
   void state(Archive& archive) {
-    auto& [source, value_bytes, values, is_dry] = *this;
-    archive(values, is_dry);
+    auto& [source, value_bytes, values, is_dry, made] = *this;
+    archive(values, is_dry, made);
   }
 
  private:
@@ -51,6 +56,7 @@ class RingBuffer {
   std::size_t value_bytes_;
   std::deque<Value> values_;
   bool is_dry_ = false;
+  std::uint64_t made_ = 0;
 };
 
 }  // namespace superstep

@@ -44,10 +44,9 @@ TEST(ImportErrors, NamesTheNearestOpOnlyForWordsThatAreNone) {
   expect_refused(in_main("%0 = stablehlo.substract %a, %b : tensor<2x3xf32>"),
                  ExitCode::kUnsupported,
                  {"2:6: op stablehlo.substract is not known; did you mean stablehlo.subtract?"});
-  expect_refused(in_main("%0 = \"stablehlo.outfeed\"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
+  expect_refused(in_main("%0 = \"stablehlo.einsum\"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
                  ExitCode::kUnsupported,
-                 {"2:6: op stablehlo.outfeed is not supported; return what the host needs as "
-                  "results"});
+                 {"2:6: op stablehlo.einsum is not supported; use dot_general"});
 }
 
 TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {

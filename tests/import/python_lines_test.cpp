@@ -95,19 +95,17 @@ TEST(PythonLines, OfOpsThatAreRefusedAreInTheMessage) {
       "  %3 = stablehlo.convert %2 : (tensor<4xf32>) -> tensor<4xf80> loc(\"train.py\":19:4)\n"
       "  return %3 : tensor<4xf80>\n}\n"
       "func.func private @draw(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
-      "  %0 = \"stablehlo.outfeed\"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc(\"rng\")\n"
+      "  %0 = \"stablehlo.einsum\"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc(\"rng\")\n"
       "  return %0 : tensor<4xf32>\n}\n"
       "#loc1 = loc(unknown)\n"
       "#loc2 = loc(\"jit(f)/sort\"(\"train.py\":17:9))\n");
   EXPECT_EQ(refused.code, ExitCode::kUnsupported);
-  EXPECT_EQ(
-      refused.problems,
-      (std::vector<std::string>{
-          "2:8: op stablehlo.collective_reduce is not supported (train.py:17)",
-          "8:50: element type f80 is not supported (train.py:19, and 1 more place); " +
-              supported_dtypes(),
-          "12:8: op stablehlo.outfeed is not supported (train.py:18); return what the host needs "
-          "as results"}));
+  EXPECT_EQ(refused.problems,
+            (std::vector<std::string>{
+                "2:8: op stablehlo.collective_reduce is not supported (train.py:17)",
+                "8:50: element type f80 is not supported (train.py:19, and 1 more place); " +
+                    supported_dtypes(),
+                "12:8: op stablehlo.einsum is not supported (train.py:18); use dot_general"}));
 }
 
 TEST(ImportErrors, WhatIsNotSupportedIsSaidOnceAndCounted) {

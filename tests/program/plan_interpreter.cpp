@@ -122,6 +122,20 @@ void PlanInterpreter::visit_host(HostVisit visit) {
   fill(*program_.goes_on, goes_on);
 }
 
+void PlanInterpreter::visit_host(const Feed& feed) {
+  if (feed.is_in) {
+    std::deque<HostTensor>& values = infeeds[feed.stream];
+    if (values.empty()) throw std::out_of_range("an infeed is empty");
+    if (feed.buffer) fill(*feed.buffer, values.front());
+    values.pop_front();
+  } else {
+    const TensorType none{DType::kU8, {0}};
+    outfeeds[feed.stream].push_back(
+        feed.buffer ? read(*feed.buffer, program_.buffers[index(*feed.buffer)].type)
+                    : HostTensor(none));
+  }
+}
+
 void PlanInterpreter::run_block(const Block& block) {
   for (const Step& step : block.steps) {
     if (const auto* superstep = std::get_if<Superstep>(&step)) {
@@ -149,6 +163,7 @@ void PlanInterpreter::run_block(const Block& block) {
 }
 
 void PlanInterpreter::run_superstep(const Superstep& superstep) {
+  for (const Feed& feed : superstep.feeds) visit_host(feed);
   exchange(superstep.movements);
   for (const ComputeSet& set : superstep.computes) {
     for (const Launch& one : set.launches) {

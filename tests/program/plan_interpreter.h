@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,6 +27,10 @@ class PlanInterpreter {
   std::vector<std::vector<HostTensor>> run_calls(std::span<const Arguments> calls,
                                                  std::span<const TensorType> results);
 
+  /// By stream: what visits inside a call take, and what they gave.
+  std::map<std::uint32_t, std::deque<HostTensor>> infeeds;
+  std::map<std::uint32_t, std::vector<HostTensor>> outfeeds;
+
  private:
   std::vector<std::byte>& bytes(BufferId buffer, TileId tile);
   void fill(BufferId buffer, const HostTensor& tensor);
@@ -31,6 +38,7 @@ class PlanInterpreter {
   std::vector<HostTensor> read_results();
   void run_block(const Block& block);
   void visit_host(HostVisit visit);
+  void visit_host(const Feed& feed);
   void run_superstep(const Superstep& superstep);
   std::uint32_t run_scalars(const vertex::Scalars& scalars);
   void exchange(const std::vector<Movement>& movements);

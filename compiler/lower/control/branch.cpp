@@ -89,7 +89,7 @@ void lower_case(BlockLowering& block, const Op& op) {
   for (const Graph& region : op.regions) {
     branch.arms.push_back(lower_region(block, region, arm));
   }
-  block.builder.add_control(superstep, std::move(branch));
+  superstep = block.builder.add_control(superstep, std::move(branch));
   for (std::size_t r = 0; r < op.results.size(); ++r) {
     if (arm.results[r]) values.set_stored(op.results[r], *arm.results[r], {superstep, 0});
   }

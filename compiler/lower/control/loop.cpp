@@ -10,6 +10,7 @@
 #include "compiler/lower/control/scalar_slice.h"
 #include "compiler/lower/moves/copy_elements.h"
 #include "compiler/ops/graph_builder.h"
+#include "compiler/passes/rewrite.h"
 
 namespace superstep {
 namespace {
@@ -51,7 +52,7 @@ class LoopLowering {
       if (!changes(i) || is_scalar_[i]) body.results[i].reset();
     }
     loop.body = lower_region(block_, body_, body, &in_loop);
-    block_.builder.add_control(superstep_, std::move(loop));
+    superstep_ = block_.builder.add_control(superstep_, std::move(loop));
     for (std::size_t i = 0; i < op_.results.size(); ++i) {
       if (!changes(i)) {
         values().set_same(op_.results[i], op_.operands[i]);
@@ -105,8 +106,10 @@ class LoopLowering {
 
   void find_decision() {
     decision_ = condition_.results()[0];
+    // What visits the host is executed each time, whatever is known of the decision.
+    const bool visits = std::ranges::any_of(condition_.ops(), has_effect);
     const auto words = slice_of(condition_).words_for(decision_);
-    if (!words) return decide_by_tensors();
+    if (!words || visits) return decide_by_tensors();
     condition_.set_results(*words);
   }
 

@@ -131,6 +131,7 @@ class Widener {
     if (!is_narrow_op || op.definition->traits.control != Control::kNone || only_moves(op)) {
       return add_same(op, keep_);
     }
+    if (op.definition->traits.effect == Effect::kHost) return add_visit(builder, op);
     if (op.definition == &kConstantOp) return add_constant(builder, op);
     if (op.definition == &kConvertOp) return add_convert(builder, op);
     if (op.definition == &kBitcastConvertOp) return add_bitcast(builder, op);
@@ -152,6 +153,15 @@ class Widener {
     for (ValueId& operand : copy.operands) operand = ids_[index(operand)];
     for (TensorType& type : copy.declared) type = kept(std::move(type));
     append(op, std::move(copy));
+  }
+
+  /// The host sees what is stored; its integers are brought into their range.
+  void add_visit(GraphBuilder& builder, const Op& op) {
+    add_same(op, Keep::kStored);
+    for (const ValueId result : op.results) {
+      if (!is_narrow_integer(dtype(result))) continue;
+      set(result, narrow::encoded(value(builder, result), dtype(result)));
+    }
   }
 
   void append(const Op& op, Op copy) {

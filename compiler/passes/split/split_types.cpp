@@ -277,6 +277,7 @@ class Splitter {
     GraphBuilder builder(to_, op.location);
     if (op.definition->traits.control == Control::kLoop) return add_loop(builder, op);
     if (op.definition->traits.control == Control::kBranch) return add_branch(builder, op);
+    if (op.definition->traits.effect == Effect::kHost) return add_visit(builder, op);
     const bool is_whole = !op.regions.empty() || op.definition->traits.is_opaque;
     if (is_whole || (!has_split(op.operands) && !has_split(op.results))) {
       return add_flattened(builder, op, {}, {}, {});
@@ -364,6 +365,25 @@ class Splitter {
         split.parts.assign(next, next + count);
         next += count;
       }
+    }
+  }
+
+  /// The host sees the bytes of whole elements.
+  void add_visit(GraphBuilder& builder, const Op& op) {
+    Op copy = op;
+    for (ValueId& operand : copy.operands) {
+      const Parts parts = tensors(builder, operand);
+      operand = (parts.size() > 1 ? packed(parts) : parts[0]).id;
+    }
+    for (TensorType& type : copy.declared) {
+      if (is_split(type.dtype)) type = packed_type(std::move(type));
+    }
+    std::vector<std::string> names;
+    for (const ValueId result : op.results) names.push_back(from_.value(result).name);
+    const std::vector<ValueId> results = to_.add_op(std::move(copy), names).results;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const Tensor result = builder.value(results[i]);
+      set(op.results[i], is_split(op.results[i]) ? unpacked(result) : Parts{result});
     }
   }
 
@@ -478,7 +498,8 @@ class Splitter {
     split::WideOp parts{op, dtype, {}};
     for (const ValueId operand : op.operands) {
       Parts& own = parts.operands.emplace_back(tensors(builder, operand));
-      const bool hides = has_many_units_ && is_split(operand);
+      const bool hides =
+          has_many_units_ && is_split(operand) && !is_complex(from_.type(operand).dtype);
       for (Tensor& part : own) {
         const auto number = hides ? known(split::GraphWord{part}) : std::nullopt;
         if (number) part = hidden(builder, *number);
