@@ -34,7 +34,7 @@ struct Name {
 // `z` for complex<f64>. Names without LAPACK's are those that JAX has for platforms without it.
 constexpr DTypeSet kS = only(DType::kF32), kD = only(DType::kF64), kC = only(DType::kC64),
                    kZ = only(DType::kC128);
-constexpr DTypeSet kAll = kS | kD | kC;
+constexpr DTypeSet kAll = kS | kD | kC | kZ;
 constexpr std::array kNames = {
     Name{"ApproxTopK", kAnyDType, &kApproxTopK},
     Name{"Eigh", kAll, &kEigh},
@@ -87,8 +87,21 @@ constexpr std::array kNames = {
     Name{"lapack_ssyevd_ffi", kS, &kSyevd},
     Name{"lapack_ssytrd_ffi", kS, &kSytrd},
     Name{"lapack_strsm_ffi", kS, &kTrsm},
+    Name{"lapack_zgees_ffi", kZ, &kGees},
+    Name{"lapack_zgeev_ffi", kZ, &kGeev},
+    Name{"lapack_zgehrd_ffi", kZ, &kGehrd},
+    Name{"lapack_zgeqp3_ffi", kZ, &kGeqp3},
+    Name{"lapack_zgeqrf_ffi", kZ, &kGeqrf},
+    Name{"lapack_zgesdd_ffi", kZ, &kGesdd},
+    Name{"lapack_zgesvd_ffi", kZ, &kGesdd},
+    Name{"lapack_zgetrf_ffi", kZ, &kGetrf},
+    Name{"lapack_zgtsv_ffi", kZ, &kGtsv},
+    Name{"lapack_zheevd_ffi", kZ, &kSyevd},
+    Name{"lapack_zhetrd_ffi", kZ, &kSytrd},
     Name{"lapack_zpotrf_ffi", kZ, &kPotrf},
     Name{"lapack_ztrsm_ffi", kZ, &kTrsm},
+    Name{"lapack_zungqr_ffi", kZ, &kOrgqr},
+    Name{"lapack_zunmqr_ffi", kZ, &kOrmqr},
 };
 
 const Name& name_of_call(const Op& op) {

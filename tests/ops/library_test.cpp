@@ -100,7 +100,7 @@ void check_all(const OpCase& use, const Check& check) {
   }
   // The code of f64 is more than tiles of tiny4 hold.
   const TensorType& type = use.operands[0].type;
-  if (type.elements() > 100 || type.dtype == kF64) return;
+  if (type.elements() > 100 || type.dtype == kF64 || type.dtype == kC128) return;
   SCOPED_TRACE("tiny4");
   check(run_on("tiny4", graph, use.operands));
 }
@@ -131,12 +131,15 @@ struct Matrices {
   [[nodiscard]] std::int64_t least() const { return std::min(rows, columns); }
   [[nodiscard]] HostTensor random() const { return random_matrices(dtype, rows, columns); }
   [[nodiscard]] std::string function(const std::string& real, const std::string& complex) const {
-    return "lapack_" + (dtype == kC64 ? "c" + complex : (dtype == kF64 ? "d" : "s") + real) +
+    const bool is_double = dtype == kF64 || dtype == kC128;
+    return "lapack_" +
+           (is_real() ? (is_double ? "d" : "s") + real : (is_double ? "z" : "c") + complex) +
            "_ffi";
   }
-  [[nodiscard]] DType real() const { return dtype == kF64 ? kF64 : kF32; }
+  [[nodiscard]] bool is_real() const { return !is_complex(dtype); }
+  [[nodiscard]] DType real() const { return real_of(dtype); }
   /// Some times what the arithmetic is wrong by.
-  [[nodiscard]] double bound() const { return dtype == kF64 ? 1e-14 : 3e-6; }
+  [[nodiscard]] double bound() const { return real() == kF64 ? 1e-14 : 3e-6; }
   [[nodiscard]] TensorType type(std::int64_t m, std::int64_t n) const { return {dtype, {2, m, n}}; }
 };
 
@@ -387,8 +390,8 @@ TEST_P(Library, EigenvectorsOfAnyMatrixAreScaled) {
   const std::int64_t n = matrices.rows;
   if (n != matrices.columns) return;
   const HostTensor a = matrices.random();
-  const bool is_real = matrices.dtype != kC64;
-  const DType complex = matrices.dtype == kF64 ? kC128 : kC64;
+  const bool is_real = matrices.is_real();
+  const DType complex = complex_of(matrices.real());
   const TensorType values{matrices.dtype, {2, n}}, vectors{complex, a.type.shape}, info{kI32, {2}};
   std::vector<TensorType> types = {values, vectors, vectors, info};
   if (is_real) types.insert(types.begin(), values);
@@ -451,7 +454,7 @@ TEST_P(Library, SchurFormsAreTriangular) {
   const Matrices& matrices = GetParam();
   if (matrices.rows != matrices.columns) return;
   const HostTensor a = matrices.random();
-  const bool is_real = matrices.dtype != kC64;
+  const bool is_real = matrices.is_real();
   const TensorType info{kI32, {2}}, values{matrices.dtype, {2, matrices.rows}};
   std::vector<TensorType> types = {a.type, a.type, values, info, info};
   if (is_real) types.insert(types.begin() + 2, values);
@@ -520,11 +523,13 @@ INSTANTIATE_TEST_SUITE_P(Ops, Library,
                                          Matrices{kF32, 7, 7}, Matrices{kF32, 16, 16},
                                          Matrices{kC64, 4, 4}, Matrices{kC64, 5, 3},
                                          Matrices{kC64, 2, 5}, Matrices{kC64, 9, 9},
-                                         Matrices{kF64, 4, 4}, Matrices{kF64, 5, 3}),
+                                         Matrices{kF64, 4, 4}, Matrices{kF64, 5, 3},
+                                         Matrices{kC128, 4, 4}, Matrices{kC128, 3, 4}),
                          [](const auto& info) {
-                           return std::string(info.param.dtype == kC64   ? "c64_"
-                                              : info.param.dtype == kF64 ? "f64_"
-                                                                         : "f32_") +
+                           return std::string(info.param.is_real() ? "f" : "c") +
+                                  (info.param.dtype == kF32    ? "32_"
+                                   : info.param.dtype == kC128 ? "128_"
+                                                               : "64_") +
                                   std::to_string(info.param.rows) + "x" +
                                   std::to_string(info.param.columns);
                          });

@@ -70,6 +70,11 @@ std::string file_of(const std::string& name) {
         "func.func public @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
         "  %y = stablehlo.uniform_quantize %x : tensor<4x4xf32>\n  return %y : "
         "tensor<4x4xf32>\n}\n");
+  if (name == "gives.mlir")
+    write(
+        "func.func @main(%x: tensor<4xf32>) {\n  %t = stablehlo.after_all : !stablehlo.token\n"
+        "  %u = \"stablehlo.outfeed\"(%x, %t) : (tensor<4xf32>, !stablehlo.token) -> "
+        "!stablehlo.token\n  return\n}\n");
   if (name == "checked.mlir")
     write(
         "func.func @main() {\n  %0 = stablehlo.constant dense<1> : tensor<2xi32>\n"
@@ -113,6 +118,8 @@ std::vector<Case> cases() {
       {"report " + file_of("oom.h5"), 0},
       {"run models/quickstart/affine.mlir -m tiny4", 5},
       {"run " + file_of("quantize.mlir") + " -m tiny4 --input random:1", 6},
+      {"run " + file_of("gives.mlir") + " -m tiny4 --input random:1 --outfeed " + file_of("fed.h5"),
+       0},
       {"run none.mlir", 74},
       {std::string(kAffine) + " -o /", 74},
       {std::string(kAffine) + " --at-superstep 1 --save-checkpoint " + file_of("behind.h5"), 0},
