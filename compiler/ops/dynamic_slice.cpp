@@ -5,6 +5,7 @@
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/static_window.h"
+#include "compiler/ops/start_indices.h"
 #include "compiler/ops/take.h"
 #include "compiler/ops/verify.h"
 #include "compiler/ops/windows.h"
@@ -38,7 +39,7 @@ void check_sizes(const Op& op, const Shape& sizes, const TensorType& operand) {
 Indices clamped_starts(std::span<const HostTensor> starts, const Shape& shape, const Shape& sizes) {
   Indices clamped;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    clamped.push_back(std::clamp<std::int64_t>(read_int(starts[i], 0), 0, shape[i] - sizes[i]));
+    clamped.push_back(std::clamp<std::int64_t>(read_index(starts[i], 0), 0, shape[i] - sizes[i]));
   }
   return clamped;
 }

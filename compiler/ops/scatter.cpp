@@ -130,9 +130,9 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
     bool is_inside = true;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       is_inside = is_inside && at[d] >= 0 && at[d] <= shape[d] - dimensions.sizes[d];
-      at[d] += within[d];
     }
     if (!is_inside) continue;
+    for (std::size_t d = 0; d < shape.size(); ++d) at[d] += within[d];
     const std::size_t to = element_at(at, strides);
     std::vector<HostTensor> arguments;
     for (std::size_t i = 0; i < 2 * count; ++i) {

@@ -1,6 +1,7 @@
 #include "compiler/ops/start_indices.h"
 
 #include <algorithm>
+#include <limits>
 #include <fmt/format.h>
 #include <utility>
 
@@ -130,9 +131,15 @@ Indices StartIndices::start_of(const HostTensor& indices, const Indices& place) 
   }
   for (std::size_t i = 0; i < map_.size(); ++i) {
     at[vector_dimension_] = static_cast<std::int64_t>(i);
-    start[static_cast<std::size_t>(map_[i])] = read_int(indices, element_at(at, strides));
+    start[static_cast<std::size_t>(map_[i])] = read_index(indices, element_at(at, strides));
   }
   return start;
+}
+
+std::int64_t read_index(const HostTensor& indices, std::size_t element) {
+  const std::int64_t index = read_int(indices, element);
+  const bool is_above = indices.type.dtype == DType::kU64 && index < 0;
+  return is_above ? std::numeric_limits<std::int64_t>::max() : index;
 }
 
 }  // namespace superstep

@@ -62,6 +62,9 @@ class StartIndices {
   Indices map_, operand_batching_, batching_;
 };
 
+/// An index of a host tensor; the greatest i64 for what is above that.
+[[nodiscard]] std::int64_t read_index(const HostTensor& indices, std::size_t element);
+
 /// Requires ascending dimensions.
 void require_sorted(const Op& op, std::string_view name, const Indices& list);
 

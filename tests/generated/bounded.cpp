@@ -3,92 +3,28 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string_view>
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
+#include "tests/generated/accuracy.h"
+#include "tests/generated/bounding.h"
 #include "tests/regions.h"
 
 namespace superstep {
 namespace {
 
-constexpr std::array<std::string_view, 7> kMovement = {
-    "stablehlo.broadcast_in_dim", "stablehlo.concatenate", "stablehlo.pad",
-    "stablehlo.reshape",          "stablehlo.reverse",     "stablehlo.slice",
-    "stablehlo.transpose"};
-constexpr std::array<std::string_view, 4> kIndexing = {"stablehlo.dynamic_slice",
-                                                       "stablehlo.dynamic_update_slice",
-                                                       "stablehlo.gather", "stablehlo.scatter"};
-constexpr std::array<std::string_view, 10> kTranscendental = {
-    "stablehlo.atan2", "stablehlo.cbrt",         "stablehlo.exponential",
-    "stablehlo.log",   "stablehlo.log_plus_one", "stablehlo.exponential_minus_one",
-    "stablehlo.power", "stablehlo.logistic",     "stablehlo.rsqrt",
-    "stablehlo.tanh"};
-
-template <class Names>
-bool among(const Names& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-double largest(DType dtype) {
-  if (dtype == DType::kBF16) return 0x1.fep127;
-  return dtype == DType::kF16 ? 65504.0 : double{std::numeric_limits<float>::max()};
-}
-int fraction_bits(DType dtype) {
-  return dtype == DType::kBF16 ? 7 : dtype == DType::kF16 ? 10 : 23;
-}
-/// Half the distance of 1 to the next number.
-double unit_roundoff(DType dtype) { return std::ldexp(1, -1 - fraction_bits(dtype)); }
-
-/// The distance to the next number of a float type.
-double ulp(DType dtype, double x) {
-  const int bits = fraction_bits(dtype);
-  const int lowest = (dtype == DType::kF16 ? -14 : -126) - bits;
-  return x == 0 ? std::ldexp(1, lowest) : std::ldexp(1, std::max(std::ilogb(x) - bits, lowest));
-}
-
-/// Rounds a bound up, with room for the roundings of its computation.
-void write_error(HostTensor& error, std::size_t element, double bound) {
-  const double raised = bound * 1.00001;
-  float value = static_cast<float>(raised);
-  if (double{value} < raised) value = std::nextafter(value, std::numeric_limits<float>::infinity());
-  error.set(element, value);
-}
-double error_at(const Bounded& x, std::size_t element) {
-  return double{x.error.get<float>(element)};
-}
-bool is_exact(const Bounded& x) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(x.error.type.elements()); ++i) {
-    if (error_at(x, i) != 0) return false;
-  }
-  return true;
-}
-
 std::size_t element_of(const HostTensor& tensor, std::size_t element) {
   return tensor.type.shape.empty() ? 0 : element;
 }
 
-HostTensor like(const HostTensor& x) { return HostTensor(TensorType{DType::kF32, x.type.shape}); }
-
-/// |x| + its error.
-HostTensor magnitudes(const Bounded& x) {
-  HostTensor result = like(x.value);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(result.type.elements()); ++i) {
-    write_error(result, i, std::abs(read_float(x.value, i)) + error_at(x, i));
-  }
-  return result;
+std::vector<HostTensor> errors_of(std::span<const Bounded> operands) {
+  std::vector<HostTensor> errors;
+  for (const Bounded& operand : operands) errors.push_back(operand.error);
+  return errors;
 }
-
-HostTensor evaluate_as_f32(Op op, const std::vector<HostTensor>& operands) {
-  if (!op.declared.empty()) op.declared[0].dtype = DType::kF32;
-  return op.definition->evaluate(op, operands)[0];
-}
-
-/// Where a float operand of an elementwise op may lie.
-struct Operand {
-  double value, error;
-};
 
 /// How far the result of one element may be off when an operand is; empty when no bound is known.
 std::optional<double> elementwise_error(std::string_view name, DType dtype, double result,
@@ -99,23 +35,30 @@ std::optional<double> elementwise_error(std::string_view name, DType dtype, doub
   const auto rounded = [&](double error, double ulps) {
     return error + ulps * ulp(dtype, std::abs(result) + error);
   };
-  const double ulps = is_short_float(dtype) ? 1 : 3;
+  const double ulps = is_short_float(dtype) || is_narrow_float(dtype) ? 1 : 3;
   const auto [a, ea] = x[0];
   // A value that is not well above its error may be 0 or of the other sign.
   const auto positive = [](const Operand& operand) { return operand.value > 2 * operand.error; };
-  if (name == "stablehlo.negate" || name == "stablehlo.abs") return ea;
+  if (name == "stablehlo.negate" || name == "stablehlo.real" || name == "stablehlo.imag") return ea;
+  if (name == "stablehlo.add" || name == "stablehlo.subtract") {
+    return rounded(ea + x[1].error, 1);
+  }
+  if (name == "stablehlo.complex") return ea + x[1].error;
+  if (is_complex(dtype)) return std::nullopt;
+  if (name == "stablehlo.abs") return ea;
   if (name == "stablehlo.exponential" && ea < 1) {
     return rounded(std::abs(result) * std::expm1(ea), ulps);
   }
   if (name == "stablehlo.log" && positive(x[0])) return rounded(ea / (a - ea), ulps);
-  if (name == "stablehlo.tanh") return rounded(ea, ulps);
+  if (name == "stablehlo.tanh" || name == "stablehlo.sine" || name == "stablehlo.cosine") {
+    return rounded(ea, ulps);
+  }
   if (name == "stablehlo.logistic") return rounded(ea / 4, ulps);
   if (name == "stablehlo.sqrt" && positive(x[0])) {
     return rounded(ea / (2 * std::sqrt(a - ea)), 1);
   }
   if (x.size() == 1) return std::nullopt;
   const auto [b, eb] = x[1];
-  if (name == "stablehlo.add" || name == "stablehlo.subtract") return rounded(ea + eb, 1);
   if (name == "stablehlo.multiply") {
     return rounded(std::abs(a) * eb + std::abs(b) * ea + ea * eb, 1);
   }
@@ -127,6 +70,11 @@ std::optional<double> elementwise_error(std::string_view name, DType dtype, doub
   return std::nullopt;
 }
 
+/// The value of a float, else the size.
+double number_at(const HostTensor& tensor, std::size_t i) {
+  return is_float(tensor.type.dtype) ? read_float(tensor, i) : size_at(tensor, i);
+}
+
 /// The error of element `i` of an elementwise op.
 std::optional<double> error_of_element(const Op& op, std::span<const Bounded> operands,
                                        const HostTensor& result, std::size_t i) {
@@ -135,137 +83,152 @@ std::optional<double> error_of_element(const Op& op, std::span<const Bounded> op
   bool exact = true;
   for (const Bounded& operand : operands) {
     const std::size_t at = element_of(operand.value, i);
-    const bool number = is_float(operand.value.type.dtype);
-    x.push_back({number ? read_float(operand.value, at) : 0, error_at(operand, at)});
+    x.push_back({number_at(operand.value, at), error_at(operand, at)});
     exact = exact && x.back().error == 0;
   }
-  const DType dtype = result.type.dtype;
-  if (exact && !among(kTranscendental, name)) return 0;
-  if (!is_float(dtype)) return std::nullopt;
-  const double value = read_float(result, i);
+  const DType dtype = result.type.dtype, from = operands[0].value.type.dtype;
+  const bool is_number = is_float(dtype) || is_complex(dtype);
+  const bool takes_numbers = is_float(from) || is_complex(from);
+  const double value = number_at(result, i);
   if (exact) {
-    if (!std::isfinite(value)) return 0;
-    return (is_short_float(dtype) ? 1 : 3) * ulp(dtype, value);
+    if (!is_number || !takes_numbers || name == "stablehlo.convert") return 0;
+    const DType of = is_complex(from) ? from : dtype;
+    if (is_rounded_once(name, of)) return 0;
+    if (is_complex(of) && !is_complex(dtype) && !std::isfinite(value)) return std::nullopt;
+    const auto error = function_error(name, of, value, x.data(), x.size());
+    return error && *error < double{std::numeric_limits<float>::max()} ? error : std::nullopt;
   }
+  if (!is_number) return std::nullopt;
   if (name == "stablehlo.convert") {
-    if (!(std::abs(value) < largest(dtype) / 4)) return std::nullopt;
-    return dtype == DType::kF32 ? x[0].error
-                                : x[0].error + ulp(dtype, std::abs(value) + x[0].error);
+    if (!takes_numbers || !(std::abs(value) < largest(dtype) / 4)) return std::nullopt;
+    const bool is_wider = unit_roundoff(dtype) <= unit_roundoff(from);
+    return is_wider ? x[0].error : x[0].error + ulp(dtype, std::abs(value) + x[0].error);
   }
   const auto error = elementwise_error(name, dtype, value, x);
   if (!error || !(std::abs(value) + *error < largest(dtype) / 4)) return std::nullopt;
   return error;
 }
 
-/// 2 K u times the sum of magnitudes, and the errors of the operands.
-std::optional<Bounded> sum_bound(HostTensor value, const HostTensor& magnitude,
-                                 const HostTensor& error, std::int64_t terms) {
-  const DType dtype = value.type.dtype;
-  const double factor = 2 * static_cast<double>(terms) * unit_roundoff(dtype);
-  const double smallest = static_cast<double>(terms) * ulp(dtype, 0);
-  Bounded result{std::move(value), HostTensor(magnitude.type)};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(magnitude.type.elements()); ++i) {
-    const double sum = read_float(magnitude, i);
-    const double bound = terms == 0 ? 0 : factor * sum + read_float(error, i) + smallest;
-    if (!(sum + bound < largest(dtype) / 4)) return std::nullopt;
-    write_error(result.error, i, bound);
+BoundedResults bound_elementwise(const Op& op, std::span<const Bounded> operands,
+                                 std::vector<HostTensor> values) {
+  Bounded result = exactly(std::move(values[0]));
+  for (std::size_t i = 0; !operands.empty() && i < elements_of(result.error); ++i) {
+    const auto error = error_of_element(op, operands, result.value, i);
+    if (!error) return std::nullopt;
+    write_error(result.error, i, *error);
   }
-  return result;
+  return std::vector<Bounded>{std::move(result)};
 }
 
-/// A reduction may keep the payload of a NaN or not: its f16 accumulators are f32.
-void free_payloads(Bounded& x) {
-  if (!is_float(x.value.type.dtype)) return;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(x.value.type.elements()); ++i) {
-    if (std::isnan(read_float(x.value, i))) x.error.set(i, 1.0F);
-  }
+/// Results follow from shapes alone.
+BoundedResults bound_nothing(const Op&, std::span<const Bounded>, std::vector<HostTensor> values) {
+  return std::vector<Bounded>{exactly(std::move(values[0]))};
 }
 
-std::optional<std::vector<Bounded>> propagate_reduce(const Op& op,
-                                                     std::span<const Bounded> operands,
-                                                     std::vector<HostTensor> values) {
-  const Graph& region = op.regions[0];
-  const std::string_view kind =
-      region.ops().size() == 1 ? region.ops()[0].definition->name : std::string_view{};
-  const bool floats = is_float(values[0].type.dtype);
+/// What has no bound unless all operands are exact.
+BoundedResults bound_exact(const Op&, std::span<const Bounded> operands,
+                           std::vector<HostTensor> values) {
+  if (!are_exact(operands)) return std::nullopt;
   std::vector<Bounded> results;
-  if (kind == "stablehlo.add" && floats) {
-    Op as_f32 = op;
-    as_f32.regions = {binary_reducer("stablehlo.add", DType::kF32)};
-    const HostTensor magnitude =
-        evaluate_as_f32(as_f32, {magnitudes(operands[0]), magnitudes(operands[1])});
-    const HostTensor error = evaluate_as_f32(as_f32, {operands[0].error, operands[1].error});
-    const std::int64_t elements = std::max<std::int64_t>(values[0].type.elements(), 1);
-    const std::int64_t terms = operands[0].value.type.elements() / elements + 1;
-    auto sum = sum_bound(std::move(values[0]), magnitude, error, terms);
-    if (!sum) return std::nullopt;
-    results.push_back(std::move(*sum));
-    return results;
-  }
-  if ((kind == "stablehlo.maximum" || kind == "stablehlo.minimum") && floats) {
-    Op as_f32 = op;
-    as_f32.regions = {binary_reducer("stablehlo.maximum", DType::kF32)};
-    HostTensor error = evaluate_as_f32(as_f32, {operands[0].error, operands[1].error});
-    results.push_back({std::move(values[0]), std::move(error)});
-    return results;
-  }
-  if (!std::ranges::all_of(operands, is_exact)) return std::nullopt;
-  // A product of floats rounds by its order.
-  if (kind == "stablehlo.multiply" && floats) return std::nullopt;
-  for (HostTensor& value : values) {
-    results.push_back(exactly(std::move(value)));
-    free_payloads(results.back());
+  for (HostTensor& value : values) results.push_back(exactly(std::move(value)));
+  return results;
+}
+
+/// Errors move as elements do.
+BoundedResults bound_movement(const Op& op, std::span<const Bounded> operands,
+                              std::vector<HostTensor> values) {
+  Op moving = op;
+  for (TensorType& type : moving.declared) type.dtype = DType::kF32;
+  std::vector<HostTensor> errors = op.definition->evaluate(moving, errors_of(operands));
+  std::vector<Bounded> results;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    results.push_back({std::move(values[i]), std::move(errors[i])});
   }
   return results;
 }
 
-/// Elements that are moved keep their errors; what is combined must be exact, in order.
-std::optional<std::vector<Bounded>> propagate_indexing(const Op& op,
-                                                       std::span<const Bounded> operands,
-                                                       std::vector<HostTensor> values) {
-  const bool combines = !op.regions.empty() && !op.regions[0].ops().empty();
-  if (combines) {
-    if (!std::ranges::all_of(operands, is_exact)) return std::nullopt;
-    Bounded result = exactly(std::move(values[0]));
-    free_payloads(result);
-    return std::vector<Bounded>{std::move(result)};
-  }
-  Op moving = op;
-  if (!op.regions.empty()) moving.regions = {replacing_reducer(DType::kF32)};
-  std::vector<HostTensor> errors;
-  for (const Bounded& operand : operands) errors.push_back(operand.error);
+BoundedResults bound_select(const Op& op, std::span<const Bounded> operands,
+                            std::vector<HostTensor> values) {
+  if (!are_exact(operands.first(1))) return std::nullopt;
+  std::vector<HostTensor> errors = errors_of(operands);
+  errors[0] = operands[0].value;
+  return std::vector<Bounded>{{std::move(values[0]), evaluate_as_f32(op, errors)}};
+}
+
+/// Elements that are moved keep their errors; what is combined must be exact, in order. The first
+/// `moved` operands, and the last of a scatter, move; the others say where.
+BoundedResults bound_indexing(const Op& op, std::span<const Bounded> operands,
+                              std::vector<HostTensor> values) {
   const std::string_view name = op.definition->name;
   const bool is_scatter = name == "stablehlo.scatter";
-  const std::size_t first = name == "stablehlo.dynamic_update_slice" ? 2 : 1;
-  for (std::size_t i = first; i < (is_scatter ? 2 : operands.size()); ++i) {
-    errors[i] = operands[i].value;
+  if (is_scatter && (!op.regions[0].ops().empty() || operands.size() != 3)) {
+    if (!are_exact(operands)) return std::nullopt;
+    std::vector<Bounded> results;
+    for (HostTensor& value : values) {
+      results.push_back(exactly(std::move(value)));
+      free_payloads(results.back());
+    }
+    return results;
   }
+  Op moving = op;
+  if (is_scatter) moving.regions = {replacing_reducer(DType::kF32)};
+  std::vector<HostTensor> errors = errors_of(operands);
+  const std::size_t first = name == "stablehlo.dynamic_update_slice" ? 2 : 1;
+  const std::size_t last = is_scatter ? 2 : operands.size();
+  if (!are_exact(operands.subspan(first, last - first))) return std::nullopt;
+  for (std::size_t i = first; i < last; ++i) errors[i] = operands[i].value;
   return std::vector<Bounded>{{std::move(values[0]), evaluate_as_f32(moving, errors)}};
 }
 
-std::optional<Bounded> propagate_dot(const Op& op, std::span<const Bounded> operands,
-                                     HostTensor value) {
-  if (!is_float(value.type.dtype)) return exactly(std::move(value));
-  const Bounded& a = operands[0];
-  const Bounded& b = operands[1];
-  const HostTensor size_a = magnitudes(a);
-  const HostTensor size_b = magnitudes(b);
-  HostTensor error = evaluate_as_f32(op, {size_a, b.error});
-  const HostTensor more = evaluate_as_f32(op, {a.error, size_b});
-  for (std::size_t i = 0; i < static_cast<std::size_t>(error.type.elements()); ++i) {
-    write_error(error, i, read_float(error, i) + read_float(more, i));
-  }
-  std::int64_t terms = 1;
-  for (const std::int64_t d :
-       std::get<std::vector<std::int64_t>>(op.attributes.at("lhs_contracting_dimensions"))) {
-    terms *= a.value.type.shape[static_cast<std::size_t>(d)];
-  }
-  return sum_bound(std::move(value), evaluate_as_f32(op, {size_a, size_b}), error, terms);
-}
+struct RuleOf {
+  std::string_view op;
+  BoundRule rule;
+};
+/// Ops that are not elementwise.
+constexpr std::array kRules = {
+    RuleOf{"chlo.top_k", bound_exact},
+    RuleOf{"sdy.sharding_constraint", bound_movement},
+    RuleOf{"stablehlo.all_gather", bound_movement},
+    RuleOf{"stablehlo.all_reduce", bound_movement},
+    RuleOf{"stablehlo.all_to_all", bound_movement},
+    RuleOf{"stablehlo.batch_norm_grad", bound_batch_norm},
+    RuleOf{"stablehlo.batch_norm_inference", bound_batch_norm},
+    RuleOf{"stablehlo.batch_norm_training", bound_batch_norm},
+    RuleOf{"stablehlo.bitcast_convert", bound_exact},
+    RuleOf{"stablehlo.broadcast_in_dim", bound_movement},
+    RuleOf{"stablehlo.cholesky", bound_factors},
+    RuleOf{"stablehlo.collective_broadcast", bound_movement},
+    RuleOf{"stablehlo.collective_permute", bound_movement},
+    RuleOf{"stablehlo.concatenate", bound_movement},
+    RuleOf{"stablehlo.convolution", bound_convolution},
+    RuleOf{"stablehlo.custom_call", bound_call},
+    RuleOf{"stablehlo.dot_general", bound_dot_general},
+    RuleOf{"stablehlo.dynamic_slice", bound_indexing},
+    RuleOf{"stablehlo.dynamic_update_slice", bound_indexing},
+    RuleOf{"stablehlo.fft", bound_fft},
+    RuleOf{"stablehlo.gather", bound_indexing},
+    RuleOf{"stablehlo.get_dimension_size", bound_nothing},
+    RuleOf{"stablehlo.map", bound_exact},
+    RuleOf{"stablehlo.optimization_barrier", bound_movement},
+    RuleOf{"stablehlo.pad", bound_movement},
+    RuleOf{"stablehlo.reduce", bound_reduce},
+    RuleOf{"stablehlo.reduce_scatter", bound_movement},
+    RuleOf{"stablehlo.reduce_window", bound_reduce_window},
+    RuleOf{"stablehlo.reshape", bound_movement},
+    RuleOf{"stablehlo.reverse", bound_movement},
+    RuleOf{"stablehlo.rng", bound_random},
+    RuleOf{"stablehlo.rng_bit_generator", bound_exact},
+    RuleOf{"stablehlo.scatter", bound_indexing},
+    RuleOf{"stablehlo.select", bound_select},
+    RuleOf{"stablehlo.select_and_scatter", bound_select_and_scatter},
+    RuleOf{"stablehlo.slice", bound_movement},
+    RuleOf{"stablehlo.sort", bound_exact},
+    RuleOf{"stablehlo.transpose", bound_movement},
+    RuleOf{"stablehlo.triangular_solve", bound_factors},
+};
 
 /// The results of a region.
-std::optional<std::vector<Bounded>> propagate_region(const Graph& region,
-                                                     std::span<const Bounded> arguments) {
+BoundedResults propagate_region(const Graph& region, std::span<const Bounded> arguments) {
   auto values = propagate(region, arguments);
   if (!values) return std::nullopt;
   std::vector<Bounded> results;
@@ -273,13 +236,12 @@ std::optional<std::vector<Bounded>> propagate_region(const Graph& region,
   return results;
 }
 
-std::optional<std::vector<Bounded>> propagate_while(const Op& op,
-                                                    std::span<const Bounded> operands) {
+BoundedResults propagate_while(const Op& op, std::span<const Bounded> operands) {
   constexpr int kMostTrips = 16;
   std::vector<Bounded> carried(operands.begin(), operands.end());
   for (int trip = 0; trip <= kMostTrips; ++trip) {
     const auto goes_on = propagate_region(op.regions[0], carried);
-    if (!goes_on || !is_exact((*goes_on)[0])) return std::nullopt;
+    if (!goes_on || !are_exact(*goes_on)) return std::nullopt;
     if ((*goes_on)[0].value.get<std::uint8_t>(0) == 0) {
       carried.resize(op.regions[1].results().size());
       return carried;
@@ -291,54 +253,94 @@ std::optional<std::vector<Bounded>> propagate_while(const Op& op,
   return std::nullopt;
 }
 
-std::optional<std::vector<Bounded>> propagate_case(const Op& op,
-                                                   std::span<const Bounded> operands) {
-  const std::size_t last = op.regions.size() - 1;
-  if (!is_exact(operands[0])) return std::nullopt;
-  const auto number = operands[0].value.get<std::uint32_t>(0);
-  return propagate_region(op.regions[std::min<std::size_t>(number, last)], operands.subspan(1));
+BoundedResults propagate_branch(const Op& op, std::span<const Bounded> operands) {
+  if (!are_exact(operands.first(1))) return std::nullopt;
+  const HostTensor& decision = operands[0].value;
+  // The first region of an `if` is that of true.
+  const std::size_t region =
+      decision.type.dtype == DType::kI1
+          ? std::size_t{decision.get<std::uint8_t>(0) == 0}
+          : std::min<std::size_t>(decision.get<std::uint32_t>(0), op.regions.size() - 1);
+  return propagate_region(op.regions[region], operands.subspan(1));
+}
+
+bool same_part(double found, double expected) {
+  return (found == expected && std::signbit(found) == std::signbit(expected)) ||
+         (std::isnan(found) && std::isnan(expected));
 }
 
 }  // namespace
 
+void write_error(HostTensor& error, std::size_t element, double bound) {
+  const double raised = bound * 1.00001;
+  float value = static_cast<float>(raised);
+  if (double{value} < raised) value = std::nextafter(value, std::numeric_limits<float>::infinity());
+  error.set(element, value);
+}
+
+bool are_exact(std::span<const Bounded> operands) {
+  for (const Bounded& x : operands) {
+    for (std::size_t i = 0; i < elements_of(x.error); ++i) {
+      if (error_at(x, i) != 0) return false;
+    }
+  }
+  return true;
+}
+
+HostTensor errors_for(const HostTensor& tensor) {
+  return HostTensor(TensorType{DType::kF32, tensor.type.shape});
+}
+
+double size_at(const HostTensor& tensor, std::size_t element) {
+  const DType dtype = tensor.type.dtype;
+  return is_float(dtype) || is_complex(dtype) ? std::abs(read_number(tensor, element)) : 0;
+}
+
+HostTensor magnitudes(const Bounded& x) {
+  HostTensor result = errors_for(x.value);
+  for (std::size_t i = 0; i < elements_of(result); ++i) {
+    write_error(result, i, size_at(x.value, i) + error_at(x, i));
+  }
+  return result;
+}
+
+HostTensor evaluate_as_f32(Op op, const std::vector<HostTensor>& operands) {
+  if (!op.declared.empty()) op.declared[0].dtype = DType::kF32;
+  return op.definition->evaluate(op, operands)[0];
+}
+
+std::optional<Bounded> within(HostTensor value, double error) {
+  const double most = largest(value.type.dtype) / 4;
+  Bounded result = exactly(std::move(value));
+  for (std::size_t i = 0; i < elements_of(result.value); ++i) {
+    if (!(size_at(result.value, i) + error < most)) return std::nullopt;
+    write_error(result.error, i, error);
+  }
+  return result;
+}
+
+Bounded unbounded(HostTensor value) {
+  Bounded result = exactly(std::move(value));
+  for (std::size_t i = 0; i < elements_of(result.error); ++i) {
+    result.error.set(i, std::numeric_limits<float>::infinity());
+  }
+  return result;
+}
+
 Bounded exactly(HostTensor value) {
-  HostTensor error = like(value);
+  HostTensor error = errors_for(value);
   return {std::move(value), std::move(error)};
 }
 
 std::optional<std::vector<Bounded>> propagate(const Op& op, std::span<const Bounded> operands) {
   const std::string_view name = op.definition->name;
   if (name == "stablehlo.while") return propagate_while(op, operands);
-  if (name == "stablehlo.case") return propagate_case(op, operands);
-  std::vector<HostTensor> values, errors;
-  for (const Bounded& operand : operands) {
-    values.push_back(operand.value);
-    errors.push_back(operand.error);
-  }
+  if (name == "stablehlo.case" || name == "stablehlo.if") return propagate_branch(op, operands);
+  std::vector<HostTensor> values;
+  for (const Bounded& operand : operands) values.push_back(operand.value);
   std::vector<HostTensor> results = op.definition->evaluate(op, values);
-  if (name == "stablehlo.reduce") return propagate_reduce(op, operands, std::move(results));
-  if (name == "stablehlo.dot_general") {
-    auto dot = propagate_dot(op, operands, std::move(results[0]));
-    if (!dot) return std::nullopt;
-    return std::vector<Bounded>{std::move(*dot)};
-  }
-  if (among(kIndexing, name)) return propagate_indexing(op, operands, std::move(results));
-  if (among(kMovement, name)) {
-    return std::vector<Bounded>{{std::move(results[0]), evaluate_as_f32(op, errors)}};
-  }
-  if (name == "stablehlo.select") {
-    errors[0] = values[0];
-    return std::vector<Bounded>{{std::move(results[0]), evaluate_as_f32(op, errors)}};
-  }
-  Bounded result = exactly(std::move(results[0]));
-  if (!operands.empty()) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(result.error.type.elements()); ++i) {
-      const auto error = error_of_element(op, operands, result.value, i);
-      if (!error) return std::nullopt;
-      write_error(result.error, i, *error);
-    }
-  }
-  return std::vector<Bounded>{std::move(result)};
+  const auto* const rule = std::ranges::find(kRules, name, &RuleOf::op);
+  return (rule == kRules.end() ? bound_elementwise : rule->rule)(op, operands, std::move(results));
 }
 
 std::optional<std::vector<Bounded>> propagate(const Graph& graph,
@@ -360,12 +362,18 @@ std::optional<std::vector<Bounded>> propagate(const Graph& graph,
 }
 
 std::optional<std::size_t> first_wrong(const Bounded& expected, const HostTensor& found) {
-  const auto elements = static_cast<std::size_t>(expected.value.type.elements());
-  for (std::size_t i = 0; i < elements; ++i) {
-    if (read_bits(expected.value, i) == read_bits(found, i)) continue;
+  const DType dtype = found.type.dtype;
+  const std::size_t size = size_of(dtype);
+  for (std::size_t i = 0; i < elements_of(expected.value); ++i) {
     const double error = error_at(expected, i);
-    const double want = read_float(expected.value, i), got = read_float(found, i);
-    if (is_float(found.type.dtype) && std::isnan(want) && std::isnan(got)) continue;
+    if (std::memcmp(expected.value.data.data() + i * size, found.data.data() + i * size, size) ==
+            0 ||
+        std::isinf(error)) {
+      continue;
+    }
+    if (!is_float(dtype) && !is_complex(dtype)) return i;
+    const std::complex<double> want = read_number(expected.value, i), got = read_number(found, i);
+    if (same_part(got.real(), want.real()) && same_part(got.imag(), want.imag())) continue;
     // Written so that a NaN on one side is wrong.
     if (error > 0 && std::abs(got - want) <= error) continue;
     return i;

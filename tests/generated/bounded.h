@@ -18,7 +18,9 @@ struct Bounded {
 [[nodiscard]] Bounded exactly(HostTensor value);
 
 /// The results of an op, with errors after the rules of docs/numerics.md: single IEEE operations,
-/// integers and movement add none, transcendentals 3 ULP (f16: 1), sums and dots 2 K u sum|a||b|.
+/// integers and movement add none, transcendentals some ULP, sums and products 2 K u sum|a||b|, and
+/// transforms and factors of matrices some units of their norm. An error that is infinite asks for
+/// nothing.
 /// Empty where these rules bound nothing: a discontinuous op of an inexact element, a sum of
 /// infinities.
 [[nodiscard]] std::optional<std::vector<Bounded>> propagate(const Op& op,

@@ -1,15 +1,16 @@
+// Loops and branches.
+
 #include <array>
 #include <utility>
 
+#include "tests/generated/op_kind.h"
 #include "tests/generated/propose.h"
 #include "tests/generated/tensors.h"
 
 namespace superstep {
 namespace {
 
-constexpr std::array kWord = {DType::kI32};
-constexpr std::array kAll = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
-                             DType::kU16, DType::kU32, DType::kF16, DType::kF32};
+constexpr DTypeSet kWord = only(DType::kI32);
 constexpr std::int64_t kMostTrips = 4;
 
 HostTensor word(std::int32_t value) {
@@ -59,24 +60,22 @@ class RandomRegion {
   RandomProgram inner_;
 };
 
-}  // namespace
-
-bool propose_loop(RandomProgram& builder) {
+bool loop(RandomProgram& builder, const OpKind& kind) {
   Random& random = builder.random;
   if (!builder.add("stablehlo.constant", {}, {{"value", word(0)}})) return false;
-  const auto counter = ValueId{static_cast<std::uint32_t>(builder.values().size() - 1)};
+  const ValueId counter = builder.last();
   std::vector<ValueId> operands{counter};
   for (std::size_t carried = random.below(3) + 1; carried > 0; --carried) {
-    operands.push_back(builder.any(kAll));
+    operands.push_back(builder.any(kAnyDType));
   }
   const std::size_t carried = operands.size();
 
   RandomRegion body(builder, operands);
   RandomProgram& in_body = body.program();
   if (!in_body.add("stablehlo.constant", {}, {{"value", word(1)}})) return false;
-  const auto one = ValueId{static_cast<std::uint32_t>(in_body.values().size() - 1)};
+  const ValueId one = in_body.last();
   if (!in_body.add("stablehlo.add", {body.argument(0), one})) return false;
-  std::vector<ValueId> next{ValueId{static_cast<std::uint32_t>(in_body.values().size() - 1)}};
+  std::vector<ValueId> next{in_body.last()};
   body.grow(4);
   for (std::size_t i = 1; i < carried; ++i) {
     next.push_back(in_body.of_type(builder.type(operands[i])));
@@ -90,49 +89,51 @@ bool propose_loop(RandomProgram& builder) {
           : builder.leaf({DType::kI32, {}}));
   RandomRegion condition(builder, operands);
   RandomProgram& in_condition = condition.program();
-  const auto last = [&] {
-    return ValueId{static_cast<std::uint32_t>(in_condition.values().size() - 1)};
-  };
   const auto most = static_cast<std::int32_t>(random.below(kMostTrips + 1));
   if (!in_condition.add("stablehlo.constant", {}, {{"value", word(most)}})) return false;
-  const ValueId bound = last();
+  const ValueId bound = in_condition.last();
   if (!in_condition.add("stablehlo.minimum", {condition.argument(operands.size() - 1), bound})) {
     return false;
   }
-  const ValueId limit = last();
+  const ValueId limit = in_condition.last();
   if (!in_condition.add("stablehlo.compare", {condition.argument(0), limit},
                         {{"comparison_direction", std::string("LT")}})) {
     return false;
   }
-  ValueId goes_on = last();
+  ValueId goes_on = in_condition.last();
   if (random.chance(40)) {
     condition.grow(2);
     if (in_condition.add("stablehlo.or", {goes_on, in_condition.of_type({DType::kI1, {}})})) {
-      const ValueId either = last();
-      if (in_condition.add("stablehlo.and", {goes_on, either})) goes_on = last();
+      const ValueId either = in_condition.last();
+      if (in_condition.add("stablehlo.and", {goes_on, either})) goes_on = in_condition.last();
     }
   }
   condition.add_operands(builder, operands);
-  return builder.add("stablehlo.while", operands, {},
+  return builder.add(kind.op, operands, {},
                      {condition.finish(builder, operands, {goes_on}),
                       body.finish(builder, operands, std::move(next))});
 }
 
-bool propose_case(RandomProgram& builder) {
-  Random& random = builder.random;
-  const ValueId number =
-      builder.any(kWord, [](const TensorType& type) { return type.shape.empty(); });
+/// Branches of random ops with the same types of results; operands are what they use of outside.
+struct Branches {
   std::vector<ValueId> operands;
-  for (std::size_t i = random.below(3); i > 0; --i) operands.push_back(builder.any(kAll));
+  std::vector<Graph> regions;
+};
+
+Branches random_branches(RandomProgram& builder, std::size_t count) {
+  Random& random = builder.random;
+  Branches branches;
+  std::vector<ValueId>& operands = branches.operands;
+  for (std::size_t i = random.below(3); i > 0; --i) operands.push_back(builder.any(kAnyDType));
   std::vector<RandomRegion> regions;
   std::vector<std::vector<ValueId>> results;
-  for (std::size_t r = random.below(4) + 1; r > 0; --r) {
+  for (std::size_t r = 0; r < count; ++r) {
     RandomRegion& region = regions.emplace_back(builder, operands);
     region.grow(3);
     results.emplace_back();
-    if (regions.size() == 1) {
+    if (r == 0) {
       for (std::size_t i = random.below(2) + 1; i > 0; --i) {
-        results[0].push_back(region.program().any(kAll));
+        results[0].push_back(region.program().any(kAnyDType));
       }
     } else {
       for (const ValueId first : results[0]) {
@@ -141,12 +142,30 @@ bool propose_case(RandomProgram& builder) {
     }
     region.add_operands(builder, operands);
   }
-  std::vector<Graph> graphs;
   for (std::size_t r = 0; r < regions.size(); ++r) {
-    graphs.push_back(regions[r].finish(builder, operands, results[r]));
+    branches.regions.push_back(regions[r].finish(builder, operands, results[r]));
   }
-  operands.insert(operands.begin(), number);
-  return builder.add("stablehlo.case", std::move(operands), {}, std::move(graphs));
+  return branches;
 }
+
+bool is_scalar(const TensorType& type) { return type.shape.empty(); }
+
+bool branch(RandomProgram& builder, const OpKind& kind) {
+  const ValueId decision = builder.any(kind.dtypes, is_scalar);
+  const bool is_if = builder.type(decision).dtype == DType::kI1;
+  Branches branches = random_branches(builder, is_if ? 2 : builder.random.below(4) + 1);
+  branches.operands.insert(branches.operands.begin(), decision);
+  return builder.add(kind.op, std::move(branches.operands), {}, std::move(branches.regions));
+}
+
+constexpr std::array kKinds = {
+    OpKind{"stablehlo.case", branch, kWord, Wants::kAnything, 6},
+    OpKind{"stablehlo.if", branch, kBooleans, Wants::kAnything, 4},
+    OpKind{"stablehlo.while", loop, kAnyDType, Wants::kAnything, 10},
+};
+
+}  // namespace
+
+std::span<const OpKind> control_kinds() { return kKinds; }
 
 }  // namespace superstep

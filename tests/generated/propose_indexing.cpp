@@ -1,20 +1,18 @@
-#include "tests/generated/propose_indexing.h"
+// Ops whose places in tensors are known at run time only.
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "tests/generated/op_kind.h"
 #include "tests/regions.h"
 
 namespace superstep {
 namespace {
 
-using Indices = std::vector<std::int64_t>;
-
-constexpr std::array kAll = {DType::kI1,  DType::kI8,  DType::kI16, DType::kI32, DType::kU8,
-                             DType::kU16, DType::kU32, DType::kF16, DType::kF32};
-constexpr std::array kIndices = {DType::kI32, DType::kI32, DType::kI8, DType::kU8, DType::kU32};
+constexpr std::array kIndices = {DType::kI32, DType::kI32, DType::kI8, DType::kU8,
+                                 DType::kU32, DType::kI64, DType::kU64};
 
 bool is_indexable(const TensorType& type) { return !type.shape.empty() && type.elements() > 0; }
 
@@ -109,27 +107,33 @@ Indices batching_of_indices(const Places& places) {
   return places.batching ? Indices{0} : Indices{};
 }
 
-}  // namespace
-
-bool propose_dynamic_slice(RandomProgram& builder) {
-  const ValueId x = builder.any(kAll, is_indexable);
-  const Shape sizes = window_in(builder.random, builder.type(x).shape);
-  return builder.add("stablehlo.dynamic_slice", with_starts(builder, {x}),
-                     {{"slice_sizes", sizes}});
+Attributes scatter_attributes(const Places& places) {
+  return {{"update_window_dims", places.within},
+          {"inserted_window_dims", left_out(places)},
+          {"input_batching_dims", batching(places)},
+          {"scatter_indices_batching_dims", batching_of_indices(places)},
+          {"scatter_dims_to_operand_dims", places.map},
+          {"index_vector_dim", places.vector_dimension}};
 }
 
-bool propose_dynamic_update_slice(RandomProgram& builder) {
-  const ValueId x = builder.any(kAll, is_indexable);
+bool dynamic_slice(RandomProgram& builder, const OpKind& kind) {
+  const ValueId x = builder.any(kind.dtypes, is_indexable);
+  const Shape sizes = window_in(builder.random, builder.type(x).shape);
+  return builder.add(kind.op, with_starts(builder, {x}), {{"slice_sizes", sizes}});
+}
+
+bool dynamic_update_slice(RandomProgram& builder, const OpKind& kind) {
+  const ValueId x = builder.any(kind.dtypes, is_indexable);
   const TensorType type = builder.type(x);
   const ValueId update = builder.of_type({type.dtype, window_in(builder.random, type.shape)});
-  return builder.add("stablehlo.dynamic_update_slice", with_starts(builder, {x, update}));
+  return builder.add(kind.op, with_starts(builder, {x, update}));
 }
 
-bool propose_gather(RandomProgram& builder) {
-  const ValueId x = builder.any(kAll, is_indexable);
+bool gather(RandomProgram& builder, const OpKind& kind) {
+  const ValueId x = builder.any(kind.dtypes, is_indexable);
   const Places places = random_places(builder.random, builder.type(x).shape);
   const ValueId indices = builder.of_type({builder.random.pick(kIndices), places.indices});
-  return builder.add("stablehlo.gather", {x, indices},
+  return builder.add(kind.op, {x, indices},
                      {{"offset_dims", places.within},
                       {"collapsed_slice_dims", left_out(places)},
                       {"operand_batching_dims", batching(places)},
@@ -139,11 +143,11 @@ bool propose_gather(RandomProgram& builder) {
                       {"slice_sizes", places.window}});
 }
 
-bool propose_scatter(RandomProgram& builder) {
+bool scatter(RandomProgram& builder, const OpKind& kind) {
   constexpr std::array<std::string_view, 4> kOps = {"stablehlo.add", "stablehlo.maximum",
                                                     "stablehlo.minimum", "stablehlo.multiply"};
   Random& random = builder.random;
-  const ValueId x = builder.any(kAll, is_indexable);
+  const ValueId x = builder.any(kind.dtypes, is_indexable);
   const DType dtype = builder.type(x).dtype;
   const Places places = random_places(random, builder.type(x).shape);
   const TensorType updates{dtype, places.windows};
@@ -151,14 +155,40 @@ bool propose_scatter(RandomProgram& builder) {
   const ValueId indices = builder.of_type({random.pick(kIndices), places.indices});
   const Graph region =
       random.chance(40) ? replacing_reducer(dtype) : binary_reducer(random.pick(kOps), dtype);
-  return builder.add("stablehlo.scatter", {x, indices, builder.of_type(updates)},
-                     {{"update_window_dims", places.within},
-                      {"inserted_window_dims", left_out(places)},
-                      {"input_batching_dims", batching(places)},
-                      {"scatter_indices_batching_dims", batching_of_indices(places)},
-                      {"scatter_dims_to_operand_dims", places.map},
-                      {"index_vector_dim", places.vector_dimension}},
+  return builder.add(kind.op, {x, indices, builder.of_type(updates)}, scatter_attributes(places),
                      {region});
 }
+
+/// Two tensors whose windows at the same places are combined at once.
+bool scatter_pair(RandomProgram& builder, const OpKind& kind) {
+  Random& random = builder.random;
+  const ValueId x = builder.any(kind.dtypes, is_indexable);
+  const TensorType type = builder.type(x);
+  const DType other = DType::kI32;
+  const ValueId y = builder.of_type({other, type.shape});
+  const Places places = random_places(random, type.shape);
+  const TensorType updates{type.dtype, places.windows};
+  if (updates.elements() > 500) return false;
+  const ValueId indices = builder.of_type({random.pick(kIndices), places.indices});
+  const ValueId first = builder.of_type(updates);
+  const ValueId second = builder.of_type({other, places.windows});
+  const TensorType a{type.dtype, {}}, b{other, {}};
+  const Graph region = region_of({a, b, a, b}, [](std::span<const Tensor> t) {
+    return std::vector{maximum(t[0], t[2]), t[1] + t[3]};
+  });
+  return builder.add(kind.op, {x, y, indices, first, second}, scatter_attributes(places), {region});
+}
+
+constexpr std::array kKinds = {
+    OpKind{"stablehlo.dynamic_slice", dynamic_slice, kAnyDType, Wants::kAnything, 12},
+    OpKind{"stablehlo.dynamic_update_slice", dynamic_update_slice, kAnyDType, Wants::kAnything, 9},
+    OpKind{"stablehlo.gather", gather, kAnyDType, Wants::kAnything, 13},
+    OpKind{"stablehlo.scatter", scatter, kAnyDType, Wants::kAnything, 9},
+    OpKind{"stablehlo.scatter", scatter_pair, kNumbers, Wants::kExact, 3},
+};
+
+}  // namespace
+
+std::span<const OpKind> indexing_kinds() { return kKinds; }
 
 }  // namespace superstep

@@ -2,6 +2,10 @@
 
 #include <array>
 #include <cmath>
+#include <complex>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include "compiler/ops/elements.h"
 
@@ -21,25 +25,45 @@ constexpr std::array<std::uint32_t, 13> kSpecialF16 = {0x7e00, 0x7e12, 0xfe01, 0
                                                        0x0000, 0x8000, 0x0001, 0x8123, 0x03ff,
                                                        0x7bff, 0xfbff, 0x3c00};
 
+constexpr std::array<std::uint64_t, 13> kSpecialF64 = {
+    0x7ff8000000000000, 0x7ff8000000001234, 0xfff8000000000001, 0x7ff0000000000000,
+    0xfff0000000000000, 0x0000000000000000, 0x8000000000000000, 0x0000000000000001,
+    0x8001234567890123, 0x000fffffffffffff, 0x7fefffffffffffff, 0xffefffffffffffff,
+    0x3ff0000000000000};
+
+std::uint64_t special_float(Random& random, DType dtype) {
+  // Of narrow ones each code is special.
+  if (is_narrow_float(dtype)) return random.below(256);
+  if (dtype == DType::kF64) return random.pick(kSpecialF64);
+  return dtype == DType::kBF16  ? random.pick(kSpecialBF16)
+         : dtype == DType::kF16 ? random.pick(kSpecialF16)
+                                : random.pick(kSpecialF32);
+}
+
+/// The exponents of wide numbers, which squared are still numbers of most types.
+std::pair<int, int> exponents(DType dtype) {
+  if (is_narrow_float(dtype)) return {-8, 3};
+  return {-20, dtype == DType::kF16 ? 8 : 20};
+}
+
 std::uint64_t random_float(Random& random, DType dtype, Flavour flavour) {
   HostTensor scalar(TensorType{dtype, {}});
-  const double sign = random.chance(50) ? -1 : 1;
+  // Its numbers have no sign.
+  const bool is_power = dtype == DType::kF8E8M0FNU;
+  const double sign = !is_power && random.chance(50) ? -1 : 1;
   switch (flavour) {
     case Flavour::kSmall:
-      write_float(scalar, 0, static_cast<double>(random.between(-8, 8)) / 2);
+      write_float(scalar, 0, static_cast<double>(random.between(is_power ? 1 : -8, 8)) / 2);
       break;
     case Flavour::kSpecial:
-      if (random.chance(50)) {
-        return dtype == DType::kBF16  ? random.pick(kSpecialBF16)
-               : dtype == DType::kF16 ? random.pick(kSpecialF16)
-                                      : random.pick(kSpecialF32);
-      }
+      if (random.chance(50)) return special_float(random, dtype);
       [[fallthrough]];
     case Flavour::kOrdinary:
       write_float(scalar, 0, sign * 4 * random.unit());
       break;
     case Flavour::kWide: {
-      const auto exponent = static_cast<int>(random.between(-20, dtype == DType::kF16 ? 8 : 20));
+      const auto [low, high] = exponents(dtype);
+      const auto exponent = static_cast<int>(random.between(low, high));
       write_float(scalar, 0, sign * std::ldexp(1 + random.unit(), exponent));
       break;
     }
@@ -48,8 +72,18 @@ std::uint64_t random_float(Random& random, DType dtype, Flavour flavour) {
 }
 
 std::int64_t random_integer(Random& random, Flavour flavour) {
-  constexpr std::array<std::int64_t, 10> kEdges = {0,    1,     -1,     2,          127,
-                                                   -128, 32767, -32768, 2147483647, -2147483648};
+  constexpr std::array<std::int64_t, 12> kEdges = {0,
+                                                   1,
+                                                   -1,
+                                                   2,
+                                                   127,
+                                                   -128,
+                                                   32767,
+                                                   -32768,
+                                                   2147483647,
+                                                   -2147483648,
+                                                   std::numeric_limits<std::int64_t>::max(),
+                                                   std::numeric_limits<std::int64_t>::min()};
   if (flavour == Flavour::kSmall) return random.between(-8, 8);
   if (flavour == Flavour::kOrdinary) return random.between(-100, 100);
   if (flavour == Flavour::kSpecial && random.chance(50)) return random.pick(kEdges);
@@ -58,11 +92,21 @@ std::int64_t random_integer(Random& random, Flavour flavour) {
 
 }  // namespace
 
-DType random_dtype(Random& random) {
-  constexpr std::array kDTypes = {DType::kF32, DType::kF32,  DType::kF32, DType::kF32, DType::kF16,
-                                  DType::kF16, DType::kBF16, DType::kI1,  DType::kI8,  DType::kI16,
-                                  DType::kI32, DType::kI32,  DType::kU8,  DType::kU16, DType::kU32};
-  return random.pick(kDTypes);
+DType random_dtype(Random& random, DTypeSet among) {
+  constexpr std::array kUsual = {DType::kF32, DType::kF32,  DType::kF32, DType::kF32, DType::kF16,
+                                 DType::kF16, DType::kBF16, DType::kI1,  DType::kI8,  DType::kI16,
+                                 DType::kI32, DType::kI32,  DType::kU8,  DType::kU16, DType::kU32};
+  constexpr unsigned kUnusual = 25;  // percent
+  constexpr int kTries = 8;
+  for (int i = 0; i < kTries; ++i) {
+    const DType dtype = random.chance(kUnusual) ? random.pick(kAllDTypes) : random.pick(kUsual);
+    if ((only(dtype) & among) != 0) return dtype;
+  }
+  std::vector<DType> all;
+  for (const DType dtype : kAllDTypes) {
+    if ((only(dtype) & among) != 0) all.push_back(dtype);
+  }
+  return random.pick(all);
 }
 
 Shape random_shape(Random& random, std::int64_t most) {
@@ -79,10 +123,17 @@ Shape random_shape(Random& random, std::int64_t most) {
   return shape;
 }
 
-HostTensor random_tensor(Random& random, const TensorType& type) {
+HostTensor random_tensor(Random& random, const TensorType& type, bool is_moderate) {
   constexpr std::array kFlavours = {Flavour::kSmall, Flavour::kOrdinary, Flavour::kOrdinary,
                                     Flavour::kWide, Flavour::kSpecial};
-  const Flavour flavour = random.pick(kFlavours);
+  const Flavour flavour = kFlavours.at(random.below(is_moderate ? 3 : kFlavours.size()));
+  if (is_complex(type.dtype)) {
+    TensorType parts{real_of(type.dtype), type.shape};
+    parts.shape.push_back(2);
+    HostTensor tensor = random_tensor(random, parts, is_moderate);
+    tensor.type = type;
+    return tensor;
+  }
   HostTensor tensor(type);
   for (std::size_t i = 0; i < static_cast<std::size_t>(type.elements()); ++i) {
     if (is_float(type.dtype)) {
@@ -94,6 +145,18 @@ HostTensor random_tensor(Random& random, const TensorType& type) {
     }
   }
   return tensor;
+}
+
+bool is_moderate(const HostTensor& tensor) {
+  constexpr double kMost = 200;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.type.elements()); ++i) {
+    const DType dtype = tensor.type.dtype;
+    const double size = is_float(dtype) || is_complex(dtype)
+                            ? std::abs(read_number(tensor, i))
+                            : std::abs(static_cast<double>(read_int(tensor, i)));
+    if (!(size <= kMost)) return false;
+  }
+  return true;
 }
 
 }  // namespace superstep

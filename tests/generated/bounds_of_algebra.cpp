@@ -1,0 +1,182 @@
+// Bounds by the norm of what goes in, for ops that are many steps.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "compiler/ops/elements.h"
+#include "compiler/ops/op.h"
+#include "tests/generated/accuracy.h"
+#include "tests/generated/bounding.h"
+
+namespace superstep {
+namespace {
+
+/// The greatest size of an element.
+double greatest(const HostTensor& tensor) {
+  double size = 0;
+  for (std::size_t i = 0; i < elements_of(tensor); ++i) {
+    size = std::max(size, size_at(tensor, i));
+  }
+  return size;
+}
+
+double least(const HostTensor& tensor) {
+  double size = HUGE_VAL;
+  for (std::size_t i = 0; i < elements_of(tensor); ++i) {
+    size = std::min(size, size_at(tensor, i));
+  }
+  return size;
+}
+
+/// Roundoff of what is computed in f32 at least, and of the result.
+double roundoff(DType dtype, double steps) {
+  const bool is_short = is_short_float(dtype) || is_narrow_float(dtype);
+  if (!is_short) return steps * unit_roundoff(dtype);
+  return steps * unit_roundoff(DType::kF32) + 2 * unit_roundoff(dtype);
+}
+
+/// Numbers within an error, others exact.
+std::optional<Bounded> bound_number(HostTensor value, double error) {
+  if (is_float(value.type.dtype) || is_complex(value.type.dtype)) {
+    return within(std::move(value), error);
+  }
+  return exactly(std::move(value));
+}
+
+/// Which results of a call are not compared: vectors with signs and orders of their own.
+struct Call {
+  std::string_view name;
+  std::vector<std::size_t> free;
+};
+const std::array kCalls = {
+    Call{"ApproxTopK", {}},         Call{"Eigh", {0}},
+    Call{"LuDecomposition", {}},    Call{"Qr", {}},
+    Call{"Sharding", {}},           Call{"lapack_sgeqrf_ffi", {}},
+    Call{"lapack_cgeqrf_ffi", {}},  Call{"lapack_sgetrf_ffi", {}},
+    Call{"lapack_spotrf_ffi", {}},  Call{"lapack_strsm_ffi", {}},
+    Call{"lapack_ssyevd_ffi", {0}}, Call{"lapack_cheevd_ffi", {0}},
+    Call{"lapack_sgtsv_ffi", {}},   Call{"lapack_sgesdd_ffi", {0, 2, 3}},
+};
+
+}  // namespace
+
+BoundedResults bound_fft(const Op& op, std::span<const Bounded> operands,
+                         std::vector<HostTensor> values) {
+  if (!are_exact(operands)) return std::nullopt;
+  const HostTensor& x = operands[0].value;
+  const auto& lengths = std::get<std::vector<std::int64_t>>(op.attributes.at("fft_length"));
+  const auto& type = std::get<std::string>(op.attributes.at("fft_type"));
+  std::size_t block = 1;
+  double count = 1;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    block *= static_cast<std::size_t>(x.type.shape[x.type.shape.size() - 1 - i]);
+    count *= static_cast<double>(lengths[i]);
+  }
+  double square = 0;
+  for (std::size_t first = 0; block > 0 && first < elements_of(x); first += block) {
+    double sum = 0;
+    for (std::size_t i = first; i < first + block; ++i) sum += std::pow(size_at(x, i), 2);
+    square = std::max(square, sum);
+  }
+  // The other half of what IRFFT is given.
+  if (type == "IRFFT") square *= 2;
+  const double units = 16 + 4 * std::log2(std::max(count, 1.0));
+  double error = units * unit_roundoff(x.type.dtype) * std::sqrt(square);
+  if (type == "IFFT" || type == "IRFFT") error /= std::max(count, 1.0);
+  auto result = within(std::move(values[0]), error);
+  if (!result) return std::nullopt;
+  return std::vector<Bounded>{std::move(*result)};
+}
+
+BoundedResults bound_factors(const Op&, std::span<const Bounded> operands,
+                             std::vector<HostTensor> values) {
+  if (!are_exact(operands)) return std::nullopt;
+  const Shape& shape = operands[0].value.type.shape;
+  const double n = shape.empty() ? 1 : static_cast<double>(shape.back()) + 1;
+  std::vector<Bounded> results;
+  for (HostTensor& value : values) {
+    const double size = std::max(greatest(operands[0].value), greatest(value));
+    const double steps = 32 * n;
+    const DType dtype = value.type.dtype;
+    const bool is_number = is_float(dtype) || is_complex(dtype);
+    auto bound = bound_number(std::move(value), is_number ? roundoff(dtype, steps) * size : 0);
+    if (!bound) return std::nullopt;
+    results.push_back(std::move(*bound));
+  }
+  return results;
+}
+
+BoundedResults bound_call(const Op& op, std::span<const Bounded> operands,
+                          std::vector<HostTensor> values) {
+  if (!are_exact(operands)) return std::nullopt;
+  const auto& name = std::get<std::string>(op.attributes.at("call_target_name"));
+  const auto* const call = std::ranges::find(kCalls, name, &Call::name);
+  if (call == kCalls.end()) return std::nullopt;
+  std::vector<HostTensor> kept = values;
+  if (name == "Sharding" || name == "ApproxTopK") {
+    std::vector<Bounded> results;
+    for (HostTensor& value : values) results.push_back(exactly(std::move(value)));
+    return results;
+  }
+  BoundedResults results = bound_factors(op, operands, std::move(values));
+  if (!results) return std::nullopt;
+  for (const std::size_t i : call->free) (*results)[i] = unbounded(std::move(kept[i]));
+  return results;
+}
+
+BoundedResults bound_batch_norm(const Op& op, std::span<const Bounded> operands,
+                                std::vector<HostTensor> values) {
+  if (!are_exact(operands)) return std::nullopt;
+  const std::string_view name = op.definition->name;
+  const bool trains = name == "stablehlo.batch_norm_training";
+  const bool is_gradient = name == "stablehlo.batch_norm_grad";
+  const DType dtype = operands[0].value.type.dtype;
+  const double elements = static_cast<double>(elements_of(operands[0].value));
+  const double features = std::max(1.0, static_cast<double>(elements_of(operands[1].value)));
+  const double members = std::max(1.0, elements / features);
+  const auto size = [&](std::size_t i) { return greatest(operands[i].value); };
+  // Operands: elements, scales, then offsets or means, means or variances, variances or gradients.
+  const double scale = size(1), epsilon = std::get<double>(op.attributes.at("epsilon"));
+  const double offset = is_gradient ? 0 : size(2);
+  const double spread = size(0) + (trains ? size(0) : size(is_gradient ? 2 : 3));
+  const double variance = trains ? least(values[2]) : least(operands[is_gradient ? 3 : 4].value);
+  const double inverse = 1 / std::sqrt(std::max(std::min(variance, 1e30), 0.0) + epsilon);
+  const double normal = spread * inverse;
+  const double unit = 8 * (members + 4) * unit_roundoff(dtype);
+  const double off = unit * (1 + normal * normal);
+  std::vector<double> errors;
+  if (is_gradient) {
+    const double gradient = size(4);
+    errors = {off * scale * inverse * gradient * (2 + normal * normal) * 2,
+              off * members * gradient * normal, unit * members * gradient};
+  } else {
+    errors = {off * (normal * scale + offset), unit * spread, unit * spread * spread};
+  }
+  std::vector<Bounded> results;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    auto bound = within(std::move(values[i]), errors[i] + 4 * ulp(dtype, 0));
+    if (!bound) return std::nullopt;
+    results.push_back(std::move(*bound));
+  }
+  return results;
+}
+
+BoundedResults bound_random(const Op& op, std::span<const Bounded> operands,
+                            std::vector<HostTensor> values) {
+  if (!are_exact(operands)) return std::nullopt;
+  if (std::get<std::string>(op.attributes.at("rng_distribution")) == "UNIFORM") {
+    return std::vector<Bounded>{exactly(std::move(values[0]))};
+  }
+  // A normal number of f32 is no more than 6 deviations off, and computed within 3 units.
+  const DType dtype = values[0].type.dtype;
+  const double size = size_at(operands[0].value, 0) + 6 * size_at(operands[1].value, 0);
+  const double units = 16 * unit_roundoff(DType::kF32) + 2 * unit_roundoff(dtype);
+  auto bound = within(std::move(values[0]), size * units);
+  if (!bound) return std::nullopt;
+  return std::vector<Bounded>{std::move(*bound)};
+}
+
+}  // namespace superstep
