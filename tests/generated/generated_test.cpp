@@ -197,9 +197,17 @@ TEST(GeneratedPrograms, HaveTheValuesThatTheGraphEvaluatesTo) {
   }
 }
 
+/// Whether numbers follow from the place of an op in a text.
+bool draws(const Graph& graph) {
+  return std::ranges::any_of(graph.ops(), [](const Op& op) {
+    return op.definition->name == "stablehlo.rng" || std::ranges::any_of(op.regions, draws);
+  });
+}
+
 TEST(GeneratedPrograms, MeanTheSameAsText) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Program program = generate_program(seed);
+    if (draws(program.module.main)) continue;
     const std::string text = stablehlo_text(program.module);
     const Module module = import_stablehlo(text, "generated.mlir");
     const std::vector<HostTensor> results = evaluate(module.main, program.arguments);

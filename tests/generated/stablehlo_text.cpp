@@ -39,7 +39,44 @@ const std::array kStructures{
         {"update_window_dims", "inserted_window_dims", "input_batching_dims",
          "scatter_indices_batching_dims", "scatter_dims_to_operand_dims", "index_vector_dim"}}};
 
-/// `tensor` from its dimension `d` on; floats by their bits.
+/// How an attribute is written that is not as most of its kind are.
+enum class Form : std::uint8_t {
+  kUsual,
+  kShort,  ///< of 32 bits
+  kText,   ///< in quotation marks
+  kAsItIs,
+  kConvolution,  ///< dimensions
+  kTable,        ///< rows
+  kBooleans,
+  kEnumeration,  ///< of a type with another name
+};
+struct Special {
+  std::string_view name;
+  Form form;
+  std::string_view type = {};
+  std::int64_t columns = 0;
+};
+constexpr std::array kSpecial = {
+    Special{"backend_config", Form::kText},
+    Special{"call_target_name", Form::kText},
+    Special{"compare_type", Form::kEnumeration, "comparison_type"},
+    Special{"dimension_numbers", Form::kConvolution},
+    Special{"exponent_bits", Form::kShort},
+    Special{"mantissa_bits", Form::kShort},
+    Special{"mhlo.backend_config", Form::kAsItIs},
+    Special{"padding", Form::kTable, {}, 2},
+    Special{"replica_groups", Form::kTable, {}, 1},
+    Special{"source_target_pairs", Form::kTable, {}, 2},
+    Special{"transpose_a", Form::kEnumeration, "transpose"},
+    Special{"window_reversal", Form::kBooleans},
+};
+
+/// A float by its bits.
+std::string hexadecimal(const HostTensor& tensor, std::size_t i) {
+  return fmt::format("0x{:0{}X}", read_bits(tensor, i), 2 * size_of(tensor.type.dtype));
+}
+
+/// `tensor` from its dimension `d` on.
 std::string elements_text(const HostTensor& tensor, std::size_t d, std::size_t& next) {
   const TensorType& type = tensor.type;
   if (d < type.shape.size()) {
@@ -51,8 +88,14 @@ std::string elements_text(const HostTensor& tensor, std::size_t d, std::size_t& 
   }
   const std::size_t i = next++;
   if (type.dtype == DType::kI1) return read_bits(tensor, i) != 0 ? "true" : "false";
-  if (!is_float(type.dtype)) return std::to_string(read_int(tensor, i));
-  return fmt::format("0x{:0{}X}", read_bits(tensor, i), 2 * size_of(type.dtype));
+  if (is_complex(type.dtype)) {
+    HostTensor parts = tensor;
+    parts.type = {real_of(type.dtype), {2 * type.elements()}};
+    return fmt::format("({}, {})", hexadecimal(parts, 2 * i), hexadecimal(parts, 2 * i + 1));
+  }
+  if (is_float(type.dtype)) return hexadecimal(tensor, i);
+  if (type.dtype == DType::kU64) return std::to_string(read_bits(tensor, i));
+  return std::to_string(read_int(tensor, i));
 }
 
 std::string dense(const HostTensor& tensor) {
@@ -119,7 +162,7 @@ class Printer {
     if (control == Control::kLoop) operands.resize(op.results.size());
     if (control == Control::kBranch) operands.resize(1);
     out_ += fmt::format(" = \"{}\"({}){}", op.definition->name, names_of(names, operands),
-                        attributes(op));
+                        attributes(op, false));
     for (std::size_t r = 0; r < op.regions.size(); ++r) {
       const Graph& region = op.regions[r];
       out_ += r == 0 ? " ({\n" : ", {\n";
@@ -144,33 +187,66 @@ class Printer {
       out_ += indent + "}";
     }
     if (!op.regions.empty()) out_ += ")";
-    out_ += fmt::format(" : ({}) -> ({})\n", types(graph, operands), types(graph, op.results));
+    out_ += fmt::format("{} : ({}) -> ({})\n", attributes(op, true), types(graph, operands),
+                        types(graph, op.results));
   }
 
   static std::string attribute(std::string_view name, const Attribute& value) {
-    return std::visit(Overloaded{[](bool b) { return fmt::format("{}", b); },
-                                 [](std::int64_t n) { return fmt::format("{} : i64", n); },
-                                 [](double x) { return fmt::format("{} : f64", x); },
-                                 [&](const std::string& text) {
-                                   const std::string_view type =
-                                       name == "compare_type" ? "comparison_type" : name;
-                                   return fmt::format("#stablehlo<{} {}>", type, text);
-                                 },
-                                 [](const std::vector<std::int64_t>& list) {
-                                   return fmt::format("array<i64{}{}>", list.empty() ? "" : ": ",
-                                                      fmt::join(list, ", "));
-                                 },
-                                 [](const std::vector<std::string>& list) {
-                                   return fmt::format("[{}]", fmt::join(list, ", "));
-                                 },
-                                 [](const SharedTensor& tensor) { return dense(tensor.get()); }},
-                      value);
+    const auto special = std::ranges::find(kSpecial, name, &Special::name);
+    const Form form = special == kSpecial.end() ? Form::kUsual : special->form;
+    return std::visit(
+        Overloaded{[](bool b) { return fmt::format("{}", b); },
+                   [&](std::int64_t n) {
+                     return fmt::format("{} : {}", n, form == Form::kShort ? "i32" : "i64");
+                   },
+                   [](double x) { return fmt::format("{:e} : f32", x); },
+                   [&](const std::string& text) {
+                     switch (form) {
+                       case Form::kText:
+                         return fmt::format("\"{}\"", text);
+                       case Form::kAsItIs:
+                         return text;
+                       case Form::kConvolution:
+                         return fmt::format("#stablehlo.conv<{}>", text);
+                       default:
+                         return fmt::format("#stablehlo<{} {}>",
+                                            special == kSpecial.end() ? name : special->type, text);
+                     }
+                   },
+                   [&](const std::vector<std::int64_t>& list) {
+                     if (form == Form::kTable) return table(list, special->columns);
+                     return fmt::format("array<{}{}{}>", form == Form::kBooleans ? "i1" : "i64",
+                                        list.empty() ? "" : ": ",
+                                        form == Form::kBooleans
+                                            ? fmt::format("{}", fmt::join(booleans(list), ", "))
+                                            : fmt::format("{}", fmt::join(list, ", ")));
+                   },
+                   [](const std::vector<std::string>& list) {
+                     return fmt::format("[{}]", fmt::join(list, ", "));
+                   },
+                   [](const SharedTensor& tensor) { return dense(tensor.get()); }},
+        value);
   }
 
-  static std::string attributes(const Op& op) {
+  static std::vector<std::string_view> booleans(const std::vector<std::int64_t>& list) {
+    std::vector<std::string_view> words;
+    for (const std::int64_t number : list) words.emplace_back(number != 0 ? "true" : "false");
+    return words;
+  }
+
+  /// Rows of so many numbers.
+  static std::string table(const std::vector<std::int64_t>& list, std::int64_t columns) {
+    HostTensor tensor({DType::kI64, {static_cast<std::int64_t>(list.size()) / columns, columns}});
+    for (std::size_t i = 0; i < list.size(); ++i) tensor.set(i, list[i]);
+    return dense(tensor);
+  }
+
+  /// Those of the op itself, or those that others add to it, whose names have a point.
+  static std::string attributes(const Op& op, bool are_of_others) {
     const auto structure = std::ranges::find(kStructures, op.definition->name, &Structure::op);
     std::vector<std::string> texts, fields;
     for (const auto& [name, value] : op.attributes) {
+      if ((name.find('.') != std::string::npos) != are_of_others) continue;
       const bool is_field = structure != kStructures.end() &&
                             std::ranges::find(structure->fields, name) != structure->fields.end();
       if (!is_field) {
@@ -181,11 +257,13 @@ class Printer {
         fields.push_back(fmt::format("{} = {}", name, std::get<std::int64_t>(value)));
       }
     }
-    if (structure != kStructures.end()) {
+    if (structure != kStructures.end() && !are_of_others) {
       texts.push_back(fmt::format("{} = #stablehlo.{}<{}>", structure->attribute, structure->type,
                                   fmt::join(fields, ", ")));
     }
-    return texts.empty() ? "" : fmt::format(" <{{{}}}>", fmt::join(texts, ", "));
+    if (texts.empty()) return "";
+    const std::string all = fmt::format("{{{}}}", fmt::join(texts, ", "));
+    return are_of_others ? " " + all : " <" + all + ">";
   }
 
   std::string out_;

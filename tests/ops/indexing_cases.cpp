@@ -19,6 +19,12 @@ Graph sum_and_replace() {
   });
 }
 
+HostTensor bits_of_scalar(std::uint64_t bits) {
+  HostTensor scalar(TensorType{kU64, {}});
+  scalar.set(0, bits);
+  return scalar;
+}
+
 OpCase dynamic_slice(const std::string& what, HostTensor x, std::vector<HostTensor> starts,
                      const Indices& sizes, HostTensor result) {
   starts.insert(starts.begin(), std::move(x));
@@ -99,6 +105,8 @@ std::vector<OpCase> indexing_cases() {
       dynamic_slice("UnsignedBeyondInt", x,
                     {numbers(kU32, {}, {0xfffffff0}), numbers(kU32, {}, {0})}, {1, 4},
                     i32({1, 4}, {20, 21, 22, 23})),
+      dynamic_slice("UnsignedBeyondLong", x, {bits_of_scalar(~std::uint64_t{0}), bits_of_scalar(0)},
+                    {1, 4}, i32({1, 4}, {20, 21, 22, 23})),
       dynamic_slice("WholeTensor", x, {scalar(1), scalar(1)}, {3, 4}, x),
       dynamic_slice("OfHalves", half, {numbers(kI8, {}, {3})}, {2}, numbers(kF16, {2}, {4, 5})),
       dynamic_slice("OfNothing", x, {scalar(1), scalar(1)}, {0, 2}, i32({0, 2}, {})),
@@ -127,6 +135,8 @@ std::vector<OpCase> indexing_cases() {
              {{}, {1}, {0}, {1}, {1}, 2, {1, 1}}, i32({2, 3}, {1, 12, 23, 0, 10, 21})),
       gather("PartOfADimensionWithoutIndex", x, i32({1}, {1}), {{0, 1}, {}, {}, {}, {1}, 0, {2, 2}},
              i32({2, 2}, {1, 2, 11, 12})),
+      gather("RowsOfUnsignedBeyondLong", x, bits_of(kU64, {std::uint64_t{1} << 63, 0}),
+             {{1}, {0}, {}, {}, {0}, 1, {1, 4}}, i32({2, 4}, {20, 21, 22, 23, 0, 1, 2, 3})),
       gather("WholeTensor", x, i32({2, 1}, {5, 0}), {{1, 2}, {}, {}, {}, {0}, 1, {3, 4}},
              i32({2, 3, 4}, {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23,
                              0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23})),

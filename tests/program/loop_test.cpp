@@ -51,6 +51,35 @@ func.func @main(%a: tensor<1024x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64x
                       {});
 }
 
+// Every tile has a copy of what counts trips, and so of what is combined with it.
+TEST(Loop, CountsForAReductionOfOneElement) {
+  expect_as_evaluated(R"(
+func.func @main(%n: tensor<i32>, %first: tensor<i32>) -> tensor<i32> {
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.while(%i = %c) : tensor<i32>
+  cond {
+    %most = stablehlo.constant dense<5> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %most, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %m = stablehlo.maximum %one, %n : tensor<i32>
+    %j = stablehlo.add %i, %m : tensor<i32>
+    stablehlo.return %j : tensor<i32>
+  }
+  %r = stablehlo.reduce(%0 init: %first) across dimensions = [] : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      reducer(%a: tensor<i32>, %b: tensor<i32>) {
+    %s = stablehlo.add %a, %b : tensor<i32>
+    %t = stablehlo.multiply %a, %b : tensor<i32>
+    %u = stablehlo.add %s, %t : tensor<i32>
+    stablehlo.return %u : tensor<i32>
+  }
+  return %r : tensor<i32>
+}
+)",
+                      {});
+}
+
 TEST(Loop, KeepsSetsOfOneRoundThatWriteAgainWhatAnotherReads) {
   const MachineConfig machine = load_machine("tiny4");
   ProgramBuilder outer(machine), body(&outer);

@@ -60,11 +60,7 @@ class ReductionLowering {
     if (cut.splits > 1 || cut.width < r_.layout->intervals()[0].count) {
       return in_stages(cut, results, reduced);
     }
-    std::vector<Block> blocks;
-    for (const Interval& i : r_.layout->intervals()) {
-      blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
-    }
-    return gather_and_reduce(blocks, r_.layout, 1);
+    return gather_and_reduce(whole_rows(*r_.layout, reduced), r_.layout, 1);
   }
 
   /// Reduces what each tile holds of operands that lie in `layout`, and combines the parts of one
@@ -133,10 +129,7 @@ class ReductionLowering {
     std::vector<Block> blocks;
     if (are_dense(r_.reduced, 1) && are_dense(r_.kept, reduced)) {
       if (const LayoutPtr whole = builder_.layouts().divided(layout, reduced)) {
-        for (const Interval& i : whole->intervals()) {
-          blocks.push_back({i.tiles[0], i.begin, i.end(), 0, reduced});
-        }
-        return InPlace{std::move(blocks), whole};
+        return InPlace{whole_rows(*whole, reduced), whole};
       }
       const auto count = static_cast<std::int64_t>(intervals.size());
       // Tiles that hold one element each have nothing to combine.
@@ -196,6 +189,15 @@ class ReductionLowering {
   [[nodiscard]] bool may_split() const {
     return r_.combine.identity.has_value() ||
            (r_.combine.reduce.dtypes.size() > 1 && r_.may_repeat_initial);
+  }
+
+  /// All of the results that lie in a layout, on each tile that has a copy of them.
+  static std::vector<Block> whole_rows(const Layout& layout, std::int64_t reduced) {
+    std::vector<Block> blocks;
+    for (const Interval& i : layout.intervals()) {
+      for (const TileId tile : i.tiles) blocks.push_back({tile, i.begin, i.end(), 0, reduced});
+    }
+    return blocks;
   }
 
   /// Whether row-major axes cover numbers that are `unit` apart.
