@@ -134,7 +134,7 @@ std::vector<HostTensor> evaluate_grad(const Op& op, std::span<const HostTensor> 
   return {written(x.type, grad_x), written(type, grad_scale), written(type, sums)};
 }
 
-/// What expansions compute with: everything in f32.
+/// What expansions compute with: everything in f32 at least.
 class Normalization {
  public:
   Normalization(const Op& op, Tensor x)
@@ -149,7 +149,9 @@ class Normalization {
     }
   }
 
-  [[nodiscard]] static Tensor wide(Tensor x) { return convert(x, DType::kF32); }
+  [[nodiscard]] static Tensor wide(Tensor x) {
+    return x.dtype() == DType::kF64 ? x : convert(x, DType::kF32);
+  }
   [[nodiscard]] Tensor narrow(Tensor x) const { return convert(x, dtype_); }
   /// A value of each feature for each of its elements.
   [[nodiscard]] Tensor spread(Tensor values) const { return broadcast(values, shape_, {feature_}); }

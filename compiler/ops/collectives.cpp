@@ -10,6 +10,7 @@
 #include "compiler/ops/ops.h"
 #include "compiler/ops/scalar_region.h"
 #include "compiler/ops/verify.h"
+#include "compiler/ops/zeros.h"
 
 namespace superstep {
 namespace {
@@ -101,7 +102,7 @@ std::vector<TensorType> infer_permute(const Op& op, std::span<const TensorType> 
 /// To whom nothing is sent has zeros.
 std::vector<HostTensor> evaluate_permute(const Op& op, std::span<const HostTensor> operands) {
   if (sends_to_itself(op)) return evaluate_identity(op, operands);
-  return {HostTensor(operands[0].type)};
+  return {zeros(operands[0].type)};
 }
 std::vector<Tensor> expand_permute(GraphBuilder&, const Op& op, std::span<const Tensor> operands) {
   return {sends_to_itself(op) ? operands[0] : operands[0].like(0)};

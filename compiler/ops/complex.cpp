@@ -6,6 +6,7 @@
 #include "compiler/import/parser.h"
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/zeros.h"
 
 namespace superstep {
 namespace {
@@ -62,7 +63,7 @@ std::vector<HostTensor> evaluate_real(const Op&, std::span<const HostTensor> ope
 
 std::vector<HostTensor> evaluate_imag(const Op&, std::span<const HostTensor> operands) {
   const HostTensor& x = operands[0];
-  if (!is_complex(x.type.dtype)) return {HostTensor(x.type)};
+  if (!is_complex(x.type.dtype)) return {zeros(x.type)};
   return parts_of(x, 1);
 }
 

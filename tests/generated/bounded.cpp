@@ -117,6 +117,8 @@ BoundedResults bound_elementwise(const Op& op, std::span<const Bounded> operands
     if (!error) return std::nullopt;
     write_error(result.error, i, *error);
   }
+  // Which NaN it makes of one is not said.
+  if (op.definition->name == "stablehlo.reduce_precision") free_payloads(result);
   return std::vector<Bounded>{std::move(result)};
 }
 
@@ -161,6 +163,9 @@ BoundedResults bound_indexing(const Op& op, std::span<const Bounded> operands,
                               std::vector<HostTensor> values) {
   const std::string_view name = op.definition->name;
   const bool is_scatter = name == "stablehlo.scatter";
+  // Narrow floats are combined as f32 and rounded once.
+  const bool combines = is_scatter && !op.regions[0].ops().empty();
+  if (combines && is_narrow_float(values[0].type.dtype)) return std::nullopt;
   if (is_scatter && (!op.regions[0].ops().empty() || operands.size() != 3)) {
     if (!are_exact(operands)) return std::nullopt;
     std::vector<Bounded> results;

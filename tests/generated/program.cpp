@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <complex>
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
@@ -172,6 +173,10 @@ std::string text_of(const Module& module) {
 }
 
 std::string element_text(const HostTensor& tensor, std::size_t element) {
+  if (is_complex(tensor.type.dtype)) {
+    const std::complex<double> value = read_complex(tensor, element);
+    return fmt::format("({}, {})", value.real(), value.imag());
+  }
   if (!is_float(tensor.type.dtype)) return std::to_string(read_int(tensor, element));
   return fmt::format("{:g} (0x{:x})", read_float(tensor, element), read_bits(tensor, element));
 }

@@ -32,6 +32,12 @@ void add_complex(std::vector<OpCase>& cases) {
   cases.push_back(use("real", "f32", {real}, real));
   cases.push_back(use("imag", "complex", {z}, imaginary));
   cases.push_back(use("imag", "f32", {real}, vector_of(kF32, {0, 0, 0})));
+  const HostTensor doubles = vector_of(kF64, {1 + 0x1p-40, -2, INFINITY});
+  cases.push_back(use("real", "f64", {doubles}, doubles));
+  cases.push_back(use("imag", "f64", {doubles}, vector_of(kF64, {0, 0, 0})));
+  // A type without 0.
+  cases.push_back(
+      use("imag", "f8E8M0FNU", {bits_of(kF8E8M0FNU, {0x7f})}, bits_of(kF8E8M0FNU, {0xff})));
   cases.push_back(use("abs", "complex", {z}, vector_of(kF32, {5, 2, 1})));
   cases.push_back(use("add", "complex", {z, w}, complex_numbers({{4, -2}, {-3, 7}, {-0.5, -8}})));
   cases.push_back(
