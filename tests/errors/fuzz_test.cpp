@@ -11,6 +11,8 @@
 #include "isa/machine_config.h"
 #include "sim/run_image.h"
 #include "tests/errors/damage.h"
+#include "tests/generated/program.h"
+#include "tests/generated/stablehlo_text.h"
 #include "tests/scratch_folder.h"
 
 namespace superstep {
@@ -67,6 +69,28 @@ TEST(Fuzz, DamagedModulesAreRefusedOrCompile) {
   int compiled = 0;
   for (int i = 0; i < fuzz_inputs(); ++i) {
     const std::string text = damage.apply(kModules[static_cast<std::size_t>(i) % kModules.size()]);
+    SCOPED_TRACE(text);
+    try {
+      (void)compile(import_stablehlo(text, "f.mlir"), machine);
+      ++compiled;
+    } catch (const UserError& error) {
+      EXPECT_FALSE(error.problems().empty());
+    }
+  }
+  EXPECT_GT(compiled, fuzz_inputs() / 50);
+}
+
+// A result of a generated program and what leads to it: between them every op.
+TEST(Fuzz, DamagedGeneratedModulesAreRefusedOrCompile) {
+  const MachineConfig machine = load_machine("tiny4");
+  Damage damage(6);
+  int compiled = 0;
+  for (int i = 0; i < fuzz_inputs(); ++i) {
+    const auto seed = static_cast<std::uint64_t>(i) + 1000003 * std::uint64_t{fuzz_seed()};
+    const Program program = generate_program(seed);
+    const std::vector<ValueId>& results = program.module.main.results();
+    const Program one = only_result(program, results[seed % results.size()]);
+    const std::string text = damage.apply(stablehlo_text(one.module));
     SCOPED_TRACE(text);
     try {
       (void)compile(import_stablehlo(text, "f.mlir"), machine);

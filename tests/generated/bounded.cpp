@@ -163,9 +163,14 @@ BoundedResults bound_indexing(const Op& op, std::span<const Bounded> operands,
                               std::vector<HostTensor> values) {
   const std::string_view name = op.definition->name;
   const bool is_scatter = name == "stablehlo.scatter";
-  // Narrow floats are combined as f32 and rounded once.
+  // Narrow floats are combined as f32 and rounded once, complex products are made of several.
   const bool combines = is_scatter && !op.regions[0].ops().empty();
-  if (combines && is_narrow_float(values[0].type.dtype)) return std::nullopt;
+  const DType dtype = values[0].type.dtype;
+  if (combines &&
+      (is_narrow_float(dtype) ||
+       (is_complex(dtype) && op.regions[0].ops()[0].definition->name == "stablehlo.multiply"))) {
+    return std::nullopt;
+  }
   if (is_scatter && (!op.regions[0].ops().empty() || operands.size() != 3)) {
     if (!are_exact(operands)) return std::nullopt;
     std::vector<Bounded> results;

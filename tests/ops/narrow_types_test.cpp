@@ -225,6 +225,22 @@ TEST(NarrowTypes, ProductsAreOfWiderNumbers) {
   }
 }
 
+TEST(NarrowTypes, AreRoundedAfterEachOpOfAFunction) {
+  const auto found =
+      run_text(R"(
+func.func @main(%x: tensor<1xf8E4M3FN>, %y: tensor<1xf8E4M3FN>) -> tensor<1xf8E4M3FN> {
+  %0 = "stablehlo.map"(%x, %y) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f8E4M3FN>, %b: tensor<f8E4M3FN>):
+    %c = stablehlo.add %a, %b : tensor<f8E4M3FN>
+    %d = stablehlo.subtract %c, %a : tensor<f8E4M3FN>
+    stablehlo.return %d : tensor<f8E4M3FN>
+  }) : (tensor<1xf8E4M3FN>, tensor<1xf8E4M3FN>) -> tensor<1xf8E4M3FN>
+  return %0 : tensor<1xf8E4M3FN>
+})",
+               {vector_of(DType::kF8E4M3FN, {16}), vector_of(DType::kF8E4M3FN, {0.5})});
+  EXPECT_EQ(read_float(found[0], 0), 0);
+}
+
 TEST(NarrowTypes, LoopsAndReductionsHaveThem) {
   HostTensor x({DType::kI4, {6}});
   for (std::size_t i = 0; i < 6; ++i) write_int(x, i, static_cast<std::int64_t>(i) - 3);

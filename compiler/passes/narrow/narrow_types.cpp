@@ -48,7 +48,7 @@ bool only_moves(const Op& op) {
   return op.definition == &kScatterOp && op.regions[0].ops().empty();
 }
 
-/// Whether the result is in the range of an integer type where operands are.
+/// Whether the result is a number of a narrow type where operands are.
 bool stays_in_range(const Op& op) {
   static constexpr std::array kOps = {&kAndOp,     &kClampOp, &kCompareOp, &kMaximumOp,
                                       &kMinimumOp, &kOrOp,    &kSignOp};
@@ -61,8 +61,8 @@ class Widener {
   /// How values of narrow types are kept.
   enum class Keep : std::uint8_t {
     kStored,
-    kNumbers,         ///< as they are computed: in what combines elements
-    kWrappedNumbers,  ///< likewise, with integers in their range after each op
+    kNumbers,       ///< as they are computed: in what combines elements
+    kExactNumbers,  ///< likewise, each as its type has it after each op
   };
 
   Widener(const Graph& from, Keep keep) : from_(from), keep_(keep), ids_(from.values().size()) {}
@@ -113,8 +113,9 @@ class Widener {
     if (keep_ == Keep::kStored) {
       return set(old, is_in_range ? numbers : narrow::encoded(numbers, type));
     }
-    const bool wraps = is_narrow_integer(type) && !is_in_range && keep_ == Keep::kWrappedNumbers;
-    set(old, wraps ? narrow::encoded(numbers, type) : numbers);
+    if (keep_ == Keep::kNumbers || !is_narrow(type) || stays_in_range(op)) return set(old, numbers);
+    const Tensor stored = narrow::encoded(numbers, type);
+    set(old, is_narrow_float(type) ? narrow::decoded(stored, type) : stored);
   }
 
   /// What is stored, as this graph keeps it.
@@ -238,9 +239,9 @@ class Widener {
     const bool shows_bits = is_of_bits && is_narrow_integer(dtype(op.operands[0]));
     Op copy = op;
     // What combines elements of a region is one op nearly always: then what it gives is right at
-    // the end, however often it wraps on the way.
+    // the end, however often it wraps on the way; floats are rounded once.
     for (Graph& region : copy.regions) {
-      const Keep keep = region.ops().size() > 1 ? Keep::kWrappedNumbers : Keep::kNumbers;
+      const Keep keep = region.ops().size() > 1 ? Keep::kExactNumbers : Keep::kNumbers;
       region = Widener(region, keep).run();
     }
     std::vector<Tensor> operands;
