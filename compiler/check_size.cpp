@@ -51,7 +51,7 @@ TensorInfo tensor_of(const Graph& graph, ValueId v, std::uint32_t tiles) {
 
 }  // namespace
 
-void check_size(const Module& module, const MachineConfig& machine,
+void check_size(const Module& module, const MachineConfig& machine, Passes done,
                 const std::function<void(const ProgramInfo&)>& on_memory) {
   const Graph& graph = module.main;
   const std::uint32_t tiles = machine.tiles();
@@ -64,13 +64,21 @@ void check_size(const Module& module, const MachineConfig& machine,
     arguments += graph.type(argument).bytes();
     info.tensors.push_back(tensor_of(graph, argument, tiles));
   }
-  std::vector<bool> is_result(graph.values().size());
+  std::vector<bool> is_result(graph.values().size()), is_used = is_result;
   for (const ValueId result : graph.results()) is_result[index(result)] = true;
+  for (const Op& op : graph.ops()) {
+    for (const ValueId operand : op.operands) is_used[index(operand)] = true;
+  }
+  const auto counts = [&](const Op& op, ValueId result) {
+    if (is_result[index(result)]) return true;
+    if (done == Passes::kAll) return is_stored(op, graph);
+    return is_used[index(result)] && lowering_as<ConstantLowering>(op, graph) != nullptr;
+  };
   std::uint64_t largest = 0;
   for (const Op& op : graph.ops()) {
     for (const ValueId result : op.results) {
       const std::uint64_t bytes = graph.type(result).bytes();
-      if (bytes <= memory || !(is_stored(op, graph) || is_result[index(result)])) continue;
+      if (bytes <= memory || !counts(op, result)) continue;
       largest = std::max(largest, bytes);
       info.tensors.push_back(tensor_of(graph, result, tiles));
     }

@@ -171,6 +171,7 @@ void declare_types(const Graph& main, const FeedTypes& feeds, ProgramImage& imag
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
                      const CompileOptions& options) {
+  check_size(module, machine, Passes::kNone, options.on_memory);
   Module simple = module;
   const FeedTypes feeds = number_feeds(simple.main);
   for (const Pass& pass : kPasses) {
@@ -187,7 +188,7 @@ ProgramImage compile(const Module& module, const MachineConfig& machine,
                                       : apply_with_regions(std::move(simple.main), run);
   }
   if (options.on_graph) options.on_graph(simple);
-  check_size(simple, machine, options.on_memory);
+  check_size(simple, machine, Passes::kAll, options.on_memory);
   ProgramImage image = Fitting(simple, machine, options).run();
   if (machine.isa.encoding == Encoding::kWide) {
     image.info.events.push_back(

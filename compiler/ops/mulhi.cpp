@@ -6,6 +6,7 @@ namespace superstep {
 namespace {
 
 __extension__ using Wide = __int128;
+__extension__ using Bits = unsigned __int128;
 
 std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands) {
   const HostTensor &a = operands[0], &b = operands[1];
@@ -17,8 +18,9 @@ std::vector<HostTensor> evaluate(const Op&, std::span<const HostTensor> operands
   };
   return map_elements(operands, dtype, write_int, [&](std::size_t i) {
     // Of unsigned numbers the product may reach the sign, whose copies are cut off then.
-    const Wide product = number(a, element_of(a, i)) * number(b, element_of(b, i));
-    return static_cast<std::int64_t>(product >> bit_width(dtype));
+    const Bits product = static_cast<Bits>(number(a, element_of(a, i))) *
+                         static_cast<Bits>(number(b, element_of(b, i)));
+    return static_cast<std::int64_t>(static_cast<Wide>(product) >> bit_width(dtype));
   });
 }
 

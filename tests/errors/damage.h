@@ -4,8 +4,11 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace superstep {
 
@@ -21,6 +24,12 @@ inline unsigned fuzz_seed() {
   return text == nullptr ? 0 : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
+/// Writes an input where SUPERSTEP_FUZZ_INPUT says: it is there when it has ended the process.
+inline void note_input(const std::string& input) {
+  const char* path = std::getenv("SUPERSTEP_FUZZ_INPUT");
+  if (path != nullptr) std::ofstream(path, std::ios::binary) << input;
+}
+
 /// Damages texts and binary files, the same way for the same kind and `fuzz_seed`.
 class Damage {
  public:
@@ -32,6 +41,25 @@ class Damage {
     return text;
   }
 
+  /// One to three edits that a module may survive: a number of an attribute or a type becomes
+  /// another one wherever it is, or a type of elements does; seldom any other edit.
+  std::string vary(std::string text) {
+    for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
+      switch (below(8)) {
+        case 0:
+          edit(text);
+          break;
+        case 1:
+        case 2:
+          change_element_types(text);
+          break;
+        default:
+          change_numbers(text);
+      }
+    }
+    return text;
+  }
+
   /// One to three edits of a binary file: bits flip, bytes move or become 0 or 255, the end is
   /// lost.
   std::string apply_to_bytes(std::string bytes) {
@@ -40,6 +68,73 @@ class Damage {
   }
 
  private:
+  static bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+  /// Whether digits at `at` begin a number, and not the end of a name or of a type.
+  static bool begins_number(const std::string& text, std::size_t at) {
+    if (!is_digit(text[at])) return false;
+    if (at == 0) return true;
+    const char before = text[at - 1];
+    if (before == 'x') return at > 1 && is_digit(text[at - 2]);
+    return std::isalnum(static_cast<unsigned char>(before)) == 0 &&
+           std::string_view("_%#.^").find(before) == std::string_view::npos;
+  }
+  static std::size_t end_of_number(const std::string& text, std::size_t at) {
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at;
+  }
+
+  /// One number becomes another one: there, or, mostly, wherever it is.
+  void change_numbers(std::string& text) {
+    static constexpr std::array kNumbers = {
+        "0",  "1",  "1",    "2",          "2",
+        "3",  "4",  "5",    "7",          "8",
+        "16", "64", "1000", "4294967296", "9223372036854775807"};
+    std::size_t at = below(text.size());
+    while (at < text.size() && !begins_number(text, at)) ++at;
+    if (at == text.size()) return;
+    const std::string number = text.substr(at, end_of_number(text, at) - at);
+    std::string other = kNumbers[below(kNumbers.size())];
+    if (below(8) == 0) other.insert(0, "-");
+    if (below(3) == 0) {
+      text.replace(at, number.size(), other);
+      return;
+    }
+    std::string changed;
+    for (at = 0; at < text.size();) {
+      const std::size_t end = begins_number(text, at) ? end_of_number(text, at) : at + 1;
+      const bool is_same = begins_number(text, at) && text.compare(at, end - at, number) == 0;
+      changed += is_same ? other : text.substr(at, end - at);
+      at = end;
+    }
+    text = std::move(changed);
+  }
+
+  /// A type of elements becomes another one wherever it is, or once.
+  void change_element_types(std::string& text) {
+    static constexpr std::array kTypes = {
+        "i1>",  "i4>",  "i8>",   "i16>",          "i32>",      "i64>",
+        "ui2>", "ui8>", "ui16>", "ui32>",         "ui64>",     "bf16>",
+        "f16>", "f32>", "f64>",  "complex<f32>>", "f8E4M3FN>", "f8E8M0FNU>"};
+    const std::size_t from = text.find('>', below(text.size()));
+    if (from == std::string::npos) return;
+    std::size_t begin = from;
+    while (begin > 0 && std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0 &&
+           text[begin - 1] != 'x') {
+      --begin;
+    }
+    const std::string type = text.substr(begin, from + 1 - begin);
+    if (type.size() < 3) return;
+    const std::string other = kTypes[below(kTypes.size())];
+    const bool is_once = below(6) == 0;
+    for (std::size_t at = is_once ? begin : text.find(type); at != std::string::npos;
+         at = text.find(type, at + other.size())) {
+      const char before = at == 0 ? ' ' : text[at - 1];
+      if (before == 'x' || before == '<') text.replace(at, type.size(), other);
+      if (is_once) return;
+    }
+  }
+
   std::size_t below(std::size_t n) { return random_() % n; }
 
   void edit(std::string& text) {

@@ -70,11 +70,14 @@ TEST(Fuzz, DamagedModulesAreRefusedOrCompile) {
   for (int i = 0; i < fuzz_inputs(); ++i) {
     const std::string text = damage.apply(kModules[static_cast<std::size_t>(i) % kModules.size()]);
     SCOPED_TRACE(text);
+    note_input(text);
     try {
       (void)compile(import_stablehlo(text, "f.mlir"), machine);
       ++compiled;
     } catch (const UserError& error) {
       EXPECT_FALSE(error.problems().empty());
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
     }
   }
   EXPECT_GT(compiled, fuzz_inputs() / 50);
@@ -90,13 +93,17 @@ TEST(Fuzz, DamagedGeneratedModulesAreRefusedOrCompile) {
     const Program program = generate_program(seed);
     const std::vector<ValueId>& results = program.module.main.results();
     const Program one = only_result(program, results[seed % results.size()]);
-    const std::string text = damage.apply(stablehlo_text(one.module));
+    const std::string whole = stablehlo_text(one.module);
+    const std::string text = i % 4 == 0 ? damage.apply(whole) : damage.vary(whole);
     SCOPED_TRACE(text);
+    note_input(text);
     try {
       (void)compile(import_stablehlo(text, "f.mlir"), machine);
       ++compiled;
     } catch (const UserError& error) {
       EXPECT_FALSE(error.problems().empty());
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
     }
   }
   EXPECT_GT(compiled, fuzz_inputs() / 50);
@@ -124,6 +131,8 @@ TEST(Fuzz, DamagedMachinesAreRefusedOrRunAProgram) {
       ++ran;
     } catch (const UserError& error) {
       EXPECT_FALSE(error.problems().empty());
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
     }
   }
   EXPECT_GT(ran, fuzz_inputs() / 50);

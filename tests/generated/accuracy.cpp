@@ -112,6 +112,7 @@ double largest(DType dtype) {
 double unit_roundoff(DType dtype) { return std::ldexp(1, -1 - fraction_bits(dtype)); }
 
 double ulp(DType dtype, double x) {
+  if (!std::isfinite(x)) return std::abs(x);
   const int bits = fraction_bits(dtype);
   const int lowest = least_exponent(dtype) - bits;
   return x == 0 ? std::ldexp(1, lowest) : std::ldexp(1, std::max(std::ilogb(x) - bits, lowest));
