@@ -111,8 +111,11 @@ TableCut table_cut(const Table& table, std::int64_t element_bytes, std::int64_t 
     return {1, to_whole(divide_up(width, columns), grain), divide_up(positions, tiles / columns)};
   }
   if (whole <= share && whole <= most) {
-    const std::int64_t wanted = std::max(share / whole, divide_up(batches, tiles));
-    return {std::clamp(std::min(wanted, most / whole), std::int64_t{1}, batches), whole, positions};
+    // No more blocks than tiles, whatever a block takes then.
+    const std::int64_t least = std::max<std::int64_t>(divide_up(batches, tiles), 1);
+    const std::int64_t wanted = std::max(share / whole, least);
+    return {std::clamp(std::min(wanted, most / whole), least, std::max(batches, least)), whole,
+            positions};
   }
   if (batches >= tiles) return {divide_up(batches, tiles), whole, positions};
   const std::int64_t parts =

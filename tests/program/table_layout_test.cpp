@@ -84,5 +84,12 @@ TEST(TableLayout, IsNotSeenWhereTilesHaveDifferentParts) {
   EXPECT_EQ(cut_in(*layout, {{64, 32}, {}, {0}}, 4), std::nullopt);
 }
 
+TEST(TableLayout, HasNoMoreBlocksThanTilesWhereMemoryIsShort) {
+  const Table table{{64, 3, 64, 1, 8}, {2}, {4}};
+  for (const std::int64_t most : {1'000, 10'000, 79'872, 1'000'000}) {
+    EXPECT_LE(table_cut(table, 4, 1, 4, most).blocks(table), 4) << most;
+  }
+}
+
 }  // namespace
 }  // namespace superstep
