@@ -29,9 +29,13 @@ std::vector<std::byte> repeated(std::size_t size, std::int64_t elements, std::ui
 
 /// The elements of `tensor` as `layout` stores them.
 std::vector<std::byte> in_storage(const HostTensor& tensor, const Layout& layout) {
-  if (layout.is_row_major()) return tensor.data;
   const std::size_t size = size_of(tensor.type.dtype);
   std::vector<std::byte> data(static_cast<std::size_t>(layout.elements()) * size);
+  if (layout.is_row_major()) {
+    // The last of them may be padding.
+    std::ranges::copy(tensor.data, data.begin());
+    return data;
+  }
   for (const auto& [interval, box] : layout.parts(tensor.type.elements())) {
     for_each_index(box.axes, box.from, box.to, [&](std::int64_t from, std::int64_t to) {
       std::memcpy(data.data() + static_cast<std::size_t>(from) * size,

@@ -29,7 +29,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 std::uint64_t first_seed() { return number_from("SUPERSTEP_GENERATED_SEED", 1); }
-std::uint64_t programs() { return number_from("SUPERSTEP_GENERATED", 300); }
+std::uint64_t programs() { return number_from("SUPERSTEP_GENERATED", 1000); }
 
 // A broken invariant ends the process: the seed must be known then too.
 char seed_text[64];

@@ -50,7 +50,7 @@ std::optional<TableUse> in_positions(const TableUse& use, const MachineConfig& m
                                      std::int64_t element_bytes, std::int64_t copies) {
   const Table& table = use.table;
   if (use.window == 1 && table.batches() == 1) return std::nullopt;
-  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max() / 2;
   const TableCut whole = table_cut(table, element_bytes, 1, machine.tiles(), kAny);
   const std::int64_t most = machine.tile.memory_bytes * kWholePercent / 100 / copies;
   if (whole.elements() / whole.batches * element_bytes <= most) return std::nullopt;
