@@ -140,7 +140,8 @@ class Simulation {
   /// trap of context `host`.
   void feed(std::uint32_t queue, HostTensor value);
   void connect_infeed(std::uint32_t queue, StreamSource source);
-  /// Values that the callback of an infeed has made, those of the run before a checkpoint included.
+  /// Values that the callback of an infeed has made, those of the run before a checkpoint included;
+  /// 0 where it has none.
   [[nodiscard]] std::uint64_t infeeds_made(std::uint32_t queue) const;
   /// Takes the first value that is in an outfeed, if there is one.
   [[nodiscard]] std::optional<HostTensor> take(std::uint32_t queue);

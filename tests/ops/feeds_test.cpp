@@ -219,6 +219,23 @@ func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {
   return %s : tensor<6xf32>
 })";
 
+TEST(Feeds, StreamsOfOneQueueHaveOneType) {
+  const std::string text = R"(
+func.func @main() -> tensor<6xf32> {
+  %t = stablehlo.after_all : !stablehlo.token
+  %a:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<6xf32>, !stablehlo.token)
+  %b:2 = "stablehlo.infeed"(%a#1) : (!stablehlo.token) -> (tensor<6xf32>, !stablehlo.token)
+  %s = stablehlo.add %a#0, %b#0 : tensor<6xf32>
+  return %s : tensor<6xf32>
+})";
+  ProgramImage image = compile(import_stablehlo(text, "feeds.mlir"), tiny4());
+  EXPECT_TRUE(problems(image).empty());
+  const std::uint32_t second = image.visits.at(1).phase.arguments.at(0);
+  EXPECT_EQ(image.streams[second].position, 0U);
+  image.streams[second].type.dtype = DType::kI32;
+  EXPECT_FALSE(problems(image).empty());
+}
+
 TEST(Feeds, CallsGoOnWhereTheLastOneStopped) {
   const TensorType six{DType::kF32, {6}};
   const ProgramImage image = compile(import_stablehlo(kAddsToFed, "feeds.mlir"), tiny4());
