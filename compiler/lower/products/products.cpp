@@ -50,7 +50,8 @@ void Products::note(const ProductProblem& problem, const Product& product,
     if (squeezed == nullptr) return;
     builder_.add_event(
         kDroppedPlan, product.origin,
-        fmt::format("has its operands in {} steps of {:.1f} KiB, since {}", product.steps(),
+        fmt::format("has its operands in {} of {:.1f} KiB, since {}",
+                    product.steps() == 1 ? "one step" : fmt::format("{} steps", product.steps()),
                     static_cast<double>(region0_bytes(problem, plan)) / 1024, squeezed->reason),
         "a machine with more tiles, or fewer tensors alive beside it, would help");
     return;
