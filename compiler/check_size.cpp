@@ -71,7 +71,10 @@ void check_size(const Module& module, const MachineConfig& machine, Passes done,
   }
   const auto counts = [&](const Op& op, ValueId result) {
     if (is_result[index(result)]) return true;
-    if (done == Passes::kAll) return is_stored(op, graph);
+    // What is made of a tensor counts its elements in 32 bits, stored or not.
+    const bool is_countable =
+        graph.type(result).elements() <= std::numeric_limits<std::int32_t>::max();
+    if (done == Passes::kAll) return is_stored(op, graph) || !is_countable;
     return is_used[index(result)] && lowering_as<ConstantLowering>(op, graph) != nullptr;
   };
   std::uint64_t largest = 0;

@@ -111,7 +111,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   if (found.feature_groups > 1 && found.batch_groups > 1) {
     malformed(op, "has groups of features and of batches");
   }
-  if (features != inputs * found.feature_groups) {
+  if (features % found.feature_groups != 0 || features / found.feature_groups != inputs) {
     malformed(op, fmt::format("the image has {} features, expected {} groups of the kernel's {}",
                               features, found.feature_groups, inputs));
   }
@@ -124,7 +124,10 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   }
   const DType dtype = op.declared.empty() ? image.dtype : op.declared[0].dtype;
   const auto family = [](DType d) { return is_complex(d) ? 2 : is_float(d) ? 1 : 0; };
-  if (family(image.dtype) != family(kernel.dtype) || family(image.dtype) != family(dtype)) {
+  const bool makes_bits =
+      dtype == DType::kI1 && (image.dtype != DType::kI1 || kernel.dtype != DType::kI1);
+  if (family(image.dtype) != family(kernel.dtype) || family(image.dtype) != family(dtype) ||
+      makes_bits) {
     unsupported(op, fmt::format("convolution of {} and {} as {}; expected all floats, all integers "
                                 "or all complex numbers",
                                 name_of(image.dtype), name_of(kernel.dtype), name_of(dtype)));

@@ -63,7 +63,9 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   }
   const DType dtype = op.declared.empty() ? lhs.dtype : op.declared[0].dtype;
   const auto family = [](DType d) { return is_complex(d) ? 2 : is_float(d) ? 1 : 0; };
-  if (family(lhs.dtype) != family(rhs.dtype) || family(lhs.dtype) != family(dtype)) {
+  const bool makes_bits =
+      dtype == DType::kI1 && (lhs.dtype != DType::kI1 || rhs.dtype != DType::kI1);
+  if (family(lhs.dtype) != family(rhs.dtype) || family(lhs.dtype) != family(dtype) || makes_bits) {
     unsupported(op, fmt::format("product of {} and {} as {}; expected all floats, all integers or "
                                 "all complex numbers",
                                 name_of(lhs.dtype), name_of(rhs.dtype), name_of(dtype)));

@@ -136,6 +136,7 @@ bool takes_what_data_asks(const Op& op, const Graph& graph) {
                                                       "stablehlo.dynamic_slice",
                                                       "stablehlo.dynamic_update_slice",
                                                       "stablehlo.gather",
+                                                      "stablehlo.power",
                                                       "stablehlo.remainder",
                                                       "stablehlo.scatter",
                                                       "stablehlo.select_and_scatter"};
