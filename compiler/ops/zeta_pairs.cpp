@@ -147,7 +147,9 @@ Tensor times_power_of_two(Tensor x, Tensor n) {
 Tensor zeta_of_single(Tensor s, Tensor q) {
   const Sum sum = zeta_sum(s, q, s.like(1));
   const Tensor number = select(is_finite(sum.plain), rounded(sum.exact), sum.plain);
-  return where_defined(s, q, number);
+  const Tensor infinity = infinity_like(q);
+  const Tensor is_nothing = compare("EQ", q, infinity) | (compare("EQ", s, infinity) & (q > 1.0));
+  return where_defined(s, q, select(is_nothing, q.like(0), number));
 }
 
 Tensor polygamma_of_single(Tensor n, Tensor x) {
@@ -158,7 +160,9 @@ Tensor polygamma_of_single(Tensor n, Tensor x) {
   const Tensor plain = factorial.high * sum.plain;
   const Tensor exact = rounded(factorial * sum.exact);
   const Tensor scaled = select(is_finite(plain), exact, plain);
-  const Tensor number = times_power_of_two(scaled, s.like(24) - binary.exponent * s);
+  const Tensor of_number = times_power_of_two(scaled, s.like(24) - binary.exponent * s);
+  const Tensor is_nothing = compare("EQ", x, infinity_like(x)) & is_finite(s);
+  const Tensor number = select(is_nothing, x.like(0), of_number);
   const Tensor derivative = where_defined(s, x, number);
   const Tensor with_sign = select(is_even(n), -derivative, derivative);
   const Tensor is_order = is_integer(n) & compare("GE", n, n.like(0));

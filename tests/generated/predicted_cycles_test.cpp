@@ -36,8 +36,9 @@ struct Predictions {
         if (share.step >= image.info.steps.size() || share.cycles == 0) continue;
         const StepInfo& step = image.info.steps[share.step];
         if (step.kind != StepInfo::Kind::kCompute) continue;
+        // Trips of a loop may go on without a barrier.
         const auto found = static_cast<double>(share.cycles),
-                   predicted = static_cast<double>(step.predicted_cycles);
+                   predicted = static_cast<double>(step.predicted_cycles * share.runs);
         all.push_back({std::abs(predicted - found) / found, found});
       }
     };
