@@ -69,7 +69,8 @@ std::string by_reason(const std::vector<ConformanceOutcome>& outcomes, Verdict v
   for (const ConformanceOutcome& outcome : outcomes) {
     if (outcome.verdict != verdict || !outcome.disabled.empty()) continue;
     ++modules;
-    reasons[outcome.reason].push_back(outcome.primitive + " " + outcome.dtype);
+    reasons[outcome.reason].push_back(outcome.primitive + (outcome.dtype.empty() ? "" : " ") +
+                                      outcome.dtype);
   }
   std::vector<std::pair<std::string, std::vector<std::string>>> sorted(reasons.begin(),
                                                                        reasons.end());

@@ -475,7 +475,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
   const bool is_right = compare(request, result.results, answer);
   const auto name_file = [&](const char* title, const char* field, const auto& file) {
     if (!file) return;
-    answer.print("{:<10}{}\n", title, file->string());
+    answer.print("{:<9} {}\n", title, file->string());
     answer.fields()["files"][field] = file->string();
   };
   if (request.output) write_tensors(*request.output, results_by_name(result.results));
