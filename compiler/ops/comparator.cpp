@@ -1,6 +1,7 @@
 #include "compiler/ops/comparator.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <variant>
 
@@ -70,7 +71,41 @@ Tensor float_of_total_order(Tensor key, DType dtype) {
   return bitcast(bits, {dtype, key.shape()});
 }
 
+bool orders_floats(const Op& op, const Graph& region) {
+  return op.definition == &kCompareOp && is_float(region.type(op.operands[0]).dtype) &&
+         !is_total_order(op) && (direction_of(op) == "LT" || direction_of(op) == "GT");
+}
+
+/// A number, the positive zero, or the NaN that there is one of.
+Tensor canonical(Tensor x) {
+  const Tensor number = select(x == 0.0, x.like(0), x);
+  return select(compare("NE", x, x), x.like(std::numeric_limits<double>::quiet_NaN()), number);
+}
+
 }  // namespace
+
+Graph with_ordered_floats(const Graph& comparator) {
+  Graph graph;
+  std::vector<ValueId> values(comparator.values().size());
+  for (const ValueId argument : comparator.arguments()) {
+    values[index(argument)] = graph.add_argument(comparator.type(argument), {});
+  }
+  for (const Op& op : comparator.ops()) {
+    Op copy = op;
+    for (ValueId& operand : copy.operands) operand = values[index(operand)];
+    if (orders_floats(op, comparator)) {
+      GraphBuilder builder(graph, op.location);
+      for (ValueId& operand : copy.operands) operand = canonical(builder.value(operand)).id;
+      copy.attributes.insert_or_assign("compare_type", std::string("TOTALORDER"));
+    }
+    const std::vector<ValueId> results = graph.add_op(std::move(copy)).results;
+    for (std::size_t i = 0; i < results.size(); ++i) values[index(op.results[i])] = results[i];
+  }
+  std::vector<ValueId> results;
+  for (const ValueId result : comparator.results()) results.push_back(values[index(result)]);
+  graph.set_results(std::move(results));
+  return graph;
+}
 
 Tensor widened_bits(Tensor x) {
   if (!is_less_than_a_word(x.dtype())) return x;

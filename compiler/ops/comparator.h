@@ -18,6 +18,10 @@ struct NumberedRows {
   Tensor numbers;
 };
 
+/// The function of a sort with LT and GT of floats as in total order, of equal zeros and one NaN:
+/// so all of them have an order, with NaN behind the others.
+[[nodiscard]] Graph with_ordered_floats(const Graph& comparator);
+
 /// A region that says of two rows of scalars whether the first goes in front of the second:
 /// arguments 2i and 2i + 1 are operand i of both. What follows from one row alone is its keys,
 /// which are made once of all rows, so that comparing two takes no more than what is left.

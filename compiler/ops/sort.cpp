@@ -73,13 +73,14 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   const auto stride = static_cast<std::size_t>(row_major_strides(shape)[dimension]);
   const auto size = static_cast<std::size_t>(shape[dimension]);
   const auto elements = static_cast<std::size_t>(operands[0].type.elements());
+  const Graph comparator = with_ordered_floats(op.regions[0]);
   const auto is_before = [&](std::size_t a, std::size_t b) {
     std::vector<HostTensor> arguments;
     for (const HostTensor& operand : operands) {
       arguments.push_back(element(operand, a));
       arguments.push_back(element(operand, b));
     }
-    return read_int(evaluate_scalar_region(op.regions[0], std::move(arguments))[0], 0) != 0;
+    return read_int(evaluate_scalar_region(comparator, std::move(arguments))[0], 0) != 0;
   };
   for (std::size_t first = 0; first < elements; ++first) {
     if (first / stride % size != 0) continue;
@@ -96,7 +97,8 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
 }
 
 std::vector<Tensor> expand(GraphBuilder&, const Op& op, std::span<const Tensor> operands) {
-  return sorted(operands, dimension_of(op, operands[0].shape()), Comparator(op.regions[0]));
+  const Graph comparator = with_ordered_floats(op.regions[0]);
+  return sorted(operands, dimension_of(op, operands[0].shape()), Comparator(comparator));
 }
 
 }  // namespace

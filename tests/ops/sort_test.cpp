@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include "compiler/ops/comparator.h"
@@ -146,6 +147,37 @@ TEST(Sort, RefusesWhatIsNoOrder) {
   refused(sort_of({x}, 0, ascending(kF32)));
   refused(sort_of({x, numbered({3}, 0)}, 0, ascending(kF32)));
   refused(sort_of({x, vector_of(kF32, {1, 2})}, 0, ascending(kF32)));
+}
+
+// NaN is neither before nor behind a number: without an order of them places would collide.
+TEST(Sort, PutsNaNsBehindOthersWhereOnlyNumbersAreCompared) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const DType dtype : {kF32, kF16, kF64}) {
+    const HostTensor x = vector_of(dtype, {3, nan, 2, 1, nan, 5, -0.0, 0});
+    const std::vector<HostTensor> operands = {x, numbered(x.type.shape, 0)};
+    const OpCase use = sort_of(operands, 0, ascending(dtype));
+    const std::vector<HostTensor> want = {vector_of(dtype, {-0.0, 0, 1, 2, 3, 5, nan, nan}),
+                                          vector_of(kI32, {6, 7, 3, 2, 0, 5, 1, 4})};
+    Graph graph;
+    GraphBuilder builder(graph, {});
+    std::vector<Tensor> arguments;
+    for (const HostTensor& operand : operands) arguments.push_back(builder.argument(operand.type));
+    Op sort;
+    sort.attributes = use.attributes;
+    sort.regions = use.regions;
+    sort.declared = use.declared;
+    std::vector<ValueId> results;
+    for (const Tensor& r : builder.append(*find_op("stablehlo.sort"), arguments, std::move(sort))) {
+      results.push_back(r.id);
+    }
+    graph.set_results(std::move(results));
+    const std::vector<HostTensor> reference = evaluate(graph, operands);
+    const std::vector<HostTensor> found = run_on("tiny4", graph, operands);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      EXPECT_TRUE(close(reference[i], want[i], 0)) << i;
+      EXPECT_TRUE(close(found[i], want[i], 0)) << i;
+    }
+  }
 }
 
 }  // namespace
