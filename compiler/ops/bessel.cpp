@@ -83,10 +83,14 @@ Tensor scaled_bessel_of_single(Tensor x) {
   // From 1e30 on only the root counts, and pairs would overflow.
   const Tensor bounded = minimum(size, size.like(1e30));
   const Pair inverse = pair_like(size, 16) / Pair{bounded, size.like(0)} + size.like(-1);
-  const Tensor root = sqrt(size);
+  // The square of the largest number's root would be infinite.
+  const Tensor is_huge = size > 1e30;
+  const Tensor scaled = select(is_huge, size * 0x1p-64, size);
+  const Tensor root = sqrt(scaled);
   const Pair square = exact_product(root, root);
-  const Tensor lost = ((size - square.high) - square.low) / (root + root);
-  const Tensor far = rounded(polynomial(inverse, kBesselFarSingle, 3) / Pair{root, lost});
+  const Tensor lost = ((scaled - square.high) - square.low) / (root + root);
+  const Tensor by_root = rounded(polynomial(inverse, kBesselFarSingle, 3) / Pair{root, lost});
+  const Tensor far = select(is_huge, by_root * 0x1p-32, by_root);
   const Tensor is_end = compare("EQ", size, size.like(std::numeric_limits<double>::infinity()));
   const Tensor ended = select(is_end, size.like(0), far);
   return select(size > 8.0, select(x < 0.0, -ended, ended), near);
