@@ -16,6 +16,8 @@ namespace superstep {
 namespace {
 
 constexpr std::size_t kTensorsShown = 5;
+/// What passes may make on the host, whatever the machine has [assumed].
+constexpr std::uint64_t kHostBytes = std::uint64_t{1} << 30;
 
 std::string in_mib(std::uint64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024 * 1024));
@@ -29,6 +31,13 @@ std::uint32_t clipped(std::uint64_t bytes) {
 /// Whether the results of an op are stored whatever uses them.
 bool is_stored(const Op& op, const Graph& graph) {
   return lowering_as<RearrangeLowering>(op, graph) == nullptr;
+}
+
+/// Whether more elements are combined into one than 32 bits count.
+bool combines_too_many(const Op& op, const Graph& graph) {
+  if (!op.definition->traits.is_reduction) return false;
+  const std::int64_t results = std::max<std::int64_t>(graph.type(op.results[0]).elements(), 1);
+  return graph.type(op.operands[0]).elements() / results > std::numeric_limits<std::int32_t>::max();
 }
 
 /// A value as if it lay in equal parts on all tiles.
@@ -71,10 +80,7 @@ void check_size(const Module& module, const MachineConfig& machine, Passes done,
   }
   const auto counts = [&](const Op& op, ValueId result) {
     if (is_result[index(result)]) return true;
-    // What is made of a tensor counts its elements in 32 bits, stored or not.
-    const bool is_countable =
-        graph.type(result).elements() <= std::numeric_limits<std::int32_t>::max();
-    if (done == Passes::kAll) return is_stored(op, graph) || !is_countable;
+    if (done == Passes::kAll) return is_stored(op, graph);
     return is_used[index(result)] && lowering_as<ConstantLowering>(op, graph) != nullptr;
   };
   std::uint64_t largest = 0;
@@ -85,8 +91,14 @@ void check_size(const Module& module, const MachineConfig& machine, Passes done,
       largest = std::max(largest, bytes);
       info.tensors.push_back(tensor_of(graph, result, tiles));
     }
+    if (done == Passes::kNone || !combines_too_many(op, graph)) continue;
+    const std::uint64_t bytes = graph.type(op.operands[0]).bytes();
+    if (bytes <= memory) continue;
+    largest = std::max(largest, bytes);
+    info.tensors.push_back(tensor_of(graph, op.operands[0], tiles));
   }
   if (arguments <= memory && largest == 0) return;
+  if (done == Passes::kNone && std::max(arguments, largest) <= kHostBytes) return;
   const auto by_tile = [&](std::uint64_t bytes) { return clipped((bytes + tiles - 1) / tiles); };
   for (const auto& [name, bytes] :
        {std::pair{"variables", arguments}, std::pair{"temporaries", largest}}) {

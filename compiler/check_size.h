@@ -9,8 +9,8 @@
 
 namespace superstep {
 
-/// What a module has gone through. Before them only arguments, results and constants count: the
-/// others may become something else.
+/// What a module has gone through. Before them only arguments, results and constants count, since
+/// the others may become something else, and only where they are much for the host too.
 enum class Passes : std::uint8_t { kNone, kAll };
 
 /// Throws DoesNotFit for a module whose arguments, or one of whose tensors, need more than the

@@ -171,12 +171,7 @@ void declare_types(const Graph& main, const FeedTypes& feeds, ProgramImage& imag
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
                      const CompileOptions& options) {
-  try {
-    check_size(module, machine, Passes::kNone, options.on_memory);
-  } catch (...) {
-    if (options.on_graph) options.on_graph(module);
-    throw;
-  }
+  check_size(module, machine, Passes::kNone, options.on_memory);
   Module simple = module;
   const FeedTypes feeds = number_feeds(simple.main);
   for (const Pass& pass : kPasses) {

@@ -22,7 +22,7 @@ struct CompileOptions {
   CompileProgress progress = {};
   /// Gets the memory part of `info` of a program that does not fit, before DoesNotFit is thrown.
   std::function<void(const ProgramInfo&)> on_memory = {};
-  /// Gets the module as the passes leave it; as it is read where its arguments have no room.
+  /// Gets the module as the passes leave it.
   std::function<void(const Module&)> on_graph = {};
   /// Gets the steps, again where another plan is tried.
   std::function<void(const LoweredProgram&)> on_steps = {};

@@ -68,17 +68,17 @@ TEST(DoesNotFit, IsSaidAtOnceOfTensorsBeyondAllTiles) {
   }
 }
 
-// Row sums of a broadcast: what is reduced is a view, of nearly as many elements as are counted,
-// and is gathered in passes.
+// Row sums of a broadcast: what is reduced is a view, as large as it may be, and is gathered in
+// passes.
 TEST(DoesNotFit, IsSaidAtOnceOfReductionsInTooManyPasses) {
   const std::string text =
-      "func.func @main(%a: tensor<46000xf32>) -> tensor<46000xf32> {\n"
+      "func.func @main(%a: tensor<1000000xf32>) -> tensor<1000000xf32> {\n"
       "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
-      "%b = stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<46000xf32>) -> "
-      "tensor<46000x46000xf32>\n"
+      "%b = stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<1000000xf32>) -> "
+      "tensor<1000000x1000000xf32>\n"
       "%r = stablehlo.reduce(%b init: %z) applies stablehlo.add across dimensions = [1] : "
-      "(tensor<46000x46000xf32>, tensor<f32>) -> tensor<46000xf32>\n"
-      "return %r : tensor<46000xf32>\n}";
+      "(tensor<1000000x1000000xf32>, tensor<f32>) -> tensor<1000000xf32>\n"
+      "return %r : tensor<1000000xf32>\n}";
   ProgramInfo memory;
   const std::string refusal = refusal_on("small64", text, memory);
   EXPECT_NE(refusal.find("KiB more than its 624.0 KiB"), std::string::npos) << refusal;
