@@ -314,6 +314,14 @@ FeedTensors load_infeeds(const ProgramImage& image, const std::optional<std::str
   return infeeds;
 }
 
+/// Says that a file was written, if one was asked for.
+void name_file(const char* title, const char* field,
+               const std::optional<std::filesystem::path>& file, Answer& answer) {
+  if (!file) return;
+  answer.print("{:<9} {}\n", title, file->string());
+  answer.fields()["files"][field] = file->string();
+}
+
 /// What the program gave inside its calls.
 void write_outfeeds(const FeedTensors& outfeeds, const std::optional<std::filesystem::path>& file,
                     Answer& answer) {
@@ -323,10 +331,8 @@ void write_outfeeds(const FeedTensors& outfeeds, const std::optional<std::filesy
     answer.print("{:<10}{}\n", name, tensor.type.text());
     tensors[name] = tensor;
   }
-  if (!file) return;
-  write_tensors(*file, tensors);
-  answer.print("{:<10}{}\n", "Outfeed", file->string());
-  answer.fields()["files"]["outfeed"] = file->string();
+  if (file) write_tensors(*file, tensors);
+  name_file("Outfeed", "outfeed", file, answer);
 }
 
 }  // namespace
@@ -473,14 +479,9 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (run.calls == 1) answer.print("{}", results_text(result.results));
   answer.print("{}", curves_text(image, result.results, request.expected.value_or(TensorFile())));
   const bool is_right = compare(request, result.results, answer);
-  const auto name_file = [&](const char* title, const char* field, const auto& file) {
-    if (!file) return;
-    answer.print("{:<9} {}\n", title, file->string());
-    answer.fields()["files"][field] = file->string();
-  };
   if (request.output) write_tensors(*request.output, results_by_name(result.results));
-  if (!ran.has_lost_trace) name_file("Trace", "trace", request.trace);
-  name_file("Results", "output", request.output);
+  if (!ran.has_lost_trace) name_file("Trace", "trace", request.trace, answer);
+  name_file("Results", "output", request.output, answer);
   if (run.save_checkpoint && !result.saved_checkpoint) {
     answer.add_problem(
         {{},
@@ -490,7 +491,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
     return ExitCode::kUsage;
   }
   if (run.save_checkpoint) {
-    name_file("Checkpoint", "checkpoint", std::optional(run.save_checkpoint->file));
+    name_file("Checkpoint", "checkpoint", run.save_checkpoint->file, answer);
   }
   if (ran.has_lost_trace) return ExitCode::kInputOutput;
   return is_right ? ExitCode::kOk : ExitCode::kFailedCheck;

@@ -69,14 +69,6 @@ std::string expression_key(const vertex::Expression& expression,
   return key;
 }
 
-ElementwiseFusion::ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph)
-    : builder_(builder), values_(values), graph_(graph), uses_(graph.values().size()) {
-  for (const Op& op : graph.ops()) {
-    for (const ValueId operand : op.operands) ++uses_[index(operand)];
-  }
-  for (const ValueId result : graph.results()) ++uses_[index(result)];
-}
-
 /// Where an op runs: where its result is wanted, else where the operand lies that is there last, so
 /// that those which are there early move while others compute.
 LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
@@ -162,29 +154,32 @@ ElementwiseFusion::Group& ElementwiseFusion::group(Time time, const LayoutPtr& l
   return groups_[at->second];
 }
 
+bool ElementwiseFusion::is_read(const Op& op, std::size_t i) const {
+  const ValueId operand = op.operands[i];
+  return values_.repeated_bits(operand) || inputs_.contains({&op, i}) ||
+         values_.buffer(values_.root(operand));
+}
+
 /// It may where it reads no more than it makes, of what is stored anyway: the result is then never
 /// stored, and what it reads is kept for longer. Booleans are worth it in any case.
 bool ElementwiseFusion::may_follow(ValueId v) const {
   const Op* op = graph_.producer_of(v);
   const bool is_its_own = values_.is_fused(v) && values_.root(v) == v && op->results.size() == 1;
-  if (!is_its_own || uses_[index(v)] != 1 || values_.buffer(v)) return false;
+  if (!is_its_own || users_[index(v)].size() != 1 || values_.buffer(v)) return false;
   std::set<BufferId> read;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < op->operands.size(); ++i) {
     const ValueId operand = op->operands[i];
+    if (!is_read(*op, i)) {
+      if (!may_follow(operand)) return false;
+      continue;
+    }
     if (values_.repeated_bits(operand)) continue;
     const auto input = inputs_.find({op, i});
-    std::optional<BufferId> buffer = values_.buffer(values_.root(operand));
-    if (input != inputs_.end()) {
-      const bool is_whole = input->second.access == vertex::Access::kVector;
-      if (!is_whole) continue;
-      buffer = input->second.buffer;
-    }
-    if (buffer) {
-      if (read.insert(*buffer).second) bytes += size_of(values_.type(operand).dtype);
-    } else if (!may_follow(operand)) {
-      return false;
-    }
+    const bool is_whole = input == inputs_.end() || input->second.access == vertex::Access::kVector;
+    const BufferId buffer =
+        input == inputs_.end() ? *values_.buffer(values_.root(operand)) : input->second.buffer;
+    if (is_whole && read.insert(buffer).second) bytes += size_of(values_.type(operand).dtype);
   }
   const DType dtype = values_.type(v).dtype;
   return dtype == DType::kI1 || bytes <= size_of(dtype);
@@ -195,10 +190,7 @@ void ElementwiseFusion::follow(ValueId v, Time time) {
   const Op* const op = graph_.producer_of(v);
   std::erase(group(values_.time(v), layout).ops, op);
   for (std::size_t i = 0; i < op->operands.size(); ++i) {
-    const ValueId operand = op->operands[i];
-    const bool is_input = values_.repeated_bits(operand) || inputs_.contains({op, i}) ||
-                          values_.buffer(values_.root(operand));
-    if (!is_input) follow(operand, time);
+    if (!is_read(*op, i)) follow(op->operands[i], time);
   }
   values_.set_fused(v, time, layout);
   group(time, layout).ops.push_back(op);

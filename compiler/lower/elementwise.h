@@ -11,7 +11,10 @@ namespace superstep {
 /// of each tile, so one vertex computes them all.
 class ElementwiseFusion {
  public:
-  ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph);
+  /// `users` has those of each value, and outlives the fusion.
+  ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph,
+                    const std::vector<std::vector<const Op*>>& users)
+      : builder_(builder), values_(values), graph_(graph), users_(users) {}
 
   /// Schedules an op; its code comes with `finish`.
   void add(const Op& op);
@@ -41,6 +44,8 @@ class ElementwiseFusion {
   std::vector<const Op*> with_waiting(const Op& op);
   /// The group of that time and layout.
   Group& group(Time time, const LayoutPtr& layout);
+  /// Whether an operand of a scheduled op is known or stored, rather than computed in its group.
+  [[nodiscard]] bool is_read(const Op& op, std::size_t i) const;
   /// Whether the op that makes a value, which is scheduled, may run with its only user instead.
   [[nodiscard]] bool may_follow(ValueId v) const;
   /// Schedules it then, and those that it alone needs.
@@ -51,7 +56,7 @@ class ElementwiseFusion {
   ProgramBuilder& builder_;
   Values& values_;
   const Graph& graph_;
-  std::vector<std::uint32_t> uses_;  ///< by value
+  const std::vector<std::vector<const Op*>>& users_;
   std::vector<Group> groups_;
   std::map<std::pair<Time, const Layout*>, std::size_t> group_numbers_;
   std::map<ValueId, const Op*> waiting_;  ///< by result

@@ -25,7 +25,7 @@ class GraphLowering {
       : module_(module),
         graph_(module.main),
         block_(module, std::move(builder), choices, placed),
-        fusion_(builder_, values_, module.main) {
+        fusion_(builder_, values_, module.main, users_) {
     find_users();
   }
 

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "compiler/ops/compare.h"
 #include "compiler/ops/elements.h"
+#include "compiler/ops/iota.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/scalar_region.h"
 #include "compiler/ops/verify.h"
@@ -56,10 +58,8 @@ class Reducer {
   }
   [[nodiscard]] bool compares(ValueId v, const char* direction, ValueId a, ValueId b) const {
     return is_op(v, kCompareOp, [&](const Op& op) {
-      const auto type = op.attributes.find("compare_type");
-      const bool is_ordinary =
-          type == op.attributes.end() || attribute<std::string>(op, "compare_type") != "TOTALORDER";
-      return is_ordinary && attribute<std::string>(op, "comparison_direction") == direction &&
+      return !is_total_order(op) &&
+             attribute<std::string>(op, "comparison_direction") == direction &&
              op.operands[0] == a && op.operands[1] == b;
     });
   }
@@ -89,12 +89,6 @@ bool is_end(const Graph& graph, ValueId v, bool lowest) {
   const DType dtype = value->type.dtype;
   if (!is_float(dtype)) return read_bits(*value, 0) == end_bits(dtype, lowest);
   return std::isinf(read_float(*value, 0)) && (read_float(*value, 0) < 0) == lowest;
-}
-
-bool is_place(const Graph& graph, ValueId v, std::int64_t dimension) {
-  const Op* op = graph.producer_of(v);
-  return op != nullptr && op->definition == &kIotaOp && is_integer(graph.type(v).dtype) &&
-         attribute<std::int64_t>(*op, "iota_dimension") == dimension;
 }
 
 bool is_zero(const Graph& graph, ValueId v) {

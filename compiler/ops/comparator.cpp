@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include "compiler/graph/append_copy.h"
+#include "compiler/ops/compare.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/scalar_region.h"
@@ -32,13 +34,6 @@ bool same_attributes(const Op& a, const Op& b) {
   return std::ranges::equal(a.attributes, b.attributes, [](const auto& x, const auto& y) {
     return x.first == y.first && std::visit(SameAttribute{}, x.second, y.second);
   });
-}
-
-bool is_total_order(const Op& compare) {
-  const auto found = compare.attributes.find("compare_type");
-  const auto* type =
-      found == compare.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return type != nullptr && *type == "TOTALORDER";
 }
 
 const std::string& direction_of(const Op& compare) {
@@ -91,15 +86,19 @@ Graph with_ordered_floats(const Graph& comparator) {
     values[index(argument)] = graph.add_argument(comparator.type(argument), {});
   }
   for (const Op& op : comparator.ops()) {
-    Op copy = op;
-    for (ValueId& operand : copy.operands) operand = values[index(operand)];
-    if (orders_floats(op, comparator)) {
-      GraphBuilder builder(graph, op.location);
-      for (ValueId& operand : copy.operands) operand = canonical(builder.value(operand)).id;
-      copy.attributes.insert_or_assign("compare_type", std::string("TOTALORDER"));
+    if (!orders_floats(op, comparator)) {
+      append_copy(graph, op, values);
+      continue;
     }
-    const std::vector<ValueId> results = graph.add_op(std::move(copy)).results;
-    for (std::size_t i = 0; i < results.size(); ++i) values[index(op.results[i])] = results[i];
+    GraphBuilder builder(graph, op.location);
+    const auto operand = [&](std::size_t i) {
+      return canonical(builder.value(values[index(op.operands[i])]));
+    };
+    Op rest;
+    rest.attributes = op.attributes;
+    rest.attributes.insert_or_assign("compare_type", std::string("TOTALORDER"));
+    const Tensor left = operand(0), right = operand(1);
+    values[index(op.results[0])] = builder.apply(kCompareOp, {left, right}, std::move(rest)).id;
   }
   std::vector<ValueId> results;
   for (const ValueId result : comparator.results()) results.push_back(values[index(result)]);

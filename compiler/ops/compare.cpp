@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/import/parser.h"
+#include "compiler/ops/compare.h"
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/formula.h"
 #include "compiler/ops/ops.h"
@@ -34,11 +35,6 @@ const Direction& direction_of(const Op& op) {
     if (direction.name == name) return direction;
   }
   malformed(op, fmt::format("comparison_direction {} is not one of EQ, NE, LT, LE, GT, GE", name));
-}
-
-bool total_order(const Op& op) {
-  const auto found = op.attributes.find("compare_type");
-  return found != op.attributes.end() && attribute<std::string>(op, "compare_type") == "TOTALORDER";
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
@@ -97,7 +93,7 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       return holds(direction, read_bits(a, ia), read_bits(b, ib));
     }
     if (!is_float(a.type.dtype)) return holds(direction, read_int(a, ia), read_int(b, ib));
-    if (total_order(op)) {
+    if (is_total_order(op)) {
       return holds(direction, total_order_key(a, ia), total_order_key(b, ib));
     }
     return holds(direction, read_float(a, ia), read_float(b, ib));
@@ -118,7 +114,7 @@ std::vector<Node> emit(const Op& op, const Graph&, Expression& expression,
                        std::span<const Node> operands) {
   Node a = operands[0];
   Node b = operands[1];
-  if (is_float(expression.dtype(a)) && total_order(op)) {
+  if (is_float(expression.dtype(a)) && is_total_order(op)) {
     a = emit_total_order_key(expression, a);
     b = emit_total_order_key(expression, b);
   }
@@ -153,6 +149,11 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int) {
 }
 
 }  // namespace
+
+bool is_total_order(const Op& compare) {
+  return compare.attributes.contains("compare_type") &&
+         attribute<std::string>(compare, "compare_type") == "TOTALORDER";
+}
 
 const OpDefinition kCompareOp{
     .name = "stablehlo.compare",

@@ -1,3 +1,5 @@
+#include "compiler/ops/iota.h"
+
 #include <array>
 
 #include "compiler/ops/elements.h"
@@ -36,6 +38,12 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor>) {
 constexpr std::array kKeywords = {Keyword{"dim", Keyword::Value::kInteger, "iota_dimension"}};
 
 }  // namespace
+
+bool is_place(const Graph& graph, ValueId v, std::int64_t dimension) {
+  const Op* op = graph.producer_of(v);
+  return op != nullptr && op->definition == &kIotaOp && is_integer(graph.type(v).dtype) &&
+         attribute<std::int64_t>(*op, "iota_dimension") == dimension;
+}
 
 const OpDefinition kIotaOp{
     .name = "stablehlo.iota",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/ops/iota.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/sorting_network.h"
 #include "compiler/ops/take.h"
@@ -122,14 +123,6 @@ Tensor take(Tensor x, Tensor numbers, const Rows& rows) {
   return rows.from_end(x.builder->apply(kTakeOp, {rows.at_end(x), numbers}, std::move(op)));
 }
 
-/// Whether an operand says where along the dimension a row is.
-bool is_number(Tensor x, std::size_t dimension) {
-  const Op* op = x.builder->graph().producer_of(x.id);
-  return op != nullptr && op->definition == &kIotaOp && is_integer(x.dtype()) &&
-         std::get<std::int64_t>(op->attributes.at("iota_dimension")) ==
-             static_cast<std::int64_t>(dimension);
-}
-
 }  // namespace
 
 std::vector<Tensor> sorted(std::span<const Tensor> operands, std::size_t dimension,
@@ -158,7 +151,8 @@ std::vector<Tensor> sorted(std::span<const Tensor> operands, std::size_t dimensi
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (const auto key = comparator.operand_of(i, sorted_keys)) {
       results.push_back(*key);
-    } else if (is_number(operands[i], dimension)) {
+    } else if (is_place(operands[i].builder->graph(), operands[i].id,
+                        static_cast<std::int64_t>(dimension))) {
       results.push_back(convert(*numbers, operands[i].dtype()));
     } else {
       results.push_back(take(operands[i], rows.at_end(*numbers), rows));

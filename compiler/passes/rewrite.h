@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/graph/append_copy.h"
 #include "compiler/ops/graph_builder.h"
 
 namespace superstep {
@@ -20,6 +21,8 @@ class Rewrite {
   [[nodiscard]] Op translated(const Op& op) const;
   /// Appends the op that takes the place of `old`.
   const Op& add(const Op& old, Op replacement);
+  /// Appends a copy of an op of another graph, as `append_copy`.
+  void append(const Op& op, std::vector<ValueId>& values) { append_copy(to_, op, values); }
   /// For ops that the old graph does not have; they are said to come from where `old` does.
   [[nodiscard]] GraphBuilder builder(const Op& old) { return {to_, old.location}; }
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/graph/append_copy.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
@@ -35,14 +36,9 @@ Graph with_constants(const Graph& region, const std::vector<Argument>& arguments
     }
   }
   for (const Op& op : region.ops()) {
-    Op copy = op;
-    for (ValueId& operand : copy.operands) operand = values[index(operand)];
     std::vector<std::string> names;
     for (const ValueId result : op.results) names.push_back(region.value(result).name);
-    const Op& added = graph.add_op(std::move(copy), names);
-    for (std::size_t i = 0; i < op.results.size(); ++i) {
-      values[index(op.results[i])] = added.results[i];
-    }
+    append_copy(graph, op, values, names);
   }
   std::vector<ValueId> results;
   for (const ValueId result : region.results()) {

@@ -85,16 +85,7 @@ std::optional<std::size_t> unrolled_trips(const Graph& graph, const Op& op) {
 void append_body(Rewrite& rewrite, const Graph& body, std::vector<ValueId>& values) {
   std::vector<ValueId> made(body.values().size());
   for (std::size_t i = 0; i < values.size(); ++i) made[index(body.arguments()[i])] = values[i];
-  for (const Op& op : body.ops()) {
-    GraphBuilder builder = rewrite.builder(op);
-    std::vector<Tensor> operands;
-    for (const ValueId v : op.operands) operands.push_back(builder.value(made[index(v)]));
-    Op rest;
-    rest.attributes = op.attributes;
-    rest.declared = op.declared;
-    const std::vector<Tensor> results = builder.append(*op.definition, operands, std::move(rest));
-    for (std::size_t i = 0; i < results.size(); ++i) made[index(op.results[i])] = results[i].id;
-  }
+  for (const Op& op : body.ops()) rewrite.append(op, made);
   for (std::size_t i = 0; i < body.results().size(); ++i) {
     values[i] = made[index(body.results()[i])];
   }

@@ -7,14 +7,9 @@
 #include <utility>
 
 #include "sim/chip/chip.h"
+#include "sim/exchange/phase.h"
 
 namespace superstep {
-namespace {
-
-/// Of one range that a thread takes.
-constexpr std::size_t kPortsARange = 64;
-
-}  // namespace
 
 FabricProcess::FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, TaskArena& arena)
     : MachineProcess(place_of(chip.id(), Rank::kFabric)),

@@ -182,8 +182,7 @@ void TileArray::run(Cycles opening, bool is_visit, MachineOutbox& out) {
   run_tiles([&](std::size_t i) { return std::optional(release(i, opening).value()); },
             [&](std::size_t i, std::uint64_t from) { return tiles_[i].run(from); });
   has_run_ = true;
-  interrupted_ = stopped_.is_interrupted;
-  if (interrupted_) return;
+  if (is_interrupted()) return;
   for (std::size_t i = 0; stopped_.has_faults && i < tiles_.size(); ++i) {
     if (stops_[i].kind == TileStop::Kind::kFault) chip_.send_trap(out, trap_of(i));
   }
@@ -218,8 +217,7 @@ void TileArray::resume(MachineOutbox& out) {
           resumed_[i] = 1;
           return tiles_[i].resume();
         });
-    interrupted_ = stopped_.is_interrupted;
-    if (interrupted_) return;
+    if (is_interrupted()) return;
     send_traps_of_resumed(out);
   }
   send_arrivals(out);

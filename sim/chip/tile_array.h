@@ -63,7 +63,7 @@ class TileArray : public MachineProcess {
   [[nodiscard]] Cycles arrival(std::size_t entry) const { return Cycles(stops_[entry].cycle); }
 
   /// One was asked to stop in the middle of a superstep, which will never be whole.
-  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
+  [[nodiscard]] bool is_interrupted() const { return stopped_.is_interrupted; }
 
   [[nodiscard]] const MachineConfig& machine() const { return image_.machine; }
   [[nodiscard]] CodeStore& code() { return code_; }
@@ -82,7 +82,7 @@ class TileArray : public MachineProcess {
     for (TileWork& work : work_) {
       archive(work.instructions, work.busy_cycles, work.calls_step, work.launches);
     }
-    archive(has_run_, interrupted_);
+    archive(has_run_, stopped_.is_interrupted);
   }
 
  private:
@@ -113,7 +113,6 @@ class TileArray : public MachineProcess {
   std::vector<std::uint8_t> resumed_;  ///< it used the words of this superstep
   StopSummary stopped_;                ///< in this superstep
   bool has_run_ = false;
-  bool interrupted_ = false;
 };
 
 }  // namespace superstep

@@ -16,9 +16,6 @@ namespace {
 /// For all kept phases of a machine; a bow has 900 MiB of tile memory.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
-/// Of one range that a thread takes.
-constexpr std::size_t kPortsARange = 64;
-
 }  // namespace
 
 class Fabric::Impl {

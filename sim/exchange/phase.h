@@ -7,6 +7,9 @@
 
 namespace superstep {
 
+/// Ports of one range that a thread takes.
+inline constexpr std::size_t kPortsARange = 64;
+
 /// Bytes that a phase copies from one tile memory into another, as offsets in them.
 struct WordCopy {
   std::uint32_t source = 0;  ///< port

@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kMostPhases = 1024;
 /// Of a kept phase, those of no row.
 constexpr std::size_t kMostEvents = 4096;
-/// Of one range that a thread takes.
-constexpr std::size_t kPortsARange = 128;
 
 template <class T>
 std::size_t bytes_of(const std::vector<T>& vector) {

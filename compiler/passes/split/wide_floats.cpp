@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ops/compare.h"
 #include "compiler/ops/verify.h"
 #include "compiler/passes/split/error_functions.h"
 #include "compiler/passes/split/roundings.h"
@@ -22,11 +23,6 @@ Number sign(Number a) {
 
 Parts clamp(const WideOp& op) {
   return parts(minimum_double(maximum_double(operand(op, 1), operand(op, 0)), operand(op, 2)));
-}
-
-bool is_total_order(const Op& op) {
-  const auto type = op.attributes.find("compare_type");
-  return type != op.attributes.end() && std::get<std::string>(type->second) == "TOTALORDER";
 }
 
 Parts compare_numbers(const WideOp& op) {
