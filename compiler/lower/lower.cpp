@@ -165,7 +165,7 @@ class GraphLowering {
     if (varying.size() != 1) return false;
     const ValueId operand = *varying.begin();
     const auto computes = [&](const Op* user) {
-      return user != nullptr && is_elementwise(*user) &&
+      return user != nullptr && is_elementwise(*user) && !may_convert_in_reduction(*user) &&
              values_.elements(user->results[0]) == values_.elements(result);
     };
     const auto keeps = [&](const Op* user) { return user == nullptr || !is_elementwise(*user); };

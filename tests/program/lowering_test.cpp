@@ -135,6 +135,16 @@ func.func @main(%x: tensor<12x16xf32>, %w: tensor<16x8xf32>, %g: tensor<12x8xf32
   }
 }
 
+// The reduction may convert the mask itself: then no vertex would compute what waits for its user.
+TEST_P(Lowering, CountsAMaskOfWhatIsKept) {
+  check(
+      "%x: tensor<12xi32>, %y: tensor<i32>", "tensor<i32>, tensor<12xi32>",
+      R"(%m = stablehlo.compare LT, %x, %x, SIGNED : (tensor<12xi32>, tensor<12xi32>) -> tensor<12xi1>
+           %i = stablehlo.convert %m : (tensor<12xi1>) -> tensor<12xi32>
+           %n = stablehlo.reduce(%i init: %y) applies stablehlo.add across dimensions = [0] : (tensor<12xi32>, tensor<i32>) -> tensor<i32>
+           return %n, %x : tensor<i32>, tensor<12xi32>)");
+}
+
 TEST_P(Lowering, TransposesEveryWidth) {
   for (const char* t : {"f32", "f16", "i8", "i1"}) {
     SCOPED_TRACE(t);
