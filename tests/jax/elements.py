@@ -183,14 +183,14 @@ add("nn.gelu_exact", lambda x: jax.nn.gelu(x, approximate=False), real)
 add("nn.one_hot", lambda x: jax.nn.one_hot(x, 6), integers(-1, 7, 5))
 add(
     "nn.attention",
-    jax.nn.dot_product_attention,
+    lambda *x: jax.nn.dot_product_attention(*(jnp.float32(one) for one in x)),
     normal(2, 6, 2, 4),
     normal(2, 6, 2, 4),
     normal(2, 6, 2, 4),
 )
 add(
     "nn.attention_causal",
-    lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=True),
+    lambda *x: jax.nn.dot_product_attention(*(jnp.float32(one) for one in x), is_causal=True),
     normal(1, 6, 4, 4),
     normal(1, 6, 2, 4),
     normal(1, 6, 2, 4),
