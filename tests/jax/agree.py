@@ -151,6 +151,9 @@ def main():
     parser.add_argument("-m", "--machine", default="tiny4")
     parser.add_argument("--transform", choices=["grad", "vmap"])
     parser.add_argument("--dtype", default="float32", choices=TOLERANCE)
+    parser.add_argument(
+        "--larger", type=int, default=1, help="times, in each dimension of arguments"
+    )
     parser.add_argument("--every", type=int, default=1, help="one case of so many")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for one run")
     parser.add_argument("--keep", type=Path, help="folder for the programs of cases that fail")
@@ -158,6 +161,9 @@ def main():
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", options.dtype == "float64")
 
+    import case
+
+    case.factor = options.larger
     import algebra
     import arrays
     import distributions
@@ -165,20 +171,20 @@ def main():
     import programs
 
     cases = [
-        case
+        one
         for module in (elements, arrays, algebra, distributions, programs)
-        for case in module.CASES
-        if not options.names or any(name in case.name for name in options.names)
+        for one in module.CASES
+        if not options.names or any(name in one.name for name in options.names)
     ]
     counts = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for case in cases[:: options.every]:
-            word, what = verdict(case, options, Path(folder))
+        for one in cases[:: options.every]:
+            word, what = verdict(one, options, Path(folder))
             counts[word] += 1
             if options.keep and word not in ALLOWED:
-                shutil.copytree(folder, options.keep / case.name, dirs_exist_ok=True)
+                shutil.copytree(folder, options.keep / one.name, dirs_exist_ok=True)
             if what:
-                print(f"{case.name} {word}: {what}", flush=True)
+                print(f"{one.name} {word}: {what}", flush=True)
     print(", ".join(f"{count} {word}" for word, count in counts.most_common()))
     return int(not counts or not set(counts) <= ALLOWED)
 

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
+factor = 1  # by which every dimension of arguments is larger than it says
+
+
+def larger(*shape):
+    return tuple(factor * n for n in shape)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -34,41 +40,50 @@ class Cases(list):
 
 
 def normal(*shape):
-    return lambda g: g.standard_normal(shape, dtype=np.float32)
+    return lambda g: g.standard_normal(larger(*shape), dtype=np.float32)
 
 
 def uniform(low, high, *shape):
-    return lambda g: g.uniform(low, high, shape).astype(np.float32)
+    return lambda g: g.uniform(low, high, larger(*shape)).astype(np.float32)
 
 
 def complex_normal(*shape):
-    return lambda g: (g.standard_normal(shape) + 1j * g.standard_normal(shape)).astype(np.complex64)
+    def make(g):
+        real, imaginary = g.standard_normal((2, *larger(*shape)))
+        return (real + 1j * imaginary).astype(np.complex64)
+
+    return make
 
 
 def integers(low, high, *shape, dtype=np.int32):
-    return lambda g: g.integers(low, high, shape).astype(dtype)
+    return lambda g: g.integers(low, high, larger(*shape)).astype(dtype)
 
 
 def booleans(*shape):
-    return lambda g: g.integers(0, 2, shape).astype(bool)
+    return lambda g: g.integers(0, 2, larger(*shape)).astype(bool)
 
 
 def ordered(*shape):
     """Along the last dimension."""
-    return lambda g: np.sort(g.standard_normal(shape, dtype=np.float32), axis=-1)
+    return lambda g: np.sort(g.standard_normal(larger(*shape), dtype=np.float32), axis=-1)
 
 
 def positive_definite(n):
     def make(g):
-        a = g.standard_normal((n, n))
-        return (a @ a.T / n + np.eye(n)).astype(np.float32)
+        a = g.standard_normal(larger(n, n))
+        return (a @ a.T / len(a) + np.eye(len(a))).astype(np.float32)
 
     return make
 
 
 def dominant(n):
     """Well conditioned: the diagonal is larger than what stands beside it."""
-    return lambda g: (g.uniform(-1, 1, (n, n)) + 2 * n * np.eye(n)).astype(np.float32)
+
+    def make(g):
+        a = g.uniform(-1, 1, larger(n, n))
+        return (a + 2 * len(a) * np.eye(len(a))).astype(np.float32)
+
+    return make
 
 
 def key():
