@@ -117,6 +117,54 @@ Carry carry_of(const Box& box, const Box& inner) {
   return {};
 }
 
+/// An axis of whole periods after which it carries, as what does not and the periods.
+void split_periods(Box& box, const Carry& carry, std::int64_t periods) {
+  Axis& axis = box.axes[carry.axis];
+  const Axis outer{periods, carry.period, carry.before * axis.to};
+  axis.size = carry.before;
+  box.axes.push_back(outer);
+}
+
+/// Whether a box writes its destinations, from 0 on, without gaps, in the order of its axes.
+bool is_dense(const Box& box) {
+  std::int64_t dense = 1;
+  for (auto axis = box.axes.rbegin(); axis != box.axes.rend(); ++axis) {
+    if (axis->to != dense) return false;
+    dense *= axis->size;
+  }
+  return box.to == 0;
+}
+
+/// `compose` for an `outer` of which no axis carries from one axis of `inner` to the next. Source
+/// strides are >= 0, and the destinations of `inner` dense.
+bool compose_without_carry(const Box& outer, const Box& inner, Box& composed) {
+  const std::size_t rank = inner.axes.size();
+  // An element number splits into indices, as inner axes are in descending order of destinations.
+  std::vector<std::int64_t> first(rank), last(rank), step(rank);
+  const auto split = [&](std::int64_t element, std::vector<std::int64_t>& index) {
+    for (std::size_t d = 0; d < rank; ++d) {
+      index[d] = element / inner.axes[d].to;
+      element %= inner.axes[d].to;
+    }
+  };
+  split(outer.from, first);
+  last = first;
+  composed = {inner.from, outer.to, {}};
+  for (std::size_t d = 0; d < rank; ++d) composed.from += first[d] * inner.axes[d].from;
+  for (const Axis& axis : outer.axes) {
+    split(axis.from, step);
+    std::int64_t from = 0;
+    for (std::size_t d = 0; d < rank; ++d) {
+      from += step[d] * inner.axes[d].from;
+      last[d] += step[d] * (axis.size - 1);
+      if (last[d] >= inner.axes[d].size) return false;
+    }
+    composed.axes.push_back({axis.size, from, axis.to});
+  }
+  composed = simplified(std::move(composed));
+  return true;
+}
+
 }  // namespace
 
 std::int64_t Box::elements() const {
@@ -217,40 +265,16 @@ std::vector<Box> range_boxes(const Axes& axes, std::int64_t begin, std::int64_t 
 }
 
 bool compose(const Box& outer, const Box& inner, Box& composed) {
-  // Inner axes are in descending order of destination stride and dense, so an element number splits
-  // into indices.
-  std::int64_t dense = 1;
-  for (auto axis = inner.axes.rbegin(); axis != inner.axes.rend(); ++axis) {
-    if (axis->to != dense) return false;
-    dense *= axis->size;
+  if (!is_dense(inner)) return false;
+  Box rest = outer;
+  flip_to_ascending(rest, &Axis::from);
+  remove_single(rest.axes);
+  while (!compose_without_carry(rest, inner, composed)) {
+    const Carry carry = carry_of(rest, inner);
+    const std::int64_t indices = rest.axes[carry.axis].size;
+    if (!carry.is_aligned || indices % carry.before != 0) return false;
+    split_periods(rest, carry, indices / carry.before);
   }
-  if (inner.to != 0) return false;
-  const std::size_t rank = inner.axes.size();
-  std::vector<std::int64_t> first(rank), last(rank);
-  const auto split = [&](std::int64_t element, std::vector<std::int64_t>& index) {
-    for (std::size_t d = 0; d < rank; ++d) {
-      index[d] = element / inner.axes[d].to;
-      element %= inner.axes[d].to;
-    }
-  };
-  split(outer.from, first);
-  last = first;
-  composed = {inner.from, outer.to, {}};
-  for (std::size_t d = 0; d < rank; ++d) composed.from += first[d] * inner.axes[d].from;
-  std::vector<std::int64_t> step(rank);
-  for (const Axis& axis : outer.axes) {
-    const std::int64_t sign = axis.from < 0 ? -1 : 1;
-    split(std::abs(axis.from), step);
-    std::int64_t from = 0;
-    for (std::size_t d = 0; d < rank; ++d) {
-      from += sign * step[d] * inner.axes[d].from;
-      const std::int64_t reach = sign * step[d] * (axis.size - 1);
-      (sign < 0 ? first[d] : last[d]) += reach;
-      if (first[d] < 0 || last[d] >= inner.axes[d].size) return false;
-    }
-    composed.axes.push_back({axis.size, from, axis.to});
-  }
-  composed = simplified(std::move(composed));
   return true;
 }
 
@@ -271,10 +295,8 @@ void compose_parts(const Box& outer, const Box& inner,
     Axis& taken = part.axes[carry.axis];
     std::int64_t left = 0;
     if (carry.is_aligned && axis.size >= carry.before) {
-      // Whole periods become an axis of their own.
       const std::int64_t periods = axis.size / carry.before;
-      taken.size = carry.before;
-      part.axes.push_back({periods, carry.period, carry.before * axis.to});
+      split_periods(part, carry, periods);
       left = axis.size - periods * carry.before;
       advance(periods * carry.before);
     } else {

@@ -45,7 +45,6 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
   };
   std::array<Operand, 2> operands{operand(product.left, product.left_blocks(), ".rows"),
                                   operand(product.right, product.right_blocks(), ".columns")};
-  const Time ready = std::max(operands[0].reading.ready, operands[1].reading.ready);
   std::array<BufferId, 2> buffers{};
   Time gathered;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -56,7 +55,7 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
     buffers[i] = add(from.name);
     // What lies the other way in its source comes as it is, in long runs, and is transposed here.
     const BufferId landing = from.depth_outside ? add(".untransposed") : buffers[i];
-    Time time = move(builder, landing, from.reading.pieces, ready, origin);
+    Time time = move(builder, landing, from.reading.pieces, from.reading.ready, origin);
     if (from.depth_outside) {
       std::vector<Piece> pieces;
       for (const OperandBlock& block : from.blocks) {
