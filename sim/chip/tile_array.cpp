@@ -6,6 +6,8 @@
 #include <atomic>
 #include <iterator>
 #include <mutex>
+#include <new>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -60,26 +62,20 @@ std::optional<std::size_t> TileArray::entry_of(TileId tile) const {
 void TileArray::boot() {
   const std::size_t count = image_.entries.size();
   memory_ = map_host_pages(count * page_bytes(image_.machine));
-  tiles_.reserve(count);
+  tiles_.resize(count);
   for (const TileEntry& entry : image_.entries) {
-    tiles_.emplace_back(image_.machine, entry.tile, code_,
-                        memory_.get() + tiles_.size() * page_bytes(image_.machine));
     skew_.push_back(release_skew(image_.machine, entry.tile));
   }
-  segments_.resize(count);
-  for (const Segment& segment : image_.segments) {
-    for (const TileId tile : segment.tiles) {
-      if (const auto entry = entry_of(tile)) segments_[*entry].push_back(&segment);
-    }
-  }
+  list_segments();
   auto calls_of = marks_of<CallStack::Mark>(image_.calls, *this);
   auto loops_of = marks_of<LoopTrips::Mark>(image_.loops, *this);
   arena_.each(count, kTilesARange, [&](std::size_t i) {
+    tiles_[i] = Tile(image_.machine, id(i), code_, memory_.get() + i * page_bytes(image_.machine));
     std::ranges::sort(calls_of[i], {}, &CallStack::Mark::pc);
     tiles_[i].mark_calls(std::move(calls_of[i]));
     std::ranges::sort(loops_of[i], {}, &LoopTrips::Mark::pc);
     tiles_[i].mark_loops(std::move(loops_of[i]), options_.max_trips);
-    write_boot_memory(i, tiles_[i].memory());
+    tiles_[i].memory().boot(segments(i));
     tiles_[i].check_races(options_.check_races, race_shadows_);
     if (options_.take_turns) tiles_[i].take_turns();
     if (options_.interrupted) tiles_[i].poll(options_.interrupted);
@@ -90,17 +86,33 @@ void TileArray::boot() {
   resumed_.resize(count);
 }
 
-FabricPort TileArray::port(std::size_t entry, const PortLog& log) {
-  TileMemory& memory = tiles_[entry].memory();
-  return {id(entry), &log, {memory.data(), memory.size()}, tiles_[entry].sent_beside_workers()};
+/// In the order of the image.
+void TileArray::list_segments() {
+  const auto each_of_its_tiles = [&](const Segment& segment, const auto& note) {
+    auto entry = image_.entries.begin();
+    for (const TileId tile : segment.tiles) {
+      entry = std::ranges::lower_bound(entry, image_.entries.end(), tile, {}, &TileEntry::tile);
+      if (entry == image_.entries.end()) return;
+      if (entry->tile == tile) note(static_cast<std::size_t>(entry - image_.entries.begin()));
+    }
+  };
+  segments_end_.resize(image_.entries.size());
+  for (const Segment& segment : image_.segments) {
+    each_of_its_tiles(segment, [&](std::size_t i) { ++segments_end_[i]; });
+  }
+  segments_.resize(std::reduce(segments_end_.begin(), segments_end_.end()));
+  // Where those of each entry begin: each that is put there moves that towards their end.
+  std::exclusive_scan(segments_end_.begin(), segments_end_.end(), segments_end_.begin(),
+                      std::size_t{0});
+  for (const Segment& segment : image_.segments) {
+    each_of_its_tiles(segment, [&](std::size_t i) { segments_[segments_end_[i]++] = &segment; });
+  }
 }
 
-void TileArray::write_boot_memory(std::size_t entry, TileMemory& memory) const {
-  for (const Segment* segment : segments_[entry]) {
-    const bool inside = memory.write(segment->address, std::as_bytes(std::span(segment->bytes)));
-    SUPERSTEP_CHECK(inside,
-                    fmt::format("a segment at {:#x} lies outside tile memory", segment->address));
-  }
+FabricPort TileArray::port(std::size_t entry, const PortLog& log) {
+  TileMemory& memory = tiles_[entry].memory();
+  std::byte* const bytes = memory.data_from(log.lowest_address());
+  return {id(entry), &log, {bytes, memory.size()}, tiles_[entry].sent_beside_workers()};
 }
 
 void TileArray::handle(const Message& message, MachineOutbox& out) {
@@ -124,14 +136,6 @@ void TileArray::note_work(std::size_t entry) {
   work.launches = tile.launches();
 }
 
-/// Of a tile that is about to run: its contexts, and the code at which it stopped.
-void TileArray::prefetch(std::size_t entry) const {
-  tiles_[entry].prefetch();
-  const std::uint32_t pc = has_run_ ? stops_[entry].pc : image_.entries[entry].pc;
-  const MachineConfig& machine = image_.machine;
-  __builtin_prefetch(memory_.get() + entry * page_bytes(machine) + (pc - machine.tile.memory_base));
-}
-
 /// Asks once for a tile, which ran from that cycle, when that took long. A tile itself asks only in
 /// loops that are long, but many that are shorter are long together.
 bool TileArray::is_asked_to_stop(std::size_t entry, std::uint64_t from) const {
@@ -149,7 +153,8 @@ void TileArray::run_tiles(const Begin& begin, const Run& run_tile) {
   std::atomic<bool> stopping = false;
   const auto run_one = [&](std::size_t i, std::uint64_t from) {
     tiles_[i].clear_port_events();
-    stops_[i] = run_tile(i, from);
+    // In its place: a host waits for parts that were just written before it copies them as one.
+    ::new (&stops_[i]) TileStop(run_tile(i, from));
     note_work(i);
     if (is_asked_to_stop(i, from)) {
       stops_[i] = {.kind = TileStop::Kind::kInterrupted};
@@ -160,7 +165,8 @@ void TileArray::run_tiles(const Begin& begin, const Run& run_tile) {
   arena_.each_of_ranges(tiles_.size(), kTilesARange, [&](std::size_t first, std::size_t end) {
     StopSummary stopped;
     for (std::size_t i = first; i != end; ++i) {
-      if (i + 1 != end) prefetch(i + 1);
+      if (i + 2 < end) tiles_[i + 2].prefetch();
+      if (i + 1 < end) __builtin_prefetch(tiles_[i + 1].next_code());
       resumed_[i] = 0;
       const std::optional<std::uint64_t> from = begin(i);
       if (!from) continue;

@@ -71,8 +71,11 @@ class TileArray : public MachineProcess {
   [[nodiscard]] Cycles release(std::size_t entry, Cycles opening) const {
     return has_run_ ? opening + skew_[entry] : opening;
   }
-  /// Writes into an empty memory what a tile boots with.
-  void write_boot_memory(std::size_t entry, TileMemory& memory) const;
+  /// What a tile boots with.
+  [[nodiscard]] std::span<const Segment* const> segments(std::size_t entry) const {
+    const std::size_t first = entry == 0 ? 0 : segments_end_[entry - 1];
+    return std::span(segments_).subspan(first, segments_end_[entry] - first);
+  }
 
   /// Of tiles that wait, but for their memories.
   template <class Archive>
@@ -87,9 +90,9 @@ class TileArray : public MachineProcess {
 
  private:
   void boot();
+  void list_segments();
   void run(Cycles opening, bool is_visit, MachineOutbox& out);
   void resume(MachineOutbox& out);
-  void prefetch(std::size_t entry) const;
   template <class Begin, class Run>
   void run_tiles(const Begin& begin, const Run& run_tile);
   void note_work(std::size_t entry);
@@ -106,7 +109,8 @@ class TileArray : public MachineProcess {
   RaceShadows race_shadows_;
   HostPages memory_;  ///< of all tiles: threads that map some each would wait for one another
   std::vector<Tile> tiles_;
-  std::vector<std::vector<const Segment*>> segments_;  ///< by entry
+  std::vector<const Segment*> segments_;   ///< by entry
+  std::vector<std::size_t> segments_end_;  ///< by entry: past the last of its own
   std::vector<Cycles> skew_;
   std::vector<TileStop> stops_;
   std::vector<TileWork> work_;

@@ -19,8 +19,9 @@ constexpr std::size_t kNumbersOfPage = 2, kNumbersOfCode = 3, kNumbersOfWord = 2
 void write_pages(TileArray& tiles, Checkpoint& checkpoint) {
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const TileMemory& memory = tiles.tile(i).memory();
+    if (memory.is_as_at_boot()) continue;
     TileMemory at_boot(tiles.machine());
-    tiles.write_boot_memory(i, at_boot);
+    at_boot.boot(tiles.segments(i));
     for (std::size_t page = 0; page < pages_of(memory); ++page) {
       const std::span<const std::byte> now = page_of(memory, page), then = page_of(at_boot, page);
       if (std::ranges::equal(now, then)) continue;

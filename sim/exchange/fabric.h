@@ -20,7 +20,8 @@ namespace superstep {
 struct FabricPort {
   TileId tile{};
   const PortLog* log = nullptr;  ///< of this phase; cycles do not decrease
-  std::span<std::byte> memory;   ///< tile memory from `tile.memory_base`
+  std::span<std::byte> memory;   ///< tile memory from `tile.memory_base`; what lies below all
+                                 ///< addresses of the log may not be as its tile sees it
   std::span<const SentWord> sent =
       {};  ///< by cycle: what left, where memory may have changed since
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace superstep {
 
@@ -17,6 +18,11 @@ struct PortEvent {
   std::uint64_t cycle = 0;
   std::uint32_t value = 0;
   std::uint32_t words = 0;
+
+  /// Of what it sends, or where it has words received; the highest of all of a mux.
+  [[nodiscard]] std::uint32_t lowest_address() const {
+    return kind == Kind::kMux ? std::numeric_limits<std::uint32_t>::max() : value;
+  }
 
   bool operator==(const PortEvent&) const = default;
 };

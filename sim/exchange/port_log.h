@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,16 +21,24 @@ class PortLog {
     std::size_t events_before = 0;  ///< of `events()`
   };
 
-  void add(const PortEvent& event) { events_.push_back(event); }
+  void add(const PortEvent& event) {
+    events_.push_back(event);
+    lowest_address_ = std::min(lowest_address_, event.lowest_address());
+  }
   /// `row` has events, and outlives the log's content.
   void add(const PortRow& row, std::uint64_t cycle) {
     rows_.push_back({&row, cycle, events_.size()});
+    lowest_address_ = std::min(lowest_address_, row.lowest_address());
   }
   void clear() {
     events_.clear();
     rows_.clear();
+    lowest_address_ = std::numeric_limits<std::uint32_t>::max();
   }
   [[nodiscard]] bool empty() const { return events_.empty() && rows_.empty(); }
+
+  /// No word below is sent or received.
+  [[nodiscard]] std::uint32_t lowest_address() const { return lowest_address_; }
 
   /// A cycle no later than the first event, as long before it whenever the same is told again.
   [[nodiscard]] std::uint64_t begin() const {
@@ -55,6 +65,7 @@ class PortLog {
  private:
   std::vector<PortEvent> events_;
   std::vector<Played> rows_;
+  std::uint32_t lowest_address_ = std::numeric_limits<std::uint32_t>::max();
 };
 
 }  // namespace superstep

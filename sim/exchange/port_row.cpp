@@ -114,12 +114,17 @@ PortRow::PortRow(std::uint64_t id, Encoding encoding, const ExchangeItem& item, 
                  std::span<const std::byte> code)
     : id_(id), encoding_(encoding), item_(item), pc_(pc) {
   bool was_told = false;
-  Decoder decoder(encoding, item, pc, 0, [&](const PortEvent&) { was_told = true; });
+  std::uint32_t lowest_address = lowest_address_;
+  Decoder decoder(encoding, item, pc, 0, [&](const PortEvent& event) {
+    was_told = true;
+    lowest_address = std::min(lowest_address, event.lowest_address());
+  });
   std::size_t end = 0;
   while (const std::size_t bytes = decoder.step(code.subspan(end))) {
     end += bytes;
     cycles_ = decoder.cycle();
     has_events_ = was_told;
+    lowest_address_ = lowest_address;
     outgoing_ = decoder.outgoing();
     send_control_ = decoder.send_control();
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,6 +28,9 @@ class PortRow {
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
   /// Whether the ports are told anything.
   [[nodiscard]] bool has_events() const { return has_events_; }
+  /// The lowest address that words are sent from or that a pointer becomes; the highest of all when
+  /// there is none.
+  [[nodiscard]] std::uint32_t lowest_address() const { return lowest_address_; }
   /// The address after the last word sent, if words are sent.
   [[nodiscard]] std::optional<std::uint32_t> outgoing() const { return outgoing_; }
   /// The send control of the last send.
@@ -44,6 +48,7 @@ class PortRow {
   std::span<const std::byte> code_;
   std::uint64_t cycles_ = 0;
   bool has_events_ = false;
+  std::uint32_t lowest_address_ = std::numeric_limits<std::uint32_t>::max();
   std::optional<std::uint32_t> outgoing_, send_control_;
 };
 

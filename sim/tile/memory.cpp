@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -28,15 +29,60 @@ std::size_t page_bytes(const MachineConfig& machine) {
 TileMemory::TileMemory(const MachineConfig& machine, std::byte* pages)
     : base_(machine.tile.memory_base),
       size_(machine.tile.memory_bytes),
+      code_size_(std::min(machine.tile.region1_base - base_, size_)),
       bytes_(pages),
       first_free_of_code_(machine.tile.memory_base) {}
 
-std::byte* TileMemory::data() const {
+void TileMemory::boot(std::span<const Segment* const> segments) {
+  for (const Segment* segment : segments) {
+    SUPERSTEP_CHECK(contains(segment->address, segment->bytes.size()),
+                    fmt::format("a segment at {:#x} lies outside tile memory", segment->address));
+  }
+  unwritten_ = segments;
+  for (const Segment* segment : segments) {
+    const std::size_t end = segment->address + segment->bytes.size();
+    unwritten_end_ = std::max(unwritten_end_, static_cast<std::uint32_t>(end));
+  }
+  is_whole_ = false;
+  is_as_at_boot_ = true;
+}
+
+void TileMemory::reach() const {
   if (bytes_ == nullptr) {
     own_ = map_host_pages(size_);
     bytes_ = own_.get();
   }
-  return bytes_;
+  for (const Segment* segment : std::exchange(unwritten_, {})) {
+    std::ranges::copy(std::as_bytes(std::span(segment->bytes)),
+                      bytes_ + (segment->address - base_));
+  }
+  unwritten_end_ = 0;
+  is_whole_ = true;
+  is_as_at_boot_ = false;
+  code_ = {};
+}
+
+const Segment* TileMemory::only_segment_at(std::uint32_t address) const {
+  const Segment* found = nullptr;
+  for (const Segment* segment : unwritten_) {
+    if (address - segment->address < segment->bytes.size()) found = segment;
+  }
+  const auto overlaps = [&](const Segment* other) {
+    return other != found && other->address < found->address + found->bytes.size() &&
+           found->address < other->address + other->bytes.size();
+  };
+  return found == nullptr || std::ranges::any_of(unwritten_, overlaps) ? nullptr : found;
+}
+
+void TileMemory::open_code(std::uint32_t address) {
+  const Segment* const segment = only_segment_at(address);
+  if (segment != nullptr && segment->address % 4 == 0) {
+    const std::uint32_t room = base_ + code_size_ - segment->address;
+    const auto bytes = std::min(room, static_cast<std::uint32_t>(segment->bytes.size()));
+    code_ = {std::as_bytes(std::span(segment->bytes)).data(), segment->address, bytes / 4};
+  }
+  // A word that lies in no segment, or not whole.
+  if (!has_code(address)) open_all_code();
 }
 
 bool TileMemory::read(std::uint32_t address, std::span<std::byte> out) const {

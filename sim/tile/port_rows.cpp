@@ -6,6 +6,12 @@
 #include <span>
 
 namespace superstep {
+namespace {
+
+/// In bytes: where less is known of what follows a row, the row may go on there.
+constexpr std::size_t kLongestInstruction = 8;
+
+}  // namespace
 
 bool PortRows::matches(std::uint32_t pc, const PortRow& row) const {
   const std::uint32_t begin = pc - memory_.base();
@@ -22,7 +28,6 @@ bool PortRows::is_first_time(std::uint32_t pc) {
 }
 
 const PortRow* PortRows::find(std::uint32_t pc) {
-  if (is_first_time(pc)) return nullptr;
   if (code_version_ != memory_.code_version()) {
     code_version_ = memory_.code_version();
     std::erase_if(rows_, [&](const auto& row) { return !matches(row.first, row.second); });
@@ -31,17 +36,26 @@ const PortRow* PortRows::find(std::uint32_t pc) {
   // Rows mostly follow one another.
   if (last_ != rows_.end()) ++last_;
   if (last_ == rows_.end() || last_->first != pc) last_ = rows_.find(pc);
-  if (last_ == rows_.end()) decode(pc);
+  if (last_ == rows_.end()) {
+    if (is_first_time(pc)) return nullptr;
+    decode(pc);
+  }
   return &last_->second;
 }
 
 void PortRows::decode(std::uint32_t pc) {
-  const std::uint32_t begin = pc - memory_.base();
-  const std::span<const std::byte> code(memory_.data() + begin, code_end_ - pc);
-  last_ = rows_.try_emplace(pc, ++ids_, encoding_, item_, pc, code).first;
-  const std::uint32_t bytes = last_->second.end() - pc;
+  if (!memory_.has_code(pc)) memory_.open_code(pc);
+  ++ids_;
+  const auto row_at_pc = [&] { return PortRow(ids_, encoding_, item_, pc, memory_.code_from(pc)); };
+  PortRow row = row_at_pc();
+  if (memory_.code_from(row.end()).size() < kLongestInstruction) {
+    memory_.open_all_code();
+    row = row_at_pc();
+  }
+  last_ = rows_.emplace(pc, row).first;
+  const std::uint32_t begin = pc - memory_.base(), bytes = row.end() - pc;
   if (decoded_.size() < begin + bytes) decoded_.resize(begin + bytes);
-  std::memcpy(decoded_.data() + begin, code.data(), bytes);
+  std::memcpy(decoded_.data() + begin, memory_.code_from(pc).data(), bytes);
   memory_.mark_decoded(pc, bytes / 4);
 }
 

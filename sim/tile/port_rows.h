@@ -16,11 +16,7 @@ class PortRows {
  public:
   /// `memory` outlives them.
   PortRows(const MachineConfig& machine, TileMemory& memory)
-      : memory_(memory),
-        encoding_(machine.isa.encoding),
-        item_(machine),
-        code_end_(machine.tile.region1_base),
-        last_(rows_.end()) {}
+      : memory_(memory), encoding_(machine.isa.encoding), item_(machine), last_(rows_.end()) {}
   PortRows(const PortRows&) = delete;
   PortRows& operator=(const PortRows&) = delete;
 
@@ -31,8 +27,7 @@ class PortRows {
   /// with new ids.
   template <class Archive>
   void state(Archive& archive) {
-    auto& [memory, encoding, item, code_end, asked_for, as_decoded, rows, last, version, ids] =
-        *this;
+    auto& [memory, encoding, item, asked_for, as_decoded, rows, last, version, ids] = *this;
     archive(asked_for);
     if constexpr (Archive::kReads) {
       rows.clear();
@@ -48,7 +43,6 @@ class PortRows {
   TileMemory& memory_;
   Encoding encoding_;
   ExchangeItem item_;
-  std::uint32_t code_end_;
   std::vector<bool> asked_for_;                      ///< by word of the memory
   std::vector<std::byte> decoded_;                   ///< memory from its base: rows as decoded
   std::map<std::uint32_t, PortRow> rows_;            ///< by address

@@ -160,15 +160,15 @@ const char* problem_of(std::uint32_t word) {
 
 Supervisor::Supervisor(const MachineConfig& machine, TileMemory& memory, CodeStore& code)
     : machine_(machine),
+      memory_(memory),
       context_(machine, memory),
-      launcher_(machine, memory, context_.weights, code),
+      launcher_(machine, memory, code),
       rows_(machine, memory) {}
 
 void Supervisor::boot(std::uint32_t pc) {
-  context_.port.open();
   context_.registers.fill(0);
   context_.ready.fill(0);
-  context_.csrs.fill(0);
+  context_.csrs.clear();
   context_.calls.clear();
   context_.loops.clear();
   context_.pc = pc;
@@ -202,11 +202,13 @@ void Supervisor::run() {
   const std::uint64_t limit = context_.now + kMostCycles;
   for (std::uint32_t turn = 1; context_.stop == SupervisorContext::Stop::kNone; ++turn) {
     const std::uint32_t pc = context_.pc;
-    if (pc % 4 != 0 || pc < machine_.tile.memory_base || pc >= machine_.tile.region1_base)
-        [[unlikely]] {
-      return fault("execution outside the executable region");
+    if (!memory_.has_code(pc)) [[unlikely]] {
+      if (pc % 4 != 0 || pc < machine_.tile.memory_base || pc >= machine_.tile.region1_base) {
+        return fault("execution outside the executable region");
+      }
+      memory_.open_code(pc);
     }
-    const auto word = context_.port.load<std::uint32_t>(pc);
+    const std::uint32_t word = memory_.code(pc);
     const Candidate* const found = find_candidate(word);
     if (found == nullptr) [[unlikely]]
       return fault(problem_of(word));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -27,7 +28,13 @@ class Supervisor {
     launcher_.observe(observer);
   }
   /// Has the host fetch what `run` needs first.
-  void prefetch() const { context_.prefetch(); }
+  void prefetch() const {
+    constexpr std::size_t kLine = 64;
+    const auto* at = reinterpret_cast<const std::byte*>(&context_.registers);
+    for (; at < launcher_.cold(); at += kLine) __builtin_prefetch(at, 1);
+  }
+  /// Where the host has the code at which it goes on, if that is known.
+  [[nodiscard]] const std::byte* next_code() const { return memory_.place_of_code(context_.pc); }
   void boot(std::uint32_t pc);
   /// Goes on until `context().stop` is set.
   void run();
@@ -41,7 +48,7 @@ class Supervisor {
   /// Of a tile that waits at a sync.
   template <class Archive>
   void state(Archive& archive) {
-    auto& [machine, context, launcher, rows, poll, observer] = *this;
+    auto& [machine, memory, context, launcher, rows, poll, observer] = *this;
     archive(context, launcher, rows);
   }
 
@@ -53,6 +60,7 @@ class Supervisor {
   bool run_row();
 
   const MachineConfig& machine_;
+  TileMemory& memory_;
   SupervisorContext context_;
   WorkerLauncher launcher_;
   PortRows rows_;

@@ -12,9 +12,9 @@
 #include "sim/exchange/port_log.h"
 #include "sim/state_archive.h"
 #include "sim/tile/call_stack.h"
+#include "sim/tile/control_values.h"
 #include "sim/tile/loop_trips.h"
 #include "sim/tile/memory_port.h"
-#include "sim/tile/weights.h"
 #include "sim/trap.h"
 
 namespace superstep {
@@ -25,13 +25,14 @@ class WorkerSlots {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   explicit WorkerSlots(const MachineConfig& machine)
-      : runs_(machine.tile.workers), period_(machine.issue_period()) {}
+      : workers_(machine.tile.workers), period_(machine.issue_period()) {}
 
   /// The first slot of worker `id`, launched at `issue`, at least `delay` cycles later. Workers
   /// take turns in the order of their ids, from the first one launched on an idle tile.
   [[nodiscard]] std::uint64_t first_of(std::uint32_t id, std::uint64_t issue, std::uint64_t delay);
   /// Worker `id` issues at `first`, then every issue period until it turns out to leave.
   void start(std::uint32_t id, std::uint64_t first) {
+    if (runs_.empty()) runs_.resize(workers_);
     runs_[id] = {first, kNever};
     all_left_ = kNever;
     ++running_;
@@ -50,14 +51,15 @@ class WorkerSlots {
   }
   /// When the last worker has left, `kNever` until that turns out.
   [[nodiscard]] std::uint64_t all_left() const { return all_left_; }
-  [[nodiscard]] std::uint32_t workers() const { return static_cast<std::uint32_t>(runs_.size()); }
+  [[nodiscard]] std::uint32_t workers() const { return workers_; }
   [[nodiscard]] bool busy(std::uint32_t id, std::uint64_t cycle) const {
-    return runs_[id].end > cycle;
+    return !runs_.empty() && runs_[id].end > cycle;
   }
 
   template <class Archive>
   void state(Archive& archive) {
-    auto& [runs, period, all_left, last_end, running, turn] = *this;
+    auto& [number, period, runs, all_left, last_end, running, turn] = *this;
+    runs.resize(number);
     state_of_same_size(archive, runs);
     archive(all_left, last_end, running, turn);
   }
@@ -69,8 +71,9 @@ class WorkerSlots {
   };
   [[nodiscard]] std::uint64_t free_among_workers(std::uint64_t cycle) const;
 
-  std::vector<WorkerRun> runs_;
+  std::uint32_t workers_;
   std::uint64_t period_;
+  std::vector<WorkerRun> runs_;  ///< none before the first
   std::uint64_t all_left_ = 0;
   std::uint64_t last_end_ = 0;  ///< of those that are known to leave
   std::uint32_t running_ = 0;   ///< the others
@@ -91,11 +94,15 @@ struct SupervisorContext {
 
   Encoding encoding;
   ExchangeItem item;
+  MemoryPort port;
+  std::uint32_t tile = 0;  ///< $TILE_ID
+  ControlValues csrs;
+  bool sets_float_state = false;  ///< FP_ICTL, FP_INFMT or FP_ISCL is not 0
 
+  // What each superstep needs, as far as `WorkerLauncher::cold`: many tiles take turns in the
+  // caches of a host.
   std::array<isa::U32, 16> registers{};
   std::array<std::uint64_t, 16> ready{};  ///< when a register's value can be used
-  bool sets_float_state = false;          ///< FP_ICTL, FP_INFMT or FP_ISCL is not 0
-  MemoryPort port;
   WorkerSlots slots;
   PortLog ports;
   std::vector<SentWord> sent_beside_workers;     ///< of the log's sends, by cycle
@@ -113,33 +120,20 @@ struct SupervisorContext {
   std::optional<Acknowledgement> armed;
   const char* cause = nullptr;         ///< of a fault; null when it is a worker's
   TrapKind kind = TrapKind::kProgram;  ///< of the cause
-  // Behind what each superstep needs, and `prefetch` fetches: many tiles take turns in the caches
-  // of a host.
-  std::array<isa::U32, 256> csrs{};
-  Weights weights;
-
-  void prefetch() const {
-    constexpr std::size_t kLine = 64;
-    const auto* const end = reinterpret_cast<const std::byte*>(&csrs);
-    for (const auto* at = reinterpret_cast<const std::byte*>(this); at < end; at += kLine) {
-      __builtin_prefetch(at, 1);
-    }
-  }
 
   /// Of a tile that waits at a sync; what its ports were told before is over.
   template <class Archive>
   void state(Archive& archive) {
-    auto& [encoding_of, item_of, m, m_ready, sets_floats, port_of, slots_of, told, sent_beside,
-           next, operands, last_issue, at, open_calls, trips, sent_until, control, stopped,
-           sync_zone, arrived, not_before, acknowledgement, why, why_kind, cs, cwei] = *this;
-    archive(m, m_ready, cs, sets_floats, slots_of, cwei, next, operands, last_issue, at, open_calls,
+    auto& [encoding_of, item_of, port_of, number, cs, sets_floats, m, m_ready, slots_of, told,
+           sent_beside, next, operands, last_issue, at, open_calls, trips, sent_until, control,
+           stopped, sync_zone, arrived, not_before, acknowledgement, why, why_kind] = *this;
+    archive(m, m_ready, cs, sets_floats, slots_of, next, operands, last_issue, at, open_calls,
             trips, sent_until, control, stopped, sync_zone, arrived, not_before, acknowledgement);
     if constexpr (Archive::kReads) {
       told.clear();
       sent_beside.clear();
       why = nullptr;
       why_kind = TrapKind::kProgram;
-      port_of.open();
     }
   }
 };

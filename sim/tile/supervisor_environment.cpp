@@ -55,7 +55,7 @@ std::uint32_t SupervisorEnvironment::csr(std::uint32_t number) {
     case isa::kCountU:
       return isa::high(issue_);
     case isa::kTileId:
-      return context_.csrs[number];
+      return context_.tile;
     case isa::kSsr:
     case isa::kDbgBrkId:
       return 0;
@@ -117,10 +117,10 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
       return fault(problem, TrapKind::kUnmodelled);
     }
   }
-  context_.csrs[number] = value;
+  context_.csrs.set(number, value);
   switch (number) {
     case isa::kCr:
-      if ((value & isa::kCrZcwei) != 0) context_.weights.clear();
+      if ((value & isa::kCrZcwei) != 0) launcher_.clear_weights();
       break;
     case isa::kFpIctl:
     case isa::kFpInfmt:
@@ -145,7 +145,7 @@ void SupervisorEnvironment::set_csr(std::uint32_t number, std::uint32_t value) {
 void SupervisorEnvironment::set_weight(std::uint32_t number, std::uint64_t value) {
   if (stopped_) return;
   if (number >= Weights::kCount) return fault("a common weight beyond CWEI_15_3");
-  context_.weights.set(number, value);
+  launcher_.weights().set(number, value);
 }
 
 void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
@@ -243,6 +243,7 @@ void SupervisorEnvironment::capture(std::uint32_t words, std::uint32_t address) 
     const std::uint32_t at = address + 4 * word;
     // Words that are not there are a fault of the fabric.
     if (!workers_run_at(cycle) || context_.port.problem<std::uint32_t>(at) != nullptr) return;
+    context_.port.open();
     context_.sent_beside_workers.push_back({cycle, at, context_.port.load<std::uint32_t>(at)});
   }
 }

@@ -42,7 +42,9 @@ class SupervisorEnvironment {
   [[nodiscard]] std::uint32_t next_pc() const { return context_.pc + 4; }
   /// The second word of a two-word instruction.
   [[nodiscard]] std::uint32_t inline_word() {
-    return context_.port.load<std::uint32_t>(context_.pc + 4);
+    TileMemory& memory = context_.port.memory();
+    const std::uint32_t address = context_.pc + 4;
+    return memory.has_code(address) ? memory.code(address) : memory.word(address);
   }
 
   std::uint32_t csr(std::uint32_t number);
@@ -50,7 +52,7 @@ class SupervisorEnvironment {
   /// $CCCSLOAD, where common weights come from.
   [[nodiscard]] std::uint32_t weight_address() const { return context_.csrs[isa::kCccsLoad]; }
   void set_weight_address(std::uint32_t address) {
-    if (!stopped_) context_.csrs[isa::kCccsLoad] = address;
+    if (!stopped_) context_.csrs.set(isa::kCccsLoad, address);
   }
   void set_weight(std::uint32_t number, std::uint64_t value);
 
@@ -104,6 +106,7 @@ class SupervisorEnvironment {
       fault(problem);
       return false;
     }
+    context_.port.open();
     return true;
   }
   /// Whether workers run at a cycle, from that of this instruction on; those that take turns are

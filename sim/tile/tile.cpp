@@ -2,20 +2,23 @@
 
 #include <algorithm>
 
-#include "isa/registers.h"
-#include "sim/tile/float_mode.h"
 #include "sim/tile/supervisor.h"
 
 namespace superstep {
 
 class Tile::Impl {
+  struct LeaveHost {
+    WorkerLauncher& launcher;
+    ~LeaveHost() { launcher.leave_host(); }
+  };
+
  public:
   Impl(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages)
       : machine_(machine), id_(id), memory_(machine, pages), supervisor_(machine, memory_, code) {}
 
   TileStop go_on() {
-    const HostFloatMode mode;
     SupervisorContext& context = supervisor_.context();
+    const LeaveHost leave{supervisor_.launcher()};
     supervisor_.run();
     TileStop stop{.zone = context.zone, .cycle = context.now, .pc = context.pc};
     switch (context.stop) {
@@ -88,8 +91,10 @@ void TileLaunches::add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t
 
 Tile::Tile(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages)
     : impl_(std::make_unique<Impl>(machine, id, code, pages)) {}
+Tile::Tile() = default;
 Tile::~Tile() = default;
 Tile::Tile(Tile&&) noexcept = default;
+Tile& Tile::operator=(Tile&&) noexcept = default;
 
 TileId Tile::id() const { return impl_->id_; }
 TileMemory& Tile::memory() { return impl_->memory_; }
@@ -106,7 +111,7 @@ void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor_.p
 
 void Tile::boot(std::uint32_t pc) {
   impl_->supervisor_.boot(pc);
-  impl_->supervisor_.context().csrs[isa::kTileId] = index(impl_->id_);
+  impl_->supervisor_.context().tile = index(impl_->id_);
 }
 
 TileStop Tile::run(std::uint64_t release_cycle) {
@@ -117,7 +122,13 @@ TileStop Tile::run(std::uint64_t release_cycle) {
   return impl_->go_on();
 }
 
-void Tile::prefetch() const { impl_->supervisor_.prefetch(); }
+void Tile::prefetch() const {
+  impl_->supervisor_.prefetch();
+  // What `next_code` reads.
+  __builtin_prefetch(&impl_->memory_);
+  __builtin_prefetch(&impl_->memory_ + 1);
+}
+const std::byte* Tile::next_code() const { return impl_->supervisor_.next_code(); }
 
 TileStop Tile::resume() { return impl_->go_on(); }
 

@@ -85,8 +85,11 @@ class Tile {
  public:
   /// `machine` and `code` outlive it. Its memory lies in `pages` (see TileMemory).
   Tile(const MachineConfig& machine, TileId id, CodeStore& code, std::byte* pages = nullptr);
+  /// The place of one that is put there.
+  Tile();
   ~Tile();
   Tile(Tile&&) noexcept;
+  Tile& operator=(Tile&&) noexcept;
 
   [[nodiscard]] TileId id() const;
   [[nodiscard]] TileMemory& memory();
@@ -123,6 +126,8 @@ class Tile {
   /// Has the host fetch the contexts that the next `run` needs first: many tiles take turns in its
   /// caches.
   void prefetch() const;
+  /// Where the host has the code at which it goes on, as its contexts tell; null when they do not.
+  [[nodiscard]] const std::byte* next_code() const;
 
   /// Goes on after kExchangeDone, from that stop's cycle and pc: the machine has moved the words
   /// and cleared the port events. Also to the next sync or fault.

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "isa/registers.h"
-#include "sim/tile/float_mode.h"
 
 namespace superstep {
 
@@ -31,15 +30,14 @@ Nobody nobody;
 
 }  // namespace
 
-WorkerLauncher::WorkerLauncher(const MachineConfig& machine, TileMemory& memory,
-                               const Weights& weights, CodeStore& code)
-    : machine_(machine), memory_(memory), weights_(weights), code_(code), look_ahead_(memory) {}
+WorkerLauncher::WorkerLauncher(const MachineConfig& machine, TileMemory& memory, CodeStore& code)
+    : machine_(machine), memory_(memory), code_(code) {}
 
 std::vector<WorkerContext>& WorkerLauncher::workers() {
   if (workers_.empty()) {
     workers_.reserve(machine_.tile.workers);
     for (std::uint32_t id = 0; id < machine_.tile.workers; ++id) {
-      workers_.emplace_back(machine_, memory_, weights_, id);
+      workers_.emplace_back(machine_, memory_, weights(), id);
     }
   }
   return workers_;
@@ -204,6 +202,7 @@ std::size_t WorkerLauncher::next_in_turn() const {
 }
 
 void WorkerLauncher::take_turns_until(SupervisorContext& supervisor, std::uint64_t cycle) {
+  enter_host();
   while (!running_.empty()) {
     const std::size_t now = next_in_turn();
     const std::uint64_t issued = running_[now].worker->next_cycle;
@@ -251,7 +250,7 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
 }
 
 void WorkerLauncher::check_path(const SupervisorPath& path, std::uint64_t cycle) {
-  if (!look_ahead_.has_changed(path)) [[likely]]
+  if (!look_ahead().has_changed(path)) [[likely]]
     return;
   keep_earlier({cycle, "supervisor", path.pc,
                 "supervisor code that changed while workers were running", TrapKind::kUnmodelled});
@@ -259,7 +258,8 @@ void WorkerLauncher::check_path(const SupervisorPath& path, std::uint64_t cycle)
 
 std::uint64_t WorkerLauncher::free_slot_in_turn(SupervisorContext& supervisor,
                                                 std::uint64_t cycle) {
-  if (const SupervisorPath& path = look_ahead_.from(supervisor.pc);
+  enter_host();
+  if (const SupervisorPath& path = look_ahead().from(supervisor.pc);
       !in_turn_ && !path.meets_workers) {
     for (Running& running : running_) run_ahead(supervisor, running);
     running_.clear();
@@ -319,6 +319,7 @@ void WorkerLauncher::end(SupervisorContext& supervisor, const Running& running,
 
 SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
                                             std::uint64_t issue) {
+  enter_host();
   if (launches_.count == 0) {
     launches_.first_pc = supervisor.pc;
     launches_.first_calls_step = supervisor.calls.step();
@@ -331,7 +332,7 @@ SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
     checked_.insert(first_times_.begin(), first_times_.end());
     first_times_.clear();
   }
-  return look_ahead_.from(supervisor.pc + 4);
+  return look_ahead().from(supervisor.pc + 4);
 }
 
 void WorkerLauncher::enter(Running& running) {

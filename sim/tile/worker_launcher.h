@@ -14,6 +14,7 @@
 
 #include "sim/state_archive.h"
 #include "sim/tile/code_store.h"
+#include "sim/tile/float_mode.h"
 #include "sim/tile/look_ahead.h"
 #include "sim/tile/race_check.h"
 #include "sim/tile/supervisor_context.h"
@@ -28,8 +29,7 @@ namespace superstep {
 /// Otherwise they take turns: step by step in the order of cycles, up to where the supervisor is.
 class WorkerLauncher {
  public:
-  WorkerLauncher(const MachineConfig& machine, TileMemory& memory, const Weights& weights,
-                 CodeStore& code);
+  WorkerLauncher(const MachineConfig& machine, TileMemory& memory, CodeStore& code);
 
   /// Workers ask `interrupted`, which outlives the launcher, every now and then, and stop when it
   /// holds.
@@ -64,6 +64,10 @@ class WorkerLauncher {
     return true;
   }
 
+  /// Workers made the host compute as they need it; no longer.
+  void leave_host() {
+    if (host_mode_) host_mode_.reset();
+  }
   /// From now on a word that workers share without order is a fault in these launches.
   void check_races(RaceChecks which, RaceShadows& shadows);
   /// The tile waits: others may use the shadow.
@@ -75,6 +79,15 @@ class WorkerLauncher {
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
   void observe(InstructionObserver* observer) { observer_ = observer; }
 
+  /// The common weights of the tile.
+  [[nodiscard]] Weights& weights() {
+    if (weights_ == nullptr) weights_ = std::make_unique<Weights>();
+    return *weights_;
+  }
+  void clear_weights() {
+    if (weights_ != nullptr) weights_->clear();
+  }
+
   [[nodiscard]] const std::optional<TileFault>& fault() const { return fault_; }
   [[nodiscard]] InstructionCounts instructions() const;
   /// Cycles from first issue to exit, added up over workers.
@@ -82,7 +95,13 @@ class WorkerLauncher {
   /// The same of one worker.
   [[nodiscard]] std::uint64_t busy_cycles(std::uint32_t id) const { return busy_cycles_of_.at(id); }
   [[nodiscard]] const TileLaunches& launches() const { return launches_; }
-  void clear_launches() { launches_.clear(); }
+  void clear_launches() {
+    if (launches_.count != 0) launches_.clear();
+  }
+  /// Behind what a supervisor needs of them in each superstep.
+  [[nodiscard]] const std::byte* cold() const {
+    return reinterpret_cast<const std::byte*>(&workers_);
+  }
 
   [[nodiscard]] WorkerView worker(std::uint32_t id) const;
 
@@ -104,6 +123,14 @@ class WorkerLauncher {
   };
 
   [[nodiscard]] std::vector<WorkerContext>& workers();
+  [[nodiscard]] LookAhead& look_ahead() {
+    if (!look_ahead_) look_ahead_.emplace(memory_);
+    return *look_ahead_;
+  }
+  /// Workers are about to run.
+  void enter_host() {
+    if (!host_mode_) host_mode_.emplace();
+  }
   /// Some workers are launched at cycle `issue`.
   SupervisorPath& note_launch(const SupervisorContext& supervisor, std::uint64_t issue);
   void launch(SupervisorContext& supervisor, std::uint64_t issue, WorkerContext& worker,
@@ -159,16 +186,20 @@ class WorkerLauncher {
   /// No instruction is there.
   static constexpr std::uint32_t kNoPc = 1;
 
+  std::vector<Running> running_;                    ///< those that take turns
+  std::uint64_t stop_cycle_ = WorkerSlots::kNever;  ///< of `fault_`; 0 when interrupted
+  std::optional<HostFloatMode> host_mode_;          ///< since workers ran in this `Tile::run`
+  TileLaunches launches_;
+  // Nothing before a launch or `state`: many tiles only wait.
+  std::vector<WorkerContext> workers_;
+  std::unique_ptr<Weights> weights_;
   const MachineConfig& machine_;
   TileMemory& memory_;
-  const Weights& weights_;
   CodeStore& code_;
-  std::vector<WorkerContext> workers_;  ///< none before the first launch or `state`
-  std::vector<Running> running_;        ///< those that take turns
-  std::uint64_t steps_ = 0;             ///< of workers that take turns
-  std::size_t last_turn_ = 0;           ///< the place in `running_` of the last of them
+  std::uint64_t steps_ = 0;    ///< of workers that take turns
+  std::size_t last_turn_ = 0;  ///< the place in `running_` of the last of them
   std::uint64_t last_issued_ = 0;
-  LookAhead look_ahead_;
+  std::optional<LookAhead> look_ahead_;  ///< none before a launch or `state`
   RaceChecks which_races_ = RaceChecks::kNever;
   std::unique_ptr<RaceCheck> races_, races_beside_replay_;
   using CheckedLaunch = std::pair<SupervisorPath*, const WorkerCode*>;
@@ -188,18 +219,17 @@ class WorkerLauncher {
   bool in_turn_ = false, in_turn_beside_replay_ = false;
   std::uint64_t busy_cycles_ = 0;
   std::array<std::uint64_t, kMostWorkers> busy_cycles_of_{};
-  std::optional<TileFault> fault_;                  ///< the earliest so far
-  std::uint64_t stop_cycle_ = WorkerSlots::kNever;  ///< of `fault_`; 0 when interrupted
-  TileLaunches launches_;
+  std::optional<TileFault> fault_;  ///< the earliest so far
 };
 
 template <class Archive>
 void WorkerLauncher::state(Archive& archive) {
-  auto& [machine, memory, common_weights, code_store, contexts, running, steps, last_turn,
-         last_issued, look_ahead, which_races, races, races_beside_replay, checked, first_times,
-         observer, by_entry, current, last_pc, last_kind, last_step, code_version, instructions,
-         latest, poll, is_interrupted, in_turn, in_turn_otherwise, busy, busy_of, first_fault,
-         stop_cycle, launches] = *this;
+  auto& [running, stop_cycle, host_mode, launches, contexts, common_weights, machine, memory,
+         code_store, steps, last_turn, last_issued, ahead, which_races, races, races_beside_replay,
+         checked, first_times, observer, by_entry, current, last_pc, last_kind, last_step,
+         code_version, instructions, latest, poll, is_interrupted, in_turn, in_turn_otherwise, busy,
+         busy_of, first_fault] = *this;
+  archive(weights());
   for (WorkerContext& worker : workers()) archive(worker);
   archive(steps, last_turn, last_issued, last_kind, instructions, latest, busy, busy_of);
 
@@ -216,7 +246,7 @@ void WorkerLauncher::state(Archive& archive) {
   // What a path launched last bears on what is `current` next.
   using LastLaunch = std::pair<std::pair<std::uint32_t, std::uint32_t>, const WorkerCode*>;
   std::vector<LastLaunch> last_launches;
-  for (const SupervisorPath& path : look_ahead.paths()) {
+  for (const SupervisorPath& path : look_ahead().paths()) {
     if (path.launched == nullptr || path.code_version != memory.code_version()) continue;
     last_launches.push_back({{path.pc, path.entry}, path.launched});
   }
@@ -228,12 +258,12 @@ void WorkerLauncher::state(Archive& archive) {
     if (!has_current) current = nullptr;
     by_entry = {known.begin(), known.end()};
     checked.clear();
-    for (const auto& [pc, code] : launched) checked.emplace(&look_ahead.from(pc), code);
+    for (const auto& [pc, code] : launched) checked.emplace(&look_ahead().from(pc), code);
     first_times.clear();
-    for (const auto& [pc, code] : first) first_times.emplace_back(&look_ahead.from(pc), code);
-    look_ahead.forget_checked();
+    for (const auto& [pc, code] : first) first_times.emplace_back(&look_ahead().from(pc), code);
+    look_ahead().forget_checked();
     for (const auto& [place, code] : last_launches) {
-      SupervisorPath& path = look_ahead.from(place.first);
+      SupervisorPath& path = look_ahead().from(place.first);
       path.launched = code;
       path.entry = place.second;
       path.first_step = code->at(place.second);

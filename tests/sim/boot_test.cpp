@@ -1,0 +1,141 @@
+// What a tile boots with is the same to it whenever it is written.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "isa/instruction_word.h"
+#include "sim/tile/memory.h"
+#include "sim/tile/tile.h"
+#include "tests/sim/programs.h"
+#include "tests/sim/rest_of_run.h"
+
+namespace superstep {
+namespace {
+
+std::uint32_t word_of(const TileMemory& memory, std::uint32_t address) {
+  return memory.word(address);
+}
+
+TEST(Boot, BytesAreThereForWhoeverReachesThem) {
+  const Segment first{{}, kCode, {1, 0, 0, 0, 2, 0, 0, 0}}, over{{}, kCode + 4, {3}};
+  const std::array<const Segment*, 2> segments = {&first, &over};
+  TileMemory memory{MachineConfig()};
+  memory.boot(segments);
+  EXPECT_TRUE(memory.is_as_at_boot());
+  EXPECT_EQ(word_of(memory, kCode), 1U);
+  EXPECT_EQ(word_of(memory, kCode + 4), 3U);
+  EXPECT_EQ(word_of(memory, kCode + 8), 0U);
+  EXPECT_FALSE(memory.is_as_at_boot());
+}
+
+TEST(Boot, WhoReachesOnlyWhatLiesBehindTheSegmentsLeavesTheirCodeWhereItIs) {
+  const Segment code{{}, kCode, {1, 0, 0, 0}};
+  const std::array<const Segment*, 1> segments = {&code};
+  const HostPages pages = map_host_pages(page_bytes(MachineConfig()));
+  TileMemory memory(MachineConfig(), pages.get());
+  memory.boot(segments);
+  memory.open_code(kCode);
+  const std::byte* const shared = memory.place_of_code(kCode);
+  std::byte* const data = memory.data_from(kData);
+  EXPECT_FALSE(memory.is_as_at_boot());
+  EXPECT_EQ(memory.place_of_code(kCode), shared);
+  data[kData - kCode] = std::byte{5};
+  EXPECT_EQ(memory.data_from(kCode)[0], std::byte{1});
+  EXPECT_EQ(word_of(memory, kData), 5U);
+  memory.open_code(kCode);
+  EXPECT_EQ(memory.place_of_code(kCode), data);
+}
+
+TEST(Boot, ATileThatOnlyWaitsReachesNothing) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "setzi $m2, 5\nagain:\n sync 3\n brnzdec $m2, again\n sync 4\n");
+  const std::array<const Segment*, 1> segments = {&image.segments[0]};
+  CodeStore store(image.machine);
+  Tile tile(image.machine, TileId{0}, store);
+  tile.memory().boot(segments);
+  tile.boot(kCode);
+  for (int superstep = 0; superstep < 4; ++superstep) {
+    EXPECT_EQ(tile.run(0).kind, TileStop::Kind::kSync);
+  }
+  EXPECT_TRUE(tile.memory().is_as_at_boot());
+}
+
+TEST(Boot, TilesThatShareCodeWriteOverTheirOwn) {
+  const std::uint32_t replacement = encode("setzi", {6, 9});
+  ProgramImage image = image_of(2);
+  // The first one stores a word over its code; both then execute what they have there.
+  add_program(
+      image, 0,
+      "get $m0, $TILE_ID\n setzi $m1, code\n ld32 $m2, $m1, $m15, 4\n brnz $m0, code\n"
+      "st32 $m2, $m1, $m15, 0\n sync 3\n sync 3\ncode:\n setzi $m6, 7\n setzi $m3, 0x80000\n"
+      " st32 $m6, $m3, $m15, 0\n sync 4\n.word " +
+          std::to_string(replacement));
+  image.segments[0].tiles.push_back(TileId{1});
+  image.entries.push_back({TileId{1}, kCode});
+  std::vector<std::unique_ptr<Tile>> tiles;
+  CodeStore store(image.machine);
+  const std::array<const Segment*, 1> segments = {&image.segments[0]};
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    Tile& tile = *tiles.emplace_back(std::make_unique<Tile>(image.machine, TileId{t}, store));
+    tile.memory().boot(segments);
+    tile.boot(kCode);
+    while (tile.run(0).zone != 4) {
+    }
+    EXPECT_EQ(word_of(tile.memory(), kData), t == 0 ? 9U : 7U);
+  }
+}
+
+/// A tile sends words to another one, again and again, by rows that are kept. They are 0 unless
+/// tiles boot with `sent`.
+ProgramImage exchanges(const std::vector<std::uint8_t>& sent) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0,
+              "setzi $m3, 5\nagain:\n sync 3\n send 3, 0x20000, 3\n brnzdec $m3, again\n sync 4\n");
+  add_program(image, 1,
+              "setzi $m3, 5\nagain:\n sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 0\n"
+              "delayxpic 3, 0, 0x640\n brnzdec $m3, again\n sync 4\n");
+  if (!sent.empty()) image.segments.push_back({{TileId{0}}, kData, sent});
+  return image;
+}
+
+std::vector<std::string> history_of(ProgramImage image) {
+  Simulation simulation(std::move(image));
+  History history(simulation);
+  const Stop stop = simulation.run();
+  EXPECT_EQ(stop.kind, StopKind::kEnd) << (stop.trap ? stop.trap->text() : "no trap");
+  history.end(stop);
+  return history.lines;
+}
+
+TEST(Boot, AProgramInPiecesRunsAsInOne) {
+  for (const std::vector<std::uint8_t>& sent : {std::vector<std::uint8_t>{}, {1, 2, 3, 4, 5}}) {
+    const ProgramImage whole = exchanges(sent);
+    const std::vector<std::string> expected = history_of(whole);
+    for (std::uint32_t cut = 4; cut < whole.segments[1].bytes.size(); cut += 4) {
+      SCOPED_TRACE(cut);
+      ProgramImage image = whole;
+      for (const std::size_t s : {0, 1}) {
+        std::vector<std::uint8_t>& bytes = image.segments[s].bytes;
+        if (cut >= bytes.size()) continue;
+        const std::vector<std::uint8_t> rest(bytes.begin() + cut, bytes.end());
+        bytes.resize(cut);
+        image.segments.push_back({whole.segments[s].tiles, kCode + cut, rest});
+      }
+      EXPECT_EQ(history_of(std::move(image)), expected);
+    }
+  }
+}
+
+TEST(Boot, APieceOverAnotherIsWhatRuns) {
+  const ProgramImage whole = exchanges({1, 2, 3, 4, 5});
+  ProgramImage image = whole;
+  image.segments[0].bytes.assign(image.segments[0].bytes.size(), 0);
+  image.segments.push_back(whole.segments[0]);
+  EXPECT_EQ(history_of(std::move(image)), history_of(whole));
+}
+
+}  // namespace
+}  // namespace superstep
