@@ -2,6 +2,7 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <atomic>
 #include <cstddef>
@@ -15,6 +16,10 @@ namespace superstep {
 /// see it, because the packaged library is not built with it: so each range says it again.
 template <class Body>
 void each_range(std::size_t count, std::size_t grain, const Body& body) {
+  if (count <= grain || tbb::this_task_arena::max_concurrency() == 1) {
+    if (count != 0) body(std::size_t{0}, count);
+    return;
+  }
   std::atomic<std::uint32_t> begun = 0;
   std::atomic<std::uint32_t> ended = 0;
   begun.store(1, std::memory_order_release);

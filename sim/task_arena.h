@@ -21,12 +21,14 @@ class TaskArena {
     arena_.initialize(static_cast<int>(threads_));
   }
 
-  /// body(begin, end) for ranges of about `grain`, or one, that make up 0 … count - 1.
+  /// body(begin, end) for ranges of about `grain` or more, or one, that make up 0 … count - 1.
   template <class Body>
   void each_of_ranges(std::size_t count, std::size_t grain, const Body& body) {
-    if (threads_ == 1) {
-      body(std::size_t{0}, count);
+    if (threads_ == 1 || count <= grain) {
+      if (count != 0) body(std::size_t{0}, count);
     } else {
+      // More ranges balance no better.
+      grain = std::max(grain, count / (threads_ * kRangesOfThread));
       arena_.execute([&] { each_range(count, grain, body); });
     }
   }
@@ -45,6 +47,8 @@ class TaskArena {
   }
 
  private:
+  static constexpr std::size_t kRangesOfThread = 16;
+
   std::size_t threads_;
   tbb::task_arena arena_;
 };

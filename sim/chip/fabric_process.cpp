@@ -16,17 +16,14 @@ FabricProcess::FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, Ta
       chip_(chip),
       fabric_(std::move(fabric)),
       arena_(arena),
-      ports_done_(chip.tiles().size()),
-      traffic_(chip.tiles().size()),
+      done_(chip.tiles().size()),
       lacks_words_(chip.tiles().size()) {}
 
 void FabricProcess::open() {
-  for (const std::size_t entry : entries_) {
-    ports_done_[entry] = 0;
-    lacks_words_[entry] = 0;
-    traffic_[entry] = {};
-  }
-  ports_.clear();
+  arena_.each(entries_.size(), kPortsARange, [&](std::size_t p) {
+    done_[entries_[p]] = {};
+    lacks_words_[entries_[p]] = 0;
+  });
   entries_.clear();
   bytes_ = 0;
 }
@@ -40,11 +37,11 @@ void FabricProcess::handle(const Message&, MachineOutbox& out) {
 void FabricProcess::move_words(MachineOutbox& out) {
   TileArray& tiles = chip_.tiles();
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (tiles.work(i).ports != nullptr) entries_.push_back(i);
+    if (tiles.told_ports(i)) entries_.push_back(i);
   }
   ports_.resize(entries_.size());
   arena_.each(entries_.size(), kPortsARange, [&](std::size_t p) {
-    ports_[p] = tiles.port(entries_[p], *tiles.work(entries_[p]).ports);
+    ports_[p] = tiles.port(entries_[p], tiles.tile(entries_[p]).port_log());
   });
   const FabricResult* moved = nullptr;
   arena_.run([&] { moved = &fabric_->resolve(ports_); });
@@ -67,8 +64,7 @@ void FabricProcess::move_words(MachineOutbox& out) {
     const PortResult& port = moved->ports[p];
     TileMemory& memory = tiles.tile(i).memory();
     if (port.lowest_write < memory.first_free_of_code()) memory.touched();
-    traffic_[i] = port.traffic;
-    ports_done_[i] = port.last_event == 0 ? 0 : port.last_event + 1;
+    done_[i] = {port.last_event == 0 ? 0 : port.last_event + 1, port.traffic};
     lacks_words_[i] = moved->has_all_words(p, tiles.stop(i).cycle) ? 0 : 1;
     if (is_late(p)) has_late.store(true, std::memory_order_relaxed);
   });
@@ -89,10 +85,10 @@ void FabricProcess::move_words(MachineOutbox& out) {
 bool FabricProcess::has_words_after(Cycles opening, MachineOutbox& out) const {
   bool found = false;
   for (const std::size_t i : entries_) {
-    if (ports_done_[i] <= opening.value()) continue;
+    if (done_[i].cycle <= opening.value()) continue;
     found = true;
     chip_.send_trap(
-        out, {.cycle = Cycles(ports_done_[i] - 1),
+        out, {.cycle = Cycles(done_[i].cycle - 1),
               .tile = chip_.tiles().id(i),
               .context = "exchange",
               .pc = chip_.tiles().stop(i).pc,

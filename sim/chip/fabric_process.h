@@ -27,22 +27,27 @@ class FabricProcess : public MachineProcess {
   /// Of the current superstep.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Of an entry of the image: one past the cycle of its last port event; 0 without.
-  [[nodiscard]] std::uint64_t ports_done(std::size_t entry) const { return ports_done_[entry]; }
+  [[nodiscard]] std::uint64_t ports_done(std::size_t entry) const { return done_[entry].cycle; }
   /// Whether an entry of the image that stopped for its words cannot go on: there is a trap.
   [[nodiscard]] bool lacks_words(std::size_t entry) const { return lacks_words_[entry] != 0; }
-  [[nodiscard]] const PortTraffic& traffic(std::size_t entry) const { return traffic_[entry]; }
+  [[nodiscard]] const PortTraffic& traffic(std::size_t entry) const { return done_[entry].traffic; }
   /// Of the current superstep, whose words are in the memories of the tiles.
   template <class Archive>
   void state(Archive& archive) {
     archive(entries_, bytes_);
-    state_of_same_size(archive, ports_done_, traffic_);
-    if constexpr (Archive::kReads) ports_.clear();
+    state_of_same_size(archive, done_);
   }
 
   /// Whether words are on their way when the next barrier opens, which are traps.
   [[nodiscard]] bool has_words_after(Cycles opening, MachineOutbox& out) const;
 
  private:
+  /// What the ports of a tile did.
+  struct Done {
+    std::uint64_t cycle = 0;  ///< one past their last event; 0 without
+    PortTraffic traffic;
+  };
+
   void move_words(MachineOutbox& out);
 
   Chip& chip_;
@@ -50,8 +55,7 @@ class FabricProcess : public MachineProcess {
   TaskArena& arena_;
   std::vector<FabricPort> ports_;
   std::vector<std::size_t> entries_;  ///< by port
-  std::vector<std::uint64_t> ports_done_;
-  std::vector<PortTraffic> traffic_;
+  std::vector<Done> done_;            ///< by entry
   std::uint64_t bytes_ = 0;
   std::vector<std::uint8_t> lacks_words_;  ///< by entry
 };

@@ -39,10 +39,12 @@ void SuperstepAccounts::note_tile(std::size_t entry, Cycles opening, bool is_vis
   sync_pc_[entry] = chip_.tiles().stop(entry).pc;
   sync_calls_[entry] = work.calls_step;
   TilePhase& phase = phases_[entry];
-  phase = {};
-  if (work.launches.count > 0) {
-    phase.instructions = work.instructions - instructions_before_[entry];
-    phase.worker_busy = work.busy_cycles - busy_before_[entry];
+  const bool has_launched = work.launches.count > 0;
+  // Each part is written once: a host clears all of it first only slowly.
+  phase.instructions =
+      has_launched ? work.instructions - instructions_before_[entry] : InstructionCounts{};
+  phase.worker_busy = has_launched ? work.busy_cycles - busy_before_[entry] : 0;
+  if (has_launched) {
     instructions_before_[entry] = work.instructions;
     busy_before_[entry] = work.busy_cycles;
     sums.instructions += phase.instructions;

@@ -83,6 +83,7 @@ void TileArray::boot() {
   });
   stops_.resize(count);
   work_.resize(count);
+  told_ports_.resize(count);
   resumed_.resize(count);
 }
 
@@ -127,7 +128,7 @@ void TileArray::handle(const Message& message, MachineOutbox& out) {
 void TileArray::note_work(std::size_t entry) {
   const Tile& tile = tiles_[entry];
   TileWork& work = work_[entry];
-  work.ports = tile.port_log().empty() ? nullptr : &tile.port_log();
+  told_ports_[entry] = tile.port_log().empty() ? 0 : 1;
   work.calls_step = tile.calls_step();
   // Of a tile that only waits, its workers need not be looked at.
   if (tile.launches().count == 0) return work.launches.clear();
@@ -175,7 +176,7 @@ void TileArray::run_tiles(const Begin& begin, const Run& run_tile) {
       } else {
         run_one(i, *from);
       }
-      stopped.add(id(i), stops_[i], work_[i].ports != nullptr);
+      stopped.add(id(i), stops_[i], told_ports(i));
     }
     const std::scoped_lock lock(adding);
     stopped_.add(stopped);
@@ -233,7 +234,7 @@ void TileArray::send_traps_of_resumed(MachineOutbox& out) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     if (!resumed_[i]) continue;
     if (stops_[i].kind == TileStop::Kind::kFault) chip_.send_trap(out, trap_of(i));
-    if (work_[i].ports == nullptr) continue;
+    if (!told_ports(i)) continue;
     const PortEvent event = tiles_[i].port_events().front();
     chip_.send_trap(out, {.cycle = Cycles(event.cycle),
                           .tile = id(i),

@@ -33,7 +33,6 @@ struct TileOptions {
 struct TileWork {
   InstructionCounts instructions;  ///< of its workers, since boot
   std::uint64_t busy_cycles = 0;   ///< likewise
-  const PortLog* ports = nullptr;  ///< until its next run; null when they were told nothing
   std::uint32_t calls_step = 0;    ///< of the marked calls that are open
   TileLaunches launches;
 };
@@ -57,6 +56,8 @@ class TileArray : public MachineProcess {
   [[nodiscard]] std::optional<std::size_t> entry_of(TileId tile) const;
   [[nodiscard]] const TileStop& stop(std::size_t entry) const { return stops_[entry]; }
   [[nodiscard]] const TileWork& work(std::size_t entry) const { return work_[entry]; }
+  /// Whether it told its ports something since it last began to run.
+  [[nodiscard]] bool told_ports(std::size_t entry) const { return told_ports_[entry] != 0; }
   /// A tile's side of an exchange phase, whose ports were told what `log` has.
   [[nodiscard]] FabricPort port(std::size_t entry, const PortLog& log);
   /// When a tile stopped at its sync.
@@ -114,8 +115,9 @@ class TileArray : public MachineProcess {
   std::vector<Cycles> skew_;
   std::vector<TileStop> stops_;
   std::vector<TileWork> work_;
-  std::vector<std::uint8_t> resumed_;  ///< it used the words of this superstep
-  StopSummary stopped_;                ///< in this superstep
+  std::vector<std::uint8_t> told_ports_;  ///< by entry
+  std::vector<std::uint8_t> resumed_;     ///< it used the words of this superstep
+  StopSummary stopped_;                   ///< in this superstep
   bool has_run_ = false;
 };
 

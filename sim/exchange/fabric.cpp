@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "base/error.h"
@@ -34,13 +35,11 @@ class Fabric::Impl {
     if (kept != nullptr) {
       ++repeats_;
       if (check_period_ != 0 && repeats_ % check_period_ == 0) check(*kept, ports, begin);
-      copy_words(*kept, ports, begin);
-      report(*kept, ports, begin);
+      play(*kept, ports, begin);
       return result_;
     }
     result_.fault = resolver_.resolve(ports, begin, *phase_);
-    copy_words(*phase_, ports, begin);
-    report(*phase_, ports, begin);
+    play(*phase_, ports, begin);
     if (!result_.fault) cache_.keep(phase_);
     return result_;
   }
@@ -54,18 +53,39 @@ class Fabric::Impl {
     SUPERSTEP_CHECK(*phase_ == kept, "a phase that was kept is another one");
   }
 
-  void report(const ResolvedPhase& phase, std::span<const FabricPort> ports, std::uint64_t begin) {
+  /// Of the ports of one tile.
+  void report(const ResolvedPhase& phase, std::span<const FabricPort> ports, std::size_t p,
+              std::uint64_t begin) {
+    PortResult& port = result_.ports[p];
+    port = phase.ports[p];
+    if (!ports[p].log->empty()) port.last_event += begin;
+  }
+
+  /// Moves the words of a phase, and reports of its ports.
+  void play(const ResolvedPhase& phase, std::span<const FabricPort> ports, std::uint64_t begin) {
     result_.ports.resize(ports.size());
-    each_index(ports.size(), kPortsARange, [&](std::size_t p) {
-      PortResult& port = result_.ports[p];
-      port = phase.ports[p];
-      if (!ports[p].log->empty()) port.last_event += begin;
-    });
     result_.bytes = result_.last_event = 0;
-    for (const PortResult& port : result_.ports) {
-      result_.bytes += port.traffic.received_bytes;
-      result_.last_event = std::max(result_.last_event, port.last_event);
-    }
+    const bool has_changed =
+        std::ranges::any_of(ports, [](const FabricPort& port) { return !port.sent.empty(); });
+    const bool is_staged = phase.overwrites || has_changed;
+    if (is_staged) stage_words(phase, ports, begin);
+    std::mutex adding;
+    each_range(ports.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
+      std::uint64_t bytes = 0, last_event = 0;
+      for (std::size_t p = first; p != end; ++p) {
+        if (is_staged) {
+          unstage_words(phase, ports, p);
+        } else {
+          copy_words(phase, ports, p);
+        }
+        report(phase, ports, p, begin);
+        bytes += result_.ports[p].traffic.received_bytes;
+        last_event = std::max(last_event, result_.ports[p].last_event);
+      }
+      const std::scoped_lock lock(adding);
+      result_.bytes += bytes;
+      result_.last_event = std::max(result_.last_event, last_event);
+    });
   }
 
   static std::span<const WordCopy> copies_of(const ResolvedPhase& phase, std::size_t port) {
@@ -73,17 +93,23 @@ class Fabric::Impl {
     return {phase.copies.data() + first, phase.copies_end[port] - first};
   }
 
-  void copy_words(const ResolvedPhase& phase, std::span<const FabricPort> ports,
-                  std::uint64_t begin) {
-    const bool has_changed =
-        std::ranges::any_of(ports, [](const FabricPort& port) { return !port.sent.empty(); });
-    if (phase.overwrites || has_changed) return copy_through_stage(phase, ports, begin);
-    each_index(ports.size(), kPortsARange, [&](std::size_t p) {
-      std::byte* const memory = ports[p].memory.data();
-      for (const WordCopy& copy : copies_of(phase, p)) {
-        std::memcpy(memory + copy.to, ports[copy.source].memory.data() + copy.from, copy.bytes);
-      }
-    });
+  /// The words that a port receives.
+  static void copy_words(const ResolvedPhase& phase, std::span<const FabricPort> ports,
+                         std::size_t p) {
+    std::byte* const memory = ports[p].memory.data();
+    for (const WordCopy& copy : copies_of(phase, p)) {
+      std::memcpy(memory + copy.to, ports[copy.source].memory.data() + copy.from, copy.bytes);
+    }
+  }
+
+  /// The same, of those that were staged.
+  void unstage_words(const ResolvedPhase& phase, std::span<const FabricPort> ports,
+                     std::size_t p) const {
+    const std::byte* from = staged_[p].data();
+    for (const WordCopy& copy : copies_of(phase, p)) {
+      std::memcpy(ports[p].memory.data() + copy.to, from, copy.bytes);
+      from += copy.bytes;
+    }
   }
 
   /// Of the words of a copy, those that memory may no longer hold.
@@ -97,9 +123,9 @@ class Fabric::Impl {
     }
   }
 
-  /// Every word is read before the first is written, since a tile sends what it later overwrites.
-  void copy_through_stage(const ResolvedPhase& phase, std::span<const FabricPort> ports,
-                          std::uint64_t begin) {
+  /// Every word is read before the first is written, where a tile sends what it later overwrites.
+  void stage_words(const ResolvedPhase& phase, std::span<const FabricPort> ports,
+                   std::uint64_t begin) {
     if (staged_.size() < ports.size()) staged_.resize(ports.size());
     each_index(ports.size(), kPortsARange, [&](std::size_t p) {
       staged_[p].resize(phase.ports[p].traffic.received_bytes);
@@ -108,13 +134,6 @@ class Fabric::Impl {
         std::memcpy(to, ports[copy.source].memory.data() + copy.from, copy.bytes);
         copy_sent(ports[copy.source].sent, copy, begin, to);
         to += copy.bytes;
-      }
-    });
-    each_index(ports.size(), kPortsARange, [&](std::size_t p) {
-      const std::byte* from = staged_[p].data();
-      for (const WordCopy& copy : copies_of(phase, p)) {
-        std::memcpy(ports[p].memory.data() + copy.to, from, copy.bytes);
-        from += copy.bytes;
       }
     });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "base/each_index.h"
@@ -40,16 +41,25 @@ PhaseCache::Told PhaseCache::told(const FabricPort& port) {
 
 void PhaseCache::sum_up(std::span<const FabricPort> ports) {
   told_.resize(ports.size());
-  each_index(ports.size(), kPortsARange, [&](std::size_t p) { told_[p] = told(ports[p]); });
   begin_ = std::numeric_limits<std::uint64_t>::max();
   std::size_t events = 0;
+  std::mutex adding;
+  each_range(ports.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
+    std::uint64_t begin_of_range = std::numeric_limits<std::uint64_t>::max();
+    std::size_t events_of_range = 0;
+    for (std::size_t p = first; p != end; ++p) {
+      told_[p] = told(ports[p]);
+      if (!told_[p].is_empty) begin_of_range = std::min(begin_of_range, told_[p].begin);
+      events_of_range += told_[p].events;
+    }
+    const std::scoped_lock lock(adding);
+    begin_ = std::min(begin_, begin_of_range);
+    events += events_of_range;
+  });
+  // A sum, whose parts a host computes at once.
+  hash_ = 0;
   for (const Told& told : told_) {
-    if (!told.is_empty) begin_ = std::min(begin_, told.begin);
-    events += told.events;
-  }
-  hash_ = kFnv1aBasis;
-  for (const Told& told : told_) {
-    if (!told.is_empty) hash_ = fnv1a(fnv1a(hash_, told.hash), told.begin - begin_);
+    if (!told.is_empty) hash_ += fnv1a(told.hash, told.begin - begin_);
   }
   may_be_kept_ = events <= kMostEvents;
 }
