@@ -153,6 +153,18 @@ std::vector<BrokenRule> problems(const MachineConfig& m) {
                       "tile.region1_base too: code lies below it, interleaved data from there on",
                       bytes(tile.memory_bytes), end, tile.region1_base));
   const bool is_power = (tile.element_bytes & (tile.element_bytes - 1)) == 0;
+  const std::uint64_t behind0 = end - std::min<std::uint64_t>(tile.region1_base, end);
+  require(tile.region2_bytes <= behind0, {"tile.region2", "tile.region1_base", "tile.memory"},
+          fmt::format("tile.region2 = {} is more than the {} from tile.region1_base {:#x} to the "
+                      "end of memory",
+                      bytes(tile.region2_bytes), bytes(behind0), tile.region1_base));
+  const std::uint64_t pair = 2 * std::uint64_t{tile.element_bytes};
+  const std::uint64_t region1 = behind0 - std::min<std::uint64_t>(tile.region2_bytes, behind0);
+  require(tile.region2_bytes == 0 || !is_power || region1 % pair == 0,
+          {"tile.region2", "tile.element", "tile.region1_base", "tile.memory"},
+          fmt::format("tile.region2 = {} leaves {} to the interleaved region, no multiple of {}: "
+                      "that is made of pairs of memory elements",
+                      bytes(tile.region2_bytes), bytes(region1), bytes(pair)));
   require(is_power, {"tile.element"},
           fmt::format("tile.element must be a power of two, found {}", bytes(tile.element_bytes)));
   for (const auto& [key, base] : {std::pair{"tile.memory_base", tile.memory_base},

@@ -49,6 +49,7 @@ struct MachineConfig {
     std::uint32_t memory_base = 0x4c000;
     std::uint32_t memory_bytes = 0x9c000;
     std::uint32_t region1_base = 0x80000;  ///< interleaved from here, not executable
+    std::uint32_t region2_bytes = 0;       ///< the last ones: neither
     std::uint32_t element_bytes = 0x4000;
     BankConflicts bank_conflicts = BankConflicts::kTrap;
     std::uint32_t fetch_ahead_bytes = 64;
@@ -116,6 +117,8 @@ struct MachineConfig {
     return grid.rows * grid.columns * grid.lanes - grid.spares;
   }
   [[nodiscard]] std::uint32_t memory_end() const { return tile.memory_base + tile.memory_bytes; }
+  /// The end of the interleaved region.
+  [[nodiscard]] std::uint32_t region2_base() const { return memory_end() - tile.region2_bytes; }
   /// Cycles from a slot of a worker to its next.
   [[nodiscard]] std::uint32_t issue_period() const {
     return std::max(tile.workers, tile.pipeline_depth);

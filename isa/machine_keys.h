@@ -85,6 +85,10 @@ void for_each_key(Machine& m, Visit&& visit) {
             "first address of the interleaved region; below it memory is executable", 0x4000,
             kWidest.memory_end, 64},
         m.tile.region1_base);
+  visit(Key{"tile.region2", kBytes,
+            "the end of tile memory that is a third region, neither interleaved nor executable", 0,
+            kWidest.memory_end - 0x4000, 64},
+        m.tile.region2_bytes);
   visit(Key{"tile.element", kBytes, "one single-ported memory element", 0x400, 0x40000},
         m.tile.element_bytes);
   visit(named("tile.bank_conflicts",

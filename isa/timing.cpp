@@ -116,7 +116,8 @@ Cycles longest_exchange_latency(const MachineConfig& machine) {
 
 std::uint32_t memory_element(const MachineConfig& machine, std::uint32_t address) {
   const MachineConfig::Tile& tile = machine.tile;
-  if (address < tile.region1_base) return (address - tile.memory_base) / tile.element_bytes;
+  if (address < tile.region1_base || address >= machine.region2_base())
+    return (address - tile.memory_base) / tile.element_bytes;
   const std::uint32_t pair = (address - tile.region1_base) / (2 * tile.element_bytes);
   const std::uint32_t region0 = (tile.region1_base - tile.memory_base) / tile.element_bytes;
   return region0 + 2 * pair + (address >> 3) % 2;

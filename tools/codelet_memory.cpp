@@ -24,7 +24,7 @@ CodeletMemory::CodeletMemory(const CodeletSpec& spec, CodeletRun& run, std::uint
     : machine_(run.machine()),
       run_(run),
       next_{code_end, machine_.tile.region1_base},
-      end_{run.free_end(), machine_.memory_end()} {
+      end_{run.free_end(), machine_.region2_base()} {
   placed_.push_back({"the code", nullptr, run.free_begin(), code_end - run.free_begin()});
   // Those that the user places first, so that others keep away from them.
   for (const bool fixed : {true, false}) {

@@ -71,10 +71,13 @@ DataRange data_range(const MachineConfig& machine, std::uint32_t begin, std::uin
 Allocation allocate_tile(const MachineConfig& machine, std::vector<StorageRequest> requests,
                          std::uint32_t data_begin) {
   const std::uint32_t region1 = machine.tile.region1_base;
-  // The first range is the interleaved region, the second what code leaves of the other.
-  std::vector<DataRange> ranges{
-      data_range(machine, std::max(region1, data_begin), machine.memory_end())};
-  if (data_begin < region1) ranges.push_back(data_range(machine, data_begin, region1));
+  const std::uint32_t region2 = machine.region2_base();
+  // The first range is the interleaved region, the second what code leaves of the executable one.
+  std::vector<DataRange> ranges{data_range(machine, std::max(region1, data_begin), region2),
+                                data_range(machine, std::min(data_begin, region1), region1)};
+  if (region2 < machine.memory_end()) {
+    ranges.push_back(data_range(machine, std::max(region2, data_begin), machine.memory_end()));
+  }
   Allocation allocation = allocate(requests, ranges);
   const auto attempt = [&](const std::vector<DataRange>& in) {
     if (allocation.missing_bytes == 0) return;

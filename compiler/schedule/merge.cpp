@@ -267,9 +267,10 @@ std::uint64_t most_received(std::uint32_t tiles, std::span<const Transfer> trans
 
 std::uint32_t memory_block(const MachineConfig& machine, std::uint32_t address) {
   const std::uint32_t pairs = machine.tile.region1_base;
+  const bool is_paired = address >= pairs && address < machine.region2_base();
   return memory_element(
       machine,
-      address < pairs ? address : address - (address - pairs) % (2 * machine.tile.element_bytes));
+      is_paired ? address - (address - pairs) % (2 * machine.tile.element_bytes) : address);
 }
 
 MergedTransfers merge_transfers(const MachineConfig& machine, std::span<const Transfer> transfers,

@@ -45,8 +45,8 @@ enum class Joined : std::uint8_t { kCollectives, kAll };
 [[nodiscard]] MergedTransfers merge_transfers(const MachineConfig& machine,
                                               std::span<const Transfer> transfers, Joined joined);
 
-/// The memory block of an address that a send and a receive of one cycle must not share: an element
-/// of region 0, an interleaved pair of region 1.
+/// The memory block of an address that a send and a receive of one cycle must not share: an
+/// interleaved pair of region 1, an element of another region.
 [[nodiscard]] std::uint32_t memory_block(const MachineConfig& machine, std::uint32_t address);
 
 }  // namespace superstep

@@ -18,7 +18,7 @@ class MemoryPort {
       : memory_(&memory),
         base_(memory.base()),
         region1_(machine.tile.region1_base),
-        interleaved_(machine.tile.region1_base - memory.base()),
+        region1_bytes_(machine.region2_base() - machine.tile.region1_base),
         element_shift_(static_cast<unsigned>(std::countr_zero(machine.tile.element_bytes))),
         pair_mask_(8 | ~(2 * machine.tile.element_bytes - 1)) {
     const std::uint32_t pair = 2 * machine.tile.element_bytes;
@@ -32,7 +32,7 @@ class MemoryPort {
   /// From now on `allowed` holds for each access that is possible.
   void allow_all() {
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory_->size() >> log;
-    above_limit_ = memory_->size() - std::min(interleaved_, memory_->size());
+    above_limit_ = region1_bytes_;
   }
   /// From now on `allowed` holds for no access, so that each is looked at one by one.
   void refuse_all() {
@@ -45,20 +45,20 @@ class MemoryPort {
   [[nodiscard]] const char* problem(std::uint32_t address) const {
     if ((address & (sizeof(T) - 1)) != 0) return "a misaligned address";
     if (!memory_->contains(address, sizeof(T))) return "an address outside the tile's memory";
-    return sizeof(T) == 16 && address - base_ < interleaved_
+    return sizeof(T) == 16 && address - region1_ >= region1_bytes_
                ? "a 128-bit access outside the interleaved region"
                : nullptr;
   }
   /// Whether an access is possible and nobody wants to know of it.
   template <class T>
   [[nodiscard]] bool allowed(std::uint32_t address) const {
-    return in_reach<T>(address) && (sizeof(T) < 16 || address - base_ >= interleaved_);
+    return in_reach<T>(address) && (sizeof(T) < 16 || address - region1_ < region1_bytes_);
   }
 
   /// Whether 64-bit accesses below the interleaved region and in it, one or two there, are all
   /// `allowed` and in different elements: those of products and sums mostly are. A cheap test.
   [[nodiscard]] bool allowed_apart(std::uint32_t below, std::uint32_t above) const {
-    return ((below | above) & 7) == 0 && below - base_ < interleaved_ &&
+    return ((below | above) & 7) == 0 && below - base_ < region1_ - base_ &&
            above - region1_ < above_limit_;
   }
   [[nodiscard]] bool allowed_apart(std::uint32_t below, std::uint32_t above,
@@ -85,14 +85,14 @@ class MemoryPort {
   /// Whether two addresses surely lie in different elements. A cheap test, exact when elements and
   /// regions are aligned to their sizes.
   [[nodiscard]] bool apart(std::uint32_t a, std::uint32_t b) const {
-    return ((a ^ b) & (a < region1_ ? element_bits_ : interleaved_bits_)) != 0;
+    return ((a ^ b) & (a - region1_ < region1_bytes_ ? interleaved_bits_ : element_bits_)) != 0;
   }
   /// A number of the element at an address, for comparison.
   [[nodiscard]] std::uint32_t element_of(std::uint32_t address) const {
     // Two neighbouring interleaved elements take turns by 8 bytes.
-    const std::uint32_t in_region = address - base_ - interleaved_;
-    return address - base_ < interleaved_ ? (address - base_) >> element_shift_
-                                          : (in_region & pair_mask_) | kInterleavedElement;
+    const std::uint32_t in_region = address - region1_;
+    return in_region < region1_bytes_ ? (in_region & pair_mask_) | kInterleavedElement
+                                      : (address - base_) >> element_shift_;
   }
 
   void prefetch(std::uint32_t address) const { __builtin_prefetch(at(address)); }
@@ -117,8 +117,8 @@ class MemoryPort {
   TileMemory* memory_;
   std::uintptr_t origin_ = 0;  ///< of address 0, where the host would have it
   std::uint32_t base_;
-  std::uint32_t region1_;      ///< address of the interleaved region
-  std::uint32_t interleaved_;  ///< its offset
+  std::uint32_t region1_;  ///< address of the interleaved region
+  std::uint32_t region1_bytes_;
   unsigned element_shift_;
   std::uint32_t pair_mask_;  ///< of an offset in the interleaved region: what tells elements apart
   std::uint32_t element_bits_ = 0;  ///< bits of an address that tell elements apart

@@ -256,6 +256,15 @@ TEST(Limit, RegionsBeginWithAnElement) {
                        "tile.region1_base 0x9e800 is no multiple of tile.element = \"16 KiB\""));
 }
 
+TEST(Limit, TheThirdRegionLeavesWholePairsOfElementsToTheSecond) {
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.region2=448 KiB"}).second,
+                       "tile.region2 = \"448 KiB\" is more than the \"416 KiB\" from "
+                       "tile.region1_base 0x80000 to the end of memory"));
+  EXPECT_TRUE(contains(refusal("gc200", {"tile.region2=16 KiB"}).second,
+                       "tile.region2 = \"16 KiB\" leaves \"400 KiB\" to the interleaved region, "
+                       "no multiple of \"32 KiB\": that is made of pairs of memory elements"));
+}
+
 TEST(Limit, LessMemoryThanRegion0NamesWhatWasSetAndWhatToSet) {
   const auto [code, text] = refusal("gc200", {"tile.memory=128 KiB"});
   EXPECT_TRUE(contains(text,

@@ -43,6 +43,10 @@ TEST(MachineLimits, ProgramsGetJaxsResultsOnMachinesAtTheLimits) {
       {"grid.rows=3", "tile.memory_base=0x10000", "tile.element=64 KiB", "tile.memory=600 KiB",
        "tile.region1_base=0x50000"},
       {"grid.rows=3", "tile.element=1 KiB", "tile.region1_base=0x7fc00"},
+      // One region, two without interleaved memory, three.
+      {"grid.rows=3", "tile.region1_base=0xe8000"},
+      {"grid.rows=3", "tile.region2=416 KiB"},
+      {"grid.rows=3", "tile.region2=384 KiB"},
       // A supervisor's result takes longer than a visit to the host.
       {"grid.rows=3", "costs.result_latency=64 cycles", "sync.external_latency=0 ns",
        "host.phase_latency=0 ns", "host.packet_overhead=0 ns", "host.bandwidth=10000 GB/s"},

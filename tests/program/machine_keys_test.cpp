@@ -304,33 +304,67 @@ void expect_memory_as(const MachineConfig& machine) {
   EXPECT_EQ(load(machine.tile.memory_base - 4, "ld32 $m1,"),
             "an address outside the tile's memory");
   const std::uint32_t region1 = machine.tile.region1_base;
-  if (region1 + 16 <= end) {
+  const std::uint32_t region2 = end - machine.tile.region2_bytes;
+  const std::string outside = "a 128-bit access outside the interleaved region";
+  if (region1 < region2) {
     EXPECT_EQ(load(region1, "ld128 $a0:3,"), "none");
+    EXPECT_EQ(load(region2 - 16, "ld128 $a0:3,"), "none");
   }
-  EXPECT_EQ(load(region1 - 16, "ld128 $a0:3,"), "a 128-bit access outside the interleaved region");
+  EXPECT_EQ(load(region1 - 16, "ld128 $a0:3,"), outside);
+  if (region2 < end) {
+    EXPECT_EQ(load(region2, "ld128 $a0:3,"), outside);
+    EXPECT_EQ(load(end - 16, "ld128 $a0:3,"), outside);
+  }
 }
 
-/// Two loads of one instruction, `apart` bytes from each other.
+/// What two loads of one instruction take at two addresses: worker cycles, or 0 when they trap.
+std::uint64_t cycles_of_loads(const MachineConfig& machine, std::uint32_t a, std::uint32_t b) {
+  testing::TileRun run(machine);
+  run.work_alone(
+      fmt::format("ldconst $m0, {:#x}\n ldconst $m1, {:#x}\n"
+                  "tapack $m2:3, $m0, $m1, $mzero\n"
+                  "ld2x64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0\n exitz $mzero",
+                  a, b));
+  return run.tile().fault()
+             ? 0
+             : run.tile().worker_instructions().all + run.tile().worker_busy_cycles();
+}
+
+/// Two loads of one instruction in the interleaved region.
 void expect_banks_as(const MachineConfig& machine) {
-  const auto slots = [&](std::uint32_t apart) {
-    testing::TileRun run(machine);
+  const auto cycles = [&](std::uint32_t apart) {
     const std::uint32_t at = machine.tile.region1_base;
-    run.work_alone(
-        fmt::format("ldconst $m0, {:#x}\n ldconst $m1, {:#x}\n"
-                    "tapack $m2:3, $m0, $m1, $mzero\n"
-                    "ld2x64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0\n exitz $mzero",
-                    at, at + apart));
-    return run.tile().fault()
-               ? 0
-               : run.tile().worker_instructions().all + run.tile().worker_busy_cycles();
+    return cycles_of_loads(machine, at, at + apart);
   };
   const std::uint32_t pair = 2 * machine.tile.element_bytes;
-  const std::uint64_t free = slots(8);
+  const std::uint64_t free = cycles(8);
   EXPECT_GT(free, 0U);
-  EXPECT_EQ(slots(pair + 8), free);
-  EXPECT_EQ(slots(pair), free);
+  EXPECT_EQ(cycles(pair + 8), free);
+  EXPECT_EQ(cycles(pair), free);
   const bool stalls = machine.tile.bank_conflicts == BankConflicts::kStall;
-  EXPECT_EQ(slots(pair - 16), stalls ? free + machine.issue_period() : 0);
+  EXPECT_EQ(cycles(pair - 16), stalls ? free + machine.issue_period() : 0);
+}
+
+/// A tile has one region, two or three: the first is executable, the second interleaved.
+void expect_regions_as(const MachineConfig& machine) {
+  expect_memory_as(machine);
+  const auto run_at = [&](std::uint32_t address) {
+    return cause_of(machine, fmt::format("ldconst $m0, {:#x}\n br $m0", address));
+  };
+  const std::uint32_t end = machine.tile.memory_base + machine.tile.memory_bytes;
+  const std::uint32_t element = machine.tile.element_bytes;
+  const std::uint32_t region1 = machine.tile.region1_base;
+  const std::uint32_t region2 = end - machine.tile.region2_bytes;
+  for (const std::uint32_t address : {region1, region2, end - 4}) {
+    EXPECT_EQ(run_at(address), fmt::format("execution at {:#x}, which is not executable", address));
+  }
+  if (region1 < region2) expect_banks_as(machine);
+  const std::uint64_t free = cycles_of_loads(machine, region1 - element, region2);
+  EXPECT_GT(free, 0U);
+  EXPECT_EQ(cycles_of_loads(machine, region2, region2 + 8), 0U);
+  EXPECT_EQ(cycles_of_loads(machine, region2, region2 + element - 8), 0U);
+  EXPECT_EQ(cycles_of_loads(machine, region2, region2 + element), free);
+  EXPECT_EQ(cycles_of_loads(machine, region2 - 8, region2), free);
 }
 
 /// A send of 1,000 words takes one instruction of the longest send, and another.
@@ -470,6 +504,7 @@ const std::map<std::string, Law>& laws() {
       {"tile.memory_base", {{"0x4000", "0x40000", "0x48000"}, expect_memory_as}},
       {"tile.memory", {{"216 KiB", "600 KiB", "720 KiB", "1744 KiB"}, expect_memory_as}},
       {"tile.region1_base", {{"0x58000", "0xa0000", "0xe8000", "0xec000"}, expect_memory_as}},
+      {"tile.region2", {{"32 KiB", "192 KiB", "416 KiB"}, expect_regions_as}},
       {"tile.element", {{"1 KiB", "8 KiB"}, expect_banks_as}},
       {"tile.bank_conflicts", {{"trap", "stall"}, expect_banks_as}},
       {"tile.fetch_ahead", {{"0 B", "32 B", "128 B", "1 KiB"}, expect_fetch_as}},

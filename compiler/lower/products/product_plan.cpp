@@ -445,7 +445,7 @@ std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine) {
 }
 
 bool has_interleaved_memory(const MachineConfig& machine) {
-  return machine.memory_end() >= machine.tile.region1_base + 2 * machine.tile.element_bytes;
+  return machine.region2_base() >= machine.tile.region1_base + 2 * machine.tile.element_bytes;
 }
 
 bool has_amp_codelet(const MachineConfig& machine, DType input) {

@@ -58,9 +58,9 @@ void Products::note(const ProductProblem& problem, const Product& product,
   }
   const std::string off = "is not on the AMP units: ";
   if (!has_interleaved_memory(machine)) {
-    builder_.add_event(kNoAmp, product.origin,
-                       off + "tiles have no interleaved memory for weights and sums",
-                       "a lower tile.region1_base or more tile.memory would help");
+    builder_.add_event(
+        kNoAmp, product.origin, off + "tiles have no interleaved memory for weights and sums",
+        "a lower tile.region1_base or tile.region2, or more tile.memory, would help");
   } else if (!has_amp_codelet(machine, problem.input)) {
     builder_.add_event(kNoAmp, product.origin, off + "the machine has none (tile.amp_units = 0)",
                        "tile.amp_units is 0, 4, 8 or 16");
