@@ -109,10 +109,7 @@ class Simulation::Impl {
   std::optional<Stop> stop_inside(const Goal& goal, Cycles from) {
     if (is_at_opening()) {
       const Cycles opening = kernel_.first_definite();
-      if (goal.cycle && opening >= *goal.cycle) {
-        if (opening > *goal.cycle) stand_before_opening(*goal.cycle);
-        return Stop{StopKind::kBreakpoint};
-      }
+      if (goal.cycle && opening >= *goal.cycle) return Stop{StopKind::kBreakpoint};
       look_.keep(opening);
       found_.reset();
       return std::nullopt;
@@ -127,6 +124,10 @@ class Simulation::Impl {
       }
     }
     if (!until || *next < *until) return std::nullopt;
+    // What is at the opening is there, not inside of what was before.
+    const bool opens = kernel_.next_is(
+        [](const Event<Message>& event) { return std::holds_alternative<Opening>(event.message); });
+    if (*next == *until && opens) return std::nullopt;
     return show(*until);
   }
 
@@ -144,12 +145,6 @@ class Simulation::Impl {
     if (!found_) return std::nullopt;
     const auto hit = std::ranges::lower_bound(*found_, from);
     return hit == found_->end() ? std::nullopt : std::optional(*hit);
-  }
-
-  /// The superstep has ended, and its barrier opens later.
-  void stand_before_opening(Cycles cycle) {
-    inside_ = cycle;
-    access_ = {};
   }
 
   Stop show(Cycles cycle) {
@@ -278,8 +273,7 @@ class Simulation::Impl {
   Stop trap(Trap trap) {
     if (is_at_limit() && trap.cycle >= totals_.cycles) trap = limit_trap();
     feed_.deliver(trap.cycle);
-    // The last arrival ends a superstep, which goes on until the opening.
-    trap.superstep = totals_.supersteps - (trap.cycle < totals_.cycles ? 1 : 0);
+    trap.superstep = totals_.supersteps;
     return last_stop_.emplace(Stop{StopKind::kTrap, std::move(trap)});
   }
 

@@ -11,9 +11,10 @@
 
 namespace superstep {
 
-/// A barrier opens: to the tiles that wait there, and at an external one to the host.
+/// A barrier opens: to itself, then to the tiles that wait there, and at an external one to the
+/// host.
 struct Opening {
-  bool begins_visit = false;  ///< to the host: it lasts until the next opening
+  bool begins_visit = false;  ///< of the host: it lasts until the next opening
 };
 
 /// Tiles wait at a barrier: to the barrier, at the arrival of the last one.

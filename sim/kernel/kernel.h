@@ -143,6 +143,11 @@ class Kernel {
   [[nodiscard]] std::optional<Cycles> next() const {
     return conditional_.empty() ? std::nullopt : std::optional(conditional_.top().time);
   }
+  /// Whether `holds(event)` for that one.
+  template <class Holds>
+  [[nodiscard]] bool next_is(const Holds& holds) const {
+    return !conditional_.empty() && holds(conditional_.top());
+  }
   /// Whether `holds(event)` for all events that are left.
   template <class Holds>
   [[nodiscard]] bool all_of(const Holds& holds) const {

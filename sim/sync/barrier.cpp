@@ -20,6 +20,7 @@ bool Barrier::waits_for_host() const {
 }
 
 void Barrier::handle(const Message& message, MachineOutbox& out) {
+  if (const auto* opening = std::get_if<Opening>(&message)) return open(*opening, out);
   if (const auto* arrival = std::get_if<BarrierArrival>(&message)) {
     tiles_ += arrival->tiles;
     if (!last_ || arrival->last.cycle > last_->cycle) last_ = arrival->last;
@@ -61,7 +62,8 @@ void Barrier::open_internal(MachineOutbox& out) {
         out, fmt::format("a host phase must end at sync zone {}, not {}", kZoneExternal, zone_));
   }
   const Cycles opening = internal_opening(chip_.machine(), last_->cycle);
-  if (!chip_.fabric().has_words_after(opening, out)) open(opening, false, out);
+  if (chip_.fabric().has_words_after(opening, out)) return;
+  out.send({.time = opening, .to = this, .message = Opening{}});
 }
 
 /// Assumed: the host's phase latency covers its own side of the sync that closes its visit.
@@ -73,18 +75,18 @@ void Barrier::open_external(MachineOutbox& out) {
   const MachineConfig& machine = chip_.machine();
   const Cycles latency = cycles_of_ns(machine, machine.sync.external_latency_ns);
   const Cycles opening = std::max(last_->cycle + latency, *host_);
-  if (!chip_.fabric().has_words_after(opening, out)) open(opening, !chip_.is_visiting(), out);
+  if (chip_.fabric().has_words_after(opening, out)) return;
+  out.send({.time = opening, .to = this, .message = Opening{!chip_.is_visiting()}});
 }
 
-void Barrier::open(Cycles opening, bool begins_visit, MachineOutbox& out) {
-  chip_.end_superstep(*last_, opening);
-  const Opening message{begins_visit};
+void Barrier::open(const Opening& opening, MachineOutbox& out) {
+  chip_.end_superstep(*last_, out.now());
   // The tiles run first; what the host does depends on what their ports were told.
-  out.send({.time = opening, .to = &chip_.tiles(), .is_definite = true, .message = message});
+  out.send({.time = out.now(), .to = &chip_.tiles(), .is_definite = true, .message = opening});
   if (zone_ == kZoneExternal) {
-    out.send({.time = opening, .to = &chip_.host(), .message = message});
+    out.send({.time = out.now(), .to = &chip_.host(), .message = opening});
   }
-  chip_.visit(begins_visit);
+  chip_.visit(opening.begins_visit);
   tiles_ = 0;
   first_.reset();
   last_.reset();

@@ -14,7 +14,8 @@ namespace superstep {
 class Chip;
 
 /// The barrier of one sync zone of a chip, as a process: opens when all tiles that have a program
-/// wait in the zone; an external one when the host is there as well.
+/// wait in the zone; an external one when the host is there as well. The superstep ends when it
+/// opens.
 class Barrier : public MachineProcess {
  public:
   /// `chip` outlives it.
@@ -38,7 +39,7 @@ class Barrier : public MachineProcess {
   void open_internal(MachineOutbox& out);
   void open_external(MachineOutbox& out);
   void refuse(MachineOutbox& out, std::string cause) const;
-  void open(Cycles opening, bool begins_visit, MachineOutbox& out);
+  void open(const Opening& opening, MachineOutbox& out);
 
   Chip& chip_;
   std::uint32_t zone_;

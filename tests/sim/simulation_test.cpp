@@ -501,6 +501,30 @@ TEST(Simulation, RunsOnAFabricOfItsUser) {
   EXPECT_EQ(phases, 1);
 }
 
+/// Counts what it sees end.
+class SuperstepCounter : public Observer {
+ public:
+  void on_superstep(const SuperstepRecord& /*record*/) override { ++supersteps; }
+  std::uint64_t supersteps = 0;
+};
+
+TEST(Simulation, ASuperstepThatTrapsBetweenItsLastArrivalAndItsOpeningHasNotEnded) {
+  // Tile 1 goes on listening when the last of 64 words has come, behind its arrival and that of
+  // tile 0, which has only sent it, and in front of the opening.
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "sync 3\n send 63, 0x20000, 3\n sync 3\n sync 4\n");
+  add_program(image, 1, "sync 3\n delaypic 30, 0, 0x20000\n delayxpic 1, 0, 0\n sync 3\n sync 4\n");
+  Simulation sim(image);
+  SuperstepCounter counter;
+  sim.observe(counter);
+  const Stop stop = sim.run();
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->cycle, 168_cycles);
+  EXPECT_EQ(counter.supersteps, 1U);
+  EXPECT_EQ(stop.trap->superstep, 1U);
+  EXPECT_EQ(sim.totals().supersteps, 1U);
+}
+
 TEST(Simulation, EightAtOnceInOneProcessDoNotDisturbOneAnother) {
   const auto image = std::make_shared<const ProgramImage>(increments());
   std::vector<std::int32_t> results(8);
