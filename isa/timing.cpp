@@ -128,6 +128,14 @@ Cycles barrier_latency(const MachineConfig& machine) {
   return Cycles(machine.sync.internal_latency + machine.sync.per_doubling * doublings);
 }
 
+Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds) {
+  constexpr std::uint64_t kPerSecond = 1'000'000'000;
+  // Whole and part of a second apart, so that nothing overflows.
+  const std::uint64_t whole = nanoseconds / kPerSecond * machine.tile.clock_hz;
+  const std::uint64_t part = nanoseconds % kPerSecond * machine.tile.clock_hz;
+  return Cycles(whole + (part + kPerSecond - 1) / kPerSecond);
+}
+
 Cycles release_skew(const MachineConfig& machine, TileId tile) {
   const TilePlace place = place_of(machine, tile);
   const std::vector<std::uint32_t>& skew = machine.sync.column_skew;

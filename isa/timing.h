@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "base/units.h"
 #include "isa/machine_config.h"
 
@@ -58,6 +60,9 @@ class ExchangeItem {
 
 /// Cycles from the last arrival at an internal barrier to its opening.
 [[nodiscard]] Cycles barrier_latency(const MachineConfig& machine);
+
+/// Nanoseconds of the host's clock as cycles of the tile clock, rounded up.
+[[nodiscard]] Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds);
 
 /// Cycles by which `tile` leaves an internal barrier after it opens.
 [[nodiscard]] Cycles release_skew(const MachineConfig& machine, TileId tile);

@@ -19,6 +19,12 @@ constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
 }  // namespace
 
+std::vector<PortEvent> FabricPort::events() const {
+  std::vector<PortEvent> all;
+  log->append_events(all);
+  return all;
+}
+
 class Fabric::Impl {
  public:
   Impl(const MachineConfig& machine, std::uint32_t check_period)

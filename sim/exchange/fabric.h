@@ -16,7 +16,7 @@
 
 namespace superstep {
 
-/// One tile's side of an exchange phase.
+/// One tile's side of an exchange phase: what its ports were told, which `events` gives one by one.
 struct FabricPort {
   TileId tile{};
   const PortLog* log = nullptr;  ///< of this phase; cycles do not decrease
@@ -24,6 +24,9 @@ struct FabricPort {
                                  ///< addresses of the log may not be as its tile sees it
   std::span<const SentWord> sent =
       {};  ///< by cycle: what left, where memory may have changed since
+
+  /// What the ports were told, one event after the other; cycles do not decrease.
+  [[nodiscard]] std::vector<PortEvent> events() const;
 };
 
 /// Why a phase cannot happen: a trap of `tile` that names the other side in `cause`.

@@ -97,14 +97,6 @@ Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival) {
   return last_arrival + barrier_latency(machine);
 }
 
-Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds) {
-  constexpr std::uint64_t kPerSecond = 1'000'000'000;
-  // Whole and part of a second apart, so that nothing overflows.
-  const std::uint64_t whole = nanoseconds / kPerSecond * machine.tile.clock_hz;
-  const std::uint64_t part = nanoseconds % kPerSecond * machine.tile.clock_hz;
-  return Cycles(whole + (part + kPerSecond - 1) / kPerSecond);
-}
-
 Trap no_such_zone(const WaitingTile& tile) {
   return {.cycle = tile.cycle,
           .tile = tile.tile,

@@ -51,9 +51,6 @@ class Barrier : public MachineProcess {
 /// When an internal barrier opens: its latency after the last arrival.
 [[nodiscard]] Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival);
 
-/// Nanoseconds of the host's clock as cycles of the tile clock, rounded up.
-[[nodiscard]] Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds);
-
 /// The trap of a tile that syncs in a zone that is not modelled.
 [[nodiscard]] Trap no_such_zone(const WaitingTile& tile);
 

@@ -1,4 +1,5 @@
-// Runs a compiled program on a fabric of its own: one that tells how much each phase moves.
+// Runs a compiled program on a fabric of its own: one that tells how much each phase sends and
+// moves.
 
 #include <cstdio>
 #include <exception>
@@ -20,8 +21,16 @@ class TalkingFabric : public FabricModel {
   explicit TalkingFabric(const MachineConfig& machine) : fabric_(machine) {}
 
   const FabricResult& resolve(std::span<const FabricPort> ports) override {
+    std::uint64_t sent = 0;
+    for (const FabricPort& port : ports) {
+      for (const PortEvent& event : port.events()) {
+        if (event.kind == PortEvent::Kind::kSend) sent += event.words;
+      }
+    }
     const FabricResult& result = fabric_.resolve(ports);
-    std::printf("%zu tiles, %llu B\n", ports.size(), static_cast<unsigned long long>(result.bytes));
+    std::printf("%zu tiles send %llu words, %llu B arrive\n", ports.size(),
+                static_cast<unsigned long long>(sent),
+                static_cast<unsigned long long>(result.bytes));
     return result;
   }
 
