@@ -149,13 +149,14 @@ struct WorkerContext {
   const WorkerStep* last_repeat = nullptr;  ///< the `rpt` of this launch that was last executed
   std::uint64_t next_cycle = 0;             ///< of the next step, where they run one by one
   std::uint64_t cycle = 0;                  ///< of the last one
+  std::uint32_t waits_of_store = 0;         ///< slots in `extra_slots` of one that changed code
 
   /// Of a worker that is not running: what the next launch finds, and what can be looked at.
   template <class Archive>
   void state(Archive& archive) {
     auto& [m, acc, port_of, cwei, slot, number, stall, table, floats, is_moded, watched, generator,
            checker, run, why_stopped, why_kind, why, last, at, more_slots, repeated, watcher, body,
-           last_rpt, following, current] = *this;
+           last_rpt, following, current, store_waits] = *this;
     archive(m, acc, table, floats.control, floats.status, floats.format, floats.scale, generator,
             at, repeated, following, current);
     if constexpr (Archive::kReads) {
@@ -182,9 +183,11 @@ struct WorkerContext {
     pc = at;
   }
   /// A step of an `rpt` body gave back nothing: where others go on behind changed code, a body does
-  /// not.
+  /// not. A fault is dated to the slot of its instruction.
   void stop_in_body() {
-    if (stop == Stop::kJump) fail("a store over code inside an rpt body", stopped->pc);
+    if (stop != Stop::kJump) return;
+    fail("a store over code inside an rpt body", stopped->pc);
+    extra_slots -= waits_of_store;
   }
 };
 

@@ -60,6 +60,8 @@ class WorkerEnvironment {
 
   /// An instruction may load there soon.
   void prefetch(std::uint32_t /*address*/) const {}
+  /// Slots that conflicts of banks take: those that do are left to the careful one.
+  [[nodiscard]] std::uint32_t waits() const { return 0; }
 
   void branch(std::uint32_t target) {
     taken_ = true;
@@ -251,7 +253,7 @@ class CarefulEnvironment : public WorkerEnvironment {
     note_conflicts({accesses.address...});
     return !failed_ && (may_access(accesses) && ...);
   }
-  /// Slots that conflicts of banks take, of an instruction that has not failed.
+  /// Of an instruction that has not failed.
   [[nodiscard]] std::uint32_t waits() const { return waits_; }
 
  private:

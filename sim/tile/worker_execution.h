@@ -119,6 +119,7 @@ template <class R, class Floats, class Env, class Outputs>
                                              : step->next;
   } else {
     if (env.stored_low()) [[unlikely]] {
+      context.waits_of_store = env.waits();
       return look_at_code(context, step, env.stored_at(), env.stored_bytes());
     }
     return step->next;
@@ -144,6 +145,7 @@ template <class R, class Aux, class Floats, class Env, class Outputs>
   if constexpr (R::spec.control == isa::Control::kPlain) {
     write_outputs<R, Floats>(context, step->registers, outputs);
     if (env.stored_low()) [[unlikely]] {
+      context.waits_of_store = env.waits();
       return go_on_after_low_store(context, step, env.stored_at(), env.stored_bytes());
     }
     return step->then(context, step->next);

@@ -19,7 +19,8 @@ using testing::TileRun;
 
 /// A codelet that ran on one worker: ahead, and step by step.
 struct Both {
-  explicit Both(std::string_view codelet) {
+  explicit Both(std::string_view codelet, const MachineConfig& machine = {})
+      : ahead(machine), in_turn(machine) {
     in_turn.tile().take_turns();
     for (TileRun* run : {&ahead, &in_turn}) {
       run->load(kCodelet, codelet);
@@ -70,6 +71,18 @@ TEST(WorkerTurns, AFillThatComesToCodeFaults) {
   Both both(
       ".align 8\n setzi $m2, 0x4cff0\n nop\n nop\n rpt 20, 0\n"
       "{ st64step $azeros, $mzero, $m2+=, 1 ; fnop }\n exitz $mzero");
+  ASSERT_TRUE(both.ahead.tile().fault());
+  EXPECT_EQ(both.ahead.tile().fault()->cause, "a store over code inside an rpt body");
+}
+
+TEST(WorkerTurns, AStoreOverCodeThatStallsFaultsInItsSlot) {
+  MachineConfig machine;
+  machine.tile.bank_conflicts = BankConflicts::kStall;
+  // Loads and stores in one element: each turn stalls, and the fourth stores over the codelet.
+  Both both(
+      ".align 8\n setzi $m0, 0x4c800\n setzi $m1, 0x4cfe8\n tapack $m2:3, $m0, $mzero, $m1\n"
+      "rpt 20, 0\n { ldst64pace $a0:1, $azeros, $m2:3+=, $mzero, 0 ; fnop }\n exitz $mzero",
+      machine);
   ASSERT_TRUE(both.ahead.tile().fault());
   EXPECT_EQ(both.ahead.tile().fault()->cause, "a store over code inside an rpt body");
 }
