@@ -16,6 +16,7 @@ namespace superstep {
 namespace {
 
 constexpr std::uint64_t kChunkRows = 1 << 16;
+constexpr const char* kInputs = "/inputs";  ///< a group with a digest of each
 
 /// Calls `visit(name, type, list)` for each dataset.
 template <class Content, class Visit>
@@ -30,6 +31,8 @@ void for_each_dataset(Content& checkpoint, const Visit& visit) {
 std::string digest_of(const Checkpoint& checkpoint) {
   Sha256 hash;
   hash.add(checkpoint.image_sha256);
+  for (const auto& [name, digest] : checkpoint.inputs)
+    hash.add(fmt::format("{} {}\n", name, digest));
   for_each_dataset(checkpoint, [&](const char* name, Hdf5Type, const auto& list) {
     hash.add(fmt::format("{} {}\n", name, list.size()));
     hash.add({reinterpret_cast<const char*>(list.data()), list.size() * sizeof(list[0])});
@@ -65,6 +68,8 @@ Checkpoint read(const Hdf5File& file) {
                         .cycle = number_attribute(file, "cycle"),
                         .supersteps = number_attribute(file, "supersteps"),
                         .calls_done = number_attribute(file, "calls_done")};
+  for (const std::string& name : file.attributes(kInputs))
+    checkpoint.inputs[name] = file.text_attribute(kInputs, name);
   for_each_dataset(checkpoint, [&](const char* name, Hdf5Type type, auto& list) {
     if (file.type(name) != type) throw std::runtime_error(std::string(name) + " has another type");
     (void)file.shape(name, 1);
@@ -95,6 +100,8 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
     file.make_dataset(name, {.type = type, .dims = {0}, .chunk_rows = kChunkRows});
     if (!list.empty()) file.append(name, list.data(), list.size());
   });
+  file.make_group(kInputs);
+  for (const auto& [name, digest] : checkpoint.inputs) file.set_attribute(kInputs, name, digest);
   file.set_attribute("/", "format", std::string(kCheckpointFormat));
   file.set_attribute("/", "format_version", std::string(kCheckpointVersion));
   file.set_attribute("/", "image_sha256", checkpoint.image_sha256);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/program_image.h"
+#include "sim/run_inputs.h"
 
 namespace superstep {
 
@@ -24,6 +25,7 @@ struct Checkpoint {
   std::string image_sha256;  ///< `digest_of_what_runs` of the image
   // Where it was, for people.
   std::uint64_t cycle = 0, supersteps = 0, calls_done = 0;
+  InputDigests inputs = {};  ///< that the run was given, where its user says
 
   std::vector<std::uint8_t> state = {};  ///< of everything but memories, as a StateWriter wrote it
   /// Worker code that the state names: entry, kind and the number of words of each piece; their

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sim/checkpoint.h"
 #include "sim/host/arguments.h"
 #include "sim/host/feeds.h"
 
@@ -117,13 +118,17 @@ void check_goes_on(const Simulation& simulation, const RunOptions& options) {
 RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments,
                     const RunOptions& options) {
   check_arguments(image, arguments, options.calls);
+  check_infeeds(image, options.infeeds);
+  if (options.from_checkpoint) {
+    check_inputs(*options.from_checkpoint, read_checkpoint(*options.from_checkpoint, image).inputs,
+                 digests_of(arguments, options.infeeds));
+  }
   // The image is the caller's, and outlives the simulation.
   const std::shared_ptr<const ProgramImage> program(std::shared_ptr<void>(), &image);
   Simulation simulation = options.from_checkpoint
                               ? Simulation::load(*options.from_checkpoint, program, options)
                               : Simulation(program, options);
   if (options.from_checkpoint) check_goes_on(simulation, options);
-  check_infeeds(image, options.infeeds);
   FeedTable feeds(simulation, options.infeeds);
   RepeatedCalls calls(simulation, arguments, options);
   Stop stop;
@@ -131,7 +136,9 @@ RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& ar
   if (options.save_checkpoint) {
     stop = simulation.run_until({.superstep = options.save_checkpoint->superstep});
     has_saved = stop.kind == StopKind::kBreakpoint;
-    if (has_saved) simulation.save(options.save_checkpoint->file);
+    if (has_saved) {
+      simulation.save(options.save_checkpoint->file, digests_of(arguments, options.infeeds));
+    }
   }
   if (!options.save_checkpoint || has_saved) stop = simulation.run();
   return {.results = calls.take_results(),

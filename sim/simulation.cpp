@@ -214,7 +214,7 @@ class Simulation::Impl {
     archive(totals_, last_step_, calls_done_, turn_, has_program_, last_, last_pc_);
   }
 
-  void save(const std::filesystem::path& path) {
+  void save(const std::filesystem::path& path, const InputDigests& inputs) {
     const bool is_waiting = kernel_.all_of([](const Event<Message>& event) {
       return std::holds_alternative<HostCall>(event.message);
     });
@@ -229,7 +229,8 @@ class Simulation::Impl {
     Checkpoint checkpoint{.image_sha256 = digest_of_what_runs(*image_),
                           .cycle = totals_.cycles.value(),
                           .supersteps = totals_.supersteps,
-                          .calls_done = calls_done_};
+                          .calls_done = calls_done_,
+                          .inputs = inputs};
     for (const std::byte byte : writer.written()) {
       checkpoint.state.push_back(std::to_integer<std::uint8_t>(byte));
     }
@@ -582,7 +583,9 @@ TileView Simulation::tile(TileId id) {
   return TileView(impl_->chip_.tiles().tile(*entry), impl_->access_);
 }
 
-void Simulation::save(const std::filesystem::path& path) { impl_->save(path); }
+void Simulation::save(const std::filesystem::path& path, const InputDigests& inputs) {
+  impl_->save(path, inputs);
+}
 
 Simulation Simulation::load(const std::filesystem::path& path,
                             std::shared_ptr<const ProgramImage> image, SimulationOptions options) {

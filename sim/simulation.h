@@ -16,6 +16,7 @@
 #include "sim/exchange/fabric.h"
 #include "sim/host/turn.h"
 #include "sim/observer.h"
+#include "sim/run_inputs.h"
 #include "sim/superstep_record.h"
 #include "sim/tile/race_checks.h"
 #include "sim/tile_view.h"
@@ -175,8 +176,8 @@ class Simulation {
 
   /// Writes a checkpoint, whole or not at all: what the rest of the run depends on besides the
   /// image and the options. At an opening, or while the tiles wait for a call; elsewhere it throws
-  /// UserError (usage). Throws InputOutputError.
-  void save(const std::filesystem::path& path);
+  /// UserError (usage). Throws InputOutputError. `inputs` are kept for who loads it.
+  void save(const std::filesystem::path& path, const InputDigests& inputs = {});
   /// The simulation that was saved; it goes on as the other one did. The options may be others, but
   /// for `check_races` and a fabric with other results. Observers are added again, the host program
   /// is set and all streams that had callbacks are connected again before it runs; else that throws

@@ -459,8 +459,11 @@ ExitCode run_command(const Options& options, Answer& answer) {
   check(image, arguments, run.calls);
   run.infeeds = load_infeeds(image, options.get("infeed"));
   check_host_memory(image, run.calls);
-  // Before a trace of nothing is begun.
-  if (run.from_checkpoint) (void)read_checkpoint(*run.from_checkpoint, image);
+  if (run.from_checkpoint) {
+    // Before a trace of nothing is begun.
+    const Checkpoint checkpoint = read_checkpoint(*run.from_checkpoint, image);
+    check_inputs(*run.from_checkpoint, checkpoint.inputs, digests_of(arguments, run.infeeds));
+  }
 
   const RunOutcome ran =
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);

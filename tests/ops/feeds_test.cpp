@@ -331,6 +331,16 @@ TEST(Feeds, ARunGoesOnFromACheckpointWithTheVisitsThatAreLeft) {
   ASSERT_TRUE(whole.saved_checkpoint);
   options.save_checkpoint.reset();
   options.from_checkpoint = file;
+  RunOptions others = options;
+  others.infeeds = {{0, visits_of(six, 5)}};
+  try {
+    (void)run_image(image, x, others);
+    ADD_FAILURE() << "goes on with other values";
+  } catch (const MalformedInput& error) {
+    ASSERT_EQ(error.problems().size(), 1U);
+    EXPECT_EQ(error.problems()[0].where.file, file.string());
+    EXPECT_NE(error.problems()[0].message.find("another infeed0"), std::string::npos);
+  }
   const RunResult rest = run_image(image, x, options);
   ASSERT_FALSE(rest.trap) << rest.trap->text();
   EXPECT_EQ(rest.totals.cycles.value(), whole.totals.cycles.value());

@@ -105,6 +105,25 @@ TEST_F(CheckpointCommand, TheTraceOfTheRestHasItsLaunchesAndTransfers) {
   }
 }
 
+TEST_F(CheckpointCommand, OneGoesOnWithTheTensorsThatItWasMadeWithAlone) {
+  const std::string run = "run models/quickstart/affine.mlir -m tiny4 -q --input ";
+  const std::string made = "models/quickstart/affine_input.h5";
+  ASSERT_EQ(
+      superstep(run + made + " --repeat 2 --save-checkpoint " + file("c.h5") + " --at-superstep 2")
+          .code,
+      0);
+  const std::string from = " --repeat 2 --from-checkpoint " + file("c.h5");
+  const ProgramRun other = superstep(run + "random:1" + from + " -o " + file("t.h5"));
+  EXPECT_EQ(other.code, 5);
+  for (const char* argument : {"arg0", "arg1"}) {
+    EXPECT_NE(other.err.find("c.h5: error: was made with another " + std::string(argument)),
+              std::string::npos)
+        << other.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(file("t.h5.part")));
+  EXPECT_EQ(superstep(run + made + from).code, 0);
+}
+
 TEST_F(CheckpointCommand, AnotherNumberOfCallsOrAPointBehindIsRefused) {
   const std::string from = " --from-checkpoint " + file("checkpoint.h5");
   const std::string affine =
