@@ -46,6 +46,7 @@ class Variation {
         machine_name_(options.get("machine").value_or(kDefaultMachine)),
         overrides_(options.list("set")),
         inputs_(options.list("input")),
+        infeed_(options.get("infeed")),
         base_(load_sourced_machine(machine_name_, overrides_)),
         progress_(progress) {
     run_.calls = options.number("repeat", 1, 1'000'000'000, 1);
@@ -103,8 +104,10 @@ class Variation {
 
   [[nodiscard]] Outcome outcome_of(const ProgramImage& image) const {
     progress_.stage("simulate");
+    RunOptions run = run_;
+    run.infeeds = load_infeeds(image, infeed_);
     const RunResult result =
-        run_image(image, load_arguments(image.arguments, inputs_, TensorFile{}), run_);
+        run_image(image, load_arguments(image.arguments, inputs_, TensorFile{}), run);
     if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
     const RunTotals& totals = result.totals;
     return {.device = (totals.exchange + totals.compute + totals.sync).value(),
@@ -113,6 +116,7 @@ class Variation {
 
   std::string path_, machine_name_;
   std::vector<std::string> overrides_, inputs_;
+  std::optional<std::string> infeed_;  ///< a file
   SourcedMachine base_;
   Progress& progress_;
   RunOptions run_;
@@ -224,6 +228,7 @@ Options sensitivity_options() {
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (gc200)")
       .values("set", "KEY=VALUE", "override one key of the machine")
       .values("input,i", "FILE", "arguments arg0, arg1, …; random:SEED makes those up that remain")
+      .value("infeed", "FILE", "infeed0, infeed1, … of the program: the first axis counts visits")
       .value("repeat", "N", "calls of the program (1)")
       .flag("all", "each number of the machine, whatever its source")
       .value(HostThreads::kName, "N", HostThreads::kHelp)

@@ -130,4 +130,23 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
   return arguments;
 }
 
+FeedTensors load_infeeds(const ProgramImage& image, const std::optional<std::string>& file) {
+  FeedTensors infeeds;
+  if (file) {
+    for (auto& [name, tensor] : read_tensors(*file, "infeed")) {
+      const auto position = std::stoul(name.substr(std::string_view("infeed").size()));
+      infeeds[static_cast<std::uint32_t>(position)] = std::move(tensor);
+    }
+  }
+  try {
+    check_infeeds(image, infeeds);
+  } catch (const MalformedInput& error) {
+    if (file) throw;
+    std::vector<Problem> problems = error.problems();
+    problems.push_back({{}, "give a file with --infeed FILE.h5"});
+    throw MalformedInput(std::move(problems));
+  }
+  return infeeds;
+}
+
 }  // namespace superstep

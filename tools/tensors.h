@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/hdf5.h"
+#include "isa/program_image.h"
+#include "sim/host/feeds.h"
 
 namespace superstep {
 
@@ -29,5 +31,10 @@ namespace superstep {
 [[nodiscard]] std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
                                                      const std::vector<std::string>& inputs,
                                                      const TensorFile& parameters);
+
+/// `infeed0 …` of a file, for all infeeds of a program. Throws MalformedInput for those that do not
+/// fit it.
+[[nodiscard]] FeedTensors load_infeeds(const ProgramImage& image,
+                                       const std::optional<std::string>& file);
 
 }  // namespace superstep
