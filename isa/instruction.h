@@ -19,6 +19,18 @@ struct List {
   static constexpr std::size_t kSize = sizeof...(Types);
 };
 
+/// How many types of a list stand before the first T; all of them when none is T. An array and not
+/// a fold expression: Clang nests those at most 256 deep.
+template <class T, class... Types>
+constexpr std::size_t position_of(List<Types...>) {
+  std::size_t position = 0;
+  for (const bool is_it : {std::is_same_v<T, Types>...}) {
+    if (is_it) break;
+    ++position;
+  }
+  return position;
+}
+
 enum class Pipe : std::uint8_t { kMain, kAux };
 
 /// Which contexts may execute an instruction.

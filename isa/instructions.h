@@ -29,5 +29,8 @@ using Isa =
            SupervisorInstructions, ArithmeticInstructions, ComparisonInstructions,
            FloatInstructions, HalfInstructions, AmpInstructions, AccumulatorInstructions,
            SlicInstructions, RandomInstructions, QuarterInstructions, ExchangeInstructions>::Type;
+/// `InstructionInfo::number` of a record.
+template <class R>
+inline constexpr std::size_t kNumberOf = position_of<R>(Isa{});
 
 }  // namespace superstep::isa

@@ -241,10 +241,11 @@ struct F32sisoamp {
                                  "and results leave on even phases.",
                              .where = Where::kWorker,
                              .on_amp = true};
+  static constexpr AmpBlock block{.channels = 8, .phases = 8};
   using Operands = List<OutA<'d', F32x2>, InA<'a', float>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, float x, F32x2 partials, U32 i) {
-    return amp_f32<8>(env, x, partials, i);
+    return amp_f32<block.channels>(env, x, partials, i);
   }
 };
 
@@ -257,10 +258,11 @@ struct F32sisov2amp {
                                  "enter and two results leave.",
                              .where = Where::kWorker,
                              .on_amp = true};
+  static constexpr AmpBlock block{.channels = 16, .phases = 8};
   using Operands = List<OutA<'d', F32x2>, InA<'a', float>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, float x, F32x2 partials, U32 i) {
-    return amp_f32<16>(env, x, partials, i);
+    return amp_f32<block.channels>(env, x, partials, i);
   }
 };
 
@@ -273,10 +275,11 @@ struct F16v4sisoamp {
                                  "enter and two results leave.",
                              .where = Where::kWorker,
                              .on_amp = true};
+  static constexpr AmpBlock block{.channels = 8, .phases = 4};
   using Operands = List<OutA<'d', F32x2>, InA<'a', F16x4>, InA<'q', F32x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, F16x4 x, F32x2 partials, U32 i) {
-    return amp_f16<8>(env, x, partials, i);
+    return amp_f16<block.channels>(env, x, partials, i);
   }
 };
 
@@ -289,10 +292,11 @@ struct F16v4hihoamp {
                                  "enter and two f16 results leave.",
                              .where = Where::kWorker,
                              .on_amp = true};
+  static constexpr AmpBlock block{.channels = 8, .phases = 4};
   using Operands = List<OutA<'d', F16x2>, InA<'a', F16x4>, InA<'q', F16x2>, Imm<'i'>>;
   template <class Env>
   static F32x2 execute(Env& env, F16x4 x, F16x2 partials, U32 i) {
-    return amp_f16<8>(env, x, floats_of(partials), i);
+    return amp_f16<block.channels>(env, x, floats_of(partials), i);
   }
 };
 
@@ -305,6 +309,7 @@ struct F16v4hihov4amp {
                                  "enter and four f16 results leave.",
                              .where = Where::kWorker,
                              .on_amp = true};
+  static constexpr AmpBlock block{.channels = 16, .phases = 4};
   using Operands = List<OutA<'d', F16x4>, InA<'a', F16x4>, InA<'q', F16x4>, Imm<'i'>>;
   template <class Env>
   static F32x4 execute(Env& env, F16x4 x, F16x4 partials, U32 i) {

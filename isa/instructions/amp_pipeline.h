@@ -66,22 +66,67 @@ inline bool any_nan(const Lanes& a, const Lanes& b) {
 #endif
 }
 
-/// Adds `values(c)`, those of channels c … c + kLanes - 1, to sums; NaN becomes the canonical one.
-template <U32 kChannels, class Values>
-[[gnu::always_inline]] inline void accumulate_channels(float* sums, const Values& values) {
+/// Sums of channels that lie in memory one after the other; NaN becomes the canonical one at once.
+class SumsInMemory {
+ public:
+  explicit SumsInMemory(float* first) : first_(first) {}
+
+  [[nodiscard]] Lanes load(U32 channel) const { return load_lanes(first_ + channel); }
+  void store(U32 channel, const Lanes& values) { store_lanes(first_ + channel, values); }
+  /// Two blocks of lanes from `channel` on, or one that is given twice, were summed up and stored.
+  void summed(U32 channel, U32 channels, const Lanes& first, const Lanes& last) {
+    if (!any_nan(first, last)) [[likely]]
+      return;
+    for (U32 c = channel; c < channel + channels; ++c) first_[c] = canonical(first_[c]);
+  }
+
+ private:
+  float* first_;
+};
+
+/// Sums of channels that a host keeps in its registers. NaN becomes the canonical one when they are
+/// settled: until then a sum that is NaN stays one.
+template <U32 kChannels>
+class SumsInLanes {
+ public:
+  explicit SumsInLanes(const float* from) {
+    for (U32 c = 0; c < kChannels; c += kLanes) store(c, load_lanes(from + c));
+  }
+
+  [[nodiscard]] Lanes load(U32 channel) const { return lanes_[channel / kLanes]; }
+  void store(U32 channel, const Lanes& values) { lanes_[channel / kLanes] = values; }
+  void summed(U32 /*channel*/, U32 /*channels*/, const Lanes& /*first*/, const Lanes& /*last*/) {}
+  void settle() {
+    const Lanes nan = std::bit_cast<float>(kFloatNan) - Lanes{};
+    for (Lanes& lanes : lanes_) lanes = lanes != lanes ? nan : lanes;
+  }
+  void put(float* to) const {
+    for (U32 c = 0; c < kChannels; c += kLanes) store_lanes(to + c, load(c));
+  }
+
+ private:
+  std::array<Lanes, kChannels / kLanes> lanes_;
+};
+
+/// Adds `values(c)`, those of channels c … c + kLanes - 1, to sums.
+template <U32 kChannels, class Sums, class Values>
+[[gnu::always_inline]] inline void accumulate_channels(Sums&& sums, const Values& values) {
   constexpr U32 kBlock = std::min(kChannels, 2 * kLanes);
   static_assert(kChannels % kBlock == 0 && kBlock % kLanes == 0);
   for (U32 c = 0; c < kChannels; c += kBlock) {
     const U32 last = c + kBlock - kLanes;
-    const Lanes first_sums = load_lanes(sums + c) + values(c);
-    const Lanes last_sums = last == c ? first_sums : load_lanes(sums + last) + values(last);
-    store_lanes(sums + c, first_sums);
-    if (last != c) store_lanes(sums + last, last_sums);
-    if (any_nan(first_sums, last_sums)) [[unlikely]] {
-      for (U32 i = c; i < c + kBlock; ++i) sums[i] = canonical(sums[i]);
-    }
+    const Lanes first_sums = sums.load(c) + values(c);
+    const Lanes last_sums = last == c ? first_sums : sums.load(last) + values(last);
+    sums.store(c, first_sums);
+    if (last != c) sums.store(last, last_sums);
+    sums.summed(c, kBlock, first_sums, last_sums);
   }
 }
+
+/// What one input of an AMP instruction is multiplied for, and how many of them a block has.
+struct AmpBlock {
+  U32 channels, phases;
+};
 
 /// Accumulating matrix-vector products. The even accumulators (2c for channel c) hold the running
 /// sums of the block of phases that is under way; the odd ones (2c + 1) hold the results of the
@@ -92,8 +137,8 @@ template <U32 kChannels, class Env>
 void begin_amp_block(Env& env) {
   static_assert(kChannels % kLanes == 0);
   for (U32 c = 0; c < kChannels; c += kLanes) {
-    const Lanes even = load_lanes(env.even_accumulators() + c);
-    store_lanes(env.even_accumulators() + c, load_pairs(env.odd_accumulators() + c));
+    const Lanes even = env.even_sums().load(c);
+    env.even_sums().store(c, load_pairs(env.odd_accumulators() + c));
     store_lanes(env.odd_accumulators() + c, even);
   }
 }
@@ -130,7 +175,7 @@ template <U32 kChannels, class Env>
     results = turn_over(env, phase, partials);
   }
   const float* const weights = env.f32_weights(phase);
-  accumulate_channels<kChannels>(env.even_accumulators(),
+  accumulate_channels<kChannels>(env.even_sums(),
                                  [&](U32 c) { return x * load_lanes(weights + c); });
   return results;
 }
@@ -152,7 +197,7 @@ template <U32 kChannels, class Env>
 [[gnu::always_inline]] inline void amp_f16_products(Env& env, F16x4 x, U32 phase) {
   const std::array<Lanes, 4> input = spread(x);
   const float* const weights = env.f16_weights(phase);
-  accumulate_channels<kChannels>(env.even_accumulators(), [&](U32 c) {
+  accumulate_channels<kChannels>(env.even_sums(), [&](U32 c) {
     const float* const w = weights + c;
     return (input[0] * load_lanes(w) + input[1] * load_lanes(w + 16)) +
            (input[2] * load_lanes(w + 32) + input[3] * load_lanes(w + 48));

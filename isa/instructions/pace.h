@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <optional>
 #include <tuple>
 
 #include "isa/instruction.h"
@@ -16,13 +17,6 @@ constexpr U32 pace_step(U32 selector, U32 strides, U32 atom = 8) {
   const U64 fields = U64{strides} << 10 | 1;
   const U32 field = static_cast<U32>(fields >> (selector * 10));
   return static_cast<U32>(static_cast<std::int32_t>(field << 22) >> 22) * atom;
-}
-
-/// The first field mostly steps from row to row, which a host does not foresee in few rows: it
-/// hears of the row after the next.
-template <class Env>
-void foresee(Env& env, U32 address, U32 selector, U32 strides) {
-  if (selector == 1) env.prefetch(address + 2 * pace_step(selector, strides));
 }
 
 /// Three 21-bit byte addresses in a register pair; the third is split over the upper bits of both
@@ -59,6 +53,12 @@ struct PackedAddresses {
   }
 };
 
+/// Which packed addresses an instruction accesses, 64 bits at each: the bits of its immediate where
+/// the selectors of their steps begin.
+struct PackedAccess {
+  std::optional<U32> first, second, third;
+};
+
 /// `$d, $e, $p+=, $s, i`: 64 bits at the lower address, `Second` at the upper one.
 template <class Second>
 struct LoadTwoPace {
@@ -70,7 +70,6 @@ struct LoadTwoPace {
     // A third address may be packed into the upper bits.
     const PackedAddresses a{addresses};
     if (!env.reach(Read<U64>{a.first()}, Read<typename Second::Stored>{a.second()})) return {};
-    foresee(env, a.first(), i & 3, strides);
     return {env.template get<U64>(a.first()), Second::reached(env, a.second()),
             a.step(pace_step(i & 3, strides), pace_step(i >> 2 & 3, strides, Second::kSize)).pair};
   }
@@ -79,6 +78,7 @@ struct LoadTwoPace {
 struct Ld2x64pace : LoadTwoPace<Loaded<U64, OutA<'e', U64>>> {
   static constexpr Spec spec = worker_spec("ld2x64pace $d, $e, $p+=, $s, i", "46sdp0ei",
                                            "Two 64-bit loads, each stepping its own address.");
+  static constexpr PackedAccess access{.first = 0, .second = 2, .third = {}};
 };
 
 struct Ld64a32pace : LoadTwoPace<Loaded<U32, OutA<'e'>>> {
@@ -100,6 +100,7 @@ struct Ldst64pace {
       .pipe = Pipe::kMain,
       .summary = "A 64-bit load and a 64-bit store, each stepping its own address.",
       .where = Where::kWorker};
+  static constexpr PackedAccess access{.first = 0, .second = {}, .third = 2};
   using Operands = List<OutA<'d', U64>, InA<'e', U64>, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
   template <class Env>
   static std::tuple<U64, U64> execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
@@ -108,7 +109,6 @@ struct Ldst64pace {
     if (!env.reach(Read<U64>{a.first()}, Write<U64>{third})) return {};
     const U64 loaded = env.template get<U64>(a.first());
     env.put(third, value);
-    foresee(env, a.first(), i & 3, strides);
     const U32 next_third = third + pace_step(i >> 2 & 3, strides);
     return {loaded, a.step(pace_step(i & 3, strides), 0, next_third).pair};
   }
@@ -121,6 +121,7 @@ struct St64pace {
       .pipe = Pipe::kMain,
       .summary = "A 64-bit store to the third packed address, then steps it.",
       .where = Where::kWorker};
+  static constexpr PackedAccess access{.first = {}, .second = {}, .third = 0};
   using Operands = List<InA<'e', U64>, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
   template <class Env>
   static U64 execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
@@ -137,6 +138,7 @@ struct Ld2xst64pace {
       .pipe = Pipe::kMain,
       .summary = "Two 64-bit loads and a 64-bit store, each stepping its own address.",
       .where = Where::kWorker};
+  static constexpr PackedAccess access{.first = 0, .second = 2, .third = 4};
   using Operands = List<OutA<'d', U128>, InA<'e', U64>, InOutM<'p', U64>, InM<'s'>, Imm<'i'>>;
   template <class Env>
   static std::tuple<U128, U64> execute(Env& env, U64 value, U64 addresses, U32 strides, U32 i) {
@@ -146,7 +148,6 @@ struct Ld2xst64pace {
     const U64 first = env.template get<U64>(a.first());
     const U64 second = env.template get<U64>(a.second());
     env.put(third, value);
-    foresee(env, a.first(), i & 3, strides);
     const U32 next_third = third + pace_step(i >> 4 & 3, strides);
     return {U128{{first, second}},
             a.step(pace_step(i & 3, strides), pace_step(i >> 2 & 3, strides), next_third).pair};

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/tile/amp_line.h"
 #include "sim/tile/worker_context.h"
 #include "sim/tile/worker_decoder.h"
 

@@ -14,6 +14,7 @@
 
 namespace superstep {
 
+struct AmpLine;
 struct WorkerStep;
 struct StepFault;
 struct RepeatedBody;
@@ -55,6 +56,7 @@ class WorkerCode {
 
   std::deque<WorkerStep> steps_;
   std::deque<RepeatedBody> bodies_;
+  std::deque<AmpLine> amp_lines_;
   std::deque<StepFault> faults_;
   std::vector<Word> words_;  ///< ascending addresses
   std::vector<const WorkerStep*> by_word_;

@@ -4,7 +4,6 @@
 #include <array>
 #include <set>
 #include <span>
-#include <type_traits>
 
 #include "isa/instructions.h"
 #include "isa/registers.h"
@@ -14,14 +13,9 @@ namespace superstep {
 
 namespace {
 
-template <class R, class... Records>
-constexpr std::size_t position(isa::List<Records...>) {
-  constexpr bool kIsHere[] = {std::is_same_v<R, Records>...};
-  return static_cast<std::size_t>(std::ranges::find(kIsHere, true) - kIsHere);
-}
 /// `InstructionInfo::number` of these records.
 template <class... Records>
-constexpr std::array kNumbersOf = {position<Records>(isa::Isa{})...};
+constexpr std::array kNumbersOf = {isa::kNumberOf<Records>...};
 
 /// When it is done, all workers have left, or it is a fault.
 constexpr auto kWaits = kNumbersOf<isa::Sync, isa::Runall>;

@@ -32,13 +32,9 @@ class MemoryPort {
   /// From now on `allowed` holds for each access that is possible.
   void allow_all() {
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory_->size() >> log;
-    above_limit_ = region1_bytes_;
   }
   /// From now on `allowed` holds for no access, so that each is looked at one by one.
-  void refuse_all() {
-    limits_.fill(0);
-    above_limit_ = 0;
-  }
+  void refuse_all() { limits_.fill(0); }
 
   /// Null when an access of T at `address` is possible, else what is wrong.
   template <class T>
@@ -55,16 +51,24 @@ class MemoryPort {
     return in_reach<T>(address) && (sizeof(T) < 16 || address - region1_ < region1_bytes_);
   }
 
-  /// Whether 64-bit accesses below the interleaved region and in it, one or two there, are all
-  /// `allowed` and in different elements: those of products and sums mostly are. A cheap test.
-  [[nodiscard]] bool allowed_apart(std::uint32_t below, std::uint32_t above) const {
-    return ((below | above) & 7) == 0 && below - base_ < region1_ - base_ &&
-           above - region1_ < above_limit_;
+  /// From the least to the greatest address of 64-bit accesses, whole words apart.
+  struct Range {
+    std::int64_t first = 0, last = 0;
+  };
+  /// Whether all of a range is `allowed`, and in one region.
+  [[nodiscard]] bool allowed(const Range& range) const {
+    return (range.first & 7) == 0 && range.first >= base_ &&
+           (range.last - base_) >> 3 < std::int64_t{limits_[3]} &&
+           (range.first < region1_) == (range.last < region1_) &&
+           is_interleaved(range.first) == is_interleaved(range.last);
   }
-  [[nodiscard]] bool allowed_apart(std::uint32_t below, std::uint32_t above,
-                                   std::uint32_t other) const {
-    return ((above ^ other) & interleaved_bits_) != 0 && (other & 7) == 0 &&
-           other - region1_ < above_limit_ && allowed_apart(below, above);
+  /// Whether accesses in two such ranges lie in different elements: in interleaved ones, whether
+  /// two that are `distance` apart do.
+  [[nodiscard]] bool apart(const Range& a, const Range& b, std::uint32_t distance) const {
+    if (is_interleaved(a.first) != is_interleaved(b.first)) return true;
+    if (is_interleaved(a.first)) return (distance & interleaved_bits_) != 0;
+    return (a.last & element_bits_) < (b.first & element_bits_) ||
+           (b.last & element_bits_) < (a.first & element_bits_);
   }
 
   template <class T>
@@ -105,6 +109,9 @@ class MemoryPort {
  private:
   static constexpr std::uint32_t kInterleavedElement = 1U << 31;
 
+  [[nodiscard]] bool is_interleaved(std::int64_t address) const {
+    return address >= region1_ && address - region1_ < region1_bytes_;
+  }
   template <class T>
   [[nodiscard]] bool in_reach(std::uint32_t address) const {
     constexpr unsigned kLog = std::bit_width(sizeof(T)) - 1;
@@ -117,13 +124,12 @@ class MemoryPort {
   TileMemory* memory_;
   std::uintptr_t origin_ = 0;  ///< of address 0, where the host would have it
   std::uint32_t base_;
-  std::uint32_t region1_;  ///< address of the interleaved region
-  std::uint32_t region1_bytes_;
+  std::uint32_t region1_;        ///< address of the interleaved region
+  std::uint32_t region1_bytes_;  ///< of it
   unsigned element_shift_;
   std::uint32_t pair_mask_;  ///< of an offset in the interleaved region: what tells elements apart
   std::uint32_t element_bits_ = 0;  ///< bits of an address that tell elements apart
   std::uint32_t interleaved_bits_ = 0;
-  std::uint32_t above_limit_ = 0;  ///< bytes of the interleaved region
   std::array<std::uint32_t, 5> limits_{};
 };
 

@@ -18,6 +18,7 @@
 
 namespace superstep {
 
+struct AmpLine;
 struct WorkerContext;
 struct WorkerStep;
 
@@ -26,14 +27,16 @@ using RunWorkerStep = const WorkerStep* (*)(WorkerContext&, const WorkerStep*);
 /// Executes the auxiliary half of a bundle.
 using RunAuxHalf = void (*)(WorkerContext&, const WorkerStep*);
 
-/// Executes a step that is all of the body of an `rpt`, so many turns or fewer; how many are left,
-/// of which the first is one for `WorkerStep::run`.
-using RunWorkerTurns = std::uint32_t (*)(WorkerContext&, const WorkerStep*, std::uint32_t turns);
+/// Executes the body of `rpt`, so many turns or fewer; how many are left, of which the first is one
+/// for `WorkerStep::run`.
+using RunWorkerTurns = std::uint32_t (*)(WorkerContext&, const WorkerStep* rpt,
+                                         std::uint32_t turns);
 
 /// What an `rpt` repeats.
 struct RepeatedBody {
   const WorkerStep* end = nullptr;  ///< what follows it
-  RunWorkerTurns run = nullptr;     ///< of a body of one step that has a loop of its own
+  RunWorkerTurns run = nullptr;     ///< of a body that has a loop of its own
+  const AmpLine* line = nullptr;    ///< all of it, if it is one
   std::uint64_t slots = 0;          ///< of one turn
   InstructionCounts instructions;   ///< likewise
 };
@@ -53,6 +56,7 @@ struct WorkerStep {
     const WorkerStep* target = nullptr;  ///< of a direct branch
     const RepeatedBody* body;            ///< of `rpt`
     const StepFault* fault;
+    const AmpLine* line;  ///< that begins with the step
   };
   RunAuxHalf aux = nullptr;
   RunWorkerStep then = give_back;  ///< what `run` leaves to, with `next`; or the `run` of that

@@ -4,6 +4,7 @@
 
 #include "isa/instruction_word.h"
 #include "isa/registers.h"
+#include "sim/tile/amp_line.h"
 
 namespace superstep {
 
@@ -90,6 +91,10 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
     if (kind_ == StepKind::kOrdinary && repeat->next->next == body->end) {
       body->run = turns_handler(repeat->next->run);
     }
+    if (kind_ == StepKind::kOrdinary && body->run == nullptr) {
+      body->line = amp_body(*repeat->next, *body->end, code_->amp_lines_);
+      if (body->line != nullptr) body->run = body->line->run_turns;
+    }
   }
   if (kind_ == StepKind::kOrdinary) join_lines();
   for (const auto& [address, value] : words_) code_->words_.push_back({address, value});
@@ -113,7 +118,15 @@ void WorkerDecoder::join_lines() {
     if (step.pc / kMostLineBytes != step.next->pc / kMostLineBytes) continue;
     step.then = step.next->run;
     step.cost += step.next->cost;
+    begin_amp_line(step);
   }
+}
+
+void WorkerDecoder::begin_amp_line(WorkerStep& step) {
+  const AmpLine* line = amp_line(step, code_->amp_lines_);
+  if (line == nullptr) return;
+  step.run = line->run;
+  step.line = line;
 }
 
 WorkerStep* WorkerDecoder::step_at(std::uint32_t pc) {

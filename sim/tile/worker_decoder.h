@@ -36,6 +36,8 @@ class WorkerDecoder {
   void link(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t next);
   void link_repeat(WorkerStep& step, const isa::InstructionInfo& info, std::uint32_t body);
   void join_lines();
+  /// The step runs the AMP bundles behind it too, where they are a line.
+  void begin_amp_line(WorkerStep& step);
   void make_fault(WorkerStep& step, std::string cause, TrapKind kind = TrapKind::kProgram);
   void make_amp_fault(WorkerStep& step, std::uint32_t word);
   [[nodiscard]] bool executable(std::uint32_t pc) const;

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "isa/control_registers.h"
+#include "isa/instructions/amp_pipeline.h"
 #include "isa/instructions/memory_access.h"
 #include "isa/registers.h"
 #include "sim/tile/float_mode.h"
@@ -58,8 +59,6 @@ class WorkerEnvironment {
     stored_bytes_ = sizeof(T);
   }
 
-  /// An instruction may load there soon.
-  void prefetch(std::uint32_t /*address*/) const {}
   /// Slots that conflicts of banks take: those that do are left to the careful one.
   [[nodiscard]] std::uint32_t waits() const { return 0; }
 
@@ -76,6 +75,7 @@ class WorkerEnvironment {
   }
   /// Accumulator 2 c, and 2 c + 1, of channel c.
   [[nodiscard]] float* even_accumulators() { return context_.accumulators.data(); }
+  [[nodiscard]] isa::SumsInMemory even_sums() { return isa::SumsInMemory(even_accumulators()); }
   [[nodiscard]] float* odd_accumulators() { return context_.accumulators.data() + 16; }
   [[nodiscard]] const float* f16_weights(std::uint32_t phase) const {
     return context_.weights->halves(phase);
@@ -211,27 +211,6 @@ class WorkerEnvironment {
   std::uint32_t stored_at_ = 0;  ///< where the instruction's one store went
   std::uint32_t stored_bytes_ = 0;
   bool taken_ = false;
-};
-
-/// Of products: reaches rows below the interleaved region and sums in it; says that an instruction
-/// failed where others would not.
-class ProductEnvironment : public WorkerEnvironment {
- public:
-  using WorkerEnvironment::WorkerEnvironment;
-
-  template <class... Accesses>
-  bool reach(const Accesses&... accesses) {
-    static_assert(((sizeof(typename Accesses::Value) == 8) && ...));
-    if (!context_.port.allowed_apart(accesses.address...)) [[unlikely]]
-      failed_ = true;
-    return !failed_;
-  }
-  void prefetch(std::uint32_t address) const { context_.port.prefetch(address); }
-  /// No code lies where it reaches.
-  template <class T>
-  void put(std::uint32_t address, T value) {
-    context_.port.store(address, value);
-  }
 };
 
 /// Looks at each access and says what is wrong.

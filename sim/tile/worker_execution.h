@@ -8,6 +8,13 @@
 #include "isa/operands.h"
 #include "sim/tile/worker_environment.h"
 
+// With the checks of a sanitizer in each, flat handlers take a compiler minutes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SUPERSTEP_FLAT
+#else
+#define SUPERSTEP_FLAT [[gnu::flatten]]
+#endif
+
 namespace superstep {
 
 template <class R, class Registers>
@@ -174,12 +181,12 @@ const WorkerStep* run_main(WorkerContext& context, const WorkerStep* step) {
   return finish<R, Aux, Floats>(context, step, env, outputs);
 }
 
-/// A `RunWorkerTurns`. Nothing but registers and memory changes from turn to turn: what the step
-/// says is looked up once.
+/// A `RunWorkerTurns` of a body of one step. Nothing but registers and memory changes from turn to
+/// turn: what the step says is looked up once.
 template <class R, class Aux>
-std::uint32_t run_main_turns(WorkerContext& context, const WorkerStep* step, std::uint32_t turns) {
+std::uint32_t run_main_turns(WorkerContext& context, const WorkerStep* rpt, std::uint32_t turns) {
   // Of a copy compilers know that no store changes it.
-  const WorkerStep body = *step;
+  const WorkerStep body = *rpt->next;
   for (; turns > 0; --turns) {
     WorkerEnvironment env(context, body.pc, Aux::kBytes);
     const auto outputs = execute_record<R>(env, inputs_of<R>(context, body.registers, body.word));

@@ -25,7 +25,7 @@ const WorkerStep* run_turns(WorkerContext& context, const WorkerStep* step, std:
   const RepeatedBody& body = *step->body;
   const WorkerStep* const end = body.end;
   const WorkerStep* const first = step->next;
-  const std::uint32_t left = body.run == nullptr ? count : body.run(context, first, count);
+  const std::uint32_t left = body.run == nullptr ? count : body.run(context, step, count);
   for (std::uint32_t turn = count - left; turn < count; ++turn) {
     const WorkerStep* inner = first;
     do {

@@ -57,55 +57,30 @@ using TransposeMains = isa::List<isa::Ldst64pace, isa::St64pace, Fixed<isa::Ldst
                                  Fixed<isa::Ldst64pace, 0b1101>>;
 using TransposeAuxes = isa::List<isa::Sort4x32lo, isa::Sort4x32hi>;
 
-/// The halves of matrix products, whose loops hold every phase.
-using ProductMains = isa::List<isa::Ld64Step, isa::Ld2x64pace, isa::Ldst64pace, isa::St64pace,
-                               isa::Ld2xst64pace, Fixed<isa::Ld2xst64pace, 0b000000>>;
+/// The halves of matrix products that are in no line (sim/tile/amp_line.h), or one that faults;
+/// with loads that lines do not have, every phase.
+using PaceMains = isa::List<isa::Ld2x64pace, isa::Ldst64pace, isa::St64pace, isa::Ld2xst64pace>;
+using AmpAuxes = isa::List<isa::F32sisoamp, isa::F32sisov2amp, isa::F16v4sisoamp, isa::F16v4hihoamp,
+                           isa::F16v4hihov4amp>;
 template <class R>
 using FourPhases = isa::List<Fixed<R, 0>, Fixed<R, 1>, Fixed<R, 2>, Fixed<R, 3>>;
 template <class R>
 using EightPhases =
     typename isa::Joined<FourPhases<R>,
                          isa::List<Fixed<R, 4>, Fixed<R, 5>, Fixed<R, 6>, Fixed<R, 7>>>::Type;
+using ProductMains = isa::List<isa::Ld64Step, isa::Ld128Step, isa::Ld32>;
 using ProductAuxes = isa::Joined<FourPhases<isa::F16v4sisoamp>, FourPhases<isa::F16v4hihoamp>,
                                  FourPhases<isa::F16v4hihov4amp>, EightPhases<isa::F32sisoamp>,
                                  EightPhases<isa::F32sisov2amp>>::Type;
 
-/// The same of the compiler (compiler/vertex/amp_product.h), with every step of its inputs.
-template <class R>
-using FourSelectors = isa::List<Fixed<R, 0>, Fixed<R, 1>, Fixed<R, 2>, Fixed<R, 3>>;
-using OwnProductMains =
-    isa::Joined<FourSelectors<isa::Ld2x64pace>, FourSelectors<isa::Ldst64pace>,
-                FourSelectors<isa::Ld2xst64pace>,
-                isa::List<Fixed<isa::St64pace, 0>, isa::Ld128Step, isa::Ld32>>::Type;
-using OwnProductAuxes =
-    isa::Joined<FourPhases<isa::F16v4sisoamp>, EightPhases<isa::F32sisov2amp>>::Type;
-
-// An array and not a fold expression: Clang nests those at most 256 deep.
-template <class R, class... Records>
-constexpr std::size_t number_of(isa::List<Records...>) {
-  std::size_t number = 0;
-  for (const bool is_it : {std::is_same_v<R, Records>...}) {
-    if (is_it) break;
-    ++number;
-  }
-  return number;
-}
-
 template <class R>
 struct HalfOf {
-  static Half half() { return {number_of<R>(isa::Isa{}), std::nullopt}; }
+  static Half half() { return {isa::kNumberOf<R>, std::nullopt}; }
 };
 template <class R, isa::U32 kImmediate>
 struct HalfOf<Fixed<R, kImmediate>> {
-  static Half half() { return {number_of<R>(isa::Isa{}), kImmediate}; }
+  static Half half() { return {isa::kNumberOf<R>, kImmediate}; }
 };
-
-// With the checks of a sanitizer in each, flat handlers take a compiler minutes.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SUPERSTEP_FLAT
-#else
-#define SUPERSTEP_FLAT [[gnu::flatten]]
-#endif
 
 template <class Main, class Aux>
 SUPERSTEP_FLAT [[gnu::noinline]] const WorkerStep* run_pair(WorkerContext& context,
@@ -113,21 +88,10 @@ SUPERSTEP_FLAT [[gnu::noinline]] const WorkerStep* run_pair(WorkerContext& conte
   return run_main<Main, FixedAux<Aux>>(context, step);
 }
 
-/// What `run_pair` does, sooner.
 template <class Main, class Aux>
-SUPERSTEP_FLAT const WorkerStep* run_product(WorkerContext& context, const WorkerStep* step) {
-  ProductEnvironment env(context, step->pc, FixedAux<Aux>::kBytes);
-  const auto outputs =
-      execute_record<Main>(env, inputs_of<Main>(context, step->registers, step->word));
-  if (env.failed()) [[unlikely]]
-    return run_pair<Main, Aux>(context, step);
-  return finish<Main, FixedAux<Aux>, OrdinaryFloats>(context, step, env, outputs);
-}
-
-template <class Main, class Aux>
-SUPERSTEP_FLAT std::uint32_t run_turns(WorkerContext& context, const WorkerStep* step,
+SUPERSTEP_FLAT std::uint32_t run_turns(WorkerContext& context, const WorkerStep* rpt,
                                        std::uint32_t turns) {
-  return run_main_turns<Main, Aux>(context, step, turns);
+  return run_main_turns<Main, Aux>(context, rpt, turns);
 }
 
 /// Bodies of one step: fills and copies; sums.
@@ -156,30 +120,9 @@ Turns build_turns() {
   return turns;
 }
 
-/// What a half does, whatever its immediate operand.
-template <class R>
-struct RecordOf {
-  using Type = R;
-};
-template <class R, isa::U32 kImmediate>
-struct RecordOf<Fixed<R, kImmediate>> {
-  using Type = R;
-};
-using RowMains = isa::List<isa::Ld2x64pace, isa::Ldst64pace, isa::Ld2xst64pace>;
-
-template <class Main, class Aux>
-constexpr RunWorkerStep handler_of() {
-  using Record = typename RecordOf<Main>::Type;
-  if constexpr (Aux::spec.on_amp && number_of<Record>(RowMains{}) < RowMains::kSize) {
-    return run_product<Main, Aux>;
-  } else {
-    return run_pair<Main, Aux>;
-  }
-}
-
 template <class Main, class... Auxes>
 void add_pairs(Pairs& pairs, isa::List<Auxes...>) {
-  (pairs.emplace(std::pair(HalfOf<Main>::half(), HalfOf<Auxes>::half()), handler_of<Main, Auxes>()),
+  (pairs.emplace(std::pair(HalfOf<Main>::half(), HalfOf<Auxes>::half()), run_pair<Main, Auxes>),
    ...);
 }
 
@@ -195,7 +138,7 @@ Pairs build() {
   add_all(pairs, WideMains{}, WideAuxes{});
   add_all(pairs, TransposeMains{}, TransposeAuxes{});
   add_all(pairs, ProductMains{}, ProductAuxes{});
-  add_all(pairs, OwnProductMains{}, OwnProductAuxes{});
+  add_all(pairs, PaceMains{}, AmpAuxes{});
   return pairs;
 }
 

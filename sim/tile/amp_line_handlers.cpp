@@ -1,0 +1,185 @@
+#include "sim/tile/amp_line_handlers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "isa/instructions.h"
+#include "sim/tile/worker_execution.h"
+
+namespace superstep {
+
+namespace {
+
+/// Addresses that an access can be packed for.
+constexpr std::int64_t kMostPacked = std::int64_t{1} << 21;
+
+/// Whether all accesses of a line, in so many turns from these addresses on, are simply allowed.
+bool is_allowed(const MemoryPort& port, const AmpLine& line, const AmpCourse& course,
+                const std::array<std::uint32_t, 3>& from, std::uint32_t turns) {
+  std::array<MemoryPort::Range, 3> ranges;
+  for (std::size_t number = 0; number < ranges.size(); ++number) {
+    if (!line.reaches[number]) continue;
+    const std::int64_t last_turn = std::int64_t{course.end[number]} * (turns - 1);
+    const std::int64_t begin = std::int64_t{from[number]};
+    ranges[number] = {begin + course.low[number] + std::min<std::int64_t>(last_turn, 0),
+                      begin + course.high[number] + std::max<std::int64_t>(last_turn, 0)};
+    if (ranges[number].last >= kMostPacked || !port.allowed(ranges[number])) return false;
+  }
+  if (line.reaches[2] && port.below_code_end(static_cast<std::uint32_t>(ranges[2].first))) {
+    return false;
+  }
+  return std::ranges::all_of(line.pairs, [&](const AmpLine::Pair& pair) {
+    const std::uint32_t distance = from[pair.one] - from[pair.other];
+    return !pair.meet || port.apart(ranges[pair.one], ranges[pair.other],
+                                    pair.step_alike ? std::min(distance, -distance) : 0);
+  });
+}
+
+/// What AMP instructions see of their tile in a line.
+template <std::uint32_t kChannels>
+class LineEnvironment {
+ public:
+  explicit LineEnvironment(WorkerContext& context)
+      : sums_(context.accumulators.data()), context_(context), weights_(*context.weights) {}
+
+  isa::SumsInLanes<kChannels>& even_sums() { return sums_; }
+  [[nodiscard]] float* odd_accumulators() { return context_.accumulators.data() + 16; }
+  [[nodiscard]] const float* f16_weights(std::uint32_t phase) const {
+    return weights_.halves(phase);
+  }
+  [[nodiscard]] const float* f32_weights(std::uint32_t phase) const {
+    return weights_.singles(phase);
+  }
+  void finish() {
+    sums_.settle();
+    sums_.put(context_.accumulators.data());
+  }
+
+ private:
+  isa::SumsInLanes<kChannels> sums_;
+  WorkerContext& context_;
+  const Weights& weights_;
+};
+
+template <class R, class Env>
+[[gnu::always_inline]] inline void run_phase(WorkerContext& context, Env& env,
+                                             const AmpBundle& bundle) {
+  if (bundle.phase >= R::block.phases) __builtin_unreachable();
+  auto inputs = inputs_of<R>(context, bundle.operands, 0);
+  std::get<std::tuple_size_v<decltype(inputs)> - 1>(inputs) = bundle.phase;
+  write_outputs<R>(context, bundle.operands, execute_record<R>(env, inputs));
+}
+
+std::uint64_t pair_at(const WorkerContext& context, std::uint8_t place) {
+  std::uint64_t value;
+  std::memcpy(&value, &context.registers[place], sizeof(value));
+  return value;
+}
+void put_pair(WorkerContext& context, std::uint8_t place, std::uint64_t value) {
+  std::memcpy(&context.registers[place], &value, sizeof(value));
+}
+
+/// Executes so many turns of a line, one at least, if all their accesses are allowed.
+template <class R>
+SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line, std::uint32_t turns) {
+  const isa::PackedAddresses packed{pair_at(context, line.registers->addresses)};
+  const AmpCourse* course =
+      line.courses.with(context.registers[line.registers->strides], line.bundles);
+  if (course == nullptr || !is_allowed(context.port, line, *course,
+                                       {packed.first(), packed.second(), packed.third()}, turns)) {
+    return false;
+  }
+  // What a loop needs is in variables of their own, and so in registers of the host.
+  std::uint32_t first = packed.first(), second = packed.second(), third = packed.third();
+  MemoryPort port = context.port;
+  LineEnvironment<R::block.channels> env(context);
+  const auto run = [&]<unsigned kAccesses>(const AmpCourse::Step& step) {
+    constexpr bool kLoadsFirst = (kAccesses & AmpBundle::kLoadFirst) != 0;
+    constexpr bool kLoadsSecond = (kAccesses & AmpBundle::kLoadSecond) != 0;
+    constexpr bool kStoresThird = (kAccesses & AmpBundle::kStoreThird) != 0;
+    const AmpBundle& bundle = step.bundle;
+    std::uint64_t loaded = 0, also_loaded = 0;
+    if constexpr (kLoadsFirst) {
+      // The first field mostly steps from row to row, which a host does not foresee in few rows: it
+      // hears of the row after the next.
+      if (bundle.selectors[0] == 1) port.prefetch(first + 2 * step.by[0]);
+      loaded = port.load<std::uint64_t>(first);
+      first += step.by[0];
+    }
+    if constexpr (kLoadsSecond) {
+      also_loaded = port.load<std::uint64_t>(second);
+      second += step.by[1];
+    }
+    if constexpr (kStoresThird) {
+      port.store(third, pair_at(context, bundle.third_from));
+      third += step.by[2];
+    }
+    run_phase<R>(context, env, bundle);
+    if constexpr (kLoadsFirst) put_pair(context, bundle.first_to, loaded);
+    if constexpr (kLoadsSecond) put_pair(context, bundle.second_to, also_loaded);
+  };
+  do {
+    for (const AmpCourse::Step& step : course->steps) {
+      switch (step.bundle.accesses) {
+        case AmpBundle::kLoadFirst | AmpBundle::kLoadSecond | AmpBundle::kStoreThird:
+          run.template operator()<7>(step);
+          break;
+        case AmpBundle::kLoadFirst | AmpBundle::kStoreThird:
+          run.template operator()<5>(step);
+          break;
+        case AmpBundle::kLoadFirst | AmpBundle::kLoadSecond:
+          run.template operator()<3>(step);
+          break;
+        case AmpBundle::kStoreThird:
+          run.template operator()<4>(step);
+          break;
+        default:
+          run.template operator()<0>(step);
+      }
+      if (step.bundle.ends_block) env.even_sums().settle();
+    }
+  } while (--turns > 0);
+  env.finish();
+  put_pair(context, line.registers->addresses,
+           packed.step(first - packed.first(), second - packed.second(), third).pair);
+  return true;
+}
+
+template <class R>
+const WorkerStep* run_line(WorkerContext& context, const WorkerStep* step) {
+  const AmpLine& line = *step->line;
+  if (!run_bundles<R>(context, line, 1)) [[unlikely]]
+    return line.alone(context, step);
+  return line.last->then(context, line.last->next);
+}
+
+template <class R>
+std::uint32_t run_turns(WorkerContext& context, const WorkerStep* rpt, std::uint32_t turns) {
+  return turns == 0 || run_bundles<R>(context, *rpt->body->line, turns) ? 0 : turns;
+}
+
+template <class R>
+AmpLineHandlers handlers_of() {
+  if constexpr (requires { R::block; }) {
+    return {R::block.phases, run_line<R>, run_turns<R>};
+  } else {
+    return {};
+  }
+}
+
+template <class... Records>
+AmpLineHandlers handlers_of(isa::List<Records...>, std::size_t number) {
+  AmpLineHandlers handlers;
+  ((isa::kNumberOf<Records> == number ? void(handlers = handlers_of<Records>()) : void()), ...);
+  return handlers;
+}
+
+}  // namespace
+
+AmpLineHandlers amp_line_handlers(const isa::InstructionInfo& amp) {
+  return handlers_of(isa::AmpInstructions{}, amp.number);
+}
+
+}  // namespace superstep

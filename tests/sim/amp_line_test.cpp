@@ -1,0 +1,309 @@
+// Random straight lines and loops of AMP bundles that step packed addresses, on one worker: what an
+// engine executes at once does what a watched worker does, which goes by steps. SUPERSTEP_FUZZ sets
+// how many, SUPERSTEP_FUZZ_SEED which.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isa/instruction_word.h"
+#include "isa/registers.h"
+#include "sim/tile/slot_counter.h"
+#include "tests/tile_run.h"
+
+namespace superstep {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t kCoIssue = 0x80000000U;
+constexpr std::uint32_t kNan = 0x7fa12345, kHalfNans = 0x7e017d02;
+
+int number_from(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+/// Words of the vertex state: what the worker starts from, then what it leaves.
+enum State : std::uint32_t {
+  kAddresses,  ///< three
+  kStrides = 3,
+  kTurns,
+  kFpControl = 6,
+  kData = 8,  ///< 14 words of $a, then 32 of accumulators
+  kEnd = kData + 14 + 32,
+};
+
+struct Product {
+  MachineConfig machine;
+  Words code;
+  std::array<std::uint32_t, kEnd> state{};
+  std::uint32_t data_seed = 0;
+};
+
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+
+  Product make() {
+    product_ = {};
+    product_.data_seed = word();
+    choose_machine();
+    choose_state();
+    words_.clear();
+    load_state();
+    for (std::uint32_t part = 0, parts = 1 + below(3); part < parts; ++part) {
+      kind_ = below(kAmps.size());
+      phase_ = below(8);
+      one_in(2) ? loop() : line(1 + below(24));
+    }
+    store_state();
+    product_.code = words_;
+    return product_;
+  }
+
+ private:
+  /// An AMP instruction; how many registers its results, inputs and partials take.
+  struct Amp {
+    const char* name;
+    std::array<std::uint32_t, 3> registers;
+  };
+  static constexpr std::array<Amp, 5> kAmps{{{"f32sisoamp", {2, 1, 2}},
+                                             {"f32sisov2amp", {2, 1, 2}},
+                                             {"f16v4sisoamp", {2, 2, 2}},
+                                             {"f16v4hihoamp", {1, 2, 1}},
+                                             {"f16v4hihov4amp", {2, 2, 2}}}};
+
+  std::uint32_t word() { return static_cast<std::uint32_t>(random_()); }
+  std::uint32_t below(std::size_t n) { return static_cast<std::uint32_t>(random_() % n); }
+  bool one_in(std::uint32_t n) { return below(n) == 0; }
+
+  void choose_machine() {
+    MachineConfig::Tile& tile = product_.machine.tile;
+    if (one_in(3)) tile.amp_units = std::array{1U, 4U, 8U}[below(3)];
+    if (one_in(4)) tile.bank_conflicts = BankConflicts::kStall;
+    if (one_in(4)) {
+      tile.region1_base = 0x70000;
+      tile.element_bytes = one_in(2) ? 8 : 0x1000;
+    }
+  }
+
+  void choose_state() {
+    const MachineConfig& machine = product_.machine;
+    const std::uint32_t region1 = machine.tile.region1_base, end = machine.memory_end();
+    // Mostly rows lie in the one region and sums in the other, in different elements.
+    const auto near = [&](std::uint32_t limit) { return limit - 8 * below(24); };
+    const std::uint32_t sums = one_in(4) ? near(end) : region1 + 0x1000 + 8 * below(64);
+    const std::uint32_t apart = one_in(5) ? 8 * below(8) : 8 + 16 * below(20);
+    std::array addresses{one_in(4) ? near(region1) : region1 - 0x4000 + 8 * below(64), sums,
+                         one_in(2) ? sums - apart : sums + apart};
+    if (one_in(6)) addresses[0] = sums + 8 * below(64);
+    if (one_in(6)) {
+      const std::uint32_t element = machine.tile.element_bytes;
+      addresses[1 + below(2)] = region1 - 8 * below(64) - element * below(3);
+    }
+    if (one_in(20)) addresses[below(3)] += 4;
+    if (one_in(20)) addresses[below(2)] = machine.tile.memory_base;
+    if (one_in(20) && machine.tile.bank_conflicts == BankConflicts::kTrap) {
+      addresses[2] = testing::kCodelet + 8 * below(64);
+    }
+    if (one_in(40)) addresses[below(3)] = word();
+    std::ranges::copy(addresses, product_.state.begin() + kAddresses);
+    std::uint32_t strides = 0;
+    for (int field = 0; field < 3; ++field) {
+      const std::uint32_t step = one_in(10) ? below(1024) : below(16) - 6;
+      strides = strides << 10 | (step & 1023U);
+    }
+    product_.state[kStrides] = strides;
+    product_.state[kTurns] = one_in(10) ? 0 : one_in(10) ? 40 : below(8);
+    // To other than the nearest f16, and with NaN where an f16 overflows.
+    if (one_in(8)) product_.state[kFpControl] = one_in(2) ? isa::kFpCtlEsr : isa::kFpCtlNanoo;
+    for (std::uint32_t i = kData; i < kEnd; ++i) product_.state.at(i) = value();
+  }
+  /// An f32 or two f16, not all of which are finite.
+  std::uint32_t value() {
+    if (one_in(12)) return one_in(2) ? kNan : kHalfNans;
+    return one_in(20) ? word() : word() & 0xbfffbfffU;
+  }
+
+  void put(std::string_view syntax, std::initializer_list<std::int64_t> operands) {
+    words_.push_back(encode(syntax, operands));
+  }
+  void bundle(std::uint32_t main, std::uint32_t aux) {
+    words_.push_back(main | kCoIssue);
+    words_.push_back(aux | kCoIssue);
+  }
+
+  void load_state() {
+    const auto load = [&](std::uint32_t to, std::uint32_t from) {
+      put("ld32 $d, $b, $o, i", {to, isa::kVertexBase, isa::kZero, from});
+    };
+    for (std::uint32_t m = 0; m < 3; ++m) load(m, kAddresses + m);
+    load(3, kStrides);
+    load(6, kTurns);
+    put("tapack $d, $a, $b, $c", {4, 0, 1, 2});
+    for (std::uint32_t pair = 0; pair < 16; ++pair) {
+      put("ld64 $d, $b, $o, i", {0, isa::kVertexBase, isa::kZero, (kData + 14) / 2 + pair});
+      put("f32v2gina $d, $a, i", {2, 0, pair % 4});
+    }
+    for (std::uint32_t pair = 0; pair < 7; ++pair) {
+      put("ld64 $d, $b, $o, i", {2 * pair, isa::kVertexBase, isa::kZero, kData / 2 + pair});
+    }
+    if (product_.state[kFpControl] != 0) {
+      put("ld64 $d, $b, $o, i", {12, isa::kVertexBase, isa::kZero, kFpControl / 2});
+      put("uput i, $a", {isa::kFpCtl - isa::kUpperCsrs, 12});
+    }
+  }
+  void store_state() {
+    for (std::uint32_t m = 0; m < 7; ++m) {
+      put("st32 $s, $b, $o, i", {m, isa::kVertexBase, isa::kZero, kEnd + m});
+    }
+    for (std::uint32_t pair = 0; pair < 7; ++pair) {
+      put("st64 $s, $b, $o, i", {2 * pair, isa::kVertexBase, isa::kZero, kEnd / 2 + 4 + pair});
+    }
+    for (std::uint32_t pair = 0; pair < 16; ++pair) {
+      put("f32v2gina $d, $a, i", {0, 14, pair % 4});
+      put("st64 $s, $b, $o, i", {0, isa::kVertexBase, isa::kZero, kEnd / 2 + 11 + pair});
+    }
+    put("exitz", {isa::kZero});
+  }
+
+  void loop() {
+    if (words_.size() % 2 == 0) put("setzi $d, i", {isa::kZero, 0});
+    const std::uint32_t bundles = 1 + below(one_in(4) ? 36 : 10);
+    put("rpt $a, n", {6, bundles - 1});
+    line(bundles);
+  }
+  void line(std::uint32_t bundles) {
+    for (std::uint32_t i = 0; i < bundles; ++i) {
+      if (one_in(60)) kind_ = below(kAmps.size());
+      if (one_in(30)) phase_ = below(8);
+      bundle(main(), amp());
+    }
+  }
+
+  /// A register pair or quad of $a, mostly among few of them.
+  std::uint32_t aux(std::uint32_t registers) {
+    const std::uint32_t number = one_in(6) ? below(16) : below(8);
+    return number - number % registers;
+  }
+  /// What the main pipe does, with registers that the results of the AMP, $a10 and $a11, are not.
+  std::uint32_t main() {
+    const std::uint32_t addresses = one_in(50) ? 2 : 4, strides = one_in(50) ? below(8) : 3;
+    const std::uint32_t selectors = one_in(2) ? below(64) : below(4);
+    const auto free = [&](std::uint32_t registers) { return below(8 / registers) * registers; };
+    switch (below(9)) {
+      case 0:
+        return encode("ld2x64pace",
+                      {2 * below(2), 4 + 2 * below(2), addresses, strides, selectors & 15});
+      case 1:
+      case 2:
+      case 3:
+        return encode("ldst64pace", {free(2), aux(2), addresses, strides, selectors & 15});
+      case 4:
+      case 5:
+      case 6:
+        return encode("ld2xst64pace", {free(4), aux(2), addresses, strides, selectors});
+      case 7:
+        return encode("st64pace", {aux(2), addresses, strides, selectors & 3});
+      default:
+        return encode("setzi $d, i", {isa::kZero, 0});
+    }
+  }
+  std::uint32_t amp() {
+    if (one_in(80)) return encode("f32v2add $d, $a, $b", {10, aux(2), aux(2)});
+    const Amp& amp = kAmps.at(kind_);
+    return encode(amp.name, {10, aux(amp.registers[1]), aux(amp.registers[2]), phase_++ % 8});
+  }
+
+  std::mt19937 random_;
+  Product product_;
+  Words words_;
+  std::size_t kind_ = 0;
+  std::uint32_t phase_ = 0;
+};
+
+struct Outcome {
+  TileStop stop;
+  std::optional<TileFault> fault;
+  std::uint64_t cycles = 0;
+  InstructionCounts counted;
+  std::vector<std::byte> memory;
+};
+
+/// Loads all common weights from behind the state, and runs the worker.
+std::string supervisor() {
+  std::string text = "setzi $m0, 0x51000\n put $CCCSLOAD, $m0\n";
+  for (int i = 0; i < 64; ++i) text += "ld64putcs " + std::to_string(i) + "\n";
+  return text + testing::kRunWorker;
+}
+
+enum class Watched : std::uint8_t { kNo, kForRaces, kStepByStep };
+
+Outcome run(const Product& product, Watched watched) {
+  static const std::string program = supervisor();
+  testing::TileRun run(product.machine);
+  Tile& tile = run.tile();
+  RaceShadows shadows(run.machine());
+  std::mt19937 random(product.data_seed);
+  Words data((run.machine().memory_end() - 0x51000) / 4);
+  for (std::uint32_t& word : data) {
+    word = static_cast<std::uint32_t>(random());
+    word = word % 64 == 0 ? kNan : word % 64 == 1 ? kHalfNans : word & 0xbfffbfffU;
+  }
+  run.put(0x51000, data);
+  run.put(testing::kCodelet, product.code);
+  run.put(testing::kData, Words(product.state.begin(), product.state.end()));
+  SlotCounter counter(run.machine(), nullptr);
+  if (watched == Watched::kStepByStep) tile.observe(&counter);
+  if (watched == Watched::kForRaces) tile.check_races(RaceChecks::kAlways, shadows);
+  Outcome outcome;
+  outcome.stop = run.supervise(program);
+  outcome.fault = tile.fault();
+  outcome.cycles = tile.worker_busy_cycles();
+  outcome.counted = tile.worker_instructions();
+  outcome.memory.resize(run.machine().tile.memory_bytes);
+  EXPECT_TRUE(tile.memory().read(run.machine().tile.memory_base, outcome.memory));
+  return outcome;
+}
+
+void expect_equal(const Outcome& a, const Outcome& b) {
+  EXPECT_EQ(a.stop.kind, b.stop.kind);
+  EXPECT_EQ(a.stop.cycle, b.stop.cycle);
+  ASSERT_EQ(a.fault.has_value(), b.fault.has_value());
+  if (a.fault) {
+    EXPECT_EQ(a.fault->cause, b.fault->cause);
+    EXPECT_EQ(a.fault->pc, b.fault->pc);
+    EXPECT_EQ(a.fault->cycle, b.fault->cycle);
+  }
+  EXPECT_EQ(a.cycles, b.cycles);
+  EXPECT_EQ(a.counted, b.counted);
+  EXPECT_TRUE(a.memory == b.memory);
+}
+
+TEST(AmpLine, DoesWhatItsBundlesDo) {
+  Generator generator(static_cast<unsigned>(number_from("SUPERSTEP_FUZZ_SEED", 11)));
+  const int products = number_from("SUPERSTEP_FUZZ", 3'000);
+  int ended = 0;
+  for (int i = 0; i < products; ++i) {
+    const Product product = generator.make();
+    const Outcome outcome = run(product, Watched::kNo);
+    ended += outcome.fault ? 0 : 1;
+    expect_equal(outcome, run(product, Watched::kStepByStep));
+    if (i % 4 == 0) expect_equal(outcome, run(product, Watched::kForRaces));
+    ASSERT_FALSE(HasFailure()) << "product " << i;
+  }
+  // Others fault, most of them somewhere in a line.
+  EXPECT_GT(ended, products / 4);
+  EXPECT_LT(ended, products * 3 / 4);
+}
+
+}  // namespace
+}  // namespace superstep
