@@ -22,7 +22,8 @@ struct TilePhase {
 struct ComputeShare {
   std::uint32_t step = 0;
   std::uint64_t cycles = 0;
-  std::uint64_t runs = 0;  ///< in loops a step may run several times between two barriers
+  std::uint64_t runs = 0;  ///< in loops a step may run several times between two barriers; 0 of one
+                           ///< that no tile launched, since the loop around it was left
 };
 
 /// One stream as it crossed the host link.
@@ -41,8 +42,9 @@ struct SuperstepCounts {
   Cycles begin;
   Cycles exchange, compute, sync, host;
   // Of a visit to the host, as of a stream copy: it begins in the superstep before.
-  Cycles visit_begin;  ///< of `sync`: all where the host comes to the sync
-  Cycles visit_end;    ///< of `host`: from the last packet to the opening
+  Cycles visit_begin;      ///< of `sync`: all where the host comes to the sync
+  Cycles visit_callbacks;  ///< of `visit_begin`: until the host's callbacks are done
+  Cycles visit_end;        ///< of `host`: from the last packet to the opening
   TileId critical{};
   std::uint32_t call = 0;  ///< of the program; a host phase between two belongs to the later one
   std::uint64_t trip = 0;  ///< of the innermost loop around `exchange_step`, from 0

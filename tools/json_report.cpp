@@ -16,7 +16,9 @@ constexpr AnswerField kFields[] = {
     {"clock_hz", "integer", "Hz", "tile clock"},
     {"tiles", "integer", "", "tiles of the chip"},
     {"tiles_used", "integer", "", "tiles with a program"},
-    {"calls", "integer", "", "calls of the program"},
+    {"calls", "integer", "", "calls of the program that end in the run"},
+    {"begins_inside", "boolean", "",
+     "the run goes on from a checkpoint: of its first call only the rest is there"},
     {"outcome", "text", "", "ok, trap, interrupted, oom or running"},
     {"trap", "text", "", "the trap that ended the run, or empty"},
     {"trap_kind", "text", "", "its kind, of those below, or empty"},
@@ -35,7 +37,9 @@ constexpr AnswerField kFields[] = {
     {"cycles.device", "integer", "cycle", "compute, exchange and sync"},
     {"cycles.predicted", "integer", "cycle",
      "device cycles of all calls as the compiler predicted them, with the syncs of visits to the "
-     "host, and of loops whose trips follow from data one; 0 of what no compiler made"},
+     "host, and of loops whose trips follow from data one; 0 of what no compiler made, and of a "
+     "run "
+     "that begins inside a call"},
     {"cycles.compute", "integer", "cycle", "of the critical tile of each superstep"},
     {"cycles.exchange", "integer", "cycle", "likewise"},
     {"cycles.sync", "integer", "cycle", "likewise"},
@@ -46,6 +50,7 @@ constexpr AnswerField kFields[] = {
     {"cycles.host_assumed", "integer", "cycle", "of the host cycles, likewise"},
     {"cycles.visit_begin", "integer", "cycle",
      "of the sync cycles, those in which visits to the host begin: until the host is there"},
+    {"cycles.visit_callbacks", "integer", "cycle", "of those, until the host's callbacks are done"},
     {"cycles.visit_end", "integer", "cycle",
      "of the host cycles, those from the last packet of a visit to the sync that closes it; the "
      "others move data"},
@@ -106,6 +111,7 @@ ordered_json report_document(const TraceSummary& t) {
   doc["tiles"] = t.tiles;
   doc["tiles_used"] = t.tiles_used;
   doc["calls"] = t.calls;
+  doc["begins_inside"] = t.begins_inside;
   doc["outcome"] = t.outcome;
   doc["trap"] = t.trap;
   doc["trap_kind"] = t.trap_kind;
@@ -127,6 +133,7 @@ ordered_json report_document(const TraceSummary& t) {
                    {"sync_assumed", t.sync_assumed.value()},
                    {"host_assumed", t.host_assumed.value()},
                    {"visit_begin", t.visits.begin.value()},
+                   {"visit_callbacks", t.visits.callbacks.value()},
                    {"visit_end", t.visits.end.value()}};
   doc["visits"] = t.visits.count;
   doc["supersteps"] = totals.supersteps;

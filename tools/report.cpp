@@ -93,13 +93,16 @@ std::string parts_text(const TraceSummary& t) {
   row("Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
   row("Total", totals.cycles, false, "");
   std::string out = table.text() + assumed_text(t);
-  if (t.calls > 1 && t.outcome == "ok")
+  if (t.calls > 1 && t.outcome == "ok" && !t.begins_inside)
     out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
                        grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
                        grouped(t.calls));
   if (t.visits.count != 0)
-    out += fmt::format("Visits    {} to the host: begin {}, data {}, end {} cycles\n",
+    out += fmt::format("Visits    {} to the host: begin {}{}, data {}, end {} cycles\n",
                        grouped(t.visits.count), grouped(t.visits.begin),
+                       t.visits.callbacks.value() == 0
+                           ? ""
+                           : fmt::format(" (callbacks {})", grouped(t.visits.callbacks)),
                        grouped(totals.host - t.visits.end), grouped(t.visits.end));
   out += schedule_quality(t);
   const StepTotals* longest = nullptr;

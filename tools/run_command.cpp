@@ -413,13 +413,12 @@ ExitCode run_command(const Options& options, Answer& answer) {
                                       request.overrides);
   add_identity(machine.machine, request.overrides, answer);
   const Provenance provenance = provenance_of(options, run.threads);
-  const TraceOptions trace_options{
-      .level = request.trace ? request.level : TraceLevel::kSummary,
-      .calls = run.calls,
-      .lock = request.lock,
-      .sources = machine.sources,
-      .config_origin = json_text(nlohmann::ordered_json(machine.sources)),
-      .report = json_report};
+  TraceOptions trace_options{.level = request.trace ? request.level : TraceLevel::kSummary,
+                             .calls = run.calls,
+                             .lock = request.lock,
+                             .sources = machine.sources,
+                             .config_origin = json_text(nlohmann::ordered_json(machine.sources)),
+                             .report = json_report};
 
   Progress progress(options.has("quiet"));
   if (!is_image) {
@@ -443,12 +442,17 @@ ExitCode run_command(const Options& options, Answer& answer) {
     // Before a trace of nothing is begun.
     const Checkpoint checkpoint = read_checkpoint(*run.from_checkpoint, image);
     check_inputs(*run.from_checkpoint, checkpoint.inputs, digests_of(arguments, run.infeeds));
+    trace_options.begins_inside = true;
+    trace_options.calls -=
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(checkpoint.calls_done, run.calls - 1));
   }
 
   const RunOutcome ran =
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);
   const RunResult& result = ran.result;
-  report(ran.summary, answer);
+  TraceSummary shown = ran.summary;
+  if (!answer.is_json()) shown.trap.clear();  // the answer's problem says it
+  report(shown, answer);
   // However the run ended: what came is there.
   write_outfeeds(result.outfeeds, request.outfeed, answer);
   if (result.trap) answer.add_problem({{}, result.trap->text()});

@@ -356,15 +356,28 @@ class Builder {
     describe_liveness(program_, storage, steps_.point, fixed, image_.info);
   }
 
+  /// Of the device for a visit inside a call: the sync that begins it.
+  [[nodiscard]] std::uint64_t visit_cycles() const {
+    return cycles_of_ns(machine_, machine_.sync.external_latency_ns).value();
+  }
+
   void predict_call() {
     ProgramInfo& info = image_.info;
     const std::uint64_t barrier = barrier_latency(machine_).value();
+    for (std::size_t s = 1; s < info.steps.size(); ++s) {
+      StepInfo& step = info.steps[s];
+      if (step.kind == StepInfo::Kind::kHost) step.predicted_cycles = visit_cycles();
+    }
     predict_control(info.steps, barrier);
     const std::vector<std::uint64_t> times = executions_by_step(info.steps);
     info.estimated_cycles = info.predicted_cycles =
         call_cycles(compute_cycles_, executions_, steps_, times);
     for (std::size_t s = 0; s < info.steps.size(); ++s) {
       const StepInfo& step = info.steps[s];
+      if (step.kind == StepInfo::Kind::kHost) {
+        info.estimated_cycles += times[s] * step.predicted_cycles;
+        info.predicted_cycles += times[s] * step.predicted_cycles;
+      }
       if (step.kind != StepInfo::Kind::kExchange) continue;
       info.estimated_cycles += times[s] * (barrier + step.estimated_cycles);
       info.predicted_cycles += times[s] * (barrier + step.predicted_cycles);

@@ -105,7 +105,10 @@ const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles op
     record_.exchange = Cycles(phases_[*critical].exchange);
     record_.compute = Cycles(phases_[*critical].compute);
     record_.sync = opening - last.cycle;
-    if (last.zone == kZoneExternal) record_.visit_begin = record_.sync;
+    if (last.zone == kZoneExternal) {
+      record_.visit_begin = record_.sync;
+      record_.visit_callbacks = std::min(record_.sync, chip_.host().callback_wait());
+    }
     record_.exchange_bytes = chip_.fabric().bytes();
     record_.h_bytes = sums.h_bytes;
     record_.messages = sums.messages;
@@ -115,7 +118,10 @@ const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles op
   record_.call = chip_.host().call();
   record_.worker_instructions = sums.instructions;
   record_.tiles = &phases_;
-  if (!is_visit) share_compute(*critical);
+  if (!is_visit) {
+    share_compute(*critical);
+    note_skipped();
+  }
   if (!image_.loops.empty()) sync_trips_ = chip_.tiles().tile(0).loops().counts();
   behind_a_barrier_ = true;
   if (opening > begin_) ++count_;
@@ -181,6 +187,33 @@ void SuperstepAccounts::share_compute(std::size_t critical) {
     const std::uint64_t before = std::min(of_step.cycles, shared - std::min(shared, computed));
     of_step.cycles -= before;
     shared -= before;
+  }
+}
+
+bool SuperstepAccounts::is_launched(std::uint32_t step) const {
+  const TileArray& tiles = chip_.tiles();
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    for (const TileLaunch& launch : tiles.work(i).launches.places) {
+      if (steps_.find(tiles.id(i), launch.pc, launch.calls_step) == step) return true;
+    }
+  }
+  return false;
+}
+
+/// A loop whose trips follow from data decides between two barriers whether its body runs: of what
+/// would follow in this superstep, notes what did not.
+void SuperstepAccounts::note_skipped() {
+  const std::vector<StepInfo>& steps = image_.info.steps;
+  if (record_.exchange_step >= steps.size()) return;
+  const StepInfo& moved = steps[record_.exchange_step];
+  if (!moved.superstep || !moved.parent) return;
+  const StepInfo& parent = steps[*moved.parent];
+  if (parent.kind != StepInfo::Kind::kLoop || parent.trips) return;
+  for (std::uint32_t s = record_.exchange_step + 1; s < steps.size(); ++s) {
+    if (steps[s].is_control()) continue;
+    if (steps[s].superstep != moved.superstep) break;
+    if (steps[s].parent != moved.parent || steps[s].kind != StepInfo::Kind::kCompute) continue;
+    if (s != record_.step && !is_launched(s)) record_.shares.push_back({.step = s});
   }
 }
 

@@ -53,6 +53,9 @@ class SuperstepAccounts {
   void note_tile(std::size_t entry, Cycles opening, bool is_visit, Sums& sums);
   void name_steps(std::size_t critical);
   void share_compute(std::size_t critical);
+  /// Whether any tile launched it in the superstep.
+  [[nodiscard]] bool is_launched(std::uint32_t step) const;
+  void note_skipped();
 
   Chip& chip_;
   const ProgramImage& image_;

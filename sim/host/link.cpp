@@ -190,6 +190,7 @@ bool HostLink::takes_turn() {
 void HostLink::come(MachineOutbox& out) {
   const auto inside = std::ranges::find(image_.visits, awaited_->first.pc, &FeedVisit::pc);
   is_inside_ = inside != image_.visits.end();
+  callback_wait_ = {};
   if (!is_inside_ && is_done()) {
     chip_.end_superstep(awaited_->last, awaited_->last.cycle);
     return chip_.end();
@@ -203,6 +204,7 @@ void HostLink::come(MachineOutbox& out) {
   for (const std::uint32_t s : phase_->arguments) {
     if (!make_ready(s, out, ready)) return;
   }
+  callback_wait_ = ready - out.now();
   out.send({.time = ready, .to = chip_.barrier(kZoneExternal), .message = HostArrival{}});
 }
 

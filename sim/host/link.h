@@ -74,6 +74,8 @@ class HostLink : public MachineProcess {
   /// Of the visit that goes on, or the last one.
   [[nodiscard]] std::uint64_t visit_bytes() const { return visit_bytes_; }
   [[nodiscard]] const std::vector<HostTransfer>& transfers() const { return transfers_; }
+  /// How long the tiles waited, behind their arrival, for callbacks of the visit.
+  [[nodiscard]] Cycles callback_wait() const { return callback_wait_; }
   /// When its last packet arrived.
   [[nodiscard]] Cycles data_end() const { return data_end_; }
 
@@ -148,6 +150,7 @@ class HostLink : public MachineProcess {
   const HostPhase* phase_ = nullptr;    ///< of the visit
   bool is_inside_ = false;              ///< it is inside a call
   Cycles free_;                         ///< the host's callbacks are done
+  Cycles callback_wait_;
   std::uint64_t visit_bytes_ = 0;
   std::vector<HostTransfer> transfers_;
   Cycles data_end_;
@@ -182,7 +185,8 @@ void HostLink::state(Archive& archive) {
   }
   const std::vector<const HostPhase*> all = phases();
   auto phase = static_cast<std::uint32_t>(std::ranges::find(all, phase_) - all.begin());
-  archive(visits_, calls_, awaited_, phase, is_inside_, free_, visit_bytes_, transfers_, data_end_);
+  archive(visits_, calls_, awaited_, phase, is_inside_, free_, callback_wait_, visit_bytes_,
+          transfers_, data_end_);
   if (Archive::kReads) phase_ = phase < all.size() ? all[phase] : nullptr;
 }
 

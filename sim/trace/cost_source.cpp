@@ -49,14 +49,18 @@ WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sou
   // Nanoseconds and bandwidth become cycles by the clock; a host phase lasts until both the host
   // and the external barrier are done.
   const auto is_external = [](std::string_view key) {
-    return key.starts_with("sync.external") || key == "host.callback_latency" ||
-           key == "tile.clock";
+    return key.starts_with("sync.external") || key == "tile.clock";
+  };
+  const auto is_of_callbacks = [](std::string_view key) {
+    return key == "host.callback_latency" || key == "tile.clock";
   };
   return {.internal_sync = weakest(
               [&](std::string_view key) { return key.starts_with("sync.") && !is_external(key); }),
           .external_sync = weakest(is_external),
-          .host = weakest(
-              [&](std::string_view key) { return key.starts_with("host.") || is_external(key); })};
+          .host = weakest([&](std::string_view key) {
+            return (key.starts_with("host.") && !is_of_callbacks(key)) || is_external(key);
+          }),
+          .callbacks = weakest(is_of_callbacks)};
 }
 
 }  // namespace superstep

@@ -27,9 +27,9 @@ inline constexpr std::string_view kCostSources[] = {"measured", "published",    
 /// That of one number of a machine, by its key; numbers of a list have that of the list.
 [[nodiscard]] CostSource cost_source(const MachineSources& sources, std::string_view key);
 
-/// Those of the cycles that the host and the barriers take.
+/// Those of the cycles that the host, its callbacks and the barriers take.
 struct WaitSources {
-  CostSource internal_sync, external_sync, host;
+  CostSource internal_sync, external_sync, host, callbacks;
 };
 [[nodiscard]] WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sources);
 

@@ -74,7 +74,7 @@ TraceTotals stored_totals(const Hdf5File& file) {
   totals.run.host = row.host;
   totals.sync_assumed = std::min(row.sync, row.sync_assumed);
   totals.host_assumed = std::min(row.host, row.host_assumed);
-  totals.visits = {row.visits, row.visit_begin, row.visit_end};
+  totals.visits = {row.visits, row.visit_begin, row.visit_callbacks, row.visit_end};
   totals.run.supersteps = row.supersteps;
   totals.run.worker_instructions = row.instructions;
   totals.bytes_exchanged = row.bytes_exchanged;
@@ -211,6 +211,7 @@ TraceSummary read_trace(const std::filesystem::path& path) {
     out.tiles_used = static_cast<std::uint32_t>(file.shape(kUsedTiles.path_of("used_tile"), 1)[0]);
     out.workers = root.workers;
     out.calls = root.calls;
+    out.begins_inside = root.begins_inside;
     out.predicted = root.predicted;
     out.tile_memory_bytes = root.tile_memory_bytes;
     const SummaryRow row = read_attributes(file, kSummaryAttributes);

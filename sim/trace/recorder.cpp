@@ -41,7 +41,6 @@ std::vector<RunRecorder::StepFacts> RunRecorder::facts_of(const ProgramInfo& inf
     }
     StepFacts all;
     for (std::size_t s = first; s < end; ++s) {
-      all.flops += steps[s].flops;
       const std::size_t at = std::min(s, info.step_memory.size() - 1);
       if (info.step_memory.empty()) continue;
       // The code between steps has what the host's step has.
@@ -66,6 +65,8 @@ RunRecorder::RunRecorder(const ProgramImage& image, const TraceOptions& options)
       level_(options.level),
       sources_(wait_sources(image.machine, options.sources)),
       calls_(options.calls),
+      begins_inside_(options.begins_inside),
+      predicted_(predicted_run(image, options)),
       steps_(trace_steps(image.info)),
       facts_(facts_of(image.info, steps_)),
       totals_(groups_of(steps_)) {}
@@ -77,10 +78,10 @@ const RunRecorder::StepFacts& RunRecorder::facts(std::uint32_t step) const {
 const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
   SuperstepRow row{record};
   row.operation = facts(record.step).operation;
-  row.flops = facts(record.step).flops;
   row.live_bytes = facts(record.step).live_bytes;
   row.predicted_cycles = facts(record.exchange_step).predicted_cycles;
   row.sync_source = record.zone == kZoneExternal ? sources_.external_sync : sources_.internal_sync;
+  row.callback_source = sources_.callbacks;
   row.host_source = sources_.host;
   if (record.tiles != nullptr && !record.tiles->empty()) {
     row.compute_min = UINT64_MAX;
@@ -93,12 +94,10 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
   }
   row_ = row;
   launches_.clear();
-  for (const ComputeShare& share : record.shares) {
-    launches_.push_back({share, record.number});
-    if (share.runs > 1 && share.step < steps_.size()) {
-      row_.flops += (share.runs - 1) * steps_[share.step].flops;
-    }
-  }
+  for (const ComputeShare& share : record.shares) launches_.push_back({share, record.number});
+  totals_.for_each_executed(row_, launches_, [&](std::size_t step, std::uint64_t runs) {
+    row_.flops += runs * steps_[step].flops;
+  });
   totals_.add(row_, launches_);
   return row_;
 }
@@ -141,7 +140,8 @@ TraceSummary RunRecorder::summary(std::string outcome, const std::optional<Trap>
   out.tiles_used = static_cast<std::uint32_t>(image_.entries.size());
   out.workers = machine.tile.workers;
   out.calls = calls_;
-  out.predicted = predicted_cycles(image_, calls_);
+  out.begins_inside = begins_inside_;
+  out.predicted = predicted_;
   out.tile_memory_bytes = machine.tile.memory_bytes;
   out.events = events_;
   for (const CompileEvent& event : image_.info.events) {

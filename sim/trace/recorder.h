@@ -42,7 +42,7 @@ class RunRecorder {
   /// What the columns of a superstep say about its step without the machine's help.
   struct StepFacts {
     std::uint32_t operation = 0;
-    std::uint64_t flops = 0, live_bytes = 0;  ///< of all steps of the superstep
+    std::uint64_t live_bytes = 0;  ///< of all steps of the superstep
     std::uint64_t predicted_cycles = 0;
   };
 
@@ -54,6 +54,8 @@ class RunRecorder {
   TraceLevel level_;
   WaitSources sources_;
   std::uint32_t calls_;
+  bool begins_inside_;
+  Cycles predicted_;
   std::vector<StepInfo> steps_;
   std::vector<StepFacts> facts_;  ///< by step
   TraceTotals totals_;

@@ -88,6 +88,7 @@ SummaryRow summary_of(const Hdf5File& part, const TraceTotals& totals, const Tra
   row.host_assumed = totals.host_assumed;
   row.visits = totals.visits.count;
   row.visit_begin = totals.visits.begin;
+  row.visit_callbacks = totals.visits.callbacks;
   row.visit_end = totals.visits.end;
   row.supersteps = totals.run.supersteps;
   row.instructions = totals.run.worker_instructions;

@@ -66,7 +66,8 @@ struct SuperstepRow : SuperstepCounts {
   std::uint32_t active_tiles = 0;
   std::uint64_t compute_max = 0, compute_min = 0, compute_sum = 0;
   std::uint64_t flops = 0, live_bytes = 0, predicted_cycles = 0;
-  CostSource sync_source = CostSource::kAssumed, host_source = CostSource::kAssumed;
+  CostSource sync_source = CostSource::kAssumed, host_source = CostSource::kAssumed,
+             callback_source = CostSource::kAssumed;
 };
 
 /// What a row of /supersteps has at level tile: rows of /profiles.
@@ -113,6 +114,7 @@ struct RootRow {
   std::uint8_t workers = 0;
   std::uint32_t tile_memory_bytes = 0;
   std::uint32_t calls = 0;
+  bool begins_inside = false;
   Cycles predicted;
   std::string config_sha256, program_sha256;
   std::string nexus_class = "NXroot", plot = "plots";
@@ -123,7 +125,7 @@ struct SummaryRow {
   Cycles total, device, exchange, compute, sync, host;
   /// All, where a trace does not say.
   Cycles sync_assumed{UINT64_MAX}, host_assumed{UINT64_MAX};
-  Cycles visit_begin, visit_end;
+  Cycles visit_begin, visit_callbacks, visit_end;
   std::uint64_t visits = 0, supersteps = 0, instructions = 0;
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0;
   double flop_per_cycle = 0, tile_balance = 1, bsp_efficiency = 0;

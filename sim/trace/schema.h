@@ -18,7 +18,7 @@ namespace superstep {
 
 constexpr std::string_view kTraceFormat = "superstep-trace";
 /// Readers accept every version with the same major number.
-constexpr std::string_view kTraceVersion = "1.5.0";
+constexpr std::string_view kTraceVersion = "1.6.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
@@ -306,6 +306,12 @@ inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
            "Its sync cycles where the sync that ends it begins a visit to the host: until the host "
            "is there."}
         .since(5),
+    Column{"visit_callback_cycles", &SuperstepRow::visit_callbacks, "cycle",
+           "Of those, until the host's callbacks are done."}
+        .since(6),
+    Column{"callback_cost_source", &SuperstepRow::callback_source, "1",
+           "Where these come from, as sync_cost_source, which is of the others.", kCostSources}
+        .since(6),
     Column{"visit_end_cycles", &SuperstepRow::visit_end, "cycle",
            "Of its host cycles, those from the last packet to the sync that closes the visit; the "
            "others move data."}
@@ -354,8 +360,10 @@ inline constexpr auto kLaunches = growing_table<LaunchRow>(
     Column{"cycles", &LaunchRow::cycles, "cycle",
            "Compute cycles of the critical tile from its launches of the step, in all rounds of a "
            "loop, to those of others: those of a superstep sum to its compute cycles."},
-    Column{"runs", &LaunchRow::runs, "1",
-           "How often it launches the step in the superstep, in which loops may go round."}
+    Column{
+        "runs", &LaunchRow::runs, "1",
+        "How often it launches the step in the superstep, in which loops may go round. 0, and no "
+        "cycles, of a step that no tile launched, since the loop around it was left."}
         .since(4));
 
 inline constexpr auto kComputeProfiles = growing_table<ProfileRow>(
@@ -472,7 +480,12 @@ inline constexpr auto kRootAttributes = attributes_of<RootRow>(
     Column{"tiles", &RootRow::tiles, "1", "Tiles of the chip."},
     Column{"workers_per_tile", &RootRow::workers, "1", "Worker contexts of a tile."},
     Column{"tile_memory_bytes", &RootRow::tile_memory_bytes, "B", "Memory of a tile."},
-    Column{"calls", &RootRow::calls, "1", "Calls of the program that were asked for."},
+    Column{
+        "calls", &RootRow::calls, "1",
+        "Calls of the program that were asked for; behind a checkpoint those that were not over."},
+    Column{"begins_inside", &RootRow::begins_inside, "1",
+           "1 where the run goes on from a checkpoint: of its first call only the rest is there."}
+        .since(6),
     Column{
         "predicted_cycles", &RootRow::predicted, "cycle",
         "Device cycles of so many calls by the compiler: compute by its code, exchanges by their "
@@ -502,6 +515,9 @@ inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
     Column{"visit_begin_cycles", &SummaryRow::visit_begin, "cycle",
            "Of the sync cycles, those in which visits to the host begin."}
         .since(5),
+    Column{"visit_callback_cycles", &SummaryRow::visit_callbacks, "cycle",
+           "Of those, until the host's callbacks are done."}
+        .since(6),
     Column{"visit_end_cycles", &SummaryRow::visit_end, "cycle",
            "Of the host cycles, those behind the last packets."}
         .since(5),

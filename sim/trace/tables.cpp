@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "isa/timing.h"
+#include "sim/host/feeds.h"
 #include "sim/sync/barrier.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/table_file.h"
@@ -161,6 +162,26 @@ void write_exchanges(Hdf5File& file, const ProgramInfo& info) {
   write_table(file, kMessages, messages);
 }
 
+/// What the tiles wait in a call for the callbacks of its feeds, which run one after the other:
+/// those of infeeds that nobody makes ahead while the tiles wait, the others beside them.
+std::uint64_t callback_cycles(const ProgramImage& image) {
+  const MachineConfig& machine = image.machine;
+  const std::vector<std::uint64_t> times = executions_by_step(image.info.steps);
+  std::uint64_t in = 0, out = 0;
+  for (const FeedVisit& visit : image.visits) {
+    const StepInfo* step = step_of_visit(image, visit.pc);
+    if (step == nullptr) continue;
+    const std::uint64_t visits = times[static_cast<std::size_t>(step - image.info.steps.data())];
+    in += visits * visit.phase.arguments.size();
+    out += visits * visit.phase.results.size();
+  }
+  if (in == 0) return 0;
+  const std::uint64_t callback = cycles_of_ns(machine, machine.host.callback_latency_ns).value();
+  const std::uint64_t alone = machine.host.prefetch == 0 ? in : 0;
+  const std::uint64_t beside = (in + out - alone) * callback;
+  return alone * callback + beside - std::min(beside, image.info.predicted_cycles);
+}
+
 RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
   const MachineConfig& machine = image.machine;
   RootRow root;
@@ -176,7 +197,8 @@ RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
   root.workers = static_cast<std::uint8_t>(machine.tile.workers);
   root.tile_memory_bytes = machine.tile.memory_bytes;
   root.calls = options.calls;
-  root.predicted = predicted_cycles(image, options.calls);
+  root.begins_inside = options.begins_inside;
+  root.predicted = predicted_run(image, options);
   root.config_sha256 = sha256(to_toml(machine));
   root.program_sha256 = image.info.text_sha256;
   return root;
@@ -189,7 +211,12 @@ Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls) {
   if (image.info.steps.empty() || image.entries.empty()) return {};
   const MachineConfig& machine = image.machine;
   const Cycles visit = cycles_of_ns(machine, machine.sync.external_latency_ns);
-  return Cycles(calls * image.info.predicted_cycles + (calls + 1) * visit.value());
+  const std::uint64_t call = image.info.predicted_cycles + callback_cycles(image);
+  return Cycles(calls * call + (calls + 1) * visit.value());
+}
+
+Cycles predicted_run(const ProgramImage& image, const TraceOptions& options) {
+  return options.begins_inside ? Cycles() : predicted_cycles(image, options.calls);
 }
 
 SourceLocation shown_source(const SourceLocation& source) {

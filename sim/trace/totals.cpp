@@ -8,8 +8,7 @@ namespace superstep {
 TraceTotals::TraceTotals(std::vector<StepGroup> group_by_step)
     : steps(group_by_step.size()), groups_(std::move(group_by_step)) {}
 
-/// Counts a step and those that run in its superstep, whichever tiles they run on.
-void TraceTotals::count_with(std::size_t step) {
+std::pair<std::size_t, std::size_t> TraceTotals::together_with(std::size_t step) const {
   // Loops and branches, which are in no superstep, and their steps may be between them.
   const auto may_be_between = [&](std::size_t s) {
     return !groups_[s].superstep || groups_[s].superstep == groups_[step].superstep;
@@ -19,9 +18,34 @@ void TraceTotals::count_with(std::size_t step) {
     while (first > 0 && may_be_between(first - 1)) --first;
     while (last + 1 < steps.size() && may_be_between(last + 1)) ++last;
   }
-  for (std::size_t s = first; s <= last; ++s) {
-    if (are_together(s, step)) count(s);
-  }
+  return {first, last};
+}
+
+void TraceTotals::for_each_executed(
+    const SuperstepRow& row, std::span<const LaunchRow> launches,
+    const std::function<void(std::size_t, std::uint64_t)>& visit) const {
+  const std::size_t main = number(row.step), moved = number(row.exchange_step);
+  const auto runs_of = [&](std::size_t step) {
+    const auto launch = std::ranges::find(
+        launches, step, [&](const LaunchRow& launched) { return number(launched.step); });
+    if (launch == launches.end()) return std::uint64_t{1};
+    // The first step has a row where another tile launches it, too.
+    const bool is_left_out = launch->runs == 0 && launch->cycles == 0 && step != main;
+    return is_left_out ? 0 : std::max<std::uint64_t>(launch->runs, 1);
+  };
+  std::vector<std::size_t> visited;
+  const auto visit_with = [&](std::size_t step) {
+    if (std::ranges::any_of(visited, [&](std::size_t s) { return are_together(s, step); })) return;
+    visited.push_back(step);
+    const auto [first, last] = together_with(step);
+    for (std::size_t s = first; s <= last; ++s) {
+      if (are_together(s, step)) visit(s, runs_of(s));
+    }
+  };
+  visit_with(main);
+  visit_with(moved);
+  // Of a loop, or behind one.
+  for (const LaunchRow& launch : launches) visit_with(number(launch.step));
 }
 
 void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launches) {
@@ -29,10 +53,12 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   run.compute += row.compute;
   run.sync += row.sync;
   run.host += row.host;
-  if (is_assumed(row.sync_source)) sync_assumed += row.sync;
+  if (is_assumed(row.sync_source)) sync_assumed += row.sync - row.visit_callbacks;
+  if (is_assumed(row.callback_source)) sync_assumed += row.visit_callbacks;
   if (is_assumed(row.host_source)) host_assumed += row.host;
   if (row.host.value() != 0) ++visits.count;
   visits.begin += row.visit_begin;
+  visits.callbacks += row.visit_callbacks;
   visits.end += row.visit_end;
   run.cycles += row.exchange + row.compute + row.sync + row.host;
   run.worker_instructions += row.worker_instructions.all;
@@ -43,13 +69,12 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   compute_sum += row.compute_sum;
   compute_max += row.compute_max;
 
-  const auto number = [&](std::uint32_t step) {
-    return std::min<std::size_t>(step, steps.size() - 1);
-  };
+  for_each_executed(row, launches, [&](std::size_t step, std::uint64_t runs) {
+    if (runs == 0) return;
+    ++steps[step].count;
+    steps[step].runs += runs;
+  });
   const std::size_t main = number(row.step), moved = number(row.exchange_step);
-  count_with(main);
-  if (!are_together(main, moved)) count(moved);
-  std::vector<std::size_t> counted{main};
 
   steps[moved].exchange += row.exchange;
   steps[main].sync += row.sync;
@@ -70,14 +95,7 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   }
   for (const LaunchRow& launch : launches) {
     const std::size_t step = number(launch.step);
-    // Of a loop, or behind one.
-    if (std::ranges::none_of(counted, [&](std::size_t c) { return are_together(c, step); })) {
-      count_with(step);
-      counted.push_back(step);
-    }
     steps[step].compute += Cycles(launch.cycles);
-    // Once is counted with the superstep.
-    if (launch.runs > 1) steps[step].runs += launch.runs - 1;
     if (step == main) {
       of_main += Cycles(launch.cycles);
     } else {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/superstep_record.h"
@@ -38,6 +41,9 @@ struct TraceTotals {
   explicit TraceTotals(std::vector<StepGroup> group_by_step);
   /// A step number past the last counts as the last. `launches` are those of the superstep.
   void add(const SuperstepRow& row, std::span<const LaunchRow> launches);
+  /// Calls `visit(step, runs)` for each step that takes part in a superstep.
+  void for_each_executed(const SuperstepRow& row, std::span<const LaunchRow> launches,
+                         const std::function<void(std::size_t, std::uint64_t)>& visit) const;
 
   [[nodiscard]] Cycles device() const { return run.exchange + run.compute + run.sync; }
   /// The tiles' mean compute cycles over their maximum; 1 when nothing was computed.
@@ -46,11 +52,12 @@ struct TraceTotals {
   [[nodiscard]] double bsp_efficiency(std::uint64_t tiles) const;
 
  private:
-  void count(std::size_t step) {
-    ++steps[step].count;
-    ++steps[step].runs;
+  /// The first and the last step that run in the superstep of one, whichever tiles they run on, and
+  /// others between them.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> together_with(std::size_t step) const;
+  [[nodiscard]] std::size_t number(std::uint32_t step) const {
+    return std::min<std::size_t>(step, steps.size() - 1);
   }
-  void count_with(std::size_t step);
   /// Whether one counts when the other does.
   [[nodiscard]] bool are_together(std::size_t a, std::size_t b) const {
     return a == b || (groups_[a].superstep && groups_[a] == groups_[b]);

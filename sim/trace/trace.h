@@ -37,7 +37,8 @@ using TraceReport = std::function<std::string(const TraceSummary&)>;
 /// What a trace keeps of a run.
 struct TraceOptions {
   TraceLevel level = TraceLevel::kSuperstep;
-  std::uint32_t calls = 1;  ///< of the program, for the record
+  std::uint32_t calls = 1;     ///< of the program that end in the run, for the record
+  bool begins_inside = false;  ///< of the first of them only the rest is there
   /// Once the file is as large as this, tile profiles end and everything else goes on.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
   std::shared_ptr<FileLock> lock = {};  ///< of the file, from who has it; else the writer takes it
@@ -120,7 +121,7 @@ struct TraceEvent {
 /// Visits to the host, and cycles of their beginnings and ends; the other host cycles move data.
 struct Visits {
   std::uint64_t count = 0;
-  Cycles begin, end;
+  Cycles begin, callbacks, end;  ///< callbacks: of the beginnings
 };
 
 /// What a text report needs of a trace.
@@ -131,7 +132,8 @@ struct TraceSummary {
   std::uint32_t tiles = 0;       ///< of the chip
   std::uint32_t tiles_used = 0;  ///< with a program
   std::uint32_t workers = 0;
-  std::uint32_t calls = 1;  ///< of the program
+  std::uint32_t calls = 1;     ///< of the program
+  bool begins_inside = false;  ///< of the first of them only the rest is there
   std::uint64_t tile_memory_bytes = 0;
   RunTotals totals;
   /// Of the totals, what rests on assumed numbers of the machine; all where a trace does not say.

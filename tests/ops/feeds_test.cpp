@@ -11,6 +11,7 @@
 #include "compiler/ops/feeds.h"
 #include "compiler/ops/op.h"
 #include "sim/run_image.h"
+#include "sim/trace/recorder.h"
 #include "tests/scratch_folder.h"
 
 namespace superstep {
@@ -316,6 +317,73 @@ TEST(Feeds, TransfersToDevicesAndOfWrongChannelsAreRefused) {
                MalformedInput);
   EXPECT_THROW((void)import_stablehlo(with("is_host_transfer = true"), "m"), MalformedInput);
   EXPECT_NO_THROW((void)import_stablehlo(with(channel + "2>, is_host_transfer = true"), "m"));
+}
+
+/// What the report of a run says.
+struct Reported {
+  TraceSummary summary;
+  Cycles device;
+};
+Reported report_of(const std::string& text, const std::vector<std::string>& settings,
+                   FeedTensors infeeds, const std::vector<HostTensor>& arguments) {
+  const SourcedMachine machine = load_sourced_machine("tiny4", settings);
+  const ProgramImage image = compile(import_stablehlo(text, "feeds.mlir"), machine.machine);
+  RunRecorder recorder(image, {.sources = machine.sources});
+  RunOptions options;
+  options.infeeds = std::move(infeeds);
+  options.on_superstep = [&](const SuperstepRecord& record) { (void)recorder.add(record); };
+  const RunResult result = run_image(image, arguments, options);
+  EXPECT_FALSE(result.trap) << result.trap->text();
+  const RunTotals& totals = result.totals;
+  return {recorder.summary("ok"), totals.exchange + totals.compute + totals.sync};
+}
+
+// 60 us are 79,500 cycles of 1.325 GHz.
+constexpr std::uint64_t kCallback = 79'500;
+
+TEST(Feeds, APredictionHasTheirSyncsAndWhatTheTilesWaitForCallbacks) {
+  const TensorType six{DType::kF32, {6}};
+  const std::string loop = R"(
+func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %five = stablehlo.constant dense<5> : tensor<i32>
+  %t = stablehlo.after_all : !stablehlo.token
+  %r:3 = stablehlo.while(%n = %zero, %y = %x, %k = %t) : tensor<i32>, tensor<6xf32>, !stablehlo.token
+  cond {
+    %c = stablehlo.compare LT, %n, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %a:2 = "stablehlo.infeed"(%k) : (!stablehlo.token) -> (tensor<6xf32>, !stablehlo.token)
+    %s = stablehlo.add %a#0, %y : tensor<6xf32>
+    %u = "stablehlo.outfeed"(%s, %a#1) : (tensor<6xf32>, !stablehlo.token) -> !stablehlo.token
+    %m = stablehlo.add %n, %one : tensor<i32>
+    stablehlo.return %m, %s, %u : tensor<i32>, tensor<6xf32>, !stablehlo.token
+  }
+  return %r#1 : tensor<6xf32>
+})";
+  for (const char* callback : {"0 ns", "60 us"}) {
+    SCOPED_TRACE(callback);
+    const Reported reported = report_of(loop, {std::string("host.callback_latency=") + callback},
+                                        {{0, visits_of(six, 5)}}, {HostTensor(six)});
+    const auto device = static_cast<double>(reported.device.value());
+    EXPECT_NEAR(static_cast<double>(reported.summary.predicted.value()), device,
+                0.1 * device + (std::string(callback) == "60 us" ? 1.0 * kCallback : 0));
+  }
+}
+
+TEST(Feeds, WhatCallbacksTakeIsAsKnownAsTheirLatency) {
+  const TensorType six{DType::kF32, {6}};
+  const auto run = [&](const std::vector<std::string>& settings) {
+    return report_of(kAddsToFed, settings, {{0, visits_of(six, 1)}}, {HostTensor(six)}).summary;
+  };
+  // Two visits of the call and the one of the outfeed begin 300 ns after the tiles, which are 398
+  // cycles; that of the infeed when its callback is done.
+  const TraceSummary measured = run({});
+  EXPECT_EQ(measured.visits.callbacks.value(), kCallback);
+  EXPECT_EQ(measured.sync_assumed.value(), 3 * 398U);
+  const TraceSummary scaled = run({"sync.external_latency=x0", "host.callback_latency=60 us"});
+  EXPECT_EQ(scaled.sync_assumed.value(), 0U);
 }
 
 TEST(Feeds, ARunGoesOnFromACheckpointWithTheVisitsThatAreLeft) {

@@ -105,6 +105,23 @@ TEST_F(CheckpointCommand, TheTraceOfTheRestHasItsLaunchesAndTransfers) {
   }
 }
 
+TEST_F(CheckpointCommand, AReportOfTheRestCountsTheCallsThatEndThere) {
+  const std::string affine =
+      "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 -q "
+      "--repeat 3 ";
+  ASSERT_EQ(superstep(affine + "--save-checkpoint " + file("c.h5") + " --at-superstep 4").code, 0);
+  const std::string rest = affine + "--from-checkpoint " + file("c.h5") + " -o " + file("t.h5");
+  const auto answer = nlohmann::json::parse(superstep(rest + " --json").out);
+  EXPECT_EQ(answer["calls"], 2);
+  EXPECT_EQ(answer["begins_inside"], true);
+  EXPECT_EQ(answer["cycles"]["predicted"], 0);
+  for (const ProgramRun& text : {superstep(rest), superstep("report " + file("t.h5"))}) {
+    EXPECT_EQ(text.code, 0) << text.err;
+    EXPECT_EQ(text.out.find("A call"), std::string::npos) << text.out;
+    EXPECT_EQ(text.out.find("predicted"), std::string::npos) << text.out;
+  }
+}
+
 TEST_F(CheckpointCommand, OneGoesOnWithTheTensorsThatItWasMadeWithAlone) {
   const std::string run = "run models/quickstart/affine.mlir -m tiny4 -q --input ";
   const std::string made = "models/quickstart/affine_input.h5";

@@ -116,6 +116,19 @@ TEST(Commands, ReportOfATraceSaysWhatTheRunSaid) {
   EXPECT_TRUE(text.out.starts_with(report.out));
 }
 
+TEST(Commands, ATrapIsSaidOnceByARunAndByTheReportOfItsTrace) {
+  const std::string trace = scratch_folder() / "run.h5";
+  const ProgramRun run = superstep(
+      "run models/quickstart/affine.mlir -m tiny4 --input random:1 -q --max-supersteps 1 -o " +
+      trace);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("limit trap at cycle"), std::string::npos) << run.err;
+  EXPECT_EQ(run.out.find("limit trap"), std::string::npos) << run.out;
+  const ProgramRun report = superstep("report " + trace);
+  EXPECT_NE(report.out.find("limit trap at cycle"), std::string::npos) << report.out;
+  EXPECT_EQ(report.err, "");
+}
+
 TEST(Commands, ResultsAreComparedWithExpectedOnes) {
   EXPECT_EQ(superstep(affine("--expect models/quickstart/affine_expected.h5")).code, 0);
   const ProgramRun wrong = superstep(affine("--expect models/quickstart/affine_input.h5"));

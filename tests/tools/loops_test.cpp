@@ -134,6 +134,51 @@ TEST(Loops, AReportSaysHowOftenStepsRanAlsoWithoutABarrier) {
   EXPECT_NE(text.out.find("runs"), std::string::npos) << text.out;
 }
 
+/// A loop that doubles %x until its largest element is no less than 100.
+constexpr const char* kUntilLarge =
+    "  %most = stablehlo.constant dense<100.0> : tensor<f32>\n"
+    "  %two = stablehlo.constant dense<2.0> : tensor<512xf32>\n"
+    "  %r = stablehlo.while(%y = %x) : tensor<512xf32> cond {\n"
+    "    %s = stablehlo.reduce(%y init: %n) applies stablehlo.maximum across dimensions = [0] : "
+    "(tensor<512xf32>, tensor<f32>) -> tensor<f32>\n"
+    "    %p = stablehlo.compare LT, %s, %most : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+    "    stablehlo.return %p : tensor<i1>\n  } do {\n"
+    "    %z = stablehlo.multiply %y, %two : tensor<512xf32>\n"
+    "    stablehlo.return %z : tensor<512xf32>\n  }\n";
+
+TEST(Loops, WhatAConditionThatAVectorDecidesLeavesOutDidNotRun) {
+  // Random numbers are below 1, and the largest of so many is above 1/2: doubled seven times.
+  const std::string words = "run --input random:1 " + program("until.mlir", kUntilLarge);
+  const std::string trace = (scratch_folder() / "until.h5").string();
+  const ProgramRun run = superstep(words + " -m tiny4 --json -o " + trace);
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const std::string& text : {run.out, superstep("report --json " + trace).out}) {
+    const json answer = json::parse(text);
+    std::uint64_t flops = 0;
+    for (const json& operation : answer["operations"]) {
+      const std::string name = operation["name"];
+      if (name.starts_with("multiply")) {
+        EXPECT_EQ(operation["runs"], 7) << name;
+        EXPECT_EQ(operation["flops"], 7 * 512) << name;
+      }
+      flops += operation["flops"].get<std::uint64_t>();
+    }
+    EXPECT_EQ(answer["flops"], flops);
+  }
+}
+
+TEST(Loops, FlopsOfARunAreThoseOfItsOperations) {
+  for (const char* body : {kMoves, kComputes}) {
+    const json run = of("run --input random:1 --repeat 2 " + program("flops.mlir", loop(50, body)));
+    std::uint64_t flops = 0;
+    for (const json& operation : run["operations"]) {
+      flops += operation["flops"].get<std::uint64_t>();
+    }
+    EXPECT_EQ(run["flops"], flops);
+    EXPECT_GE(flops, 2 * 50 * 512U);
+  }
+}
+
 TEST(Loops, RowsOfATraceKnowTheirTrip) {
   const std::string trace = (scratch_folder() / "trips.h5").string();
   const ProgramRun run = superstep("run --input random:1 --repeat 2 -q -m tiny4 -o " + trace + " " +
