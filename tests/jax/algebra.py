@@ -184,6 +184,22 @@ add(
     normal(3, 3, 1, 4),
 )
 add(
+    "lax.conv_depthwise_strided",
+    lambda x, k: lax.conv_general_dilated(
+        x, k, (2, 3), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=3
+    ),
+    normal(2, 7, 6, 3),
+    normal(4, 3, 1, 3),
+)
+add(
+    "lax.conv_patches_apart",
+    lambda x, k: lax.conv_general_dilated(
+        x, k, (3, 3), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
+    ),
+    normal(2, 6, 7, 2),
+    normal(3, 2, 2, 5),
+)
+add(
     "lax.conv_dilated",
     lambda x, k: lax.conv_general_dilated(
         x, k, (1,), ((3, 2),), lhs_dilation=(2,), rhs_dilation=(3,)

@@ -145,7 +145,7 @@ OpCase random_convolution(Draw& draw) {
     strides.push_back(draw.between(1, 2));
     padding.push_back(draw.between(-1, 3));
     padding.push_back(draw.between(-1, 3));
-    base.push_back(draw.one_in(3) ? 2 : 1);
+    base.push_back(draw.one_in(3) ? draw.between(2, 4) : 1);
     dilations.push_back(draw.one_in(3) ? 2 : 1);
     reversal.push_back(draw.between(0, 1));
     // Something is left.

@@ -1,6 +1,7 @@
 // Expected values are worked out by hand, by JAX, or taken from the examples of the StableHLO
 // specification.
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -189,6 +190,8 @@ std::vector<OpCase> convolution_cases() {
   const std::string plane = "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]";
   const std::string line = "[b, 0, f]x[0, i, o]->[b, 0, f]";
   const HostTensor ramp = i32({1, 4, 1}, {1, 2, 3, 4});
+  std::vector<double> ones_and_twos(142, 1);
+  std::fill(ones_and_twos.begin() + 71, ones_and_twos.end(), 2);
   return {
       convolution("SpecExample", spec, ones, {plane, {4, 4}, {}, {2, 2}},
                   i32({1, 2, 2, 1}, {10, 26, 46, 62})),
@@ -221,6 +224,20 @@ std::vector<OpCase> convolution_cases() {
                   numbers(kF16, {3, 1, 1}, {1, 1, 1}), {line}, numbers(kF16, {1, 1, 1}, {2050})),
       convolution("OfBytesAsWords", numbers(kI8, {1, 2, 1}, {100, 50}),
                   numbers(kI8, {2, 1, 1}, {100, -100}), {line}, i32({1, 1, 1}, {5000})),
+      // Gradients of images where a convolution has a stride.
+      convolution("SeesGapsThroughPartsOfTheKernel", ramp, i32({3, 1, 1}, {1, 10, 100}),
+                  {line, {}, {1, 1}, {2}}, i32({1, 7, 1}, {10, 201, 20, 302, 30, 403, 40})),
+      convolution("SeesLessThanTheGaps", ramp, i32({1, 1, 1}, {10}), {line, {}, {1, 0}, {3}},
+                  i32({1, 11, 1}, {0, 10, 0, 0, 20, 0, 0, 30, 0, 0, 40})),
+      convolution("FeaturesApart", i32({1, 3, 2}, {1, 2, 3, 4, 5, 6}),
+                  i32({2, 1, 2}, {1, 10, 100, 1000}), {line, {}, {}, {}, {}, {}, 2},
+                  i32({1, 2, 2}, {301, 4020, 503, 6040})),
+      convolution("FeaturesApartWithGaps", i32({1, 3, 2}, {1, 2, 3, 4, 5, 6}),
+                  i32({2, 1, 2}, {1, 10, 100, 1000}), {line, {}, {}, {2}, {}, {}, 2},
+                  i32({1, 4, 2}, {1, 20, 300, 4000, 3, 40, 500, 6000})),
+      convolution("FewWindowsOfEachFeature", i32({2, 71, 1}, ones_and_twos),
+                  i32({70, 1, 2}, std::vector<double>(140, 1)), {line, {}, {}, {}, {}, {}, 1, 2},
+                  i32({1, 2, 2}, {70, 140, 70, 140})),
       convolution("WithoutPlaces", i32({2, 3}, {1, 2, 3, 4, 5, 6}), i32({3, 1}, {1, 2, 3}),
                   {"[b, f]x[i, o]->[b, f]"}, i32({2, 1}, {14, 32})),
       convolution("OfNothing", i32({1, 2, 0}, {}), i32({1, 0, 2}, {}), {line},
