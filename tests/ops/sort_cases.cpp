@@ -94,6 +94,13 @@ std::vector<OpCase> top_k_cases() {
             vector_of(kI32, {2, 4, 1, 0, 5, 3})),
       top_k("Unsigned", vector_of(kU32, {7, 4294967295.0, 0}), 1, vector_of(kU32, {4294967295.0}),
             vector_of(kI32, {1})),
+      // Few of many are taken one after the other.
+      top_k("FewInTotalOrder",
+            bits_of(kF16, {0, 0x8000, 0x3c00, 0xfe00, 0, 0x8000, 0xbc00, 0xfc00, 0, 0, 0, 0, 0, 0,
+                           0x7e00, 0x3c00}),
+            2, bits_of(kF16, {0x7e00, 0x3c00}), vector_of(kI32, {14, 2})),
+      top_k("FewOfTheLowest", vector_of(kI32, std::vector<double>(16, -2147483648.0)), 2,
+            vector_of(kI32, {-2147483648.0, -2147483648.0}), vector_of(kI32, {0, 1})),
       top_k("None", vector_of(kI64, {7, 8}), 0, vector_of(kI64, {}), vector_of(kI32, {})),
       approximate("ApproxTopK", "true",
                   {numbers(kF32, {2, 2}, {3, 5, 3, 2}), i32({2, 2}, {1, 2, 3, 3})}),

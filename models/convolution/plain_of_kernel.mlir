@@ -1,0 +1,15 @@
+#loc1 = loc("x")
+#loc2 = loc("dy")
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<8x32x32x16xf32> loc("x"), %arg1: tensor<8x32x32x32xf32> loc("dy")) -> (tensor<3x3x16x32xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<8x32x32x16xf32>, tensor<8x32x32x32xf32>) -> tensor<3x3x16x32xf32> loc(#loc7)
+    return %0 : tensor<3x3x16x32xf32> loc(#loc8)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc3 = loc("models/convolution/model.py":19:15 to 26:9)
+#loc4 = loc("models/convolution/model.py":42:4 to :70)
+#loc5 = loc("convolution.<locals>.convolve"(#loc3))
+#loc6 = loc("write"(#loc4))
+#loc7 = loc("jit(<lambda>)/transpose()/conv_general_dilated"(#loc5))
+#loc8 = loc("jit(<lambda>)"(#loc6))

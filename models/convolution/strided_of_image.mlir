@@ -1,0 +1,17 @@
+#loc1 = loc("w")
+#loc2 = loc("dy")
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<3x3x16x32xf32> loc("w"), %arg1: tensor<8x16x16x32xf32> loc("dy")) -> (tensor<8x32x32x16xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.reverse %arg0, dims = [0, 1] : tensor<3x3x16x32xf32> loc(#loc7)
+    %1 = stablehlo.convolution(%arg1, %0) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[2, 1], [2, 1]], lhs_dilate = [2, 2], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<8x16x16x32xf32>, tensor<3x3x16x32xf32>) -> tensor<8x32x32x16xf32> loc(#loc8)
+    return %1 : tensor<8x32x32x16xf32> loc(#loc9)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc3 = loc("models/convolution/model.py":19:15 to 26:9)
+#loc4 = loc("models/convolution/model.py":42:4 to :70)
+#loc5 = loc("convolution.<locals>.convolve"(#loc3))
+#loc6 = loc("write"(#loc4))
+#loc7 = loc("jit(<lambda>)/transpose()/rev"(#loc5))
+#loc8 = loc("jit(<lambda>)/transpose()/conv_general_dilated"(#loc5))
+#loc9 = loc("jit(<lambda>)"(#loc6))

@@ -1,0 +1,21 @@
+#loc = loc(unknown)
+#loc1 = loc("x")
+module @jit_spectrum attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<1024x1024xcomplex<f32>> loc("x")) -> (tensor<1024x1024xcomplex<f32>> {jax.result_info = "result"}) {
+    %0 = call @fft(%arg0) : (tensor<1024x1024xcomplex<f32>>) -> tensor<1024x1024xcomplex<f32>> loc(#loc7)
+    return %0 : tensor<1024x1024xcomplex<f32>> loc(#loc8)
+  } loc(#loc)
+  func.func private @fft(%arg0: tensor<1024x1024xcomplex<f32>> loc(unknown)) -> tensor<1024x1024xcomplex<f32>> {
+    %0 = stablehlo.fft %arg0, type = FFT, length = [1024] : (tensor<1024x1024xcomplex<f32>>) -> tensor<1024x1024xcomplex<f32>> loc(#loc4)
+    return %0 : tensor<1024x1024xcomplex<f32>> loc(#loc)
+  } loc(#loc10)
+} loc(#loc)
+#loc2 = loc("models/spectrum/model.py":18:11 to :25)
+#loc3 = loc("models/spectrum/model.py":23:4 to :60)
+#loc4 = loc("fft")
+#loc5 = loc("spectrum"(#loc2))
+#loc6 = loc("main"(#loc3))
+#loc7 = loc("jit(spectrum)/jit(fft)"(#loc5))
+#loc8 = loc("jit(spectrum)"(#loc6))
+#loc9 = loc("jit(spectrum)/jit"(#loc5))
+#loc10 = loc("jit:"(#loc9))
