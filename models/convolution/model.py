@@ -1,6 +1,7 @@
 """Convolutions of kernels of 3 x 3 and their gradients, each a module of its own.
 
-`python -m models.convolution.model`, from the top of the repository, writes the modules of this folder.
+`python -m models.convolution.model`, from the top of the repository, writes the modules of this
+folder.
 """
 
 from pathlib import Path
