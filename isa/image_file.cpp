@@ -321,6 +321,19 @@ std::string why_foreign(const std::string& format, const std::string& version) {
                      version, kImageFormat, kImageVersion);
 }
 
+/// The machine of an image whose content is what was written.
+SourcedMachine read_machine(const std::string& text, const std::filesystem::path& path,
+                            const std::vector<std::string>& overrides) {
+  try {
+    (void)read_compiled_machine(text, path.string());
+  } catch (const MalformedInput&) {
+    throw MalformedInput({{{path.string(), 0, 0},
+                           "is of a version of Superstep whose machines have other keys: compile "
+                           "again"}});
+  }
+  return read_compiled_machine(text, path.string(), overrides);
+}
+
 ProgramImage read_image_of(const Hdf5File& file, const std::filesystem::path& path,
                            const std::vector<std::string>& overrides) {
   const std::string foreign =
@@ -334,7 +347,7 @@ ProgramImage read_image_of(const Hdf5File& file, const std::filesystem::path& pa
   if (reader.digest() != file.text_attribute("/", kDigest)) {
     throw std::runtime_error("its contents are not those that were written");
   }
-  SourcedMachine sourced = read_compiled_machine(machine[0], path.string(), overrides);
+  SourcedMachine sourced = read_machine(machine[0], path, overrides);
   image.machine = std::move(sourced.machine);
   image.sources = std::move(sourced.sources);
   return image;

@@ -142,6 +142,17 @@ TEST_F(ImageCommand, WhatIsNoImageIsRefused) {
       << tensors.err;
 }
 
+// It was written before machines had `tile.region2`.
+TEST_F(ImageCommand, AnImageOfAMachineWithOtherKeysIsToBeCompiledAgain) {
+  const ProgramRun run =
+      superstep("run tests/tools/image_without_region2.h5 --input random:1 -q --no-cache");
+  EXPECT_EQ(run.code, 5);
+  EXPECT_NE(run.err.find("image_without_region2.h5: error: is of a version of Superstep whose "
+                         "machines have other keys: compile again"),
+            std::string::npos)
+      << run.err;
+}
+
 class CachedRun : public ImageCommand {
  protected:
   std::vector<fs::path> entries() const {
