@@ -10,7 +10,8 @@
 namespace superstep {
 
 /// Element types of tensors. i1 is stored as a byte, 0 or 1, an integer of 2 or 4 bits as one of 8
-/// that has its number; c64 as two f32 and c128 as two f64, the real part first.
+/// that has its number, a float of 4 or 6 bits in the lower bits of a byte; c64 as two f32 and c128
+/// as two f64, the real part first.
 enum class DType : std::uint8_t {
   kI1,
   kI8,
@@ -31,6 +32,9 @@ enum class DType : std::uint8_t {
   kI4,
   kU2,
   kU4,
+  kF4E2M1FN,
+  kF6E2M3FN,
+  kF6E3M2FN,
   kF8E3M4,
   kF8E4M3,
   kF8E4M3B11FNUZ,
@@ -40,24 +44,17 @@ enum class DType : std::uint8_t {
   kF8E5M2FNUZ,
   kF8E8M0FNU
 };
-inline constexpr std::array kAllDTypes = {DType::kI1,       DType::kI8,
-                                          DType::kI16,      DType::kI32,
-                                          DType::kI64,      DType::kU8,
-                                          DType::kU16,      DType::kU32,
-                                          DType::kU64,      DType::kBF16,
-                                          DType::kF16,      DType::kF32,
-                                          DType::kF64,      DType::kC64,
-                                          DType::kC128,     DType::kI2,
-                                          DType::kI4,       DType::kU2,
-                                          DType::kU4,       DType::kF8E3M4,
-                                          DType::kF8E4M3,   DType::kF8E4M3B11FNUZ,
-                                          DType::kF8E4M3FN, DType::kF8E4M3FNUZ,
-                                          DType::kF8E5M2,   DType::kF8E5M2FNUZ,
-                                          DType::kF8E8M0FNU};
+inline constexpr std::array kAllDTypes = {
+    DType::kI1,       DType::kI8,         DType::kI16,    DType::kI32,        DType::kI64,
+    DType::kU8,       DType::kU16,        DType::kU32,    DType::kU64,        DType::kBF16,
+    DType::kF16,      DType::kF32,        DType::kF64,    DType::kC64,        DType::kC128,
+    DType::kI2,       DType::kI4,         DType::kU2,     DType::kU4,         DType::kF4E2M1FN,
+    DType::kF6E2M3FN, DType::kF6E3M2FN,   DType::kF8E3M4, DType::kF8E4M3,     DType::kF8E4M3B11FNUZ,
+    DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kF8E8M0FNU};
 
-/// Whether it is a float of 8 bits.
+/// Whether it is a float of at most 8 bits.
 [[nodiscard]] constexpr bool is_narrow_float(DType dtype) {
-  return dtype >= DType::kF8E3M4 && dtype <= DType::kF8E8M0FNU;
+  return dtype >= DType::kF4E2M1FN && dtype <= DType::kF8E8M0FNU;
 }
 /// Whether it is an integer of 2 or 4 bits.
 [[nodiscard]] constexpr bool is_narrow_integer(DType dtype) {
@@ -76,6 +73,9 @@ inline constexpr std::array kAllDTypes = {DType::kI1,       DType::kI8,
     case DType::kI4:
     case DType::kU2:
     case DType::kU4:
+    case DType::kF4E2M1FN:
+    case DType::kF6E2M3FN:
+    case DType::kF6E3M2FN:
     case DType::kF8E3M4:
     case DType::kF8E4M3:
     case DType::kF8E4M3B11FNUZ:
@@ -125,11 +125,12 @@ inline constexpr std::array kAllDTypes = {DType::kI1,       DType::kI8,
 }
 /// Whether an element is more than a register holds.
 [[nodiscard]] constexpr bool is_wide(DType dtype) { return size_of(dtype) > 4; }
-/// The bits that say a number: fewer than are stored of booleans and narrow integers.
+/// The bits that say a number: fewer than are stored of booleans and of types below 8 bits.
 [[nodiscard]] constexpr int bit_width(DType dtype) {
   if (dtype == DType::kI1) return 1;
   if (dtype == DType::kI2 || dtype == DType::kU2) return 2;
-  if (dtype == DType::kI4 || dtype == DType::kU4) return 4;
+  if (dtype == DType::kI4 || dtype == DType::kU4 || dtype == DType::kF4E2M1FN) return 4;
+  if (dtype == DType::kF6E2M3FN || dtype == DType::kF6E3M2FN) return 6;
   return static_cast<int>(8 * size_of(dtype));
 }
 /// The unsigned integer whose elements have 1, 2, 4 or 8 bytes.
@@ -149,20 +150,13 @@ inline constexpr std::array kAllDTypes = {DType::kI1,       DType::kI8,
 
 /// StableHLO's spelling: i1, i8, ui16, f32, …
 [[nodiscard]] constexpr std::string_view name_of(DType dtype) {
-  constexpr std::string_view kNames[] = {"i1",           "i8",
-                                         "i16",          "i32",
-                                         "i64",          "ui8",
-                                         "ui16",         "ui32",
-                                         "ui64",         "bf16",
-                                         "f16",          "f32",
-                                         "f64",          "complex<f32>",
-                                         "complex<f64>", "i2",
-                                         "i4",           "ui2",
-                                         "ui4",          "f8E3M4",
-                                         "f8E4M3",       "f8E4M3B11FNUZ",
-                                         "f8E4M3FN",     "f8E4M3FNUZ",
-                                         "f8E5M2",       "f8E5M2FNUZ",
-                                         "f8E8M0FNU"};
+  constexpr std::string_view kNames[] = {
+      "i1",       "i8",         "i16",    "i32",          "i64",
+      "ui8",      "ui16",       "ui32",   "ui64",         "bf16",
+      "f16",      "f32",        "f64",    "complex<f32>", "complex<f64>",
+      "i2",       "i4",         "ui2",    "ui4",          "f4E2M1FN",
+      "f6E2M3FN", "f6E3M2FN",   "f8E3M4", "f8E4M3",       "f8E4M3B11FNUZ",
+      "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ",   "f8E8M0FNU"};
   return kNames[static_cast<std::size_t>(dtype)];
 }
 

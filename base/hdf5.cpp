@@ -64,6 +64,9 @@ Hdf5Id hdf5_type(DType dtype) {
     case DType::kU8:
     case DType::kU2:
     case DType::kU4:
+    case DType::kF4E2M1FN:
+    case DType::kF6E2M3FN:
+    case DType::kF6E3M2FN:
     case DType::kF8E3M4:
     case DType::kF8E4M3:
     case DType::kF8E4M3B11FNUZ:

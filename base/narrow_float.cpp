@@ -13,6 +13,12 @@ namespace superstep {
 NarrowFloat narrow_float(DType dtype) {
   using Kind = NarrowFloat::Kind;
   switch (dtype) {
+    case DType::kF4E2M1FN:
+      return {1, 1, Kind::kNumbers, 4};
+    case DType::kF6E2M3FN:
+      return {3, 1, Kind::kNumbers, 6};
+    case DType::kF6E3M2FN:
+      return {2, 3, Kind::kNumbers, 6};
     case DType::kF8E3M4:
       return {4, 3, Kind::kIeee};
     case DType::kF8E4M3:
@@ -30,13 +36,13 @@ NarrowFloat narrow_float(DType dtype) {
     case DType::kF8E8M0FNU:
       return {0, 127, Kind::kPower};
     default:
-      fail_check("dtype", __FILE__, __LINE__, "not a float of 8 bits");
+      fail_check("dtype", __FILE__, __LINE__, "not a float of at most 8 bits");
   }
 }
 
 double number_of(const NarrowFloat& format, std::uint32_t bits) {
   const std::uint32_t sign = bits & format.sign_bit();
-  const std::uint32_t magnitude = bits & 0xff & ~format.sign_bit();
+  const std::uint32_t magnitude = bits & (format.codes() - 1) & ~format.sign_bit();
   double value = 0;
   if (format.kind == NarrowFloat::Kind::kPower) {
     value = bits == format.nan() ? std::numeric_limits<double>::quiet_NaN()
@@ -86,7 +92,8 @@ std::uint32_t code_of(const NarrowFloat& format, float value) {
     if (code < format.infinity()) magnitude = static_cast<std::uint32_t>(code);
   }
   if (magnitude >= format.infinity() && format.kind != NarrowFloat::Kind::kIeee) {
-    return format.nan();
+    if (format.kind != NarrowFloat::Kind::kNumbers) return format.nan();
+    magnitude = format.infinity() - 1;
   }
   const bool has_one_zero = format.kind == NarrowFloat::Kind::kUnsigned;
   return magnitude == 0 && has_one_zero ? 0 : sign | magnitude;

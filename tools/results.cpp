@@ -93,6 +93,12 @@ Tolerance default_tolerance(DType dtype) {
       return {1.0 / 512, 1.0 / 1024};
     case DType::kBF16:
       return {1.0 / 64, 1.0 / 128};
+    case DType::kF4E2M1FN:
+      return {1.0 / 4, 1.0 / 2};
+    case DType::kF6E2M3FN:
+      return {1.0 / 16, 1.0 / 8};
+    case DType::kF6E3M2FN:
+      return {1.0 / 8, 1.0 / 16};
     case DType::kF8E3M4:
       return {1.0 / 32, 1.0 / 64};
     case DType::kF8E4M3:

@@ -175,6 +175,9 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
       write_bits(tensor, i, float_bits(dtype, token));
       break;
     case DType::kC64:
+    case DType::kF4E2M1FN:
+    case DType::kF6E2M3FN:
+    case DType::kF6E3M2FN:
     case DType::kF8E3M4:
     case DType::kF8E4M3:
     case DType::kF8E4M3B11FNUZ:

@@ -57,6 +57,9 @@ std::vector<TensorType> infer_bitcast(const Op& op, std::span<const TensorType> 
   if (x.dtype == to) return {x};
   TensorType result{to, x.shape};
   const int from_bits = bit_width(x.dtype), to_bits = bit_width(to);
+  if (std::max(from_bits, to_bits) % std::min(from_bits, to_bits) != 0) {
+    malformed(op, fmt::format("{} are no whole number of {}", name_of(x.dtype), name_of(to)));
+  }
   if (from_bits > to_bits) {
     result.shape.push_back(from_bits / to_bits);
   } else if (from_bits < to_bits) {

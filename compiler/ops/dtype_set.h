@@ -9,10 +9,11 @@ namespace superstep {
 /// A set of dtypes.
 using DTypeSet = std::uint32_t;
 constexpr DTypeSet only(DType dtype) { return 1U << static_cast<unsigned>(dtype); }
-constexpr DTypeSet kNarrowFloats = only(DType::kF8E3M4) | only(DType::kF8E4M3) |
-                                   only(DType::kF8E4M3B11FNUZ) | only(DType::kF8E4M3FN) |
-                                   only(DType::kF8E4M3FNUZ) | only(DType::kF8E5M2) |
-                                   only(DType::kF8E5M2FNUZ) | only(DType::kF8E8M0FNU);
+constexpr DTypeSet kNarrowFloats =
+    only(DType::kF4E2M1FN) | only(DType::kF6E2M3FN) | only(DType::kF6E3M2FN) |
+    only(DType::kF8E3M4) | only(DType::kF8E4M3) | only(DType::kF8E4M3B11FNUZ) |
+    only(DType::kF8E4M3FN) | only(DType::kF8E4M3FNUZ) | only(DType::kF8E5M2) |
+    only(DType::kF8E5M2FNUZ) | only(DType::kF8E8M0FNU);
 constexpr DTypeSet kFloats =
     only(DType::kBF16) | only(DType::kF16) | only(DType::kF32) | only(DType::kF64) | kNarrowFloats;
 constexpr DTypeSet kComplex = only(DType::kC64) | only(DType::kC128);

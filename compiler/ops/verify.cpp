@@ -20,7 +20,7 @@ std::string names_of(DTypeSet set) {
     if (has_narrow_floats && is_narrow_float(dtype)) continue;
     if ((set & only(dtype)) != 0) names.push_back(name_of(dtype));
   }
-  if (has_narrow_floats) names.emplace_back("f8");
+  if (has_narrow_floats) names.insert(names.end(), {"f4", "f6", "f8"});
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -231,7 +231,8 @@ std::string dtypes_taken(const std::string& op, std::size_t operands) {
 }
 
 const std::string kNarrowFloats =
-    "f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU ";
+    "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ "
+    "f8E8M0FNU ";
 
 // The tables of docs/spec.md of openxla/stablehlo.
 TEST(OpDTypes, AreThoseOfTheSpecification) {

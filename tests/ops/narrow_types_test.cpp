@@ -1,4 +1,5 @@
-// Integers of 2 and 4 bits and floats of 8 bits: the formats, and what machines make of them.
+// Integers of 2 and 4 bits and floats of 4, 6 and 8 bits: the formats, and what machines make of
+// them.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,8 @@
 namespace superstep {
 namespace {
 
-constexpr DType kNarrowFloats[] = {DType::kF8E3M4,     DType::kF8E4M3,     DType::kF8E4M3B11FNUZ,
+constexpr DType kNarrowFloats[] = {DType::kF4E2M1FN,   DType::kF6E2M3FN,   DType::kF6E3M2FN,
+                                   DType::kF8E3M4,     DType::kF8E4M3,     DType::kF8E4M3B11FNUZ,
                                    DType::kF8E4M3FN,   DType::kF8E4M3FNUZ, DType::kF8E5M2,
                                    DType::kF8E5M2FNUZ, DType::kF8E8M0FNU};
 constexpr DType kNarrowIntegers[] = {DType::kI2, DType::kI4, DType::kU2, DType::kU4};
@@ -72,7 +74,7 @@ std::vector<HostTensor> run_text(const std::string& module,
 TEST(NarrowFloat, EveryCodeIsThatOfItsNumber) {
   for (const DType dtype : kNarrowFloats) {
     const NarrowFloat format = narrow_float(dtype);
-    for (std::uint32_t code = 0; code < 256; ++code) {
+    for (std::uint32_t code = 0; code < format.codes(); ++code) {
       const double number = number_of(format, code);
       const std::uint32_t again = code_of(format, static_cast<float>(number));
       EXPECT_EQ(again, std::isnan(number) ? format.nan() : code) << name_of(dtype) << " " << code;
@@ -85,7 +87,7 @@ TEST(NarrowFloat, TakesTheNearestNumber) {
     const NarrowFloat format = narrow_float(dtype);
     if (format.kind == NarrowFloat::Kind::kPower) continue;
     double largest = 0;
-    for (std::uint32_t code = 0; code < 128; ++code) {
+    for (std::uint32_t code = 0; code < format.sign_bit(); ++code) {
       const double number = number_of(format, code);
       if (std::isfinite(number)) largest = std::max(largest, number);
     }
@@ -117,6 +119,12 @@ TEST(NarrowFloat, RoundsTiesAndWhatIsTooLarge) {
             (Codes{0x3c, 0xbc, 0x7b, 0x7b, 0x7c, 0x7c, 0xfc}));
   EXPECT_EQ(codes(DType::kF8E4M3FNUZ, {1, -1e-3F, 240, 248, INFINITY, -0.0F}),
             (Codes{0x40, 0x81, 0x7f, 0x80, 0x80, 0}));
+  EXPECT_EQ(codes(DType::kF4E2M1FN, {5, 7, 1e30F, -INFINITY, NAN, 0.25F, 0.75F, 0.3F, -0.0F}),
+            (Codes{0x6, 0x7, 0x7, 0xf, 0x8, 0, 0x2, 0x1, 0x8}));
+  EXPECT_EQ(codes(DType::kF6E2M3FN, {5, 6.9F, 7.3F, 8, -INFINITY, NAN, 0.3F}),
+            (Codes{0x1a, 0x1e, 0x1f, 0x1f, 0x3f, 0x20, 0x2}));
+  EXPECT_EQ(codes(DType::kF6E3M2FN, {5, 7.5F, 28, 30, 31, -1e30F, NAN, 0.3F}),
+            (Codes{0x15, 0x18, 0x1f, 0x1f, 0x1f, 0x3f, 0x20, 0x5}));
   EXPECT_EQ(codes(DType::kF8E8M0FNU, {1, 1.5F, 3, 0.75F, 0.749F, 0, -1, 1e30F}),
             (Codes{0x7f, 0x80, 0x81, 0x7f, 0x7e, 0xff, 0xff, 0xe3}));
 }
@@ -154,6 +162,36 @@ TEST(NarrowTypes, ConvertFromAndToWideTypes) {
     for (const DType to : {DType::kF64, DType::kI64, DType::kU64}) {
       expect_same(use_of("stablehlo.convert", {all_codes(dtype)}, to));
     }
+  }
+}
+
+TEST(NarrowTypes, BitsAreThoseOfOtherWidths) {
+  const auto cast = [](DType from, Shape shape, DType to, Shape result) {
+    OpCase use = use_of("stablehlo.bitcast_convert", {all_codes(from)}, to);
+    use.operands[0].type.shape = std::move(shape);
+    use.declared = {{to, std::move(result)}};
+    expect_same(use);
+  };
+  for (const DType narrow : {DType::kI4, DType::kU4, DType::kF4E2M1FN}) {
+    cast(narrow, {128, 2}, DType::kU8, {128});
+    cast(narrow, {128, 2}, DType::kF8E5M2, {128});
+    cast(narrow, {32, 8}, DType::kI32, {32});
+    cast(narrow, {16, 16}, DType::kF64, {16});
+    cast(DType::kI8, {256}, narrow, {256, 2});
+    cast(DType::kF8E4M3FN, {2, 128}, narrow, {2, 128, 2});
+    cast(DType::kU2, {64, 4}, DType::kI8, {64});
+    cast(DType::kU2, {128, 2}, narrow, {128});
+    cast(narrow, {256}, DType::kU2, {256, 2});
+    cast(narrow, {64, 4}, DType::kF16, {64});
+  }
+  cast(DType::kF8E5M2, {64, 4}, DType::kU32, {64});
+  cast(DType::kU4, {256}, DType::kI1, {256, 4});
+  HostTensor words({DType::kU32, {8}});
+  for (std::size_t i = 0; i < 8; ++i) write_bits(words, i, 0x12345678 * (2 * i + 1));
+  for (const DType narrow : {DType::kI4, DType::kF4E2M1FN, DType::kF8E4M3}) {
+    OpCase use = use_of("stablehlo.bitcast_convert", {words}, narrow);
+    use.declared[0].shape = {8, 32 / bit_width(narrow)};
+    expect_same(use);
   }
 }
 

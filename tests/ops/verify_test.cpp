@@ -44,7 +44,7 @@ TEST(OpErrors, NameTheDTypeAndThoseAllowed) {
   EXPECT_EQ(
       refusal("tanh", {vector_of(kI8, {1})}, {}),
       "case.mlir:3:7: error: stablehlo.tanh: element type i8 is not one of bf16, f16, f32, f64, "
-      "complex<f32>, complex<f64>, f8");
+      "complex<f32>, complex<f64>, f4, f6, f8");
 }
 
 TEST(OpErrors, NameADimensionPaddedByMoreThanAnyTensorHolds) {

@@ -1,8 +1,10 @@
 #include "compiler/passes/narrow/codec.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "base/narrow_float.h"
 #include "compiler/ops/ops.h"
@@ -39,10 +41,11 @@ Tensor codes_of_powers(Tensor u) {
 }
 
 Tensor float_numbers(Tensor stored, const NarrowFloat& format) {
-  const Tensor u = convert(stored, DType::kU32);
+  Tensor u = convert(stored, DType::kU32);
   if (format.kind == Kind::kPower) return as_floats(powers(u));
+  if (format.width < 8) u = u & word(u, format.codes() - 1);
   const int m = format.mantissa_bits;
-  const Tensor magnitude = u & word(u, 0x7f);
+  const Tensor magnitude = u & word(u, format.sign_bit() - 1);
   const auto rebias = static_cast<std::uint32_t>(kBias - format.bias) << kMantissa;
   const Tensor normal = (magnitude << (kMantissa - m)) + word(u, rebias);
   const Tensor subnormal =
@@ -55,7 +58,7 @@ Tensor float_numbers(Tensor stored, const NarrowFloat& format) {
   } else if (format.kind == Kind::kFinite) {
     bits = select(reaches(magnitude, format.infinity()), word(u, kNaN), bits);
   }
-  bits = bits | (u & word(u, 0x80)) << 24;
+  bits = bits | (u & word(u, format.sign_bit())) << (32 - format.width);
   if (format.kind == Kind::kUnsigned) {
     bits = select(u == static_cast<double>(format.nan()), word(u, kNaN), bits);
   }
@@ -67,7 +70,7 @@ Tensor float_codes(Tensor numbers, const NarrowFloat& format) {
   if (format.kind == Kind::kPower) return convert(codes_of_powers(u), DType::kU8);
   const int m = format.mantissa_bits, shift = kMantissa - m;
   const Tensor a = u & word(u, 0x7fffffff);
-  const Tensor sign = u >> 24 & word(u, 0x80);
+  const Tensor sign = u >> (32 - format.width) & word(u, format.sign_bit());
   // To nearest even: a carry out of the mantissa runs into the exponent, as it should.
   const Tensor r = a - word(u, static_cast<std::uint32_t>(kBias - format.bias) << kMantissa);
   const Tensor normal = (r + word(u, (1U << (shift - 1)) - 1) + (r >> shift & word(u, 1))) >> shift;
@@ -76,10 +79,11 @@ Tensor float_codes(Tensor numbers, const NarrowFloat& format) {
   const Tensor sum = as_words(as_floats(a) + static_cast<double>(large));
   const Tensor subnormal = sum - word(u, std::bit_cast<std::uint32_t>(large));
   const auto least_normal = static_cast<std::uint32_t>(kBias + 1 - format.bias) << kMantissa;
-  const Tensor magnitude =
-      minimum(select(reaches(a, least_normal), normal, subnormal), word(u, format.infinity()));
+  const bool has_nan = format.kind != Kind::kNumbers;
+  const Tensor magnitude = minimum(select(reaches(a, least_normal), normal, subnormal),
+                                   word(u, format.infinity() - (has_nan ? 0 : 1)));
   Tensor code = magnitude | sign;
-  if (format.kind == Kind::kIeee) {
+  if (format.kind == Kind::kIeee || !has_nan) {
     code = select(reaches(a, kInfinity + 1), word(u, format.nan()), code);
   } else {
     // Of NaN there is one then, and perhaps of zero.
@@ -128,6 +132,51 @@ Tensor converted(Tensor x, DType to) {
 Tensor unsigned_bits(Tensor stored, DType dtype) {
   const Tensor bits = bitcast(stored, {DType::kU8, stored.shape()});
   return bits & bits.like((1 << bit_width(dtype)) - 1);
+}
+
+Tensor regrouped(Tensor stored, DType from, const TensorType& to) {
+  constexpr int kByte = 8;
+  const int from_bits = bit_width(from), to_bits = bit_width(to.dtype);
+  const int unit = std::min(from_bits, kByte), part = std::min(to_bits, kByte);
+  // Bytes, or what is shorter, along a last dimension.
+  Shape shape = stored.shape();
+  if (from_bits > kByte) shape.push_back(from_bits / kByte);
+  Tensor bits = stored;
+  if (from == DType::kI1) {
+    bits = convert(stored, DType::kU8);
+  } else {
+    bits = from_bits > kByte ? bitcast(stored, {DType::kU8, shape}) : unsigned_bits(stored, from);
+  }
+  if (from_bits == kByte || (from_bits < kByte && from_bits > to_bits)) {
+    shape.push_back(1);
+    bits = reshape(bits, shape);
+  }
+  if (unit < part) {
+    const std::int64_t count = part / unit;
+    shape.back() /= count;
+    shape.push_back(count);
+    bits = reshape(bits, shape);
+    Tensor joined = element_of_last(bits, 0);
+    for (std::int64_t i = 1; i < count; ++i) {
+      joined = joined | element_of_last(bits, i) << static_cast<int>(i) * unit;
+    }
+    bits = joined;
+  } else if (unit > part) {
+    shape.push_back(1);
+    std::vector<Tensor> parts;
+    for (int at = 0; at < unit; at += part) {
+      const Tensor shifted = bits >> at;
+      parts.push_back(reshape(shifted & shifted.like((1 << part) - 1), shape));
+    }
+    bits = concatenate(parts, static_cast<std::int64_t>(shape.size()) - 1);
+  }
+  if (to_bits > kByte) {
+    shape = to.shape;
+    shape.push_back(to_bits / kByte);
+    return bitcast(reshape(bits, shape), to);
+  }
+  if (to.dtype == DType::kI1) return convert(reshape(bits, to.shape), to.dtype);
+  return bitcast(reshape(bits, to.shape), {stored_as(to.dtype), to.shape});
 }
 
 Tensor sign_extended(Tensor stored, DType dtype) {

@@ -21,6 +21,10 @@ namespace superstep::narrow {
 /// A stored integer with zeros above its bits, as ui8.
 [[nodiscard]] Tensor unsigned_bits(Tensor stored, DType dtype);
 
+/// The bits of elements that are stored, as those of a type of another width, stored; the lowest
+/// first.
+[[nodiscard]] Tensor regrouped(Tensor stored, DType from, const TensorType& to);
+
 /// A stored integer with its highest bit repeated above it.
 [[nodiscard]] Tensor sign_extended(Tensor stored, DType dtype);
 

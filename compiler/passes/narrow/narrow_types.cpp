@@ -200,12 +200,14 @@ class Widener {
     const ValueId x = op.operands[0], result = op.results[0];
     const DType from = dtype(x), to = dtype(result);
     if (from == to) return set(result, value(builder, x));
-    if (bit_width(from) != bit_width(to)) {
-      unsupported(op, fmt::format("{} and {} differ in width", name_of(from), name_of(to)));
-    }
     Tensor stored = value(builder, x);
     if (keep_ != Keep::kStored) stored = narrow::encoded(stored, from);
-    stored = bitcast(stored, {narrow::stored_as(to), stored.shape()});
+    if (bit_width(from) == bit_width(to)) {
+      stored = bitcast(stored, {narrow::stored_as(to), stored.shape()});
+    } else {
+      stored = narrow::regrouped(stored, from, from_.type(result));
+    }
+    if (!is_narrow(to)) return set(result, stored);
     set_stored(result, is_narrow_integer(to) ? narrow::encoded(stored, to) : stored);
   }
 
