@@ -28,6 +28,7 @@ struct Pass {
 };
 
 constexpr Pass kPasses[] = {
+    {"expand shorthands", expand_shorthands, true},
     {"widen narrow types", widen_narrow_types, true},
     {"fold constants", fold_constants},  // some expand to less then
     {"expand ops", expand_ops},

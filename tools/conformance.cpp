@@ -69,7 +69,7 @@ Part part_of(const Graph& graph, const std::vector<ValueId>& values,
 }
 
 /// JAX's names of dtypes, as they are in those of its test data.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kDtypes{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 25> kDtypes{{
     {"bool", "i1"},
     {"int4", "i4"},
     {"int8", "i8"},
@@ -87,6 +87,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kDtypes{
     {"float64", "f64"},
     {"complex64", "complex<f32>"},
     {"complex128", "complex<f64>"},
+    {"float4_e2m1fn", "f4E2M1FN"},
+    {"float6_e2m3fn", "f6E2M3FN"},
+    {"float6_e3m2fn", "f6E3M2FN"},
     {"float8_e4m3b11fnuz", "f8E4M3B11FNUZ"},
     {"float8_e4m3fn", "f8E4M3FN"},
     {"float8_e4m3fnuz", "f8E4M3FNUZ"},
@@ -143,6 +146,9 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
   options.on_superstep = [&](const SuperstepRecord& record) {
     if (record.worker_instructions.all != 0 || record.exchange_bytes != 0) ++out.device_steps;
   };
+  for (std::size_t i = 0; i < checked.infeeds.size(); ++i) {
+    options.infeeds[static_cast<std::uint32_t>(i)] = checked.infeeds[i];
+  }
   const RunResult result =
       run_image(compile(under_test.module, machine), under_test.arguments, options);
   out.worker_instructions = result.totals.worker_instructions;

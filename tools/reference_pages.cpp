@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 
-#include "compiler/import/refused_ops.h"
 #include "compiler/ops/op.h"
 #include "isa/control_registers.h"
 #include "isa/machine_config.h"
@@ -181,22 +180,15 @@ std::string dtypes_of(const OperandTypes& operands) {
 std::string ops_page() {
   std::string out = std::string("# Ops\n\n") + std::string(kNote);
   out +=
-      "The ops that a program may use, for f8, bf16, f16, f32, f64, complex<f32>, complex<f64>, i1 "
-      "and signed and unsigned\nintegers of 2 to 64 bits as far as StableHLO allows them. Powers "
-      "of "
-      "64-bit integers and cube roots of complex numbers are\nrefused. Everything else is refused "
-      "with its place (exit code 6). Private functions and decompositions of composites\nare "
-      "inlined, tuples read as their elements, and tokens as nothing.\n\n"
+      "The ops that a program may use, for f4, f6, f8, bf16, f16, f32, f64, complex<f32>, "
+      "complex<f64>, i1 and signed and unsigned\nintegers of 2 to 64 bits as far as StableHLO "
+      "allows them. Everything else is refused with its place (exit code 6).\nPrivate functions "
+      "and decompositions of composites are inlined, tuples read as their elements, and tokens as "
+      "nothing.\n\n"
       "| op | operands | becomes | what it does |\n|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops())
     out += fmt::format("| `{}` | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
                        kinds_of(op->lowerings), cell(op->summary));
-  out +=
-      "\n## Without them\n\n"
-      "Some ops that are refused come from JAX code that has another form; the message says so.\n\n"
-      "| op | what to write |\n|---|---|\n";
-  for (const import::RefusedOp& op : import::refused_ops())
-    if (!op.instead.empty()) out += fmt::format("| `{}` | {} |\n", op.name, cell(op.instead));
   return out;
 }
 

@@ -8,7 +8,7 @@ namespace superstep::import {
 
 bool Parser::is_check(std::string_view name) const {
   return dialects_ == Dialects::kChecks &&
-         (name.starts_with("check.") || name == "interpreter.probe");
+         (name.starts_with("check.") || name.starts_with("interpreter."));
 }
 
 /// `%found, %expected, tolerance = 0.1 {…} : T`, or a typed constant in place of `%expected : T`.

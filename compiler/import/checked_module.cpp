@@ -92,6 +92,9 @@ std::vector<HostTensor> data_of(const SyntaxFunction& function) {
   return data;
 }
 
+/// What functions return that are made of constants.
+using Data = std::map<std::string, std::vector<HostTensor>, std::less<>>;
+
 /// Changes the syntax of a checked module to that of a program.
 class Editor {
  public:
@@ -99,7 +102,7 @@ class Editor {
       : text_(text), file_(file), constants_are_data_(constants_are_data) {}
 
   void edit(SyntaxModule& syntax) {
-    std::map<std::string, std::vector<HostTensor>, std::less<>> data;
+    Data data;
     SyntaxFunction* entry = nullptr;
     for (SyntaxFunction& function : syntax.functions) {
       if (auto tensors = data_of(function); !tensors.empty()) {
@@ -127,6 +130,9 @@ class Editor {
         take_data(op, {*constant_of(op)}, *entry);
       } else if (op.name == "interpreter.probe") {
         take_probe(op);
+        ops.push_back(std::move(op));
+      } else if (op.name == "interpreter.run_parallel") {
+        take_program(op, data);
         ops.push_back(std::move(op));
       } else if (op.name == "return") {
         leave.offset = op.offset;
@@ -208,6 +214,48 @@ class Editor {
     op.attributes.clear();
   }
 
+  /// A program of one device is called; what its infeeds take are data.
+  void take_program(SyntaxOp& op, const Data& data) {
+    if (op.broken) return;
+    const auto programs = op.attributes.find("programs");
+    const auto* names =
+        programs == op.attributes.end() ? nullptr : std::get_if<std::string>(&programs->second);
+    const auto count = names == nullptr ? 0 : std::ranges::count(*names, '@');
+    if (count != 1) unsupported(op, fmt::format("programs run on one device, not on {}", count));
+    const std::size_t begin = names->find('@') + 1;
+    op.callee = names->substr(begin, names->find_first_of("], ", begin) - begin);
+    if (const auto infeed = op.attributes.find("infeed"); infeed != op.attributes.end()) {
+      const auto* queue = std::get_if<std::vector<std::string>>(&infeed->second);
+      if (queue == nullptr) unsupported(op, "an infeed that is no list of functions");
+      for (const std::string& name : *queue) take_infeed(op, name, data);
+    }
+    op.name = "call";
+    op.attributes.clear();
+  }
+
+  /// A visit behind those before it.
+  void take_infeed(const SyntaxOp& op, const std::string& function, const Data& data) {
+    const auto at = data.find(function);
+    if (at == data.end()) unsupported(op, fmt::format("@{} returns no constants", function));
+    const bool is_first = out_.infeeds.empty();
+    if (is_first) out_.infeeds.resize(at->second.size());
+    for (std::size_t i = 0; i < at->second.size(); ++i) {
+      HostTensor& all = out_.infeeds[i];
+      const HostTensor& visit = at->second[i];
+      if (is_first) {
+        all.type = visit.type;
+        all.type.shape.insert(all.type.shape.begin(), 0);
+      }
+      TensorType expected = all.type;
+      expected.shape.erase(expected.shape.begin());
+      if (at->second.size() != out_.infeeds.size() || visit.type != expected) {
+        unsupported(op, "infeeds of different types");
+      }
+      ++all.type.shape[0];
+      all.data.insert(all.data.end(), visit.data.begin(), visit.data.end());
+    }
+  }
+
   void rename(SyntaxOp& op) {
     for (ValueUse& use : op.operands) {
       const auto at = renamed_.find({use.name, use.number});
@@ -229,7 +277,7 @@ class Editor {
   /// Checks and probes at places where they are not looked for.
   void refuse_others(const SyntaxBlock& block) const {
     for (const SyntaxOp& op : block.ops) {
-      if (!check_name(op).empty() || op.name == "interpreter.probe") {
+      if (!check_name(op).empty() || op.name.starts_with("interpreter.")) {
         unsupported(op, fmt::format("{} inside of a region, or of a function beside the first "
                                     "that has checks",
                                     op.name));

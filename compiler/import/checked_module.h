@@ -30,7 +30,8 @@ struct Check {
 struct CheckedModule {
   std::string function;  ///< that holds the checks
   Module module;         ///< result 2 i is what check i found, result 2 i + 1 what it expects
-  std::vector<HostTensor> data;  ///< by argument
+  std::vector<HostTensor> data;     ///< by argument
+  std::vector<HostTensor> infeeds;  ///< by tensor of a visit; the first axis counts visits
   std::vector<Check> checks;
 };
 

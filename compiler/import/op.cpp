@@ -28,6 +28,7 @@ void become_call(SyntaxOp& op) {
 /// One name for an op however it was printed.
 std::string canonical_name(std::string name) {
   if (name == "func.call") return "call";
+  if (name == "chlo.constant") return "stablehlo.constant";
   if (name == "func.return" || name == "stablehlo.return") return "return";
   return name;
 }
@@ -326,6 +327,11 @@ void Parser::parse_keyword(SyntaxOp& op) {
     }
     case Keyword::Value::kInteger:
       op.attributes.insert_or_assign(name, expect_integer("an integer"));
+      break;
+    case Keyword::Value::kString:
+      if (token().kind != TokenKind::kString) fail("expected a string, found " + found());
+      op.attributes.insert_or_assign(name, unquote(token().text));
+      advance();
       break;
     case Keyword::Value::kWords:
       op.attributes.insert_or_assign(name, parse_word_list());

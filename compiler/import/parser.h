@@ -15,7 +15,7 @@ namespace superstep::import {
 /// Which ops a text may have besides those of programs.
 enum class Dialects : std::uint8_t {
   kProgram,
-  kChecks,  ///< `check.…` and `interpreter.probe`, with which a module says what it should compute
+  kChecks,  ///< `check.…` and `interpreter.…`, with which a module says what it should compute
 };
 
 /// Reads the text of a module, pretty or generic form. What is wrong goes to `problems`; reading

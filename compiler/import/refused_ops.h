@@ -1,21 +1,15 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace superstep::import {
 
-/// An op of StableHLO or CHLO that Superstep does not have.
-struct RefusedOp {
-  std::string_view name;     ///< `stablehlo.while`
-  std::string_view instead;  ///< what to write in Python; empty where nothing does yet
-};
+/// The ops of StableHLO and CHLO that Superstep does not have, by dialect and name.
+[[nodiscard]] std::span<const std::string_view> refused_ops();
 
-/// All of them, by dialect and name.
-[[nodiscard]] std::vector<RefusedOp> refused_ops();
-
-/// Why an op of this name, which `find_op` does not know, is refused, and what to do.
+/// Why an op of this name, which `find_op` does not know, is refused, and what was meant.
 [[nodiscard]] std::string refusal_of(std::string_view name);
 
 }  // namespace superstep::import

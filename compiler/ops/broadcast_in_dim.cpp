@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
 #include "compiler/ops/elements.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/strided_box.h"
 #include "compiler/ops/verify.h"
@@ -55,11 +57,52 @@ std::vector<StridedBox> boxes(const Op& op, const Graph& graph) {
   return single_box({0, result, from, row_major_strides(result)});
 }
 
+/// The dimensions of the operand behind new ones.
+Op in_last_dimensions(const Op& op, const TensorType& operand) {
+  const auto& sizes = attribute<Indices>(op, "broadcast_sizes");
+  if (std::ranges::any_of(sizes, [](std::int64_t n) { return n < 0; })) {
+    malformed(op, "broadcast_sizes has a negative one");
+  }
+  Op broadcast;
+  broadcast.definition = &kBroadcastInDimOp;
+  broadcast.location = op.location;
+  TensorType result{operand.dtype, sizes};
+  Indices dimensions;
+  for (const std::int64_t size : operand.shape) {
+    dimensions.push_back(static_cast<std::int64_t>(result.shape.size()));
+    result.shape.push_back(size);
+  }
+  broadcast.attributes = {{"broadcast_dimensions", std::move(dimensions)}};
+  broadcast.declared = {std::move(result)};
+  return broadcast;
+}
+std::vector<TensorType> infer_leading(const Op& op, std::span<const TensorType> operands) {
+  return in_last_dimensions(op, operands[0]).declared;
+}
+std::vector<HostTensor> evaluate_leading(const Op& op, std::span<const HostTensor> operands) {
+  return evaluate(in_last_dimensions(op, operands[0].type), operands);
+}
+std::vector<Tensor> expand_leading(GraphBuilder& builder, const Op& op,
+                                   std::span<const Tensor> operands) {
+  return builder.append(kBroadcastInDimOp, operands, in_last_dimensions(op, operands[0].type()));
+}
+
+constexpr std::array kLeadingKeywords = {
+    Keyword{"sizes", Keyword::Value::kIntegers, "broadcast_sizes"}};
 constexpr std::array kKeywords = {
     Keyword{"dims", Keyword::Value::kIntegers, "broadcast_dimensions"}};
 
 }  // namespace
 
+const OpDefinition kBroadcastOp{
+    .name = "stablehlo.broadcast",
+    .summary = "A tensor repeated along new dimensions in front of its own.",
+    .infer = infer_leading,
+    .evaluate = evaluate_leading,
+    .lowerings = {ExpandLowering{expand_leading}},
+    .traits = {.operands = {kAnyDType}, .is_shorthand = true},
+    .syntax = {.keywords = kLeadingKeywords},
+};
 const OpDefinition kBroadcastInDimOp{
     .name = "stablehlo.broadcast_in_dim",
     .summary = "A tensor repeated along new dimensions and those of size 1.",

@@ -51,6 +51,11 @@ std::vector<TensorType> infer_all_reduce(const Op& op, std::span<const TensorTyp
   return infer_identity(op, operands);
 }
 
+std::vector<TensorType> infer_sum(const Op& op, std::span<const TensorType> operands) {
+  check_groups(op);
+  return infer_identity(op, operands);
+}
+
 std::vector<TensorType> infer_reduce_scatter(const Op& op, std::span<const TensorType> operands) {
   check_groups(op);
   check_reducer(op, operands);
@@ -154,6 +159,24 @@ const OpDefinition kCollectivePermuteOp{
     .infer = infer_permute,
     .evaluate = evaluate_permute,
     .lowerings = {ExpandLowering{expand_permute}},
+    .traits = {.operands = {kAnyDType}},
+};
+
+const OpDefinition kCollectiveReduceOp{
+    .name = "stablehlo.collective_reduce",
+    .summary = "The operands: there is one device in a group.",
+    .infer = infer_all_reduce,
+    .evaluate = evaluate_identity,
+    .lowerings = {ExpandLowering{expand_identity}},
+    .traits = {.operands = kOneOrMore, .regions = 1},
+};
+
+const OpDefinition kCrossReplicaSumOp{
+    .name = "stablehlo.cross-replica-sum",
+    .summary = "The operand: there is one device in a group.",
+    .infer = infer_sum,
+    .evaluate = evaluate_identity,
+    .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = {kAnyDType}},
 };
 

@@ -5,6 +5,7 @@
 
 #include "compiler/import/parser.h"
 #include "compiler/ops/elementwise.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/zeros.h"
 
@@ -67,6 +68,19 @@ std::vector<HostTensor> evaluate_imag(const Op&, std::span<const HostTensor> ope
   return parts_of(x, 1);
 }
 
+std::vector<HostTensor> evaluate_conjugate(const Op&, std::span<const HostTensor> operands) {
+  HostTensor result = operands[0];
+  if (is_complex(result.type.dtype)) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(result.type.elements()); ++i) {
+      write_complex(result, i, std::conj(read_complex(operands[0], i)));
+    }
+  }
+  return {std::move(result)};
+}
+std::vector<Tensor> expand_conjugate(GraphBuilder&, const Op&, std::span<const Tensor> operands) {
+  return {conjugate(operands[0])};
+}
+
 // Wide results are split before anything is emitted.
 std::vector<Node> emit_complex(const Op& op, const Graph&, Expression&, std::span<const Node>) {
   unsupported(op, "of complex numbers that were not split");
@@ -94,6 +108,14 @@ void parse_complex(import::Parser& parser, import::SyntaxOp& op, int) {
 
 }  // namespace
 
+const OpDefinition kConjOp{
+    .name = "chlo.conj",
+    .summary = "Each element with its imaginary part negated.",
+    .infer = infer_same_type,
+    .evaluate = evaluate_conjugate,
+    .lowerings = {ExpandLowering{expand_conjugate}},
+    .traits = {.operands = {kFloats | kComplex}, .is_shorthand = true},
+};
 const OpDefinition kComplexOp{
     .name = "stablehlo.complex",
     .summary = "Complex numbers of real and imaginary parts.",

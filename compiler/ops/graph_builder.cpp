@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/graph/append_copy.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 
@@ -65,6 +66,18 @@ Tensor GraphBuilder::apply(const OpDefinition& definition, std::initializer_list
                            Op rest) {
   const std::vector<Tensor> list(operands);
   return append(definition, list, std::move(rest)).front();
+}
+
+std::vector<Tensor> GraphBuilder::append_graph(const Graph& graph,
+                                               std::span<const Tensor> arguments) {
+  std::vector<ValueId> values(graph.values().size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    values[index(graph.arguments()[i])] = arguments[i].id;
+  }
+  for (const Op& op : graph.ops()) append_copy(graph_, op, values);
+  std::vector<Tensor> results;
+  for (const ValueId result : graph.results()) results.push_back(value(values[index(result)]));
+  return results;
 }
 
 Tensor GraphBuilder::constant(HostTensor value) {

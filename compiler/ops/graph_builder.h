@@ -43,6 +43,9 @@ class GraphBuilder {
   Tensor apply(const OpDefinition& definition, std::initializer_list<Tensor> operands,
                Op rest = {});
 
+  /// What a graph makes of values, which are its arguments.
+  std::vector<Tensor> append_graph(const Graph& graph, std::span<const Tensor> arguments);
+
   Tensor constant(HostTensor value);
   /// One element, rounded or wrapped to the dtype.
   Tensor number(DType dtype, double value);

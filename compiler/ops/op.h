@@ -156,6 +156,8 @@ struct Traits {
   /// both sides are neither merged nor folded.
   bool is_opaque = false;
   Control control = Control::kNone;
+  /// It stands for other ops, whatever the types: they take its place before types are changed.
+  bool is_shorthand = false;
   /// The reference takes far more work than what the op expands to, which is folded instead.
   bool folds_expanded = false;
   /// The results are the first operands with some elements replaced.

@@ -18,6 +18,7 @@ struct Keyword {
     kIntegers,  ///< `[0, 1]`
     kPair,      ///< `[0] x [1]`: `attribute` and `second`
     kInteger,
+    kString,
     kWords,   ///< `[DEFAULT, HIGHEST]`
     kAngles,  ///< `<…>`, kept as text
   } value;

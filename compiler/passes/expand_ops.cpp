@@ -22,32 +22,46 @@ void expand(Rewrite& rewrite, const Op& op, const ExpandLowering& lowering) {
   }
 }
 
-/// Whether an op of the graph or of a region in it expands.
-bool has_expansions(const Graph& graph) {
+/// How an op expands, if it is one of those that are asked for.
+using Choice = const ExpandLowering* (*)(const Op& op, const Graph& graph);
+
+/// Whether a chosen op is in the graph or in a region in it.
+bool has_chosen(const Graph& graph, Choice choice) {
   return std::ranges::any_of(graph.ops(), [&](const Op& op) {
-    return lowering_as<ExpandLowering>(op, graph) != nullptr ||
-           std::ranges::any_of(op.regions, has_expansions);
+    return choice(op, graph) != nullptr ||
+           std::ranges::any_of(op.regions,
+                               [&](const Graph& region) { return has_chosen(region, choice); });
   });
 }
 
-}  // namespace
-
-// Expansions may have regions whose ops expand too.
-Graph expand_ops(Graph graph) {
-  while (has_expansions(graph)) {
+/// Expansions may have regions whose ops expand too.
+Graph expand_chosen(Graph graph, Choice choice) {
+  while (has_chosen(graph, choice)) {
     Rewrite rewrite(graph);
     for (const Op& op : graph.ops()) {
-      if (const auto* lowering = lowering_as<ExpandLowering>(op, graph)) {
+      if (const auto* lowering = choice(op, graph)) {
         expand(rewrite, op, *lowering);
       } else {
         Op copy = rewrite.translated(op);
-        for (Graph& region : copy.regions) region = expand_ops(std::move(region));
+        for (Graph& region : copy.regions) region = expand_chosen(std::move(region), choice);
         rewrite.add(op, std::move(copy));
       }
     }
     graph = rewrite.finish();
   }
   return graph;
+}
+
+}  // namespace
+
+Graph expand_ops(Graph graph) {
+  return expand_chosen(std::move(graph), lowering_as<ExpandLowering>);
+}
+
+Graph expand_shorthands(Graph graph) {
+  return expand_chosen(std::move(graph), [](const Op& op, const Graph& of) {
+    return op.definition->traits.is_shorthand ? lowering_as<ExpandLowering>(op, of) : nullptr;
+  });
 }
 
 }  // namespace superstep

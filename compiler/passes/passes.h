@@ -5,9 +5,12 @@
 
 namespace superstep {
 
-/// Replaces values of integers of 2 and 4 bits and of floats of 8 bits by their bytes, in regions
-/// too; ops compute on numbers of wider types, and what they give is rounded or wrapped. Sums and
-/// products of many elements are rounded once. Arguments and results keep their bytes.
+/// Replaces ops that only stand for others (`Traits::is_shorthand`), in regions too.
+[[nodiscard]] Graph expand_shorthands(Graph graph);
+
+/// Replaces values of integers of 2 and 4 bits and of floats of up to 8 bits by their bytes, in
+/// regions too; ops compute on numbers of wider types, and what they give is rounded or wrapped.
+/// Sums and products of many elements are rounded once. Arguments and results keep their bytes.
 [[nodiscard]] Graph widen_narrow_types(Graph graph);
 
 /// Replaces ops by those that they are made of (`ExpandLowering`), until none is left,

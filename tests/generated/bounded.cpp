@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "compiler/ops/elements.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/op.h"
 #include "tests/generated/accuracy.h"
 #include "tests/generated/bounding.h"
@@ -190,12 +191,39 @@ BoundedResults bound_indexing(const Op& op, std::span<const Bounded> operands,
   return std::vector<Bounded>{{std::move(values[0]), evaluate_as_f32(moving, errors)}};
 }
 
+/// The results of a region.
+BoundedResults propagate_region(const Graph& region, std::span<const Bounded> arguments) {
+  auto values = propagate(region, arguments);
+  if (!values) return std::nullopt;
+  std::vector<Bounded> results;
+  for (const ValueId result : region.results()) results.push_back((*values)[index(result)]);
+  return results;
+}
+
+/// As the ops that it is made of.
+BoundedResults bound_expanded(const Op& op, std::span<const Bounded> operands,
+                              std::vector<HostTensor>) {
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  std::vector<Tensor> arguments;
+  for (const Bounded& operand : operands) arguments.push_back(builder.argument(operand.value.type));
+  const auto& lowering = std::get<ExpandLowering>(*op.definition->lowerings.begin());
+  std::vector<ValueId> results;
+  for (const Tensor& result : lowering.expand(builder, op, arguments)) results.push_back(result.id);
+  graph.set_results(std::move(results));
+  return propagate_region(graph, operands);
+}
+
 struct RuleOf {
   std::string_view op;
   BoundRule rule;
 };
 /// Ops that are not elementwise.
 constexpr std::array kRules = {
+    RuleOf{"chlo.conj", bound_expanded},
+    RuleOf{"chlo.constant_like", bound_expanded},
+    RuleOf{"chlo.ragged_dot", bound_expanded},
+    RuleOf{"chlo.scan", bound_expanded},
     RuleOf{"chlo.top_k", bound_exact},
     RuleOf{"sdy.sharding_constraint", bound_movement},
     RuleOf{"stablehlo.all_gather", bound_movement},
@@ -205,16 +233,21 @@ constexpr std::array kRules = {
     RuleOf{"stablehlo.batch_norm_inference", bound_batch_norm},
     RuleOf{"stablehlo.batch_norm_training", bound_batch_norm},
     RuleOf{"stablehlo.bitcast_convert", bound_exact},
+    RuleOf{"stablehlo.broadcast", bound_expanded},
     RuleOf{"stablehlo.broadcast_in_dim", bound_movement},
     RuleOf{"stablehlo.cholesky", bound_factors},
     RuleOf{"stablehlo.collective_broadcast", bound_movement},
     RuleOf{"stablehlo.collective_permute", bound_movement},
+    RuleOf{"stablehlo.collective_reduce", bound_movement},
     RuleOf{"stablehlo.concatenate", bound_movement},
     RuleOf{"stablehlo.convolution", bound_convolution},
+    RuleOf{"stablehlo.cross-replica-sum", bound_movement},
     RuleOf{"stablehlo.custom_call", bound_call},
+    RuleOf{"stablehlo.dot", bound_expanded},
     RuleOf{"stablehlo.dot_general", bound_dot_general},
     RuleOf{"stablehlo.dynamic_slice", bound_indexing},
     RuleOf{"stablehlo.dynamic_update_slice", bound_indexing},
+    RuleOf{"stablehlo.einsum", bound_expanded},
     RuleOf{"stablehlo.fft", bound_fft},
     RuleOf{"stablehlo.gather", bound_indexing},
     RuleOf{"stablehlo.get_dimension_size", bound_nothing},
@@ -233,18 +266,11 @@ constexpr std::array kRules = {
     RuleOf{"stablehlo.select_and_scatter", bound_select_and_scatter},
     RuleOf{"stablehlo.slice", bound_movement},
     RuleOf{"stablehlo.sort", bound_exact},
+    RuleOf{"stablehlo.torch_index_select", bound_expanded},
     RuleOf{"stablehlo.transpose", bound_movement},
     RuleOf{"stablehlo.triangular_solve", bound_factors},
+    RuleOf{"stablehlo.unary_einsum", bound_expanded},
 };
-
-/// The results of a region.
-BoundedResults propagate_region(const Graph& region, std::span<const Bounded> arguments) {
-  auto values = propagate(region, arguments);
-  if (!values) return std::nullopt;
-  std::vector<Bounded> results;
-  for (const ValueId result : region.results()) results.push_back((*values)[index(result)]);
-  return results;
-}
 
 BoundedResults propagate_while(const Op& op, std::span<const Bounded> operands) {
   constexpr int kMostTrips = 16;
@@ -345,6 +371,7 @@ Bounded exactly(HostTensor value) {
 std::optional<std::vector<Bounded>> propagate(const Op& op, std::span<const Bounded> operands) {
   const std::string_view name = op.definition->name;
   if (name == "stablehlo.while") return propagate_while(op, operands);
+  if (name.starts_with("chlo.broadcast_")) return bound_expanded(op, operands, {});
   if (name == "stablehlo.case" || name == "stablehlo.if") return propagate_branch(op, operands);
   std::vector<HostTensor> values;
   for (const Bounded& operand : operands) values.push_back(operand.value);

@@ -30,6 +30,7 @@ struct OpKind {
 [[nodiscard]] std::span<const OpKind> indexing_kinds();     // propose_indexing.cpp
 [[nodiscard]] std::span<const OpKind> control_kinds();      // propose_control.cpp
 [[nodiscard]] std::span<const OpKind> device_kinds();       // propose_device.cpp
+[[nodiscard]] std::span<const OpKind> composed_kinds();     // propose_composed.cpp
 
 using Indices = std::vector<std::int64_t>;
 

@@ -13,7 +13,7 @@ std::vector<const OpKind*> weighted_kinds() {
   std::vector<const OpKind*> all;
   for (const auto& family :
        {elementwise_kinds(), rearrange_kinds(), reduction_kinds(), sort_kinds(), product_kinds(),
-        algebra_kinds(), indexing_kinds(), control_kinds(), device_kinds()}) {
+        algebra_kinds(), indexing_kinds(), control_kinds(), device_kinds(), composed_kinds()}) {
     for (const OpKind& kind : family) all.insert(all.end(), kind.weight, &kind);
   }
   return all;

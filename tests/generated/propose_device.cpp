@@ -31,7 +31,8 @@ bool collective(RandomProgram& builder, const OpKind& kind) {
     attributes["concat_dimension"] = dimension();
     attributes["split_count"] = std::int64_t{1};
   }
-  if (kind.op == "stablehlo.all_reduce" || kind.op == "stablehlo.reduce_scatter") {
+  if (kind.op == "stablehlo.all_reduce" || kind.op == "stablehlo.reduce_scatter" ||
+      kind.op == "stablehlo.collective_reduce") {
     regions.push_back(binary_reducer("stablehlo.add", builder.type(x).dtype));
   }
   return builder.add(kind.op, {x}, std::move(attributes), std::move(regions));
@@ -88,6 +89,8 @@ constexpr std::array kKinds = {
     OpKind{"stablehlo.all_to_all", collective},
     OpKind{"stablehlo.collective_broadcast", collective},
     OpKind{"stablehlo.collective_permute", permute},
+    OpKind{"stablehlo.collective_reduce", collective},
+    OpKind{"stablehlo.cross-replica-sum", collective},
     OpKind{"stablehlo.partition_id", number},
     OpKind{"stablehlo.reduce_scatter", collective},
     OpKind{"stablehlo.replica_id", number},

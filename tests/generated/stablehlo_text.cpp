@@ -22,20 +22,25 @@ struct Structure {
 };
 
 const std::array kStructures{
+    Structure{"chlo.ragged_dot",
+              "ragged_dot_dimension_numbers",
+              "chlo.ragged_dot",
+              {"lhs_batching_dimensions", "rhs_batching_dimensions", "lhs_contracting_dimensions",
+               "rhs_contracting_dimensions", "lhs_ragged_dimensions", "rhs_group_dimensions"}},
     Structure{"stablehlo.dot_general",
               "dot_dimension_numbers",
-              "dot",
+              "stablehlo.dot",
               {"lhs_batching_dimensions", "rhs_batching_dimensions", "lhs_contracting_dimensions",
                "rhs_contracting_dimensions"}},
     Structure{"stablehlo.gather",
               "dimension_numbers",
-              "gather",
+              "stablehlo.gather",
               {"offset_dims", "collapsed_slice_dims", "operand_batching_dims",
                "start_indices_batching_dims", "start_index_map", "index_vector_dim"}},
     Structure{
         "stablehlo.scatter",
         "scatter_dimension_numbers",
-        "scatter",
+        "stablehlo.scatter",
         {"update_window_dims", "inserted_window_dims", "input_batching_dims",
          "scatter_indices_batching_dims", "scatter_dims_to_operand_dims", "index_vector_dim"}}};
 
@@ -61,6 +66,7 @@ constexpr std::array kSpecial = {
     Special{"call_target_name", Form::kText},
     Special{"compare_type", Form::kEnumeration, "comparison_type"},
     Special{"dimension_numbers", Form::kConvolution},
+    Special{"einsum_config", Form::kText},
     Special{"exponent_bits", Form::kShort},
     Special{"mantissa_bits", Form::kShort},
     Special{"mhlo.backend_config", Form::kAsItIs},
@@ -258,7 +264,7 @@ class Printer {
       }
     }
     if (structure != kStructures.end() && !are_of_others) {
-      texts.push_back(fmt::format("{} = #stablehlo.{}<{}>", structure->attribute, structure->type,
+      texts.push_back(fmt::format("{} = #{}<{}>", structure->attribute, structure->type,
                                   fmt::join(fields, ", ")));
     }
     if (texts.empty()) return "";

@@ -44,9 +44,9 @@ TEST(ImportErrors, NamesTheNearestOpOnlyForWordsThatAreNone) {
   expect_refused(in_main("%0 = stablehlo.substract %a, %b : tensor<2x3xf32>"),
                  ExitCode::kUnsupported,
                  {"2:6: op stablehlo.substract is not known; did you mean stablehlo.subtract?"});
-  expect_refused(in_main("%0 = \"stablehlo.einsum\"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
-                 ExitCode::kUnsupported,
-                 {"2:6: op stablehlo.einsum is not supported; use dot_general"});
+  expect_refused(
+      in_main("%0 = \"stablehlo.async_start\"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
+      ExitCode::kUnsupported, {"2:6: op stablehlo.async_start is not supported"});
 }
 
 TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
@@ -76,12 +76,12 @@ TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
 TEST(ImportErrors, UnsupportedRegionsAreSkippedWhole) {
   expect_refused(
       "func.func @main(%a: tensor<4xi32>) -> tensor<4xi32> {\n"
-      "  %0 = \"stablehlo.collective_reduce\"(%a) ({\n"
+      "  %0 = \"stablehlo.async_start\"(%a) ({\n"
       "  ^bb0(%x: tensor<i32>, %y: tensor<i32>):\n"
       "    %1 = stablehlo.compare LT, %x, %y : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
       "    stablehlo.return %1 : tensor<i1>\n"
       "  }) : (tensor<4xi32>) -> tensor<4xi32>\n"
-      "  %3 = \"chlo.scan\"(%a) ({\n"
+      "  %3 = \"stablehlo.async_done\"(%a) ({\n"
       "    %4 = stablehlo.add %nowhere, %a : tensor<4xi32>\n"
       "    stablehlo.return %4 : tensor<4xi32>\n"
       "  }) : (tensor<4xi32>) -> tensor<4xi32>\n"
@@ -89,8 +89,8 @@ TEST(ImportErrors, UnsupportedRegionsAreSkippedWhole) {
       "  return %5 : tensor<4xi32>\n"
       "}",
       ExitCode::kUnsupported,
-      {"2:8: op stablehlo.collective_reduce is not supported",
-       "7:8: op chlo.scan is not supported"});
+      {"2:8: op stablehlo.async_start is not supported",
+       "7:8: op stablehlo.async_done is not supported"});
 }
 
 TEST(ImportErrors, DeclaredTypesMustBeRight) {

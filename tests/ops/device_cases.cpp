@@ -45,6 +45,8 @@ std::vector<OpCase> device_cases() {
                                 {"concat_dimension", std::int64_t{1}},
                                 {"split_count", std::int64_t{1}}}),
       collective("collective_broadcast", {}),
+      collective("collective_reduce", {}, {binary_reducer("stablehlo.add", kF32)}),
+      collective("cross-replica-sum", {}),
       collective("reduce_scatter", {{"scatter_dimension", std::int64_t{0}}},
                  {binary_reducer("stablehlo.maximum", kF32)}),
       {"stablehlo.collective_permute",

@@ -168,9 +168,10 @@ std::vector<HostTensor> run_lowering(const Op& op, const Graph& graph,
 
 std::vector<OpCase> all_cases() {
   std::vector<OpCase> all = elementwise_cases();
-  for (const auto& family : {rearrange_cases(), contraction_cases(), special_function_cases(),
-                             expansion_cases(), control_cases(), wide_cases(), indexing_cases(),
-                             window_cases(), library_cases(), sort_cases(), device_cases()}) {
+  for (const auto& family :
+       {rearrange_cases(), contraction_cases(), special_function_cases(), expansion_cases(),
+        control_cases(), wide_cases(), indexing_cases(), window_cases(), library_cases(),
+        sort_cases(), device_cases(), composed_cases()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

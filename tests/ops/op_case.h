@@ -62,6 +62,7 @@ std::vector<OpCase> window_cases();
 std::vector<OpCase> library_cases();
 std::vector<OpCase> sort_cases();
 std::vector<OpCase> device_cases();
+std::vector<OpCase> composed_cases();
 std::vector<OpCase> all_cases();
 
 }  // namespace superstep

@@ -85,6 +85,47 @@ TEST_F(ConformanceCommand, SaysWhatIsRefusedAndNeverSkips) {
   EXPECT_EQ(modules[1]["reason"], "no function has checks of StableHLO's dialect");
 }
 
+std::string parallel_module(const std::string& programs) {
+  return R"(
+module {
+  func.func @f(%t: !stablehlo.token) -> (tensor<2xi32>, !stablehlo.token) {
+    %0:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+    %1:2 = "stablehlo.infeed"(%0#1) : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+    %2 = stablehlo.subtract %1#0, %0#0 : tensor<2xi32>
+    return %2, %1#1 : tensor<2xi32>, !stablehlo.token
+  }
+  func.func @first() -> tensor<2xi32> {
+    %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+    return %0 : tensor<2xi32>
+  }
+  func.func @second() -> tensor<2xi32> {
+    %0 = stablehlo.constant dense<[5, 7]> : tensor<2xi32>
+    return %0 : tensor<2xi32>
+  }
+  func.func @main() {
+    %t = stablehlo.after_all : !stablehlo.token
+    %0:2 = "interpreter.run_parallel"(%t) {
+      infeed = [@first, @second], programs = )" +
+         programs + R"(
+    } : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+    check.expect_eq_const %0#0, dense<[4, 5]> : tensor<2xi32>
+    func.return
+  }
+})";
+}
+
+TEST_F(ConformanceCommand, RunsWhatIsForOneDeviceWithItsInfeeds) {
+  add("infeed.mlir", parallel_module("[[@f]]"));
+  EXPECT_EQ(run(0)[0]["verdict"], "passed");
+}
+
+TEST_F(ConformanceCommand, RefusesWhatIsForSeveralDevices) {
+  add("infeed.mlir", parallel_module("[[@f], [@f]]"));
+  const json modules = run(0);
+  EXPECT_EQ(modules[0]["verdict"], "refused");
+  EXPECT_EQ(modules[0]["reason"], "programs run on one device, not on 2");
+}
+
 TEST_F(ConformanceCommand, CountsWhatNoTileComputedAsNotRun) {
   add("iota_.mlir", R"(
 func.func @main() {
