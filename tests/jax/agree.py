@@ -4,9 +4,10 @@
         [-m MACHINE] [--transform vmap] [--dtype float16] [--every N] [NAME ...]
 
 `elements.py`, `arrays.py`, `algebra.py` and `distributions.py` list functions of JAX's modules,
-`programs.py` whole programs; NAME chooses those whose name
-contains it, --every takes one of N. A number may be off by the dtype's tolerance, times its own size
-plus that of the largest of its result. Prints what disagrees or is refused, and counts.
+`seldom.py` those that are seldom used, `dtypes.py` those of lax on every dtype, `corners.py` strange
+shapes; `programs.py` and `training.py` list whole programs. NAME chooses those whose name contains
+it, --every takes one of N. A number may be off by the dtype's tolerance, times its own size plus
+that of the largest of its result. Prints what disagrees or is refused, and counts.
 """
 
 import argparse
@@ -23,7 +24,6 @@ import export
 import h5py
 import jax
 import jax.numpy as jnp
-import ml_dtypes
 import numpy as np
 
 ALLOWED = {"agrees", "without gradient", "JAX refuses"}
@@ -31,7 +31,7 @@ TOLERANCE = {"float64": 1e-11, "float32": 3e-5, "float16": 4e-3, "bfloat16": 3e-
 
 
 def tolerance_of(dtype):
-    """That of a dtype's parts; nothing for integers."""
+    """That of a dtype's parts; nothing for integers and what is only stored."""
     part = {"complex64": "float32", "complex128": "float64"}.get(dtype.name, dtype.name)
     return TOLERANCE.get(part)
 
@@ -77,7 +77,7 @@ def difference(found, expected, tolerance):
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return f"{found.dtype}{found.shape}, not {expected.dtype}{expected.shape}"
     if tolerance is None:
-        wrong = found != expected
+        wrong = (found != expected) & ~((found != found) & (expected != expected))
     else:
         wide = np.complex128 if found.dtype.kind == "c" else np.float64
         a, b = found.astype(wide), expected.astype(wide)
@@ -94,11 +94,6 @@ def difference(found, expected, tolerance):
     return f"{len(where)} of {found.size} elements, {at}: found {a}, expected {b}"
 
 
-def read(dataset):
-    value = dataset[()]
-    return value.view(ml_dtypes.bfloat16) if "dtype" in dataset.attrs else value
-
-
 def write_module(path, function, arguments):
     """As for a platform without rules; linear algebra has none there, but calls of LAPACK on the CPU."""
     try:
@@ -109,6 +104,11 @@ def write_module(path, function, arguments):
 
 def verdict(case, options, folder):
     """A word, and what there is to say."""
+    with jax.enable_x64(case.x64 or options.dtype == "float64"):
+        return verdict_on(case, options, folder)
+
+
+def verdict_on(case, options, folder):
     function, arguments = transformed(case, options.transform)
     if function is None:
         return "without gradient", ""
@@ -134,7 +134,7 @@ def verdict(case, options, folder):
         lines = (done.stderr or done.stdout).splitlines()
         return f"exit {done.returncode}", " ".join(lines[:2])
     with h5py.File(output) as file:
-        found = [read(file[f"result{i}"]) for i in range(len(expected))]
+        found = [export.read_tensor(file[f"result{i}"]) for i in range(len(expected))]
     for i, (a, b) in enumerate(zip(found, map(np.asarray, expected), strict=True)):
         tolerance = tolerance_of(b.dtype)
         if tolerance is not None:  # a wide result may come from narrow floats
@@ -159,20 +159,32 @@ def main():
     parser.add_argument("--keep", type=Path, help="folder for the programs of cases that fail")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    jax.config.update("jax_enable_x64", options.dtype == "float64")
-
     import case
 
     case.factor = options.larger
     import algebra
     import arrays
+    import corners
     import distributions
+    import dtypes
     import elements
     import programs
+    import seldom
+    import training
 
     cases = [
         one
-        for module in (elements, arrays, algebra, distributions, programs)
+        for module in (
+            elements,
+            arrays,
+            seldom,
+            corners,
+            algebra,
+            distributions,
+            dtypes,
+            programs,
+            training,
+        )
         for one in module.CASES
         if not options.names or any(name in one.name for name in options.names)
     ]

@@ -17,12 +17,13 @@ def larger(*shape):
 @dataclass(frozen=True)
 class Case:
     """`makers` make an argument each of a generator; `times` multiplies the dtype's tolerance, where
-    the function amplifies the rounding of its steps."""
+    the function amplifies the rounding of its steps; `x64` keeps what is wide as it is."""
 
     name: str
     function: Callable
     makers: tuple
     times: float = 1
+    x64: bool = False
 
     def arguments(self, seed):
         generator = np.random.default_rng([zlib.crc32(self.name.encode()), seed])
@@ -30,8 +31,8 @@ class Case:
 
 
 class Cases(list):
-    def add(self, name, function, *makers, times=1):
-        self.append(Case(name, function, makers, times))
+    def add(self, name, function, *makers, times=1, x64=False):
+        self.append(Case(name, function, makers, times, x64))
 
     def add_names(self, prefix, module, names, *makers, times=1):
         """A case of each function of a module, on the same arguments."""
