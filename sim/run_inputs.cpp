@@ -33,13 +33,21 @@ void check_inputs(const std::filesystem::path& path, const InputDigests& made_wi
                   const InputDigests& given) {
   if (made_with.empty()) return;
   std::vector<Problem> problems;
+  const auto add = [&](const std::string& text) {
+    problems.push_back({{path.string(), 0, 0}, text});
+  };
   for (const auto& [name, digest] : given) {
     const auto before = made_with.find(name);
-    if (before != made_with.end() && before->second == digest) continue;
-    problems.push_back({{path.string(), 0, 0},
-                        fmt::format("was made with another {}: a run goes on with the values that "
-                                    "it began with",
-                                    name)});
+    if (before == made_with.end()) {
+      add(fmt::format("was made without {}: a run goes on with the values that it began with",
+                      name));
+    } else if (before->second != digest) {
+      add(fmt::format("was made with another {}: a run goes on with the values that it began with",
+                      name));
+    }
+  }
+  for (const auto& [name, digest] : made_with) {
+    if (!given.contains(name)) add(fmt::format("was made with {}, which the run lacks", name));
   }
   if (!problems.empty()) throw MalformedInput(std::move(problems));
 }

@@ -72,6 +72,7 @@ class Simulation::Impl {
         if (const std::optional<Stop> stop = stop_inside(goal, from)) return *stop;
       } else if (look_.opening() && is_at_opening()) {
         look_.forget();
+        found_.reset();
       }
       const std::uint64_t supersteps = totals_.supersteps;
       if (!step()) return stand_still();
@@ -125,10 +126,14 @@ class Simulation::Impl {
     }
     if (!until || *next < *until) return std::nullopt;
     // What is at the opening is there, not inside of what was before.
-    const bool opens = kernel_.next_is(
-        [](const Event<Message>& event) { return std::holds_alternative<Opening>(event.message); });
-    if (*next == *until && opens) return std::nullopt;
+    if (*next == *until && opens_next()) return std::nullopt;
     return show(*until);
+  }
+
+  /// All tiles wait at the barrier that opens next.
+  [[nodiscard]] bool opens_next() const {
+    return kernel_.next_is(
+        [](const Event<Message>& event) { return std::holds_alternative<Opening>(event.message); });
   }
 
   /// Finds where the instruction issues in this superstep; false when that is interrupted.
@@ -152,9 +157,15 @@ class Simulation::Impl {
     if (chip_.is_visiting()) {
       access_.why_not_seen = fmt::format(
           "cycle {} is inside a visit of the host, whose words are not dated: run to its end, as "
-          "by "
-          "step_superstep",
+          "by step_superstep",
           cycle.value());
+    } else if (!look_.opening()) {
+      if (!opens_next()) {
+        access_.why_not_seen = fmt::format(
+            "cycle {} is inside a superstep whose opening was not kept: run to the next one, as by "
+            "step_superstep",
+            cycle.value());
+      }
     } else if (!look_.show(cycle)) {
       leave();
       return last_stop_.emplace(Stop{StopKind::kInterrupted});
@@ -327,7 +338,7 @@ class Simulation::Impl {
     if (last_stop_ || chip_.has_ended()) {
       throw UserError(ExitCode::kUsage, "the program has ended; nothing can be called any more");
     }
-    if (turn_ != HostTurn::kWaits || host.visits() > calls_done_) {
+    if (turn_ != HostTurn::kWaits || host.is_coming() || host.visits() > calls_done_) {
       throw UserError(ExitCode::kUsage,
                       "a call of the program is going on; run() brings it to its end");
     }

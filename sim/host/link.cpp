@@ -158,7 +158,7 @@ void HostLink::handle(const Message& message, MachineOutbox& out) {
     awaited_ = *awaited;
     come(out);
   } else if (std::holds_alternative<HostCall>(message)) {
-    if (awaited_) come(out);
+    if (awaited_ && !is_coming_) come(out);
   } else if (std::get<Opening>(message).begins_visit) {
     visit(out);
   } else {
@@ -205,6 +205,7 @@ void HostLink::come(MachineOutbox& out) {
     if (!make_ready(s, out, ready)) return;
   }
   callback_wait_ = ready - out.now();
+  is_coming_ = true;
   out.send({.time = ready, .to = chip_.barrier(kZoneExternal), .message = HostArrival{}});
 }
 
@@ -389,6 +390,7 @@ void HostLink::note(const std::vector<HostPacket>& packets) {
 /// sent what it overwrites. The link has two directions, and the host goes to the sync that closes
 /// the visit when both are done.
 void HostLink::visit(MachineOutbox& out) {
+  is_coming_ = false;
   if (chip_.tiles().is_interrupted()) return;
   std::vector<VisitPorts> ports = checked_ports(out);
   if (ports.empty()) return;

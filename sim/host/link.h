@@ -71,6 +71,8 @@ class HostLink : public MachineProcess {
   [[nodiscard]] const std::optional<std::uint32_t>& calls() const { return calls_; }
   /// The call that a superstep belongs to which ends now, from 0.
   [[nodiscard]] std::uint32_t call() const;
+  /// It is on its way to the sync at which the tiles wait.
+  [[nodiscard]] bool is_coming() const { return is_coming_; }
   /// Of the visit that goes on, or the last one.
   [[nodiscard]] std::uint64_t visit_bytes() const { return visit_bytes_; }
   [[nodiscard]] const std::vector<HostTransfer>& transfers() const { return transfers_; }
@@ -149,6 +151,7 @@ class HostLink : public MachineProcess {
   std::optional<HostAwaited> awaited_;  ///< the tiles asked for the visit, until it is over
   const HostPhase* phase_ = nullptr;    ///< of the visit
   bool is_inside_ = false;              ///< it is inside a call
+  bool is_coming_ = false;              ///< it arrives at the sync that begins it
   Cycles free_;                         ///< the host's callbacks are done
   Cycles callback_wait_;
   std::uint64_t visit_bytes_ = 0;
@@ -185,8 +188,8 @@ void HostLink::state(Archive& archive) {
   }
   const std::vector<const HostPhase*> all = phases();
   auto phase = static_cast<std::uint32_t>(std::ranges::find(all, phase_) - all.begin());
-  archive(visits_, calls_, awaited_, phase, is_inside_, free_, callback_wait_, visit_bytes_,
-          transfers_, data_end_);
+  archive(visits_, calls_, awaited_, phase, is_inside_, is_coming_, free_, callback_wait_,
+          visit_bytes_, transfers_, data_end_);
   if (Archive::kReads) phase_ = phase < all.size() ? all[phase] : nullptr;
 }
 

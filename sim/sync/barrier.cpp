@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "isa/timing.h"
 #include "sim/chip/chip.h"
 
@@ -80,6 +81,7 @@ void Barrier::open_external(MachineOutbox& out) {
 }
 
 void Barrier::open(const Opening& opening, MachineOutbox& out) {
+  SUPERSTEP_CHECK(last_.has_value(), "a barrier opens at which no tile waits");
   chip_.end_superstep(*last_, out.now());
   // The tiles run first; what the host does depends on what their ports were told.
   out.send({.time = out.now(), .to = &chip_.tiles(), .is_definite = true, .message = opening});

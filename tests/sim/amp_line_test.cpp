@@ -93,6 +93,7 @@ class Generator {
       tile.region1_base = 0x70000;
       tile.element_bytes = one_in(2) ? 8 : 0x1000;
     }
+    if (one_in(4)) tile.region2_bytes = 0x10000;
   }
 
   void choose_state() {
@@ -105,6 +106,7 @@ class Generator {
     std::array addresses{one_in(4) ? near(region1) : region1 - 0x4000 + 8 * below(64), sums,
                          one_in(2) ? sums - apart : sums + apart};
     if (one_in(6)) addresses[0] = sums + 8 * below(64);
+    if (one_in(6)) addresses[below(3)] = near(machine.region2_base());
     if (one_in(6)) {
       const std::uint32_t element = machine.tile.element_bytes;
       addresses[1 + below(2)] = region1 - 8 * below(64) - element * below(3);

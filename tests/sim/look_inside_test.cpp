@@ -263,6 +263,38 @@ TEST(LookInside, ATrapIsReportedInItsCycleAndNotBefore) {
   EXPECT_EQ(found.trap->text(), trap.trap->text());
 }
 
+/// `increments`, whose tile waits for the host; a call has begun.
+Simulation begun() {
+  Simulation sim(increments());
+  EXPECT_EQ(sim.run().kind, StopKind::kCall);
+  sim.set_argument(0, pair_of(1, 2));
+  sim.begin_call(true);
+  return sim;
+}
+
+TEST(LookInside, ShowsTilesThatWaitForTheHostAsTheyAreWithoutAKeptOpening) {
+  Simulation sim = begun();
+  ASSERT_EQ(sim.step_cycles(10).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(sim.now().value(), 10u);
+  EXPECT_EQ(sim.tile(TileId{0}).word(kData + 8), 1u);
+  EXPECT_EQ(sim.tile(TileId{0}).supervisor_register(1), kData);
+  EXPECT_THROW(sim.step_back(1), UserError) << "no opening was kept";
+  ASSERT_EQ(sim.run().kind, StopKind::kEnd);
+  EXPECT_EQ(sim.result(0).data, pair_of(2, 3).data);
+}
+
+TEST(LookInside, AnOpeningThatWasKeptBeforeIsNotShownLater) {
+  Simulation sim = begun();
+  ASSERT_EQ(sim.step_superstep().kind, StopKind::kSuperstep);
+  ASSERT_EQ(sim.step_superstep().kind, StopKind::kSuperstep);
+  ASSERT_EQ(sim.step_cycles(3).kind, StopKind::kBreakpoint);  // keeps the opening
+  Simulation whole = begun();
+  ASSERT_EQ(whole.run().kind, StopKind::kEnd);
+  ASSERT_EQ(sim.run().kind, StopKind::kEnd);
+  EXPECT_EQ(sim.now(), whole.now());
+  EXPECT_THROW(sim.step_back(1), UserError);
+}
+
 TEST(LookInside, RefusesWhatItCannotShow) {
   Simulation sim(increments());
   sim.set_argument(0, pair_of(1, 2));

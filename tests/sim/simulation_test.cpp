@@ -844,6 +844,42 @@ TEST(Simulation, AHostProgramThatWaitsIsAskedAgain) {
   EXPECT_EQ(sim.result(0).data, pair_of(6, 7).data);
 }
 
+TEST(Simulation, TheHostComesOnceToASyncHoweverOftenTheRunStandsStillBefore) {
+  const auto run = [](bool stands_still) {
+    ProgramImage image = increments();
+    image.machine.host.callback_latency_ns = 60'000;
+    Simulation sim(std::move(image));
+    int asked = 0;
+    sim.set_host_program([&](std::uint32_t) {
+      ++asked;
+      return HostTurn::kLastCall;
+    });
+    sim.connect_argument(0, give_zeros);
+    for (int i = 0; stands_still && i < 3; ++i) {
+      EXPECT_EQ(sim.step_cycles(1000).kind, StopKind::kBreakpoint);
+      EXPECT_THROW(sim.begin_call(), UserError);
+    }
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(sim.result(0).data, pair_of(1, 1).data);
+    return sim.now();
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(Simulation, ACallIsRefusedWhileTheHostIsOnItsWayForOne) {
+  Simulation sim(increments());
+  sim.set_argument(0, pair_of(1, 2));
+  sim.begin_call();
+  ASSERT_EQ(sim.step_cycles(10).kind, StopKind::kBreakpoint);
+  sim.set_argument(0, pair_of(3, 4));
+  EXPECT_THROW(sim.begin_call(), UserError);
+  ASSERT_EQ(sim.run().kind, StopKind::kCall);
+  EXPECT_EQ(sim.result(0).data, pair_of(2, 3).data);
+  EXPECT_EQ(sim.call(true).kind, StopKind::kEnd);
+  EXPECT_EQ(sim.result(0).data, pair_of(4, 5).data);
+}
+
 TEST(Simulation, AStreamHasItsValuesFromOnePlace) {
   const StreamSource zeros = [](std::span<std::byte> bytes) {
     std::ranges::fill(bytes, std::byte{0});
