@@ -20,6 +20,8 @@ constexpr std::uint64_t kMostCycles = std::uint64_t{1} << 34;
 /// In instructions.
 constexpr std::uint32_t kPollPeriod = 4096;
 
+constexpr std::uint32_t kCoIssue = 0x80000000U;
+
 template <class R>
 auto inputs_of(const SupervisorContext& context, std::uint32_t word, std::uint64_t& issue) {
   return gather(typename R::Operands{}, [&]<class Operand, std::size_t kOrdinal>() {
@@ -107,7 +109,7 @@ constexpr std::array<Supervisor::Handler, sizeof...(Records)> handlers(isa::List
 struct Candidate {
   std::uint32_t mask, value;
   Supervisor::Handler handler;
-  bool is_exchange;
+  Supervisor::RunRow run_row;  ///< of those that are in rows, else null
 };
 
 template <class R, class... Records>
@@ -115,25 +117,31 @@ constexpr bool is_one_of(isa::List<Records...>) {
   return (std::is_same_v<R, Records> || ...);
 }
 
+template <class R>
+constexpr Supervisor::RunRow row_of() {
+  if (is_one_of<R>(isa::ExchangeInstructions{})) return &Supervisor::run_exchange_row;
+  if (std::is_same_v<R, isa::Ld128putcs>) return &Supervisor::run_weight_row;
+  return nullptr;
+}
+
 template <class... Records>
-constexpr std::array<bool, sizeof...(Records)> are_exchange(isa::List<Records...>) {
-  return {is_one_of<Records>(isa::ExchangeInstructions{})...};
+constexpr std::array<Supervisor::RunRow, sizeof...(Records)> rows(isa::List<Records...>) {
+  return {row_of<Records>()...};
 }
 
 /// Candidates by `isa::bucket_of`. A supervisor reads each word as it executes it: few candidates
 /// share a bucket [measured on a loop of 10^5 trips on bow: no faster with words kept decoded].
 std::array<std::vector<Candidate>, isa::kBuckets> build_candidates() {
   constexpr auto kHandlers = handlers(isa::Isa{});
-  constexpr auto kAreExchange = are_exchange(isa::Isa{});
-  constexpr std::uint32_t kCoIssue = 0x80000000U;
+  constexpr auto kRows = rows(isa::Isa{});
   std::array<std::vector<Candidate>, isa::kBuckets> candidates;
   for (const isa::InstructionInfo& info : isa::instruction_table()) {
     if (kHandlers[info.number] == nullptr) continue;
     const isa::Pattern pattern = info.pattern;
     for (std::uint32_t bucket = 0; bucket < candidates.size(); ++bucket) {
       if (!isa::may_hold(bucket, pattern)) continue;
-      candidates[bucket].push_back({pattern.mask | kCoIssue, pattern.value, kHandlers[info.number],
-                                    kAreExchange[info.number]});
+      candidates[bucket].push_back(
+          {pattern.mask | kCoIssue, pattern.value, kHandlers[info.number], kRows[info.number]});
     }
   }
   return candidates;
@@ -185,8 +193,12 @@ void Supervisor::fault(const char* cause, TrapKind kind) {
   context_.kind = kind;
 }
 
-bool Supervisor::run_row() {
-  if (observer_ != nullptr || context_.slots.all_left() > context_.now) return false;
+bool Supervisor::is_alone() const {
+  return observer_ == nullptr && context_.slots.all_left() <= context_.now;
+}
+
+bool Supervisor::run_exchange_row() {
+  if (!is_alone()) return false;
   const PortRow* const row = rows_.find(context_.pc);
   if (row == nullptr || row->end() == context_.pc) return false;
   if (row->has_events()) context_.ports.add(*row, context_.now);
@@ -195,6 +207,30 @@ bool Supervisor::run_row() {
   context_.outgoing = row->outgoing().value_or(context_.outgoing);
   context_.send_control = row->send_control().value_or(context_.send_control);
   return true;
+}
+
+bool Supervisor::run_weight_row() {
+  using Load = isa::Ld128putcs;
+  constexpr isa::Pattern kPattern = isa::pattern_of(Load::spec.encoding);
+  if (!is_alone() || !context_.ports.empty()) return false;
+  context_.port.open();
+  const MemoryPort port = context_.port;
+  Weights& weights = launcher_.weights();
+  const std::uint32_t end = machine_.tile.region1_base;
+  std::uint32_t pc = context_.pc, address = context_.csrs[isa::kCccsLoad];
+  for (; pc < end && port.allowed<isa::U128>(address); pc += 4, address += sizeof(isa::U128)) {
+    const auto word = port.load<std::uint32_t>(pc);
+    const std::uint32_t number = isa::raw_of<Load, isa::Imm<'i'>>(word);
+    if ((word & (kPattern.mask | kCoIssue)) != kPattern.value || number + 1 >= Weights::kCount) {
+      break;
+    }
+    weights.set_two(number, port.load<isa::U128>(address));
+  }
+  const std::uint32_t loads = (pc - context_.pc) / 4;
+  context_.pc = pc;
+  if (loads > 0) context_.csrs.set(isa::kCccsLoad, address);
+  context_.now += loads;
+  return loads > 0;
 }
 
 void Supervisor::run() {
@@ -213,7 +249,7 @@ void Supervisor::run() {
     if (found == nullptr) [[unlikely]]
       return fault(problem_of(word));
     const std::uint64_t earliest = context_.now;
-    if (!found->is_exchange || !run_row()) found->handler(*this, word);
+    if (found->run_row == nullptr || !(this->*found->run_row)()) found->handler(*this, word);
     if (observer_ != nullptr && (context_.stop == SupervisorContext::Stop::kNone ||
                                  context_.stop == SupervisorContext::Stop::kSync)) {
       observer_->issued({.context = IssuedInstruction::kSupervisor,

@@ -53,11 +53,18 @@ class Supervisor {
   }
 
   using Handler = void (*)(Supervisor&, std::uint32_t word);
+  /// Executes the row that the instruction at the pc begins; false when that is to be executed
+  /// alone.
+  using RunRow = bool (Supervisor::*)();
+  /// Exchange instructions that are executed again.
+  bool run_exchange_row();
+  /// Loads of common weights.
+  bool run_weight_row();
 
  private:
   void fault(const char* cause, TrapKind kind = TrapKind::kProgram);
-  /// Executes the row that the instruction at the pc begins; false when it is to be executed alone.
-  bool run_row();
+  /// Nobody observes its instructions, and no worker is running.
+  [[nodiscard]] bool is_alone() const;
 
   const MachineConfig& machine_;
   TileMemory& memory_;
