@@ -72,6 +72,7 @@ class SumsInMemory {
   explicit SumsInMemory(float* first) : first_(first) {}
 
   [[nodiscard]] Lanes load(U32 channel) const { return load_lanes(first_ + channel); }
+  [[nodiscard]] Lanes settled(U32 channel) const { return load(channel); }
   void store(U32 channel, const Lanes& values) { store_lanes(first_ + channel, values); }
   /// Two blocks of lanes from `channel` on, or one that is given twice, were summed up and stored.
   void summed(U32 channel, U32 channels, const Lanes& first, const Lanes& last) {
@@ -84,8 +85,8 @@ class SumsInMemory {
   float* first_;
 };
 
-/// Sums of channels that a host keeps in its registers. NaN becomes the canonical one when they are
-/// settled: until then a sum that is NaN stays one.
+/// Sums of channels that a host keeps in its registers. Until they leave, NaN is any one: a sum
+/// that is NaN stays one. Each has been added to before it leaves.
 template <U32 kChannels>
 class SumsInLanes {
  public:
@@ -94,14 +95,18 @@ class SumsInLanes {
   }
 
   [[nodiscard]] Lanes load(U32 channel) const { return lanes_[channel / kLanes]; }
+  [[nodiscard]] Lanes settled(U32 channel) const {
+    const Lanes sums = load(channel), nan = std::bit_cast<float>(kFloatNan) - Lanes{};
+    return sums != sums ? nan : sums;
+  }
   void store(U32 channel, const Lanes& values) { lanes_[channel / kLanes] = values; }
   void summed(U32 /*channel*/, U32 /*channels*/, const Lanes& /*first*/, const Lanes& /*last*/) {}
-  void settle() {
-    const Lanes nan = std::bit_cast<float>(kFloatNan) - Lanes{};
-    for (Lanes& lanes : lanes_) lanes = lanes != lanes ? nan : lanes;
+
+  [[nodiscard]] bool has_nan() const {
+    return std::ranges::any_of(lanes_, [](const Lanes& sums) { return any_nan(sums, sums); });
   }
-  void put(float* to) const {
-    for (U32 c = 0; c < kChannels; c += kLanes) store_lanes(to + c, load(c));
+  void leave(float* to) const {
+    for (U32 c = 0; c < kChannels; c += kLanes) store_lanes(to + c, settled(c));
   }
 
  private:
@@ -137,7 +142,7 @@ template <U32 kChannels, class Env>
 void begin_amp_block(Env& env) {
   static_assert(kChannels % kLanes == 0);
   for (U32 c = 0; c < kChannels; c += kLanes) {
-    const Lanes even = env.even_sums().load(c);
+    const Lanes even = env.even_sums().settled(c);
     env.even_sums().store(c, load_pairs(env.odd_accumulators() + c));
     store_lanes(env.odd_accumulators() + c, even);
   }

@@ -107,7 +107,6 @@ class Builder {
     if (!next || (line_.last != nullptr && next->handlers.run != line_.run)) return false;
     if (next->registers && line_.registers && *next->registers != *line_.registers) return false;
     const AmpBundle& bundle = next->bundle;
-    if (!line_.bundles.empty()) line_.bundles.back().ends_block = bundle.phase == 0;
     line_.bundles.push_back(bundle);
     if (next->registers) line_.registers = next->registers;
     line_.run = next->handlers.run;
@@ -129,8 +128,6 @@ class Builder {
   }
   /// What was added is the body of a loop.
   void close() {
-    if (line_.bundles.empty()) return;
-    line_.bundles.back().ends_block = line_.bundles.front().phase == 0;
     for (std::size_t i = 0; i < line_.pairs.size(); ++i) {
       line_.pairs.at(i).step_alike &= alike_.at(i);
     }
@@ -154,14 +151,19 @@ const AmpLine* kept(std::deque<AmpLine>& lines, bool is_good) {
 AmpCourse::AmpCourse(const std::vector<AmpBundle>& bundles, std::uint32_t with_strides)
     : strides(with_strides) {
   for (const AmpBundle& bundle : bundles) {
-    Step& step = steps.emplace_back(Step{bundle, {}});
+    Step& step = steps.emplace_back(Step{.bundle = bundle});
     for (std::size_t number = 0; number < end.size(); ++number) {
       if (bundle.selectors[number] == AmpBundle::kStays) continue;
       low[number] = std::min(low[number], end[number]);
       high[number] = std::max(high[number], end[number]);
-      step.by[number] = isa::pace_step(bundle.selectors[number], strides);
-      end[number] += static_cast<std::int32_t>(step.by[number]);
+      step.by[number] =
+          static_cast<std::int32_t>(isa::pace_step(bundle.selectors[number], strides));
+      end[number] += step.by[number];
     }
+  }
+  for (std::size_t i = steps.size() - 1; i-- > 0;) {
+    if (steps[i].bundle.accesses != steps[i + 1].bundle.accesses) continue;
+    steps[i].alike = static_cast<std::uint16_t>(steps[i + 1].alike + 1);
   }
 }
 

@@ -19,7 +19,6 @@ struct AmpBundle {
 
   std::uint8_t accesses = 0;  ///< of `Access`
   std::uint8_t phase = 0;
-  bool ends_block = false;  ///< the next one begins a block of phases
   std::uint8_t first_to = 0, second_to = 0, third_from = 0;
   /// The selectors of the steps of the addresses, or that one stays.
   std::array<std::uint8_t, 3> selectors{kStays, kStays, kStays};
@@ -31,15 +30,16 @@ struct AmpBundle {
 struct AmpCourse {
   struct Step {
     AmpBundle bundle;
-    std::array<std::uint32_t, 3> by{};
+    std::uint16_t alike = 1;  ///< from here on, with the same accesses
+    std::array<std::int64_t, 3> by{};
   };
 
   AmpCourse(const std::vector<AmpBundle>& bundles, std::uint32_t with_strides);
 
   std::uint32_t strides;
   std::vector<Step> steps;
-  std::array<std::int32_t, 3> low{}, high{};  ///< the least and the greatest of an access
-  std::array<std::int32_t, 3> end{};          ///< behind the bundles
+  std::array<std::int64_t, 3> low{}, high{};  ///< the least and the greatest of an access
+  std::array<std::int64_t, 3> end{};          ///< behind the bundles
   const AmpCourse* next = nullptr;            ///< with other strides
 };
 

@@ -21,7 +21,7 @@ bool is_allowed(const MemoryPort& port, const AmpLine& line, const AmpCourse& co
   std::array<MemoryPort::Range, 3> ranges;
   for (std::size_t number = 0; number < ranges.size(); ++number) {
     if (!line.reaches[number]) continue;
-    const std::int64_t last_turn = std::int64_t{course.end[number]} * (turns - 1);
+    const std::int64_t last_turn = course.end[number] * (turns - 1);
     const std::int64_t begin = std::int64_t{from[number]};
     ranges[number] = {begin + course.low[number] + std::min<std::int64_t>(last_turn, 0),
                       begin + course.high[number] + std::max<std::int64_t>(last_turn, 0)};
@@ -37,30 +37,32 @@ bool is_allowed(const MemoryPort& port, const AmpLine& line, const AmpCourse& co
   });
 }
 
-/// What AMP instructions see of their tile in a line.
-template <std::uint32_t kChannels>
+/// What the AMP instruction R sees of its tile in a line.
+template <class R>
 class LineEnvironment {
  public:
   explicit LineEnvironment(WorkerContext& context)
-      : sums_(context.accumulators.data()), context_(context), weights_(*context.weights) {}
+      : sums_(context.accumulators.data()),
+        context_(context),
+        weights_(kIsF32 ? context.weights->singles(0) : context.weights->halves(0)) {}
 
-  isa::SumsInLanes<kChannels>& even_sums() { return sums_; }
+  isa::SumsInLanes<R::block.channels>& even_sums() { return sums_; }
   [[nodiscard]] float* odd_accumulators() { return context_.accumulators.data() + 16; }
-  [[nodiscard]] const float* f16_weights(std::uint32_t phase) const {
-    return weights_.halves(phase);
-  }
   [[nodiscard]] const float* f32_weights(std::uint32_t phase) const {
-    return weights_.singles(phase);
+    return weights_ + 16 * phase;
   }
-  void finish() {
-    sums_.settle();
-    sums_.put(context_.accumulators.data());
+  [[nodiscard]] const float* f16_weights(std::uint32_t phase) const {
+    return weights_ + 64 * phase;
   }
+  /// The sums are those of the worker again.
+  void leave() { sums_.leave(context_.accumulators.data()); }
 
  private:
-  isa::SumsInLanes<kChannels> sums_;
+  static constexpr bool kIsF32 = R::block.phases == 8;
+
+  isa::SumsInLanes<R::block.channels> sums_;
   WorkerContext& context_;
-  const Weights& weights_;
+  const float* weights_;  ///< of all phases
 };
 
 template <class R, class Env>
@@ -91,59 +93,76 @@ SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line, std
                                        {packed.first(), packed.second(), packed.third()}, turns)) {
     return false;
   }
-  // What a loop needs is in variables of their own, and so in registers of the host.
-  std::uint32_t first = packed.first(), second = packed.second(), third = packed.third();
-  MemoryPort port = context.port;
-  LineEnvironment<R::block.channels> env(context);
-  const auto run = [&]<unsigned kAccesses>(const AmpCourse::Step& step) {
+  LineEnvironment<R> env(context);
+  // No sum leaves that was not added to: NaN that is not the canonical one may.
+  if (line.bundles.front().phase == 0 && env.even_sums().has_nan()) return false;
+  const MemoryPort& port = context.port;
+  const std::array<std::byte*, 3> from{port.at(packed.first()), port.at(packed.second()),
+                                       port.at(packed.third())};
+  // Variables of their own, and so registers of the host.
+  std::byte *first = from[0], *second = from[1], *third = from[2];
+  /// Executes steps that access alike; what follows them.
+  const auto run = [&]<unsigned kAccesses>(const AmpCourse::Step* step) {
     constexpr bool kLoadsFirst = (kAccesses & AmpBundle::kLoadFirst) != 0;
     constexpr bool kLoadsSecond = (kAccesses & AmpBundle::kLoadSecond) != 0;
     constexpr bool kStoresThird = (kAccesses & AmpBundle::kStoreThird) != 0;
-    const AmpBundle& bundle = step.bundle;
-    std::uint64_t loaded = 0, also_loaded = 0;
-    if constexpr (kLoadsFirst) {
-      // The first field mostly steps from row to row, which a host does not foresee in few rows: it
-      // hears of the row after the next.
-      if (bundle.selectors[0] == 1) port.prefetch(first + 2 * step.by[0]);
-      loaded = port.load<std::uint64_t>(first);
-      first += step.by[0];
+    for (const AmpCourse::Step* const end = step + step->alike; step != end; ++step) {
+      const AmpBundle& bundle = step->bundle;
+      std::uint64_t loaded = 0, also_loaded = 0;
+      if constexpr (kLoadsFirst) {
+        // The first field mostly steps from row to row, which a host does not foresee in few rows:
+        // it hears of the row after the next.
+        if (bundle.selectors[0] == 1) __builtin_prefetch(first + 2 * step->by[0]);
+        std::memcpy(&loaded, first, sizeof(loaded));
+        first += step->by[0];
+      }
+      if constexpr (kLoadsSecond) {
+        std::memcpy(&also_loaded, second, sizeof(also_loaded));
+        second += step->by[1];
+      }
+      if constexpr (kStoresThird) {
+        const std::uint64_t value = pair_at(context, bundle.third_from);
+        std::memcpy(third, &value, sizeof(value));
+        third += step->by[2];
+      }
+      run_phase<R>(context, env, bundle);
+      if constexpr (kLoadsFirst) put_pair(context, bundle.first_to, loaded);
+      if constexpr (kLoadsSecond) put_pair(context, bundle.second_to, also_loaded);
     }
-    if constexpr (kLoadsSecond) {
-      also_loaded = port.load<std::uint64_t>(second);
-      second += step.by[1];
-    }
-    if constexpr (kStoresThird) {
-      port.store(third, pair_at(context, bundle.third_from));
-      third += step.by[2];
-    }
-    run_phase<R>(context, env, bundle);
-    if constexpr (kLoadsFirst) put_pair(context, bundle.first_to, loaded);
-    if constexpr (kLoadsSecond) put_pair(context, bundle.second_to, also_loaded);
+    return step;
   };
+  constexpr unsigned kFirst = AmpBundle::kLoadFirst, kSecond = AmpBundle::kLoadSecond,
+                     kThird = AmpBundle::kStoreThird;
+  const AmpCourse::Step* const end = course->steps.data() + course->steps.size();
   do {
-    for (const AmpCourse::Step& step : course->steps) {
-      switch (step.bundle.accesses) {
-        case AmpBundle::kLoadFirst | AmpBundle::kLoadSecond | AmpBundle::kStoreThird:
-          run.template operator()<7>(step);
+    for (const AmpCourse::Step* step = course->steps.data(); step != end;) {
+      switch (step->bundle.accesses) {
+        case kFirst | kSecond | kThird:
+          step = run.template operator()<kFirst | kSecond | kThird>(step);
           break;
-        case AmpBundle::kLoadFirst | AmpBundle::kStoreThird:
-          run.template operator()<5>(step);
+        case kFirst | kThird:
+          step = run.template operator()<kFirst | kThird>(step);
           break;
-        case AmpBundle::kLoadFirst | AmpBundle::kLoadSecond:
-          run.template operator()<3>(step);
+        case kFirst | kSecond:
+          step = run.template operator()<kFirst | kSecond>(step);
           break;
-        case AmpBundle::kStoreThird:
-          run.template operator()<4>(step);
+        case kThird:
+          step = run.template operator()<kThird>(step);
           break;
         default:
-          run.template operator()<0>(step);
+          step = run.template operator()<0>(step);
       }
-      if (step.bundle.ends_block) env.even_sums().settle();
     }
   } while (--turns > 0);
-  env.finish();
+  env.leave();
+  const auto moved = [](const std::byte* to, const std::byte* begin) {
+    return static_cast<std::uint32_t>(to - begin);
+  };
   put_pair(context, line.registers->addresses,
-           packed.step(first - packed.first(), second - packed.second(), third).pair);
+           packed
+               .step(moved(first, from[0]), moved(second, from[1]),
+                     packed.third() + moved(third, from[2]))
+               .pair);
   return true;
 }
 

@@ -99,7 +99,10 @@ class MemoryPort {
                                       : (address - base_) >> element_shift_;
   }
 
-  void prefetch(std::uint32_t address) const { __builtin_prefetch(at(address)); }
+  /// Where the host has it.
+  [[nodiscard]] std::byte* at(std::uint32_t address) const {
+    return reinterpret_cast<std::byte*>(origin_ + address);
+  }
 
   void open() {
     if (origin_ == 0) origin_ = reinterpret_cast<std::uintptr_t>(memory_->data()) - base_;
@@ -116,9 +119,6 @@ class MemoryPort {
   [[nodiscard]] bool in_reach(std::uint32_t address) const {
     constexpr unsigned kLog = std::bit_width(sizeof(T)) - 1;
     return std::rotr(address - base_, static_cast<int>(kLog)) < limits_[kLog];
-  }
-  [[nodiscard]] std::byte* at(std::uint32_t address) const {
-    return reinterpret_cast<std::byte*>(origin_ + address);
   }
 
   TileMemory* memory_;

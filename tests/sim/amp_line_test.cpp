@@ -1,5 +1,6 @@
-// Random straight lines and loops of AMP bundles that step packed addresses, on one worker: what an
-// engine executes at once does what a watched worker does, which goes by steps. SUPERSTEP_FUZZ sets
+// Random straight lines and loops of AMP bundles that step packed addresses, on one worker, behind
+// rows of loads of common weights: what is executed at once does what a watched tile does, which
+// goes by steps. SUPERSTEP_FUZZ sets
 // how many, SUPERSTEP_FUZZ_SEED which.
 
 #include <gtest/gtest.h>
@@ -43,6 +44,7 @@ enum State : std::uint32_t {
 
 struct Product {
   MachineConfig machine;
+  std::string supervisor;  ///< loads common weights and runs the worker
   Words code;
   std::array<std::uint32_t, kEnd> state{};
   std::uint32_t data_seed = 0;
@@ -57,6 +59,7 @@ class Generator {
     product_.data_seed = word();
     choose_machine();
     choose_state();
+    write_supervisor();
     words_.clear();
     load_state();
     for (std::uint32_t part = 0, parts = 1 + below(3); part < parts; ++part) {
@@ -133,6 +136,21 @@ class Generator {
   std::uint32_t value() {
     if (one_in(12)) return one_in(2) ? kNan : kHalfNans;
     return one_in(20) ? word() : word() & 0xbfffbfffU;
+  }
+
+  void write_supervisor() {
+    std::uint32_t from = 0x80000 + 16 * below(64);
+    if (one_in(20)) from = product_.machine.memory_end() - 16 * below(40);
+    if (one_in(40)) from += 8;
+    std::string& text = product_.supervisor;
+    text = "setzi $m0, " + std::to_string(from) + "\n put $CCCSLOAD, $m0\n";
+    for (int load = 0, loads = one_in(8) ? 20 : 32; load < loads; ++load) {
+      const std::string number = std::to_string(one_in(1000) ? 63 : 2 * load);
+      // Two of one in between end a row.
+      text += one_in(20) ? "ld64putcs 9\n ld64putcs " + number : "ld128putcs " + number;
+      text += '\n';
+    }
+    text += testing::kRunWorker;
   }
 
   void put(std::string_view syntax, std::initializer_list<std::int64_t> operands) {
@@ -240,17 +258,9 @@ struct Outcome {
   std::vector<std::byte> memory;
 };
 
-/// Loads all common weights from behind the state, and runs the worker.
-std::string supervisor() {
-  std::string text = "setzi $m0, 0x51000\n put $CCCSLOAD, $m0\n";
-  for (int i = 0; i < 64; ++i) text += "ld64putcs " + std::to_string(i) + "\n";
-  return text + testing::kRunWorker;
-}
-
 enum class Watched : std::uint8_t { kNo, kForRaces, kStepByStep };
 
 Outcome run(const Product& product, Watched watched) {
-  static const std::string program = supervisor();
   testing::TileRun run(product.machine);
   Tile& tile = run.tile();
   RaceShadows shadows(run.machine());
@@ -267,7 +277,7 @@ Outcome run(const Product& product, Watched watched) {
   if (watched == Watched::kStepByStep) tile.observe(&counter);
   if (watched == Watched::kForRaces) tile.check_races(RaceChecks::kAlways, shadows);
   Outcome outcome;
-  outcome.stop = run.supervise(program);
+  outcome.stop = run.supervise(product.supervisor);
   outcome.fault = tile.fault();
   outcome.cycles = tile.worker_busy_cycles();
   outcome.counted = tile.worker_instructions();
