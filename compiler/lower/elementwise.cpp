@@ -134,6 +134,7 @@ void ElementwiseFusion::add(const Op& op) {
     }
     inside.insert(inside.end(), one->results.begin(), one->results.end());
   }
+  time = with_unit(ops, layout, time);
   for (const ValueId operand : fused) {
     if (values_.time(operand) == time) continue;
     if (may_follow(operand)) {
@@ -146,6 +147,30 @@ void ElementwiseFusion::add(const Op& op) {
     for (const ValueId result : one->results) values_.set_fused(result, time, layout);
     group(time, layout).ops.push_back(one);
   }
+}
+
+/// What one op on f64 became is done at one time, even where some of it could be done before: else
+/// it would be other code each time, of pieces that store what the next one reads.
+Time ElementwiseFusion::with_unit(const std::vector<const Op*>& ops, const LayoutPtr& layout,
+                                  Time time) {
+  const std::int64_t number = unit_of(*ops.back());
+  const auto is_stored = [&](const Op* op) {
+    return std::ranges::any_of(op->results,
+                               [&](ValueId v) { return values_.buffer(v).has_value(); });
+  };
+  const bool goes_on = number >= 0 && number == unit_.number && layout == unit_.layout &&
+                       std::ranges::none_of(unit_.ops, is_stored);
+  if (!goes_on) unit_ = {number, layout, time, {}};
+  if (time > unit_.time) {
+    for (const Op* op : unit_.ops) {
+      std::erase(group(unit_.time, layout).ops, op);
+      for (const ValueId result : op->results) values_.set_fused(result, time, layout);
+      group(time, layout).ops.push_back(op);
+    }
+    unit_.time = time;
+  }
+  unit_.ops.insert(unit_.ops.end(), ops.begin(), ops.end());
+  return unit_.time;
 }
 
 ElementwiseFusion::Group& ElementwiseFusion::group(Time time, const LayoutPtr& layout) {

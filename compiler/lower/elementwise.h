@@ -39,7 +39,17 @@ class ElementwiseFusion {
     std::vector<const Op*> ops;
   };
 
+  /// Ops of what one op on f64 became, so far.
+  struct Unit {
+    std::int64_t number = -1;
+    LayoutPtr layout;
+    Time time;
+    std::vector<const Op*> ops;
+  };
+
   [[nodiscard]] LayoutPtr layout_for(const Op& op);
+  /// The time of ops that could run from `time` on; those of their unit run with them.
+  Time with_unit(const std::vector<const Op*>& ops, const LayoutPtr& layout, Time time);
   /// The ops that have waited for `op`, then `op`.
   std::vector<const Op*> with_waiting(const Op& op);
   /// The group of that time and layout.
@@ -58,6 +68,7 @@ class ElementwiseFusion {
   const Graph& graph_;
   const std::vector<std::vector<const Op*>>& users_;
   std::vector<Group> groups_;
+  Unit unit_;
   std::map<std::pair<Time, const Layout*>, std::size_t> group_numbers_;
   std::map<ValueId, const Op*> waiting_;  ///< by result
   std::map<std::pair<const Op*, std::size_t>, Input>

@@ -48,6 +48,40 @@ TEST(SharedCode, OfASeriesOnDoublesDoesNotGrowWithItsLength) {
   EXPECT_LE(codelets(chebyshev(24)), codelets(chebyshev(12)) + 1);
 }
 
+/// Products of a tensor that is there from the start, each by what an exchange has to bring first;
+/// every second one in the other order if `both_orders`.
+Module products_of_sums(bool both_orders) {
+  Module module;
+  GraphBuilder builder(module.main, {});
+  const Tensor b = builder.argument({kF64, {40}});
+  Tensor value = builder.argument({kF64, {40}});
+  for (int i = 0; i < 20; ++i) {
+    const Tensor total = broadcast(sum(value, {0}), {40}, {});
+    value = both_orders && i % 2 == 0 ? b * total : total * b;
+  }
+  module.main.set_results({value.id});
+  module.argument_alias.resize(2);
+  return module;
+}
+
+std::size_t steps_of_formulas(const Module& module) {
+  std::size_t count = 0;
+  CompileOptions options;
+  options.on_steps = [&](const LoweredProgram& program) {
+    count = 0;
+    for (const vertex::Vertex& codelet : program.codelets) {
+      const auto* formula = std::get_if<vertex::Elementwise>(&codelet);
+      if (formula != nullptr) count += formula->expression.steps().size();
+    }
+  };
+  static_cast<void>(compile(module, load_machine("tiny4"), options));
+  return count;
+}
+
+TEST(SharedCode, IsTheSameWhicheverOperandIsThereFirst) {
+  EXPECT_EQ(steps_of_formulas(products_of_sums(true)), steps_of_formulas(products_of_sums(false)));
+}
+
 TEST(SharedCode, ComputesWithTheNumbersOfEachUse) {
   const Module module = chebyshev(12);
   const HostTensor x = vector_of(kF64, {-1.9, -1, -0.3, 0, 1e-300, 0.7, 1.2, 1.99, INFINITY});

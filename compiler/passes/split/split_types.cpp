@@ -496,7 +496,7 @@ class Splitter {
                                   is_complex(wide) || is_float(wide) ? "f32" : "i32"));
     }
     split::WideOp parts{op, dtype, {}};
-    for (const ValueId operand : op.operands) {
+    for (const ValueId operand : operands_in_order(op)) {
       Parts& own = parts.operands.emplace_back(tensors(builder, operand));
       const bool hides =
           has_many_units_ && is_split(operand) && !is_complex(from_.type(operand).dtype);
@@ -512,6 +512,21 @@ class Splitter {
     if (dtype == DType::kF64 && to_.ops().size() - first >= kOpsOfUnit) {
       unit_ends_.push_back({first, to_.ops().size()});
     }
+  }
+
+  /// Of a sum or product of f64 a number that counts for all elements comes second, so that the
+  /// code is that of others.
+  [[nodiscard]] std::vector<ValueId> operands_in_order(const Op& op) const {
+    std::vector<ValueId> operands = op.operands;
+    const bool commutes = op.definition == &kAddOp || op.definition == &kMultiplyOp;
+    if (!commutes || from_.type(operands[0]).dtype != DType::kF64) return operands;
+    const auto is_repeated = [&](ValueId v) {
+      const Op* maker = from_.producer_of(v);
+      return maker != nullptr && maker->definition == &kBroadcastInDimOp &&
+             from_.type(maker->operands[0]).elements() == 1;
+    };
+    if (is_repeated(operands[0]) && !is_repeated(operands[1])) std::swap(operands[0], operands[1]);
+    return operands;
   }
 
   /// A number of which code knows nothing, so that it serves others too.
