@@ -59,7 +59,7 @@ struct Described {
         return step.registers.at(slot_of(typename R::Operands{}, letter) + further);
       };
       const std::uint32_t selectors = immediate_of(info, step.word);
-      const auto access = [&](int number, const std::optional<isa::U32>& shift) {
+      const auto access = [&](std::size_t number, const std::optional<isa::U32>& shift) {
         if (!shift) return;
         bundle.accesses |= static_cast<std::uint8_t>(1U << number);
         bundle.selectors.at(number) = static_cast<std::uint8_t>(selectors >> *shift & 3);

@@ -117,7 +117,7 @@ TEST(Boot, AProgramInPiecesRunsAsInOne) {
     for (std::uint32_t cut = 4; cut < whole.segments[1].bytes.size(); cut += 4) {
       SCOPED_TRACE(cut);
       ProgramImage image = whole;
-      for (const std::size_t s : {0, 1}) {
+      for (const std::size_t s : {0U, 1U}) {
         std::vector<std::uint8_t>& bytes = image.segments[s].bytes;
         if (cut >= bytes.size()) continue;
         const std::vector<std::uint8_t> rest(bytes.begin() + cut, bytes.end());
