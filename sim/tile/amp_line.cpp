@@ -117,12 +117,12 @@ class Builder {
       line_.reaches.at(number) |= accesses(number);
     }
     for (std::size_t i = 0; i < line_.pairs.size(); ++i) {
-      AmpLine::Pair& pair = line_.pairs.at(i);
-      if (accesses(pair.one) && accesses(pair.other)) {
-        pair.meet = true;
-        pair.step_alike &= alike_.at(i);
+      const auto [one, other] = AmpLine::kPairs.at(i);
+      if (accesses(one) && accesses(other)) {
+        line_.pairs.at(i).meet = true;
+        line_.pairs.at(i).step_alike &= alike_.at(i);
       }
-      alike_.at(i) &= bundle.selectors.at(pair.one) == bundle.selectors.at(pair.other);
+      alike_.at(i) &= bundle.selectors.at(one) == bundle.selectors.at(other);
     }
     return true;
   }

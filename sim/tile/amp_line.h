@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/tile/worker_context.h"
@@ -80,10 +81,11 @@ struct AmpLine {
   std::array<bool, 3> reaches{};  ///< which of the addresses are accessed
   /// Two of them: whether bundles access both, and whether their distance is always the same then.
   struct Pair {
-    std::size_t one, other;
     bool meet = false, step_alike = true;
   };
-  std::array<Pair, 3> pairs{{{0, 1}, {0, 2}, {1, 2}}};
+  static constexpr std::array<std::pair<std::size_t, std::size_t>, 3> kPairs{
+      {{0, 1}, {0, 2}, {1, 2}}};
+  std::array<Pair, kPairs.size()> pairs{};
   const WorkerStep* last = nullptr;    ///< of its steps
   RunWorkerStep alone = nullptr;       ///< executes the first of them
   RunWorkerStep run = nullptr;         ///< executes it

@@ -16,25 +16,32 @@ namespace {
 constexpr std::int64_t kMostPacked = std::int64_t{1} << 21;
 
 /// Whether all accesses of a line, in so many turns from these addresses on, are simply allowed.
-bool is_allowed(const MemoryPort& port, const AmpLine& line, const AmpCourse& course,
-                const std::array<std::uint32_t, 3>& from, std::uint32_t turns) {
+template <std::size_t... kNumbers>
+[[gnu::always_inline]] inline bool is_allowed(std::index_sequence<kNumbers...> /*addresses*/,
+                                              const MemoryPort& port, const AmpLine& line,
+                                              const AmpCourse& course,
+                                              const std::array<std::uint32_t, 3>& from,
+                                              std::uint32_t turns) {
   std::array<MemoryPort::Range, 3> ranges;
-  for (std::size_t number = 0; number < ranges.size(); ++number) {
-    if (!line.reaches[number]) continue;
+  const auto reaches = [&](std::size_t number) {
+    if (!line.reaches[number]) return true;
     const std::int64_t last_turn = course.end[number] * (turns - 1);
     const std::int64_t begin = std::int64_t{from[number]};
     ranges[number] = {begin + course.low[number] + std::min<std::int64_t>(last_turn, 0),
                       begin + course.high[number] + std::max<std::int64_t>(last_turn, 0)};
-    if (ranges[number].last >= kMostPacked || !port.allowed(ranges[number])) return false;
-  }
-  if (line.reaches[2] && port.below_code_end(static_cast<std::uint32_t>(ranges[2].first))) {
-    return false;
-  }
-  return std::ranges::all_of(line.pairs, [&](const AmpLine::Pair& pair) {
-    const std::uint32_t distance = from[pair.one] - from[pair.other];
-    return !pair.meet || port.apart(ranges[pair.one], ranges[pair.other],
-                                    pair.step_alike ? std::min(distance, -distance) : 0);
-  });
+    return ranges[number].last < kMostPacked && port.allowed(ranges[number]);
+  };
+  const auto is_apart = [&](const AmpLine::Pair& pair, std::size_t one, std::size_t other) {
+    if (!pair.meet) return true;
+    const std::uint32_t distance = from[one] - from[other];
+    return port.apart(ranges[one], ranges[other],
+                      pair.step_alike ? std::min(distance, -distance) : 0);
+  };
+  return (reaches(kNumbers) && ...) &&
+         !(line.reaches[2] && port.below_code_end(static_cast<std::uint32_t>(ranges[2].first))) &&
+         (is_apart(line.pairs[kNumbers], AmpLine::kPairs[kNumbers].first,
+                   AmpLine::kPairs[kNumbers].second) &&
+          ...);
 }
 
 /// What the AMP instruction R sees of its tile in a line.
@@ -89,7 +96,7 @@ SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line, std
   const isa::PackedAddresses packed{pair_at(context, line.registers->addresses)};
   const AmpCourse* course =
       line.courses.with(context.registers[line.registers->strides], line.bundles);
-  if (course == nullptr || !is_allowed(context.port, line, *course,
+  if (course == nullptr || !is_allowed(std::make_index_sequence<3>(), context.port, line, *course,
                                        {packed.first(), packed.second(), packed.third()}, turns)) {
     return false;
   }

@@ -224,13 +224,15 @@ bool Supervisor::run_weight_row() {
     if ((word & (kPattern.mask | kCoIssue)) != kPattern.value || number + 1 >= Weights::kCount) {
       break;
     }
-    weights.set_two(number, port.load<isa::U128>(address));
+    weights.set_words(number, port.load<isa::U128>(address));
   }
   const std::uint32_t loads = (pc - context_.pc) / 4;
+  if (loads == 0) return false;
+  weights.spread();
   context_.pc = pc;
-  if (loads > 0) context_.csrs.set(isa::kCccsLoad, address);
+  context_.csrs.set(isa::kCccsLoad, address);
   context_.now += loads;
-  return loads > 0;
+  return true;
 }
 
 void Supervisor::run() {

@@ -8,7 +8,7 @@
 
 namespace superstep {
 
-void Weights::make_singles() const {
+void Weights::spread() {
   const auto* const inputs = reinterpret_cast<const float*>(raw_.data());
   for (std::size_t channel = 0; channel < 16; channel += 4) {
     for (std::size_t input = 0; input < 8; input += 4) {
@@ -22,7 +22,7 @@ void Weights::make_singles() const {
       _mm_store_ps(&singles_[input + 3][channel], d);
     }
   }
-  has_singles_ = true;
+  has_halves_ = false;
 }
 
 void Weights::make_halves() const {

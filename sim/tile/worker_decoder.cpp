@@ -19,7 +19,7 @@ constexpr std::uint32_t kCoIssue = 0x80000000U;
 
 /// Steps run on to each other only inside such a piece of code: builds without tail calls nest a
 /// call for each step.
-constexpr std::uint32_t kMostLineBytes = 128;
+constexpr std::uint32_t kMostLineBytes = 512;
 
 const WorkerStep* run_fault(WorkerContext& context, const WorkerStep* step) {
   context.stopped = step;
