@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,13 +94,15 @@ TEST(SameImage, OfModelsForAnyNumberOfThreads) {
     const std::string name = file.path().lexically_relative(models).string();
     if (name.starts_with("decoder")) continue;  // takes minutes
     const Module module = import_stablehlo(read_text_file(file.path()), name);
-    // Only machines of more tiles have room for the weights of one, the numbers of another, the
-    // images and the rows of others.
-    const bool is_large = name.starts_with("mnist_mlp") || name.starts_with("normals");
-    const bool has_images = name.starts_with("cnn") || name.starts_with("rows");
-    for (const char* machine : is_large     ? std::vector{"bow"}
-                               : has_images ? std::vector{"small64"}
-                                            : std::vector{"tiny4", "small64"}) {
+    // Only machines of more tiles have room for the weights of one, the numbers, images and rows of
+    // others.
+    const auto is_one_of = [&](std::initializer_list<std::string_view> folders) {
+      return std::ranges::any_of(folders, [&](auto folder) { return name.starts_with(folder); });
+    };
+    for (const char* machine :
+         is_one_of({"mnist_mlp", "normals", "convolution", "spectrum"}) ? std::vector{"bow"}
+         : is_one_of({"cnn", "rows", "order"})                          ? std::vector{"small64"}
+                                               : std::vector{"tiny4", "small64"}) {
       expect_same_image_for_any_threads(name, module, machine);
     }
   }
