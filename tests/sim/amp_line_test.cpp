@@ -261,9 +261,9 @@ struct Outcome {
 enum class Watched : std::uint8_t { kNo, kForRaces, kStepByStep };
 
 Outcome run(const Product& product, Watched watched) {
+  RaceShadows shadows(product.machine);  // outlives the tile
   testing::TileRun run(product.machine);
   Tile& tile = run.tile();
-  RaceShadows shadows(run.machine());
   std::mt19937 random(product.data_seed);
   Words data((run.machine().memory_end() - 0x51000) / 4);
   for (std::uint32_t& word : data) {
