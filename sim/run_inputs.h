@@ -16,8 +16,8 @@ using InputDigests = std::map<std::string, std::string>;
 [[nodiscard]] InputDigests digests_of(const std::vector<HostTensor>& arguments,
                                       const FeedTensors& infeeds);
 
-/// Throws MalformedInput, at the checkpoint `path`, with each tensor of `given` that is not what
-/// the checkpoint was made with. One that was made without any takes all.
+/// Throws MalformedInput, at the checkpoint `path`, with each tensor that is in one of `given` and
+/// what the checkpoint was made with alone, or differs. One that was made without any takes all.
 void check_inputs(const std::filesystem::path& path, const InputDigests& made_with,
                   const InputDigests& given);
 
