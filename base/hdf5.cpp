@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/hdf5_id.h"
@@ -305,6 +306,30 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& tensors)
   }
   check(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 && file.close(), "cannot be written to its end");
   output.commit();
+}
+
+std::vector<HostTensor> read_tensor_list(const std::filesystem::path& path,
+                                         std::string_view prefix) {
+  TensorFile file = read_tensors(path, prefix);
+  std::vector<HostTensor> tensors;
+  for (std::size_t k = 0; k < file.size(); ++k) {
+    const auto found = file.find(fmt::format("{}{}", prefix, k));
+    if (found == file.end()) {
+      throw MalformedInput({problem_in(path, fmt::format("has {} datasets {}0, …, but no '{}{}'",
+                                                         file.size(), prefix, prefix, k))});
+    }
+    tensors.push_back(std::move(found->second));
+  }
+  return tensors;
+}
+
+void write_tensor_list(const std::filesystem::path& path, std::string_view prefix,
+                       std::vector<HostTensor> tensors) {
+  TensorFile file;
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    file[fmt::format("{}{}", prefix, k)] = std::move(tensors[k]);
+  }
+  write_tensors(path, file);
 }
 
 }  // namespace superstep

@@ -30,4 +30,12 @@ using TensorFilter = std::function<bool(const std::string& name, const TensorTyp
 /// Replaces the file, whole or not at all. Throws InputOutputError.
 void write_tensors(const std::filesystem::path& path, const TensorFile& tensors);
 
+/// `arg0`, `arg1`, … of a file, for the prefix `arg`, in the order of their numbers. Throws what
+/// `read_tensors` throws, and MalformedInput when a number is left out.
+[[nodiscard]] std::vector<HostTensor> read_tensor_list(const std::filesystem::path& path,
+                                                       std::string_view prefix);
+/// What `read_tensor_list` reads, as `write_tensors`.
+void write_tensor_list(const std::filesystem::path& path, std::string_view prefix,
+                       std::vector<HostTensor> tensors);
+
 }  // namespace superstep

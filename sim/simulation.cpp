@@ -458,6 +458,13 @@ void Simulation::set_argument(std::uint32_t position, HostTensor value) {
   impl_->arguments_[position] = std::move(value);
 }
 
+void Simulation::set_arguments(std::vector<HostTensor> values) {
+  const bool is_first = impl_->chip_.host().visits() == 0;
+  for (std::uint32_t k = 0; k < values.size(); ++k) {
+    if (is_first || !is_state(*impl_->image_, k)) set_argument(k, std::move(values[k]));
+  }
+}
+
 const HostTensor& Simulation::result(std::uint32_t position) const {
   if (position >= impl_->results_.size()) {
     throw MalformedInput(fmt::format("the program has no result{}; it has {} results", position,
@@ -484,10 +491,7 @@ Stop Simulation::call(bool is_last) {
 }
 
 std::vector<HostTensor> Simulation::call(std::vector<HostTensor> arguments, bool is_last) {
-  const bool is_first = impl_->chip_.host().visits() == 0;
-  for (std::uint32_t k = 0; k < arguments.size(); ++k) {
-    if (is_first || !is_state(*impl_->image_, k)) set_argument(k, std::move(arguments[k]));
-  }
+  set_arguments(std::move(arguments));
   const Stop stop = call(is_last);
   if (stop.kind == StopKind::kTrap) throw UserError(ExitCode::kFailedCheck, stop.trap->text());
   if (stop.kind == StopKind::kInterrupted) {

@@ -106,6 +106,8 @@ class Simulation {
   /// what was set since. Throws MalformedInput for one that is not there, that is of another type,
   /// or that is state which the program keeps and has been sent.
   void set_argument(std::uint32_t position, HostTensor value);
+  /// Those from the first one on, but for state that the program keeps since the first call.
+  void set_arguments(std::vector<HostTensor> values);
   /// Of the last call that is done; zeros before the first.
   [[nodiscard]] const HostTensor& result(std::uint32_t position) const;
   [[nodiscard]] std::uint32_t calls_done() const;
@@ -119,8 +121,8 @@ class Simulation {
   void begin_call(bool is_last = false);
   /// `begin_call` and `run`, which stops at kCall, or at kEnd after the last one.
   Stop call(bool is_last = false);
-  /// Sets all of them first, but for state that the program keeps since the first call; throws
-  /// UserError when the call does not come to its end.
+  /// `set_arguments` first, and the results; throws UserError when the call does not come to its
+  /// end.
   std::vector<HostTensor> call(std::vector<HostTensor> arguments, bool is_last = false);
 
   /// Who decides what the host does when the tiles ask for a call: by default `begin_call`. The

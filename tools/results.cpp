@@ -75,12 +75,6 @@ void compare(const HostTensor& found, const HostTensor& expected, TensorComparis
 
 }  // namespace
 
-TensorFile results_by_name(const std::vector<HostTensor>& results) {
-  TensorFile file;
-  for (std::size_t k = 0; k < results.size(); ++k) file[result_name(k)] = results[k];
-  return file;
-}
-
 Tolerance default_tolerance(DType dtype) {
   switch (dtype) {
     case DType::kF32:

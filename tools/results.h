@@ -11,9 +11,6 @@
 
 namespace superstep {
 
-/// `result0 …` by name, as files have them.
-[[nodiscard]] TensorFile results_by_name(const std::vector<HostTensor>& results);
-
 /// How far results may be from the expected ones: |found - expected| <= atol + rtol * |expected|.
 struct Tolerance {
   double rtol = 0, atol = 0;

@@ -466,7 +466,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (run.calls == 1) answer.print("{}", results_text(result.results));
   answer.print("{}", curves_text(image, result.results, request.expected.value_or(TensorFile())));
   const bool is_right = compare(request, result.results, answer);
-  if (request.output) write_tensors(*request.output, results_by_name(result.results));
+  if (request.output) write_tensor_list(*request.output, "result", result.results);
   if (!ran.has_lost_trace) name_file("Trace", "trace", request.trace, answer);
   name_file("Results", "output", request.output, answer);
   if (run.save_checkpoint && !result.saved_checkpoint) {

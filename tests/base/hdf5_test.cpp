@@ -122,6 +122,32 @@ TEST(TensorFile, ReadsNoDataOfWhatIsNotWanted) {
   EXPECT_TRUE(file.at("arg0").data.empty());
 }
 
+TEST(TensorFile, ListsAreInTheOrderOfNumbers) {
+  std::vector<HostTensor> tensors;
+  for (std::int64_t k = 0; k < 12; ++k) tensors.emplace_back(TensorType{DType::kI8, {k}});
+  const auto path = scratch_folder() / "list.h5";
+  write_tensor_list(path, "arg", tensors);
+  EXPECT_EQ(read_tensors(path).at("arg10").type.shape, Shape{10});
+  const std::vector<HostTensor> found = read_tensor_list(path, "arg");
+  ASSERT_EQ(found.size(), tensors.size());
+  for (std::size_t k = 0; k < found.size(); ++k) EXPECT_EQ(found[k].type, tensors[k].type) << k;
+  EXPECT_TRUE(read_tensor_list(path, "result").empty());
+}
+
+TEST(TensorFile, AListHasEachNumber) {
+  const HostTensor tensor({DType::kI8, {1}});
+  const auto path = scratch_folder() / "list.h5";
+  write_tensors(path, {{"arg0", tensor}, {"arg2", tensor}});
+  try {
+    (void)read_tensor_list(path, "arg");
+    FAIL() << "accepted";
+  } catch (const MalformedInput& error) {
+    EXPECT_NE(std::string(error.what()).find("has 2 datasets arg0, …, but no 'arg1'"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(TensorFile, RefusesShapesBeyondWhatIsStored) {
   EXPECT_NE(
       refusal_of(unwritten("x", {100'000'000, 100'000'000}))

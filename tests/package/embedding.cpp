@@ -24,7 +24,7 @@ using Image = std::shared_ptr<const ProgramImage>;
 
 void call_again_and_again(const Image& image, const std::vector<HostTensor>& arguments) {
   Simulation simulation(image, {.threads = 2});
-  for (std::uint32_t k = 0; k < arguments.size(); ++k) simulation.set_argument(k, arguments[k]);
+  simulation.set_arguments(arguments);
   for (int i = 0; i < 3; ++i) {
     const Stop stop = simulation.call();
     if (stop.kind == StopKind::kTrap) fail(stop.trap->text());
@@ -78,7 +78,7 @@ void observe(const Image& image, const std::vector<HostTensor>& arguments) {
 
 void look_at_openings(const Image& image, const std::vector<HostTensor>& arguments) {
   Simulation simulation(image);
-  for (std::uint32_t k = 0; k < arguments.size(); ++k) simulation.set_argument(k, arguments[k]);
+  simulation.set_arguments(arguments);
   simulation.begin_call(true);
   simulation.run_until({.superstep = 3});
   std::printf("%s\n", simulation.place().c_str());
@@ -92,7 +92,7 @@ void look_at_openings(const Image& image, const std::vector<HostTensor>& argumen
 
 void look_inside(const Image& image, const std::vector<HostTensor>& arguments) {
   Simulation simulation(image);
-  for (std::uint32_t k = 0; k < arguments.size(); ++k) simulation.set_argument(k, arguments[k]);
+  simulation.set_arguments(arguments);
   simulation.begin_call(true);
   const TileId tile = image->entries[0].tile;
   simulation.run_until({.superstep = 2});
@@ -112,14 +112,12 @@ void look_inside(const Image& image, const std::vector<HostTensor>& arguments) {
 void save_and_load(const Image& image, const std::vector<HostTensor>& arguments,
                    const std::filesystem::path& folder) {
   Simulation first(image);
-  for (std::uint32_t k = 0; k < arguments.size(); ++k) first.set_argument(k, arguments[k]);
+  first.set_arguments(arguments);
   first.call();
   first.save(folder / "checkpoint.h5");
   Simulation second = Simulation::load(folder / "checkpoint.h5", image);
-  for (std::uint32_t k = 0; k < arguments.size(); ++k) {
-    first.set_argument(k, arguments[k]);
-    second.set_argument(k, arguments[k]);
-  }
+  first.set_arguments(arguments);
+  second.set_arguments(arguments);
   first.call(true);
   second.call(true);
   if (first.now() != second.now() || first.result(0).data != second.result(0).data) {
@@ -132,10 +130,7 @@ void save_and_load(const Image& image, const std::vector<HostTensor>& arguments,
 int main(int argc, char** argv) try {
   if (argc != 4) return 2;
   const auto image = std::make_shared<const ProgramImage>(read_image(argv[1]));
-  std::vector<HostTensor> arguments;
-  const TensorFile given = read_tensors(argv[2], "arg");
-  for (std::size_t k = 0; k < image->arguments.size(); ++k)
-    arguments.push_back(given.at("arg" + std::to_string(k)));
+  const std::vector<HostTensor> arguments = read_tensor_list(argv[2], "arg");
   call_again_and_again(image, arguments);
   give_arguments_by_callback(image, arguments);
   observe(image, arguments);

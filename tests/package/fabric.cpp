@@ -1,54 +1,36 @@
-// Runs a compiled program on a fabric of its own: one that tells how much each phase sends and
-// moves.
+// Runs a compiled program on a fabric of its own: one that tells what each phase moves.
 
-#include <cstdio>
 #include <exception>
+#include <iostream>
 #include <memory>
-#include <string>
-#include <vector>
+#include <stdexcept>
 
 #include "base/hdf5.h"
 #include "isa/image_file.h"
-#include "sim/exchange/fabric.h"
 #include "sim/simulation.h"
 
 using namespace superstep;
 
-namespace {
-
-class TalkingFabric : public FabricModel {
+class TalkingFabric : public Fabric {
  public:
-  explicit TalkingFabric(const MachineConfig& machine) : fabric_(machine) {}
+  using Fabric::Fabric;
 
   const FabricResult& resolve(std::span<const FabricPort> ports) override {
+    const FabricResult& result = Fabric::resolve(ports);
     std::uint64_t sent = 0;
-    for (const FabricPort& port : ports) {
-      for (const PortEvent& event : port.events()) {
-        if (event.kind == PortEvent::Kind::kSend) sent += event.words;
-      }
-    }
-    const FabricResult& result = fabric_.resolve(ports);
-    std::printf("%zu tiles send %llu words, %llu B arrive\n", ports.size(),
-                static_cast<unsigned long long>(sent),
-                static_cast<unsigned long long>(result.bytes));
+    for (const PortResult& port : result.ports) sent += port.traffic.sent_bytes;
+    std::cout << ports.size() << " tiles send " << sent << " B, " << result.bytes << " B arrive\n";
     return result;
   }
-
- private:
-  Fabric fabric_;
 };
 
-}  // namespace
-
 int main(int argc, char** argv) try {
-  if (argc != 3) return 2;
+  if (argc != 3) throw std::invalid_argument("package_fabric IMAGE INPUTS");
   Simulation simulation(read_image(argv[1]), {.make_fabric = [](const MachineConfig& machine) {
                           return std::make_unique<TalkingFabric>(machine);
                         }});
-  std::vector<HostTensor> arguments;
-  for (const auto& [name, tensor] : read_tensors(argv[2], "arg")) arguments.push_back(tensor);
-  simulation.call(arguments, true);
+  simulation.call(read_tensor_list(argv[2], "arg"), true);
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "%s\n", error.what());
+  std::cerr << error.what() << '\n';
   return 1;
 }
