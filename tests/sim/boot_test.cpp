@@ -4,11 +4,15 @@
 
 #include <array>
 #include <memory>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/instruction_word.h"
 #include "sim/tile/memory.h"
 #include "sim/tile/tile.h"
+#include "sim/tile_view.h"
 #include "tests/sim/programs.h"
 #include "tests/sim/rest_of_run.h"
 
@@ -114,7 +118,8 @@ TEST(Boot, AProgramInPiecesRunsAsInOne) {
   for (const std::vector<std::uint8_t>& sent : {std::vector<std::uint8_t>{}, {1, 2, 3, 4, 5}}) {
     const ProgramImage whole = exchanges(sent);
     const std::vector<std::string> expected = history_of(whole);
-    for (std::uint32_t cut = 4; cut < whole.segments[1].bytes.size(); cut += 4) {
+    // Between words and inside of them.
+    for (std::uint32_t cut = 1; cut < whole.segments[1].bytes.size(); ++cut) {
       SCOPED_TRACE(cut);
       ProgramImage image = whole;
       for (const std::size_t s : {0U, 1U}) {
@@ -135,6 +140,98 @@ TEST(Boot, APieceOverAnotherIsWhatRuns) {
   image.segments[0].bytes.assign(image.segments[0].bytes.size(), 0);
   image.segments.push_back(whole.segments[0]);
   EXPECT_EQ(history_of(std::move(image)), history_of(whole));
+}
+
+/// A tile that counts $m6 up by 1 in each superstep, and leaves the sum at kData.
+ProgramImage counts() {
+  ProgramImage image = image_of(1);
+  add_program(image, 0,
+              "setzi $m2, 5\n setzi $m3, 0x80000\nagain:\n sync 3\n add $m6, $m6, 1\n"
+              "brnzdec $m2, again\n st32 $m6, $m3, $m15, 0\n sync 4\n");
+  return image;
+}
+constexpr std::uint32_t kCountsUp = kCode + 12;
+
+void write_word(const TileView& tile, std::uint32_t address, std::uint32_t word) {
+  EXPECT_TRUE(tile.write(address, std::as_bytes(std::span(&word, 1))));
+}
+
+TEST(Boot, TheHostWritesOverCodeThatIsStillReadFromItsSegment) {
+  const ProgramImage image = counts();
+  const std::array<const Segment*, 1> segments = {&image.segments[0]};
+  CodeStore store(image.machine);
+  Tile tile(image.machine, TileId{0}, store);
+  tile.memory().boot(segments);
+  tile.boot(kCode);
+  for (int superstep = 0; superstep < 3; ++superstep) {
+    ASSERT_EQ(tile.run(0).zone, 3U);
+  }
+  ASSERT_TRUE(tile.memory().is_as_at_boot());
+  const TileAccess access;
+  write_word(TileView(tile, access), kCountsUp, encode("add $d, $a, i", {6, 6, 100}));
+  while (tile.run(0).zone != 4) {
+  }
+  // Twice before the third sync, four times behind it.
+  EXPECT_EQ(word_of(tile.memory(), kData), 2U + 4 * 100U);
+  EXPECT_EQ(image.segments[0].bytes, counts().segments[0].bytes);
+}
+
+TEST(Boot, TheHostWritesOverRowsThatWereReadFromTheirSegment) {
+  const ProgramImage image = exchanges({1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5});
+  const auto last_word = [&](std::uint64_t superstep) {
+    Simulation simulation(image);
+    simulation.run_until({.superstep = superstep});
+    // A word further on.
+    write_word(simulation.tile(TileId{0}), kCode + 8,
+               assemble("send 3, 0x20001, 3", "test.S").words_at(0)[0]);
+    const Stop stop = simulation.run();
+    EXPECT_EQ(stop.kind, StopKind::kEnd) << (stop.trap ? stop.trap->text() : "no trap");
+    return simulation.tile(TileId{1}).word(kData + 12);
+  };
+  for (std::uint64_t superstep = 0; superstep < 5; ++superstep) {
+    EXPECT_EQ(last_word(superstep), 5U) << superstep;
+  }
+}
+
+/// Where a tile was stopped, and the word at kData then.
+std::pair<std::string, std::uint32_t> end_of(ProgramImage image, bool is_reached_first) {
+  Simulation simulation(std::move(image));
+  const TileView tile = simulation.tile(TileId{0});
+  if (is_reached_first) {
+    EXPECT_EQ(tile.word(kData), 1U);
+  }
+  const Stop stop = simulation.run();
+  return {stop.trap ? stop.trap->text() : simulation.place(), tile.word(kData)};
+}
+
+TEST(Boot, ASegmentGoesOnBehindTheExecutableRegion) {
+  const std::uint32_t region1 = MachineConfig().tile.region1_base;
+  ASSERT_EQ(region1, kData);
+  for (const bool runs_on : {false, true}) {
+    // The last instruction that can be executed, in front of a word of data.
+    const std::string last = runs_on ? "add $m5, $m5, 1\n" : "sync 4\n";
+    const Assembly code = assemble(
+        "setzi $m3, 0x80000\n ld32 $m5, $m3, $m15, 0\n add $m5, $m5, 6\n"
+        "st32 $m5, $m3, $m15, 0\n" +
+            last + ".word 1\n",
+        "test.S");
+    for (const std::uint32_t shift : {0U, 2U}) {
+      SCOPED_TRACE(std::to_string(runs_on) + " " + std::to_string(shift));
+      ProgramImage image = image_of(1);
+      Segment segment{{TileId{0}}, region1 - 20 - shift, std::vector<std::uint8_t>(shift)};
+      for (const std::uint32_t word : code.words_at(region1 - 20)) {
+        for (int byte = 0; byte < 4; ++byte) {
+          segment.bytes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
+        }
+      }
+      image.segments.push_back(segment);
+      image.entries.push_back({TileId{0}, region1 - 20});
+      const auto end = end_of(image, false);
+      EXPECT_EQ(end, end_of(image, true));
+      EXPECT_EQ(end.second, 7U);
+      EXPECT_EQ(end.first.find("0x80000") != std::string::npos, runs_on) << end.first;
+    }
+  }
 }
 
 }  // namespace
