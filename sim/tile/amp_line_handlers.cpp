@@ -170,6 +170,7 @@ SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line, std
                .step(moved(first, from[0]), moved(second, from[1]),
                      packed.third() + moved(third, from[2]))
                .pair);
+  ++context.lines_at_once;
   return true;
 }
 

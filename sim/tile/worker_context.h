@@ -142,6 +142,7 @@ struct WorkerContext {
   std::uint32_t pc = 0;                     ///< of the fault; where to go on after kJump
   std::uint64_t extra_slots = 0;            ///< of turns of `rpt` bodies, and of stalls
   InstructionCounts repeated_instructions;  ///< of turns of `rpt` bodies, of all launches
+  std::uint64_t lines_at_once = 0;          ///< lines of AMP bundles, or loops of them, likewise
   /// Who wants to see each step: they run one by one, and `rpt` leaves in `repeat` how often its
   /// body does.
   InstructionObserver* observer = nullptr;
@@ -159,8 +160,8 @@ struct WorkerContext {
   template <class Archive>
   void state(Archive& archive) {
     auto& [m, acc, port_of, cwei, slot, number, stall, table, floats, is_moded, watched, generator,
-           checker, run, why_stopped, why_kind, why, last, at, more_slots, repeated, watcher, body,
-           last_rpt, following, current, store_waits] = *this;
+           checker, run, why_stopped, why_kind, why, last, at, more_slots, repeated, lines, watcher,
+           body, last_rpt, following, current, store_waits] = *this;
     archive(m, acc, table, floats.control, floats.status, floats.format, floats.scale, generator,
             at, repeated, following, current);
     if constexpr (Archive::kReads) {

@@ -16,7 +16,9 @@
 
 #include "isa/instruction_word.h"
 #include "isa/registers.h"
+#include "sim/tile/code_store.h"
 #include "sim/tile/slot_counter.h"
+#include "sim/tile/worker_context.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -286,6 +288,29 @@ Outcome run(const Product& product, Watched watched) {
   return outcome;
 }
 
+/// Executes code as a worker that nobody watches does, with these $m; how many lines of it are
+/// executed at once.
+std::uint64_t lines_at_once(TileMemory& memory, const MachineConfig& machine, const Words& m) {
+  Weights weights;
+  CodeStore store(machine);
+  const WorkerCode* code = store.find(testing::kCodelet, memory);
+  code->mark_decoded(memory);
+  WorkerContext worker(machine, memory, weights, 0);
+  worker.begin();
+  for (std::size_t i = 0; i < m.size(); ++i) worker.registers.at(i) = m[i];
+  worker.registers[isa::kVertexBase] = testing::kData;
+  const WorkerStep* step = code->entry();
+  while (step != nullptr) step = step->run(worker, step);
+  return worker.lines_at_once;
+}
+
+bool executes_lines_at_once(const Product& product) {
+  TileMemory memory(product.machine);
+  EXPECT_TRUE(memory.write(testing::kCodelet, std::as_bytes(std::span(product.code))));
+  EXPECT_TRUE(memory.write(testing::kData, std::as_bytes(std::span(product.state))));
+  return lines_at_once(memory, product.machine, {}) > 0;
+}
+
 void expect_equal(const Outcome& a, const Outcome& b) {
   EXPECT_EQ(a.stop.kind, b.stop.kind);
   EXPECT_EQ(a.stop.cycle, b.stop.cycle);
@@ -303,11 +328,12 @@ void expect_equal(const Outcome& a, const Outcome& b) {
 TEST(AmpLine, DoesWhatItsBundlesDo) {
   Generator generator(static_cast<unsigned>(number_from("SUPERSTEP_FUZZ_SEED", 11)));
   const int products = number_from("SUPERSTEP_FUZZ", 3'000);
-  int ended = 0;
+  int ended = 0, with_lines = 0;
   for (int i = 0; i < products; ++i) {
     const Product product = generator.make();
     const Outcome outcome = run(product, Watched::kNo);
     ended += outcome.fault ? 0 : 1;
+    with_lines += executes_lines_at_once(product) ? 1 : 0;
     expect_equal(outcome, run(product, Watched::kStepByStep));
     if (i % 4 == 0) expect_equal(outcome, run(product, Watched::kForRaces));
     ASSERT_FALSE(HasFailure()) << "product " << i;
@@ -315,6 +341,47 @@ TEST(AmpLine, DoesWhatItsBundlesDo) {
   // Others fault, most of them somewhere in a line.
   EXPECT_GT(ended, products / 4);
   EXPECT_LT(ended, products * 3 / 4);
+  // In most others a sum is NaN, or an access of each line is not simply allowed.
+  EXPECT_GT(with_lines, products / 4);
+  EXPECT_LT(with_lines, products * 3 / 4);
+}
+
+/// Lines that are executed at once of so many turns of three bundles, which load from one address
+/// on and store from another on: a straight line, or a loop where there are several.
+std::uint64_t lines_of_products(std::uint32_t loads, std::uint32_t stores, std::uint32_t turns,
+                                const MachineConfig& machine = {}) {
+  std::string text = "tapack $m4:5, $m0, $m0, $m1\n";
+  text += turns == 1 ? "setzi $m15, 0\n" : "rpt $m2, 2\n";
+  for (const char* phase : {"0", "1", "2"}) {
+    text += std::string(
+                "{ ldst64pace $a0:1, $a2:3, $m4:5+=, $m15, 0 ; "
+                "f32sisoamp $a4:5, $a0, $a2:3, ") +
+            phase + " }\n";
+  }
+  const Words code = assemble(text + "exitz $m15\n", "test.S").words_at(testing::kCodelet);
+  TileMemory memory(machine);
+  EXPECT_TRUE(memory.write(testing::kCodelet, std::as_bytes(std::span(code))));
+  return lines_at_once(memory, machine, {loads, stores, turns});
+}
+
+TEST(AmpLine, IsExecutedAtOnceWhereAllItsAccessesAreAllowed) {
+  const MachineConfig machine;
+  const std::uint32_t region1 = machine.tile.region1_base, end = machine.memory_end();
+  const std::uint32_t rows = region1 - 0x4000, sums = region1 + 0x1000;
+  for (const std::uint32_t turns : {1U, 5U}) {
+    EXPECT_EQ(lines_of_products(rows, sums, turns), 1U) << turns;
+    // Up to the last word, and no further.
+    const std::uint32_t bytes = 8 * 3 * turns;
+    EXPECT_EQ(lines_of_products(rows, end - bytes, turns), 1U) << turns;
+    // Then turn by turn, and bundle by bundle in the last one.
+    EXPECT_EQ(lines_of_products(rows, end - bytes + 8, turns), turns - 1) << turns;
+    EXPECT_EQ(lines_of_products(rows + 4, sums, turns), 0U) << turns << ", of no pair of words";
+    // What lies in one element cannot be loaded and stored in a cycle.
+    const std::uint32_t element = machine.tile.element_bytes;
+    EXPECT_EQ(lines_of_products(rows, rows + element, turns), 1U) << turns;
+    EXPECT_EQ(lines_of_products(rows, rows + element / 2, turns), 0U) << turns;
+    EXPECT_EQ(lines_of_products(rows, testing::kCodelet, turns), 0U) << turns << ", over its code";
+  }
 }
 
 }  // namespace
