@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "sim/checkpoint.h"
 #include "sim/host/arguments.h"
 #include "sim/host/feeds.h"
 
@@ -117,18 +116,24 @@ void check_goes_on(const Simulation& simulation, const RunOptions& options) {
 
 RunResult run_image(const ProgramImage& image, const std::vector<HostTensor>& arguments,
                     const RunOptions& options) {
+  return finish_run(begin_run(image, arguments, options), arguments, options);
+}
+
+Simulation begin_run(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+                     const RunOptions& options) {
   check_arguments(image, arguments, options.calls);
   check_infeeds(image, options.infeeds);
-  if (options.from_checkpoint) {
-    check_inputs(*options.from_checkpoint, read_checkpoint(*options.from_checkpoint, image).inputs,
-                 digests_of(arguments, options.infeeds));
-  }
   // The image is the caller's, and outlives the simulation.
   const std::shared_ptr<const ProgramImage> program(std::shared_ptr<void>(), &image);
-  Simulation simulation = options.from_checkpoint
-                              ? Simulation::load(*options.from_checkpoint, program, options)
-                              : Simulation(program, options);
-  if (options.from_checkpoint) check_goes_on(simulation, options);
+  if (!options.from_checkpoint) return Simulation(program, options);
+  Simulation simulation = Simulation::load(*options.from_checkpoint, program, options,
+                                           digests_of(arguments, options.infeeds));
+  check_goes_on(simulation, options);
+  return simulation;
+}
+
+RunResult finish_run(Simulation simulation, const std::vector<HostTensor>& arguments,
+                     const RunOptions& options) {
   FeedTable feeds(simulation, options.infeeds);
   RepeatedCalls calls(simulation, arguments, options);
   Stop stop;

@@ -57,4 +57,15 @@ struct RunResult {
                                   const std::vector<HostTensor>& arguments,
                                   const RunOptions& options);
 
+// The same in two steps, for who looks at where it goes on from.
+
+/// At its beginning, or where the checkpoint was made. Throws for what cannot run, or not go on.
+/// The image outlives it.
+[[nodiscard]] Simulation begin_run(const ProgramImage& image,
+                                   const std::vector<HostTensor>& arguments,
+                                   const RunOptions& options);
+/// What `begin_run` made with the same arguments and options.
+[[nodiscard]] RunResult finish_run(Simulation simulation, const std::vector<HostTensor>& arguments,
+                                   const RunOptions& options);
+
 }  // namespace superstep

@@ -250,8 +250,9 @@ class Simulation::Impl {
     write_checkpoint(path, checkpoint);
   }
 
-  void load(const std::filesystem::path& path) {
+  void load(const std::filesystem::path& path, const std::optional<InputDigests>& inputs) {
     const Checkpoint checkpoint = read_checkpoint(path, *image_);
+    if (inputs) check_inputs(path, checkpoint.inputs, *inputs);
     try {
       read_pages(checkpoint, chip_.tiles());
       const std::vector<const WorkerCode*> codes = read_codes(checkpoint, chip_.tiles());
@@ -603,9 +604,10 @@ void Simulation::save(const std::filesystem::path& path, const InputDigests& inp
 }
 
 Simulation Simulation::load(const std::filesystem::path& path,
-                            std::shared_ptr<const ProgramImage> image, SimulationOptions options) {
+                            std::shared_ptr<const ProgramImage> image, SimulationOptions options,
+                            const std::optional<InputDigests>& inputs) {
   Simulation simulation(std::move(image), std::move(options));
-  simulation.impl_->load(path);
+  simulation.impl_->load(path, inputs);
   return simulation;
 }
 

@@ -184,10 +184,11 @@ class Simulation {
   /// for `check_races` and a fabric with other results. Observers are added again, the host program
   /// is set and all streams that had callbacks are connected again before it runs; else that throws
   /// UserError (usage). Throws MalformedInput for a file that is no checkpoint of this version and
-  /// this image, or is damaged.
+  /// this image, is damaged, or was saved with other inputs than these, if they are given.
   [[nodiscard]] static Simulation load(const std::filesystem::path& path,
                                        std::shared_ptr<const ProgramImage> image,
-                                       SimulationOptions options = {});
+                                       SimulationOptions options = {},
+                                       const std::optional<InputDigests>& inputs = {});
 
  private:
   class Impl;

@@ -8,11 +8,11 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <malloc.h>
 
 #include "base/hdf5_file.h"
-#include "sim/checkpoint.h"
 #include "sim/host/arguments.h"
 #include "sim/run_image.h"
 #include "sim/trace/recorder.h"
@@ -210,9 +210,15 @@ void add_lost_trace(const InputOutputError& error, const std::filesystem::path& 
 /// Runs the image, into a trace if one is asked for, and shows how far it is. When something stops
 /// the run, the answer gets the report of what ran before that is thrown.
 RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments,
-                    RunOptions run, const Request& request, const TraceOptions& trace_options,
+                    RunOptions run, const Request& request, TraceOptions trace_options,
                     const Provenance& provenance, Progress& progress, Answer& answer) {
+  progress.stage("simulate");
+  const auto begin = std::chrono::steady_clock::now();
   std::optional<InterruptRequest> interrupt(std::in_place);
+  run.interrupted = [&interrupt] { return interrupt->asked(); };
+  Simulation simulation = begin_run(image, arguments, run);
+  trace_options.calls -= simulation.calls_done();
+  trace_options.begins_inside = run.from_checkpoint.has_value();
   std::optional<TraceWriter> trace;
   if (request.trace) trace.emplace(*request.trace, trace_options, image, provenance);
   RunRecorder totals_only(image, trace_options);
@@ -231,12 +237,9 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
         record.step < image.info.steps.size() ? image.info.steps[record.step].name : ""));
   };
   run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
-  progress.stage("simulate");
-  const auto begin = std::chrono::steady_clock::now();
   RunOutcome out;
   try {
-    run.interrupted = [&interrupt] { return interrupt->asked(); };
-    out.result = run_image(image, arguments, run);
+    out.result = finish_run(std::move(simulation), arguments, run);
   } catch (const InputOutputError& error) {
     progress.clear();
     report(recorder.summary("running"), answer);
@@ -413,12 +416,13 @@ ExitCode run_command(const Options& options, Answer& answer) {
                                       request.overrides);
   add_identity(machine.machine, request.overrides, answer);
   const Provenance provenance = provenance_of(options, run.threads);
-  TraceOptions trace_options{.level = request.trace ? request.level : TraceLevel::kSummary,
-                             .calls = run.calls,
-                             .lock = request.lock,
-                             .sources = machine.sources,
-                             .config_origin = json_text(nlohmann::ordered_json(machine.sources)),
-                             .report = json_report};
+  const TraceOptions trace_options{
+      .level = request.trace ? request.level : TraceLevel::kSummary,
+      .calls = run.calls,
+      .lock = request.lock,
+      .sources = machine.sources,
+      .config_origin = json_text(nlohmann::ordered_json(machine.sources)),
+      .report = json_report};
 
   Progress progress(options.has("quiet"));
   if (!is_image) {
@@ -438,15 +442,6 @@ ExitCode run_command(const Options& options, Answer& answer) {
   check(image, arguments, run.calls);
   run.infeeds = load_infeeds(image, options.get("infeed"));
   check_host_memory(image, run.calls);
-  if (run.from_checkpoint) {
-    // Before a trace of nothing is begun.
-    const Checkpoint checkpoint = read_checkpoint(*run.from_checkpoint, image);
-    check_inputs(*run.from_checkpoint, checkpoint.inputs, digests_of(arguments, run.infeeds));
-    trace_options.begins_inside = true;
-    trace_options.calls -=
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(checkpoint.calls_done, run.calls - 1));
-  }
-
   const RunOutcome ran =
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);
   const RunResult& result = ran.result;

@@ -45,13 +45,13 @@ class Variation {
       : path_(options.words()[0]),
         machine_name_(options.get("machine").value_or(kDefaultMachine)),
         overrides_(options.list("set")),
-        inputs_(options.list("input")),
-        infeed_(options.get("infeed")),
         base_(load_sourced_machine(machine_name_, overrides_)),
         progress_(progress) {
     run_.calls = options.number("repeat", 1, 1'000'000'000, 1);
     run_.threads = threads;
     image_ = compiled(base_);
+    run_.infeeds = load_infeeds(image_, options.get("infeed"));
+    arguments_ = load_arguments(image_.arguments, options.list("input"), TensorFile{});
   }
 
   [[nodiscard]] const SourcedMachine& base() const { return base_; }
@@ -104,10 +104,7 @@ class Variation {
 
   [[nodiscard]] Outcome outcome_of(const ProgramImage& image) const {
     progress_.stage("simulate");
-    RunOptions run = run_;
-    run.infeeds = load_infeeds(image, infeed_);
-    const RunResult result =
-        run_image(image, load_arguments(image.arguments, inputs_, TensorFile{}), run);
+    const RunResult result = run_image(image, arguments_, run_);
     if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
     const RunTotals& totals = result.totals;
     return {.device = (totals.exchange + totals.compute + totals.sync).value(),
@@ -115,11 +112,11 @@ class Variation {
   }
 
   std::string path_, machine_name_;
-  std::vector<std::string> overrides_, inputs_;
-  std::optional<std::string> infeed_;  ///< a file
+  std::vector<std::string> overrides_;
   SourcedMachine base_;
   Progress& progress_;
   RunOptions run_;
+  std::vector<HostTensor> arguments_;
   ProgramImage image_;
 };
 
