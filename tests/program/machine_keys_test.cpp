@@ -505,7 +505,7 @@ const std::map<std::string, Law>& laws() {
       {"tile.memory", {{"216 KiB", "600 KiB", "720 KiB", "1744 KiB"}, expect_memory_as}},
       {"tile.region1_base", {{"0x58000", "0xa0000", "0xe8000", "0xec000"}, expect_memory_as}},
       {"tile.region2", {{"32 KiB", "192 KiB", "416 KiB"}, expect_regions_as}},
-      {"tile.element", {{"1 KiB", "8 KiB"}, expect_banks_as}},
+      {"tile.element", {{"1 KiB", "8 KiB", "32 KiB"}, expect_banks_as}},
       {"tile.bank_conflicts", {{"trap", "stall"}, expect_banks_as}},
       {"tile.fetch_ahead", {{"0 B", "32 B", "128 B", "1 KiB"}, expect_fetch_as}},
       {"tile.amp_units", {{"4", "8"}, expect_workers_as, kMore}},
@@ -569,13 +569,40 @@ MachineConfig machine_of(const std::string& key, const std::string& value) {
   std::vector<std::string> settings = {key + "=" + value};
   if (const auto other = others.find(key); other != others.end()) settings.push_back(other->second);
   if (key == "tile.memory" && value == "216 KiB") settings.push_back("tile.region1_base=0x70000");
+  // Both regions begin with a whole element.
+  if (key == "tile.element" && value == "32 KiB") settings.push_back("tile.memory_base=0x48000");
   return load_machine(kBase, settings);
+}
+
+double number_of(const MachineConfig& machine, const std::string& key) {
+  for (const ConfigNumber& number : config_numbers(machine))
+    if (number.key == key) return static_cast<double>(number.value);
+  return 0;
 }
 
 TEST(MachineKeys, EachHasALaw) {
   for (const ConfigKey& key : config_keys(load_machine(kBase)))
     EXPECT_TRUE(laws().contains(key.key)) << key.key << " is read by no law of this test";
   EXPECT_EQ(laws().size(), config_keys(load_machine(kBase)).size());
+}
+
+TEST(MachineKeys, EachNumberIsVariedUpAndDown) {
+  const MachineConfig base = load_machine(kBase);
+  const std::vector<ConfigNumber> numbers = config_numbers(base);
+  for (const ConfigKey& key : config_keys(base)) {
+    const auto before = std::ranges::find(numbers, key.key, &ConfigNumber::key);
+    if (key.unit == Unit::kName || before == numbers.end()) continue;  // a name or a list
+    // The machine code of tests begins where the base has its memory.
+    const bool is_bound = key.key == "tile.memory_base" || before->value >= key.highest;
+    bool has_less = before->value <= key.lowest, has_more = is_bound;
+    for (const std::string& value : laws().at(key.key).values) {
+      const double number = number_of(machine_of(key.key, value), key.key);
+      has_less |= number < static_cast<double>(before->value);
+      has_more |= number > static_cast<double>(before->value);
+    }
+    EXPECT_TRUE(has_less) << key.key;
+    EXPECT_TRUE(has_more) << key.key;
+  }
 }
 
 TEST(MachineKeys, MoveTheCyclesOfMachineCodeByTheirLaw) {
@@ -615,18 +642,13 @@ std::uint64_t cycles_of_program(const MachineConfig& machine) {
   return (run.totals.exchange + run.totals.compute + run.totals.sync).value();
 }
 
-double number_of(const MachineConfig& machine, const std::string& key) {
-  for (const ConfigNumber& number : config_numbers(machine))
-    if (number.key == key) return static_cast<double>(number.value);
-  return 0;
-}
-
 TEST(MachineKeys, ChangeNoResultOfAProgramAndABetterMachineIsHardlySlower) {
   const MachineConfig base = load_machine(kBase);
   const auto before = static_cast<double>(cycles_of_program(base));
   for (const auto& [key, law] : laws()) {
     std::vector<std::string> values = law.values;
     if (key == "tile.amp_units") values.push_back("0");
+    if (key == "tile.memory_base") values.push_back("0x50000");
     for (const std::string& value : values) {
       SCOPED_TRACE(key + "=" + value);
       const MachineConfig machine = machine_of(key, value);

@@ -165,13 +165,17 @@ TEST(BesideWorkers, AReceiveIsATrapUntilTheCycleInWhichTheLastHasLeft) {
   for (const bool meets : {false, true}) {
     // Beside workers that run ahead, and, behind a load, beside those that take turns.
     const std::string before = meets ? "ld32 $m5, $m6, $mzero, 0\n" : "";
-    for (int delay = 0; delay < kDelays; ++delay) {
-      TileRun run;
-      run_beside(run, worker, before + "delayxpic 0, 0, 5", delay);
-      const bool beside = delay <= (meets ? 27 : 28);
-      EXPECT_EQ(run.cause(),
-                beside ? "a receive while workers are running; `sync LOCAL` first" : "none")
-          << delay;
+    for (const bool watched : {false, true}) {
+      for (int delay = 0; delay < kDelays; ++delay) {
+        TileRun run;
+        Watcher watcher;
+        if (watched) run.tile().observe(&watcher);
+        run_beside(run, worker, before + "delayxpic 0, 0, 5", delay);
+        const bool beside = delay <= (meets ? 27 : 28);
+        EXPECT_EQ(run.cause(),
+                  beside ? "a receive while workers are running; `sync LOCAL` first" : "none")
+            << delay << (watched ? " watched" : "");
+      }
     }
   }
 }
@@ -257,13 +261,17 @@ TEST(BesideWorkers, ALoadOfAWordThatNoneTouchesChangesNothing) {
   TileRun plain;
   run_beside(plain, codelet, "nop", 0);
   ASSERT_EQ(plain.cause(), "none");
-  for (int delay = 0; delay < 90; ++delay) {
-    TileRun run;
-    run_beside(run, codelet, "ld32 $m5, $m3, $mzero, 0", delay);
-    ASSERT_EQ(run.cause(), "none");
-    EXPECT_EQ(run.tile().worker_instructions(), plain.tile().worker_instructions());
-    EXPECT_EQ(run.tile().worker_busy_cycles(), plain.tile().worker_busy_cycles());
-    EXPECT_EQ(run.get(kData + 12, 8), plain.get(kData + 12, 8));
+  for (const bool watched : {false, true}) {
+    for (int delay = 0; delay < 90; ++delay) {
+      TileRun run;
+      Watcher watcher;
+      if (watched) run.tile().observe(&watcher);
+      run_beside(run, codelet, "ld32 $m5, $m3, $mzero, 0", delay);
+      ASSERT_EQ(run.cause(), "none");
+      EXPECT_EQ(run.tile().worker_instructions(), plain.tile().worker_instructions());
+      EXPECT_EQ(run.tile().worker_busy_cycles(), plain.tile().worker_busy_cycles());
+      EXPECT_EQ(run.get(kData + 12, 8), plain.get(kData + 12, 8));
+    }
   }
 }
 

@@ -267,20 +267,25 @@ TEST(Simulation, ASuperstepThatTrapsBetweenItsLastArrivalAndItsOpeningHasNotEnde
 
 TEST(Simulation, EightAtOnceInOneProcessDoNotDisturbOneAnother) {
   const auto image = std::make_shared<const ProgramImage>(increments());
+  Simulation alone(*image);
+  for (std::int32_t call = 0; call < 20; ++call) alone.call({pair_of(call, 0)});
   std::vector<std::int32_t> results(8);
+  std::vector<Cycles> ends(8);
   std::vector<std::thread> threads;
   for (std::int32_t t = 0; t < 8; ++t) {
-    threads.emplace_back([&results, &image, t] {
+    threads.emplace_back([&results, &ends, &image, t] {
       Simulation sim(image, {.threads = 2});
       for (std::int32_t call = 0; call < 20; ++call) {
         results[static_cast<std::size_t>(t)] =
             sim.call({pair_of(100 * t + call, 0)})[0].get<std::int32_t>(0);
       }
+      ends[static_cast<std::size_t>(t)] = sim.now();
     });
   }
   for (std::thread& thread : threads) thread.join();
   for (std::int32_t t = 0; t < 8; ++t) {
     EXPECT_EQ(results[static_cast<std::size_t>(t)], 100 * t + 20);
+    EXPECT_EQ(ends[static_cast<std::size_t>(t)], alone.now());
   }
 }
 

@@ -181,6 +181,47 @@ TEST(Streams, ACallbackThatThrowsIsALocatedTrap) {
   EXPECT_EQ(sim.run().kind, StopKind::kTrap);
 }
 
+TEST(Streams, AnInfeedWhoseCallbackThrowsOrRunsDryIsALocatedTrap) {
+  for (const bool throws : {false, true}) {
+    Simulation sim(feeds());
+    int values = 1;
+    sim.connect_infeed(0, [&](std::span<std::byte> bytes) {
+      if (values-- > 0) return give_zeros(bytes);
+      if (throws) throw std::runtime_error("no more files");
+      return false;
+    });
+    const Stop stop = sim.run();
+    ASSERT_EQ(stop.kind, StopKind::kTrap);
+    EXPECT_EQ(stop.trap->context, "host");
+    EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
+    EXPECT_EQ(stop.trap->pc, kCode + 4) << "the sync at which the tile asks for it";
+    const char* const cause =
+        throws ? "the callback of infeed 0 fails: no more files" : "infeed 0 runs dry";
+    EXPECT_NE(stop.trap->cause.find(cause), std::string::npos) << stop.trap->cause;
+    EXPECT_TRUE(sim.take(0)) << "the first value came back before";
+    EXPECT_EQ(sim.run().kind, StopKind::kTrap);
+  }
+}
+
+TEST(Streams, AResultWhoseCallbackThrowsIsALocatedTrap) {
+  Simulation sim(increments());
+  sim.connect_result(0, [](std::span<const std::byte>) { throw std::runtime_error("disk full"); });
+  sim.set_argument(0, pair_of(1, 2));
+  const Stop stop = sim.call(true);
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->context, "host");
+  EXPECT_EQ(stop.trap->cause, "the callback of result0 fails: disk full");
+  EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
+  EXPECT_EQ(sim.run().kind, StopKind::kTrap);
+}
+
+TEST(Streams, WhatAHostProgramThrowsLeavesTheSimulationForGood) {
+  Simulation sim(increments());
+  sim.set_host_program([](std::uint32_t) -> HostTurn { throw std::runtime_error("no plan"); });
+  EXPECT_THROW((void)sim.run(), std::runtime_error);
+  EXPECT_THROW((void)sim.run(), UserError);
+}
+
 TEST(Streams, ASourceThatRunsDryIsALocatedTrap) {
   Simulation sim(increments());
   int values = 2;
