@@ -14,7 +14,7 @@ namespace superstep {
 
 constexpr std::string_view kCheckpointFormat = "superstep-checkpoint";
 /// Readers take files of this version only: what a state consists of changes with the simulator.
-constexpr std::string_view kCheckpointVersion = "1.3.0";
+constexpr std::string_view kCheckpointVersion = "1.4.0";
 
 /// SHA-256 of what of an image bears on its run: not the names of its machine, program and steps,
 /// where numbers come from, or what the compiler told of it.

@@ -222,7 +222,7 @@ class Simulation::Impl {
   void state(Archive& archive) {
     archive(kernel_, chip_);
     state_of_same_size(archive, arguments_, connected_, results_);
-    archive(totals_, last_step_, calls_done_, turn_, has_program_, last_, last_pc_);
+    archive(totals_, last_step_, calls_done_, call_place_, turn_, has_program_, last_, last_pc_);
   }
 
   void save(const std::filesystem::path& path, const InputDigests& inputs) {
@@ -389,6 +389,9 @@ class Simulation::Impl {
     ++totals_.supersteps;
     last_step_ = record.step;
     feed_.open(totals_.supersteps);
+    const bool comes_first = chip_.host().visits() == 0 && chip_.host().is_coming();
+    const bool is_between = (comes_first || chip_.is_visiting()) && !chip_.host().is_inside_call();
+    call_place_ = is_between ? CallPlace::kBetween : CallPlace::kInside;
     if (!chip_.is_visiting()) return;
     const std::uint32_t calls = chip_.host().visits() - 1;
     if (calls <= calls_done_) return;
@@ -409,6 +412,7 @@ class Simulation::Impl {
   std::vector<bool> connected_;  ///< by argument: a callback gives its values
   std::vector<HostTensor> results_;
   std::uint32_t calls_done_ = 0;
+  CallPlace call_place_ = CallPlace::kBegin;
   HostTurn turn_ = HostTurn::kWaits;  ///< of the next call
   TileId last_{};                     ///< to arrive at the last barrier
   std::uint32_t last_pc_ = 0;         ///< of its sync
@@ -483,6 +487,8 @@ std::uint32_t Simulation::calls_begun() const {
 std::optional<std::uint32_t> Simulation::calls_in_all() const {
   return impl_->chip_.host().calls();
 }
+
+CallPlace Simulation::call_place() const { return impl_->call_place_; }
 
 void Simulation::begin_call(bool is_last) { impl_->begin_call(is_last); }
 

@@ -68,6 +68,13 @@ struct Stop {
   std::optional<Trap> trap = {};  ///< of kTrap
 };
 
+/// Where a simulation stands, seen from the calls of its program.
+enum class CallPlace : std::uint8_t {
+  kBegin,    ///< nothing has run
+  kBetween,  ///< the host comes for the first call, or its visit in front of the next one is over
+  kInside,   ///< elsewhere: while the tiles wait for a call the last superstep is not over
+};
+
 /// Where `run_until` stops: where the first of these holds.
 struct Breakpoint {
   // At the opening of a barrier.
@@ -114,6 +121,8 @@ class Simulation {
   [[nodiscard]] std::uint32_t calls_begun() const;
   /// Once the last one has begun.
   [[nodiscard]] std::optional<std::uint32_t> calls_in_all() const;
+  /// At the last opening: whether whole calls come from there on.
+  [[nodiscard]] CallPlace call_place() const;
 
   /// Calls the program with the arguments that are set; it runs when the simulation does.
   /// `is_last` tells it to end after this call. Throws UserError when the first call lacks

@@ -18,7 +18,7 @@ constexpr AnswerField kFields[] = {
     {"tiles_used", "integer", "", "tiles with a program"},
     {"calls", "integer", "", "calls of the program that end in the run"},
     {"begins_inside", "boolean", "",
-     "the run goes on from a checkpoint: of its first call what was before is not there"},
+     "the run goes on from a checkpoint inside a call: what was before is not there"},
     {"outcome", "text", "", "ok, trap, interrupted, oom or running"},
     {"trap", "text", "", "the trap that ended the run, or empty"},
     {"trap_kind", "text", "", "its kind, of those below, or empty"},

@@ -218,7 +218,7 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   run.interrupted = [&interrupt] { return interrupt->asked(); };
   Simulation simulation = begin_run(image, arguments, run);
   trace_options.calls -= simulation.calls_done();
-  trace_options.begins_inside = run.from_checkpoint.has_value();
+  trace_options.begin = simulation.call_place();
   std::optional<TraceWriter> trace;
   if (request.trace) trace.emplace(*request.trace, trace_options, image, provenance);
   RunRecorder totals_only(image, trace_options);

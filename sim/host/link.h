@@ -73,6 +73,8 @@ class HostLink : public MachineProcess {
   [[nodiscard]] std::uint32_t call() const;
   /// It is on its way to the sync at which the tiles wait.
   [[nodiscard]] bool is_coming() const { return is_coming_; }
+  /// The visit that goes on or comes, or the last one, is inside a call: for feeds.
+  [[nodiscard]] bool is_inside_call() const { return is_inside_; }
   /// Of the visit that goes on, or the last one.
   [[nodiscard]] std::uint64_t visit_bytes() const { return visit_bytes_; }
   [[nodiscard]] const std::vector<HostTransfer>& transfers() const { return transfers_; }

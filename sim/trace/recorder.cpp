@@ -65,8 +65,8 @@ RunRecorder::RunRecorder(const ProgramImage& image, const TraceOptions& options)
       level_(options.level),
       sources_(wait_sources(image.machine, options.sources)),
       calls_(options.calls),
-      begins_inside_(options.begins_inside),
-      predicted_(predicted_run(image, options)),
+      begins_inside_(options.begin == CallPlace::kInside),
+      predicted_(predicted_cycles(image, options.calls, options.begin)),
       steps_(trace_steps(image.info)),
       facts_(facts_of(image.info, steps_)),
       totals_(groups_of(steps_)) {}

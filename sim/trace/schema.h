@@ -484,8 +484,7 @@ inline constexpr auto kRootAttributes = attributes_of<RootRow>(
         "calls", &RootRow::calls, "1",
         "Calls of the program that were asked for; behind a checkpoint those that were not over."},
     Column{"begins_inside", &RootRow::begins_inside, "1",
-           "1 where the run goes on from a checkpoint: of its first call what was before is not "
-           "there."}
+           "1 where the run goes on from a checkpoint inside a call: what was before is not there."}
         .since(6),
     Column{
         "predicted_cycles", &RootRow::predicted, "cycle",

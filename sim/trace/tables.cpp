@@ -197,8 +197,8 @@ RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
   root.workers = static_cast<std::uint8_t>(machine.tile.workers);
   root.tile_memory_bytes = machine.tile.memory_bytes;
   root.calls = options.calls;
-  root.begins_inside = options.begins_inside;
-  root.predicted = predicted_run(image, options);
+  root.begins_inside = options.begin == CallPlace::kInside;
+  root.predicted = predicted_cycles(image, options.calls, options.begin);
   root.config_sha256 = sha256(to_toml(machine));
   root.program_sha256 = image.info.text_sha256;
   return root;
@@ -206,17 +206,16 @@ RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
 
 }  // namespace
 
-Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls) {
-  // Nobody predicted what is no compiled program, and nothing visits the host without tiles.
-  if (image.info.steps.empty() || image.entries.empty()) return {};
+Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls, CallPlace begin) {
+  // Nobody predicted parts of calls, nor what is no compiled program, and nothing visits the host
+  // without tiles.
+  if (begin == CallPlace::kInside || image.info.steps.empty() || image.entries.empty()) return {};
   const MachineConfig& machine = image.machine;
   const Cycles visit = cycles_of_ns(machine, machine.sync.external_latency_ns);
   const std::uint64_t call = image.info.predicted_cycles + callback_cycles(image);
-  return Cycles(calls * call + (calls + 1) * visit.value());
-}
-
-Cycles predicted_run(const ProgramImage& image, const TraceOptions& options) {
-  return options.begins_inside ? Cycles() : predicted_cycles(image, options.calls);
+  // The host comes behind each call, and in front of the first one of the program.
+  const std::uint64_t visits = calls + (begin == CallPlace::kBegin ? 1 : 0);
+  return Cycles(calls * call + visits * visit.value());
 }
 
 SourceLocation shown_source(const SourceLocation& source) {

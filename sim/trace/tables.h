@@ -10,10 +10,10 @@ namespace superstep {
 [[nodiscard]] std::vector<StepInfo> trace_steps(const ProgramInfo& info);
 
 /// Device cycles of so many calls as the compiler predicted them, with one sync of each visit to
-/// the host and, for feeds, what the tiles wait for callbacks; 0 of a program without a prediction.
-[[nodiscard]] Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls);
-/// Those of a run; 0 of one that begins inside a call.
-[[nodiscard]] Cycles predicted_run(const ProgramImage& image, const TraceOptions& options);
+/// the host and, for feeds, what the tiles wait for callbacks; 0 of a program without a prediction,
+/// and of a run that begins inside a call.
+[[nodiscard]] Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls,
+                                      CallPlace begin = CallPlace::kBegin);
 
 /// The operations of steps: the number of each step's, and the steps that name them.
 struct TraceOperations {

@@ -37,8 +37,8 @@ using TraceReport = std::function<std::string(const TraceSummary&)>;
 /// What a trace keeps of a run.
 struct TraceOptions {
   TraceLevel level = TraceLevel::kSuperstep;
-  std::uint32_t calls = 1;     ///< of the program that end in the run, for the record
-  bool begins_inside = false;  ///< what a checkpoint was made behind is not there
+  std::uint32_t calls = 1;              ///< of the program that end in the run, for the record
+  CallPlace begin = CallPlace::kBegin;  ///< of the run, which may go on from a checkpoint
   /// Once the file is as large as this, tile profiles end and everything else goes on.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
   std::shared_ptr<FileLock> lock = {};  ///< of the file, from who has it; else the writer takes it
@@ -133,7 +133,7 @@ struct TraceSummary {
   std::uint32_t tiles_used = 0;  ///< with a program
   std::uint32_t workers = 0;
   std::uint32_t calls = 1;     ///< of the program
-  bool begins_inside = false;  ///< what a checkpoint was made behind is not there
+  bool begins_inside = false;  ///< a call: what of it a checkpoint was made behind is not there
   std::uint64_t tile_memory_bytes = 0;
   RunTotals totals;
   /// Of the totals, what rests on assumed numbers of the machine; all where a trace does not say.
