@@ -10,7 +10,7 @@
 #include "sim/checkpoint.h"
 #include "sim/chip/chip.h"
 #include "sim/chip/tile_pages.h"
-#include "sim/host/arguments.h"
+#include "sim/host/calls.h"
 #include "sim/instruction_feed.h"
 #include "sim/look_inside.h"
 #include "sim/task_arena.h"
@@ -29,19 +29,14 @@ class Simulation::Impl {
           arena_.each(count, 1, body);
         }),
         last_step_(static_cast<std::uint32_t>(image_->info.steps.size())),
-        arguments_(image_->arguments.size()),
-        connected_(image_->arguments.size()),
         chip_(
             ChipId{0}, *image_, tile_options_,
             [this](const MachineConfig& machine) { return make_fabric(machine); }, arena_, kernel_,
             traps_, [this](const SuperstepRecord& record) { add(record); }),
+        calls_(*image_, chip_.host()),
         feed_(chip_.tiles()),
         look_(
-            chip_.tiles(), [this] { return make_fabric(image_->machine); }, arena_) {
-    for (const TensorType& type : image_->results) results_.emplace_back(type);
-    chip_.host().set_program(
-        [this](std::uint32_t) { return std::exchange(turn_, HostTurn::kWaits); });
-  }
+            chip_.tiles(), [this] { return make_fabric(image_->machine); }, arena_) {}
 
   /// Where a run stops, besides at its end.
   struct Goal {
@@ -56,13 +51,13 @@ class Simulation::Impl {
     const Cycles from = inside_ ? *inside_ + Cycles(1) : Cycles();
     if (goal.cycle && *goal.cycle <= now()) return {StopKind::kBreakpoint};
     leave();
-    check_connected();
+    calls_.check_connected();
     if (is_broken_) {
       throw UserError(ExitCode::kUsage, "an exception left the simulation inside superstep " +
                                             std::to_string(totals_.supersteps) +
                                             ": make or load another one");
     }
-    if (has_program_ && chip_.barrier(kZoneExternal)->waits_for_host()) {
+    if (calls_.has_program() && chip_.barrier(kZoneExternal)->waits_for_host()) {
       kernel_.send({.time = kernel_.now(), .to = &chip_.host(), .message = HostCall{}});
     }
     while (true) {
@@ -206,23 +201,10 @@ class Simulation::Impl {
     (void)show(cycle);
   }
 
-  void check_connected() {
-    std::string missing = chip_.host().unconnected();
-    if (lacks_program_) missing += (missing.empty() ? "" : ", ") + std::string("the host program");
-    if (missing.empty()) return;
-    throw UserError(
-        ExitCode::kUsage,
-        fmt::format("the checkpoint was made with callbacks that are not connected yet: "
-                    "{}",
-                    missing));
-  }
-
   /// Of everything but memories, callbacks and observers.
   template <class Archive>
   void state(Archive& archive) {
-    archive(kernel_, chip_);
-    state_of_same_size(archive, arguments_, connected_, results_);
-    archive(totals_, last_step_, calls_done_, call_place_, turn_, has_program_, last_, last_pc_);
+    archive(kernel_, chip_, calls_, totals_, last_step_, call_place_, last_, last_pc_);
   }
 
   void save(const std::filesystem::path& path, const InputDigests& inputs) {
@@ -240,7 +222,7 @@ class Simulation::Impl {
     Checkpoint checkpoint{.image_sha256 = digest_of_what_runs(*image_),
                           .cycle = totals_.cycles.value(),
                           .supersteps = totals_.supersteps,
-                          .calls_done = calls_done_,
+                          .calls_done = calls_.done(),
                           .inputs = inputs};
     for (const std::byte byte : writer.written()) {
       checkpoint.state.push_back(std::to_integer<std::uint8_t>(byte));
@@ -262,7 +244,7 @@ class Simulation::Impl {
     } catch (const std::runtime_error& error) {
       refuse_checkpoint(path, error.what());
     }
-    lacks_program_ = has_program_;
+    calls_.lack_program();
   }
 
   std::unique_ptr<FabricModel> make_fabric(const MachineConfig& machine) const {
@@ -276,10 +258,7 @@ class Simulation::Impl {
     if (!chip_.barrier(kZoneExternal)->waits_for_host()) {
       return trap(chip_.deadlock(kernel_.now(), kernel_.deadlock()));
     }
-    if (chip_.host().visits() > calls_done_) {
-      chip_.host().read_results(results_);
-      end_call(chip_.host().visits());
-    }
+    if (calls_.end_before_visit()) tell_of_call();
     return {StopKind::kCall};
   }
 
@@ -332,45 +311,15 @@ class Simulation::Impl {
   }
 
   void begin_call(bool is_last) {
-    HostLink& host = chip_.host();
-    if (has_program_) {
-      throw UserError(ExitCode::kUsage, "the host program decides on calls; run() asks it");
-    }
-    if (last_stop_ || chip_.has_ended()) {
+    if (!calls_.has_program() && (last_stop_ || chip_.has_ended())) {
       throw UserError(ExitCode::kUsage, "the program has ended; nothing can be called any more");
     }
-    if (turn_ != HostTurn::kWaits || host.is_coming() || host.visits() > calls_done_) {
-      throw UserError(ExitCode::kUsage,
-                      "a call of the program is going on; run() brings it to its end");
-    }
-    std::vector<Problem> problems;
-    for (std::uint32_t k = 0; k < arguments_.size(); ++k) {
-      if (arguments_[k]) {
-        host.set_argument(k, std::as_bytes(std::span(arguments_[k]->data)));
-      } else if (host.visits() == 0 && !connected_[k]) {
-        problems.push_back(
-            {{}, fmt::format("arg{} is not set: it is {}", k, image_->arguments[k].text())});
-      }
-    }
-    if (!problems.empty()) throw MalformedInput(std::move(problems));
-    // What they hold now lives until the call is done.
-    sent_ = std::exchange(arguments_, std::vector<std::optional<HostTensor>>(arguments_.size()));
-    turn_ = is_last ? HostTurn::kLastCall : HostTurn::kCall;
-    kernel_.send({.time = kernel_.now(), .to = &host, .message = HostCall{}});
+    calls_.begin(is_last);
+    kernel_.send({.time = kernel_.now(), .to = &chip_.host(), .message = HostCall{}});
   }
 
-  /// Throws MalformedInput when the program has no such stream.
-  const Stream& check_stream(Stream::Kind kind, std::uint32_t position, const char* name) {
-    const std::optional<std::size_t> stream = chip_.host().stream_of(kind, position);
-    if (stream) return image_->streams[*stream];
-    const auto count = std::ranges::count(image_->streams, kind, &Stream::kind);
-    throw MalformedInput(
-        fmt::format("the program has no {}{}; it has {} such streams", name, position, count));
-  }
-
-  void end_call(std::uint32_t calls) {
-    calls_done_ = calls;
-    for (Observer* observer : observers_) observer->on_call(calls);
+  void tell_of_call() {
+    for (Observer* observer : observers_) observer->on_call(calls_.done());
   }
 
   void add(const SuperstepRecord& record) {
@@ -392,11 +341,7 @@ class Simulation::Impl {
     const bool comes_first = chip_.host().visits() == 0 && chip_.host().is_coming();
     const bool is_between = (comes_first || chip_.is_visiting()) && !chip_.host().is_inside_call();
     call_place_ = is_between ? CallPlace::kBetween : CallPlace::kInside;
-    if (!chip_.is_visiting()) return;
-    const std::uint32_t calls = chip_.host().visits() - 1;
-    if (calls <= calls_done_) return;
-    chip_.host().copy_results(results_);
-    end_call(calls);
+    if (chip_.is_visiting() && calls_.end_by_visit()) tell_of_call();
   }
 
   std::shared_ptr<const ProgramImage> image_;
@@ -408,20 +353,14 @@ class Simulation::Impl {
   std::vector<Observer*> observers_;
   RunTotals totals_;
   std::uint32_t last_step_;
-  std::vector<std::optional<HostTensor>> arguments_, sent_;  ///< for the next call; of this one
-  std::vector<bool> connected_;  ///< by argument: a callback gives its values
-  std::vector<HostTensor> results_;
-  std::uint32_t calls_done_ = 0;
   CallPlace call_place_ = CallPlace::kBegin;
-  HostTurn turn_ = HostTurn::kWaits;  ///< of the next call
-  TileId last_{};                     ///< to arrive at the last barrier
-  std::uint32_t last_pc_ = 0;         ///< of its sync
-  bool exceeds_limit_ = false;        ///< a superstep has ended that should not have begun
-  std::optional<Stop> last_stop_;     ///< after which nothing runs any more
-  bool has_program_ = false;          ///< of its user
-  bool is_broken_ = false;            ///< by an exception
-  bool lacks_program_ = false;        ///< since a checkpoint was loaded
+  TileId last_{};                  ///< to arrive at the last barrier
+  std::uint32_t last_pc_ = 0;      ///< of its sync
+  bool exceeds_limit_ = false;     ///< a superstep has ended that should not have begun
+  std::optional<Stop> last_stop_;  ///< after which nothing runs any more
+  bool is_broken_ = false;         ///< by an exception
   Chip chip_;
+  Calls calls_;
   InstructionFeed feed_;
   LookInside look_;
   std::optional<Cycles> inside_;              ///< where it stands, if not at an opening
@@ -450,44 +389,19 @@ void Simulation::observe(Observer& observer) {
 }
 
 void Simulation::set_argument(std::uint32_t position, HostTensor value) {
-  const ProgramImage& image = *impl_->image_;
-  check_argument(image, position, value.type);
-  if (impl_->connected_[position]) {
-    throw MalformedInput(fmt::format("the values of arg{} are made by its callback", position));
-  }
-  if (impl_->chip_.host().visits() > 0 && is_state(image, position)) {
-    throw MalformedInput(fmt::format(
-        "arg{} is state that the program keeps between calls; it was given to the first call",
-        position));
-  }
-  impl_->arguments_[position] = std::move(value);
+  impl_->calls_.set_argument(position, std::move(value));
 }
-
 void Simulation::set_arguments(std::vector<HostTensor> values) {
-  const bool is_first = impl_->chip_.host().visits() == 0;
-  for (std::uint32_t k = 0; k < values.size(); ++k) {
-    if (is_first || !is_state(*impl_->image_, k)) set_argument(k, std::move(values[k]));
-  }
+  impl_->calls_.set_arguments(std::move(values));
 }
-
 const HostTensor& Simulation::result(std::uint32_t position) const {
-  if (position >= impl_->results_.size()) {
-    throw MalformedInput(fmt::format("the program has no result{}; it has {} results", position,
-                                     impl_->results_.size()));
-  }
-  return impl_->results_[position];
+  return impl_->calls_.result(position);
 }
-
-std::uint32_t Simulation::calls_done() const { return impl_->calls_done_; }
-
-std::uint32_t Simulation::calls_begun() const {
-  const std::uint32_t visits = impl_->chip_.host().visits();
-  return std::min(visits, calls_in_all().value_or(visits));
-}
+std::uint32_t Simulation::calls_done() const { return impl_->calls_.done(); }
+std::uint32_t Simulation::calls_begun() const { return impl_->calls_.begun(); }
 std::optional<std::uint32_t> Simulation::calls_in_all() const {
   return impl_->chip_.host().calls();
 }
-
 CallPlace Simulation::call_place() const { return impl_->call_place_; }
 
 void Simulation::begin_call(bool is_last) { impl_->begin_call(is_last); }
@@ -504,68 +418,36 @@ std::vector<HostTensor> Simulation::call(std::vector<HostTensor> arguments, bool
   if (stop.kind == StopKind::kInterrupted) {
     throw UserError(ExitCode::kInterrupted, "interrupted at " + place());
   }
-  return impl_->results_;
+  return impl_->calls_.results();
 }
 
 void Simulation::set_host_program(HostProgram program) {
-  impl_->has_program_ = true;
-  impl_->lacks_program_ = false;
-  impl_->chip_.host().set_program(std::move(program));
+  impl_->calls_.set_program(std::move(program));
 }
-
 void Simulation::send_argument(std::uint32_t position, std::span<const std::byte> bytes) {
   impl_->chip_.host().set_argument(position, bytes);
 }
 
 void Simulation::connect_argument(std::uint32_t position, StreamSource source) {
-  const ProgramImage& image = *impl_->image_;
-  check_argument(image, position);
-  if (is_state(image, position)) {
-    throw MalformedInput(fmt::format(
-        "arg{} is state that the program keeps between calls: set it once, before the first",
-        position));
-  }
-  impl_->connected_[position] = true;
-  impl_->chip_.host().connect(Stream::Kind::kArgument, position, std::move(source));
+  impl_->calls_.connect_argument(position, std::move(source));
 }
-
 void Simulation::connect_result(std::uint32_t position, StreamSink sink) {
-  impl_->check_stream(Stream::Kind::kResult, position, "result");
-  impl_->chip_.host().connect(Stream::Kind::kResult, position, std::move(sink));
+  impl_->calls_.connect_result(position, std::move(sink));
 }
-
 void Simulation::feed(std::uint32_t queue, HostTensor value) {
-  const Stream& stream = impl_->check_stream(Stream::Kind::kInfeed, queue, "infeed ");
-  if (value.type != stream.type) {
-    throw MalformedInput(
-        fmt::format("infeed {} takes {}, not {}", queue, stream.type.text(), value.type.text()));
-  }
-  if (impl_->chip_.host().is_connected(Stream::Kind::kInfeed, queue)) {
-    throw MalformedInput(fmt::format("the values of infeed {} are made by its callback", queue));
-  }
-  impl_->chip_.host().feed(queue, std::move(value));
+  impl_->calls_.feed(queue, std::move(value));
 }
-
 void Simulation::connect_infeed(std::uint32_t queue, StreamSource source) {
-  impl_->check_stream(Stream::Kind::kInfeed, queue, "infeed ");
-  if (impl_->chip_.host().is_fed(queue)) {
-    throw MalformedInput(fmt::format("infeed {} has values that were fed to it", queue));
-  }
-  impl_->chip_.host().connect(Stream::Kind::kInfeed, queue, std::move(source));
+  impl_->calls_.connect_infeed(queue, std::move(source));
 }
-
 std::uint64_t Simulation::infeeds_made(std::uint32_t queue) const {
   return impl_->chip_.host().made(queue);
 }
-
 std::optional<HostTensor> Simulation::take(std::uint32_t queue) {
-  impl_->check_stream(Stream::Kind::kOutfeed, queue, "outfeed ");
-  return impl_->chip_.host().take(queue);
+  return impl_->calls_.take(queue);
 }
-
 void Simulation::connect_outfeed(std::uint32_t queue, StreamSink sink) {
-  impl_->check_stream(Stream::Kind::kOutfeed, queue, "outfeed ");
-  impl_->chip_.host().connect(Stream::Kind::kOutfeed, queue, std::move(sink));
+  impl_->calls_.connect_outfeed(queue, std::move(sink));
 }
 
 Stop Simulation::run() { return impl_->advance({}); }
