@@ -76,12 +76,12 @@ const Segment* TileMemory::only_segment_at(std::uint32_t address) const {
 
 void TileMemory::open_code(std::uint32_t address) {
   const Segment* const segment = only_segment_at(address);
-  if (segment != nullptr && segment->address % 4 == 0) {
+  if (segment != nullptr) {
     const std::uint32_t room = base_ + code_size_ - segment->address;
     const auto bytes = std::min(room, static_cast<std::uint32_t>(segment->bytes.size()));
     code_ = {std::as_bytes(std::span(segment->bytes)).data(), segment->address, bytes / 4};
   }
-  // A word that lies in no segment, or not whole.
+  // A word that lies in no segment, or not whole, or in one that is not aligned.
   if (!has_code(address)) open_all_code();
 }
 
