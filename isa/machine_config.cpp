@@ -57,14 +57,21 @@ std::string range_text(const Key& key) {
   return text;
 }
 
+std::string list_text(const Key& key) {
+  return fmt::format("a list of numbers without a unit, {} to {}, as in [0, 4, 9]", key.lowest,
+                     key.highest);
+}
+
 std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
   std::vector<ConfigKey> keys;
   for_each_key(machine, [&](const Key& key, const auto& field) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    constexpr bool kIsOne = std::is_integral_v<Field> || std::is_enum_v<Field>;
     keys.push_back({.key = key.name,
                     .unit = key.unit,
                     .lowest = key.lowest,
                     .highest = key.highest,
-                    .range = range_text(key),
+                    .range = kIsOne ? range_text(key) : list_text(key),
                     .value = value_text(key, field),
                     .help = key.help,
                     .scope = key.scope});
@@ -127,8 +134,8 @@ std::vector<BrokenRule> problems(const MachineConfig& m) {
     return fmt::format("at most {} with isa.encoding = \"mk2\" and {} with \"wide\"",
                        of(limits_of(Encoding::kMk2)), of(limits_of(Encoding::kWide)));
   };
-  const std::uint64_t tiles =
-      std::uint64_t{m.grid.rows} * m.grid.columns * m.grid.lanes - m.grid.spares;
+  const std::uint64_t places = std::uint64_t{m.grid.rows} * m.grid.columns * m.grid.lanes;
+  const std::uint64_t tiles = places - std::min<std::uint64_t>(places, m.grid.spares);
   require(
       tiles <= limits.tiles, {"isa.encoding", "grid.rows", "grid.columns", "grid.lanes"},
       fmt::format("grid.rows {} x grid.columns {} x grid.lanes {} = {} tiles; exchange muxes name "

@@ -28,6 +28,8 @@ struct Key {
 
 /// What a key allows: `1 to 8`, `8 or 16`, `"4 B" to "1 KiB", multiples of "4 B"`.
 [[nodiscard]] std::string range_text(const Key& key);
+/// The same of a key with several numbers.
+[[nodiscard]] std::string list_text(const Key& key);
 
 [[nodiscard]] inline Key law_of_grid(Key key) {
   key.is_law_of_grid = true;

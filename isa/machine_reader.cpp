@@ -130,8 +130,11 @@ class MachineReader {
   void read_file(const std::string& name, std::size_t depth, const SourceLocation& from) {
     if (depth > kMaxExtends) {
       is_whole_ = false;
-      return fail(from, fmt::format("'extends' is nested deeper than {} files, or in a circle",
-                                    kMaxExtends));
+      return fail(from, fmt::format("'extends' is nested deeper than {} files", kMaxExtends));
+    }
+    if (std::ranges::find(files_, name) != files_.end()) {
+      is_whole_ = false;
+      return fail(from, fmt::format("'extends' comes back to '{}'", name));
     }
     const std::string builtin = name.starts_with("builtin:") ? name.substr(8) : name;
     for (const BuiltinMachine& file : builtin_machine_files()) {
@@ -356,6 +359,7 @@ class MachineReader {
       if (setting.is_override != tiles_set_.is_override ||
           (!setting.is_override && setting.layer != tiles_set_.layer))
         continue;
+      tiles_.reset();
       return fail(setting.where,
                   fmt::format("'{}' is set beside 'grid.tiles', which it follows from; set one of "
                               "them",

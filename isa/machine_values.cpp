@@ -10,13 +10,12 @@ namespace superstep {
 
 ValueRead<std::vector<std::uint32_t>> read_list(const Key& key, const toml::node& node) {
   const toml::array* list = node.as_array();
-  if (list == nullptr) return fmt::format("'{}' is a list, as in [0, 4, 9]", key.name);
+  const auto expected = [&] { return fmt::format("'{}' is {}", key.name, list_text(key)); };
+  if (list == nullptr) return expected();
   std::vector<std::uint32_t> values;
   for (const toml::node& item : *list) {
     const auto value = item.value_exact<std::int64_t>();
-    if (!value || *value < 0 || static_cast<std::uint64_t>(*value) > key.highest)
-      return fmt::format("'{}' lists whole numbers from {} to {}", key.name, key.lowest,
-                         key.highest);
+    if (!value || *value < 0 || !key.allows(static_cast<std::uint64_t>(*value))) return expected();
     values.push_back(static_cast<std::uint32_t>(*value));
   }
   return values;
@@ -35,15 +34,17 @@ ValueRead<std::uint64_t> read_number(const Key& key, const toml::node& node) {
   double value = 0;
   std::string found;
   if (const auto integer = node.value_exact<std::int64_t>()) {
-    if (key.unit != Unit::kCount && key.unit != Unit::kAddress)
-      return fmt::format("'{}' needs a unit; write {}", key.name, example_of(key.unit));
+    if (key.unit != Unit::kCount && key.unit != Unit::kAddress) {
+      return fmt::format("'{}' needs a unit, as in {}; it is {}", key.name, example_of(key.unit),
+                         range_text(key));
+    }
     value = static_cast<double>(*integer);
     found = key.unit == Unit::kAddress && *integer >= 0 ? fmt::format("{:#x}", *integer)
                                                         : fmt::format("{}", *integer);
   } else if (const auto text = node.value_exact<std::string>()) {
     const auto parsed = parse_quantity(key.unit, *text);
     if (const auto* message = std::get_if<std::string>(&parsed))
-      return fmt::format("'{}': {}", key.name, *message);
+      return fmt::format("'{}': {}; it is {}", key.name, *message, range_text(key));
     value = std::get<double>(parsed);
     found = fmt::format("\"{}\"", *text);
   } else {

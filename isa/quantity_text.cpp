@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 namespace superstep {
@@ -85,17 +86,21 @@ std::variant<double, std::string> parse_quantity(Unit unit, std::string_view tex
   double number = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{})
-    return fmt::format("\"{}\" does not begin with a number; write {}", text, example_of(unit));
+  if (error != std::errc{}) return fmt::format("\"{}\" does not begin with a number", text);
   std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
   while (!suffix.empty() && suffix.front() == ' ') suffix.remove_prefix(1);
   std::string allowed;
   for (const Scale& scale : scales(unit)) {
-    if (suffix == scale.suffix) return number * scale.factor;
+    if (suffix == scale.suffix) {
+      // 4.1 x 1e9 in doubles is no whole number, but the whole number beside it has 4.1 for its
+      // quotient, as nearest double.
+      const double value = number * scale.factor;
+      const double whole = std::round(value);
+      return whole / scale.factor == number ? whole : value;
+    }
     allowed += (allowed.empty() ? "" : ", ") + std::string(scale.suffix);
   }
-  if (allowed.empty())
-    return fmt::format("\"{}\" must be a plain number, as in {}", text, example_of(unit));
+  if (allowed.empty()) return fmt::format("\"{}\" must be a plain number", text);
   const bool vague = suffix == "KB" || suffix == "K";
   return fmt::format("unknown unit '{}'; {}", suffix,
                      vague ? "write KiB (1024) or kB (1000)" : "allowed: " + allowed);
