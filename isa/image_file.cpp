@@ -23,6 +23,8 @@ namespace {
 
 constexpr const char* kMachine = "/machine";
 constexpr const char* kDigest = "content_sha256";
+/// An attribute that the content does not include.
+constexpr const char* kMadeFrom = "made_from";
 
 template <class Value>
 constexpr bool is_list = false;
@@ -288,7 +290,8 @@ class ImageReader {
 
 }  // namespace
 
-void write_image(const std::filesystem::path& path, const ProgramImage& image) {
+void write_image(const std::filesystem::path& path, const ProgramImage& image,
+                 std::string_view made_from) {
   OutputFile output(path);
   Hdf5File file = Hdf5File::create(output.temporary(), path);
   ImageWriter writer(&file);
@@ -297,8 +300,13 @@ void write_image(const std::filesystem::path& path, const ProgramImage& image) {
   file.set_attribute("/", "format", std::string(kImageFormat));
   file.set_attribute("/", "format_version", std::string(kImageVersion));
   file.set_attribute("/", kDigest, writer.digest());
+  if (!made_from.empty()) file.set_attribute("/", kMadeFrom, std::string(made_from));
   file.close();
   output.commit();
+}
+
+std::string image_made_from(const std::filesystem::path& path) {
+  return Hdf5File::open(path, Hdf5File::Access::kRead).text_attribute("/", kMadeFrom);
 }
 
 std::string image_digest(const ProgramImage& image) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/files.h"
 #include "base/sha256.h"
 #include "compiler/compile.h"
@@ -25,6 +27,7 @@ ProgramImage compile_file(const std::string& path, const SourcedMachine& machine
   progress.stage("read      " + path);
   const bool is_stdin = path == "-";
   const std::string file = is_stdin ? "stdin" : path;
+  if (!is_stdin && !std::filesystem::is_fifo(path)) check_input(path);
   const std::string text = read_text_file(is_stdin ? "/dev/stdin" : path);
   const std::string text_sha256 = sha256(text);
   answer.fields()["program_sha256"] = text_sha256;

@@ -51,6 +51,8 @@ std::optional<ProgramImage> ImageCache::find(const std::string& key) const {
   std::error_code none;
   if (!fs::exists(path, none)) return std::nullopt;
   try {
+    // Whatever its name has become.
+    if (image_made_from(path) != key) return std::nullopt;
     ProgramImage image = read_image(path);
     fs::last_write_time(path, fs::file_time_type::clock::now(), none);
     return image;
@@ -64,7 +66,7 @@ void ImageCache::keep(const std::string& key, const ProgramImage& image) const {
   if (!is_on()) return;
   try {
     fs::create_directories(folder_);
-    write_image(folder_ / (key + ".h5"), image);
+    write_image(folder_ / (key + ".h5"), image, key);
     shrink();
   } catch (const std::exception&) {
     // A run does without.

@@ -76,6 +76,7 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
       {"config show bwo", 5, "did you mean 'bow'?"},
       {"config show bow --set tile.worker=8", 2, "did you mean 'tile.workers'?"},
       {"run none.mlir -m tiny4", 74, "none.mlir: error: cannot be read: No such file or directory"},
+      {"run /dev/zero -m tiny4", 74, "/dev/zero: error: is no regular file"},
       {"asm none.S", 74, "none.S: error: cannot be read: No such file or directory"},
       {"run models/quickstart/affine.mlir -m tiny4", 5, "--input"},
       {"run models/quickstart/affine.mlir -m tiny4 -o none/run.h5", 74,

@@ -196,6 +196,21 @@ TEST_F(CachedRun, MakesADamagedEntryAnew) {
   expect_same("first", "again");
 }
 
+TEST_F(CachedRun, MakesAnEntryOfAnotherProgramAnew) {
+  fs::remove_all(cache_);
+  traced(words_, "first", environment_);
+  ASSERT_EQ(entries().size(), 1U);
+  const fs::path entry = entries()[0];
+  const std::string whole = text_of(entry);
+  traced(words_ + " --set 'sync.internal_latency=100 cycles'", "other", environment_);
+  ASSERT_EQ(entries().size(), 2U);
+  for (const fs::path& other : entries())
+    if (other != entry) fs::rename(other, entry);
+  traced(words_, "again", environment_);
+  EXPECT_TRUE(text_of(entry) == whole);
+  expect_same("first", "again");
+}
+
 TEST_F(CachedRun, DoesWithoutACacheThatCannotBeWritten) {
   std::ofstream(cache_) << "a file where the folder goes";
   traced(words_, "file", environment_);
