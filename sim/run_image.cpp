@@ -138,14 +138,19 @@ RunResult finish_run(Simulation simulation, const std::vector<HostTensor>& argum
   RepeatedCalls calls(simulation, arguments, options);
   Stop stop;
   bool has_saved = false;
+  std::optional<InputOutputError> checkpoint_error;
   if (options.save_checkpoint) {
     stop = simulation.run_until({.superstep = options.save_checkpoint->superstep});
-    has_saved = stop.kind == StopKind::kBreakpoint;
-    if (has_saved) {
-      simulation.save(options.save_checkpoint->file, digests_of(arguments, options.infeeds));
+    if (stop.kind == StopKind::kBreakpoint && simulation.calls_done() < options.calls) {
+      try {
+        simulation.save(options.save_checkpoint->file, digests_of(arguments, options.infeeds));
+        has_saved = true;
+      } catch (const InputOutputError& error) {
+        checkpoint_error = error;
+      }
     }
   }
-  if (!options.save_checkpoint || has_saved) stop = simulation.run();
+  if (!options.save_checkpoint || stop.kind == StopKind::kBreakpoint) stop = simulation.run();
   return {.results = calls.take_results(),
           .outfeeds = feeds.take(),
           .totals = simulation.totals(),
@@ -153,6 +158,7 @@ RunResult finish_run(Simulation simulation, const std::vector<HostTensor>& argum
           .trap = stop.trap,
           .interrupted = stop.kind == StopKind::kInterrupted,
           .saved_checkpoint = has_saved,
+          .checkpoint_error = checkpoint_error,
           .place = simulation.place()};
 }
 

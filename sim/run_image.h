@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/error.h"
 #include "base/units.h"
 #include "isa/program_image.h"
 #include "sim/host/feeds.h"
@@ -26,7 +27,8 @@ struct RunOptions : SimulationOptions {
   FeedTensors infeeds = {};
   /// Goes on from a checkpoint of a run with the same arguments and calls.
   std::optional<std::filesystem::path> from_checkpoint = {};
-  /// Writes a checkpoint behind the superstep that is then done as the so many-th, and goes on.
+  /// Writes a checkpoint behind the superstep that is then done as the so many-th, unless all calls
+  /// are done by then, and goes on.
   struct Save {
     std::filesystem::path file;
     std::uint64_t superstep = 0;
@@ -47,6 +49,7 @@ struct RunResult {
   std::optional<Trap> trap;
   bool interrupted = false;
   bool saved_checkpoint = false;
+  std::optional<InputOutputError> checkpoint_error;  ///< why it could not be written
   std::string place;  ///< where the run got to: cycle, superstep and the op of the step
 };
 

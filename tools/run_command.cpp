@@ -194,7 +194,8 @@ Provenance provenance_of(const Options& options, std::uint32_t threads) {
 struct RunOutcome {
   RunResult result;
   TraceSummary summary;
-  bool has_lost_trace = false;  ///< it could not be finished, which the answer says
+  bool has_lost_trace = false;  ///< it could not be written to its end, which the answer says
+  bool is_cut_off = false;      ///< the run, for that
 };
 
 /// What remains of a trace that cannot be written goes to the answer.
@@ -207,15 +208,17 @@ void add_lost_trace(const InputOutputError& error, const std::filesystem::path& 
                       "trace of them"});
 }
 
-/// Runs the image, into a trace if one is asked for, and shows how far it is. When something stops
-/// the run, the answer gets the report of what ran before that is thrown.
+/// Runs the image, into a trace if one is asked for, and shows how far it is. A trace that cannot
+/// be written ends the run. When something stops it, the answer gets the report of what ran before
+/// that is thrown.
 RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& arguments,
                     RunOptions run, const Request& request, TraceOptions trace_options,
                     const Provenance& provenance, Progress& progress, Answer& answer) {
   progress.stage("simulate");
   const auto begin = std::chrono::steady_clock::now();
   std::optional<InterruptRequest> interrupt(std::in_place);
-  run.interrupted = [&interrupt] { return interrupt->asked(); };
+  std::optional<InputOutputError> trace_error;
+  run.interrupted = [&] { return interrupt->asked() || trace_error; };
   Simulation simulation = begin_run(image, arguments, run);
   trace_options.calls -= simulation.calls_done();
   trace_options.begin = simulation.call_place();
@@ -225,10 +228,11 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   const RunRecorder& recorder = trace ? trace->recorder() : totals_only;
   std::uint32_t calls_done = 0;
   run.on_superstep = [&](const SuperstepRecord& record) {
-    if (trace) {
-      trace->on_superstep(record);
-    } else {
-      totals_only.add(record);
+    if (!trace) totals_only.add(record);
+    try {
+      if (trace && !trace_error) trace->on_superstep(record);
+    } catch (const InputOutputError& error) {
+      trace_error = error;
     }
     if (!progress.due()) return;
     progress.show(fmt::format(
@@ -240,11 +244,6 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   RunOutcome out;
   try {
     out.result = finish_run(std::move(simulation), arguments, run);
-  } catch (const InputOutputError& error) {
-    progress.clear();
-    report(recorder.summary("running"), answer);
-    add_lost_trace(error, *request.trace, answer);
-    throw UserError(error.code(), std::vector<Problem>{});
   } catch (const std::exception&) {
     progress.clear();
     report(recorder.summary("running"), answer);
@@ -253,15 +252,18 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   interrupt.reset();
   totals_only.finish(out.result);
+  out.is_cut_off = trace_error.has_value();
   progress.stage("write the trace");
   try {
-    if (trace) trace->finish(out.result, {{"wall_seconds", wall.count()}});
+    if (trace && !trace_error) trace->finish(out.result, {{"wall_seconds", wall.count()}});
   } catch (const InputOutputError& error) {
-    add_lost_trace(error, *request.trace, answer);
-    out.has_lost_trace = true;
+    trace_error = error;
   }
+  if (trace_error) add_lost_trace(*trace_error, *request.trace, answer);
+  out.has_lost_trace = trace_error.has_value();
   progress.clear();
-  out.summary = recorder.summary(outcome_of(out.result), out.result.trap);
+  out.summary =
+      recorder.summary(out.is_cut_off ? "running" : outcome_of(out.result), out.result.trap);
   return out;
 }
 
@@ -448,8 +450,12 @@ ExitCode run_command(const Options& options, Answer& answer) {
   TraceSummary shown = ran.summary;
   if (!answer.is_json()) shown.trap.clear();  // the answer's problem says it
   report(shown, answer);
+  if (result.checkpoint_error) {
+    for (const Problem& problem : result.checkpoint_error->problems()) answer.add_problem(problem);
+  }
   // However the run ended: what came is there.
   write_outfeeds(result.outfeeds, request.outfeed, answer);
+  if (ran.is_cut_off) return ExitCode::kInputOutput;
   if (result.trap) answer.add_problem({{}, result.trap->text()});
   if (result.trap) return ExitCode::kFailedCheck;
   if (result.interrupted) {
@@ -464,6 +470,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (request.output) write_tensor_list(*request.output, "result", result.results);
   if (!ran.has_lost_trace) name_file("Trace", "trace", request.trace, answer);
   name_file("Results", "output", request.output, answer);
+  if (ran.has_lost_trace || result.checkpoint_error) return ExitCode::kInputOutput;
   if (run.save_checkpoint && !result.saved_checkpoint) {
     answer.add_problem(
         {{},
@@ -475,7 +482,6 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (run.save_checkpoint) {
     name_file("Checkpoint", "checkpoint", run.save_checkpoint->file, answer);
   }
-  if (ran.has_lost_trace) return ExitCode::kInputOutput;
   return is_right ? ExitCode::kOk : ExitCode::kFailedCheck;
 }
 

@@ -204,6 +204,12 @@ TEST_F(CheckpointCommand, WhatDoesNotGoTogetherIsSaid) {
   const ProgramRun late = run("--save-checkpoint " + file("c.h5") + " --at-superstep 100000");
   EXPECT_EQ(late.code, 2);
   EXPECT_NE(late.err.find("smaller --at-superstep"), std::string::npos) << late.err;
+  const ProgramRun last = superstep(
+      "run models/quickstart/affine.mlir -m tiny4 --input random:1 -q --at-superstep 4 "
+      "--save-checkpoint " +
+      file("c.h5"));
+  EXPECT_EQ(last.code, 2);
+  EXPECT_NE(last.err.find("is done after 4 supersteps"), std::string::npos) << last.err;
   EXPECT_FALSE(std::filesystem::exists(file("c.h5")));
   EXPECT_EQ(run("--save-checkpoint " + file("c.h5") + " --at-superstep 3").code, 0);
   const ProgramRun other = superstep("run " + std::string(kProgram) + kCalls +

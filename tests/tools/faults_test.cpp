@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hdf5.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -76,6 +77,47 @@ TEST(Faults, AFileThatCannotGrowAtAnySizeCostsNoEarlierResultAndNoFinishedSupers
   }
   EXPECT_GT(refused, 20);
   EXPECT_GT(with_supersteps, 5);
+}
+
+TEST(Faults, ACheckpointThatCannotBeWrittenEndsNoRunAndBlamesNoTrace) {
+  const auto folder = fresh_folder("checkpoint");
+  const std::string words = kAffine + ("--save-checkpoint " + (folder / "saved.h5").string()) +
+                            " --at-superstep 2 --output " + (folder / "results.h5").string();
+  ASSERT_EQ(superstep(words).code, 0);
+  const std::uint64_t whole = std::filesystem::file_size(folder / "saved.h5");
+  const std::uint64_t results = std::filesystem::file_size(folder / "results.h5");
+  ASSERT_GT(whole, 2 * results);
+  fresh_folder("checkpoint");
+  const ProgramRun run = superstep(words, "prlimit --fsize=" + std::to_string(whole / 2));
+  EXPECT_EQ(run.code, 74);
+  EXPECT_NE(run.err.find("File too large"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("saved.h5: error: "), std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find(".part"), std::string::npos) << run.err;
+  EXPECT_EQ(files_in(folder), (std::vector<std::string>{"results.h5"}));
+}
+
+TEST(Faults, ATraceThatCannotBeWrittenCostsNoOutfeed) {
+  const auto folder = fresh_folder("outfeed");
+  write(folder / "gives.mlir",
+        "func.func @main(%x: tensor<4xf32>) {\n  %t = stablehlo.after_all : !stablehlo.token\n"
+        "  %u = \"stablehlo.outfeed\"(%x, %t) : (tensor<4xf32>, !stablehlo.token) -> "
+        "!stablehlo.token\n  return\n}\n");
+  const std::string words = "run " + (folder / "gives.mlir").string() +
+                            " -m tiny4 --input random:1 --repeat 1000 -q --trace tile -o " +
+                            (folder / "run.h5").string() + " --outfeed " +
+                            (folder / "given.h5").string();
+  ASSERT_EQ(superstep(words).code, 0);
+  // While the run goes on, a trace takes more than when it is done.
+  const std::uint64_t whole = std::filesystem::file_size(folder / "run.h5");
+  std::filesystem::remove(folder / "run.h5");
+  std::filesystem::remove(folder / "given.h5");
+  const ProgramRun run = superstep(words, "prlimit --fsize=" + std::to_string(whole));
+  EXPECT_EQ(run.code, 74);
+  EXPECT_NE(run.err.find("File too large"), std::string::npos) << run.err;
+  EXPECT_EQ(files_in(folder), (std::vector<std::string>{"given.h5", "gives.mlir", "run.h5.part"}));
+  const auto given = read_tensors(folder / "given.h5", "outfeed");
+  EXPECT_GT(given.at("outfeed0").type.shape[0], 0);
+  EXPECT_LT(given.at("outfeed0").type.shape[0], 1000);
 }
 
 TEST(Faults, ClosedStreamsAreNotTakenForFilesAndEndWithTheSystemsWords) {
