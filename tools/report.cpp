@@ -64,10 +64,10 @@ std::string events_text(const TraceSummary& t) {
 
 /// How much of the run rests on numbers of the machine that are guesses.
 std::string assumed_text(const TraceSummary& t) {
-  const Cycles assumed = t.sync_assumed + t.host_assumed;
+  const Cycles assumed = t.assumed.device() + t.assumed.host;
   if (assumed.value() == 0) return {};
   return fmt::format("Assumed   {} device and {} host cycles rest on assumed numbers ({:.0f} %)\n",
-                     grouped(t.sync_assumed), grouped(t.host_assumed),
+                     grouped(t.assumed.device()), grouped(t.assumed.host),
                      percent(assumed, t.totals.cycles));
 }
 

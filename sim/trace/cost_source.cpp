@@ -28,6 +28,24 @@ CostSource kind_of(std::string_view source) {
   return scaled ? weaker(kind, kind_of(*scaled)) : kind;
 }
 
+/// Whether the latency of a word follows from a key of `exchange`.
+bool is_of_fabric(FabricKind fabric, std::string_view key) {
+  using enum FabricKind;
+  const bool is_of_hops = key == "exchange.port_latency" || key == "exchange.hop_latency";
+  const bool is_of_table = key.starts_with("exchange.table");
+  if (fabric == kMesh || fabric == kRing) return is_of_hops;
+  if (fabric == kTable) return is_of_table || key == "exchange.per_row_latency";
+  return !is_of_hops && !is_of_table;
+}
+
+/// Whether the cycles of all code of tiles follow from a key.
+bool is_of_code(std::string_view key) {
+  constexpr std::string_view kKeys[] = {"tile.workers",         "tile.pipeline_depth",
+                                        "tile.amp_units",       "costs.taken_branch",
+                                        "costs.result_latency", "costs.runall"};
+  return std::ranges::find(kKeys, key) != std::end(kKeys);
+}
+
 }  // namespace
 
 CostSource cost_source(const MachineSources& sources, std::string_view key) {
@@ -35,7 +53,7 @@ CostSource cost_source(const MachineSources& sources, std::string_view key) {
   return source == sources.end() ? CostSource::kAssumed : kind_of(source->second);
 }
 
-WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sources) {
+PartSources part_sources(const MachineConfig& machine, const MachineSources& sources) {
   const std::vector<ConfigNumber> numbers = config_numbers(machine);
   const auto weakest = [&](const auto& is_its) {
     CostSource found = CostSource::kMeasured;
@@ -46,6 +64,12 @@ WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sou
     }
     return found;
   };
+  // Tiles leave a barrier by their skews, which a schedule knows.
+  const auto is_of_exchange = [&](std::string_view key) {
+    if (key == "exchange.width" || key == "exchange.max_send_words") return true;
+    if (key.starts_with("exchange.")) return is_of_fabric(machine.exchange.fabric, key);
+    return key == "sync.skew_per_row" || key.starts_with("sync.column_skew");
+  };
   // Nanoseconds and bandwidth become cycles by the clock; a host phase lasts until both the host
   // and the external barrier are done.
   const auto is_external = [](std::string_view key) {
@@ -54,7 +78,9 @@ WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sou
   const auto is_of_callbacks = [](std::string_view key) {
     return key == "host.callback_latency" || key == "tile.clock";
   };
-  return {.internal_sync = weakest(
+  return {.exchange = weakest(is_of_exchange),
+          .compute = weakest(is_of_code),
+          .internal_sync = weakest(
               [&](std::string_view key) { return key.starts_with("sync.") && !is_external(key); }),
           .external_sync = weakest(is_external),
           .host = weakest([&](std::string_view key) {

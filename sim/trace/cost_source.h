@@ -27,10 +27,11 @@ inline constexpr std::string_view kCostSources[] = {"measured", "published",    
 /// That of one number of a machine, by its key; numbers of a list have that of the list.
 [[nodiscard]] CostSource cost_source(const MachineSources& sources, std::string_view key);
 
-/// Those of the cycles that the host, its callbacks and the barriers take.
-struct WaitSources {
-  CostSource internal_sync, external_sync, host, callbacks;
+/// Those of the cycles of a run's parts. Compute is by the numbers that all code follows, not by
+/// the slots of functions such as `costs.f32div`: nothing here knows which of them ran.
+struct PartSources {
+  CostSource exchange, compute, internal_sync, external_sync, host, callbacks;
 };
-[[nodiscard]] WaitSources wait_sources(const MachineConfig& machine, const MachineSources& sources);
+[[nodiscard]] PartSources part_sources(const MachineConfig& machine, const MachineSources& sources);
 
 }  // namespace superstep

@@ -72,8 +72,9 @@ TraceTotals stored_totals(const Hdf5File& file) {
   totals.run.compute = row.compute;
   totals.run.sync = row.sync;
   totals.run.host = row.host;
-  totals.sync_assumed = std::min(row.sync, row.sync_assumed);
-  totals.host_assumed = std::min(row.host, row.host_assumed);
+  totals.assumed = {std::min(row.exchange, row.assumed.exchange),
+                    std::min(row.compute, row.assumed.compute),
+                    std::min(row.sync, row.assumed.sync), std::min(row.host, row.assumed.host)};
   totals.visits = {row.visits, row.visit_begin, row.visit_callbacks, row.visit_end};
   totals.run.supersteps = row.supersteps;
   totals.run.worker_instructions = row.instructions;

@@ -63,7 +63,7 @@ std::vector<RunRecorder::StepFacts> RunRecorder::facts_of(const ProgramInfo& inf
 RunRecorder::RunRecorder(const ProgramImage& image, const TraceOptions& options)
     : image_(image),
       level_(options.level),
-      sources_(wait_sources(image.machine, options.sources)),
+      sources_(part_sources(image.machine, options.sources)),
       calls_(options.calls),
       begins_inside_(options.begin == CallPlace::kInside),
       predicted_(predicted_cycles(image, options.calls, options.begin)),
@@ -80,6 +80,8 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
   row.operation = facts(record.step).operation;
   row.live_bytes = facts(record.step).live_bytes;
   row.predicted_cycles = facts(record.exchange_step).predicted_cycles;
+  row.exchange_source = sources_.exchange;
+  row.compute_source = sources_.compute;
   row.sync_source = record.zone == kZoneExternal ? sources_.external_sync : sources_.internal_sync;
   row.callback_source = sources_.callbacks;
   row.host_source = sources_.host;

@@ -52,7 +52,7 @@ class RunRecorder {
 
   const ProgramImage& image_;
   TraceLevel level_;
-  WaitSources sources_;
+  PartSources sources_;
   std::uint32_t calls_;
   bool begins_inside_;
   Cycles predicted_;

@@ -84,8 +84,7 @@ SummaryRow summary_of(const Hdf5File& part, const TraceTotals& totals, const Tra
   row.compute = totals.run.compute;
   row.sync = totals.run.sync;
   row.host = totals.run.host;
-  row.sync_assumed = totals.sync_assumed;
-  row.host_assumed = totals.host_assumed;
+  row.assumed = totals.assumed;
   row.visits = totals.visits.count;
   row.visit_begin = totals.visits.begin;
   row.visit_callbacks = totals.visits.callbacks;

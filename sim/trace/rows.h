@@ -7,6 +7,7 @@
 #include "isa/program_image.h"
 #include "sim/superstep_record.h"
 #include "sim/trace/cost_source.h"
+#include "sim/trace/trace.h"
 
 namespace superstep {
 
@@ -66,7 +67,8 @@ struct SuperstepRow : SuperstepCounts {
   std::uint32_t active_tiles = 0;
   std::uint64_t compute_max = 0, compute_min = 0, compute_sum = 0;
   std::uint64_t flops = 0, live_bytes = 0, predicted_cycles = 0;
-  CostSource sync_source = CostSource::kAssumed, host_source = CostSource::kAssumed,
+  CostSource exchange_source = CostSource::kAssumed, compute_source = CostSource::kAssumed,
+             sync_source = CostSource::kAssumed, host_source = CostSource::kAssumed,
              callback_source = CostSource::kAssumed;
 };
 
@@ -124,7 +126,8 @@ struct RootRow {
 struct SummaryRow {
   Cycles total, device, exchange, compute, sync, host;
   /// All, where a trace does not say.
-  Cycles sync_assumed{UINT64_MAX}, host_assumed{UINT64_MAX};
+  AssumedCycles assumed{Cycles(UINT64_MAX), Cycles(UINT64_MAX), Cycles(UINT64_MAX),
+                        Cycles(UINT64_MAX)};
   Cycles visit_begin, visit_callbacks, visit_end;
   std::uint64_t visits = 0, supersteps = 0, instructions = 0;
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0;

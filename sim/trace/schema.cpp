@@ -124,9 +124,9 @@ Cycles add up: exchange, compute, sync and host cycles of a superstep are the wh
 totals of `/summary`, and the launches of a superstep sum to its compute cycles. A superstep may compute several steps one
 after the other; `/launches` says how its critical tile's time is shared between them.
 
-What the host and the barriers take follows from numbers of the machine file, each with its source: `cost_source` says of each
-number, and of the sync and host cycles of each superstep, where it comes from. Attributes of `/summary` add up what rests on
-assumed numbers. In traces before format 1.5, which do not say it, readers count all as assumed.
+What a run takes follows from numbers of the machine file, each with its source: `cost_source` says of each number, and of the
+cycles of each superstep, where it comes from. Attributes of `/summary` add up what rests on assumed or extrapolated numbers.
+Where a trace does not say it, as before format 1.5, and of exchange and compute before 1.7, readers count all as assumed.
 
 ## Datasets
 

@@ -18,7 +18,7 @@ namespace superstep {
 
 constexpr std::string_view kTraceFormat = "superstep-trace";
 /// Readers accept every version with the same major number.
-constexpr std::string_view kTraceVersion = "1.6.0";
+constexpr std::string_view kTraceVersion = "1.7.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
@@ -255,7 +255,8 @@ inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
            "Call of the program, from 0; what the host does between two belongs to the later."},
     Column{"step", &SuperstepRow::step, "1",
            "First step that computes in it (see /launches), or that of the host; its sync and host "
-           "cycles belong to it."},
+           "cycles belong to it, but visit_begin_cycles to the step of the superstep behind, the "
+           "visit."},
     Column{"exchange_step", &SuperstepRow::exchange_step, "1",
            "Step that its exchange cycles belong to."},
     Column{"trip", &SuperstepRow::trip, "1",
@@ -294,10 +295,18 @@ inline constexpr auto kSupersteps = growing_table<SuperstepRow>(
            "Memory in use over all tiles, the most of the steps in it."},
     Column{"predicted_cycles", &SuperstepRow::predicted_cycles, "cycle",
            "Length of its exchange by the compiler's schedule."},
-    Column{"sync_cost_source", &SuperstepRow::sync_source, "1",
-           "Where its sync cycles come from, as /machine/parameter/cost_source: the least certain "
-           "of the numbers that they follow from.",
+    Column{"exchange_cost_source", &SuperstepRow::exchange_source, "1",
+           "Where its exchange cycles come from, as /machine/parameter/cost_source: the least "
+           "certain of the numbers that they follow from.",
            kCostSources}
+        .since(7),
+    Column{"compute_cost_source", &SuperstepRow::compute_source, "1",
+           "Where its compute cycles come from, likewise, slots of functions (`costs.f32div`) "
+           "apart.",
+           kCostSources}
+        .since(7),
+    Column{"sync_cost_source", &SuperstepRow::sync_source, "1",
+           "Where its sync cycles come from, likewise.", kCostSources}
         .since(5),
     Column{"host_cost_source", &SuperstepRow::host_source, "1",
            "Where its host cycles come from, likewise.", kCostSources}
@@ -454,7 +463,9 @@ inline constexpr auto kStepSums = fixed_table<StepSums>(
     Column{"exchange_cycles", &StepSums::exchange, "cycle", "Exchange cycles of the step."},
     Column{"compute_cycles", &StepSums::compute, "cycle",
            "Compute cycles of the step, as in /launches."},
-    Column{"sync_cycles", &StepSums::sync, "cycle", "Sync cycles of the step."},
+    Column{"sync_cycles", &StepSums::sync, "cycle",
+           "Sync cycles of the step, with those in which its visits to the host begin; in traces "
+           "before format 1.7 these are of the step before them."},
     Column{"host_cycles", &StepSums::host, "cycle", "Host cycles of the step."},
     Column{"critical_tile", &StepSums::critical_tile, "1",
            "Critical tile of the step's longest superstep."},
@@ -505,10 +516,16 @@ inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
     Column{"compute_cycles", &SummaryRow::compute, "cycle", "Compute, over all supersteps."},
     Column{"sync_cycles", &SummaryRow::sync, "cycle", "Sync, over all supersteps."},
     Column{"host_cycles", &SummaryRow::host, "cycle", "Host, over all supersteps."},
-    Column{"sync_assumed_cycles", &SummaryRow::sync_assumed, "cycle",
-           "Of the sync cycles, those that rest on assumed or extrapolated numbers."}
+    Column{"exchange_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::exchange),
+           "cycle", "Of the exchange cycles, those that rest on assumed or extrapolated numbers."}
+        .since(7),
+    Column{"compute_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::compute), "cycle",
+           "Of the compute cycles, likewise."}
+        .since(7),
+    Column{"sync_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::sync), "cycle",
+           "Of the sync cycles, likewise."}
         .since(5),
-    Column{"host_assumed_cycles", &SummaryRow::host_assumed, "cycle",
+    Column{"host_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::host), "cycle",
            "Of the host cycles, likewise."}
         .since(5),
     Column{"visits", &SummaryRow::visits, "1", "Visits to the host."}.since(5),

@@ -53,9 +53,11 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   run.compute += row.compute;
   run.sync += row.sync;
   run.host += row.host;
-  if (is_assumed(row.sync_source)) sync_assumed += row.sync - row.visit_callbacks;
-  if (is_assumed(row.callback_source)) sync_assumed += row.visit_callbacks;
-  if (is_assumed(row.host_source)) host_assumed += row.host;
+  if (is_assumed(row.exchange_source)) assumed.exchange += row.exchange;
+  if (is_assumed(row.compute_source)) assumed.compute += row.compute;
+  if (is_assumed(row.sync_source)) assumed.sync += row.sync - row.visit_callbacks;
+  if (is_assumed(row.callback_source)) assumed.sync += row.visit_callbacks;
+  if (is_assumed(row.host_source)) assumed.host += row.host;
   if (row.host.value() != 0) ++visits.count;
   visits.begin += row.visit_begin;
   visits.callbacks += row.visit_callbacks;
@@ -76,6 +78,14 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   });
   const std::size_t main = number(row.step), moved = number(row.exchange_step);
 
+  // A visit to the host begins in the superstep before its own; all of it is of its own step.
+  const bool is_visit = row.host.value() != 0;
+  const Cycles begin = is_visit ? visit_begin_before_ : Cycles();
+  steps[step_before_].sync -= begin;
+  steps[main].sync += begin;
+  step_before_ = main;
+  visit_begin_before_ = row.visit_begin;
+
   steps[moved].exchange += row.exchange;
   steps[main].sync += row.sync;
   steps[main].host += row.host;
@@ -87,7 +97,7 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
     sums.longest = share;
     sums.critical_tile = row.critical;
   };
-  Cycles of_main = row.sync + row.host;
+  Cycles of_main = row.sync - row.visit_begin + row.host + begin;
   if (moved == main) {
     of_main += row.exchange;
   } else {
@@ -132,8 +142,7 @@ StepTotals step_totals(const StepSums& sums) {
 
 void TraceSummary::add_totals(const TraceTotals& sums) {
   totals = sums.run;
-  sync_assumed = sums.sync_assumed;
-  host_assumed = sums.host_assumed;
+  assumed = sums.assumed;
   visits = sums.visits;
   exchange_bytes = sums.bytes_exchanged;
   host_bytes = sums.host_bytes;

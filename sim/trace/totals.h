@@ -33,7 +33,7 @@ std::vector<StepGroup> groups_of(const std::vector<Step>& steps) {
 /// file.
 struct TraceTotals {
   RunTotals run;
-  Cycles sync_assumed, host_assumed;  ///< of its parts, by `is_assumed`
+  AssumedCycles assumed;
   Visits visits;
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0, compute_sum = 0, compute_max = 0;
   std::vector<StepSums> steps;
@@ -64,6 +64,9 @@ struct TraceTotals {
   }
 
   std::vector<StepGroup> groups_;
+  // Of the superstep before:
+  std::size_t step_before_ = 0;
+  Cycles visit_begin_before_;
 };
 
 /// The totals of one step, without what the program says of it.

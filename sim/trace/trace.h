@@ -124,6 +124,14 @@ struct Visits {
   Cycles begin, callbacks, end;  ///< callbacks: of the beginnings
 };
 
+/// Of the parts of a run, what rests on assumed numbers of the machine; all of a part that a trace
+/// does not say it of.
+struct AssumedCycles {
+  Cycles exchange, compute, sync, host;
+
+  [[nodiscard]] Cycles device() const { return exchange + compute + sync; }
+};
+
 /// What a text report needs of a trace.
 struct TraceSummary {
   std::string format_version, level, outcome, module, machine_name, machine_toml, trap, trap_kind;
@@ -136,8 +144,7 @@ struct TraceSummary {
   bool begins_inside = false;  ///< a call: what of it a checkpoint was made behind is not there
   std::uint64_t tile_memory_bytes = 0;
   RunTotals totals;
-  /// Of the totals, what rests on assumed numbers of the machine; all where a trace does not say.
-  Cycles sync_assumed, host_assumed;
+  AssumedCycles assumed;  ///< of the totals
   Visits visits;
   Cycles predicted;  ///< device cycles of all calls by the compiler; 0 when unknown
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;

@@ -381,9 +381,25 @@ TEST(Feeds, WhatCallbacksTakeIsAsKnownAsTheirLatency) {
   // cycles; that of the infeed when its callback is done.
   const TraceSummary measured = run({});
   EXPECT_EQ(measured.visits.callbacks.value(), kCallback);
-  EXPECT_EQ(measured.sync_assumed.value(), 3 * 398U);
+  EXPECT_EQ(measured.assumed.sync.value(), 3 * 398U);
   const TraceSummary scaled = run({"sync.external_latency=x0", "host.callback_latency=60 us"});
-  EXPECT_EQ(scaled.sync_assumed.value(), 0U);
+  EXPECT_EQ(scaled.assumed.sync.value(), 0U);
+}
+
+TEST(Feeds, WhatTheTilesWaitForTheHostIsOfTheStepOfTheVisit) {
+  const TensorType six{DType::kF32, {6}};
+  const TraceSummary run =
+      report_of(kAddsToFed, {}, {{0, visits_of(six, 1)}}, {HostTensor(six)}).summary;
+  const auto sync_of = [&](std::string_view operation) {
+    Cycles sync;
+    for (const StepTotals& step : run.steps)
+      if (step.operation_name.starts_with(operation)) sync += step.sync;
+    return sync.value();
+  };
+  EXPECT_EQ(sync_of("infeed"), kCallback);
+  EXPECT_EQ(sync_of("outfeed"), 398U);
+  EXPECT_EQ(sync_of("host"), 2 * 398U);
+  EXPECT_EQ(sync_of("add"), 0U);
 }
 
 TEST(Feeds, ARunGoesOnFromACheckpointWithTheVisitsThatAreLeft) {

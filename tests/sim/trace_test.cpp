@@ -468,7 +468,7 @@ TEST(Trace, ReadsAndRepairsTracesOfOlderFormats) {
   const TraceSummary trace = read_trace(mended);
   EXPECT_EQ(trace.format_version, kTraceVersion);
   expect_totals(trace, 8);
-  EXPECT_EQ(trace.sync_assumed, trace.totals.sync) << "it does not say";
+  EXPECT_EQ(trace.assumed.sync, trace.totals.sync) << "it does not say";
   const Hdf5File file = Hdf5File::open(mended, Hdf5File::Access::kRead);
   EXPECT_EQ(type_of(file, "/profiles/compute/cycles"), "u8");
   EXPECT_EQ(file.read_all<std::uint64_t>("/profiles/compute/cycles", Hdf5Type::kU64),
@@ -520,37 +520,53 @@ TEST(Trace, SaysWhereSyncAndHostCyclesComeFrom) {
     EXPECT_EQ(kCostSources[kinds[k]], kind) << keys[k];
   }
   const TraceSummary trace = read_trace(path);
-  EXPECT_EQ(trace.sync_assumed, 70_cycles);
-  EXPECT_EQ(trace.host_assumed, 200_cycles);
+  EXPECT_EQ(trace.assumed.sync, 70_cycles);
+  EXPECT_EQ(trace.assumed.host, 200_cycles);
   EXPECT_EQ(trace.totals.sync, 140_cycles);
   write_to(killed, false);
   const TraceSummary left = read_trace(killed.string() + ".part");
-  EXPECT_EQ(left.sync_assumed, 70_cycles);
-  EXPECT_EQ(left.host_assumed, 200_cycles);
+  EXPECT_EQ(left.assumed.sync, 70_cycles);
+  EXPECT_EQ(left.assumed.host, 200_cycles);
 }
 
-TEST(Trace, WaitsOfBuiltinMachinesRestOnTheLeastCertainOfTheirNumbers) {
+TEST(Trace, PartsOfBuiltinMachinesRestOnTheLeastCertainOfTheirNumbers) {
   for (const std::string& name : builtin_machines()) {
-    const WaitSources sources = wait_sources(load_machine(name), machine_sources(name));
+    const PartSources sources = part_sources(load_machine(name), machine_sources(name));
+    EXPECT_EQ(sources.exchange, CostSource::kDerived) << name;
+    EXPECT_EQ(sources.compute, CostSource::kDerived) << name;
     EXPECT_EQ(sources.internal_sync, CostSource::kDerived) << name;
     EXPECT_EQ(sources.external_sync, CostSource::kAssumed) << name;
     EXPECT_EQ(sources.host, CostSource::kAssumed) << name;
   }
   const std::vector<std::string> external = {"sync.external_latency=100 ns"};
   EXPECT_EQ(
-      wait_sources(load_machine("bow", external), machine_sources("bow", external)).external_sync,
+      part_sources(load_machine("bow", external), machine_sources("bow", external)).external_sync,
       CostSource::kUser);
+}
+
+TEST(Trace, AnExchangeRestsOnTheNumbersOfItsFabric) {
+  const auto sources = [](const std::vector<std::string>& overrides) {
+    return part_sources(load_machine("gc200", overrides), machine_sources("gc200", overrides));
+  };
+  EXPECT_EQ(sources({"exchange.fabric=mesh"}).exchange, CostSource::kAssumed);
+  EXPECT_EQ(sources({"exchange.fabric=ring"}).exchange, CostSource::kAssumed);
+  const std::vector<std::string> known = {"exchange.fabric=mesh", "exchange.port_latency=9 cycles",
+                                          "exchange.hop_latency=2 cycles"};
+  EXPECT_EQ(sources(known).exchange, CostSource::kUser);
+  EXPECT_EQ(sources({"grid.rows=40"}).exchange, CostSource::kExtrapolated);
+  EXPECT_EQ(sources({"grid.rows=40"}).compute, CostSource::kDerived);
+  EXPECT_EQ(sources({"costs.runall=7 cycles"}).compute, CostSource::kUser);
 }
 
 TEST(Trace, AScaledNumberIsNoMoreCertainThanTheOneThatWasScaled) {
   const std::vector<std::string> scaled = {"host.*=x1", "sync.*=x2"};
-  const WaitSources sources =
-      wait_sources(load_machine("bow", scaled), machine_sources("bow", scaled));
+  const PartSources sources =
+      part_sources(load_machine("bow", scaled), machine_sources("bow", scaled));
   EXPECT_EQ(sources.internal_sync, CostSource::kUser);  // derived before
   EXPECT_EQ(sources.external_sync, CostSource::kAssumed);
   EXPECT_EQ(sources.host, CostSource::kAssumed);
   const std::vector<std::string> twice = {"sync.external_latency=x2", "sync.external_latency=x0.5"};
-  EXPECT_EQ(wait_sources(load_machine("bow", twice), machine_sources("bow", twice)).external_sync,
+  EXPECT_EQ(part_sources(load_machine("bow", twice), machine_sources("bow", twice)).external_sync,
             CostSource::kAssumed);
 }
 

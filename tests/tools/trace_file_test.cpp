@@ -202,6 +202,11 @@ TEST_F(TraceFile, VisitsToTheHostHaveABeginningDataAndAnEnd) {
     EXPECT_EQ(last[s], begin[s] + host[s] - visit_end[s]);
   }
   EXPECT_EQ(visits, kCalls + 1);
+  // All of a visit is of its own step.
+  const auto step = numbers("/supersteps/step");
+  const std::uint64_t of_host =
+      step[std::ranges::find_if(host, [](auto h) { return h != 0; }) - host.begin()];
+  EXPECT_EQ(numbers("/summary/step/sync_cycles")[of_host], total("visit_begin_cycles"));
   EXPECT_EQ(total("visits"), visits);
   EXPECT_EQ(total("visit_begin_cycles"), sum("/supersteps/visit_begin_cycles"));
   EXPECT_EQ(total("visit_end_cycles"), sum("/supersteps/visit_end_cycles"));
