@@ -50,7 +50,10 @@ std::string schedule_quality(const TraceSummary& trace) {
 /// What happened: an end before its time, warnings.
 std::string events_text(const TraceSummary& t) {
   std::string out;
-  if (!t.complete) out += "the run did not end: these are its finished supersteps\n";
+  if (t.begins_inside)
+    out += "the run goes on from a checkpoint: what was before it is not in these numbers\n";
+  if (t.outcome != "ok" && t.outcome != "oom")
+    out += "the run did not end: these are its finished supersteps\n";
   if (!t.trap.empty()) out += t.trap + "\n";
   for (const TraceEvent& event : t.events) {
     if (event.kind == TraceEvent::Kind::kTrap) continue;

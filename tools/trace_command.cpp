@@ -16,7 +16,7 @@ std::span<const AnswerField> trace_fields() {
       {"format_version", "text", "", "info"},
       {"level", "text", "", "info: summary, superstep or tile"},
       {"outcome", "text", "", "info: ok, trap, interrupted, oom or running"},
-      {"complete", "boolean", "", "info: the run ended and its totals are in the file"},
+      {"complete", "boolean", "", "info: the file is finished, with the totals of what ran"},
       {"module", "text", "", "info"},
       {"machine", "text", "", "info"},
       {"provenance", "object", "", "info: what may differ between equal runs"},

@@ -119,6 +119,7 @@ TEST_F(CheckpointCommand, AReportOfTheRestCountsTheCallsThatEndThere) {
     EXPECT_EQ(text.code, 0) << text.err;
     EXPECT_EQ(text.out.find("A call"), std::string::npos) << text.out;
     EXPECT_EQ(text.out.find("predicted"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("goes on from a checkpoint"), std::string::npos) << text.out;
   }
 }
 

@@ -277,6 +277,7 @@ TEST(Commands, AKilledRunIsRepaired) {
                              ".part";
   EXPECT_EQ(std::system(repair.c_str()), 0);
   EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
+  EXPECT_NE(superstep("report " + trace).out.find("the run did not end"), std::string::npos);
 }
 
 TEST(Commands, AReaderThatGoesAwayIsNoError) {
