@@ -53,7 +53,7 @@ TEST(Sensitivity, TakesTheValuesOfInfeeds) {
                             "(tensor<4xf32>, !stablehlo.token)\n"
                             "  return %a#0 : tensor<4xf32>\n}\n";
   write_tensors(values, {{"infeed0", HostTensor(TensorType{DType::kF32, {1, 4}})}});
-  const std::string words = "sensitivity " + program + " -m tiny4 -q --json --all";
+  const std::string words = "sensitivity " + program + " -m tiny4 -q --json";
   EXPECT_EQ(superstep(words).code, 5);
   const ProgramRun run = superstep(words + " --infeed " + values);
   ASSERT_EQ(run.code, 0) << run.err;
