@@ -162,24 +162,47 @@ void write_exchanges(Hdf5File& file, const ProgramInfo& info) {
   write_table(file, kMessages, messages);
 }
 
-/// What the tiles wait in a call for the callbacks of its feeds, which run one after the other:
-/// those of infeeds that nobody makes ahead while the tiles wait, the others beside them.
-std::uint64_t callback_cycles(const ProgramImage& image) {
-  const MachineConfig& machine = image.machine;
+/// Callbacks of a visit to the host inside calls.
+struct FeedCallbacks {
+  std::uint32_t step = 0;
+  std::uint64_t visits = 0;       ///< of a call
+  std::uint64_t in = 0, out = 0;  ///< of a visit
+};
+
+std::vector<FeedCallbacks> feed_callbacks(const ProgramImage& image) {
   const std::vector<std::uint64_t> times = executions_by_step(image.info.steps);
-  std::uint64_t in = 0, out = 0;
+  std::vector<FeedCallbacks> all;
   for (const FeedVisit& visit : image.visits) {
-    const StepInfo* step = step_of_visit(image, visit.pc);
-    if (step == nullptr) continue;
-    const std::uint64_t visits = times[static_cast<std::size_t>(step - image.info.steps.data())];
-    in += visits * visit.phase.arguments.size();
-    out += visits * visit.phase.results.size();
+    const StepInfo* info = step_of_visit(image, visit.pc);
+    if (info == nullptr) continue;
+    const auto step = static_cast<std::uint32_t>(info - image.info.steps.data());
+    all.push_back({step, times[step], visit.phase.arguments.size(), visit.phase.results.size()});
   }
-  if (in == 0) return 0;
+  return all;
+}
+
+/// What the tiles wait in so many calls for the callbacks of feeds, which run one after the other:
+/// those of infeeds that nobody makes ahead while the tiles wait, the others beside them. For those
+/// of outfeeds behind the last infeed nobody waits; it is made ahead of `prefetch` trips more.
+std::uint64_t callback_cycles(const ProgramImage& image, std::uint64_t calls) {
+  const MachineConfig& machine = image.machine;
+  const std::vector<FeedCallbacks> feeds = feed_callbacks(image);
+  const auto last = std::ranges::max_element(
+      feeds, {}, [](const FeedCallbacks& feed) { return feed.in == 0 ? 0 : feed.step + 1; });
+  if (last == feeds.end() || last->in == 0) return 0;
+  const auto loop = loop_around(image.info.steps, last->step);
+  std::uint64_t in = 0, out = 0, behind = 0;
+  for (const FeedCallbacks& feed : feeds) {
+    in += calls * feed.visits * feed.in;
+    out += calls * feed.visits * feed.out;
+    const bool is_beside = loop_around(image.info.steps, feed.step) == loop;
+    if (is_beside) behind += machine.host.prefetch * feed.out;
+    if (feed.step > last->step) behind += (is_beside ? 1 : feed.visits) * feed.out;
+  }
   const std::uint64_t callback = cycles_of_ns(machine, machine.host.callback_latency_ns).value();
   const std::uint64_t alone = machine.host.prefetch == 0 ? in : 0;
-  const std::uint64_t beside = (in + out - alone) * callback;
-  return alone * callback + beside - std::min(beside, image.info.predicted_cycles);
+  const std::uint64_t beside = (in + out - std::min(out, behind) - alone) * callback;
+  return alone * callback + beside - std::min(beside, calls * image.info.predicted_cycles);
 }
 
 RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
@@ -212,10 +235,10 @@ Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls, CallPlac
   if (begin == CallPlace::kInside || image.info.steps.empty() || image.entries.empty()) return {};
   const MachineConfig& machine = image.machine;
   const Cycles visit = cycles_of_ns(machine, machine.sync.external_latency_ns);
-  const std::uint64_t call = image.info.predicted_cycles + callback_cycles(image);
   // The host comes behind each call, and in front of the first one of the program.
   const std::uint64_t visits = calls + (begin == CallPlace::kBegin ? 1 : 0);
-  return Cycles(calls * call + visits * visit.value());
+  return Cycles(calls * image.info.predicted_cycles + callback_cycles(image, calls) +
+                visits * visit.value());
 }
 
 SourceLocation shown_source(const SourceLocation& source) {

@@ -362,13 +362,15 @@ func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {
   }
   return %r#1 : tensor<6xf32>
 })";
-  for (const char* callback : {"0 ns", "60 us"}) {
-    SCOPED_TRACE(callback);
-    const Reported reported = report_of(loop, {std::string("host.callback_latency=") + callback},
-                                        {{0, visits_of(six, 5)}}, {HostTensor(six)});
-    const auto device = static_cast<double>(reported.device.value());
-    EXPECT_NEAR(static_cast<double>(reported.summary.predicted.value()), device,
-                0.1 * device + (std::string(callback) == "60 us" ? 1.0 * kCallback : 0));
+  for (const std::string callback : {"0 ns", "60 us"}) {
+    for (const std::string prefetch : {"0", "1", "2"}) {
+      SCOPED_TRACE(callback + ", " + prefetch + " ahead");
+      const Reported reported =
+          report_of(loop, {"host.callback_latency=" + callback, "host.prefetch=" + prefetch},
+                    {{0, visits_of(six, 5)}}, {HostTensor(six)});
+      const auto device = static_cast<double>(reported.device.value());
+      EXPECT_NEAR(static_cast<double>(reported.summary.predicted.value()), device, 0.1 * device);
+    }
   }
 }
 
