@@ -117,7 +117,7 @@ class Linker {
     return std::nullopt;
   }
 
-  void undefined(const std::string& file, const std::string& name, const std::string& from) {
+  void undefined(const SourceLocation& where, const std::string& name, const std::string& from) {
     if (!missing_.insert(name).second) return;
     std::vector<std::string> known;
     for (const LinkInput& input : inputs_) {
@@ -126,9 +126,9 @@ class Linker {
       }
     }
     const std::string guess = nearest(name, known);
-    fail(file,
-         fmt::format("undefined symbol `{}`{}{}", name, from,
-                     guess.empty() ? "; no source has it" : "; did you mean `" + guess + "`?"));
+    problems_.push_back({where, fmt::format("undefined symbol `{}`{}{}", name, from,
+                                            guess.empty() ? "; no source has it"
+                                                          : "; did you mean `" + guess + "`?")});
   }
 
   void reach_symbol(Id id) {
@@ -144,7 +144,7 @@ class Linker {
       if (const auto id = find_entry(name)) {
         reach_symbol(*id);
       } else {
-        undefined(inputs_.empty() ? "" : inputs_[0].file, name, ", the entry");
+        undefined({inputs_.empty() ? "" : inputs_[0].file, 0, 0}, name, ", the entry");
       }
     }
     if (entries.empty()) {
@@ -164,9 +164,14 @@ class Linker {
         if (const auto symbol = resolve({id.first, relocation.symbol})) {
           reach_symbol(*symbol);
         } else {
-          undefined(input.file, input.object.symbols[relocation.symbol].name,
-                    fmt::format(" in {}+{:#x}", input.object.sections[id.second].name,
-                                relocation.offset));
+          const Object::Symbol& missing = input.object.symbols[relocation.symbol];
+          if (missing.used_at.file.empty()) {
+            undefined({input.file, 0, 0}, missing.name,
+                      fmt::format(" in {}+{:#x}", input.object.sections[id.second].name,
+                                  relocation.offset));
+          } else {
+            undefined(missing.used_at, missing.name, "");
+          }
         }
       }
     }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace superstep {
 
 /// What one assembly source becomes: sections, symbols, and the places that wait for an address.
@@ -28,6 +30,7 @@ struct Object {
     bool is_global = false;
     bool is_defined = true;
     Mode mode = Mode::kWorker;
+    SourceLocation used_at = {};  ///< of an undefined one: its first use, where a text has it
   };
 
   /// Field and scale of a value that a link fills in; the numbers are those of ELF files

@@ -40,6 +40,11 @@ struct TensorComparison {
                                                             const TensorFile& expected,
                                                             const ToleranceOptions& options);
 
+/// Of expected results of so many calls, those of the last ones, which a run from a checkpoint
+/// made.
+[[nodiscard]] TensorFile of_last_calls(TensorFile expected, const std::vector<HostTensor>& results,
+                                       std::uint32_t calls);
+
 /// The verdict for a document: whether they agree, how many of how many, each tensor.
 [[nodiscard]] nlohmann::ordered_json expect_fields(const std::vector<TensorComparison>& comparisons,
                                                    std::size_t results, bool agrees);

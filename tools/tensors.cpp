@@ -108,6 +108,13 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
       found.erase(it);
     } else if (const auto result = parameters.find(fmt::format("result{}", k));
                result != parameters.end()) {
+      const TensorType& type = result->second.type;
+      if (!may_be_argument(expected, name, type)) {
+        problems.push_back(
+            {{},
+             fmt::format("result{} of --parameters is {}, but the program expects {} as {}", k,
+                         type.text(), expected[k].text(), name)});
+      }
       arguments.push_back(result->second);
     } else if (seed) {
       arguments.push_back(random_tensor(expected[k], random));
@@ -120,8 +127,9 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
   for (const auto& [name, tensor] : found)
     problems.push_back(
         {{},
-         fmt::format("dataset '{}' ({}) is one argument too many: the program takes {}", name,
-                     tensor.type.text(), expected.size())});
+         fmt::format("dataset '{}' ({}) is one argument too many: the program takes {}; jax.jit "
+                     "leaves out what a function does not use, unless it has keep_unused=True",
+                     name, tensor.type.text(), expected.size())});
   if (!problems.empty()) {
     if (inputs.empty())
       problems.push_back({{}, "give a file with --input FILE.h5, or --input random:1"});
@@ -141,9 +149,13 @@ FeedTensors load_infeeds(const ProgramImage& image, const std::optional<std::str
   try {
     check_infeeds(image, infeeds);
   } catch (const MalformedInput& error) {
-    if (file) throw;
     std::vector<Problem> problems = error.problems();
-    problems.push_back({{}, "give a file with --infeed FILE.h5"});
+    if (!file) problems.push_back({{}, "give a file with --infeed FILE.h5"});
+    std::string found;
+    for (const auto& [position, tensor] : infeeds)
+      found +=
+          fmt::format("{}infeed{} ({})", found.empty() ? "" : ", ", position, tensor.type.text());
+    if (file) problems.push_back({{*file, 0, 0}, "has " + (found.empty() ? "no infeed0" : found)});
     throw MalformedInput(std::move(problems));
   }
   return infeeds;

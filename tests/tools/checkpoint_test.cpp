@@ -193,10 +193,24 @@ TEST_F(CheckpointCommand, AnotherNumberOfCallsOrAPointBehindIsRefused) {
     EXPECT_EQ(superstep(affine + "--repeat 3" + from).code, 0) << at;
   }
   EXPECT_EQ(superstep(affine + "--repeat 3 --max-supersteps 3" + from).code, 2);
-  EXPECT_EQ(
-      superstep(affine + "--repeat 3 --at-superstep 3 --save-checkpoint " + file("x.h5") + from)
-          .code,
-      2);
+  const ProgramRun behind =
+      superstep(affine + "--repeat 3 --at-superstep 3 --save-checkpoint " + file("x.h5") + from);
+  EXPECT_EQ(behind.code, 2);
+  EXPECT_EQ(behind.out, "") << "nothing ran that could be reported";
+}
+
+TEST_F(CheckpointCommand, ResultsOfTheRestAreComparedWithThoseOfTheLastCalls) {
+  const std::string affine =
+      "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 -q "
+      "--repeat 3 ";
+  ASSERT_EQ(superstep(affine + "--output " + file("whole.h5") + " --save-checkpoint " +
+                      file("c.h5") + " --at-superstep 4")
+                .code,
+            0);
+  const std::string from = affine + "--from-checkpoint " + file("c.h5") + " --expect ";
+  const ProgramRun rest = superstep(from + file("whole.h5") + " --rtol 0 --atol 0");
+  EXPECT_EQ(rest.code, 0) << rest.err;
+  EXPECT_EQ(superstep(from + "models/quickstart/affine_input.h5").code, 1);
 }
 
 TEST_F(CheckpointCommand, WhatDoesNotGoTogetherIsSaid) {

@@ -1,7 +1,9 @@
 #include <hdf5.h>
 
 #include <array>
+#include <fstream>
 
+#include "base/hdf5.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -22,6 +24,39 @@ TEST(Inputs, OfAnotherShapeAreRefusedWithoutReadingThem) {
   EXPECT_NE(run.err.find("arg0 is tensor<10000000x10000000xf32>, but the program expects tensor<"),
             std::string::npos)
       << run.err;
+}
+
+TEST(Inputs, OfParametersAreNamedAsTheirFileHasThem) {
+  const ProgramRun run = superstep(
+      "run models/quickstart/affine.mlir -m tiny4 --input random:1 --parameters "
+      "models/quickstart/affine_expected.h5");
+  EXPECT_EQ(run.code, 5);
+  EXPECT_NE(run.err.find("result0 of --parameters is tensor<4xf32>, but the program expects "
+                         "tensor<4x3xf32> as arg0"),
+            std::string::npos)
+      << run.err;
+}
+
+TEST(Inputs, OfInfeedsAreNamedWithTheirFile) {
+  const std::filesystem::path folder = scratch_folder();
+  const std::string program = folder / "fed.mlir", values = folder / "fed.h5";
+  std::ofstream(program) << "func.func @main() -> tensor<4xf32> {\n"
+                            "  %t = stablehlo.after_all : !stablehlo.token\n"
+                            "  %a:2 = \"stablehlo.infeed\"(%t) : (!stablehlo.token) -> "
+                            "(tensor<4xf32>, !stablehlo.token)\n"
+                            "  return %a#0 : tensor<4xf32>\n}\n";
+  const auto run_with = [&](const std::string& name, std::int64_t visits) {
+    write_tensors(values, {{name, HostTensor(TensorType{DType::kF32, {visits, 4}})}});
+    return superstep("run " + program + " -m tiny4 -q --repeat 3 --infeed " + values);
+  };
+  const ProgramRun few = run_with("infeed0", 2);
+  EXPECT_EQ(few.code, 1);
+  EXPECT_NE(few.err.find("fed.h5: error: infeed0 has 2 visits"), std::string::npos) << few.err;
+  const ProgramRun other = run_with("infeed7", 3);
+  EXPECT_EQ(other.code, 5);
+  EXPECT_NE(other.err.find("fed.h5: error: has infeed7 (tensor<3x4xf32>)"), std::string::npos)
+      << other.err;
+  EXPECT_EQ(run_with("infeed0", 3).code, 0);
 }
 
 }  // namespace

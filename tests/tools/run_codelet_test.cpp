@@ -96,6 +96,10 @@ TEST(RunCodelet, LinksSourcesAndObjectsOfSeveralFiles) {
   EXPECT_NE(superstep("run-codelet " + (folder / "c.toml").string())
                 .err.find("undefined symbol `helper`"),
             std::string::npos);
+  std::ofstream(folder / "c.toml") << "source = 'a.s'\nentry = 'a'\nkind = 'worker'\n";
+  EXPECT_NE(superstep("run-codelet " + (folder / "c.toml").string())
+                .err.find("a.s:5:13: error: undefined symbol `helper`"),
+            std::string::npos);
 }
 
 TEST(RunCodelet, TheTraceHasARowForEachInstructionAndEachEnds) {

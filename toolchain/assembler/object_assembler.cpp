@@ -16,8 +16,8 @@ using assembler::Value;
 /// Turns the output of a text into an object without what nobody can name.
 class ObjectMaker {
  public:
-  ObjectMaker(assembler::Output& output, assembler::Symbols& symbols)
-      : output_(output), symbols_(symbols) {}
+  explicit ObjectMaker(assembler::TextAssembler& assembler)
+      : output_(assembler.output()), symbols_(assembler.symbols()), sources_(assembler.sources()) {}
 
   Object make() {
     for (std::uint32_t i = 0; i < symbols_.all().size(); ++i) add_symbol(i);
@@ -73,11 +73,15 @@ class ObjectMaker {
                             ? section_symbol(field.value.index)
                             : numbers_.at(field.value.index);
     relocation.addend = static_cast<std::int32_t>(field.value.number);
+    Object::Symbol& symbol = object_.symbols[relocation.symbol];
+    if (!symbol.is_defined && symbol.used_at.file.empty())
+      symbol.used_at = sources_.problem(field.place, {}).where;
     object_.relocations.push_back(relocation);
   }
 
   assembler::Output& output_;
   assembler::Symbols& symbols_;
+  const assembler::Sources& sources_;
   Object object_;
   std::map<std::uint32_t, std::uint32_t> numbers_;  ///< in the object, by number in `symbols_`
   std::map<std::uint32_t, std::uint32_t> section_symbols_;
@@ -93,7 +97,7 @@ AssembledObject assemble_object(std::string_view text, const std::string& file) 
   result.instructions = output.instructions;
   result.bundles = output.bundles.size();
   result.repeats = output.repeats.size();
-  result.object = ObjectMaker(output, assembler.symbols()).make();
+  result.object = ObjectMaker(assembler).make();
   return result;
 }
 

@@ -30,6 +30,7 @@ class TextAssembler final : private ExpressionScope {
 
   [[nodiscard]] Output& output() { return output_; }
   [[nodiscard]] Symbols& symbols() { return symbols_; }
+  [[nodiscard]] const Sources& sources() const { return sources_; }
 
   /// Adds a problem of a later step; `finish_problems` throws when there are any.
   void fail(Place place, const std::string& message);
