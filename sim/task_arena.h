@@ -32,7 +32,12 @@ class TaskArena {
       arena_.execute([&] { each_range(count, grain, body); });
     }
   }
-  /// body(i) for i = 0 … count - 1, in such ranges.
+  /// The same with one range a thread, of `least` or more.
+  template <class Body>
+  void each_of_parts(std::size_t count, std::size_t least, const Body& body) {
+    each_of_ranges(count, std::max(least, (count + threads_ - 1) / threads_), body);
+  }
+  /// body(i) for i = 0 … count - 1, in ranges of about `grain` or more.
   template <class Body>
   void each(std::size_t count, std::size_t grain, const Body& body) {
     each_of_ranges(count, grain, [&](std::size_t begin, std::size_t end) {
@@ -47,7 +52,7 @@ class TaskArena {
   }
 
  private:
-  static constexpr std::size_t kRangesOfThread = 16;
+  static constexpr std::size_t kRangesOfThread = 8;
 
   std::size_t threads_;
   tbb::task_arena arena_;

@@ -3,29 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "sim/chip/chip.h"
 #include "sim/exchange/phase.h"
 
 namespace superstep {
+namespace {
+
+std::uint64_t done_cycle(std::uint64_t last_event) { return last_event == 0 ? 0 : last_event + 1; }
+
+}  // namespace
 
 FabricProcess::FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, TaskArena& arena)
     : MachineProcess(place_of(chip.id(), Rank::kFabric)),
       chip_(chip),
       fabric_(std::move(fabric)),
       arena_(arena),
-      done_(chip.tiles().size()),
-      lacks_words_(chip.tiles().size()) {}
+      done_(chip.tiles().size()) {}
 
 void FabricProcess::open() {
-  arena_.each(entries_.size(), kPortsARange, [&](std::size_t p) {
-    done_[entries_[p]] = {};
-    lacks_words_[entries_[p]] = 0;
-  });
+  ++superstep_;
   entries_.clear();
-  bytes_ = 0;
+  bytes_ = last_done_ = 0;
 }
 
 void FabricProcess::handle(const Message&, MachineOutbox& out) {
@@ -40,8 +41,10 @@ void FabricProcess::move_words(MachineOutbox& out) {
     if (tiles.told_ports(i)) entries_.push_back(i);
   }
   ports_.resize(entries_.size());
-  arena_.each(entries_.size(), kPortsARange, [&](std::size_t p) {
-    ports_[p] = tiles.port(entries_[p], tiles.tile(entries_[p]).port_log());
+  arena_.each_of_parts(entries_.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
+    for (std::size_t p = first; p != end; ++p) {
+      ports_[p] = tiles.port(entries_[p], tiles.tile(entries_[p]).port_log());
+    }
   });
   const FabricResult* moved = nullptr;
   arena_.run([&] { moved = &fabric_->resolve(ports_); });
@@ -58,15 +61,24 @@ void FabricProcess::move_words(MachineOutbox& out) {
     const TileStop& stop = tiles.stop(entries_[p]);
     return stop.kind == TileStop::Kind::kExchangeDone && moved->ports[p].last_event > stop.cycle;
   };
-  std::atomic<bool> has_late = false;
-  arena_.each(ports_.size(), kPortsARange, [&](std::size_t p) {
-    const std::size_t i = entries_[p];
-    const PortResult& port = moved->ports[p];
-    TileMemory& memory = tiles.tile(i).memory();
-    if (port.lowest_write < memory.first_free_of_code()) memory.touched();
-    done_[i] = {port.last_event == 0 ? 0 : port.last_event + 1, port.traffic};
-    lacks_words_[i] = moved->has_all_words(p, tiles.stop(i).cycle) ? 0 : 1;
-    if (is_late(p)) has_late.store(true, std::memory_order_relaxed);
+  bool has_late = false;
+  std::mutex adding;
+  arena_.each_of_parts(ports_.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
+    bool has_late_of_range = false;
+    std::uint64_t last_done_of_range = 0;
+    for (std::size_t p = first; p != end; ++p) {
+      const std::size_t i = entries_[p];
+      const PortResult& port = moved->ports[p];
+      TileMemory& memory = tiles.tile(i).memory();
+      if (port.lowest_write < memory.first_free_of_code()) memory.touched();
+      done_[i] = {superstep_, done_cycle(port.last_event), port.traffic,
+                  !moved->has_all_words(p, tiles.stop(i).cycle)};
+      last_done_of_range = std::max(last_done_of_range, done_[i].cycle);
+      has_late_of_range |= is_late(p);
+    }
+    const std::scoped_lock lock(adding);
+    has_late |= has_late_of_range;
+    last_done_ = std::max(last_done_, last_done_of_range);
   });
   for (std::size_t p = 0; has_late && p < ports_.size(); ++p) {
     if (!is_late(p)) continue;
@@ -83,6 +95,7 @@ void FabricProcess::move_words(MachineOutbox& out) {
 }
 
 bool FabricProcess::has_words_after(Cycles opening, MachineOutbox& out) const {
+  if (last_done_ <= opening.value()) return false;
   bool found = false;
   for (const std::size_t i : entries_) {
     if (done_[i].cycle <= opening.value()) continue;

@@ -27,14 +27,14 @@ class FabricProcess : public MachineProcess {
   /// Of the current superstep.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Of an entry of the image: one past the cycle of its last port event; 0 without.
-  [[nodiscard]] std::uint64_t ports_done(std::size_t entry) const { return done_[entry].cycle; }
+  [[nodiscard]] std::uint64_t ports_done(std::size_t entry) const { return done(entry).cycle; }
   /// Whether an entry of the image that stopped for its words cannot go on: there is a trap.
-  [[nodiscard]] bool lacks_words(std::size_t entry) const { return lacks_words_[entry] != 0; }
-  [[nodiscard]] const PortTraffic& traffic(std::size_t entry) const { return done_[entry].traffic; }
+  [[nodiscard]] bool lacks_words(std::size_t entry) const { return done(entry).lacks_words; }
+  [[nodiscard]] const PortTraffic& traffic(std::size_t entry) const { return done(entry).traffic; }
   /// Of the current superstep, whose words are in the memories of the tiles.
   template <class Archive>
   void state(Archive& archive) {
-    archive(entries_, bytes_);
+    archive(entries_, bytes_, superstep_, last_done_);
     state_of_same_size(archive, done_);
   }
 
@@ -44,10 +44,17 @@ class FabricProcess : public MachineProcess {
  private:
   /// What the ports of a tile did.
   struct Done {
-    std::uint64_t cycle = 0;  ///< one past their last event; 0 without
+    std::uint64_t superstep = 0;  ///< in which; 0 is none
+    std::uint64_t cycle = 0;      ///< one past their last event; 0 without
     PortTraffic traffic;
+    bool lacks_words = false;
   };
 
+  /// In the current superstep.
+  [[nodiscard]] const Done& done(std::size_t entry) const {
+    static constexpr Done kNothing;
+    return done_[entry].superstep == superstep_ ? done_[entry] : kNothing;
+  }
   void move_words(MachineOutbox& out);
 
   Chip& chip_;
@@ -55,9 +62,11 @@ class FabricProcess : public MachineProcess {
   TaskArena& arena_;
   std::vector<FabricPort> ports_;
   std::vector<std::size_t> entries_;  ///< by port
-  std::vector<Done> done_;            ///< by entry
+  std::vector<Done> done_;            ///< by entry, when its ports were last told something
+  std::uint64_t superstep_ = 1;
+  // Of the current one:
   std::uint64_t bytes_ = 0;
-  std::vector<std::uint8_t> lacks_words_;  ///< by entry
+  std::uint64_t last_done_ = 0;  ///< the last of all ports' `Done::cycle`
 };
 
 }  // namespace superstep

@@ -1,6 +1,7 @@
 #include "sim/chip/superstep_accounts.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/error.h"
 #include "isa/sync_zones.h"
@@ -9,7 +10,7 @@
 namespace superstep {
 namespace {
 
-/// Of one range that a thread takes.
+/// Fewer tiles are not worth another thread.
 constexpr std::size_t kTilesARange = 64;
 
 }  // namespace
@@ -20,7 +21,6 @@ SuperstepAccounts::SuperstepAccounts(Chip& chip, const ProgramImage& image, Task
       arena_(arena),
       steps_(image),
       phases_(image.entries.size()),
-      sums_((image.entries.size() + kTilesARange - 1) / kTilesARange),
       instructions_before_(image.entries.size()),
       busy_before_(image.entries.size()),
       sync_pc_(image.entries.size()),
@@ -72,15 +72,14 @@ void SuperstepAccounts::note_tile(std::size_t entry, Cycles opening, bool is_vis
 }
 
 SuperstepAccounts::Sums SuperstepAccounts::note_tiles(Cycles opening, bool is_visit) {
-  arena_.each(sums_.size(), 1, [&](std::size_t range) {
-    Sums& sum = sums_[range] = {};
-    const std::size_t end = std::min(phases_.size(), (range + 1) * kTilesARange);
-    for (std::size_t i = range * kTilesARange; i < end; ++i) {
-      note_tile(i, opening, is_visit, sum);
-    }
-  });
   Sums all;
-  for (const Sums& sum : sums_) all.add(sum);
+  std::mutex adding;
+  arena_.each_of_parts(phases_.size(), kTilesARange, [&](std::size_t first, std::size_t end) {
+    Sums sums;
+    for (std::size_t i = first; i != end; ++i) note_tile(i, opening, is_visit, sums);
+    const std::scoped_lock lock(adding);
+    all.add(sums);
+  });
   return all;
 }
 

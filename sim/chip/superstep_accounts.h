@@ -30,14 +30,14 @@ class SuperstepAccounts {
 
   template <class Archive>
   void state(Archive& archive) {
-    auto& [chip, image, arena, steps, record, phases, sums, instructions_before, busy_before,
-           sync_pc, sync_calls, sync_trips, begin, behind_a_barrier, count] = *this;
+    auto& [chip, image, arena, steps, record, phases, instructions_before, busy_before, sync_pc,
+           sync_calls, sync_trips, begin, behind_a_barrier, count] = *this;
     state_of_same_size(archive, instructions_before, busy_before, sync_pc, sync_calls);
     archive(sync_trips, begin, behind_a_barrier, count);
   }
 
  private:
-  /// Sums over tiles, of a range or of all.
+  /// Sums over tiles.
   struct Sums {
     InstructionCounts instructions;
     std::uint64_t h_bytes = 0;
@@ -63,7 +63,6 @@ class SuperstepAccounts {
   StepTable steps_;
   SuperstepRecord record_;
   std::vector<TilePhase> phases_;                       ///< by entry
-  std::vector<Sums> sums_;                              ///< by range of entries
   std::vector<InstructionCounts> instructions_before_;  ///< by entry
   std::vector<std::uint64_t> busy_before_;              ///< by entry
   std::vector<std::uint32_t> sync_pc_;     ///< by entry: the sync that began the superstep

@@ -76,7 +76,7 @@ class Fabric::Impl {
     const bool is_staged = phase.overwrites || has_changed;
     if (is_staged) stage_words(phase, ports, begin);
     std::mutex adding;
-    each_range(ports.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
+    each_part(ports.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
       std::uint64_t bytes = 0, last_event = 0;
       for (std::size_t p = first; p != end; ++p) {
         if (is_staged) {

@@ -7,7 +7,7 @@
 
 namespace superstep {
 
-/// Ports of one range that a thread takes.
+/// Fewer ports are not worth another thread.
 inline constexpr std::size_t kPortsARange = 64;
 
 /// Bytes that a phase copies from one tile memory into another, as offsets in them.

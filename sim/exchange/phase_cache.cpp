@@ -44,7 +44,7 @@ void PhaseCache::sum_up(std::span<const FabricPort> ports) {
   begin_ = std::numeric_limits<std::uint64_t>::max();
   std::size_t events = 0;
   std::mutex adding;
-  each_range(ports.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
+  each_part(ports.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
     std::uint64_t begin_of_range = std::numeric_limits<std::uint64_t>::max();
     std::size_t events_of_range = 0;
     for (std::size_t p = first; p != end; ++p) {
@@ -87,8 +87,10 @@ bool PhaseCache::is_told(const Key& key, std::span<const FabricPort> ports,
 bool PhaseCache::is_told(const Key& key, std::span<const FabricPort> ports) const {
   if (key.ports.size() != ports.size()) return false;
   std::atomic<bool> differs = false;
-  each_index(ports.size(), kPortsARange, [&](std::size_t p) {
-    if (!is_told(key, ports, p)) differs.store(true, std::memory_order_relaxed);
+  each_part(ports.size(), kPortsARange, [&](std::size_t first, std::size_t end) {
+    for (std::size_t p = first; p != end; ++p) {
+      if (!is_told(key, ports, p)) return differs.store(true, std::memory_order_relaxed);
+    }
   });
   return !differs;
 }

@@ -95,7 +95,6 @@ class PhaseResolver::Impl {
     for (std::uint32_t p = 0; p < ports.size(); ++p) {
       SUPERSTEP_CHECK(p == 0 || ports[p - 1].tile < ports[p].tile, "ports ascend by tile");
       port_of_.at(index(ports[p].tile)) = p;
-      sides_[p].clear();
     }
     phase.ports.resize(ports.size());
     each_port([this](std::uint32_t p) { collect_sends(p); });
@@ -158,6 +157,7 @@ class PhaseResolver::Impl {
 
   void collect_sends(std::uint32_t port) {
     PortPhase& side = sides_[port];
+    side.clear();
     std::uint64_t busy_until = 0;
     std::uint64_t previous = 0;
     ports_[port].log->append_events(side.events);
