@@ -11,14 +11,6 @@ namespace superstep {
 
 namespace {
 
-/// A worker that takes more slots than this is taken for an endless loop: about 20 seconds of
-/// machine time.
-constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 34;
-constexpr const char* kEndless = "more than 2^34 slots: an endless loop";
-
-/// A worker is looked at from outside each time it has executed so many instructions, for which a
-/// `StepCost` has room.
-constexpr std::uint64_t kInstructionsOfTurn = 1U << 12;
 /// Those that take turns are looked at every so many steps of all of them.
 constexpr std::uint64_t kStepsOfTurn = 1U << 12;
 
@@ -31,7 +23,7 @@ Nobody nobody;
 }  // namespace
 
 WorkerLauncher::WorkerLauncher(const MachineConfig& machine, TileMemory& memory, CodeStore& code)
-    : machine_(machine), memory_(memory), code_(code) {}
+    : machine_(machine), memory_(memory), codes_(memory, code), interpreter_(codes_, meter_) {}
 
 std::vector<WorkerContext>& WorkerLauncher::workers() {
   if (workers_.empty()) {
@@ -43,109 +35,10 @@ std::vector<WorkerContext>& WorkerLauncher::workers() {
   return workers_;
 }
 
-const WorkerStep* WorkerLauncher::find_step(WorkerContext& worker, std::uint32_t pc) {
-  if (last_kind_ != kind(worker)) current_ = nullptr;
-  last_pc_ = pc;
-  last_kind_ = kind(worker);
-  if (code_version_ != memory_.code_version()) {
-    code_version_ = memory_.code_version();
-    std::erase_if(by_entry_, [&](const auto& entry) { return !entry.second->matches(memory_); });
-    current_ = nullptr;
-  }
-  if (current_ != nullptr) {
-    last_step_ = current_->at(pc);
-    if (last_step_ != nullptr) return last_step_;
-  }
-  current_ = code_at(worker, pc);
-  if (!worker.moded && current_->may_read_float_status()) {
-    watch_float_status(worker);
-    current_ = code_at(worker, pc);
-    last_kind_ = kind(worker);
-  }
-  last_step_ = current_->entry();
-  return last_step_;
-}
-
-const WorkerCode* WorkerLauncher::code_at(const WorkerContext& worker, std::uint32_t pc) {
-  const auto [found, is_new] = by_entry_.try_emplace({pc, kind(worker)}, nullptr);
-  if (is_new) {
-    found->second = code_.find(pc, memory_, kind(worker));
-    found->second->mark_decoded(memory_);
-  }
-  return found->second;
-}
-
 InstructionCounts WorkerLauncher::instructions() const {
-  InstructionCounts all = instructions_;
-  all += latest_.instructions();
+  InstructionCounts all = meter_.instructions();
   for (const WorkerContext& worker : workers_) all += worker.repeated_instructions;
   return all;
-}
-
-void WorkerLauncher::count(const StepCost& cost) {
-  latest_ += cost;
-  if (latest_.count() < kInstructionsOfTurn) return;
-  instructions_ += latest_.instructions();
-  latest_ = {};
-}
-
-bool WorkerLauncher::gives_up(WorkerContext& worker, const WorkerStep* step, std::uint64_t slots) {
-  if (slots > kMostSlots) [[unlikely]] {
-    worker.fail(kEndless, step->pc, TrapKind::kLimit);
-    return true;
-  }
-  if (poll_ != nullptr && (*poll_)()) [[unlikely]] {
-    worker.stop = WorkerContext::Stop::kInterrupted;
-    return true;
-  }
-  return false;
-}
-
-std::uint64_t WorkerLauncher::run_lines(WorkerContext& worker, const WorkerStep* step) {
-  std::uint64_t slots = 0;
-  std::uint64_t unchecked = 0;  ///< instructions since the worker was last looked at
-  while (true) {
-    StepCost cost;
-    const WorkerStep* last = step;
-    const auto go_on = [&] {
-      last = step;
-      cost += step->cost;
-      step = step->run(worker, step);
-      return step != nullptr;
-    };
-    // Several steps a round: the host predicts each call by its place, and jumps back less often.
-    while (go_on() && go_on() && go_on() && go_on() && cost.count() < kInstructionsOfTurn) {
-    }
-    bool in_line = false;  // whether what stopped was no turn of a repeated body
-    if (step == nullptr) {
-      for (const WorkerStep* at = last; !in_line; at = at->next) {
-        in_line = at == worker.stopped;
-        if (!at->runs_on()) break;
-        // The steps behind it were counted and have not run.
-        if (in_line) cost -= at->next->cost;
-      }
-      // Nor is one counted that faulted: that is dated to its slot.
-      if (in_line && worker.stop == WorkerContext::Stop::kFault) cost -= worker.stopped->own_cost();
-    }
-    slots += cost.slots();
-    count(cost);
-    unchecked += cost.count();
-    if (step == nullptr) {
-      if (worker.stop != WorkerContext::Stop::kJump) return slots;
-      step = step_at(worker, worker.pc);
-      if (current_->reads_cycle_counter()) [[unlikely]]
-        return slots;
-      if (unchecked < kInstructionsOfTurn) continue;
-    }
-    unchecked = 0;
-    if (gives_up(worker, step, slots + worker.extra_slots)) return slots;
-  }
-}
-
-std::uint64_t WorkerLauncher::run(WorkerContext& worker, const WorkerStep* step) {
-  const std::uint64_t before = worker.extra_slots;  // those of steps in turn are in `next_cycle`
-  const std::uint64_t slots = run_lines(worker, step);
-  return slots + worker.extra_slots - before;
 }
 
 const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerStep* step) {
@@ -162,9 +55,9 @@ const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerSt
   }
   if (next == nullptr && worker.repeat.turns > 0) worker.stop_in_body();
   if (next == nullptr && worker.stop == WorkerContext::Stop::kFault) return nullptr;
-  count(step->own_cost());
+  meter_.count(step->own_cost());
   if (next == nullptr && worker.stop == WorkerContext::Stop::kJump) {
-    next = step_at(worker, worker.pc);
+    next = codes_.step_at(worker, worker.pc);
   }
   if (worker.repeat.turns == 0 || next != worker.repeat.end) return next;
   return --worker.repeat.turns == 0 ? next : worker.repeat.first;
@@ -183,7 +76,7 @@ bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) 
   if (worker.moded) leave_float_mode();
   if (++steps_ % kStepsOfTurn == 0 && running.step != nullptr) {
     const std::uint64_t slots = (issued - running.first_cycle) / machine_.issue_period();
-    if (gives_up(worker, running.step, slots)) running.step = nullptr;
+    if (meter_.gives_up(worker, running.step, slots)) running.step = nullptr;
   }
   if (running.step != nullptr) return true;
   // A fault is dated to the slot of its instruction.
@@ -225,16 +118,16 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
   if (running.step == nullptr) {
     enter(running);
   } else {
-    running.step = step_at(worker, running.step->pc);
+    running.step = codes_.step_at(worker, running.step->pc);
   }
-  if (worker.observer == nullptr && current_->reads_cycle_counter()) [[unlikely]] {
+  if (worker.observer == nullptr && codes_.current()->reads_cycle_counter()) [[unlikely]] {
     worker.observer = &nobody;
-    running.step = step_at(worker, running.step->pc);
+    running.step = codes_.step_at(worker, running.step->pc);
   }
   if (worker.observer == nullptr) [[likely]] {
     if (worker.moded) [[unlikely]]
       enter_float_mode(worker);
-    const std::uint64_t slots = run(worker, running.step);
+    const std::uint64_t slots = engine_->run(worker, running.step);
     const std::uint64_t left = worker.next_cycle + slots * machine_.issue_period();
     if (worker.stop != WorkerContext::Stop::kJump) [[likely]] {
       return end(supervisor, running, left);
@@ -243,7 +136,7 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
     if (worker.moded) leave_float_mode();
     worker.next_cycle = left;
     worker.observer = &nobody;
-    running.step = step_at(worker, worker.pc);
+    running.step = codes_.step_at(worker, worker.pc);
   }
   while (take_turn(supervisor, running)) {
   }
@@ -337,17 +230,15 @@ SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
 
 void WorkerLauncher::enter(Running& running) {
   SupervisorPath& path = *running.path;
-  const bool is_ordinary = kind(*running.worker) == StepKind::kOrdinary;
+  const bool is_ordinary = WorkerCodes::kind(*running.worker) == StepKind::kOrdinary;
   if (is_ordinary && path.launched != nullptr && path.entry == running.entry &&
-      path.code_version == memory_.code_version() && code_version_ == path.code_version) {
-    current_ = path.launched;
-    last_pc_ = running.entry;
-    last_kind_ = StepKind::kOrdinary;
-    running.step = last_step_ = path.first_step;
+      codes_.holds(path.code_version)) {
+    codes_.found_again(path.launched, running.entry, path.first_step);
+    running.step = path.first_step;
   } else {
-    running.step = step_at(*running.worker, running.entry);
-    const bool is_still = is_ordinary && last_kind_ == StepKind::kOrdinary;
-    path.launched = is_still ? current_ : nullptr;
+    running.step = codes_.step_at(*running.worker, running.entry);
+    const bool is_still = is_ordinary && codes_.last_kind() == StepKind::kOrdinary;
+    path.launched = is_still ? codes_.current() : nullptr;
     path.first_step = running.step;
     path.entry = running.entry;
   }
@@ -356,9 +247,9 @@ void WorkerLauncher::enter(Running& running) {
 
 void WorkerLauncher::check(const Running& running) {
   WorkerContext& worker = *running.worker;
-  const std::pair present(running.path, current_);
+  const std::pair present(running.path, codes_.current());
   const bool checks = which_races_ == RaceChecks::kAlways ||
-                      (running.path->checked != current_ && !checked_.contains(present));
+                      (running.path->checked != codes_.current() && !checked_.contains(present));
   worker.races = checks ? races_.get() : nullptr;
   if (!checks) return worker.port.allow_all();
   worker.race_run = races_->begin(worker.id, running.issue);

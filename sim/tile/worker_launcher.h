@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,27 +12,34 @@
 #include <vector>
 
 #include "sim/state_archive.h"
-#include "sim/tile/code_store.h"
+#include "sim/tile/engine.h"
 #include "sim/tile/float_mode.h"
+#include "sim/tile/interpreter.h"
 #include "sim/tile/look_ahead.h"
 #include "sim/tile/race_check.h"
 #include "sim/tile/supervisor_context.h"
 #include "sim/tile/tile.h"
+#include "sim/tile/worker_codes.h"
 #include "sim/tile/worker_context.h"
+#include "sim/tile/worker_meter.h"
 #include "sim/tile/worker_view.h"
 
 namespace superstep {
 
-/// Runs a tile's workers. They run ahead, each to its end alone, as fast as the host can, when the
-/// supervisor cannot tell before it waits for them; step by step when somebody looks at each.
-/// Otherwise they take turns: step by step in the order of cycles, up to where the supervisor is.
+/// Launches a tile's workers and decides how they run. They run ahead, each to its end alone, by an
+/// engine, when the supervisor cannot tell before it waits for them; step by step when somebody
+/// looks at each. Otherwise they take turns: step by step in the order of cycles, up to where the
+/// supervisor is.
 class WorkerLauncher {
  public:
   WorkerLauncher(const MachineConfig& machine, TileMemory& memory, CodeStore& code);
 
   /// Workers ask `interrupted`, which outlives the launcher, every now and then, and stop when it
   /// holds.
-  void poll(const std::function<bool()>& interrupted) { poll_ = &interrupted; }
+  void poll(const std::function<bool()>& interrupted) { meter_.poll(interrupted); }
+  /// What runs workers alone; `engine`, which outlives the launcher, does from now on.
+  [[nodiscard]] Engine& engine() { return *engine_; }
+  void set_engine(Engine& engine) { engine_ = &engine; }
 
   /// `runall` at cycle `issue`.
   void run_batch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
@@ -149,11 +155,6 @@ class WorkerLauncher {
   void run_ahead(SupervisorContext& supervisor, Running& running);
   /// Refuses that workers ran ahead from `cycle` on who changed the supervisor's path from there.
   void check_path(const SupervisorPath& path, std::uint64_t cycle);
-  /// The same of steps in lines; the slots that it took. In front of code that reads the cycle
-  /// counter it stops at a jump there.
-  std::uint64_t run(WorkerContext& worker, const WorkerStep* step);
-  /// The same but for turns of `rpt` bodies.
-  std::uint64_t run_lines(WorkerContext& worker, const WorkerStep* step);
 
   /// The next step of a worker; false when it has left.
   bool take_turn(SupervisorContext& supervisor, Running& running);
@@ -162,29 +163,11 @@ class WorkerLauncher {
   void take_turns_until(SupervisorContext& supervisor, std::uint64_t cycle);
   /// One step; the next one, or null when the worker has stopped.
   const WorkerStep* run_step(WorkerContext& worker, const WorkerStep* step);
-  /// Counts the instructions of lines that ran.
-  void count(const StepCost& cost);
-  /// Whether a worker, before `step` and after so many slots, runs no longer; it is stopped then.
-  bool gives_up(WorkerContext& worker, const WorkerStep* step, std::uint64_t slots);
   /// `free_slot` beside workers that take turns; they run ahead if they may from here on.
   [[nodiscard]] std::uint64_t free_slot_in_turn(SupervisorContext& supervisor, std::uint64_t cycle);
   void stop(SupervisorContext& supervisor) const;
 
-  const WorkerStep* step_at(WorkerContext& worker, std::uint32_t pc) {
-    const bool known =
-        pc == last_pc_ && kind(worker) == last_kind_ && code_version_ == memory_.code_version();
-    return known ? last_step_ : find_step(worker, pc);
-  }
-  static StepKind kind(const WorkerContext& worker) {
-    if (worker.moded) return StepKind::kModed;
-    return worker.observer != nullptr ? StepKind::kObserved : StepKind::kOrdinary;
-  }
-  const WorkerStep* find_step(WorkerContext& worker, std::uint32_t pc);
-  const WorkerCode* code_at(const WorkerContext& worker, std::uint32_t pc);
   void keep_earlier(TileFault fault);
-
-  /// No instruction is there.
-  static constexpr std::uint32_t kNoPc = 1;
 
   std::vector<Running> running_;                    ///< those that take turns
   std::uint64_t stop_cycle_ = WorkerSlots::kNever;  ///< of `fault_`; 0 when interrupted
@@ -195,7 +178,10 @@ class WorkerLauncher {
   std::unique_ptr<Weights> weights_;
   const MachineConfig& machine_;
   TileMemory& memory_;
-  CodeStore& code_;
+  WorkerCodes codes_;
+  WorkerMeter meter_;
+  Interpreter interpreter_;
+  Engine* engine_ = &interpreter_;
   std::uint64_t steps_ = 0;    ///< of workers that take turns
   std::size_t last_turn_ = 0;  ///< the place in `running_` of the last of them
   std::uint64_t last_issued_ = 0;
@@ -206,15 +192,6 @@ class WorkerLauncher {
   std::set<CheckedLaunch> checked_;
   std::vector<CheckedLaunch> first_times_;  ///< until these and those beside them have left
   InstructionObserver* observer_ = nullptr;
-  std::map<std::pair<std::uint32_t, StepKind>, const WorkerCode*> by_entry_;
-  const WorkerCode* current_ = nullptr;
-  std::uint32_t last_pc_ = 0;  ///< what `find_step` last found
-  StepKind last_kind_ = StepKind::kOrdinary;
-  const WorkerStep* last_step_ = nullptr;
-  std::uint64_t code_version_ = ~std::uint64_t{0};  ///< of what is kept; at first nothing is
-  InstructionCounts instructions_;                  ///< of lines, but for those in `latest_`
-  StepCost latest_;
-  const std::function<bool()>* poll_ = nullptr;
   bool interrupted_ = false;
   bool in_turn_ = false, in_turn_beside_replay_ = false;
   std::uint64_t busy_cycles_ = 0;
@@ -224,39 +201,32 @@ class WorkerLauncher {
 
 template <class Archive>
 void WorkerLauncher::state(Archive& archive) {
-  auto& [running, stop_cycle, host_mode, launches, contexts, common_weights, machine, memory,
-         code_store, steps, last_turn, last_issued, ahead, which_races, races, races_beside_replay,
-         checked, first_times, observer, by_entry, current, last_pc, last_kind, last_step,
-         code_version, instructions, latest, poll, is_interrupted, in_turn, in_turn_otherwise, busy,
-         busy_of, first_fault] = *this;
+  auto& [running, stop_cycle, host_mode, launches, contexts, common_weights, machine, memory, codes,
+         meter, interpreter, engine, steps, last_turn, last_issued, ahead, which_races, races,
+         races_beside_replay, checked, first_times, observer, is_interrupted, in_turn,
+         in_turn_otherwise, busy, busy_of, first_fault] = *this;
   archive(weights());
   for (WorkerContext& worker : workers()) archive(worker);
-  archive(steps, last_turn, last_issued, last_kind, instructions, latest, busy, busy_of);
+  archive(codes, meter, steps, last_turn, last_issued, busy, busy_of);
 
-  // What is known of code bears on which words count as decoded and which launches as checked.
-  using Known = std::pair<std::pair<std::uint32_t, StepKind>, const WorkerCode*>;
+  // What is known of launches bears on which count as checked.
   using Launch = std::pair<std::uint32_t, const WorkerCode*>;
-  std::vector<Known> known(by_entry.begin(), by_entry.end());
   std::vector<Launch> launched, first;
   for (const auto& [path, code] : checked) launched.emplace_back(path->pc, code);
   std::ranges::sort(launched, {}, [](const Launch& launch) {
     return std::tuple(launch.first, launch.second->entry_pc(), launch.second->kind());
   });
   for (const auto& [path, code] : first_times) first.emplace_back(path->pc, code);
-  // What a path launched last bears on what is `current` next.
+  // What a path launched last bears on what code is the current one next.
   using LastLaunch = std::pair<std::pair<std::uint32_t, std::uint32_t>, const WorkerCode*>;
   std::vector<LastLaunch> last_launches;
   for (const SupervisorPath& path : look_ahead().paths()) {
     if (path.launched == nullptr || path.code_version != memory.code_version()) continue;
     last_launches.push_back({{path.pc, path.entry}, path.launched});
   }
-  bool has_current = current != nullptr, is_new = code_version != memory.code_version();
-  archive(known, launched, first, last_launches, has_current, is_new);
-  if (has_current) archive(current);
+  archive(launched, first, last_launches);
 
   if constexpr (Archive::kReads) {
-    if (!has_current) current = nullptr;
-    by_entry = {known.begin(), known.end()};
     checked.clear();
     for (const auto& [pc, code] : launched) checked.emplace(&look_ahead().from(pc), code);
     first_times.clear();
@@ -268,8 +238,6 @@ void WorkerLauncher::state(Archive& archive) {
       path.entry = place.second;
       path.first_step = code->at(place.second);
     }
-    code_version = is_new ? ~std::uint64_t{0} : memory.code_version();
-    last_pc = kNoPc;
     running.clear();
     first_fault.reset();
     stop_cycle = WorkerSlots::kNever;
