@@ -5,9 +5,12 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
-#include <optional>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/hdf5_id.h"
@@ -128,20 +131,45 @@ bool is_hdf5(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, none) && H5Fis_hdf5(path.c_str()) > 0;
 }
 
-Hdf5File::Hdf5File(std::filesystem::path path) : path_(std::move(path)) {}
+/// Those that rows were added to.
+struct Hdf5File::GrowingSets {
+  struct Set {
+    Hdf5Id id, memory;
+    std::vector<hsize_t> extent;
+    bool is_written = true;  ///< as it was last flushed
+  };
+
+  std::map<std::string, Set> sets;
+  std::vector<Set*> changed;  ///< since the last flush, in order
+};
+
+Hdf5File::Hdf5File(std::filesystem::path path)
+    : path_(std::move(path)), growing_(std::make_unique<GrowingSets>()) {}
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
-    : path_(std::move(other.path_)), id_(std::exchange(other.id_, -1)) {}
+    : path_(std::move(other.path_)),
+      id_(std::exchange(other.id_, -1)),
+      growing_(std::move(other.growing_)) {}
 
 Hdf5File& Hdf5File::operator=(Hdf5File&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(id_, other.id_);
+  std::swap(growing_, other.growing_);
   return *this;
 }
 
 Hdf5File::~Hdf5File() {
   const auto lock = hdf5_lock();
+  growing_.reset();
   if (id_ >= 0) H5Fclose(id_);
+}
+
+void Hdf5File::leave_alone() {
+  id_ = -1;
+  for (auto& [path, set] : growing_->sets) {
+    set.id.abandon();
+    set.memory.abandon();
+  }
 }
 
 void Hdf5File::fail(const std::string& what) const {
@@ -151,7 +179,7 @@ void Hdf5File::fail(const std::string& what) const {
 void Hdf5File::fail_write(const std::string& what) {
   const int error = hdf5_errno();
   // To close it would be to write again: what is on the disk stays as the last flush left it.
-  id_ = -1;
+  leave_alone();
   if (error == 0) fail(what);  // it is not the system that refuses
   throw InputOutputError(path_.string(), what, error);
 }
@@ -181,10 +209,12 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path, Access access,
 
 void Hdf5File::close() {
   const auto lock = hdf5_lock();
+  if (id_ < 0) return;
+  flush();
+  const bool are_closed =
+      std::ranges::all_of(growing_->sets, [](auto& set) { return set.second.id.close(); });
   // A failed close leaves the file open in the library, where nothing touches it again.
-  if (id_ >= 0 && (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0 || H5Fclose(id_) < 0)) {
-    fail_write("cannot be written to its end");
-  }
+  if (!are_closed || H5Fclose(id_) < 0) fail_write("cannot be written to its end");
   id_ = -1;
 }
 
@@ -195,6 +225,11 @@ void Hdf5File::start_swmr() {
 
 void Hdf5File::flush() {
   const auto lock = hdf5_lock();
+  for (GrowingSets::Set* set : growing_->changed) {
+    if (H5Dflush(set->id) < 0) fail_write("cannot be written");
+    set->is_written = true;
+  }
+  growing_->changed.clear();
   if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) fail_write("cannot be written");
 }
 
@@ -235,26 +270,35 @@ void Hdf5File::append(const std::string& path, const void* data, std::uint64_t r
   const auto lock = hdf5_lock();
   if (rows == 0) return;
   const std::string failed = "cannot append to " + path;
-  Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!set) fail_write(failed);
-  const Hdf5Id stored(H5Dget_type(set), H5Tclose);
-  const Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
-  std::vector<std::uint64_t> shape = dims(path);
-  std::vector<hsize_t> start(shape.size(), 0);
-  std::vector<hsize_t> count(shape.begin(), shape.end());
-  start[0] = shape[0];
+  auto found = growing_->sets.find(path);
+  if (found == growing_->sets.end()) {
+    Hdf5Id id(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!id) fail_write(failed);
+    const Hdf5Id stored(H5Dget_type(id), H5Tclose);
+    Hdf5Id memory(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
+    const std::vector<std::uint64_t> shape = dims_of(Hdf5Id(H5Dget_space(id), H5Sclose));
+    found = growing_->sets
+                .emplace(path,
+                         GrowingSets::Set{
+                             std::move(id), std::move(memory), {shape.begin(), shape.end()}})
+                .first;
+  }
+  GrowingSets::Set& set = found->second;
+  std::vector<hsize_t> start(set.extent.size(), 0);
+  std::vector<hsize_t> count = set.extent;
+  start[0] = set.extent[0];
   count[0] = rows;
-  std::vector<hsize_t> extent(shape.begin(), shape.end());
-  extent[0] += rows;
+  set.extent[0] += rows;
   // Each failure at once: the next call of the library forgets what the system said.
-  if (H5Dset_extent(set, extent.data()) < 0) fail_write(failed);
-  const Hdf5Id target(H5Dget_space(set), H5Sclose);
+  if (H5Dset_extent(set.id, set.extent.data()) < 0) fail_write(failed);
+  const Hdf5Id target(H5Dget_space(set.id), H5Sclose);
   const Hdf5Id source(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
                       H5Sclose);
   bool good = H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(),
                                   nullptr) >= 0;
-  good = good && H5Dwrite(set, memory, source, target, H5P_DEFAULT, data) >= 0 && set.close();
+  good = good && H5Dwrite(set.id, set.memory, source, target, H5P_DEFAULT, data) >= 0;
   if (!good) fail_write(failed);
+  if (std::exchange(set.is_written, false)) growing_->changed.push_back(&set);
 }
 
 void Hdf5File::write(const std::string& path, const void* data) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,11 +65,13 @@ class Hdf5File {
 
   /// From here on datasets only grow, and readers may follow.
   void start_swmr();
+  /// Rows were added to datasets in some order: in that order they are written.
   void flush();
 
   void make_group(const std::string& path);
   void make_dataset(const std::string& path, const Hdf5Layout& layout);
-  /// Adds rows to a growing dataset of numbers.
+  /// Adds rows to a growing dataset of numbers, which stays open: what it holds of its last chunk
+  /// is written by `flush` or `close`.
   void append(const std::string& path, const void* data, std::uint64_t rows);
   /// Fills a whole dataset of numbers.
   void write(const std::string& path, const void* data);
@@ -122,8 +125,13 @@ class Hdf5File {
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail_write(const std::string& what);
 
+  struct GrowingSets;
+  /// Of a file that is left alone nothing is closed.
+  void leave_alone();
+
   std::filesystem::path path_;
   std::int64_t id_ = -1;
+  std::unique_ptr<GrowingSets> growing_;
 };
 
 }  // namespace superstep

@@ -232,5 +232,38 @@ TEST(TensorFile, RefusesAFileThatIsCutOffForeignOrMissing) {
   EXPECT_THROW((void)read_tensors(scratch_folder() / "absent.h5"), InputOutputError);
 }
 
+TEST(Hdf5File, RowsAreThereBehindAFlushWhileTheirDatasetsAreOpen) {
+  const std::filesystem::path path = scratch_folder() / "rows.h5";
+  const std::vector<std::string> sets = {"/long", "/short"};
+  Hdf5File file = Hdf5File::create(path);
+  for (const std::string& set : sets) {
+    file.make_dataset(set, {.type = Hdf5Type::kU32, .dims = {0}, .chunk_rows = 4});
+  }
+  file.start_swmr();
+  std::vector<std::uint32_t> rows;
+  // As a process that was killed leaves the file: the library opens no file twice.
+  const auto are_there = [&] {
+    const std::filesystem::path left = scratch_folder() / "left.h5";
+    std::filesystem::copy_file(path, left, std::filesystem::copy_options::overwrite_existing);
+    const Hdf5File reader = Hdf5File::open(left, Hdf5File::Access::kSwmrRead);
+    for (const std::string& set : sets) {
+      EXPECT_EQ(reader.read_all<std::uint32_t>(set, Hdf5Type::kU32), rows) << set;
+    }
+  };
+  // Inside a chunk, to its end, over several.
+  for (const std::uint32_t count : {1, 1, 2, 9, 3}) {
+    const std::size_t before = rows.size();
+    for (std::uint32_t i = 0; i < count; ++i) rows.push_back(10 * count + i);
+    for (const std::string& set : sets) file.append(set, rows.data() + before, count);
+    file.flush();
+    are_there();
+  }
+  Hdf5File moved = std::move(file);
+  rows.push_back(7);
+  for (const std::string& set : sets) moved.append(set, &rows.back(), 1);
+  moved.close();
+  are_there();
+}
+
 }  // namespace
 }  // namespace superstep
