@@ -129,11 +129,11 @@ Cycles barrier_latency(const MachineConfig& machine) {
 }
 
 Cycles cycles_of_ns(const MachineConfig& machine, std::uint64_t nanoseconds) {
+  using Wide = unsigned __int128;
   constexpr std::uint64_t kPerSecond = 1'000'000'000;
-  // Whole and part of a second apart, so that nothing overflows.
-  const std::uint64_t whole = nanoseconds / kPerSecond * machine.tile.clock_hz;
-  const std::uint64_t part = nanoseconds % kPerSecond * machine.tile.clock_hz;
-  return Cycles(whole + (part + kPerSecond - 1) / kPerSecond);
+  // Within a second, which the keys of a machine allow, the product has up to 67 bits.
+  const Wide product = Wide{nanoseconds} * machine.tile.clock_hz;
+  return Cycles(static_cast<std::uint64_t>((product + kPerSecond - 1) / kPerSecond));
 }
 
 Cycles release_skew(const MachineConfig& machine, TileId tile) {

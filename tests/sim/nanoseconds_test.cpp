@@ -1,0 +1,26 @@
+#include <gtest/gtest.h>
+
+#include "isa/timing.h"
+
+namespace superstep {
+namespace {
+
+TEST(Nanoseconds, AreCyclesRoundedUp) {
+  MachineConfig machine;
+  machine.tile.clock_hz = 1'000'000;
+  EXPECT_EQ(cycles_of_ns(machine, 0), Cycles(0));
+  EXPECT_EQ(cycles_of_ns(machine, 1), Cycles(1));
+  EXPECT_EQ(cycles_of_ns(machine, 1'000), Cycles(1));
+  EXPECT_EQ(cycles_of_ns(machine, 1'001), Cycles(2));
+}
+
+TEST(Nanoseconds, AreExactAtTheFastestClock) {
+  MachineConfig machine;
+  machine.tile.clock_hz = 100'000'000'000;
+  EXPECT_EQ(cycles_of_ns(machine, 500'000'000), Cycles(50'000'000'000));
+  EXPECT_EQ(cycles_of_ns(machine, 999'999'999), Cycles(99'999'999'900));
+  EXPECT_EQ(cycles_of_ns(machine, 1'000'000'000), Cycles(100'000'000'000));
+}
+
+}  // namespace
+}  // namespace superstep
