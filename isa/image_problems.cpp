@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "isa/program_image.h"
 
@@ -228,21 +230,43 @@ class ImageCheck {
     return goes ? "" : fmt::format("stream {} is of a kind that does not go there", stream);
   }
 
+  /// What a visit has brought to the tiles so far: the kinds and positions of streams.
+  using Brought = std::set<std::pair<Stream::Kind, std::uint32_t>>;
+
+  /// Likewise, of a stream to the tiles, which takes the one value that its position has.
+  [[nodiscard]] std::string arrival_problem(std::uint32_t stream,
+                                            std::initializer_list<Stream::Kind> kinds,
+                                            Brought& brought) const {
+    std::string wrong = visit_problem(stream, kinds);
+    if (!wrong.empty()) return wrong;
+    const Stream& arrives = image_.streams[stream];
+    if (brought.emplace(arrives.kind, arrives.position).second) return {};
+    return fmt::format("stream {} takes a second value of position {}: a visit brings one", stream,
+                       arrives.position);
+  }
+
   void check_visits() {
     using Kind = Stream::Kind;
-    const auto visit = [&](const char* table, const std::vector<std::uint32_t>& streams,
-                           std::initializer_list<Kind> kinds) {
-      each(table, streams,
-           [&](std::uint32_t stream, std::size_t) { return visit_problem(stream, kinds); });
+    const auto arrivals = [&](const char* table, const std::vector<std::uint32_t>& streams) {
+      Brought brought;
+      each(table, streams, [&](std::uint32_t stream, std::size_t) {
+        return arrival_problem(stream, {Kind::kArgument, Kind::kGoesOn}, brought);
+      });
     };
-    visit("first/arguments", image_.first.arguments, {Kind::kArgument, Kind::kGoesOn});
-    visit("next/results", image_.next.results, {Kind::kResult});
-    visit("next/arguments", image_.next.arguments, {Kind::kArgument, Kind::kGoesOn});
-    visit("last/results", image_.last.results, {Kind::kResult});
+    const auto results = [&](const char* table, const std::vector<std::uint32_t>& streams) {
+      each(table, streams, [&](std::uint32_t stream, std::size_t) {
+        return visit_problem(stream, {Kind::kResult});
+      });
+    };
+    arrivals("first/arguments", image_.first.arguments);
+    results("next/results", image_.next.results);
+    arrivals("next/arguments", image_.next.arguments);
+    results("last/results", image_.last.results);
     each("visits", image_.visits, [&](const FeedVisit& inside, std::size_t) {
       std::string wrong = memory_problem(inside.pc, 4);
+      Brought brought;
       for (const std::uint32_t stream : inside.phase.arguments) {
-        if (wrong.empty()) wrong = visit_problem(stream, {Kind::kInfeed});
+        if (wrong.empty()) wrong = arrival_problem(stream, {Kind::kInfeed}, brought);
       }
       for (const std::uint32_t stream : inside.phase.results) {
         if (wrong.empty()) wrong = visit_problem(stream, {Kind::kOutfeed});

@@ -23,7 +23,8 @@
 namespace superstep {
 namespace {
 
-/// A loop, a branch, a donated argument and results of all sizes.
+/// A loop that takes from an infeed and gives to an outfeed, a branch, a donated argument and
+/// results of all sizes.
 constexpr const char* kModule =
     R"(func.func public @main(%x: tensor<6x5xf32> {tf.aliasing_output = 1 : i32}, %n: tensor<i32>) -> (tensor<i32>, tensor<6x5xf32>) {
   %c = stablehlo.constant dense<0> : tensor<i32>
@@ -34,8 +35,12 @@ constexpr const char* kModule =
     stablehlo.return %p : tensor<i1>
   } do {
     %t = stablehlo.reverse %y, dims = [0, 1] : tensor<6x5xf32>
+    %begin = stablehlo.after_all : !stablehlo.token
+    %fed:2 = "stablehlo.infeed"(%begin) : (!stablehlo.token) -> (tensor<6x5xf32>, !stablehlo.token)
+    %u = stablehlo.add %t, %fed#0 : tensor<6x5xf32>
+    %end = "stablehlo.outfeed"(%u, %fed#1) : (tensor<6x5xf32>, !stablehlo.token) -> !stablehlo.token
     %j = stablehlo.add %i, %one : tensor<i32>
-    stablehlo.return %j, %t : tensor<i32>, tensor<6x5xf32>
+    stablehlo.return %j, %u : tensor<i32>, tensor<6x5xf32>
   }
   return %r#0, %r#1 : tensor<i32>, tensor<6x5xf32>
 })";
@@ -144,14 +149,29 @@ std::optional<std::vector<HostTensor>> arguments_of(const ProgramImage& image) {
   return arguments;
 }
 
+/// Values for the infeeds that an image says it has, if they are small.
+std::optional<FeedTensors> infeeds_of(const ProgramImage& image) {
+  constexpr std::int64_t kVisits = 4;
+  FeedTensors infeeds;
+  for (const auto& [position, queue] : feed_queues(image, Stream::Kind::kInfeed)) {
+    TensorType type = queue.type;
+    if (type.bytes() > 4096) return std::nullopt;
+    type.shape.insert(type.shape.begin(), kVisits);
+    infeeds.emplace(position, HostTensor(type));
+  }
+  return infeeds;
+}
+
 /// Runs an image for a while, into a trace.
-void run(const ProgramImage& image, const std::vector<HostTensor>& arguments) {
+void run(const ProgramImage& image, const std::vector<HostTensor>& arguments,
+         const FeedTensors& infeeds) {
   constexpr int kPolls = 40;
   std::atomic<int> polls = 0;
   TraceWriter trace(scratch_folder() / "run.h5", {.level = TraceLevel::kTile, .calls = 2}, image,
                     {});
   RunOptions options;
   options.calls = 2;
+  options.infeeds = infeeds;
   options.max_supersteps = 200;
   options.on_superstep = [&](const SuperstepRecord& record) { trace.on_superstep(record); };
   options.interrupted = [&] { return ++polls > kPolls; };
@@ -194,8 +214,9 @@ TEST(Fuzz, ImagesOfOtherValuesAreRefusedOrRun) {
     refused += !found;
     if (!found) continue;
     const auto arguments = arguments_of(*found);
-    if (!arguments) continue;
-    run(*found, *arguments);
+    const auto infeeds = infeeds_of(*found);
+    if (!arguments || !infeeds) continue;
+    run(*found, *arguments, *infeeds);
     ++ran;
   }
   EXPECT_GT(refused, inputs / 10);
