@@ -13,6 +13,11 @@ namespace superstep {
 void InstructionFeed::add(Observer& observer) {
   Watcher watcher{&observer, observer.watch()};
   if (watcher.watch.tiles.empty()) return;
+  if (watcher.watch.as_issued && watcher.watch.tiles.size() > 1) {
+    throw MalformedInput(
+        fmt::format("as issued an observer sees one tile, not {}: tiles run at the same time",
+                    watcher.watch.tiles.size()));
+  }
   for (const TileId tile : watcher.watch.tiles) {
     const std::optional<std::size_t> entry = tiles_.entry_of(tile);
     if (!entry) {

@@ -17,7 +17,7 @@ class InstructionFeed {
   /// `tiles` outlives the feed.
   explicit InstructionFeed(TileArray& tiles) : tiles_(tiles) {}
 
-  /// Throws MalformedInput when it watches a tile without a program.
+  /// Throws MalformedInput when it watches a tile without a program, or several as issued.
   void add(Observer& observer);
   /// A superstep begins.
   void open(std::uint64_t superstep);

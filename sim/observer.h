@@ -16,13 +16,14 @@ struct Watch {
   std::vector<TileId> tiles = {};
   std::uint64_t first_superstep = 0;
   std::uint64_t last_superstep = std::numeric_limits<std::uint64_t>::max();
-  /// Each instruction as its tile issues it, on the thread that runs the tile and in the order of
-  /// InstructionObserver: nothing is kept until the superstep ends.
+  /// Each instruction as its tile issues it, in the order of InstructionObserver: nothing is kept
+  /// until the superstep ends. Tiles run side by side, so an observer watches one so.
   bool as_issued = false;
 };
 
-/// Sees a simulation as it runs, on the thread that runs it and in order of time. It cannot change
-/// the machine. What it throws leaves the simulation, which cannot go on then.
+/// Sees a simulation as it runs: one call after the other, in order of time and on the thread that
+/// runs it. Only instructions as issued come on any thread of the simulation, while that one waits.
+/// It cannot change the machine. What it throws leaves the simulation, which cannot go on then.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -10,13 +11,13 @@
 #include "sim/checkpoint.h"
 #include "sim/chip/chip.h"
 #include "sim/chip/tile_pages.h"
+#include "sim/exchange/checked_fabric.h"
 #include "sim/host/calls.h"
 #include "sim/instruction_feed.h"
 #include "sim/look_inside.h"
 #include "sim/task_arena.h"
 
 namespace superstep {
-
 class Simulation::Impl {
  public:
   Impl(std::shared_ptr<const ProgramImage> image, SimulationOptions options)
@@ -48,15 +49,11 @@ class Simulation::Impl {
   };
 
   Stop advance(const Goal& goal) {
+    check_whole();
     const Cycles from = inside_ ? *inside_ + Cycles(1) : Cycles();
     if (goal.cycle && *goal.cycle <= now()) return {StopKind::kBreakpoint};
     leave();
     calls_.check_connected();
-    if (is_broken_) {
-      throw UserError(ExitCode::kUsage, "an exception left the simulation inside superstep " +
-                                            std::to_string(totals_.supersteps) +
-                                            ": make or load another one");
-    }
     if (calls_.has_program() && chip_.barrier(kZoneExternal)->waits_for_host()) {
       kernel_.send({.time = kernel_.now(), .to = &chip_.host(), .message = HostCall{}});
     }
@@ -91,6 +88,14 @@ class Simulation::Impl {
       is_broken_ = true;
       throw;
     }
+  }
+
+  /// Throws UserError (usage) when an exception left the machine in between.
+  void check_whole() const {
+    if (!is_broken_) return;
+    throw UserError(ExitCode::kUsage, "an exception left the simulation inside superstep " +
+                                          std::to_string(totals_.supersteps) +
+                                          ": make or load another one");
   }
 
   /// A superstep begins next.
@@ -185,6 +190,7 @@ class Simulation::Impl {
   [[nodiscard]] Cycles now() const { return inside_.value_or(totals_.cycles); }
 
   void step_back(std::uint64_t cycles) {
+    check_whole();
     const Cycles cycle = now() - std::min(now(), Cycles(cycles));
     const std::optional<Cycles> opening = look_.opening();
     if (!opening || cycle < *opening || chip_.is_visiting()) {
@@ -208,6 +214,7 @@ class Simulation::Impl {
   }
 
   void save(const std::filesystem::path& path, const InputDigests& inputs) {
+    check_whole();
     const bool is_waiting = kernel_.all_of([](const Event<Message>& event) {
       return std::holds_alternative<HostCall>(event.message);
     });
@@ -248,7 +255,9 @@ class Simulation::Impl {
   }
 
   std::unique_ptr<FabricModel> make_fabric(const MachineConfig& machine) const {
-    if (options_.make_fabric) return options_.make_fabric(machine);
+    if (options_.make_fabric) {
+      return std::make_unique<CheckedFabric>(options_.make_fabric(machine));
+    }
     return std::make_unique<Fabric>(machine, options_.check_repeats);
   }
 
@@ -305,12 +314,13 @@ class Simulation::Impl {
 
   [[nodiscard]] std::string place() const {
     const std::string text =
-        fmt::format("cycle {}, superstep {}", totals_.cycles.value(), totals_.supersteps);
+        fmt::format("cycle {}, superstep {}", now().value(), totals_.supersteps);
     const std::string step = name_of_last_step();
     return step.empty() ? text : text + ", " + step;
   }
 
   void begin_call(bool is_last) {
+    check_whole();
     if (!calls_.has_program() && (last_stop_ || chip_.has_ended())) {
       throw UserError(ExitCode::kUsage, "the program has ended; nothing can be called any more");
     }
@@ -425,7 +435,7 @@ void Simulation::set_host_program(HostProgram program) {
   impl_->calls_.set_program(std::move(program));
 }
 void Simulation::send_argument(std::uint32_t position, std::span<const std::byte> bytes) {
-  impl_->chip_.host().set_argument(position, bytes);
+  impl_->calls_.send_argument(position, bytes);
 }
 
 void Simulation::connect_argument(std::uint32_t position, StreamSource source) {
@@ -468,7 +478,8 @@ Stop Simulation::step_superstep() {
 }
 
 Stop Simulation::step_cycles(std::uint64_t cycles) {
-  return run_until({.cycle = now() + Cycles(cycles)});
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - now().value();
+  return run_until({.cycle = now() + Cycles(std::min(cycles, most))});
 }
 
 void Simulation::step_back(std::uint64_t cycles) { impl_->step_back(cycles); }

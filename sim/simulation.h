@@ -49,7 +49,8 @@ struct SimulationOptions {
   /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it
   /// stays so. Stops the run after the last superstep that is whole.
   std::function<bool()> interrupted = {};
-  /// The exchange fabric of the machine; `Fabric` where it is empty.
+  /// The exchange fabric of the machine; `Fabric` where it is empty. UserError (usage) when it
+  /// gives none, or one whose results are not those of its ports.
   std::function<std::unique_ptr<FabricModel>(const MachineConfig&)> make_fabric = {};
 };
 
@@ -106,12 +107,13 @@ class Simulation {
   [[nodiscard]] const ProgramImage& image() const;
 
   /// Adds an observer, which outlives the simulation. Throws MalformedInput when it watches a tile
-  /// without a program.
+  /// without a program, or several as issued.
   void observe(Observer& observer);
 
   /// The value of an argument for the next call. The first call needs all of them, later calls send
-  /// what was set since. Throws MalformedInput for one that is not there, that is of another type,
-  /// or that is state which the program keeps and has been sent.
+  /// what was set since. Throws MalformedInput for one that is not there, that is of another type
+  /// or has other bytes than its type, whose values a callback makes, or that is state which the
+  /// program keeps and has been sent.
   void set_argument(std::uint32_t position, HostTensor value);
   /// Those from the first one on, but for state that the program keeps since the first call.
   void set_arguments(std::vector<HostTensor> values);
@@ -137,12 +139,14 @@ class Simulation {
   /// Who decides what the host does when the tiles ask for a call: by default `begin_call`. The
   /// program sets the arguments of a call by `send_argument` before it answers.
   void set_host_program(HostProgram program);
-  /// For host programs: the bytes of an argument of the next call; they stay valid during it.
+  /// For host programs: the bytes of an argument of the next call; they stay valid during it. The
+  /// first call needs all, else there is a trap of context `host`. Throws as `set_argument`.
   void send_argument(std::uint32_t position, std::span<const std::byte> bytes);
 
   // Streams by callbacks. Each call of one takes the host's callback latency, ahead of the tiles as
   // far as `host.prefetch` goes. What a callback throws, and a source without another value that
-  // the program needs, is a trap of context `host`.
+  // the program needs, is a trap of context `host`. None is empty, and a stream has a callback or
+  // values that are set or fed: else they throw MalformedInput.
 
   /// `source` makes the value of an argument for each call.
   void connect_argument(std::uint32_t position, StreamSource source);

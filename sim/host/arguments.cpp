@@ -42,9 +42,12 @@ void check_arguments(const ProgramImage& image, const std::vector<HostTensor>& a
   for (std::size_t i = 0; i < std::min(arguments.size(), image.arguments.size()); ++i) {
     const TensorType& expected = image.arguments[i];
     const TensorType& found = arguments[i].type;
-    if (found == expected) continue;
     const bool sliced = is_sliced(expected, found, calls);
-    if (sliced && !is_state(image, i)) continue;
+    if (found == expected || (sliced && !is_state(image, i))) {
+      std::string wrong = bytes_problem(fmt::format("arg{}", i), arguments[i].data.size(), found);
+      if (!wrong.empty()) report(std::move(wrong));
+      continue;
+    }
     if (sliced) {
       report(
           fmt::format("arg{} is state that the program keeps between calls: it is {}, given once, "
@@ -68,12 +71,23 @@ void check_argument(const ProgramImage& image, std::uint32_t position) {
   }
 }
 
-void check_argument(const ProgramImage& image, std::uint32_t position, const TensorType& type) {
+void check_argument(const ProgramImage& image, std::uint32_t position, const HostTensor& value) {
   check_argument(image, position);
-  if (type != image.arguments[position]) {
+  if (value.type != image.arguments[position]) {
     throw MalformedInput(fmt::format("arg{} is {}, but the program expects {}", position,
-                                     type.text(), image.arguments[position].text()));
+                                     value.type.text(), image.arguments[position].text()));
   }
+  check_bytes(fmt::format("arg{}", position), value.data.size(), value.type);
+}
+
+std::string bytes_problem(const std::string& name, std::size_t bytes, const TensorType& type) {
+  if (bytes == type.bytes()) return {};
+  return fmt::format("{} has {} B, and {} is {} B", name, bytes, type.text(), type.bytes());
+}
+
+void check_bytes(const std::string& name, std::size_t bytes, const TensorType& type) {
+  std::string wrong = bytes_problem(name, bytes, type);
+  if (!wrong.empty()) throw MalformedInput(std::move(wrong));
 }
 
 }  // namespace superstep

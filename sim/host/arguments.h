@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/dtype.h"
@@ -9,7 +11,7 @@
 namespace superstep {
 
 /// Throws MalformedInput with every argument that does not fit the program: one too few or too
-/// many, a wrong shape or element type.
+/// many, a wrong shape or element type, or data of another size than its type.
 void check_arguments(const ProgramImage& image, const std::vector<HostTensor>& arguments,
                      std::uint32_t calls);
 
@@ -19,8 +21,14 @@ void check_arguments(const ProgramImage& image, const std::vector<HostTensor>& a
 
 /// Throws MalformedInput when the program has no such argument.
 void check_argument(const ProgramImage& image, std::uint32_t position);
-/// Likewise when it has another type.
-void check_argument(const ProgramImage& image, std::uint32_t position, const TensorType& type);
+/// Likewise when it has another type, or the value has other bytes than its type.
+void check_argument(const ProgramImage& image, std::uint32_t position, const HostTensor& value);
+
+/// What is wrong with a value of so many bytes; empty when its type has as many.
+[[nodiscard]] std::string bytes_problem(const std::string& name, std::size_t bytes,
+                                        const TensorType& type);
+/// Throws it as MalformedInput.
+void check_bytes(const std::string& name, std::size_t bytes, const TensorType& type);
 
 /// Whether the program keeps an argument from call to call, and gets it before the first only.
 [[nodiscard]] bool is_state(const ProgramImage& image, std::size_t argument);

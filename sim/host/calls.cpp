@@ -11,6 +11,15 @@
 #include "sim/host/arguments.h"
 
 namespace superstep {
+namespace {
+
+/// Throws MalformedInput for a callback that is none.
+template <class Callback>
+void check_callback(const char* name, std::uint32_t position, const Callback& callback) {
+  if (!callback) throw MalformedInput(fmt::format("the callback of {}{} is empty", name, position));
+}
+
+}  // namespace
 
 Calls::Calls(const ProgramImage& image, HostLink& host)
     : image_(image),
@@ -22,15 +31,8 @@ Calls::Calls(const ProgramImage& image, HostLink& host)
 }
 
 void Calls::set_argument(std::uint32_t position, HostTensor value) {
-  check_argument(image_, position, value.type);
-  if (connected_[position]) {
-    throw MalformedInput(fmt::format("the values of arg{} are made by its callback", position));
-  }
-  if (host_.visits() > 0 && is_state(image_, position)) {
-    throw MalformedInput(fmt::format(
-        "arg{} is state that the program keeps between calls; it was given to the first call",
-        position));
-  }
+  check_argument(image_, position, value);
+  check_takes(position);
   arguments_[position] = std::move(value);
 }
 
@@ -38,6 +40,25 @@ void Calls::set_arguments(std::vector<HostTensor> values) {
   const bool is_first = host_.visits() == 0;
   for (std::uint32_t k = 0; k < values.size(); ++k) {
     if (is_first || !is_state(image_, k)) set_argument(k, std::move(values[k]));
+  }
+}
+
+void Calls::send_argument(std::uint32_t position, std::span<const std::byte> bytes) {
+  check_takes(position);
+  check_bytes(fmt::format("arg{}", position), bytes.size(), image_.arguments[position]);
+  host_.set_argument(position, bytes);
+}
+
+/// Throws MalformedInput when the next call takes no value of an argument.
+void Calls::check_takes(std::uint32_t position) const {
+  check_argument(image_, position);
+  if (connected_[position]) {
+    throw MalformedInput(fmt::format("the values of arg{} are made by its callback", position));
+  }
+  if (host_.visits() > 0 && is_state(image_, position)) {
+    throw MalformedInput(fmt::format(
+        "arg{} is state that the program keeps between calls; it was given to the first call",
+        position));
   }
 }
 
@@ -50,6 +71,7 @@ const HostTensor& Calls::result(std::uint32_t position) const {
 }
 
 void Calls::set_program(HostProgram program) {
+  if (!program) throw MalformedInput("the host program is empty");
   has_program_ = true;
   lacks_program_ = false;
   host_.set_program(std::move(program));
@@ -62,12 +84,17 @@ void Calls::connect_argument(std::uint32_t position, StreamSource source) {
         "arg{} is state that the program keeps between calls: set it once, before the first",
         position));
   }
+  check_callback("arg", position, source);
+  if (arguments_[position] || host_.is_given(Stream::Kind::kArgument, position)) {
+    throw MalformedInput(fmt::format("arg{} has a value that was set", position));
+  }
   connected_[position] = true;
   host_.connect(Stream::Kind::kArgument, position, std::move(source));
 }
 
 void Calls::connect_result(std::uint32_t position, StreamSink sink) {
   check_stream(Stream::Kind::kResult, position, "result");
+  check_callback("result", position, sink);
   host_.connect(Stream::Kind::kResult, position, std::move(sink));
 }
 
@@ -77,6 +104,7 @@ void Calls::feed(std::uint32_t queue, HostTensor value) {
     throw MalformedInput(
         fmt::format("infeed {} takes {}, not {}", queue, stream.type.text(), value.type.text()));
   }
+  check_bytes(fmt::format("infeed {}", queue), value.data.size(), value.type);
   if (host_.is_connected(Stream::Kind::kInfeed, queue)) {
     throw MalformedInput(fmt::format("the values of infeed {} are made by its callback", queue));
   }
@@ -85,7 +113,8 @@ void Calls::feed(std::uint32_t queue, HostTensor value) {
 
 void Calls::connect_infeed(std::uint32_t queue, StreamSource source) {
   check_stream(Stream::Kind::kInfeed, queue, "infeed ");
-  if (host_.is_fed(queue)) {
+  check_callback("infeed ", queue, source);
+  if (host_.is_given(Stream::Kind::kInfeed, queue)) {
     throw MalformedInput(fmt::format("infeed {} has values that were fed to it", queue));
   }
   host_.connect(Stream::Kind::kInfeed, queue, std::move(source));
@@ -98,6 +127,7 @@ std::optional<HostTensor> Calls::take(std::uint32_t queue) {
 
 void Calls::connect_outfeed(std::uint32_t queue, StreamSink sink) {
   check_stream(Stream::Kind::kOutfeed, queue, "outfeed ");
+  check_callback("outfeed ", queue, sink);
   host_.connect(Stream::Kind::kOutfeed, queue, std::move(sink));
 }
 
@@ -121,16 +151,16 @@ void Calls::begin(bool is_last) {
   }
   std::vector<Problem> problems;
   for (std::uint32_t k = 0; k < arguments_.size(); ++k) {
-    if (arguments_[k]) {
-      host_.set_argument(k, std::as_bytes(std::span(arguments_[k]->data)));
-    } else if (host_.visits() == 0 && !connected_[k]) {
-      problems.push_back(
-          {{}, fmt::format("arg{} is not set: it is {}", k, image_.arguments[k].text())});
-    }
+    if (arguments_[k] || host_.visits() > 0 || connected_[k]) continue;
+    problems.push_back(
+        {{}, fmt::format("arg{} is not set: it is {}", k, image_.arguments[k].text())});
   }
   if (!problems.empty()) throw MalformedInput(std::move(problems));
   // What they hold now lives until the call is done.
   sent_ = std::exchange(arguments_, std::vector<std::optional<HostTensor>>(arguments_.size()));
+  for (std::uint32_t k = 0; k < sent_.size(); ++k) {
+    if (sent_[k]) host_.set_argument(k, std::as_bytes(std::span(sent_[k]->data)));
+  }
   turn_ = is_last ? HostTurn::kLastCall : HostTurn::kCall;
 }
 

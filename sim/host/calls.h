@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/dtype.h"
@@ -21,6 +22,7 @@ class Calls {
 
   void set_argument(std::uint32_t position, HostTensor value);
   void set_arguments(std::vector<HostTensor> values);
+  void send_argument(std::uint32_t position, std::span<const std::byte> bytes);
   [[nodiscard]] const HostTensor& result(std::uint32_t position) const;
   [[nodiscard]] const std::vector<HostTensor>& results() const { return results_; }
 
@@ -58,6 +60,7 @@ class Calls {
   }
 
  private:
+  void check_takes(std::uint32_t position) const;
   const Stream& check_stream(Stream::Kind kind, std::uint32_t position, const char* name) const;
 
   const ProgramImage& image_;

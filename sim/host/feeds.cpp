@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sim/host/arguments.h"
 #include "sim/simulation.h"
 
 namespace superstep {
@@ -61,7 +62,12 @@ void check_infeeds(const ProgramImage& image, const FeedTensors& infeeds) {
       continue;
     }
     const TensorType& type = given->second.type;
-    if (!type.shape.empty() && type_of_one(type) == queue.type) continue;
+    if (!type.shape.empty() && type_of_one(type) == queue.type) {
+      std::string wrong =
+          bytes_problem(fmt::format("infeed{}", position), given->second.data.size(), type);
+      if (!wrong.empty()) problems.push_back({{}, std::move(wrong)});
+      continue;
+    }
     problems.push_back(
         {queue.source.module,
          fmt::format("infeed{} is {}, but the program takes {} at each visit: an axis of visits, "

@@ -29,7 +29,8 @@ struct FeedQueue {
 using FeedTensors = std::map<std::uint32_t, HostTensor>;
 
 /// Throws MalformedInput with every infeed of the program that has no tensor or one of another
-/// type, at the place of its op, and every tensor that no infeed takes.
+/// type, at the place of its op, every one with other bytes than its type, and every tensor that no
+/// infeed takes.
 void check_infeeds(const ProgramImage& image, const FeedTensors& infeeds);
 
 /// The host's side of the feeds of a simulation: gives the values of tensors one after the other,

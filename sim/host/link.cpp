@@ -46,9 +46,9 @@ std::uint64_t HostLink::made(std::uint32_t queue) const {
   return stream && sources_[*stream].ring ? sources_[*stream].ring->made() : 0;
 }
 
-bool HostLink::is_fed(std::uint32_t queue) const {
-  const std::optional<std::size_t> stream = stream_of(Stream::Kind::kInfeed, queue);
-  return stream && !sources_[*stream].fed.empty();
+bool HostLink::is_given(Stream::Kind kind, std::uint32_t position) const {
+  const std::optional<std::size_t> stream = stream_of(kind, position);
+  return stream && (sources_[*stream].value || !sources_[*stream].fed.empty());
 }
 
 std::optional<std::size_t> HostLink::stream_of(Stream::Kind kind, std::uint32_t position) const {
@@ -221,7 +221,13 @@ std::string HostLink::place_of_visit() const {
 bool HostLink::make_ready(std::uint32_t stream, MachineOutbox& out, Cycles& ready) {
   const Source& source = source_of(stream);
   if (!source.ring) {
-    if (image_.streams[stream].kind != Stream::Kind::kInfeed || !source.fed.empty()) return true;
+    const Stream::Kind kind = image_.streams[stream].kind;
+    if (kind == Stream::Kind::kArgument && visits_ == 0 && !source.value) {
+      refuse(out,
+             fmt::format("{} was not sent: the first call needs all arguments", name_of(stream)));
+      return false;
+    }
+    if (kind != Stream::Kind::kInfeed || !source.fed.empty()) return true;
     refuse(out, fmt::format("{} is empty: the program asks for a value that was not fed{}",
                             name_of(stream), place_of_visit()));
     return false;

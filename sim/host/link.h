@@ -52,8 +52,8 @@ class HostLink : public MachineProcess {
   [[nodiscard]] bool is_connected(Stream::Kind kind, std::uint32_t position) const;
   /// Values that the callback of a feed has made.
   [[nodiscard]] std::uint64_t made(std::uint32_t queue) const;
-  /// Whether values wait that were fed.
-  [[nodiscard]] bool is_fed(std::uint32_t queue) const;
+  /// Whether values of a stream to the tiles wait that were given.
+  [[nodiscard]] bool is_given(Stream::Kind kind, std::uint32_t position) const;
   /// Index into the image's streams, if there is such a one.
   [[nodiscard]] std::optional<std::size_t> stream_of(Stream::Kind kind,
                                                      std::uint32_t position) const;
