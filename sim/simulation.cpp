@@ -18,6 +18,7 @@
 #include "sim/task_arena.h"
 
 namespace superstep {
+
 class Simulation::Impl {
  public:
   Impl(std::shared_ptr<const ProgramImage> image, SimulationOptions options)
