@@ -5,11 +5,16 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #include "isa/machine_config.h"
 #include "sim/tile/memory.h"
 
 namespace superstep {
+
+/// The cause of a trap: a problem and the address that has it, or two of one instruction.
+[[nodiscard]] std::string named_at(const char* problem, std::uint32_t address);
+[[nodiscard]] std::string named_at(const char* problem, std::uint32_t one, std::uint32_t other);
 
 /// A context's way to its tile's memory: bounds and alignment in one test.
 class MemoryPort {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "isa/timing.h"
@@ -98,6 +99,7 @@ struct SupervisorContext {
   std::uint32_t tile = 0;  ///< $TILE_ID
   ControlValues csrs;
   bool sets_float_state = false;  ///< FP_ICTL, FP_INFMT or FP_ISCL is not 0
+  std::string named_cause;        ///< what `cause` is of, where it names an address
 
   // What each superstep needs, as far as `WorkerLauncher::cold`: many tiles take turns in the
   // caches of a host.
@@ -124,9 +126,10 @@ struct SupervisorContext {
   /// Of a tile that waits at a sync; what its ports were told before is over.
   template <class Archive>
   void state(Archive& archive) {
-    auto& [encoding_of, item_of, port_of, number, cs, sets_floats, m, m_ready, slots_of, told,
-           sent_beside, next, operands, last_issue, at, open_calls, trips, sent_until, control,
-           stopped, sync_zone, arrived, not_before, acknowledgement, why, why_kind] = *this;
+    auto& [encoding_of, item_of, port_of, number, cs, sets_floats, why_named, m, m_ready, slots_of,
+           told, sent_beside, next, operands, last_issue, at, open_calls, trips, sent_until,
+           control, stopped, sync_zone, arrived, not_before, acknowledgement, why, why_kind] =
+        *this;
     archive(m, m_ready, cs, sets_floats, slots_of, next, operands, last_issue, at, open_calls,
             trips, sent_until, control, stopped, sync_zone, arrived, not_before, acknowledgement);
     if constexpr (Archive::kReads) {

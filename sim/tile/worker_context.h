@@ -155,13 +155,14 @@ struct WorkerContext {
   std::uint64_t next_cycle = 0;             ///< of the next step, where they run one by one
   std::uint64_t cycle = 0;                  ///< of the last one
   std::uint32_t waits_of_store = 0;         ///< slots in `extra_slots` of one that changed code
+  std::string named_cause;                  ///< what `cause` is of, where it names addresses
 
   /// Of a worker that is not running: what the next launch finds, and what can be looked at.
   template <class Archive>
   void state(Archive& archive) {
     auto& [m, acc, port_of, cwei, slot, number, stall, table, floats, is_moded, watched, generator,
            checker, run, why_stopped, why_kind, why, last, at, more_slots, repeated, lines, watcher,
-           body, last_rpt, following, current, store_waits] = *this;
+           body, last_rpt, following, current, store_waits, why_named] = *this;
     archive(m, acc, table, floats.control, floats.status, floats.format, floats.scale, generator,
             at, repeated, following, current);
     if constexpr (Archive::kReads) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
+#include <utility>
 
 #include "isa/control_registers.h"
 #include "isa/instructions/amp_pipeline.h"
@@ -241,15 +243,16 @@ class CarefulEnvironment : public WorkerEnvironment {
     const auto element_of = [&](std::uint32_t address) {
       return context_.port.element_of(address);
     };
-    std::uint32_t waits = 0;
     for (const std::uint32_t* at = addresses.begin(); at != addresses.end(); ++at) {
-      waits += std::any_of(addresses.begin(), at,
-                           [&](std::uint32_t a) { return element_of(a) == element_of(*at); });
+      const std::uint32_t* const other = std::find_if(
+          addresses.begin(), at, [&](std::uint32_t a) { return element_of(a) == element_of(*at); });
+      if (other == at) continue;
+      if (!context_.stalls) {
+        return fault_named(
+            named_at("two accesses of one instruction to the same memory element", *other, *at));
+      }
+      ++waits_;
     }
-    if (waits > 0 && !context_.stalls) {
-      return fault("two accesses of one instruction to the same memory element");
-    }
-    waits_ += waits;
   }
   template <class T>
   bool may_access(const isa::Read<T>& read) {
@@ -261,14 +264,17 @@ class CarefulEnvironment : public WorkerEnvironment {
   }
   template <class T>
   bool may_access(std::uint32_t address, bool writes) {
-    const char* problem = context_.port.problem<T>(address);
-    TrapKind kind = TrapKind::kProgram;
-    if (problem == nullptr && context_.races != nullptr) {
-      problem = context_.races->access(context_.race_run, pc_, address, sizeof(T), writes);
-      kind = TrapKind::kRace;
+    if (const char* problem = context_.port.problem<T>(address)) {
+      fault_named(named_at(problem, address));
+    } else if (context_.races != nullptr) {
+      const char* race = context_.races->access(context_.race_run, pc_, address, sizeof(T), writes);
+      if (race != nullptr) fault(race, TrapKind::kRace);
     }
-    if (problem != nullptr) fault(problem, kind);
-    return problem == nullptr;
+    return !failed_;
+  }
+  void fault_named(std::string cause) {
+    context_.named_cause = std::move(cause);
+    fault(context_.named_cause.c_str());
   }
 
   std::uint32_t waits_ = 0;

@@ -70,7 +70,7 @@ void add_wide_loads(std::vector<InstructionCase>& cases) {
   cases.push_back({"ld128step $a8:11, $m1, $m2+=, -1", "m2=16" + memory, "a8=5,6,7,8 m2=0"});
   cases.push_back({"ld128step $a0:3, $m1, $m2+=, $m3", "m3=2" + memory, "a0=1,2,3,4 m2=32"});
   cases.push_back({"ld128 $a0:3, $m1, 0", "m1=0x60000",
-                   "fault=a 128-bit access outside the interleaved region"});
+                   "fault=a 128-bit access outside the interleaved region, 0x60000"});
 }
 
 void add_stores(std::vector<InstructionCase>& cases) {
@@ -111,13 +111,15 @@ void add_paced(std::vector<InstructionCase>& cases) {
   both("0b0111", "0x2007ffff", "0x5f000,0x63ff8");
   cases.push_back(
       {"ld2x64pace $a0:1, $a2:3, $m0:1+=, $mzero, 0b1011", addresses + memory, "a0=1,2,5,6"});
-  cases.push_back({"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0", "m0=0x60000,0x60008" + memory,
-                   "fault=two accesses of one instruction to the same memory element"});
+  cases.push_back(
+      {"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0", "m0=0x60000,0x60008" + memory,
+       "fault=two accesses of one instruction to the same memory element, 0x60000 and 0x60008"});
   // Interleaved elements: neighbouring 64-bit words lie in different ones.
   cases.push_back({"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0",
                    "m0=0x80000,0x80008 [0x80000]=1,2,3,4", "a0=1,2,3,4 m0=0x80008,0x80010"});
-  cases.push_back({"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0", "m0=0x80000,0x80010",
-                   "fault=two accesses of one instruction to the same memory element"});
+  cases.push_back(
+      {"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0", "m0=0x80000,0x80010",
+       "fault=two accesses of one instruction to the same memory element, 0x80000 and 0x80010"});
   // A third address, as `tapack` packs it into the high bits of both words, is carried along.
   cases.push_back({"ld2x64pace $a0:1, $a2:3, $m0:1+=, $m4, 0", "m0=0x60060000,0x20064000" + memory,
                    "a0=1,2,5,6 m0=0x60060008,0x20064008"});
@@ -149,8 +151,9 @@ void add_paced(std::vector<InstructionCase>& cases) {
   cases.push_back({"ld2xst64pace $a0:3, $a4:5, $m0:1+=, $m4, 0b111001",
                    packed + " a4=7,8 m4=0x004ffc02" + memory,
                    "a0=1,2,5,6 [0x68000]=7,8 m0=0x04060010,0x1a063ff8"});
-  cases.push_back({"ld2xst64pace $a0:3, $a4:5, $m0:1+=, $m4, 0", "m0=0x60000,0x1a068000",
-                   "fault=two accesses of one instruction to the same memory element"});
+  cases.push_back(
+      {"ld2xst64pace $a0:3, $a4:5, $m0:1+=, $m4, 0", "m0=0x60000,0x1a068000",
+       "fault=two accesses of one instruction to the same memory element, 0x68000 and 0x68000"});
 }
 
 // The pages of graphcore/ipu_assembly_support; deltas are bytes, as in graphcore/poplibs
@@ -173,7 +176,8 @@ void add_delta_loads(std::vector<InstructionCase>& cases) {
   // One delta steps by a half word, the other by a 4-bit number of them.
   add("ldb16b16 $a0:1, $m2, $m3++, $m5>>", "m3=0x40000002 m5=0x50000023",
       "a0=0x01fe01fe,0x00080008 m3=0x40060004 m5=0x05000002");
-  const std::string conflict = "fault=two accesses of one instruction to the same memory element";
+  const std::string conflict =
+      "fault=two accesses of one instruction to the same memory element, 0x64000 and 0x64000";
   add("ldd16a32 $a0, $m1++, $m2, $m3@", "m3=0x4000", conflict);
   add("ldd16v2a32 $a0, $m1++, $m2, $m3@", "m3=0x40000000", conflict);
   add("ld64a32 $a0:3, $m1++, $m2, $m3", "m3=0x4000", conflict);
@@ -182,7 +186,7 @@ void add_delta_loads(std::vector<InstructionCase>& cases) {
 void add_faults(std::vector<InstructionCase>& cases) {
   const auto fault = [&](const std::string& assembly, const std::string& address,
                          const std::string& cause) {
-    cases.push_back({assembly, "m1=" + address, "fault=" + cause});
+    cases.push_back({assembly, "m1=" + address, "fault=" + cause + ", " + address});
   };
   const std::string misaligned = "a misaligned address";
   const std::string outside = "an address outside the tile's memory";
@@ -191,7 +195,7 @@ void add_faults(std::vector<InstructionCase>& cases) {
   fault("ld64 $a0:1, $m1, 0", "0x60004", misaligned);
   fault("ld128 $a0:3, $m1, 0", "0x80008", misaligned);
   fault("st64 $a0:1, $m1, $m15, 0", "0x60004", misaligned);
-  fault("ld32 $m0, $m1, 0", "0", outside);
+  fault("ld32 $m0, $m1, 0", "0x0", outside);
   fault("ldz8 $m0, $m1, 0", "0x4bfff", outside);
   fault("ldz8 $m0, $m1, 0", "0xe8000", outside);
   fault("st32 $m0, $m1, $m15, 0", "0xe8000", outside);

@@ -15,12 +15,12 @@ std::string with_codelet(const std::string& launch) {
 }  // namespace
 
 std::vector<InstructionCase> supervisor_cases() {
-  const std::string aligned = "fault=a vertex state that is not 4-byte aligned";
+  const std::string aligned = "fault=a vertex state that is not 4-byte aligned, ";
   return {
       // The codelet of one launch stands at 0x4d08c.
       {with_codelet("runall $m0, $m1, 3"), "m0=0x4d08c,0x60000 [0x60000]=9,9,9,9,9,9,9,9,9",
        "[0x60000]=0,0x60000,9,1,0x6000c,9,2,0x60018,9,3,0x60024,0,4,0x60030,0,5,0x6003c,0"},
-      {with_codelet("runall $m0, $m1, 0"), "m0=0x4d08c,0x60002", aligned},
+      {with_codelet("runall $m0, $m1, 0"), "m0=0x4d08c,0x60002", aligned + "0x60002"},
       {with_codelet("runall $m0, $m1, 0"), "m0=0x4d08e,0x60000",
        "fault=execution at 0x4d08e, which is not executable"},
       {with_codelet("runall $m0, $m1, 0"), "m0=0x80000,0x60000",
@@ -31,7 +31,7 @@ std::vector<InstructionCase> supervisor_cases() {
       {with_codelet("run $m0, $m1, 3"), "m0=0x4d08c,0x13ff4", "[0x60000]=0,0x60000"},
       {with_codelet("run $m0, $m1, 0\n run $m0, $m1, 2"), "m0=0x4d090,0x14000",
        "[0x60000]=0,0x60000,1,0x60008"},
-      {with_codelet("run $m0, $m1, 0"), "m0=0x4d08c,0x14001", aligned},
+      {with_codelet("run $m0, $m1, 0"), "m0=0x4d08c,0x14001", aligned + "0x60001"},
       {"sync 2", "", ""},
       {"sync 3\n sync 3\n setzi $m1, 1", "", "m1=1"},
       {with_codelet("runall $m0, $m1, 0\n sync 3"), "m0=0x4d090,0x60000",
@@ -60,12 +60,13 @@ std::vector<InstructionCase> supervisor_cases() {
       {"put $CCCSLOAD, $m0\n---\n ld64putcs 63\n get $m1, $CCCSLOAD", "m0=0x60008", "m1=0x60010"},
       {"put $CCCSLOAD, $m0\n---\n ld64putcs 64", "m0=0x60008",
        "fault=a common weight beyond CWEI_15_3"},
-      {"put $CCCSLOAD, $m0\n---\n ld64putcs 0", "m0=0x60004", "fault=a misaligned address"},
+      {"put $CCCSLOAD, $m0\n---\n ld64putcs 0", "m0=0x60004",
+       "fault=a misaligned address, 0x60004"},
       {"put $CCCSLOAD, $m0\n---\n ld128putcs 62\n get $m1, $CCCSLOAD", "m0=0x80010", "m1=0x80020"},
       {"put $CCCSLOAD, $m0\n---\n ld128putcs 63", "m0=0x80010",
        "fault=a common weight beyond CWEI_15_3"},
       {"put $CCCSLOAD, $m0\n---\n ld128putcs 0", "m0=0x60010",
-       "fault=a 128-bit access outside the interleaved region"},
+       "fault=a 128-bit access outside the interleaved region, 0x60010"},
   };
 }
 

@@ -34,18 +34,19 @@ TEST(Memory, PackedAddressesReachTheWholeMemory) {
 
 TEST(Memory, AnAccessThatTheMachineHasNotIsAFault) {
   EXPECT_EQ(cause_of("ld32 $m0, $mzero, 0\n exitz $mzero"),
-            "worker 0: an address outside the tile's memory");
+            "worker 0: an address outside the tile's memory, 0x0");
   EXPECT_EQ(cause_of("setzi $m0, 0x50002\n ld32 $m0, $m0, 0\n exitz $mzero"),
-            "worker 0: a misaligned address");
+            "worker 0: a misaligned address, 0x50002");
   EXPECT_EQ(cause_of("ldconst $m0, 0xe7ffc\n ld64 $a0:1, $m0, 0\n exitz $mzero"),
-            "worker 0: a misaligned address");
+            "worker 0: a misaligned address, 0xe7ffc");
   EXPECT_EQ(cause_of("ldconst $m0, 0xe8000\n st32 $m0, $m0, $mzero, 0\n exitz $mzero"),
-            "worker 0: an address outside the tile's memory");
+            "worker 0: an address outside the tile's memory, 0xe8000");
   EXPECT_EQ(cause_of("setzi $m0, 0x50000\n ld128 $a0:3, $m0, 0\n exitz $mzero"),
-            "worker 0: a 128-bit access outside the interleaved region");
+            "worker 0: a 128-bit access outside the interleaved region, 0x50000");
   EXPECT_EQ(cause_of("setzi $m0, 0x60000\n setzi $m1, 0x60008\n"
                      "ld2x64pace $a0:1, $a2:3, $m0:1+=, $mzero, 0\n exitz $mzero"),
-            "worker 0: two accesses of one instruction to the same memory element");
+            "worker 0: two accesses of one instruction to the same memory element, 0x60000 and "
+            "0x60008");
   EXPECT_EQ(cause_of("setzi $m0, 0x80000\n br $m0"),
             "worker 0: execution at 0x80000, which is not executable");
   EXPECT_EQ(cause_of(".int 0x3fffffff"), "worker 0: 0x3fffffff is no instruction");

@@ -1,6 +1,7 @@
 // Every form of load and store, with each of its accesses misaligned, outside the memory or in the
 // element of another: a trap, solo, in a bundle and in the body of an `rpt`.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -158,7 +159,8 @@ TEST_P(EveryForm, TrapsWhereAnAccessIsMisaligned) {
       Addresses at = apart(form);
       at[i] += form.bytes[i] / 2;
       // What is relative to the first address stays where it was.
-      EXPECT_EQ(cause_of(form, at, GetParam()), "a misaligned address") << text_of(form) << i;
+      EXPECT_EQ(cause_of(form, at, GetParam()), fmt::format("a misaligned address, {:#x}", at[i]))
+          << text_of(form) << i;
     }
   }
 }
@@ -175,7 +177,8 @@ TEST_P(EveryForm, TrapsWhereAnAccessLiesOutsideTheMemory) {
           if (i == 1) at[0] = outside - 0x8000;
           if (i == 1 && outside < 0x4c000) continue;  // the first one lies lower still
         }
-        EXPECT_EQ(cause_of(form, at, GetParam()), "an address outside the tile's memory")
+        EXPECT_EQ(cause_of(form, at, GetParam()),
+                  fmt::format("an address outside the tile's memory, {:#x}", outside))
             << text_of(form) << i << std::hex << " at " << outside;
       }
       // The last place of the memory.
@@ -196,7 +199,9 @@ TEST_P(EveryForm, TrapsWhereTwoAccessesFallOnOneElement) {
         Addresses at = apart(form);
         at[i] = at[j] + 0x100;
         EXPECT_EQ(cause_of(form, at, GetParam()),
-                  "two accesses of one instruction to the same memory element")
+                  fmt::format("two accesses of one instruction to the same memory element, "
+                              "{:#x} and {:#x}",
+                              at[j], at[i]))
             << text_of(form) << j << i;
       }
     }
@@ -215,7 +220,7 @@ TEST(MemoryTrap, WideAccessesLieInInterleavedMemory) {
   for (const Form& form : forms()) {
     if (form.bytes[0] != 16) continue;
     EXPECT_EQ(cause_of(form, {0x50000, 0, 0}, Place::kSolo),
-              "a 128-bit access outside the interleaved region")
+              "a 128-bit access outside the interleaved region, 0x50000")
         << text_of(form);
   }
 }

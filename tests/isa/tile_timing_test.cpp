@@ -268,7 +268,8 @@ TEST(TileCosts, ConflictsOfBanksStallWhereTheyDoNotTrap) {
   };
   TileRun traps;
   traps.work_alone(body(0x50100));
-  EXPECT_EQ(traps.cause(), "two accesses of one instruction to the same memory element");
+  EXPECT_EQ(traps.cause(),
+            "two accesses of one instruction to the same memory element, 0x50000 and 0x50100");
   MachineConfig machine;
   machine.tile.bank_conflicts = BankConflicts::kStall;
   TileRun stalls(machine), apart(machine);

@@ -17,38 +17,45 @@ std::string access(const std::string& instruction, const std::string& address) {
   return worker_cause("ldconst $m0, " + address + "\n " + instruction + "\n exitz $mzero");
 }
 
-constexpr const char* kMisaligned = "a misaligned address";
-constexpr const char* kOutside = "an address outside the tile's memory";
-constexpr const char* kConflict = "two accesses of one instruction to the same memory element";
+std::string misaligned(const std::string& address) { return "a misaligned address, " + address; }
+std::string outside(const std::string& address) {
+  return "an address outside the tile's memory, " + address;
+}
+std::string conflict(const std::string& one, const std::string& other) {
+  return "two accesses of one instruction to the same memory element, " + one + " and " + other;
+}
 
 TEST(Trap, AnAccessIsAlignedToItsSize) {
-  EXPECT_EQ(access("ldz16 $m1, $m0, $mzero, 0", "0x50001"), kMisaligned);
+  EXPECT_EQ(access("ldz16 $m1, $m0, $mzero, 0", "0x50001"), misaligned("0x50001"));
   EXPECT_EQ(access("ldz16 $m1, $m0, $mzero, 0", "0x50002"), "none");
   EXPECT_EQ(access("ldz8 $m1, $m0, $mzero, 0", "0x50001"), "none");
-  EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0x50002"), kMisaligned);
-  EXPECT_EQ(access("ld64 $a0:1, $m0, $mzero, 0", "0x50004"), kMisaligned);
-  EXPECT_EQ(access("ld128 $a0:3, $m0, $mzero, 0", "0x80008"), kMisaligned);
+  EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0x50002"), misaligned("0x50002"));
+  EXPECT_EQ(access("ld64 $a0:1, $m0, $mzero, 0", "0x50004"), misaligned("0x50004"));
+  EXPECT_EQ(access("ld128 $a0:3, $m0, $mzero, 0", "0x80008"), misaligned("0x80008"));
   EXPECT_EQ(access("ld128 $a0:3, $m0, $mzero, 0", "0x80010"), "none");
-  EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0x50002"), kMisaligned);
-  EXPECT_EQ(access("st64 $a0:1, $m0, $mzero, 0", "0x50004"), kMisaligned);
-  EXPECT_EQ(supervisor_cause("setzi $m0, 0x50002\n ld32 $m1, $m0, $mzero, 0"), kMisaligned);
-  EXPECT_EQ(supervisor_cause("setzi $m0, 0x50004\n put $CCCSLOAD, $m0\n ld64putcs 0"), kMisaligned);
+  EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0x50002"), misaligned("0x50002"));
+  EXPECT_EQ(access("st64 $a0:1, $m0, $mzero, 0", "0x50004"), misaligned("0x50004"));
+  EXPECT_EQ(supervisor_cause("setzi $m0, 0x50002\n ld32 $m1, $m0, $mzero, 0"),
+            misaligned("0x50002"));
+  EXPECT_EQ(supervisor_cause("setzi $m0, 0x50004\n put $CCCSLOAD, $m0\n ld64putcs 0"),
+            misaligned("0x50004"));
 }
 
 TEST(Trap, AnAccessLiesInTheMemoryOfTheTile) {
-  EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0x4bffc"), kOutside);
+  EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0x4bffc"), outside("0x4bffc"));
   EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0x4c000"), "none");
   EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0xe7ffc"), "none");
-  EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0xe8000"), kOutside);
+  EXPECT_EQ(access("ld32 $m1, $m0, $mzero, 0", "0xe8000"), outside("0xe8000"));
   EXPECT_EQ(access("ld64 $a0:1, $m0, $mzero, 0", "0xe7ff8"), "none");
-  EXPECT_EQ(access("st64 $a0:1, $m0, $mzero, 0", "0xe8000"), kOutside);
-  EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0"), kOutside);
-  EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0xfffffffc"), kOutside);
+  EXPECT_EQ(access("st64 $a0:1, $m0, $mzero, 0", "0xe8000"), outside("0xe8000"));
+  EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0"), outside("0x0"));
+  EXPECT_EQ(access("st32 $m1, $m0, $mzero, 0", "0xfffffffc"), outside("0xfffffffc"));
   // 0x4c000 + 2^32 - 4
   EXPECT_EQ(worker_cause("ldconst $m0, 0x4c000\n ldconst $m1, 0xfffffffc\n ld32 $m1, $m0, $m1, 0\n"
                          " exitz $mzero"),
-            kOutside);
-  EXPECT_EQ(supervisor_cause("ldconst $m0, 0xe8000\n st32 $m1, $m0, $mzero, 0"), kOutside);
+            outside("0x4bffc"));
+  EXPECT_EQ(supervisor_cause("ldconst $m0, 0xe8000\n st32 $m1, $m0, $mzero, 0"),
+            outside("0xe8000"));
 }
 
 TEST(Trap, AccessesOfOneInstructionLieInDifferentElements) {
@@ -57,19 +64,19 @@ TEST(Trap, AccessesOfOneInstructionLieInDifferentElements) {
                         "\n tapack $m2:3, $m0, $m1, $m1\n " + instruction + "\n exitz $mzero");
   };
   const std::string load = "ld2x64pace $a0:1, $a2:3, $m0:1+=, $mzero, 0";
-  EXPECT_EQ(two("0x50000", "0x53ff8", load), kConflict);
+  EXPECT_EQ(two("0x50000", "0x53ff8", load), conflict("0x50000", "0x53ff8"));
   EXPECT_EQ(two("0x50000", "0x54000", load), "none");
   // Region 1 interleaves two elements by 8 bytes.
-  EXPECT_EQ(two("0x80000", "0x80010", load), kConflict);
+  EXPECT_EQ(two("0x80000", "0x80010", load), conflict("0x80000", "0x80010"));
   EXPECT_EQ(two("0x80000", "0x80008", load), "none");
-  EXPECT_EQ(two("0x80000", "0x87ff0", load), kConflict);
+  EXPECT_EQ(two("0x80000", "0x87ff0", load), conflict("0x80000", "0x87ff0"));
   EXPECT_EQ(two("0x80000", "0x88000", load), "none");
   // The third address, where both of these store, is the second one.
   const std::string load_store = "ldst64pace $a0:1, $a2:3, $m2:3+=, $mzero, 0";
-  EXPECT_EQ(two("0x50000", "0x50100", load_store), kConflict);
+  EXPECT_EQ(two("0x50000", "0x50100", load_store), conflict("0x50000", "0x50100"));
   EXPECT_EQ(two("0x50000", "0x80000", load_store), "none");
   const std::string loads_store = "ld2xst64pace $a0:3, $a4:5, $m2:3+=, $mzero, 0";
-  EXPECT_EQ(two("0x50000", "0x80000", loads_store), kConflict);
+  EXPECT_EQ(two("0x50000", "0x80000", loads_store), conflict("0x80000", "0x80000"));
 }
 
 TEST(Trap, CodeLiesInRegion0) {

@@ -332,21 +332,26 @@ void expect_memory_as(const MachineConfig& machine) {
   };
   const std::uint32_t end = machine.tile.memory_base + machine.tile.memory_bytes;
   EXPECT_EQ(load(end - 4, "ld32 $m1,"), "none");
-  EXPECT_EQ(load(end, "ld32 $m1,"), "an address outside the tile's memory");
+  const auto no_memory = [](std::uint32_t address) {
+    return fmt::format("an address outside the tile's memory, {:#x}", address);
+  };
+  EXPECT_EQ(load(end, "ld32 $m1,"), no_memory(end));
   EXPECT_EQ(load(machine.tile.memory_base, "ld32 $m1,"), "none");
   EXPECT_EQ(load(machine.tile.memory_base - 4, "ld32 $m1,"),
-            "an address outside the tile's memory");
+            no_memory(machine.tile.memory_base - 4));
   const std::uint32_t region1 = machine.tile.region1_base;
   const std::uint32_t region2 = end - machine.tile.region2_bytes;
-  const std::string outside = "a 128-bit access outside the interleaved region";
+  const auto outside = [](std::uint32_t address) {
+    return fmt::format("a 128-bit access outside the interleaved region, {:#x}", address);
+  };
   if (region1 < region2) {
     EXPECT_EQ(load(region1, "ld128 $a0:3,"), "none");
     EXPECT_EQ(load(region2 - 16, "ld128 $a0:3,"), "none");
   }
-  EXPECT_EQ(load(region1 - 16, "ld128 $a0:3,"), outside);
+  EXPECT_EQ(load(region1 - 16, "ld128 $a0:3,"), outside(region1 - 16));
   if (region2 < end) {
-    EXPECT_EQ(load(region2, "ld128 $a0:3,"), outside);
-    EXPECT_EQ(load(end - 16, "ld128 $a0:3,"), outside);
+    EXPECT_EQ(load(region2, "ld128 $a0:3,"), outside(region2));
+    EXPECT_EQ(load(end - 16, "ld128 $a0:3,"), outside(end - 16));
   }
 }
 

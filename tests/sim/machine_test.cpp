@@ -344,7 +344,7 @@ TEST(Traps, NameCycleSuperstepTileContextPlaceAndCause) {
   EXPECT_EQ(
       run.result.trap->text(),
       "program trap at cycle 91, superstep 1, tile 0, worker 0, pc 0x4c01c: an address outside the "
-      "tile's memory");
+      "tile's memory, 0x0");
 }
 
 TEST(Traps, TheEarliestIsReportedWhateverTheThreads) {

@@ -98,7 +98,7 @@ TEST(CodeletRun, AFaultIsDatedFromTheFirstInstruction) {
   EXPECT_EQ(called.run.fault()->context, "worker 0");
   EXPECT_EQ(called.run.fault()->pc, kCode + 4);
   EXPECT_EQ(called.run.fault()->cycle, Cycles(6 + 6 + 6));
-  EXPECT_EQ(called.run.fault()->cause, "an address outside the tile's memory");
+  EXPECT_EQ(called.run.fault()->cause, "an address outside the tile's memory, 0x0");
 }
 
 /// Worker `setter` sets a flag, for which the others wait.

@@ -176,7 +176,7 @@ TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
   EXPECT_EQ(run.code, 1);
   EXPECT_NE(
       run.err.find("error: program trap at cycle 18, worker 0, pc c+0x4 (0x4c104): an address "
-                   "outside the tile's memory"),
+                   "outside the tile's memory, 0x0"),
       std::string::npos)
       << run.err;
 }
