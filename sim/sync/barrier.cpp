@@ -62,7 +62,7 @@ void Barrier::open_internal(MachineOutbox& out) {
     return refuse(
         out, fmt::format("a host phase must end at sync zone {}, not {}", kZoneExternal, zone_));
   }
-  const Cycles opening = internal_opening(chip_.machine(), last_->cycle);
+  const Cycles opening = last_->cycle + barrier_latency(chip_.machine());
   if (chip_.fabric().has_words_after(opening, out)) return;
   out.send({.time = opening, .to = this, .message = Opening{}});
 }
@@ -93,10 +93,6 @@ void Barrier::open(const Opening& opening, MachineOutbox& out) {
   first_.reset();
   last_.reset();
   host_.reset();
-}
-
-Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival) {
-  return last_arrival + barrier_latency(machine);
 }
 
 Trap no_such_zone(const WaitingTile& tile) {

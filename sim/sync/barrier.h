@@ -48,9 +48,6 @@ class Barrier : public MachineProcess {
   std::optional<Cycles> host_;  ///< when it came
 };
 
-/// When an internal barrier opens: its latency after the last arrival.
-[[nodiscard]] Cycles internal_opening(const MachineConfig& machine, Cycles last_arrival);
-
 /// The trap of a tile that syncs in a zone that is not modelled.
 [[nodiscard]] Trap no_such_zone(const WaitingTile& tile);
 
