@@ -88,9 +88,14 @@ std::vector<std::string> Options::list(const std::string& name) const {
 
 std::uint32_t Options::number(const std::string& name, std::uint32_t low, std::uint32_t high,
                               std::uint32_t otherwise) const {
+  return static_cast<std::uint32_t>(long_number(name, low, high, otherwise));
+}
+
+std::uint64_t Options::long_number(const std::string& name, std::uint64_t low, std::uint64_t high,
+                                   std::uint64_t otherwise) const {
   const auto text = get(name);
   if (!text) return otherwise;
-  std::uint32_t value = 0;
+  std::uint64_t value = 0;
   const char* end = text->data() + text->size();
   const auto [rest, error] = std::from_chars(text->data(), end, value);
   if (error != std::errc{} || rest != end || value < low || value > high)

@@ -29,6 +29,9 @@ class Options {
   /// A whole number from `low` to `high`, or `otherwise` when the option is absent.
   [[nodiscard]] std::uint32_t number(const std::string& name, std::uint32_t low, std::uint32_t high,
                                      std::uint32_t otherwise) const;
+  /// The same of one that 32 bits may not hold.
+  [[nodiscard]] std::uint64_t long_number(const std::string& name, std::uint64_t low,
+                                          std::uint64_t high, std::uint64_t otherwise) const;
   [[nodiscard]] const std::vector<std::string>& words() const { return positional_; }
   /// What was given to `parse`, as one line.
   [[nodiscard]] const std::string& command_line() const { return command_line_; }

@@ -265,7 +265,8 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   SlotCounter counts(machine, options.has("trace") ? &trace : nullptr);
   std::optional<std::uint64_t> most_cycles;
   if (options.has("max-cycles"))
-    most_cycles = options.number("max-cycles", 1, std::numeric_limits<std::uint32_t>::max(), 1);
+    most_cycles =
+        options.long_number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max(), 1);
   CycleLimit limit(most_cycles, counts);
   const InterruptRequest interrupt;
   // Some of PopLibs' workers wait for one another.

@@ -189,7 +189,12 @@ TEST(RunCodelet, ACallIsStoppedByEachLimitBelowItsCycles) {
     EXPECT_EQ(run.code, 1) << limit;
     EXPECT_EQ(nlohmann::json::parse(run.out)["cycles"], limit);
   }
-  EXPECT_EQ(superstep(words + " --max-cycles " + std::to_string(cycles)).code, 0);
+  // Counts have 64 bits.
+  for (const std::string& enough :
+       {std::to_string(cycles), std::string("4294967296"), std::string("18446744073709551615")}) {
+    EXPECT_EQ(superstep(words + " --max-cycles " + enough).code, 0) << enough;
+  }
+  EXPECT_EQ(superstep(words + " --max-cycles 18446744073709551616").code, 2);
 }
 
 TEST(RunCodelet, ACallThatIsStoppedShowsNoTensorsAndCountsUpToTheLimit) {
