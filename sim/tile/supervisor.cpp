@@ -8,14 +8,12 @@
 #include "isa/instructions.h"
 #include "isa/table.h"
 #include "isa/operands.h"
+#include "sim/tile/endless_loop.h"
 #include "sim/tile/supervisor_environment.h"
 
 namespace superstep {
 
 namespace {
-
-/// An endless loop without a sync, in cycles of one `run`.
-constexpr std::uint64_t kMostCycles = std::uint64_t{1} << 34;
 
 /// In instructions.
 constexpr std::uint32_t kPollPeriod = 4096;
@@ -237,7 +235,7 @@ bool Supervisor::run_weight_row() {
 
 void Supervisor::run() {
   context_.stop = SupervisorContext::Stop::kNone;
-  const std::uint64_t limit = context_.now + kMostCycles;
+  std::uint64_t limit = context_.now + kMostCycles;
   for (std::uint32_t turn = 1; context_.stop == SupervisorContext::Stop::kNone; ++turn) {
     const std::uint32_t pc = context_.pc;
     if (!memory_.has_code(pc)) [[unlikely]] {
@@ -264,7 +262,12 @@ void Supervisor::run() {
                          .slot_wait = context_.issued - context_.operands_ready});
     }
     if (context_.now > limit) [[unlikely]] {
-      return fault("more than 2^34 cycles without a sync: an endless loop", TrapKind::kLimit);
+      // Workers that run have limits of their own.
+      limit = std::min(context_.now, context_.slots.all_left()) + kMostCycles;
+      if (context_.now > limit) {
+        return fault("more than 2^34 cycles without a sync or a worker: an endless loop",
+                     TrapKind::kLimit);
+      }
     }
     if (turn % kPollPeriod == 0 && poll_ != nullptr && (*poll_)()) {
       context_.stop = SupervisorContext::Stop::kInterrupted;
