@@ -41,8 +41,20 @@ constexpr std::array kKeywords = {Keyword{"dim", Keyword::Value::kInteger, "iota
 
 bool is_place(const Graph& graph, ValueId v, std::int64_t dimension) {
   const Op* op = graph.producer_of(v);
-  return op != nullptr && op->definition == &kIotaOp && is_integer(graph.type(v).dtype) &&
-         attribute<std::int64_t>(*op, "iota_dimension") == dimension;
+  if (op == nullptr || !is_integer(graph.type(v).dtype)) return false;
+  if (op->definition == &kIotaOp) {
+    return attribute<std::int64_t>(*op, "iota_dimension") == dimension;
+  }
+  // One that is folded already.
+  const std::optional<HostTensor> value = constant_value(graph, v);
+  if (!value) return false;
+  const auto d = static_cast<std::size_t>(dimension);
+  const std::int64_t size = value->type.shape[d];
+  const std::int64_t stride = row_major_strides(value->type.shape)[d];
+  for (std::int64_t i = 0; i < value->type.elements(); ++i) {
+    if (read_int(*value, static_cast<std::size_t>(i)) != i / stride % size) return false;
+  }
+  return true;
 }
 
 const OpDefinition kIotaOp{

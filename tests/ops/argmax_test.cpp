@@ -7,6 +7,7 @@
 #include <random>
 
 #include "compiler/ops/elements.h"
+#include "compiler/ops/iota.h"
 #include "compiler/ops/ops.h"
 #include "compiler/passes/passes.h"
 #include "tests/ops/on_machine.h"
@@ -105,6 +106,19 @@ TEST(Argmax, OfIntegersStaysInIntegers) {
 
 // Of zeros of both signs the function keeps the last, the larger of them or not; and other initial
 // values may be the result.
+TEST(Argmax, KnowsPlacesThatAreFolded) {
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  HostTensor places(TensorType{DType::kI32, {2, 3}});
+  for (std::size_t i = 0; i < 6; ++i) places.set(i, static_cast<std::int32_t>(i % 3));
+  const ValueId along_rows = builder.constant(places).id;
+  places.set(4, 0);
+  const ValueId another = builder.constant(places).id;
+  EXPECT_TRUE(is_place(graph, along_rows, 1));
+  EXPECT_FALSE(is_place(graph, along_rows, 0));
+  EXPECT_FALSE(is_place(graph, another, 1));
+}
+
 TEST(Argmax, IsAReductionOfTwoWhereMoreIsAskedFor) {
   for (const Reduction& reduction :
        {Reduction{.keeps_number = true}, Reduction{.initial = 0}, Reduction{.first_place = -1}}) {
