@@ -37,6 +37,7 @@ constexpr Pass kPasses[] = {
     {"sink constants", sink_constants},
     {"fold constants", fold_constants},
     {"divide ops", divide_ops},
+    {"fold constants", fold_constants},
     {"merge equal ops", merge_equal_ops},
     {"compare extremes", compare_extremes},
     {"remove unused ops", remove_unused_ops},

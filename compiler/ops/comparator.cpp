@@ -208,12 +208,16 @@ std::vector<Tensor> Comparator::keys(std::span<const Tensor> operands) const {
   append_scalar_region(*operands[0].builder, region_, operands[0].shape(), wanted, values);
   std::vector<Tensor> keys;
   for (const Key& key : keys_) {
-    const Tensor value = values[index(key.value)].value();
-    keys.push_back(key.form == Form::kNumber       ? convert(value, DType::kI32)
-                   : key.form == Form::kTotalOrder ? total_order_of(value)
-                                                   : widened_bits(value));
+    keys.push_back(kept(key, values[index(key.value)].value()));
   }
   return keys;
+}
+
+std::optional<Tensor> Comparator::differs(Tensor operand, Tensor key) const {
+  if (!decides_alone() || region_.arguments().size() != 2 || keys_[0].dtype != operand.dtype()) {
+    return std::nullopt;
+  }
+  return compare("NE", kept(keys_[0], operand), key);
 }
 
 Tensor Comparator::is_before(GraphBuilder& builder, const Shape& shape,
@@ -242,17 +246,33 @@ std::optional<Tensor> Comparator::operand_of(std::size_t operand,
                                              std::span<const Tensor> keys) const {
   const auto found = std::ranges::find(keys_, operand, &Key::operand);
   if (found == keys_.end()) return std::nullopt;
-  const Tensor key = keys[static_cast<std::size_t>(found - keys_.begin())];
-  switch (found->form) {
+  return value_of(*found, keys[static_cast<std::size_t>(found - keys_.begin())]);
+}
+
+Tensor Comparator::value_of(const Key& key, Tensor kept) {
+  switch (key.form) {
     case Form::kNumber:
-      return convert(key, found->dtype);
+      return convert(kept, key.dtype);
     case Form::kTotalOrder:
-      return float_of_total_order(key, found->dtype);
+      return float_of_total_order(kept, key.dtype);
     case Form::kAsIs:
     case Form::kBits:
       break;
   }
-  return from_widened_bits(key, found->dtype);
+  return from_widened_bits(kept, key.dtype);
+}
+
+Tensor Comparator::kept(const Key& key, Tensor value) {
+  switch (key.form) {
+    case Form::kNumber:
+      return convert(value, DType::kI32);
+    case Form::kTotalOrder:
+      return total_order_of(value);
+    case Form::kAsIs:
+    case Form::kBits:
+      break;
+  }
+  return widened_bits(value);
 }
 
 Tensor Comparator::goes_in_front(GraphBuilder& builder, const NumberedRows& rows,
@@ -284,15 +304,39 @@ bool Comparator::decides_alone() const {
          key.form != Form::kBits && (key.form != Form::kAsIs || is_integer(key.dtype));
 }
 
+bool Comparator::ascends() const {
+  const Op& op = *region_.producer_of(region_.results()[0]);
+  return (direction_of(op) == "LT") == (rows_[index(op.operands[0])] == 1);
+}
+
+DType Comparator::key_dtype() const {
+  const Key& key = keys_[0];
+  if (key.form == Form::kAsIs) return key.dtype;
+  return size_of(key.dtype) == 8 ? DType::kI64 : DType::kI32;
+}
+
+std::optional<Tensor> Comparator::word(Tensor key) const {
+  if (!decides_alone() || size_of(key_dtype()) != 4) return std::nullopt;
+  return flipped(bitcast(key, {DType::kI32, key.shape()}));
+}
+
+Tensor Comparator::key_of(Tensor word) const {
+  return bitcast(flipped(word), {key_dtype(), word.shape()});
+}
+
+Tensor Comparator::flipped(Tensor word) const {
+  const std::uint32_t sign = is_signed(key_dtype()) ? 0 : std::uint32_t{1} << 31;
+  const auto bits = static_cast<std::int32_t>(ascends() ? sign : ~sign);
+  return bits == 0 ? word : word ^ word.like(bits);
+}
+
 Tensor Comparator::last_key(Tensor keys) const {
   HostTensor last(TensorType{keys.dtype(), {}});
   if (decides_alone()) {
-    const Op& op = *region_.producer_of(region_.results()[0]);
-    const bool ascends = (direction_of(op) == "LT") == (rows_[index(op.operands[0])] == 1);
     // The most of a signed integer is all bits but the first, of an unsigned one all.
     const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(keys.dtype()) - 1);
     const std::uint64_t least = is_signed(keys.dtype()) ? sign : 0;
-    write_bits(last, 0, ascends ? ~least : least);
+    write_bits(last, 0, ascends() ? ~least : least);
   }
   return keys.builder->constant(std::move(last));
 }

@@ -42,9 +42,17 @@ class Comparator {
   /// Operand `operand` of the rows with these keys, where it follows from them.
   [[nodiscard]] std::optional<Tensor> operand_of(std::size_t operand,
                                                  std::span<const Tensor> keys) const;
+  /// Of rows of one operand, where the key has its type: whether that is another value.
+  [[nodiscard]] std::optional<Tensor> differs(Tensor operand, Tensor key) const;
+  /// The operand where it is the same.
+  [[nodiscard]] Tensor operand_alike(Tensor key) const { return value_of(keys_[0], key); }
   /// Whether the region is one comparison of integers: rows of which neither goes in front of the
   /// other have the same key.
   [[nodiscard]] bool decides_alone() const;
+  /// The key of rows as a signed word that ascends in their order, if `decides_alone` and there is
+  /// one; and back.
+  [[nodiscard]] std::optional<Tensor> word(Tensor key) const;
+  [[nodiscard]] Tensor key_of(Tensor word) const;
   /// The key behind which there is none, if `decides_alone`; else any.
   [[nodiscard]] Tensor last_key(Tensor keys) const;
 
@@ -63,7 +71,15 @@ class Comparator {
     std::optional<std::size_t> operand = {};  ///< that it is
   };
 
+  /// How the value of a key is kept, and back.
+  [[nodiscard]] static Tensor kept(const Key& key, Tensor value);
+  [[nodiscard]] static Tensor value_of(const Key& key, Tensor kept);
   void find_keys();
+  /// Whether the least key goes first, if `decides_alone`.
+  [[nodiscard]] bool ascends() const;
+  [[nodiscard]] DType key_dtype() const;
+  /// With the bits flipped that make a key a word, or back: the same either way.
+  [[nodiscard]] Tensor flipped(Tensor word) const;
   [[nodiscard]] Form form_of(std::size_t key) const;
   /// Whether the op compares keys that are kept as integers instead.
   [[nodiscard]] bool compares_integers(const Op& op) const;

@@ -1,10 +1,12 @@
 #include "compiler/ops/sorting.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "compiler/ops/iota.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/sort_words.h"
 #include "compiler/ops/sorting_network.h"
 #include "compiler/ops/take.h"
 
@@ -14,19 +16,20 @@ namespace {
 using Tensors = std::vector<Tensor>;
 
 /// Up to so many pairs of rows are compared all at once, which gives the place of each row; more
-/// are sorted by a network.
+/// are sorted as words where keys are, else by a network.
 constexpr std::int64_t kMostPairs = std::int64_t{1} << 17;
 
 /// Rows along one dimension; what is in front of it and behind it are batches.
 class Rows {
  public:
-  Rows(const Shape& shape, std::size_t dimension) : shape_(shape) {
+  Rows(const Shape& shape, std::size_t dimension) : shape_(shape), dimension_(dimension) {
     for (std::size_t d = 0; d < shape.size(); ++d) {
       std::int64_t& size = d < dimension ? outer_ : d > dimension ? inner_ : count_;
       size *= shape[d];
     }
   }
 
+  [[nodiscard]] std::int64_t dimension() const { return static_cast<std::int64_t>(dimension_); }
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] std::int64_t pairs() const { return outer_ * inner_ * count_ * count_; }
   /// Along dimension 1 of rank 3.
@@ -41,6 +44,11 @@ class Rows {
     if (inner_ == 1) return reshape(x, shape_);
     return reshape(transpose(reshape(x, {outer_, inner_, count_}), {0, 2, 1}), shape_);
   }
+  /// Along dimension 1 of rank 2, behind batches.
+  [[nodiscard]] Tensor in_batches(Tensor x) const {
+    return reshape(behind_batches(x), {outer_ * inner_, count_});
+  }
+  [[nodiscard]] Tensor from_batches(Tensor x) const { return from_end(x); }
   /// How what is `at_end` is indexed by rows.
   [[nodiscard]] Table table() const {
     const Shape shape = end_shape();
@@ -58,6 +66,7 @@ class Rows {
   }
 
   Shape shape_;
+  std::size_t dimension_;
   std::int64_t outer_ = 1, count_ = 1, inner_ = 1;
 };
 
@@ -116,11 +125,54 @@ Tensors put(const Tensors& operands, const Tensors& keys, const Rows& rows,
   return results;
 }
 
+SortedRows by_network(const Tensors& keys, bool is_numbered, const Rows& rows,
+                      const Comparator& comparator) {
+  Tensors in_middle;
+  for (const Tensor& key : keys) in_middle.push_back(rows.in_middle(key));
+  SortedRows sorted = sort_by_network(in_middle, is_numbered, comparator);
+  for (Tensor& key : sorted.keys) key = rows.from_middle(key);
+  if (sorted.numbers) sorted.numbers = rows.from_middle(*sorted.numbers);
+  return sorted;
+}
+
+SortedRows by_words(Tensor key, bool is_numbered, const Rows& rows, const Comparator& comparator) {
+  const Tensor words = rows.in_batches(*comparator.word(key));
+  Op sort;
+  sort.attributes = {{"is_numbered", is_numbered}};
+  const Tensors results = words.builder->append(kSortWordsOp, std::array{words}, std::move(sort));
+  SortedRows sorted{{comparator.key_of(rows.from_batches(results[0]))}, {}};
+  if (is_numbered) sorted.numbers = rows.from_batches(results[1]);
+  return sorted;
+}
+
+SortedRows order_of(const Tensors& keys, bool is_numbered, const Rows& rows,
+                    const Comparator& comparator) {
+  return comparator.word(keys[0]) ? by_words(keys[0], is_numbered, rows, comparator)
+                                  : by_network(keys, is_numbered, rows, comparator);
+}
+
 /// Rows of the numbers, which are along the last dimension.
 Tensor take(Tensor x, Tensor numbers, const Rows& rows) {
   Op op;
   op.attributes = table_attributes(rows.table(), 1);
   return rows.from_end(x.builder->apply(kTakeOp, {rows.at_end(x), numbers}, std::move(op)));
+}
+
+/// The operands in an order, which has numbers unless they all are keys.
+Tensors in_order(std::span<const Tensor> operands, const SortedRows& order, const Rows& rows,
+                 const Comparator& comparator) {
+  Tensors results;
+  for (const Tensor& operand : operands) {
+    const std::size_t number = static_cast<std::size_t>(&operand - operands.data());
+    if (const auto key = comparator.operand_of(number, order.keys)) {
+      results.push_back(*key);
+    } else if (is_place(operand.builder->graph(), operand.id, rows.dimension())) {
+      results.push_back(convert(*order.numbers, operand.dtype()));
+    } else {
+      results.push_back(take(operand, rows.at_end(*order.numbers), rows));
+    }
+  }
+  return results;
 }
 
 }  // namespace
@@ -140,25 +192,31 @@ std::vector<Tensor> sorted(std::span<const Tensor> operands, std::size_t dimensi
   for (std::size_t i = 0; i < operands.size(); ++i) {
     are_all_keys = are_all_keys && comparator.operand_of(i, keys);
   }
-  Tensors middle_keys;
-  for (const Tensor& key : keys) middle_keys.push_back(rows.in_middle(key));
-  const SortedRows order =
-      sort_by_network(middle_keys, !are_all_keys || !comparator.decides_alone(), comparator);
-  Tensors sorted_keys, results;
-  for (const Tensor& key : order.keys) sorted_keys.push_back(rows.from_middle(key));
-  std::optional<Tensor> numbers;
-  if (order.numbers) numbers = rows.from_middle(*order.numbers);
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (const auto key = comparator.operand_of(i, sorted_keys)) {
-      results.push_back(*key);
-    } else if (is_place(operands[i].builder->graph(), operands[i].id,
-                        static_cast<std::int64_t>(dimension))) {
-      results.push_back(convert(*numbers, operands[i].dtype()));
-    } else {
-      results.push_back(take(operands[i], rows.at_end(*numbers), rows));
-    }
+  if (are_all_keys && comparator.decides_alone()) {
+    return in_order(operands, order_of(keys, false, rows, comparator), rows, comparator);
   }
-  return results;
+  const auto numbered = [&](std::span<const Tensor> of, const Tensors& its_keys) {
+    return in_order(of, order_of(its_keys, true, rows, comparator), rows, comparator);
+  };
+  const auto differs = comparator.differs(operands[0], keys[0]);
+  if (!differs || !comparator.word(keys[0])) return numbered(operands, keys);
+  // Few floats have a key that is none: zeros below zero, NaNs. Where there is no such one, rows of
+  // equal keys are equal.
+  const Tensor any = reduce(
+      convert(*differs, DType::kI32), operands[0].builder->number(DType::kI32, 0),
+      all_dimensions(operands[0].shape().size()), [](Tensor a, Tensor b) { return maximum(a, b); });
+  Op choice;
+  choice.regions.resize(2);
+  for (const bool differ : {false, true}) {
+    Graph& arm = choice.regions[differ ? 1 : 0];
+    GraphBuilder inner(arm, operands[0].builder->location());
+    const Tensor x = inner.argument(operands[0].type()), key = inner.argument(keys[0].type());
+    const Tensor result =
+        differ ? numbered(std::array{x}, {key})[0]
+               : comparator.operand_alike(order_of({key}, false, rows, comparator).keys[0]);
+    arm.set_results({result.id});
+  }
+  return any.builder->append(kCaseOp, std::array{any, operands[0], keys[0]}, std::move(choice));
 }
 
 }  // namespace superstep

@@ -10,6 +10,7 @@
 #include "compiler/vertex/dense_product.h"
 #include "compiler/vertex/elementwise.h"
 #include "compiler/vertex/half_transpose.h"
+#include "compiler/vertex/merge.h"
 #include "compiler/vertex/put.h"
 #include "compiler/vertex/reduce.h"
 #include "compiler/vertex/select_offsets.h"
@@ -21,7 +22,7 @@ namespace superstep::vertex {
 /// `State`, whose words are the vertex state; `code`, with the division among workers; `interpret`,
 /// what it means. What it costs follows from the code: timing_analysis.h.
 using Vertex = std::variant<Elementwise, Reduce, CopyBoxes, AppendRuns, DenseProduct, AmpProduct,
-                            AmpTranspose, HalfTranspose, AddParts, Take, SelectOffsets, Put>;
+                            AmpTranspose, HalfTranspose, AddParts, Take, SelectOffsets, Put, Merge>;
 
 [[nodiscard]] Codelet code_of(const Vertex& vertex, const MachineConfig& machine);
 

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <random>
 
+#include "compiler/lower/merge_by_columns.h"
 #include "compiler/ops/comparator.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/sorting_network.h"
@@ -101,11 +103,12 @@ INSTANTIATE_TEST_SUITE_P(Ops, SortOf, ::testing::ValuesIn(sorted_dtypes()), [](c
   return name;
 });
 
-TEST(Sort, OfManyRowsIsANetworkOnMachines) {
+// Two words of a key are compared by a network; narrow integers are words.
+TEST(Sort, OfManyRowsOfAnyKeyOnMachines) {
   std::mt19937 random(3);
   const Shape shape{450};
   const OpCase by_key =
-      sort_of({drawn(kF32, shape, random), numbered(shape, 0)}, 0, ascending(kF32));
+      sort_of({drawn(kC64, shape, random), numbered(shape, 0)}, 0, ascending(kC64));
   OpCase alone = sort_of({drawn(kI16, shape, random)}, 0,
                          region_of({{kI16, {}}, {kI16, {}}}, [](std::span<const Tensor> a) {
                            return std::vector{compare("GT", a[0], a[1])};
@@ -115,6 +118,104 @@ TEST(Sort, OfManyRowsIsANetworkOnMachines) {
     const std::vector<HostTensor> expected = evaluate(graph, use.operands);
     const std::vector<HostTensor> found = run_on("tiny4", graph, use.operands);
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(close(found[i], expected[i], 0));
+  }
+}
+
+Graph one_compared(DType dtype, const char* direction) {
+  return region_of({{dtype, {}}, {dtype, {}}}, [&](std::span<const Tensor> a) {
+    return std::vector{compare(direction, a[0], a[1])};
+  });
+}
+
+// Zeros of both signs and NaNs have equal keys, so that numbers decide; without them keys are all.
+TEST(Sort, OfManyRowsMergesRunsOnMachines) {
+  std::mt19937 random(11);
+  HostTensor zeros = drawn(kF32, {700}, random), numbers = zeros;
+  for (std::size_t i = 0; i < 700; ++i) {
+    if (i % 50 == 7) write_float(zeros, i, std::numeric_limits<double>::quiet_NaN());
+    if (read_float(numbers, i) == 0) write_float(numbers, i, 0.5);
+  }
+  const Shape batched{3, 500, 2};
+  for (const OpCase& use :
+       {sort_of({zeros}, 0, one_compared(kF32, "LT")),
+        sort_of({numbers}, 0, one_compared(kF32, "LT")),
+        sort_of({drawn(kU32, {1000}, random)}, 0, one_compared(kU32, "LT")),
+        sort_of({drawn(kU32, {1000}, random)}, 0, one_compared(kU32, "GT")),
+        sort_of({drawn(kF16, {4, 600}, random)}, 1, one_compared(kF16, "GT")),
+        sort_of({drawn(kI32, batched, random), numbered(batched, 1)}, 1, ascending(kI32)),
+        sort_of({drawn(kI32, {5000}, random)}, 0, one_compared(kI32, "LT"))}) {
+    const Graph graph = graph_of(use);
+    const std::vector<HostTensor> expected = evaluate(graph, use.operands);
+    for (const char* machine : {"tiny4", "small64"}) {
+      const std::vector<HostTensor> found = run_on(machine, graph, use.operands);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].data, expected[i].data) << machine;
+      }
+    }
+  }
+}
+
+/// Rows of which one half ascends and one descends.
+HostTensor opposed_runs(const Shape& shape, std::mt19937& random) {
+  HostTensor tensor(TensorType{kI32, shape});
+  const auto length = static_cast<std::size_t>(shape[1]),
+             words = static_cast<std::size_t>(shape[2]);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(shape[0]); ++row) {
+    std::vector<std::vector<std::int64_t>> keys(length, std::vector<std::int64_t>(words));
+    for (auto& key : keys) {
+      for (std::int64_t& word : key) word = static_cast<std::int64_t>(random() % 900) - 450;
+    }
+    const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(length / 2);
+    std::sort(keys.begin(), middle);
+    std::sort(middle, keys.end(), std::greater<>());
+    for (std::size_t i = 0; i < length * words; ++i) {
+      write_int(tensor, row * length * words + i, keys[i / words][i % words]);
+    }
+  }
+  return tensor;
+}
+
+Graph merge_graph(const TensorType& type, const std::function<Tensor(Tensor)>& merge) {
+  Graph graph;
+  GraphBuilder builder(graph, {});
+  graph.set_results({merge(builder.argument(type)).id});
+  return graph;
+}
+
+// Rows lie whole on a tile, or are merged on many.
+TEST(Sort, MergesOpposedRunsOnMachines) {
+  std::mt19937 random(2);
+  for (const Shape& shape : {Shape{64, 6, 1}, Shape{7, 10, 2}, Shape{3, 96, 1}, Shape{2, 96, 2},
+                             Shape{1, 2560, 1}, Shape{4, 2560, 2}}) {
+    for (const bool alternates : {false, true}) {
+      if (alternates && shape[0] % 2 == 1) continue;
+      const HostTensor keys = opposed_runs(shape, random);
+      const Graph graph =
+          merge_graph(keys.type, [&](Tensor x) { return merged(x, x.shape(), alternates); });
+      EXPECT_EQ(run_on("small64", graph, std::vector{keys})[0].data,
+                evaluate(graph, std::vector{keys})[0].data)
+          << keys.type.text() << (alternates ? ", alternates" : "");
+    }
+  }
+}
+
+TEST(Sort, MergesByColumnsAsAtOnce) {
+  std::mt19937 random(4);
+  for (const Shape& shape :
+       {Shape{1, 16, 1}, Shape{2, 80, 1}, Shape{4, 160, 2}, Shape{6, 768, 1}}) {
+    const HostTensor keys = opposed_runs(shape, random);
+    for (const bool alternates : {false, true}) {
+      if (alternates && shape[0] % 2 == 1) continue;
+      const auto at_once = [&](Tensor x) { return merged(x, x.shape(), alternates); };
+      const std::vector<HostTensor> expected =
+          evaluate(merge_graph(keys.type, at_once), std::vector{keys});
+      for (std::int64_t columns = 2; shape[1] % (8 * columns) == 0; columns *= 2) {
+        const auto by_columns = [&](Tensor x) { return merged_by_columns(x, columns, alternates); };
+        EXPECT_EQ(evaluate(merge_graph(keys.type, by_columns), std::vector{keys})[0].data,
+                  expected[0].data)
+            << keys.type.text() << " by " << columns << (alternates ? ", alternates" : "");
+      }
+    }
   }
 }
 
