@@ -50,18 +50,20 @@ std::string unindented(const std::string& text) {
   return out;
 }
 
-TEST(Docs, ExamplesOfEmbeddingArePartOfTheProgramThatIsBuilt) {
+TEST(Docs, ExamplesOfEmbeddingArePartOfProgramsThatAreBuilt) {
   const std::filesystem::path top = SUPERSTEP_SOURCE_DIR;
   const std::string page = text_of(top / "docs/embedding.md");
-  const std::string program = unindented(text_of(top / "tests/package/embedding.cpp"));
+  std::string programs;
+  for (const char* name : {"main.cpp", "embedding.cpp", "fabric.cpp"})
+    programs += unindented(text_of(top / "tests/package" / name));
   constexpr std::string_view kBegin = "```cpp\n", kEnd = "```\n";
   int examples = 0;
   for (std::size_t at = 0; (at = page.find(kBegin, at)) != std::string::npos; ++examples) {
     at += kBegin.size();
     const std::string example = unindented(page.substr(at, page.find(kEnd, at) - at));
-    EXPECT_NE(program.find(example), std::string::npos) << example;
+    EXPECT_NE(programs.find(example), std::string::npos) << example;
   }
-  EXPECT_EQ(examples, 6);
+  EXPECT_EQ(examples, 9);
 }
 
 TEST(Docs, EveryMachineNumberNamesItsSource) {
