@@ -704,12 +704,6 @@ std::uint64_t cycles_of_program(const MachineConfig& machine) {
   return (run.totals.exchange + run.totals.compute + run.totals.sync).value();
 }
 
-double number_of(const MachineConfig& machine, const std::string& key) {
-  for (const ConfigNumber& number : config_numbers(machine))
-    if (number.key == key) return static_cast<double>(number.value);
-  return 0;
-}
-
 /// The latency of the two syncs that begin visits.
 std::uint64_t visit_latency(const MachineConfig& machine) {
   return 2 * in_cycles(machine, machine.sync.external_latency_ns);
