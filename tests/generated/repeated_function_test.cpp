@@ -92,7 +92,7 @@ Module calling(const Function& function) {
 TEST(Generated, FunctionsThatAreCalledManyTimesComputeTheSameInLessCode) {
   const MachineConfig machine = load_machine("tiny4");
   std::size_t compared = 0, shorter = 0;
-  for (std::uint64_t seed = 1; compared < 150; ++seed) {
+  for (std::uint64_t seed = 1; compared < 50; ++seed) {
     const Program program = generate_program(seed);
     const std::optional<Function> function = function_of(program.module.main);
     if (!function) continue;
@@ -117,7 +117,7 @@ TEST(Generated, FunctionsThatAreCalledManyTimesComputeTheSameInLessCode) {
     ++compared;
     shorter += image.calls.size() > plain.calls.size();
   }
-  EXPECT_GT(shorter, 10U);
+  EXPECT_GT(shorter, 3U);
 }
 
 }  // namespace

@@ -44,20 +44,19 @@ std::string refusal(const std::string& text) {
   return {};
 }
 
-constexpr const char* kShape23 = "  %s = stablehlo.constant dense<[2, 3]> : tensor<2xi64>\n";
+const std::string kShape23 = "  %s = stablehlo.constant dense<[2, 3]> : tensor<2xi64>\n";
 
 TEST(DynamicShapes, ThatResultTypesSayAreTaken) {
   const HostTensor six = i32({6}, {1, 2, 3, 4, 5, 6});
   const HostTensor two_by_three = i32({2, 3}, {1, 2, 3, 4, 5, 6});
   expect(function("%x: tensor<6xi32>", "tensor<2x3xi32>",
-                  std::string(kShape23) +
+                  kShape23 +
                       "  %r = stablehlo.dynamic_reshape %x, %s : (tensor<6xi32>, tensor<2xi64>) -> "
                       "tensor<2x3xi32>\n"),
          {six}, two_by_three);
   expect(function("%x: tensor<3xi32>", "tensor<2x3xi32>",
-                  std::string(kShape23) +
-                      "  %r = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [1] : "
-                      "(tensor<3xi32>, tensor<2xi64>) -> tensor<2x3xi32>\n"),
+                  kShape23 + "  %r = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [1] : "
+                             "(tensor<3xi32>, tensor<2xi64>) -> tensor<2x3xi32>\n"),
          {i32({3}, {7, 8, 9})}, i32({2, 3}, {7, 8, 9, 7, 8, 9}));
   // Also where the shape is known at run time only.
   expect(function("%x: tensor<6xi32>, %s: tensor<2xi32>", "tensor<2x3xi32>",
@@ -125,15 +124,15 @@ TEST(DynamicShapes, OfRunTimeAndThoseThatDoNotFitAreRefused) {
                          "tensor<i32>) -> tensor<4xi32>\n")),
             "stablehlo.set_dimension_size: makes 3 elements of the 4 of dimension 0: sizes of run "
             "time");
-  EXPECT_EQ(refusal<MalformedInput>(function(
-                "%x: tensor<6xi32>", "tensor<3x2xi32>",
-                std::string(kShape23) + "  %r = stablehlo.dynamic_reshape %x, %s : (tensor<6xi32>, "
-                                        "tensor<2xi64>) -> tensor<3x2xi32>\n")),
+  EXPECT_EQ(refusal<MalformedInput>(
+                function("%x: tensor<6xi32>", "tensor<3x2xi32>",
+                         kShape23 + "  %r = stablehlo.dynamic_reshape %x, %s : (tensor<6xi32>, "
+                                    "tensor<2xi64>) -> tensor<3x2xi32>\n")),
             "stablehlo.dynamic_reshape: asks for the shape [2, 3] as tensor<3x2xi32>");
-  EXPECT_EQ(refusal<MalformedInput>(function(
-                "%x: tensor<6xi32>", "tensor<6xi32>",
-                std::string(kShape23) + "  %r = stablehlo.dynamic_reshape %x, %s : (tensor<6xi32>, "
-                                        "tensor<2xi64>) -> tensor<6xi32>\n")),
+  EXPECT_EQ(refusal<MalformedInput>(
+                function("%x: tensor<6xi32>", "tensor<6xi32>",
+                         kShape23 + "  %r = stablehlo.dynamic_reshape %x, %s : (tensor<6xi32>, "
+                                    "tensor<2xi64>) -> tensor<6xi32>\n")),
             "stablehlo.dynamic_reshape: operand 1 is tensor<2xi64>, expected tensor<1xi64>");
 }
 

@@ -17,7 +17,7 @@ except ImportError as missing:
     sys.exit(77)
 
 SECONDS = 5
-EVERY = 1 if "SUPERSTEP_FUZZ" in os.environ else 4  # of the changes of a dataset
+EVERY = 1 if "SUPERSTEP_FUZZ" in os.environ else 12  # of the changes of a dataset
 OK, DAMAGED = 0, 7
 
 

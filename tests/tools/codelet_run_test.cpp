@@ -70,10 +70,10 @@ TEST(CodeletRun, ASupervisorFunctionGetsItsStateAndAStack) {
 }
 
 TEST(CodeletRun, ASupervisorFunctionMayLaunchWorkersOnItsStack) {
-  Called called(std::string("add $sp, $sp, -32\n setzi $m1, worker\n"
-                            "runall $m1, $sp, 0\n sync 2\n ld32 $m2, $sp, 5\n"
-                            "st32 $m2, $m0, $mzero, 0\n add $sp, $sp, 32\n br $lr\nworker:\n") +
-                kStoreId);
+  const std::string launch =
+      "add $sp, $sp, -32\n setzi $m1, worker\nrunall $m1, $sp, 0\n sync 2\n ld32 $m2, $sp, 5\n"
+      "st32 $m2, $m0, $mzero, 0\n add $sp, $sp, 32\n br $lr\nworker:\n";
+  Called called(launch + kStoreId);
   const CodeletCost cost = called.run.call(CodeletKind::kSupervisor, kCode, kData);
   ASSERT_FALSE(called.run.fault()) << called.run.fault()->cause;
   EXPECT_EQ(called.word(kData), 5U);
