@@ -18,9 +18,7 @@ namespace superstep {
 class LoopParts {
  public:
   LoopParts(std::size_t count, std::size_t grain, std::size_t parts)
-      : count_(count), grain_(grain), taken_(parts) {
-    for (Taken& taken : taken_) taken.items.store(0, std::memory_order_release);
-  }
+      : count_(count), grain_(grain), taken_(parts) {}
 
   [[nodiscard]] std::size_t size() const { return taken_.size(); }
   /// body(begin, end) for the ranges of a part that nobody has taken.
@@ -69,7 +67,8 @@ class LoopParts {
 /// Each thread has a part of its own, the same in each loop of as many, so that what it works on
 /// stays in its caches, and takes ranges of the others' when it is done and these take long. TBB
 /// orders what the caller does before and after with what its threads do, but where TSan cannot see
-/// it, because the packaged library is not built with it: so the parts say it again.
+/// it, because the packaged library is not built with it: so `has_begun` and the parts say it
+/// again.
 template <class Body>
 void each_range(std::size_t count, std::size_t grain, const Body& body) {
   const auto threads = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
@@ -78,7 +77,10 @@ void each_range(std::size_t count, std::size_t grain, const Body& body) {
     return;
   }
   LoopParts parts(count, grain, std::min(threads, (count + grain - 1) / grain));
+  std::atomic<bool> has_begun = false;
+  has_begun.store(true, std::memory_order_release);
   const auto run = [&](const auto&) {
+    static_cast<void>(has_begun.load(std::memory_order_acquire));
     const auto own = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::size_t part = (own + i) % parts.size();
