@@ -38,14 +38,15 @@ ExitCode docs_command(const Options& options, Answer& answer) {
   bool same = true;
   for (const ReferencePage& page : reference_pages()) {
     const std::filesystem::path path = folder / page.file;
-    if (text_of(path) == page.text) continue;
+    const std::string text = page.text();
+    if (text_of(path) == text) continue;
     same = false;
     if (options.has("check")) {
       answer.add_problem({{path.string(), 0, 0},
                           fmt::format("is not what the tables say; `superstep docs {}` writes it",
                                       folder.string())});
     } else {
-      replace_file(path, page.text);
+      replace_file(path, text);
       answer.print("{}\n", path.string());
       answer.fields()["files"].push_back(path.string());
     }

@@ -17,6 +17,7 @@
 #include "sim/trap.h"
 #include "tools/command.h"
 #include "tools/json_text.h"
+#include "tools/op_costs.h"
 #include "tools/report.h"
 
 namespace superstep {
@@ -177,6 +178,15 @@ std::string dtypes_of(const OperandTypes& operands) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+std::string cycles_of(const OpDefinition& op) {
+  std::vector<std::string> texts;
+  for (const ElementCost& cost : element_costs(op)) {
+    texts.push_back(
+        fmt::format("{}{:.6g} {}", cost.data_decide ? "~" : "", cost.cycles, name_of(cost.dtype)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::string ops_page() {
   std::string out = std::string("# Ops\n\n") + std::string(kNote);
   out +=
@@ -185,10 +195,21 @@ std::string ops_page() {
       "allows them. Everything else is refused with its place (exit code 6).\nPrivate functions "
       "and decompositions of composites are inlined, tuples read as their elements, and tokens as "
       "nothing.\n\n"
-      "| op | operands | becomes | what it does |\n|---|---|---|---|\n";
-  for (const OpDefinition* op : all_ops())
-    out += fmt::format("| `{}` | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
-                       kinds_of(op->lowerings), cell(op->summary));
+      "Cycles are what the compiler predicts that a tile of `bow` takes for one element more, "
+      "where "
+      "the op is alone on vectors of\nf32, f16 or i32: all workers share them, so that it is also "
+      "the slots of one worker for an element. Its loads and its store\nare in them; ops that are "
+      "fused keep what lies between them in registers, and some of one run beside those of "
+      "another. "
+      "0 is an\nop that becomes nothing; ~ says that data decide, and the number is that of the "
+      "path which the compiler counts. Not in\nthem: the call of a vertex, the exchange of "
+      "operands "
+      "that lie elsewhere, the barrier.\n\n"
+      "| op | operands | becomes | cycles | what it does |\n|---|---|---|---|---|\n";
+  for (const OpDefinition* op : all_ops()) {
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
+                       kinds_of(op->lowerings), cycles_of(*op), cell(op->summary));
+  }
   return out;
 }
 
@@ -346,9 +367,9 @@ std::string cli_page() {
 }  // namespace
 
 std::vector<ReferencePage> reference_pages() {
-  return {{"isa.md", isa_page()},        {"ops.md", ops_page()},       {"config.md", config_page()},
-          {"trace.md", trace_page()},    {"report.md", report_page()}, {"cli.md", cli_page()},
-          {"schema.json", schema_page()}};
+  return {{"isa.md", isa_page},        {"ops.md", ops_page},       {"config.md", config_page},
+          {"trace.md", trace_page},    {"report.md", report_page}, {"cli.md", cli_page},
+          {"schema.json", schema_page}};
 }
 
 }  // namespace superstep

@@ -12,7 +12,7 @@ namespace {
 TEST(Docs, PagesAreWhatTheTablesSay) {
   for (const ReferencePage& page : reference_pages()) {
     const auto path = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "docs" / page.file;
-    EXPECT_TRUE(text_of(path) == page.text)
+    EXPECT_TRUE(text_of(path) == page.text())
         << path << " is stale: `superstep docs docs` writes it again";
   }
 }
@@ -31,8 +31,8 @@ TEST(Docs, CheckFailsOnAPageThatWasEdited) {
 TEST(Docs, EveryInstructionAndCommandHasItsLine) {
   std::string isa, cli;
   for (const ReferencePage& page : reference_pages()) {
-    if (page.file == "isa.md") isa = page.text;
-    if (page.file == "cli.md") cli = page.text;
+    if (page.file == "isa.md") isa = page.text();
+    if (page.file == "cli.md") cli = page.text();
   }
   for (const auto& info : isa::instruction_table())
     EXPECT_NE(isa.find("| `" + std::string(info.mnemonic)), std::string::npos) << info.mnemonic;
@@ -69,7 +69,7 @@ TEST(Docs, ExamplesOfEmbeddingArePartOfProgramsThatAreBuilt) {
 TEST(Docs, EveryMachineNumberNamesItsSource) {
   for (const ReferencePage& page : reference_pages()) {
     if (page.file != "config.md") continue;
-    std::istringstream lines(page.text);
+    std::istringstream lines(page.text());
     for (std::string line; std::getline(lines, line);) {
       if (!line.starts_with("| `") || line.find("gc200") != std::string::npos) continue;
       EXPECT_FALSE(line.ends_with("|  |")) << line;

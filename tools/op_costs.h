@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/dtype.h"
+#include "compiler/graph/graph.h"
+#include "isa/machine_config.h"
+
+namespace superstep {
+
+/// The machine whose cycles the page of ops gives: one tile of `bow`.
+[[nodiscard]] const MachineConfig& machine_of_costs();
+
+/// A program of one op on vectors of so many elements: operands of `dtype` where the op takes it,
+/// else of the first type that it takes. Empty where the op does not make a vector of as many
+/// elements of them, or only moves elements.
+[[nodiscard]] std::optional<Module> vector_use(const OpDefinition& op, DType dtype,
+                                               std::int64_t elements);
+
+/// What `vector_use` takes on a tile for one element more, as the compiler predicts it.
+struct ElementCost {
+  DType dtype;
+  double cycles = 0;
+  bool data_decide = false;  ///< the prediction is of some data, others take more or less
+};
+/// For those of f32, f16 and i32 that the op takes.
+[[nodiscard]] std::vector<ElementCost> element_costs(const OpDefinition& op);
+
+}  // namespace superstep
