@@ -11,6 +11,7 @@
 #include "compiler/ops/op.h"
 #include "compiler/program/blocks.h"
 #include "compiler/vertex/timing_analysis.h"
+#include "sim/run_image.h"
 
 namespace superstep {
 namespace {
@@ -53,6 +54,13 @@ bool data_decide(const LoweredProgram& program, const MachineConfig& machine) {
     }
   }
   return false;
+}
+
+void count_ops(const Graph& graph, std::map<std::string_view, std::size_t>& counts) {
+  for (const Op& op : graph.ops()) {
+    ++counts[op.definition->name];
+    for (const Graph& region : op.regions) count_ops(region, counts);
+  }
 }
 
 }  // namespace
@@ -111,6 +119,23 @@ std::vector<ElementCost> element_costs(const OpDefinition& op) {
     costs.push_back(cost);
   }
   return costs;
+}
+
+ProgramCost cost_of(const Module& module, const MachineConfig& machine) {
+  ProgramCost cost;
+  CompileOptions options;
+  options.on_graph = [&](const Module& planned) { count_ops(planned.main, cost.ops); };
+  const ProgramImage image = compile(module, machine, options);
+  for (const StepInfo& step : image.info.steps) {
+    cost.computes += step.kind == StepInfo::Kind::kCompute ? 1 : 0;
+    cost.exchanges += step.kind == StepInfo::Kind::kExchange ? 1 : 0;
+    cost.exchange_bytes += step.exchange_bytes;
+  }
+  const RunTotals totals =
+      run_image(image, {image.arguments.begin(), image.arguments.end()}, {}).totals;
+  cost.compute = totals.compute;
+  cost.exchange = totals.exchange;
+  return cost;
 }
 
 }  // namespace superstep

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/units.h"
 #include "compiler/graph/graph.h"
 #include "isa/machine_config.h"
 
@@ -27,5 +30,14 @@ struct ElementCost {
 };
 /// For those of f32, f16 and i32 that the op takes.
 [[nodiscard]] std::vector<ElementCost> element_costs(const OpDefinition& op);
+
+/// What a program becomes on a machine, and takes there in one call.
+struct ProgramCost {
+  std::map<std::string_view, std::size_t> ops;  ///< those that are planned, in regions too
+  std::size_t computes = 0, exchanges = 0;      ///< steps
+  std::uint64_t exchange_bytes = 0;             ///< of them, each once
+  Cycles compute, exchange;                     ///< simulated, with zeros as arguments
+};
+[[nodiscard]] ProgramCost cost_of(const Module& module, const MachineConfig& machine);
 
 }  // namespace superstep

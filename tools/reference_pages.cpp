@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "compiler/compile.h"
 #include "compiler/ops/op.h"
 #include "isa/control_registers.h"
 #include "isa/machine_config.h"
@@ -18,6 +19,7 @@
 #include "tools/command.h"
 #include "tools/json_text.h"
 #include "tools/op_costs.h"
+#include "tools/op_examples.h"
 #include "tools/report.h"
 
 namespace superstep {
@@ -184,7 +186,54 @@ std::string cycles_of(const OpDefinition& op) {
     texts.push_back(
         fmt::format("{}{:.6g} {}", cost.data_decide ? "~" : "", cost.cycles, name_of(cost.dtype)));
   }
+  if (!texts.empty()) return fmt::format("{}", fmt::join(texts, ", "));
+  if (std::ranges::find(op_examples(), op.name, &OpExample::op) != op_examples().end())
+    return "[example](#examples)";
+  if (op.traits.effect == Effect::kHost) return "a visit to the host";
+  const Lowering& first = *op.lowerings.begin();
+  if (std::holds_alternative<ConstantLowering>(first)) return "0";
+  return std::holds_alternative<ExpandLowering>(first) ? "of the other ops" : "";
+}
+
+/// `2 dot_general, multiply`.
+std::string ops_of(const ProgramCost& cost) {
+  std::vector<std::string> texts;
+  for (const auto& [name, count] : cost.ops) {
+    const std::string_view op = name.substr(name.find('.') + 1);
+    texts.push_back(count == 1 ? std::string(op) : fmt::format("{} {}", count, op));
+  }
   return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string types_of(const std::vector<ValueId>& values, const Graph& graph) {
+  std::vector<std::string> texts;
+  for (const ValueId v : values) texts.push_back(graph.type(v).text());
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string example_table() {
+  std::string out =
+      "\n## Examples\n\n"
+      "Uses of ops that are not of vectors alone, each a program on 64 tiles of `bow`: the ops "
+      "that "
+      "are planned, the steps, the\nbytes that exchanges move (steps of loops once), and the "
+      "cycles "
+      "that tiles compute and exchange in a call, simulated with\nzeros as arguments; some 100 of "
+      "computing are of the call. A function is a sum, a maximum or an order. Barriers are not in "
+      "them.\n\n"
+      "| op | of | makes | becomes | compute steps | exchanges | bytes | compute cycles | exchange "
+      "cycles |\n|---|---|---|---|---|---|---|---|---|\n";
+  const MachineConfig machine = load_machine("bow", {"grid.tiles=64"});
+  for (const OpExample& example : op_examples()) {
+    const Module module = import_stablehlo(example.text(), std::string(example.op));
+    const ProgramCost cost = cost_of(module, machine);
+    out += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", example.op,
+                       types_of(module.main.arguments(), module.main),
+                       types_of(module.main.results(), module.main), ops_of(cost), cost.computes,
+                       cost.exchanges, cost.exchange_bytes, cost.compute.value(),
+                       cost.exchange.value());
+  }
+  return out;
 }
 
 std::string ops_page() {
@@ -196,21 +245,23 @@ std::string ops_page() {
       "and decompositions of composites are inlined, tuples read as their elements, and tokens as "
       "nothing.\n\n"
       "Cycles are what the compiler predicts that a tile of `bow` takes for one element more, "
-      "where "
-      "the op is alone on vectors of\nf32, f16 or i32: all workers share them, so that it is also "
-      "the slots of one worker for an element. Its loads and its store\nare in them; ops that are "
-      "fused keep what lies between them in registers, and some of one run beside those of "
-      "another. "
-      "0 is an\nop that becomes nothing; ~ says that data decide, and the number is that of the "
-      "path which the compiler counts. Not in\nthem: the call of a vertex, the exchange of "
-      "operands "
-      "that lie elsewhere, the barrier.\n\n"
+      "where\n"
+      "the op is alone on vectors of f32, f16 or i32. All workers share them: they are also the "
+      "slots\n"
+      "of one worker for an element. Loads and stores are in them; ops that are fused keep in\n"
+      "registers what lies between them, and instructions of one run beside those of another. 0 is "
+      "an\n"
+      "op of which nothing is left; ~ says that data decide, and is the path that the compiler\n"
+      "counts. Not in them: the call of a vertex, the exchange of operands that lie elsewhere, "
+      "the\n"
+      "barrier. Ops that are not of vectors alone have an [example](#examples), or take what the\n"
+      "other ops do that their description names.\n\n"
       "| op | operands | becomes | cycles | what it does |\n|---|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops()) {
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
                        kinds_of(op->lowerings), cycles_of(*op), cell(op->summary));
   }
-  return out;
+  return out + example_table();
 }
 
 std::string_view name_of(Unit unit) {

@@ -1,6 +1,11 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <set>
+#include <sstream>
+#include <vector>
 
+#include "compiler/ops/op.h"
 #include "isa/table.h"
 #include "tests/tools/program.h"
 #include "tools/command.h"
@@ -38,6 +43,23 @@ TEST(Docs, EveryInstructionAndCommandHasItsLine) {
     EXPECT_NE(isa.find("| `" + std::string(info.mnemonic)), std::string::npos) << info.mnemonic;
   for (const Command& command : all_commands())
     EXPECT_NE(cli.find("## superstep " + std::string(command.name)), std::string::npos);
+}
+
+TEST(Docs, EveryOpSaysWhatItTakes) {
+  std::set<std::string> costed;
+  for (const ReferencePage& page : reference_pages()) {
+    if (page.file != "ops.md") continue;
+    std::istringstream lines(page.text());
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream cells(line);
+      std::vector<std::string> row;
+      for (std::string cell; std::getline(cells, cell, '|');) row.push_back(cell);
+      if (row.size() > 4 && row[4].find_first_not_of(' ') != std::string::npos)
+        costed.insert(row[1]);
+    }
+  }
+  for (const OpDefinition* op : all_ops())
+    EXPECT_TRUE(costed.contains(fmt::format(" `{}` ", op->name))) << op->name;
 }
 
 /// Without the indentation of lines.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "compiler/ops/op.h"
 #include "sim/run_image.h"
 #include "tests/vertex/values.h"
+#include "tools/op_examples.h"
 
 namespace superstep {
 namespace {
@@ -48,6 +50,30 @@ TEST(OpCosts, OfExpansionsAreThoseOfAllVerticesThatTheyBecome) {
     ASSERT_EQ(cost.dtype, DType::kF32);
     EXPECT_NEAR(cost.cycles / simulated_cycles(op, DType::kF32, 3'001), 1, 0.03) << name;
   }
+}
+
+TEST(OpCosts, EveryExampleIsOfItsOpAndExchangesWhereItHasSuchSteps) {
+  for (const OpExample& example : op_examples()) {
+    const Module module = import_stablehlo(example.text(), std::string(example.op));
+    EXPECT_TRUE(std::ranges::any_of(module.main.ops(), [&](const Op& op) {
+      return op.definition->name == example.op;
+    })) << example.op;
+    const ProgramCost cost = cost_of(module, load_machine("bow", {"grid.tiles=64"}));
+    EXPECT_EQ(cost.exchanges > 0, cost.exchange.value() > 0) << example.op;
+  }
+}
+
+// Each of 64 tiles receives its words, one in a cycle.
+TEST(OpCosts, OfABroadcastAreWhatItMoves) {
+  const Module module = import_stablehlo(
+      "func.func @main(%a: tensor<256xf32>) -> tensor<128x256xf32> {\n"
+      "  %r = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<256xf32>) -> "
+      "tensor<128x256xf32>\n  return %r : tensor<128x256xf32>\n}\n",
+      "broadcast.mlir");
+  const ProgramCost cost = cost_of(module, load_machine("bow", {"grid.tiles=64"}));
+  EXPECT_EQ(cost.ops.size(), 1U);
+  EXPECT_EQ(cost.exchange_bytes, 128U * 256 * 4);
+  EXPECT_GE(cost.exchange.value(), 128U * 256 / 64);
 }
 
 TEST(OpCosts, SayWhereDataDecide) {
