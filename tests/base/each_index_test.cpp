@@ -32,8 +32,8 @@ Ranges ranges_of(int threads, const Loop& loop) {
 
 TEST(EachRange, RangesMakeUpTheWholeAndAreNoLongerThanAsked) {
   for (const int threads : {1, 2, 3, 7}) {
-    for (const std::size_t count : {0, 1, 2, 7, 8, 9, 64, 1472}) {
-      for (const std::size_t grain : {1, 5, 8, 100}) {
+    for (const std::size_t count : {0U, 1U, 2U, 7U, 8U, 9U, 64U, 1472U}) {
+      for (const std::size_t grain : {1U, 5U, 8U, 100U}) {
         const Ranges ranges =
             ranges_of(threads, [&](const auto& body) { each_range(count, grain, body); });
         std::size_t end = 0;

@@ -251,7 +251,7 @@ TEST(Hdf5File, RowsAreThereBehindAFlushWhileTheirDatasetsAreOpen) {
     }
   };
   // Inside a chunk, to its end, over several.
-  for (const std::uint32_t count : {1, 1, 2, 9, 3}) {
+  for (const std::uint32_t count : {1U, 1U, 2U, 9U, 3U}) {
     const std::size_t before = rows.size();
     for (std::uint32_t i = 0; i < count; ++i) rows.push_back(10 * count + i);
     for (const std::string& set : sets) file.append(set, rows.data() + before, count);

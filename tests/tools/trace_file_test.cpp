@@ -204,8 +204,8 @@ TEST_F(TraceFile, VisitsToTheHostHaveABeginningDataAndAnEnd) {
   EXPECT_EQ(visits, kCalls + 1);
   // All of a visit is of its own step.
   const auto step = numbers("/supersteps/step");
-  const std::uint64_t of_host =
-      step[std::ranges::find_if(host, [](auto h) { return h != 0; }) - host.begin()];
+  const auto first = std::ranges::find_if(host, [](auto cycles) { return cycles != 0; });
+  const std::uint64_t of_host = step[static_cast<std::size_t>(first - host.begin())];
   EXPECT_EQ(numbers("/summary/step/sync_cycles")[of_host], total("visit_begin_cycles"));
   EXPECT_EQ(total("visits"), visits);
   EXPECT_EQ(total("visit_begin_cycles"), sum("/supersteps/visit_begin_cycles"));
