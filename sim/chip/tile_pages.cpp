@@ -68,7 +68,7 @@ std::vector<const WorkerCode*> read_codes(const Checkpoint& checkpoint, TileArra
   for (std::size_t c = 0; c < checkpoint.codes.size(); c += kNumbersOfCode) {
     const std::uint32_t kind = checkpoint.codes[c + 1];
     const std::size_t numbers = kNumbersOfWord * std::size_t{checkpoint.codes[c + 2]};
-    if (numbers > left.size() || kind > static_cast<std::uint32_t>(StepKind::kModed)) {
+    if (numbers > left.size() || kind > static_cast<std::uint32_t>(StepKind::kCareful)) {
       refuse_lists();
     }
     TileMemory memory(tiles.machine());

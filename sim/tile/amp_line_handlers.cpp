@@ -15,13 +15,14 @@ namespace {
 /// Addresses that an access can be packed for.
 constexpr std::int64_t kMostPacked = std::int64_t{1} << 21;
 
-/// Whether all accesses of a line, in so many turns from these addresses on, are simply allowed.
+/// Whether all accesses of a line, in so many turns from these addresses on, are possible without
+/// a wait.
 template <std::size_t... kNumbers>
-[[gnu::always_inline]] inline bool is_allowed(std::index_sequence<kNumbers...> /*addresses*/,
-                                              const MemoryPort& port, const AmpLine& line,
-                                              const AmpCourse& course,
-                                              const std::array<std::uint32_t, 3>& from,
-                                              std::uint32_t turns) {
+[[gnu::always_inline]] inline bool is_possible(std::index_sequence<kNumbers...> /*addresses*/,
+                                               const MemoryPort& port, const AmpLine& line,
+                                               const AmpCourse& course,
+                                               const std::array<std::uint32_t, 3>& from,
+                                               std::uint32_t turns) {
   std::array<MemoryPort::Range, 3> ranges;
   const auto reaches = [&](std::size_t number) {
     if (!line.reaches[number]) return true;
@@ -29,7 +30,7 @@ template <std::size_t... kNumbers>
     const std::int64_t begin = std::int64_t{from[number]};
     ranges[number] = {begin + course.low[number] + std::min<std::int64_t>(last_turn, 0),
                       begin + course.high[number] + std::max<std::int64_t>(last_turn, 0)};
-    return ranges[number].last < kMostPacked && port.allowed(ranges[number]);
+    return ranges[number].last < kMostPacked && port.possible(ranges[number]);
   };
   const auto is_apart = [&](const AmpLine::Pair& pair, std::size_t one, std::size_t other) {
     if (!pair.meet) return true;
@@ -42,6 +43,27 @@ template <std::size_t... kNumbers>
          (is_apart(line.pairs[kNumbers], AmpLine::kPairs[kNumbers].first,
                    AmpLine::kPairs[kNumbers].second) &&
           ...);
+}
+
+/// Notes possible accesses of a line that begins with `first`, up to one that is a race: whether
+/// there is none.
+bool has_no_race(WorkerContext& context, const WorkerStep* first, const AmpCourse& course,
+                 std::array<std::uint32_t, 3> addresses, std::uint32_t turns) {
+  for (; turns > 0; --turns) {
+    const WorkerStep* at = first;
+    for (const AmpCourse::Step& step : course.steps) {
+      for (std::size_t number = 0; number < addresses.size(); ++number) {
+        if ((step.bundle.accesses >> number & 1U) == 0) continue;
+        if (context.races->access(context.race_run, at->pc, addresses[number], 8, number == 2) !=
+            nullptr) {
+          return false;
+        }
+        addresses[number] += static_cast<std::uint32_t>(step.by[number]);
+      }
+      at = at->next;
+    }
+  }
+  return true;
 }
 
 /// What the AMP instruction R sees of its tile in a line.
@@ -90,14 +112,20 @@ void put_pair(WorkerContext& context, std::uint8_t place, std::uint64_t value) {
   std::memcpy(&context.registers[place], &value, sizeof(value));
 }
 
-/// Executes so many turns of a line, one at least, if all their accesses are allowed.
+/// Executes so many turns of a line that begins with `begin`, one at least, if all their accesses
+/// are possible and no race.
 template <class R>
-SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line, std::uint32_t turns) {
+SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line,
+                                const WorkerStep* begin, std::uint32_t turns) {
   const isa::PackedAddresses packed{pair_at(context, line.registers->addresses)};
   const AmpCourse* course =
       line.courses.with(context.registers[line.registers->strides], line.bundles);
-  if (course == nullptr || !is_allowed(std::make_index_sequence<3>(), context.port, line, *course,
-                                       {packed.first(), packed.second(), packed.third()}, turns)) {
+  const std::array<std::uint32_t, 3> addresses{packed.first(), packed.second(), packed.third()};
+  if (course == nullptr ||
+      !is_possible(std::make_index_sequence<3>(), context.port, line, *course, addresses, turns)) {
+    return false;
+  }
+  if (context.races != nullptr && !has_no_race(context, begin, *course, addresses, turns)) {
     return false;
   }
   LineEnvironment<R> env(context);
@@ -177,14 +205,14 @@ SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line, std
 template <class R>
 const WorkerStep* run_line(WorkerContext& context, const WorkerStep* step) {
   const AmpLine& line = *step->line;
-  if (!run_bundles<R>(context, line, 1)) [[unlikely]]
+  if (!run_bundles<R>(context, line, step, 1)) [[unlikely]]
     return line.alone(context, step);
   return line.last->then(context, line.last->next);
 }
 
 template <class R>
 std::uint32_t run_turns(WorkerContext& context, const WorkerStep* rpt, std::uint32_t turns) {
-  return turns == 0 || run_bundles<R>(context, *rpt->body->line, turns) ? 0 : turns;
+  return turns == 0 || run_bundles<R>(context, *rpt->body->line, rpt->next, turns) ? 0 : turns;
 }
 
 template <class R>

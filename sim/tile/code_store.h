@@ -20,8 +20,8 @@ struct StepFault;
 struct RepeatedBody;
 
 /// How steps run: in the ordinary mode of floating point, or in it one by one because somebody
-/// looks at each, or in any other mode.
-enum class StepKind : std::uint8_t { kOrdinary, kObserved, kModed };
+/// looks at each, or in any other mode; or in the ordinary one, each access looked at.
+enum class StepKind : std::uint8_t { kOrdinary, kObserved, kModed, kCareful };
 
 /// Worker code that can be reached from one entry without an indirect branch, predecoded.
 class WorkerCode {

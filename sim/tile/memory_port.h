@@ -60,10 +60,10 @@ class MemoryPort {
   struct Range {
     std::int64_t first = 0, last = 0;
   };
-  /// Whether all of a range is `allowed`, and in one region.
-  [[nodiscard]] bool allowed(const Range& range) const {
+  /// Whether all of a range can be accessed, and lies in one region.
+  [[nodiscard]] bool possible(const Range& range) const {
     return (range.first & 7) == 0 && range.first >= base_ &&
-           (range.last - base_) >> 3 < std::int64_t{limits_[3]} &&
+           (range.last - base_) >> 3 < std::int64_t{memory_->size() >> 3} &&
            (range.first < region1_) == (range.last < region1_) &&
            is_interleaved(range.first) == is_interleaved(range.last);
   }

@@ -30,7 +30,8 @@ class WorkerCodes {
   /// How workers execute what they come to.
   static StepKind kind(const WorkerContext& worker) {
     if (worker.moded) return StepKind::kModed;
-    return worker.observer != nullptr ? StepKind::kObserved : StepKind::kOrdinary;
+    if (worker.observer != nullptr) return StepKind::kObserved;
+    return worker.races != nullptr ? StepKind::kCareful : StepKind::kOrdinary;
   }
 
   /// Whether what was found when memory had a version of its code is there still.

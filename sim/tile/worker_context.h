@@ -105,6 +105,7 @@ struct WorkerContext {
     extra_slots = 0;
     repeat = {};
     last_repeat = nullptr;
+    races = nullptr;
     port.open();
   }
 

@@ -83,20 +83,21 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
     pending_.pop_back();
     if (step->run == nullptr) decode_step(*step);
   }
+  const bool joins = kind_ == StepKind::kOrdinary || kind_ == StepKind::kCareful;
   for (const auto& [repeat, body] : repeats_) {
     for (const WorkerStep* step = repeat->next; step != body->end; step = step->next) {
       body->slots += step->cost.slots();
       body->instructions += step->cost.instructions();
     }
-    if (kind_ == StepKind::kOrdinary && repeat->next->next == body->end) {
+    if (joins && repeat->next->next == body->end) {
       body->run = turns_handler(repeat->next->run);
     }
-    if (kind_ == StepKind::kOrdinary && body->run == nullptr) {
+    if (joins && body->run == nullptr) {
       body->line = amp_body(*repeat->next, *body->end, code_->amp_lines_);
       if (body->line != nullptr) body->run = body->line->run_turns;
     }
   }
-  if (kind_ == StepKind::kOrdinary) join_lines();
+  if (joins) join_lines();
   for (const auto& [address, value] : words_) code_->words_.push_back({address, value});
   code_->begin_ = steps_.begin()->first;
   code_->by_word_.resize((steps_.rbegin()->first - code_->begin_) / 4 + 1);
@@ -140,7 +141,14 @@ WorkerStep* WorkerDecoder::step_at(std::uint32_t pc) {
 }
 
 const WorkerHandlers& WorkerDecoder::handlers_of(const InstructionInfo& info) const {
-  return (kind_ == StepKind::kModed ? moded_worker_handlers() : worker_handlers())[info.number];
+  switch (kind_) {
+    case StepKind::kModed:
+      return moded_worker_handlers()[info.number];
+    case StepKind::kCareful:
+      return careful_worker_handlers()[info.number];
+    default:
+      return worker_handlers()[info.number];
+  }
 }
 
 bool WorkerDecoder::executable(std::uint32_t pc) const {

@@ -189,17 +189,18 @@ class WorkerEnvironment {
   [[nodiscard]] std::uint32_t repeat_count() const { return repeat_count_; }
 
  protected:
-  WorkerContext& context_;
-  std::uint32_t pc_;
-  bool failed_ = false;
-
- private:
   [[nodiscard]] bool are_apart(std::uint32_t a, std::uint32_t b) const {
     return context_.port.apart(a, b);
   }
   [[nodiscard]] bool are_apart(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
     return are_apart(a, b) && are_apart(a, c) && are_apart(b, c);
   }
+
+  WorkerContext& context_;
+  std::uint32_t pc_;
+  bool failed_ = false;
+
+ private:
   static std::uint32_t half_of(std::uint64_t word, std::uint32_t half) {
     return half == 0 ? isa::low(word) : isa::high(word);
   }
@@ -231,7 +232,7 @@ class CarefulEnvironment : public WorkerEnvironment {
   }
   template <class... Accesses>
   bool reach(const Accesses&... accesses) {
-    note_conflicts({accesses.address...});
+    if (!are_apart(accesses.address...)) note_conflicts({accesses.address...});
     return !failed_ && (may_access(accesses) && ...);
   }
   /// Of an instruction that has not failed.

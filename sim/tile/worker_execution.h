@@ -161,10 +161,9 @@ template <class R, class Aux, class Floats, class Env, class Outputs>
   }
 }
 
-/// Does again what failed; knows why.
+/// Does again what failed, or what is looked at from the start; knows why.
 template <class R, class Aux, class Floats>
-[[gnu::cold, gnu::noinline]] const WorkerStep* run_carefully(WorkerContext& context,
-                                                             const WorkerStep* step) {
+[[gnu::noinline]] const WorkerStep* run_carefully(WorkerContext& context, const WorkerStep* step) {
   CarefulEnvironment env(context, step->pc, Aux::kBytes);
   const auto outputs = execute_record<R>(env, inputs_of<R>(context, step->registers, step->word));
   if (env.failed()) return stop(context, step, WorkerContext::Stop::kFault, step->pc);

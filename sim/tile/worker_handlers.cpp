@@ -59,9 +59,26 @@ WorkerHandlers handlers_of() {
   return handlers;
 }
 
+template <class R>
+WorkerHandlers careful_handlers_of() {
+  WorkerHandlers handlers = handlers_of<R>();
+  if (handlers.pure) return handlers;
+  if constexpr (R::spec.where != isa::Where::kSupervisor) {
+    handlers.solo = run_carefully<R, NoAux, OrdinaryFloats>;
+    if constexpr (R::spec.pipe == isa::Pipe::kMain) {
+      handlers.bundle = run_carefully<R, AnyAux, OrdinaryFloats>;
+    }
+  }
+  return handlers;
+}
+
 template <class... Records>
 std::vector<WorkerHandlers> build(isa::List<Records...>) {
   return {handlers_of<Records>()...};
+}
+template <class... Records>
+std::vector<WorkerHandlers> build_careful(isa::List<Records...>) {
+  return {careful_handlers_of<Records>()...};
 }
 
 }  // namespace
@@ -89,6 +106,11 @@ const WorkerStep* repeat_body(WorkerContext& context, const WorkerStep* step, st
 
 const std::vector<WorkerHandlers>& worker_handlers() {
   static const std::vector<WorkerHandlers> handlers = build(isa::Isa{});
+  return handlers;
+}
+
+const std::vector<WorkerHandlers>& careful_worker_handlers() {
+  static const std::vector<WorkerHandlers> handlers = build_careful(isa::Isa{});
   return handlers;
 }
 

@@ -21,6 +21,9 @@ struct WorkerHandlers {
 /// The same for a worker in other than the ordinary mode of floating point.
 [[nodiscard]] const std::vector<WorkerHandlers>& moded_worker_handlers();
 
+/// The same for one in the ordinary mode whose accesses are looked at: none is tried first.
+[[nodiscard]] const std::vector<WorkerHandlers>& careful_worker_handlers();
+
 /// How a bundle of two instructions runs: pairs that inner loops are made of have a handler of
 /// their own, which calls nothing, some even for one value of their immediates; others that of the
 /// main half. Null when the main half can be in no bundle.

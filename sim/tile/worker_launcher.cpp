@@ -245,7 +245,7 @@ void WorkerLauncher::enter(Running& running) {
   if (races_ != nullptr) check(running);
 }
 
-void WorkerLauncher::check(const Running& running) {
+void WorkerLauncher::check(Running& running) {
   WorkerContext& worker = *running.worker;
   const std::pair present(running.path, codes_.current());
   const bool checks = which_races_ == RaceChecks::kAlways ||
@@ -254,6 +254,7 @@ void WorkerLauncher::check(const Running& running) {
   if (!checks) return worker.port.allow_all();
   worker.race_run = races_->begin(worker.id, running.issue);
   worker.port.refuse_all();
+  running.step = codes_.step_at(worker, running.entry);
   if (first_times_.empty() || first_times_.back() != present) first_times_.push_back(present);
 }
 

@@ -147,7 +147,7 @@ class WorkerLauncher {
   /// Finds its first step.
   void enter(Running& running);
   /// Decides whether its accesses are looked at.
-  void check(const Running& running);
+  void check(Running& running);
   /// Takes leave of a worker, which has left its slots, or has faulted, at cycle `left`.
   void end(SupervisorContext& supervisor, const Running& running, std::uint64_t left);
 

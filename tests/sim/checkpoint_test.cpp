@@ -341,7 +341,7 @@ TEST(Checkpoint, WhosePartsDoNotGoTogetherIsRefused) {
   EXPECT_NE(refusal([](Checkpoint& other) { other.pages[0] = 2; }), "");
   EXPECT_NE(refusal([](Checkpoint& other) { other.pages[1] = 1U << 30; }), "");
   EXPECT_NE(refusal([](Checkpoint& other) { other.page_bytes.pop_back(); }), "");
-  EXPECT_NE(refusal([](Checkpoint& other) { other.codes[1] = 3; }), "");
+  EXPECT_NE(refusal([](Checkpoint& other) { other.codes[1] = 4; }), "");
   EXPECT_NE(refusal([](Checkpoint& other) { other.codes[2] += 1; }), "");
   EXPECT_NE(refusal([](Checkpoint& other) { other.code_words[0] = 4; }), "");
   EXPECT_NE(refusal([](Checkpoint& other) { other.codes.clear(); }), "");

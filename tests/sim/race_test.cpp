@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/sim/programs.h"
@@ -169,6 +170,40 @@ TEST(Races, AWorkerMayUseWhatAnEarlierLaunchWrote) {
   const RunResult together = with("");
   ASSERT_TRUE(together.trap.has_value());
   EXPECT_EQ(together.trap->context, "worker 1");
+}
+
+TEST(Races, ARaceInALineOfProductsIsThatOfItsBundle) {
+  // Each worker stores pairs of words upwards, the first of them `stride` words below where the
+  // worker before it began: worker 1 meets that behind so many words.
+  const auto products = [](const std::string& repeat, std::uint32_t stride) {
+    std::string worker = "setzi $m0, 0x60000\n setzi $m1, 0xff200\n sub $m1, $m1, $m13\n" +
+                         std::string("tapack $m4:5, $m0, $m0, $m1\n") + repeat;
+    for (const char* phase : {"0", "1", "2"}) {
+      worker += std::string(
+                    "{ ldst64pace $a0:1, $a2:3, $m4:5+=, $m15, 0 ; "
+                    "f32sisoamp $a4:5, $a0, $a2:3, ") +
+                phase + " }\n";
+    }
+    return batch(worker + "exitz $m15\n", stride);
+  };
+  const auto expect_race = [](const ProgramImage& image, std::uint32_t pc, std::uint32_t other_pc,
+                              std::uint32_t slot) {
+    const RunResult result = checked(image);
+    ASSERT_TRUE(result.trap.has_value());
+    EXPECT_EQ(result.trap->context, "worker 1");
+    EXPECT_EQ(result.trap->pc, pc);
+    const std::string cause = "writes the word at 0x7f200, which worker 0 writes at pc " +
+                              fmt::format("{:#x}", other_pc) + " ";
+    EXPECT_NE(result.trap->cause.find(cause), std::string::npos) << result.trap->cause;
+    const std::uint64_t first = checked(batch("trap 0\n")).trap->cycle.value();
+    EXPECT_EQ(result.trap->cycle.value() - first, 6 * slot + 1);
+  };
+  // The third bundle, behind four instructions.
+  expect_race(products("", 4), kWorker + 32, kWorker + 16, 6);
+  // The second one of the second turn, behind six.
+  expect_race(products("nop\n rpt 2, 2\n", 8), kWorker + 32, kWorker + 24, 10);
+  EXPECT_FALSE(checked(products("", 6)).trap.has_value());
+  EXPECT_FALSE(checked(products("nop\n rpt 2, 2\n", 12)).trap.has_value());
 }
 
 TEST(Races, ARepeatedStoreIsDatedToItsTurn) {
