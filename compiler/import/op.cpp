@@ -291,6 +291,10 @@ void Parser::parse_items(SyntaxOp& op) {
     do {
       if (token().kind == TokenKind::kValue) {
         op.operands.push_back(parse_value());
+      } else if (!op.operands.empty() && token().is(',')) {
+        // A list of no operands, as of the start indices of a scalar: `%a, , sizes = []`.
+        advance();
+        parse_keyword(op);
       } else if (token().kind == TokenKind::kWord) {
         parse_keyword(op);
       } else {

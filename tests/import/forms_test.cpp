@@ -75,6 +75,17 @@ TEST(PrettyForm, SliceRangesMayHaveStrides) {
   EXPECT_EQ(integers(op, "strides"), (Integers{1, 2}));
 }
 
+// As JAX prints slices of scalars.
+TEST(PrettyForm, AListOfStartIndicesMayBeEmpty) {
+  const Op op = first_op(
+      "%0 = stablehlo.dynamic_slice %s, , sizes = [] : (tensor<f32>) -> "
+      "tensor<f32>");
+  EXPECT_EQ(op.operands.size(), 1U);
+  EXPECT_EQ(integers(op, "slice_sizes"), Integers{});
+  EXPECT_THROW(import_stablehlo(in_main("%0 = stablehlo.add %a, , %b : tensor<2x3xf32>"), "f.mlir"),
+               UserError);
+}
+
 TEST(PrettyForm, PadHasThreeLists) {
   const Op op = first_op(
       "%0 = stablehlo.pad %a, %s, low = [1, -1], high = [0, 2], interior = [0, 1] : "
