@@ -15,14 +15,14 @@
 namespace superstep {
 namespace {
 
-// JAX's marks of shards: there is one device.
+// JAX's marks of shards and layouts: there is one device, and no layout that a program sees.
 
-std::vector<TensorType> infer_sharding(const Op& op, std::span<const TensorType> operands) {
+std::vector<TensorType> infer_mark(const Op& op, std::span<const TensorType> operands) {
   require_operands(op, operands, 1);
   return infer_identity(op, operands);
 }
 
-const LibraryFunction kSharding{infer_sharding, evaluate_identity, expand_identity};
+const LibraryFunction kMark{infer_mark, evaluate_identity, expand_identity};
 
 struct Name {
   std::string_view name;
@@ -38,10 +38,11 @@ constexpr DTypeSet kAll = kS | kD | kC | kZ;
 constexpr std::array kNames = {
     Name{"ApproxTopK", kAnyDType, &kApproxTopK},
     Name{"Eigh", kAll, &kEigh},
+    Name{"LayoutConstraint", kAnyDType, &kMark},
     Name{"LuDecomposition", kAll, &kLuDecomposition},
     Name{"ProductOfElementaryHouseholderReflectors", kAll, &kOrgqr},
     Name{"Qr", kAll, &kGeqrf},
-    Name{"Sharding", kAnyDType, &kSharding},
+    Name{"Sharding", kAnyDType, &kMark},
     Name{"lapack_cgees_ffi", kC, &kGees},
     Name{"lapack_cgeev_ffi", kC, &kGeev},
     Name{"lapack_cgehrd_ffi", kC, &kGehrd},
@@ -114,16 +115,12 @@ const Name& name_of_call(const Op& op) {
                               "results, or give it to the host by an outfeed",
                               name));
     }
-    // All of them are there for f32.
-    constexpr std::string_view kPrefix = "lapack_s", kSuffix = "_ffi";
-    std::string known;
-    for (const Name& row : kNames) {
-      if (!row.name.starts_with(kPrefix)) continue;
-      const std::string_view stem = row.name.substr(kPrefix.size());
-      known +=
-          (known.empty() ? "" : ", ") + std::string(stem.substr(0, stem.size() - kSuffix.size()));
-    }
-    unsupported(op, fmt::format("@{} is not supported; of LAPACK there are {}", name, known));
+    std::vector<std::string> known;
+    for (const Name& row : kNames) known.emplace_back(row.name);
+    constexpr std::size_t kLongestName = 64;
+    const std::string near = nearest(name.substr(0, kLongestName), known);
+    unsupported(op, fmt::format("@{} is not supported{}", name,
+                                near.empty() ? near : "; the nearest that is is @" + near));
   }
   return *found;
 }
@@ -167,7 +164,7 @@ const OpDefinition kCustomCallOp{
     .name = "stablehlo.custom_call",
     .summary =
         "A function of a library: factors of matrices and triangular systems of LAPACK, as JAX "
-        "calls them; ApproxTopK, exact; marks of shards.",
+        "calls them; ApproxTopK, exact; marks of shards and layouts.",
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},

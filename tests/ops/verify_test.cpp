@@ -171,12 +171,13 @@ TEST(OpErrors, NameMatricesThatAreNotSquare) {
 }
 
 TEST(OpErrors, NameTheFunctionsThatCanBeCalled) {
-  EXPECT_EQ(
-      refusal("custom_call", {kX}, {{"call_target_name", std::string("lapack_sgbtrf_ffi")}},
-              ExitCode::kUnsupported),
-      "case.mlir:3:7: error: stablehlo.custom_call: @lapack_sgbtrf_ffi is not supported; of "
-      "LAPACK there are gees, geev, gehrd, geqp3, geqrf, gesdd, gesvd, getrf, gtsv, orgqr, ormqr, "
-      "potrf, syevd, sytrd, trsm");
+  EXPECT_EQ(refusal("custom_call", {kX}, {{"call_target_name", std::string("lapack_sgbtrf_ffi")}},
+                    ExitCode::kUnsupported),
+            "case.mlir:3:7: error: stablehlo.custom_call: @lapack_sgbtrf_ffi is not supported; the "
+            "nearest that is is @lapack_sgetrf_ffi");
+  EXPECT_EQ(refusal("custom_call", {kX}, {{"call_target_name", std::string("other")}},
+                    ExitCode::kUnsupported),
+            "case.mlir:3:7: error: stablehlo.custom_call: @other is not supported");
   EXPECT_EQ(refusal("custom_call", {kX},
                     {{"call_target_name", std::string("xla_ffi_python_cpu_callback")}},
                     ExitCode::kUnsupported),
