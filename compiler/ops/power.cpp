@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/formula.h"
@@ -13,8 +14,10 @@ using vertex::Primitive;
 
 double power(double x, double y) { return std::pow(x, y); }
 Complex power(Complex x, Complex y) {
-  if (x == 0.0) return y == 0.0 ? 1 : 0;
-  return std::pow(x, y);
+  if (x != 0.0) return std::pow(x, y);
+  if (y == 0.0) return 1;
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  return y.real() > 0 && y.imag() == 0 ? Complex(0) : Complex(kNaN, kNaN);
 }
 
 /// Wraps; a negative exponent gives 0, but of 1 and -1.

@@ -258,8 +258,11 @@ Complex power(Complex a, Complex b) {
   const Complex result = is_single ? power_of_single(a, b) : exponential(multiply(b, logarithm(a)));
   const GraphBit base_is_zero{(a.real == 0.0) & (a.imaginary == 0.0)};
   const GraphBit exponent_is_zero{(b.real == 0.0) & (b.imaginary == 0.0)};
+  const GraphBit exponent_is_positive{(b.real > 0.0) & (b.imaginary == 0.0)};
   const Tensor zero = result.real.like(0), one = result.real.like(1);
-  const Complex of_zero{superstep::select(exponent_is_zero.tensor, one, zero), zero};
+  const Tensor none = zero.like(std::numeric_limits<double>::quiet_NaN());
+  const Complex of_zero = select(exponent_is_zero.tensor, {one, zero},
+                                 select(exponent_is_positive.tensor, {zero, zero}, {none, none}));
   return select(base_is_zero.tensor, of_zero, result);
 }
 /// The root with a third of the angle.
