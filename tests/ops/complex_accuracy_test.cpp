@@ -110,6 +110,60 @@ TEST(ComplexPower, OfZeroIsZeroForPositiveRealExponentsAlone) {
   }
 }
 
+// Results of JAX 0.10.2, which are those of C11, annex G.
+TEST(ComplexQuotient, ByZeroAndInfinityIsWhatCHas) {
+  for (const DType dtype : {DType::kC64, DType::kC128}) {
+    expect_alike(kDivideOp, dtype,
+                 {{{2, -3},
+                   {1, 0},
+                   {1, 0},
+                   {kInf, kInf},
+                   {2, kInf},
+                   {0, 1},
+                   {kInf, -2},
+                   {2, 3},
+                   {kInf, 1},
+                   {kInf, kInf},
+                   {kNaN, 1},
+                   {1, 2},
+                   {kInf, kNaN},
+                   {kNaN, 1}},
+                  {{0, 0},
+                   {kInf, kInf},
+                   {-kInf, kInf},
+                   {2, 0},
+                   {0, 0},
+                   {-0.0, 0},
+                   {1, 1},
+                   {-kInf, kNaN},
+                   {kInf, 2},
+                   {kInf, 2},
+                   {0, 0},
+                   {-0.0, 0},
+                   {1, 1},
+                   {2, 3}}},
+                 {{kInf, -kInf},
+                  {0, -0.0},
+                  {-0.0, -0.0},
+                  {kInf, kInf},
+                  {kInf, kInf},
+                  {kNaN, -kInf},
+                  {kInf, -kInf},
+                  {-0.0, -0.0},
+                  {kNaN, kNaN},
+                  {kNaN, kNaN},
+                  {kNaN, kInf},
+                  {-kInf, -kInf},
+                  {kInf, -kInf},
+                  {kNaN, kNaN}});
+    expect_alike(kRsqrtOp, dtype,
+                 {{{0, kInf}, {0, -kInf}, {kInf, kInf}, {kInf, -kInf}, {0, 0}, {kInf, 0}, {4, 0}}},
+                 {0, 0, 0, 0, {kInf, kNaN}, 0, 0.5});
+    expect_alike(kLogisticOp, dtype, {{{-kInf, 1}, {-kInf, 2.5}, {-kInf, 0}, {0, 0}}},
+                 {0, 0, 0, 0.5});
+  }
+}
+
 TEST(ComplexRoot, IsBelowTheBranchCutWhereTheImaginaryPartIsMinusZero) {
   const HostTensor x = complex_numbers({{-4, 0}, {-4, -0.0}, {4, -0.0}, {-9, -1e-30}});
   Graph graph;

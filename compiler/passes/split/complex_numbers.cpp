@@ -51,6 +51,36 @@ Complex square(Complex a) {
 }
 Complex negate(Complex a) { return {-a.real, -a.imaginary}; }
 
+GraphBit is_infinite(Complex z) {
+  const Tensor x = abs(z.real), y = abs(z.imaginary);
+  return {compare("EQ", x, infinity(x)) | compare("EQ", y, infinity(y))};
+}
+GraphBit is_nan(Tensor x) { return {compare("NE", x, x)}; }
+
+/// Where an infinite number lies: 1 for infinite parts, 0 for others, with their signs.
+Complex direction(Complex z) {
+  const auto part = [](Tensor x) {
+    const Tensor size = abs(x);
+    const Tensor is_far = compare("EQ", size, infinity(size));
+    return with_sign_of(superstep::select(is_far, x.like(1), x.like(0)), x);
+  };
+  return {part(z.real), part(z.imaginary)};
+}
+/// A quotient of which neither part is a number: infinite by zero and of what is infinite, zero by
+/// what is infinite (C11, annex G.5.1). Of two that are infinite, and of NaNs, it stays none.
+Complex limit_of_quotient(Complex a, Complex b) {
+  const GraphBit is_far{is_infinite(b)};
+  const GraphBit is_zero{(b.real == 0.0) & (b.imaginary == 0.0)};
+  const Complex from = select((is_infinite(a) & !is_far).tensor, direction(a), a);
+  const Complex to = select(is_far.tensor, direction(b), b);
+  const Complex product = multiply(from, {to.real, -to.imaginary});
+  const Complex side = select(is_zero.tensor, a, product);
+  const Tensor far = infinity(b.real);
+  const Tensor signed_far = superstep::select(is_zero.tensor, with_sign_of(far, b.real), far);
+  const Tensor length = superstep::select(is_far.tensor, far.like(0), signed_far);
+  return {side.real * length, side.imaginary * length};
+}
+
 /// Smith's method: by the ratio of the smaller part of the divisor to the larger one, so that
 /// nothing overflows on the way.
 Complex divide(Complex a, Complex b) {
@@ -63,7 +93,9 @@ Complex divide(Complex a, Complex b) {
   const Tensor second = superstep::select(is_steep, a.real, a.imaginary);
   const Tensor real = (first + second * ratio) / divisor;
   const Tensor turned = (second - first * ratio) / divisor;
-  return {real, superstep::select(is_steep, -turned, turned)};
+  const Complex quotient{real, superstep::select(is_steep, -turned, turned)};
+  const GraphBit is_none = is_nan(quotient.real) & is_nan(quotient.imaginary);
+  return select(is_none.tensor, limit_of_quotient(a, b), quotient);
 }
 
 /// The parts of a number by size, without signs, and the ratio of the smaller to the larger; 1 of
@@ -76,10 +108,6 @@ Sizes sizes_of(Complex z) {
   const Tensor larger = maximum(x, y), smaller = minimum(x, y);
   const Tensor ratio = smaller / larger;
   return {larger, smaller, superstep::select(compare("EQ", larger, smaller), ratio.like(1), ratio)};
-}
-GraphBit is_infinite(Complex z) {
-  const Tensor x = abs(z.real), y = abs(z.imaginary);
-  return {compare("EQ", x, infinity(x)) | compare("EQ", y, infinity(y))};
 }
 
 }  // namespace
