@@ -298,10 +298,46 @@ Tensor Comparator::goes_in_front(GraphBuilder& builder, const NumberedRows& rows
 bool Comparator::decides_alone() const {
   const Op* op = region_.producer_of(region_.results()[0]);
   if (op == nullptr || op->definition != &kCompareOp || keys_.size() != 1) return false;
+  // And not what is made of two keys, as a difference beside 0.
+  if (!key_of_[index(op->operands[0])] || !key_of_[index(op->operands[1])]) return false;
   const std::string& direction = direction_of(*op);
   const Key& key = keys_[0];
   return (direction == "LT" || direction == "GT") && rows_[index(op->results[0])] == kBothRows &&
          key.form != Form::kBits && (key.form != Form::kAsIs || is_integer(key.dtype));
+}
+
+std::optional<std::size_t> Comparator::ordered_key(const Op& op) const {
+  if (op.definition != &kCompareOp) return std::nullopt;
+  const ValueId a = op.operands[0], b = op.operands[1];
+  const std::optional<std::size_t> key = key_of_[index(a)];
+  if (!key || key_of_[index(b)] != key || (rows_[index(a)] | rows_[index(b)]) != kBothRows) {
+    return std::nullopt;
+  }
+  return !is_float(keys_[*key].dtype) || is_total_order(op) ? key : std::nullopt;
+}
+
+bool Comparator::is_order(ValueId value) const {
+  const Op* op = region_.producer_of(value);
+  if (op == nullptr) return false;
+  if (op->definition == &kCompareOp) {
+    return ordered_key(*op) && (direction_of(*op) == "LT" || direction_of(*op) == "GT");
+  }
+  if (op->definition != &kOrOp) return false;
+  // Of two rows one is less, or both are equal and something else is an order.
+  const auto is_lexicographic = [&](ValueId less, ValueId tie) {
+    const Op *first = region_.producer_of(less), *both = region_.producer_of(tie);
+    if (first == nullptr || first->definition != &kCompareOp || !is_order(less)) return false;
+    if (both == nullptr || both->definition != &kAndOp) return false;
+    const auto continues = [&](ValueId equal, ValueId rest) {
+      const Op* second = region_.producer_of(equal);
+      return second != nullptr && ordered_key(*second) == ordered_key(*first) &&
+             direction_of(*second) == "EQ" && is_order(rest);
+    };
+    return continues(both->operands[0], both->operands[1]) ||
+           continues(both->operands[1], both->operands[0]);
+  };
+  return is_lexicographic(op->operands[0], op->operands[1]) ||
+         is_lexicographic(op->operands[1], op->operands[0]);
 }
 
 bool Comparator::ascends() const {

@@ -49,6 +49,9 @@ class Comparator {
   /// Whether the region is one comparison of integers: rows of which neither goes in front of the
   /// other have the same key.
   [[nodiscard]] bool decides_alone() const;
+  /// Whether the region is known to be a strict weak order: comparisons of integers or in total
+  /// order, each later one of rows that are equal by those before.
+  [[nodiscard]] bool is_order() const { return is_order(region_.results()[0]); }
   /// The key of rows as a signed word that ascends in their order, if `decides_alone` and there is
   /// one; and back.
   [[nodiscard]] std::optional<Tensor> word(Tensor key) const;
@@ -81,6 +84,9 @@ class Comparator {
   /// With the bits flipped that make a key a word, or back: the same either way.
   [[nodiscard]] Tensor flipped(Tensor word) const;
   [[nodiscard]] Form form_of(std::size_t key) const;
+  /// The key of both rows that the op compares where all of its values have an order.
+  [[nodiscard]] std::optional<std::size_t> ordered_key(const Op& op) const;
+  [[nodiscard]] bool is_order(ValueId value) const;
   /// Whether the op compares keys that are kept as integers instead.
   [[nodiscard]] bool compares_integers(const Op& op) const;
 

@@ -15,8 +15,9 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// Up to so many pairs of rows are compared all at once, which gives the place of each row; more
-/// are sorted as words where keys are, else by a network.
+/// Up to so many pairs of rows are compared all at once, which gives the place of each row if they
+/// have an order; more are sorted as words where keys are, else by a network, which permutes rows
+/// whatever the comparator says.
 constexpr std::int64_t kMostPairs = std::int64_t{1} << 17;
 
 /// Rows along one dimension; what is in front of it and behind it are batches.
@@ -185,7 +186,7 @@ std::vector<Tensor> sorted(std::span<const Tensor> operands, std::size_t dimensi
   }
   const Tensors keys = comparator.keys(operands);
   if (keys.empty()) return {operands.begin(), operands.end()};  // nothing says any order
-  if (rows.pairs() <= kMostPairs) {
+  if (rows.pairs() <= kMostPairs && comparator.is_order()) {
     return put({operands.begin(), operands.end()}, keys, rows, comparator);
   }
   bool are_all_keys = true;

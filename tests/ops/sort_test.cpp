@@ -237,6 +237,69 @@ TEST(Sort, ComparesKeysThatAreMadeOnceOfEachRow) {
   EXPECT_EQ(read_int(*constant_value(graph, last.id), 0), INT32_MAX);
 }
 
+HostTensor scalar_of(const HostTensor& tensor, std::size_t i) {
+  HostTensor scalar(TensorType{tensor.type.dtype, {}});
+  copy_element(scalar, 0, tensor, i);
+  return scalar;
+}
+
+Graph no_order(DType dtype, const std::function<Tensor(Tensor, Tensor)>& is_before) {
+  return region_of({{dtype, {}}, {dtype, {}}, {kI32, {}}, {kI32, {}}},
+                   [&](std::span<const Tensor> a) { return std::vector{is_before(a[0], a[1])}; });
+}
+
+// Nothing says which order they get, but no row is lost and none is there twice.
+TEST(Sort, OfAnyComparatorPermutesRows) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  std::mt19937 random(5);
+  HostTensor floats = drawn(kF32, {100}, random);
+  for (const std::size_t i : {5U, 17U, 18U, 80U}) write_float(floats, i, kNaN);
+  const HostTensor integers = drawn(kI32, {100}, random);
+  const auto directed = [](const char* direction) {
+    return [=](Tensor x, Tensor y) { return compare(direction, x, y); };
+  };
+  const auto is_third = [](Tensor x, Tensor y) {
+    return x.builder->apply(*find_op("stablehlo.remainder"), {x - y, x.like(3)}) == 1.0;
+  };
+  for (const auto& [keys, is_before] :
+       std::initializer_list<std::pair<HostTensor, std::function<Tensor(Tensor, Tensor)>>>{
+           {floats, directed("LE")},
+           {floats, directed("GE")},
+           {floats, directed("NE")},
+           {integers, directed("NE")},
+           {integers, directed("EQ")},
+           {integers, is_third}}) {
+    const OpCase use = sort_of({keys, numbered({100}, 0)}, 0, no_order(keys.type.dtype, is_before));
+    const std::vector<HostTensor> found = run_on("tiny4", graph_of(use), use.operands);
+    std::vector<bool> is_there(100);
+    for (std::size_t i = 0; i < 100; ++i) {
+      const auto number = static_cast<std::size_t>(read_int(found[1], i));
+      ASSERT_LT(number, 100U);
+      EXPECT_FALSE(is_there[number]) << "row " << number << " is there twice";
+      is_there[number] = true;
+      EXPECT_TRUE(close(scalar_of(found[0], i), scalar_of(keys, number), 0));
+    }
+  }
+}
+
+TEST(Sort, ByADifferenceBesideZeroIsThatOfItsKeys) {
+  std::mt19937 random(6);
+  constexpr std::size_t kBatches = 2100, kRows = 8;
+  const HostTensor x = drawn(kI32, {kBatches, kRows}, random);
+  const Graph is_before = region_of({{kI32, {}}, {kI32, {}}}, [](std::span<const Tensor> a) {
+    return std::vector{(a[0] & a[0].like(3)) - (a[1] & a[1].like(3)) < 0.0};
+  });
+  const OpCase use = sort_of({x}, 1, is_before);
+  const std::vector<HostTensor> found = run_on("small64", graph_of(use), use.operands);
+  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+    std::array<std::int64_t, kRows> rows{};
+    for (std::size_t i = 0; i < kRows; ++i) rows[i] = read_int(x, batch * kRows + i);
+    std::ranges::stable_sort(rows, {}, [](std::int64_t row) { return row & 3; });
+    for (std::size_t i = 0; i < kRows; ++i)
+      ASSERT_EQ(read_int(found[0], batch * kRows + i), rows[i]) << batch << " " << i;
+  }
+}
+
 TEST(Sort, RefusesWhatIsNoOrder) {
   const HostTensor x = vector_of(kF32, {2, 1});
   const auto refused = [&](OpCase use) {
