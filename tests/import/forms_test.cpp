@@ -82,8 +82,9 @@ TEST(PrettyForm, AListOfStartIndicesMayBeEmpty) {
       "tensor<f32>");
   EXPECT_EQ(op.operands.size(), 1U);
   EXPECT_EQ(integers(op, "slice_sizes"), Integers{});
-  EXPECT_THROW(import_stablehlo(in_main("%0 = stablehlo.add %a, , %b : tensor<2x3xf32>"), "f.mlir"),
-               UserError);
+  EXPECT_THROW(
+      (void)import_stablehlo(in_main("%0 = stablehlo.add %a, , %b : tensor<2x3xf32>"), "f.mlir"),
+      UserError);
 }
 
 TEST(PrettyForm, PadHasThreeLists) {
