@@ -194,7 +194,9 @@ TEST_F(CachedRun, MakesADamagedEntryAnew) {
     EXPECT_TRUE(text_of(entry) == whole);
     expect_same("first", "again");
   }
-  // A byte that is not as it was: it is noticed, or none of the image's.
+  // A byte that is not as it was: it is noticed, or none of the image's. HDF5 leaks where it
+  // notices.
+  const std::string environment = environment_ + " ASAN_OPTIONS=detect_leaks=0";
   constexpr std::size_t kBytes = 8;
   std::size_t noticed = 0;
   for (std::size_t i = 0; i < kBytes; ++i) {
@@ -202,7 +204,7 @@ TEST_F(CachedRun, MakesADamagedEntryAnew) {
     char& byte = damaged[whole.size() * (2 * i + 1) / (2 * kBytes)];
     byte = static_cast<char>(byte ^ 0x10);
     std::ofstream(entry, std::ios::binary) << damaged;
-    traced(words_, "again", environment_);
+    traced(words_, "again", environment);
     noticed += text_of(entry) == whole ? 1 : 0;
     EXPECT_TRUE(text_of(entry) == whole || text_of(entry) == damaged) << i;
     expect_same("first", "again");
