@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hdf5.h"
+#include "tests/tools/feed_programs.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -98,10 +99,7 @@ TEST(Faults, ACheckpointThatCannotBeWrittenEndsNoRunAndBlamesNoTrace) {
 
 TEST(Faults, ATraceThatCannotBeWrittenCostsNoOutfeed) {
   const auto folder = fresh_folder("outfeed");
-  write(folder / "gives.mlir",
-        "func.func @main(%x: tensor<4xf32>) {\n  %t = stablehlo.after_all : !stablehlo.token\n"
-        "  %u = \"stablehlo.outfeed\"(%x, %t) : (tensor<4xf32>, !stablehlo.token) -> "
-        "!stablehlo.token\n  return\n}\n");
+  write(folder / "gives.mlir", kGivingProgram);
   const std::string words = "run " + (folder / "gives.mlir").string() +
                             " -m tiny4 --input random:1 --repeat 1000 -q --trace tile -o " +
                             (folder / "run.h5").string() + " --outfeed " +

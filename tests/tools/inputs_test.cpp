@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/hdf5.h"
+#include "tests/tools/feed_programs.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -40,11 +41,7 @@ TEST(Inputs, OfParametersAreNamedAsTheirFileHasThem) {
 TEST(Inputs, OfInfeedsAreNamedWithTheirFile) {
   const std::filesystem::path folder = scratch_folder();
   const std::string program = folder / "fed.mlir", values = folder / "fed.h5";
-  std::ofstream(program) << "func.func @main() -> tensor<4xf32> {\n"
-                            "  %t = stablehlo.after_all : !stablehlo.token\n"
-                            "  %a:2 = \"stablehlo.infeed\"(%t) : (!stablehlo.token) -> "
-                            "(tensor<4xf32>, !stablehlo.token)\n"
-                            "  return %a#0 : tensor<4xf32>\n}\n";
+  std::ofstream(program) << kFedProgram;
   const auto run_with = [&](const std::string& name, std::int64_t visits) {
     write_tensors(values, {{name, HostTensor(TensorType{DType::kF32, {visits, 4}})}});
     return superstep("run " + program + " -m tiny4 -q --repeat 3 --infeed " + values);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/tools/feed_programs.h"
 #include "tests/tools/program.h"
 #include "tools/command.h"
 
@@ -70,11 +71,7 @@ std::string file_of(const std::string& name) {
         "func.func public @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
         "  %y = stablehlo.uniform_quantize %x : tensor<4x4xf32>\n  return %y : "
         "tensor<4x4xf32>\n}\n");
-  if (name == "gives.mlir")
-    write(
-        "func.func @main(%x: tensor<4xf32>) {\n  %t = stablehlo.after_all : !stablehlo.token\n"
-        "  %u = \"stablehlo.outfeed\"(%x, %t) : (tensor<4xf32>, !stablehlo.token) -> "
-        "!stablehlo.token\n  return\n}\n");
+  if (name == "gives.mlir") write(kGivingProgram);
   if (name == "checked.mlir")
     write(
         "func.func @main() {\n  %0 = stablehlo.constant dense<1> : tensor<2xi32>\n"

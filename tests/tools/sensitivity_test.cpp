@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hdf5.h"
+#include "tests/tools/feed_programs.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -47,11 +48,7 @@ TEST(Sensitivity, LooksAtOtherNumbersWhenItIsAskedForAll) {
 TEST(Sensitivity, TakesTheValuesOfInfeeds) {
   const std::filesystem::path folder = scratch_folder();
   const std::string program = folder / "fed.mlir", values = folder / "fed.h5";
-  std::ofstream(program) << "func.func @main() -> tensor<4xf32> {\n"
-                            "  %t = stablehlo.after_all : !stablehlo.token\n"
-                            "  %a:2 = \"stablehlo.infeed\"(%t) : (!stablehlo.token) -> "
-                            "(tensor<4xf32>, !stablehlo.token)\n"
-                            "  return %a#0 : tensor<4xf32>\n}\n";
+  std::ofstream(program) << kFedProgram;
   write_tensors(values, {{"infeed0", HostTensor(TensorType{DType::kF32, {1, 4}})}});
   const std::string words = "sensitivity " + program + " -m tiny4 -q --json";
   EXPECT_EQ(superstep(words).code, 5);
