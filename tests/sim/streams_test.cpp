@@ -169,16 +169,21 @@ TEST(Streams, AnOutfeedWhoseCallbackThrowsIsALocatedTrap) {
   EXPECT_THROW(sim.connect_outfeed(1, nullptr), MalformedInput);
 }
 
+/// The simulation stopped for the host, and stays so.
+void expect_trap_of_host(Simulation& sim, const Stop& stop, const std::string& cause) {
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->context, "host");
+  EXPECT_EQ(stop.trap->cause, cause);
+  EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
+  EXPECT_EQ(sim.run().kind, StopKind::kTrap);
+}
+
 TEST(Streams, ACallbackThatThrowsIsALocatedTrap) {
   Simulation sim(increments());
   sim.connect_argument(
       0, [](std::span<std::byte>) -> bool { throw std::runtime_error("no more files"); });
   const Stop stop = sim.call();
-  ASSERT_EQ(stop.kind, StopKind::kTrap);
-  EXPECT_EQ(stop.trap->context, "host");
-  EXPECT_EQ(stop.trap->cause, "the callback of arg0 fails: no more files");
-  EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
-  EXPECT_EQ(sim.run().kind, StopKind::kTrap);
+  expect_trap_of_host(sim, stop, "the callback of arg0 fails: no more files");
 }
 
 TEST(Streams, AnInfeedWhoseCallbackThrowsOrRunsDryIsALocatedTrap) {
@@ -208,11 +213,7 @@ TEST(Streams, AResultWhoseCallbackThrowsIsALocatedTrap) {
   sim.connect_result(0, [](std::span<const std::byte>) { throw std::runtime_error("disk full"); });
   sim.set_argument(0, pair_of(1, 2));
   const Stop stop = sim.call(true);
-  ASSERT_EQ(stop.kind, StopKind::kTrap);
-  EXPECT_EQ(stop.trap->context, "host");
-  EXPECT_EQ(stop.trap->cause, "the callback of result0 fails: disk full");
-  EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
-  EXPECT_EQ(sim.run().kind, StopKind::kTrap);
+  expect_trap_of_host(sim, stop, "the callback of result0 fails: disk full");
 }
 
 TEST(Streams, WhatAHostProgramThrowsLeavesTheSimulationForGood) {
