@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -12,8 +13,7 @@ namespace superstep {
 namespace {
 
 void compile_model(benchmark::State& state, const std::string& module) {
-  const std::string path = std::string(SUPERSTEP_SOURCE_DIR) + "/models/" + module;
-  std::ifstream file(path);
+  std::ifstream file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / module);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const MachineConfig machine = load_machine("bow");
   for ([[maybe_unused]] auto iteration : state) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -81,7 +82,7 @@ void expect_plan_computes(const std::string& text, const MachineConfig& machine,
 }
 
 std::string source_of(const std::string& name) {
-  std::ifstream file(std::string(SUPERSTEP_SOURCE_DIR) + "/models/" + name);
+  std::ifstream file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / name);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -11,7 +12,7 @@ namespace superstep {
 namespace {
 
 std::string content(const std::string& path) {
-  std::ifstream file(std::string(SUPERSTEP_SOURCE_DIR) + "/" + path);
+  std::ifstream file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / path);
   EXPECT_TRUE(file.good()) << path;
   std::stringstream text;
   text << file.rdbuf();
