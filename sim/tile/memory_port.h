@@ -36,6 +36,7 @@ class MemoryPort {
 
   /// From now on `allowed` holds for each access that is possible.
   void allow_all() {
+    if (limits_[0] != 0) return;
     for (unsigned log = 0; log < limits_.size(); ++log) limits_[log] = memory_->size() >> log;
   }
   /// From now on `allowed` holds for no access, so that each is looked at one by one.
