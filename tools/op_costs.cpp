@@ -31,7 +31,7 @@ Op use_of(const OpDefinition& op, const TensorType& type) {
   if (op.name == "stablehlo.convert")
     use.declared = {{type.dtype == DType::kF32 ? DType::kF16 : DType::kF32, type.shape}};
   if (op.name == "stablehlo.bitcast_convert")
-    use.declared = {{size_of(type.dtype) == 2 ? DType::kU16 : DType::kU32, type.shape}};
+    use.declared = {{unsigned_of_size(size_of(type.dtype)), type.shape}};
   return use;
 }
 
@@ -96,29 +96,24 @@ std::optional<Module> vector_use(const OpDefinition& op, DType dtype, std::int64
   return module;
 }
 
-std::vector<ElementCost> element_costs(const OpDefinition& op) {
+std::optional<ElementCost> element_cost(const OpDefinition& op, DType dtype) {
   // Whole turns of each of six workers.
-  constexpr std::int64_t kFew = 384, kMore = 768;
-  std::vector<ElementCost> costs;
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {
-    ElementCost cost{dtype};
-    bool is_nothing = false;
-    CompileOptions options;
-    options.on_graph = [&](const Module& module) { is_nothing = module.main.ops().empty(); };
-    options.on_steps = [&](const LoweredProgram& program) {
-      cost.data_decide = data_decide(program, machine_of_costs());
-    };
-    const auto cycles_of = [&](const Module& module) {
-      return static_cast<double>(
-          compile(module, machine_of_costs(), options).info.predicted_cycles);
-    };
-    const std::optional<Module> few = vector_use(op, dtype, kFew);
-    if (!few) continue;
-    const double more = cycles_of(*vector_use(op, dtype, kFew + kMore)) - cycles_of(*few);
-    if (!is_nothing) cost.cycles = more / kMore;
-    costs.push_back(cost);
-  }
-  return costs;
+  constexpr std::int64_t kFew = 48, kMore = 96;
+  const std::optional<Module> few = vector_use(op, dtype, kFew);
+  if (!few) return std::nullopt;
+  ElementCost cost;
+  bool is_nothing = false;
+  CompileOptions options;
+  options.on_graph = [&](const Module& module) { is_nothing = module.main.ops().empty(); };
+  options.on_steps = [&](const LoweredProgram& program) {
+    cost.data_decide = data_decide(program, machine_of_costs());
+  };
+  const auto cycles_of = [&](const Module& module) {
+    return static_cast<double>(compile(module, machine_of_costs(), options).info.predicted_cycles);
+  };
+  const double more = cycles_of(*vector_use(op, dtype, kFew + kMore)) - cycles_of(*few);
+  if (!is_nothing) cost.cycles = more / kMore;
+  return cost;
 }
 
 ProgramCost cost_of(const Module& module, const MachineConfig& machine) {

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "base/dtype.h"
 #include "base/units.h"
@@ -24,12 +23,11 @@ namespace superstep {
 
 /// What `vector_use` takes on a tile for one element more, as the compiler predicts it.
 struct ElementCost {
-  DType dtype;
   double cycles = 0;
   bool data_decide = false;  ///< the prediction is of some data, others take more or less
 };
-/// For those of f32, f16 and i32 that the op takes.
-[[nodiscard]] std::vector<ElementCost> element_costs(const OpDefinition& op);
+/// Empty where `vector_use` is.
+[[nodiscard]] std::optional<ElementCost> element_cost(const OpDefinition& op, DType dtype);
 
 /// What a program becomes on a machine, and takes there in one call.
 struct ProgramCost {

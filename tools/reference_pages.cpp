@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "compiler/compile.h"
 #include "compiler/ops/op.h"
@@ -180,11 +182,15 @@ std::string dtypes_of(const OperandTypes& operands) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+std::string text_of(const ElementCost& cost) {
+  return fmt::format("{}{:.6g}", cost.data_decide ? "~" : "", cost.cycles);
+}
+
 std::string cycles_of(const OpDefinition& op) {
   std::vector<std::string> texts;
-  for (const ElementCost& cost : element_costs(op)) {
-    texts.push_back(
-        fmt::format("{}{:.6g} {}", cost.data_decide ? "~" : "", cost.cycles, name_of(cost.dtype)));
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {
+    if (const auto cost = element_cost(op, dtype))
+      texts.push_back(fmt::format("{} {}", text_of(*cost), name_of(dtype)));
   }
   if (!texts.empty()) return fmt::format("{}", fmt::join(texts, ", "));
   if (std::ranges::find(op_examples(), op.name, &OpExample::op) != op_examples().end())
@@ -193,6 +199,34 @@ std::string cycles_of(const OpDefinition& op) {
   const Lowering& first = *op.lowerings.begin();
   if (std::holds_alternative<ConstantLowering>(first)) return "0";
   return std::holds_alternative<ExpandLowering>(first) ? "of the other ops" : "";
+}
+
+std::string table_of_other_types() {
+  constexpr std::array kTypes = {DType::kBF16, DType::kI8, DType::kI64, DType::kF64, DType::kC64};
+  std::string out =
+      "\n## Cycles of other types\n\n"
+      "As above, of vectors of other types, for ops that do not become other ops. Those that no "
+      "instruction computes are\ncomputed by several: f64 in software, complex numbers and 64-bit "
+      "integers by their parts. `superstep compile` says what\na program of any type takes.\n\n| "
+      "op |";
+  std::string rule = "\n|---|";
+  for (const DType dtype : kTypes) {
+    out += fmt::format(" {} |", name_of(dtype));
+    rule += "---|";
+  }
+  out += rule + "\n";
+  for (const OpDefinition* op : all_ops()) {
+    if (std::holds_alternative<ExpandLowering>(*op->lowerings.begin())) continue;
+    std::string cells;
+    bool takes_one = false;
+    for (const DType dtype : kTypes) {
+      const std::optional<ElementCost> cost = element_cost(*op, dtype);
+      takes_one |= cost.has_value();
+      cells += fmt::format(" {} |", cost ? text_of(*cost) : "");
+    }
+    if (takes_one) out += fmt::format("| `{}` |{}\n", op->name, cells);
+  }
+  return out;
 }
 
 /// `2 dot_general, multiply`.
@@ -255,13 +289,14 @@ std::string ops_page() {
       "counts. Not in them: the call of a vertex, the exchange of operands that lie elsewhere, "
       "the\n"
       "barrier. Ops that are not of vectors alone have an [example](#examples), or take what the\n"
-      "other ops do that their description names.\n\n"
+      "other ops do that their description names; there are cycles of "
+      "[other types](#cycles-of-other-types).\n\n"
       "| op | operands | becomes | cycles | what it does |\n|---|---|---|---|---|\n";
   for (const OpDefinition* op : all_ops()) {
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
                        kinds_of(op->lowerings), cycles_of(*op), cell(op->summary));
   }
-  return out + example_table();
+  return out + table_of_other_types() + example_table();
 }
 
 std::string_view name_of(Unit unit) {

@@ -505,21 +505,30 @@ TEST(WideTypes, AgreeOnTiles) {
   }
 }
 
-TEST(WideTypes, RefuseFunctionsThatTheyDoNotHave) {
-  Graph graph;
-  GraphBuilder builder(graph, {{"step.mlir", 4, 10}, {"step.py", 9}});
-  const Tensor x = builder.argument({kC64, {3}});
-  graph.set_results({builder.apply(kClampOp, {x, x, x}).id});
-  try {
-    static_cast<void>(split_wide_types(graph));
-    FAIL();
-  } catch (const Unsupported& error) {
-    EXPECT_NE(
-        std::string(error.what())
-            .find("stablehlo.clamp: on complex<f32> is not supported (step.py:9); convert to f32"),
-        std::string::npos)
-        << error.what();
+TEST(WideTypes, OfEachElementwiseOpThatTakesThemAreSplit) {
+  int split_ops = 0;
+  for (const OpDefinition* op : all_ops()) {
+    if (!std::holds_alternative<ElementwiseLowering>(*op->lowerings.begin())) continue;
+    for (const DType dtype : {kI64, kU64, kF64, kC64, kC128}) {
+      Graph graph;
+      Op use;
+      use.definition = op;
+      for (std::size_t i = 0; i < op->traits.operands.size(); ++i) {
+        // Such as the predicate of a select.
+        const bool takes = (op->traits.operands.of(i) & only(dtype)) != 0;
+        use.operands.push_back(graph.add_argument({takes ? dtype : kI1, {3}}, "x"));
+      }
+      try {
+        graph.set_results(graph.add_op(std::move(use)).results);
+      } catch (const UserError&) {
+        continue;  // not of this type, or not without attributes
+      }
+      EXPECT_NO_THROW(static_cast<void>(split_wide_types(graph)))
+          << op->name << " on " << name_of(dtype);
+      ++split_ops;
+    }
   }
+  EXPECT_GT(split_ops, 100);
 }
 
 /// The double of the host, with the one NaN.

@@ -45,6 +45,12 @@ void add_complex(std::vector<OpCase>& cases) {
   cases.push_back(use("divide", "complex",
                       {complex_numbers({{11, 2}, {-10, -6}}), complex_numbers({{1, 2}, {0, 2}})},
                       complex_numbers({{3, -4}, {-3, 5}})));
+  // By the specification's order, real parts first; XLA on CPU looks at these alone.
+  cases.push_back(use("clamp", "complex",
+                      {complex_numbers({{1, 2}, {3, -1}, {0, 0}, {1, 1}, {1, 0}}),
+                       complex_numbers({{1, 3}, {2, 9}, {0, -1}, {1, 0}, {9, -9}}),
+                       complex_numbers({{2, 0}, {4, 0}, {0, 5}, {1, 2}, {9, -10}})},
+                      complex_numbers({{1, 3}, {3, -1}, {0, 0}, {1, 1}, {9, -10}})));
   cases.push_back(use("sqrt", "complex", {complex_numbers({{-4, 0}, {3, -4}})},
                       complex_numbers({{0, 2}, {2, -1}})));
 }

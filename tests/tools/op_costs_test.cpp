@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/compile.h"
@@ -26,6 +28,13 @@ double simulated_cycles(const OpDefinition& op, DType dtype, std::int64_t elemen
   return static_cast<double>(run.totals.compute.value()) / static_cast<double>(elements);
 }
 
+void expect_cost_of_big_programs(const OpDefinition& op, DType dtype, std::int64_t elements) {
+  const std::optional<ElementCost> cost = element_cost(op, dtype);
+  ASSERT_TRUE(cost);
+  EXPECT_FALSE(cost->data_decide);
+  EXPECT_NEAR(cost->cycles / simulated_cycles(op, dtype, elements), 1, 0.03);
+}
+
 // Whatever data are, where the page does not say that they decide.
 TEST(OpCosts, AreWhatBigProgramsOfOneOpTake) {
   for (const char* name :
@@ -33,22 +42,29 @@ TEST(OpCosts, AreWhatBigProgramsOfOneOpTake) {
         "stablehlo.convert", "stablehlo.compare", "stablehlo.power", "chlo.erf", "chlo.is_inf",
         "chlo.broadcast_subtract", "chlo.next_after"}) {
     const OpDefinition& op = *find_op(name);
-    const std::vector<ElementCost> costs = element_costs(op);
-    EXPECT_GE(costs.size(), 2U) << name;
-    for (const ElementCost& cost : costs) {
-      EXPECT_FALSE(cost.data_decide) << name;
-      EXPECT_NEAR(cost.cycles / simulated_cycles(op, cost.dtype, 20'001), 1, 0.03)
-          << name << " " << name_of(cost.dtype);
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {
+      if (!element_cost(op, dtype)) continue;
+      SCOPED_TRACE(std::string(name) + " " + std::string(name_of(dtype)));
+      expect_cost_of_big_programs(op, dtype, 20'001);
     }
+  }
+}
+
+TEST(OpCosts, OfTypesThatTakeSeveralInstructionsAreWhatBigProgramsTake) {
+  for (const auto& [name, dtype] : {std::pair{"stablehlo.add", DType::kF64},
+                                    {"stablehlo.multiply", DType::kC64},
+                                    {"stablehlo.multiply", DType::kI64},
+                                    {"stablehlo.add", DType::kI8},
+                                    {"stablehlo.exponential", DType::kBF16}}) {
+    SCOPED_TRACE(std::string(name) + " " + std::string(name_of(dtype)));
+    expect_cost_of_big_programs(*find_op(name), dtype, 10'001);
   }
 }
 
 TEST(OpCosts, OfExpansionsAreThoseOfAllVerticesThatTheyBecome) {
   for (const char* name : {"chlo.lgamma", "chlo.digamma", "chlo.bessel_i1e"}) {
-    const OpDefinition& op = *find_op(name);
-    const ElementCost cost = element_costs(op).at(0);
-    ASSERT_EQ(cost.dtype, DType::kF32);
-    EXPECT_NEAR(cost.cycles / simulated_cycles(op, DType::kF32, 3'001), 1, 0.03) << name;
+    SCOPED_TRACE(name);
+    expect_cost_of_big_programs(*find_op(name), DType::kF32, 3'001);
   }
 }
 
@@ -78,13 +94,12 @@ TEST(OpCosts, OfABroadcastAreWhatItMoves) {
 
 TEST(OpCosts, SayWhereDataDecide) {
   for (const char* name : {"stablehlo.sine", "stablehlo.remainder"})
-    EXPECT_TRUE(element_costs(*find_op(name)).at(0).data_decide) << name;
+    EXPECT_TRUE(element_cost(*find_op(name), DType::kF32)->data_decide) << name;
 }
 
 TEST(OpCosts, OfAnOpThatBecomesNothingAreNone) {
-  const std::vector<ElementCost> costs = element_costs(*find_op("sdy.sharding_constraint"));
-  ASSERT_EQ(costs.size(), 3U);
-  for (const ElementCost& cost : costs) EXPECT_EQ(cost.cycles, 0);
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32})
+    EXPECT_EQ(element_cost(*find_op("sdy.sharding_constraint"), dtype)->cycles, 0);
 }
 
 }  // namespace

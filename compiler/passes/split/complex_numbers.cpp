@@ -317,6 +317,10 @@ Tensor is_below(Complex a, Complex b) {
 }
 Complex larger_of(Complex a, Complex b) { return select(is_below(a, b), b, a); }
 Complex smaller_of(Complex a, Complex b) { return select(is_below(b, a), b, a); }
+Parts clamp(const WideOp& op) {
+  const Complex held = smaller_of(larger_of(operand(op, 1), operand(op, 0)), operand(op, 2));
+  return {held.real, held.imaginary};
+}
 
 Tensor real(Complex z) { return z.real; }
 Tensor imaginary(Complex z) { return z.imaginary; }
@@ -366,6 +370,7 @@ constexpr Rule kRules[] = {
     {&kAtan2Op, binary<arc_tangent_of_two>},
     {&kMaximumOp, binary<larger_of>},
     {&kMinimumOp, binary<smaller_of>},
+    {&kClampOp, clamp},
     {&kCompareOp, compare_numbers},
 };
 
