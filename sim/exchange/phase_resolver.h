@@ -9,6 +9,8 @@
 
 namespace superstep {
 
+struct UnresolvedPhase;
+
 /// Follows the words of phases through muxes and pointers, as intervals of cycles.
 class PhaseResolver {
  public:
@@ -19,11 +21,10 @@ class PhaseResolver {
   /// Resolves a phase whose cycles count from `begin`; the earliest fault, of the lowest
   /// tile, when it cannot happen. Allocates only for more events than in the phases before.
   [[nodiscard]] std::optional<FabricFault> resolve(std::span<const FabricPort> ports,
-                                                   std::uint64_t begin, ResolvedPhase& phase);
+                                                   std::uint64_t begin, ResolvedPhase& resolved);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<UnresolvedPhase> phase_;
 };
 
 }  // namespace superstep
