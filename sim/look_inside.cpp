@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::size_t kTilesARange = 8;
 
-/// For tiles that nobody wants to hear of.
-class Nobody : public InstructionObserver {
-  void issued(const IssuedInstruction&) override {}
-};
-
 /// Notes when a place in the code issues.
 class PlaceFinder : public InstructionObserver {
  public:
@@ -75,8 +70,8 @@ void LookInside::leave() {
 
 bool LookInside::show(Cycles cycle) {
   go_to_opening();
-  Nobody nobody;
-  return run(std::vector<InstructionObserver*>(tiles_.size(), &nobody), cycle);
+  NullObserver null_observer;
+  return run(std::vector<InstructionObserver*>(tiles_.size(), &null_observer), cycle);
 }
 
 std::optional<std::vector<Cycles>> LookInside::find(const CodePlace& place) {

@@ -17,7 +17,7 @@ std::uint64_t done_cycle(std::uint64_t last_event) { return last_event == 0 ? 0 
 }  // namespace
 
 FabricProcess::FabricProcess(Chip& chip, std::unique_ptr<FabricModel> fabric, TaskArena& arena)
-    : MachineProcess(place_of(chip.id(), Rank::kFabric)),
+    : MachineProcess(process_place(chip.id(), Rank::kFabric)),
       chip_(chip),
       fabric_(std::move(fabric)),
       arena_(arena),

@@ -55,7 +55,7 @@ using MachineOutbox = Outbox<Message>;
 /// The processes of a chip in the order in which they handle events of one cycle.
 enum class Rank : std::uint32_t { kFabric, kTiles, kBarrier, kHost };
 
-constexpr ProcessPlace place_of(ChipId chip, Rank rank) {
+constexpr ProcessPlace process_place(ChipId chip, Rank rank) {
   return {chip, static_cast<std::uint32_t>(rank)};
 }
 

@@ -38,7 +38,7 @@ std::vector<std::vector<Mark>> marks_of(const std::vector<StepMark>& marks,
 
 TileArray::TileArray(Chip& chip, const ProgramImage& image, const TileOptions& options,
                      TaskArena& arena)
-    : MachineProcess(place_of(chip.id(), Rank::kTiles)),
+    : MachineProcess(process_place(chip.id(), Rank::kTiles)),
       chip_(chip),
       image_(image),
       options_(options),

@@ -22,7 +22,7 @@ constexpr Cycles kListening(2);
 }  // namespace
 
 HostLink::HostLink(Chip& chip, const ProgramImage& image)
-    : MachineProcess(place_of(chip.id(), Rank::kHost)),
+    : MachineProcess(process_place(chip.id(), Rank::kHost)),
       chip_(chip),
       image_(image),
       sources_(image.streams.size()) {

@@ -12,7 +12,7 @@
 namespace superstep {
 
 Barrier::Barrier(Chip& chip, std::uint32_t zone)
-    : MachineProcess(place_of(chip.id(), Rank::kBarrier)), chip_(chip), zone_(zone) {}
+    : MachineProcess(process_place(chip.id(), Rank::kBarrier)), chip_(chip), zone_(zone) {}
 
 bool Barrier::tiles_are_there() const { return tiles_ == chip_.tiles().size(); }
 

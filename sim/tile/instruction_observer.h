@@ -27,4 +27,10 @@ class InstructionObserver {
   virtual void issued(const IssuedInstruction& instruction) = 0;
 };
 
+/// For what needs an observer though nobody looks.
+class NullObserver : public InstructionObserver {
+ public:
+  void issued(const IssuedInstruction&) override {}
+};
+
 }  // namespace superstep

@@ -33,14 +33,14 @@ class WorkerSlots {
   [[nodiscard]] std::uint64_t first_of(std::uint32_t id, std::uint64_t issue, std::uint64_t delay);
   /// Worker `id` issues at `first`, then every issue period until it turns out to leave.
   void start(std::uint32_t id, std::uint64_t first) {
-    if (runs_.empty()) runs_.resize(workers_);
-    runs_[id] = {first, kNever};
+    if (spans_.empty()) spans_.resize(workers_);
+    spans_[id] = {first, kNever};
     all_left_ = kNever;
     ++running_;
   }
   /// It has left at `end`.
   void leave(std::uint32_t id, std::uint64_t end) {
-    runs_[id].end = end;
+    spans_[id].end = end;
     last_end_ = std::max(last_end_, end);
     if (--running_ == 0) all_left_ = last_end_;
   }
@@ -54,19 +54,20 @@ class WorkerSlots {
   [[nodiscard]] std::uint64_t all_left() const { return all_left_; }
   [[nodiscard]] std::uint32_t workers() const { return workers_; }
   [[nodiscard]] bool busy(std::uint32_t id, std::uint64_t cycle) const {
-    return !runs_.empty() && runs_[id].end > cycle;
+    return !spans_.empty() && spans_[id].end > cycle;
   }
 
   template <class Archive>
   void state(Archive& archive) {
-    auto& [number, period, runs, all_left, last_end, running, turn] = *this;
-    runs.resize(number);
-    state_of_same_size(archive, runs);
+    auto& [number, period, spans, all_left, last_end, running, turn] = *this;
+    spans.resize(number);
+    state_of_same_size(archive, spans);
     archive(all_left, last_end, running, turn);
   }
 
  private:
-  struct WorkerRun {
+  /// From the first slot of a worker to when it has left.
+  struct Span {
     std::uint64_t first = 0;
     std::uint64_t end = 0;
   };
@@ -74,7 +75,7 @@ class WorkerSlots {
 
   std::uint32_t workers_;
   std::uint64_t period_;
-  std::vector<WorkerRun> runs_;  ///< none before the first
+  std::vector<Span> spans_;  ///< by worker; none before the first launch
   std::uint64_t all_left_ = 0;
   std::uint64_t last_end_ = 0;  ///< of those that are known to leave
   std::uint32_t running_ = 0;   ///< the others

@@ -25,8 +25,8 @@ std::uint64_t WorkerSlots::first_of(std::uint32_t id, std::uint64_t issue, std::
 }
 
 bool WorkerSlots::owned(std::uint64_t cycle) const {
-  return std::ranges::any_of(runs_, [&](const WorkerRun& run) {
-    return run.end > cycle && cycle >= run.first && (cycle - run.first) % period_ == 0;
+  return std::ranges::any_of(spans_, [&](const Span& span) {
+    return span.end > cycle && cycle >= span.first && (cycle - span.first) % period_ == 0;
   });
 }
 
@@ -35,11 +35,11 @@ std::uint64_t WorkerSlots::free_among_workers(std::uint64_t cycle) const {
     bool owned = false;
     std::size_t running = 0;
     std::uint64_t first_end = ~std::uint64_t{0};
-    for (const WorkerRun& run : runs_) {
-      if (run.end <= cycle) continue;
+    for (const Span& span : spans_) {
+      if (span.end <= cycle) continue;
       ++running;
-      first_end = std::min(first_end, run.end);
-      owned |= cycle >= run.first && (cycle - run.first) % period_ == 0;
+      first_end = std::min(first_end, span.end);
+      owned |= cycle >= span.first && (cycle - span.first) % period_ == 0;
     }
     if (!owned) return cycle;
     // With a worker in every slot the supervisor waits until one leaves.

@@ -14,11 +14,8 @@ namespace {
 /// Those that take turns are looked at every so many steps of all of them.
 constexpr std::uint64_t kStepsOfTurn = 1U << 12;
 
-/// For workers that take turns though nobody looks at their steps.
-class Nobody : public InstructionObserver {
-  void issued(const IssuedInstruction&) override {}
-};
-Nobody nobody;
+/// Of workers that take turns though nobody looks at their steps.
+NullObserver null_observer;
 
 }  // namespace
 
@@ -43,7 +40,7 @@ InstructionCounts WorkerLauncher::instructions() const {
 
 const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerStep* step) {
   std::optional<IssuedInstruction> issued;
-  if (worker.observer != &nobody) issued = worker.issued(*step);
+  if (worker.observer != &null_observer) issued = worker.issued(*step);
   worker.pass(*step);
   const std::uint64_t before = worker.extra_slots;
   const WorkerStep* next = step->run(worker, step);
@@ -66,7 +63,7 @@ const WorkerStep* WorkerLauncher::run_step(WorkerContext& worker, const WorkerSt
 bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) {
   WorkerContext& worker = *running.worker;
   if (running.step == nullptr) {
-    if (worker.observer == nullptr) worker.observer = &nobody;
+    if (worker.observer == nullptr) worker.observer = &null_observer;
     enter(running);
   }
   const std::uint64_t issued = worker.next_cycle;
@@ -121,7 +118,7 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
     running.step = codes_.step_at(worker, running.step->pc);
   }
   if (worker.observer == nullptr && codes_.current()->reads_cycle_counter()) [[unlikely]] {
-    worker.observer = &nobody;
+    worker.observer = &null_observer;
     running.step = codes_.step_at(worker, running.step->pc);
   }
   if (worker.observer == nullptr) [[likely]] {
@@ -135,7 +132,7 @@ void WorkerLauncher::run_ahead(SupervisorContext& supervisor, Running& running) 
     // From where it jumped to the cycle of each step may matter.
     if (worker.moded) leave_float_mode();
     worker.next_cycle = left;
-    worker.observer = &nobody;
+    worker.observer = &null_observer;
     running.step = codes_.step_at(worker, worker.pc);
   }
   while (take_turn(supervisor, running)) {

@@ -207,7 +207,7 @@ TEST(Races, ARaceInALineOfProductsIsThatOfItsBundle) {
 }
 
 TEST(Races, ARepeatedStoreIsDatedToItsTurn) {
-  // Worker 0 writes words 0 to 19, worker 1 words 4 to 23 and so on: worker 1 meets at its first
+  // Worker 0 writes words 0 to 19, worker 1 words 16 to 35 and so on: worker 1 meets at its first
   // turn, its third slot.
   const RunResult result = checked(batch(
       "mov $m2, $m13\n rpt 10, 0\n { st64step $a14:15, $m15, $m2+=, 1; fnop }\n exitz $m15\n", 16));
