@@ -24,9 +24,15 @@ std::span<const TrapKindInfo> trap_kinds() { return kTrapKinds; }
 
 std::string_view name_of(TrapKind kind) { return kTrapKinds[static_cast<std::size_t>(kind)].name; }
 
+std::string tile_text(ChipId chip, TileId tile) {
+  return chip == ChipId{}
+             ? fmt::format("tile {}", index(tile))
+             : fmt::format("tile {}:{}", static_cast<std::uint32_t>(chip), index(tile));
+}
+
 std::string Trap::text() const {
-  return fmt::format("{} trap at cycle {}, superstep {}, tile {}, {}, pc {:#x}: {}", name_of(kind),
-                     cycle.value(), superstep, index(tile), context, pc, cause);
+  return fmt::format("{} trap at cycle {}, superstep {}, {}, {}, pc {:#x}: {}", name_of(kind),
+                     cycle.value(), superstep, tile_text(chip, tile), context, pc, cause);
 }
 
 }  // namespace superstep

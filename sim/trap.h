@@ -27,10 +27,14 @@ struct TrapKindInfo {
 [[nodiscard]] std::span<const TrapKindInfo> trap_kinds();
 [[nodiscard]] std::string_view name_of(TrapKind kind);
 
-/// Why a tile stopped: names cycle, superstep, tile, context and pc.
+/// `tile 17`, of another chip than the first `tile 1:17`.
+[[nodiscard]] std::string tile_text(ChipId chip, TileId tile);
+
+/// Why a tile stopped: names cycle, superstep, chip, tile, context and pc.
 struct Trap {
   Cycles cycle;
   std::uint64_t superstep = 0;
+  ChipId chip{};
   TileId tile{};
   std::string context;  ///< `supervisor`, `worker 2`, `exchange`, `host link` (its packets), `host`
                         ///< (callbacks, feeds)

@@ -56,6 +56,7 @@ Trap Chip::deadlock(Cycles now, std::string who_waits_for_what) {
   }
   SUPERSTEP_CHECK(blamed.has_value(), "nothing can happen any more, but no tile waits");
   return {.cycle = now,
+          .chip = id_,
           .tile = blamed->tile,
           .context = "supervisor",
           .pc = blamed->pc,

@@ -12,6 +12,7 @@ void TrapReporter::handle(const Message& message, MachineOutbox&) {
 void TrapReporter::send(MachineOutbox& out, ChipId chip, Trap trap) {
   // Contexts differ in their first letters, but for workers, of which one of a tile has faulted
   // first, and `host` and `host link`: of a visit one of them alone traps.
+  trap.chip = chip;
   const std::uint64_t order = std::uint64_t{static_cast<std::uint32_t>(chip)} << 40 |
                               std::uint64_t{index(trap.tile)} << 8 |
                               static_cast<std::uint8_t>(trap.context.front());

@@ -42,9 +42,9 @@ void Barrier::handle(const Message& message, MachineOutbox& out) {
 
 std::string Barrier::waits_for() const {
   if (!first_) return {};
-  const std::string tiles =
-      tiles_ == 1 ? fmt::format("tile {} waits", index(first_->tile))
-                  : fmt::format("tile {} and {} more wait", index(first_->tile), tiles_ - 1);
+  const std::string tile = tile_text(chip_.id(), first_->tile);
+  const std::string tiles = tiles_ == 1 ? fmt::format("{} waits", tile)
+                                        : fmt::format("{} and {} more wait", tile, tiles_ - 1);
   return fmt::format("{} in sync zone {}, at pc {:#x} since cycle {}", tiles, zone_, first_->pc,
                      first_->cycle.value());
 }

@@ -110,8 +110,11 @@ std::string outcome_of(const RunResult& result) {
 
 void RunRecorder::finish(const RunResult& result) {
   if (result.trap) {
-    add_event({TraceEvent::Kind::kTrap, result.trap->cycle,
-               static_cast<std::int32_t>(index(result.trap->tile)), result.trap->cause});
+    const std::uint32_t tile =
+        static_cast<std::uint32_t>(result.trap->chip) * image_.machine.tiles() +
+        index(result.trap->tile);
+    add_event({TraceEvent::Kind::kTrap, result.trap->cycle, static_cast<std::int32_t>(tile),
+               result.trap->cause});
   } else if (result.interrupted) {
     add_event(
         {TraceEvent::Kind::kInterrupted, result.totals.cycles, -1, "the run was interrupted"});

@@ -274,18 +274,27 @@ TEST(Trace, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
 }
 
 TEST(Trace, ATrapIsAnEventWithItsTile) {
-  const auto path = scratch_folder() / "trap.h5";
-  TraceWriter writer(path, {}, two_steps(), {});
-  RunResult result;
-  result.trap = Trap{Cycles(77), 0, TileId{1}, "worker 2", 0x4c010, std::string(200, 'x')};
-  writer.finish(result);
-  const TraceSummary trace = read_trace(path);
-  EXPECT_EQ(trace.outcome, "trap");
-  ASSERT_EQ(trace.events.size(), 1u);
-  EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kTrap);
-  EXPECT_EQ(trace.events[0].cycle, 77_cycles);
-  EXPECT_EQ(trace.events[0].tile, 1);
-  EXPECT_EQ(trace.events[0].text, std::string(120, 'x'));
+  const ProgramImage image = two_steps();
+  const auto tiles = static_cast<std::int32_t>(image.machine.tiles());
+  for (const std::int32_t chip : {0, 1}) {
+    const auto path = scratch_folder() / "trap.h5";
+    TraceWriter writer(path, {}, image, {});
+    RunResult result;
+    result.trap = Trap{.cycle = Cycles(77),
+                       .chip = ChipId{static_cast<std::uint32_t>(chip)},
+                       .tile = TileId{1},
+                       .context = "worker 2",
+                       .pc = 0x4c010,
+                       .cause = std::string(200, 'x')};
+    writer.finish(result);
+    const TraceSummary trace = read_trace(path);
+    EXPECT_EQ(trace.outcome, "trap");
+    ASSERT_EQ(trace.events.size(), 1u);
+    EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kTrap);
+    EXPECT_EQ(trace.events[0].cycle, 77_cycles);
+    EXPECT_EQ(trace.events[0].tile, chip * tiles + 1);
+    EXPECT_EQ(trace.events[0].text, std::string(120, 'x'));
+  }
 }
 
 TEST(Trace, AStepThatComputesAfterAnotherHasItsShare) {
