@@ -153,6 +153,7 @@ RunResult finish_run(Simulation simulation, const std::vector<HostTensor>& argum
   if (!options.save_checkpoint || stop.kind == StopKind::kBreakpoint) stop = simulation.run();
   return {.results = calls.take_results(),
           .outfeeds = feeds.take(),
+          .infeeds_left = feeds.left(),
           .totals = simulation.totals(),
           .last_step = simulation.last_step(),
           .trap = stop.trap,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct RunResult {
   /// Values of outfeeds by position, of all visits that are over, those behind the checkpoint: the
   /// first axis counts them. They are there also where a trap ended the run.
   FeedTensors outfeeds = {};
+  /// Of infeeds with more visits than the program has taken, how many more, by position.
+  std::map<std::uint32_t, std::uint64_t> infeeds_left = {};
   RunTotals totals;
   /// Of the last superstep that is whole, an index into ProgramInfo::steps; their number for code
   /// between steps.

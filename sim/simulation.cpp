@@ -454,6 +454,9 @@ void Simulation::connect_infeed(std::uint32_t queue, StreamSource source) {
 std::uint64_t Simulation::infeeds_made(std::uint32_t queue) const {
   return impl_->chip_.host().made(queue);
 }
+std::uint64_t Simulation::infeeds_taken(std::uint32_t queue) const {
+  return impl_->chip_.host().taken(queue);
+}
 std::optional<HostTensor> Simulation::take(std::uint32_t queue) {
   return impl_->calls_.take(queue);
 }

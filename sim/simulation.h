@@ -159,6 +159,8 @@ class Simulation {
   /// Values that the callback of an infeed has made, those of the run before a checkpoint included;
   /// 0 where it has none.
   [[nodiscard]] std::uint64_t infeeds_made(std::uint32_t queue) const;
+  /// Those of them that the program has taken: others were made ahead.
+  [[nodiscard]] std::uint64_t infeeds_taken(std::uint32_t queue) const;
   /// Takes the first value that is in an outfeed, if there is one.
   [[nodiscard]] std::optional<HostTensor> take(std::uint32_t queue);
   void connect_outfeed(std::uint32_t queue, StreamSink sink);

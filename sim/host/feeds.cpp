@@ -83,7 +83,8 @@ void check_infeeds(const ProgramImage& image, const FeedTensors& infeeds) {
   if (!problems.empty()) throw MalformedInput(std::move(problems));
 }
 
-FeedTable::FeedTable(Simulation& simulation, const FeedTensors& infeeds) {
+FeedTable::FeedTable(Simulation& simulation, const FeedTensors& infeeds)
+    : simulation_(simulation), infeeds_(infeeds) {
   const ProgramImage& image = simulation.image();
   for (const auto& [position, queue] : feed_queues(image, Stream::Kind::kInfeed)) {
     const HostTensor& tensor = infeeds.at(position);
@@ -108,5 +109,15 @@ FeedTable::FeedTable(Simulation& simulation, const FeedTensors& infeeds) {
 }
 
 FeedTensors FeedTable::take() { return std::move(out_); }
+
+std::map<std::uint32_t, std::uint64_t> FeedTable::left() const {
+  std::map<std::uint32_t, std::uint64_t> left;
+  for (const auto& [position, tensor] : infeeds_) {
+    const auto visits = static_cast<std::uint64_t>(tensor.type.shape[0]);
+    const std::uint64_t taken = simulation_.infeeds_taken(position);
+    if (taken < visits) left[position] = visits - taken;
+  }
+  return left;
+}
 
 }  // namespace superstep

@@ -45,8 +45,12 @@ class FeedTable {
 
   /// What has come.
   [[nodiscard]] FeedTensors take();
+  /// Of infeeds with more visits than the program has taken, how many more, by position.
+  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> left() const;
 
  private:
+  const Simulation& simulation_;
+  const FeedTensors& infeeds_;
   FeedTensors out_;
 };
 

@@ -46,6 +46,11 @@ std::uint64_t HostLink::made(std::uint32_t queue) const {
   return stream && sources_[*stream].ring ? sources_[*stream].ring->made() : 0;
 }
 
+std::uint64_t HostLink::taken(std::uint32_t queue) const {
+  const std::optional<std::size_t> stream = stream_of(Stream::Kind::kInfeed, queue);
+  return stream && sources_[*stream].ring ? sources_[*stream].ring->taken() : 0;
+}
+
 bool HostLink::is_given(Stream::Kind kind, std::uint32_t position) const {
   const std::optional<std::size_t> stream = stream_of(kind, position);
   return stream && (sources_[*stream].value || !sources_[*stream].fed.empty());

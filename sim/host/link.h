@@ -50,8 +50,9 @@ class HostLink : public MachineProcess {
   void connect(Stream::Kind kind, std::uint32_t position, StreamSink sink);
   /// Whether a callback makes the values of a stream to the tiles.
   [[nodiscard]] bool is_connected(Stream::Kind kind, std::uint32_t position) const;
-  /// Values that the callback of a feed has made.
+  /// Values that the callback of a feed has made, and those of them that visits took.
   [[nodiscard]] std::uint64_t made(std::uint32_t queue) const;
+  [[nodiscard]] std::uint64_t taken(std::uint32_t queue) const;
   /// Whether values of a stream to the tiles wait that were given.
   [[nodiscard]] bool is_given(Stream::Kind kind, std::uint32_t position) const;
   /// Index into the image's streams, if there is such a one.

@@ -29,6 +29,8 @@ class RingBuffer {
 
   /// Values that the callback has made.
   [[nodiscard]] std::uint64_t made() const { return made_; }
+  /// Those of them that are gone.
+  [[nodiscard]] std::uint64_t taken() const { return made_ - values_.size(); }
   [[nodiscard]] bool is_dry() const { return is_dry_; }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] Cycles ready() const { return values_.front().ready; }

@@ -1,5 +1,7 @@
 #include "sim/trace/recorder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "isa/machine_config.h"
@@ -118,6 +120,12 @@ void RunRecorder::finish(const RunResult& result) {
   } else if (result.interrupted) {
     add_event(
         {TraceEvent::Kind::kInterrupted, result.totals.cycles, -1, "the run was interrupted"});
+  } else {
+    for (const auto& [position, visits] : result.infeeds_left) {
+      add_event({TraceEvent::Kind::kWarning, result.totals.cycles, -1,
+                 fmt::format("infeed{} has {} visit{} more than the program took", position, visits,
+                             visits == 1 ? "" : "s")});
+    }
   }
 }
 

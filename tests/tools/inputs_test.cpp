@@ -53,7 +53,25 @@ TEST(Inputs, OfInfeedsAreNamedWithTheirFile) {
   EXPECT_EQ(other.code, 5);
   EXPECT_NE(other.err.find("fed.h5: error: has infeed7 (tensor<3x4xf32>)"), std::string::npos)
       << other.err;
-  EXPECT_EQ(run_with("infeed0", 3).code, 0);
+  const ProgramRun enough = run_with("infeed0", 3);
+  EXPECT_EQ(enough.code, 0);
+  EXPECT_EQ(enough.out.find("infeed0"), std::string::npos) << enough.out;
+}
+
+TEST(Inputs, OfInfeedsThatTheProgramDoesNotTakeAreAWarning) {
+  const std::filesystem::path folder = scratch_folder();
+  const std::string program = folder / "fed.mlir", values = folder / "fed.h5";
+  std::ofstream(program) << kFedProgram;
+  write_tensors(values, {{"infeed0", HostTensor(TensorType{DType::kF32, {7, 4}})}});
+  for (const std::string prefetch : {"0", "2"}) {
+    const ProgramRun run = superstep("run " + program + " -m tiny4 -q --repeat 3 --infeed " +
+                                     values + " --set host.prefetch=" + prefetch);
+    EXPECT_EQ(run.code, 0);
+    EXPECT_NE(run.out.find(": infeed0 has 4 visits more than the program took\n"),
+              std::string::npos)
+        << run.out;
+    EXPECT_NE(run.out.find("warning at cycle "), std::string::npos) << run.out;
+  }
 }
 
 }  // namespace
