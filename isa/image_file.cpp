@@ -305,10 +305,6 @@ void write_image(const std::filesystem::path& path, const ProgramImage& image,
   output.commit();
 }
 
-std::string image_made_from(const std::filesystem::path& path) {
-  return Hdf5File::open(path, Hdf5File::Access::kRead).text_attribute("/", kMadeFrom);
-}
-
 std::string image_digest(const ProgramImage& image) {
   ImageWriter writer(nullptr);
   writer.put_texts(kMachine, {to_toml(image.machine, {})});
@@ -361,13 +357,15 @@ ProgramImage read_image_of(const Hdf5File& file, const std::filesystem::path& pa
   return image;
 }
 
-}  // namespace
-
-ProgramImage read_image(const std::filesystem::path& path,
-                        const std::vector<std::string>& overrides) {
+/// That of `path`; none, if `made_from` is given, of a file that was made from something else.
+std::optional<ProgramImage> read_image_if(const std::filesystem::path& path,
+                                          const std::vector<std::string>& overrides,
+                                          const std::optional<std::string_view>& made_from) {
   ProgramImage image;
   try {
-    image = read_image_of(Hdf5File::open(path, Hdf5File::Access::kRead), path, overrides);
+    const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+    if (made_from && file.text_attribute("/", kMadeFrom) != *made_from) return std::nullopt;
+    image = read_image_of(file, path, overrides);
   } catch (const UserError&) {
     throw;
   } catch (const std::runtime_error& error) {
@@ -378,6 +376,18 @@ ProgramImage read_image(const std::filesystem::path& path,
   for (Problem& problem : found) problem.where.file = path.string();
   if (!found.empty()) throw MalformedInput(std::move(found));
   return image;
+}
+
+}  // namespace
+
+ProgramImage read_image(const std::filesystem::path& path,
+                        const std::vector<std::string>& overrides) {
+  return *read_image_if(path, overrides, std::nullopt);
+}
+
+std::optional<ProgramImage> read_image_made_from(const std::filesystem::path& path,
+                                                 std::string_view made_from) {
+  return read_image_if(path, {}, made_from);
 }
 
 }  // namespace superstep

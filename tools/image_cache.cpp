@@ -51,10 +51,9 @@ std::optional<ProgramImage> ImageCache::find(const std::string& key) const {
   std::error_code none;
   if (!fs::exists(path, none)) return std::nullopt;
   try {
-    // Whatever its name has become.
-    if (image_made_from(path) != key) return std::nullopt;
-    ProgramImage image = read_image(path);
-    fs::last_write_time(path, fs::file_time_type::clock::now(), none);
+    // By what it says, whatever its name has become.
+    std::optional<ProgramImage> image = read_image_made_from(path, key);
+    if (image) fs::last_write_time(path, fs::file_time_type::clock::now(), none);
     return image;
   } catch (const std::exception&) {
     // It will be made anew.

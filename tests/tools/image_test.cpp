@@ -259,6 +259,19 @@ TEST(ImageCache, DropsWhatWasNotUsedForLongest) {
   for (const char* key : {"a", "c", "d"}) EXPECT_TRUE(all.find(key)) << key;
 }
 
+TEST(ImageCache, FindsWhatWasMadeFromTheKeyAndNotWhatIsCalledSo) {
+  const fs::path folder = scratch_folder() / "renamed";
+  const ImageCache cache(folder);
+  ProgramImage image;
+  image.machine = load_machine("tiny4");
+  cache.keep("a", image);
+  EXPECT_TRUE(cache.find("a"));
+  fs::copy_file(folder / "a.h5", folder / "b.h5");
+  EXPECT_FALSE(cache.find("b"));
+  write_image(folder / "c.h5", image);
+  EXPECT_FALSE(cache.find("c"));
+}
+
 TEST(ImageCache, KeysDifferWhereTheirTextsDo) {
   EXPECT_EQ(ImageCache::key({"a", "b"}), ImageCache::key({"a", "b"}));
   EXPECT_NE(ImageCache::key({"a", "b"}), ImageCache::key({"ab", ""}));
