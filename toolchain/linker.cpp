@@ -71,6 +71,7 @@ class Linker {
     relocate();
     report();
     list_symbols();
+    list_lines();
     return std::move(code_);
   }
 
@@ -262,6 +263,17 @@ class Linker {
                      });
   }
 
+  void list_lines() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      for (const Object::Line& line : inputs_[i].object.lines) {
+        const auto section = address_of_.find({i, line.section});
+        if (section == address_of_.end()) continue;
+        code_.lines.push_back({section->second + line.offset, line.where});
+      }
+    }
+    std::ranges::sort(code_.lines, {}, &PlacedLine::address);
+  }
+
   std::span<const LinkInput> inputs_;
   const MachineConfig& machine_;
   LinkedCode code_;
@@ -292,6 +304,11 @@ std::string LinkedCode::place_of(std::uint32_t pc) const {
   }
   if (best == nullptr || pc < address || pc >= end()) return fmt::format("{:#x}", pc);
   return pc == best->address ? best->name : fmt::format("{}+{:#x}", best->name, pc - best->address);
+}
+
+SourceLocation LinkedCode::source_of(std::uint32_t pc) const {
+  const auto line = std::ranges::lower_bound(lines, pc, {}, &PlacedLine::address);
+  return line != lines.end() && line->address == pc ? line->where : SourceLocation{};
 }
 
 LinkedCode link(std::span<const LinkInput> inputs, std::span<const std::string> entries,

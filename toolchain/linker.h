@@ -26,11 +26,18 @@ struct PlacedSymbol {
   bool is_global = false;
 };
 
+/// An instruction that is placed, and where it comes from.
+struct PlacedLine {
+  std::uint32_t address = 0;
+  SourceLocation where;
+};
+
 /// Code and constants as they lie in tile memory.
 struct LinkedCode {
   std::uint32_t address = 0;  ///< of the first byte
   std::vector<std::uint8_t> bytes;
   std::vector<PlacedSymbol> symbols;  ///< of what is placed, by address
+  std::vector<PlacedLine> lines;      ///< of instructions whose source is known, by address
 
   [[nodiscard]] std::uint32_t end() const {
     return address + static_cast<std::uint32_t>(bytes.size());
@@ -39,6 +46,8 @@ struct LinkedCode {
   [[nodiscard]] const PlacedSymbol* find(const std::string& name) const;
   /// `symbol+0x14` of an address inside the code, hexadecimal of any other.
   [[nodiscard]] std::string place_of(std::uint32_t pc) const;
+  /// Where the instruction at an address comes from; empty where nobody knows.
+  [[nodiscard]] SourceLocation source_of(std::uint32_t pc) const;
 };
 
 /// Places the sections that `entries` reach, all that are loaded when there are none, from

@@ -59,9 +59,17 @@ struct Object {
     std::int32_t addend = 0;
   };
 
+  /// Where an instruction comes from.
+  struct Line {
+    std::uint32_t section = 0;
+    std::uint32_t offset = 0;  ///< bytes into the section
+    SourceLocation where;      ///< in a macro's body for what that makes
+  };
+
   std::vector<Section> sections;
   std::vector<Symbol> symbols;
   std::vector<Relocation> relocations;
+  std::vector<Line> lines;  ///< of an assembled text; an ELF file has none
 };
 
 }  // namespace superstep

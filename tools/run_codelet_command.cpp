@@ -36,7 +36,8 @@ struct Outcome {
   const CodeletMemory& memory;
   std::vector<std::string> overrun;
   std::string trap;
-  bool is_stopped;  ///< by its limit of cycles: memory may hold what was stored later
+  SourceLocation where;  ///< of the trap, or of what issued last before the call was stopped
+  bool is_stopped;       ///< by its limit of cycles: memory may hold what was stored later
 };
 
 constexpr const char* kKindNames[] = {"worker", "multivertex", "supervisor"};
@@ -291,8 +292,9 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   const bool is_stopped = limit.is_reached() || (most_cycles && cost.cycles > *most_cycles);
   if (is_stopped) cost = cost_until(*most_cycles, counts, machine);
 
-  Outcome outcome{spec, code, cost, counts, machine, {}, memory, {}, {}, is_stopped};
+  Outcome outcome{spec, code, cost, counts, machine, {}, memory, {}, {}, {}, is_stopped};
   const bool is_interrupted = interrupt.asked() && !is_stopped;
+  if (limit.last()) outcome.where = code.source_of(limit.last()->pc);
   if (is_stopped) {
     outcome.trap = fmt::format("stopped at cycle {}, the limit of --max-cycles, {}", *most_cycles,
                                last_issued(limit, code));
@@ -302,6 +304,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
     outcome.trap = fmt::format("{} trap at cycle {}, {}, pc {} ({:#x}): {}", name_of(fault->kind),
                                fault->cycle.value(), fault->context, code.place_of(fault->pc),
                                fault->pc, fault->cause);
+    outcome.where = code.source_of(fault->pc);
   }
   if (!is_stopped) {
     outcome.overrun = memory.overrun(run);
@@ -329,7 +332,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   for (const std::string& name : outcome.overrun) {
     answer.add_problem({{}, fmt::format("bytes behind the end of tensor '{}' were written", name)});
   }
-  if (!outcome.trap.empty()) answer.add_problem({{}, outcome.trap});
+  if (!outcome.trap.empty()) answer.add_problem({outcome.where, outcome.trap});
   if (is_interrupted && !outcome.trap.empty()) return ExitCode::kInterrupted;
   return outcome.trap.empty() && outcome.overrun.empty() ? ExitCode::kOk : ExitCode::kFailedCheck;
 }

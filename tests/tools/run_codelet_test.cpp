@@ -181,6 +181,26 @@ TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
       << run.err;
 }
 
+TEST(RunCodelet, ATrapNamesTheLineOfItsSource) {
+  const auto trap_of = [](const std::string& assembly) {
+    const ProgramRun run = run_spec("entry = \"c\"\nkind = \"multivertex\"\n", assembly);
+    return run.err.substr(0, run.err.find(": error: "));
+  };
+  const auto is_at = [](const std::string& place, const std::string& end) {
+    return place.ends_with(end);
+  };
+  EXPECT_PRED2(is_at, trap_of("c: nop\n ld32 $m0, $mzero, 0\n exitz $mzero\n"), "/c.S:2:2");
+  // What a macro makes is where its body is, and what the preprocessor leaves out counts.
+  EXPECT_PRED2(is_at,
+               trap_of(".macro load from\n nop\n  ld32 $m0, \\from, 0\n.endm\n#if 0\n#endif\n"
+                       "c: nop\n load $mzero\n exitz $mzero\n"),
+               "/c.S:3:3");
+  EXPECT_PRED2(is_at,
+               trap_of(".macro load\n nop\n.endm\n#if 0\n#endif\nc: load\n load\n"
+                       " ld32 $m0, $mzero, 0\n exitz $mzero\n"),
+               "/c.S:8:2");
+}
+
 TEST(RunCodelet, ACallIsStoppedByEachLimitBelowItsCycles) {
   const std::string words = "run-codelet models/codelets/scale.toml --json";
   const auto cycles = nlohmann::json::parse(superstep(words).out)["cycles"].get<int>();

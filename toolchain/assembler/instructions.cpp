@@ -69,6 +69,7 @@ TextAssembler::Slot TextAssembler::take_slot(Place place) {
     if (slot.seat == Seat::kMain) bundle_ = {slot.section, slot.offset, place, place};
     bundle_.aux = place;
   }
+  output_.words.push_back({slot.section, slot.offset, place});
   output_.add_word(0);
   return slot;
 }

@@ -26,6 +26,9 @@ class ObjectMaker {
                      [](const Object::Relocation& a, const Object::Relocation& b) {
                        return std::pair(a.section, a.offset) < std::pair(b.section, b.offset);
                      });
+    for (const assembler::WordPlace& word : output_.words) {
+      object_.lines.push_back({word.section, word.offset, sources_.locate(word.place)});
+    }
     object_.sections = std::move(output_.sections);
     return std::move(object_);
   }
@@ -75,7 +78,7 @@ class ObjectMaker {
     relocation.addend = static_cast<std::int32_t>(field.value.number);
     Object::Symbol& symbol = object_.symbols[relocation.symbol];
     if (!symbol.is_defined && symbol.used_at.file.empty())
-      symbol.used_at = sources_.problem(field.place, {}).where;
+      symbol.used_at = sources_.locate(field.place);
     object_.relocations.push_back(relocation);
   }
 

@@ -22,6 +22,13 @@ struct WaitingField {
   Place place;
 };
 
+/// A word of code and the instruction that it is of.
+struct WordPlace {
+  std::uint32_t section = 0;
+  std::uint32_t offset = 0;
+  Place place;
+};
+
 /// Two instructions that issue together, or an `rpt`, which are checked when all words are known.
 struct BundleRecord {
   std::uint32_t section = 0;
@@ -67,6 +74,7 @@ class Output {
 
   std::vector<Object::Section> sections;
   std::vector<WaitingField> waiting;
+  std::vector<WordPlace> words;
   std::vector<BundleRecord> bundles;
   std::vector<RepeatRecord> repeats;
   std::uint64_t instructions = 0;

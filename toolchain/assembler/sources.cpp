@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -78,9 +79,10 @@ std::uint32_t Sources::add_file(std::string_view text, std::string file,
                                 std::vector<Problem>& problems) {
   Buffer& buffer = buffers_.emplace_back();
   buffer.text = text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
-  buffer.file = std::move(file);
+  buffer.files.push_back(std::move(file));
   const auto index = static_cast<std::uint32_t>(buffers_.size() - 1);
   const std::size_t unclosed = blank_comments(buffer.text);
+  list_lines(buffer);
   if (unclosed != std::string::npos) {
     problems.push_back(
         problem({index, static_cast<std::uint32_t>(unclosed)}, "a comment is not closed by `*/`"));
@@ -103,36 +105,42 @@ Place Sources::origin(const Buffer& buffer, std::uint32_t offset) const {
   return {buffer.body.buffer, buffer.body.offset + edit.origin + along};
 }
 
-SourceLocation Sources::locate(Place place) const {
-  while (buffers_[place.buffer].file.empty()) place = origin(buffers_[place.buffer], place.offset);
-  const Buffer& buffer = buffers_[place.buffer];
-  const std::string_view text = std::string_view(buffer.text).substr(0, place.offset);
-  SourceLocation location{buffer.file, 1, 0};
-  std::size_t begin = 0;
+void Sources::list_lines(Buffer& buffer) {
+  const std::string_view text = buffer.text;
+  Line line;
+  buffer.lines.push_back(line);
   for (std::size_t end = text.find('\n'); end != std::string_view::npos;
-       end = text.find('\n', begin)) {
-    const Marker marker = marker_of(text.substr(begin, end - begin));
+       end = text.find('\n', line.begin)) {
+    const Marker marker = marker_of(text.substr(line.begin, end - line.begin));
     if (marker.line != 0) {
-      location.line = marker.line;
-      location.file = marker.file;
+      line.number = marker.line;
+      line.file = static_cast<std::uint32_t>(buffer.files.size());
+      buffer.files.emplace_back(marker.file);
     } else {
-      ++location.line;
+      ++line.number;
     }
-    begin = end + 1;
+    line.begin = static_cast<std::uint32_t>(end + 1);
+    buffer.lines.push_back(line);
   }
-  location.column = static_cast<std::uint32_t>(text.size() - begin + 1);
-  return location;
+}
+
+SourceLocation Sources::locate(Place place) const {
+  while (buffers_[place.buffer].files.empty()) place = origin(buffers_[place.buffer], place.offset);
+  const Buffer& buffer = buffers_[place.buffer];
+  const Line& line =
+      *std::prev(std::ranges::upper_bound(buffer.lines, place.offset, {}, &Line::begin));
+  return {buffer.files[line.file], line.number, place.offset - line.begin + 1};
 }
 
 Place Sources::outermost(Place place) const {
-  while (buffers_[place.buffer].file.empty()) place = buffers_[place.buffer].called_from;
+  while (buffers_[place.buffer].files.empty()) place = buffers_[place.buffer].called_from;
   return place;
 }
 
 Problem Sources::problem(Place place, std::string message) const {
   const SourceLocation where = locate(place);
   int calls = 0;
-  for (const Buffer* buffer = &buffers_[place.buffer]; buffer->file.empty();
+  for (const Buffer* buffer = &buffers_[place.buffer]; buffer->files.empty();
        buffer = &buffers_[buffer->called_from.buffer]) {
     if (++calls > kShownCalls) {
       message += ", …";

@@ -42,17 +42,26 @@ class Sources {
 
   [[nodiscard]] std::string_view text(std::uint32_t buffer) const { return buffers_[buffer].text; }
 
+  /// Of text that was made, where the text that it was made from is: in a macro's body.
+  [[nodiscard]] SourceLocation locate(Place place) const;
   /// A problem at a place: in a macro's body, with the calls that led there.
   [[nodiscard]] Problem problem(Place place, std::string message) const;
   /// The statement of the file that a place belongs to: itself, or the call that led there.
   [[nodiscard]] Place outermost(Place place) const;
 
  private:
+  /// A line of a file as it was before the preprocessor.
+  struct Line {
+    std::uint32_t begin = 0;   ///< in the buffer
+    std::uint32_t number = 1;  ///< in its file
+    std::uint32_t file = 0;    ///< index
+  };
   struct Buffer : Expansion {
-    std::string file;  ///< empty for an expansion
+    std::vector<std::string> files;  ///< that lines are of; none for an expansion
+    std::vector<Line> lines;
   };
 
-  [[nodiscard]] SourceLocation locate(Place place) const;
+  static void list_lines(Buffer& buffer);
   [[nodiscard]] Place origin(const Buffer& buffer, std::uint32_t offset) const;
 
   std::deque<Buffer> buffers_;
