@@ -79,6 +79,16 @@ std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
   return keys;
 }
 
+bool reads_key(const MachineConfig& machine, std::string_view name) {
+  bool reads = false;
+  for_each_key(machine, [&](const Key& key, const auto&) {
+    if (key.name != name) return;
+    reads = key.fabrics.empty() ||
+            std::ranges::find(key.fabrics, machine.exchange.fabric) != key.fabrics.end();
+  });
+  return reads;
+}
+
 std::vector<ConfigNumber> config_numbers(const MachineConfig& machine) {
   std::vector<ConfigNumber> numbers;
   for_each_key(machine, [&](const Key& key, const auto& field) {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "isa/machine_config.h"
@@ -22,9 +24,13 @@ struct Key {
   std::vector<const char*> names = {};   ///< of kName, by number
   bool is_law_of_grid = false;           ///< fitted on the places of one machine
   Scope scope = Scope::kCompile;
+  std::vector<FabricKind> fabrics = {};  ///< that read it; all when empty
 
   [[nodiscard]] bool allows(std::uint64_t value) const;
 };
+
+/// Whether a machine reads a key: fabrics of other kinds have keys of their own.
+[[nodiscard]] bool reads_key(const MachineConfig& machine, std::string_view name);
 
 /// What a key allows: `1 to 8`, `8 or 16`, `"4 B" to "1 KiB", multiples of "4 B"`.
 [[nodiscard]] std::string range_text(const Key& key);
@@ -33,6 +39,12 @@ struct Key {
 
 [[nodiscard]] inline Key law_of_grid(Key key) {
   key.is_law_of_grid = true;
+  return key;
+}
+
+/// A key that other fabrics than these do not read.
+[[nodiscard]] inline Key of_fabrics(std::vector<FabricKind> fabrics, Key key) {
+  key.fabrics = std::move(fabrics);
   return key;
 }
 
@@ -130,36 +142,46 @@ void for_each_key(Machine& m, Visit&& visit) {
             "column, over links between neighbours; ring: the shorter way in order of the tiles",
             {"crossbar", "table", "mesh", "ring"}),
       m.exchange.fabric);
-  visit(Key{"exchange.port_latency", kCycles, "mesh and ring: besides the hops", 1, 4096},
+  const auto of_links = [](Key key) {
+    return of_fabrics({FabricKind::kMesh, FabricKind::kRing}, std::move(key));
+  };
+  const auto of_crossbar = [](Key key) {
+    return of_fabrics({FabricKind::kCrossbar}, law_of_grid(std::move(key)));
+  };
+  visit(of_links(Key{"exchange.port_latency", kCycles, "mesh and ring: besides the hops", 1, 4096}),
         m.exchange.port_latency);
-  visit(Key{"exchange.hop_latency", kCycles, "mesh and ring: over each link", 1, 4096},
+  visit(of_links(Key{"exchange.hop_latency", kCycles, "mesh and ring: over each link", 1, 4096}),
         m.exchange.hop_latency);
-  visit(
-      Key{"exchange.table", kCycles,
-          "table: base latency from column to column, those from the first column first", 1, 4096},
-      m.exchange.table);
-  visit(law_of_grid(
+  visit(of_fabrics({FabricKind::kTable},
+                   Key{"exchange.table", kCycles,
+                       "table: base latency from column to column, those from the first column "
+                       "first",
+                       1, 4096}),
+        m.exchange.table);
+  visit(of_crossbar(
             Key{"exchange.same_column_latency", kCycles, "base latency within a column", 1, 4096}),
         m.exchange.same_column_latency);
-  visit(law_of_grid(Key{"exchange.same_side_latency", kCycles,
+  visit(of_crossbar(Key{"exchange.same_side_latency", kCycles,
                         "base latency between columns of one side", 1, 4096}),
         m.exchange.same_side_latency);
-  visit(law_of_grid(Key{"exchange.per_column_latency", kCycles,
+  visit(of_crossbar(Key{"exchange.per_column_latency", kCycles,
                         "per column of distance on one side", 0, 4096}),
         m.exchange.per_column_latency);
-  visit(law_of_grid(Key{"exchange.cross_east_latency", kCycles,
+  visit(of_crossbar(Key{"exchange.cross_east_latency", kCycles,
                         "base latency across the spine, eastward offset >= 0", 1, 4096}),
         m.exchange.cross_east_latency);
-  visit(law_of_grid(
+  visit(of_crossbar(
             Key{"exchange.cross_east_per_column", kCycles, "per column of that offset", 0, 4096}),
         m.exchange.cross_east_per_column);
-  visit(law_of_grid(Key{"exchange.cross_west_latency", kCycles,
+  visit(of_crossbar(Key{"exchange.cross_west_latency", kCycles,
                         "base latency across the spine, offset < 0", 1, 4096}),
         m.exchange.cross_west_latency);
-  visit(law_of_grid(
+  visit(of_crossbar(
             Key{"exchange.cross_west_per_column", kCycles, "per column of that offset", 0, 4096}),
         m.exchange.cross_west_per_column);
-  visit(law_of_grid(Key{"exchange.per_row_latency", kCycles, "per row, at each end", 0, 4096}),
+  visit(of_fabrics(
+            {FabricKind::kCrossbar, FabricKind::kTable},
+            law_of_grid(Key{"exchange.per_row_latency", kCycles, "per row, at each end", 0, 4096})),
         m.exchange.per_row_latency);
   visit(Key{.name = "exchange.width",
             .unit = kBytes,

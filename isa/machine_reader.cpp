@@ -95,6 +95,7 @@ class MachineReader {
     std::string source;
     std::size_t layer = 0;
     bool is_override = false;
+    bool is_choice = false;  ///< neither scaled nor of a file that sets every key
   };
   struct Found {
     Problem problem;
@@ -120,6 +121,7 @@ class MachineReader {
     machine_ = wide;
     mark_extrapolated();
     check_rules(of_files);
+    check_read();
     throw_problems();
   }
 
@@ -172,8 +174,9 @@ class MachineReader {
         schema != nullptr && schema->value<std::int64_t>() != 1)
       fail(toml_place(file, schema->source()), "unknown schema; this version reads schema = 1");
     for (const auto* meta : {"extends", "name", "description", "schema"}) table.erase(meta);
+    sets_all_ = base == nullptr;
     read_table(table, "", "");
-    if (base == nullptr) check_complete();
+    if (sets_all_) check_complete();
   }
 
   void read_base(const toml::node& base, const std::string& file, std::size_t depth) {
@@ -255,6 +258,7 @@ class MachineReader {
 
   void override_with(const std::string& setting) {
     ++layer_;
+    sets_all_ = false;
     file_ = "--set " + setting;
     const SourceLocation where{file_, 0, 0};
     const std::size_t equals = setting.find('=');
@@ -432,7 +436,7 @@ class MachineReader {
         fail(where, fmt::format("'{}' has no source, which a builtin machine needs", key));
       source = fmt::format("user: {}:{}", where.file, where.line);
     }
-    set_[key] = {where, std::move(source), layer_, is_override_};
+    set_[key] = {where, std::move(source), layer_, is_override_, !sets_all_};
   }
 
   bool read_value(const std::string& name, const toml::node& node, const SourceLocation& where) {
@@ -487,6 +491,23 @@ class MachineReader {
     }
   }
 
+  /// Each key that was set is read. One that was set before the fabric is that of a machine which
+  /// this one varies; one that is scaled stands in a pattern, or is varied to see what it does.
+  void check_read() {
+    const auto fabric = set_.find("exchange.fabric");
+    if (fabric == set_.end()) return;
+    const std::vector<ConfigKey> keys = config_keys(machine_);
+    const ConfigKey& kind = *std::ranges::find(keys, fabric->first, &ConfigKey::key);
+    for (const auto& [key, setting] : set_) {
+      const bool is_later = setting.is_override || setting.layer >= fabric->second.layer;
+      if (!setting.is_choice || !is_later || reads_key(machine_, key)) continue;
+      found_.push_back({{setting.where, fmt::format("nothing reads '{}' where exchange.fabric = {}",
+                                                    key, kind.value)},
+                        setting.layer,
+                        setting.is_override});
+    }
+  }
+
   void throw_problems() {
     if (found_.empty()) return;
     std::ranges::stable_sort(found_, {}, [](const Found& found) {
@@ -513,6 +534,7 @@ class MachineReader {
   std::string file_;       ///< that is being read, or the override
   std::size_t layer_ = 0;  ///< its number in the order of reading
   bool is_override_ = false;
+  bool sets_all_ = false;  ///< that file extends no other
   bool is_compiled_ = false;
   bool is_whole_ = true;  ///< no file is missing or malformed as a whole
 };

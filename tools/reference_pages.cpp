@@ -376,6 +376,8 @@ std::string config_page() {
       "multiples of it.\n"
       "- `sync.column_skew` has an entry for each column.\n"
       "- `exchange.table` has one for each pair of columns where `exchange.fabric` is `table`.\n"
+      "- A key of `exchange` that `exchange.fabric` does not read is refused, unless its file sets every key, a later file or `--set` sets "
+      "the fabric, or it is scaled.\n"
       "- `exchange.max_send_words` words are whole items of `exchange.width`.\n"
       "- `grid.spares` are fewer than the places of a row of the grid.\n"
       "\nA tile has one region of memory, two or three: region 0, below `tile.region1_base`, is "

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "isa/machine_keys.h"
+
 namespace superstep {
 namespace {
 
@@ -28,15 +30,8 @@ CostSource kind_of(std::string_view source) {
   return scaled ? weaker(kind, kind_of(*scaled)) : kind;
 }
 
-/// Whether the latency of a word follows from a key of `exchange`.
-bool is_of_fabric(FabricKind fabric, std::string_view key) {
-  using enum FabricKind;
-  const bool is_of_hops = key == "exchange.port_latency" || key == "exchange.hop_latency";
-  const bool is_of_table = key.starts_with("exchange.table");
-  if (fabric == kMesh || fabric == kRing) return is_of_hops;
-  if (fabric == kTable) return is_of_table || key == "exchange.per_row_latency";
-  return !is_of_hops && !is_of_table;
-}
+/// The key of a number, which may be one of a list.
+std::string_view key_of(std::string_view number) { return number.substr(0, number.find('[')); }
 
 /// Whether the cycles of all code of tiles follow from a key.
 bool is_of_code(std::string_view key) {
@@ -49,7 +44,7 @@ bool is_of_code(std::string_view key) {
 }  // namespace
 
 CostSource cost_source(const MachineSources& sources, std::string_view key) {
-  const auto source = sources.find(std::string(key.substr(0, key.find('['))));
+  const auto source = sources.find(std::string(key_of(key)));
   return source == sources.end() ? CostSource::kAssumed : kind_of(source->second);
 }
 
@@ -58,16 +53,16 @@ PartSources part_sources(const MachineConfig& machine, const MachineSources& sou
   const auto weakest = [&](const auto& is_its) {
     CostSource found = CostSource::kMeasured;
     for (const ConfigNumber& number : numbers) {
-      // A number that is 0 adds no cycles.
-      if (number.value == 0 || !is_its(std::string_view(number.key))) continue;
+      // A number that is 0 adds no cycles, and names have none.
+      if (number.value == 0 || number.unit == Unit::kName) continue;
+      if (!is_its(std::string_view(number.key))) continue;
       found = weaker(found, cost_source(sources, number.key));
     }
     return found;
   };
   // Tiles leave a barrier by their skews, which a schedule knows.
   const auto is_of_exchange = [&](std::string_view key) {
-    if (key == "exchange.width" || key == "exchange.max_send_words") return true;
-    if (key.starts_with("exchange.")) return is_of_fabric(machine.exchange.fabric, key);
+    if (key.starts_with("exchange.")) return reads_key(machine, key_of(key));
     return key == "sync.skew_per_row" || key.starts_with("sync.column_skew");
   };
   // Nanoseconds and bandwidth become cycles by the clock; a host phase lasts until both the host

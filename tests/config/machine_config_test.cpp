@@ -268,6 +268,44 @@ TEST_F(MachineFile, MayScaleWhatItExtends) {
   EXPECT_TRUE(contains(machine_sources(file).at("sync.internal_latency"), "user: 2 x derived: "));
 }
 
+TEST_F(MachineFile, SetsNoKeyThatItsFabricDoesNotRead) {
+  const std::string extends = "extends = \"builtin:small64\"\n[exchange]\n";
+  const std::string unread =
+      "nothing reads 'exchange.hop_latency' where exchange.fabric = \"crossbar\"";
+  EXPECT_TRUE(
+      contains(error_of(extends + "hop_latency = \"2 cycles\"\n"), ".toml:3:1: error: " + unread));
+  EXPECT_EQ(code(), ExitCode::kMalformed);
+  EXPECT_EQ(refusal("small64", {"exchange.hop_latency=2 cycles"}),
+            std::pair(ExitCode::kUsage, "--set exchange.hop_latency=2 cycles: error: " + unread));
+  for (const std::string kind : {"mesh", "ring"}) {
+    EXPECT_EQ(error_of(extends + "hop_latency = \"2 cycles\"\nfabric = \"" + kind + "\"\n"),
+              "no error");
+    for (const std::string key :
+         {"same_column_latency", "cross_west_per_column", "per_row_latency"})
+      EXPECT_TRUE(contains(
+          refusal("small64", {"exchange.fabric=" + kind, "exchange." + key + "=2 cycles"}).second,
+          "nothing reads 'exchange." + key + "'"));
+  }
+  const std::vector<std::string> table = {"exchange.fabric=table",
+                                          "exchange.table=[9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, "
+                                          "9, 9, 9]"};
+  EXPECT_EQ(refusal("small64", table).second, "no error");
+  EXPECT_TRUE(contains(refusal("small64", {table[1]}).second, "nothing reads 'exchange.table'"));
+  EXPECT_EQ(refusal("small64", {table[0], table[1], "exchange.per_row_latency=2 cycles"}).second,
+            "no error");
+}
+
+TEST_F(MachineFile, MayBeVariedInItsFabric) {
+  const std::string meshed = write(
+      "extends = \"builtin:small64\"\n[exchange]\nfabric = \"mesh\"\n"
+      "hop_latency = \"2 cycles\"\n");
+  for (const std::string kind : {"crossbar", "mesh", "ring"})
+    EXPECT_EQ(refusal(meshed, {"exchange.fabric=" + kind}).second, "no error");
+  EXPECT_EQ(error_of("extends = \"" + meshed + "\"\n[exchange]\nfabric = \"crossbar\"\n"),
+            "no error");
+  EXPECT_EQ(refusal("small64", {"exchange.hop_latency=x2"}).second, "no error");
+}
+
 TEST(Sources, OfLawsOutsideOfTheirGridAreExtrapolated) {
   const auto kind = [](const std::string& key, const std::vector<std::string>& overrides) {
     const std::string source = machine_sources("bow", overrides).at(key);
