@@ -25,7 +25,7 @@ class Simulation::Impl {
       : image_(std::move(image)),
         options_(std::move(options)),
         tile_options_{options_.check_races, options_.take_turns, options_.max_supersteps,
-                      options_.interrupted},
+                      options_.interrupted, options_.make_engine},
         arena_(options_.threads),
         kernel_([this](std::size_t count, const std::function<void(std::size_t)>& body) {
           arena_.each(count, 1, body);

@@ -18,6 +18,7 @@
 #include "sim/observer.h"
 #include "sim/run_inputs.h"
 #include "sim/superstep_record.h"
+#include "sim/tile/engine.h"
 #include "sim/tile/race_checks.h"
 #include "sim/tile_view.h"
 #include "sim/trap.h"
@@ -52,6 +53,9 @@ struct SimulationOptions {
   /// The exchange fabric of the machine; `Fabric` where it is empty. UserError (usage) when it
   /// gives none, or one whose results are not those of its ports.
   std::function<std::unique_ptr<FabricModel>(const MachineConfig&)> make_fabric = {};
+  /// What runs workers where nobody looks at their steps; the interpreter where it is empty. The
+  /// engines of several tiles run at a time. UserError (usage) when it gives none.
+  MakeEngine make_engine = {};
 };
 
 /// Why a simulation stands still.

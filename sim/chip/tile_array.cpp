@@ -81,6 +81,11 @@ void TileArray::boot() {
     if (options_.interrupted) tiles_[i].poll(options_.interrupted);
     tiles_[i].boot(image_.entries[i].pc);
   });
+  for (std::size_t i = 0; options_.make_engine && i < count; ++i) {
+    engines_.push_back(options_.make_engine(id(i), tiles_[i].engine()));
+    if (engines_[i] == nullptr) throw UserError(ExitCode::kUsage, "make_engine gives no engine");
+    tiles_[i].set_engine(*engines_[i]);
+  }
   stops_.resize(count);
   work_.resize(count);
   told_ports_.resize(count);

@@ -27,6 +27,8 @@ struct TileOptions {
   std::optional<std::uint64_t> max_trips = {};  ///< of loops without a superstep
   /// Asked on any thread in superstep that take long; once it is true it stays so.
   std::function<bool()> interrupted;
+  /// The tile's interpreter where it is empty.
+  MakeEngine make_engine = {};
 };
 
 /// What a tile did until it stopped, side by side for those who look at all tiles.
@@ -109,6 +111,7 @@ class TileArray : public MachineProcess {
   CodeStore code_;
   RaceShadows race_shadows_;
   HostPages memory_;  ///< of all tiles: threads that map some each would wait for one another
+  std::vector<std::unique_ptr<Engine>> engines_;  ///< by entry, if they are not the tiles' own
   std::vector<Tile> tiles_;
   std::vector<const Segment*> segments_;   ///< by entry
   std::vector<std::size_t> segments_end_;  ///< by entry: past the last of its own

@@ -2,6 +2,7 @@
 
 #include "sim/tile/engine.h"
 #include "sim/tile/worker_codes.h"
+#include "sim/tile/worker_context.h"
 #include "sim/tile/worker_meter.h"
 
 namespace superstep {

@@ -105,6 +105,9 @@ void Tile::check_races(RaceChecks which, RaceShadows& shadows) {
 
 void Tile::take_turns() { impl_->supervisor_.launcher().take_turns(); }
 
+Engine& Tile::engine() { return impl_->supervisor_.launcher().engine(); }
+void Tile::set_engine(Engine& engine) { impl_->supervisor_.launcher().set_engine(engine); }
+
 void Tile::observe(InstructionObserver* observer) { impl_->supervisor_.observe(observer); }
 
 void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor_.poll(interrupted); }

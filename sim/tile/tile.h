@@ -14,6 +14,7 @@
 #include "sim/instruction_counts.h"
 #include "sim/tile/call_stack.h"
 #include "sim/tile/code_store.h"
+#include "sim/tile/engine.h"
 #include "sim/tile/instruction_observer.h"
 #include "sim/tile/loop_trips.h"
 #include "sim/tile/memory.h"
@@ -101,6 +102,11 @@ class Tile {
   /// From now on workers that run at the same time issue in turn, as on the chip, and not each to
   /// its end: for those that wait for one another.
   void take_turns();
+
+  /// What runs its workers alone.
+  [[nodiscard]] Engine& engine();
+  /// From now on `engine` does, which outlives the tile.
+  void set_engine(Engine& engine);
 
   /// From now on `observer`, which outlives the tile, sees each instruction; none when null.
   void observe(InstructionObserver* observer);

@@ -1,5 +1,6 @@
 // The examples of docs/embedding.md, in their order; each prints what it found.
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -109,6 +110,32 @@ void look_inside(const Image& image, const std::vector<HostTensor>& arguments) {
   if (simulation.run().kind != StopKind::kEnd) fail("the program has not ended");
 }
 
+class SlotCounter : public Engine {
+ public:
+  SlotCounter(Engine& interpreter, std::atomic<std::uint64_t>& slots)
+      : interpreter_(interpreter), slots_(slots) {}
+
+  std::uint64_t run(WorkerContext& worker, const WorkerStep* step) override {
+    const std::uint64_t took = interpreter_.run(worker, step);
+    slots_ += took;
+    return took;
+  }
+
+ private:
+  Engine& interpreter_;
+  std::atomic<std::uint64_t>& slots_;
+};
+
+void bring_an_engine(const Image& image, const std::vector<HostTensor>& arguments) {
+  std::atomic<std::uint64_t> slots = 0;
+  Simulation simulation(image, {.threads = 2, .make_engine = [&](TileId, Engine& interpreter) {
+                                  return std::make_unique<SlotCounter>(interpreter, slots);
+                                }});
+  simulation.call(arguments, true);
+  if (slots == 0) fail("no worker ran by the engine");
+  std::printf("%llu slots of workers\n", static_cast<unsigned long long>(slots.load()));
+}
+
 void save_and_load(const Image& image, const std::vector<HostTensor>& arguments,
                    const std::filesystem::path& folder) {
   Simulation first(image);
@@ -136,6 +163,7 @@ int main(int argc, char** argv) try {
   observe(image, arguments);
   look_at_openings(image, arguments);
   look_inside(image, arguments);
+  bring_an_engine(image, arguments);
   save_and_load(image, arguments, argv[3]);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -158,6 +158,15 @@ TEST(EmbeddingErrors, AFabricIsThereAndHasAResultOfEachPort) {
             "the fabric gives results of 1 ports, not 2");
 }
 
+TEST(EmbeddingErrors, AnEngineIsThere) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "sync 4\n");
+  EXPECT_EQ(error_of([&] {
+              Simulation sim(image, {.make_engine = [](TileId, Engine&) { return nullptr; }});
+            }),
+            "make_engine gives no engine");
+}
+
 TEST(EmbeddingErrors, AStepOfMoreCyclesThanThereAreGoesToTheEnd) {
   ProgramImage image = image_of(1);
   add_program(image, 0, "sync 3\n delay 30\n sync 3\n sync 4\n");

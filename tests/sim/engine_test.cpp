@@ -2,17 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sim/tile/supervisor.h"
+#include "tests/sim/programs.h"
 #include "toolchain/assembler.h"
 
 namespace superstep {
 namespace {
-
-constexpr std::uint32_t kCode = 0x4c000;
-constexpr std::uint32_t kData = 0x80000;
 
 /// A worker takes eight slots: one, four of a loop, one, a store, and to leave.
 constexpr const char* kTwoLaunches =
@@ -115,6 +115,54 @@ TEST(Engine, OfAnotherKindDecidesWhatWorkersDoAndTake) {
   EXPECT_EQ(known.stored(), std::vector<std::uint32_t>(6, 0));
   EXPECT_GT(slower.run(), arrival);
   EXPECT_EQ(slower.launcher().busy_cycles(), kRuns * (kSlots + 1) * slower.issue_period());
+}
+
+/// Two tiles with the program, on a simulation.
+ProgramImage two_tiles() {
+  ProgramImage image = image_of(2);
+  for (const std::uint32_t tile : {0U, 1U}) {
+    add_program(
+        image, tile,
+        std::string(kTwoLaunches).replace(std::string(kTwoLaunches).find("sync 3"), 6, "sync 4"));
+  }
+  return image;
+}
+
+TEST(Engine, OfASimulationIsMadeForEachTileAroundItsInterpreter) {
+  const ProgramImage image = two_tiles();
+  Simulation alone(image, {.threads = 2});
+  EXPECT_EQ(alone.run().kind, StopKind::kEnd);
+  std::map<TileId, CountingEngine*> engines;
+  Simulation counted(image, {.threads = 2, .make_engine = [&](TileId tile, Engine& interpreter) {
+                               auto engine = std::make_unique<CountingEngine>(interpreter);
+                               engines[tile] = engine.get();
+                               return engine;
+                             }});
+  EXPECT_EQ(counted.run().kind, StopKind::kEnd);
+  EXPECT_EQ(counted.now(), alone.now());
+  ASSERT_EQ(engines.size(), 2U);
+  for (const auto& [tile, engine] : engines) {
+    EXPECT_EQ(engine->runs, kRuns);
+    EXPECT_EQ(engine->slots, kRuns * kSlots);
+  }
+}
+
+TEST(Engine, OfASimulationDecidesWhatItsWorkersTake) {
+  const ProgramImage image = two_tiles();
+  const auto cycles_with = [&](std::uint64_t slots) {
+    Simulation sim(image, {.make_engine = [&](TileId, Engine&) {
+                     return std::make_unique<KnowingEngine>(slots);
+                   }});
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+    EXPECT_EQ(sim.tile(TileId{1}).word(kData), 0U);
+    return sim.totals().compute.value();
+  };
+  Simulation interpreted(image);
+  EXPECT_EQ(interpreted.run().kind, StopKind::kEnd);
+  EXPECT_EQ(interpreted.tile(TileId{1}).word(kData), 7U);
+  EXPECT_EQ(cycles_with(kSlots), interpreted.totals().compute.value());
+  EXPECT_EQ(cycles_with(kSlots + 1),
+            interpreted.totals().compute.value() + 2 * image.machine.issue_period());
 }
 
 }  // namespace
