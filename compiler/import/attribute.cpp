@@ -1,9 +1,12 @@
 #include <algorithm>
-#include <charconv>
+#include <iterator>
+#include <sstream>
 #include <string>
 
+#include "base/error.h"
 #include "compiler/import/number.h"
 #include "compiler/import/parser.h"
+#include "compiler/ops/op.h"
 
 namespace superstep::import {
 namespace {
@@ -32,6 +35,31 @@ Attribute list_attribute(const std::string& name, const SyntaxAttribute& attribu
     return integers;
   }
   return attribute.text;
+}
+
+std::vector<std::string> known_attributes(const OpDefinition& definition) {
+  std::vector<std::string> names;
+  for (const Keyword& keyword : definition.syntax.keywords) {
+    names.emplace_back(keyword.attribute);
+    if (!keyword.second.empty()) names.emplace_back(keyword.second);
+  }
+  std::istringstream words{std::string(definition.attributes)};
+  names.insert(names.end(), std::istream_iterator<std::string>(words), {});
+  return names;
+}
+
+/// Refuses an attribute that the op does not have. Those of other dialects, as `mhlo.sharding`, may
+/// stand at any op.
+void check_name(const SyntaxOp& op, const SyntaxField& field) {
+  const OpDefinition* definition = find_op(op.name);
+  if (definition == nullptr || field.name.find('.') != std::string::npos) return;
+  const std::vector<std::string> known = known_attributes(*definition);
+  if (std::ranges::find(known, field.name) != known.end()) return;
+  constexpr std::size_t kLongestName = 64;
+  const std::string shown = field.name.substr(0, kLongestName);
+  const std::string near = nearest(shown, known);
+  throw SyntaxError{field.offset, op.name + " has no attribute " + shown +
+                                      (near.empty() ? near : "; did you mean " + near + "?")};
 }
 
 }  // namespace
@@ -132,6 +160,7 @@ SyntaxAttribute Parser::parse_attribute(int depth) {
       }
   }
   out.text = std::string(lexer_.text().substr(begin, token().offset - begin));
+  out.text.erase(out.text.find_last_not_of(" \t\r\n") + 1);
   return out;
 }
 
@@ -178,17 +207,17 @@ SyntaxFields Parser::parse_fields(char close, int depth) {
     if (token().kind != TokenKind::kWord && token().kind != TokenKind::kString) {
       fail("expected the name of an attribute, found " + found());
     }
-    std::string name =
+    SyntaxField& field = out.emplace_back();
+    field.offset = token().offset;
+    field.name =
         token().kind == TokenKind::kString ? unquote(token().text) : std::string(token().text);
     advance();
-    SyntaxAttribute value;
     if (accept('=')) {
-      value = parse_attribute(depth + 1);
+      field.value = parse_attribute(depth + 1);
     } else {
-      value.kind = Kind::kBool;
-      value.boolean = true;
+      field.value.kind = Kind::kBool;
+      field.value.boolean = true;
     }
-    out.push_back({std::move(name), std::move(value)});
   } while (accept(','));
   expect(close, "at the end of attributes");
   return out;
@@ -276,7 +305,7 @@ void Parser::add_attribute(SyntaxOp& op, const std::string& name, SyntaxAttribut
         op.attributes.insert_or_assign(name, std::move(attribute.text));
         break;
       }
-      for (auto& [field, value] : attribute.dictionary) add_attribute(op, field, std::move(value));
+      add_fields(op, std::move(attribute.dictionary));
       break;
     case Kind::kString:
     case Kind::kFunctionType:
@@ -287,9 +316,14 @@ void Parser::add_attribute(SyntaxOp& op, const std::string& name, SyntaxAttribut
   }
 }
 
-void Parser::add_dictionary(SyntaxOp& op) {
-  for (auto& [name, value] : parse_dictionary(0)) add_attribute(op, name, std::move(value));
+void Parser::add_fields(SyntaxOp& op, SyntaxFields fields) {
+  for (SyntaxField& field : fields) {
+    check_name(op, field);
+    add_attribute(op, field.name, std::move(field.value));
+  }
 }
+
+void Parser::add_dictionary(SyntaxOp& op) { add_fields(op, parse_dictionary(0)); }
 
 void Parser::add_optional_dictionary(SyntaxOp& op) {
   if (token().is('{')) add_dictionary(op);

@@ -22,9 +22,9 @@ bool is_module(const Token& token) { return is_name(token, "module", "builtin.mo
 bool is_function(const Token& token) { return is_name(token, "func.func", "func.func"); }
 
 std::optional<std::int64_t> alias_of(const SyntaxFields& attributes) {
-  for (const auto& [name, value] : attributes) {
-    if (name == "tf.aliasing_output" && value.kind == SyntaxAttribute::Kind::kInteger) {
-      return value.integer;
+  for (const SyntaxField& field : attributes) {
+    if (field.name == "tf.aliasing_output" && field.value.kind == SyntaxAttribute::Kind::kInteger) {
+      return field.value.integer;
     }
   }
   return std::nullopt;
@@ -148,8 +148,8 @@ void Parser::parse_module(SyntaxModule& module) {
     expect('(', "behind \"builtin.module\"");
     expect(')', "behind \"builtin.module\"");
     if (accept('<')) {
-      for (const auto& [name, value] : parse_dictionary(0)) {
-        if (name == "sym_name") module.name = checked_name(value.text, offset);
+      for (const auto& [name, at, value] : parse_dictionary(0)) {
+        if (name == "sym_name") module.name = checked_name(value.text, at);
       }
       expect('>', "behind properties");
     }
@@ -251,8 +251,8 @@ void Parser::parse_function_generic(SyntaxFunction& function) {
   expect(')', "behind \"func.func\"");
   std::vector<std::optional<std::int64_t>> aliases;
   const auto read = [&](const SyntaxFields& attributes) {
-    for (const auto& [name, value] : attributes) {
-      if (name == "sym_name") function.name = checked_name(value.text, function.offset);
+    for (const auto& [name, at, value] : attributes) {
+      if (name == "sym_name") function.name = checked_name(value.text, at);
       if (name == "sym_visibility") function.is_private = value.text != "public";
       if (name == "function_type") function.results = value.results;
       if (name != "arg_attrs") continue;

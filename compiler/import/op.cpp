@@ -340,9 +340,9 @@ void Parser::parse_keyword(SyntaxOp& op) {
     case Keyword::Value::kWords:
       op.attributes.insert_or_assign(name, parse_word_list());
       break;
-    case Keyword::Value::kAngles:
-      if (!token().is('<')) fail("expected `<`, found " + found());
-      op.attributes.insert_or_assign(name, skip_angles());
+    case Keyword::Value::kFields:
+      expect('<', "in front of fields");
+      add_fields(op, parse_fields('>', 0));
       break;
   }
 }

@@ -100,6 +100,8 @@ class Parser {
   SyntaxAttribute parse_array();
   std::vector<std::string> parse_word_list();
   void add_dictionary(SyntaxOp& op);
+  /// Adds each field as an attribute that the op has.
+  void add_fields(SyntaxOp& op, SyntaxFields fields);
 
   // dense.cpp
   SyntaxAttribute parse_dense();

@@ -126,6 +126,7 @@ struct SyntaxAttribute {
 /// `name = value` of a dictionary or structure.
 struct SyntaxField {
   std::string name;
+  std::size_t offset = 0;
   SyntaxAttribute value;
 };
 

@@ -218,6 +218,7 @@ const OpDefinition kBatchNormInferenceOp{
     .evaluate = evaluate_inference,
     .lowerings = {ExpandLowering{expand_inference}},
     .traits = {.operands = {kFloats, kFloats, kFloats, kFloats, kFloats}},
+    .attributes = "epsilon feature_index",
 };
 const OpDefinition kBatchNormTrainingOp{
     .name = "stablehlo.batch_norm_training",
@@ -226,6 +227,7 @@ const OpDefinition kBatchNormTrainingOp{
     .evaluate = evaluate_training,
     .lowerings = {ExpandLowering{expand_training}},
     .traits = {.operands = {kFloats, kFloats, kFloats}},
+    .attributes = "epsilon feature_index",
 };
 const OpDefinition kBatchNormGradOp{
     .name = "stablehlo.batch_norm_grad",
@@ -234,6 +236,7 @@ const OpDefinition kBatchNormGradOp{
     .evaluate = evaluate_grad,
     .lowerings = {ExpandLowering{expand_grad}},
     .traits = {.operands = {kFloats, kFloats, kFloats, kFloats, kFloats}},
+    .attributes = "epsilon feature_index",
 };
 
 }  // namespace superstep

@@ -157,6 +157,7 @@ const OpDefinition kCholeskyOp{
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kFloats | kComplex}},
     .syntax = {.parse = parse},
+    .attributes = "lower",
 };
 
 }  // namespace superstep

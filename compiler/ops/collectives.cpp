@@ -124,6 +124,9 @@ const OpDefinition kAllGatherOp{
     .evaluate = evaluate_identity,
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = kOneOrMore},
+    .attributes =
+        "all_gather_dim use_global_device_ids replica_groups mesh mesh_name axes channel_handle "
+        "handle type",
 };
 
 const OpDefinition kAllReduceOp{
@@ -133,6 +136,8 @@ const OpDefinition kAllReduceOp{
     .evaluate = evaluate_identity,
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = kOneOrMore, .regions = 1},
+    .attributes =
+        "use_global_device_ids replica_groups mesh mesh_name axes channel_handle handle type",
 };
 
 const OpDefinition kAllToAllOp{
@@ -142,6 +147,9 @@ const OpDefinition kAllToAllOp{
     .evaluate = evaluate_identity,
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = kOneOrMore},
+    .attributes =
+        "split_dimension concat_dimension split_count replica_groups mesh mesh_name axes "
+        "channel_handle handle type",
 };
 
 const OpDefinition kCollectiveBroadcastOp{
@@ -151,6 +159,7 @@ const OpDefinition kCollectiveBroadcastOp{
     .evaluate = evaluate_identity,
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = kOneOrMore},
+    .attributes = "has_dynamic_root replica_groups mesh mesh_name axes channel_handle handle type",
 };
 
 const OpDefinition kCollectivePermuteOp{
@@ -160,6 +169,7 @@ const OpDefinition kCollectivePermuteOp{
     .evaluate = evaluate_permute,
     .lowerings = {ExpandLowering{expand_permute}},
     .traits = {.operands = {kAnyDType}},
+    .attributes = "source_target_pairs channel_handle handle type",
 };
 
 const OpDefinition kCollectiveReduceOp{
@@ -169,6 +179,9 @@ const OpDefinition kCollectiveReduceOp{
     .evaluate = evaluate_identity,
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = kOneOrMore, .regions = 1},
+    .attributes =
+        "has_dynamic_root use_global_device_ids replica_groups mesh mesh_name axes channel_handle "
+        "handle type",
 };
 
 const OpDefinition kCrossReplicaSumOp{
@@ -178,6 +191,7 @@ const OpDefinition kCrossReplicaSumOp{
     .evaluate = evaluate_identity,
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = {kAnyDType}},
+    .attributes = "replica_groups mesh mesh_name axes",
 };
 
 const OpDefinition kReduceScatterOp{
@@ -187,6 +201,9 @@ const OpDefinition kReduceScatterOp{
     .evaluate = evaluate_identity,
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = {kAnyDType}, .regions = 1},
+    .attributes =
+        "scatter_dimension use_global_device_ids replica_groups mesh mesh_name axes channel_handle "
+        "handle type",
 };
 
 }  // namespace superstep

@@ -163,6 +163,7 @@ const OpDefinition kCompareOp{
     .lowerings = {ElementwiseLowering{emit}},
     .traits = {.operands = {kAnyDType, kAnyDType}},
     .syntax = {.parse = parse},
+    .attributes = "comparison_direction compare_type",
 };
 
 }  // namespace superstep

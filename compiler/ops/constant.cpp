@@ -84,6 +84,7 @@ const OpDefinition kConstantLikeOp{
     .evaluate = evaluate_like,
     .lowerings = {ExpandLowering{expand_like}},
     .traits = {.operands = {kAnyDType}, .is_shorthand = true},
+    .attributes = "value",
 };
 const OpDefinition kConstantOp{
     .name = "stablehlo.constant",
@@ -93,6 +94,7 @@ const OpDefinition kConstantOp{
     .lowerings = {ConstantLowering{}},
     .traits = {.operands = {}},
     .syntax = {.parse = parse},
+    .attributes = "value",
 };
 
 }  // namespace superstep

@@ -324,6 +324,9 @@ const OpDefinition kConvolutionOp{
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kAnyDType, kAnyDType}, .folds_expanded = true},
     .syntax = {.parse = parse},
+    .attributes =
+        "dimension_numbers window_strides padding lhs_dilation rhs_dilation window_reversal "
+        "feature_group_count batch_group_count precision_config",
 };
 
 }  // namespace superstep

@@ -170,6 +170,9 @@ const OpDefinition kCustomCallOp{
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = kAnyRegions},
     .syntax = {.parse = parse},
+    .attributes =
+        "call_target_name has_side_effect backend_config api_version called_computations "
+        "operand_layouts result_layouts output_operand_aliases",
 };
 
 }  // namespace superstep

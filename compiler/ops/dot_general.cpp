@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/ops/dot_algorithm.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
@@ -70,6 +71,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
                                 "all complex numbers",
                                 name_of(lhs.dtype), name_of(rhs.dtype), name_of(dtype)));
   }
+  check_algorithm(op, lhs.dtype, rhs.dtype, dtype);
   return {{dtype, result_shape(lhs, left, rhs, right)}};
 }
 
@@ -162,6 +164,7 @@ bool is_of_others(const Op& op, const Graph& graph) {
 Tensor product_of(const Op& op, Tensor lhs, Tensor rhs, TensorType type) {
   Op product;
   product.attributes = op.attributes;
+  erase_algorithm(product);
   product.declared = {std::move(type)};
   return lhs.builder->apply(*op.definition, {lhs, rhs}, std::move(product));
 }
@@ -235,7 +238,7 @@ constexpr std::array kKeywords = {
     Keyword{"contracting_dims", Keyword::Value::kPair, "lhs_contracting_dimensions",
             "rhs_contracting_dimensions"},
     Keyword{"precision", Keyword::Value::kWords, "precision_config"},
-    Keyword{"algorithm", Keyword::Value::kAngles, "algorithm"}};
+    Keyword{"algorithm", Keyword::Value::kFields, "algorithm"}};
 
 }  // namespace
 
@@ -247,6 +250,10 @@ const OpDefinition kDotGeneralOp{
     .lowerings = {ExpandLowering{expand, is_of_others}, StepLowering{lower_product, votes}},
     .traits = {.operands = {kAnyDType, kAnyDType}, .is_product = true},
     .syntax = {.keywords = kKeywords},
+    .attributes =
+        "dot_dimension_numbers lhs_precision_type rhs_precision_type accumulation_type "
+        "lhs_component_count rhs_component_count num_primitive_operations "
+        "allow_imprecise_accumulation",
 };
 
 }  // namespace superstep

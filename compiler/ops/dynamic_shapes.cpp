@@ -144,6 +144,7 @@ const OpDefinition kDynamicBroadcastInDimOp{
     .lowerings = {ExpandLowering{expand<kBroadcast>}},
     .traits = {.operands = {kAnyDType, kIntegers}},
     .syntax = {.keywords = kBroadcastKeywords},
+    .attributes = "known_expanding_dimensions known_nonexpanding_dimensions",
 };
 
 const OpDefinition kDynamicConvOp{
@@ -153,6 +154,9 @@ const OpDefinition kDynamicConvOp{
     .evaluate = evaluate<kConvolution>,
     .lowerings = {ExpandLowering{expand<kConvolution>}},
     .traits = {.operands = {kAnyDType, kAnyDType, kIntegers}},
+    .attributes =
+        "dimension_numbers window_strides lhs_dilation rhs_dilation window_reversal "
+        "feature_group_count batch_group_count precision_config",
 };
 
 const OpDefinition kDynamicGatherOp{
@@ -162,6 +166,9 @@ const OpDefinition kDynamicGatherOp{
     .evaluate = evaluate<kGather>,
     .lowerings = {ExpandLowering{expand<kGather>}},
     .traits = {.operands = {kAnyDType, kIntegers, kIntegers}},
+    .attributes =
+        "dimension_numbers offset_dims collapsed_slice_dims operand_batching_dims "
+        "start_indices_batching_dims start_index_map index_vector_dim indices_are_sorted",
 };
 
 const OpDefinition kDynamicIotaOp{

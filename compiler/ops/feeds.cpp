@@ -95,6 +95,7 @@ const OpDefinition kInfeedOp{
     .evaluate = evaluate_infeed,
     .lowerings = {StepLowering{.lower = lower_infeed, .votes = votes}},
     .traits = {.operands = {}, .effect = Effect::kHost},
+    .attributes = "infeed_config layout",
 };
 
 const OpDefinition kOutfeedOp{
@@ -104,6 +105,7 @@ const OpDefinition kOutfeedOp{
     .evaluate = evaluate_outfeed,
     .lowerings = {StepLowering{.lower = lower_outfeed, .votes = votes}},
     .traits = {.operands = kTensors, .effect = Effect::kHost},
+    .attributes = "outfeed_config",
 };
 
 const OpDefinition kRecvOp{
@@ -113,6 +115,7 @@ const OpDefinition kRecvOp{
     .evaluate = evaluate_infeed,
     .lowerings = {StepLowering{.lower = lower_infeed, .votes = votes}},
     .traits = {.operands = {}, .effect = Effect::kHost},
+    .attributes = "channel_handle handle type is_host_transfer source_target_pairs",
 };
 
 const OpDefinition kSendOp{
@@ -122,6 +125,7 @@ const OpDefinition kSendOp{
     .evaluate = evaluate_outfeed,
     .lowerings = {StepLowering{.lower = lower_outfeed, .votes = votes}},
     .traits = {.operands = kTensors, .effect = Effect::kHost},
+    .attributes = "channel_handle handle type is_host_transfer source_target_pairs",
 };
 
 }  // namespace superstep

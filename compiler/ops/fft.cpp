@@ -202,6 +202,7 @@ const OpDefinition kFftOp{
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {only(DType::kF32) | only(DType::kF64) | kComplex}},
     .syntax = {.parse = parse},
+    .attributes = "fft_type fft_length",
 };
 
 }  // namespace superstep

@@ -125,6 +125,10 @@ const OpDefinition kGatherOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kAnyDType, kIntegers}},
+    .attributes =
+        "dimension_numbers offset_dims collapsed_slice_dims operand_batching_dims "
+        "start_indices_batching_dims start_index_map index_vector_dim slice_sizes "
+        "indices_are_sorted",
 };
 
 }  // namespace superstep

@@ -99,13 +99,15 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
 }
 
 template <const OpDefinition& kOp>
-constexpr OpDefinition broadcasting(std::string_view name, OperandTypes operands) {
+constexpr OpDefinition broadcasting(std::string_view name, OperandTypes operands,
+                                    std::string_view attributes = kPlaces) {
   return {.name = name,
           .summary = "The op of this name, of operands that are broadcast to one shape.",
           .infer = infer<kOp>,
           .evaluate = evaluate<kOp>,
           .lowerings = {ExpandLowering{expand<kOp>}},
-          .traits = {.operands = operands, .is_shorthand = true}};
+          .traits = {.operands = operands, .is_shorthand = true},
+          .attributes = attributes};
 }
 
 constexpr OperandTypes pair_of(DTypeSet set) { return {set, set}; }
@@ -119,7 +121,8 @@ const OpDefinition kBroadcastAndOp = broadcasting<kAndOp>("chlo.broadcast_and", 
 const OpDefinition kBroadcastAtan2Op =
     broadcasting<kAtan2Op>("chlo.broadcast_atan2", pair_of(kContinuous));
 const OpDefinition kBroadcastCompareOp =
-    broadcasting<kCompareOp>("chlo.broadcast_compare", pair_of(kAnyDType));
+    broadcasting<kCompareOp>("chlo.broadcast_compare", pair_of(kAnyDType),
+                             "broadcast_dimensions comparison_direction compare_type");
 const OpDefinition kBroadcastComplexOp =
     broadcasting<kComplexOp>("chlo.broadcast_complex", pair_of(kParts));
 const OpDefinition kBroadcastDivideOp =

@@ -100,6 +100,7 @@ const OpDefinition kTorchIndexSelectOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kAnyDType, kIntegers}, .is_shorthand = true},
+    .attributes = "dim batch_dims",
 };
 
 }  // namespace superstep

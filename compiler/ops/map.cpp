@@ -69,6 +69,7 @@ const OpDefinition kMapOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = OperandTypes{kAnyDType}.then_any_number_of(kAnyDType), .regions = 1},
+    .attributes = "dimensions",
 };
 
 }  // namespace superstep

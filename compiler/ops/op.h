@@ -175,7 +175,13 @@ struct OpDefinition {
   Lowerings lowerings;
   Traits traits;
   Syntax syntax = {};
+  /// Names of the attributes that a text may give it besides those of keywords, with a space
+  /// between two.
+  std::string_view attributes = {};
 };
+
+/// Of a function that may be asked to be so accurate.
+constexpr std::string_view kResultAccuracy = "result_accuracy atol rtol ulps mode";
 
 /// How an op of `graph` is lowered. Those who ask visit all kinds, so that a new one does not
 /// compile before each of them knows it.

@@ -220,6 +220,10 @@ const OpDefinition kRaggedDotOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kAnyDType, kAnyDType, kIntegers}, .is_shorthand = true},
+    .attributes =
+        "ragged_dot_dimension_numbers lhs_batching_dimensions rhs_batching_dimensions "
+        "lhs_contracting_dimensions rhs_contracting_dimensions lhs_ragged_dimensions "
+        "rhs_group_dimensions precision_config",
 };
 
 }  // namespace superstep

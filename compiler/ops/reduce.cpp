@@ -291,6 +291,7 @@ const OpDefinition kReduceOp{
                .regions = 1,
                .is_reduction = true},
     .syntax = {.parse = parse},
+    .attributes = "dimensions",
 };
 
 }  // namespace superstep

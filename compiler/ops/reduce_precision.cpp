@@ -139,6 +139,7 @@ const OpDefinition kReducePrecisionOp{
     .lowerings = {ElementwiseLowering{emit}},
     .traits = {.operands = {kFloats}},
     .syntax = {.parse = parse},
+    .attributes = "exponent_bits mantissa_bits",
 };
 
 }  // namespace superstep

@@ -154,6 +154,7 @@ const OpDefinition kReduceWindowOp{
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType),
                .regions = 1,
                .folds_expanded = true},
+    .attributes = "window_dimensions window_strides base_dilations window_dilations padding",
 };
 
 }  // namespace superstep

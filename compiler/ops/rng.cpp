@@ -225,6 +225,7 @@ const OpDefinition kRngOp{
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kNumbers, kNumbers, kIntegers}},
     .syntax = {.parse = parse},
+    .attributes = "rng_distribution",
 };
 
 }  // namespace superstep

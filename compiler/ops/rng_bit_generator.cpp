@@ -307,6 +307,7 @@ const OpDefinition kRngBitGeneratorOp{
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {only(DType::kU64)}},
     .syntax = {.parse = parse},
+    .attributes = "rng_algorithm",
 };
 
 }  // namespace superstep

@@ -248,6 +248,8 @@ const OpDefinition kScanOp{
                .regions = 1,
                .is_shorthand = true},
     .syntax = {.parse = parse},
+    .attributes =
+        "dimension is_reverse is_associative scan_dim_size operandSegmentSizes resultSegmentSizes",
 };
 
 }  // namespace superstep

@@ -235,6 +235,10 @@ const OpDefinition kScatterOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand_static, is_static}, ExpandLowering{expand}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
+    .attributes =
+        "scatter_dimension_numbers update_window_dims inserted_window_dims input_batching_dims "
+        "scatter_indices_batching_dims scatter_dims_to_operand_dims index_vector_dim "
+        "indices_are_sorted unique_indices",
 };
 
 }  // namespace superstep

@@ -316,6 +316,7 @@ const OpDefinition kSelectAndScatterOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kAnyDType, kAnyDType, kAnyDType}, .regions = 2, .folds_expanded = true},
+    .attributes = "window_dimensions window_strides padding",
 };
 
 }  // namespace superstep

@@ -23,6 +23,7 @@ const OpDefinition kShardingConstraintOp{
     .lowerings = {ExpandLowering{expand_identity}},
     .traits = {.operands = {kAnyDType}},
     .syntax = {.parse = parse},
+    .attributes = "sharding",
 };
 
 }  // namespace superstep

@@ -101,6 +101,7 @@ const OpDefinition kSliceOp{
     .lowerings = {RearrangeLowering{boxes}},
     .traits = {.operands = {kAnyDType}},
     .syntax = {.parse = parse},
+    .attributes = "start_indices limit_indices strides",
 };
 
 }  // namespace superstep

@@ -111,6 +111,7 @@ const OpDefinition kSortOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = OperandTypes::any_number_of(kAnyDType), .regions = 1},
+    .attributes = "dimension is_stable",
 };
 
 }  // namespace superstep

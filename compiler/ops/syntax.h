@@ -20,7 +20,7 @@ struct Keyword {
     kInteger,
     kString,
     kWords,   ///< `[DEFAULT, HIGHEST]`
-    kAngles,  ///< `<…>`, kept as text
+    kFields,  ///< `<lhs_precision_type = f32, …>`: attributes of their own
   } value;
   std::string_view attribute, second = {};
 };

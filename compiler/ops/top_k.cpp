@@ -179,6 +179,7 @@ const OpDefinition kTopKOp{
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kNumbers | kBooleans}},
     .syntax = {.parse = parse},
+    .attributes = "k",
 };
 
 }  // namespace superstep

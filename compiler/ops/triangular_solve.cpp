@@ -188,6 +188,7 @@ const OpDefinition kTriangularSolveOp{
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
     .traits = {.operands = {kFloats | kComplex, kFloats | kComplex}},
+    .attributes = "left_side lower unit_diagonal transpose_a",
 };
 
 }  // namespace superstep

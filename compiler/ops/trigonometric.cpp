@@ -198,6 +198,7 @@ const OpDefinition kSineOp{
     .evaluate = evaluate_float<sine, sine>,
     .lowerings = {ElementwiseLowering{emit<sine_formula, kOfSine>}},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kCosineOp{
     .name = "stablehlo.cosine",
@@ -206,6 +207,7 @@ const OpDefinition kCosineOp{
     .evaluate = evaluate_float<cosine, cosine>,
     .lowerings = {ElementwiseLowering{emit<cosine_formula, kOfCosine>}},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kTanOp{
     .name = "stablehlo.tan",
@@ -214,6 +216,7 @@ const OpDefinition kTanOp{
     .evaluate = evaluate_float<tangent, tangent>,
     .lowerings = {ElementwiseLowering{emit<tangent_formula, kOfTangent>}},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kChloTanOp{
     .name = "chlo.tan",

@@ -88,6 +88,7 @@ const OpDefinition kExponentialOp{
     .evaluate = evaluate_float<exponential, exponential>,
     .lowerings = {kNative<Primitive::kExp>},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kExponentialMinusOneOp{
     .name = "stablehlo.exponential_minus_one",
@@ -96,6 +97,7 @@ const OpDefinition kExponentialMinusOneOp{
     .evaluate = evaluate_float<exponential_minus_one, exponential_minus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_exponential_minus_one>}},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kLogOp{
     .name = "stablehlo.log",
@@ -104,6 +106,7 @@ const OpDefinition kLogOp{
     .evaluate = evaluate_float<log, log>,
     .lowerings = {kNative<Primitive::kLog>},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kLogPlusOneOp{
     .name = "stablehlo.log_plus_one",
@@ -112,6 +115,7 @@ const OpDefinition kLogPlusOneOp{
     .evaluate = evaluate_float<log_plus_one, log_plus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_log_plus_one>}},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kLogisticOp{
     .name = "stablehlo.logistic",
@@ -120,6 +124,7 @@ const OpDefinition kLogisticOp{
     .evaluate = evaluate_float<logistic, logistic>,
     .lowerings = {kNative<Primitive::kSigmoid>},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kTanhOp{
     .name = "stablehlo.tanh",
@@ -128,6 +133,7 @@ const OpDefinition kTanhOp{
     .evaluate = evaluate_float<tanh, tanh>,
     .lowerings = {kNative<Primitive::kTanh>},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kSqrtOp{
     .name = "stablehlo.sqrt",
@@ -136,6 +142,7 @@ const OpDefinition kSqrtOp{
     .evaluate = evaluate_float<sqrt, sqrt>,
     .lowerings = {kNative<Primitive::kSqrt>},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kRsqrtOp{
     .name = "stablehlo.rsqrt",
@@ -144,6 +151,7 @@ const OpDefinition kRsqrtOp{
     .evaluate = evaluate_float<rsqrt, rsqrt>,
     .lowerings = {kNative<Primitive::kRsqrt>},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kCbrtOp{
     .name = "stablehlo.cbrt",
@@ -152,6 +160,7 @@ const OpDefinition kCbrtOp{
     .evaluate = evaluate_float<cbrt, cbrt>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_cbrt>}},
     .traits = {.operands = {kFloats | kComplex}},
+    .attributes = kResultAccuracy,
 };
 const OpDefinition kFloorOp{
     .name = "stablehlo.floor",

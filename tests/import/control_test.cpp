@@ -68,7 +68,7 @@ TEST(While, InnerRegionsReachValuesOfAllThatHoldThem) {
 func.func @main(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<f32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %start = stablehlo.constant dense<0.0> : tensor<f32>
-  %0:2 = stablehlo.while(%i = %zero, %s = %start) : tensor<i32>, tensor<f32> attributes {a = 1 : i32}
+  %0:2 = stablehlo.while(%i = %zero, %s = %start) : tensor<i32>, tensor<f32> attributes {jax.a = 1 : i32}
    cond {
     %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>

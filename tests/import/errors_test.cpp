@@ -49,6 +49,32 @@ TEST(ImportErrors, NamesTheNearestOpOnlyForWordsThatAreNone) {
       ExitCode::kUnsupported, {"2:6: op stablehlo.async_start is not supported"});
 }
 
+TEST(ImportErrors, NamesTheAttributeThatAnOpDoesNotHaveAndTheNearest) {
+  expect_refused(
+      in_main("%0 = \"stablehlo.transpose\"(%a) <{permutations = array<i64: 1, 0>}> : "
+              "(tensor<2x3xf32>) -> tensor<3x2xf32>\n"
+              "%1 = stablehlo.add %a, %b {\n  colour = \"red\"} : tensor<2x3xf32>\n"
+              "%2 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0], algorithm = "
+              "<lhs_precision = f32> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>\n"
+              "%3 = \"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<"
+              "ofset_dims = [1]>}> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>\n"
+              "%4 = stablehlo.exponential %a {result_acuracy = 1} : tensor<2x3xf32>"),
+      ExitCode::kMalformed,
+      {"2:34: stablehlo.transpose has no attribute permutations; did you mean permutation?",
+       "4:3: stablehlo.add has no attribute colour",
+       "5:79: stablehlo.dot_general has no attribute lhs_precision",
+       "6:73: stablehlo.gather has no attribute ofset_dims; did you mean offset_dims?",
+       "7:32: stablehlo.exponential has no attribute result_acuracy; did you mean "
+       "result_accuracy?"});
+}
+
+TEST(ImportErrors, AttributesOfOtherDialectsMayStandAtAnyOp) {
+  expect_refused(in_main("%0 = stablehlo.add %a, %b {mhlo.sharding = \"{replicated}\", "
+                         "mhlo.frontend_attributes = {a = \"1\"}, jax.any = [1]} : "
+                         "tensor<2x3xf32>"),
+                 ExitCode::kOk, {});
+}
+
 TEST(ImportErrors, ModulesThatOnlyAskForTooMuchAreUnsupported) {
   const auto element = [](const std::string& name, const std::string& more = "") {
     return "element type " + name + " is not supported" + more + "; " + supported_dtypes();

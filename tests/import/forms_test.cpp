@@ -108,6 +108,28 @@ TEST(PrettyForm, DotNamesEachSidesDimensions) {
   EXPECT_EQ(std::get<Words>(op.attributes.at("precision_config")), (Words{"DEFAULT", "HIGHEST"}));
 }
 
+TEST(PrettyForm, AnAlgorithmHasTheFieldsOfTheGenericOne) {
+  const std::string fields =
+      "lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, "
+      "lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, "
+      "allow_imprecise_accumulation = false>";
+  const std::string types = " : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>";
+  const Op pretty =
+      first_op("%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1], algorithm = <" +
+               fields + types);
+  const Op generic = first_op(
+      "%0 = \"stablehlo.dot_general\"(%a, %b) <{algorithm = #stablehlo.dot_algorithm<" + fields +
+      ", dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], "
+      "rhs_contracting_dimensions = [1]>}>" +
+      types);
+  for (const Op& op : {pretty, generic}) {
+    EXPECT_EQ(op.attributes.size(), 9U);
+    EXPECT_EQ(word(op, "accumulation_type"), "f32");
+    EXPECT_EQ(std::get<std::int64_t>(op.attributes.at("num_primitive_operations")), 1);
+    EXPECT_FALSE(std::get<bool>(op.attributes.at("allow_imprecise_accumulation")));
+  }
+}
+
 TEST(PrettyForm, ConvolutionsSayWhatDimensionsAreAndHowWindowsSlide) {
   const std::string head =
       "func.func @main(%a: tensor<2x7x3xf32>, %b: tensor<3x4x5xf32>) -> () {\n  %0 = ";

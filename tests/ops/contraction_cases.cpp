@@ -41,6 +41,21 @@ OpCase dot(const std::string& what, HostTensor lhs, HostTensor rhs, const Indice
           {}};
 }
 
+/// The product of two vectors, by the algorithm that its operands have.
+OpCase dot_by_algorithm(DType dtype, const char* sums) {
+  const std::string name(name_of(dtype));
+  OpCase product = dot("ByAlgorithm_" + name, vector_of(dtype, {1, 2, 3}),
+                       vector_of(dtype, {4, 5, 6}), {}, {}, {0}, {0}, numbers(dtype, {}, {32}));
+  product.attributes.insert({{"lhs_precision_type", name},
+                             {"rhs_precision_type", name},
+                             {"accumulation_type", std::string(sums)},
+                             {"lhs_component_count", std::int64_t{1}},
+                             {"rhs_component_count", std::int64_t{1}},
+                             {"num_primitive_operations", std::int64_t{1}},
+                             {"allow_imprecise_accumulation", true}});
+  return product;
+}
+
 OpCase iota(const std::string& what, std::int64_t dimension, HostTensor result) {
   return {"stablehlo.iota", what, {}, {{"iota_dimension", dimension}}, {result}, 0, {}};
 }
@@ -131,6 +146,11 @@ std::vector<OpCase> contraction_cases() {
           numbers(kF32, {}, {2049.5})),
       dot("BytesTimesInt", vector_of(kI8, {-1, 2}), vector_of(kI32, {1000, 7}), {}, {}, {0}, {0},
           numbers(kI32, {}, {-986})),
+      dot_by_algorithm(kF32, "f32"),
+      dot_by_algorithm(kF16, "f32"),
+      dot_by_algorithm(kBF16, "f32"),
+      dot_by_algorithm(kF8E4M3FN, "f32"),
+      dot_by_algorithm(kF64, "f64"),
   };
 }
 

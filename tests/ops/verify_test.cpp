@@ -124,6 +124,29 @@ TEST(OpErrors, NameABitcastOfTooFewElements) {
             "operand is tensor<1xf16>");
 }
 
+/// As JAX's `precision="BF16_BF16_F32_X3"` prints it.
+Attributes product_by(const char* operands, const char* sums, std::int64_t products) {
+  return {
+      {"lhs_contracting_dimensions", Indices{0}},    {"rhs_contracting_dimensions", Indices{0}},
+      {"lhs_precision_type", std::string(operands)}, {"rhs_precision_type", std::string(operands)},
+      {"accumulation_type", std::string(sums)},      {"lhs_component_count", std::int64_t{1}},
+      {"rhs_component_count", std::int64_t{1}},      {"num_primitive_operations", products},
+      {"allow_imprecise_accumulation", false}};
+}
+
+TEST(OpErrors, NameAnAlgorithmThatAProductDoesNotHave) {
+  const HostTensor single = vector_of(kF32, {1, 2}), half = vector_of(kF16, {1, 2});
+  EXPECT_EQ(refusal("dot_general", {single, single}, product_by("bf16", "f32", 3),
+                    ExitCode::kUnsupported, {}, {{kF32, {}}}),
+            "case.mlir:3:7: error: stablehlo.dot_general: algorithm bf16 x bf16 with sums in f32, "
+            "3 products of each pair; of f32 and f32 there is f32 x f32 with sums in f32, 1 "
+            "product of each pair: convert the operands, or leave the algorithm out");
+  static_cast<void>(refusal("dot_general", {single, single}, product_by("tf32", "f32", 1),
+                            ExitCode::kUnsupported, {}, {{kF32, {}}}));
+  static_cast<void>(refusal("dot_general", {half, half}, product_by("f16", "f16", 1),
+                            ExitCode::kUnsupported, {}, {{kF16, {}}}));
+}
+
 TEST(OpErrors, NameAnAlgorithmOfRandomBits) {
   const HostTensor state = bits_of(kU64, {1, 2}), longer = bits_of(kU64, {1, 2, 3});
   const std::vector<TensorType> types = {state.type, {kU32, {4}}};

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ops/dot_algorithm.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/verify.h"
@@ -228,7 +229,7 @@ class Widener {
     }
     Op copy = op;
     copy.declared = {type};
-    copy.attributes.erase("algorithm");
+    erase_algorithm(copy);
     const Tensor product = builder.append(*op.definition, operands, std::move(copy))[0];
     if (is_narrow(result)) return set_number(op, op.results[0], product);
     set(op.results[0], convert(product, result));
