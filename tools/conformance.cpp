@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/files.h"
@@ -116,6 +117,8 @@ void read_name(const std::string& stem, ConformanceOutcome& out) {
   }
 }
 
+fs::path normal(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+
 std::string disabled_of(const std::string& text) {
   constexpr std::string_view kMark = "RUN-DISABLED(";
   const std::size_t at = text.find(kMark);
@@ -133,6 +136,60 @@ std::string text_of(const UserError& error) {
   return text;
 }
 
+struct OpsUnderTest {
+  std::vector<const Op*> makers;          ///< of what is checked
+  std::vector<const Op*> rearrangements;  ///< of what they make, or of arguments
+};
+
+OpsUnderTest ops_under_test(const Graph& graph) {
+  OpsUnderTest ops;
+  std::vector<ValueId> values = graph.results();
+  while (!values.empty()) {
+    const Op* op = graph.producer_of(values.back());
+    values.pop_back();
+    if (op == nullptr || lowering_as<ConstantLowering>(*op, graph) != nullptr) continue;
+    if (lowering_as<RearrangeLowering>(*op, graph) == nullptr) {
+      ops.makers.push_back(op);
+      continue;
+    }
+    ops.rearrangements.push_back(op);
+    values.insert(values.end(), op->operands.begin(), op->operands.end());
+  }
+  return ops;
+}
+
+/// Which ops tiles computed or exchanged something for.
+class StepsThatRan {
+ public:
+  explicit StepsThatRan(const std::vector<StepInfo>& steps) : steps_(steps) {}
+
+  void add(const SuperstepRecord& record) {
+    add(record.exchange_step);
+    for (const ComputeShare& share : record.shares) add(share.step);
+  }
+  [[nodiscard]] bool has(const Op& op) const {
+    // Of an unrolled loop only what was in it is left.
+    const bool has_part = std::ranges::any_of(op.regions, [&](const Graph& region) {
+      return std::ranges::any_of(region.ops(), [&](const Op& part) { return has(part); });
+    });
+    return has_part || std::ranges::any_of(steps_, [&](const StepInfo& step) {
+             if (!step.superstep || !supersteps_.contains(*step.superstep)) return false;
+             const StepInfo* at = &step;
+             while (at->source != op.location && at->parent) at = &steps_[*at->parent];
+             return at->source == op.location;
+           });
+  }
+
+ private:
+  void add(std::uint32_t step) {
+    // Code between steps has the number behind the last.
+    if (step < steps_.size() && steps_[step].superstep) supersteps_.insert(*steps_[step].superstep);
+  }
+
+  const std::vector<StepInfo>& steps_;
+  std::set<std::uint32_t> supersteps_;  ///< as steps number them
+};
+
 void run(const CheckedModule& checked, const MachineConfig& machine, ConformanceOutcome& out) {
   const Graph& graph = checked.module.main;
   std::vector<ValueId> found, expected;
@@ -142,15 +199,18 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
   }
   if (out.dtype.empty()) out.dtype = name_of(graph.type(found[0]).dtype);
   const Part under_test = part_of(graph, found, checked.data);
+  const ProgramImage image = compile(under_test.module, machine);
+  StepsThatRan ran(image.info.steps);
   RunOptions options;
   options.on_superstep = [&](const SuperstepRecord& record) {
-    if (record.worker_instructions.all != 0 || record.exchange_bytes != 0) ++out.device_steps;
+    if (record.worker_instructions.all == 0 && record.exchange_bytes == 0) return;
+    ++out.device_steps;
+    ran.add(record);
   };
   for (std::size_t i = 0; i < checked.infeeds.size(); ++i) {
     options.infeeds[static_cast<std::uint32_t>(i)] = checked.infeeds[i];
   }
-  const RunResult result =
-      run_image(compile(under_test.module, machine), under_test.arguments, options);
+  const RunResult result = run_image(image, under_test.arguments, options);
   out.worker_instructions = result.totals.worker_instructions;
   if (result.trap) {
     out.verdict = Verdict::kWrong;
@@ -167,11 +227,19 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
     out.reason = fmt::format("line {}: {}", checked.checks[i].line, *problem);
     return;
   }
-  if (out.device_steps != 0) return;
+  const OpsUnderTest ops = ops_under_test(under_test.module.main);
+  if (std::ranges::any_of(ops.makers, [&](const Op* op) { return ran.has(*op); })) return;
+  // Steps of others may move what is rearranged, as one that copies a result.
+  const bool only_moves = ops.makers.empty() && !ops.rearrangements.empty();
+  if (only_moves && out.device_steps != 0) return;
   out.verdict = Verdict::kNotRun;
-  out.reason = under_test.arguments.empty()
-                   ? "what is checked follows from constants, which the compiler folds"
-                   : "what is checked are the arguments, perhaps with another shape";
+  if (out.device_steps == 0 || ops.makers.empty()) {
+    out.reason = under_test.arguments.empty()
+                     ? "what is checked follows from constants, which the compiler folds"
+                     : "what is checked are the arguments, perhaps with another shape";
+  } else {
+    out.reason = fmt::format("tiles only moved elements for {}", ops.makers[0]->definition->name);
+  }
 }
 
 }  // namespace
@@ -202,13 +270,18 @@ std::vector<ConformanceModule> conformance_modules(const std::string& path) {
   } else {
     files.push_back(path);
   }
+  const fs::path folder = fs::is_directory(path) ? fs::path(path) / "" : fs::path(path);
+  const fs::path above = normal(folder).parent_path().parent_path();
   std::vector<ConformanceModule> modules;
   for (const fs::path& file : files) {
-    std::size_t number = 0;
-    for (std::string& text : split_modules(read_text_file(file))) {
-      // In front of the first mark there may be nothing but comments.
-      if (text.find("func.func") == std::string::npos) continue;
-      modules.push_back({file.string(), std::move(text), number++});
+    std::vector<std::string> texts = split_modules(read_text_file(file));
+    // In front of the first mark there may be nothing but comments.
+    std::erase_if(
+        texts, [](const std::string& text) { return text.find("func.func") == std::string::npos; });
+    const std::string name = normal(file).lexically_relative(above).generic_string();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      modules.push_back({file.string(), std::move(texts[i]),
+                         texts.size() == 1 ? name : fmt::format("{}#{}", name, i + 1)});
     }
   }
   return modules;
@@ -216,6 +289,7 @@ std::vector<ConformanceModule> conformance_modules(const std::string& path) {
 
 ConformanceOutcome run_conformance(const ConformanceModule& module, const MachineConfig& machine) {
   ConformanceOutcome out;
+  out.name = module.name;
   out.file = module.file;
   out.disabled = disabled_of(module.text);
   read_name(fs::path(module.file).stem().string(), out);

@@ -12,20 +12,22 @@ namespace superstep {
 struct ConformanceModule {
   std::string file;
   std::string text;
-  std::size_t number = 0;  ///< in the file, from 0
+  /// Wherever the folder lies: `interpret/abs.mlir#2`, by the folder's name, the path in it and, of
+  /// several modules of a file, the number.
+  std::string name;
 };
 
 enum class Verdict : std::uint8_t {
   kPassed,
   kWrong,    ///< a check fails, the program traps, or the module is said to be malformed
   kRefused,  ///< it is not supported, or does not fit
-  kNotRun,  ///< what the checks compare is right, but no tile computed or exchanged anything for it
+  kNotRun,   ///< what the checks compare is right, but no step of a tile is of an op that makes it
 };
 [[nodiscard]] const char* name_of(Verdict verdict);
 
 /// What became of one module.
 struct ConformanceOutcome {
-  std::string file, function;
+  std::string name, file, function;
   std::string primitive;  ///< of JAX, or the op, by the name of the file
   std::string dtype;      ///< likewise; else that of what is checked
   Verdict verdict = Verdict::kPassed;

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "base/each_index.h"
+#include "base/output_file.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/conformance.h"
+#include "tools/conformance_record.h"
 #include "tools/host_threads.h"
 #include "tools/numbers.h"
 #include "tools/progress.h"
@@ -110,11 +112,10 @@ std::string disabled_text(const std::vector<ConformanceOutcome>& outcomes) {
 }
 
 nlohmann::ordered_json fields_of(const ConformanceOutcome& outcome) {
-  nlohmann::ordered_json fields = {{"file", outcome.file},
-                                   {"function", outcome.function},
-                                   {"primitive", outcome.primitive},
-                                   {"dtype", outcome.dtype},
-                                   {"verdict", name_of(outcome.verdict)}};
+  nlohmann::ordered_json fields = {
+      {"name", outcome.name},         {"file", outcome.file},
+      {"function", outcome.function}, {"primitive", outcome.primitive},
+      {"dtype", outcome.dtype},       {"verdict", name_of(outcome.verdict)}};
   if (!outcome.reason.empty()) fields["reason"] = outcome.reason;
   if (!outcome.disabled.empty()) fields["disabled"] = outcome.disabled;
   fields["device_steps"] = outcome.device_steps;
@@ -130,6 +131,7 @@ std::span<const AnswerField> conformance_fields() {
       {"machine_overrides", "list", "", "each --set"},
       {"machine_sha256", "text", "", "of the machine as a file with every key"},
       {"modules", "list", "", "in the order of files"},
+      {"modules[].name", "text", "", "folder, path in it and, of several in a file, number"},
       {"modules[].file", "text", "", ""},
       {"modules[].function", "text", "", "that has the checks"},
       {"modules[].primitive", "text", "", "by the name of the file"},
@@ -148,13 +150,18 @@ Options conformance_options() {
       "conformance DIR|FILE.mlir ... [options]",
       "Runs modules that check themselves, as StableHLO's test data do: what a module has as "
       "data is sent to the tiles as arguments, and results are compared by the rules of the check "
-      "dialect. A module for which no tile computes or exchanges anything counts as not run. Fails "
-      "when anything is wrong.",
-      {"superstep conformance stablehlo/stablehlo/testdata",
+      "dialect. A module counts as not run if no tile computes or exchanges anything for the ops "
+      "that make what is compared. Fails unless every module passes that is not disabled, or with "
+      "--expect where anything is not as "
+      "FILE has it: how many modules of a folder pass, and what becomes of each other one.",
+      {"superstep conformance stablehlo/stablehlo/testdata --expect testdata.txt --update",
+       "superstep conformance stablehlo/stablehlo/testdata --expect testdata.txt",
        "superstep conformance stablehlo/stablehlo/testdata --filter scatter_add -m small64"});
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (tiny4)")
       .values("set", "KEY=VALUE", "override one key of the machine")
       .value("filter", "TEXT", "only files with TEXT in their name")
+      .value("expect", "FILE", "compare what becomes of the modules with FILE")
+      .flag("update", "write what became of them into the FILE of --expect")
       .value(HostThreads::kName, "N", HostThreads::kHelp)
       .flag("quiet,q", "no progress")
       .positionals(1, 1'000'000);
@@ -165,6 +172,11 @@ ExitCode conformance_command(const Options& options, Answer& answer) {
   const SourcedMachine machine =
       load_sourced_machine(options.get("machine").value_or(kMachine), options.list("set"));
   add_identity(machine.machine, options.list("set"), answer);
+  const std::optional<std::string> record = options.get("expect");
+  const bool update = options.has("update");
+  if (update && !record) usage_error("--update needs --expect FILE");
+  if (update) check_output(*record);
+  const ConformanceRecord expected = record && !update ? read_record(*record) : ConformanceRecord();
   const std::string filter = options.get("filter").value_or("");
   std::vector<ConformanceModule> modules;
   for (const std::string& word : options.words()) {
@@ -189,16 +201,25 @@ ExitCode conformance_command(const Options& options, Answer& answer) {
   });
   progress.clear();
   nlohmann::ordered_json& rows = answer.fields()["modules"] = nlohmann::ordered_json::array();
-  std::size_t wrong = 0;
-  for (const ConformanceOutcome& outcome : outcomes) {
-    rows.push_back(fields_of(outcome));
-    if (outcome.verdict == Verdict::kWrong && outcome.disabled.empty()) ++wrong;
-  }
+  for (const ConformanceOutcome& outcome : outcomes) rows.push_back(fields_of(outcome));
   answer.print("{}{}{}{}{}", table_of(outcomes), wrong_text(outcomes),
                by_reason(outcomes, Verdict::kRefused), by_reason(outcomes, Verdict::kNotRun),
                disabled_text(outcomes));
-  if (wrong == 0) return ExitCode::kOk;
-  answer.add_problem({{}, fmt::format("{} of {} modules are wrong", wrong, modules.size())});
+  if (update) {
+    replace_file(*record, text_of(record_of(outcomes)));
+    answer.print("\n{} written\n", *record);
+    return ExitCode::kOk;
+  }
+  if (record) {
+    const std::vector<std::string> sentences = differences(expected, outcomes);
+    for (const std::string& sentence : sentences) answer.add_problem({{*record, 0, 0}, sentence});
+    return sentences.empty() ? ExitCode::kOk : ExitCode::kFailedCheck;
+  }
+  const auto failed = std::ranges::count_if(outcomes, [](const ConformanceOutcome& outcome) {
+    return outcome.verdict != Verdict::kPassed && outcome.disabled.empty();
+  });
+  if (failed == 0) return ExitCode::kOk;
+  answer.add_problem({{}, fmt::format("{} of {} modules do not pass", failed, modules.size())});
   return ExitCode::kFailedCheck;
 }
 

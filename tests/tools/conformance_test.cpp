@@ -75,11 +75,11 @@ TEST_F(ConformanceCommand, FailsWhereAnElementIsWrong) {
   EXPECT_EQ(modules[0]["reason"], "line 7: 1 of 3 elements; element 1 is 7, expected 7.5");
 }
 
-TEST_F(ConformanceCommand, SaysWhatIsRefusedAndNeverSkips) {
+TEST_F(ConformanceCommand, FailsWhereModulesAreRefusedAndSaysWhy) {
   add("log_float32_3.mlir", module_of("stablehlo.frobnicate %0#0", "0.0, 0.0, 0.0"));
   add("none.mlir",
       "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  return %a : tensor<f32>\n}");
-  const json modules = run(0);
+  const json modules = run(1);
   ASSERT_EQ(modules.size(), 2U);
   for (const json& module : modules) EXPECT_EQ(module["verdict"], "refused");
   EXPECT_EQ(modules[1]["reason"], "no function has checks of StableHLO's dialect");
@@ -121,7 +121,7 @@ TEST_F(ConformanceCommand, RunsWhatIsForOneDeviceWithItsInfeeds) {
 
 TEST_F(ConformanceCommand, RefusesWhatIsForSeveralDevices) {
   add("infeed.mlir", parallel_module("[[@f], [@f]]"));
-  const json modules = run(0);
+  const json modules = run(1);
   EXPECT_EQ(modules[0]["verdict"], "refused");
   EXPECT_EQ(modules[0]["reason"], "programs run on one device, not on 2");
 }
@@ -133,7 +133,76 @@ func.func @main() {
   check.expect_eq_const %0, dense<[0, 1, 2, 3]> : tensor<4xi32>
   func.return
 })");
-  EXPECT_EQ(run(0)[0]["verdict"], "not run");
+  EXPECT_EQ(run(1)[0]["verdict"], "not run");
+}
+
+TEST_F(ConformanceCommand, CountsWhatNoStepOfTheOpComputedAsNotRun) {
+  // Tiles convert the arguments to numbers and back, but nothing for the op itself.
+  add("barrier.mlir", R"(
+func.func @main() {
+  %0 = stablehlo.constant dense<[1, -2, 3]> : tensor<3xi4>
+  %1 = stablehlo.optimization_barrier %0 : tensor<3xi4>
+  check.expect_eq_const %1, dense<[1, -2, 3]> : tensor<3xi4>
+  func.return
+})");
+  add("sub.mlir", R"(
+func.func @main() {
+  %0 = stablehlo.constant dense<[1, -2, 3]> : tensor<3xi32>
+  %1 = stablehlo.subtract %0, %0 : tensor<3xi32>
+  %2 = stablehlo.reshape %1 : (tensor<3xi32>) -> tensor<1x3xi32>
+  check.expect_eq_const %2, dense<0> : tensor<1x3xi32>
+  func.return
+})");
+  const json modules = run(1);
+  EXPECT_EQ(modules[0]["verdict"], "not run");
+  EXPECT_EQ(modules[0]["reason"], "tiles only moved elements for stablehlo.optimization_barrier");
+  EXPECT_GT(modules[0]["worker_instructions"], 0);
+  EXPECT_EQ(modules[1]["verdict"], "passed");
+}
+
+TEST_F(ConformanceCommand, HoldsEachModuleToWhatTheFileExpects) {
+  const std::string record = (scratch_folder() / "record.txt").string();
+  const std::string expect = "--expect " + record;
+  add("add_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.0, 9.0"));
+  add("log_float32_3.mlir", module_of("stablehlo.frobnicate %0#0", "0.0, 0.0, 0.0"));
+  (void)run(0, expect + " --update");
+  EXPECT_EQ(text_of(record),
+            "# Modules that passed, by folder, and each other one: `superstep conformance "
+            "--expect`\n"
+            "modules: 1 passed\n"
+            "modules/log_float32_3.mlir: refused, op stablehlo.frobnicate is not known\n");
+  (void)run(0, expect);
+
+  // One that passed is refused, one that was refused is wrong, one is new.
+  add("add_float32_3.mlir", module_of("stablehlo.frobnicate %0#0", "0.0, 0.0, 0.0"));
+  add("log_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.5, 9.0"));
+  add("sub_float32_3.mlir", module_of("stablehlo.subtract %0#1, %0#0", "3.0, 3.0, 3.0"));
+  const ProgramRun changed = superstep("conformance " + folder_.string() + " -q " + expect);
+  EXPECT_EQ(changed.code, 1);
+  EXPECT_EQ(changed.err,
+            record +
+                ": error: modules/add_float32_3.mlir: refused, op stablehlo.frobnicate is not "
+                "known; the file has nothing of it\n" +
+                record +
+                ": error: modules/log_float32_3.mlir: wrong, line 7: 1 of 3 elements; element "
+                "1 is 7, expected 7.5; expected: refused, op stablehlo.frobnicate is not known\n");
+
+  // One that was refused passes, one that passed is gone.
+  add("log_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.0, 9.0"));
+  std::filesystem::remove(folder_ / "add_float32_3.mlir");
+  const ProgramRun better = superstep("conformance " + folder_.string() + "/ -q " + expect);
+  EXPECT_EQ(better.code, 1);
+  EXPECT_EQ(better.err, record + ": error: modules: 2 passed; expected: 1 passed\n" + record +
+                            ": error: modules/log_float32_3.mlir: passed; expected: refused, op "
+                            "stablehlo.frobnicate is not known\n");
+}
+
+TEST_F(ConformanceCommand, RefusesAFileThatExpectsNothing) {
+  add("add_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.0, 9.0"));
+  const std::string words = "conformance " + folder_.string() + " -q ";
+  EXPECT_EQ(superstep(words + "--update").code, 2);
+  EXPECT_EQ(superstep(words + "--expect none.txt").code, 74);
+  EXPECT_EQ(superstep(words + "--expect LICENSE").code, 5);
 }
 
 TEST_F(ConformanceCommand, ListsWhatIsDisabledApart) {
