@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "compiler/vertex/expression.h"
 
 namespace superstep {
@@ -52,10 +54,17 @@ inline Term operator!=(Term a, Term b) { return a.apply(vertex::Primitive::kNe, 
 inline Term operator<(Term a, float b) { return a < a.f32(b); }
 inline Term operator>(Term a, float b) { return a > a.f32(b); }
 inline Term operator==(Term a, float b) { return a == a.f32(b); }
+inline Term operator!=(Term a, float b) { return a != a.f32(b); }
 inline Term operator&(Term a, Term b) { return a.apply(vertex::Primitive::kAnd, b); }
 inline Term operator|(Term a, Term b) { return a.apply(vertex::Primitive::kOr, b); }
 inline Term operator^(Term a, Term b) { return a.apply(vertex::Primitive::kXor, b); }
 inline Term operator!(Term a) { return a.apply(vertex::Primitive::kNot); }
+
+/// A number without a sign, or a zero, with the sign of another one.
+inline Term with_sign_of(Term magnitude, Term sign) {
+  const Term bit = sign.bits_as(DType::kI32) & sign.i32(std::numeric_limits<std::int32_t>::min());
+  return (magnitude.bits_as(DType::kI32) | bit).bits_as(DType::kF32);
+}
 
 inline Term select(Term condition, Term if_true, Term if_false) {
   return {condition.expression,
@@ -79,6 +88,25 @@ Term polynomial(Term x, const float (&coefficients)[kSize]) {
   Term sum = x.f32(coefficients[kSize - 1]);
   for (std::size_t i = kSize - 1; i-- > 0;) sum = sum * x + coefficients[i];
   return sum;
+}
+
+/// An unevaluated sum, whose second part is small against the first.
+struct Sum {
+  Term high, low;
+};
+
+/// The first 12 bits of a number, as Veltkamp splits it.
+inline Term first_half(Term x) {
+  const Term scaled = x * 4097.0F;
+  return scaled - (scaled - x);
+}
+
+/// The square root of 0 or a number from 2^-40 to 2^40, to 2^-26 of it. The first part has 12 bits,
+/// so that what its square leaves is exact.
+inline Sum square_root(Term x) {
+  const Term inverse = (x + 0x1p-80F).apply(vertex::Primitive::kRsqrt);
+  const Term high = first_half(x * inverse);
+  return {high, (x - high * high) * (inverse * 0.5F)};
 }
 
 }  // namespace superstep

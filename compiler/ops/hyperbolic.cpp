@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "compiler/ops/arc_tangent.h"
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/formula.h"
 #include "compiler/ops/ops.h"
@@ -20,37 +21,53 @@ Complex hyperbolic_sine(Complex x) { return std::sinh(x); }
 Complex hyperbolic_cosine(Complex x) { return std::cosh(x); }
 Complex arc_sine(Complex x) { return std::asinh(x); }
 Complex arc_cosine(Complex x) { return std::acosh(x); }
-Complex arc_tangent(Complex x) { return std::atanh(x); }
+Complex arc_tangent(Complex x) { return hyperbolic_arc_tangent(x); }
 
-/// (sinh(x) / x - 1) / x^2 over x^2, for |x| <= 2: fitted at Chebyshev nodes, off by less than
-/// 2^-31.
-constexpr float kSine[] = {0.16666667F, 0.0083333198F, 1.9842861e-4F, 2.7474855e-6F, 2.6966534e-8F};
+/// (sinh(x) / x - 1) / x^2 over x^2, for |x| <= 9/4: fitted at Chebyshev nodes, off by less than
+/// 2^-29.
+constexpr float kSine[] = {0.166666672F, 0.00833331048F, 0.000198438836F, 2.74385366e-06F,
+                           2.7379194e-08F};
+/// (arsinh(x) / x - 1) / x^2 over x^2, for |x| <= 1/2: likewise, off by less than 2^-29.
+constexpr float kArcSine[] = {-0.166666418F, 0.0749859139F, -0.0443776622F, 0.0281379558F,
+                              -0.0131880408F};
+/// (atanh(x) / x - 1) / x^2 over x^2, for |x| <= 0.77: likewise, off by less than 2^-27.
+constexpr float kArcTangent[] = {0.33333227F,   0.200084507F, 0.14054057F,  0.142275438F,
+                                 -0.146843404F, 1.17777908F,  -3.10005975F, 5.6246376F,
+                                 -5.48458862F,  2.50834918F};
+/// (arcosh(1 + x) / sqrt(2 x) - 1) / x, for x <= 9/16: likewise, off by less than 2^-28.
+constexpr float kArcCosine[] = {-0.0833331272F, 0.0187447518F, -0.00553608034F, 0.00173071923F,
+                                -0.000388249813F};
 constexpr float kLogOfTwo = 0.693147182F;
 /// From here on the square of a number plus 1 is its square.
 constexpr float kLarge = 0x1p60F;
 
-/// e^|x| / 2 and e^-|x| / 2, from the half of x, whose power does not overflow where they do not.
+/// e^|x| / 2 as a sum, and e^-|x| / 2.
 struct Powers {
-  Term up, down;
+  Sum up;
+  Term down;
 };
 Powers powers_of(Term magnitude) {
-  const Term root = (magnitude * 0.5F).apply(Primitive::kExp);
-  return {(root * 0.5F) * root, (root.f32(0.5F) / root) / root};
+  // Of the size of the last bit of the greatest sizes, so that their differences are exact; above
+  // the logarithm of 2, so that nothing overflows before the whole does.
+  constexpr float kAboveLogOfTwo = 90853 * 0x1p-17F;
+  constexpr float kAbove = 6.20078771e-6F;  // kAboveLogOfTwo less that logarithm
+  const Term power = (magnitude - kAboveLogOfTwo).apply(Primitive::kExp);
+  const Term rest = power * kAbove;
+  return {{power, rest}, (power + rest).apply(Primitive::kReciprocal) * 0.25F};
 }
 
 Node emit_sine(Expression& expression, std::span<const Node> operands) {
   const Term x{&expression, operands[0]};
-  const Term magnitude = x.abs();
-  const Powers powers = powers_of(magnitude);
-  const Term square = x * x;
+  const Term magnitude = x.abs(), square = x * x;
   const Term near_zero = x + x * (square * polynomial(square, kSine));
-  const Term elsewhere = powers.up - powers.down;
-  return select(magnitude < 2.0F, near_zero, select(x.sign_bit(), -elsewhere, elsewhere)).node;
+  const Powers powers = powers_of(magnitude);
+  const Term elsewhere = powers.up.high + (powers.up.low - powers.down);
+  return select(magnitude < 2.25F, near_zero, with_sign_of(elsewhere, x)).node;
 }
 
 Node emit_cosine(Expression& expression, std::span<const Node> operands) {
   const Powers powers = powers_of(Term{&expression, operands[0]}.abs());
-  return (powers.up + powers.down).node;
+  return (powers.up.high + (powers.down + powers.up.low)).node;
 }
 
 Node emit_arc_sine(Expression& expression, std::span<const Node> operands) {
@@ -59,27 +76,33 @@ Node emit_arc_sine(Expression& expression, std::span<const Node> operands) {
   const Term is_large = magnitude > kLarge;
   const Term m = select(is_large, x.f32(1), magnitude);
   const Term square = m * m;
+  const Term near = magnitude + magnitude * (square * polynomial(square, kArcSine));
   const Term y = log_plus_one(m + square / ((square + 1.0F).apply(Primitive::kSqrt) + 1.0F));
   const Term large = magnitude.apply(Primitive::kLog) + kLogOfTwo;
-  const Term result = select(is_large, large, y);
-  return select(x.sign_bit(), -result, result).node;
+  const Term far = select(is_large, large, y);
+  return with_sign_of(select(magnitude < 0.5F, near, far), x).node;
 }
 
 Node emit_arc_cosine(Expression& expression, std::span<const Node> operands) {
   const Term x{&expression, operands[0]};
+  const Term above = x - 1.0F;
+  const Sum root = square_root(above + above);
+  const Term near =
+      root.high + (root.low + (root.high + root.low) * (above * polynomial(above, kArcCosine)));
   const Term is_large = x > kLarge;
-  const Term above = select(is_large, x.f32(1), x) - 1.0F;
-  const Term y = log_plus_one(above + (above * 2.0F + above * above).apply(Primitive::kSqrt));
-  const Term no_number = Term{&expression, expression.constant(DType::kF32, 0x7fc00000)};
-  const Term large = x.apply(Primitive::kLog) + kLogOfTwo;
-  return select(x < 1.0F, no_number, select(is_large, large, y)).node;
+  const Term sum = x + (above * (x + 1.0F)).apply(Primitive::kSqrt);
+  const Term log = select(is_large, x, sum).apply(Primitive::kLog);
+  const Term far = log + select(is_large, x.f32(kLogOfTwo), x.f32(0));
+  return select(above > 0.5625F, far, near).node;
 }
 
 Node emit_arc_tangent(Expression& expression, std::span<const Node> operands) {
   const Term x{&expression, operands[0]};
-  const Term magnitude = x.abs();
-  const Term y = log_plus_one((magnitude * 2.0F) / (-magnitude + 1.0F)) * 0.5F;
-  return select(x.sign_bit(), -y, y).node;
+  const Term magnitude = x.abs(), square = x * x;
+  const Term near_zero = x + x * (square * polynomial(square, kArcTangent));
+  const Term ratio = (magnitude + 1.0F) / (-magnitude + 1.0F);
+  const Term elsewhere = ratio.apply(Primitive::kLog) * 0.5F;
+  return select(magnitude < 0.77F, near_zero, with_sign_of(elsewhere, x)).node;
 }
 
 }  // namespace

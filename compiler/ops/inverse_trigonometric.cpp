@@ -2,7 +2,6 @@
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/formula.h"
-#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 
 namespace superstep {
@@ -14,10 +13,8 @@ using vertex::Primitive;
 
 double arc_sine(double x) { return std::asin(x); }
 double arc_cosine(double x) { return std::acos(x); }
-double arc_tangent(double x) { return std::atan(x); }
 Complex arc_sine(Complex x) { return std::asin(x); }
 Complex arc_cosine(Complex x) { return std::acos(x); }
-Complex arc_tangent(Complex x) { return std::atan(x); }
 
 constexpr float kPi = 3.14159274F;
 constexpr float kPiRest = -8.74227766e-8F;  // pi - kPi
@@ -27,51 +24,41 @@ constexpr float kPiRest = -8.74227766e-8F;  // pi - kPi
 constexpr float kArcSine[] = {0.1666666F,   0.07500511F, 0.04451572F,
                               0.031817596F, 0.01440267F, 0.03756511F};
 
-/// |x| beyond 1/2, where the arc cosine is twice the arc sine of sqrt((1 - |x|) / 2), and the arc
-/// sine of |x| or of that root.
+/// |x| beyond 1/2, where the arc cosine of |x| is twice the arc sine of the root of
+/// (1 - |x|) / 2; `tail` is what the arc sine of |x|, or of that root, is more than that number.
 struct Arc {
-  Term is_beyond, angle;
+  Term is_beyond;
+  Sum root;
+  Term tail;
 };
 Arc arc_of(Term magnitude) {
   const Term is_beyond = magnitude > 0.5F;
-  const Term root = ((-magnitude + 1.0F) * 0.5F).apply(Primitive::kSqrt);
-  const Term sine = select(is_beyond, root, magnitude);
-  const Term square = sine * sine;
-  return {is_beyond, sine + sine * (square * polynomial(square, kArcSine))};
+  const Term rest = magnitude * -0.5F + 0.5F;
+  const Sum root = square_root(rest);
+  const Term square = select(is_beyond, rest, magnitude * magnitude);
+  const Term factor = square * polynomial(square, kArcSine);
+  return {is_beyond, root, select(is_beyond, root.high + root.low, magnitude) * factor};
 }
 
 Node emit_arc_sine(Expression& expression, std::span<const Node> operands) {
   const Term x{&expression, operands[0]};
-  const Arc arc = arc_of(x.abs());
-  const Term beyond = x.f32(kPi / 2) - (arc.angle * 2.0F - kPiRest / 2);
-  const Term y = select(arc.is_beyond, beyond, arc.angle);
-  return select(x.sign_bit(), -y, y).node;
+  const Term magnitude = x.abs();
+  const Arc arc = arc_of(magnitude);
+  const Term rest = arc.root.low + arc.tail;
+  // pi / 2 less what has 12 bits loses little.
+  const Term beyond = (-(arc.root.high * 2.0F) + kPi / 2) - (rest * 2.0F - kPiRest / 2);
+  const Term y = select(arc.is_beyond, beyond, magnitude + arc.tail);
+  return with_sign_of(y, x).node;
 }
 
 Node emit_arc_cosine(Expression& expression, std::span<const Node> operands) {
   const Term x{&expression, operands[0]};
   const Arc arc = arc_of(x.abs());
-  const Term is_negative = x.sign_bit();
-  const Term twice = arc.angle * 2.0F;
-  const Term beyond = select(is_negative, x.f32(kPi) - (twice - kPiRest), twice);
-  const Term signed_angle = select(is_negative, -arc.angle, arc.angle);
-  const Term within = x.f32(kPi / 2) - (signed_angle - kPiRest / 2);
+  const Term high = arc.root.high * 2.0F, low = (arc.root.low + arc.tail) * 2.0F;
+  const Term obtuse = (-high + kPi) - (low - kPiRest);
+  const Term beyond = select(x < 0.0F, obtuse, high + low);
+  const Term within = -(x + (with_sign_of(arc.tail, x) - kPiRest / 2)) + kPi / 2;
   return select(arc.is_beyond, beyond, within).node;
-}
-
-std::vector<Tensor> expand_arc_tangent(GraphBuilder& builder, const Op&,
-                                       std::span<const Tensor> operands) {
-  const Tensor x = operands[0];
-  return {builder.apply(kAtan2Op, {x, x.like(1)})};
-}
-
-bool is_real(const Op& op, const Graph& graph) {
-  return !is_complex(graph.type(op.operands[0]).dtype);
-}
-// Complex numbers are split before anything is emitted.
-std::vector<Node> emit_complex_arc_tangent(const Op& op, const Graph&, Expression&,
-                                           std::span<const Node>) {
-  unsupported(op, "of complex numbers that were not split");
 }
 
 }  // namespace
@@ -90,15 +77,6 @@ const OpDefinition kAcosOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<arc_cosine, arc_cosine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_cosine>}},
-    .traits = {.operands = {kFloats | kComplex}},
-};
-const OpDefinition kAtanOp{
-    .name = "chlo.atan",
-    .summary = "The angle from -pi / 2 to pi / 2 whose tangent is each element.",
-    .infer = infer_same_type,
-    .evaluate = evaluate_float<arc_tangent, arc_tangent>,
-    .lowerings = {ExpandLowering{expand_arc_tangent, is_real},
-                  ElementwiseLowering{emit_complex_arc_tangent}},
     .traits = {.operands = {kFloats | kComplex}},
 };
 

@@ -92,7 +92,8 @@ class PairLoop {
       has_tail_ = has_tail_ || arithmetic_.parts(expression.dtype(output)) == 2;
   }
 
-  std::optional<Codelet> make() {
+  /// With `by_repeat` the loop is an `rpt` where it can be: its constants are in registers then.
+  std::optional<Codelet> make(bool by_repeat) {
     const MachineConfig::Tile& tile = code_.machine().tile;
     if (!arithmetic_.is_possible() || tile.memory_bytes / 8 / tile.workers > 65535)
       return std::nullopt;
@@ -105,7 +106,7 @@ class PairLoop {
     load_pointers();
     for (std::size_t i = 0; i < outputs_.size(); ++i) add_stores(i);
     if (loaded_.empty() && repeated_.empty()) return std::nullopt;
-    if (repeated_.empty() && !expression_.has_branches()) {
+    if (by_repeat && repeated_.empty() && !expression_.has_branches()) {
       emit_pipelined();
     } else {
       emit_turns();
@@ -373,7 +374,11 @@ std::optional<Codelet> elementwise_in_pairs(const MachineConfig& machine,
                                             const Expression& expression,
                                             const std::vector<Node>& outputs,
                                             const std::vector<Access>& inputs) {
-  return PairLoop(machine, expression, outputs, inputs).make();
+  for (const bool by_repeat : {true, false}) {
+    PairLoop loop(machine, expression, outputs, inputs);
+    if (auto codelet = loop.make(by_repeat)) return codelet;
+  }
+  return std::nullopt;
 }
 
 }  // namespace superstep::vertex

@@ -52,13 +52,15 @@ std::vector<Interval> live_intervals(const std::vector<WorkerCode::Item>& items,
 }
 
 Assignment linear_scan(const std::vector<Interval>& intervals, std::size_t registers,
-                       std::int32_t main_registers, bool may_spill) {
+                       std::int32_t main_registers, Spill spill) {
   Assignment result;
   result.machine.assign(registers, -1);
   result.slot.assign(registers, -1);
-  const std::int32_t reserved = may_spill ? kSpillRegisters : 0;
+  const std::int32_t reserved = spill == Spill::kNothing ? 0 : kSpillRegisters;
+  // Two pairs take four.
+  result.carriers = reserved + (spill == Spill::kWordsAndPairs ? 1 : 0);
   std::vector<std::uint32_t> owner_m(static_cast<std::size_t>(main_registers - reserved), ~0U);
-  std::vector<std::uint32_t> owner_a(static_cast<std::size_t>(kARegisters - reserved), ~0U);
+  std::vector<std::uint32_t> owner_a(static_cast<std::size_t>(kARegisters - result.carriers), ~0U);
   std::vector<Interval> active;
   const auto owners = [&](Reg r) -> std::vector<std::uint32_t>& {
     return r.file == File::kM ? owner_m : owner_a;
@@ -98,19 +100,24 @@ Assignment linear_scan(const std::vector<Interval>& intervals, std::size_t regis
     while (!take(interval)) {
       const bool m_file = interval.reg.file == File::kM;
       const Interval* victim = nullptr;
-      const auto consider = [&](const Interval& candidate) {
+      const auto consider = [&](const Interval& candidate, bool pairs) {
         const File f = candidate.reg.file;
-        if (candidate.pinned || f == File::kPair || (f == File::kM) != m_file) return;
+        if (candidate.pinned || (f == File::kPair) != pairs || (f == File::kM) != m_file) return;
         if (victim == nullptr || candidate.density() < victim->density()) victim = &candidate;
       };
-      consider(interval);
-      for (const Interval& candidate : active) consider(candidate);
-      if (!may_spill || victim == nullptr) {
+      for (const bool pairs : {false, true}) {
+        if (victim != nullptr || (pairs && spill != Spill::kWordsAndPairs)) break;
+        consider(interval, pairs);
+        for (const Interval& candidate : active) consider(candidate, pairs);
+      }
+      if (spill == Spill::kNothing || victim == nullptr) {
         result.ok = false;
         return result;
       }
       const std::uint32_t spilled = victim->reg.id;
-      result.slot[spilled] = static_cast<std::int32_t>(result.slots++);
+      if (victim->reg.file == File::kPair) result.slots += result.slots % 2;
+      result.slot[spilled] = static_cast<std::int32_t>(result.slots);
+      result.slots += victim->reg.file == File::kPair ? 2 : 1;
       result.machine[spilled] = -1;
       if (spilled == interval.reg.id) break;
       release(*victim);

@@ -25,15 +25,20 @@ struct Interval {
 /// Where virtual registers are, by number.
 struct Assignment {
   std::vector<std::int32_t> machine;  ///< register number, or -1
-  std::vector<std::int32_t> slot;     ///< stack word, or -1
+  std::vector<std::int32_t> slot;     ///< stack word, or -1; that of a pair is even
   std::uint32_t slots = 0;
+  /// Registers above the others of the arithmetic file that carry values from and to the stack.
+  std::int32_t carriers = 0;
   bool ok = true;
 };
 
+/// What may live on the stack where there are too few registers.
+enum class Spill : std::uint8_t { kNothing, kWords, kWordsAndPairs };
+
 /// Linear scan over intervals that are sorted by their beginning, with so many registers of the
-/// main file. What has the fewest uses for the time it lives goes to the stack, where that is
-/// allowed.
+/// main file. What has the fewest uses for the time it lives goes to the stack, pairs only where
+/// nothing else can.
 [[nodiscard]] Assignment linear_scan(const std::vector<Interval>& intervals, std::size_t registers,
-                                     std::int32_t main_registers, bool may_spill);
+                                     std::int32_t main_registers, Spill spill);
 
 }  // namespace superstep::vertex

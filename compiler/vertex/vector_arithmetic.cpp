@@ -68,6 +68,8 @@ bool is_logic(Primitive p) {
 
 /// Floats that there are instructions on pairs for.
 bool has_vectors(DType dtype) { return dtype == DType::kF16 || dtype == DType::kF32; }
+/// Integers that are looked at as the bits of an f32.
+bool is_word(DType dtype) { return dtype == DType::kI32 || dtype == DType::kU32; }
 
 }  // namespace
 
@@ -89,11 +91,15 @@ VectorArithmetic::VectorArithmetic(WorkerCode& code, const Expression& expressio
 }
 
 bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
-  if (is_scalar(node)) return has_vectors(dtype(node));
   const Primitive p = step(node).primitive;
+  if (is_scalar(node)) {
+    return has_vectors(dtype(node)) || (p == Primitive::kConstant && is_word(dtype(node)));
+  }
   if (p == Primitive::kInput) return has_vectors(dtype(node));
   const DType from = dtype(step(node).operands[0]);
-  if (is_logic(p)) return from == DType::kI1;
+  if (p == Primitive::kBitcast) return size_of(from) == 4 && size_of(dtype(node)) == 4;
+  if (is_logic(p)) return from == DType::kI1 || (is_word(from) && p != Primitive::kNot);
+  if (p == Primitive::kConvert && is_word(dtype(node))) return from == DType::kF32;
   if (p == Primitive::kSelect || p == Primitive::kConvert) {
     return has_vectors(dtype(node)) && (p == Primitive::kSelect || has_vectors(from));
   }
@@ -271,9 +277,11 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
     case Primitive::kGe:
       return symmetric("cmpge", "cmple", x, y, width, part);
     case Primitive::kAnd:
-      return logic("and64");
+      return is_word(dtype(node)) && is_scalar(y) ? with_bits("and", x, y, part) : logic("and64");
     case Primitive::kOr:
-      return logic("or64");
+      return is_word(dtype(node)) && is_scalar(y) ? with_bits("or", x, y, part) : logic("or64");
+    case Primitive::kBitcast:
+      return single(x, part);
     case Primitive::kNot:
       return emit("not64", {get(x, width, part)});
     case Primitive::kSelect: {
@@ -290,6 +298,11 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
       return vector(width, "cmplt", {size, infinity(width)});
     }
     case Primitive::kConvert:
+      if (is_word(dtype(node))) {
+        // The instruction rounds.
+        const Reg whole = each_word("f32int", single(x, part), {kTruncate});
+        return each_word(dtype(node) == DType::kI32 ? "f32toi32" : "f32toui32", whole);
+      }
       // Of the same dtype, which makes a NaN canonical, or from f16.
       if (dtype(x) == DType::kF16 && width == Width::kSingle) return single(x, part);
       return with_negative_zero("add", get(x, width, part), width);
@@ -305,6 +318,15 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
   if (width == Width::kHalf) return each_word(half_function(s.primitive), half(x));
   const SingleFunction function = single_function(s.primitive);
   return each_word(function.mnemonic, single(x, part), function.more);
+}
+
+Reg VectorArithmetic::with_bits(std::string_view mnemonic, std::uint32_t x, std::uint32_t constant,
+                                std::uint32_t part) {
+  // An immediate operand has the upper 12 bits of a word or the lower ones.
+  const auto bits = static_cast<std::uint32_t>(step(constant).bits);
+  const bool is_immediate = (bits & 0xfffff) == 0 || bits >> 12 == 0;
+  const Arg second = is_immediate ? Arg(bits) : Arg(lane_.arith(constant));
+  return each_word(mnemonic, single(x, part), {second});
 }
 
 // Conditions go to the main file, so that they need no pair while the rest is computed.

@@ -75,6 +75,9 @@ class VectorArithmetic {
   Reg vector(Width width, std::string_view operation, const std::vector<Arg>& args);
   /// An instruction on each register of a pair.
   Reg each_word(std::string_view mnemonic, Reg x, const std::vector<Arg>& more = {});
+  /// Bits of x and of a constant.
+  Reg with_bits(std::string_view mnemonic, std::uint32_t x, std::uint32_t constant,
+                std::uint32_t part);
   /// `operation` of x and y; a scalar broadcasts as the first operand only.
   Reg binary(std::string_view operation, std::uint32_t x, std::uint32_t y, Width width,
              std::uint32_t part);

@@ -28,9 +28,78 @@ struct WorkerCode::Line {
   std::uint32_t target = ~0U;  ///< the label that the main half branches to
   std::uint32_t label = ~0U;   ///< placed
   bool is_repeat = false;
-  std::int32_t aux_writes = -1;  ///< the register of the aux half's result
+  std::int32_t aux_writes = -1;  ///< the first register of the aux half's result
+  std::int32_t aux_written = 0;  ///< how many
 
   [[nodiscard]] std::uint32_t words() const { return (main ? 1U : 0U) + (aux ? 1U : 0U); }
+};
+
+/// Whether an instruction writes one half of a pair without a look at it.
+bool writes_half(const Instruction& instruction, const Arg& arg) {
+  const auto i = static_cast<std::size_t>(&arg - instruction.args.data());
+  return arg.is_virtual() && arg.is_written() && arg.part != Arg::Part::kAll &&
+         instruction.record->operands[i].role == isa::Role::kOut;
+}
+
+/// The registers through which the values on the stack pass that one item uses.
+class WorkerCode::Carriers {
+ public:
+  Carriers(std::int32_t main_registers, std::int32_t arithmetic)
+      : first_main_(main_registers - kSpillRegisters), arithmetic_(arithmetic) {}
+
+  /// Forgets those of the item before.
+  void begin(const WorkerCode::Item& item) {
+    item_ = &item;
+    taken_.clear();
+  }
+  std::int32_t of(Reg reg) {
+    for (const auto& [known, number] : taken_) {
+      if (known.id == reg.id) return number;
+    }
+    const std::int32_t number = find(reg);
+    taken_.emplace_back(reg, number);
+    return number;
+  }
+
+ private:
+  // In turns, so that a load may go beside what uses the one before.
+  std::int32_t find(Reg reg) {
+    if (reg.file == File::kM) return first_main_ + next_main_++ % kSpillRegisters;
+    const std::int32_t size = reg.file == File::kPair ? 2 : 1;
+    for (std::int32_t tried = 0; tried < arithmetic_; ++tried) {
+      const std::int32_t place = next_++ % arithmetic_;
+      const std::int32_t number = kARegisters - arithmetic_ + place;
+      if (place % size == 0 && owners(number, size) == 0) return number;
+    }
+    // A result may take the register of an operand, which is read before.
+    for (const auto& [known, number] : taken_) {
+      const bool is_result = is_only(Arg::Kind::kDef, reg) && is_only(Arg::Kind::kUse, known);
+      const bool is_operand = is_only(Arg::Kind::kUse, reg) && is_only(Arg::Kind::kDef, known);
+      const bool has_room = known.file == reg.file || known.file == File::kPair;
+      if (has_room && (is_result || is_operand) && owners(number, size) == 1) return number;
+    }
+    SUPERSTEP_CHECK(false, "registers that carry values from and to the stack");
+    return 0;
+  }
+  /// Values of the item that are in some of the registers from a number on.
+  [[nodiscard]] std::ptrdiff_t owners(std::int32_t number, std::int32_t size) const {
+    return std::ranges::count_if(taken_, [&](const auto& other) {
+      const std::int32_t behind = other.second + (other.first.file == File::kPair ? 2 : 1);
+      return other.first.file != File::kM && other.second < number + size && number < behind;
+    });
+  }
+  [[nodiscard]] bool is_only(Arg::Kind kind, Reg reg) const {
+    return std::ranges::all_of(item_->parts, [&](const Instruction& part) {
+      return std::ranges::all_of(part.args, [&](const Arg& arg) {
+        return !arg.is_virtual() || arg.reg.id != reg.id ||
+               (writes_half(part, arg) ? Arg::Kind::kDef : arg.kind) == kind;
+      });
+    });
+  }
+
+  std::int32_t first_main_, arithmetic_, next_main_ = 0, next_ = 0;
+  const WorkerCode::Item* item_ = nullptr;
+  std::vector<std::pair<Reg, std::int32_t>> taken_;
 };
 
 // Words of lines, with branches to where the labels are.
@@ -196,13 +265,15 @@ std::pair<std::vector<WorkerCode::Item>, Assignment> WorkerCode::allocated() con
   all.insert(all.end(), body_.begin(), body_.end());
   // Values live longer where instructions move together: the order as written needs least.
   std::vector<Item> items = bundled(all, true);
-  Assignment assignment =
-      linear_scan(live_intervals(items, registers_, labels_), registers_, m_registers(), false);
+  Assignment assignment = linear_scan(live_intervals(items, registers_, labels_), registers_,
+                                      m_registers(), Spill::kNothing);
   if (!assignment.ok) {
     items = bundled(all, false);
     const std::vector<Interval> live = live_intervals(items, registers_, labels_);
-    assignment = linear_scan(live, registers_, m_registers(), false);
-    if (!assignment.ok) assignment = linear_scan(live, registers_, m_registers(), true);
+    for (const Spill spill : {Spill::kNothing, Spill::kWords, Spill::kWordsAndPairs}) {
+      assignment = linear_scan(live, registers_, m_registers(), spill);
+      if (assignment.ok) break;
+    }
   }
   return {std::move(items), std::move(assignment)};
 }
@@ -258,12 +329,12 @@ std::uint32_t WorkerCode::append(const WorkerCode& subroutine, std::uint32_t fir
     }
   }
   if (assignment.slots > 0) {
-    for (std::int32_t r = 1; r <= kSpillRegisters; ++r) {
+    for (std::int32_t r = 1; r <= kSpillRegisters; ++r)
       written.emplace(File::kM, kMRegistersOfCallers - r);
+    for (std::int32_t r = 1; r <= assignment.carriers; ++r)
       written.emplace(File::kA, kARegisters - r);
-    }
   }
-  const auto saved = static_cast<std::uint32_t>(written.size());
+  const auto saved = static_cast<std::uint32_t>(written.size() + written.size() % 2);
   const auto move_all = [&](bool load) {
     std::uint32_t word = first_word;
     for (const auto& [file, number] : written) {
@@ -312,14 +383,16 @@ std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items
   // A load of a spilled value goes beside the arithmetic in front of it.
   const auto put_load = [&](std::uint32_t load, std::int32_t number, File file) {
     Line* before = lines.empty() ? nullptr : &lines.back();
+    const std::int32_t behind = number + (file == File::kPair ? 2 : 1);
     if (before == nullptr || before->main || !before->aux ||
-        (file != File::kM && before->aux_writes == number)) {
+        (file != File::kM && before->aux_writes < behind &&
+         number < before->aux_writes + before->aux_written)) {
       return put({.main = load, .aux = {}});
     }
     before->main = load;
     ++words;
   };
-  std::int32_t next[2] = {0, 0};
+  Carriers carriers(m_registers(), assignment.carriers);
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     if (item.kind == Item::Kind::kLabel) {
@@ -327,21 +400,10 @@ std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items
       continue;
     }
     if (item.kind == Item::Kind::kEndRepeat) continue;
-    // Values on the stack pass through the registers that the allocator keeps free for them.
-    std::vector<std::pair<Reg, std::int32_t>> temporaries;
-    const std::int32_t first_spilled[2] = {m_registers() - kSpillRegisters,
-                                           kARegisters - kSpillRegisters};
+    carriers.begin(item);
     const auto number_of = [&](const Arg& arg) {
       const std::int32_t fixed = assignment.machine[arg.reg.id];
-      if (fixed >= 0) return fixed;
-      for (const auto& [reg, number] : temporaries) {
-        if (reg.id == arg.reg.id) return number;
-      }
-      // In turns, so that a load may go beside what uses the one before.
-      const std::size_t file = arg.reg.file == File::kM ? 0 : 1;
-      const std::int32_t number = first_spilled[file] + next[file]++ % kSpillRegisters;
-      temporaries.emplace_back(arg.reg, number);
-      return number;
+      return fixed >= 0 ? fixed : carriers.of(arg.reg);
     };
     std::set<std::uint32_t> loaded;
     std::vector<std::uint32_t> after;
@@ -349,12 +411,21 @@ std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items
       for (const Arg& arg : part.args) {
         if (!arg.is_virtual() || assignment.slot[arg.reg.id] < 0) continue;
         const auto place = first_word + static_cast<std::uint32_t>(assignment.slot[arg.reg.id]);
-        if (arg.kind != Arg::Kind::kDef && loaded.insert(arg.reg.id).second) {
-          const Instruction load("ld32", {def(arg.reg), "$mworker_base", "$mzero", place});
+        const bool is_half = writes_half(part, arg);
+        if (arg.kind != Arg::Kind::kDef && !is_half && loaded.insert(arg.reg.id).second) {
+          const bool is_pair = arg.reg.file == File::kPair;
+          const Instruction load(
+              is_pair ? "ld64" : "ld32",
+              {def(arg.reg), "$mworker_base", "$mzero", is_pair ? place / 2 : place});
           put_load(load.word(number_of), number_of(arg), arg.reg.file);
         }
         if (arg.is_written()) {
-          const Instruction store("st32", {arg.reg, "$mworker_base", "$mzero", place});
+          const bool is_pair = arg.reg.file == File::kPair && !is_half;
+          Arg value(arg.reg);
+          value.part = arg.part;
+          const std::uint32_t word = place + (arg.part == Arg::Part::kHigh ? 1 : 0);
+          const Instruction store(is_pair ? "st64" : "st32",
+                                  {value, "$mworker_base", "$mzero", is_pair ? place / 2 : word});
           after.push_back(store.word(number_of));
         }
       }
@@ -365,7 +436,9 @@ std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items
     for (const Instruction& part : item.parts) {
       if (part.pipe() == isa::Pipe::kMain) continue;
       for (const Arg& arg : part.args) {
-        if (arg.is_written()) line.aux_writes = number_of(arg);
+        if (!arg.is_written()) continue;
+        line.aux_writes = number_of(arg);
+        line.aux_written = arg.reg.file == File::kPair ? 2 : 1;
       }
     }
     if (const auto target = item.target()) line.target = *target;

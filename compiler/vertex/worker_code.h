@@ -120,6 +120,7 @@ class WorkerCode {
 
  private:
   struct Line;
+  class Carriers;
 
   /// Main registers that the allocator hands out; calls take one more and the stack pointer is
   /// above it.

@@ -93,7 +93,7 @@ TEST(RandomNumbers, OfANormalDistributionHaveItsMoments) {
     const Moments found = moments(drawn);
     EXPECT_NEAR(found.mean, 1, 4 * 2 / std::sqrt(kCount)) << name_of(dtype);
     EXPECT_NEAR(found.deviation, 2, 4 * 2 / std::sqrt(2.0 * kCount)) << name_of(dtype);
-    // The inverse of the error function is within 3 ULP of f32.
+    // The inverse of the error function is within 1.5 ULP of f32.
     const HostTensor lowered = run_lowering(graph.ops()[0], graph, moment)[0];
     for (std::size_t i = 0; i < static_cast<std::size_t>(kCount); ++i) {
       const double x = read_float(drawn, i);

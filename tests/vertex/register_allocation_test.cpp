@@ -64,7 +64,7 @@ TEST(LinearScan, FindsRegistersExactlyWhereAColouringOfTheInterferenceGraphDoes)
     std::vector<std::size_t> colours(count);
     const std::size_t needed = boost::sequential_vertex_coloring(
         graph, boost::make_iterator_property_map(colours.begin(), get(boost::vertex_index, graph)));
-    const bool ok = linear_scan(intervals, count, kMRegisters, false).ok;
+    const bool ok = linear_scan(intervals, count, kMRegisters, Spill::kNothing).ok;
     EXPECT_EQ(ok, needed <= static_cast<std::size_t>(kMRegisters)) << "round " << round;
     fits += ok;
   }
@@ -74,13 +74,17 @@ TEST(LinearScan, FindsRegistersExactlyWhereAColouringOfTheInterferenceGraphDoes)
 
 TEST(LinearScan, SharesNoRegisterBetweenValuesThatInterfere) {
   std::mt19937 random(8);
-  int spilling = 0;
+  int spilling = 0, spilling_pairs = 0;
   for (int round = 0; round < 400; ++round) {
     const auto count = 20 + random() % 40;
     const std::vector<Interval> intervals =
         random_intervals(random, count, {File::kM, File::kA, File::kPair});
-    const Assignment assignment = linear_scan(intervals, count, kMRegisters, true);
-    if (!assignment.ok) continue;  // pairs do not spill
+    Assignment assignment = linear_scan(intervals, count, kMRegisters, Spill::kWords);
+    if (!assignment.ok) {
+      assignment = linear_scan(intervals, count, kMRegisters, Spill::kWordsAndPairs);
+      ++spilling_pairs;
+    }
+    ASSERT_TRUE(assignment.ok) << "round " << round;
     const Interference graph = interference(intervals);
     for (auto [edge, end] = edges(graph); edge != end; ++edge) {
       const Interval &x = intervals[source(*edge, graph)], &y = intervals[target(*edge, graph)];
@@ -90,10 +94,13 @@ TEST(LinearScan, SharesNoRegisterBetweenValuesThatInterfere) {
     }
     for (const Interval& interval : intervals) {
       EXPECT_NE(assignment.machine[interval.reg.id] < 0, assignment.slot[interval.reg.id] < 0);
+      if (interval.reg.file != File::kPair || assignment.slot[interval.reg.id] < 0) continue;
+      EXPECT_EQ(assignment.slot[interval.reg.id] % 2, 0) << "round " << round;
     }
     spilling += assignment.slots > 0;
   }
   EXPECT_GT(spilling, 50);
+  EXPECT_GT(spilling_pairs, 50);
 }
 
 Item code(Instruction instruction) { return {Item::Kind::kCode, {std::move(instruction)}}; }
