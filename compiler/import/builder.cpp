@@ -423,6 +423,14 @@ std::vector<Builder::Slot> Builder::emit_definition(const SyntaxOp& syntax,
   op.definition = find_op(syntax.name);
   for (const Slot& operand : operands) op.operands.push_back(*operand);
   op.attributes = syntax.attributes;
+  if (const auto mesh = syntax.attributes.find("mesh"); mesh != syntax.attributes.end()) {
+    const auto* name = std::get_if<std::string>(&mesh->second);
+    const auto known =
+        name == nullptr ? syntax_.mesh_devices.end() : syntax_.mesh_devices.find(*name);
+    if (known != syntax_.mesh_devices.end()) {
+      op.attributes.insert_or_assign("mesh_devices", known->second);
+    }
+  }
   op.location = {lines_.locate(syntax.offset), line_};
   for (const TypeUse& type : syntax.result_types) op.declared.push_back(*type.type);
   std::vector<ValueUse> captures;

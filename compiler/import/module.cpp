@@ -117,7 +117,9 @@ void Parser::parse_module_body(SyntaxModule& module, bool braced) {
       } else if (token().kind == TokenKind::kBlock && braced) {
         advance();
         expect(':', "behind the label of a block");
-      } else if (token().kind == TokenKind::kType || token().is_word("sdy.mesh")) {
+      } else if (token().is_word("sdy.mesh")) {
+        parse_mesh(module);
+      } else if (token().kind == TokenKind::kType) {
         skip_op();
       } else if (starts_op()) {
         report({token().offset, "expected a function, found " + found(), true});
@@ -134,6 +136,31 @@ void Parser::parse_module_body(SyntaxModule& module, bool braced) {
     }
   }
   if (braced) fail("the module is never closed by `}`");
+}
+
+// `sdy.mesh @mesh = <["x"=2, "y"=4], …>`
+void Parser::parse_mesh(SyntaxModule& module) {
+  const Lexer begin = lexer_;
+  advance();
+  if (token().kind != TokenKind::kSymbol) fail("expected the name of a mesh, found " + found());
+  std::int64_t& devices = module.mesh_devices[parse_attribute(0).text];
+  devices = 1;
+  expect('=', "behind the name of a mesh");
+  expect('<', "in front of a mesh");
+  expect('[', "in front of the axes of a mesh");
+  while (token().kind == TokenKind::kString) {
+    advance();
+    expect('=', "behind the name of an axis");
+    const std::size_t at = token().offset;
+    const std::int64_t size = expect_integer("the size of an axis");
+    if (size < 1 || __builtin_mul_overflow(devices, size, &devices)) {
+      throw SyntaxError{at, "an axis of a mesh has no such size"};
+    }
+    if (!accept(',')) break;
+  }
+  expect(']', "at the end of the axes of a mesh");
+  lexer_ = begin;
+  skip_op();
 }
 
 void Parser::parse_module(SyntaxModule& module) {

@@ -70,6 +70,7 @@ class Parser {
   // module.cpp
   void parse_module_body(SyntaxModule& module, bool braced);
   void parse_module(SyntaxModule& module);
+  void parse_mesh(SyntaxModule& module);
   void parse_function(SyntaxModule& module);
   void parse_function_pretty(SyntaxFunction& function);
   void parse_function_generic(SyntaxFunction& function);

@@ -89,8 +89,9 @@ struct SyntaxFunction {
 struct SyntaxModule {
   std::string name;
   std::vector<SyntaxFunction> functions;
-  std::deque<std::string> names;                                 ///< that the text does not have
-  std::map<std::string, SyntaxLocation, std::less<>> locations;  ///< by alias: `#loc3`
+  std::deque<std::string> names;                                  ///< that the text does not have
+  std::map<std::string, SyntaxLocation, std::less<>> locations;   ///< by alias: `#loc3`
+  std::map<std::string, std::int64_t, std::less<>> mesh_devices;  ///< by the mesh's name
 };
 
 struct SyntaxField;

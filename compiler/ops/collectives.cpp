@@ -15,11 +15,15 @@
 namespace superstep {
 namespace {
 
-/// Groups are filled up with -1; none at all stand for one of all devices.
+/// Groups are filled up with -1; none at all stand for one of all devices. Import says how many
+/// devices the mesh has whose axes are groups.
 void check_groups(const Op& op) {
   if (!op.attributes.contains("replica_groups")) {
-    if (op.attributes.contains("axes")) unsupported(op, "of groups that are axes of a mesh");
-    malformed(op, "misses attribute replica_groups");
+    if (!op.attributes.contains("axes")) malformed(op, "misses attribute replica_groups");
+    if (!op.attributes.contains("mesh_devices")) unsupported(op, "of axes of an unknown mesh");
+    const auto devices = attribute<std::int64_t>(op, "mesh_devices");
+    if (devices == 1) return;
+    unsupported(op, fmt::format("of a mesh of {} devices; programs run on one", devices));
   }
   std::int64_t members = 0;
   for (const std::int64_t device : attribute<Indices>(op, "replica_groups")) {

@@ -315,6 +315,40 @@ TEST(Calls, AreInlinedAtEveryPlace) {
   EXPECT_EQ(module.argument_alias, (std::vector<std::optional<std::uint32_t>>{1}));
 }
 
+std::string collective_of_mesh(const std::string& mesh) {
+  return "module @m {\n  " + mesh + R"(
+  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = "stablehlo.all_reduce"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>,
+      replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "a">]>,
+      use_global_device_ids}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %1 = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+})";
+}
+
+TEST(Meshes, OfOneDeviceHaveOneGroup) {
+  for (const std::string mesh :
+       {"sdy.mesh @mesh = <[\"a\"=1, \"b\"=1]>", "sdy.mesh @mesh = <[\"a\"=1], device_ids=[0]>"}) {
+    const Module module = import_stablehlo(collective_of_mesh(mesh), "f.mlir");
+    EXPECT_EQ(module.main.ops().at(0).definition->name, "stablehlo.all_reduce");
+  }
+}
+
+TEST(Meshes, OfMoreDevicesOrUnknownOnesAreRefused) {
+  for (const std::string mesh :
+       {"sdy.mesh @mesh = <[\"a\"=1, \"b\"=2]>", "sdy.mesh @other = <[\"a\"=1]>"}) {
+    EXPECT_THROW(static_cast<void>(import_stablehlo(collective_of_mesh(mesh), "f.mlir")),
+                 Unsupported);
+  }
+  EXPECT_THROW(static_cast<void>(
+                   import_stablehlo(collective_of_mesh("sdy.mesh @mesh = <[\"a\"=0]>"), "f.mlir")),
+               MalformedInput);
+}
+
 TEST(Calls, CompositesAreCallsOfWhatTheyAreMadeOf) {
   for (const std::string composite :
        {"stablehlo.composite \"chlo.twice\" %x {composite_attributes = {n = 2 : i64}, "
