@@ -14,6 +14,7 @@
 #include "compiler/import/parser.h"
 #include "compiler/import/python_lines.h"
 #include "compiler/import/read_module.h"
+#include "compiler/passes/draws.h"
 
 namespace superstep {
 namespace {
@@ -123,6 +124,7 @@ Module import::read_module(std::string_view text, const std::string& file, Diale
     if (errors[i].op) findings[i].python = builder.python_of_broken(*errors[i].op);
   }
   if (!findings.empty()) refuse(std::move(findings));
+  module.main = number_draws(std::move(module.main));
   return module;
 }
 

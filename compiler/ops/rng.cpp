@@ -1,5 +1,6 @@
 // Random numbers of a distribution. StableHLO has them of a hidden state; here each op has a state
-// of its own, which follows from where the op is in the module, so that runs repeat.
+// of its own, which follows from where the op is in the module, which of its copies it is, and how
+// often it was executed, so that runs repeat.
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "compiler/ops/elements.h"
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/random_draw.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -37,24 +39,35 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   if (operands[2].shape != rank) {
     malformed(op, fmt::format("the shape is {}, expected {} numbers", operands[2].text(), rank[0]));
   }
+  if (operands.size() > 4 || (operands.size() == 4 && !operands[3].shape.empty())) {
+    malformed(op, "takes two numbers, a shape, and a count at most");
+  }
   if (is_normal(op) && !is_float(result.dtype)) {
     malformed(op, fmt::format("normal numbers are floats, not {}", name_of(result.dtype)));
   }
   return {result};
 }
 
-/// FNV-1a of the place in the module.
+/// FNV-1a of the place in the module, and of the number of the copy behind the first.
 std::uint64_t key_of(const Op& op) {
-  std::uint64_t key = 0xcbf29ce484222325;
-  for (const std::uint32_t number : {op.location.module.line, op.location.module.column}) {
-    key = (key ^ number) * 0x100000001b3;
+  std::vector<std::uint64_t> numbers = {op.location.module.line, op.location.module.column};
+  if (op.attributes.contains(kDrawAttribute)) {
+    const auto copy = attribute<std::int64_t>(op, kDrawAttribute);
+    if (copy > 0) numbers.push_back(static_cast<std::uint64_t>(copy));
   }
+  std::uint64_t key = 0xcbf29ce484222325;
+  for (const std::uint64_t number : numbers) key = (key ^ number) * 0x100000001b3;
   return key;
 }
 
 /// Of the bits from which numbers of a type are made.
 DType bits_type(DType dtype) { return is_wide(dtype) ? DType::kU64 : DType::kU32; }
 
+/// Of the second word of a state, the lower bits count the blocks of one execution, the upper ones
+/// executions.
+constexpr int kBlockBits = 32;
+
+/// The key, and no executions.
 HostTensor first_state(const Op& op) {
   HostTensor state(TensorType{DType::kU64, {2}});
   write_bits(state, 0, key_of(op));
@@ -109,8 +122,9 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
   const TensorType& type = op.declared[0];
   const DType dtype = type.dtype;
   HostTensor result(type);
-  const HostTensor bits =
-      kRngBitGeneratorOp.evaluate(generator(type), std::vector{first_state(op)})[1];
+  HostTensor state = first_state(op);
+  if (operands.size() > 3) write_bits(state, 1, read_bits(operands[3], 0) << kBlockBits);
+  const HostTensor bits = kRngBitGeneratorOp.evaluate(generator(type), std::vector{state})[1];
   const auto elements = static_cast<std::size_t>(type.elements());
   if (is_normal(op)) {
     HostTensor units(TensorType{DType::kF32, type.shape});
@@ -189,8 +203,13 @@ Tensor uniform_integers(GraphBuilder& builder, Tensor bits, Tensor low, Tensor h
 std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
   const TensorType& type = op.declared[0];
   if (type.elements() == 0) return {builder.constant(HostTensor(type))};
-  const std::vector<Tensor> state = {builder.constant(first_state(op))};
-  const Tensor bits = builder.append(kRngBitGeneratorOp, state, generator(type))[1];
+  Tensor state = builder.constant(first_state(op));
+  if (operands.size() > 3) {
+    const std::vector<Tensor> words = {window(state, {0}, {1}),
+                                       reshape(operands[3] << kBlockBits, {1})};
+    state = concatenate(words, 0);
+  }
+  const Tensor bits = builder.append(kRngBitGeneratorOp, std::vector{state}, generator(type))[1];
   if (is_normal(op)) return {normal_floats(builder, bits, operands[0], operands[1])};
   if (is_float(type.dtype)) return {uniform_floats(bits, operands[0], operands[1])};
   return {uniform_integers(builder, bits, operands[0], operands[1])};
@@ -215,15 +234,18 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int) {
 
 }  // namespace
 
+bool is_random_draw(const Op& op) { return op.definition == &kRngOp; }
+
 const OpDefinition kRngOp{
     .name = "stablehlo.rng",
     .summary =
-        "Random numbers between two (UNIFORM), or of a mean and a deviation (NORMAL); always the "
-        "same at one place in a module.",
+        "Random numbers between two (UNIFORM), or of a mean and a deviation (NORMAL); each time "
+        "others, and in every run and call of a program the same.",
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},
-    .traits = {.operands = {kNumbers, kNumbers, kIntegers}},
+    .traits = {.operands = OperandTypes{kNumbers, kNumbers, kIntegers}.then_any_number_of(
+                   only(DType::kU64))},
     .syntax = {.parse = parse},
     .attributes = "rng_distribution",
 };

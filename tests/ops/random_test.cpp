@@ -4,7 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/compile.h"
 #include "compiler/ops/elements.h"
+#include "tests/ops/on_machine.h"
 #include "tests/ops/op_case.h"
 
 namespace superstep {
@@ -109,6 +111,67 @@ TEST(RandomNumbers, DifferByThePlaceInTheModule) {
   const HostTensor there = evaluate(draw(kF32, "UNIFORM", 4), between)[0];
   EXPECT_TRUE(close(evaluate(draw(kF32, "UNIFORM"), between)[0], here, 0));
   EXPECT_FALSE(close(there, here, 0));
+}
+
+// Two calls of one function, the turns of a loop in a loop, and a branch in them.
+TEST(RandomNumbers, DifferEachTimeThatAnOpIsExecuted) {
+  const Module module =
+      import_stablehlo(R"(func.func @main() -> (tensor<2xi32>, tensor<2xi32>, tensor<6x2xi32>) {
+  %first = call @draw() : () -> tensor<2xi32>
+  %second = call @draw() : () -> tensor<2xi32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %six = stablehlo.constant dense<6> : tensor<i32>
+  %none = stablehlo.constant dense<0> : tensor<6x2xi32>
+  %0:2 = stablehlo.while(%i = %zero, %x = %none) : tensor<i32>, tensor<6x2xi32>
+   cond {
+    %1 = stablehlo.compare LT, %i, %six : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.add %i, %two : tensor<i32>
+    %3:2 = stablehlo.while(%j = %i, %y = %x) : tensor<i32>, tensor<6x2xi32>
+     cond {
+      %4 = stablehlo.compare LT, %j, %2 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %4 : tensor<i1>
+    } do {
+      %5 = stablehlo.compare LT, %j, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %6 = "stablehlo.if"(%5) ({
+        %7 = func.call @draw() : () -> tensor<2xi32>
+        stablehlo.return %7 : tensor<2xi32>
+      }, {
+        %8 = func.call @draw() : () -> tensor<2xi32>
+        stablehlo.return %8 : tensor<2xi32>
+      }) : (tensor<i1>) -> tensor<2xi32>
+      %9 = stablehlo.reshape %6 : (tensor<2xi32>) -> tensor<1x2xi32>
+      %10 = stablehlo.dynamic_update_slice %y, %9, %j, %zero : (tensor<6x2xi32>, tensor<1x2xi32>, tensor<i32>, tensor<i32>) -> tensor<6x2xi32>
+      %11 = stablehlo.add %j, %one : tensor<i32>
+      stablehlo.return %11, %10 : tensor<i32>, tensor<6x2xi32>
+    }
+    stablehlo.return %2, %3#1 : tensor<i32>, tensor<6x2xi32>
+  }
+  return %first, %second, %0#1 : tensor<2xi32>, tensor<2xi32>, tensor<6x2xi32>
+}
+func.func private @draw() -> tensor<2xi32> {
+  %low = stablehlo.constant dense<1> : tensor<i32>
+  %high = stablehlo.constant dense<2000000000> : tensor<i32>
+  %size = stablehlo.constant dense<2> : tensor<1xi64>
+  %0 = stablehlo.rng %low, %high, %size, distribution = UNIFORM : (tensor<i32>, tensor<i32>, tensor<1xi64>) -> tensor<2xi32>
+  return %0 : tensor<2xi32>
+})",
+                       "draws.mlir");
+  const std::vector<HostTensor> drawn = evaluate(module.main, {});
+  std::set<std::int64_t> different;
+  for (const HostTensor& tensor : drawn) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.type.elements()); ++i) {
+      different.insert(read_int(tensor, i));
+    }
+  }
+  EXPECT_EQ(different.size(), 16U);
+  const std::vector<HostTensor> on_tiles = run_on("tiny4", module.main, {});
+  for (std::size_t r = 0; r < drawn.size(); ++r) {
+    EXPECT_TRUE(close(on_tiles[r], drawn[r], 0)) << "result " << r;
+  }
 }
 
 TEST(RandomNumbers, AreOfAKnownDistribution) {
