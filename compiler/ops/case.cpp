@@ -2,6 +2,7 @@
 
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/scalar_region.h"
 #include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/verify.h"
 
@@ -58,6 +59,15 @@ std::vector<Tensor> expand_if(GraphBuilder& builder, const Op& op,
   return builder.append(kCaseOp, all, std::move(by_number));
 }
 
+std::vector<Tensor> expand_scalar_case(GraphBuilder& builder, const Op& op,
+                                       std::span<const Tensor> operands) {
+  std::vector<std::vector<Tensor>> results;
+  for (const Graph& region : op.regions) {
+    results.push_back(builder.append_graph(region, operands.subspan(1)));
+  }
+  return choose_branch(op, operands[0], results);
+}
+
 std::vector<Vote> votes(const Op&, const Graph&) { return {}; }
 
 }  // namespace
@@ -67,7 +77,8 @@ const OpDefinition kCaseOp{
     .summary = "What the region with the number of the operand returns; the last if there is none.",
     .infer = infer,
     .evaluate = evaluate_case,
-    .lowerings = {StepLowering{.lower = lower_case, .votes = votes}},
+    .lowerings = {ExpandLowering{expand_scalar_case, is_scalar_branch},
+                  StepLowering{.lower = lower_case, .votes = votes}},
     .traits = {.operands = OperandTypes{only(DType::kI32)}.then_any_number_of(kAnyDType),
                .regions = kSomeRegions,
                .control = Control::kBranch},

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/ops/elements.h"
+#include "compiler/ops/elementwise.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/verify.h"
 
@@ -22,11 +24,76 @@ bool is_scalar(const Lowering& lowering) {
                     lowering);
 }
 
+bool is_branch(const Op& op) { return op.definition->traits.control == Control::kBranch; }
+
+/// The region that a selector names; every other number names the last one.
+std::size_t branch_of(const Op& op, std::int64_t selector) {
+  const auto last = static_cast<std::int64_t>(op.regions.size()) - 1;
+  if (op.definition == &kIfOp) return selector != 0 ? 0 : 1;
+  return static_cast<std::size_t>(selector >= 0 && selector < last ? selector : last);
+}
+
+std::vector<HostTensor> evaluate_branch(const Op& op, std::span<const HostTensor> operands) {
+  std::vector<std::vector<HostTensor>> results;
+  for (const Graph& region : op.regions) {
+    results.push_back(evaluate_scalar_region(region, {operands.begin() + 1, operands.end()}));
+  }
+  std::vector<HostTensor> chosen;
+  for (std::size_t r = 0; r < results[0].size(); ++r) {
+    std::vector<HostTensor> all = {operands[0]};
+    for (const std::vector<HostTensor>& of_region : results) all.push_back(of_region[r]);
+    HostTensor& result =
+        chosen.emplace_back(TensorType{results[0][r].type.dtype, common_shape(all)});
+    for (std::size_t i = 0; i < static_cast<std::size_t>(result.type.elements()); ++i) {
+      const std::int64_t selector = read_int(operands[0], element_of(operands[0], i));
+      const HostTensor& from = results[branch_of(op, selector)][r];
+      copy_element(result, i, from, element_of(from, i));
+    }
+  }
+  return chosen;
+}
+
 }  // namespace
+
+bool is_scalar_branch(const Op& op, const Graph& graph) {
+  const auto is_of_one = [](const Graph& of, ValueId value) {
+    return of.type(value).shape.empty();
+  };
+  if (!is_branch(op)) return false;
+  for (const ValueId operand : op.operands) {
+    if (!is_of_one(graph, operand)) return false;
+  }
+  return std::ranges::all_of(op.regions, [&](const Graph& region) {
+    return std::ranges::all_of(region.ops(), [&](const Op& inner) {
+      for (const ValueId result : inner.results) {
+        if (!is_of_one(region, result)) return false;
+      }
+      if (is_branch(inner)) return is_scalar_branch(inner, region);
+      return inner.definition->traits.control == Control::kNone &&
+             std::ranges::all_of(inner.definition->lowerings, is_scalar);
+    });
+  });
+}
+
+std::vector<Tensor> choose_branch(const Op& op, Tensor selector,
+                                  const std::vector<std::vector<Tensor>>& results) {
+  std::vector<Tensor> chosen = results.back();
+  for (std::size_t b = results.size() - 1; b-- > 0;) {
+    const Tensor is_named = op.definition == &kIfOp ? selector : selector == static_cast<double>(b);
+    for (std::size_t r = 0; r < chosen.size(); ++r) {
+      chosen[r] = select(is_named, results[b][r], chosen[r]);
+    }
+  }
+  return chosen;
+}
 
 void check_scalar_ops(const Graph& region, std::string_view what) {
   for (const Op& inner : region.ops()) {
     if (inner.definition->traits.is_opaque) continue;
+    if (is_branch(inner)) {
+      for (const Graph& branch : inner.regions) check_scalar_ops(branch, what);
+      continue;
+    }
     // In no use it may be anything else: here it is evaluated for all elements at once.
     if (!std::ranges::all_of(inner.definition->lowerings, is_scalar)) {
       unsupported(
@@ -71,7 +138,8 @@ std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
   for (const Op& op : region.ops()) {
     std::vector<HostTensor> operands;
     for (const ValueId operand : op.operands) operands.push_back(values[index(operand)]);
-    std::vector<HostTensor> results = op.definition->evaluate(op, operands);
+    std::vector<HostTensor> results =
+        is_branch(op) ? evaluate_branch(op, operands) : op.definition->evaluate(op, operands);
     for (std::size_t i = 0; i < results.size(); ++i) {
       values[index(op.results[i])] = std::move(results[i]);
     }
@@ -97,6 +165,23 @@ void append_scalar_region(GraphBuilder& builder, const Graph& region, const Shap
     if (!adds(op)) continue;
     std::vector<Tensor> operands;
     for (const ValueId operand : op.operands) operands.push_back(values[index(operand)].value());
+    if (is_branch(op)) {
+      std::vector<std::vector<Tensor>> results;
+      for (const Graph& branch : op.regions) {
+        RegionValues inner(branch.values().size());
+        for (std::size_t i = 0; i < branch.arguments().size(); ++i) {
+          inner[index(branch.arguments()[i])] = operands[i + 1];
+        }
+        append_scalar_region(builder, branch, shape, branch.results(), inner);
+        std::vector<Tensor>& of_branch = results.emplace_back();
+        for (const ValueId result : branch.results()) {
+          of_branch.push_back(inner[index(result)].value());
+        }
+      }
+      const std::vector<Tensor> chosen = choose_branch(op, operands[0], results);
+      for (std::size_t i = 0; i < chosen.size(); ++i) values[index(op.results[i])] = chosen[i];
+      continue;
+    }
     Op copy = op;
     const bool is_constant = op.operands.empty();
     for (TensorType& type : copy.declared) {

@@ -22,6 +22,13 @@ void check_scalar_region(const Op& op, std::span<const TensorType> types);
 void check_scalar_region(const Op& op, const Graph& region, std::span<const TensorType> arguments,
                          std::span<const TensorType> results);
 
+/// Whether an op chooses between regions of scalars, elementwise ops and constants, all of which
+/// may as well be executed.
+[[nodiscard]] bool is_scalar_branch(const Op& op, const Graph& graph);
+/// Of the results of all regions those of the one that the selector names, element by element.
+[[nodiscard]] std::vector<Tensor> choose_branch(const Op& op, Tensor selector,
+                                                const std::vector<std::vector<Tensor>>& results);
+
 /// Runs a region over scalars for all elements of its arguments at once.
 [[nodiscard]] std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
                                                              std::vector<HostTensor> arguments);
