@@ -49,8 +49,12 @@ TileArray::TileArray(Chip& chip, const ProgramImage& image, const TileOptions& o
 }
 
 TileArray::~TileArray() {
-  arena_.each(tiles_.size(), kTilesARange,
-              [&](std::size_t i) { const Tile gone = std::move(tiles_[i]); });
+  // The host takes the pages of the memories back on one thread; others free the rest meanwhile.
+  arena_.each(2, 1, [&](std::size_t part) {
+    if (part == 0) return memory_.reset();
+    arena_.each(tiles_.size(), kTilesARange,
+                [&](std::size_t i) { const Tile gone = std::move(tiles_[i]); });
+  });
 }
 
 std::optional<std::size_t> TileArray::entry_of(TileId tile) const {
