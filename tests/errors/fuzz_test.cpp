@@ -18,7 +18,8 @@
 namespace superstep {
 namespace {
 
-// Between them every kind of op, attribute and constant.
+// Both printed forms, with constants and attributes of several kinds, and some ops; the generated
+// modules below have the others.
 constexpr std::array kModules = {
     R"(func.func public @main(%arg0: tensor<6x5xf32> {tf.aliasing_output = 1 : i32}, %arg1: tensor<5x3xf32>) -> (tensor<6x3xf32>, tensor<6x5xf32>) {
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<6x5xf32>, tensor<5x3xf32>) -> tensor<6x3xf32>
