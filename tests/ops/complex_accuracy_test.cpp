@@ -164,6 +164,38 @@ TEST(ComplexQuotient, ByZeroAndInfinityIsWhatCHas) {
   }
 }
 
+// Results of JAX 0.10.2 on a CPU.
+TEST(ComplexArcTangent, OfAPartThatIsNoNumberHasARightAngle) {
+  constexpr double kRight = 1.57079637050628662;  // the f32 of pi / 2
+  const std::vector<Number> numbers = {{kNaN, kNaN}, {kNaN, 0},     {kNaN, -0.0}, {kNaN, -1},
+                                       {kNaN, kInf}, {kNaN, -kInf}, {0, kNaN},    {-0.0, kNaN},
+                                       {-2, kNaN},   {kInf, kNaN},  {-kInf, kNaN}};
+  expect_alike(kAtanhOp, DType::kC64, {numbers},
+               {{kNaN, -kRight},
+                {kNaN, kRight},
+                {kNaN, kRight},
+                {kNaN, -kRight},
+                {-0.0, kRight},
+                {-0.0, -kRight},
+                {kNaN, -kRight},
+                {kNaN, -kRight},
+                {kNaN, -kRight},
+                {0, -kRight},
+                {-0.0, -kRight}});
+  expect_alike(kAtanOp, DType::kC64, {numbers},
+               {{-kRight, kNaN},
+                {-kRight, kNaN},
+                {-kRight, kNaN},
+                {-kRight, kNaN},
+                {-kRight, 0},
+                {-kRight, -0.0},
+                {kRight, kNaN},
+                {kRight, kNaN},
+                {-kRight, kNaN},
+                {kRight, 0},
+                {-kRight, 0}});
+}
+
 TEST(ComplexRoot, IsBelowTheBranchCutWhereTheImaginaryPartIsMinusZero) {
   const HostTensor x = complex_numbers({{-4, 0}, {-4, -0.0}, {4, -0.0}, {-9, -1e-30}});
   Graph graph;

@@ -71,7 +71,16 @@ Complex signed_hyperbolic_arc_tangent(Complex z) {
   const Tensor real = choose(is_large, large, choose(is_next, next, plain));
   const Tensor turn = angle(y + y, beside * (x + 1.0) - y * y) * 0.5;
   const Tensor imaginary = choose(is_large, x.like(kPi / 2), turn);
-  return {with_sign_of(real, z.real), with_sign_of(imaginary, z.imaginary)};
+  const Complex result{with_sign_of(real, z.real), with_sign_of(imaginary, z.imaginary)};
+  // Of one part that is no number the length has none, unless the other part is infinite, and the
+  // angle is right: XLA's on a CPU, to which a NaN is negative and -0 is not.
+  const Tensor has_none = compare("NE", x, x) | compare("NE", y, y);
+  const Tensor has_end = compare("EQ", x, infinity(x)) | compare("EQ", y, infinity(y));
+  const Tensor length = choose(has_end, x.like(0), x + y);
+  const Tensor right = x.like(kPi / 2);
+  const Complex of_none{choose(compare("GE", z.real, x.like(0)), length, -length),
+                        choose(compare("GE", z.imaginary, x.like(0)), right, -right)};
+  return select(has_none, of_none, result);
 }
 
 /// f(x + i y) as -i g(i (x + i y)), for g that are odd and have real values on the real axis.
@@ -88,7 +97,11 @@ Complex arc_cosine(Complex z) {
   const Complex arc = arc_cosine_of_sizes(z);
   return {arc.real, with_sign_of(arc.imaginary, -z.imaginary)};
 }
-Complex arc_tangent(Complex z) { return turned<signed_hyperbolic_arc_tangent>(z); }
+// As -i g(i z), whose signs of zero are XLA's where a part is no number.
+Complex arc_tangent(Complex z) {
+  const Complex result = signed_hyperbolic_arc_tangent({-z.imaginary, z.real});
+  return {result.imaginary, -result.real};
+}
 Complex hyperbolic_arc_sine(Complex z) { return turned<signed_arc_sine>(z); }
 Complex hyperbolic_arc_cosine(Complex z) {
   const Complex arc = arc_cosine_of_sizes(z);

@@ -14,9 +14,14 @@ Complex select(Tensor condition, Complex a, Complex b) {
 Tensor infinity(Tensor like) { return like.like(std::numeric_limits<double>::infinity()); }
 
 Tensor with_sign_of(Tensor x, Tensor sign) {
-  const DType integer = x.dtype() == DType::kF64 ? DType::kI64 : DType::kI32;
-  const Tensor bits = bitcast(sign, {integer, sign.shape()});
-  return superstep::select(bits < 0.0, -x, x);
+  if (x.dtype() == DType::kF64) {
+    const Tensor bits = bitcast(sign, {DType::kI64, sign.shape()});
+    return superstep::select(bits < 0.0, -x, x);
+  }
+  // Times 1 with that sign, which there are vector instructions for.
+  const Tensor bits = bitcast(sign, {DType::kU32, sign.shape()});
+  const Tensor one = (bits & bits.like(0x80000000)) | bits.like(0x3f800000);
+  return x * bitcast(one, x.type());
 }
 
 namespace {
@@ -57,12 +62,20 @@ GraphBit is_infinite(Complex z) {
 }
 GraphBit is_nan(Tensor x) { return {compare("NE", x, x)}; }
 
+/// A size, which has no sign, with that of a number.
+Tensor signed_size(Tensor size, Tensor number) {
+  if (size.dtype() == DType::kF64) return with_sign_of(size, number);
+  const TensorType words{DType::kU32, size.shape()};
+  const Tensor bits = bitcast(number, words);
+  return bitcast(bitcast(size, words) | (bits & bits.like(0x80000000)), size.type());
+}
+
 /// Where an infinite number lies: 1 for infinite parts, 0 for others, with their signs.
 Complex direction(Complex z) {
   const auto part = [](Tensor x) {
     const Tensor size = abs(x);
     const Tensor is_far = compare("EQ", size, infinity(size));
-    return with_sign_of(superstep::select(is_far, x.like(1), x.like(0)), x);
+    return signed_size(superstep::select(is_far, x.like(1), x.like(0)), x);
   };
   return {part(z.real), part(z.imaginary)};
 }
@@ -70,14 +83,16 @@ Complex direction(Complex z) {
 /// what is infinite (C11, annex G.5.1). Of two that are infinite, and of NaNs, it stays none.
 Complex limit_of_quotient(Complex a, Complex b) {
   const GraphBit is_far{is_infinite(b)};
+  const Tensor is_near = (!is_far).tensor;
   const GraphBit is_zero{(b.real == 0.0) & (b.imaginary == 0.0)};
-  const Complex from = select((is_infinite(a) & !is_far).tensor, direction(a), a);
+  const Complex from = select(is_infinite(a).tensor & is_near, direction(a), a);
   const Complex to = select(is_far.tensor, direction(b), b);
-  const Complex product = multiply(from, {to.real, -to.imaginary});
+  const Complex product{from.real * to.real + from.imaginary * to.imaginary,
+                        from.imaginary * to.real - from.real * to.imaginary};
   const Complex side = select(is_zero.tensor, a, product);
-  const Tensor far = infinity(b.real);
-  const Tensor signed_far = superstep::select(is_zero.tensor, with_sign_of(far, b.real), far);
-  const Tensor length = superstep::select(is_far.tensor, far.like(0), signed_far);
+  const Tensor none = b.real.like(0);
+  const Tensor size = superstep::select(is_near, infinity(b.real), none);
+  const Tensor length = signed_size(size, superstep::select(is_zero.tensor, b.real, none));
   return {side.real * length, side.imaginary * length};
 }
 
