@@ -41,6 +41,7 @@ constexpr Pass kPasses[] = {
     {"merge equal ops", merge_equal_ops},
     {"compare extremes", compare_extremes},
     {"remove unused ops", remove_unused_ops},
+    {"expand ops", expand_ops},  // branches of which only scalars are left
 };
 
 /// Plans again, with less room, until the program fits.

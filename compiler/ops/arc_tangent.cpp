@@ -6,6 +6,7 @@
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/formula.h"
+#include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 
 namespace superstep {
@@ -51,6 +52,16 @@ Node emit_arc_tangent(Expression& expression, std::span<const Node> operands) {
   return with_sign_of(angle_from(whole, ratio), x).node;
 }
 
+std::vector<Tensor> expand_arc_tangent(GraphBuilder& builder, const Op&,
+                                       std::span<const Tensor> operands) {
+  const Tensor x = operands[0];
+  return {builder.apply(kAtan2Op, {x, x.like(1)})};
+}
+
+bool is_emitted(const Op& op, const Graph& graph) {
+  return graph.type(op.operands[0]).dtype != DType::kF64;
+}
+
 Node emit_angle(Expression& expression, std::span<const Node> operands) {
   const Term y{&expression, operands[0]};
   const Term x{&expression, operands[1]};
@@ -73,7 +84,8 @@ const OpDefinition kAtanOp{
     .summary = "The angle from -pi / 2 to pi / 2 whose tangent is each element.",
     .infer = infer_same_type,
     .evaluate = evaluate_float<arc_tangent, arc_tangent>,
-    .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_tangent>}},
+    .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_tangent>, is_emitted},
+                  ExpandLowering{expand_arc_tangent}},
     .traits = {.operands = {kFloats | kComplex}},
 };
 const OpDefinition kAtan2Op{

@@ -89,5 +89,23 @@ TEST(ScalarBranches, OfNumbersOutOfRangeAreTheLast) {
                 numbers(kI32, {5}, {0, 1, 2, -4, 9}), numbers(kI32, {5}, {10, 2, 2, -4, 9}));
 }
 
+// The vector is used by nothing, so that scalars are left.
+TEST(ScalarBranches, MayBecomeSuchWhereOpsAreRemoved) {
+  expect_result(R"(func.func @main(%x: tensor<4xf32>) -> tensor<f32> {
+  %0 = stablehlo.slice %x [1:2] : (tensor<4xf32>) -> tensor<1xf32>
+  %1 = stablehlo.reshape %0 : (tensor<1xf32>) -> tensor<f32>
+  %2 = stablehlo.convert %1 : (tensor<f32>) -> tensor<i32>
+  %3 = "stablehlo.case"(%2) ({
+    %4 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> tensor<4xf32>
+    stablehlo.return %1 : tensor<f32>
+  }, {
+    %5 = stablehlo.add %1, %1 : tensor<f32>
+    stablehlo.return %5 : tensor<f32>
+  }) : (tensor<i32>) -> tensor<f32>
+  return %3 : tensor<f32>
+})",
+                numbers(kF32, {4}, {4, 1, 9, 16}), numbers(kF32, {}, {2}));
+}
+
 }  // namespace
 }  // namespace superstep
