@@ -47,12 +47,12 @@ struct Powers {
   Term down;
 };
 Powers powers_of(Term magnitude) {
-  // Of the size of the last bit of the greatest sizes, so that their differences are exact; above
-  // the logarithm of 2, so that nothing overflows before the whole does.
-  constexpr float kAboveLogOfTwo = 90853 * 0x1p-17F;
-  constexpr float kAbove = 6.20078771e-6F;  // kAboveLogOfTwo less that logarithm
-  const Term power = (magnitude - kAboveLogOfTwo).apply(Primitive::kExp);
-  const Term rest = power * kAbove;
+  // The logarithm of 17/8 and some more, a multiple of the last bit of the greatest sizes, so that
+  // their differences are exact. The power is below what it is a part of, and so is its last bit.
+  constexpr float kLess = 98799 * 0x1p-17F;
+  constexpr float kMore = 0.062505044F;  // e^kLess / 2 - 1
+  const Term power = (magnitude - kLess).apply(Primitive::kExp);
+  const Term rest = power * kMore;
   return {{power, rest}, (power + rest).apply(Primitive::kReciprocal) * 0.25F};
 }
 
@@ -62,7 +62,7 @@ Node emit_sine(Expression& expression, std::span<const Node> operands) {
   const Term near_zero = x + x * (square * polynomial(square, kSine));
   const Powers powers = powers_of(magnitude);
   const Term elsewhere = powers.up.high + (powers.up.low - powers.down);
-  return select(magnitude < 2.25F, near_zero, with_sign_of(elsewhere, x)).node;
+  return select(magnitude < 1.5F, near_zero, with_sign_of(elsewhere, x)).node;
 }
 
 Node emit_cosine(Expression& expression, std::span<const Node> operands) {

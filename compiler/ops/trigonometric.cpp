@@ -118,9 +118,11 @@ Reduced reduce(Term x, const std::array<float, 4>& parts) {
   const Term sum = x * (1 / kHalfPi) + kWhole;
   const Term quarters = sum - kWhole;
   const Term near = (x - quarters * parts[0]) - quarters * parts[1];
-  const Term rest = quarters * parts[2] + quarters * parts[3];
-  const Term angle = near - rest;
-  return {sum.bits_as(DType::kU32), {angle, rest - (near - angle)}};
+  // What the third difference rounds off goes with the last part.
+  const Term third = quarters * parts[2], nearer = near - third;
+  const Term rest = quarters * parts[3] - ((near - nearer) - third);
+  const Term angle = nearer - rest;
+  return {sum.bits_as(DType::kU32), {angle, rest - (nearer - angle)}};
 }
 
 // All fitted at Chebyshev nodes, for |x| <= pi / 4.
