@@ -4,8 +4,9 @@
 
 namespace superstep {
 
-/// `{words}`, i32 of [batches, rows], to the same in ascending order along rows; with `is_numbered`
-/// also the numbers that rows had, which ascend where words are equal. How depends on the machine.
+/// `{words}`, i32 of [batches, rows], to the first `count` in ascending order along rows; with
+/// `is_numbered` also the numbers that they had, which ascend where words are equal. How depends on
+/// the machine.
 extern const OpDefinition kSortWordsOp;
 
 }  // namespace superstep

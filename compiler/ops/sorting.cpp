@@ -139,7 +139,7 @@ SortedRows by_network(const Tensors& keys, bool is_numbered, const Rows& rows,
 SortedRows by_words(Tensor key, bool is_numbered, const Rows& rows, const Comparator& comparator) {
   const Tensor words = rows.in_batches(*comparator.word(key));
   Op sort;
-  sort.attributes = {{"is_numbered", is_numbered}};
+  sort.attributes = {{"is_numbered", is_numbered}, {"count", words.shape()[1]}};
   const Tensors results = words.builder->append(kSortWordsOp, std::array{words}, std::move(sort));
   SortedRows sorted{{comparator.key_of(rows.from_batches(results[0]))}, {}};
   if (is_numbered) sorted.numbers = rows.from_batches(results[1]);

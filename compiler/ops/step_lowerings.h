@@ -32,7 +32,8 @@ void lower_take(BlockLowering& block, const Op& op);
 void lower_put(BlockLowering& block, const Op& op);
 /// Sorted runs, `compiler/ops/merge.h`: compiler/lower/merge.cpp.
 void lower_merge(BlockLowering& block, const Op& op);
-/// Rows of words, `compiler/ops/sort_words.h`, by merges or a network: compiler/lower/sort.cpp.
+/// Rows of words, `compiler/ops/sort_words.h`, by merges, a network or a selection:
+/// compiler/lower/sort.cpp.
 std::vector<Tensor> divide_sort(GraphBuilder& builder, const Op& op,
                                 std::span<const Tensor> operands, const MachineConfig& machine);
 /// Offsets in batches, each with a table of its own: compiler/lower/indexed/batches.cpp.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 
@@ -9,6 +10,8 @@
 #include "compiler/ops/elements.h"
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
+#include "compiler/ops/selection.h"
+#include "compiler/ops/sort_words.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -75,9 +78,9 @@ Graph is_above_comparator(DType dtype, const OpLocation& location) {
   return comparator;
 }
 
-/// So many elements at most are taken one after the other, rather than sorted with all others. Each
-/// takes two reductions, a sort so many steps as this has eighths [measured on bow: the first 8
-/// of 32,000 f32 take a fifth of a sort, those of 1,024 rows of 1,024 an eighth].
+/// So many elements of keys that are no words are taken one after the other, rather than sorted
+/// with all others. Each takes two reductions, a sort so many steps as this has eighths [measured
+/// on bow: the first 8 of 32,000 take a fifth of a sort by a network].
 std::int64_t most_selected(const Shape& shape) {
   const auto phases =
       static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(shape.back() - 1)));
@@ -100,42 +103,18 @@ std::vector<Tensor> by_sort(Tensor x, std::int64_t k, Graph comparator) {
   return results;
 }
 
-/// Of integers, the largest, then the largest of the others, and so on.
-std::vector<Tensor> by_selection(Tensor keys, Tensor lowest, std::int64_t k) {
-  GraphBuilder& builder = *keys.builder;
-  const Shape shape = keys.shape();
-  const auto last = static_cast<std::int64_t>(shape.size()) - 1;
-  const auto none = static_cast<double>(shape.back());
-  Shape found = shape;
+/// The first words of rows, which ascend as the keys descend.
+std::vector<Tensor> by_words(Tensor words, std::int64_t k, const Comparator& comparator) {
+  Shape found = words.shape();
+  const std::int64_t rows = found.back();
   found.back() = k;
-  // As floats, which vertices take in pairs, places are exact up to here.
-  constexpr double kMostInFloats = std::int64_t{1} << 24;
-  const DType place_dtype = none < kMostInFloats ? DType::kF32 : DType::kI32;
-  const std::vector<Tensor> begin = {keys, builder.iota({place_dtype, shape}, last),
-                                     broadcast(lowest, found, {}),
-                                     broadcast(builder.number(place_dtype, 0), found, {})};
-  // What is taken is the lowest and has no place any more.
-  const auto step = [&](Tensor turn, std::span<const Tensor> values) -> std::vector<Tensor> {
-    const Tensor key = values[0], place = values[1];
-    GraphBuilder& inner = *turn.builder;
-    const Indices batches = all_dimensions(shape.size() - 1);
-    const Tensor least = inner.constant(*constant_value(builder.graph(), lowest.id));
-    const Tensor largest =
-        reduce(key, least, {last}, [](Tensor a, Tensor b) { return maximum(a, b); });
-    const Tensor is_largest = compare("EQ", key, broadcast(largest, shape, batches));
-    const Tensor first =
-        reduce(select(is_largest, place, place.like(none)), inner.number(place_dtype, none), {last},
-               [](Tensor a, Tensor b) { return minimum(a, b); });
-    const Tensor is_taken = compare("EQ", place, broadcast(first, shape, batches));
-    const Tensor is_turn =
-        compare("EQ", inner.iota({DType::kI32, found}, last), broadcast(turn, found, {}));
-    return {select(is_taken, broadcast(least, shape, {}), key),
-            select(is_taken, place.like(none), place),
-            select(is_turn, broadcast(largest, found, batches), values[2]),
-            select(is_turn, broadcast(first, found, batches), values[3])};
-  };
-  const std::vector<Tensor> results = repeat_counted(k, begin, step);
-  return {results[2], convert(results[3], DType::kI32)};
+  Op sort;
+  sort.attributes = {{"is_numbered", true}, {"count", k}};
+  const std::vector<Tensor> first = words.builder->append(
+      kSortWordsOp, std::array{reshape(words, {words.type().elements() / rows, rows})},
+      std::move(sort));
+  return {*comparator.operand_of(0, std::array{comparator.key_of(reshape(first[0], found))}),
+          reshape(first[1], found)};
 }
 
 std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands) {
@@ -143,15 +122,17 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
   const std::int64_t k = attribute<std::int64_t>(op, "k");
   Graph region = is_above_comparator(x.dtype(), builder.location());
   const Comparator comparator(region);
-  if (k == 0 || x.type().elements() == 0 || k > most_selected(x.shape()) ||
-      !comparator.decides_alone()) {
+  if (k == 0 || x.type().elements() == 0 || !comparator.decides_alone()) {
     return by_sort(x, k, std::move(region));
   }
-  const std::vector<Tensor> rows = {x, builder.iota({DType::kI32, x.shape()}, 0)};
+  const auto last = static_cast<std::int64_t>(x.shape().size()) - 1;
+  const std::vector<Tensor> rows = {x, builder.iota({DType::kI32, x.shape()}, last)};
   const Tensor keys = comparator.keys(rows)[0];
-  std::vector<Tensor> results = by_selection(keys, comparator.last_key(keys), k);
-  results[0] = *comparator.operand_of(0, std::span(results).first(1));
-  return results;
+  if (const auto words = comparator.word(keys)) return by_words(*words, k, comparator);
+  if (k > most_selected(x.shape())) return by_sort(x, k, std::move(region));
+  const auto flipped = [](Tensor key) { return key ^ key.like(-1); };
+  const Candidates found = least_one_by_one({flipped(keys), rows[1], x.shape().back()}, k);
+  return {*comparator.operand_of(0, std::array{flipped(found.keys)}), found.places};
 }
 
 // `(%x, k = 3) : type -> types`

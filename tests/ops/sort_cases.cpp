@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "tests/ops/op_case.h"
 #include "tests/regions.h"
@@ -60,6 +61,15 @@ Graph by_two_bits() {
   });
 }
 
+/// Elements are their own numbers modulo `n`.
+HostTensor iota_modulo(const Shape& shape, std::int64_t n) {
+  HostTensor tensor(TensorType{kF32, shape});
+  for (std::int64_t i = 0; i < tensor.type.elements(); ++i) {
+    write_float(tensor, static_cast<std::size_t>(i), static_cast<double>(i % n));
+  }
+  return tensor;
+}
+
 OpCase top_k(const std::string& what, HostTensor x, std::int64_t k, HostTensor values,
              HostTensor indices) {
   return {"chlo.top_k",
@@ -99,6 +109,12 @@ std::vector<OpCase> top_k_cases() {
             bits_of(kF16, {0, 0x8000, 0x3c00, 0xfe00, 0, 0x8000, 0xbc00, 0xfc00, 0, 0, 0, 0, 0, 0,
                            0x7e00, 0x3c00}),
             2, bits_of(kF16, {0x7e00, 0x3c00}), vector_of(kI32, {14, 2})),
+      // Few of very many are in few blocks, which are found first. Places of equal ones ascend.
+      top_k("FewOfManyEqual", iota_modulo({3000}, 7), 8, vector_of(kF32, std::vector(8, 6.0)),
+            vector_of(kI32, {6, 13, 20, 27, 34, 41, 48, 55})),
+      top_k("FewOfManyInBatches", iota_modulo({3, 1009}, 11), 3,
+            numbers(kF32, {3, 3}, std::vector(9, 10.0)),
+            i32({3, 3}, {10, 21, 32, 2, 13, 24, 5, 16, 27})),
       top_k("FewOfTheLowest", vector_of(kI32, std::vector<double>(16, -2147483648.0)), 2,
             vector_of(kI32, {-2147483648.0, -2147483648.0}), vector_of(kI32, {0, 1})),
       top_k("None", vector_of(kI64, {7, 8}), 0, vector_of(kI64, {}), vector_of(kI32, {})),
