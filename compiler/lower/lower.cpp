@@ -97,7 +97,7 @@ class GraphLowering {
       if (!keeps_state && is_operand_of_product(argument)) {
         values_.set_open(argument);
       } else {
-        arguments_.back() = values_.place(argument, values_.assigned().of(argument));
+        arguments_.back() = values_.place(argument, layout_of_argument(argument));
         given_.insert(*arguments_.back());
       }
     }
@@ -105,6 +105,44 @@ class GraphLowering {
     for (std::size_t a = module_.argument_alias.size(); a-- > 0;) {
       if (const auto result = module_.argument_alias[a]) storage_[*result] = arguments_[a];
     }
+  }
+
+  /// Pairs of which only the parts are used lie part by part, whose elements are neighbours then.
+  [[nodiscard]] LayoutPtr layout_of_argument(ValueId argument) {
+    const LayoutPtr assigned = values_.assigned().of(argument);
+    const auto& users = users_[index(argument)];
+    const auto is_part = [&](const Op* user) {
+      const std::vector<Box> boxes = user == nullptr ? std::vector<Box>{} : boxes_of(*user);
+      const Axis each{values_.elements(argument) / 2, 2, 1};
+      return boxes.size() == 1 && boxes[0].to == 0 && boxes[0].from < 2 &&
+             boxes[0].axes == Axes{each};
+    };
+    if (users.empty() || !std::ranges::all_of(users, is_part)) return assigned;
+    const LayoutPtr pairs =
+        builder_.layouts().of_pairs(values_.assigned().of(users[0]->results[0]));
+    return pairs ? pairs : assigned;
+  }
+
+  /// The same of a result that is made of its parts; null if it is not.
+  [[nodiscard]] LayoutPtr layout_of_pairs(ValueId result) {
+    const Op* op = graph_.producer_of(result);
+    const std::vector<Box> boxes = op == nullptr ? std::vector<Box>{} : boxes_of(*op);
+    const Axis each{values_.elements(result) / 2, 1, 2};
+    if (boxes.size() != 2 || boxes[0] != Box{0, 0, {each}} || boxes[1] != Box{0, 1, {each}}) {
+      return nullptr;
+    }
+    const ValueId part = op->operands[0];
+    const LayoutPtr layout = values_.layout(part);
+    return builder_.layouts().of_pairs(layout ? layout : values_.assigned().of(part));
+  }
+
+  /// The copies that an op is, if it is nothing else.
+  [[nodiscard]] std::vector<Box> boxes_of(const Op& op) const {
+    std::vector<Box> boxes;
+    if (const auto* rearrange = lowering_as<RearrangeLowering>(op, graph_)) {
+      for (const StridedBox& box : rearrange->boxes(op, graph_)) boxes.push_back(to_box(box));
+    }
+    return boxes;
   }
 
   /// The only use of a value, if it is one operand of one op.
@@ -214,7 +252,7 @@ class GraphLowering {
       ready = std::max(ready, reading.ready);
       std::ranges::move(reading.pieces, std::back_inserter(pieces));
     }
-    values_.set_view(result, std::move(pieces), ready);
+    values_.set_view(result, std::move(pieces), ready, boxes.size() == 1);
   }
 
   /// The products that have elements, in order. One that is only transposed is computed transposed.
@@ -320,6 +358,8 @@ class GraphLowering {
         const Time time = permuted->source.time.next_round();
         copy_elements(builder_, permuted->source.buffer, buffer, time);
         values_.set_stored(result, buffer, time);
+      } else if (const LayoutPtr pairs = is_region_ ? nullptr : layout_of_pairs(result)) {
+        return values_.stored(result, pairs).buffer;
       }
       return values_.stored(result);
     }

@@ -27,6 +27,39 @@ std::vector<std::byte> repeated(std::size_t size, std::int64_t elements, std::ui
   return data;
 }
 
+/// What `box` copies of a view, straight from the sources of the view; nothing when its pieces are
+/// not one behind the other.
+std::optional<std::vector<Piece>> read_through(const std::vector<Piece>& view,
+                                               std::int64_t elements, const Box& box) {
+  std::vector<std::int64_t> ends;
+  std::int64_t end = 0;
+  for (const Piece& piece : view) {
+    if (piece.box.to != end) return std::nullopt;
+    ends.push_back(end += piece.box.elements());
+  }
+  if (view.empty() || end != elements) return std::nullopt;
+  std::vector<Box> inner;
+  for (const Piece& piece : view) {
+    inner.push_back(piece.box);
+    inner.back().to = 0;
+    if (!is_dense(inner.back())) return std::nullopt;
+  }
+  std::vector<Piece> pieces;
+  partition(
+      box, kFromSide,
+      [&](std::int64_t element) -> IntervalEnd {
+        const auto at = std::ranges::upper_bound(ends, element);
+        return {static_cast<std::size_t>(at - ends.begin()), *at};
+      },
+      [&](std::size_t i, Box part) {
+        part.from -= view[i].box.to;
+        compose_parts(part, inner[i], [&](const Box& one) {
+          pieces.push_back({view[i].source, one});
+        });
+      });
+  return pieces;
+}
+
 /// The elements of `tensor` as `layout` stores them.
 std::vector<std::byte> in_storage(const HostTensor& tensor, const Layout& layout) {
   const std::size_t size = size_of(tensor.type.dtype);
@@ -85,9 +118,10 @@ void Values::set_fused(ValueId v, Time time, LayoutPtr layout) {
   e.layout = std::move(layout);
 }
 
-void Values::set_view(ValueId v, std::vector<Piece> pieces, Time ready) {
+void Values::set_view(ValueId v, std::vector<Piece> pieces, Time ready, bool is_one_copy) {
   Entry& e = entry(v);
   e.view = std::move(pieces);
+  e.is_one_copy = is_one_copy;
   e.time = ready;
 }
 
@@ -311,12 +345,25 @@ Reading Values::read(ValueId v, const Box& box) {
     Piece piece{e.view.front().source, {}};
     if (compose(box, e.view.front().box, piece.box)) return {{std::move(piece)}, e.time};
   }
+  return e.is_one_copy && e.view.size() > 1 ? read_side_by_side(v, box) : read_stored(v, box);
+}
+
+Reading Values::read_stored(ValueId v, const Box& box) {
   const BufferId buffer = stored(v);
   Reading reading{{}, time(v)};
   for (Box& part : builder_.buffer(buffer).layout->from_storage(box)) {
     reading.pieces.push_back({buffer, std::move(part)});
   }
   return reading;
+}
+
+Reading Values::read_side_by_side(ValueId v, const Box& box) {
+  const Entry& e = entry(v);
+  if (e.view.size() <= 1) return read(v, box);
+  if (e.places.empty()) {
+    if (auto pieces = read_through(e.view, elements(v), box)) return {*std::move(pieces), e.time};
+  }
+  return read_stored(v, box);
 }
 
 std::int64_t Values::first_stored(BufferId buffer) const {

@@ -62,8 +62,9 @@ class Values {
   void set_repeated(ValueId v, std::uint64_t bits);
   /// A result of an elementwise op that runs at `time` on the tiles of `layout`.
   void set_fused(ValueId v, Time time, LayoutPtr layout);
-  /// A value made of copies.
-  void set_view(ValueId v, std::vector<Piece> pieces, Time ready);
+  /// A value made of copies; `is_one_copy`: of one value by one box, whose pieces are where an
+  /// order cuts it.
+  void set_view(ValueId v, std::vector<Piece> pieces, Time ready, bool is_one_copy = false);
   void set_same(ValueId v, ValueId as);
 
   [[nodiscard]] ValueId root(ValueId v) const;
@@ -99,6 +100,9 @@ class Values {
                                      const Origin& origin);
   /// Copies that do what `box` does to the elements of `v`, from wherever they are.
   Reading read(ValueId v, const Box& box);
+  /// The same for one reader: the parts of a concatenation come from where each of them is, without
+  /// being put together first.
+  Reading read_side_by_side(ValueId v, const Box& box);
   /// A copy of one element on every tile of `layout`.
   Place spread(const Splat& splat, const LayoutPtr& layout, const Origin& origin);
 
@@ -118,6 +122,7 @@ class Values {
     std::optional<std::uint64_t> repeated;
     std::vector<Place> places;  ///< the first is the original
     std::vector<Piece> view;
+    bool is_one_copy = false;
     bool fused = false;
     bool is_open = false;
     LayoutPtr layout;  ///< of a fused value
@@ -139,6 +144,8 @@ class Values {
   std::optional<Repetition> repetition(ValueId v, std::int64_t elements);
   /// Copies `pieces`, whose destinations are row-major elements, into `buffer`.
   Time fill(BufferId buffer, const std::vector<Piece>& pieces, Time ready, const Origin& origin);
+  /// The same from storage, which `v` gets if it has none.
+  Reading read_stored(ValueId v, const Box& box);
   /// Where the first element of a buffer is in its storage.
   [[nodiscard]] std::int64_t first_stored(BufferId buffer) const;
   /// What each interval of `layout` needs of a repetition, gathered there.

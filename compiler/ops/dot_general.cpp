@@ -169,17 +169,57 @@ Tensor product_of(const Op& op, Tensor lhs, Tensor rhs, TensorType type) {
   return lhs.builder->apply(*op.definition, {lhs, rhs}, std::move(product));
 }
 
-/// Four products of floats.
+/// One product of floats: a + bi as the row (a, b), c + di as the matrix ((c, d), (-d, c)), in
+/// another contracted dimension and one of the result. The smaller operand is the matrix.
 Tensor complex_product(const Op& op, Tensor lhs, Tensor rhs, const TensorType& type) {
   const auto part = [](const OpDefinition& definition, Tensor x) {
     return x.builder->apply(definition, {x});
   };
-  const Tensor a = part(kRealOp, lhs), b = part(kImagOp, lhs);
-  const Tensor c = part(kRealOp, rhs), d = part(kImagOp, rhs);
-  const DType dtype = real_of(type.dtype);
-  const auto times = [&](Tensor x, Tensor y) { return product_of(op, x, y, {dtype, type.shape}); };
-  const Tensor real = times(a, c) - times(b, d), imaginary = times(a, d) + times(b, c);
-  return lhs.builder->apply(kComplexOp, {real, imaginary});
+  const auto stacked = [](Tensor a, Tensor b) {
+    Shape shape = a.shape();
+    shape.insert(shape.begin(), 1);
+    return concatenate(std::array{reshape(a, shape), reshape(b, shape)}, 0);
+  };
+  const auto as_rows = [&](Tensor x) { return stacked(part(kRealOp, x), part(kImagOp, x)); };
+  const auto as_matrices = [&](Tensor x) {
+    const Tensor real = part(kRealOp, x), imaginary = part(kImagOp, x);
+    return stacked(stacked(real, imaginary), stacked(-imaginary, real));
+  };
+  const bool is_left_matrix = lhs.type().elements() < rhs.type().elements();
+  OperandDimensions left = dimensions_of(op, "lhs", lhs.shape().size());
+  OperandDimensions right = dimensions_of(op, "rhs", rhs.shape().size());
+  const std::size_t parts_at = left.batching.size() + (is_left_matrix ? 0 : left.free.size());
+  // Behind the new dimensions.
+  const auto moved = [](Indices dimensions, std::int64_t by) {
+    for (std::int64_t& d : dimensions) d += by;
+    return dimensions;
+  };
+  const auto contracting = [&](const OperandDimensions& side, std::int64_t by) {
+    Indices all = moved(side.contracting, by);
+    all.insert(all.begin(), 0);
+    return all;
+  };
+  const std::int64_t left_by = is_left_matrix ? 2 : 1, right_by = is_left_matrix ? 1 : 2;
+  Op product;
+  product.attributes = op.attributes;
+  product.attributes.insert_or_assign("lhs_batching_dimensions", moved(left.batching, left_by));
+  product.attributes.insert_or_assign("rhs_batching_dimensions", moved(right.batching, right_by));
+  product.attributes.insert_or_assign("lhs_contracting_dimensions", contracting(left, left_by));
+  product.attributes.insert_or_assign("rhs_contracting_dimensions", contracting(right, right_by));
+  Shape shape = type.shape;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(parts_at), 2);
+  product.declared = {{real_of(type.dtype), shape}};
+  const Tensor both = lhs.builder->apply(*op.definition,
+                                         {is_left_matrix ? as_matrices(lhs) : as_rows(lhs),
+                                          is_left_matrix ? as_rows(rhs) : as_matrices(rhs)},
+                                         std::move(product));
+  shape[parts_at] = 1;
+  const auto part_of_both = [&](std::int64_t i) {
+    Indices start(shape.size());
+    start[parts_at] = i;
+    return reshape(window(both, start, shape), type.shape);
+  };
+  return lhs.builder->apply(kComplexOp, {part_of_both(0), part_of_both(1)});
 }
 
 /// Each product as an element of a tensor, which is summed.

@@ -125,16 +125,6 @@ void split_periods(Box& box, const Carry& carry, std::int64_t periods) {
   box.axes.push_back(outer);
 }
 
-/// Whether a box writes its destinations, from 0 on, without gaps, in the order of its axes.
-bool is_dense(const Box& box) {
-  std::int64_t dense = 1;
-  for (auto axis = box.axes.rbegin(); axis != box.axes.rend(); ++axis) {
-    if (axis->to != dense) return false;
-    dense *= axis->size;
-  }
-  return box.to == 0;
-}
-
 /// `compose` for an `outer` of which no axis carries from one axis of `inner` to the next. Source
 /// strides are >= 0, and the destinations of `inner` dense.
 bool compose_without_carry(const Box& outer, const Box& inner, Box& composed) {
@@ -166,6 +156,15 @@ bool compose_without_carry(const Box& outer, const Box& inner, Box& composed) {
 }
 
 }  // namespace
+
+bool is_dense(const Box& box) {
+  std::int64_t dense = 1;
+  for (auto axis = box.axes.rbegin(); axis != box.axes.rend(); ++axis) {
+    if (axis->to != dense) return false;
+    dense *= axis->size;
+  }
+  return box.to == 0;
+}
 
 std::int64_t Box::elements() const {
   std::int64_t n = 1;

@@ -33,6 +33,9 @@ inline constexpr Side kToSide{&Box::to, &Axis::to};
 /// possible.
 [[nodiscard]] Box simplified(Box box);
 
+/// Whether a box writes its destinations, from 0 on, without gaps, in the order of its axes.
+[[nodiscard]] bool is_dense(const Box& box);
+
 [[nodiscard]] Box to_box(const StridedBox& box);
 
 /// Lowest and highest element number that `box` touches on a side. The box is not empty.

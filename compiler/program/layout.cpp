@@ -178,6 +178,21 @@ LayoutPtr Layouts::divided(const LayoutPtr& layout, std::int64_t factor) {
   return with(std::move(intervals));
 }
 
+LayoutPtr Layouts::of_pairs(const LayoutPtr& parts) {
+  if (!parts->is_row_major()) return nullptr;
+  const std::int64_t count = parts->intervals()[0].count;
+  std::vector<Interval> intervals = parts->intervals();
+  for (Interval& interval : intervals) {
+    const bool is_last = interval.end() == parts->elements();
+    if (interval.count > count || (interval.count < count && !is_last)) return nullptr;
+    interval.begin *= 2;
+    interval.count = 2 * count;
+  }
+  const auto blocks = static_cast<std::int64_t>(intervals.size());
+  return with(std::move(intervals), blocked_order({parts->elements(), 2},
+                                                  {{0, blocks, count}, {1, 2, 1}, {0, count, 1}}));
+}
+
 LayoutPtr Layouts::everywhere() {
   if (everywhere_) return everywhere_;
   std::vector<TileId> tiles;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,9 +57,16 @@ class AmpLowering {
   [[nodiscard]] const ProductSide& side(const Operand& operand) const {
     return operand.is_weights ? product_.right : product_.left;
   }
-  /// Whether an operand is multiplied where it is stored: each block of it is one tile's.
+  /// Whether an operand is stored in the order in which it is multiplied.
+  [[nodiscard]] bool is_stored(bool weights) const {
+    const ProductSide& side = weights ? product_.right : product_.left;
+    return side.blocks || side.is_there;
+  }
+  /// Whether an operand is multiplied where it is stored: each block of it is one tile's, or a
+  /// constant.
   [[nodiscard]] bool is_in_place(const Operand& operand) const {
-    return side(operand).blocks && product_.sharers(!operand.is_weights) == 1;
+    return side(operand).is_there ||
+           (side(operand).blocks && product_.sharers(!operand.is_weights) == 1);
   }
   /// Whether an operand need not be brought: a product before this one has, or it is stored there.
   [[nodiscard]] bool is_there(const Operand& operand) const {
@@ -66,6 +74,7 @@ class AmpLowering {
   }
 
   void add_storage(Operand& operand) {
+    if (side(operand).is_there) return add_constant(operand);
     if (is_there(operand)) {
       operand.buffer = is_in_place(operand) ? *side(operand).blocks : product_.rows_there->buffer;
       return;
@@ -83,6 +92,41 @@ class AmpLowering {
     operand.landing = add(
         layout, operand.is_weights ? ".columns" : ".inputs",
         product_.input == DType::kF16 || arranges ? Buffer::Region::kAny : Buffer::Region::kFirst);
+  }
+
+  /// An operand that boot writes, step after step.
+  void add_constant(Operand& operand) {
+    const std::int64_t area = area_of_step(operand.is_weights), steps = product_.steps();
+    std::vector<Interval> intervals;
+    for (const OperandBlock& block : operand.all) {
+      intervals.push_back({block.number * steps * area, steps * area, block.tiles});
+    }
+    operand.buffer =
+        add(std::make_shared<const Layout>(std::move(intervals)),
+            operand.is_weights ? ".weights" : ".rows",
+            operand.is_weights ? Buffer::Region::kInterleaved : Buffer::Region::kFirst);
+    std::vector<std::byte> contents(operand.all.size() *
+                                    static_cast<std::size_t>(steps * area * bytes_));
+    for (step_ = 0; step_ < steps; ++step_) {
+      std::vector<OperandBlock> blocks = of_step(operand.all);
+      for (OperandBlock& block : blocks) block.begin = (block.number * steps + step_) * area;
+      const Reading reading =
+          gather(values_, side(operand), blocks, [&](const OperandBlock& block) {
+            return operand.is_weights ? weights_layout(block) : rows_layout(block);
+          });
+      for (const Piece& piece : reading.pieces) {
+        const std::vector<std::byte>& from = builder_.buffer(piece.source).contents;
+        const auto at = [&](std::int64_t i) { return static_cast<std::size_t>(i * bytes_); };
+        for_each_index(piece.box.axes, piece.box.from, piece.box.to,
+                       [&](std::int64_t i, std::int64_t to) {
+                         std::memcpy(contents.data() + at(to), from.data() + at(i), at(1));
+                       });
+      }
+    }
+    step_ = 0;
+    Buffer& constant = builder_.mutable_buffer(operand.buffer);
+    constant.kind = Buffer::Kind::kConstant;
+    constant.contents = std::move(contents);
   }
 
   /// The operands of a step are gathered when the one before is done.
@@ -146,12 +190,12 @@ class AmpLowering {
   }
 
   [[nodiscard]] bool transposes(const Operand& operand) const {
-    if (side(operand).blocks) return false;
+    if (is_stored(operand.is_weights)) return false;
     return operand.is_weights ? product_.plan.transposes : product_.plan.transposes_rows;
   }
 
   [[nodiscard]] bool arranges(const Operand& operand) const {
-    return operand.is_weights && product_.plan.arranges && !side(operand).blocks;
+    return operand.is_weights && product_.plan.arranges && !is_stored(true);
   }
 
   [[nodiscard]] BlockLayout layout_of(const Operand& operand, const OperandBlock& block) const {
@@ -239,8 +283,7 @@ class AmpLowering {
   }
   /// Inputs of a step of a block, and those that an operand has room for.
   [[nodiscard]] std::int64_t room(const IndexRange& depth, bool weights) const {
-    return (weights ? product_.right : product_.left).blocks ? product_.plan.step_depth
-                                                             : padded_depth(depth);
+    return is_stored(weights) ? product_.plan.step_depth : padded_depth(depth);
   }
   [[nodiscard]] std::int64_t area_of(const OperandBlock& block, bool weights) const {
     return padded_free(block, weights) * room(block.depth, weights);
@@ -254,7 +297,7 @@ class AmpLowering {
     const bool inside = kernel_.rows_inside || transposes(rows_);
     return {block.batch.size() * area,
             {{{{product_.left.batch, block.batch, area},
-               {product_.left.free, block.free, inside ? 1 : padded_depth(block.depth)},
+               {product_.left.free, block.free, inside ? 1 : room(block.depth, false)},
                {product_.left.depth, block.depth, inside ? padded_rows(block.free) : 1}},
               0}}};
   }

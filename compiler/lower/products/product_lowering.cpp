@@ -133,6 +133,7 @@ ProductProblem ProductLowering::problem() const {
         is_open ? nearest(side.depth) <= nearest(side.free) : has_depth_inside(values_, side);
     (is_left ? problem.left_in_blocks : problem.right_in_blocks) =
         is_open && has_whole_inputs() && operand_dimensions(side);
+    (is_left ? problem.left_is_there : problem.right_is_there) = is_small_constant(side.operand);
   }
   problem.left_per_tile = operand_per_tile(product_.left.operand);
   problem.right_per_tile = operand_per_tile(product_.right.operand);
@@ -167,8 +168,11 @@ Place ProductLowering::lower(const ProductProblem& problem, const ProductPlan& p
   if (product_.plan.on_amp) {
     product_.column_group = vertex::AmpProduct{.operands = product_.input}.channels();
     product_.row_unit = product_.plan.row_unit();
-    product_.pads_rows = problem.left_in_blocks || problem.keeps_blocks;
-    product_.pads_columns = problem.right_in_blocks || problem.keeps_blocks;
+    product_.left.is_there = problem.left_is_there;
+    product_.right.is_there = problem.right_is_there;
+    product_.pads_rows = problem.left_in_blocks || problem.left_is_there || problem.keeps_blocks;
+    product_.pads_columns =
+        problem.right_in_blocks || problem.right_is_there || problem.keeps_blocks;
     if (problem.left_in_blocks) store_in_blocks(product_.left, false);
     if (problem.right_in_blocks) store_in_blocks(product_.right, true);
     const Multiplied multiplied = multiply_on_amp(builder_, values_, product_);
@@ -201,6 +205,11 @@ void ProductLowering::store_in_blocks(ProductSide& side, bool weights) {
         weights ? Buffer::Region::kInterleaved : Buffer::Region::kFirst;
   }
   side.blocks = buffer;
+}
+
+bool ProductLowering::is_small_constant(ValueId operand) const {
+  const std::int64_t bytes = values_.type(operand).bytes();
+  return values_.constant(operand) != nullptr && bytes <= most_bytes_that_stay(builder_.machine());
 }
 
 std::int64_t ProductLowering::operand_per_tile(ValueId operand) const {

@@ -44,6 +44,8 @@ class ProductLowering {
   [[nodiscard]] bool has_whole_inputs() const;
   /// Gives an argument that has no storage yet that of the blocks that are multiplied.
   void store_in_blocks(ProductSide& side, bool weights);
+  /// Whether an operand may be on all tiles that multiply it from the beginning.
+  [[nodiscard]] bool is_small_constant(ValueId operand) const;
   [[nodiscard]] std::int64_t operand_per_tile(ValueId operand) const;
 
   ProgramBuilder& builder_;

@@ -59,10 +59,12 @@ std::int64_t room_beside_code(const MachineConfig& machine) {
 
 /// Whether an operand of a plan is multiplied where it is stored.
 bool is_left_in_place(const ProductProblem& problem, const ProductPlan& plan) {
-  return plan.on_amp && problem.left_in_blocks && plan.column_splits == 1;
+  return plan.on_amp &&
+         (problem.left_is_there || (problem.left_in_blocks && plan.column_splits == 1));
 }
 bool is_right_in_place(const ProductProblem& problem, const ProductPlan& plan) {
-  return plan.on_amp && problem.right_in_blocks && plan.row_splits == 1;
+  return plan.on_amp &&
+         (problem.right_is_there || (problem.right_in_blocks && plan.row_splits == 1));
 }
 
 class Planner {
@@ -90,13 +92,14 @@ class Planner {
       ProductPlan plan{
           .on_amp = true,
           .rows_inside = kernel->rows_inside,
-          .transposes = !problem_.right_depth_inside && !problem_.right_in_blocks,
-          .transposes_rows = is_half() && !problem_.left_depth_inside && !problem_.left_in_blocks};
+          .transposes = comes_transposed(problem_.right_depth_inside, right_is_stored()),
+          .transposes_rows =
+              is_half() && comes_transposed(problem_.left_depth_inside, left_is_stored())};
       for (const Region0Shares& shares : kRegion0Shares) {
         region0_ = shares;
         plan.arranges = false;
         search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
-        plan.arranges = problem_.right_depth_inside && !problem_.right_in_blocks;
+        plan.arranges = problem_.right_depth_inside && !right_is_stored();
         if (plan.arranges) search(plan, plan.row_unit(), kernel->channels(), kernel->depth());
         // Big products leave room in region 0 for arguments.
         if (amp_fits_well_ || (amp_fits_ && &shares != &kRegion0Shares[0])) break;
@@ -115,7 +118,7 @@ class Planner {
     const std::int64_t operand_bytes = plan.rows * plan.depth * input_bytes_;
     if (!plan.on_amp || is_half() || !is_dense || plan.step_depth != plan.depth ||
         sizes.batches != 1 || sizes.columns != sizes_.columns || before.left_in_blocks ||
-        operand_bytes > most_rows_that_stay(machine_)) {
+        before.left_is_there || operand_bytes > most_bytes_that_stay(machine_)) {
       return std::nullopt;
     }
     ProductPlan next = plan;
@@ -123,7 +126,7 @@ class Planner {
     std::swap(next.rows, next.depth);
     next.step_depth = next.depth;
     next.rows_inside = !plan.rows_inside;
-    next.transposes = !problem_.right_depth_inside && !problem_.right_in_blocks;
+    next.transposes = comes_transposed(problem_.right_depth_inside, right_is_stored());
     next.arranges = false;
     next.follows = true;
     region0_ = kRegion0Shares[0];
@@ -138,8 +141,19 @@ class Planner {
     if (!has_amp_codelet(machine_, problem_.input)) return std::nullopt;
     if (problem_.most_region0_bytes == 0) return std::nullopt;
     AmpProduct kernel{.operands = problem_.input};
-    kernel.rows_inside = !is_half() && !problem_.left_depth_inside && !problem_.left_in_blocks;
+    kernel.rows_inside =
+        !is_half() && comes_transposed(problem_.left_depth_inside, left_is_stored());
     return kernel;
+  }
+  /// Whether an operand is stored as it is multiplied.
+  [[nodiscard]] bool left_is_stored() const {
+    return problem_.left_in_blocks || problem_.left_is_there;
+  }
+  [[nodiscard]] bool right_is_stored() const {
+    return problem_.right_in_blocks || problem_.right_is_there;
+  }
+  static bool comes_transposed(bool depth_inside, bool is_stored) {
+    return !depth_inside && !is_stored;
   }
   [[nodiscard]] bool is_half() const { return problem_.input == DType::kF16; }
   /// Most bytes of operands in region 0.
@@ -198,7 +212,7 @@ class Planner {
   /// The least number of steps with which the operands fit.
   void consider_steps(ProductPlan plan, std::int64_t depth_unit) {
     const std::int64_t units = plan.depth / depth_unit;
-    const bool in_blocks = problem_.left_in_blocks || problem_.right_in_blocks;
+    const bool in_blocks = left_is_stored() || right_is_stored();
     std::int64_t last = 0;
     for (std::int64_t steps = 1; steps <= std::min(units, kMostSteps); ++steps) {
       const std::int64_t step_units = divide_up(units, steps);
@@ -295,6 +309,11 @@ class Planner {
     };
     if (plan.on_amp && problem_.left_in_blocks) in_parts(rows, sent_rows, plan.column_splits);
     if (plan.on_amp && problem_.right_in_blocks) in_parts(columns, sent_columns, plan.row_splits);
+    const auto is_there = [&](std::int64_t& elements, std::int64_t& sends) {
+      elements = sends = 0;
+    };
+    if (plan.on_amp && problem_.left_is_there) is_there(rows, sent_rows);
+    if (plan.on_amp && problem_.right_is_there) is_there(columns, sent_columns);
     if (rows + columns == 0) return 0;
     const std::int64_t received = costs_.port(words(rows + columns), transfers(plan));
     const std::int64_t sent_words = std::max(sent_rows, sent_columns);
@@ -330,6 +349,8 @@ class Planner {
     // A tile receives the parts of the others that share a block.
     if (plan.on_amp && problem_.left_in_blocks) left = plan.column_splits - 1 + steps;
     if (plan.on_amp && problem_.right_in_blocks) right = plan.row_splits - 1 + steps;
+    if (plan.on_amp && problem_.left_is_there) left = 0;
+    if (plan.on_amp && problem_.right_is_there) right = 0;
     return left + right;
   }
 
@@ -437,10 +458,10 @@ class Planner {
 
 }  // namespace
 
-std::int64_t most_rows_that_stay(const MachineConfig& machine) {
+std::int64_t most_bytes_that_stay(const MachineConfig& machine) {
   return share_of_region0(machine, kShareThatStays);
 }
-std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine) {
+std::int64_t most_bytes_that_stay_of_all(const MachineConfig& machine) {
   return share_of_region0(machine, kShareThatStaysOfAll);
 }
 

@@ -50,16 +50,18 @@ struct ProductProblem {
   bool result_columns_inside = true;  ///< columns are neighbours in the result, not rows
   bool left_in_blocks = false, right_in_blocks = false;  ///< operands may be stored as planned
   bool keeps_blocks = false;                             ///< the result may stay so
-  std::int64_t left_per_tile = 0, right_per_tile = 0;    ///< elements of the operands as they lie
+  /// Operands that tiles have from the beginning, as they are multiplied on the AMP units.
+  bool left_is_there = false, right_is_there = false;
+  std::int64_t left_per_tile = 0, right_per_tile = 0;  ///< elements of the operands as they lie
   /// AMP: most bytes of operands in region 0, where there is less room than usual; 0: none is on
   /// the AMP units.
   std::optional<std::int64_t> most_region0_bytes = {};
 };
 
-/// Rows that stay in region 0 until a later product takes them are in the way of others: most bytes
-/// of one product's, and of all.
-[[nodiscard]] std::int64_t most_rows_that_stay(const MachineConfig& machine);
-[[nodiscard]] std::int64_t most_rows_that_stay_of_all(const MachineConfig& machine);
+/// Operands that stay, as rows in region 0 until a later product takes them, or constants, are in
+/// the way of others: most bytes of one product's, and of all.
+[[nodiscard]] std::int64_t most_bytes_that_stay(const MachineConfig& machine);
+[[nodiscard]] std::int64_t most_bytes_that_stay_of_all(const MachineConfig& machine);
 
 /// Whether a tile has at least a pair of interleaved memory elements, for accesses of 128 bits.
 [[nodiscard]] bool has_interleaved_memory(const MachineConfig& machine);

@@ -121,7 +121,7 @@ Reading gather(Values& values, const ProductSide& side, const std::vector<Operan
     const BlockLayout of_block = layout(block);
     for (const BlockLayout::Part& part : of_block.parts) {
       for (Box& box : nested_boxes(part.nests, block.begin + part.to)) {
-        Reading reading = values.read(side.operand, simplified(std::move(box)));
+        Reading reading = values.read_side_by_side(side.operand, simplified(std::move(box)));
         all.ready = std::max(all.ready, reading.ready);
         std::ranges::move(reading.pieces, std::back_inserter(all.pieces));
       }
@@ -136,9 +136,11 @@ bool has_depth_inside(Values& values, const ProductSide& side) {
                                          {side.free, {0, free}, depth},
                                          {side.depth, {0, depth}, 1}},
                                         0);
-  const Reading reading = values.read(side.operand, simplified(std::move(boxes[0])));
+  const Reading reading = values.read_side_by_side(side.operand, simplified(std::move(boxes[0])));
+  const auto most = std::ranges::max_element(
+      reading.pieces, {}, [](const Piece& piece) { return piece.box.elements(); });
   const Axis* nearest = nullptr;
-  for (const Axis& axis : reading.pieces[0].box.axes) {
+  for (const Axis& axis : most->box.axes) {
     if (axis.from == 0) continue;
     if (nearest == nullptr || std::abs(axis.from) < std::abs(nearest->from)) nearest = &axis;
   }

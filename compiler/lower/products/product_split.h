@@ -22,6 +22,7 @@ struct ProductSide {
   ValueId operand{};
   Axes batch, free, depth;
   std::optional<BufferId> blocks = {};  ///< the operand, stored in the order of its blocks
+  bool is_there = false;                ///< AMP: a constant, stored as it is multiplied
 };
 
 /// What one tile multiplies.

@@ -83,6 +83,14 @@ void Products::note(const ProductProblem& problem, const Product& product,
   }
 }
 
+std::int64_t Products::bytes_there(const Product& product) {
+  const ProductPlan& plan = product.plan;
+  const std::int64_t rows = product.left.is_there ? plan.rows : 0;
+  const std::int64_t columns = product.right.is_there ? plan.columns : 0;
+  return plan.batches * (rows + columns) * plan.depth *
+         static_cast<std::int64_t>(size_of(product.input));
+}
+
 std::uint32_t Products::first_tile(const Op& op, const ProductPlan& plan) {
   Time ready;
   std::vector<std::int64_t> key{plan.batch_splits, plan.row_splits, plan.column_splits,
@@ -109,14 +117,17 @@ void Products::lower(std::size_t number) {
     builder_.add_product({});
     return;
   }
+  const bool may_stay =
+      squeezed() == nullptr && bytes_that_stay_ < most_bytes_that_stay_of_all(builder_.machine());
   const auto problem_now = [&] {
     ProductProblem problem = product.problem();
     if (const SqueezedProduct* its = squeezed()) problem.most_region0_bytes = its->region0_bytes;
+    if (!may_stay) problem.left_is_there = problem.right_is_there = false;
     return problem;
   };
   ProductProblem problem = problem_now();
   const std::optional<ProductProblem> later =
-      bytes_that_stay_ < most_rows_that_stay_of_all(builder_.machine())
+      bytes_that_stay_ < most_bytes_that_stay_of_all(builder_.machine())
           ? follower_of(number, problem, product.product())
           : std::nullopt;
   ProductPlan plan = plan_product(builder_.machine(), problem, later ? &*later : nullptr);
@@ -150,6 +161,7 @@ void Products::lower(std::size_t number) {
   }
   const Place rows = product.lower(problem, plan, first_tile(*all_[number].op, plan), std::nullopt);
   note(problem, product.product(), product.buffers());
+  if (plan.on_amp) bytes_that_stay_ += bytes_there(product.product());
   if (later && plan_following(builder_.machine(), *later, problem, plan)) {
     bytes_that_stay_ += plan.rows * plan.depth * static_cast<std::int64_t>(size_of(problem.input));
     rows_there_.push_back({std::make_shared<const Product>(product.product()), problem, rows});

@@ -42,6 +42,9 @@ class Products {
   /// What holds for the product that is being lowered, if it must do with less room.
   [[nodiscard]] const SqueezedProduct* squeezed() const;
 
+  /// Bytes of the operands that a tile has from the beginning.
+  [[nodiscard]] static std::int64_t bytes_there(const Product& product);
+
   /// Where a product begins. Equal ones that follow one another, as those of the layers of a deep
   /// network, take the same tiles, so that their steps are equal; those that are ready at once do
   /// not.
