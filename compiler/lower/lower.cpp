@@ -110,6 +110,7 @@ class GraphLowering {
   /// Pairs of which only the parts are used lie part by part, whose elements are neighbours then.
   [[nodiscard]] LayoutPtr layout_of_argument(ValueId argument) {
     const LayoutPtr assigned = values_.assigned().of(argument);
+    if (values_.elements(argument) % 2 != 0) return assigned;
     const auto& users = users_[index(argument)];
     const auto is_part = [&](const Op* user) {
       const std::vector<Box> boxes = user == nullptr ? std::vector<Box>{} : boxes_of(*user);

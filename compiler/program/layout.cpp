@@ -179,7 +179,7 @@ LayoutPtr Layouts::divided(const LayoutPtr& layout, std::int64_t factor) {
 }
 
 LayoutPtr Layouts::of_pairs(const LayoutPtr& parts) {
-  if (!parts->is_row_major()) return nullptr;
+  if (!parts->is_row_major() || parts->elements() == 0) return nullptr;
   const std::int64_t count = parts->intervals()[0].count;
   std::vector<Interval> intervals = parts->intervals();
   for (Interval& interval : intervals) {

@@ -102,7 +102,8 @@ class Layouts {
   /// interval has a part of such a row, or rows are no neighbours.
   LayoutPtr divided(const LayoutPtr& layout, std::int64_t factor);
   /// The layout of pairs whose parts lie like `parts`: on each tile the first ones, then the second
-  /// ones. Null unless `parts` is row-major and cut into equal intervals, but for the last.
+  /// ones. Null unless `parts` has elements, is row-major and cut into equal intervals, but for the
+  /// last.
   LayoutPtr of_pairs(const LayoutPtr& parts);
   /// That of one element of which every tile has a copy.
   LayoutPtr everywhere();

@@ -75,6 +75,7 @@ std::vector<OpCase> rearrange_cases() {
       slice("SpecExample", i32({3, 4}, {0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}), {1, 2}, {3, 4},
             {1, 1}, i32({2, 2}, {1, 1, 1, 1})),
       slice("Strided", i32({7}, {0, 1, 2, 3, 4, 5, 6}), {1}, {6}, {3}, i32({2}, {1, 4})),
+      slice("EverySecondOfAnOddNumber", i32({5}, {0, 1, 2, 3, 4}), {0}, {4}, {2}, i32({2}, {0, 2})),
       slice("Empty", x, {1, 2}, {1, 3}, {1, 1}, i32({0, 1}, {})),
       rearrange("reverse", "OneDimension", x, {{"dimensions", Indices{1}}},
                 i32({2, 3}, {3, 2, 1, 6, 5, 4})),

@@ -55,5 +55,23 @@ TEST(Layouts, CannotDivideWhatCutsRows) {
   EXPECT_EQ(layouts.divided(layouts.of({DType::kF32, {128, 512}}), 512), nullptr);
 }
 
+TEST(Layouts, OfPairsHaveTheirPartsOneBehindTheOtherOnEachTile) {
+  Layouts layouts(load_machine("tiny4"));
+  const LayoutPtr parts = layouts.of({DType::kF32, {10}});
+  const LayoutPtr pairs = layouts.of_pairs(parts);
+  ASSERT_NE(pairs, nullptr);
+  EXPECT_EQ(pairs->elements(), 20);
+  ASSERT_EQ(pairs->intervals().size(), parts->intervals().size());
+  for (std::size_t i = 0; i < pairs->intervals().size(); ++i) {
+    EXPECT_EQ(pairs->intervals()[i].begin, 2 * parts->intervals()[i].begin);
+  }
+  // The first parts of the first tile are neighbours there.
+  const std::int64_t count = parts->intervals()[0].count;
+  const std::vector<Box> first = pairs->to_storage({0, 0, {{count, 1, 2}}});
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(simplified(first[0]), simplified({0, 0, {{count, 1, 1}}}));
+  EXPECT_EQ(layouts.of_pairs(layouts.of({DType::kF32, {0}})), nullptr);
+}
+
 }  // namespace
 }  // namespace superstep
