@@ -71,7 +71,7 @@ Tensor log_gamma_formula(Tensor x) {
   const Tensor curve = zeros * polynomial(place, is_low, {kLogGammaLowSingle, kLogGammaLowDouble},
                                           {kLogGammaHighSingle, kLogGammaHighDouble});
   // gamma(x) gamma(-x) = -pi / (x sin(pi x)), so that x need not be divided by twice below 3/4.
-  const Tensor is_negative = x < 0.0;
+  const Tensor is_negative = x < -kNoReflection;
   const Tensor distance = fraction(size);
   const Tensor sine = abs(function(kSineOp, distance * kPi));
   const Tensor divisor = sine * select(is_small, size.like(1), size);

@@ -82,7 +82,7 @@ Tensor log_gamma_of_single(Tensor x) {
   const Pair divisor = select(is_small, sine, sine + log);
   const Pair below = pair_like(x, 1.14472988584940017414) - divisor - positive;
   // The sum with 0 is never -0.
-  const Tensor near = select(x < 0.0, rounded(below), rounded(above)) + 0.0;
+  const Tensor near = select(x < -kNoReflection, rounded(below), rounded(above)) + 0.0;
   const Tensor far = far_log_gamma(size, excess);
   const Tensor result = select(size > kFar, far, near);
   const Tensor is_pole =

@@ -4,6 +4,10 @@
 
 namespace superstep {
 
+/// Negative numbers nearer to zero have the gamma function of positive ones, with the other sign:
+/// where pi x is subnormal, reflection would lose its bits.
+inline constexpr double kNoReflection = 1e-18;
+
 // Fitted at Chebyshev nodes; for f32 off by less than 2^-26, for f64 by less than 2^-56.
 /// log(gamma(x)) / ((x - 1) (x - 2)) over x - kLowCentre from 0.75 to 1.5, then over x -
 /// kHighCentre to 3.
