@@ -50,16 +50,39 @@ std::optional<Bounded> bound_number(HostTensor value, double error) {
 struct Call {
   std::string_view name;
   std::vector<std::size_t> free;
+  bool has_pivots = false;  ///< its first result has a triangular factor, of which each row is as
+                            ///< wrong as the pivots above it are small
 };
 const std::array kCalls = {
-    Call{"ApproxTopK", {}},         Call{"Eigh", {0}},
-    Call{"LuDecomposition", {}},    Call{"Qr", {}},
-    Call{"Sharding", {}},           Call{"lapack_sgeqrf_ffi", {}},
-    Call{"lapack_cgeqrf_ffi", {}},  Call{"lapack_sgetrf_ffi", {}},
-    Call{"lapack_spotrf_ffi", {}},  Call{"lapack_strsm_ffi", {}},
-    Call{"lapack_ssyevd_ffi", {0}}, Call{"lapack_cheevd_ffi", {0}},
-    Call{"lapack_sgtsv_ffi", {}},   Call{"lapack_sgesdd_ffi", {0, 2, 3}},
+    Call{"ApproxTopK", {}},
+    Call{"Eigh", {0}},
+    Call{"LuDecomposition", {}, true},
+    Call{"Qr", {}, true},
+    Call{"Sharding", {}},
+    Call{"lapack_sgeqrf_ffi", {}, true},
+    Call{"lapack_cgeqrf_ffi", {}, true},
+    Call{"lapack_sgetrf_ffi", {}, true},
+    Call{"lapack_spotrf_ffi", {}},
+    Call{"lapack_strsm_ffi", {}},
+    Call{"lapack_ssyevd_ffi", {0}},
+    Call{"lapack_cheevd_ffi", {0}},
+    Call{"lapack_sgtsv_ffi", {}},
+    Call{"lapack_sgesdd_ffi", {0, 2, 3}},
 };
+
+/// The least size on the diagonals of matrices.
+double least_pivot(const HostTensor& matrices) {
+  const Shape& shape = matrices.type.shape;
+  const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]);
+  const auto columns = static_cast<std::size_t>(shape.back());
+  double size = HUGE_VAL;
+  for (std::size_t first = 0; first < elements_of(matrices); first += rows * columns) {
+    for (std::size_t i = 0; i < std::min(rows, columns); ++i) {
+      size = std::min(size, size_at(matrices, first + i * columns + i));
+    }
+  }
+  return size;
+}
 
 }  // namespace
 
@@ -102,15 +125,18 @@ BoundedResults bound_fft(const Op& op, std::span<const Bounded> operands,
   return std::vector<Bounded>{std::move(*result)};
 }
 
-BoundedResults bound_factors(const Op&, std::span<const Bounded> operands,
-                             std::vector<HostTensor> values) {
+namespace {
+
+/// `condition`: how much larger than of a good matrix errors may be.
+BoundedResults bound_by_size(std::span<const Bounded> operands, std::vector<HostTensor> values,
+                             double condition) {
   if (!are_exact(operands)) return std::nullopt;
   const Shape& shape = operands[0].value.type.shape;
   const double n = shape.empty() ? 1 : static_cast<double>(shape.back()) + 1;
   std::vector<Bounded> results;
   for (HostTensor& value : values) {
     const double size = std::max(greatest(operands[0].value), greatest(value));
-    const double steps = 32 * n;
+    const double steps = 32 * n * condition;
     const DType dtype = value.type.dtype;
     const bool is_number = is_float(dtype) || is_complex(dtype);
     auto bound = bound_number(std::move(value), is_number ? roundoff(dtype, steps) * size : 0);
@@ -118,6 +144,13 @@ BoundedResults bound_factors(const Op&, std::span<const Bounded> operands,
     results.push_back(std::move(*bound));
   }
   return results;
+}
+
+}  // namespace
+
+BoundedResults bound_factors(const Op&, std::span<const Bounded> operands,
+                             std::vector<HostTensor> values) {
+  return bound_by_size(operands, std::move(values), 1);
 }
 
 BoundedResults bound_call(const Op& op, std::span<const Bounded> operands,
@@ -132,7 +165,9 @@ BoundedResults bound_call(const Op& op, std::span<const Bounded> operands,
     for (HostTensor& value : values) results.push_back(exactly(std::move(value)));
     return results;
   }
-  BoundedResults results = bound_factors(op, operands, std::move(values));
+  const double condition =
+      call->has_pivots ? std::max(1.0, greatest(operands[0].value) / least_pivot(values[0])) : 1;
+  BoundedResults results = bound_by_size(operands, std::move(values), condition);
   if (!results) return std::nullopt;
   for (const std::size_t i : call->free) (*results)[i] = unbounded(std::move(kept[i]));
   return results;
