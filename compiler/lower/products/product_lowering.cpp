@@ -208,7 +208,7 @@ void ProductLowering::store_in_blocks(ProductSide& side, bool weights) {
 }
 
 bool ProductLowering::is_small_constant(ValueId operand) const {
-  const std::int64_t bytes = values_.type(operand).bytes();
+  const auto bytes = static_cast<std::int64_t>(values_.type(operand).bytes());
   return values_.constant(operand) != nullptr && bytes <= most_bytes_that_stay(builder_.machine());
 }
 
