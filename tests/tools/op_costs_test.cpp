@@ -17,12 +17,22 @@
 namespace superstep {
 namespace {
 
+/// `vertex::sample`, also of types of several words: any words.
+HostTensor sample_of(const TensorType& type, std::uint32_t seed) {
+  constexpr std::size_t kWord = 4;
+  if (size_of(type.dtype) <= kWord) return vertex::sample(type, seed);
+  HostTensor tensor(type);
+  tensor.data =
+      vertex::sample({DType::kU32, {static_cast<std::int64_t>(type.bytes() / kWord)}}, seed).data;
+  return tensor;
+}
+
 /// Device cycles that a program takes for an element, call of its vertices included.
 double simulated_cycles(const OpDefinition& op, DType dtype, std::int64_t elements) {
   const ProgramImage image = compile(vector_use(op, dtype, elements).value(), machine_of_costs());
   std::vector<HostTensor> arguments;
   for (const TensorType& type : image.arguments)
-    arguments.push_back(vertex::sample(type, static_cast<std::uint32_t>(arguments.size())));
+    arguments.push_back(sample_of(type, static_cast<std::uint32_t>(arguments.size())));
   const RunResult run = run_image(image, arguments, {});
   EXPECT_FALSE(run.trap);
   return static_cast<double>(run.totals.compute.value()) / static_cast<double>(elements);

@@ -11,8 +11,8 @@
 
 namespace superstep::vertex {
 
-/// A tensor of the dtype's special values, small numbers and arbitrary bits (i1: 0 and 1), equal
-/// for equal seeds.
+/// A tensor of the special values of a dtype of four bytes or less, small numbers and arbitrary
+/// bits (i1: 0 and 1), equal for equal seeds.
 inline HostTensor sample(const TensorType& type, std::uint32_t seed) {
   static const std::vector<std::uint32_t> kF32 = {
       0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
