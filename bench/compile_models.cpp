@@ -3,9 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <string>
 
+#include "base/files.h"
 #include "compiler/compile.h"
 #include "isa/machine_config.h"
 
@@ -13,8 +13,8 @@ namespace superstep {
 namespace {
 
 void compile_model(benchmark::State& state, const std::string& module) {
-  std::ifstream file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / module);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text =
+      read_text_file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / module);
   const MachineConfig machine = load_machine("bow");
   for ([[maybe_unused]] auto iteration : state) {
     benchmark::DoNotOptimize(compile(import_stablehlo(text, module), machine));

@@ -8,14 +8,13 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <iterator>
-#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "compiler/compile.h"
 #include "isa/machine_config.h"
 #include "sim/simulation.h"
@@ -24,8 +23,8 @@ namespace superstep {
 namespace {
 
 std::shared_ptr<const ProgramImage> compiled(const std::string& module) {
-  std::ifstream file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / module);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text =
+      read_text_file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / module);
   return std::make_shared<const ProgramImage>(
       compile(import_stablehlo(text, module), load_machine("bow")));
 }

@@ -3,10 +3,9 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
+#include "base/files.h"
 #include "compiler/compile.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/moves/move.h"
@@ -82,10 +81,7 @@ void expect_plan_computes(const std::string& text, const MachineConfig& machine,
 }
 
 std::string source_of(const std::string& name) {
-  std::ifstream file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / name);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return read_text_file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / name);
 }
 
 class Lowering : public testing::TestWithParam<std::pair<int, int>> {

@@ -3,20 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
 #include <string>
+
+#include "base/files.h"
 
 namespace superstep {
 namespace {
 
 std::string content(const std::string& path) {
-  std::ifstream file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / path);
-  EXPECT_TRUE(file.good()) << path;
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return read_text_file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / path);
 }
 
 TEST(Listings, OfThePageOnAddingAnOpAreInTheTree) {
