@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/ops/elements.h"
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/scalar_region.h"
@@ -32,21 +33,9 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands
   return results;
 }
 
-std::vector<HostTensor> run_region(const Op& op, std::size_t region,
-                                   std::span<const HostTensor> operands) {
-  return superstep::evaluate(op.regions[region], operands.subspan(1));
-}
-
-/// A number out of range selects the last region.
-std::vector<HostTensor> evaluate_case(const Op& op, std::span<const HostTensor> operands) {
-  const std::size_t last = op.regions.size() - 1;
-  const auto number = operands[0].get<std::int32_t>(0);
-  const bool in_range = number >= 0 && static_cast<std::size_t>(number) < last;
-  return run_region(op, in_range ? static_cast<std::size_t>(number) : last, operands);
-}
-
-std::vector<HostTensor> evaluate_if(const Op& op, std::span<const HostTensor> operands) {
-  return run_region(op, operands[0].get<std::uint8_t>(0) != 0 ? 0 : 1, operands);
+std::vector<HostTensor> evaluate_named(const Op& op, std::span<const HostTensor> operands) {
+  const Graph& region = op.regions[branch_of(op, read_int(operands[0], 0))];
+  return evaluate(region, operands.subspan(1));
 }
 
 /// A case of two regions, of which false is the first.
@@ -76,7 +65,7 @@ const OpDefinition kCaseOp{
     .name = "stablehlo.case",
     .summary = "What the region with the number of the operand returns; the last if there is none.",
     .infer = infer,
-    .evaluate = evaluate_case,
+    .evaluate = evaluate_named,
     .lowerings = {ExpandLowering{expand_scalar_case, is_scalar_branch},
                   StepLowering{.lower = lower_case, .votes = votes}},
     .traits = {.operands = OperandTypes{only(DType::kI32)}.then_any_number_of(kAnyDType),
@@ -88,7 +77,7 @@ const OpDefinition kIfOp{
     .name = "stablehlo.if",
     .summary = "What the first region returns where the operand is true, else the second.",
     .infer = infer,
-    .evaluate = evaluate_if,
+    .evaluate = evaluate_named,
     .lowerings = {ExpandLowering{expand_if}},
     .traits = {.operands = OperandTypes{kBooleans}.then_any_number_of(kAnyDType),
                .regions = 2,

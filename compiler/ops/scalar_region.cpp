@@ -26,13 +26,6 @@ bool is_scalar(const Lowering& lowering) {
 
 bool is_branch(const Op& op) { return op.definition->traits.control == Control::kBranch; }
 
-/// The region that a selector names; every other number names the last one.
-std::size_t branch_of(const Op& op, std::int64_t selector) {
-  const auto last = static_cast<std::int64_t>(op.regions.size()) - 1;
-  if (op.definition == &kIfOp) return selector != 0 ? 0 : 1;
-  return static_cast<std::size_t>(selector >= 0 && selector < last ? selector : last);
-}
-
 std::vector<HostTensor> evaluate_branch(const Op& op, std::span<const HostTensor> operands) {
   std::vector<std::vector<HostTensor>> results;
   for (const Graph& region : op.regions) {
@@ -54,6 +47,12 @@ std::vector<HostTensor> evaluate_branch(const Op& op, std::span<const HostTensor
 }
 
 }  // namespace
+
+std::size_t branch_of(const Op& op, std::int64_t selector) {
+  const auto last = static_cast<std::int64_t>(op.regions.size()) - 1;
+  if (op.definition == &kIfOp) return selector != 0 ? 0 : 1;
+  return static_cast<std::size_t>(selector >= 0 && selector < last ? selector : last);
+}
 
 bool is_scalar_branch(const Op& op, const Graph& graph) {
   const auto is_of_one = [](const Graph& of, ValueId value) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,6 +24,9 @@ void check_scalar_region(const Op& op, std::span<const TensorType> types);
 void check_scalar_region(const Op& op, const Graph& region, std::span<const TensorType> arguments,
                          std::span<const TensorType> results);
 
+/// The number of the region of `if` or `case` that a selector names; of `case` the last one's for
+/// every other number.
+[[nodiscard]] std::size_t branch_of(const Op& op, std::int64_t selector);
 /// Whether an op chooses between regions of scalars, elementwise ops and constants, all of which
 /// may as well be executed.
 [[nodiscard]] bool is_scalar_branch(const Op& op, const Graph& graph);
