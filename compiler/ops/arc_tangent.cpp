@@ -33,8 +33,6 @@ std::int64_t no_integers(DType, std::int64_t, std::int64_t) { return 0; }
 constexpr float kArcTangent[] = {-0.333332926F, 0.199983597F,   -0.142622903F,
                                  0.109422199F,  -0.0837495103F, 0.057478942F,
                                  -0.030709004F, 0.0106667401F,  -0.00173897319F};
-constexpr float kPi = 3.14159274F;
-constexpr float kPiRest = -8.74227766e-8F;  // pi - kPi
 
 /// `whole`, a number of right angles, and the arc tangent of a number from -1 to 1.
 Term angle_from(Term whole, Term ratio) {

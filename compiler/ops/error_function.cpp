@@ -24,15 +24,14 @@ double inverse(double x) {
                           : std::numeric_limits<double>::quiet_NaN();
   }
   if (magnitude == 0) return x;
-  constexpr double kPi = 3.14159265358979323846;
   constexpr double kA = 0.147;  // Winitzki's
   const double log = std::log1p(-magnitude * magnitude);
-  const double middle = 2 / (kPi * kA) + log / 2;
+  const double middle = 2 / (std::numbers::pi * kA) + log / 2;
   double y = std::sqrt(std::sqrt(middle * middle - log / kA) - middle);
   for (int step = 0; step < 6; ++step) {
     // The complement keeps its digits where the function is near 1.
     const double off = magnitude < 0.5 ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
-    y -= off * std::sqrt(kPi) / 2 * std::exp(y * y);
+    y -= off * std::sqrt(std::numbers::pi) / 2 * std::exp(y * y);
   }
   return std::copysign(y, x);
 }

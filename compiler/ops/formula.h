@@ -60,6 +60,9 @@ inline Term operator|(Term a, Term b) { return a.apply(vertex::Primitive::kOr, b
 inline Term operator^(Term a, Term b) { return a.apply(vertex::Primitive::kXor, b); }
 inline Term operator!(Term a) { return a.apply(vertex::Primitive::kNot); }
 
+/// pi as an f32, and what it is more than that.
+inline constexpr float kPi = 3.14159274F, kPiRest = -8.74227766e-8F;
+
 /// A number without a sign, or a zero, with the sign of another one.
 inline Term with_sign_of(Term magnitude, Term sign) {
   const Term bit = sign.bits_as(DType::kI32) & sign.i32(std::numeric_limits<std::int32_t>::min());

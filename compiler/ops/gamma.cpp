@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/gamma_series.h"
@@ -11,8 +12,6 @@
 
 namespace superstep {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 double log_gamma(double x) { return std::isinf(x) ? std::fabs(x) : std::lgamma(x); }
 
@@ -73,7 +72,7 @@ Tensor log_gamma_formula(Tensor x) {
   // gamma(x) gamma(-x) = -pi / (x sin(pi x)), so that x need not be divided by twice below 3/4.
   const Tensor is_negative = x < -kNoReflection;
   const Tensor distance = fraction(size);
-  const Tensor sine = abs(function(kSineOp, distance * kPi));
+  const Tensor sine = abs(function(kSineOp, distance * std::numbers::pi));
   const Tensor divisor = sine * select(is_small, size.like(1), size);
   const Logarithms logs = logarithms_of(size, select(is_negative, divisor, size));
   // Stirling's formula as (x - 1/2) (log(x) - 1) + (log(2 pi) - 1) / 2, which does not cancel.
@@ -103,10 +102,10 @@ Tensor digamma_formula(Tensor x) {
   const Tensor upper = (function(kLogOp, a) - inverse * 0.5) - series;
   const Tensor positive = select(a < 2.0, lower, upper);
   // digamma(1 - x) - digamma(x) = pi cot(pi x); no number at the poles.
-  const Tensor angle = fraction(x) * kPi;
+  const Tensor angle = fraction(x) * std::numbers::pi;
   const Tensor cotangent = function(kCosineOp, angle) / function(kSineOp, angle);
   const Tensor none = x.like(std::numeric_limits<double>::quiet_NaN());
-  const Tensor negative = select(angle == 0.0, none, positive - cotangent * kPi);
+  const Tensor negative = select(angle == 0.0, none, positive - cotangent * std::numbers::pi);
   return select(is_negative, negative, positive);
 }
 

@@ -1,6 +1,7 @@
 // lgamma and digamma of f32, in pairs: their parts cancel near zeros.
 
 #include <limits>
+#include <numbers>
 
 #include "compiler/ops/gamma_series.h"
 #include "compiler/ops/ops.h"
@@ -9,8 +10,6 @@
 
 namespace superstep {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 Tensor infinity_like(Tensor x) { return x.like(std::numeric_limits<double>::infinity()); }
 Tensor none_like(Tensor x) { return x.like(std::numeric_limits<double>::quiet_NaN()); }
@@ -102,7 +101,7 @@ Tensor digamma_of_single(Tensor x) {
   // digamma(1 - x) - digamma(x) = pi cot(pi x); no number at the poles.
   const Tensor distance = fraction(x);
   const Pair cotangent = cotangent_of_half_turns(distance);
-  const Pair negative = positive - cotangent * pair_like(x, kPi);
+  const Pair negative = positive - cotangent * pair_like(x, std::numbers::pi);
   const Tensor number = select(is_negative, rounded(negative), rounded(positive));
   const Tensor result = select(abs(x) < kNear, x.like(-1) / x, number);
   const Tensor is_pole = is_negative & (distance == 0.0);

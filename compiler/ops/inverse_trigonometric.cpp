@@ -16,9 +16,6 @@ double arc_cosine(double x) { return std::acos(x); }
 Complex arc_sine(Complex x) { return std::asin(x); }
 Complex arc_cosine(Complex x) { return std::acos(x); }
 
-constexpr float kPi = 3.14159274F;
-constexpr float kPiRest = -8.74227766e-8F;  // pi - kPi
-
 /// (asin(x) / x - 1) / x^2 over x^2, for |x| <= 1/2: fitted at Chebyshev nodes, off by less than
 /// 2^-31.
 constexpr float kArcSine[] = {0.1666666F,   0.07500511F, 0.04451572F,
