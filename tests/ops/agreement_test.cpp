@@ -23,32 +23,7 @@ constexpr std::size_t kElements = 5000;
 /// What docs/numerics.md allows: transcendental functions 2 ULP of f32 and 1 of shorter floats,
 /// everything else nothing.
 std::uint64_t tolerance(std::string_view op, DType dtype) {
-  static const std::set<std::string_view> kTranscendental = {"chlo.acos",
-                                                             "chlo.acosh",
-                                                             "chlo.asin",
-                                                             "chlo.asinh",
-                                                             "chlo.atan",
-                                                             "chlo.atanh",
-                                                             "chlo.cosh",
-                                                             "chlo.erf",
-                                                             "chlo.erf_inv",
-                                                             "chlo.sinh",
-                                                             "chlo.tan",
-                                                             "stablehlo.atan2",
-                                                             "stablehlo.cbrt",
-                                                             "stablehlo.cosine",
-                                                             "stablehlo.sine",
-                                                             "stablehlo.exponential",
-                                                             "stablehlo.log",
-                                                             "stablehlo.tan",
-                                                             "stablehlo.exponential_minus_one",
-                                                             "stablehlo.power",
-                                                             "stablehlo.rsqrt",
-                                                             "stablehlo.log_plus_one",
-                                                             "stablehlo.tanh",
-                                                             "stablehlo.logistic",
-                                                             "chlo.erfc"};
-  if (!is_float(dtype) || !kTranscendental.contains(op)) return 0;
+  if (!is_float(dtype) || !is_transcendental(op)) return 0;
   return is_short_float(dtype) ? 1 : 2;
 }
 

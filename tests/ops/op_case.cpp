@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "compiler/ops/elements.h"
@@ -91,6 +92,35 @@ HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values) {
                                          << ", expected " << read_int(expected, i);
   }
   return ::testing::AssertionSuccess();
+}
+
+bool is_transcendental(std::string_view op) {
+  constexpr std::string_view kOps[] = {"chlo.acos",
+                                       "chlo.acosh",
+                                       "chlo.asin",
+                                       "chlo.asinh",
+                                       "chlo.atan",
+                                       "chlo.atanh",
+                                       "chlo.cosh",
+                                       "chlo.erf",
+                                       "chlo.erf_inv",
+                                       "chlo.erfc",
+                                       "chlo.sinh",
+                                       "chlo.tan",
+                                       "stablehlo.atan2",
+                                       "stablehlo.cbrt",
+                                       "stablehlo.cosine",
+                                       "stablehlo.exponential",
+                                       "stablehlo.exponential_minus_one",
+                                       "stablehlo.log",
+                                       "stablehlo.log_plus_one",
+                                       "stablehlo.logistic",
+                                       "stablehlo.power",
+                                       "stablehlo.rsqrt",
+                                       "stablehlo.sine",
+                                       "stablehlo.tan",
+                                       "stablehlo.tanh"};
+  return std::ranges::find(kOps, op) != std::end(kOps);
 }
 
 Graph graph_of(const OpCase& use) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ops/op.h"
@@ -37,6 +38,9 @@ HostTensor bits_of(DType dtype, const std::vector<std::uint64_t>& values);
 /// Zero when every element is within `ulp` of the expected one; NaN matches any NaN.
 ::testing::AssertionResult close(const HostTensor& found, const HostTensor& expected,
                                  std::uint64_t ulp);
+
+/// Ops on floats whose results are rounded from approximations.
+bool is_transcendental(std::string_view op);
 
 /// A graph with one op, its arguments as operands and its results as results.
 Graph graph_of(const OpCase& use);

@@ -119,33 +119,7 @@ std::vector<OpCase> uses(const OpDefinition& op, DType dtype,
 
 /// Ops on f64 that other functions than the host's compute, or that take long.
 bool is_function(std::string_view name) {
-  constexpr std::string_view kNames[] = {"chlo.acos",
-                                         "chlo.acosh",
-                                         "chlo.asin",
-                                         "chlo.asinh",
-                                         "chlo.atan",
-                                         "chlo.atanh",
-                                         "chlo.cosh",
-                                         "chlo.erf",
-                                         "chlo.erf_inv",
-                                         "chlo.erfc",
-                                         "chlo.sinh",
-                                         "chlo.tan",
-                                         "stablehlo.atan2",
-                                         "stablehlo.cbrt",
-                                         "stablehlo.cosine",
-                                         "stablehlo.log",
-                                         "stablehlo.exponential",
-                                         "stablehlo.exponential_minus_one",
-                                         "stablehlo.power",
-                                         "stablehlo.logistic",
-                                         "stablehlo.log_plus_one",
-                                         "stablehlo.rsqrt",
-                                         "stablehlo.remainder",
-                                         "stablehlo.sine",
-                                         "stablehlo.tan",
-                                         "stablehlo.tanh"};
-  return std::ranges::find(kNames, name) != std::end(kNames);
+  return is_transcendental(name) || name == "stablehlo.remainder";
 }
 /// The interesting doubles, each with another one, and some of ordinary size.
 std::vector<HostTensor> double_pairs() {
