@@ -25,8 +25,8 @@ constexpr const char* kSchema = "superstep-baseline/1";
 constexpr const char* kCounts[] = {"device_cycles", "compute_cycles", "exchange_cycles",
                                    "sync_cycles",   "host_cycles",    "supersteps"};
 
-/// Runs one benchmark and returns its counts. Inputs are made up: cycles depend on them only where
-/// code branches on data, and the seed is fixed.
+/// Runs one benchmark and returns its counts. Arguments that its input does not have are made up:
+/// cycles depend on them only where code branches on data, and the seed is fixed.
 ordered_json measure(const ordered_json& benchmark, const std::filesystem::path& root,
                      std::uint32_t threads, Progress& progress) {
   const SourcedMachine machine = load_sourced_machine(benchmark.at("machine").get<std::string>());
@@ -36,9 +36,13 @@ ordered_json measure(const ordered_json& benchmark, const std::filesystem::path&
   RunOptions run;
   run.calls = benchmark.at("calls").get<std::uint32_t>();
   run.threads = threads;
+  std::vector<std::string> inputs = {"random:1"};
+  if (benchmark.contains("input")) {
+    inputs.push_back((root / benchmark["input"].get<std::string>()).string());
+  }
   progress.stage("simulate");
   const RunResult result =
-      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), run);
+      run_image(image, load_arguments(image.arguments, inputs, TensorFile{}), run);
   if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
   const RunTotals& t = result.totals;
   return {{"device_cycles", (t.exchange + t.compute + t.sync).value()},
@@ -74,6 +78,9 @@ ordered_json read_baseline(const std::string& path) {
       throw MalformedInput(
           {{SourceLocation{path, 0, 0},
             fmt::format("benchmark '{}' needs program, machine and calls", name)}});
+    if (entry.contains("input") && !entry["input"].is_string())
+      throw MalformedInput({{SourceLocation{path, 0, 0},
+                             fmt::format("input of benchmark '{}' is no file name", name)}});
   }
   return document;
 }
