@@ -8,8 +8,10 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "compiler/compile.h"
+#include "compiler/ops/library/function.h"
 #include "compiler/ops/op.h"
 #include "isa/control_registers.h"
 #include "isa/machine_config.h"
@@ -175,7 +177,8 @@ std::string text_of(DTypeSet set) {
 /// The element types of the operands; once where they are all alike.
 std::string dtypes_of(const OperandTypes& operands) {
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < operands.size(); ++i) texts.push_back(text_of(operands.of(i)));
+  const std::size_t different = operands.size() + (operands.repeats() ? 1 : 0);
+  for (std::size_t i = 0; i < different; ++i) texts.push_back(text_of(operands.of(i)));
   if (std::ranges::all_of(texts, [&](const std::string& text) { return text == texts[0]; })) {
     texts.resize(std::min<std::size_t>(texts.size(), 1));
   }
@@ -270,12 +273,39 @@ std::string example_table() {
   return out;
 }
 
+/// `lapack_Xgees_ffi` with its letters and types, or a name as it is.
+std::string table_of_custom_calls() {
+  constexpr std::string_view kLapack = "lapack_";
+  std::map<std::string, std::pair<std::vector<std::string>, DTypeSet>> rows;
+  for (const LibraryName& name : library_names()) {
+    std::string family(name.name);
+    if (!family.starts_with(kLapack)) {
+      rows[family].second |= name.dtypes;
+      continue;
+    }
+    const std::string letter(1, std::exchange(family.at(kLapack.size()), 'X'));
+    rows[family].first.push_back(letter);
+    rows[family].second |= name.dtypes;
+  }
+  std::string out =
+      "\n## Custom calls\n\n"
+      "The functions that `stablehlo.custom_call` may name, and the types of their first operand. "
+      "X "
+      "is the letter of\nLAPACK for the type.\n\n| function | X | operand |\n|---|---|---|\n";
+  for (const auto& [family, row] : rows) {
+    out += fmt::format("| `{}` | {} | {} |\n", family, fmt::join(row.first, ", "),
+                       text_of(row.second));
+  }
+  return out;
+}
+
 std::string ops_page() {
   std::string out = std::string("# Ops\n\n") + std::string(kNote);
   out +=
       "The ops that a program may use, for f4, f6, f8, bf16, f16, f32, f64, complex<f32>, "
       "complex<f64>, i1 and signed and unsigned\nintegers of 2 to 64 bits as far as StableHLO "
-      "allows them. Everything else is refused with its place (exit code 6).\nPrivate functions "
+      "allows them, but for\n`chlo.next_after` and `chlo.mulhi` of types below a byte or of f8. "
+      "Everything else is refused with its place (exit code 6).\nPrivate functions "
       "and decompositions of composites are inlined, tuples read as their elements, and tokens as "
       "nothing.\n\n"
       "Cycles are what the compiler predicts that a tile of `bow` takes for one element more, "
@@ -296,7 +326,7 @@ std::string ops_page() {
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", op->name, dtypes_of(op->traits.operands),
                        kinds_of(op->lowerings), cycles_of(*op), cell(op->summary));
   }
-  return out + table_of_other_types() + example_table();
+  return out + table_of_other_types() + table_of_custom_calls() + example_table();
 }
 
 std::string_view name_of(Unit unit) {

@@ -20,7 +20,7 @@ constexpr std::size_t kMostBuffers = vertex::kMRegisters - 1 - 3;
 /// 2,048, 0.93 % with 8,192].
 constexpr std::size_t kMostCodeBytes = 2048;
 /// Code of a group from which on ops that one op on f64 became (`split_wide_types`) have vertices
-/// of their own, which others of their kind share.
+/// of their own, which others of their kind share [assumed].
 constexpr std::size_t kMostCodeOfWholeUnits = 16384;
 /// Two elements a turn, some two instructions a step [measured on stablehlo.power: 14.7].
 constexpr std::size_t kBytesPerStep = 16;

@@ -24,90 +24,84 @@ std::vector<TensorType> infer_mark(const Op& op, std::span<const TensorType> ope
 
 const LibraryFunction kMark{infer_mark, evaluate_identity, expand_identity};
 
-struct Name {
-  std::string_view name;
-  DTypeSet dtypes;  ///< of the first operand
-  const LibraryFunction* function;
-};
-
 // Of jaxlib's calls of LAPACK: `s` stands for f32, `d` for f64, `c` for complex<f32>,
 // `z` for complex<f64>. Names without LAPACK's are those that JAX has for platforms without it.
 constexpr DTypeSet kS = only(DType::kF32), kD = only(DType::kF64), kC = only(DType::kC64),
                    kZ = only(DType::kC128);
 constexpr DTypeSet kAll = kS | kD | kC | kZ;
 constexpr std::array kNames = {
-    Name{"ApproxTopK", kAnyDType, &kApproxTopK},
-    Name{"Eigh", kAll, &kEigh},
-    Name{"LayoutConstraint", kAnyDType, &kMark},
-    Name{"LuDecomposition", kAll, &kLuDecomposition},
-    Name{"ProductOfElementaryHouseholderReflectors", kAll, &kOrgqr},
-    Name{"Qr", kAll, &kGeqrf},
-    Name{"Sharding", kAnyDType, &kMark},
-    Name{"lapack_cgees_ffi", kC, &kGees},
-    Name{"lapack_cgeev_ffi", kC, &kGeev},
-    Name{"lapack_cgehrd_ffi", kC, &kGehrd},
-    Name{"lapack_cgeqp3_ffi", kC, &kGeqp3},
-    Name{"lapack_cgeqrf_ffi", kC, &kGeqrf},
-    Name{"lapack_cgesdd_ffi", kC, &kGesdd},
-    Name{"lapack_cgesvd_ffi", kC, &kGesdd},
-    Name{"lapack_cgetrf_ffi", kC, &kGetrf},
-    Name{"lapack_cgtsv_ffi", kC, &kGtsv},
-    Name{"lapack_cheevd_ffi", kC, &kSyevd},
-    Name{"lapack_chetrd_ffi", kC, &kSytrd},
-    Name{"lapack_cpotrf_ffi", kC, &kPotrf},
-    Name{"lapack_ctrsm_ffi", kC, &kTrsm},
-    Name{"lapack_cungqr_ffi", kC, &kOrgqr},
-    Name{"lapack_cunmqr_ffi", kC, &kOrmqr},
-    Name{"lapack_dgees_ffi", kD, &kGees},
-    Name{"lapack_dgeev_ffi", kD, &kGeev},
-    Name{"lapack_dgehrd_ffi", kD, &kGehrd},
-    Name{"lapack_dgeqp3_ffi", kD, &kGeqp3},
-    Name{"lapack_dgeqrf_ffi", kD, &kGeqrf},
-    Name{"lapack_dgesdd_ffi", kD, &kGesdd},
-    Name{"lapack_dgesvd_ffi", kD, &kGesdd},
-    Name{"lapack_dgetrf_ffi", kD, &kGetrf},
-    Name{"lapack_dgtsv_ffi", kD, &kGtsv},
-    Name{"lapack_dorgqr_ffi", kD, &kOrgqr},
-    Name{"lapack_dormqr_ffi", kD, &kOrmqr},
-    Name{"lapack_dpotrf_ffi", kD, &kPotrf},
-    Name{"lapack_dsyevd_ffi", kD, &kSyevd},
-    Name{"lapack_dsytrd_ffi", kD, &kSytrd},
-    Name{"lapack_dtrsm_ffi", kD, &kTrsm},
-    Name{"lapack_sgees_ffi", kS, &kGees},
-    Name{"lapack_sgeev_ffi", kS, &kGeev},
-    Name{"lapack_sgehrd_ffi", kS, &kGehrd},
-    Name{"lapack_sgeqp3_ffi", kS, &kGeqp3},
-    Name{"lapack_sgeqrf_ffi", kS, &kGeqrf},
-    Name{"lapack_sgesdd_ffi", kS, &kGesdd},
-    Name{"lapack_sgesvd_ffi", kS, &kGesdd},
-    Name{"lapack_sgetrf_ffi", kS, &kGetrf},
-    Name{"lapack_sgtsv_ffi", kS, &kGtsv},
-    Name{"lapack_sorgqr_ffi", kS, &kOrgqr},
-    Name{"lapack_sormqr_ffi", kS, &kOrmqr},
-    Name{"lapack_spotrf_ffi", kS, &kPotrf},
-    Name{"lapack_ssyevd_ffi", kS, &kSyevd},
-    Name{"lapack_ssytrd_ffi", kS, &kSytrd},
-    Name{"lapack_strsm_ffi", kS, &kTrsm},
-    Name{"lapack_zgees_ffi", kZ, &kGees},
-    Name{"lapack_zgeev_ffi", kZ, &kGeev},
-    Name{"lapack_zgehrd_ffi", kZ, &kGehrd},
-    Name{"lapack_zgeqp3_ffi", kZ, &kGeqp3},
-    Name{"lapack_zgeqrf_ffi", kZ, &kGeqrf},
-    Name{"lapack_zgesdd_ffi", kZ, &kGesdd},
-    Name{"lapack_zgesvd_ffi", kZ, &kGesdd},
-    Name{"lapack_zgetrf_ffi", kZ, &kGetrf},
-    Name{"lapack_zgtsv_ffi", kZ, &kGtsv},
-    Name{"lapack_zheevd_ffi", kZ, &kSyevd},
-    Name{"lapack_zhetrd_ffi", kZ, &kSytrd},
-    Name{"lapack_zpotrf_ffi", kZ, &kPotrf},
-    Name{"lapack_ztrsm_ffi", kZ, &kTrsm},
-    Name{"lapack_zungqr_ffi", kZ, &kOrgqr},
-    Name{"lapack_zunmqr_ffi", kZ, &kOrmqr},
+    LibraryName{"ApproxTopK", kAnyDType, &kApproxTopK},
+    LibraryName{"Eigh", kAll, &kEigh},
+    LibraryName{"LayoutConstraint", kAnyDType, &kMark},
+    LibraryName{"LuDecomposition", kAll, &kLuDecomposition},
+    LibraryName{"ProductOfElementaryHouseholderReflectors", kAll, &kOrgqr},
+    LibraryName{"Qr", kAll, &kGeqrf},
+    LibraryName{"Sharding", kAnyDType, &kMark},
+    LibraryName{"lapack_cgees_ffi", kC, &kGees},
+    LibraryName{"lapack_cgeev_ffi", kC, &kGeev},
+    LibraryName{"lapack_cgehrd_ffi", kC, &kGehrd},
+    LibraryName{"lapack_cgeqp3_ffi", kC, &kGeqp3},
+    LibraryName{"lapack_cgeqrf_ffi", kC, &kGeqrf},
+    LibraryName{"lapack_cgesdd_ffi", kC, &kGesdd},
+    LibraryName{"lapack_cgesvd_ffi", kC, &kGesdd},
+    LibraryName{"lapack_cgetrf_ffi", kC, &kGetrf},
+    LibraryName{"lapack_cgtsv_ffi", kC, &kGtsv},
+    LibraryName{"lapack_cheevd_ffi", kC, &kSyevd},
+    LibraryName{"lapack_chetrd_ffi", kC, &kSytrd},
+    LibraryName{"lapack_cpotrf_ffi", kC, &kPotrf},
+    LibraryName{"lapack_ctrsm_ffi", kC, &kTrsm},
+    LibraryName{"lapack_cungqr_ffi", kC, &kOrgqr},
+    LibraryName{"lapack_cunmqr_ffi", kC, &kOrmqr},
+    LibraryName{"lapack_dgees_ffi", kD, &kGees},
+    LibraryName{"lapack_dgeev_ffi", kD, &kGeev},
+    LibraryName{"lapack_dgehrd_ffi", kD, &kGehrd},
+    LibraryName{"lapack_dgeqp3_ffi", kD, &kGeqp3},
+    LibraryName{"lapack_dgeqrf_ffi", kD, &kGeqrf},
+    LibraryName{"lapack_dgesdd_ffi", kD, &kGesdd},
+    LibraryName{"lapack_dgesvd_ffi", kD, &kGesdd},
+    LibraryName{"lapack_dgetrf_ffi", kD, &kGetrf},
+    LibraryName{"lapack_dgtsv_ffi", kD, &kGtsv},
+    LibraryName{"lapack_dorgqr_ffi", kD, &kOrgqr},
+    LibraryName{"lapack_dormqr_ffi", kD, &kOrmqr},
+    LibraryName{"lapack_dpotrf_ffi", kD, &kPotrf},
+    LibraryName{"lapack_dsyevd_ffi", kD, &kSyevd},
+    LibraryName{"lapack_dsytrd_ffi", kD, &kSytrd},
+    LibraryName{"lapack_dtrsm_ffi", kD, &kTrsm},
+    LibraryName{"lapack_sgees_ffi", kS, &kGees},
+    LibraryName{"lapack_sgeev_ffi", kS, &kGeev},
+    LibraryName{"lapack_sgehrd_ffi", kS, &kGehrd},
+    LibraryName{"lapack_sgeqp3_ffi", kS, &kGeqp3},
+    LibraryName{"lapack_sgeqrf_ffi", kS, &kGeqrf},
+    LibraryName{"lapack_sgesdd_ffi", kS, &kGesdd},
+    LibraryName{"lapack_sgesvd_ffi", kS, &kGesdd},
+    LibraryName{"lapack_sgetrf_ffi", kS, &kGetrf},
+    LibraryName{"lapack_sgtsv_ffi", kS, &kGtsv},
+    LibraryName{"lapack_sorgqr_ffi", kS, &kOrgqr},
+    LibraryName{"lapack_sormqr_ffi", kS, &kOrmqr},
+    LibraryName{"lapack_spotrf_ffi", kS, &kPotrf},
+    LibraryName{"lapack_ssyevd_ffi", kS, &kSyevd},
+    LibraryName{"lapack_ssytrd_ffi", kS, &kSytrd},
+    LibraryName{"lapack_strsm_ffi", kS, &kTrsm},
+    LibraryName{"lapack_zgees_ffi", kZ, &kGees},
+    LibraryName{"lapack_zgeev_ffi", kZ, &kGeev},
+    LibraryName{"lapack_zgehrd_ffi", kZ, &kGehrd},
+    LibraryName{"lapack_zgeqp3_ffi", kZ, &kGeqp3},
+    LibraryName{"lapack_zgeqrf_ffi", kZ, &kGeqrf},
+    LibraryName{"lapack_zgesdd_ffi", kZ, &kGesdd},
+    LibraryName{"lapack_zgesvd_ffi", kZ, &kGesdd},
+    LibraryName{"lapack_zgetrf_ffi", kZ, &kGetrf},
+    LibraryName{"lapack_zgtsv_ffi", kZ, &kGtsv},
+    LibraryName{"lapack_zheevd_ffi", kZ, &kSyevd},
+    LibraryName{"lapack_zhetrd_ffi", kZ, &kSytrd},
+    LibraryName{"lapack_zpotrf_ffi", kZ, &kPotrf},
+    LibraryName{"lapack_ztrsm_ffi", kZ, &kTrsm},
+    LibraryName{"lapack_zungqr_ffi", kZ, &kOrgqr},
+    LibraryName{"lapack_zunmqr_ffi", kZ, &kOrmqr},
 };
 
-const Name& name_of_call(const Op& op) {
+const LibraryName& name_of_call(const Op& op) {
   const std::string& name = attribute<std::string>(op, "call_target_name");
-  const auto* const found = std::ranges::find(kNames, name, &Name::name);
+  const auto* const found = std::ranges::find(kNames, name, &LibraryName::name);
   if (found == kNames.end()) {
     if (name.find("callback") != std::string::npos) {
       unsupported(op,
@@ -116,7 +110,7 @@ const Name& name_of_call(const Op& op) {
                               name));
     }
     std::vector<std::string> known;
-    for (const Name& row : kNames) known.emplace_back(row.name);
+    for (const LibraryName& row : kNames) known.emplace_back(row.name);
     constexpr std::size_t kLongestName = 64;
     const std::string near = nearest(name.substr(0, kLongestName), known);
     unsupported(op, fmt::format("@{} is not supported{}", name,
@@ -126,7 +120,7 @@ const Name& name_of_call(const Op& op) {
 }
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
-  const Name& row = name_of_call(op);
+  const LibraryName& row = name_of_call(op);
   if (operands.empty()) malformed(op, "has no operands");
   require_dtype(op, operands[0].dtype, row.dtypes);
   if (op.regions.size() != row.function->regions) {
@@ -160,11 +154,13 @@ void parse(import::Parser& parser, import::SyntaxOp& op, int) {
 
 }  // namespace
 
+std::span<const LibraryName> library_names() { return kNames; }
+
 const OpDefinition kCustomCallOp{
     .name = "stablehlo.custom_call",
     .summary =
         "A function of a library: factors of matrices and triangular systems of LAPACK, as JAX "
-        "calls them; ApproxTopK, exact; marks of shards and layouts.",
+        "calls them; ApproxTopK, exact; marks of shards and layouts; by [name](#custom-calls).",
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand}},

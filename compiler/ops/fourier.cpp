@@ -13,9 +13,10 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Up to so many elements are one product with the matrix of the transform.
+/// Up to so many elements are one product with the matrix of the transform [assumed].
 constexpr std::int64_t kShort = 64;
-/// As many where the length is prime: a convolution in its place has more than twice the length.
+/// As many where the length is prime: a convolution in its place has more than twice the length
+/// [assumed].
 constexpr std::int64_t kShortPrime = 256;
 
 Tensor real_part(Tensor x) { return x.builder->apply(kRealOp, {x}); }

@@ -17,7 +17,7 @@ using Tensors = std::vector<Tensor>;
 
 /// Up to so many pairs of rows are compared all at once, which gives the place of each row if they
 /// have an order; more are sorted as words where keys are, else by a network, which permutes rows
-/// whatever the comparator says.
+/// whatever the comparator says [assumed].
 constexpr std::int64_t kMostPairs = std::int64_t{1} << 17;
 
 /// Rows along one dimension; what is in front of it and behind it are batches.

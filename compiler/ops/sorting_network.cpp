@@ -13,7 +13,7 @@
 namespace superstep {
 namespace {
 
-/// So many phases have code of their own; more are a loop over one, of all strides.
+/// So many phases have code of their own; more are a loop over one, of all strides [assumed].
 constexpr int kUnrolledPhases = 4;
 
 using Tensors = std::vector<Tensor>;

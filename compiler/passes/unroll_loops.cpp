@@ -9,10 +9,12 @@
 namespace superstep {
 namespace {
 
-/// Trips of a loop that is unrolled, and ops of all of them together.
+/// Trips of a loop that is unrolled, and ops of all of them together [assumed; JAX's Threefry has a
+/// loop of five trips].
 constexpr std::size_t kMostTrips = 8;
 constexpr std::size_t kMostOps = 512;
-/// Of a value that is followed from trip to trip.
+/// Of a value that is followed from trip to trip [assumed; keys and rotations of Threefry have
+/// four].
 constexpr std::int64_t kMostElements = 64;
 
 /// What is known of values, of some or of none.

@@ -20,6 +20,15 @@ struct LibraryFunction {
   std::size_t regions = 0;  ///< functions that it calls
 };
 
+/// A function that `stablehlo.custom_call` names, and the types that its first operand may have.
+struct LibraryName {
+  std::string_view name;
+  DTypeSet dtypes;
+  const LibraryFunction* function;
+};
+/// All there are, by name.
+[[nodiscard]] std::span<const LibraryName> library_names();
+
 extern const LibraryFunction kApproxTopK;               // approx_top_k.cpp
 extern const LibraryFunction kPotrf, kTrsm;             // triangular.cpp
 extern const LibraryFunction kGeqrf, kOrgqr, kOrmqr;    // qr.cpp
