@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "compiler/ops/op.h"
@@ -76,6 +78,31 @@ std::vector<std::byte> in_storage(const HostTensor& tensor, const Layout& layout
     });
   }
   return data;
+}
+
+/// First element of a repetition and their number.
+using Range = std::pair<std::int64_t, std::int64_t>;
+/// Tiles that need the same elements receive them together.
+using RangeUsers = std::map<Range, std::vector<TileId>>;
+
+RangeUsers users_of(const Layout& layout, const std::function<Range(const Interval&)>& range) {
+  RangeUsers users;
+  for (const Interval& interval : layout.intervals()) {
+    std::vector<TileId>& tiles = users[range(interval)];
+    tiles.insert(tiles.end(), interval.tiles.begin(), interval.tiles.end());
+  }
+  return users;
+}
+
+/// Whether ports are less busy when each tile receives its own part of a period, of no more than
+/// that, than when all receive the whole. Senders share what is sent.
+bool is_less_than_period(const RangeUsers& parts, std::int64_t period, std::size_t senders) {
+  std::int64_t most = 0, sent = 0;
+  for (const auto& [range, tiles] : parts) {
+    most = std::max(most, range.second);
+    sent += range.second;
+  }
+  return most <= period && std::max(most, sent / static_cast<std::int64_t>(senders)) < period;
 }
 
 }  // namespace
@@ -295,22 +322,23 @@ Broadcast Values::gather(const Repetition& r, const LayoutPtr& layout, const Ori
   }
   const bool in_rows = lies_in_rows(*layout, r.period);
   result.period = r.period;
-  if (r.is_cyclic) {
-    result.access = in_rows ? vertex::Access::kVector : vertex::Access::kCyclic;
-  } else {
+  RangeUsers users;
+  if (!r.is_cyclic) {
     result.access = in_rows ? vertex::Access::kScalar : vertex::Access::kStretched;
-  }
-  // Tiles that need the same elements receive them together.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<TileId>> users;
-  for (const Interval& interval : layout->intervals()) {
-    std::int64_t first = interval.begin / r.period;
-    std::int64_t last = (interval.end() - 1) / r.period;
-    if (r.is_cyclic) {
-      first = in_rows ? interval.begin % r.period : 0;
-      last = in_rows ? first + interval.count - 1 : r.period - 1;
+    users = users_of(*layout, [&](const Interval& interval) {
+      const std::int64_t first = interval.begin / r.period;
+      return Range{first, (interval.end() - 1) / r.period + 1 - first};
+    });
+  } else {
+    result.access = vertex::Access::kVector;
+    users = users_of(*layout, [&](const Interval& interval) {
+      return Range{interval.begin % r.period, interval.count};
+    });
+    const std::size_t senders = builder_.buffer(r.source).layout->intervals().size();
+    if (!in_rows && !is_less_than_period(users, r.period, senders)) {
+      result.access = vertex::Access::kCyclic;
+      users = users_of(*layout, [&](const Interval&) { return Range{0, r.period}; });
     }
-    std::vector<TileId>& tiles = users[{first, last - first + 1}];
-    tiles.insert(tiles.end(), interval.tiles.begin(), interval.tiles.end());
   }
   std::vector<Interval> intervals;
   std::vector<Piece> pieces;
@@ -318,8 +346,14 @@ Broadcast Values::gather(const Repetition& r, const LayoutPtr& layout, const Ori
   for (auto& [range, tiles] : users) {
     const auto [first, count] = range;
     std::ranges::sort(tiles);
-    pieces.push_back(
-        {r.source, simplified({r.first + first * r.stride, begin, {{count, r.stride, 1}}})});
+    // A part of a period may go over its end.
+    const std::int64_t head = r.is_cyclic ? std::min(count, r.period - first) : count;
+    const auto add_piece = [&](std::int64_t from, std::int64_t to, std::int64_t size) {
+      pieces.push_back(
+          {r.source, simplified({r.first + from * r.stride, to, {{size, r.stride, 1}}})});
+    };
+    add_piece(first, begin, head);
+    if (head < count) add_piece(0, begin + head, count - head);
     intervals.push_back({begin, count, std::move(tiles)});
     begin += count;
   }
