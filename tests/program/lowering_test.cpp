@@ -166,6 +166,16 @@ TEST_P(Lowering, BroadcastsRowsAndColumns) {
            return %c, %d : tensor<19x23xf32>, tensor<19x23xi8>)");
 }
 
+TEST_P(Lowering, RepeatsRowsThatAreLongerThanWhatATileHas) {
+  check(
+      "%x: tensor<3x7x101xf32>, %a: tensor<7x101xf32>, %b: tensor<7x101xi1>", "tensor<3x7x101xf32>",
+      R"(%c = stablehlo.broadcast_in_dim %a, dims = [1, 2] : (tensor<7x101xf32>) -> tensor<3x7x101xf32>
+           %d = stablehlo.broadcast_in_dim %b, dims = [1, 2] : (tensor<7x101xi1>) -> tensor<3x7x101xi1>
+           %e = stablehlo.add %x, %c : tensor<3x7x101xf32>
+           %f = stablehlo.select %d, %e, %x : tensor<3x7x101xi1>, tensor<3x7x101xf32>
+           return %f : tensor<3x7x101xf32>)");
+}
+
 TEST_P(Lowering, PadsOverTheFill) {
   for (const char* t : {"f32", "i8"}) {
     SCOPED_TRACE(t);
