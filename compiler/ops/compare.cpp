@@ -1,9 +1,10 @@
+#include "compiler/ops/compare.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
 #include "compiler/import/parser.h"
-#include "compiler/ops/compare.h"
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/formula.h"
 #include "compiler/ops/ops.h"

@@ -1,3 +1,5 @@
+#include "compiler/vertex/elementwise.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>

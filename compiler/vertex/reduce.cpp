@@ -1,3 +1,5 @@
+#include "compiler/vertex/reduce.h"
+
 #include <algorithm>
 #include <optional>
 
