@@ -1,11 +1,12 @@
 #pragma once
 
-#include <fstream>
-#include <sstream>
+#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "base/files.h"
 
 namespace superstep::test {
 
@@ -50,13 +51,14 @@ inline CalibrationPoint calibration_point(std::string id, std::string what, std:
           .cause = std::move(cause)};
 }
 
-/// docs/validation.md has the line.
-inline void expect_on_page(const CalibrationPoint& point) {
-  std::stringstream page;
-  page << std::ifstream(SUPERSTEP_SOURCE_DIR "/docs/validation.md").rdbuf();
-  EXPECT_NE(page.str().find("\n" + point.line()), std::string::npos)
-      << "docs/validation.md has no line\n"
-      << point.line();
+/// docs/validation.md has a line that begins so.
+inline void expect_line(const std::string& line) {
+  const std::string page =
+      read_text_file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "docs/validation.md");
+  EXPECT_NE(page.find("\n" + line), std::string::npos) << "docs/validation.md has no line\n"
+                                                       << line;
 }
+
+inline void expect_on_page(const CalibrationPoint& point) { expect_line(point.line()); }
 
 }  // namespace superstep::test

@@ -68,8 +68,9 @@ std::vector<EntryResult> judge(const Codelets& codelets, const std::string& filt
 /// none where they are within it or nothing explains them.
 std::vector<std::optional<std::size_t>> explanations(const std::vector<EntryResult>& results);
 
-/// What the page says about entry points with an estimate.
+/// What the page says about entry points, and about those with an estimate.
 struct EstimateCounts {
+  std::size_t executed = 0, own_reference = 0;  ///< compared with a reference that is ours
   std::size_t all = 0, within_limit = 0;
   std::size_t sums = 0;        ///< beyond it: their difference is one, exactly
   std::size_t none_left = 0;   ///< of these: without a degree of freedom

@@ -112,9 +112,6 @@ std::string family_table(const std::vector<EntryResult>& results) {
 
 /// How much the sums are worth that differences from estimates are.
 std::string sums_text(const std::vector<EntryResult>& results) {
-  const auto own_reference = std::ranges::count_if(results, [](const EntryResult& result) {
-    return result.executed && has_own_reference(result);
-  });
   const EstimateCounts counts = count_estimates(results);
   return fmt::format(
       R"(
@@ -129,7 +126,7 @@ three numbers for three cases, with no degree of freedom left. None was chosen b
 points beyond their limit are explained in words.
 
 )",
-      own_reference, counts.sums, counts.none_left, counts.held_out, counts.hold_there);
+      counts.own_reference, counts.sums, counts.none_left, counts.held_out, counts.hold_there);
 }
 
 /// The name without what all have.
@@ -224,6 +221,8 @@ simulated beyond the estimate, the least and the most of all sizes.
 EstimateCounts count_estimates(const std::vector<EntryResult>& results) {
   EstimateCounts counts;
   for (const EntryResult& result : results) {
+    counts.executed += result.executed ? 1 : 0;
+    counts.own_reference += result.executed && has_own_reference(result) ? 1 : 0;
     if (result.cycles.empty()) continue;
     ++counts.all;
     counts.within_limit += result.within_limit() ? 1 : 0;
