@@ -1,5 +1,6 @@
 #include "sim/trace/table_file.h"
 
+#include <algorithm>
 #include <iterator>
 #include <sstream>
 
@@ -21,10 +22,9 @@ std::uint64_t chunk_rows_of(const TraceColumn& column, std::uint64_t rows) {
   return rows > kLong ? kLong : 0;
 }
 
-}  // namespace
-
-void make_dataset(Hdf5File& file, const TraceColumn& column, std::vector<std::uint64_t> dims) {
-  Hdf5Layout layout{.type = column.type, .chunk_rows = chunk_rows_of(column, dims[0])};
+void make(Hdf5File& file, const TraceColumn& column, std::vector<std::uint64_t> dims,
+          std::uint64_t chunk_rows) {
+  Hdf5Layout layout{.type = column.type, .chunk_rows = chunk_rows};
   if (column.grows) dims[0] = 0;
   layout.dims = std::move(dims);
   for (std::size_t n = 0; n < column.names.size(); ++n) {
@@ -33,6 +33,22 @@ void make_dataset(Hdf5File& file, const TraceColumn& column, std::vector<std::ui
   layout.text_bytes = kTextBytes;
   file.make_dataset(column.path, layout);
   describe(file, column);
+}
+
+}  // namespace
+
+void make_dataset(Hdf5File& file, const TraceColumn& column, std::vector<std::uint64_t> dims) {
+  const std::uint64_t chunk_rows = chunk_rows_of(column, dims[0]);
+  make(file, column, std::move(dims), chunk_rows);
+}
+
+void make_unfinished(Hdf5File& file, const TraceColumn& column, std::size_t used_tiles) {
+  if (!column.axes.ends_with("used_tile")) return make(file, column, {0}, kSuperstepChunk);
+  // A flush compresses the whole of a chunk that it adds to: no more than one of a superstep column
+  // has, but eight rows, since those that are alike take less together.
+  constexpr std::uint64_t kLeast = 8;
+  const std::uint64_t rows = kSuperstepChunk / std::max<std::uint64_t>(used_tiles, 1);
+  make(file, column, {0, used_tiles}, std::clamp(rows, kLeast, kProfileChunk));
 }
 
 void write_text(Hdf5File& file, const TraceColumn& column, const std::vector<std::string>& text) {

@@ -20,6 +20,8 @@ namespace superstep {
 
 /// Makes the dataset of a column, described as the schema has it; one that grows is without rows.
 void make_dataset(Hdf5File& file, const TraceColumn& column, std::vector<std::uint64_t> dims);
+/// The same of one that grows, for the file of a run that lasts.
+void make_unfinished(Hdf5File& file, const TraceColumn& column, std::size_t used_tiles);
 /// The same of a column of texts that does not grow, with all of them.
 void write_text(Hdf5File& file, const TraceColumn& column, const std::vector<std::string>& text);
 

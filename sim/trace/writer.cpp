@@ -223,10 +223,7 @@ void TraceWriter::State::begin(const ProgramImage& image, const Provenance& prov
   for (const auto& [name, value] : provenance) file.set_attribute("/provenance", name, value);
   write_tables(file, image, options);
   for (const TraceColumn& column : trace_columns()) {
-    if (!column.grows || !keeps(column)) continue;
-    std::vector<std::uint64_t> dims{0};
-    if (column.axes.ends_with("used_tile")) dims.push_back(used_tiles);
-    make_dataset(file, column, dims);
+    if (column.grows && keeps(column)) make_unfinished(file, column, used_tiles);
   }
   file.start_swmr();
   unfinished.commit();

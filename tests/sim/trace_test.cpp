@@ -273,6 +273,29 @@ TEST(Trace, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
   EXPECT_NE(trace.events[0].text.find("add.1"), std::string::npos) << trace.events[0].text;
 }
 
+TEST(Trace, KeepsMoreDifferentRowsOfManyTilesThanAChunkHas) {
+  constexpr std::uint32_t kTiles = 1472;
+  constexpr std::uint64_t kRows = 3 * kProfileChunk / 2;
+  ProgramImage image = two_steps();
+  image.machine = load_machine("bow");
+  image.entries.clear();
+  for (std::uint32_t t = 0; t < kTiles; ++t) image.entries.push_back({TileId{t}, 0x4c000});
+  const auto path = scratch_folder() / "many.h5";
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
+  std::vector<TilePhase> tiles;
+  for (std::uint64_t k = 0; k < kRows; ++k) {
+    SuperstepRecord record = superstep(k, tiles);
+    tiles.assign(kTiles, {10, 20, 70});
+    for (std::uint64_t t = 0; t < kTiles; ++t) tiles[t].worker_busy = kTiles * k + t;
+    writer.on_superstep(record);
+  }
+  writer.finish({});
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  const auto busy = file.read_all<std::uint64_t>("/profiles/compute/worker_busy", Hdf5Type::kU64);
+  ASSERT_EQ(busy.size(), kRows * kTiles);
+  for (std::size_t i = 0; i < busy.size(); ++i) ASSERT_EQ(busy[i], i);
+}
+
 TEST(Trace, ATrapIsAnEventWithItsTile) {
   const ProgramImage image = two_steps();
   const auto tiles = static_cast<std::int32_t>(image.machine.tiles());
