@@ -12,6 +12,8 @@ struct CodePlace {
   TileId tile{};
   std::uint32_t pc = 0;
   std::optional<std::uint32_t> context = {};  ///< as in `IssuedInstruction`
+
+  bool operator==(const CodePlace&) const = default;
 };
 
 }  // namespace superstep

@@ -38,11 +38,14 @@ class Simulation::Impl {
         calls_(*image_, chip_.host()),
         feed_(chip_.tiles()),
         look_(
-            chip_.tiles(), [this] { return make_fabric(image_->machine); }, arena_) {}
+            chip_.tiles(), [this] { return make_fabric(image_->machine); }, arena_) {
+    access_.when_changed = [this] { forget_opening(); };
+  }
 
   /// Where a run stops, besides at its end.
   struct Goal {
     std::function<std::optional<StopKind>()> is_there = [] { return std::nullopt; };
+    std::optional<std::uint64_t> superstep = {};
     std::optional<Cycles> cycle = {};
     std::optional<CodePlace> place = {};
 
@@ -52,23 +55,50 @@ class Simulation::Impl {
   Stop advance(const Goal& goal) {
     check_whole();
     const Cycles from = inside_ ? *inside_ + Cycles(1) : Cycles();
-    if (goal.cycle && *goal.cycle <= now()) return {StopKind::kBreakpoint};
+    if (is_over(goal)) return {StopKind::kBreakpoint};
     leave();
     calls_.check_connected();
     if (calls_.has_program() && chip_.barrier(kZoneExternal)->waits_for_host()) {
       kernel_.send({.time = kernel_.now(), .to = &chip_.host(), .message = HostCall{}});
     }
+    return or_break([&] { return run_to(goal, from); });
+  }
+
+  /// It stands at a goal, or behind it.
+  [[nodiscard]] bool is_over(const Goal& goal) const {
+    if (last_stop_ || chip_.has_ended()) return false;
+    return has_done(goal) || (goal.cycle && now() >= *goal.cycle);
+  }
+
+  /// As many supersteps as the goal says.
+  [[nodiscard]] bool has_done(const Goal& goal) const {
+    return goal.superstep && totals_.supersteps >= *goal.superstep;
+  }
+
+  /// What an observer, a callback or another part of the user's throws in `act` leaves the machine
+  /// in between, for good.
+  template <class Act>
+  Stop or_break(const Act& act) {
+    try {
+      return act();
+    } catch (...) {
+      is_broken_ = true;
+      throw;
+    }
+  }
+
+  /// The run, to a goal that lies later than `from`.
+  Stop run_to(const Goal& goal, Cycles from) {
     while (true) {
       if (last_stop_) return *last_stop_;
       if (chip_.has_ended()) return {StopKind::kEnd};
       if (goal.is_inside()) {
         if (const std::optional<Stop> stop = stop_inside(goal, from)) return *stop;
       } else if (look_.opening() && is_at_opening()) {
-        look_.forget();
-        found_.reset();
+        forget_opening();
       }
       const std::uint64_t supersteps = totals_.supersteps;
-      if (!step()) return stand_still();
+      if (!kernel_.step()) return stand_still();
       if (traps_.trap()) return trap(*traps_.trap());
       if (exceeds_limit_) return trap(limit_trap());
       if (totals_.supersteps == supersteps) continue;
@@ -76,18 +106,8 @@ class Simulation::Impl {
       if (!chip_.has_ended() && options_.interrupted && options_.interrupted()) {
         return {StopKind::kInterrupted};
       }
+      if (has_done(goal)) return {StopKind::kBreakpoint};
       if (const std::optional<StopKind> kind = goal.is_there()) return {*kind};
-    }
-  }
-
-  /// Handles what happens next; false when nothing is left. What an observer or the host program
-  /// throws leaves the machine in between, for good.
-  bool step() {
-    try {
-      return kernel_.step();
-    } catch (...) {
-      is_broken_ = true;
-      throw;
     }
   }
 
@@ -139,18 +159,26 @@ class Simulation::Impl {
 
   /// Finds where the instruction issues in this superstep; false when that is interrupted.
   bool find(const CodePlace& place) {
-    if (found_ || !look_.opening()) return true;
-    found_ = look_.find(place);
+    if (!look_.opening() || (found_ && found_->place == place)) return true;
+    std::optional<std::vector<Cycles>> cycles = look_.find(place);
     look_.leave();
     feed_.attach();
-    return found_.has_value();
+    if (!cycles) return false;
+    found_ = {place, *std::move(cycles)};
+    return true;
   }
 
   /// When it issues next.
   std::optional<Cycles> next_at(Cycles from) const {
     if (!found_) return std::nullopt;
-    const auto hit = std::ranges::lower_bound(*found_, from);
-    return hit == found_->end() ? std::nullopt : std::optional(*hit);
+    const auto hit = std::ranges::lower_bound(found_->cycles, from);
+    return hit == found_->cycles.end() ? std::nullopt : std::optional(*hit);
+  }
+
+  /// The superstep that goes on cannot be shown any more.
+  void forget_opening() {
+    look_.forget();
+    found_.reset();
   }
 
   Stop show(Cycles cycle) {
@@ -185,7 +213,8 @@ class Simulation::Impl {
       feed_.attach();
     }
     inside_.reset();
-    access_ = {};
+    access_.why_not_seen.clear();
+    access_.why_not_changed.clear();
   }
 
   [[nodiscard]] Cycles now() const { return inside_.value_or(totals_.cycles); }
@@ -205,7 +234,7 @@ class Simulation::Impl {
                             "and step_cycles do",
                             cycle.value()));
     }
-    (void)show(cycle);
+    (void)or_break([&] { return show(cycle); });
   }
 
   /// Of everything but memories, callbacks and observers.
@@ -355,6 +384,12 @@ class Simulation::Impl {
     if (chip_.is_visiting() && calls_.end_by_visit()) tell_of_call();
   }
 
+  /// When the instruction at a place issues.
+  struct Found {
+    CodePlace place;
+    std::vector<Cycles> cycles;
+  };
+
   std::shared_ptr<const ProgramImage> image_;
   SimulationOptions options_;
   TileOptions tile_options_;
@@ -374,8 +409,8 @@ class Simulation::Impl {
   Calls calls_;
   InstructionFeed feed_;
   LookInside look_;
-  std::optional<Cycles> inside_;              ///< where it stands, if not at an opening
-  std::optional<std::vector<Cycles>> found_;  ///< when the goal's place issues in this superstep
+  std::optional<Cycles> inside_;  ///< where it stands, if not at an opening
+  std::optional<Found> found_;    ///< in the superstep that goes on
   TileAccess access_;
 };
 
@@ -468,13 +503,11 @@ Stop Simulation::run() { return impl_->advance({}); }
 
 Stop Simulation::run_until(const Breakpoint& breakpoint) {
   const auto is_there = [&]() -> std::optional<StopKind> {
-    const RunTotals& totals = impl_->totals_;
-    const bool holds = (breakpoint.superstep && totals.supersteps >= *breakpoint.superstep) ||
-                       (breakpoint.step && impl_->last_step_ == *breakpoint.step);
+    const bool holds = breakpoint.step && impl_->last_step_ == *breakpoint.step;
     return holds ? std::optional(StopKind::kBreakpoint) : std::nullopt;
   };
   if (breakpoint.place) (void)tile(breakpoint.place->tile);
-  return impl_->advance({is_there, breakpoint.cycle, breakpoint.place});
+  return impl_->advance({is_there, breakpoint.superstep, breakpoint.cycle, breakpoint.place});
 }
 
 Stop Simulation::step_superstep() {

@@ -80,7 +80,8 @@ enum class CallPlace : std::uint8_t {
   kInside,   ///< elsewhere: while the tiles wait for a call the last superstep is not over
 };
 
-/// Where `run_until` stops: where the first of these holds.
+/// Where `run_until` stops: where the first of these holds; at once where so many supersteps are
+/// done, or the cycle has come.
 struct Breakpoint {
   // At the opening of a barrier.
   std::optional<std::uint64_t> superstep = {};  ///< so many are done
@@ -179,7 +180,7 @@ class Simulation {
   /// `run_until` so many cycles later.
   Stop step_cycles(std::uint64_t cycles);
   /// Shows the tiles as they were so many cycles ago. Throws UserError (usage) when that is before
-  /// the last opening that `run_until` or `step_cycles` kept.
+  /// the last opening that `run_until` or `step_cycles` kept, or memory was changed since.
   void step_back(std::uint64_t cycles);
 
   /// Where it stands: the cycle of a look inside a superstep, else of the last barrier opening.

@@ -22,6 +22,7 @@ bool TileView::write(std::uint32_t address, std::span<const std::byte> in) const
   if (!access_->why_not_changed.empty()) {
     throw UserError(ExitCode::kUsage, access_->why_not_changed);
   }
+  access_->when_changed();
   return seen().memory().write(address, in);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -17,6 +18,8 @@ class Tile;
 struct TileAccess {
   std::string why_not_seen;     ///< empty when they can be looked at
   std::string why_not_changed;  ///< empty when they can be changed
+  /// Called before memory is changed.
+  std::function<void()> when_changed = [] {};
 };
 
 /// A tile of a simulation that stands still. Valid as long as the simulation. Its functions throw

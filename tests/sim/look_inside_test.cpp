@@ -230,6 +230,24 @@ TEST(LookInside, StopsInFrontOfAnInstruction) {
                MalformedInput);
 }
 
+TEST(LookInside, StopsInFrontOfOneInstructionAfterTheOtherInOneSuperstep) {
+  const ProgramImage image = beside();
+  Watcher watcher(image);
+  Simulation whole(image);
+  whole.observe(watcher);
+  ASSERT_EQ(whole.run().kind, StopKind::kEnd);
+  const auto& of_supervisor = watcher.issued[{0, kSupervisor}];
+  const auto run = std::ranges::find(of_supervisor, kCode + 4 * 5, &IssuedInstruction::pc);
+  Simulation sim(image);
+  // The two launches, and the store between the two sums behind them.
+  for (const auto* issued : {&run[0], &run[1], &run[3], &run[5]}) {
+    const CodePlace place{.tile = TileId{0}, .pc = issued->pc};
+    ASSERT_EQ(sim.run_until({.place = place}).kind, StopKind::kBreakpoint);
+    EXPECT_EQ(sim.now().value(), issued->cycle);
+    EXPECT_EQ(sim.tile(TileId{0}).supervisor_pc(), issued->pc);
+  }
+}
+
 TEST(LookInside, StepsBackWithinTheSuperstep) {
   Simulation sim(beside());
   sim.step_superstep();
@@ -293,6 +311,20 @@ TEST(LookInside, AnOpeningThatWasKeptBeforeIsNotShownLater) {
   ASSERT_EQ(sim.run().kind, StopKind::kEnd);
   EXPECT_EQ(sim.now(), whole.now());
   EXPECT_THROW(sim.step_back(1), UserError);
+}
+
+TEST(LookInside, ShowsWhatWasWrittenSinceTheOpening) {
+  Simulation sim(increments());
+  ASSERT_EQ(sim.run_until({.cycle = Cycles(1)}).kind, StopKind::kBreakpoint);  // keeps the opening
+  ASSERT_EQ(sim.run().kind, StopKind::kCall);
+  const std::uint32_t word = 7;
+  ASSERT_TRUE(sim.tile(TileId{0}).write(kData, std::as_bytes(std::span(&word, 1))));
+  EXPECT_THROW(sim.step_back(0), UserError);
+  sim.set_argument(0, pair_of(1, 2));
+  sim.begin_call(true);
+  ASSERT_EQ(sim.step_cycles(10).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(sim.tile(TileId{0}).word(kData), word);
+  EXPECT_EQ(sim.run().kind, StopKind::kEnd);
 }
 
 TEST(LookInside, RefusesWhatItCannotShow) {

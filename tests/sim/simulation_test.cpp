@@ -80,6 +80,26 @@ TEST(Simulation, StopsAtBreakpoints) {
   EXPECT_EQ(other.now(), whole.result.totals.cycles);
 }
 
+TEST(Simulation, StopsAtOnceWhereAsManySuperstepsAreDone) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "sync 3\n delay 50\n sync 3\n delay 70\n sync 3\n sync 4\n");
+  Simulation sim(image);
+  EXPECT_EQ(sim.run_until({.superstep = 0}).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(sim.totals().supersteps, 0u);
+  sim.step_superstep();
+  sim.step_superstep();
+  for (const std::uint64_t done : {1U, 2U}) {
+    EXPECT_EQ(sim.run_until({.superstep = done}).kind, StopKind::kBreakpoint);
+    EXPECT_EQ(sim.totals().supersteps, 2u);
+  }
+  sim.step_cycles(10);
+  const Cycles inside = sim.now();
+  EXPECT_EQ(sim.run_until({.superstep = 2}).kind, StopKind::kBreakpoint);
+  EXPECT_EQ(sim.now(), inside);
+  EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+  EXPECT_EQ(sim.run_until({.superstep = 1}).kind, StopKind::kEnd) << "the end stays the end";
+}
+
 TEST(Simulation, StopsBehindASuperstepOfAStep) {
   // Twice: a superstep of step 0 and one of step 1, each named by the sync that begins it.
   ProgramImage image = image_of(1);
@@ -139,9 +159,12 @@ TEST(Simulation, StandsStillForGoodAtATrap) {
   const Stop stop = sim.run();
   ASSERT_EQ(stop.kind, StopKind::kTrap);
   EXPECT_EQ(stop.trap->superstep, 1u);
-  const Stop again = sim.run();
-  ASSERT_EQ(again.kind, StopKind::kTrap);
-  EXPECT_EQ(again.trap->text(), stop.trap->text());
+  for (const Breakpoint& breakpoint :
+       {Breakpoint(), Breakpoint{.superstep = 1}, Breakpoint{.cycle = Cycles(1)}}) {
+    const Stop again = sim.run_until(breakpoint);
+    ASSERT_EQ(again.kind, StopKind::kTrap);
+    EXPECT_EQ(again.trap->text(), stop.trap->text());
+  }
 }
 
 TEST(Simulation, GoesOnWhereItWasWhenItIsMoved) {
@@ -472,6 +495,36 @@ TEST(Simulation, CannotGoOnBehindAnException) {
   Simulation sim(image);
   sim.observe(thrower);
   EXPECT_THROW(sim.run(), std::runtime_error);
+  EXPECT_THROW(sim.run(), UserError);
+}
+
+TEST(Simulation, CannotGoOnBehindAnExceptionAtATrap) {
+  class Thrower : public Observer {
+   public:
+    [[nodiscard]] Watch watch() const override { return {.tiles = {TileId{0}}}; }
+    void on_instruction(TileId, const IssuedInstruction&) override {
+      throw std::runtime_error("full");
+    }
+  };
+  ProgramImage image = image_of(1);
+  add_program(image, 0, "nop\n .word 0\n");
+  Thrower thrower;
+  Simulation sim(image);
+  sim.observe(thrower);
+  EXPECT_THROW(sim.run(), std::runtime_error);
+  EXPECT_THROW(sim.run(), UserError);
+}
+
+TEST(Simulation, CannotGoOnBehindAnExceptionInFrontOfACall) {
+  class Thrower : public Observer {
+   public:
+    void on_call(std::uint32_t) override { throw std::runtime_error("full"); }
+  };
+  Thrower thrower;
+  Simulation sim(increments());
+  sim.observe(thrower);
+  sim.set_argument(0, pair_of(1, 2));
+  EXPECT_THROW(sim.call(), std::runtime_error);
   EXPECT_THROW(sim.run(), UserError);
 }
 
