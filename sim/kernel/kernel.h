@@ -44,9 +44,17 @@ class Process {
   [[nodiscard]] virtual std::string waits_for() const { return {}; }
 
   [[nodiscard]] ProcessPlace place() const { return place_; }
+  /// An event of it is handled at `time`. One before another that was is an error of who sent them.
+  void reach(Cycles time) {
+    SUPERSTEP_CHECK(time >= reached_, "an event at cycle " + std::to_string(time.value()) +
+                                          " of a process that has come to cycle " +
+                                          std::to_string(reached_.value()));
+    reached_ = time;
+  }
 
  private:
   ProcessPlace place_;
+  Cycles reached_;
 };
 
 /// A message to a process at a time. Definite: the receiver can get no earlier one, whatever the
@@ -125,7 +133,7 @@ class Kernel {
     SUPERSTEP_CHECK(event.time >= now_, "events out of order");
     now_ = event.time;
     Outbox<Message> out(event.time);
-    event.to->handle(event.message, out);
+    handle(event, out);
     take(out);
     return true;
   }
@@ -204,6 +212,11 @@ class Kernel {
     }
   }
 
+  static void handle(const Event<Message>& event, Outbox<Message>& out) {
+    event.to->reach(event.time);
+    event.to->handle(event.message, out);
+  }
+
   /// The first definite event of each process.
   void handle_definite() {
     std::vector<Event<Message>> events = std::exchange(definite_, {});
@@ -217,8 +230,7 @@ class Kernel {
     std::vector<Outbox<Message>> out;
     out.reserve(first.size());
     for (const Event<Message>& event : first) out.emplace_back(event.time);
-    side_by_side_(first.size(),
-                  [&](std::size_t i) { first[i].to->handle(first[i].message, out[i]); });
+    side_by_side_(first.size(), [&](std::size_t i) { handle(first[i], out[i]); });
     for (Outbox<Message>& sent : out) take(sent);
   }
 

@@ -134,6 +134,16 @@ TEST(KernelDeathTest, AnEventInThePastEndsTheRun) {
   EXPECT_DEATH(kernel.step(), "an event in the past, at cycle 4, is sent in cycle 5");
 }
 
+TEST(KernelDeathTest, AnEventInThePastOfItsReceiverEndsTheRun) {
+  std::vector<std::string> log;
+  Writer ahead({ChipId{0}, 0}, log);
+  Kernel<std::string> kernel(one_by_one);
+  kernel.send({.time = 100_cycles, .to = &ahead, .is_definite = true, .message = "definite"});
+  kernel.send({.time = 3_cycles, .to = &ahead, .message = "earlier all the same"});
+  ASSERT_TRUE(kernel.step());
+  EXPECT_DEATH(kernel.step(), "an event at cycle 3 of a process that has come to cycle 100");
+}
+
 TEST(Kernel, AnEventMayBeSentWithoutDelay) {
   std::vector<std::string> log;
   Writer sink({ChipId{0}, 0}, log);
