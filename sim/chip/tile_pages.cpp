@@ -68,7 +68,7 @@ std::vector<const WorkerCode*> read_codes(const Checkpoint& checkpoint, TileArra
   for (std::size_t c = 0; c < checkpoint.codes.size(); c += kNumbersOfCode) {
     const std::uint32_t kind = checkpoint.codes[c + 1];
     const std::size_t numbers = kNumbersOfWord * std::size_t{checkpoint.codes[c + 2]};
-    if (numbers > left.size() || kind > static_cast<std::uint32_t>(StepKind::kCareful)) {
+    if (numbers > left.size() || kind > static_cast<std::uint32_t>(CodeKind::kCareful)) {
       refuse_lists();
     }
     TileMemory memory(tiles.machine());
@@ -82,7 +82,7 @@ std::vector<const WorkerCode*> read_codes(const Checkpoint& checkpoint, TileArra
     }
     if (!has_entry) refuse_lists();
     left = left.subspan(numbers);
-    codes.push_back(tiles.code().find(checkpoint.codes[c], memory, static_cast<StepKind>(kind)));
+    codes.push_back(tiles.code().find(checkpoint.codes[c], memory, static_cast<CodeKind>(kind)));
   }
   if (!left.empty()) refuse_lists();
   return codes;

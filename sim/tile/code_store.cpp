@@ -32,7 +32,7 @@ void WorkerCode::mark_decoded(TileMemory& memory) const {
 CodeStore::CodeStore(MachineConfig machine) : machine_(std::move(machine)) {}
 CodeStore::~CodeStore() = default;
 
-const WorkerCode* CodeStore::find(std::uint32_t entry, const TileMemory& memory, StepKind kind) {
+const WorkerCode* CodeStore::find(std::uint32_t entry, const TileMemory& memory, CodeKind kind) {
   const std::lock_guard lock(mutex_);
   std::vector<std::unique_ptr<WorkerCode>>& known = by_entry_[{entry, kind}];
   for (const std::unique_ptr<WorkerCode>& code : known) {

@@ -21,7 +21,7 @@ struct RepeatedBody;
 
 /// How steps run: in the ordinary mode of floating point, or in it one by one because somebody
 /// looks at each, or in any other mode; or in the ordinary one, each access looked at.
-enum class StepKind : std::uint8_t { kOrdinary, kObserved, kModed, kCareful };
+enum class CodeKind : std::uint8_t { kOrdinary, kObserved, kModed, kCareful };
 
 /// Worker code that can be reached from one entry without an indirect branch, predecoded.
 class WorkerCode {
@@ -47,7 +47,7 @@ class WorkerCode {
   };
   /// What says all of it: the store makes the same code of a memory with these words.
   [[nodiscard]] std::uint32_t entry_pc() const;
-  [[nodiscard]] StepKind kind() const { return kind_; }
+  [[nodiscard]] CodeKind kind() const { return kind_; }
   [[nodiscard]] const std::vector<Word>& words() const { return words_; }
 
  private:
@@ -61,7 +61,7 @@ class WorkerCode {
   std::vector<Word> words_;  ///< ascending addresses
   std::vector<const WorkerStep*> by_word_;
   std::uint32_t begin_ = 0;
-  StepKind kind_ = StepKind::kOrdinary;
+  CodeKind kind_ = CodeKind::kOrdinary;
   bool may_read_float_status_ = false;
   bool reads_cycle_counter_ = false;
   const WorkerStep* entry_ = nullptr;
@@ -78,14 +78,14 @@ class CodeStore {
 
   /// The code of a tile from `entry` on; lives as long as the store.
   [[nodiscard]] const WorkerCode* find(std::uint32_t entry, const TileMemory& memory,
-                                       StepKind kind = StepKind::kOrdinary);
+                                       CodeKind kind = CodeKind::kOrdinary);
   /// Number of different pieces of code.
   [[nodiscard]] std::size_t size() const;
 
  private:
   MachineConfig machine_;
   mutable std::mutex mutex_;
-  std::map<std::pair<std::uint32_t, StepKind>, std::vector<std::unique_ptr<WorkerCode>>> by_entry_;
+  std::map<std::pair<std::uint32_t, CodeKind>, std::vector<std::unique_ptr<WorkerCode>>> by_entry_;
 };
 
 }  // namespace superstep

@@ -19,7 +19,7 @@
 #include "sim/tile/loop_trips.h"
 #include "sim/tile/memory.h"
 #include "sim/state_archive.h"
-#include "sim/tile/race_check.h"
+#include "sim/tile/race_finder.h"
 #include "sim/tile/worker_view.h"
 #include "sim/trap.h"
 

@@ -26,12 +26,12 @@ class WorkerCodes {
   /// The code that the last step is of.
   [[nodiscard]] const WorkerCode* current() const { return current_; }
   /// The kind of that step; of a worker whose mode follows from its code, the new one.
-  [[nodiscard]] StepKind last_kind() const { return last_kind_; }
+  [[nodiscard]] CodeKind last_kind() const { return last_kind_; }
   /// How workers execute what they come to.
-  static StepKind kind(const WorkerContext& worker) {
-    if (worker.moded) return StepKind::kModed;
-    if (worker.observer != nullptr) return StepKind::kObserved;
-    return worker.races != nullptr ? StepKind::kCareful : StepKind::kOrdinary;
+  static CodeKind kind(const WorkerContext& worker) {
+    if (worker.moded) return CodeKind::kModed;
+    if (worker.observer != nullptr) return CodeKind::kObserved;
+    return worker.races != nullptr ? CodeKind::kCareful : CodeKind::kOrdinary;
   }
 
   /// Whether what was found when memory had a version of its code is there still.
@@ -42,7 +42,7 @@ class WorkerCodes {
   void found_again(const WorkerCode* code, std::uint32_t pc, const WorkerStep* step) {
     current_ = code;
     last_pc_ = pc;
-    last_kind_ = StepKind::kOrdinary;
+    last_kind_ = CodeKind::kOrdinary;
     last_step_ = step;
   }
 
@@ -51,7 +51,7 @@ class WorkerCodes {
   void state(Archive& archive);
 
  private:
-  using Place = std::pair<std::uint32_t, StepKind>;
+  using Place = std::pair<std::uint32_t, CodeKind>;
 
   const WorkerStep* find(WorkerContext& worker, std::uint32_t pc);
   const WorkerCode* code_at(const WorkerContext& worker, std::uint32_t pc);
@@ -64,7 +64,7 @@ class WorkerCodes {
   std::map<Place, const WorkerCode*> by_entry_;
   const WorkerCode* current_ = nullptr;
   std::uint32_t last_pc_ = 0;  ///< what `find` last found
-  StepKind last_kind_ = StepKind::kOrdinary;
+  CodeKind last_kind_ = CodeKind::kOrdinary;
   const WorkerStep* last_step_ = nullptr;
   std::uint64_t version_ = ~std::uint64_t{0};  ///< of what is kept; at first nothing is
 };

@@ -11,7 +11,7 @@
 #include "sim/instruction_counts.h"
 #include "sim/tile/instruction_observer.h"
 #include "sim/tile/memory_port.h"
-#include "sim/tile/race_check.h"
+#include "sim/tile/race_finder.h"
 #include "sim/tile/step_cost.h"
 #include "sim/tile/weights.h"
 #include "sim/trap.h"
@@ -134,8 +134,8 @@ struct WorkerContext {
   bool moded = false;                ///< not in the ordinary mode of floating point
   bool fp_status_watched = false;    ///< that is so whatever $FP_CTL holds
   std::array<isa::U64, 2> random{};  ///< state of the generator
-  RaceCheck* races = nullptr;        ///< who wants to know of each access
-  RaceCheck::RunNumber race_run = 0;
+  RaceFinder* races = nullptr;       ///< who wants to know of each access
+  RaceFinder::RunNumber race_run = 0;
   Stop stop = Stop::kExit;
   TrapKind kind = TrapKind::kProgram;  ///< of the cause
   const char* cause = nullptr;

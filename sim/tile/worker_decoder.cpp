@@ -83,7 +83,7 @@ std::unique_ptr<WorkerCode> WorkerDecoder::decode(std::uint32_t entry) {
     pending_.pop_back();
     if (step->run == nullptr) decode_step(*step);
   }
-  const bool joins = kind_ == StepKind::kOrdinary || kind_ == StepKind::kCareful;
+  const bool joins = kind_ == CodeKind::kOrdinary || kind_ == CodeKind::kCareful;
   for (const auto& [repeat, body] : repeats_) {
     for (const WorkerStep* step = repeat->next; step != body->end; step = step->next) {
       body->slots += step->cost.slots();
@@ -142,9 +142,9 @@ WorkerStep* WorkerDecoder::step_at(std::uint32_t pc) {
 
 const WorkerHandlers& WorkerDecoder::handlers_of(const InstructionInfo& info) const {
   switch (kind_) {
-    case StepKind::kModed:
+    case CodeKind::kModed:
       return moded_worker_handlers()[info.number];
-    case StepKind::kCareful:
+    case CodeKind::kCareful:
       return careful_worker_handlers()[info.number];
     default:
       return worker_handlers()[info.number];
@@ -209,7 +209,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
     return make_fault(step, fmt::format("{:#010x} is no second half of a bundle", step.aux_word));
   }
   const WorkerHandlers& handlers = handlers_of(*aux);
-  step.run = kind_ == StepKind::kOrdinary ? bundle_handler(main, step.word, *aux, step.aux_word)
+  step.run = kind_ == CodeKind::kOrdinary ? bundle_handler(main, step.word, *aux, step.aux_word)
                                           : handlers_of(main).bundle;
   step.aux = handlers.aux;
   if (step.run == nullptr || step.aux == nullptr) {
@@ -230,7 +230,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   both += classes_of(*aux);
   step.cost = StepCost(std::max(step.cost.slots(), slots), both);
   // In other modes, what writes nowhere may raise exceptions and draw random numbers.
-  if (kind_ != StepKind::kModed) drop_idle_half(step, main, *aux);
+  if (kind_ != CodeKind::kModed) drop_idle_half(step, main, *aux);
   link(step, main, step.pc + 8);
 }
 

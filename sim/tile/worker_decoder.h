@@ -19,7 +19,7 @@ namespace superstep {
 /// Follows worker code from an entry and predecodes what it reaches.
 class WorkerDecoder {
  public:
-  WorkerDecoder(const MachineConfig& machine, const TileMemory& memory, StepKind kind)
+  WorkerDecoder(const MachineConfig& machine, const TileMemory& memory, CodeKind kind)
       : machine_(machine), memory_(memory), kind_(kind) {}
 
   [[nodiscard]] std::unique_ptr<WorkerCode> decode(std::uint32_t entry);
@@ -47,7 +47,7 @@ class WorkerDecoder {
 
   const MachineConfig& machine_;
   const TileMemory& memory_;
-  StepKind kind_;
+  CodeKind kind_;
   std::unique_ptr<WorkerCode> code_;
   std::map<std::uint32_t, WorkerStep*> steps_;
   std::map<std::uint32_t, std::uint32_t> words_;

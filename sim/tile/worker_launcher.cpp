@@ -227,14 +227,14 @@ SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
 
 void WorkerLauncher::enter(Running& running) {
   SupervisorPath& path = *running.path;
-  const bool is_ordinary = WorkerCodes::kind(*running.worker) == StepKind::kOrdinary;
+  const bool is_ordinary = WorkerCodes::kind(*running.worker) == CodeKind::kOrdinary;
   if (is_ordinary && path.launched != nullptr && path.entry == running.entry &&
       codes_.holds(path.code_version)) {
     codes_.found_again(path.launched, running.entry, path.first_step);
     running.step = path.first_step;
   } else {
     running.step = codes_.step_at(*running.worker, running.entry);
-    const bool is_still = is_ordinary && codes_.last_kind() == StepKind::kOrdinary;
+    const bool is_still = is_ordinary && codes_.last_kind() == CodeKind::kOrdinary;
     path.launched = is_still ? codes_.current() : nullptr;
     path.first_step = running.step;
     path.entry = running.entry;
@@ -294,7 +294,7 @@ bool WorkerLauncher::run_single(SupervisorContext& supervisor, std::uint64_t iss
 
 void WorkerLauncher::check_races(RaceChecks which, RaceShadows& shadows) {
   which_races_ = which;
-  races_ = which == RaceChecks::kNever ? nullptr : std::make_unique<RaceCheck>(shadows);
+  races_ = which == RaceChecks::kNever ? nullptr : std::make_unique<RaceFinder>(shadows);
 }
 
 WorkerView WorkerLauncher::worker(std::uint32_t id) const {

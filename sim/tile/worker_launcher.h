@@ -16,7 +16,7 @@
 #include "sim/tile/float_mode.h"
 #include "sim/tile/interpreter.h"
 #include "sim/tile/look_ahead.h"
-#include "sim/tile/race_check.h"
+#include "sim/tile/race_finder.h"
 #include "sim/tile/supervisor_context.h"
 #include "sim/tile/tile.h"
 #include "sim/tile/worker_codes.h"
@@ -187,7 +187,7 @@ class WorkerLauncher {
   std::uint64_t last_issued_ = 0;
   std::optional<LookAhead> look_ahead_;  ///< none before a launch or `state`
   RaceChecks which_races_ = RaceChecks::kNever;
-  std::unique_ptr<RaceCheck> races_, races_beside_replay_;
+  std::unique_ptr<RaceFinder> races_, races_beside_replay_;
   using CheckedLaunch = std::pair<SupervisorPath*, const WorkerCode*>;
   std::set<CheckedLaunch> checked_;
   std::vector<CheckedLaunch> first_times_;  ///< until these and those beside them have left

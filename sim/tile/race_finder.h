@@ -66,15 +66,15 @@ class RaceShadows {
 
 /// Finds words of a tile that workers share without order. A worker comes after another when it is
 /// launched after that one has left; otherwise neither may write a word that the other touches.
-class RaceCheck {
+class RaceFinder {
  public:
   using RunNumber = RaceShadow::RunNumber;
 
   /// `shadows` outlive it.
-  explicit RaceCheck(RaceShadows& shadows) : shadows_(shadows) {}
-  ~RaceCheck() { pause(); }
-  RaceCheck(const RaceCheck&) = delete;
-  RaceCheck& operator=(const RaceCheck&) = delete;
+  explicit RaceFinder(RaceShadows& shadows) : shadows_(shadows) {}
+  ~RaceFinder() { pause(); }
+  RaceFinder(const RaceFinder&) = delete;
+  RaceFinder& operator=(const RaceFinder&) = delete;
 
   /// A worker is launched at cycle `issue`.
   [[nodiscard]] RunNumber begin(std::uint32_t worker, std::uint64_t issue);

@@ -1,4 +1,4 @@
-#include "sim/tile/race_check.h"
+#include "sim/tile/race_finder.h"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ void RaceShadows::give_back(std::unique_ptr<RaceShadow> shadow) {
   free_.push_back(std::move(shadow));
 }
 
-RaceShadow::RunNumber RaceCheck::begin(std::uint32_t worker, std::uint64_t issue) {
+RaceShadow::RunNumber RaceFinder::begin(std::uint32_t worker, std::uint64_t issue) {
   if (std::ranges::all_of(runs_, [&](const WorkerRun& run) { return run.end <= issue; })) {
     runs_.clear();
     if (shadow_ != nullptr && shadow_->is_used_up()) shadow_.reset();
@@ -42,13 +42,13 @@ RaceShadow::RunNumber RaceCheck::begin(std::uint32_t worker, std::uint64_t issue
   return run;
 }
 
-void RaceCheck::pause() {
+void RaceFinder::pause() {
   runs_.clear();
   if (shadow_ != nullptr) shadows_.give_back(std::move(shadow_));
 }
 
-const char* RaceCheck::access(RunNumber run, std::uint32_t pc, std::uint32_t address,
-                              std::uint32_t bytes, bool writes) {
+const char* RaceFinder::access(RunNumber run, std::uint32_t pc, std::uint32_t address,
+                               std::uint32_t bytes, bool writes) {
   for (std::uint32_t word = address & ~3U; word < address + bytes; word += 4) {
     RaceShadow::Word& known = shadow_->word(word);
     auto& [first, second] = known.readers;
@@ -72,8 +72,8 @@ const char* RaceCheck::access(RunNumber run, std::uint32_t pc, std::uint32_t add
   return nullptr;
 }
 
-const char* RaceCheck::explain(const Access& other, bool other_wrote, std::uint32_t word,
-                               bool writes) {
+const char* RaceFinder::explain(const Access& other, bool other_wrote, std::uint32_t word,
+                                bool writes) {
   message_ = fmt::format(
       "a race: {} the word at {:#x}, which worker {} {} at pc {:#x} in the same "
       "launch; workers that run at the same time may not share words that one "
