@@ -151,7 +151,8 @@ class Simulation {
   // Streams by callbacks. Each call of one takes the host's callback latency, ahead of the tiles as
   // far as `host.prefetch` goes. What a callback throws, and a source without another value that
   // the program needs, is a trap of context `host`. None is empty, and a stream has a callback or
-  // values that are set or fed: else they throw MalformedInput.
+  // values that are set or fed: else they throw MalformedInput. Another callback takes the place of
+  // a stream's: values that were made ahead come before its own.
 
   /// `source` makes the value of an argument for each call.
   void connect_argument(std::uint32_t position, StreamSource source);

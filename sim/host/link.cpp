@@ -86,7 +86,7 @@ void HostLink::connect(Stream::Kind kind, std::uint32_t position, StreamSource s
   // An argument that the program does not read has no stream.
   if (const auto stream = stream_of(kind, position)) {
     std::optional<RingBuffer>& ring = sources_[*stream].ring;
-    if (ring && !ring->is_connected()) return ring->connect(std::move(source));
+    if (ring) return ring->connect(std::move(source));
     ring.emplace(std::move(source), image_.streams[*stream].type.bytes());
   }
 }

@@ -39,7 +39,11 @@ class RingBuffer {
 
   /// A buffer whose values were read has no callback until it gets one.
   [[nodiscard]] bool is_connected() const { return source_ != nullptr; }
-  void connect(StreamSource source) { source_ = std::move(source); }
+  /// Values that were made stay; a callback in place of another may have more when that had none.
+  void connect(StreamSource source) {
+    if (is_connected()) is_dry_ = false;
+    source_ = std::move(source);
+  }
 
   /// All but the callback.
   template <class Archive>

@@ -340,6 +340,31 @@ TEST(Streams, AStreamHasItsValuesFromOnePlace) {
   EXPECT_THROW(fed.connect_infeed(0, give_zeros), MalformedInput);
 }
 
+TEST(Streams, ValuesThatWereMadeAheadComeBeforeThoseOfAnotherCallback) {
+  ProgramImage image = feeds();
+  image.machine.host.prefetch = 2;
+  Simulation sim(image);
+  const auto connect = [&](std::int32_t first, std::int32_t end) {
+    sim.connect_infeed(0, [next = first, end](std::span<std::byte> bytes) mutable {
+      if (next == end) return false;
+      const HostTensor value = pair_of(next, next);
+      ++next;
+      std::ranges::copy(value.data, bytes.begin());
+      return true;
+    });
+  };
+  connect(1, 3);  // two values: dry when a third one is made ahead
+  while (sim.infeeds_taken(0) == 0) ASSERT_EQ(sim.step_superstep().kind, StopKind::kSuperstep);
+  ASSERT_EQ(sim.step_superstep().kind, StopKind::kSuperstep);
+  ASSERT_EQ(sim.infeeds_made(0), 2u);
+  ASSERT_EQ(sim.infeeds_taken(0), 1u);
+  connect(10, 100);
+  EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+  for (const std::int32_t value : {1, 2, 10}) {
+    EXPECT_EQ(sim.take(0).value().data, pair_of(value, value).data);
+  }
+}
+
 TEST(Streams, InfeedsAreMadeAheadInTheLastCallToo) {
   // A call that takes ten pairs, and computes for longer than the host needs for the next one.
   const auto cycles = [](std::uint32_t prefetch) {
