@@ -94,7 +94,7 @@ bool LookInside::run(const std::vector<InstructionObserver*>& observers,
     if (until) {
       tile.replay_until(until->value(), *observers[i]);
     } else {
-      tile.observe(observers[i]);
+      tile.replay(observers[i]);
     }
     tile.clear_port_events();
     stops[i] = tile.run(releases_[i].value());

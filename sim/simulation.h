@@ -50,11 +50,12 @@ struct SimulationOptions {
   /// Polled between supersteps and, on any thread of the run, within long ones; once it is true it
   /// stays so. Stops the run after the last superstep that is whole.
   std::function<bool()> interrupted = {};
-  /// The exchange fabric of the machine; `Fabric` where it is empty. UserError (usage) when it
-  /// gives none, or one whose results are not those of its ports.
+  /// The exchange fabric of the machine, and another one for looks inside supersteps, which it is
+  /// given again; `Fabric` where it is empty. UserError (usage) when it gives none, or one whose
+  /// results are not those of its ports.
   std::function<std::unique_ptr<FabricModel>(const MachineConfig&)> make_fabric = {};
-  /// What runs workers where nobody looks at their steps; the interpreter where it is empty. The
-  /// engines of several tiles run at a time. UserError (usage) when it gives none.
+  /// What runs workers, once each, where nobody looks at their steps; the interpreter where it is
+  /// empty. The engines of several tiles run at a time. UserError (usage) when it gives none.
   MakeEngine make_engine = {};
 };
 

@@ -181,6 +181,11 @@ std::uint32_t Tile::workers() const { return impl_->machine_.tile.workers; }
 void Tile::state(StateWriter& archive) { impl_->state(archive); }
 void Tile::state(StateReader& archive) { impl_->state(archive); }
 
+void Tile::replay(InstructionObserver* observer) {
+  impl_->supervisor_.observe(observer);
+  impl_->supervisor_.launcher().replay();
+}
+
 void Tile::replay_until(std::uint64_t cycle, InstructionObserver& observer) {
   impl_->supervisor_.observe(&observer);
   impl_->supervisor_.launcher().replay_until(cycle);

@@ -168,9 +168,12 @@ class Tile {
   void state(StateWriter& archive);
   void state(StateReader& archive);
 
-  /// From now on all that issues before `cycle` happens step by step in the order of cycles, and
-  /// the tile stops there; nothing is checked for races. `observer` sees it instead of the one that
-  /// it has. Until a state is read, and `observe` is called again.
+  /// From now on the tile does again what it did: the interpreter runs workers, nothing is checked
+  /// for races, and `observer` sees it instead of the one that it has, nobody when it is null.
+  /// Until a state is read, and `observe` is called again.
+  void replay(InstructionObserver* observer);
+  /// The same, of what issues before `cycle`, where the tile stops: step by step in the order of
+  /// cycles.
   void replay_until(std::uint64_t cycle, InstructionObserver& observer);
 
  private:

@@ -315,6 +315,11 @@ WorkerView WorkerLauncher::worker(std::uint32_t id) const {
 void WorkerLauncher::replay_until(std::uint64_t cycle) {
   stop_cycle_ = cycle;
   in_turn_ = true;
+  replay();
+}
+
+void WorkerLauncher::replay() {
+  engine_ = &interpreter_;
   if (races_ != nullptr) races_beside_replay_ = std::move(races_);
   for (WorkerContext& worker : workers_) {
     worker.races = nullptr;

@@ -39,7 +39,7 @@ class WorkerLauncher {
   void poll(const std::function<bool()>& interrupted) { meter_.poll(interrupted); }
   /// What runs workers alone; `engine`, which outlives the launcher, does from now on.
   [[nodiscard]] Engine& engine() { return *engine_; }
-  void set_engine(Engine& engine) { engine_ = &engine; }
+  void set_engine(Engine& engine) { engine_ = engine_beside_replay_ = &engine; }
 
   /// `runall` at cycle `issue`.
   void run_batch(SupervisorContext& supervisor, std::uint64_t issue, std::uint32_t entry,
@@ -115,6 +115,7 @@ class WorkerLauncher {
   template <class Archive>
   void state(Archive& archive);
   /// See Tile.
+  void replay();
   void replay_until(std::uint64_t cycle);
 
  private:
@@ -182,6 +183,7 @@ class WorkerLauncher {
   WorkerMeter meter_;
   Interpreter interpreter_;
   Engine* engine_ = &interpreter_;
+  Engine* engine_beside_replay_ = &interpreter_;
   std::uint64_t steps_ = 0;    ///< of workers that take turns
   std::size_t last_turn_ = 0;  ///< the place in `running_` of the last of them
   std::uint64_t last_issued_ = 0;
@@ -202,9 +204,9 @@ class WorkerLauncher {
 template <class Archive>
 void WorkerLauncher::state(Archive& archive) {
   auto& [running, stop_cycle, host_mode, launches, contexts, common_weights, machine, memory, codes,
-         meter, interpreter, engine, steps, last_turn, last_issued, ahead, which_races, races,
-         races_beside_replay, checked, first_times, observer, is_interrupted, in_turn,
-         in_turn_otherwise, busy, busy_of, first_fault] = *this;
+         meter, interpreter, engine, engine_otherwise, steps, last_turn, last_issued, ahead,
+         which_races, races, races_beside_replay, checked, first_times, observer, is_interrupted,
+         in_turn, in_turn_otherwise, busy, busy_of, first_fault] = *this;
   archive(weights());
   for (WorkerContext& worker : workers()) archive(worker);
   archive(codes, meter, steps, last_turn, last_issued, busy, busy_of);
@@ -244,6 +246,7 @@ void WorkerLauncher::state(Archive& archive) {
     is_interrupted = false;
     if (races == nullptr) races = std::move(races_beside_replay);
     in_turn = in_turn_otherwise;
+    engine = engine_otherwise;
   }
 }
 

@@ -281,6 +281,42 @@ TEST(LookInside, ATrapIsReportedInItsCycleAndNotBefore) {
   EXPECT_EQ(found.trap->text(), trap.trap->text());
 }
 
+TEST(LookInside, GivesWorkersToTheUsersEngineOnce) {
+  class Counts : public Engine {
+   public:
+    Counts(Engine& interpreter, int& runs) : interpreter_(interpreter), runs_(runs) {}
+    std::uint64_t run(WorkerContext& worker, const WorkerStep* step) override {
+      ++runs_;
+      return interpreter_.run(worker, step);
+    }
+
+   private:
+    Engine& interpreter_;
+    int& runs_;
+  };
+  ProgramImage image = image_of(2);
+  const std::string program =
+      "  setzi $m0, worker\n  setzi $m1, 0x34000\n  sync 3\n  run $m0, $m1, 0\n"
+      "  sync 2\n  sync 3\n  sync 4\n.align 8\nworker:\n  nop\n  exitz $m15\n";
+  add_program(image, 0, program);
+  add_program(image, 1, program);
+  const auto runs = [&](const auto& drive) {
+    int runs = 0;
+    Simulation sim(image, {.make_engine = [&](TileId, Engine& interpreter) {
+                     return std::make_unique<Counts>(interpreter, runs);
+                   }});
+    drive(sim);
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+    return runs;
+  };
+  EXPECT_EQ(runs([](Simulation&) {}), 2);
+  const CodePlace launch{.tile = TileId{1}, .pc = kCode + 12};
+  EXPECT_EQ(runs([&](Simulation& sim) {
+              EXPECT_EQ(sim.run_until({.place = launch}).kind, StopKind::kBreakpoint);
+            }),
+            2);
+}
+
 /// `increments`, whose tile waits for the host; a call has begun.
 Simulation begun() {
   Simulation sim(increments());
