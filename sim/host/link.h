@@ -30,9 +30,9 @@ class Chip;
 /// an external sync; it comes when what it has to send is ready, and moves results and arguments,
 /// or the values of feeds, in packets along the image's stream table until it goes to the sync that
 /// closes the visit; where they ask after its last visit, the program ends. Results are the words
-/// that the tiles send; what arrives at a tile whose mux does not select the host is a trap. Its
-/// callbacks run one after the other and each takes the host's callback latency: ahead of the tiles
-/// as far as the prefetch of the machine goes, else while they wait.
+/// that the tiles send; a packet at whose end the mux of its tile does not select the host is a
+/// trap. Its callbacks run one after the other and each takes the host's callback latency: ahead of
+/// the tiles as far as the prefetch of the machine goes, else while they wait.
 class HostLink : public MachineProcess {
  public:
   /// All that is referred to outlives the link.

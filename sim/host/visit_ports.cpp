@@ -66,8 +66,8 @@ std::optional<PortFault> VisitPorts::check_arrival(std::uint64_t cycle) const {
   if (mux.source == kMuxHost) return std::nullopt;
   return PortFault{
       cycle, mux.pc,
-      fmt::format("arrives while the input mux {}; until the sync that closes the visit it must "
-                  "select the host",
+      fmt::format("arrives while the input mux {}; at the end of each packet it must select the "
+                  "host",
                   mux.source == kMuxIdle ? "is idle" : fmt::format("selects {:#x}", mux.source))};
 }
 

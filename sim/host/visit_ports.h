@@ -41,7 +41,7 @@ class VisitPorts {
 
   /// Whether each send went to the host, and all of them to what `expected` says.
   [[nodiscard]] std::optional<PortFault> check_sends(const std::vector<SentRange>& expected) const;
-  /// Whether a packet can arrive in a cycle: the mux selects the host. The cause begins with what
+  /// Whether a packet can end in a cycle: the mux selects the host then. The cause begins with what
   /// the packet does.
   [[nodiscard]] std::optional<PortFault> check_arrival(std::uint64_t cycle) const;
   /// The cycle after the last of some words of tile memory has left; 0 when none of them does.
