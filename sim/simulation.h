@@ -38,8 +38,8 @@ struct SimulationOptions {
   /// many trips of loops without a superstep.
   std::optional<std::uint64_t> max_supersteps = {};
   /// Trap when workers of these launches, which run at the same time, share a word that one of them
-  /// writes. Where addresses depend on data, workers that did not meet the first time may meet
-  /// later.
+  /// writes. Of the first ones that is not all: where addresses depend on data workers may meet
+  /// later that did not meet then, and so may a launch that is new with one that is not.
   RaceChecks check_races = RaceChecks::kFirst;
   /// Workers that run at the same time issue in turn, as on the chip, and not each to its end: for
   /// those that wait for one another.
