@@ -24,8 +24,8 @@ std::size_t bytes_of(const std::vector<T>& vector) {
 
 }  // namespace
 
-/// The hash is of rows and of where the events are: events differ rarely in what else they say, and
-/// are compared.
+/// The hash is of the tile, its rows, and when and with what value events come: these differ rarely
+/// in what else they say, and are compared.
 PhaseCache::Told PhaseCache::told(const FabricPort& port) {
   const PortLog& log = *port.log;
   if (log.empty()) return {};

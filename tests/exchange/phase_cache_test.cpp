@@ -45,7 +45,7 @@ TEST_F(PhaseCacheTest, FindsAPhaseAtAnyCycle) {
   EXPECT_TRUE(has(cache, 4, 1'000'000));
 }
 
-TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
+TEST_F(PhaseCacheTest, TellsPhasesApart) {
   PhaseCache cache(kEnough);
   keep(cache, 4);
   keep(cache, 8);
@@ -55,6 +55,28 @@ TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
   EXPECT_EQ(found->copies[0].bytes, 8U);
   other[0].tile = TileId{4};
   EXPECT_EQ(cache.find(other), nullptr);
+}
+
+TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
+  const PortEvent told = {.pc = 0x4c000, .cycle = 5, .value = 7, .words = 2};
+  PortEvent other_kind = told, other_direction = told, other_pc = told, other_words = told;
+  other_kind.kind = PortEvent::Kind::kPointer;
+  other_direction.direction = 3;
+  other_pc.pc += 4;
+  other_words.words = 3;
+  PhaseCache cache(kEnough);
+  const auto find = [&](const PortEvent& event) {
+    log_.clear();
+    log_.add(event);
+    return cache.find(std::vector<FabricPort>{{TileId{3}, &log_, {}}});
+  };
+  for (const PortEvent& event : {told, other_kind, other_direction, other_pc, other_words}) {
+    ASSERT_EQ(find(event), nullptr);
+    auto phase = std::make_unique<ResolvedPhase>();
+    cache.keep(phase);
+  }
+  EXPECT_EQ(cache.size(), 5U);
+  EXPECT_NE(find(told), nullptr);
 }
 
 TEST_F(PhaseCacheTest, TellsRowsApartByIdCycleAndPlace) {
