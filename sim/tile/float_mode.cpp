@@ -1,5 +1,7 @@
 #include "sim/tile/float_mode.h"
 
+#include <xmmintrin.h>
+
 #include <cfenv>
 
 #include "isa/registers.h"
@@ -8,16 +10,17 @@ namespace superstep {
 
 namespace {
 
-int host_direction(std::uint32_t fp_control) {
+/// For MXCSR: none of the tiles' arithmetic goes by that of the x87.
+unsigned host_direction(std::uint32_t fp_control) {
   switch (fp_control >> isa::kFpCtlRndShift & 7U) {
     case isa::kRoundUp:
-      return FE_UPWARD;
+      return _MM_ROUND_UP;
     case isa::kRoundDown:
-      return FE_DOWNWARD;
+      return _MM_ROUND_DOWN;
     case isa::kRoundToZero:
-      return FE_TOWARDZERO;
+      return _MM_ROUND_TOWARD_ZERO;
     default:
-      return FE_TONEAREST;
+      return _MM_ROUND_NEAREST;
   }
 }
 
@@ -40,11 +43,11 @@ void watch_float_status(WorkerContext& context) {
 }
 
 void enter_float_mode(const WorkerContext& context) {
-  std::fesetround(host_direction(context.fp.control));
+  _MM_SET_ROUNDING_MODE(host_direction(context.fp.control));
   std::feclearexcept(kNoticed);
 }
 
-void leave_float_mode() { std::fesetround(FE_TONEAREST); }
+void leave_float_mode() { _MM_SET_ROUNDING_MODE(_MM_ROUND_NEAREST); }
 
 const char* take_float_exceptions(WorkerContext& context) {
   const int raised = std::fetestexcept(kNoticed);

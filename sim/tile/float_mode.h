@@ -60,14 +60,14 @@ extern const char* const kFloatModeChange;
 
 /// While it lives the host computes as IEEE 754 has it: to nearest even, with subnormal numbers,
 /// and nothing traps. A program around the simulator may have asked for other things; it gets them
-/// back.
+/// back, also from a worker that an exception stopped in a mode of its own.
 class HostFloatMode {
  public:
   HostFloatMode() {
-    if (differs()) _mm_setcsr(kAllMasked);
+    if (differs(before_, kAllMasked)) _mm_setcsr(kAllMasked);
   }
   ~HostFloatMode() {
-    if (differs()) _mm_setcsr(before_);
+    if (differs(_mm_getcsr(), before_)) _mm_setcsr(before_);
   }
   HostFloatMode(const HostFloatMode&) = delete;
   HostFloatMode& operator=(const HostFloatMode&) = delete;
@@ -77,7 +77,7 @@ class HostFloatMode {
   static constexpr unsigned kRaised = 0x3f;       ///< of MXCSR: changes no result
 
   /// Setting the mode takes longer than looking at it.
-  [[nodiscard]] bool differs() const { return (before_ & ~kRaised) != kAllMasked; }
+  [[nodiscard]] static bool differs(unsigned a, unsigned b) { return ((a ^ b) & ~kRaised) != 0; }
 
   unsigned before_ = _mm_getcsr();
 };

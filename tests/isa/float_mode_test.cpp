@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <xmmintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cfenv>
@@ -48,7 +50,8 @@ struct Outcome {
     tile.supervise(supervisor + testing::kRunWorker);
     cause = tile.cause();
     out = tile.get(kData + 64, 4);
-    EXPECT_EQ(std::fegetround(), FE_TONEAREST) << "the host is left as it was";
+    EXPECT_EQ(_MM_GET_ROUNDING_MODE(), unsigned{_MM_ROUND_NEAREST}) << "of the host, as before";
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
   }
   TileRun tile;
   std::string cause;

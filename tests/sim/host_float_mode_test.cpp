@@ -2,6 +2,8 @@
 
 #include <xmmintrin.h>
 
+#include <stdexcept>
+
 #include "tests/tile_run.h"
 
 namespace superstep::testing {
@@ -28,6 +30,28 @@ TEST(HostFloatMode, OfTheProgramAroundIsNotThatOfTheTiles) {
     EXPECT_EQ(run.get(kData + 16, 2), (std::vector<std::uint32_t>{6, 0x3f800000}));
     EXPECT_EQ(after, before | mode);
   }
+}
+
+TEST(HostFloatMode, OfAWorkerThatAnExceptionStopsIsNotThatOfTheProgramAround) {
+  class ThrowsAt : public InstructionObserver {
+   public:
+    explicit ThrowsAt(std::uint32_t pc) : pc_(pc) {}
+    void issued(const IssuedInstruction& instruction) override {
+      if (instruction.pc == pc_) throw std::runtime_error("enough");
+    }
+
+   private:
+    std::uint32_t pc_;
+  };
+  const unsigned before = _mm_getcsr();
+  TileRun run;
+  ThrowsAt observer(kCodelet + 8);  // where the mode is up
+  run.tile().observe(&observer);
+  EXPECT_THROW(run.work_alone("setzi $a0, 0x10000\n uput $FP_CTL, $a0\n nop\n exitz $mzero"),
+               std::runtime_error);
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_EQ(after, before);
 }
 
 }  // namespace
