@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "compiler/check_size.h"
 #include "compiler/image/build.h"
 #include "compiler/image/fit.h"
@@ -170,10 +171,17 @@ void declare_types(const Graph& main, const FeedTypes& feeds, ProgramImage& imag
   }
 }
 
+void check_machine(const MachineConfig& machine) {
+  std::vector<Problem> found;
+  for (BrokenRule& broken : problems(machine)) found.push_back({{}, std::move(broken.message)});
+  if (!found.empty()) throw MalformedInput(std::move(found));
+}
+
 }  // namespace
 
 ProgramImage compile(const Module& module, const MachineConfig& machine,
                      const CompileOptions& options) {
+  check_machine(machine);
   check_size(module, machine, Passes::kNone, options.on_memory);
   Module simple = module;
   const FeedTypes feeds = number_feeds(simple.main);

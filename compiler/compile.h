@@ -30,8 +30,8 @@ struct CompileOptions {
   bool keep_exchange_plan = false;
 };
 
-/// Compiles a module for a machine. Throws DoesNotFit with the worst tile, its categories and its
-/// biggest tensors.
+/// Compiles a module. Throws MalformedInput when the machine has `problems`, and DoesNotFit with
+/// the worst tile, its categories and its biggest tensors.
 [[nodiscard]] ProgramImage compile(const Module& module, const MachineConfig& machine,
                                    const CompileOptions& options = {});
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <set>
 #include <sstream>
 #include <type_traits>
 
@@ -15,11 +17,22 @@
 namespace superstep {
 namespace {
 
-/// The value of a field as a machine file has it.
+/// Not a list.
+template <class Field>
+constexpr bool kIsOne = std::is_integral_v<Field> || std::is_enum_v<Field>;
+
+template <class Field>
+std::string allowed_text(const Key& key, const Field& /*field*/) {
+  return kIsOne<Field> ? range_text(key) : list_text(key);
+}
+
+/// The value of a field as a machine file has it; the number of a name that is none.
 template <class Field>
 std::string value_text(const Key& key, const Field& field) {
   if constexpr (std::is_enum_v<Field>) {
-    return fmt::format("\"{}\"", key.names[static_cast<std::size_t>(field)]);
+    const auto number = static_cast<std::size_t>(field);
+    return number < key.names.size() ? fmt::format("\"{}\"", key.names[number])
+                                     : fmt::format("{}", number);
   } else if constexpr (std::is_integral_v<Field>) {
     return quantity_text(key.unit, field);
   } else {
@@ -31,6 +44,16 @@ std::string quoted(const std::string& text) {
   std::ostringstream out;
   out << toml::value<std::string>(text);
   return out.str();
+}
+
+/// Whether a key allows all that its field holds.
+template <class Field>
+bool allows(const Key& key, const Field& field) {
+  if constexpr (kIsOne<Field>) {
+    return key.allows(static_cast<std::uint64_t>(field));
+  } else {
+    return std::ranges::all_of(field, [&](std::uint64_t value) { return key.allows(value); });
+  }
 }
 
 }  // namespace
@@ -65,13 +88,11 @@ std::string list_text(const Key& key) {
 std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
   std::vector<ConfigKey> keys;
   for_each_key(machine, [&](const Key& key, const auto& field) {
-    using Field = std::remove_cvref_t<decltype(field)>;
-    constexpr bool kIsOne = std::is_integral_v<Field> || std::is_enum_v<Field>;
     keys.push_back({.key = key.name,
                     .unit = key.unit,
                     .lowest = key.lowest,
                     .highest = key.highest,
-                    .range = kIsOne ? range_text(key) : list_text(key),
+                    .range = allowed_text(key, field),
                     .value = value_text(key, field),
                     .help = key.help,
                     .scope = key.scope});
@@ -93,7 +114,7 @@ std::vector<ConfigNumber> config_numbers(const MachineConfig& machine) {
   std::vector<ConfigNumber> numbers;
   for_each_key(machine, [&](const Key& key, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
-    if constexpr (std::is_integral_v<Field> || std::is_enum_v<Field>) {
+    if constexpr (kIsOne<Field>) {
       numbers.push_back({key.name, key.unit, static_cast<std::uint64_t>(field)});
     } else {
       for (std::size_t i = 0; i < field.size(); ++i)
@@ -132,11 +153,21 @@ std::string to_toml(const MachineConfig& machine, const MachineSources& sources)
 
 std::vector<BrokenRule> problems(const MachineConfig& m) {
   std::vector<BrokenRule> broken;
+  std::set<std::string> out_of_range;
   std::size_t rule = 0;
   const auto require = [&](bool holds, std::vector<std::string> keys, std::string message) {
-    if (!holds) broken.push_back({rule, std::move(keys), std::move(message)});
+    const bool is_known = std::ranges::none_of(
+        keys, [&](const std::string& key) { return out_of_range.contains(key); });
+    if (!holds && is_known) broken.push_back({rule, std::move(keys), std::move(message)});
     ++rule;
   };
+  for_each_key(m, [&](const Key& key, const auto& field) {
+    const bool is_allowed = allows(key, field);
+    require(is_allowed, {key.name},
+            fmt::format("{} must be {}, found {}", key.name, allowed_text(key, field),
+                        value_text(key, field)));
+    if (!is_allowed) out_of_range.insert(key.name);
+  });
   const auto bytes = [](std::uint64_t n) { return quantity_text(Unit::kBytes, n); };
   const auto& tile = m.tile;
   const EncodingLimits limits = limits_of(m.isa.encoding);
@@ -169,7 +200,7 @@ std::vector<BrokenRule> problems(const MachineConfig& m) {
           fmt::format("tile.memory = {} ends at {:#x}, below tile.region1_base {:#x}; set "
                       "tile.region1_base too: code lies below it, interleaved data from there on",
                       bytes(tile.memory_bytes), end, tile.region1_base));
-  const bool is_power = (tile.element_bytes & (tile.element_bytes - 1)) == 0;
+  const bool is_power = std::has_single_bit(tile.element_bytes);
   const std::uint64_t behind0 = end - std::min<std::uint64_t>(tile.region1_base, end);
   require(tile.region2_bytes <= behind0, {"tile.region2", "tile.region1_base", "tile.memory"},
           fmt::format("tile.region2 = {} is more than the {} from tile.region1_base {:#x} to the "

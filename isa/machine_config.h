@@ -227,14 +227,14 @@ struct SourcedMachine {
 /// the given sources.
 [[nodiscard]] std::string to_toml(const MachineConfig& machine, const MachineSources& sources = {});
 
-/// A rule between keys that a machine breaks.
+/// The range of a key, or a rule between keys, that a machine breaks.
 struct BrokenRule {
   std::size_t rule = 0;           ///< the same number for the same rule
   std::vector<std::string> keys;  ///< that it is about
   std::string message;
 };
 
-/// Every broken rule between keys; empty when the machine can be built.
+/// Every broken range, and rule between keys in their ranges; empty when it can be built.
 [[nodiscard]] std::vector<BrokenRule> problems(const MachineConfig& machine);
 
 }  // namespace superstep

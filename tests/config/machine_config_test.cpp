@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "isa/machine_config.h"
+#include "isa/machine_keys.h"
 #include "tests/scratch_folder.h"
 
 namespace superstep {
@@ -504,6 +505,40 @@ TEST(Keys, TellTheirRangesInTheirUnits) {
   EXPECT_EQ(ranges.at("isa.encoding"), "\"mk2\" or \"wide\"");
   EXPECT_EQ(ranges.at("host.to_host_packet"), "\"4 B\" to \"256 B\", multiples of \"4 B\"");
   EXPECT_EQ(ranges.at("tile.clock"), "\"1 MHz\" to \"100000 MHz\"");
+}
+
+TEST(Problems, NameEachNumberThatIsOutOfItsRange) {
+  int numbers = 0;
+  MachineConfig machine = load_machine("gc200");
+  for_each_key(machine, [&](const Key& key, auto& field) {
+    using Field = std::remove_reference_t<decltype(field)>;
+    if constexpr (std::is_integral_v<Field>) {
+      ++numbers;
+      const Field before = field;
+      if (key.lowest > 0) {
+        field = static_cast<Field>(key.lowest - 1);
+        const std::vector<BrokenRule> broken = problems(machine);
+        ASSERT_EQ(broken.size(), 1U) << key.name;
+        EXPECT_EQ(broken[0].keys, std::vector<std::string>{key.name});
+      }
+      field = static_cast<Field>(key.highest + 1);
+      EXPECT_TRUE(problems(machine).at(0).message.starts_with(std::string(key.name) + " must be "))
+          << key.name;
+      field = before;
+    }
+  });
+  EXPECT_GT(numbers, 50);
+  machine.tile.element_bytes = 0;
+  machine.host.links = 0;
+  machine.exchange.fabric = FabricKind{9};
+  machine.sync.column_skew[3] = 5000;
+  const std::vector<BrokenRule> broken = problems(machine);
+  ASSERT_EQ(broken.size(), 4U);
+  EXPECT_EQ(broken[0].message, "tile.element must be \"1 KiB\" to \"256 KiB\", found \"0 B\"");
+  EXPECT_EQ(broken[1].message,
+            "exchange.fabric must be \"crossbar\", \"table\", \"mesh\" or \"ring\", found 9");
+  EXPECT_TRUE(broken[2].message.starts_with("sync.column_skew must be a list of numbers "));
+  EXPECT_EQ(broken[3].message, "host.links must be 1 to 64, found 0");
 }
 
 TEST_F(MachineFile, MutatedFilesAreReadOrRefusedNeverCrash) {

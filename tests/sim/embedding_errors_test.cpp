@@ -158,6 +158,18 @@ TEST(EmbeddingErrors, AFabricIsThereAndHasAResultOfEachPort) {
             "the fabric gives results of 1 ports, not 2");
 }
 
+TEST(EmbeddingErrors, AMachineHasItsKeysInTheirRanges) {
+  ProgramImage image = increments();
+  image.machine.tile.element_bytes = 0;
+  image.machine.host.to_tile_packet_bytes = 0;
+  image.machine.grid.rows = 0;
+  EXPECT_EQ(error_of([&] { Simulation sim(image); }),
+            "grid.rows must be 1 to 8192, found 0\n"
+            "error: tile.element must be \"1 KiB\" to \"256 KiB\", found \"0 B\"\n"
+            "error: host.to_tile_packet must be \"4 B\" to \"1 KiB\", multiples of \"4 B\", found "
+            "\"0 B\"");
+}
+
 TEST(EmbeddingErrors, AnEngineIsThere) {
   ProgramImage image = image_of(1);
   add_program(image, 0, "sync 4\n");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,15 @@ namespace superstep {
 constexpr std::uint32_t kCode = 0x4c000;
 constexpr std::uint32_t kData = 0x80000;
 
-/// One column of tiles that all leave a barrier 4 cycles after it opens.
+/// One column of tiles that are equally far from one another, and all leave a barrier 4 cycles
+/// after it opens.
 inline ProgramImage image_of(std::uint32_t tiles) {
   ProgramImage image;
   image.machine.name = "row";
-  image.machine.grid = {1, 1, tiles};
+  const std::uint32_t lanes = std::min(tiles, 4U), rows = (tiles + lanes - 1) / lanes;
+  image.machine.grid = {rows, 1, lanes, rows * lanes - tiles};
+  image.machine.exchange.per_row_latency = 0;
+  image.machine.sync.skew_per_row = 0;
   image.machine.sync.column_skew = {4};
   return image;
 }
