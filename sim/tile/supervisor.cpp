@@ -50,11 +50,8 @@ template <class R>
 void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   SupervisorContext& context = supervisor.context();
   if constexpr (R::spec.words == 2) {
-    if (context.pc % 8 != 0) [[unlikely]] {
-      context.stop = SupervisorContext::Stop::kFault;
-      context.cause = "a two-word instruction that is not 8-byte aligned";
-      return;
-    }
+    if (context.pc % 8 != 0) [[unlikely]]
+      return supervisor.fault("a two-word instruction that is not 8-byte aligned");
   }
   const MachineConfig::Costs& costs = supervisor.machine().costs;
   std::uint64_t issue = context.now;
@@ -83,9 +80,8 @@ void run_instruction(Supervisor& supervisor, std::uint32_t word) {
   context.pc = env.target();
   context.now = issue + costs.taken_branch;
   if (context.loops.is_past_limit()) [[unlikely]] {
-    context.stop = SupervisorContext::Stop::kFault;
-    context.cause = "more trips of loops without a sync than the limit of supersteps";
-    context.kind = TrapKind::kLimit;
+    supervisor.fault("more trips of loops without a sync than the limit of supersteps",
+                     TrapKind::kLimit);
   }
 }
 

@@ -60,9 +60,10 @@ class Supervisor {
   bool run_exchange_row();
   /// Loads of common weights.
   bool run_weight_row();
+  /// Stops with a fault of its next instruction, if no worker has faulted by then.
+  void fault(const char* cause, TrapKind kind = TrapKind::kProgram);
 
  private:
-  void fault(const char* cause, TrapKind kind = TrapKind::kProgram);
   /// Nobody observes its instructions, and no worker is running.
   [[nodiscard]] bool is_alone() const;
 

@@ -230,6 +230,22 @@ TEST(BesideWorkers, OfTheirFaultsTheEarlierIsReported) {
   }
 }
 
+TEST(BesideWorkers, OfTheirFaultsTheEarlierIsReportedWhereAnInstructionIsMisaligned) {
+  // The worker traps 12 cycles behind its launch. The word behind the delay is the first of an
+  // instruction of two, which begins in the middle of 8 bytes. It is a fault when it is read, in
+  // one cycle with the trap the one that is reported.
+  for (int delay = 1; delay < kDelays; ++delay) {
+    TileRun run;
+    run.load(kCodelet, "nop\n trap 3\n exitz $mzero");
+    run.supervise(
+        fmt::format("nop\n setzi $m0, 0x4d000\n setzi $m1, 0x4000\n run $m0, $m1, 0\n"
+                    "delay {}\n .word 0xf00a0003\n sync 2\n sync 4",
+                    delay));
+    ASSERT_TRUE(run.tile().fault());
+    EXPECT_EQ(run.tile().fault()->context, delay + 2 <= 12 ? "supervisor" : "worker 0") << delay;
+  }
+}
+
 TEST(BesideWorkers, CodeThatTheyChangedIsATrapHoweverTheyRan) {
   // The worker has its first word stored as the supervisor's instruction behind a delay.
   const auto word = [](const char* text) { return assemble(text, "test.S").words_at(0).front(); };
