@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "isa/fabric.h"
 #include "isa/timing.h"
 #include "sim/exchange/link_check.h"
@@ -193,10 +194,16 @@ void check_links(UnresolvedPhase& phase) {
     }
     return run.begin;
   };
-  phase.fail(phase.port_of[index(clash->other.source)], clash->cycle, 0,
-             fmt::format(
-                 "two words on {} in one cycle: {} and {}", link_name(phase.machine, clash->link),
-                 text_of(clash->one, sent(clash->one)), text_of(clash->other, sent(clash->other))));
+  const std::uint32_t blamed = phase.port_of[index(clash->other.source)];
+  const std::uint64_t left = sent(clash->other);
+  const auto send = std::ranges::find_if(phase.sides[blamed].sends, [&](const WordRun& run) {
+    return run.begin <= left && left < run.end;
+  });
+  SUPERSTEP_CHECK(send != phase.sides[blamed].sends.end(), "a word on a link that nobody sends");
+  phase.fail(
+      blamed, clash->cycle, send->pc,
+      fmt::format("two words on {} in one cycle: {} and {}", link_name(phase.machine, clash->link),
+                  text_of(clash->one, sent(clash->one)), text_of(clash->other, left)));
 }
 
 }  // namespace superstep

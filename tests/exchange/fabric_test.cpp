@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kSource = 0x80000;  // region 1
 constexpr std::uint32_t kTarget = 0x90000;
+constexpr std::uint32_t kPc = 0x40;  // of sends, below all memory: no code is fetched
 
 class FabricTest : public testing::Test {
  protected:
@@ -39,7 +40,7 @@ class FabricTest : public testing::Test {
   }
 
   void send(std::uint32_t tile, std::uint64_t cycle, std::uint32_t address, std::uint32_t words) {
-    events_[tile].push_back({PortEvent::Kind::kSend, 3, 0, cycle, address, words});
+    events_[tile].push_back({PortEvent::Kind::kSend, 3, kPc, cycle, address, words});
   }
   void mux(std::uint32_t tile, std::uint64_t cycle, std::uint32_t source) {
     events_[tile].push_back({PortEvent::Kind::kMux, 0, 0, cycle, source, 0});
@@ -451,6 +452,7 @@ TEST_F(FabricTest, TwoWordsOnOneLinkAreATrapThatNamesBoth) {
     if (!result.fault) continue;
     EXPECT_EQ(result.fault->cycle, 101U);
     EXPECT_EQ(result.fault->tile, TileId{1});
+    EXPECT_EQ(result.fault->pc, kPc);
     EXPECT_EQ(result.fault->cause,
               "two words on the link of tile 1 upwards in one cycle: that of tile 0 at 0x80000 to "
               "tile 2 and that of tile 1 at 0x80008 to tile 3");
