@@ -165,8 +165,4 @@ const FabricResult& Fabric::resolve(std::span<const FabricPort> ports) {
 
 std::uint64_t Fabric::repeats() const { return impl_->repeats(); }
 
-FabricResult resolve_exchange(const MachineConfig& machine, std::span<const FabricPort> ports) {
-  return Fabric(machine).resolve(ports);
-}
-
 }  // namespace superstep

@@ -72,34 +72,32 @@ struct FabricResult {
   }
 };
 
-/// Moves the words of one phase between tile memories. When there is a fault, those that arrive
-/// before its cycle are written and later ones may be.
-///
-/// A word in `source`'s send slot at cycle t is read at t and reaches `destination` at
-/// t + exchange_latency. A mux or pointer control that acts at cycle c governs the words that
-/// arrive from c on; the pointer advances by 4 with each word received. At the start of a phase
-/// every mux is idle and no pointer is set. While a mux selects a tile a word must arrive each
-/// cycle; host and idle selections receive nothing here. Where `exchange.width` is more than a
-/// word, several that follow each other move in a cycle. Where it is less, a word is read in the
-/// first of its cycles and arrives with the last, in which its receiver's mux and pointer count;
-/// as long as a selection of a tile lasts, one must arrive in any so many cycles. Sends of
-/// direction 0 go nowhere. `ports` ascend by tile. The result does not depend on the number of host
-/// threads.
-[[nodiscard]] FabricResult resolve_exchange(const MachineConfig& machine,
-                                            std::span<const FabricPort> ports);
-
 /// What moves the words of the phases of a chip, one phase after the other.
 class FabricModel {
  public:
   virtual ~FabricModel() = default;
 
-  /// As `resolve_exchange`. The result is valid until the next call.
+  /// Moves the words of one phase between tile memories. When there is a fault, those that arrive
+  /// before its cycle are written and later ones may be.
+  ///
+  /// A word in `source`'s send slot at cycle t is read at t and reaches `destination` at
+  /// t + exchange_latency. A mux or pointer control that acts at cycle c governs the words that
+  /// arrive from c on; the pointer advances by 4 with each word received. At the start of a phase
+  /// every mux is idle and no pointer is set. While a mux selects a tile a word must arrive each
+  /// cycle; host and idle selections receive nothing here. Where `exchange.width` is more than a
+  /// word, several that follow each other move in a cycle. Where it is less, a word is read in the
+  /// first of its cycles and arrives with the last, in which its receiver's mux and pointer count;
+  /// as long as a selection of a tile lasts, one must arrive in any so many cycles. Sends of
+  /// direction 0 go nowhere.
+  ///
+  /// `ports` ascend by tile. The result does not depend on the number of host threads, and is valid
+  /// until the next call.
   [[nodiscard]] virtual const FabricResult& resolve(std::span<const FabricPort> ports) = 0;
 };
 
-/// `resolve_exchange` for one phase after the other. Schedules are static, and programs loop: it
-/// keeps the phases that it resolved, and when all ports of one are told the same again, each as
-/// long after the first event, only copies the words. Allocates nothing once its buffers suffice.
+/// The fabric of the machine. Schedules are static, and programs loop: it keeps the phases that it
+/// resolved, and when all ports of one are told the same again, each as long after the first event,
+/// only copies the words. Allocates nothing once its buffers suffice.
 class Fabric : public FabricModel {
  public:
   /// `machine` outlives the fabric. Of the phases found kept each `check_period`th is resolved

@@ -62,7 +62,7 @@ class FabricTest : public testing::Test {
     }
     return ports;
   }
-  FabricResult resolve() { return resolve_exchange(machine_, ports()); }
+  FabricResult resolve() { return Fabric(machine_).resolve(ports()); }
 
   void delay_all(std::uint64_t cycles) {
     for (std::vector<PortEvent>& events : events_) {
