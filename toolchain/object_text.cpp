@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "isa/bundle.h"
 #include "isa/instruction_word.h"
 #include "isa/table.h"
 #include "toolchain/elf.h"
@@ -18,8 +19,6 @@ namespace superstep {
 namespace {
 
 using Kind = Object::RelocationKind;
-
-constexpr std::uint32_t kCoIssue = 0x80000000U;
 
 /// A place in a section.
 using Spot = std::pair<std::uint32_t, std::uint32_t>;
@@ -100,15 +99,16 @@ class ObjectText {
     const std::uint32_t aux = word_at(spot.first, spot.second + 4);
     const auto *first = isa::find_instruction(main), *second = isa::find_instruction(aux);
     return first != nullptr && second != nullptr && first->spec.pipe == isa::Pipe::kMain &&
-           second->spec.pipe == isa::Pipe::kAux && (main & kCoIssue & ~first->pattern.mask) != 0 &&
-           (aux & kCoIssue & ~second->pattern.mask) != 0 &&
+           second->spec.pipe == isa::Pipe::kAux &&
+           (main & isa::kCoIssue & ~first->pattern.mask) != 0 &&
+           (aux & isa::kCoIssue & ~second->pattern.mask) != 0 &&
            !isa::share_destination(*first, main, *second, aux);
   }
 
   /// An `rpt` in front of what can be its body; no assembler writes another one.
   [[nodiscard]] bool has_body(Spot spot, std::uint32_t word,
                               const isa::InstructionInfo& info) const {
-    const std::uint32_t begin = spot.second + ((word & kCoIssue) != 0 ? 8 : 4);
+    const std::uint32_t begin = spot.second + ((word & isa::kCoIssue) != 0 ? 8 : 4);
     const auto last = static_cast<std::uint32_t>(info.operands[1].decode(word));
     if (begin % 8 != 0) return false;
     for (std::uint32_t at = begin; at <= begin + 8 * last; at += 8) {
@@ -277,7 +277,7 @@ class ObjectText {
     const auto other =
         mode_ == Object::Mode::kWorker ? isa::Where::kSupervisor : isa::Where::kWorker;
     is_mixed_ |= has_mode_ && info->spec.where == other;
-    if ((word & kCoIssue & ~info->pattern.mask) == 0) {
+    if ((word & isa::kCoIssue & ~info->pattern.mask) == 0) {
       line(first);
       return 4;
     }

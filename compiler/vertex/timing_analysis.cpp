@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "isa/bundle.h"
 #include "isa/instructions.h"
 #include "isa/operands.h"
 #include "isa/registers.h"
@@ -23,8 +24,6 @@ constexpr std::uint32_t kMainRegisters = 16, kStackWords = 48,
                         kRegisters = kMainRegisters + kStackWords;
 /// Stands for the worker's stack: no address that a vertex state holds.
 constexpr std::uint32_t kStack = 0x80000000;
-constexpr U32 kCoIssue = 0x80000000;
-
 constexpr Mask bit(std::uint32_t number) { return Mask{1} << number; }
 
 template <class Visit>
@@ -210,7 +209,7 @@ TimingAnalysis::Decoded TimingAnalysis::decode(const MachineConfig& machine,
   step.slots = info->worker_slots(machine);
   const std::uint64_t uses = step.uses;
   // The interpreted half of a bundle is the main one.
-  if ((step.word & kCoIssue) != 0 && at + 1 < words.size()) {
+  if ((step.word & isa::kCoIssue) != 0 && at + 1 < words.size()) {
     step.bytes = 8;
     if (const auto* aux = isa::find_instruction(words[at + 1])) {
       step.slots = std::max(step.slots, std::uint64_t{aux->worker_slots(machine)});

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "compiler/vertex/register_allocation.h"
+#include "isa/bundle.h"
 #include "toolchain/assembler.h"
 
 namespace superstep::vertex {
@@ -16,7 +17,6 @@ namespace {
 // The first stack words carry values between the register files.
 constexpr std::uint32_t kTransferWords = 2;
 /// The bit of both halves of a bundle.
-constexpr std::uint32_t kCoIssue = 0x80000000;
 /// Bundles of a repeat body: the instruction holds their number less one in 8 bits.
 constexpr std::size_t kMostRepeated = 256;
 
@@ -112,7 +112,7 @@ Codelet WorkerCode::linked(const std::vector<Line>& lines, std::uint32_t labels)
   }
   Codelet codelet;
   for (const Line& line : lines) {
-    const std::uint32_t bundled = line.words() == 2 ? kCoIssue : 0;
+    const std::uint32_t bundled = line.words() == 2 ? isa::kCoIssue : 0;
     if (line.target != ~0U)
       codelet.relocations.push_back(static_cast<std::uint32_t>(codelet.words.size()));
     if (line.main) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "isa/bundle.h"
 #include "isa/exchange_ports.h"
 #include "isa/instructions/exchange.h"
 #include "isa/operands.h"
@@ -76,9 +77,8 @@ class Decoder {
   template <class R>
   bool is_executed(std::uint32_t& count) {
     constexpr isa::Pattern kPattern = isa::pattern_of(R::spec.encoding);
-    constexpr std::uint32_t kCoIssue = 0x80000000U;
     const std::uint32_t word = words_[0];
-    if ((word & (kPattern.mask | kCoIssue)) != kPattern.value) return false;
+    if ((word & (kPattern.mask | isa::kCoIssue)) != kPattern.value) return false;
     if (R::spec.words == 2 && (pc_ % 8 != 0 || ahead_ < 2)) return true;
     execute_record<R>(*this, gather(typename R::Operands{}, [&]<class Operand, std::size_t>() {
       return isa::immediate_of<R, Operand>(word);

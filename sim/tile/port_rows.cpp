@@ -18,7 +18,8 @@ bool PortRows::matches(std::uint32_t pc, const PortRow& row) const {
   return std::memcmp(memory_.data() + begin, decoded_.data() + begin, row.end() - pc) == 0;
 }
 
-/// Most code runs once, or often.
+/// Whether nobody has asked for a row there: most code runs once, or often, and is decoded the
+/// second time.
 bool PortRows::is_first_time(std::uint32_t pc) {
   const std::uint32_t word = (pc - memory_.base()) / 4;
   if (word >= asked_for_.size()) asked_for_.resize(std::size_t{2} * word + 1);

@@ -1,5 +1,6 @@
 #include "sim/tile/slot_counter.h"
 
+#include "isa/instructions.h"
 #include "isa/table.h"
 
 namespace superstep {
@@ -22,7 +23,7 @@ void SlotCounter::issued(const IssuedInstruction& instruction) {
     counts.extra_slots += instruction.cycles / period_ - 1;
   } else if (info != nullptr && info->spec.control == isa::Control::kBranch) {
     counts.branch_wait += instruction.cycles - 1;
-  } else if (info != nullptr && info->mnemonic == "sync") {
+  } else if (info != nullptr && info->number == isa::kNumberOf<isa::Sync>) {
     counts.sync_wait += instruction.cycles - 1;
   } else {
     counts.extra_slots += instruction.cycles - 1;

@@ -1,6 +1,7 @@
 #include "sim/tile/supervisor_environment.h"
 
 #include "isa/control_registers.h"
+#include "isa/sync_zones.h"
 
 namespace superstep {
 
@@ -180,8 +181,7 @@ bool SupervisorEnvironment::workers_run_at(std::uint64_t cycle) {
 }
 
 void SupervisorEnvironment::sync(std::uint32_t zone) {
-  constexpr std::uint32_t kAns = 1, kLocal = 2, kInternal = 3;
-  if (zone == kLocal) {
+  if (zone == kZoneLocal) {
     launcher_.finish(context_);
     const std::uint64_t left = context_.slots.all_left();
     if (left > issue_) advance(left - issue_);
@@ -190,10 +190,10 @@ void SupervisorEnvironment::sync(std::uint32_t zone) {
   }
   if (context_.slots.all_left() > issue_) return fault("a sync of tiles while workers are running");
   std::optional<SupervisorContext::Acknowledgement>& armed = context_.armed;
-  if (zone == kAns && !armed) return fault("`sync ANS` without a `sans` before it");
-  if (zone != kAns && armed) return fault("a sync while an acknowledgement is armed");
-  context_.zone = zone == kAns ? kInternal + armed->zone : zone;
-  context_.arrival = zone == kAns ? armed->cycle : issue_;
+  if (zone == kZoneAns && !armed) return fault("`sync ANS` without a `sans` before it");
+  if (zone != kZoneAns && armed) return fault("a sync while an acknowledgement is armed");
+  context_.zone = zone == kZoneAns ? kZoneInternal + armed->zone : zone;
+  context_.arrival = zone == kZoneAns ? armed->cycle : issue_;
   context_.earliest = issue_ + 1;
   armed.reset();
   context_.stop = SupervisorContext::Stop::kSync;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "isa/bundle.h"
 #include "isa/instruction_word.h"
+#include "isa/instructions.h"
 #include "isa/registers.h"
+#include "isa/table.h"
 #include "sim/tile/amp_line.h"
 
 namespace superstep {
@@ -14,8 +17,6 @@ using isa::Control;
 using isa::InstructionInfo;
 using isa::OperandInfo;
 using isa::Role;
-
-constexpr std::uint32_t kCoIssue = 0x80000000U;
 
 /// Steps run on to each other only inside such a piece of code: builds without tail calls nest a
 /// call for each step.
@@ -195,7 +196,7 @@ void WorkerDecoder::decode_step(WorkerStep& step) {
   step.cost = StepCost(slots, classes_of(*info));
   place_registers(*info, step.word, step.registers);
   note_status(*info, step.word);
-  if ((step.word & kCoIssue) != 0) return decode_bundle(step, *info);
+  if ((step.word & isa::kCoIssue) != 0) return decode_bundle(step, *info);
   step.run = handlers.solo;
   link(step, *info, step.pc + 4);
 }
@@ -205,7 +206,7 @@ void WorkerDecoder::decode_bundle(WorkerStep& step, const InstructionInfo& main)
   if (!executable(second)) return make_fault(step, "a bundle at the end of executable memory");
   step.aux_word = word_at(second);
   const InstructionInfo* aux = isa::find_instruction(step.aux_word);
-  if (aux == nullptr || (step.aux_word & kCoIssue) == 0) {
+  if (aux == nullptr || (step.aux_word & isa::kCoIssue) == 0) {
     return make_fault(step, fmt::format("{:#010x} is no second half of a bundle", step.aux_word));
   }
   const WorkerHandlers& handlers = handlers_of(*aux);
@@ -246,9 +247,10 @@ void WorkerDecoder::drop_idle_half(WorkerStep& step, const InstructionInfo& main
 }
 
 void WorkerDecoder::note_status(const InstructionInfo& info, std::uint32_t word) {
-  if (info.mnemonic == "br") code_->may_read_float_status_ = true;
-  if (info.mnemonic != "get" && info.mnemonic != "uget") return;
-  const std::uint32_t base = info.mnemonic == "uget" ? isa::kUpperCsrs : 0;
+  if (info.number == isa::kNumberOf<isa::Br>) code_->may_read_float_status_ = true;
+  const bool is_upper = info.number == isa::kNumberOf<isa::Uget>;
+  if (!is_upper && info.number != isa::kNumberOf<isa::Get>) return;
+  const std::uint32_t base = is_upper ? isa::kUpperCsrs : 0;
   const auto number = base + static_cast<std::uint32_t>(info.operands[1].decode(word));
   code_->may_read_float_status_ |= number == isa::kFpSts;
   code_->reads_cycle_counter_ |= number == isa::kCountL || number == isa::kCountU;
@@ -271,7 +273,9 @@ void WorkerDecoder::link(WorkerStep& step, const InstructionInfo& info, std::uin
     case Control::kSystem:
       break;
   }
-  if (info.mnemonic != "br" && info.mnemonic != "bri") step.next = step_at(next);
+  const bool goes_on =
+      info.number != isa::kNumberOf<isa::Br> && info.number != isa::kNumberOf<isa::Bri>;
+  if (goes_on) step.next = step_at(next);
 }
 
 void WorkerDecoder::link_repeat(WorkerStep& step, const InstructionInfo& info, std::uint32_t body) {
@@ -282,7 +286,7 @@ void WorkerDecoder::link_repeat(WorkerStep& step, const InstructionInfo& info, s
     const std::uint32_t word = word_at(pc);
     const InstructionInfo* inner = isa::find_instruction(word);
     // A second half that is none is a fault of its bundle.
-    const bool is_half = (word & kCoIssue) != 0 && inner != nullptr;
+    const bool is_half = (word & isa::kCoIssue) != 0 && inner != nullptr;
     if (is_half ? inner->spec.control != Control::kPlain : pc % 8 == 0) {
       return make_fault(step, fmt::format("`{}` in the body of `rpt`", disassemble(word, pc)));
     }

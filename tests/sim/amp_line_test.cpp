@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/bundle.h"
 #include "isa/instruction_word.h"
 #include "isa/registers.h"
 #include "sim/tile/code_store.h"
@@ -26,7 +27,6 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t kCoIssue = 0x80000000U;
 constexpr std::uint32_t kNan = 0x7fa12345, kHalfNans = 0x7e017d02;
 
 int number_from(const char* variable, int otherwise) {
@@ -159,8 +159,8 @@ class Generator {
     words_.push_back(encode(syntax, operands));
   }
   void bundle(std::uint32_t main, std::uint32_t aux) {
-    words_.push_back(main | kCoIssue);
-    words_.push_back(aux | kCoIssue);
+    words_.push_back(main | isa::kCoIssue);
+    words_.push_back(aux | isa::kCoIssue);
   }
 
   void load_state() {

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "isa/bundle.h"
 #include "isa/instruction_word.h"
 #include "isa/registers.h"
 #include "isa/table.h"
@@ -28,7 +29,7 @@ using isa::Role;
 using isa::Where;
 using Words = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t kCode = 0x4d000, kState = 0x50000, kCoIssue = 0x80000000U;
+constexpr std::uint32_t kCode = 0x4d000, kState = 0x50000;
 
 /// Who runs a program: one worker, all of them, or the supervisor, which calls it.
 enum class Kind : std::uint8_t { kWorker, kMultiVertex, kSupervisor };
@@ -164,8 +165,8 @@ class Program {
     length_ += static_cast<std::uint32_t>(words_.size());
   }
   void bundle(const InstructionInfo& main, const InstructionInfo& aux) {
-    words_.push_back(random_.legal(main, length_) | kCoIssue);
-    words_.push_back(random_.legal(aux, length_) | kCoIssue);
+    words_.push_back(random_.legal(main, length_) | isa::kCoIssue);
+    words_.push_back(random_.legal(aux, length_) | isa::kCoIssue);
   }
   void bundle() { bundle(*pick(choices_->main), *pick(choices_->aux)); }
   void repeat() {
@@ -274,7 +275,7 @@ TEST(TileFuzz, RandomWordsTrapOrEnd) {
     Words words(4 + random.below(28));
     for (std::uint32_t& word : words) {
       word = random.one_in(8) ? random.word() : random.instruction();
-      if (random.one_in(2)) word &= ~kCoIssue;
+      if (random.one_in(2)) word &= ~isa::kCoIssue;
     }
     if (random.one_in(2)) words.resize(1 + words.size() / 8);
     words.push_back(encode("exitz", {isa::kZero}));
