@@ -17,6 +17,7 @@
 #include "tools/kanata.h"
 #include "tools/numbers.h"
 #include "tools/outputs.h"
+#include "tools/race_option.h"
 #include "tools/signals.h"
 #include "tools/tensors.h"
 
@@ -240,13 +241,15 @@ Options run_codelet_options() {
       .value("output", "FILE.h5", "write every tensor there, by its name")
       .value("trace", "FILE.kanata", "write each instruction there, for Konata")
       .value("max-cycles", "N", "stop the call after N cycles (no limit)")
-      .flag("check-races", "trap when workers touch the same word")
-      .flag("foreign-machine", "run code for Mk2 on a machine that has not its six workers")
+      .value("check-races", "WHEN", race_checks_help(RaceChecks::kNever).c_str())
+      .flag("foreign-machine",
+            "run code for Mk2 on a machine that has not its six workers, or not its encoding")
       .positionals(1, 1);
   return options;
 }
 
 ExitCode run_codelet_command(const Options& options, Answer& answer) {
+  const RaceChecks check_races = race_checks_of(options, RaceChecks::kNever);
   CodeletSpec spec = read_codelet_spec(options.words()[0]);
   if (const auto machine = options.get("machine")) spec.machine = *machine;
   check_outputs(inputs_of(spec, options), outputs_of(options));
@@ -271,10 +274,9 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   CycleLimit limit(most_cycles, counts);
   const InterruptRequest interrupt;
   // Some of PopLibs' workers wait for one another.
-  CodeletRun run(machine, {.take_turns = true,
-                           .check_races = options.has("check-races") ? RaceChecks::kAlways
-                                                                     : RaceChecks::kNever,
-                           .interrupted = [&] { return limit.is_reached() || interrupt.asked(); }});
+  CodeletRun run(machine, {.take_turns = true, .check_races = check_races, .interrupted = [&] {
+                             return limit.is_reached() || interrupt.asked();
+                           }});
   const LinkedCode code =
       link(inputs, std::vector<std::string>{spec.entry}, machine, run.free_begin(), run.free_end());
   run.load(code);

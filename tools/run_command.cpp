@@ -25,6 +25,7 @@
 #include "tools/numbers.h"
 #include "tools/outputs.h"
 #include "tools/progress.h"
+#include "tools/race_option.h"
 #include "tools/report.h"
 #include "tools/results.h"
 #include "tools/signals.h"
@@ -46,13 +47,6 @@ std::optional<double> tolerance(const Options& options, const std::string& name)
   if (used != text->size() || !(value >= 0) || std::isinf(value))
     usage_error(fmt::format("--{} takes a finite number >= 0, found '{}'", name, *text));
   return value;
-}
-
-RaceChecks race_checks_of(const std::string& which) {
-  if (which == "always") return RaceChecks::kAlways;
-  if (which == "first") return RaceChecks::kFirst;
-  if (which == "never") return RaceChecks::kNever;
-  usage_error(fmt::format("--check-races takes always, first or never, found '{}'", which));
 }
 
 /// Throws when an argument does not fit; when they would with more calls, says with how many.
@@ -385,9 +379,7 @@ Options run_options() {
       .value("max-supersteps", "N",
              "end a program, or a loop without supersteps, that is not done by then")
       .flag("no-cache", "compile also what was compiled before ($XDG_CACHE_HOME/superstep/images)")
-      .value("check-races", "WHEN",
-             "trap when workers touch the same word: always, never, or the first time that a tile "
-             "launches a codelet at some place (first)")
+      .value("check-races", "WHEN", race_checks_help(RaceChecks::kFirst).c_str())
       .value("save-checkpoint", "FILE", "write the state behind --at-superstep there, and go on")
       .value("at-superstep", "N", "supersteps that are done when it is written")
       .value("from-checkpoint", "FILE", "go on from there; program and options as in that run")
@@ -401,7 +393,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
   run.calls = options.number("repeat", 1, 1'000'000'000, 1);
   const HostThreads threads(options);
   run.threads = threads.count();
-  if (const auto which = options.get("check-races")) run.check_races = race_checks_of(*which);
+  run.check_races = race_checks_of(options, RaceChecks::kFirst);
   if (options.has("max-supersteps")) {
     run.max_supersteps = options.number("max-supersteps", 1, 1'000'000'000, 1);
   }

@@ -72,6 +72,24 @@ TEST(RunCodelet, HeadersHaveTheWorkersOfTheMachine) {
   }
 }
 
+TEST(RunCodelet, LooksForRacesWhereItIsAskedTo) {
+  const std::string spec =
+      "entry = 'all'\nkind = 'multivertex'\n[[field]]\nname = 'out'\ntype = 'one_ptr'\n"
+      "tensor = 'out'\n[tensor.out]\ndtype = 'i32'\nshape = [1]\n";
+  const std::string assembly =
+      ".section .text.all, \"ax\"\n.globl all\n.worker\nall: ld32 $m0, $mvertex_base, $mzero, 0\n"
+      " st32 $mzero, $m0, $mzero, 0\n exitz $mzero\n";
+  for (const std::string words : {"", "--check-races never"}) {
+    EXPECT_EQ(run_spec(spec, assembly, words).code, 0) << words;
+  }
+  for (const std::string words : {"--check-races always", "--check-races first"}) {
+    const ProgramRun run = run_spec(spec, assembly, words);
+    EXPECT_EQ(run.code, 1) << words;
+    EXPECT_NE((run.out + run.err).find("which worker 0 writes"), std::string::npos)
+        << run.out << run.err;
+  }
+}
+
 TEST(RunCodelet, LinksSourcesAndObjectsOfSeveralFiles) {
   const auto folder = scratch_folder();
   std::ofstream(folder / "a.s") << ".section .text.a, \"ax\"\n.globl a\n.worker\n"
