@@ -116,16 +116,21 @@ Tensor zeta_formula(Tensor s, Tensor q) {
   return select(has_sum, select(s == 1.0, infinity, sum), none);
 }
 
-/// n! for whole n: by products where few are finite.
+/// n! for whole n.
 Tensor factorial(Tensor n) {
+  const auto times = [](Tensor product, Tensor n, Tensor k) {
+    return product * select(compare("GE", n, k), k, n.like(1));
+  };
   if (n.dtype() == DType::kF64) {
-    return function(kExponentialOp, function(kLgammaOp, n + 1.0));
+    constexpr int kFirstInfinite = 171;
+    const std::vector<Tensor> first = {n.like(1), n.like(2), n};
+    return repeat(kFirstInfinite - 1, first, [&](std::span<const Tensor> v) {
+      return std::vector<Tensor>{times(v[0], v[2], v[1]), v[1] + 1.0, v[2]};
+    })[0];
   }
-  constexpr int kMost = 35;  // the first that is infinite
+  constexpr int kFirstInfinite = 35;
   Tensor product = n.like(1);
-  for (int k = 2; k <= kMost; ++k) {
-    product = product * select(compare("GE", n, n.like(k)), n.like(k), n.like(1));
-  }
+  for (int k = 2; k <= kFirstInfinite; ++k) product = times(product, n, n.like(k));
   return product;
 }
 

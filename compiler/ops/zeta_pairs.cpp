@@ -1,6 +1,7 @@
 // zeta and polygamma of f32, summed in pairs.
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "compiler/ops/ops.h"
@@ -22,11 +23,27 @@ Tensor is_integer(Tensor x) { return compare("EQ", x, function(kFloorOp, x)); }
 Tensor is_even(Tensor x) { return is_integer(x * 0.5); }
 Pair one_of(Tensor x) { return {x, x.like(0)}; }
 
-/// x^-s of a pair, whose second number tells in proportion to s.
+/// x^-s of a pair.
+using InversePower = Pair (*)(Pair x, Tensor s);
+
+/// Rounded to f32; the second number of x tells in proportion to s.
 Pair inverse_power(Pair x, Tensor s) {
   const Tensor power = x.high.builder->apply(kPowerOp, {x.high, -s});
   const Tensor rest = -(power * (s * (x.low / x.high)));
   return {power, select(x.low == 0.0, power.like(0), rest)};
+}
+/// Of x from 1 on and whole s below 64, to the bits of a pair: by squares.
+Pair inverse_whole_power(Pair x, Tensor s) {
+  constexpr int kBits = 6;
+  const Tensor bits = convert(s, DType::kI32);
+  const Pair one = pair_like(s, 1);
+  Pair square = one / x, power = one;
+  for (int bit = 0; bit < kBits; ++bit) {
+    if (bit > 0) square = square * square;
+    const Tensor is_set = compare("NE", bits & bits.like(1 << bit), bits.like(0));
+    power = select(is_set, bit > 0 ? power * square : square, power);
+  }
+  return power;
 }
 
 /// A sum, and what it would be in f32: whether it overflows, which a pair does not tell.
@@ -40,13 +57,13 @@ Sum part_of_sums(Sum sums, std::int64_t i) {
 }
 
 /// The sum of ((q + k) / unit)^-s over k from 0 on, for positive q, s above 1, and a power of 2.
-Sum series(Tensor s, Pair q, Tensor unit) {
+Sum series(Tensor s, Pair q, Tensor unit, InversePower power_of) {
   constexpr std::int64_t kTerms = 9;
   const Tensor zero = s.like(0), step = s.like(1) / unit;
   const std::vector<Tensor> first = {zero, zero, zero, q.high * step, q.low * step, s, step};
-  const std::vector<Tensor> v = repeat(kTerms, first, [](std::span<const Tensor> before) {
+  const std::vector<Tensor> v = repeat(kTerms, first, [&](std::span<const Tensor> before) {
     const Pair sum{before[0], before[1]}, base{before[3], before[4]};
-    const Pair term = inverse_power(base, before[5]);
+    const Pair term = power_of(base, before[5]);
     const Pair next = sum + term, above = base + before[6];
     return std::vector<Tensor>{next.high, next.low, before[2] + term.high, above.high, above.low,
                                before[5], before[6]};
@@ -54,14 +71,16 @@ Sum series(Tensor s, Pair q, Tensor unit) {
   const Pair sum{v[0], v[1]}, a{v[3], v[4]};
   // The rest: an integral, half of a term, and what the derivatives at a add.
   const Tensor below = s - 1.0;
-  const Pair power = inverse_power(a, below);
+  const Pair power = power_of(a, below);
   const Tensor inverse = step / a.high;
   Tensor factor = zero;
-  for (std::size_t j = kBernoulli.size(); j-- > 0;) {
-    const auto two = static_cast<double>(2 * j);
-    factor = ((s + (two + 1)) * inverse) * ((s + (two + 2)) * inverse) * factor + kBernoulli.at(j);
+  for (std::size_t j = kBernoulli.size(); j-- > 1;) {
+    const auto two = static_cast<double>(2 * j - 2);
+    factor =
+        ((s + (two + 1)) * inverse) * ((s + (two + 2)) * inverse) * (factor + kBernoulli.at(j));
   }
-  const Tensor others = power.high / a.high * (factor * (s * inverse) + 0.5);
+  const Pair slope = (Pair{step, zero} / a * s) * (pair_like(s, kBernoulli[0]) + factor);
+  const Pair others = power / a * (slope + s.like(0.5));
   const Tensor is_nothing = power.high == 0.0;
   const Pair integral{power.high * unit, power.low * unit};
   const Pair rest = integral / one_of(below) + others;
@@ -69,24 +88,32 @@ Sum series(Tensor s, Pair q, Tensor unit) {
           v[2] + select(is_nothing, zero, integral.high / below)};
 }
 
-/// By terms with positive bases; negative ones are those from their smallest size to -q, with the
-/// sign of an even or odd power. In units as `series`.
-Sum zeta_sum(Tensor s, Tensor q, Tensor unit) {
-  const Tensor is_negative = q < 0.0, size = abs(q), one = q.like(1);
-  const Tensor rest = size - function(kFloorOp, size);
-  const Pair forward = select(is_negative, exact_sum(one, -rest), one_of(q));
-  const Pair first = one_of(select(is_negative, rest, one));
-  const Pair behind = exact_sum(select(is_negative, size, one), one);
+/// How far it is from the nearest integer.
+Tensor fraction(Tensor x) { return x - function(kRoundNearestEvenOp, x); }
+
+/// By terms with positive bases. Those of a negative q are its distances from the integers on both
+/// sides but the ones beyond it, where those below the integers have the sign of an even or odd
+/// power. In units as `series`.
+Sum zeta_sum(Tensor s, Tensor q, Tensor unit, InversePower power_of) {
+  const Tensor is_negative = q < 0.0, distance = fraction(q), near = abs(distance);
+  const Pair first = one_of(select(is_negative, near, q));
+  const Pair second = select(is_negative, exact_sum(q.like(1), -near), first);
+  const Pair beyond = select(is_negative, exact_sum(q.like(1), -q), first);
   const Sum sums = series(stacked({s, s, s}),
-                          {stacked({forward.high, first.high, behind.high}),
-                           stacked({forward.low, first.low, behind.low})},
-                          stacked({unit, unit, unit}));
-  const Sum ahead = part_of_sums(sums, 0), from = part_of_sums(sums, 1), to = part_of_sums(sums, 2);
-  const Tensor even = is_even(s);
-  const Pair back = from.exact - to.exact;
-  const Tensor plain = from.plain - to.plain;
-  return {select(is_negative, ahead.exact + select(even, back, -back), ahead.exact),
-          select(is_negative, ahead.plain + select(even, plain, -plain), ahead.plain)};
+                          {stacked({first.high, second.high, beyond.high}),
+                           stacked({first.low, second.low, beyond.low})},
+                          stacked({unit, unit, unit}), power_of);
+  const Sum from = part_of_sums(sums, 0), across = part_of_sums(sums, 1),
+            to = part_of_sums(sums, 2);
+  const Tensor even = is_even(s), is_below = distance < 0.0;
+  const Pair sum = from.exact + across.exact, difference = from.exact - across.exact;
+  const Pair odd = select(is_below, -difference, difference);
+  const Tensor plain = from.plain - across.plain;
+  const Tensor plain_odd = select(is_below, -plain, plain);
+  return {
+      select(is_negative, select(even, sum - to.exact, odd + to.exact), from.exact),
+      select(is_negative, select(even, from.plain + across.plain - to.plain, plain_odd + to.plain),
+             from.plain)};
 }
 
 /// `number`, a value of the sum times something, where the function has one.
@@ -102,11 +129,13 @@ Tensor where_defined(Tensor s, Tensor q, Tensor number) {
 
 Tensor is_finite(Tensor x) { return function(kIsFiniteOp, x); }
 
-/// n! as a pair times 2^-24 for whole n up to 34; of others infinite.
+/// As a power of 2, so that a factorial times a sum is in the range of pairs.
+constexpr double kFactorialScale = 64;
+/// n! as a pair over that for whole n up to 34; of others infinite.
 Pair small_factorial(Tensor n) {
   constexpr int kMost = 34;
   Pair result = one_of(infinity_like(n));
-  double factorial = 0x1p-24;
+  double factorial = std::exp2(-kFactorialScale);
   for (int k = 0; k <= kMost; ++k) {
     if (k > 1) factorial *= k;
     result = select(n == k, pair_like(n, factorial), result);
@@ -124,7 +153,7 @@ struct Binary {
   Tensor power, exponent;
 };
 Binary binary_size(Tensor x) {
-  constexpr double kMost = 30;
+  constexpr double kMost = 64;
   const Tensor bits = bitcast(x, {DType::kI32, x.shape()});
   const Tensor exponent = x.builder->apply(kShiftRightArithmeticOp, {bits, bits.like(23)}) - 127.0;
   const Tensor bounded = minimum(maximum(exponent, bits.like(-kMost)), bits.like(kMost));
@@ -145,7 +174,7 @@ Tensor times_power_of_two(Tensor x, Tensor n) {
 }  // namespace
 
 Tensor zeta_of_single(Tensor s, Tensor q) {
-  const Sum sum = zeta_sum(s, q, s.like(1));
+  const Sum sum = zeta_sum(s, q, s.like(1), inverse_power);
   const Tensor number = select(is_finite(sum.plain), rounded(sum.exact), sum.plain);
   const Tensor infinity = infinity_like(q);
   const Tensor is_nothing = compare("EQ", q, infinity) | (compare("EQ", s, infinity) & (q > 1.0));
@@ -153,14 +182,17 @@ Tensor zeta_of_single(Tensor s, Tensor q) {
 }
 
 Tensor polygamma_of_single(Tensor n, Tensor x) {
-  const Tensor s = n + 1.0;
-  const Binary binary = binary_size(x);
-  const Sum sum = zeta_sum(s, x, binary.power);
+  // Nearer to a pole than this all are infinite, and powers of the distance would overflow.
+  constexpr double kLeast = 0x1p-64;
+  const Tensor s = n + 1.0, least = x.like(kLeast);
+  const Tensor used = select(abs(x) < kLeast, select(x < 0.0, -least, least), x);
+  const Binary binary = binary_size(select(x < 0.0, abs(fraction(used)), used));
+  const Sum sum = zeta_sum(s, used, binary.power, inverse_whole_power);
   const Pair factorial = small_factorial(n);
-  const Tensor plain = factorial.high * sum.plain;
   const Tensor exact = rounded(factorial * sum.exact);
-  const Tensor scaled = select(is_finite(plain), exact, plain);
-  const Tensor of_number = times_power_of_two(scaled, s.like(24) - binary.exponent * s);
+  const Tensor scaled = select(is_finite(exact), exact, factorial.high * sum.plain);
+  const Tensor of_number =
+      times_power_of_two(scaled, s.like(kFactorialScale) - binary.exponent * s);
   const Tensor is_nothing = compare("EQ", x, infinity_like(x)) & is_finite(s);
   const Tensor number = select(is_nothing, x.like(0), of_number);
   const Tensor derivative = where_defined(s, x, number);
