@@ -79,7 +79,8 @@ Tensor scaled_bessel_of_single(Tensor x) {
   const Tensor size = abs(x);
   const Pair place = exact_sum(size * 0.25, size.like(-1));
   const Tensor product = rounded(polynomial(place, kBesselNearSingle, 10) * x);
-  const Tensor near = select(x == 0.0, x, product);
+  // Sums of pairs lose the sign of a zero.
+  const Tensor near = select(product == 0.0, x * 0.0, product);
   // From 1e30 on only the root counts, and pairs would overflow.
   const Tensor bounded = minimum(size, size.like(1e30));
   const Pair inverse = pair_like(size, 16) / Pair{bounded, size.like(0)} + size.like(-1);

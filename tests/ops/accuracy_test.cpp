@@ -9,6 +9,7 @@
 
 #include "compiler/ops/op.h"
 #include "tests/ops/on_machine.h"
+#include "tests/ops/ulp_error.h"
 
 namespace superstep {
 namespace {
@@ -16,19 +17,6 @@ namespace {
 using Real = long double;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// The distance of a number from the exact one in units of the exact one's last place, where an
-/// infinite one is 2^128; infinite where only one is a number, or zeros differ.
-double error_of(float found, Real exact) {
-  if (std::isnan(exact) || std::isnan(found)) {
-    return std::isnan(exact) == std::isnan(found) ? 0 : kInfinity;
-  }
-  if (std::signbit(found) != std::signbit(exact)) return kInfinity;
-  const Real expected = std::min(std::fabs(exact), 0x1p128L);
-  const Real size = std::min(Real{std::fabs(found)}, 0x1p128L);
-  const int exponent = expected == 0 ? -126 : std::clamp(std::ilogb(expected), -126, 127);
-  return static_cast<double>(std::fabs(size - expected) / std::ldexp(Real{1}, exponent - 23));
-}
 
 struct Range {
   float first, last;
@@ -127,7 +115,7 @@ TEST_P(Accuracy, IsOneAndAHalfUnitsInTheLastPlace) {
   double worst = 0;
   float at = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double error = error_of(found.get<float>(i), function.exact(numbers[i]));
+    const double error = ulp_error(found.get<float>(i), function.exact(numbers[i]));
     if (error > worst) {
       worst = error;
       at = numbers[i];
