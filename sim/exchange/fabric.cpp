@@ -14,8 +14,9 @@
 namespace superstep {
 namespace {
 
-/// For all kept phases of a machine; a bow has 900 MiB of tile memory.
-constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
+/// For all kept phases of a machine: no more than tile memory takes anyway, of which a bow has
+/// 900 MiB.
+constexpr std::size_t kMostKeptBytes = std::size_t{1} << 30;
 
 }  // namespace
 
@@ -44,8 +45,8 @@ class Fabric::Impl {
       play(*kept, ports, begin);
       return result_;
     }
-    result_.fault = resolver_.resolve(ports, begin, *phase_);
-    play(*phase_, ports, begin);
+    result_.fault = resolver_.resolve(ports, begin, phase_);
+    play(phase_, ports, begin);
     if (!result_.fault) cache_.keep(phase_);
     return result_;
   }
@@ -54,9 +55,9 @@ class Fabric::Impl {
 
  private:
   void check(const ResolvedPhase& kept, std::span<const FabricPort> ports, std::uint64_t begin) {
-    const std::optional<FabricFault> fault = resolver_.resolve(ports, begin, *phase_);
+    const std::optional<FabricFault> fault = resolver_.resolve(ports, begin, phase_);
     SUPERSTEP_CHECK(!fault, "a phase that was kept has a fault");
-    SUPERSTEP_CHECK(*phase_ == kept, "a phase that was kept is another one");
+    SUPERSTEP_CHECK(phase_ == kept, "a phase that was kept is another one");
   }
 
   /// Of the ports of one tile.
@@ -150,7 +151,7 @@ class Fabric::Impl {
   PhaseCache cache_;
   std::uint32_t check_period_;
   std::uint64_t repeats_ = 0;
-  std::unique_ptr<ResolvedPhase> phase_ = std::make_unique<ResolvedPhase>();
+  ResolvedPhase phase_;
   std::vector<std::vector<std::byte>> staged_;  ///< by port: the words received, in their order
   FabricResult result_;
 };

@@ -14,12 +14,14 @@ namespace {
 
 /// More would make looking for one slow.
 constexpr std::size_t kMostPhases = 1024;
+/// What is known of phases that are not kept; a megabyte or two.
+constexpr std::size_t kMostMisses = 32 * kMostPhases;
 /// Of a kept phase, those of no row.
 constexpr std::size_t kMostEvents = 4096;
 
 template <class T>
 std::size_t bytes_of(const std::vector<T>& vector) {
-  return vector.capacity() * sizeof(T);
+  return vector.size() * sizeof(T);
 }
 
 }  // namespace
@@ -114,37 +116,41 @@ void PhaseCache::fill(Key& key, std::span<const FabricPort> ports) const {
 const ResolvedPhase* PhaseCache::find(std::span<const FabricPort> ports) {
   sum_up(ports);
   if (!may_be_kept_) return nullptr;
-  for (const std::unique_ptr<Kept>& kept : phases_) {
-    if (kept->hash != hash_ || !is_told(kept->key, ports)) continue;
-    kept->last_use = ++uses_;
-    return kept->phase.get();
+  ++uses_;
+  for (Kept& kept : phases_) {
+    if (kept.hash != hash_ || !is_told(kept.key, ports)) continue;
+    kept.last_use = uses_;
+    return &kept.phase;
   }
+  if (misses_.size() >= kMostMisses) misses_.clear();
+  last_miss_ = std::exchange(misses_[hash_], uses_);
   fill(wanted_, ports);
   return nullptr;
 }
 
-void PhaseCache::keep(std::unique_ptr<ResolvedPhase>& phase) {
-  if (!may_be_kept_) return;
-  if (spare_ == nullptr) spare_ = std::make_unique<Kept>();
-  std::swap(spare_->key, wanted_);
-  spare_->hash = hash_;
-  spare_->last_use = ++uses_;
-  spare_->bytes = bytes_of(spare_->key.ports) + bytes_of(spare_->key.rows) +
-                  bytes_of(spare_->key.events) + bytes_of(phase->ports) + bytes_of(phase->copies) +
-                  bytes_of(phase->copies_end);
-  if (spare_->bytes > most_bytes_) return;
-  std::swap(spare_->phase, phase);
-  if (phase == nullptr) phase = std::make_unique<ResolvedPhase>();
-  bytes_ += spare_->bytes;
-  phases_.push_back(std::move(spare_));
-  while (bytes_ > most_bytes_ || phases_.size() > kMostPhases) {
-    const auto least =
-        std::ranges::min_element(phases_, {}, [](const auto& kept) { return kept->last_use; });
-    spare_ = std::move(*least);
-    bytes_ -= spare_->bytes;
-    *least = std::move(phases_.back());
+/// The missed one takes the place of those that were last used before it was missed before.
+bool PhaseCache::make_room(std::size_t bytes) {
+  if (bytes > most_bytes_) return false;
+  while (bytes_ + bytes > most_bytes_ || phases_.size() == kMostPhases) {
+    const auto least = std::ranges::min_element(phases_, {}, &Kept::last_use);
+    if (least->last_use >= last_miss_) return false;
+    misses_[least->hash] = least->last_use;
+    bytes_ -= least->bytes;
+    std::swap(*least, phases_.back());
     phases_.pop_back();
   }
+  return true;
+}
+
+void PhaseCache::keep(const ResolvedPhase& phase) {
+  if (!may_be_kept_) return;
+  const std::size_t bytes = bytes_of(wanted_.ports) + bytes_of(wanted_.rows) +
+                            bytes_of(wanted_.events) + bytes_of(phase.ports) +
+                            bytes_of(phase.copies) + bytes_of(phase.copies_end);
+  if (!make_room(bytes)) return;
+  misses_.erase(hash_);
+  bytes_ += bytes;
+  phases_.push_back({wanted_, hash_, uses_, bytes, phase});
 }
 
 }  // namespace superstep

@@ -2,17 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/exchange/phase.h"
 
 namespace superstep {
 
-/// Resolved phases by what the ports were told, in cycles from a common begin. The least recently
-/// used go when they would take more than `most_bytes`. What is done for each port is done on the
-/// threads of TBB.
+/// Resolved phases by what the ports were told, in cycles from a common begin, that take no more
+/// than `most_bytes`. Who stays is decided by inter-reference recency, as by LIRS (Jiang and Zhang,
+/// 2002): where it is full, the least recently used goes only for one that was missed before, and
+/// since that was used. So of a cycle of phases that is longer than the cache a share stays, where
+/// each would have gone before it comes again; and phases that come no more make room in the second
+/// turn of others. What is done for each port is done on the threads of TBB.
 class PhaseCache {
  public:
   explicit PhaseCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
@@ -23,10 +26,9 @@ class PhaseCache {
   /// The cycle that the others of the phase that `find` looked for last count from.
   [[nodiscard]] std::uint64_t begin() const { return begin_; }
 
-  /// Keeps the phase that `find` just did not find, unless most of it is events of no row: then its
-  /// code runs for the first time. A phase that is kept becomes another one, whose content means
-  /// nothing: its buffers are used again.
-  void keep(std::unique_ptr<ResolvedPhase>& phase);
+  /// Keeps the phase that `find` just did not find where there is room for it, unless most of it is
+  /// events of no row: then its code runs for the first time.
+  void keep(const ResolvedPhase& phase);
 
   [[nodiscard]] std::size_t size() const { return phases_.size(); }
 
@@ -53,7 +55,7 @@ class PhaseCache {
     std::uint64_t hash = 0;
     std::uint64_t last_use = 0;
     std::size_t bytes = 0;
-    std::unique_ptr<ResolvedPhase> phase;
+    ResolvedPhase phase;
   };
 
   /// What one port was told.
@@ -70,18 +72,21 @@ class PhaseCache {
                              std::size_t port) const;
   [[nodiscard]] bool is_told(const Key& key, std::span<const FabricPort> ports) const;
   void fill(Key& key, std::span<const FabricPort> ports) const;
+  [[nodiscard]] bool make_room(std::size_t bytes);
 
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;
-  std::uint64_t uses_ = 0;
+  std::uint64_t uses_ = 0;  ///< so often was one looked for
   // Of what `find` looked for last:
   std::vector<Told> told_;  ///< by port
   std::uint64_t begin_ = 0;
   std::uint64_t hash_ = 0;
   bool may_be_kept_ = false;
-  Key wanted_;  ///< where it was not found
-  std::vector<std::unique_ptr<Kept>> phases_;
-  std::unique_ptr<Kept> spare_;  ///< with buffers to fill
+  Key wanted_;                   ///< where it was not found
+  std::uint64_t last_miss_ = 0;  ///< the use before in which it was not, 0: none
+  std::vector<Kept> phases_;
+  /// Last uses of phases that are not kept, by hash.
+  std::unordered_map<std::uint64_t, std::uint64_t> misses_;
 };
 
 }  // namespace superstep

@@ -381,15 +381,11 @@ TEST_F(FabricTest, MovesTheSameWordsHoweverManyPhasesThereAreBesideThoseThatItKe
            result.ports[1].lowest_write == kTarget + 4 * phase &&
            get(1, kTarget + 4 * phase) == value;
   };
-  for (std::uint32_t round = 0; round < 2; ++round) {
+  for (std::uint32_t round = 0; round < 3; ++round) {
     for (std::uint32_t phase = 0; phase < kPhases; ++phase) {
       EXPECT_TRUE(moves(phase, kPhases * round + phase)) << phase;
     }
-  }
-  EXPECT_EQ(fabric.repeats(), 0U) << "each went before it came again";
-  for (std::uint32_t phase = kPhases; phase-- > 0;) {
-    EXPECT_TRUE(moves(phase, 7 * phase)) << phase;
-    EXPECT_EQ(fabric.repeats(), std::min(kPhases - phase, kKept));
+    EXPECT_EQ(fabric.repeats(), round * kKept) << "the others do not displace them";
   }
 }
 
