@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <exception>
 
-#include "base/files.h"
 #include "base/sha256.h"
 #include "isa/image_file.h"
+#include "tools/own_binary.h"
 
 namespace superstep {
 namespace {
@@ -31,7 +31,7 @@ ImageCache ImageCache::of_user() {
 }
 
 std::string ImageCache::key(const std::vector<std::string_view>& texts) {
-  static const std::string program = sha256(read_text_file("/proc/self/exe"));
+  static const std::string program = hash_of_own_binary();
   std::error_code none;
   const std::string here = fs::current_path(none).string();
   Sha256 hash;

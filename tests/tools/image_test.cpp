@@ -227,6 +227,28 @@ TEST_F(CachedRun, MakesAnEntryOfAnotherProgramAnew) {
   expect_same("first", "again");
 }
 
+TEST_F(CachedRun, IsOfItsBuildOnly) {
+  fs::remove_all(cache_);
+  const fs::path binary = folder_ / "superstep";
+  const auto run = [&](const std::string& content) {
+    std::ofstream(binary, std::ios::binary) << content;
+    fs::permissions(binary, fs::perms::owner_all);
+    EXPECT_EQ(superstep("run " + words_ + " -q", environment_, binary).code, 0);
+    return entries().size();
+  };
+  std::string content = text_of(SUPERSTEP_BINARY);
+  EXPECT_EQ(run(content), 1U);
+  EXPECT_EQ(run(content), 1U) << "the same, written again";
+  // The note of a build id (ELF): the sizes of its name and of a SHA-1, its type, its name.
+  const std::size_t note = content.find(std::string_view("\4\0\0\0\24\0\0\0\3\0\0\0GNU", 16));
+  ASSERT_NE(note, std::string::npos);
+  content[note + 16] = static_cast<char>(content[note + 16] ^ 1);
+  EXPECT_EQ(run(content), 2U);
+  content[note + 8] = 0;
+  EXPECT_EQ(run(content), 3U) << "the note is none";
+  EXPECT_EQ(run(content + '.'), 4U) << "without one, the whole file counts";
+}
+
 TEST_F(CachedRun, DoesWithoutACacheThatCannotBeWritten) {
   std::ofstream(cache_) << "a file where the folder goes";
   traced(words_, "file", environment_);

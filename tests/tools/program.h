@@ -27,12 +27,13 @@ inline std::string text_of(const std::filesystem::path& path) {
 }
 
 /// Runs `superstep WORDS` through a shell, from the top of the repository, without a cache;
-/// `environment` may have variables, as in `COLUMNS=120`.
-inline ProgramRun superstep(const std::string& words, const std::string& environment = "") {
+/// `environment` may have variables, as in `COLUMNS=120`. `binary` may be another one.
+inline ProgramRun superstep(const std::string& words, const std::string& environment = "",
+                            const std::filesystem::path& binary = SUPERSTEP_BINARY) {
   const auto folder = scratch_folder();
   const std::string command = "cd " SUPERSTEP_SOURCE_DIR
                               " && (env -u COLUMNS XDG_CACHE_HOME=/dev/null " +
-                              environment + " " SUPERSTEP_BINARY " " + words + ") >" +
+                              environment + " " + binary.string() + " " + words + ") >" +
                               (folder / "stdout").string() + " 2>" + (folder / "stderr").string();
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder / "stdout"),
