@@ -134,9 +134,10 @@ CholeskyFactor cholesky(Tensor a, bool lower) {
       parts.push_back(rest.builder->constant(HostTensor({dtype, {batch, first, size}})));
     parts.push_back(conjugate(transposed(upper)));
     if (below > 0) {
-      const Tensor inverse = inverse_of_lower(block) / roots;
-      const Tensor panel =
-          product(block_of(rest, size, below, 0, size), conjugate(transposed(inverse)));
+      const Tensor inverse = conjugate(transposed(inverse_of_lower(block) / roots));
+      const Tensor panel = solved_twice(
+          block_of(rest, size, below, 0, size), [&](Tensor b) { return product(b, inverse); },
+          [&](Tensor x) { return product(x, upper); });
       parts.push_back(panel);
       rest =
           block_of(rest, size, below, size, below) - product(panel, conjugate(transposed(panel)));

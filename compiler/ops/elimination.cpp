@@ -1,6 +1,7 @@
 #include "compiler/ops/elimination.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace superstep {
@@ -74,10 +75,12 @@ Tensor along_rows(Tensor rows, std::int64_t columns) {
 }
 
 // In each turn the first row eliminates the first column, and rows and columns rotate, so that
-// nothing depends on the number of the turn. The column that has come last is free: less twice
-// itself it is the negative of the eliminated one, which is what the inverse of L has there, times
-// the pivot. Rows that are done come behind the others, where nothing reads them: they are
-// collected, and are turned back at last.
+// nothing depends on the number of the turn. Row and column lose their product divided by the root
+// of the pivot each, so that Hermitian matrices stay so to the bit: what a column removes is what
+// is in the row of the factor. The column that has come last is free: less twice itself it is the
+// negative of the eliminated one, which is what the inverse of L has there, times the pivot. Rows
+// that are done come behind the others, where nothing reads them: they are collected, and are
+// turned back at last.
 Tensor eliminated(Tensor a) {
   const std::int64_t batch = a.shape()[0], n = a.shape()[1];
   if (n == 1) return a;
@@ -87,12 +90,14 @@ Tensor eliminated(Tensor a) {
         const Tensor rest = values[0], done = values[1];
         const Tensor pivot_row = block_of(rest, 0, 1, 0, n);
         const Tensor row = rotated(pivot_row, 2), column = rotated(block_of(rest, 0, n, 0, 1), 1);
+        const Tensor root = sqrt(block_of(rest, 0, 1, 0, 1));
+        const auto spread = [&](Tensor x, Tensor like) {
+          return broadcast(x, like.shape(), {0, 1, 2});
+        };
         const Tensor number = rest.builder->iota({DType::kI32, row.shape()}, 2);
-        const Tensor weight =
-            select(number == static_cast<double>(n - 1), row.like(2), row.like(1));
-        const Tensor pivot = broadcast(block_of(rest, 0, 1, 0, 1), row.shape(), {0, 1, 2});
-        const Tensor removed = broadcast(column, a.shape(), {0, 1, 2}) *
-                               broadcast(row * weight / pivot, a.shape(), {0, 1, 2});
+        const Tensor divided = select(number == static_cast<double>(n - 1),
+                                      spread(root + root, row), row / spread(root, row));
+        const Tensor removed = spread(column / spread(root, column), a) * spread(divided, a);
         const std::vector<Tensor> rows = {block_of(done, 1, n - 1, 0, n), pivot_row};
         return {rotated(rotated(rest, 1), 2) - removed, concatenate(rows, 1)};
       });
@@ -105,6 +110,13 @@ Tensor inverse_of_lower(Tensor eliminated) {
   const Tensor zero = eliminated.like(0), one = eliminated.like(1);
   return select(where_row_is("GT", eliminated), eliminated / pivots,
                 select(where_row_is("EQ", eliminated), one, zero));
+}
+
+Tensor solved_twice(Tensor b, const std::function<Tensor(Tensor)>& solve,
+                    const std::function<Tensor(Tensor)>& op) {
+  const Tensor x = solve(b), more = solve(b - op(x));
+  // Where X is infinite, there is nothing to be added.
+  return select(abs(more) < std::numeric_limits<double>::infinity(), x + more, x);
 }
 
 }  // namespace superstep

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "compiler/ops/graph_builder.h"
 
@@ -29,11 +30,18 @@ namespace superstep {
 /// Each row times or by its element of [batch, rows], as matrices of so many columns.
 [[nodiscard]] Tensor along_rows(Tensor rows, std::int64_t columns);
 
-/// Gaussian elimination without pivoting, A = L D U with ones on the diagonals of L and U: D U on
-/// and above the diagonal, the inverse of L, times D, below it.
+/// Gaussian elimination without pivoting of Hermitian positive definite matrices, or of triangular
+/// ones with ones on the diagonal, A = L D U with ones on the diagonals of L and U: D U on and
+/// above the diagonal, the inverse of L, times D, below it.
 [[nodiscard]] Tensor eliminated(Tensor a);
 
 /// The inverse of L, of what `eliminated` gives.
 [[nodiscard]] Tensor inverse_of_lower(Tensor eliminated);
+
+/// X of op(X) = B by a product with an inverse, `solve`, which alone is off by as much as the
+/// condition of op makes of a rounding; then once more by what is left, which is as good as
+/// substitution.
+[[nodiscard]] Tensor solved_twice(Tensor b, const std::function<Tensor(Tensor)>& solve,
+                                  const std::function<Tensor(Tensor)>& op);
 
 }  // namespace superstep

@@ -134,19 +134,27 @@ Tensor substituted(Tensor a, Tensor b, const Way& way) {
     const Tensor is_added = row > static_cast<double>(n - 1);
     a = select(where_row_is("EQ", a) & is_added, a.like(1), a);
   }
-  const Tensor inverses =
-      reshape(inverse_of_lower(eliminated(diagonal_blocks(a, size))), {batch, blocks * size, size});
   const Tensor diagonal = diagonal_of(a);
+  // Columns by the diagonal, which becomes ones.
+  const Tensor own = diagonal_blocks(a, size);
+  const Tensor pivots = transposed(along_rows(diagonal_of(own), size));
+  const Tensor unit = select(where_row_is("EQ", own), own.like(1), own / pivots);
+  const Tensor inverses = reshape(inverse_of_lower(eliminated(unit)), {batch, blocks * size, size});
   const Tensor divisors = along_rows(way.conjugates ? conjugate(diagonal) : diagonal, columns);
   std::vector<Tensor> rows;
   for (std::int64_t left = blocks - 1; left >= 0; --left) {
     const std::int64_t first = (way.transposes ? left : blocks - 1 - left) * size;
     const std::int64_t at = way.transposes ? left * size : 0;
+    const Tensor block = way.of(block_of(a, first, size, first, size));
     const Tensor inverse = way.of(block_of(inverses, first, size, 0, size));
     const Tensor divisor = block_of(divisors, first, size, 0, columns);
-    const Tensor right = block_of(rest, at, size, 0, columns);
-    const Tensor solved =
-        way.transposes ? product(inverse, right / divisor) : product(inverse, right) / divisor;
+    const Tensor solved = solved_twice(
+        block_of(rest, at, size, 0, columns),
+        [&](Tensor right) {
+          return way.transposes ? product(inverse, right / divisor)
+                                : product(inverse, right) / divisor;
+        },
+        [&](Tensor x) { return product(block, x); });
     rows.insert(way.transposes ? rows.begin() : rows.end(), solved);
     if (left == 0) break;
     const Tensor factor = way.transposes ? block_of(a, first, size, 0, left * size)

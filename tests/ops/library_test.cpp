@@ -8,8 +8,8 @@
 #include "compiler/ops/elements.h"
 #include "compiler/ops/library/function.h"
 #include "compiler/ops/library/host_householder.h"
+#include "tests/ops/host_algebra.h"
 #include "tests/ops/on_machine.h"
-#include "tests/ops/op_case.h"
 
 namespace superstep {
 namespace {
@@ -29,61 +29,8 @@ HostTensor random_matrices(DType dtype, std::int64_t rows, std::int64_t columns)
   return tensor;
 }
 
-HostMatrix times(const HostMatrix& a, const HostMatrix& b) {
-  HostMatrix result(a.rows, b.columns);
-  for (std::size_t i = 0; i < a.rows; ++i) {
-    for (std::size_t k = 0; k < b.columns; ++k) {
-      for (std::size_t j = 0; j < a.columns; ++j) result.at(i, k) += a.at(i, j) * b.at(j, k);
-    }
-  }
-  return result;
-}
-
-/// The root of the sum of squares of what two matrices differ by.
-double distance(const HostMatrix& a, const HostMatrix& b) {
-  EXPECT_EQ(a.elements.size(), b.elements.size());
-  double sum = 0;
-  for (std::size_t i = 0; i < a.elements.size(); ++i)
-    sum += std::norm(a.elements[i] - b.elements[i]);
-  return std::sqrt(sum);
-}
-
-double size_of(const HostMatrix& a) { return distance(a, HostMatrix(a.rows, a.columns)); }
-
-HostMatrix identity(std::size_t n) {
-  HostMatrix result(n, n);
-  for (std::size_t i = 0; i < n; ++i) result.at(i, i) = 1;
-  return result;
-}
-
 void expect_orthogonal(const HostMatrix& q, double bound) {
-  EXPECT_LT(distance(times(q.adjoint(), q), identity(q.columns)), bound);
-}
-
-/// U times the values times V^H.
-HostMatrix combined(const HostMatrix& u, const HostTensor& values, std::size_t number,
-                    const HostMatrix& vh) {
-  const auto count = static_cast<std::size_t>(values.type.shape.back());
-  HostMatrix scaled(u.rows, count), used(count, vh.columns);
-  for (std::size_t k = 0; k < count; ++k) {
-    for (std::size_t i = 0; i < u.rows; ++i) {
-      scaled.at(i, k) = u.at(i, k) * read_float(values, number * count + k);
-    }
-    for (std::size_t j = 0; j < vh.columns; ++j) used.at(k, j) = vh.at(k, j);
-  }
-  return times(scaled, used);
-}
-
-OpCase call(const std::string& name, const std::string& config, std::vector<HostTensor> operands,
-            std::vector<TensorType> declared) {
-  return {"stablehlo.custom_call",
-          "",
-          std::move(operands),
-          {{"call_target_name", name}, {"backend_config", config}},
-          {},
-          0,
-          {},
-          std::move(declared)};
+  EXPECT_LT(error_of_orthogonality(q), bound);
 }
 
 /// Checks what reference, lowering and, for small matrices, a machine give.
@@ -149,7 +96,8 @@ TEST_P(Library, QrIsAProductOfReflectors) {
   const Matrices& matrices = GetParam();
   const HostTensor a = matrices.random();
   const TensorType taus{matrices.dtype, {2, matrices.least()}};
-  const OpCase factor = call(matrices.function("geqrf", "geqrf"), "{}", {a}, {a.type, taus});
+  const OpCase factor =
+      library_call(matrices.function("geqrf", "geqrf"), "{}", {a}, {a.type, taus});
   expect_close_to_reference(factor, matrices.bound());
   const Results factors = evaluate(graph_of(factor), factor.operands);
   const HostTensor c = random_matrices(matrices.dtype, matrices.rows, 3);
@@ -158,15 +106,15 @@ TEST_P(Library, QrIsAProductOfReflectors) {
     const std::string name = matrices.function("ormqr", "unmqr");
     const std::string transpose = std::string(", transpose = ") + way + "}";
     expect_close_to_reference(
-        call(name, "{left = true" + transpose, {factors[0], factors[1], c}, {c.type}),
+        library_call(name, "{left = true" + transpose, {factors[0], factors[1], c}, {c.type}),
         matrices.bound());
     expect_close_to_reference(
-        call(name, "{left = false" + transpose, {factors[0], factors[1], d}, {d.type}),
+        library_call(name, "{left = false" + transpose, {factors[0], factors[1], d}, {d.type}),
         matrices.bound());
   }
   if (matrices.rows < matrices.columns) return;
   const OpCase product =
-      call(matrices.function("orgqr", "ungqr"), "{}", {factors[0], factors[1]}, {a.type});
+      library_call(matrices.function("orgqr", "ungqr"), "{}", {factors[0], factors[1]}, {a.type});
   expect_close_to_reference(product, matrices.bound());
   check_all(product, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
@@ -191,8 +139,8 @@ TEST_P(Library, PivotedColumnsComeByTheirLength) {
   HostTensor first(TensorType{kI32, {2, matrices.columns}});
   for (const bool has_first : {false, true}) {
     if (has_first) write_int(first, static_cast<std::size_t>(matrices.columns) - 1, 1);
-    const OpCase use =
-        call(matrices.function("geqp3", "geqp3"), "{}", {a, first}, {a.type, first.type, taus});
+    const OpCase use = library_call(matrices.function("geqp3", "geqp3"), "{}", {a, first},
+                                    {a.type, first.type, taus});
     expect_close_to_reference(use, matrices.bound());
     const auto columns = static_cast<std::size_t>(matrices.columns);
     check_all(use, [&](const Results& found) {
@@ -229,9 +177,9 @@ TEST_P(Library, LuHasThePivotsOfItsColumns) {
   const HostTensor a = matrices.random();
   const TensorType pivots{kI32, {2, matrices.least()}}, order{kI32, {2, matrices.rows}};
   expect_close_to_reference(
-      call(matrices.function("getrf", "getrf"), "{}", {a}, {a.type, pivots, {kI32, {2}}}),
+      library_call(matrices.function("getrf", "getrf"), "{}", {a}, {a.type, pivots, {kI32, {2}}}),
       matrices.bound());
-  expect_close_to_reference(call("LuDecomposition", "", {a}, {a.type, pivots, order}),
+  expect_close_to_reference(library_call("LuDecomposition", "", {a}, {a.type, pivots, order}),
                             matrices.bound());
 }
 
@@ -262,7 +210,7 @@ TEST_P(Library, HessenbergMatricesAreSimilar) {
   const HostTensor a = matrices.random();
   const TensorType taus{matrices.dtype, {2, n - 1}}, info{kI32, {2}};
   const std::string config = "{high = " + std::to_string(n) + " : i32, low = 1 : i32}";
-  check_all(call(matrices.function("gehrd", "gehrd"), config, {a}, {a.type, taus, info}),
+  check_all(library_call(matrices.function("gehrd", "gehrd"), config, {a}, {a.type, taus, info}),
             [&](const Results& found) {
               for (std::size_t number = 0; number < 2; ++number) {
                 const HostMatrix whole(a, number), packed(found[0], number);
@@ -285,7 +233,7 @@ TEST_P(Library, TridiagonalMatricesAreSimilar) {
       if (is_upper) std::ranges::reverse(matrix.elements);
       return matrix;
     };
-    const OpCase use = call(
+    const OpCase use = library_call(
         matrices.function("sytrd", "hetrd"), is_upper ? "{uplo = 85 : ui8}" : "{uplo = 76 : ui8}",
         {a}, {a.type, {matrices.real(), {2, n}}, {matrices.real(), {2, n - 1}}, taus, info});
     check_all(use, [&](const Results& found) {
@@ -334,8 +282,8 @@ TEST_P(Library, TridiagonalSystemsHaveSolutions) {
   }
   const TensorType diagonal = operands[0].type;
   operands.push_back(b);
-  const OpCase use = call(matrices.function("gtsv", "gtsv"), "{}", operands,
-                          {diagonal, diagonal, diagonal, b.type, {kI32, {2}}});
+  const OpCase use = library_call(matrices.function("gtsv", "gtsv"), "{}", operands,
+                                  {diagonal, diagonal, diagonal, b.type, {kI32, {2}}});
   const auto size = static_cast<std::size_t>(n);
   check_all(use, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
@@ -368,8 +316,8 @@ TEST_P(Library, EigenvectorsDiagonalize) {
   }
   for (const char* triangle : {"76", "85"}) {
     const std::string config = std::string("{mode = 86 : ui8, uplo = ") + triangle + " : ui8}";
-    const OpCase use = call(matrices.function("syevd", "heevd"), config, {a},
-                            {a.type, {matrices.real(), {2, matrices.rows}}, {kI32, {2}}});
+    const OpCase use = library_call(matrices.function("syevd", "heevd"), config, {a},
+                                    {a.type, {matrices.real(), {2, matrices.rows}}, {kI32, {2}}});
     check_all(use, [&](const Results& found) {
       for (std::size_t number = 0; number < 2; ++number) {
         const HostMatrix v(found[0], number), whole(a, number);
@@ -395,8 +343,9 @@ TEST_P(Library, EigenvectorsOfAnyMatrixAreScaled) {
   const TensorType values{matrices.dtype, {2, n}}, vectors{complex, a.type.shape}, info{kI32, {2}};
   std::vector<TensorType> types = {values, vectors, vectors, info};
   if (is_real) types.insert(types.begin(), values);
-  const OpCase use = call(matrices.function("geev", "geev"),
-                          "{compute_left = 86 : ui8, compute_right = 86 : ui8}", {a}, types);
+  const OpCase use =
+      library_call(matrices.function("geev", "geev"),
+                   "{compute_left = 86 : ui8, compute_right = 86 : ui8}", {a}, types);
   const auto size = static_cast<std::size_t>(n);
   check_all(use, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
@@ -458,8 +407,8 @@ TEST_P(Library, SchurFormsAreTriangular) {
   const TensorType info{kI32, {2}}, values{matrices.dtype, {2, matrices.rows}};
   std::vector<TensorType> types = {a.type, a.type, values, info, info};
   if (is_real) types.insert(types.begin() + 2, values);
-  const OpCase use =
-      call(matrices.function("gees", "gees"), "{mode = 86 : ui8, sort = 78 : ui8}", {a}, types);
+  const OpCase use = library_call(matrices.function("gees", "gees"),
+                                  "{mode = 86 : ui8, sort = 78 : ui8}", {a}, types);
   check_all(use, [&](const Results& found) {
     for (std::size_t number = 0; number < 2; ++number) {
       const HostMatrix whole(a, number), t(found[0], number), z(found[1], number);
@@ -493,13 +442,13 @@ TEST_P(Library, SingularVectorsDiagonalize) {
   for (std::size_t i = 0; i < all; ++i) write_number(a, all + i, read_number(a, i % columns));
   const std::int64_t m = matrices.rows, n = matrices.columns, k = matrices.least();
   for (const bool is_full : {true, false}) {
-    const OpCase use = call(matrices.function("gesdd", "gesdd"),
-                            is_full ? "{mode = 65 : ui8}" : "{mode = 83 : ui8}", {a},
-                            {a.type,
-                             {matrices.real(), {2, k}},
-                             matrices.type(m, is_full ? m : k),
-                             matrices.type(is_full ? n : k, n),
-                             {kI32, {2}}});
+    const OpCase use = library_call(matrices.function("gesdd", "gesdd"),
+                                    is_full ? "{mode = 65 : ui8}" : "{mode = 83 : ui8}", {a},
+                                    {a.type,
+                                     {matrices.real(), {2, k}},
+                                     matrices.type(m, is_full ? m : k),
+                                     matrices.type(is_full ? n : k, n),
+                                     {kI32, {2}}});
     check_all(use, [&](const Results& found) {
       for (std::size_t number = 0; number < 2; ++number) {
         const HostMatrix u(found[2], number), vh(found[3], number), whole(a, number);

@@ -156,10 +156,10 @@ std::vector<Tensor> expand_geev(GraphBuilder& builder, const Op& op,
   const bool is_real = types.size() == 5;
   const Schur form = schur(batched(operands[0]));
   const Triangular eigen = triangular(form);
-  const Tensor values =
-      is_real ? eigen.real : of_parts(eigen.real, eigen.imaginary, types[0].dtype);
-  results[0] = reshape(values, types[0].shape);
-  if (is_real) results[1] = reshape(eigen.imaginary, types[1].shape);
+  const Tensor real = times_scale(eigen.real, form.scale);
+  const Tensor imaginary = times_scale(eigen.imaginary, form.scale);
+  results[0] = reshape(of_parts(real, imaginary, types[0].dtype), types[0].shape);
+  if (is_real) results[1] = reshape(imaginary, types[1].shape);
   const std::size_t left = types.size() - 3, right = types.size() - 2;
   if (setting(op, "compute_left") == 'V') {
     results[left] = reshape(left_eigenvectors(eigen, is_real), types[left].shape);

@@ -163,16 +163,19 @@ std::vector<Tensor> expand(GraphBuilder& builder, const Op& op, std::span<const 
   if (operands[0].type().elements() == 0) return results;
   const Schur form = schur(batched(operands[0]));
   Tensor z = form.z;
+  const auto scaled = [&](Tensor x, std::size_t i) {
+    return reshape(times_scale(x, form.scale), types[i].shape);
+  };
   if (is_complex(types[0].dtype)) {
     const Tensor is_below = where_row_is("GT", form.t);
-    results[0] = reshape(select(is_below, form.t.like(0), form.t), types[0].shape);
-    results[2] = reshape(diagonal_of(form.t), types[2].shape);
+    results[0] = scaled(select(is_below, form.t.like(0), form.t), 0);
+    results[2] = scaled(diagonal_of(form.t), 2);
   } else {
     const RealSchur real = standardised(form);
     z = real.z;
-    results[0] = reshape(real.t, types[0].shape);
-    results[2] = reshape(real.real, types[2].shape);
-    results[3] = reshape(real.imaginary, types[3].shape);
+    results[0] = scaled(real.t, 0);
+    results[2] = scaled(real.real, 2);
+    results[3] = scaled(real.imaginary, 3);
   }
   if (setting(op, "mode") == 'V') results[1] = reshape(z, types[1].shape);
   results.back() = reshape(form.unfinished, types.back().shape);

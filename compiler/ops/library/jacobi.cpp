@@ -1,7 +1,6 @@
 #include "compiler/ops/library/jacobi.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "compiler/ops/elimination.h"
@@ -100,26 +99,6 @@ Tensor any(Tensor flags) {
   }
   return superstep::reduce(flags, flags.builder->number(DType::kI1, 0), all,
                            [](Tensor a, Tensor b) { return a | b; });
-}
-
-/// The power of two of the largest element of each matrix, [batch], by which all are divided
-/// without an error; NaN where an element is not finite.
-Tensor scale_of(Tensor x) {
-  const Tensor most = largest(largest(abs(x), 2), 1);
-  const bool is_wide = most.dtype() == DType::kF64;
-  // The bits of the exponent only.
-  const Tensor bits = bitcast(most, {is_wide ? DType::kU64 : DType::kU32, most.shape()});
-  const double exponent = is_wide ? 0x7ff0000000000000 : 0x7f800000;
-  const Tensor power = bitcast(bits & bits.like(exponent), most.type());
-  const double smallest = is_wide ? std::numeric_limits<double>::min()
-                                  : static_cast<double>(std::numeric_limits<float>::min());
-  const Tensor is_finite = most < std::numeric_limits<double>::infinity();
-  return select(is_finite, maximum(power, most.like(smallest)), most.like(std::nan("")));
-}
-
-Tensor times(Tensor x, Tensor scale, bool divides) {
-  const Tensor all = with_dtype(spread(scale, real_part(x), {0}), x.dtype());
-  return divides ? x / all : x * all;
 }
 
 /// [batch, count, n]: element (r, i) is 1 where i is in place r by the keys, descending or
@@ -230,7 +209,7 @@ Tensor orthogonalized(Tensor rows) {
 /// Rows by a power of two and with a row and a column that make their number even.
 Tensor scaled_rows(Tensor rows, Tensor scale) {
   const std::int64_t missing = rows.shape()[1] % 2;
-  return padded(times(rows, scale, true), missing, missing);
+  return padded(divided_by_scale(rows, scale), missing, missing);
 }
 
 Tensor lengths_of(Tensor rows) { return sqrt(sum(square_of_size(rows), {2})); }
@@ -246,7 +225,7 @@ Eigen eigen(Tensor a, bool sorts) {
   GraphBuilder& builder = *a.builder;
   const Tensor scale = scale_of(a);
   const std::int64_t missing = size % 2, n = size + missing;
-  const Tensor scaled = padded(times(a, scale, true), missing, missing);
+  const Tensor scaled = padded(divided_by_scale(a, scale), missing, missing);
   // What is left beside the diagonal may be so large, and does not show in the values then.
   const Tensor whole = sum(square_of_size(scaled), {1, 2});
   const double unit = unit_of(whole.dtype());
@@ -273,7 +252,7 @@ Eigen eigen(Tensor a, bool sorts) {
     vectors = ordered(order, vectors);
   }
   // NaN, of which no order is known, is in all results.
-  return {with_nan_of(scale, times(sorted_values, scale, false)), with_nan_of(scale, vectors)};
+  return {with_nan_of(scale, times_scale(sorted_values, scale)), with_nan_of(scale, vectors)};
 }
 
 SingularValues singular_values(Tensor transposed) {
@@ -287,8 +266,8 @@ SingularValues singular_values(Tensor transposed) {
   const Tensor rows = block_of(end, 0, n, 0, size);
   const Tensor lengths = lengths_of(rows);
   const Tensor order = order_of(with_last_key(lengths, size, -1), size, true);
-  return {with_nan_of(scale, times(ordered(order, lengths), scale, false)),
-          with_nan_of(scale, times(ordered(order, rows), scale, false)),
+  return {with_nan_of(scale, times_scale(ordered(order, lengths), scale)),
+          with_nan_of(scale, times_scale(ordered(order, rows), scale)),
           with_nan_of(scale, ordered(order, block_of(end, 0, n, n, size)))};
 }
 
@@ -297,7 +276,7 @@ Tensor only_singular_values(Tensor transposed) {
   const Tensor lengths = lengths_of(orthogonalized(scaled_rows(transposed, scale)));
   const std::int64_t size = transposed.shape()[1];
   const Tensor order = order_of(with_last_key(lengths, size, -1), size, true);
-  return with_nan_of(scale, times(ordered(order, lengths), scale, false));
+  return with_nan_of(scale, times_scale(ordered(order, lengths), scale));
 }
 
 }  // namespace superstep

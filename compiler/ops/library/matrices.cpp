@@ -1,5 +1,6 @@
 #include "compiler/ops/library/matrices.h"
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,31 @@ Tensor largest(Tensor x, std::int64_t dimension) {
   return superstep::reduce(x, x.builder->number(x.dtype(), 0), {dimension},
                            [](Tensor a, Tensor b) { return maximum(a, b); });
 }
+
+Tensor scale_of(Tensor x) {
+  const Tensor most = largest(largest(abs(x), 2), 1);
+  const bool is_wide = most.dtype() == DType::kF64;
+  // The bits of the exponent only.
+  const Tensor bits = bitcast(most, {is_wide ? DType::kU64 : DType::kU32, most.shape()});
+  const double exponent = is_wide ? 0x7ff0000000000000 : 0x7f800000;
+  const Tensor power = bitcast(bits & bits.like(exponent), most.type());
+  const double smallest = is_wide ? std::numeric_limits<double>::min()
+                                  : static_cast<double>(std::numeric_limits<float>::min());
+  const Tensor is_finite = most < std::numeric_limits<double>::infinity();
+  return select(is_finite, maximum(power, most.like(smallest)), most.like(std::nan("")));
+}
+
+namespace {
+
+Tensor as_elements(Tensor scale, Tensor x) {
+  return with_dtype(spread(scale, real_part(x), {0}), x.dtype());
+}
+
+}  // namespace
+
+Tensor divided_by_scale(Tensor x, Tensor scale) { return x / as_elements(scale, x); }
+
+Tensor times_scale(Tensor x, Tensor scale) { return x * as_elements(scale, x); }
 
 Tensor identity(GraphBuilder& builder, DType dtype, std::int64_t batch, std::int64_t rows,
                 std::int64_t columns) {

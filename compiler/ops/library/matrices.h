@@ -30,6 +30,11 @@ namespace superstep {
 [[nodiscard]] Tensor spread(Tensor x, Tensor like, std::vector<std::int64_t> dimensions);
 /// The largest element along a dimension, from 0.
 [[nodiscard]] Tensor largest(Tensor x, std::int64_t dimension);
+/// The power of two of the largest element of each matrix, [batch], by which all are divided
+/// without an error, so that squares are in range; NaN where an element is not finite.
+[[nodiscard]] Tensor scale_of(Tensor x);
+[[nodiscard]] Tensor divided_by_scale(Tensor x, Tensor scale);
+[[nodiscard]] Tensor times_scale(Tensor x, Tensor scale);
 /// Ones on the diagonals.
 [[nodiscard]] Tensor identity(GraphBuilder& builder, DType dtype, std::int64_t batch,
                               std::int64_t rows, std::int64_t columns);

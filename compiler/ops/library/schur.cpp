@@ -140,7 +140,9 @@ Schur schur(Tensor a) {
   GraphBuilder& builder = *a.builder;
   const Tensor ones = identity(builder, a.dtype(), batch, n, n);
   const Tensor none = builder.constant(HostTensor({DType::kI32, {batch}}));
-  if (n == 1) return {a, ones, none};
+  if (n == 1) return {a, ones, broadcast(builder.number(real_of(a.dtype()), 1), {batch}, {}), none};
+  const Tensor scale = scale_of(a);
+  a = divided_by_scale(a, scale);
   const Reflectors factors = hessenberg_factors(transposed(a));
   // Reflectors and columns of Q from 1 on.
   const Reflectors inner{block_of(factors.packed, 0, n - 1, 1, n - 1), factors.taus};
@@ -163,7 +165,7 @@ Schur schur(Tensor a) {
         return (last > 0.0) & (values[3] < most);
       },
       step_of_schur);
-  return {end[0], end[1], end[2]};
+  return {end[0], end[1], scale, end[2]};
 }
 
 Triangular triangular(const Schur& schur) {
@@ -291,7 +293,7 @@ Tensor eigenvectors(const Triangular& triangular, bool has_pairs) {
   const std::int64_t batch = shape[0], n = shape[1];
   const Tensor values = of_parts(triangular.real, triangular.imaginary, dtype);
   const Tensor whole = sqrt(sum(square_of_size(t), {1, 2}));
-  const Tensor least = maximum(whole * epsilon_of(whole.dtype()), whole.like(1e-30));
+  const Tensor least = select(whole == 0.0, whole.like(1), whole * epsilon_of(whole.dtype()));
   const std::vector<Tensor> start = {identity(*t.builder, dtype, batch, n, n), t, values, least};
   // Rows of (T - value) X = 0 from the last one on, of all columns at once.
   const Tensor x = repeat_counted(
