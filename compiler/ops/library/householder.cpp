@@ -26,13 +26,11 @@ struct Reflector {
   Tensor beta;  ///< [batch], real: the element that is left
 };
 
-/// `x` is [batch, n]; numbers in front of `first` do not count. As LAPACK's larfg: beta has the
-/// sign that the real part of the first element does not have; where nothing is to be removed, tau
-/// is 0.
-Reflector reflector_of(Tensor x, Tensor first) {
+/// Of the element of [batch, n] that is the first one and of those that are behind it; others do
+/// not count. As LAPACK's larfg: beta has the sign that the real part of the first element does not
+/// have; where nothing is to be removed, tau is 0.
+Reflector reflector_of(Tensor x, Tensor is_first, Tensor is_behind) {
   const DType dtype = x.dtype();
-  const Tensor is_first = where_index_is("EQ", first, x, 1);
-  const Tensor is_behind = where_index_is("GT", first, x, 1);
   const Tensor alpha = sum(select(is_first, x, x.like(0)), {1});
   const Tensor tail = select(is_behind, x, x.like(0));
   // By the largest of them, so that no square is too large or too small.
@@ -53,6 +51,11 @@ Reflector reflector_of(Tensor x, Tensor first) {
   const Tensor gap_or_one = select(is_done, gap.like(1), gap);
   const Tensor v = select(is_first, x.like(1), scaled / spread(gap_or_one, x, {0}));
   return {v, select(is_done, tau.like(0), tau), select(is_done, real_part(alpha), beta * divisor)};
+}
+
+/// `first` is one for all matrices.
+Reflector reflector_of(Tensor x, Tensor first) {
+  return reflector_of(x, where_index_is("EQ", first, x, 1), where_index_is("GT", first, x, 1));
 }
 
 /// Columns right of `turn` without their part along v, as H^H A; column `turn` as the reflector
@@ -164,6 +167,24 @@ PivotedReflectors pivoted_factors(Tensor transposed, Tensor first) {
   return {{end[0], end[1]}, end[2]};
 }
 
+namespace {
+
+/// A H of A^T: A loses A v times tau v^H.
+Tensor reflected_from_right(Tensor transposed, const Reflector& reflector) {
+  const Tensor parts = sum(transposed * spread(reflector.v, transposed, {0, 1}), {1});
+  const Tensor tau = spread(reflector.tau, reflector.v, {0});
+  return without(transposed, conjugate(reflector.v) * tau, parts);
+}
+
+/// Column `turn` of A loses what is below its subdiagonal, and A is turned.
+Tensor hessenberg_turn(Tensor transposed, Tensor turn, Tensor x, const Reflector& reflector) {
+  const Tensor left = reflected_columns(transposed, turn, turn + 1.0, x, reflector);
+  // Columns up to `turn` are none of v.
+  return reflected_from_right(left, reflector);
+}
+
+}  // namespace
+
 Reflectors hessenberg_factors(Tensor transposed) {
   const Shape shape = transposed.shape();
   const std::int64_t turns = std::max<std::int64_t>(shape[1] - 1, 0);
@@ -173,16 +194,39 @@ Reflectors hessenberg_factors(Tensor transposed) {
   const std::vector<Tensor> start = {transposed, taus};
   const std::vector<Tensor> end = repeat_counted(
       turns, start, [](Tensor turn, std::span<const Tensor> values) -> std::vector<Tensor> {
-        const Tensor a = values[0], x = row_at(a, turn), first = turn + 1.0;
-        const Reflector reflector = reflector_of(x, first);
-        const Tensor left = reflected_columns(a, turn, first, x, reflector);
-        // Of A H, A loses A v times tau v^H; columns up to `turn` are none of v.
-        const Tensor parts = sum(left * spread(reflector.v, left, {0, 1}), {1});
-        const Tensor tau = spread(reflector.tau, x, {0});
-        return {without(left, conjugate(reflector.v) * tau, parts),
-                with_tau(values[1], turn, reflector)};
+        const Tensor a = values[0], x = row_at(a, turn);
+        const Reflector reflector = reflector_of(x, turn + 1.0);
+        return {hessenberg_turn(a, turn, x, reflector), with_tau(values[1], turn, reflector)};
       });
   return {end[0], end[1]};
+}
+
+Hessenberg hessenberg(Tensor a, Tensor z) {
+  const std::int64_t turns = a.shape()[1] - 2;
+  if (turns < 1) return {a, z};
+  const std::vector<Tensor> start = {transpose(a, {0, 2, 1}), transpose(z, {0, 2, 1})};
+  const std::vector<Tensor> end = repeat_counted(
+      turns, start, [](Tensor turn, std::span<const Tensor> values) -> std::vector<Tensor> {
+        const Tensor x = row_at(values[0], turn);
+        const Reflector reflector = reflector_of(x, turn + 1.0);
+        return {hessenberg_turn(values[0], turn, x, reflector),
+                reflected_from_right(values[1], reflector)};
+      });
+  const Tensor h = transpose(end[0], {0, 2, 1});
+  const Tensor is_zero = compare("GT", indices_along(h, 1), indices_along(h, 2) + 1.0);
+  return {select(is_zero, h.like(0), h), transpose(end[1], {0, 2, 1})};
+}
+
+Hessenberg hessenberg_behind(Tensor x, Tensor first, Tensor a, Tensor z) {
+  const Tensor index = indices_along(x, 1), place = spread(first, index, {0});
+  const Reflector reflector =
+      reflector_of(x, compare("EQ", index, place), compare("GT", index, place));
+  const auto from_right = [&](Tensor matrix) {
+    return transpose(reflected_from_right(transpose(matrix, {0, 2, 1}), reflector), {0, 2, 1});
+  };
+  // H^H A is the adjoint of A^H H.
+  const auto adjoint = [](Tensor matrix) { return conjugate(transpose(matrix, {0, 2, 1})); };
+  return hessenberg(from_right(adjoint(from_right(adjoint(a)))), from_right(z));
 }
 
 Tensor reflected(const Reflectors& reflectors, Tensor transposed, bool adjoint) {

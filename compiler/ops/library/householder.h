@@ -28,6 +28,16 @@ struct PivotedReflectors {
 /// Reflector k is 0 above element k + 1, and is kept below the subdiagonal.
 [[nodiscard]] Reflectors hessenberg_factors(Tensor transposed);
 
+/// H = Q^H A Q as by `hessenberg_factors`, zero below the first subdiagonal, and Z Q of a Z.
+struct Hessenberg {
+  Tensor h, z;
+};
+[[nodiscard]] Hessenberg hessenberg(Tensor a, Tensor z);
+
+/// The same of H0^H A H0 and Z H0, where the reflector H0 leaves of x ([batch, n], 0 in front of
+/// element `first`, [batch]) that element only.
+[[nodiscard]] Hessenberg hessenberg_behind(Tensor x, Tensor first, Tensor a, Tensor z);
+
 /// (H0 H1 ... C)^T of C^T, or of the adjoint product.
 [[nodiscard]] Tensor reflected(const Reflectors& reflectors, Tensor transposed, bool adjoint);
 

@@ -12,6 +12,12 @@
 namespace superstep {
 namespace {
 
+/// Every so many steps the shifts are others, by 3/4 and -7/16 of elements below the diagonal,
+/// should those of the last block go round in circles; so many steps for each row are the most
+/// [LAPACK's lahqr: kexsh, dat1, dat2, itmax].
+constexpr double kTurnsOfShifts = 10;
+constexpr std::int64_t kStepsOfARow = 30;
+
 double epsilon_of(DType dtype) { return std::ldexp(1.0, dtype == DType::kF64 ? -52 : -23); }
 
 /// The largest index where a flag of [batch, count] is set; -1 where none is.
@@ -33,8 +39,6 @@ Tensor beside_diagonal(Tensor x, bool below) {
   const std::int64_t n = x.shape()[1];
   return diagonal_of(block_of(x, below ? 1 : 0, n - 1, below ? 0 : 1, n - 1));
 }
-
-Tensor times_number(Tensor x, Tensor number) { return x * spread(number, x, {0}); }
 
 /// Which rows and columns a step is about.
 struct Window {
@@ -61,43 +65,49 @@ Window window_of(Tensor is_coupled, bool is_real) {
   return {last_of(is_cut) + 1.0, open + (is_real ? 2.0 : 1.0), open < 0.0};
 }
 
-/// The window's product of H less its shifts, and ones outside.
-Tensor shifted(Tensor h, const Window& window, Tensor turn) {
+/// What the first column of the window's product of H less its shifts is a multiple of, [batch, n];
+/// 0 where the window is empty. The shifts are the eigenvalues of the last block of two rows, of
+/// complex matrices that next to the last element.
+Tensor first_column(Tensor h, const Window& window, Tensor turn) {
   const DType dtype = h.dtype();
-  const std::int64_t n = h.shape()[1];
-  const Tensor before = window.last - 1.0;
+  const Tensor before = window.last - 1.0, second = window.first + 1.0;
   const Tensor diagonal = diagonal_of(h), below = beside_diagonal(h, true);
+  const Tensor above = beside_diagonal(h, false);
   const Tensor a = at(diagonal, before), d = at(diagonal, window.last);
-  const Tensor b = at(beside_diagonal(h, false), before), c = at(below, before);
-  const auto is_inside = [&](std::int64_t dimension) {
-    const Tensor index = indices_along(h, dimension);
-    return compare("GE", index, spread(window.first, h, {0})) &
-           compare("LE", index, spread(window.last, h, {0}));
+  const Tensor c = at(below, before), across = at(above, before) * c;
+  const Tensor top = at(diagonal, window.first), beside = at(below, window.first);
+  const Tensor is_other = broadcast(
+      turn.builder->apply(kRemainderOp, {turn, turn.like(kTurnsOfShifts)}) == kTurnsOfShifts - 1,
+      a.shape(), {});
+  const auto column = [&](Tensor one, Tensor two, Tensor three) {
+    const Tensor index = indices_along(diagonal, 1);
+    const auto placed = [&](Tensor place, Tensor value, Tensor others) {
+      return select(compare("EQ", index, spread(place, index, {0})), spread(value, others, {0}),
+                    others);
+    };
+    const Tensor found = placed(window.first, one,
+                                placed(second, two, placed(second + 1.0, three, diagonal.like(0))));
+    return select(spread(window.is_empty, found, {0}), found.like(0), found);
   };
-  const Tensor inside = is_inside(1) & is_inside(2);
-  const Tensor ones = identity(*h.builder, dtype, h.shape()[0], n, n);
-  const Tensor part = select(inside, h, h.like(0));
-  // Now and then by other shifts, where those of the last block go round in circles.
-  const Tensor every = turn.like(10);
-  const Tensor is_other =
-      broadcast(turn.builder->apply(kRemainderOp, {turn, every}) == 9.0, a.shape(), {});
   if (is_complex(dtype)) {
     const Tensor half = (a - d) / a.like(2);
-    const Tensor root = sqrt(half * half + b * c);
+    const Tensor root = sqrt(half * half + across);
     const Tensor plus = half + root, minus = half - root;
     const Tensor larger = select(compare("GE", abs(plus), abs(minus)), plus, minus);
     const Tensor is_zero = abs(larger) == 0.0;
-    const Tensor quotient = b * c / select(is_zero, larger.like(1), larger);
+    const Tensor quotient = across / select(is_zero, larger.like(1), larger);
     const Tensor near = d - select(is_zero, larger.like(0), quotient);
     const Tensor shift = select(is_other, d + with_dtype(abs(c), dtype), near);
-    return select(inside, part - times_number(ones, shift), ones);
+    return column(top - shift, beside, top.like(0));
   }
-  const Tensor size = abs(c) + abs(at(below, window.last - 2.0));
-  const Tensor trace = select(is_other, size * 1.5, a + d);
-  const Tensor determinant = select(is_other, size * size, a * d - b * c);
-  const Tensor both =
-      product(part, part) - times_number(part, trace) + times_number(ones, determinant);
-  return select(inside, both, ones);
+  // (H - s)(H - t) e divided by the element below the diagonal.
+  const Tensor size = abs(c) + abs(at(below, before - 1.0));
+  const Tensor other = d + size * 0.75;
+  const Tensor one = select(is_other, other, a) - top, two = select(is_other, other, d) - top;
+  const Tensor removed = select(is_other, size * size * -0.4375, across);
+  const Tensor divisor = select(window.is_empty, beside.like(1), beside);
+  return column((one * two - removed) / divisor + at(above, window.first),
+                at(diagonal, second) - top - one - two, at(below, second));
 }
 
 Tensor turned(Tensor q, Tensor h) { return product(product(conjugate(transposed(q)), h), q); }
@@ -122,14 +132,9 @@ std::vector<Tensor> step_of_schur(std::span<const Tensor> values) {
   h = select(is_gone, h.like(0), h);
 
   const Window window = window_of(is_coupled, is_real);
-  const Reflectors factors = householder_factors(transposed(shifted(h, window, turn)));
-  const Tensor q = transposed(reflected(factors, identity(*h.builder, dtype, batch, n, n), false));
-  const Tensor next = turned(q, h);
-  const Tensor is_zero = compare("GT", indices_along(h, 1), indices_along(h, 2) + 1.0);
+  const Hessenberg next = hessenberg_behind(first_column(h, window, turn), window.first, h, z);
   const Tensor unfinished = select(window.is_empty, window.last.like(0), window.last + 1.0);
-  const Tensor is_done = spread(window.is_empty, h, {0});
-  return {select(is_done, h, select(is_zero, h.like(0), next)), select(is_done, z, product(z, q)),
-          unfinished, turn + 1.0};
+  return {next.h, next.z, unfinished, turn + 1.0};
 }
 
 }  // namespace
@@ -143,19 +148,9 @@ Schur schur(Tensor a) {
   if (n == 1) return {a, ones, broadcast(builder.number(real_of(a.dtype()), 1), {batch}, {}), none};
   const Tensor scale = scale_of(a);
   a = divided_by_scale(a, scale);
-  const Reflectors factors = hessenberg_factors(transposed(a));
-  // Reflectors and columns of Q from 1 on.
-  const Reflectors inner{block_of(factors.packed, 0, n - 1, 1, n - 1), factors.taus};
-  const Tensor inner_ones = identity(builder, a.dtype(), batch, n - 1, n - 1);
-  const Tensor inner_q = transposed(reflected(inner, inner_ones, false));
-  const Tensor zero = builder.number(a.dtype(), 0);
-  const Tensor padded_q = pad(inner_q, zero, {0, 1, 1}, {0, 0, 0}, {0, 0, 0});
-  const Tensor q = select(indices_along(ones, 1) == 0.0, ones, padded_q);
-  const Tensor packed = transposed(factors.packed);
-  const Tensor is_zero = compare("GT", indices_along(ones, 1), indices_along(ones, 2) + 1.0);
-  const Tensor h = select(is_zero, packed.like(0), packed);
-  const std::vector<Tensor> start = {h, q, none + 1.0, builder.number(DType::kI32, 0)};
-  const auto most = static_cast<double>(30 * std::max<std::int64_t>(n, 10));
+  const Hessenberg form = hessenberg(a, ones);
+  const std::vector<Tensor> start = {form.h, form.z, none + 1.0, builder.number(DType::kI32, 0)};
+  const auto most = static_cast<double>(kStepsOfARow * std::max<std::int64_t>(n, 10));
   const std::vector<Tensor> end = repeat_while(
       start,
       [most](std::span<const Tensor> values) {
