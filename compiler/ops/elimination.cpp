@@ -11,7 +11,8 @@ namespace {
 /// bow, small64 and tiny4: 32 saves 2 and 8 % of a factor on the first two, 16 saves 17 to 40 % of
 /// it on the last, and 20 to 60 % of the time to solve for one vector on all].
 constexpr std::int64_t kFewRows = 16;
-/// Each block has code of its own.
+/// Each block has code of its own [assumed: of so many it is still a small part of a tile's
+/// memory].
 constexpr std::int64_t kMostBlocks = 16;
 
 /// Row i of each square matrix turned right by i, as a rearrangement: rows twice in a row, read at

@@ -323,7 +323,7 @@ TEST_P(BackwardError, OfSchurForms) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, BackwardError, testing::Values(8, 16, 24),
+INSTANTIATE_TEST_SUITE_P(Ops, BackwardError, testing::Values(8, 16, 17, 24),
                          [](const auto& info) { return std::to_string(info.param) + "Rows"; });
 
 }  // namespace

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from scipy.linalg import lapack
 
-SIZES = [8, 16, 24]
+SIZES = [8, 16, 17, 24]
 
 
 def residues(rows, columns, first=1):
