@@ -21,8 +21,17 @@ bool is_name(const Token& token, std::string_view pretty, std::string_view full)
 bool is_module(const Token& token) { return is_name(token, "module", "builtin.module"); }
 bool is_function(const Token& token) { return is_name(token, "func.func", "func.func"); }
 
+/// The result that takes an argument's place. Refuses JAX's argument that says on which of several
+/// platforms a module runs: an export has it in front of the function's own.
 std::optional<std::int64_t> alias_of(const SyntaxFields& attributes) {
   for (const SyntaxField& field : attributes) {
+    if (field.name == "jax.global_constant" && field.value.text == "_platform_index") {
+      throw SyntaxError{field.offset,
+                        "the module is exported for several platforms, and this argument says on "
+                        "which it runs; export it for one, as by "
+                        "`jax.export.export(f, platforms=[\"cpu\"])`",
+                        true};
+    }
     if (field.name == "tf.aliasing_output" && field.value.kind == SyntaxAttribute::Kind::kInteger) {
       return field.value.integer;
     }

@@ -81,6 +81,21 @@ std::vector<import::Finding> counted(std::vector<import::Finding> findings) {
   throw MalformedInput(std::move(problems));
 }
 
+/// What a file is that other tools write where StableHLO was meant, and what writes that.
+void refuse_other_formats(std::string_view text, const std::string& file) {
+  const auto refuse = [&](const char* message) { throw MalformedInput({{{file, 1, 1}, message}}); };
+  if (text.starts_with("ML\xefR")) {
+    refuse(
+        "this is MLIR bytecode, not text; write the module as text, in JAX by "
+        "`exported.mlir_module()` or `lowered.as_text()`");
+  }
+  if (text.starts_with("HloModule")) {
+    refuse(
+        "this is HLO, not StableHLO; in JAX `lowered.as_text()`, without \"hlo\", writes "
+        "StableHLO");
+  }
+}
+
 /// Every line of a text that is not UTF-8, at its first byte that is none.
 std::vector<import::Finding> bytes_that_are_no_text(std::string_view text,
                                                     const import::LineTable& lines) {
@@ -105,6 +120,7 @@ Module import_stablehlo(std::string_view text, const std::string& file) {
 Module import::read_module(std::string_view text, const std::string& file, Dialects dialects,
                            const std::function<void(SyntaxModule&)>& edit) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  refuse_other_formats(text, file);
   const LineTable lines(text, file);
   if (auto findings = bytes_that_are_no_text(text, lines); !findings.empty()) {
     refuse(std::move(findings));
@@ -112,10 +128,16 @@ Module import::read_module(std::string_view text, const std::string& file, Diale
   std::vector<SyntaxError> errors;
   SyntaxModule syntax = Parser(text, errors, dialects).parse();
   flatten(syntax, errors);
-  edit(syntax);
   std::vector<Finding> findings;
   for (SyntaxError& error : errors) {
     findings.push_back({{lines.locate(error.offset), std::move(error.message)}, error.unsupported});
+  }
+  try {
+    edit(syntax);
+  } catch (const Unsupported&) {
+    // What is wrong with a text may be why it has not what `edit` asks for.
+    if (!findings.empty()) refuse(std::move(findings));
+    throw;
   }
   PythonLines python(syntax, file);
   Builder builder(syntax, lines, python, findings);

@@ -168,7 +168,7 @@ const OpDefinition kCustomCallOp{
     .syntax = {.parse = parse},
     .attributes =
         "call_target_name has_side_effect backend_config api_version called_computations "
-        "operand_layouts result_layouts output_operand_aliases",
+        "operand_layouts result_layouts output_operand_aliases error_message",
 };
 
 }  // namespace superstep

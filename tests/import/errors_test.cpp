@@ -247,6 +247,39 @@ TEST(ImportErrors, BytesThatAreNoTextAreRefusedWhereTheyStand) {
        "5:7: the byte 0xf0 is no UTF-8 text; save the module as UTF-8"});
 }
 
+TEST(ImportErrors, WhatOtherFormatsAreIsSaid) {
+  expect_refused(
+      "ML\xef"
+      "R\rStableHLO_v1.15.0\n\xff\n\xfe",
+      ExitCode::kMalformed,
+      {"1:1: this is MLIR bytecode, not text; write the module as text, in JAX by "
+       "`exported.mlir_module()` or `lowered.as_text()`"});
+  expect_refused("HloModule jit_f\n\nregion_1.2 {\n}\n", ExitCode::kMalformed,
+                 {"1:1: this is HLO, not StableHLO; in JAX `lowered.as_text()`, without \"hlo\", "
+                  "writes StableHLO"});
+}
+
+TEST(ImportErrors, AnExportForSeveralPlatformsIsRefused) {
+  const std::string refusal =
+      "the module is exported for several platforms, and this argument says on which it runs (and "
+      "1 more place); export it for one, as by `jax.export.export(f, platforms=[\"cpu\"])`";
+  const std::string platform = "(%p: tensor<i32> {jax.global_constant = \"_platform_index\"}) {\n";
+  expect_refused(
+      "func.func @main" + platform + " return\n}\nfunc.func private @f" + platform + " return\n}\n",
+      ExitCode::kUnsupported, {"1:34: " + refusal});
+}
+
+TEST(ImportErrors, OfSymbolicShapesOnlyTheShapesAreRefused) {
+  expect_refused(
+      "func.func @main(%a: tensor<?xf32>) {\n"
+      "  %0 = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+      "  stablehlo.custom_call @shape_assertion(%0) {error_message = \"no\"} : (tensor<i32>) -> "
+      "()\n  return\n}\n",
+      ExitCode::kUnsupported,
+      {"1:21: tensor<?xf32> has no static shape (and 1 more place); Superstep compiles static "
+       "shapes only"});
+}
+
 TEST(ImportErrors, NamesMustBePrintable) {
   const std::string tail = "` has bytes that are no UTF-8 text, or control characters";
   expect_refused("module @\"a\x1b[2J\" {\n}", ExitCode::kMalformed,
