@@ -23,7 +23,8 @@ void add_identity(const MachineConfig& machine, const std::vector<std::string>& 
 ProgramImage compile_file(const std::string& path, const SourcedMachine& machine,
                           Progress& progress, Answer& answer,
                           const std::function<void(const ProgramInfo&)>& on_overflow,
-                          CompileOptions options, const ImageCache& cache) {
+                          CompileOptions options, const ImageCache& cache,
+                          const std::function<void(const Module&)>& on_module) {
   progress.stage("read      " + path);
   const bool is_stdin = path == "-";
   const std::string file = is_stdin ? "stdin" : path;
@@ -39,6 +40,7 @@ ProgramImage compile_file(const std::string& path, const SourcedMachine& machine
   }
   progress.stage("import    " + path);
   const Module module = import_stablehlo(text, file);
+  if (on_module) on_module(module);
   ProgramInfo memory;
   keep_freed_memory();
   try {

@@ -13,7 +13,9 @@
 #include <malloc.h>
 
 #include "base/hdf5_file.h"
+#include "compiler/image/streams.h"
 #include "sim/host/arguments.h"
+#include "sim/host/feeds.h"
 #include "sim/run_image.h"
 #include "sim/trace/recorder.h"
 #include "sim/trace/trace.h"
@@ -66,6 +68,15 @@ void check(const ProgramImage& image, const std::vector<HostTensor>& arguments,
     }
     throw MalformedInput(std::move(problems));
   }
+}
+
+/// The part of its image that says what a module takes.
+ProgramImage signature_of(const Module& module) {
+  ProgramImage signature;
+  for (const ValueId argument : module.main.arguments())
+    signature.arguments.push_back(module.main.type(argument));
+  signature.alias = alias_by_result(module);
+  return signature;
 }
 
 std::string date_now() {
@@ -423,6 +434,11 @@ ExitCode run_command(const Options& options, Answer& answer) {
       .config_origin = json_text(nlohmann::ordered_json(machine.sources)),
       .report = json_report};
 
+  std::optional<std::vector<HostTensor>> loaded;
+  const auto load = [&](const ProgramImage& signature) {
+    loaded = load_arguments(signature.arguments, options.list("input"), request.parameters);
+    check(signature, *loaded, run.calls);
+  };
   Progress progress(options.has("quiet"));
   if (!is_image) {
     image = compile_file(
@@ -433,13 +449,16 @@ ExitCode run_command(const Options& options, Answer& answer) {
           }
         },
         {.keep_exchange_plan = trace_options.level == TraceLevel::kTile},
-        options.has("no-cache") ? ImageCache() : ImageCache::of_user());
+        options.has("no-cache") ? ImageCache() : ImageCache::of_user(),
+        // What does not fit is said before a program is compiled.
+        [&](const Module& module) { load(signature_of(module)); });
   }
+  if (!loaded) load(image);
+  const std::vector<HostTensor>& arguments = *loaded;
   malloc_trim(0);  // what compiling took is the simulator's
-  const std::vector<HostTensor> arguments =
-      load_arguments(image.arguments, options.list("input"), request.parameters);
-  check(image, arguments, run.calls);
   run.infeeds = load_infeeds(image, options.get("infeed"));
+  if (request.outfeed && feed_queues(image, Stream::Kind::kOutfeed).empty())
+    usage_error("--outfeed names a file, but the program has no outfeed");
   check_host_memory(image, run.calls);
   const RunOutcome ran =
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);

@@ -158,6 +158,9 @@ FeedTensors load_infeeds(const ProgramImage& image, const std::optional<std::str
     if (file) problems.push_back({{*file, 0, 0}, "has " + (found.empty() ? "no infeed0" : found)});
     throw MalformedInput(std::move(problems));
   }
+  if (file && infeeds.empty()) {
+    throw MalformedInput({{{*file, 0, 0}, "--infeed gives a file, but the program has no infeed"}});
+  }
   return infeeds;
 }
 

@@ -27,6 +27,37 @@ TEST(Inputs, OfAnotherShapeAreRefusedWithoutReadingThem) {
       << run.err;
 }
 
+// A program that does not fit is refused by the compiler, which is not asked.
+TEST(Inputs, AreComparedWithTheProgramBeforeItIsCompiled) {
+  const std::filesystem::path folder = scratch_folder();
+  const std::string values = folder / "values.h5";
+  write_tensors(values, {{"arg0", HostTensor(TensorType{DType::kF32, {3}})}});
+  const std::string words =
+      "run models/mnist_mlp/train_step.mlir -m tiny4 -q --input random:1 --repeat 3";
+  EXPECT_EQ(superstep(words).code, 4);
+  const ProgramRun run = superstep(words + " --input " + values);
+  EXPECT_EQ(run.code, 5);
+  EXPECT_NE(run.err.find("arg0 is tensor<3xf32>, but the program expects tensor<"),
+            std::string::npos)
+      << run.err;
+}
+
+TEST(Inputs, FilesOfFeedsThatTheProgramDoesNotHaveAreRefused) {
+  const std::string values = scratch_folder() / "none.h5", given = scratch_folder() / "given.h5";
+  write_tensors(values, {{"arg0", HostTensor(TensorType{DType::kF32, {3}})}});
+  const std::string words =
+      "run models/quickstart/square_plus_one.mlir -m tiny4 -q --input random:1";
+  const ProgramRun fed = superstep(words + " --infeed " + values);
+  EXPECT_EQ(fed.code, 5);
+  EXPECT_EQ(fed.err, values + ": error: --infeed gives a file, but the program has no infeed\n");
+  const ProgramRun gives = superstep(words + " --outfeed " + given);
+  EXPECT_EQ(gives.code, 2);
+  EXPECT_NE(gives.err.find("--outfeed names a file, but the program has no outfeed"),
+            std::string::npos)
+      << gives.err;
+  EXPECT_FALSE(std::filesystem::exists(given));
+}
+
 TEST(Inputs, OfParametersAreNamedAsTheirFileHasThem) {
   const ProgramRun run = superstep(
       "run models/quickstart/affine.mlir -m tiny4 --input random:1 --parameters "
