@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
+#include <system_error>
 #include <utility>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "compiler/compile.h"
 #include "compiler/import/checked_module.h"
@@ -190,7 +194,9 @@ class StepsThatRan {
   std::set<std::uint32_t> supersteps_;  ///< as steps number them
 };
 
-void run(const CheckedModule& checked, const MachineConfig& machine, ConformanceOutcome& out) {
+/// Whether the module ran to its end, a trap or the limit.
+bool run(const CheckedModule& checked, const MachineConfig& machine,
+         const ConformanceLimits& limits, ConformanceOutcome& out) {
   const Graph& graph = checked.module.main;
   std::vector<ValueId> found, expected;
   for (std::size_t i = 0; i < checked.checks.size(); ++i) {
@@ -202,6 +208,8 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
   const ProgramImage image = compile(under_test.module, machine);
   StepsThatRan ran(image.info.steps);
   RunOptions options;
+  options.max_supersteps = limits.max_supersteps;
+  options.interrupted = limits.interrupted;
   options.on_superstep = [&](const SuperstepRecord& record) {
     if (record.worker_instructions.all == 0 && record.exchange_bytes == 0) return;
     ++out.device_steps;
@@ -211,11 +219,12 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
     options.infeeds[static_cast<std::uint32_t>(i)] = checked.infeeds[i];
   }
   const RunResult result = run_image(image, under_test.arguments, options);
+  if (result.interrupted) return false;
   out.worker_instructions = result.totals.worker_instructions;
   if (result.trap) {
     out.verdict = Verdict::kWrong;
     out.reason = result.trap->text();
-    return;
+    return true;
   }
   const Part oracle = part_of(graph, expected, checked.data);
   const std::vector<HostTensor> claims = evaluate(oracle.module.main, oracle.arguments);
@@ -225,13 +234,13 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
     if (!problem) continue;
     out.verdict = Verdict::kWrong;
     out.reason = fmt::format("line {}: {}", checked.checks[i].line, *problem);
-    return;
+    return true;
   }
   const OpsUnderTest ops = ops_under_test(under_test.module.main);
-  if (std::ranges::any_of(ops.makers, [&](const Op* op) { return ran.has(*op); })) return;
+  if (std::ranges::any_of(ops.makers, [&](const Op* op) { return ran.has(*op); })) return true;
   // Steps of others may move what is rearranged, as one that copies a result.
   const bool only_moves = ops.makers.empty() && !ops.rearrangements.empty();
-  if (only_moves && out.device_steps != 0) return;
+  if (only_moves && out.device_steps != 0) return true;
   out.verdict = Verdict::kNotRun;
   if (out.device_steps == 0 || ops.makers.empty()) {
     out.reason = under_test.arguments.empty()
@@ -240,6 +249,60 @@ void run(const CheckedModule& checked, const MachineConfig& machine, Conformance
   } else {
     out.reason = fmt::format("tiles only moved elements for {}", ops.makers[0]->definition->name);
   }
+  return true;
+}
+
+Verdict verdict_of(ExitCode code) {
+  switch (code) {
+    case ExitCode::kUnsupported:
+    case ExitCode::kDoesNotFit:
+      return Verdict::kRefused;
+    case ExitCode::kMalformed:
+      return Verdict::kMalformed;
+    default:
+      return Verdict::kWrong;
+  }
+}
+
+/// The *.mlir files below a folder: all that is called so and is no folder.
+std::vector<fs::path> module_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    std::error_code none;
+    if (entry.path().extension() == ".mlir" && !entry.is_directory(none))
+      files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Whether lines have anything but comments.
+bool has_code(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin != std::string::npos && !std::string_view(line).substr(begin).starts_with("//"))
+      return true;
+  }
+  return false;
+}
+
+/// The modules of a text, whose names are those of its file; one with a problem where there is
+/// none.
+std::vector<ConformanceModule> modules_of(const std::string& text, const ConformanceModule& file) {
+  std::vector<ConformanceModule> modules;
+  for (std::string& section : split_modules(text)) {
+    // In front of the first mark there may be nothing but comments.
+    if (!has_code(section)) continue;
+    modules.push_back(file);
+    modules.back().text = std::move(section);
+  }
+  for (std::size_t i = 0; modules.size() > 1 && i < modules.size(); ++i)
+    modules[i].name += fmt::format("#{}", i + 1);
+  if (!modules.empty()) return modules;
+  modules.push_back(file);
+  modules.back().problem = text.empty() ? "the file is empty" : "the file has only comments";
+  return modules;
 }
 
 }  // namespace
@@ -254,53 +317,54 @@ const char* name_of(Verdict verdict) {
       return "refused";
     case Verdict::kNotRun:
       return "not run";
+    case Verdict::kMalformed:
+      return "malformed";
   }
   return "";
 }
 
 std::vector<ConformanceModule> conformance_modules(const std::string& path) {
-  std::vector<fs::path> files;
-  if (fs::is_directory(path)) {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-      if (entry.is_regular_file() && entry.path().extension() == ".mlir") {
-        files.push_back(entry.path());
-      }
-    }
-    std::ranges::sort(files);
-  } else {
-    files.push_back(path);
-  }
-  const fs::path folder = fs::is_directory(path) ? fs::path(path) / "" : fs::path(path);
-  const fs::path above = normal(folder).parent_path().parent_path();
+  const bool is_folder = fs::is_directory(path);
+  const fs::path above =
+      normal(is_folder ? fs::path(path) / "" : fs::path(path)).parent_path().parent_path();
   std::vector<ConformanceModule> modules;
-  for (const fs::path& file : files) {
-    std::vector<std::string> texts = split_modules(read_text_file(file));
-    // In front of the first mark there may be nothing but comments.
-    std::erase_if(
-        texts, [](const std::string& text) { return text.find("func.func") == std::string::npos; });
-    const std::string name = normal(file).lexically_relative(above).generic_string();
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      modules.push_back({file.string(), std::move(texts[i]),
-                         texts.size() == 1 ? name : fmt::format("{}#{}", name, i + 1)});
+  for (const fs::path& path_of_file :
+       is_folder ? module_files(path) : std::vector{fs::path(path)}) {
+    ConformanceModule file;
+    file.file = path_of_file.string();
+    file.name = normal(path_of_file).lexically_relative(above).generic_string();
+    try {
+      if (is_folder) check_input(path_of_file);
+      std::ranges::move(modules_of(read_text_file(path_of_file), file),
+                        std::back_inserter(modules));
+    } catch (const InputOutputError& error) {
+      if (!is_folder) throw;
+      file.problem = error.problems().front().message;
+      modules.push_back(std::move(file));
     }
   }
   return modules;
 }
 
-ConformanceOutcome run_conformance(const ConformanceModule& module, const MachineConfig& machine) {
+std::optional<ConformanceOutcome> run_conformance(const ConformanceModule& module,
+                                                  const MachineConfig& machine,
+                                                  const ConformanceLimits& limits) {
   ConformanceOutcome out;
   out.name = module.name;
   out.file = module.file;
   out.disabled = disabled_of(module.text);
   read_name(fs::path(module.file).stem().string(), out);
+  if (!module.problem.empty()) {
+    out.verdict = Verdict::kMalformed;
+    out.reason = module.problem;
+    return out;
+  }
   try {
     const CheckedModule checked = import_checked(module.text, module.file);
     out.function = checked.function;
-    run(checked, machine, out);
+    if (!run(checked, machine, limits, out)) return std::nullopt;
   } catch (const UserError& error) {
-    const bool is_refused =
-        error.code() == ExitCode::kUnsupported || error.code() == ExitCode::kDoesNotFit;
-    out.verdict = is_refused ? Verdict::kRefused : Verdict::kWrong;
+    out.verdict = verdict_of(error.code());
     out.reason = text_of(error);
   } catch (const std::exception& error) {
     out.verdict = Verdict::kWrong;

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "base/each_index.h"
@@ -16,6 +18,7 @@
 #include "tools/host_threads.h"
 #include "tools/numbers.h"
 #include "tools/progress.h"
+#include "tools/signals.h"
 #include "tools/text_table.h"
 
 namespace superstep {
@@ -25,7 +28,7 @@ namespace {
 constexpr const char* kMachine = "tiny4";
 
 struct Row {
-  std::array<std::size_t, 4> verdicts{};  ///< by Verdict
+  std::array<std::size_t, 5> verdicts{};  ///< by Verdict
   std::uint64_t device_steps = 0, worker_instructions = 0;
 
   void add(const ConformanceOutcome& outcome) {
@@ -51,9 +54,9 @@ std::string table_of(const std::vector<ConformanceOutcome>& outcomes) {
     all.add(outcome);
   }
   using enum TextTable::Align;
-  TextTable table({kLeft, kLeft, kRight, kRight, kRight, kRight, kRight, kRight});
-  table.add({"primitive", "dtype", "passed", "wrong", "refused", "not run", "device steps",
-             "worker instructions"});
+  TextTable table({kLeft, kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight});
+  table.add({"primitive", "dtype", "passed", "wrong", "refused", "not run", "malformed",
+             "device steps", "worker instructions"});
   for (const auto& [key, row] : rows) table.add(row.cells(key.first, key.second));
   table.add(all.cells("all", ""));
   return table.text();
@@ -90,13 +93,14 @@ std::string by_reason(const std::vector<ConformanceOutcome>& outcomes, Verdict v
   return text;
 }
 
-std::string wrong_text(const std::vector<ConformanceOutcome>& outcomes) {
+/// Each module of a verdict with its reason.
+std::string by_module(const std::vector<ConformanceOutcome>& outcomes, Verdict verdict) {
   std::string text;
   for (const ConformanceOutcome& outcome : outcomes) {
-    if (outcome.verdict != Verdict::kWrong || !outcome.disabled.empty()) continue;
+    if (outcome.verdict != verdict || !outcome.disabled.empty()) continue;
     text += fmt::format("  {}: {}\n", name_of(outcome), outcome.reason);
   }
-  return text.empty() ? text : "\nwrong\n" + text;
+  return text.empty() ? text : fmt::format("\n{}\n{}", name_of(verdict), text);
 }
 
 std::string disabled_text(const std::vector<ConformanceOutcome>& outcomes) {
@@ -136,7 +140,7 @@ std::span<const AnswerField> conformance_fields() {
       {"modules[].function", "text", "", "that has the checks"},
       {"modules[].primitive", "text", "", "by the name of the file"},
       {"modules[].dtype", "text", "", "by the name of the file, else of what is checked"},
-      {"modules[].verdict", "text", "", "passed, wrong, refused or not run"},
+      {"modules[].verdict", "text", "", "passed, wrong, refused, not run or malformed"},
       {"modules[].reason", "text", "", "unless it passed"},
       {"modules[].disabled", "text", "", "why its RUN line is disabled; then it does not count"},
       {"modules[].device_steps", "integer", "", "supersteps in which tiles compute or exchange"},
@@ -151,7 +155,9 @@ Options conformance_options() {
       "Runs modules that check themselves, as StableHLO's test data do: what a module has as "
       "data is sent to the tiles as arguments, and results are compared by the rules of the check "
       "dialect. A module counts as not run if no tile computes or exchanges anything for the ops "
-      "that make what is compared. Fails unless every module passes that is not disabled, or with "
+      "that make what is compared. Each *.mlir file of a folder counts, as malformed if there is "
+      "no module in it. An interrupt ends with what came of the modules that are done. Fails "
+      "unless every module passes that is not disabled, or with "
       "--expect where anything is not as "
       "FILE has it: how many modules of a folder pass, and what becomes of each other one.",
       {"superstep conformance stablehlo/stablehlo/testdata --expect testdata.txt --update",
@@ -159,6 +165,9 @@ Options conformance_options() {
        "superstep conformance stablehlo/stablehlo/testdata --filter scatter_add -m small64"});
   options.value("machine,m", "NAME|FILE", "builtin machine or machine file (tiny4)")
       .values("set", "KEY=VALUE", "override one key of the machine")
+      .value("max-supersteps", "N",
+             "a module, or a loop without supersteps in it, that is not done by then is wrong "
+             "(10,000,000)")
       .value("filter", "TEXT", "only files with TEXT in their name")
       .value("expect", "FILE", "compare what becomes of the modules with FILE")
       .flag("update", "write what became of them into the FILE of --expect")
@@ -185,26 +194,48 @@ ExitCode conformance_command(const Options& options, Answer& answer) {
     }
   }
   if (modules.empty()) {
-    usage_error(fmt::format("no *.mlir file of {} with a function{}", options.words()[0],
+    usage_error(fmt::format("no *.mlir file of {}{}", fmt::join(options.words(), ", "),
                             filter.empty() ? "" : " has '" + filter + "' in its name"));
   }
   const HostThreads threads(options);
+  const InterruptRequest interrupt;
+  ConformanceLimits limits;
+  limits.interrupted = [&] { return interrupt.asked(); };
+  if (options.has("max-supersteps"))
+    limits.max_supersteps = options.number("max-supersteps", 1, 1'000'000'000, 1);
   Progress progress(options.has("quiet"));
   std::mutex mutex;
   std::size_t done = 0;
-  std::vector<ConformanceOutcome> outcomes(modules.size());
+  std::vector<std::optional<ConformanceOutcome>> ran(modules.size());
+  std::vector<std::string> cut_off;
   each_index(modules.size(), 1, [&](std::size_t i) {
-    outcomes[i] = run_conformance(modules[i], machine.machine);
+    if (interrupt.asked()) return;
+    ran[i] = run_conformance(modules[i], machine.machine, limits);
     const std::lock_guard lock(mutex);
-    ++done;
+    if (ran[i]) {
+      ++done;
+    } else {
+      cut_off.push_back(modules[i].name);
+    }
     if (progress.due()) progress.show(fmt::format("{} of {} modules", done, modules.size()));
   });
   progress.clear();
+  std::vector<ConformanceOutcome> outcomes;
+  for (std::optional<ConformanceOutcome>& outcome : ran) {
+    if (outcome) outcomes.push_back(*std::move(outcome));
+  }
   nlohmann::ordered_json& rows = answer.fields()["modules"] = nlohmann::ordered_json::array();
   for (const ConformanceOutcome& outcome : outcomes) rows.push_back(fields_of(outcome));
-  answer.print("{}{}{}{}{}", table_of(outcomes), wrong_text(outcomes),
-               by_reason(outcomes, Verdict::kRefused), by_reason(outcomes, Verdict::kNotRun),
-               disabled_text(outcomes));
+  answer.print("{}{}{}{}{}{}", table_of(outcomes), by_module(outcomes, Verdict::kWrong),
+               by_module(outcomes, Verdict::kMalformed), by_reason(outcomes, Verdict::kRefused),
+               by_reason(outcomes, Verdict::kNotRun), disabled_text(outcomes));
+  if (done != modules.size()) {
+    answer.add_problem(
+        {{},
+         fmt::format("interrupted: {} of {} modules are done{}{}", done, modules.size(),
+                     cut_off.empty() ? "" : "; what ran: ", fmt::join(cut_off, ", "))});
+    return ExitCode::kInterrupted;
+  }
   if (update) {
     replace_file(*record, text_of(record_of(outcomes)));
     answer.print("\n{} written\n", *record);

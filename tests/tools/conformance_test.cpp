@@ -226,6 +226,88 @@ TEST_F(ConformanceCommand, ComparesByTheRuleOfEachCheck) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(modules[i]["verdict"], verdicts[i]) << i;
 }
 
+/// A loop without an end, nor a superstep in it.
+constexpr const char* kEndless = R"(
+func.func @main() {
+  %0 = stablehlo.constant dense<1> : tensor<i32>
+  %1 = stablehlo.while(%a = %0) : tensor<i32> cond {
+    %t = stablehlo.compare EQ, %a, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  } do {
+    stablehlo.return %a : tensor<i32>
+  }
+  check.expect_eq_const %1, dense<2> : tensor<i32>
+  func.return
+})";
+
+TEST_F(ConformanceCommand, CountsWhatDoesNotEndAsWrong) {
+  add("add_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.0, 9.0"));
+  add("endless.mlir", kEndless);
+  const json modules = run(1, "--max-supersteps 1000");
+  EXPECT_EQ(modules[0]["verdict"], "passed");
+  EXPECT_EQ(modules[1]["verdict"], "wrong");
+  const std::string reason = modules[1]["reason"];
+  EXPECT_NE(reason.find("is not done after 1000"), std::string::npos) << reason;
+}
+
+TEST_F(ConformanceCommand, AnInterruptKeepsWhatIsDoneAndNamesWhatRan) {
+  add("add_float32_3.mlir", module_of("stablehlo.add %0#0, %0#1", "5.0, 7.0, 9.0"));
+  add("endless.mlir", kEndless);
+  add("log_float32_3.mlir", module_of("stablehlo.frobnicate %0#0", "0.0, 0.0, 0.0"));
+  const std::string record = (scratch_folder() / "record.txt").string();
+  // The first module takes far less than two seconds of a processor.
+  const ProgramRun run =
+      superstep("conformance " + folder_.string() +
+                " -q --json --threads 1 --max-supersteps 1000000000 --expect " + record +
+                " --update & pid=$!; until [ $(awk '{ print $14 }' /proc/$pid/stat) -ge 200 ]; do "
+                "sleep 0.1; done; kill -INT $pid; wait $pid");
+  EXPECT_EQ(run.code, 130) << run.err;
+  EXPECT_EQ(run.err,
+            "error: interrupted: 1 of 3 modules are done; what ran: modules/endless.mlir\n");
+  const json modules = json::parse(run.out)["modules"];
+  ASSERT_EQ(modules.size(), 1U);
+  EXPECT_EQ(modules[0]["verdict"], "passed");
+  EXPECT_FALSE(std::filesystem::exists(record));
+}
+
+TEST_F(ConformanceCommand, CountsEachFileOfAFolder) {
+  add("cut_off.mlir", "module @jit_main {\n");
+  add("empty.mlir", "");
+  add("garbage.mlir", "hello");
+  add("notes.txt", "not a module");
+  add("only_comments.mlir", "// RUN: nothing\n\n// -----\n");
+  std::filesystem::create_symlink("nowhere", folder_ / "link.mlir");
+  ASSERT_EQ(std::system(("mkfifo " + (folder_ / "pipe.mlir").string()).c_str()), 0);
+  std::filesystem::create_directory(folder_ / "folder.mlir");
+  const std::pair<std::string, std::string> expected[] = {
+      {"modules/cut_off.mlir", "the module is never closed by `}`"},
+      {"modules/empty.mlir", "the file is empty"},
+      {"modules/garbage.mlir", "expected a module or a function, found `hello`"},
+      {"modules/link.mlir", "cannot be read: No such file or directory"},
+      {"modules/only_comments.mlir", "the file has only comments"},
+      {"modules/pipe.mlir", "is no regular file"},
+  };
+  const json modules = run(1);
+  ASSERT_EQ(modules.size(), std::size(expected));
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    EXPECT_EQ(modules[i]["name"], expected[i].first);
+    EXPECT_EQ(modules[i]["verdict"], "malformed") << modules[i];
+    EXPECT_EQ(modules[i]["reason"], expected[i].second);
+  }
+  std::filesystem::remove_all(folder_);
+}
+
+TEST_F(ConformanceCommand, OfANamedFileSaysWhatIsWrongWithIt) {
+  add("empty.mlir", "");
+  const std::string file = (folder_ / "empty.mlir").string();
+  const ProgramRun run = superstep("conformance " + file + " -q");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.out.find("\nmalformed\n  " + file + ": the file is empty\n"), std::string::npos)
+      << run.out;
+  EXPECT_EQ(run.err, "error: 1 of 1 modules do not pass\n");
+  EXPECT_EQ(superstep("conformance " + file + ".none -q").code, 74);
+}
+
 TEST_F(ConformanceCommand, ReadsEveryModuleOfAFileAndFilters) {
   add("two.mlir", R"(
 func.func @first() {
