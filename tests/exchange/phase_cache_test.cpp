@@ -83,8 +83,7 @@ TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
   };
   for (const PortEvent& event : {told, other_kind, other_direction, other_pc, other_words}) {
     ASSERT_EQ(find(event), nullptr);
-    auto phase = std::make_unique<ResolvedPhase>();
-    cache.keep(phase);
+    cache.keep(ResolvedPhase{});
   }
   EXPECT_EQ(cache.size(), 5U);
   EXPECT_NE(find(told), nullptr);
