@@ -85,18 +85,29 @@ std::string list_text(const Key& key) {
                      key.highest);
 }
 
+template <class Field>
+ConfigKey config_key(const Key& key, const Field& field) {
+  return {.key = key.name,
+          .unit = key.unit,
+          .lowest = key.lowest,
+          .highest = key.highest,
+          .range = allowed_text(key, field),
+          .value = value_text(key, field),
+          .help = key.help,
+          .scope = key.scope};
+}
+
 std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
   std::vector<ConfigKey> keys;
-  for_each_key(machine, [&](const Key& key, const auto& field) {
-    keys.push_back({.key = key.name,
-                    .unit = key.unit,
-                    .lowest = key.lowest,
-                    .highest = key.highest,
-                    .range = allowed_text(key, field),
-                    .value = value_text(key, field),
-                    .help = key.help,
-                    .scope = key.scope});
-  });
+  for_each_key(machine,
+               [&](const Key& key, const auto& field) { keys.push_back(config_key(key, field)); });
+  return keys;
+}
+
+std::vector<ConfigKey> file_keys(const MachineConfig& machine) {
+  std::vector<ConfigKey> keys = config_keys(machine);
+  keys.insert(std::ranges::find(keys, "grid.rows", &ConfigKey::key),
+              config_key(tiles_key(), machine.tiles()));
   return keys;
 }
 

@@ -66,6 +66,15 @@ struct Key {
           .names = std::move(names)};
 }
 
+/// Not in the table: it stands for `grid.rows` and `grid.spares`, which a machine is written with.
+[[nodiscard]] inline Key tiles_key() {
+  return {"grid.tiles", Unit::kCount, "sets grid.rows and grid.spares to those of so many tiles", 1,
+          kWidest.tiles};
+}
+
+/// `config_keys` with `grid.tiles`, which a file may set in place of rows and spares.
+[[nodiscard]] std::vector<ConfigKey> file_keys(const MachineConfig& machine);
+
 /// The key table, in the order of the file: calls `visit(Key, field)` for each.
 template <class Machine, class Visit>
 void for_each_key(Machine& m, Visit&& visit) {
@@ -77,9 +86,7 @@ void for_each_key(Machine& m, Visit&& visit) {
   visit(Key{"grid.columns", kCount, "columns; half on each side of the exchange spine", 1, 64},
         m.grid.columns);
   visit(Key{"grid.lanes", kCount, "tiles at one row and column", 1, 4}, m.grid.lanes);
-  visit(Key{"grid.spares", kCount,
-            "places without a tile, the last ones; grid.tiles = N sets rows and spares", 0,
-            kWidest.tiles},
+  visit(Key{"grid.spares", kCount, "places without a tile, the last ones", 0, kWidest.tiles},
         m.grid.spares);
   visit(Key{"tile.workers", kCount, "worker contexts of one tile", 1, kMostWorkers},
         m.tile.workers);

@@ -95,7 +95,8 @@ class MachineReader {
     std::string source;
     std::size_t layer = 0;
     bool is_override = false;
-    bool is_choice = false;  ///< neither scaled nor of a file that sets every key
+    bool is_choice = false;    ///< neither scaled nor of a file that sets every key
+    bool is_of_tiles = false;  ///< what `grid.tiles` stands for
   };
   struct Found {
     Problem problem;
@@ -104,7 +105,6 @@ class MachineReader {
   };
 
   void finish(const std::string& file, const std::vector<std::string>& overrides) {
-    place_tiles();
     name_after_file(file);
     const MachineConfig of_files = widened();
     is_override_ = true;
@@ -176,6 +176,7 @@ class MachineReader {
     for (const auto* meta : {"extends", "name", "description", "schema"}) table.erase(meta);
     sets_all_ = base == nullptr;
     read_table(table, "", "");
+    place_tiles();
     if (sets_all_) check_complete();
   }
 
@@ -342,24 +343,16 @@ class MachineReader {
     return key.size() >= head.size() + tail.size() && key.starts_with(head) && key.ends_with(tail);
   }
 
-  /// `grid.tiles`: a number of tiles in place of rows and spares.
-  void read_tiles(const toml::node& node, const SourceLocation& where, std::string source) {
-    const Key key{"grid.tiles", Unit::kCount, "", 1, kWidest.tiles};
-    std::uint32_t tiles = 0;
-    if (auto problem = read_field(key, node, tiles)) return fail(where, *std::move(problem));
-    if (source.empty()) source = fmt::format("user: {}:{}", where.file, where.line);
-    tiles_ = tiles;
-    tiles_set_ = {where, std::move(source), layer_, is_override_};
-  }
-
-  /// Rows for as many tiles as were asked for, unless rows were set later, in another file or by an
-  /// override.
+  /// Rows and spares for as many tiles as were asked for. In another file or override, columns that
+  /// are set later change them, and rows or spares take their place: later rows are whole.
   void place_tiles() {
-    const auto rows = set_.find("grid.rows");
+    if (!tiles_) return;
+    bool is_replaced = false;
     for (const auto* const key : {"grid.rows", "grid.spares"}) {
       const auto beside = set_.find(key);
-      if (!tiles_ || beside == set_.end()) continue;
+      if (beside == set_.end() || beside->second.is_of_tiles) continue;
       const Setting& setting = beside->second;
+      is_replaced = is_replaced || setting.layer > tiles_set_.layer;
       if (setting.is_override != tiles_set_.is_override ||
           (!setting.is_override && setting.layer != tiles_set_.layer))
         continue;
@@ -369,12 +362,19 @@ class MachineReader {
                               "them",
                               key));
     }
-    if (!tiles_ || (rows != set_.end() && rows->second.layer > tiles_set_.layer)) return;
     MachineConfig::Grid& grid = machine_.grid;
+    Setting &rows = set_["grid.rows"], &spares = set_["grid.spares"];
+    if (is_replaced) {
+      tiles_.reset();
+      if (!spares.is_of_tiles) return;
+      grid.spares = 0;
+      spares = rows;
+      return;
+    }
     const std::uint32_t width = grid.columns * grid.lanes;
     grid.rows = (*tiles_ + width - 1) / width;
     grid.spares = grid.rows * width - *tiles_;
-    set_["grid.rows"] = set_["grid.spares"] = tiles_set_;
+    rows = spares = tiles_set_;
   }
 
   /// Laws of the grid were fitted on that of the builtin machines, and say nothing of a larger one.
@@ -395,8 +395,8 @@ class MachineReader {
   /// A key whose value is `node`, or the `value` of a table that may have a `source` beside it.
   void read_key(const std::string& key, const toml::node& node, const SourceLocation& where,
                 std::string source) {
-    if (key == "grid.tiles") return read_tiles(node, where, std::move(source));
-    const std::vector<std::string> keys = key_names();
+    std::vector<std::string> keys = key_names();
+    keys.emplace_back(tiles_key().name);
     if (std::ranges::find(keys, key) == keys.end()) {
       const std::string guess = key_like(key, keys);
       // What it was meant to set is not known, so no rule speaks of it.
@@ -436,7 +436,9 @@ class MachineReader {
         fail(where, fmt::format("'{}' has no source, which a builtin machine needs", key));
       source = fmt::format("user: {}:{}", where.file, where.line);
     }
-    set_[key] = {where, std::move(source), layer_, is_override_, !sets_all_};
+    const bool is_tiles = key == tiles_key().name;
+    (is_tiles ? tiles_set_ : set_[key]) = {where,        std::move(source), layer_,
+                                           is_override_, !sets_all_,        is_tiles};
   }
 
   bool read_value(const std::string& name, const toml::node& node, const SourceLocation& where) {
@@ -444,6 +446,11 @@ class MachineReader {
     for_each_key(machine_, [&](const Key& key, auto& field) {
       if (name == key.name) problem = read_field(key, node, field);
     });
+    if (name == tiles_key().name) {
+      std::uint32_t tiles = 0;
+      problem = read_field(tiles_key(), node, tiles);
+      if (!problem) tiles_ = tiles;
+    }
     if (problem) fail(where, *std::move(problem));
     return !problem;
   }

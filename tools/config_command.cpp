@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "isa/machine_config.h"
+#include "isa/machine_keys.h"
 #include "tools/command.h"
 
 namespace superstep {
@@ -72,7 +73,7 @@ ExitCode config_command(const Options& options, Answer& answer) {
   }
   if (verb == "keys") {
     answer.fields()["keys"] = ordered_json::array();
-    for (const ConfigKey& key : config_keys(load_machine("gc200"))) {
+    for (const ConfigKey& key : file_keys(load_machine("gc200"))) {
       answer.print("{:<34}{:<20}{:<44}{}\n", key.key, key.value, key.range, key.help);
       answer.fields()["keys"].push_back(
           {{"key", key.key}, {"default", key.value}, {"range", key.range}, {"meaning", key.help}});

@@ -15,6 +15,7 @@
 #include "compiler/ops/op.h"
 #include "isa/control_registers.h"
 #include "isa/machine_config.h"
+#include "isa/machine_keys.h"
 #include "isa/machine_limits.h"
 #include "isa/registers.h"
 #include "isa/table.h"
@@ -377,9 +378,10 @@ std::string config_page() {
       "`\"exchange.*_latency\" = {{ scale = 5 }}` in a file, or `--set 'exchange.*_latency=x5'`, "
       "multiplies all keys that are like that;\ntheir sources become `user: 5 x` and the old one. "
       "`grid.tiles = 1000` sets `grid.rows` and `grid.spares`: columns and lanes\nstay, and the "
-      "last places have no tile. A machine that `isa.encoding = \"mk2\"` has no room for gets "
-      "`\"wide\"`, unless\nits file or `--set` names mk2: words of the exchange then have bits of "
-      "our own (`isa/exchange_ports.h`), and an event of\nthe program says so. Laws of the grid "
+      "last places have no tile. `grid.rows` of a later file or `--set` take its place, and are "
+      "whole.\nA machine that `isa.encoding = \"mk2\"` has no room for gets "
+      "`\"wide\"`, unless its file or `--set` names mk2: words of the exchange then have bits of\n"
+      "our own (`isa/exchange_ports.h`), and an event of the program says so. Laws of the grid "
       "are `extrapolated` beyond the rows and columns that they were fitted on.\n\n"
       "The default is that of `gc200`, and the source is where that number comes from. "
       "The scope is `run` where the compiler does not read a key: `--set` changes it for a "
@@ -389,10 +391,11 @@ std::string config_page() {
       "|\n|---|---|---|---|---|---|---|\n",
       fmt::join(source_kinds(), ", "));
   const MachineSources base = machine_sources("gc200");
-  for (const ConfigKey& key : config_keys(load_machine("gc200"))) {
+  for (const ConfigKey& key : file_keys(load_machine("gc200"))) {
+    const auto source = base.find(key.key);
     out += fmt::format("| `{}` | {} | `{}` | `{}` | {} | {} | {} |\n", key.key, name_of(key.unit),
                        key.value, key.range, key.scope == Scope::kRun ? "run" : "compile",
-                       cell(key.help), cell(base.at(key.key)));
+                       cell(key.help), source == base.end() ? "" : cell(source->second));
   }
   const EncodingLimits mk2 = limits_of(Encoding::kMk2), wide = limits_of(Encoding::kWide);
   out += fmt::format(

@@ -221,6 +221,48 @@ TEST(Tiles, AreRowsAndSparePlaces) {
   EXPECT_FALSE(contains(no_tiles, " tiles;")) << no_tiles;
 }
 
+TEST_F(MachineFile, SetsTilesInPlaceOfRowsAndSpares) {
+  const std::string file = write("extends = \"builtin:small64\"\n[grid]\ntiles = 50\n");
+  EXPECT_EQ(load_machine(file).tiles(), 50U);
+  EXPECT_EQ(load_machine(file).grid.rows, 4U);
+  EXPECT_EQ(machine_sources(file).at("grid.spares"), "user: " + file + ":3");
+  EXPECT_EQ(load_machine(file, {"grid.columns=2"}).tiles(), 50U);
+  EXPECT_EQ(load_machine(file, {"grid.tiles=20"}).tiles(), 20U);
+  const std::string sourced = write(
+      "extends = \"builtin:tiny4\"\n[grid]\n"
+      "tiles = { value = 3, source = \"published: data sheet\" }\n");
+  EXPECT_EQ(load_machine(sourced).tiles(), 3U);
+  EXPECT_EQ(machine_sources(sourced).at("grid.rows"), "published: data sheet");
+  EXPECT_TRUE(contains(error_of("extends = \"builtin:small64\"\n[grid]\ntiles = 50\nrows = 4\n"),
+                       "'grid.rows' is set beside 'grid.tiles'"));
+  EXPECT_TRUE(contains(error_of("extends = \"builtin:small64\"\n[grid]\ntile = 50\n"),
+                       "did you mean 'grid.tiles'?"));
+}
+
+TEST_F(MachineFile, ThatSetsEveryKeyMaySetTilesForRowsAndSpares) {
+  std::string text = to_toml(load_machine("small64"));
+  for (const std::string line : {"\nspares = 0\n", "\nrows = 4\n"}) {
+    ASSERT_NE(text.find(line), std::string::npos) << line;
+    text.replace(text.find(line), line.size(), line[1] == 'r' ? "\ntiles = 50\n" : "\n");
+  }
+  const std::string file = write(text);
+  EXPECT_EQ(load_machine(file).grid.rows, 4U);
+  EXPECT_EQ(load_machine(file).tiles(), 50U);
+}
+
+TEST_F(MachineFile, RowsThatAreSetLaterTakeThePlaceOfTilesAndAreWhole) {
+  const std::string file = write("extends = \"builtin:small64\"\n[grid]\ntiles = 50\n");
+  EXPECT_EQ(load_machine(file, {"grid.rows=3"}).tiles(), 48U);
+  EXPECT_EQ(machine_sources(file, {"grid.rows=3"}).at("grid.spares"), "user: --set grid.rows=3");
+  EXPECT_EQ(load_machine(file, {"grid.rows=3", "grid.spares=1"}).tiles(), 47U);
+  EXPECT_EQ(load_machine(file, {"grid.spares=1"}).tiles(), 63U);
+  EXPECT_EQ(load_machine(file, {"grid.rows=x2"}).tiles(), 128U);
+  const std::string later = write("extends = \"" + std::filesystem::path(file).filename().string() +
+                                  "\"\n[grid]\nrows = 3\n");
+  EXPECT_EQ(load_machine(later).tiles(), 48U);
+  EXPECT_EQ(load_machine(later, {"grid.columns=2"}).grid.rows, 3U);
+}
+
 TEST(Machine, TakesEveryDecimalThatIsAWholeNumberOfItsUnit) {
   for (std::uint64_t mega = 1; mega < 4000; mega += 7) {
     const std::string clock = fmt::format("tile.clock={}.{:03} GHz", mega / 1000, mega % 1000);
@@ -464,7 +506,7 @@ TEST_F(MachineFile, WhatWasCompiledForAMachineTakesOverridesOfItsRunOnly) {
   EXPECT_EQ(other.machine.host.phase_latency_ns, 2000U);
   EXPECT_EQ(other.machine.name, "bow with tile.workers=8, host.phase_latency=2000 ns");
   EXPECT_EQ(other.sources.at("host.phase_latency"), "user: --set host.phase_latency=2000 ns");
-  for (const ConfigKey& key : config_keys(machine)) {
+  for (const ConfigKey& key : file_keys(machine)) {
     if (key.scope == Scope::kRun) continue;
     const std::string setting = key.key + "=" + key.value;
     try {
@@ -493,13 +535,14 @@ TEST_F(MachineFile, AnUnknownTableIsRefused) {
 
 TEST(Keys, TellTheirRangesInTheirUnits) {
   std::map<std::string, std::string> ranges;
-  for (const ConfigKey& key : config_keys(load_machine("gc200"))) {
+  for (const ConfigKey& key : file_keys(load_machine("gc200"))) {
     ranges[key.key] = key.range;
     if (key.unit == Unit::kCount) {
       const std::string setting = fmt::format("{}={}", key.key, key.highest + 1);
       EXPECT_TRUE(contains(refusal("tiny4", {setting}).second, key.range));
     }
   }
+  EXPECT_EQ(ranges.at("grid.tiles"), "1 to 8192");
   EXPECT_EQ(ranges.at("tile.workers"), "1 to 16");
   EXPECT_EQ(ranges.at("tile.amp_units"), "0, 4, 8 or 16");
   EXPECT_EQ(ranges.at("isa.encoding"), "\"mk2\" or \"wide\"");
