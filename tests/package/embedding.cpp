@@ -68,8 +68,8 @@ class LoadCounter : public Observer {
 };
 
 void observe(const Image& image, const std::vector<HostTensor>& arguments) {
-  Simulation simulation(image);
   LoadCounter counter(image->entries[0].tile);
+  Simulation simulation(image);
   simulation.observe(counter);
   simulation.call(arguments, true);
   std::printf("%llu loads, %llu instructions of one tile\n",
