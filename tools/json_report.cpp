@@ -54,7 +54,8 @@ constexpr AnswerField kFields[] = {
     {"cycles.host_assumed", "integer", "cycle", "of the host cycles, likewise"},
     {"cycles.visit_begin", "integer", "cycle",
      "of the sync cycles, those in which visits to the host begin: until the host is there"},
-    {"cycles.visit_callbacks", "integer", "cycle", "of those, until the host's callbacks are done"},
+    {"cycles.visit_callbacks", "integer", "cycle",
+     "of those, so of the device cycles, until the host's callbacks are done"},
     {"cycles.visit_end", "integer", "cycle",
      "of the host cycles, those from the last packet of a visit to the sync that closes it; the "
      "others move data"},

@@ -114,6 +114,11 @@ std::string isa_page() {
       "brackets. Slots are those of a worker: "
       "each is `tile.workers` or `tile.pipeline_depth` cycles, whichever is more. A bundle is "
       "{{main; aux}}.\n"
+      "In `$d, $b, $o, i` of a load or store the address is `$b + $o + i x size`: base and delta "
+      "in bytes, the index, an immediate "
+      "or\na register, in values of the access, so that `ld32 $m0, $m1, $m2, 3` loads from `$m1 + "
+      "$m2 + 12`. In `$b, $o+=, i` it is "
+      "`$b + $o`, and\n`$o` then grows by `i x size`, where `i` is signed.\n"
       "Encodings: *published* in the tests of graphcore/llvm-project-fork, *inferred* from "
       "published "
       "forms of the same family,\n*measured* by osmarks/ipu-stack, or *assumed* (ours).\n\n",
