@@ -122,7 +122,8 @@ else goes on.
 
 Cycles add up: exchange, compute, sync and host cycles of a superstep are the whole of it, those of all supersteps are the
 totals of `/summary`, and the launches of a superstep sum to its compute cycles. A superstep may compute several steps one
-after the other; `/launches` says how its critical tile's time is shared between them.
+after the other; `/launches` says how its critical tile's time is shared between them. The stream `goes_on` is a word on each
+tile that decides whether another call comes; the host sends it, as 0, with the arguments of the last call.
 
 What a run takes follows from numbers of the machine file, each with its source: `cost_source` says of each number, and of the
 cycles of each superstep, where it comes from. Attributes of `/summary` add up what rests on assumed or extrapolated numbers.

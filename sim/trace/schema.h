@@ -200,7 +200,8 @@ inline constexpr auto kCompileEvents = fixed_table<CompileEventRow>(
 inline constexpr auto kStreams = fixed_table<StreamRow>(
     "/program/stream", "stream", TraceLevel::kSummary,
     Column{"stream", RowNumber<std::uint32_t>{}, "1", "Number of the stream."},
-    Column{"name", &StreamRow::name, "", "arg0, result0 and so on, or goes_on."},
+    Column{"name", &StreamRow::name, "",
+           "arg0, result0, infeed0, outfeed0 and so on, or goes_on: whether another call comes."},
     Column{"direction", &StreamRow::direction, "1", "0 to_device, 1 to_host.", kDirections},
     Column{"type", &StreamRow::type, "", "StableHLO type."},
     Column{"bytes", &StreamRow::bytes, "B", "Bytes on tiles, with padding and copies."});

@@ -111,14 +111,27 @@ std::vector<CompileEventRow> event_rows(const std::vector<CompileEvent>& events)
   return rows;
 }
 
+std::string name_of(const Stream& stream) {
+  switch (stream.kind) {
+    case Stream::Kind::kArgument:
+      return fmt::format("arg{}", stream.position);
+    case Stream::Kind::kResult:
+      return fmt::format("result{}", stream.position);
+    case Stream::Kind::kInfeed:
+      return fmt::format("infeed{}", stream.position);
+    case Stream::Kind::kOutfeed:
+      return fmt::format("outfeed{}", stream.position);
+    case Stream::Kind::kGoesOn:
+      break;
+  }
+  return "goes_on";
+}
+
 std::vector<StreamRow> stream_rows(const std::vector<Stream>& streams) {
   std::vector<StreamRow> rows;
   for (const Stream& stream : streams) {
     StreamRow& row = rows.emplace_back();
-    const bool is_result = stream.kind == Stream::Kind::kResult;
-    row.name = stream.kind == Stream::Kind::kGoesOn
-                   ? "goes_on"
-                   : fmt::format("{}{}", is_result ? "result" : "arg", stream.position);
+    row.name = name_of(stream);
     row.direction = direction_of(stream);
     row.type = stream.type.text();
     for (const StreamPiece& piece : stream.pieces) row.bytes += piece.bytes;

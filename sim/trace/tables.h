@@ -27,7 +27,7 @@ struct TraceOperations {
 
 /// The stored direction of a stream, as `kDirections` has it.
 [[nodiscard]] constexpr std::uint8_t direction_of(const Stream& stream) {
-  return stream.kind == Stream::Kind::kResult ? 1 : 0;
+  return stream.kind == Stream::Kind::kResult || stream.kind == Stream::Kind::kOutfeed ? 1 : 0;
 }
 
 /// Writes what is known before a run: the attributes of the root, /provenance, /machine, /program,

@@ -320,6 +320,25 @@ TEST(Trace, ATrapIsAnEventWithItsTile) {
   }
 }
 
+TEST(Trace, StreamsHaveNameAndDirectionOfTheirKind) {
+  using Kind = Stream::Kind;
+  ProgramImage image = two_steps();
+  const TensorType type{DType::kF32, {2}};
+  image.streams.clear();
+  for (const Kind kind :
+       {Kind::kArgument, Kind::kResult, Kind::kGoesOn, Kind::kInfeed, Kind::kOutfeed}) {
+    image.streams.push_back({.kind = kind, .position = 1, .type = type, .pieces = {}});
+  }
+  const auto path = scratch_folder() / "streams.h5";
+  TraceWriter(path, {}, image, {}).finish({});
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  EXPECT_EQ(file.read_text("/program/stream/name"),
+            (std::vector<std::string>{"arg1", "result1", "goes_on", "infeed1", "outfeed1"}));
+  EXPECT_EQ(file.read_all<std::uint8_t>("/program/stream/direction", Hdf5Type::kU8),
+            (std::vector<std::uint8_t>{0, 1, 0, 0, 1}))
+      << "0 to_device, 1 to_host";
+}
+
 TEST(Trace, AStepThatComputesAfterAnotherHasItsShare) {
   ProgramImage image = two_steps();
   StepInfo more = image.info.steps[1];
