@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -65,22 +66,45 @@ std::string changes(const ordered_json& before, const ordered_json& after) {
   return text;
 }
 
+/// Throws for a field of an object that is none of those that are known.
+void check_fields(const std::string& path, const std::string& what, const ordered_json& object,
+                  const std::vector<std::string>& known) {
+  for (const auto& [field, value] : object.items()) {
+    if (std::ranges::find(known, field) != known.end()) continue;
+    const std::string guess = nearest(field, known);
+    throw MalformedInput(
+        {{SourceLocation{path, 0, 0},
+          fmt::format("{} has an unknown field '{}'; {}", what, field,
+                      guess.empty() ? fmt::format("it has {}", fmt::join(known, ", "))
+                                    : "did you mean '" + guess + "'?")}});
+  }
+}
+
 ordered_json read_baseline(const std::string& path) {
   ordered_json document = ordered_json::parse(read_text_file(path), nullptr, false);
   if (document.is_discarded() || !document.is_object() || document.value("schema", "") != kSchema ||
       !document.contains("benchmarks") || !document["benchmarks"].is_object())
     throw MalformedInput({{SourceLocation{path, 0, 0},
                            fmt::format("is no baseline file (JSON with schema {})", kSchema)}});
+  check_fields(path, "the file", document, {"schema", "benchmarks"});
   for (const auto& [name, entry] : document["benchmarks"].items()) {
+    const std::string what = fmt::format("benchmark '{}'", name);
+    if (entry.is_object())
+      check_fields(path, what, entry, {"program", "machine", "calls", "input", "counts"});
     if (!entry.is_object() || !entry.contains("program") || !entry["program"].is_string() ||
         !entry.contains("machine") || !entry["machine"].is_string() || !entry.contains("calls") ||
         !entry["calls"].is_number_unsigned())
       throw MalformedInput(
-          {{SourceLocation{path, 0, 0},
-            fmt::format("benchmark '{}' needs program, machine and calls", name)}});
+          {{SourceLocation{path, 0, 0}, fmt::format("{} needs program, machine and calls", what)}});
     if (entry.contains("input") && !entry["input"].is_string())
-      throw MalformedInput({{SourceLocation{path, 0, 0},
-                             fmt::format("input of benchmark '{}' is no file name", name)}});
+      throw MalformedInput(
+          {{SourceLocation{path, 0, 0}, fmt::format("input of {} is no file name", what)}});
+    if (!entry.contains("counts")) continue;
+    if (!entry["counts"].is_object())
+      throw MalformedInput(
+          {{SourceLocation{path, 0, 0}, fmt::format("counts of {} are no object", what)}});
+    check_fields(path, "counts of " + what, entry["counts"],
+                 {std::begin(kCounts), std::end(kCounts)});
   }
   return document;
 }

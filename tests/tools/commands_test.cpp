@@ -341,6 +341,31 @@ TEST(Commands, BenchFailsOnOneCycleAndUpdatesOnDemand) {
   EXPECT_NE(run.out.find("SLOWER  compute_cycles +1"), std::string::npos) << run.out;
 }
 
+TEST(Commands, BenchRefusesFieldsThatItDoesNotKnow) {
+  const auto file = scratch_folder() / "unknown.json";
+  const auto error_of = [&](const std::string& file_fields, const std::string& fields) {
+    std::ofstream(file) << R"({"schema": "superstep-baseline/1")" << file_fields
+                        << R"(, "benchmarks": {"square": {"program": )"
+                        << R"("models/quickstart/square_plus_one.mlir", "machine": "tiny4", )"
+                        << R"("calls": 1)" << fields << "}}}";
+    const ProgramRun run = superstep("bench " + file.string());
+    EXPECT_EQ(run.code, 5) << run.err;
+    return run.err;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_PRED2(has, error_of("", R"(, "inptu": "a.h5")"),
+               "benchmark 'square' has an unknown field 'inptu'; did you mean 'input'?");
+  EXPECT_PRED2(has, error_of("", R"(, "set": ["tile.workers=8"])"),
+               "unknown field 'set'; it has program, machine, calls, input, counts");
+  EXPECT_PRED2(has, error_of("", R"(, "counts": {"sync_cycle": 1})"),
+               "counts of benchmark 'square' has an unknown field 'sync_cycle'; did you mean "
+               "'sync_cycles'?");
+  EXPECT_PRED2(has, error_of("", R"(, "counts": 3)"), "counts of benchmark 'square' are no object");
+  EXPECT_PRED2(has, error_of(R"(, "bench": {})", ""), "the file has an unknown field 'bench'");
+}
+
 TEST(Commands, ConfigPrintsAMachineThatReadsBackWithTheSourceOfEachNumber) {
   const auto file = scratch_folder() / "mine.toml";
   const ProgramRun show = superstep("config show bow --set tile.workers=8");
