@@ -140,7 +140,7 @@ void add_fields(const Outcome& o, Answer& answer) {
   json["workers"] = ordered_json::array();
   for (std::uint32_t w = 0; w < o.machine.tile.workers; ++w) {
     ordered_json worker = json_of(o.counts.worker(w), false);
-    worker["slots"] = o.cost.worker_slots[w];
+    worker["slots"] = o.counts.worker(w).total();
     json["workers"].push_back(worker);
   }
   json["supervisor"] = json_of(o.counts.supervisor(), true);

@@ -199,6 +199,17 @@ TEST(RunCodelet, ATrapNamesCycleContextSymbolAndCause) {
       << run.err;
 }
 
+TEST(RunCodelet, WorkersHaveTheSlotsThatTheyUsedBeforeATrap) {
+  // Instructions of one slot each.
+  const ProgramRun run =
+      run_spec("entry = \"c\"\nkind = \"multivertex\"\n",
+               "c: nop\n nop\n nop\n ld32 $m0, $mzero, 0\n exitz $mzero\n", " --json");
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_NE(json["trap"], "");
+  EXPECT_GE(json["workers"][0]["slots"], 3);
+  EXPECT_EQ(json["workers"][0]["slots"], json["workers"][0]["instructions"]);
+}
+
 TEST(RunCodelet, ATrapNamesTheLineOfItsSource) {
   const auto trap_of = [](const std::string& assembly) {
     const ProgramRun run = run_spec("entry = \"c\"\nkind = \"multivertex\"\n", assembly);
