@@ -7,6 +7,7 @@
 
 #include "base/hdf5_file.h"
 #include "isa/machine_config.h"
+#include "isa/machine_keys.h"
 #include "sim/run_image.h"
 #include "sim/trace/cost_source.h"
 #include "tools/command.h"
@@ -250,7 +251,7 @@ ExitCode sensitivity_command(const Options& options, Answer& answer) {
   std::vector<Sensitivity> rows;
   std::vector<std::string> zeros;
   for (const ConfigKey& key : config_keys(base.machine)) {
-    if (key.unit == Unit::kName) continue;
+    if (key.unit == Unit::kName || !reads_key(base.machine, key.key)) continue;
     const auto source = base.sources.find(key.key);
     const std::string text = source == base.sources.end() ? "assumed" : source->second;
     const CostSource kind = cost_source(base.sources, key.key);

@@ -45,6 +45,15 @@ TEST(Sensitivity, LooksAtOtherNumbersWhenItIsAskedForAll) {
   EXPECT_GT(row["outcomes"][1]["device_cycles"], all["device_cycles"]);
 }
 
+TEST(Sensitivity, LeavesOutNumbersOfOtherFabrics) {
+  const auto has_hops = [](const std::string& machine) {
+    const ProgramRun run = superstep(kProgram + "-m tiny4" + machine);
+    return !row_of(json::parse(run.out), "exchange.hop_latency").is_null();
+  };
+  EXPECT_FALSE(has_hops(""));
+  EXPECT_TRUE(has_hops(" --set exchange.fabric=mesh"));
+}
+
 TEST(Sensitivity, TakesTheValuesOfInfeeds) {
   const std::filesystem::path folder = scratch_folder();
   const std::string program = folder / "fed.mlir", values = folder / "fed.h5";
