@@ -397,10 +397,10 @@ std::string config_page() {
       fmt::join(source_kinds(), ", "));
   const MachineSources base = machine_sources("gc200");
   for (const ConfigKey& key : file_keys(load_machine("gc200"))) {
-    const auto source = base.find(key.key);
+    const std::string& source = base.at(key.key == tiles_key().name ? "grid.rows" : key.key);
     out += fmt::format("| `{}` | {} | `{}` | `{}` | {} | {} | {} |\n", key.key, name_of(key.unit),
                        key.value, key.range, key.scope == Scope::kRun ? "run" : "compile",
-                       cell(key.help), source == base.end() ? "" : cell(source->second));
+                       cell(key.help), cell(source));
   }
   const EncodingLimits mk2 = limits_of(Encoding::kMk2), wide = limits_of(Encoding::kWide);
   out += fmt::format(

@@ -80,7 +80,7 @@ TEST(Docs, ExamplesOfEmbeddingArePartOfProgramsThatAreBuilt) {
     const std::string example = unindented(page.substr(at, page.find(kEnd, at) - at));
     EXPECT_NE(programs.find(example), std::string::npos) << example;
   }
-  EXPECT_EQ(examples, 11);
+  EXPECT_EQ(examples, 12);
 }
 
 TEST(Docs, EveryMachineNumberNamesItsSource) {
