@@ -85,6 +85,8 @@ std::string list_text(const Key& key) {
                      key.highest);
 }
 
+namespace {
+
 template <class Field>
 ConfigKey config_key(const Key& key, const Field& field) {
   return {.key = key.name,
@@ -96,6 +98,8 @@ ConfigKey config_key(const Key& key, const Field& field) {
           .help = key.help,
           .scope = key.scope};
 }
+
+}  // namespace
 
 std::vector<ConfigKey> config_keys(const MachineConfig& machine) {
   std::vector<ConfigKey> keys;
