@@ -25,6 +25,12 @@ std::uint32_t lanes_of(const std::vector<DType>& dtypes) {
 /// Bytes of which a turn on register pairs has as many.
 constexpr std::uint32_t kPairBytes = 8;
 
+bool has_input(const Expression& expression, std::size_t input) {
+  return std::ranges::any_of(expression.steps(), [&](const Expression::Step& step) {
+    return step.primitive == Primitive::kInput && step.bits == input;
+  });
+}
+
 /// A worker's list has commands {offsets - 1, or the address of a list of offsets, address of the
 /// offsets, first position, positions, turns of a run - 1, for each value: address of its table at
 /// the first position, of its runs, bytes of a position, of a run}, then -1. A turn combines
@@ -178,7 +184,9 @@ class PutCode {
     code_.place(turn);
     const Reg of_table = code_.fresh(File::kPair), of_run = code_.fresh(File::kPair);
     code_.emit("ld64", {def(of_table), to, "$mzero", 0});
-    code_.emit("ld64step", {def(of_run), "$mzero", step(from), 1});
+    if (has_input(put_.expression, 1)) {
+      code_.emit("ld64step", {def(of_run), "$mzero", step(from), 1});
+    }
     const auto& steps = put_.expression.steps();
     for (std::uint32_t n = 0; n < steps.size(); ++n) {
       if (!pairs_.is_used(n) || steps[n].primitive != Primitive::kInput) continue;
@@ -401,7 +409,9 @@ void Put::interpret(const StateView& state) const {
       std::vector<HostTensor> inputs;
       for (const bool is_run : {false, true}) {
         for (std::size_t i = 0; i < dtypes.size(); ++i) {
-          inputs.push_back(at(i, is_run).element(dtypes[i]));
+          const bool is_used = has_input(expression, (is_run ? dtypes.size() : 0) + i);
+          inputs.push_back(is_used ? at(i, is_run).element(dtypes[i])
+                                   : HostTensor(TensorType{dtypes[i], {}}));
         }
       }
       for (std::size_t i = 0; i < dtypes.size(); ++i) {

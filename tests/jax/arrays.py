@@ -173,6 +173,12 @@ for name in "sum prod max min".split():
         integers(0, 5, 12),
     )
 add(
+    "ops.segment_sum_in_passes",
+    lambda x, i: jax.ops.segment_sum(x, i, 40),
+    uniform(0.5, 2, 30_000, 2),
+    integers(0, 40, 30_000),
+)
+add(
     "lax.gather_fill",
     lambda x, i: x.at[i].get(mode="fill", fill_value=-7),
     normal(5, 3),

@@ -10,6 +10,7 @@
 #include "base/divide.h"
 #include "compiler/cost/launch_costs.h"
 #include "compiler/cost/reduce_costs.h"
+#include "compiler/lower/indexed/passes.h"
 #include "compiler/lower/indexed/put_vertex.h"
 #include "compiler/lower/reductions/cut_reduction.h"
 #include "compiler/lower/reductions/reduce.h"
@@ -288,14 +289,17 @@ std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
     all[count] = offsets_in_positions(operands[count], use, *single);
     for (std::size_t i = count + 1; i < all.size(); ++i)
       all[i] = reshape(all[i], single->windows());
-    return builder.append(*op.definition, all, divided_op(op, *single));
+    Op put = divided_op(op, *single);
+    std::vector<Tensor> results = put_in_passes(builder, put, all, *single, machine);
+    if (!results.empty()) return results;
+    return builder.append(*op.definition, all, std::move(put));
   }
   const Combine combine = combine_of(op.regions[0]);
-  if (!is_exact(op, combine)) return {};
+  if (!is_exact(op, combine)) return put_in_passes(builder, op, operands, use, machine);
   const PutCosts costs(machine, op, combine, use.count);
   const auto batches = best_batches(use, machine, static_cast<std::int64_t>(size_of(type.dtype)),
                                     [&](const TableUse& of) { return costs.cycles(of); });
-  if (!batches) return {};
+  if (!batches) return put_in_passes(builder, op, operands, use, machine);
   const TableUse divided = in_batches(use, *batches);
   HostTensor one({type.dtype, {}});
   write_bits(one, 0, *combine.identity);

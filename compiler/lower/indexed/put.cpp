@@ -51,6 +51,23 @@ BufferId list_offsets(BlockLowering& block, const PlacedTable& placed, const Pla
   return lists;
 }
 
+/// The share of a tile's memory above which windows that are all one constant are not stored
+/// [assumed].
+constexpr std::int64_t kConstantShare = 16;
+
+/// The bits of all elements of windows that are combined as a constant of the code. What is only
+/// moved is stored: that takes longer runs at a time.
+std::optional<std::uint64_t> computed_with(const BlockLowering& block, const Op& op,
+                                           std::size_t table, const PlacedTable& placed) {
+  const ValueId windows = op.operands[op.results.size() + 1 + table];
+  const TableUse use = table_of(op, block.graph);
+  const auto element = static_cast<std::int64_t>(size_of(block.values.type(windows).dtype));
+  const std::int64_t bytes = placed.cut.batches * use.positions() * placed.cut.width * element;
+  const bool are_many = bytes > block.builder.machine().tile.memory_bytes / kConstantShare;
+  if (!are_many || op.regions[0].ops().empty()) return std::nullopt;
+  return block.values.repeated_bits(windows);
+}
+
 vertex::Put::Sharing sharing_of(const Op& op, const TableUse& use, const vertex::Put& put) {
   const auto unique = op.attributes.find("unique_indices");
   if (put.lists == 0 && unique != op.attributes.end() && std::get<bool>(unique->second)) {
@@ -61,12 +78,16 @@ vertex::Put::Sharing sharing_of(const Op& op, const TableUse& use, const vertex:
 
 }  // namespace
 
-vertex::Put put_vertex(const Graph& region, std::int64_t position_elements) {
+vertex::Put put_vertex(const Graph& region, std::int64_t position_elements,
+                       const std::vector<std::optional<std::uint64_t>>& windows) {
   vertex::Put put;
   std::vector<vertex::Node> arguments;
   for (const ValueId argument : region.arguments()) {
-    arguments.push_back(put.expression.input(static_cast<std::uint32_t>(arguments.size()),
-                                             region.type(argument).dtype));
+    const DType dtype = region.type(argument).dtype;
+    const std::size_t i = arguments.size(), tables = region.results().size();
+    const bool is_known = i >= tables && !windows.empty() && windows[i - tables];
+    arguments.push_back(is_known ? put.expression.constant(dtype, *windows[i - tables])
+                                 : put.expression.input(static_cast<std::uint32_t>(i), dtype));
   }
   put.outputs = emit_graph(region, put.expression, arguments);
   for (const ValueId result : region.results()) put.dtypes.push_back(region.type(result).dtype);
@@ -93,6 +114,7 @@ void lower_put(BlockLowering& block, const Op& op) {
   const PlacedOffsets offsets = place_offsets(block, op.operands[count], placed);
   Time ready = offsets.place.time;
   std::vector<vertex::Put::Value> addresses;
+  std::vector<std::optional<std::uint64_t>> known;
   ComputeSet set{.name = origin.name,
                  .operation = origin.operation,
                  .source = origin.source,
@@ -102,18 +124,23 @@ void lower_put(BlockLowering& block, const Op& op) {
   std::vector<std::optional<BufferId>> tables;
   for (std::size_t i = 0; i < count; ++i) {
     const ValueId windows = op.operands[count + 1 + i];
-    const Place runs =
-        values.stored(windows, placed.windows(builder.layouts(), values.type(windows).shape));
+    known.push_back(computed_with(block, op, i, placed));
+    StateWord runs;
+    if (!known.back()) {
+      const Place place =
+          values.stored(windows, placed.windows(builder.layouts(), values.type(windows).shape));
+      ready = std::max(ready, place.time);
+      set.reads.push_back(place.buffer);
+      runs = StateWord::address(place.buffer);
+    }
     tables.emplace_back();
-    ready = std::max(ready, runs.time);
     if (!values.repeated_bits(op.operands[i])) {
       const Place table = values.stored(op.operands[i], layout);
       tables.back() = table.buffer;
       ready = std::max(ready, table.time);
     }
-    set.reads.push_back(runs.buffer);
     set.writes.push_back(values.add_storage(op.results[i], layout));
-    addresses.push_back({StateWord::address(set.writes[i]), StateWord::address(runs.buffer)});
+    addresses.push_back({StateWord::address(set.writes[i]), runs});
   }
   set.reads.insert(set.reads.end(), set.writes.begin(), set.writes.end());
   const Time time = ready.next_round();
@@ -126,7 +153,7 @@ void lower_put(BlockLowering& block, const Op& op) {
     }
     values.set_stored(op.results[i], set.writes[i], time);
   }
-  vertex::Put put = put_vertex(op.regions[0], placed.cut.width);
+  vertex::Put put = put_vertex(op.regions[0], placed.cut.width, known);
   StateWord lists;
   if (placed.is_cut_by_position() && offsets.count >= kManyOffsets) {
     put.lists = builder.machine().tile.workers;
