@@ -86,6 +86,8 @@ const Case kCases[] = {
     {scatter(499, 7, "i32", "multiply", "3"), 7},
     {scatter(640, 20, "f32", "maximum", "1.0"), 20},
     {scatter(300, 11, "i32", "minimum", "5"), 11},
+    {scatter(20'001, 30'001, "i32", "add", "3"), 30'001},
+    {scatter(20'000, 40'000, "f32", "maximum", "0.0"), 40'000},
     {lookup(512, 9, 8), 9},
     {lookup(509, 16, 3), 16},
 };

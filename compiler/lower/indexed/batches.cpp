@@ -19,6 +19,7 @@
 #include "compiler/ops/step_lowerings.h"
 #include "compiler/ops/take.h"
 #include "compiler/program/table_layout.h"
+#include "compiler/vertex/select_offsets.h"
 #include "compiler/vertex/take.h"
 
 namespace superstep {
@@ -40,6 +41,23 @@ TableUse in_batches(const TableUse& use, std::int64_t batches) {
   for (std::int64_t& d : divided.table.indexed) ++d;
   return divided;
 }
+
+/// Batches of which each has a table in parts of its positions, on as many tiles.
+struct PartedBatches {
+  std::int64_t batches, parts;
+
+  /// The use of all parts, as batches; each has the offsets of its batch.
+  [[nodiscard]] TableUse of(const TableUse& use) const {
+    const std::int64_t positions = divide_up(use.table.positions(), parts);
+    return {{{batches * parts, positions, use.table.width()}, {0}, {1}},
+            divide_up(use.count, batches),
+            1};
+  }
+};
+
+/// The share of a tile's memory that a part of a table may take [assumed: as that of a block of a
+/// table].
+constexpr std::int64_t kPartShare = 8;
 
 /// Percent of a tile's memory above which no tile has all positions of a table, even if longer
 /// windows would be whole there [assumed: the rest is for what else lives].
@@ -157,7 +175,8 @@ class PutCosts {
         region_(op.regions[0]),
         reduce_(machine, combine.reduce, false, true) {}
 
-  [[nodiscard]] std::int64_t cycles(const TableUse& use) const {
+  /// Of a table in one part or more, of which each is a batch.
+  [[nodiscard]] std::int64_t cycles(const TableUse& use, std::int64_t table_parts = 1) const {
     const Table& table = use.table;
     const TableCut cut =
         table_cut(use, element_bytes_, machine_.tiles(), machine_.tile.memory_bytes);
@@ -168,7 +187,7 @@ class PutCosts {
         .groups = cut.batches,
         .offsets_a_group = use.count,
         .positions = table.positions(),
-        .table_positions = table.positions(),
+        .table_positions = table_parts * table.positions(),
         .position_elements = cut.width,
         .run_elements = use.window * cut.width,
         .sharing = use.window == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone,
@@ -183,8 +202,8 @@ class PutCosts {
         launch.cycles(state.words());
     if (table.batching.empty()) return put;
     // What batches have is combined, of a tile, then of all.
-    const std::int64_t results = table.elements_of(table.indexed) * table.width();
-    const std::int64_t parts = cut.batch_blocks(table);
+    const std::int64_t results = table_parts * table.elements_of(table.indexed) * table.width();
+    const std::int64_t parts = cut.batch_blocks(table) / table_parts;
     const std::int64_t inside = cut.batches > 1 ? reduce_.cycles(results, cut.batches) : 0;
     if (parts == 1) return put + inside;
     const std::int64_t last =
@@ -193,6 +212,18 @@ class PutCosts {
            cut_reduction(machine_, {results, parts}, std::min(last, results), true, false, reduce_,
                          reduce_)
                .cycles;
+  }
+
+  /// The least that it takes where each tile has some positions, and gets all offsets.
+  [[nodiscard]] std::int64_t least_by_position(const TableUse& use, const TableCut& cut) const {
+    const vertex::SelectOffsets select{machine_.tile.workers};
+    const vertex::SelectOffsets::State state{.lists = {},
+                                             .offsets = {},
+                                             .count = use.count,
+                                             .positions = cut.positions,
+                                             .table_positions = use.table.positions()};
+    return gather_cycles(costs_, use, offsets_, use.count + words(use.count * cut.width)) +
+           LaunchCosts(machine_, select.code(machine_)).cycles(state.words());
   }
 
  private:
@@ -207,6 +238,32 @@ class PutCosts {
   mutable std::map<std::uint32_t, LaunchCosts> puts_;  ///< by unit
   ReduceCosts reduce_;
 };
+
+/// Batches with tables in parts, for a table that is cut by position; nothing where all offsets on
+/// all tiles take less.
+std::optional<PartedBatches> best_parted_batches(const TableUse& use, const MachineConfig& machine,
+                                                 std::int64_t element_bytes,
+                                                 const PutCosts& costs) {
+  const Table& table = use.table;
+  const TableCut cut = table_cut(use, element_bytes, machine.tiles(), machine.tile.memory_bytes);
+  if (!table.batching.empty() || use.window > 1 || cut.positions == table.positions()) {
+    return std::nullopt;
+  }
+  const Indices rest = table.rest();
+  if (!rest.empty() && rest.front() < table.indexed.back()) return std::nullopt;
+  const std::int64_t most = machine.tile.memory_bytes / kPartShare;
+  const std::int64_t parts = divide_up(table.positions() * table.width() * element_bytes, most);
+  std::optional<PartedBatches> best;
+  std::int64_t least = costs.least_by_position(use, cut);
+  for (PartedBatches parted{2, parts}; parted.batches * parts <= machine.tiles();
+       parted.batches += 1 + parted.batches / 3) {
+    const std::int64_t cycles = costs.cycles(parted.of(use), parts);
+    if (cycles >= least) continue;
+    best = parted;
+    least = cycles;
+  }
+  return best;
+}
 
 /// Whether parts of what `op` combines give the same bits as all in order.
 bool is_exact(const Op& op, const Combine& combine) {
@@ -229,6 +286,28 @@ bool repeats(const Graph& graph, ValueId v, std::uint64_t bits) {
     if (read_bits(*value, i) != bits) return false;
   }
   return true;
+}
+
+/// What each batch puts into a table of `identity`, in parts of it.
+Tensor put_in_parts(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands,
+                    Tensor identity, const TableUse& use, const PartedBatches& parted) {
+  const TableUse whole = in_batches(use, parted.batches), divided = parted.of(use);
+  const std::int64_t positions = divided.table.positions(), width = divided.table.width();
+  const Shape by_part{parted.batches, parted.parts, divided.count};
+  const Tensor offsets =
+      broadcast(batched(operands[1], builder.number(DType::kI32, -1), whole), by_part, {0, 2}) -
+      builder.iota({DType::kI32, by_part}, 1) * static_cast<double>(positions);
+  const Tensor is_inside = (offsets > -1.0) & (offsets < static_cast<double>(positions));
+  const Tensor windows =
+      reshape(batched(operands[2], identity, whole), {parted.batches, divided.count, width});
+  const Shape all{parted.batches, parted.parts, divided.count, width};
+  const Tensor put = builder.apply(*op.definition,
+                                   {broadcast(identity, divided.table.shape, {}),
+                                    reshape(select(is_inside, offsets, offsets.like(-1)),
+                                            {parted.batches * parted.parts, divided.count}),
+                                    reshape(broadcast(windows, all, {0, 2, 3}), divided.windows())},
+                                   divided_op(op, divided));
+  return reshape(put, {parted.batches, parted.parts * positions, width});
 }
 
 }  // namespace
@@ -297,22 +376,31 @@ std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
   const Combine combine = combine_of(op.regions[0]);
   if (!is_exact(op, combine)) return put_in_passes(builder, op, operands, use, machine);
   const PutCosts costs(machine, op, combine, use.count);
-  const auto batches = best_batches(use, machine, static_cast<std::int64_t>(size_of(type.dtype)),
-                                    [&](const TableUse& of) { return costs.cycles(of); });
-  if (!batches) return put_in_passes(builder, op, operands, use, machine);
-  const TableUse divided = in_batches(use, *batches);
+  const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  const auto batches =
+      best_batches(use, machine, bytes, [&](const TableUse& of) { return costs.cycles(of); });
+  const auto parted = batches ? std::nullopt : best_parted_batches(use, machine, bytes, costs);
+  if (!batches && !parted) return put_in_passes(builder, op, operands, use, machine);
   HostTensor one({type.dtype, {}});
   write_bits(one, 0, *combine.identity);
   const Tensor identity = builder.constant(std::move(one));
-  const Tensor parts =
-      builder.apply(*op.definition,
-                    {broadcast(identity, divided.table.shape, {}),
-                     batched(operands[1], builder.number(DType::kI32, -1), divided),
-                     batched(operands[2], identity, divided)},
-                    divided_op(op, divided));
   const OpDefinition& combining = *op.regions[0].ops()[0].definition;
   const auto both = [&](Tensor a, Tensor b) { return a.builder->apply(combining, {a, b}); };
-  const Tensor total = reduce(parts, identity, {0}, both);
+  const auto total = [&]() -> Tensor {
+    if (parted) {
+      const Tensor parts = put_in_parts(builder, op, operands, identity, use, *parted);
+      const Tensor rows = reduce(parts, identity, {0}, both);
+      return reshape(window(rows, {0, 0}, {use.table.positions(), use.table.width()}), type.shape);
+    }
+    const TableUse divided = in_batches(use, *batches);
+    const Tensor parts =
+        builder.apply(*op.definition,
+                      {broadcast(identity, divided.table.shape, {}),
+                       batched(operands[1], builder.number(DType::kI32, -1), divided),
+                       batched(operands[2], identity, divided)},
+                      divided_op(op, divided));
+    return reduce(parts, identity, {0}, both);
+  }();
   const bool is_empty = repeats(builder.graph(), operands[0].id, *combine.identity);
   return {is_empty ? total : both(operands[0], total)};
 }
