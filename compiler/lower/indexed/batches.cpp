@@ -319,9 +319,11 @@ std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
   if (const auto single = in_positions(use, machine, bytes, 1)) {
     const Tensor offsets = offsets_in_positions(operands[1], use, *single);
-    const Tensor taken =
-        builder.apply(*op.definition, {operands[0], offsets}, divided_op(op, *single));
-    return {reshape(taken, use.windows())};
+    const std::vector<Tensor> of_take = {operands[0], offsets};
+    Op take = divided_op(op, *single);
+    std::vector<Tensor> taken = take_in_passes(builder, take, of_take, *single, machine);
+    if (taken.empty()) taken = builder.append(*op.definition, of_take, std::move(take));
+    return {reshape(taken[0], use.windows())};
   }
   const Costs costs(machine);
   std::map<std::uint32_t, LaunchCosts> takes;
@@ -344,7 +346,7 @@ std::vector<Tensor> divide_take(GraphBuilder& builder, const Op& op,
            its->second.cycles(state.words());
   };
   const auto batches = best_batches(use, machine, bytes, estimate);
-  if (!batches) return {};
+  if (!batches) return take_in_passes(builder, op, operands, use, machine);
   const TableUse divided = in_batches(use, *batches);
   const Tensor offsets = batched(operands[1], builder.number(DType::kI32, 0), divided);
   const Tensor taken = builder.apply(*op.definition, {repeated(operands[0], divided), offsets},

@@ -13,9 +13,6 @@
 namespace superstep {
 namespace {
 
-/// The share of a tile's memory that what is gathered of a table may take [assumed].
-constexpr std::int64_t kGatheredShare = 4;
-
 /// How offsets are served: `merged` neighbouring blocks of the table on a tile, in `copies`; each
 /// of the tiles that hold one copy gives `share` windows in the end.
 struct Service {

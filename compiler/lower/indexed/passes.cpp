@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/divide.h"
+#include "compiler/lower/indexed/parted_take.h"
 #include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/take.h"
@@ -12,9 +13,13 @@
 namespace superstep {
 namespace {
 
-/// The share of a tile's memory that offsets and windows of a put may take [assumed: tables, twice,
-/// may take as much, and what they are gathered from].
+/// The share of a tile's memory that offsets and windows of a pass may take [assumed: tables,
+/// twice, may take as much, and what they are gathered from].
 constexpr std::int64_t kWindowsShare = 4;
+
+/// Percent of a tile's memory above which what is found for all offsets does not fit [assumed: the
+/// rest is for what else lives].
+constexpr std::int64_t kFoundPercent = 90;
 
 /// The element that all of a constant are.
 std::optional<HostTensor> repeated_element(const Graph& graph, ValueId v) {
@@ -91,7 +96,63 @@ Tensor block_of(Tensor blocks, Tensor number, std::int64_t dimension) {
   return reshape(taken, shape);
 }
 
+/// `blocks` with one of them replaced.
+Tensor with_block(Tensor blocks, Tensor number, Tensor block) {
+  Op put;
+  put.attributes = table_attributes({blocks.shape(), {}, {0}}, 1);
+  Graph& second = put.regions.emplace_back();
+  second.add_argument({blocks.dtype(), {}}, {});
+  second.set_results({second.add_argument({blocks.dtype(), {}}, {})});
+  Shape windows = blocks.shape();
+  windows[0] = 1;
+  windows.insert(windows.begin(), 1);
+  return number.builder->apply(kPutOp, {blocks, reshape(number, {1}), reshape(block, windows)},
+                               std::move(put));
+}
+
+/// What a tile has at once of a table that is cut by position: windows that a part has, and those
+/// of all parts for its share.
+std::int64_t found_bytes(const TableUse& use, std::int64_t element_bytes,
+                         const MachineConfig& machine) {
+  const TableCut cut = table_cut(use, element_bytes, machine.tiles(), machine.tile.memory_bytes);
+  if (cut.positions == use.table.positions() || !use.table.batching.empty()) return 0;
+  const std::int64_t parts = cut.position_blocks(use.table);
+  const std::int64_t most = machine.tile.memory_bytes / kGatheredShare;
+  const std::int64_t merged =
+      std::clamp(most / (cut.elements() * element_bytes), std::int64_t{1}, parts);
+  const std::int64_t groups = divide_up(parts, merged), copies = parts / groups;
+  const std::int64_t share = divide_up(use.count, copies * groups);
+  return groups == 1 ? 0 : 2 * groups * share * cut.width * element_bytes;
+}
+
 }  // namespace
+
+std::vector<Tensor> take_in_passes(GraphBuilder& builder, const Op& op,
+                                   std::span<const Tensor> operands, const TableUse& use,
+                                   const MachineConfig& machine) {
+  const DType dtype = operands[0].dtype();
+  const std::int64_t found = found_bytes(use, static_cast<std::int64_t>(size_of(dtype)), machine);
+  const std::int64_t memory = machine.tile.memory_bytes;
+  if (found <= memory * kFoundPercent / 100) return {};
+  const std::int64_t passes = divide_up(found * kWindowsShare, memory);
+  const TableUse of_pass{use.table, divide_up(use.count, passes), use.window};
+  Shape shape = of_pass.windows();
+  shape.insert(shape.begin(), passes);
+  const Tensor blocks = in_blocks(operands[1], builder.number(DType::kI32, 0), 0, passes);
+  const std::vector<Tensor> carried = {operands[0], blocks,
+                                       broadcast(builder.number(dtype, 0), shape, {})};
+  const auto step = [&](Tensor turn, std::span<const Tensor> values) -> std::vector<Tensor> {
+    Op take;
+    take.attributes = op.attributes;
+    const Tensor taken =
+        turn.builder->apply(kTakeOp, {values[0], block_of(values[1], turn, 0)}, std::move(take));
+    return {values[0], values[1], with_block(values[2], turn, taken)};
+  };
+  const Tensor all = repeat_counted(passes, carried, step)[2];
+  shape.erase(shape.begin());
+  shape[0] *= passes;
+  return {window(reshape(all, shape), Indices(shape.size(), 0), use.windows())};
+}
 
 std::vector<Tensor> put_in_passes(GraphBuilder& builder, const Op& op,
                                   std::span<const Tensor> operands, const TableUse& use,

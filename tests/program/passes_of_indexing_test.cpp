@@ -218,5 +218,33 @@ TEST(PutInPasses, NoUpdatesLeaveTheTable) {
   EXPECT_EQ(run.results[0].data, table.data);
 }
 
+TEST(TakeInPasses, WindowsOfAllPassesComeInOrder) {
+  const int count = 70'001, positions = 120'000, width = 4;
+  const std::string text = fmt::format(R"(
+func.func @main(%i: tensor<{0}x1xi32>, %t: tensor<{1}x{2}xf32>) -> tensor<{0}x{2}xf32> {{
+  %r = "stablehlo.gather"(%t, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+      collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, {2}>}}>
+      : (tensor<{1}x{2}xf32>, tensor<{0}x1xi32>) -> tensor<{0}x{2}xf32>
+  return %r : tensor<{0}x{2}xf32>
+}})",
+                                       count, positions, width);
+  const MachineConfig machine = load_machine("small64", {"tile.memory=256 KiB"});
+  const Module module = import_stablehlo(text, "gather.mlir");
+  ASSERT_TRUE(goes_in_passes(module, machine));
+  const HostTensor at = indices(count, positions);
+  const HostTensor table = numbers<float>(module.main.type(module.main.arguments()[1]), 31);
+  HostTensor expected(module.main.type(module.main.results()[0]));
+  for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
+    const std::int32_t position = std::clamp(at.get<std::int32_t>(n), 0, positions - 1);
+    for (std::size_t e = 0; e < width; ++e) {
+      expected.set(n * width + e, table.get<float>(static_cast<std::size_t>(position) * width + e));
+    }
+  }
+  RunResult run = run_image(compile(module, machine), {at, table}, {});
+  ASSERT_FALSE(run.trap) << run.trap->text();
+  EXPECT_EQ(run.results[0].data, expected.data);
+}
+
 }  // namespace
 }  // namespace superstep
