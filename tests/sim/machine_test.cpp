@@ -472,10 +472,11 @@ TEST(Run, CountsTheInstructionsOfWorkersByClass) {
 }
 
 TEST(Run, PartsOfASuperstepOfMoreThan2To32CyclesAddUp) {
-  constexpr std::uint64_t kSlots = 1 << 22, kTurns = 300;
+  // As many as an instruction may take, and turns as a loop may have.
+  constexpr std::uint64_t kSlots = 64, kTurns = 4095, kLoops = 2800;
   ProgramImage image = image_of(2);
   image.machine.costs.f32tanh = kSlots;
-  add_program(image, 0, R"(
+  std::string program = R"(
     setzi $m1, worker
     runall $m1, $m15, 0
     sync 2
@@ -483,19 +484,22 @@ TEST(Run, PartsOfASuperstepOfMoreThan2To32CyclesAddUp) {
     sync 4
     .align 8
   worker:
-    nop
-    rpt 300, 0
-    { nop ; f32tanh $a0, $a0 }
-    exitz $m15)");
+)";
+  for (std::uint64_t i = 0; i < kLoops; ++i) {
+    program += " nop\n rpt 4095, 0\n { nop ; f32tanh $a0, $a0 }\n";
+  }
+  add_program(image, 0, program + " exitz $m15");
   add_program(image, 1, "sync 3\n sync 4\n");
   const Recorded run = record(image);
   ASSERT_FALSE(run.result.trap) << run.result.trap->text();
   const SuperstepRecord& first = run.supersteps[0];
   const std::vector<TilePhase>& tiles = run.tiles[0];
-  // Each of six workers: `nop`, `rpt`, its turns and `exitz`, in slots of six cycles.
-  EXPECT_EQ(tiles[0].worker_busy, 6 * 6 * (kTurns * kSlots + 3));
-  EXPECT_GT(first.compute.value(), 6 * kTurns * kSlots);
-  EXPECT_LT(first.compute.value(), 6 * kTurns * kSlots + 100);
+  // Each of six workers: `nop`, `rpt` and its turns as often, and `exitz`, in slots of six cycles.
+  constexpr std::uint64_t kWorkerSlots = kLoops * (kTurns * kSlots + 2) + 1;
+  EXPECT_EQ(tiles[0].worker_busy, 6 * 6 * kWorkerSlots);
+  EXPECT_GT(first.compute.value(), 6 * kWorkerSlots);
+  EXPECT_LT(first.compute.value(), 6 * kWorkerSlots + 100);
+  static_assert(6 * kWorkerSlots > std::uint64_t{1} << 32);
   EXPECT_EQ(tiles[0].compute, first.compute.value());
   EXPECT_EQ(first.shares.back().cycles, first.compute.value());
   EXPECT_EQ(tiles[1].compute + tiles[1].sync, first.end.value());
