@@ -214,7 +214,8 @@ TEST(Calibration, V21AProductOfTheCompilerTakesLongerThanTheVendors) {
   const auto peak =
       static_cast<std::uint64_t>(4096.0 * 4096 * 1024 / (4.0 * bow.tile.amp_units * bow.tiles()));
   expect_on_page(calibration_point(
-      "V21", "f16 product 4096 x 4096 x 1024, device cycles", "Bow", kMeasured, device, 15,
+      "V21", "f16 product 4096 x 4096 x 1024, f16 partials on the chip, device cycles", "Bow",
+      kMeasured, device, 15,
       fmt::format(
           "compiler: a kernel at the machine's rate (V01) needs {},{:03} cycles at its peak",
           peak / 1000, peak % 1000)));
@@ -223,7 +224,7 @@ TEST(Calibration, V21AProductOfTheCompilerTakesLongerThanTheVendors) {
 }
 
 TEST(Calibration, V27AStreamCopyTakesWhatTheHostsLatencyWasChosenBy) {
-  // graphcore/tutorials, 4 bytes, host ready: begin, middle and end.
+  // graphcore/tutorials, the first copy of the profile, which is of control: begin, middle and end.
   constexpr double kMeasured = 155 + 1513 + 87;
   ProgramImage image = image_of(1);
   image.machine = load_machine("gc200");
@@ -243,8 +244,8 @@ TEST(Calibration, V27AStreamCopyTakesWhatTheHostsLatencyWasChosenBy) {
   const Cycles ours =
       simulation.totals().sync + simulation.totals().host - barrier_latency(image.machine);
   CalibrationPoint point = calibration_point(
-      "V27", "stream copy of 4 B, its three parts together, cycles", "GC200", kMeasured,
-      static_cast<double>(ours.value()), 20, "`host.phase_latency` was chosen by it");
+      "V27", "a stream copy of control (ours of 4 B), its three parts together, cycles", "GC200",
+      kMeasured, static_cast<double>(ours.value()), 20, "`host.phase_latency` was chosen by it");
   point.role = CalibrationPoint::Role::kFit;
   expect_on_page(point);
 }
