@@ -79,8 +79,11 @@ Sum series(Tensor s, Pair q, Tensor unit, InversePower power_of) {
     factor =
         ((s + (two + 1)) * inverse) * ((s + (two + 2)) * inverse) * (factor + kBernoulli.at(j));
   }
-  const Pair slope = (Pair{step, zero} / a * s) * (pair_like(s, kBernoulli[0]) + factor);
-  const Pair others = power / a * (slope + s.like(0.5));
+  // Where a is this large, the integral is all there is; products of pairs would overflow.
+  const Tensor is_far = a.high > 0x1p64;
+  const Pair one = pair_like(s, 1), near = select(is_far, one, a);
+  const Pair slope = (Pair{step, zero} / near * s) * (pair_like(s, kBernoulli[0]) + factor);
+  const Pair others = select(is_far, pair_like(s, 0), power / near * (slope + s.like(0.5)));
   const Tensor is_nothing = power.high == 0.0;
   const Pair integral{power.high * unit, power.low * unit};
   const Pair rest = integral / one_of(below) + others;

@@ -97,11 +97,13 @@ void add_gamma(std::vector<OpCase>& cases) {
                            103.27892990343184},
                           20));
     cases.push_back(
-        binary("chlo.zeta", type, dtype, {2, 2, 1.5, 3, 20, 2, 3, 2, 1, 0.5, 2, 3, 2, 2.5, kNaN, 2},
-               {1, 0.5, 3, 100, 0.25, -0.5, -1.25, 10000000000, 1, 1, 0, 0, -1, -0.5, 1, kNaN},
+        binary("chlo.zeta", type, dtype,
+               {2, 2, 1.5, 3, 20, 2, 3, 2, 1, 0.5, 2, 3, 2, 2.5, kNaN, 2, 1.5, 2},
+               {1, 0.5, 3, 100, 0.25, -0.5, -1.25, 10000000000, 1, 1, 0, 0, -1, -0.5, 1, kNaN,
+                0x1p120, 0x1p110},
                {1.6449340668482264, 4.934802200544679, 1.2588219580922146, 5.0502499916675e-05,
                 1099511627776.0115, 8.934802200544679, -61.8606833918311807, 1.00000000005e-10,
-                kInf, kNaN, kInf, kNaN, kInf, kNaN, kNaN, kNaN},
+                kInf, kNaN, kInf, kNaN, kInf, kNaN, kNaN, kNaN, 0x1p-59, 0x1p-110},
                40));
     cases.push_back(
         binary("chlo.polygamma", type, dtype, {0, 1, 2, 3, 10, 1, 2, 0.5, -1, 1, kNaN},
