@@ -22,6 +22,7 @@ Tensor function(const OpDefinition& op, Tensor x) { return x.builder->apply(op, 
 Tensor is_integer(Tensor x) { return compare("EQ", x, function(kFloorOp, x)); }
 Tensor is_even(Tensor x) { return is_integer(x * 0.5); }
 Pair one_of(Tensor x) { return {x, x.like(0)}; }
+Tensor is_finite(Tensor x) { return function(kIsFiniteOp, x); }
 
 /// x^-s of a pair.
 using InversePower = Pair (*)(Pair x, Tensor s);
@@ -109,9 +110,14 @@ Sum zeta_sum(Tensor s, Tensor q, Tensor unit, InversePower power_of) {
   const Sum from = part_of_sums(sums, 0), across = part_of_sums(sums, 1),
             to = part_of_sums(sums, 2);
   const Tensor even = is_even(s), is_below = distance < 0.0;
-  const Pair sum = from.exact + across.exact, difference = from.exact - across.exact;
+  // Half way between integers both are the same; elsewhere the second is less, also where both are
+  // infinite.
+  const Tensor is_half = near == 0.5, zero = q.like(0);
+  const Pair sum = from.exact + across.exact;
+  const Pair difference = select(is_half, one_of(zero), from.exact - across.exact);
   const Pair odd = select(is_below, -difference, difference);
-  const Tensor plain = from.plain - across.plain;
+  const Tensor plain =
+      select(is_half, zero, select(is_finite(across.plain), from.plain - across.plain, from.plain));
   const Tensor plain_odd = select(is_below, -plain, plain);
   return {
       select(is_negative, select(even, sum - to.exact, odd + to.exact), from.exact),
@@ -129,8 +135,6 @@ Tensor where_defined(Tensor s, Tensor q, Tensor number) {
   const Tensor has_sum = compare("GE", s, s.like(1)) & compare("EQ", q, q);
   return select(has_sum, select(s == 1.0, infinity, sum), none);
 }
-
-Tensor is_finite(Tensor x) { return function(kIsFiniteOp, x); }
 
 /// As a power of 2, so that a factorial times a sum is in the range of pairs.
 constexpr double kFactorialScale = 64;
