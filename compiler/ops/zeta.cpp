@@ -105,9 +105,14 @@ Tensor zeta_formula(Tensor s, Tensor q) {
                   stacked({select(is_negative, one - rest, q), select(is_negative, rest, one),
                            select(is_negative, size, one) + 1.0}));
   const Tensor forward = part_of_stack(sums, 0);
-  const Tensor back = part_of_stack(sums, 1) - part_of_stack(sums, 2);
-  const Tensor both = forward + select(is_even(s), back, -back);
+  const Tensor beyond = part_of_stack(sums, 2), back = part_of_stack(sums, 1) - beyond;
   const Tensor none = q.like(kNaN), infinity = q.like(kInfinity);
+  // Where both are infinite the base that is nearer to 0 tells; half way between integers they are
+  // the same.
+  const Tensor nearer = select(rest < 0.5, -back, select(rest == 0.5, beyond, forward));
+  const Tensor are_infinite = (forward == kInfinity) & (back == kInfinity);
+  const Tensor odd = select(are_infinite, nearer, forward - back);
+  const Tensor both = select(is_even(s), forward + back, odd);
   const Tensor of_negative = select(is_integer(s), both, none);
   const Tensor of_pole = select(is_even(s), infinity, none);
   const Tensor is_pole = is_integer(q) & compare("LE", q, q.like(0));
