@@ -6,16 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "compiler/ops/elements.h"
 #include "compiler/ops/op.h"
 
 namespace superstep {
 namespace {
-
-bool all_equal(const HostTensor& tensor) {
-  const std::size_t size = size_of(tensor.type.dtype);
-  return tensor.data.size() <= size ||
-         std::memcmp(tensor.data.data(), tensor.data.data() + size, tensor.data.size() - size) == 0;
-}
 
 std::uint64_t first_bits(const HostTensor& tensor) {
   std::uint64_t bits = 0;

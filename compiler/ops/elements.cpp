@@ -25,6 +25,12 @@ void copy_element(HostTensor& to, std::size_t element, const HostTensor& from, s
   std::memcpy(to.data.data() + element * size, from.data.data() + source * size, size);
 }
 
+bool all_equal(const HostTensor& tensor) {
+  const std::size_t size = size_of(tensor.type.dtype);
+  return tensor.data.size() <= size ||
+         std::memcmp(tensor.data.data(), tensor.data.data() + size, tensor.data.size() - size) == 0;
+}
+
 std::int64_t read_int(const HostTensor& tensor, std::size_t element) {
   return vertex::int_of(tensor.type.dtype, read_bits(tensor, element));
 }

@@ -16,6 +16,8 @@ namespace superstep {
 void write_bits(HostTensor& tensor, std::size_t element, std::uint64_t bits);
 /// Of tensors of one dtype, which may be wider than those bits.
 void copy_element(HostTensor& to, std::size_t element, const HostTensor& from, std::size_t source);
+/// Whether all elements have the same bits.
+[[nodiscard]] bool all_equal(const HostTensor& tensor);
 /// An integer or i1 element.
 [[nodiscard]] std::int64_t read_int(const HostTensor& tensor, std::size_t element);
 /// Wraps at the width of the dtype.

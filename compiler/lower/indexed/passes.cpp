@@ -24,12 +24,9 @@ constexpr std::int64_t kFoundPercent = 90;
 /// The element that all of a constant are.
 std::optional<HostTensor> repeated_element(const Graph& graph, ValueId v) {
   const std::optional<HostTensor> value = constant_value(graph, v);
-  if (!value || value->type.elements() == 0) return std::nullopt;
+  if (!value || value->type.elements() == 0 || !all_equal(*value)) return std::nullopt;
   HostTensor element({value->type.dtype, {}});
   copy_element(element, 0, *value, 0);
-  for (std::size_t i = 1; i < static_cast<std::size_t>(value->type.elements()); ++i) {
-    if (read_bits(*value, i) != read_bits(element, 0)) return std::nullopt;
-  }
   return element;
 }
 

@@ -390,11 +390,7 @@ class Splitter {
   /// One number repeated is kept once, as the upper words of most integers are.
   static Tensor constant_part(GraphBuilder& builder, const HostTensor& value, std::size_t number) {
     HostTensor part = part_of_constant(value, number);
-    const std::size_t size = size_of(part.type.dtype);
-    const std::span<const std::byte> bytes(part.data);
-    const bool repeats = bytes.size() > size &&
-                         std::ranges::equal(bytes.subspan(size), bytes.first(bytes.size() - size));
-    if (!repeats) return builder.constant(std::move(part));
+    if (part.type.elements() < 2 || !all_equal(part)) return builder.constant(std::move(part));
     HostTensor element(TensorType{part.type.dtype, {}});
     write_bits(element, 0, read_bits(part, 0));
     return broadcast(builder.constant(std::move(element)), part.type.shape, {});
