@@ -32,6 +32,14 @@ class Watcher : public Observer {
   Watch watch_;
 };
 
+/// Runs a program to its end; its last cycle.
+std::uint64_t watch_to_end(const ProgramImage& image, Watcher& watcher) {
+  Simulation whole(image);
+  whole.observe(watcher);
+  EXPECT_EQ(whole.run().kind, StopKind::kEnd);
+  return whole.now().value();
+}
+
 /// The first instruction of a context that issues in `cycle` or later, if there is one.
 const IssuedInstruction* next_of(const std::vector<IssuedInstruction>& issued,
                                  std::uint64_t cycle) {
@@ -59,10 +67,7 @@ constexpr std::uint32_t kLocalSync = kCode + 4 * 12;
 TEST(LookInside, ShowsWhichInstructionEachContextIssuesNext) {
   const ProgramImage image = beside();
   Watcher watcher(image);
-  Simulation whole(image);
-  whole.observe(watcher);
-  ASSERT_EQ(whole.run().kind, StopKind::kEnd);
-  const std::uint64_t end = whole.now().value();
+  const std::uint64_t end = watch_to_end(image, watcher);
   ASSERT_GT((watcher.issued[{0, 0}].size()), 30u);
   ASSERT_GT((watcher.issued[{0, 1}].size()), 30u);
 
@@ -99,9 +104,7 @@ TEST(LookInside, ShowsWhichInstructionEachContextIssuesNext) {
 TEST(LookInside, ShowsWhatWasStoredBeforeTheCycle) {
   const ProgramImage image = beside();
   Watcher watcher(image);
-  Simulation whole(image);
-  whole.observe(watcher);
-  ASSERT_EQ(whole.run().kind, StopKind::kEnd);
+  const std::uint64_t end = watch_to_end(image, watcher);
   // Stores are the fourth instruction of a worker's turn, and those of the supervisor at two pcs.
   const std::uint32_t worker_store = kCode + 4 * 16 + 4 * 3;
   const std::set<std::uint32_t> supervisor_stores = {kCode + 4 * 8, kCode + 4 * 11};
@@ -111,7 +114,7 @@ TEST(LookInside, ShowsWhatWasStoredBeforeTheCycle) {
     });
   };
   Simulation sim(image);
-  for (std::uint64_t cycle = 1; cycle < whole.now().value(); ++cycle) {
+  for (std::uint64_t cycle = 1; cycle < end; ++cycle) {
     SCOPED_TRACE(cycle);
     sim.run_until({.cycle = Cycles(cycle)});
     const TileView tile = sim.tile(TileId{0});
@@ -204,9 +207,7 @@ TEST(LookInside, ChangesNothingInTheRun) {
 TEST(LookInside, StopsInFrontOfAnInstruction) {
   const ProgramImage image = beside();
   Watcher watcher(image);
-  Simulation whole(image);
-  whole.observe(watcher);
-  ASSERT_EQ(whole.run().kind, StopKind::kEnd);
+  watch_to_end(image, watcher);
   const std::uint32_t loop = kCode + 4 * 16 + 4;
   const std::vector<IssuedInstruction>& of_worker = watcher.issued[{0, 1}];
   Simulation sim(image);
@@ -233,9 +234,7 @@ TEST(LookInside, StopsInFrontOfAnInstruction) {
 TEST(LookInside, StopsInFrontOfOneInstructionAfterTheOtherInOneSuperstep) {
   const ProgramImage image = beside();
   Watcher watcher(image);
-  Simulation whole(image);
-  whole.observe(watcher);
-  ASSERT_EQ(whole.run().kind, StopKind::kEnd);
+  watch_to_end(image, watcher);
   const auto& of_supervisor = watcher.issued[{0, kSupervisor}];
   const auto run = std::ranges::find(of_supervisor, kCode + 4 * 5, &IssuedInstruction::pc);
   Simulation sim(image);
