@@ -42,6 +42,11 @@ std::vector<OpCase> library_cases() {
       call("lapack_sgeqrf_ffi", "Geqrf", {matrix(2, 1, {3, 4})}, {packed, tau}, "{}", 1),
       call("Qr", "QrOfWhatIsDone", {matrix(2, 2, {-2, 5, 0, 4})},
            {matrix(2, 2, {-2, 5, 0, 4}), vector_of(kF32, {0, 0})}),
+      call("lapack_sgeqrf_ffi", "GeqrfKeepsTheSignOfZero", {matrix(1, 1, {-0.0})},
+           {matrix(1, 1, {-0.0}), vector_of(kF32, {0})}),
+      // LAPACK's: -0 is negative.
+      call("lapack_sgeqrf_ffi", "GeqrfOfNegativeZero", {matrix(2, 1, {-0.0, 4})},
+           {matrix(2, 1, {4, -1}), vector_of(kF32, {1})}),
       call("lapack_sorgqr_ffi", "Orgqr", {packed, tau}, {matrix(2, 1, {-0.6, -0.8})}, "{}", 4),
       call("lapack_sormqr_ffi", "OrmqrFromTheLeft", {packed, tau, matrix(2, 1, {0, 5})},
            {matrix(2, 1, {-4, 3})}, "{left = true, transpose = false}", 4),

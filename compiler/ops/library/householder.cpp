@@ -26,12 +26,11 @@ struct Reflector {
   Tensor beta;  ///< [batch], real: the element that is left
 };
 
-/// Of the element of [batch, n] that is the first one and of those that are behind it; others do
-/// not count. As LAPACK's larfg: beta has the sign that the real part of the first element does not
-/// have; where nothing is to be removed, tau is 0.
-Reflector reflector_of(Tensor x, Tensor is_first, Tensor is_behind) {
+/// Of the first element of vectors [batch, n], alpha, and of those that are behind it; others do
+/// not count. As LAPACK's larfg: beta has the sign that the real part of alpha, which may be -0,
+/// does not have; where nothing is to be removed, tau is 0.
+Reflector reflector_of(Tensor x, Tensor alpha, Tensor is_first, Tensor is_behind) {
   const DType dtype = x.dtype();
-  const Tensor alpha = sum(select(is_first, x, x.like(0)), {1});
   const Tensor tail = select(is_behind, x, x.like(0));
   // By the largest of them, so that no square is too large or too small.
   const Tensor largest_behind = largest(abs(tail), 1);
@@ -41,7 +40,7 @@ Reflector reflector_of(Tensor x, Tensor is_first, Tensor is_behind) {
   const Tensor scaled_alpha = alpha / with_dtype(divisor, dtype);
   const Tensor real = real_part(scaled_alpha);
   const Tensor size = sqrt(sum(square_of_size(scaled), {1}) + square_of_size(scaled_alpha));
-  const Tensor beta = select(real < 0.0, size, -size);
+  const Tensor beta = select(real.like(1) / real_part(alpha) < 0.0, size, -size);
   const Tensor is_done =
       compare("EQ", largest_behind, scale.like(0)) & (imaginary_part(alpha) == 0.0);
   const Tensor beta_or_one = select(is_done, beta.like(1), beta);
@@ -55,7 +54,11 @@ Reflector reflector_of(Tensor x, Tensor is_first, Tensor is_behind) {
 
 /// `first` is one for all matrices.
 Reflector reflector_of(Tensor x, Tensor first) {
-  return reflector_of(x, where_index_is("EQ", first, x, 1), where_index_is("GT", first, x, 1));
+  const std::vector<Tensor> start = {first.like(0), first};
+  const std::int64_t batch = x.shape()[0];
+  const Tensor alpha = reshape(dynamic_window(x, start, {batch, 1}), {batch});
+  return reflector_of(x, alpha, where_index_is("EQ", first, x, 1),
+                      where_index_is("GT", first, x, 1));
 }
 
 /// Columns right of `turn` without their part along v, as H^H A; column `turn` as the reflector
@@ -219,8 +222,9 @@ Hessenberg hessenberg(Tensor a, Tensor z) {
 
 Hessenberg hessenberg_behind(Tensor x, Tensor first, Tensor a, Tensor z) {
   const Tensor index = indices_along(x, 1), place = spread(first, index, {0});
-  const Reflector reflector =
-      reflector_of(x, compare("EQ", index, place), compare("GT", index, place));
+  const Tensor is_first = compare("EQ", index, place);
+  const Tensor alpha = sum(select(is_first, x, x.like(0)), {1});
+  const Reflector reflector = reflector_of(x, alpha, is_first, compare("GT", index, place));
   const auto from_right = [&](Tensor matrix) {
     return transpose(reflected_from_right(transpose(matrix, {0, 2, 1}), reflector), {0, 2, 1});
   };
