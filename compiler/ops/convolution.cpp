@@ -140,7 +140,7 @@ class Sums {
  public:
   explicit Sums(DType dtype) : dtype_(dtype) {}
   void add(const HostTensor& a, std::size_t i, const HostTensor& b, std::size_t j) {
-    if (is_complex(dtype_) || is_float(dtype_)) {
+    if (has_infinities()) {
       number_ += read_number(a, i) * read_number(b, j);
       return;
     }
@@ -148,8 +148,12 @@ class Sums {
         static_cast<std::uint64_t>(read_int(a, i)) * static_cast<std::uint64_t>(read_int(b, j));
     integer_ = dtype_ == DType::kI1 ? integer_ | product : integer_ + product;
   }
+  /// Zero times an element: NaN where that is infinite or NaN.
+  void add_zero_times(const HostTensor& b, std::size_t j) {
+    if (has_infinities()) number_ += 0.0 * read_number(b, j);
+  }
   void write(HostTensor& to, std::size_t element) const {
-    if (is_complex(dtype_) || is_float(dtype_)) {
+    if (has_infinities()) {
       write_number(to, element, number_);
     } else {
       write_int(to, element, static_cast<std::int64_t>(integer_));
@@ -157,6 +161,8 @@ class Sums {
   }
 
  private:
+  [[nodiscard]] bool has_infinities() const { return is_complex(dtype_) || is_float(dtype_); }
+
   DType dtype_;
   std::complex<double> number_ = 0;
   std::uint64_t integer_ = 0;
@@ -198,10 +204,14 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
           from[at(found.image.spatial[d])] = position.value_or(0);
           by[at(found.kernel.spatial[d])] = found.reversed[d] ? places[d] - 1 - place[d] : place[d];
         }
-        for (std::int64_t i = 0; is_inside && i < inputs; ++i) {
+        for (std::int64_t i = 0; i < inputs; ++i) {
           from[at(found.image.second)] = i + (found.feature_groups > 1 ? group * inputs : 0);
           by[at(found.kernel.first)] = i;
-          sum.add(image, element_at(from, in), kernel, element_at(by, of));
+          if (is_inside) {
+            sum.add(image, element_at(from, in), kernel, element_at(by, of));
+          } else {
+            sum.add_zero_times(kernel, element_at(by, of));
+          }
         }
       } while (next_index(place, places));
     }

@@ -222,6 +222,13 @@ std::vector<OpCase> convolution_cases() {
                   i32({2, 9, 1}, std::vector<double>(18, 2)), {line}, i32({1, 2, 1}, {36, 36})),
       convolution("OfHalvesInF32", numbers(kF16, {1, 3, 1}, {2048, 1, 1}),
                   numbers(kF16, {3, 1, 1}, {1, 1, 1}), {line}, numbers(kF16, {1, 1, 1}, {2050})),
+      // JAX on a CPU gives these: padding is multiplied like elements.
+      convolution("OfInfinitiesWithPadding", numbers(kF32, {1, 4, 1}, {1, 1, 1, 1}),
+                  numbers(kF32, {3, 1, 1}, {kInf, 1, 1}), {line, {}, {1, 1}},
+                  numbers(kF32, {1, 4, 1}, {kNaN, kInf, kInf, kInf})),
+      convolution("OfInfinitiesFeaturesApartWithPadding", numbers(kF32, {1, 2, 2}, {1, 1, 1, 1}),
+                  numbers(kF32, {2, 1, 2}, {1, 1, 1, kInf}), {line, {}, {0, 1}, {}, {}, {}, 2},
+                  numbers(kF32, {1, 2, 2}, {2, kInf, 1, kNaN})),
       convolution("OfBytesAsWords", numbers(kI8, {1, 2, 1}, {100, 50}),
                   numbers(kI8, {2, 1, 1}, {100, -100}), {line}, i32({1, 1, 1}, {5000})),
       // Gradients of images where a convolution has a stride.
