@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -82,6 +83,22 @@ double least_pivot(const HostTensor& matrices) {
     }
   }
   return size;
+}
+
+/// The last reflector of a complex matrix that is not taller than wide has but an imaginary part to
+/// take away. Where that rounds to 0 there is none, and the sign of its row of R is another.
+void free_last_reflectors(std::vector<Bounded>& factors) {
+  const Shape& shape = factors[0].value.type.shape;
+  const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]);
+  const auto columns = static_cast<std::size_t>(shape.back());
+  if (!is_complex(factors[0].value.type.dtype) || rows > columns) return;
+  const auto free_last = [&](Bounded& x, std::size_t block, std::size_t count) {
+    for (std::size_t i = 0; i < elements_of(x.error); ++i) {
+      if (i % block >= block - count) x.error.set(i, std::numeric_limits<float>::infinity());
+    }
+  };
+  free_last(factors[0], rows * columns, columns - rows + 1);
+  free_last(factors[1], rows, 1);
 }
 
 }  // namespace
@@ -170,6 +187,7 @@ BoundedResults bound_call(const Op& op, std::span<const Bounded> operands,
   BoundedResults results = bound_by_size(operands, std::move(values), condition);
   if (!results) return std::nullopt;
   for (const std::size_t i : call->free) (*results)[i] = unbounded(std::move(kept[i]));
+  if (name.ends_with("geqrf_ffi")) free_last_reflectors(*results);
   return results;
 }
 
