@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/json_text.h"
+#include "report/json_text.h"
 
 namespace superstep {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "report/answer_field.h"
 
 namespace superstep {
 
@@ -52,13 +53,6 @@ class Answer {
   std::string text_;
   std::vector<Problem> problems_;
   nlohmann::ordered_json fields_ = nlohmann::ordered_json::object();
-};
-
-/// One field of a document; `steps[].name` is in every element of the list `steps`.
-struct AnswerField {
-  std::string_view path;
-  std::string_view type;  ///< integer, number, text, boolean, list, object; `or null` may follow
-  std::string_view unit, meaning;
 };
 
 /// Fields of every document, whichever the command and its outcome.

@@ -11,8 +11,8 @@
 #include "tools/compile_file.h"
 #include "base/files.h"
 #include "base/output_file.h"
-#include "tools/json_text.h"
-#include "tools/numbers.h"
+#include "report/json_text.h"
+#include "report/numbers.h"
 #include "tools/progress.h"
 #include "tools/tensors.h"
 

@@ -11,13 +11,13 @@
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_threads.h"
-#include "tools/numbers.h"
+#include "report/numbers.h"
 #include "tools/outputs.h"
-#include "tools/places.h"
-#include "tools/plan_events.h"
+#include "report/places.h"
+#include "report/plan_events.h"
 #include "tools/progress.h"
-#include "tools/report.h"
-#include "tools/text_table.h"
+#include "report/report.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {

@@ -9,7 +9,7 @@
 #include "compiler/compile.h"
 #include "isa/image_file.h"
 #include "tools/host_memory.h"
-#include "tools/report.h"
+#include "report/report.h"
 
 namespace superstep {
 

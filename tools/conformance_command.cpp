@@ -16,10 +16,10 @@
 #include "tools/conformance.h"
 #include "tools/conformance_record.h"
 #include "tools/host_threads.h"
-#include "tools/numbers.h"
+#include "report/numbers.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
-#include "tools/text_table.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {

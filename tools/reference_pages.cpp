@@ -22,10 +22,10 @@
 #include "sim/trace/trace.h"
 #include "sim/trap.h"
 #include "tools/command.h"
-#include "tools/json_text.h"
+#include "report/json_text.h"
 #include "tools/op_costs.h"
 #include "tools/op_examples.h"
-#include "tools/report.h"
+#include "report/report.h"
 
 namespace superstep {
 namespace {

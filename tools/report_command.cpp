@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
 #include "tools/command.h"
-#include "tools/report.h"
-#include "tools/text_table.h"
+#include "tools/report_answer.h"
 
 namespace superstep {
 

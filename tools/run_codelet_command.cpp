@@ -15,7 +15,7 @@
 #include "tools/codelet_spec.h"
 #include "tools/command.h"
 #include "tools/kanata.h"
-#include "tools/numbers.h"
+#include "report/numbers.h"
 #include "tools/outputs.h"
 #include "tools/race_option.h"
 #include "tools/signals.h"

@@ -13,10 +13,10 @@
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_threads.h"
-#include "tools/numbers.h"
+#include "report/numbers.h"
 #include "tools/progress.h"
 #include "tools/tensors.h"
-#include "tools/text_table.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "sim/trace/trace.h"
 #include "tools/command.h"
-#include "tools/numbers.h"
+#include "report/numbers.h"
 #include "tools/outputs.h"
-#include "tools/report.h"
+#include "report/report.h"
 
 namespace superstep {
 

@@ -15,54 +15,10 @@
 #include "sim/trace/table_file.h"
 #include "sim/trace/totals.h"
 #include "sim/trace/trace.h"
+#include "sim/trace/trace_file.h"
 
 namespace superstep {
 namespace {
-
-UserError damaged(const std::filesystem::path& path, std::string_view why) {
-  return {ExitCode::kDamagedTrace, {Problem{{path.string(), 0, 0}, std::string(why)}}};
-}
-
-/// Opens a trace, finished or not, and makes sure that it is one of ours.
-Hdf5File open_trace(const std::filesystem::path& path) {
-  const auto open = [&] {
-    try {
-      return Hdf5File::open(path, Hdf5File::Access::kRead);
-    } catch (const std::runtime_error&) {
-      // A file that a writer has open, or had when it was killed, opens this way only.
-      return Hdf5File::open(path, Hdf5File::Access::kSwmrRead);
-    }
-  };
-  Hdf5File file = open();
-  const RootRow root = read_attributes(file, kRootAttributes);
-  if (root.format != kTraceFormat) {
-    throw damaged(path, "is an HDF5 file but not a Superstep trace");
-  }
-  const std::string& version = root.format_version;
-  const auto major = [](std::string_view v) { return v.substr(0, v.find('.')); };
-  if (major(version) != major(kTraceVersion)) {
-    throw damaged(path, fmt::format("has trace format {}, this version reads {}.x", version,
-                                    major(kTraceVersion)));
-  }
-  return file;
-}
-
-/// Runs `body`, turning every failure of the file into a damaged trace.
-template <class Body>
-auto guarded(const std::filesystem::path& path, const Body& body) {
-  try {
-    return body();
-  } catch (const UserError&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    std::string why = error.what();
-    const std::string prefix = path.string() + ": ";
-    if (why.starts_with(prefix)) why.erase(0, prefix.size());
-    throw damaged(path, why);
-  }
-}
 
 TraceTotals stored_totals(const Hdf5File& file) {
   const SummaryRow row = read_attributes(file, kSummaryAttributes);
@@ -192,56 +148,61 @@ std::optional<FileLock> lock_of_run(const std::filesystem::path& part,
   return std::optional<FileLock>(std::in_place, run);
 }
 
+TraceSummary summary_of(const Hdf5File& file) {
+  TraceSummary out;
+  RootRow root = read_attributes(file, kRootAttributes);
+  out.format_version = std::move(root.format_version);
+  out.level = std::move(root.level);
+  out.outcome = std::move(root.outcome);
+  out.complete = root.complete;
+  out.module = std::move(root.module);
+  out.machine_name = std::move(root.machine);
+  if (root.clock_hz > 0 && root.clock_hz < 1e18) {
+    out.clock_hz = static_cast<std::uint64_t>(root.clock_hz);
+  }
+  out.tiles = root.tiles;
+  out.tiles_used = static_cast<std::uint32_t>(file.shape(kUsedTiles.path_of("used_tile"), 1)[0]);
+  out.workers = root.workers;
+  out.calls = root.calls;
+  out.begins_inside = root.begins_inside;
+  out.predicted = root.predicted;
+  out.tile_memory_bytes = root.tile_memory_bytes;
+  const SummaryRow row = read_attributes(file, kSummaryAttributes);
+  out.trap = row.trap;
+  out.trap_kind = row.trap_kind;
+  for (MachineText& text : read_table(file, kMachineText)) {
+    out.machine_toml = std::move(text.toml);
+  }
+  const TraceTotals totals = out.complete ? stored_totals(file) : totals_so_far(file);
+  out.add_totals(totals);
+  out.steps = read_steps(file, totals);
+  out.events = read_events(file);
+  out.plan_events = read_compile_events(file);
+  read_memory(file, out);
+  out.tensors = read_tensors(file);
+  for (const std::string& name : file.attributes("/provenance")) {
+    const auto value = file.attribute("/provenance", name);
+    if (!value) continue;
+    if (const auto* text = std::get_if<std::string>(&*value)) out.provenance.emplace(name, *text);
+    if (const auto* number = std::get_if<std::uint64_t>(&*value)) {
+      out.provenance.emplace(name, std::to_string(*number));
+    }
+    if (const auto* real = std::get_if<double>(&*value)) {
+      out.provenance.emplace(name, fmt::format("{:.3f}", *real));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-TraceSummary read_trace(const std::filesystem::path& path) {
-  return guarded(path, [&] {
-    const Hdf5File file = open_trace(path);
-    TraceSummary out;
-    RootRow root = read_attributes(file, kRootAttributes);
-    out.format_version = std::move(root.format_version);
-    out.level = std::move(root.level);
-    out.outcome = std::move(root.outcome);
-    out.complete = root.complete;
-    out.module = std::move(root.module);
-    out.machine_name = std::move(root.machine);
-    if (root.clock_hz > 0 && root.clock_hz < 1e18) {
-      out.clock_hz = static_cast<std::uint64_t>(root.clock_hz);
-    }
-    out.tiles = root.tiles;
-    out.tiles_used = static_cast<std::uint32_t>(file.shape(kUsedTiles.path_of("used_tile"), 1)[0]);
-    out.workers = root.workers;
-    out.calls = root.calls;
-    out.begins_inside = root.begins_inside;
-    out.predicted = root.predicted;
-    out.tile_memory_bytes = root.tile_memory_bytes;
-    const SummaryRow row = read_attributes(file, kSummaryAttributes);
-    out.trap = row.trap;
-    out.trap_kind = row.trap_kind;
-    for (MachineText& text : read_table(file, kMachineText)) {
-      out.machine_toml = std::move(text.toml);
-    }
-    const TraceTotals totals = out.complete ? stored_totals(file) : totals_so_far(file);
-    out.add_totals(totals);
-    out.steps = read_steps(file, totals);
-    out.events = read_events(file);
-    out.plan_events = read_compile_events(file);
-    read_memory(file, out);
-    out.tensors = read_tensors(file);
-    for (const std::string& name : file.attributes("/provenance")) {
-      const auto value = file.attribute("/provenance", name);
-      if (!value) continue;
-      if (const auto* text = std::get_if<std::string>(&*value)) out.provenance.emplace(name, *text);
-      if (const auto* number = std::get_if<std::uint64_t>(&*value)) {
-        out.provenance.emplace(name, std::to_string(*number));
-      }
-      if (const auto* real = std::get_if<double>(&*value)) {
-        out.provenance.emplace(name, fmt::format("{:.3f}", *real));
-      }
-    }
-    return out;
-  });
+TraceSummary TraceFile::summary() const {
+  TraceSummary out;
+  guard_trace(path_, [&] { out = summary_of(file_); });
+  return out;
 }
+
+TraceSummary read_trace(const std::filesystem::path& path) { return TraceFile(path).summary(); }
 
 bool repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
                   const TraceReport& report) {
@@ -249,8 +210,9 @@ bool repair_trace(const std::filesystem::path& part, const std::filesystem::path
   check_output(out);
   const FileLock of_out(out);
   const std::optional<FileLock> of_run = lock_of_run(part, out);
-  guarded(part, [&] {
-    const Hdf5File file = open_trace(part);
+  const TraceFile trace(part);
+  guard_trace(part, [&] {
+    const Hdf5File& file = trace.hdf5();
     TraceEnd end;
     end.outcome = "interrupted";
     const SummaryRow row = read_attributes(file, kSummaryAttributes);

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "tests/tools/program.h"
-#include "tools/numbers.h"
+#include "report/numbers.h"
 
 namespace superstep {
 namespace {

@@ -8,7 +8,7 @@
 #include "compiler/compile.h"
 #include "isa/machine_config.h"
 #include "tests/scratch_folder.h"
-#include "tools/report.h"
+#include "report/report.h"
 #include "tools/tensors.h"
 
 namespace superstep {

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/program.h"
-#include "tools/numbers.h"
-#include "tools/report.h"
+#include "report/numbers.h"
+#include "report/report.h"
 
 namespace superstep {
 namespace {

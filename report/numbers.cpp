@@ -1,4 +1,4 @@
-#include "tools/numbers.h"
+#include "report/numbers.h"
 
 #include <fmt/format.h>
 

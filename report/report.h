@@ -1,13 +1,14 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "isa/program_image.h"
+#include "report/answer_field.h"
 #include "sim/trace/trace.h"
-#include "tools/answer.h"
 
 namespace superstep {
 
@@ -36,9 +37,6 @@ struct OperationTotals {
 [[nodiscard]] nlohmann::ordered_json report_document(const TraceSummary& trace);
 /// These alone, as a trace keeps them.
 [[nodiscard]] std::string json_report(const TraceSummary& trace);
-
-/// Gives the report as a command's answer.
-void report(const TraceSummary& trace, Answer& answer);
 
 /// The same as `memory_report` as a document.
 [[nodiscard]] nlohmann::ordered_json memory_document(const ProgramInfo& info,

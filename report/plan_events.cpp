@@ -1,4 +1,4 @@
-#include "tools/plan_events.h"
+#include "report/plan_events.h"
 
 #include <sstream>
 

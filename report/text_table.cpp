@@ -1,4 +1,4 @@
-#include "tools/text_table.h"
+#include "report/text_table.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

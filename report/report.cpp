@@ -1,4 +1,4 @@
-#include "tools/report.h"
+#include "report/report.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <iterator>
 #include <map>
 
-#include "tools/numbers.h"
-#include "tools/places.h"
-#include "tools/plan_events.h"
-#include "tools/text_table.h"
+#include "report/numbers.h"
+#include "report/places.h"
+#include "report/plan_events.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {

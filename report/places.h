@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "isa/op_location.h"
-#include "tools/text_table.h"
+#include "report/text_table.h"
 
 namespace superstep {
 

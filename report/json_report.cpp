@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "tools/json_text.h"
-#include "tools/plan_events.h"
-#include "tools/report.h"
-#include "tools/text_table.h"
+#include "report/json_text.h"
+#include "report/plan_events.h"
+#include "report/report.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {
@@ -193,13 +193,5 @@ ordered_json report_document(const TraceSummary& t) {
 }
 
 std::string json_report(const TraceSummary& t) { return json_text(report_document(t), 2) + "\n"; }
-
-void report(const TraceSummary& t, Answer& answer) {
-  if (answer.is_json()) {
-    answer.fields().update(report_document(t));
-  } else {
-    answer.print("{}", text_report(t, output_columns()));
-  }
-}
 
 }  // namespace superstep

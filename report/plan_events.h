@@ -1,10 +1,11 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
 #include "isa/program_image.h"
-#include "tools/answer.h"
+#include "report/answer_field.h"
 
 namespace superstep {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "tools/numbers.h"
-#include "tools/places.h"
-#include "tools/report.h"
-#include "tools/text_table.h"
+#include "report/numbers.h"
+#include "report/places.h"
+#include "report/report.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {

@@ -1,0 +1,79 @@
+#include "sim/trace/trace_file.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "sim/trace/progress.h"
+#include "sim/trace/schema.h"
+
+namespace superstep {
+namespace {
+
+UserError damaged(const std::filesystem::path& path, std::string_view why) {
+  return {ExitCode::kDamagedTrace, {Problem{{path.string(), 0, 0}, std::string(why)}}};
+}
+
+/// Opens a trace, finished or not, and makes sure that it is one of ours.
+Hdf5File open_ours(const std::filesystem::path& path) {
+  const auto open = [&] {
+    try {
+      return Hdf5File::open(path, Hdf5File::Access::kRead);
+    } catch (const std::runtime_error&) {
+      // A file that a writer has open, or had when it was killed, opens this way only.
+      return Hdf5File::open(path, Hdf5File::Access::kSwmrRead);
+    }
+  };
+  Hdf5File file = open();
+  const RootRow root = read_attributes(file, kRootAttributes);
+  if (root.format != kTraceFormat) {
+    throw damaged(path, "is an HDF5 file but not a Superstep trace");
+  }
+  const std::string& version = root.format_version;
+  const auto major = [](std::string_view v) { return v.substr(0, v.find('.')); };
+  if (major(version) != major(kTraceVersion)) {
+    throw damaged(path, fmt::format("has trace format {}, this version reads {}.x", version,
+                                    major(kTraceVersion)));
+  }
+  return file;
+}
+
+/// The same, with a UserError for every failure.
+Hdf5File open_trace(const std::filesystem::path& path) {
+  std::optional<Hdf5File> file;
+  guard_trace(path, [&] { file = open_ours(path); });
+  return std::move(*file);
+}
+
+}  // namespace
+
+void guard_trace(const std::filesystem::path& path, const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const UserError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    std::string why = error.what();
+    const std::string prefix = path.string() + ": ";
+    if (why.starts_with(prefix)) why.erase(0, prefix.size());
+    throw damaged(path, why);
+  }
+}
+
+TraceFile::TraceFile(std::filesystem::path path)
+    : path_(std::move(path)), file_(open_trace(path_)) {
+  guard_trace(path_, [&] { rows_ = whole_rows(file_); });
+}
+
+std::vector<std::string> TraceFile::read_text(const std::string& column) const {
+  std::vector<std::string> text;
+  guard_trace(path_, [&] { text = file_.read_text(column); });
+  return text;
+}
+
+}  // namespace superstep

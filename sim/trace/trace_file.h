@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hdf5_file.h"
+#include "sim/trace/table_file.h"
+#include "sim/trace/trace.h"
+
+namespace superstep {
+
+/// Runs `body`, turning every failure of the file into a UserError of a damaged trace at `path`.
+void guard_trace(const std::filesystem::path& path, const std::function<void()>& body);
+
+/// A trace open for reading, table by table (sim/trace/schema.h): finished, or what a run that
+/// lasts, or was killed, has written of whole supersteps when it is opened. All functions throw
+/// UserError with ExitCode::kDamagedTrace where the file is not as the schema has it.
+class TraceFile {
+ public:
+  explicit TraceFile(std::filesystem::path path);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const Hdf5File& hdf5() const { return file_; }
+  [[nodiscard]] TraceSummary summary() const;
+
+  /// Whether the file has the columns of a table: those of its level, and of its version.
+  template <class Table>
+  [[nodiscard]] bool has(const Table& table) const {
+    return file_.exists(table.path_of(std::get<0>(table.columns).name));
+  }
+  /// Whole rows of a table that grows; 0 of one that is not there.
+  template <class Table>
+  [[nodiscard]] std::uint64_t rows(const Table& table) const {
+    const auto axis = table.axes.substr(0, table.axes.find(' '));
+    const auto found = rows_.find(axis);
+    return found == rows_.end() ? 0 : found->second;
+  }
+  /// `count` rows from `first` of a table that grows, of one axis.
+  template <class Table>
+  [[nodiscard]] std::vector<typename Table::RowType> read(const Table& table, std::uint64_t first,
+                                                          std::uint64_t count) const {
+    std::vector<typename Table::RowType> rows;
+    guard_trace(path_, [&] { rows = read_rows(file_, table, first, count); });
+    return rows;
+  }
+  /// A table of one axis whole; nothing of one that is not there.
+  template <class Table>
+  [[nodiscard]] std::vector<typename Table::RowType> read(const Table& table) const {
+    if (!has(table)) return {};
+    if (table.grows) return read(table, 0, rows(table));
+    std::vector<typename Table::RowType> rows;
+    guard_trace(path_, [&] { rows = read_table(file_, table); });
+    return rows;
+  }
+  /// `count` rows from `first` of one column of numbers with two axes, one behind the other.
+  template <class T>
+  [[nodiscard]] std::vector<T> read_wide(const std::string& column, std::uint64_t first,
+                                         std::uint64_t count) const {
+    std::vector<T> values;
+    guard_trace(path_, [&] {
+      values.resize(count * file_.shape(column, 2)[1]);
+      if (!values.empty())
+        file_.read_rows(column, hdf5_type_of<T>(), first, count,
+                        std::as_writable_bytes(std::span(values)));
+    });
+    return values;
+  }
+  /// Texts of a column.
+  [[nodiscard]] std::vector<std::string> read_text(const std::string& column) const;
+
+ private:
+  std::filesystem::path path_;
+  Hdf5File file_;
+  std::map<std::string_view, std::uint64_t> rows_;
+};
+
+}  // namespace superstep
