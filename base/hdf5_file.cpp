@@ -393,7 +393,7 @@ bool Hdf5File::exists(const std::string& path) const {
   }
 }
 
-std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
+std::vector<std::string> Hdf5File::members(const std::string& group, int kind) const {
   const auto lock = hdf5_lock();
   const Hdf5Id owner(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), H5Gclose);
   std::vector<std::string> links;
@@ -403,9 +403,25 @@ std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
   }
   for (const std::string& link : links) {
     const Hdf5Id object(H5Oopen(owner, link.c_str(), H5P_DEFAULT), H5Oclose);
-    if (object && H5Iget_type(object) == H5I_DATASET) names.push_back(link);
+    if (object && H5Iget_type(object) == kind) names.push_back(link);
   }
   return names;
+}
+
+std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
+  return members(group, H5I_DATASET);
+}
+
+std::vector<std::string> Hdf5File::groups(const std::string& group) const {
+  return members(group, H5I_GROUP);
+}
+
+std::uint64_t Hdf5File::identity(const std::string& path) const {
+  const auto lock = hdf5_lock();
+  H5O_info_t info{};
+  if (H5Oget_info_by_name2(id_, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+    fail("has no " + path);
+  return info.addr;
 }
 
 std::vector<std::string> Hdf5File::attributes(const std::string& object) const {
@@ -482,6 +498,15 @@ Hdf5Type Hdf5File::type(const std::string& path) const {
   const auto type = our_type(Hdf5Id(H5Dget_type(set), H5Tclose));
   if (!type) fail("has a type that is none of ours: " + path);
   return *type;
+}
+
+std::string Hdf5File::type_text(const std::string& path) const {
+  const auto lock = hdf5_lock();
+  const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail("has no dataset " + path);
+  const Hdf5Id stored(H5Dget_type(set), H5Tclose);
+  const auto type = our_type(Hdf5Id(H5Dget_type(set), H5Tclose));
+  return type ? std::string(name_of(*type)) : described_type(stored);
 }
 
 Hdf5Type Hdf5File::attribute_type(const std::string& object, const std::string& name) const {

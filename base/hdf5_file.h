@@ -88,6 +88,10 @@ class Hdf5File {
   [[nodiscard]] bool exists(const std::string& path) const;
   /// Names of the datasets that are directly in `group`, in order.
   [[nodiscard]] std::vector<std::string> datasets(const std::string& group) const;
+  /// The same of groups.
+  [[nodiscard]] std::vector<std::string> groups(const std::string& group) const;
+  /// Equal for names of one object, and for no others.
+  [[nodiscard]] std::uint64_t identity(const std::string& path) const;
   [[nodiscard]] std::vector<std::string> attributes(const std::string& object) const;
   [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& object,
                                                    const std::string& name) const;
@@ -99,6 +103,8 @@ class Hdf5File {
                                const std::string& scale) const;
   /// What is stored: an enumeration counts as its numbers.
   [[nodiscard]] Hdf5Type type(const std::string& path) const;
+  /// Its name, or that of a type that is none of ours.
+  [[nodiscard]] std::string type_text(const std::string& path) const;
   [[nodiscard]] Hdf5Type attribute_type(const std::string& object, const std::string& name) const;
   [[nodiscard]] std::vector<std::uint64_t> dims(const std::string& path) const;
   /// The same of a dataset that must have so many axes and no more elements than are stored: a
@@ -121,6 +127,8 @@ class Hdf5File {
 
  private:
   explicit Hdf5File(std::filesystem::path path);
+  /// Names of what is directly in a group and of a kind of H5I_type_t.
+  [[nodiscard]] std::vector<std::string> members(const std::string& group, int kind) const;
   [[nodiscard]] std::uint64_t elements(const std::string& path) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail_write(const std::string& what);

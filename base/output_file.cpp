@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 
@@ -107,16 +108,32 @@ OutputFile::OutputFile(const fs::path& path) {
 }
 
 OutputFile::~OutputFile() {
+  if (file_ >= 0) close(file_);
   if (temporary_.empty()) return;
   const std::scoped_lock lock(temporary_mutex);
   unlink(temporary_.c_str());
   temporary_files.erase(temporary_);
 }
 
+void OutputFile::append(std::string_view bytes) {
+  if (file_ < 0) file_ = open(temporary_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  int error = file_ < 0 ? errno : 0;
+  while (error == 0 && !bytes.empty()) {
+    const ssize_t written = write(file_, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  if (error != 0) throw InputOutputError(target_.string(), "cannot be written", error);
+}
+
 void OutputFile::commit() {
   const auto check = [&](int error) {
     if (error != 0) throw InputOutputError(target_.string(), "cannot be written", error);
   };
+  if (file_ >= 0) check(close(std::exchange(file_, -1)) == 0 ? 0 : errno);
   check(sync_to_disk(temporary_, O_WRONLY));
   {
     const std::scoped_lock lock(temporary_mutex);
@@ -131,18 +148,7 @@ void OutputFile::commit() {
 
 void replace_file(const fs::path& path, std::string_view bytes) {
   OutputFile output(path);
-  const int file = open(output.temporary().c_str(), O_WRONLY | O_CLOEXEC);
-  int error = file < 0 ? errno : 0;
-  while (error == 0 && !bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      error = errno;
-    }
-  }
-  if (file >= 0 && close(file) != 0 && error == 0) error = errno;
-  if (error != 0) throw InputOutputError(path.string(), "cannot be written", error);
+  output.append(bytes);
   output.commit();
 }
 

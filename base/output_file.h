@@ -27,11 +27,14 @@ class OutputFile {
 
   /// Where to write until `commit`.
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
+  /// Adds to what is there. Throws InputOutputError.
+  void append(std::string_view bytes);
   /// Brings what was written to the disk and puts it in the file's place. Throws InputOutputError.
   void commit();
 
  private:
   std::filesystem::path target_, temporary_;
+  int file_ = -1;  ///< of what `append` wrote
 };
 
 /// Replaces a file by one of these bytes, whole or not at all.

@@ -83,6 +83,11 @@ template <class Row, class Get>
 using StoredType =
     decltype(stored_value(std::declval<const Column<Get>&>(), std::declval<const Row&>(), 0));
 
+template <class Get>
+inline constexpr bool kNumbersRows = false;
+template <class T>
+inline constexpr bool kNumbersRows<RowNumber<T>> = true;
+
 template <class Row, class Get>
 constexpr bool is_readable() {
   if constexpr (std::is_invocable_v<const Get&, Row&>) {
@@ -163,6 +168,8 @@ struct TraceColumn {
   std::span<const std::string_view> names;
   TraceLevel level;
   bool grows;
+  bool numbers_rows;  ///< it is the number of the row
+  unsigned minor;     ///< of the format 1.x that brought it
 
   [[nodiscard]] std::string_view first_axis() const { return axes.substr(0, axes.find(' ')); }
   [[nodiscard]] bool is_profile() const { return axes.find("profile") != std::string_view::npos; }
@@ -178,7 +185,9 @@ TraceColumn erased(const TraceTable<Row, Gets...>& table, const Column<Get>& col
           column.meaning,
           column.names,
           table.level,
-          table.grows};
+          table.grows,
+          kNumbersRows<Get>,
+          column.minor};
 }
 
 }  // namespace superstep

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "sim/trace/schema.h"
+#include "sim/trace/superstep_rows.h"
 #include "sim/trace/table_file.h"
 
 namespace superstep {
@@ -27,7 +28,7 @@ std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& file) {
     least = std::min(least, file.shape(column.path, axes_of(column.axes).size())[0]);
   }
   const auto found = rows.find(kSupersteps.axes);
-  if (found == rows.end()) return rows;
+  if (found == rows.end() || read_attributes(file, kRootAttributes).complete) return rows;
   std::uint64_t& supersteps = found->second;
   if (rows.contains(kComputeProfiles.axes)) {
     const auto is_there = [](std::uint32_t number, std::uint64_t profiles) {
@@ -61,16 +62,9 @@ TraceTotals totals_so_far(const Hdf5File& file) {
   const auto rows = whole_rows(file);
   const auto supersteps = rows.find(kSupersteps.axes);
   if (supersteps == rows.end() || supersteps->second == 0) return totals;
-  const auto launches = read_rows(file, kLaunches, 0, rows.at(kLaunches.axes));
-  auto launch = launches.begin();
-  for (std::uint64_t first = 0; first < supersteps->second; first += kSuperstepChunk) {
-    const std::uint64_t count = std::min(kSuperstepChunk, supersteps->second - first);
-    for (const SuperstepRow& row : read_rows(file, kSupersteps, first, count)) {
-      const auto begin = launch;
-      while (launch != launches.end() && launch->superstep == row.number) ++launch;
-      totals.add(row, {begin, launch});
-    }
-  }
+  for_each_superstep(file, rows, 0, supersteps->second, [&](const SuperstepInFile& superstep) {
+    totals.add(superstep.row, superstep.launches);
+  });
   return totals;
 }
 

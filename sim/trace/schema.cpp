@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 namespace superstep {
@@ -25,8 +26,8 @@ std::vector<TraceAttribute> attributes_in(const Tables&... tables) {
   std::vector<TraceAttribute> attributes;
   const auto add = [&](const auto& table) {
     table.for_each_column([&](const auto& column) {
-      attributes.push_back(
-          {table.group, column.name, erased(table, column).type, column.unit, column.meaning});
+      attributes.push_back({table.group, column.name, erased(table, column).type, column.unit,
+                            column.meaning, column.minor});
     });
   };
   (add(tables), ...);
@@ -84,6 +85,19 @@ std::string_view scale_of(std::string_view axis) {
   if (axis == "one" || axis.find(' ') != std::string_view::npos) return {};
   const auto first = std::ranges::find(trace_columns(), axis, &TraceColumn::axes);
   return first == trace_columns().end() ? std::string_view() : first->path;
+}
+
+unsigned minor_of(std::string_view version) {
+  const std::size_t dot = version.find('.');
+  unsigned minor = 0;
+  if (dot != std::string_view::npos) {
+    std::from_chars(version.data() + dot + 1, version.data() + version.size(), minor);
+  }
+  return minor;
+}
+
+bool is_of_end(std::string_view path) {
+  return path == kReport.group || path.starts_with(std::string(kReport.group) + '/');
 }
 
 std::span<const TracePlot> trace_plots() { return kPlots; }

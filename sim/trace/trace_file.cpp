@@ -41,13 +41,6 @@ Hdf5File open_ours(const std::filesystem::path& path) {
   return file;
 }
 
-/// The same, with a UserError for every failure.
-Hdf5File open_trace(const std::filesystem::path& path) {
-  std::optional<Hdf5File> file;
-  guard_trace(path, [&] { file = open_ours(path); });
-  return std::move(*file);
-}
-
 }  // namespace
 
 void guard_trace(const std::filesystem::path& path, const std::function<void()>& body) {
@@ -65,9 +58,20 @@ void guard_trace(const std::filesystem::path& path, const std::function<void()>&
   }
 }
 
+Hdf5File open_trace(const std::filesystem::path& path) {
+  std::optional<Hdf5File> file;
+  guard_trace(path, [&] { file = open_ours(path); });
+  return std::move(*file);
+}
+
 TraceFile::TraceFile(std::filesystem::path path)
     : path_(std::move(path)), file_(open_trace(path_)) {
   guard_trace(path_, [&] { rows_ = whole_rows(file_); });
+}
+
+void TraceFile::for_each_superstep(std::uint64_t first, std::uint64_t count,
+                                   const std::function<void(const SuperstepInFile&)>& visit) const {
+  guard_trace(path_, [&] { superstep::for_each_superstep(file_, rows_, first, count, visit); });
 }
 
 std::vector<std::string> TraceFile::read_text(const std::string& column) const {

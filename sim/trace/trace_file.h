@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hdf5_file.h"
+#include "sim/trace/superstep_rows.h"
 #include "sim/trace/table_file.h"
 #include "sim/trace/trace.h"
 
@@ -16,6 +17,10 @@ namespace superstep {
 
 /// Runs `body`, turning every failure of the file into a UserError of a damaged trace at `path`.
 void guard_trace(const std::filesystem::path& path, const std::function<void()>& body);
+
+/// The file of a trace, finished or not. Throws UserError with ExitCode::kDamagedTrace for one that
+/// is none of ours, and InputOutputError when it cannot be read.
+[[nodiscard]] Hdf5File open_trace(const std::filesystem::path& path);
 
 /// A trace open for reading, table by table (sim/trace/schema.h): finished, or what a run that
 /// lasts, or was killed, has written of whole supersteps when it is opened. All functions throw
@@ -33,12 +38,15 @@ class TraceFile {
   [[nodiscard]] bool has(const Table& table) const {
     return file_.exists(table.path_of(std::get<0>(table.columns).name));
   }
-  /// Whole rows of a table that grows; 0 of one that is not there.
-  template <class Table>
-  [[nodiscard]] std::uint64_t rows(const Table& table) const {
-    const auto axis = table.axes.substr(0, table.axes.find(' '));
+  /// Whole rows of the tables that grow along an axis; 0 of one that is not there.
+  [[nodiscard]] std::uint64_t rows_along(std::string_view axis) const {
     const auto found = rows_.find(axis);
     return found == rows_.end() ? 0 : found->second;
+  }
+  /// The same of the axis of a table.
+  template <class Table>
+  [[nodiscard]] std::uint64_t rows(const Table& table) const {
+    return rows_along(table.axes.substr(0, table.axes.find(' ')));
   }
   /// `count` rows from `first` of a table that grows, of one axis.
   template <class Table>
@@ -70,6 +78,9 @@ class TraceFile {
     });
     return values;
   }
+  /// Calls `visit` with each superstep of `count` rows from `first`, in order.
+  void for_each_superstep(std::uint64_t first, std::uint64_t count,
+                          const std::function<void(const SuperstepInFile&)>& visit) const;
   /// Texts of a column.
   [[nodiscard]] std::vector<std::string> read_text(const std::string& column) const;
 
