@@ -2,7 +2,7 @@
 # Installs the Debian packages that the build needs, if any is missing. Works for root and with sudo.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkg-config git libfmt-dev libtbb-dev libboost-dev libboost-program-options-dev
-          libhdf5-dev libssl-dev libtomlplusplus-dev nlohmann-json3-dev libgtest-dev libmpfr-dev libbenchmark-dev "$@")
+          libhdf5-dev libssl-dev libtomlplusplus-dev nlohmann-json3-dev libgtest-dev libmpfr-dev libbenchmark-dev protobuf-compiler "$@")
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")

@@ -16,7 +16,7 @@ constexpr Command kCommands[] = {
     {"disasm", "show machine words as assembly", disasm_options, disasm_command, disasm_fields},
     {"run-codelet", "run one entry point on one tile, report cycles and slots", run_codelet_options,
      run_codelet_command, run_codelet_fields},
-    {"trace", "inspect and repair trace files", trace_options, trace_command, trace_fields},
+    {"trace", "inspect, check, export and repair traces", trace_options, trace_command, trace_fields},
     {"bench", "compare simulated cycles with a baseline file", bench_options, bench_command,
      bench_fields},
     {"sensitivity", "show what the assumed numbers of a machine do to a program's cycles",

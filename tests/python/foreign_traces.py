@@ -18,7 +18,7 @@ except ImportError as missing:
 
 SECONDS = 5
 EVERY = 1 if "SUPERSTEP_FUZZ" in os.environ else 12  # of the changes of a dataset
-OK, DAMAGED = 0, 7
+OK, USAGE, DAMAGED = 0, 2, 7
 
 
 def replace(file, path, **dataset):
@@ -53,11 +53,16 @@ CHANGES = {
 }
 
 
+EXPORTS = [[to] for to in ("perfetto", "folded", "speedscope")]
+EXPORTS += [["csv", "--table", table] for table in ("supersteps", "launches", "steps", "memory", "compute_profiles")]
+
+
 class ForeignTraces(unittest.TestCase):
     def run_command(self, *words):
         command = [sys.argv[1], *words]
         done = subprocess.run(command, capture_output=True, timeout=SECONDS)
-        self.assertIn(done.returncode, (OK, DAMAGED), (words, done.stderr[:500]))
+        codes = (OK, USAGE, DAMAGED) if "export" in words else (OK, DAMAGED)
+        self.assertIn(done.returncode, codes, (words, done.stderr[:500]))
         return done.returncode
 
     def test_each_dataset_as_something_else(self):
@@ -82,6 +87,11 @@ class ForeignTraces(unittest.TestCase):
                             if not is_finished:
                                 file.attrs.modify("complete", np.uint8(0))  # so that it is summed up again
                         self.run_command("report", part)
+                        self.run_command("trace", "ls", part)
+                        # What the changed dataset held may be what it holds now.
+                        self.run_command("trace", "validate", part)
+                        to = EXPORTS[number % len(EXPORTS)]
+                        self.run_command("trace", "export", part, "--to", *to, "-o", str(folder / "export"))
                         if self.run_command("trace", "repair", part, mended) == OK and not is_finished:
                             self.assertEqual(self.run_command("report", mended), OK)
 

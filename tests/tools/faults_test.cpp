@@ -164,6 +164,7 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
       {"run-codelet models/codelets/scale.toml --trace models/codelets/scale.S", 2,
        "would replace a source"},
       {"trace repair " + at + "p.mlir " + at + "p.mlir", 2, "would replace the trace to repair"},
+      {"trace export " + at + "p.mlir --to csv -o " + at + "p.mlir", 2, "would replace the trace"},
       {run + "--input " + at + "x.h5.lock -o " + at + "x.h5", 2, "the lock of the trace (-o)"},
       {run + "-m " + at + "child.toml --output " + at + "base.toml", 2,
        "would replace the machine"},

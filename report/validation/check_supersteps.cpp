@@ -1,0 +1,322 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "report/validation/checks.h"
+#include "sim/trace/table_file.h"
+#include "sim/trace/wide_column.h"
+
+namespace superstep {
+namespace {
+
+std::uint64_t length_of(const SuperstepRow& row) {
+  return (row.exchange + row.compute + row.sync + row.host).value();
+}
+
+/// Rows that ascend by their superstep, and name ones that there are.
+template <const auto& kTable>
+void check_order(const TraceFile& trace, std::uint64_t first, std::uint64_t end,
+                 TraceFindings& findings) {
+  TraceRule& rule = findings.rule(kTable.path_of("superstep"));
+  const std::uint64_t rows = trace.rows(kTable);
+  std::uint64_t before = first;
+  for (std::uint64_t begin = 0; begin < rows; begin += kSuperstepChunk) {
+    const std::uint64_t count = std::min(kSuperstepChunk, rows - begin);
+    const auto numbers =
+        read_numbers<std::uint64_t>(trace.hdf5(), kTable.path_of("superstep"), begin, count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t number = numbers[i];
+      rule.check(number >= before && number < end, begin + i, [&] {
+        return number < before ? fmt::format("is {}, below {} before it", number, before)
+                               : fmt::format("is {}, but the last superstep is {}", number,
+                                             static_cast<std::int64_t>(end) - 1);
+      });
+      before = std::max(before, number);
+    }
+  }
+}
+
+/// Rules of one superstep after the other.
+class SuperstepCheck {
+ public:
+  SuperstepCheck(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings)
+      : findings_(findings) {
+    const RootRow root = read_attributes(trace.hdf5(), kRootAttributes);
+    tiles_ = root.tiles;
+    minor_ = minor_of(root.format_version);
+    if (sound.has_all(trace.hdf5(), kUsedTiles)) used_ = trace.read(kUsedTiles).size();
+    if (sound.has_all(trace.hdf5(), kSteps)) steps_ = trace.read(kSteps);
+    if (sound.has_all(trace.hdf5(), kStreams)) streams_ = trace.read(kStreams);
+  }
+
+  void add(const SuperstepInFile& superstep) {
+    const SuperstepRow& row = superstep.row;
+    if (before_) {
+      number_.equal(at_, row.number, before_->number + 1, "the one behind the superstep before is");
+      start_.equal(at_, row.begin.value(), before_->begin.value() + length_of(*before_),
+                   "the superstep before ends at");
+      call_.check(row.call >= before_->call, at_, [&] {
+        return fmt::format("is {}, below {} before it", row.call, before_->call);
+      });
+    }
+    check_row(row);
+    check_launches(superstep);
+    check_transfers(superstep);
+    before_ = row;
+    ++at_;
+  }
+
+ private:
+  TraceRule& rule(std::string_view column) { return findings_.rule(kSupersteps.path_of(column)); }
+
+  void check_row(const SuperstepRow& row) {
+    critical_.below(at_, index(row.critical), tiles_, "tiles");
+    if (!steps_.empty()) {
+      step_.below(at_, row.step, steps_.size(), "steps");
+      moved_.below(at_, row.exchange_step, steps_.size(), "steps");
+      if (row.step < steps_.size()) {
+        operation_.equal(at_, row.operation, steps_[row.step].operation_number,
+                         "that of its step is");
+      }
+    }
+    if (used_) active_.at_most(at_, row.active_tiles, *used_, "the tiles with a program,");
+    compute_.at_most(at_, row.compute.value(), row.compute_max, "the most of any tile,");
+    most_.at_most(at_, row.compute_max, row.compute_sum, "the sum over tiles,");
+    least_.at_most(at_, row.compute_min, row.compute_max, "the most of any tile,");
+    if (used_) {
+      sum_.at_most(at_, row.compute_sum, row.compute_max * *used_, "all tiles at the most of any,");
+    }
+    begin_.at_most(at_, row.visit_begin.value(), row.sync.value(), "its sync cycles,");
+    callbacks_.at_most(at_, row.visit_callbacks.value(), row.visit_begin.value(),
+                       "its visit_begin_cycles,");
+    end_.at_most(at_, row.visit_end.value(), row.host.value(), "its host cycles,");
+    const InstructionCounts& counts = row.worker_instructions;
+    if (minor_ < 5) return;
+    aux_.at_most(at_, counts.aux, counts.all, "its instructions,");
+    amp_.at_most(at_, counts.amp, counts.aux, "its aux_instructions,");
+    for (const auto& [of_kind, count] : {std::pair{&loads_, counts.loads},
+                                         {&stores_, counts.stores},
+                                         {&branches_, counts.branches}}) {
+      of_kind->at_most(at_, count, counts.main(), "its main_instructions,");
+    }
+  }
+
+  void check_launches(const SuperstepInFile& superstep) {
+    std::uint64_t sum = 0;
+    for (const LaunchRow& launch : superstep.launches) {
+      if (!steps_.empty()) {
+        launch_step_.below(launch_, launch.step, steps_.size(), "steps");
+      }
+      sum += launch.cycles;
+      ++launch_;
+    }
+    shares_.equal(at_, superstep.row.compute.value(), sum, "its launches sum to");
+  }
+
+  void check_transfers(const SuperstepInFile& superstep) {
+    const SuperstepRow& row = superstep.row;
+    const std::uint64_t end = (row.begin + row.host).value();
+    std::uint64_t bytes = 0;
+    for (const TransferRow& transfer : superstep.transfers) {
+      const std::uint64_t last = (transfer.start + transfer.length).value();
+      transfer_start_.check(transfer.start >= row.begin && last <= end, transfer_, [&] {
+        return fmt::format("is {}, to {} with its cycles: not inside of superstep {}, {} to {}",
+                           transfer.start.value(), last, row.number, row.begin.value(), end);
+      });
+      if (!streams_.empty()) {
+        stream_.below(transfer_, transfer.stream, streams_.size(), "streams");
+        if (transfer.stream < streams_.size()) {
+          direction_.equal(transfer_, transfer.direction, streams_[transfer.stream].direction,
+                           "that of its stream is");
+        }
+      }
+      if (minor_ >= 5) {
+        packets_.check((transfer.packets == 0) == (transfer.bytes == 0), transfer_, [&] {
+          return fmt::format("is {} for {} B", transfer.packets, transfer.bytes);
+        });
+      }
+      bytes += transfer.bytes;
+      ++transfer_;
+    }
+    host_bytes_.equal(at_, row.host_bytes, bytes, "its transfers sum to");
+  }
+
+  TraceFindings& findings_;
+  std::uint32_t tiles_ = 0;
+  unsigned minor_ = 0;
+  std::optional<std::uint64_t> used_;
+  std::vector<StepRow> steps_;
+  std::vector<StreamRow> streams_;
+  TraceRule &number_ = rule("superstep"), &start_ = rule("start_cycle"), &call_ = rule("iteration"),
+            &critical_ = rule("critical_tile"), &step_ = rule("step"),
+            &moved_ = rule("exchange_step"), &operation_ = rule("operation"),
+            &active_ = rule("active_tiles"), &compute_ = rule("compute_cycles"),
+            &most_ = rule("compute_cycles_max"), &least_ = rule("compute_cycles_min"),
+            &sum_ = rule("compute_cycles_sum"), &begin_ = rule("visit_begin_cycles"),
+            &callbacks_ = rule("visit_callback_cycles"), &end_ = rule("visit_end_cycles"),
+            &aux_ = rule("aux_instructions"), &amp_ = rule("amp_instructions"),
+            &loads_ = rule("load_instructions"), &stores_ = rule("store_instructions"),
+            &branches_ = rule("branch_instructions"), &shares_ = rule("compute_cycles"),
+            &host_bytes_ = rule("host_bytes");
+  TraceRule& launch_step_ = findings_.rule(kLaunches.path_of("step"));
+  TraceRule &transfer_start_ = findings_.rule(kTransfers.path_of("start_cycle")),
+            &stream_ = findings_.rule(kTransfers.path_of("stream")),
+            &direction_ = findings_.rule(kTransfers.path_of("direction")),
+            &packets_ = findings_.rule(kTransfers.path_of("packets"));
+  std::optional<SuperstepRow> before_;
+  std::uint64_t at_ = 0, launch_ = 0, transfer_ = 0;  ///< rows
+};
+
+/// Rules of rows of tiles, and of supersteps that name them.
+class ProfileCheck {
+ public:
+  ProfileCheck(const TraceFile& trace, TraceFindings& findings)
+      : findings_(findings),
+        computes_(trace.rows(kComputePhases)),
+        exchanges_(trace.rows(kExchangePhases)),
+        cycles_(trace, kComputePhases.path_of("cycles"), computes_),
+        waits_(trace, kComputePhases.path_of("wait_cycles"), computes_),
+        instructions_(trace, kComputePhases.path_of("instructions"), computes_),
+        moves_(trace, kExchangePhases.path_of("cycles"), exchanges_),
+        idles_(trace, kExchangePhases.path_of("idle_cycles"), exchanges_),
+        sents_(trace, kExchangePhases.path_of("sent_bytes"), exchanges_),
+        receiveds_(trace, kExchangePhases.path_of("received_bytes"), exchanges_) {}
+
+  void add(const SuperstepInFile& superstep) {
+    const ProfileNumbers& profiles = *superstep.profiles;
+    const std::uint64_t at = at_++;
+    const bool has_compute = is_there(compute_, at, profiles.compute, computes_);
+    const bool has_exchange = is_there(exchange_, at, profiles.exchange, exchanges_);
+    if (has_compute) check_compute(superstep.row, profiles.compute, at);
+    if (has_exchange) check_exchange(superstep.row, profiles.exchange, at);
+    if (has_compute && has_exchange) check_lengths(superstep.row, profiles, at);
+  }
+
+ private:
+  struct ComputeSums {
+    std::uint64_t sum = 0, most = 0, least = 0, active = 0, instructions = 0;
+  };
+  struct ExchangeSums {
+    std::uint64_t received = 0, most = 0;
+  };
+
+  static std::uint64_t sum_of(std::span<const std::uint64_t> row) {
+    return std::accumulate(row.begin(), row.end(), std::uint64_t{0});
+  }
+
+  static bool is_there(TraceRule& rule, std::uint64_t at, std::uint32_t number,
+                       std::uint64_t rows) {
+    if (number == kNoProfile) return false;
+    rule.below(at, number, rows, "rows of tiles");
+    return number < rows;
+  }
+
+  void check_compute(const SuperstepRow& row, std::uint32_t number, std::uint64_t at) {
+    const auto [known, is_new] = compute_sums_.try_emplace(number);
+    ComputeSums& sums = known->second;
+    if (is_new) {
+      const auto cycles = cycles_.row(number);
+      if (!cycles.empty()) {
+        sums.sum = sum_of(cycles);
+        sums.most = std::ranges::max(cycles);
+        sums.least = std::ranges::min(cycles);
+        sums.active = cycles.size() - static_cast<std::uint64_t>(std::ranges::count(cycles, 0U));
+      }
+      sums.instructions = sum_of(instructions_.row(number));
+    }
+    sum_.equal(at, row.compute_sum, sums.sum, "the tiles of its compute_profile sum to");
+    most_.equal(at, row.compute_max, sums.most, "its compute_profile has");
+    least_.equal(at, row.compute_min, sums.least, "its compute_profile has");
+    active_.equal(at, row.active_tiles, sums.active, "its compute_profile has");
+    issued_.equal(at, row.worker_instructions.all, sums.instructions,
+                  "the tiles of its compute_profile sum to");
+  }
+
+  void check_exchange(const SuperstepRow& row, std::uint32_t number, std::uint64_t at) {
+    const auto [known, is_new] = exchange_sums_.try_emplace(number);
+    ExchangeSums& sums = known->second;
+    if (is_new) {
+      const auto received = receiveds_.row(number);
+      sums.received = sum_of(received);
+      for (const std::uint64_t bytes : received) sums.most = std::max(sums.most, bytes);
+      for (const std::uint64_t bytes : sents_.row(number)) sums.most = std::max(sums.most, bytes);
+      const auto cycles = moves_.row(number), idle = idles_.row(number);
+      for (std::size_t t = 0; t < cycles.size(); ++t) {
+        idle_.at_most(number, idle[t], cycles[t], fmt::format("the cycles of tile {} there,", t));
+      }
+    }
+    bytes_.equal(at, row.exchange_bytes, sums.received,
+                 "the tiles of its exchange_profile receive");
+    h_.equal(at, row.h_bytes, sums.most, "the most of its exchange_profile is");
+  }
+
+  /// Exchange, compute and waiting of each tile fill the superstep, but for visits to the host.
+  void check_lengths(const SuperstepRow& row, const ProfileNumbers& numbers, std::uint64_t at) {
+    if (row.host.value() != 0) return;
+    const auto [known, is_new] = lengths_.try_emplace(std::pair(numbers.compute, numbers.exchange));
+    if (is_new) {
+      const auto moves = moves_.row(numbers.exchange), computes = cycles_.row(numbers.compute),
+                 waits = waits_.row(numbers.compute);
+      for (std::size_t t = 0; t < moves.size(); ++t) {
+        const std::uint64_t length = moves[t] + computes[t] + waits[t];
+        if (t == 0) known->second = {length, length};
+        known->second.first = std::min(known->second.first, length);
+        known->second.second = std::max(known->second.second, length);
+      }
+    }
+    const auto [shortest, longest] = known->second;
+    const std::uint64_t length = length_of(row);
+    length_.check(longest == 0 || (shortest == length && longest == length), at, [&] {
+      return fmt::format("has a tile with {} cycles, but its superstep has {}",
+                         shortest == length ? longest : shortest, length);
+    });
+  }
+
+  TraceRule& rule(std::string_view column) { return findings_.rule(kSupersteps.path_of(column)); }
+
+  TraceFindings& findings_;
+  std::uint64_t computes_, exchanges_;
+  WideColumn cycles_, waits_, instructions_, moves_, idles_, sents_, receiveds_;
+  std::map<std::uint32_t, ComputeSums> compute_sums_;
+  std::map<std::uint32_t, ExchangeSums> exchange_sums_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>>
+      lengths_;  ///< the shortest and the longest tile of two profiles
+  TraceRule &compute_ = rule("compute_profile"), &exchange_ = rule("exchange_profile"),
+            &sum_ = rule("compute_cycles_sum"), &most_ = rule("compute_cycles_max"),
+            &least_ = rule("compute_cycles_min"), &active_ = rule("active_tiles"),
+            &issued_ = rule("instructions"), &bytes_ = rule("bytes_sent"), &h_ = rule("h_bytes"),
+            &length_ = rule("compute_profile");
+  TraceRule& idle_ = findings_.rule(kExchangePhases.path_of("idle_cycles"));
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace
+
+void check_supersteps(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings) {
+  const Hdf5File& file = trace.hdf5();
+  const std::uint64_t rows = trace.rows(kSupersteps);
+  if (!sound.has_all(file, kSupersteps)) return;
+  const auto number_of = [&](std::uint64_t row) {
+    return trace.read(kSupersteps, row, 1).front().number;
+  };
+  const std::uint64_t first = rows == 0 ? 0 : number_of(0);
+  const std::uint64_t end = rows == 0 ? 0 : number_of(rows - 1) + 1;
+  const bool has_others = sound.has_all(file, kLaunches, kTransfers);
+  if (sound.has_all(file, kLaunches)) check_order<kLaunches>(trace, first, end, findings);
+  if (sound.has_all(file, kTransfers)) check_order<kTransfers>(trace, first, end, findings);
+  std::optional<ProfileCheck> profiles;
+  if (trace.has(kProfileNumbers) &&
+      sound.has_all(file, kProfileNumbers, kComputePhases, kExchangePhases)) {
+    profiles.emplace(trace, findings);
+  }
+  // Without their columns supersteps cannot be read one by one.
+  if (!has_others) return;
+  SuperstepCheck check(trace, sound, findings);
+  trace.for_each_superstep(0, rows, [&](const SuperstepInFile& superstep) {
+    check.add(superstep);
+    if (profiles && superstep.profiles) profiles->add(superstep);
+  });
+}
+
+}  // namespace superstep

@@ -1,0 +1,38 @@
+#include "report/validation/validation.h"
+
+#include "report/validation/checks.h"
+#include "sim/trace/table_file.h"
+
+namespace superstep {
+
+Validation validate_trace(const std::filesystem::path& path) {
+  Validation result;
+  TraceFindings findings(path);
+  SoundColumns sound;
+  {
+    const Hdf5File file = open_trace(path);
+    guard_trace(path, [&] {
+      const RootRow root = read_attributes(file, kRootAttributes);
+      result.format_version = root.format_version;
+      result.level = root.level;
+      result.complete = root.complete;
+      sound = check_structure(file, root, findings);
+    });
+  }
+  try {
+    const TraceFile trace(path);
+    result.supersteps = trace.rows(kSupersteps);
+    for (const auto check : {check_values, check_program, check_supersteps, check_summary}) {
+      check(trace, sound, findings);
+    }
+  } catch (const UserError& error) {
+    // It cannot be read at all, which has been said of what stands in the way.
+    if (error.code() != ExitCode::kDamagedTrace) throw;
+    for (const Problem& problem : error.problems()) findings.add_failure(problem.message, error);
+  }
+  result.checked = findings.checked();
+  result.problems = findings.problems();
+  return result;
+}
+
+}  // namespace superstep

@@ -1,0 +1,223 @@
+"""Damages a trace in one way after the other and looks whether `superstep trace validate` finds it: damaged_traces.py SUPERSTEP, from
+the top of the repository."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    print(f"Skipped: there is no Python package {missing.name}")
+    sys.exit(77)
+
+OK, DAMAGED = 0, 7
+RUN = "models/linear_regression/train_step.mlir -m tiny4 --input models/linear_regression/train.h5 --repeat 3"
+
+
+def element(path, row, change):
+    """Changes an element of a column; of tiles the first."""
+
+    def damage(file):
+        at = row if file[path].ndim == 1 else (row, 0)
+        file[path][at] = change(file[path][at]) if callable(change) else change
+
+    return damage
+
+
+def more(path, row):
+    return element(path, row, lambda old: old + 1)
+
+
+def attribute(path, name, change):
+    def damage(file):
+        old = file[path].attrs[name]
+        file[path].attrs.modify(name, type(old)(change(old)))
+
+    return damage
+
+
+def replaced(path, **dataset):
+    def damage(file):
+        old = dict(file[path].attrs)
+        del file[path]
+        file.create_dataset(path, **dataset)
+        for name in ("units", "long_name", "axes"):
+            file[path].attrs[name] = old[name]
+
+    return damage
+
+
+def without_scale(file):
+    file["host/bytes"].dims[0].detach_scale(file["host/transfer"])
+
+
+def swapped_launches(file):
+    for name in ("superstep", "step", "cycles", "runs"):
+        column = file["launches"][name]
+        column[1], column[3] = column[3], column[1]
+
+
+DAMAGES = {  # and what is said of each
+    "a dataset is gone": (lambda f: f.__delitem__("supersteps/flops"), "/supersteps/flops is missing"),
+    "a group is gone": (lambda f: f.__delitem__("memory/liveness"), "/memory/liveness/peak_tile is missing"),
+    "a unit": (lambda f: f["host/bytes"].attrs.modify("units", np.bytes_("1")), "/host/bytes has units '1', not 'B'"),
+    "a meaning is gone": (lambda f: f["host/bytes"].attrs.__delitem__("long_name"), "/host/bytes has no long_name"),
+    "axes": (lambda f: f["host/bytes"].attrs.modify("axes", np.bytes_("step")), "/host/bytes has axes 'step', not 'transfer'"),
+    "a scale is off": (without_scale, "/host/bytes does not have /host/transfer as the dimension scale of its axis transfer"),
+    "a type": (replaced("host/bytes", data=np.zeros(10)), "/host/bytes has the type f8, not u8"),
+    "a length": (replaced("program/step/flops", data=np.zeros(13, "u8")), "/program/step/flops has 13 along step, which others have 14 of"),
+    "an axis more": (replaced("program/step/flops", data=np.zeros((14, 2), "u8")), "/program/step/flops has 2 axes, not 1"),
+    "an attribute is gone": (lambda f: f["summary"].attrs.__delitem__("flops"), "attribute flops of /summary is missing"),
+    "the machine": (lambda f: f.attrs.modify("config_sha256", np.bytes_("0" * 64)), "/provenance/config_toml is not what config_sha256"),
+    "a number of a row": (more("program/stream/stream", 2), "/program/stream/stream[2] is 3, but the row is 2"),
+    "an enumeration": (element("program/step/kind", 3, 9), "/program/step/kind[3] is 9, but there are 7 values"),
+    "a parent": (element("program/step/parent", 3, 5), "/program/step/parent[3] is 5, but there are 3 steps before it"),
+    "a parent of no loop": (element("program/step/parent", 3, 2), "/program/step/parent[3] is 2, a step of kind 0"),
+    "an operation": (element("program/step/operation", 3, 99), "/program/step/operation[3] is 99, but there are 10 operations"),
+    "a vertex type": (element("program/compute_set/vertex_type", 3, 99), "/program/compute_set/vertex_type[3] is 99"),
+    "a life": (element("program/variable/last_step", 3, 99), "/program/variable/last_step[3] is 99, but there are 14 steps"),
+    "used tiles": (element("program/used_tile", 1, 0), "/program/used_tile[1] is 0, not above 0"),
+    "bytes of a category": (more("memory/bytes", 1), "/memory/max_live_bytes[1] is 2028, but the categories of the tile sum to 2029"),
+    "a fullest tile": (element("memory/liveness/peak_tile", 1, 4), "/memory/liveness/peak_tile[1] is 4, but there are 4 tiles"),
+    "messages of an exchange": (more("exchange/first_message", 1), "/exchange/first_message[1] is "),
+    "a step of an exchange": (element("exchange/step", 1, 2), "/exchange/step[1] is 2, which is no exchange"),
+    "a sender": (element("exchange/message/source_tile", 2, 77), "/exchange/message/source_tile[2] is 77, but there are 4 tiles"),
+    "order of messages": (element("exchange/message/source_tile", 2, 3), "/exchange/message/source_tile[3] is "),
+    "a receiver": (element("exchange/message/destination_tile", 2, 77), "/exchange/message/destination_tile[2] is 77"),
+    "words of a message": (more("exchange/message/cycles", 2), "/exchange/message/cycles[2] is 2, but its words are 1"),
+    "a late message": (element("exchange/message/start_cycle", 2, 5000), "/exchange/message/start_cycle[2] is 5001, more than"),
+    "a superstep's number": (more("supersteps/superstep", 5), "/supersteps/superstep[5] is 6, but the one behind the superstep before is 5"),
+    "the begin of a superstep": (more("supersteps/start_cycle", 5), "/supersteps/start_cycle[5] is 4331, but the superstep before ends at 4330"),
+    "a call": (element("supersteps/iteration", 9, 0), "/supersteps/iteration[9] is 0, below 2 before it"),
+    "a step": (element("supersteps/step", 5, 99), "/supersteps/step[5] is 99, but there are 14 steps"),
+    "a step that exchanges": (element("supersteps/exchange_step", 5, 99), "/supersteps/exchange_step[5] is 99"),
+    "an operation of a superstep": (more("supersteps/operation", 5), "/supersteps/operation[5] is 3, but that of its step is 2"),
+    "a critical tile": (element("supersteps/critical_tile", 5, 4), "/supersteps/critical_tile[5] is 4, but there are 4 tiles"),
+    "active tiles": (element("supersteps/active_tiles", 5, 5), "/supersteps/active_tiles[5] is 5, more than the tiles with a program, 4"),
+    "exchange cycles": (more("supersteps/exchange_cycles", 5), "/supersteps/start_cycle[6] is 4775, but the superstep before ends at 4776"),
+    "compute cycles": (more("supersteps/compute_cycles", 5), "/supersteps/compute_cycles[5] is 336, but its launches sum to 335"),
+    "most cycles of a tile": (more("supersteps/compute_cycles_max", 5), "/supersteps/compute_cycles_max[5] is 336, but its compute_profile has 335"),
+    "fewest cycles of a tile": (more("supersteps/compute_cycles_min", 5), "/supersteps/compute_cycles_min[5] is "),
+    "cycles of all tiles": (more("supersteps/compute_cycles_sum", 5), "/supersteps/compute_cycles_sum[5] is "),
+    "the begin of a visit": (element("supersteps/visit_begin_cycles", 5, 900), "/supersteps/visit_begin_cycles[5] is 900, more than its sync cycles, 68"),
+    "callbacks": (element("supersteps/visit_callback_cycles", 6, 900), "/supersteps/visit_callback_cycles[6] is 900"),
+    "the end of a visit": (element("supersteps/visit_end_cycles", 7, 9000), "/supersteps/visit_end_cycles[7] is 9000"),
+    "instructions": (element("supersteps/amp_instructions", 5, 10**6), "/supersteps/amp_instructions[5] is 1000000, more than"),
+    "bytes moved": (more("supersteps/bytes_sent", 5), "/supersteps/bytes_sent[5] is "),
+    "h": (more("supersteps/h_bytes", 5), "/supersteps/h_bytes[5] is "),
+    "bytes of the host": (more("supersteps/host_bytes", 7), "/supersteps/host_bytes[7] is "),
+    "flops": (more("supersteps/flops", 5), "flops of /summary is "),
+    "a profile": (element("supersteps/compute_profile", 5, 77), "/supersteps/compute_profile[5] is 77, but there are 5 rows of tiles"),
+    "an exchange profile": (element("supersteps/exchange_profile", 5, 77), "/supersteps/exchange_profile[5] is 77, but there are 4 rows of tiles"),
+    "waiting of a tile": (more("profiles/compute/wait_cycles", 2), "has a tile with "),
+    "cycles of a tile": (more("profiles/compute/cycles", 2), "the tiles of its compute_profile sum to"),
+    "bytes of a tile": (more("profiles/exchange/received_bytes", 2), "the tiles of its exchange_profile receive"),
+    "idle cycles of a tile": (element("profiles/exchange/idle_cycles", 2, 999), "/profiles/exchange/idle_cycles[2] is 999"),
+    "a launch's step": (element("launches/step", 3, 99), "/launches/step[3] is 99, but there are 14 steps"),
+    "cycles of a launch": (more("launches/cycles", 3), "but its launches sum to"),
+    "order of launches": (swapped_launches, "/launches/superstep[2] is "),
+    "a launch of no superstep": (element("launches/superstep", 12, 99), "/launches/superstep[12] is 99, but the last superstep is 10"),
+    "order of transfers": (element("host/superstep", 5, 1), "/host/superstep[5] is 1, below 4 before it"),
+    "a stream": (element("host/stream", 5, 99), "/host/stream[5] is 99, but there are 8 streams"),
+    "a direction": (element("host/direction", 5, 0), "/host/direction[5] is 0, but that of its stream is 1"),
+    "bytes of a transfer": (more("host/bytes", 5), "but its transfers sum to"),
+    "a late transfer": (element("host/start_cycle", 5, 9000), "/host/start_cycle[5] is 9000, to 9014 with its cycles: not inside of superstep 7"),
+    "packets": (element("host/packets", 5, 0), "/host/packets[5] is 0 for 4 B"),
+    "a total": (attribute("summary", "exchange_cycles", lambda old: old + 1), "exchange_cycles of /summary is "),
+    "all cycles": (attribute("summary", "total_cycles", lambda old: old + 1), "total_cycles of /summary is "),
+    "supersteps": (attribute("summary", "supersteps", lambda old: old + 1), "supersteps of /summary is 12, but by the rows of /supersteps it is 11"),
+    "assumed cycles": (attribute("summary", "sync_assumed_cycles", lambda old: 10**9), "sync_assumed_cycles of /summary is 1000000000, more than"),
+    "the balance": (attribute("summary", "tile_balance", lambda old: old / 2), "tile_balance of /summary is "),
+    "the fullest tile": (attribute("summary", "worst_tile", lambda old: old + 1), "worst_tile of /summary is "),
+    "cycles of a step": (more("summary/step/compute_cycles", 3), "/summary/step/compute_cycles[3] is "),
+    "runs of a step": (more("summary/step/runs", 3), "/summary/step/runs[3] is 4, but by the rows of /supersteps and /launches it is 3"),
+    "a step's longest superstep": (element("summary/step/longest_cycles", 3, 10**6), "/summary/step/longest_cycles[3] is 1000000, more than"),
+    "the report": (lambda f: f["summary/json"].__setitem__(0, b"{}"), "/summary/json is no report"),
+}
+
+
+class DamagedTraces(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        for level in ("tile", "superstep", "summary"):
+            command = [sys.argv[1], "run", *RUN.split(), "--trace", level, "-q", "-o", cls.at(level)]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def at(cls, name):
+        return str(Path(cls.folder.name) / f"{name}.h5")
+
+    def validate(self, *damages):
+        shutil.copy(self.at("tile"), self.at("damaged"))
+        with h5py.File(self.at("damaged"), "r+") as file:
+            for damage in damages:
+                damage(file)
+        return self.answer(self.at("damaged"))
+
+    def answer(self, path):
+        command = [sys.argv[1], "trace", "validate", path]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        return done.returncode, done.stderr
+
+    def test_each_damage_is_found_where_it_is(self):
+        for what, (damage, said) in DAMAGES.items():
+            with self.subTest(what=what):
+                code, errors = self.validate(damage)
+                self.assertEqual(code, DAMAGED, errors)
+                self.assertIn(said, errors)
+
+    def test_all_damages_are_found_at_once(self):
+        chosen = ["a unit", "a parent", "a critical tile", "order of transfers", "supersteps"]
+        code, errors = self.validate(*(DAMAGES[what][0] for what in chosen))
+        self.assertEqual(code, DAMAGED)
+        for what in chosen:
+            self.assertIn(DAMAGES[what][1], errors)
+
+    def test_rows_that_break_one_rule_are_counted(self):
+        def damage(file):
+            file["supersteps/critical_tile"][3:8] = 4
+
+        self.assertIn("/supersteps/critical_tile[3] is 4, but there are 4 tiles; and 4 rows more are wrong", self.validate(damage)[1])
+
+    def test_what_is_in_order_stays_so_at_every_level_and_after_a_kill(self):
+        for level in ("tile", "superstep", "summary"):
+            self.assertEqual(self.answer(self.at(level)), (OK, ""), level)
+
+        def killed(file):
+            file.attrs.modify("complete", np.uint8(0))
+            for name in list(file["summary"]):
+                del file["summary"][name]
+            for name in list(file["summary"].attrs):
+                del file["summary"].attrs[name]
+            # Columns are written one after the other.
+            file["supersteps/flops"].resize((9,))
+
+        self.assertEqual(self.validate(killed), (OK, ""))
+
+    def test_an_older_format_has_what_it_had(self):
+        # The numbers of this one were made up: they do not add up.
+        code, errors = self.answer("tests/sim/format_1.0.0.h5.part")
+        self.assertEqual(code, DAMAGED)
+        self.assertNotIn("missing", errors)
+        self.assertNotIn("type", errors)
+
+    def test_what_nobody_knows_is_no_damage(self):
+        def foreign(file):
+            file.create_dataset("x_mine/values", data=np.zeros(3))
+            file.attrs["x_note"] = "of mine"
+
+        self.assertEqual(self.validate(foreign), (OK, ""))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], warnings="ignore")

@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+#include "report/report.h"
+#include "sim/trace/trace.h"
+#include "tools/outputs.h"
+#include "tools/trace/verbs.h"
+
+namespace superstep {
+
+ExitCode trace_repair(const Options&, const std::vector<std::string>& files, Answer& answer) {
+  const std::string& part = files[0];
+  if (files.size() == 1 && !part.ends_with(".part"))
+    usage_error(fmt::format("{} does not end in .part: name the file to write", part));
+  const std::string out = files.size() == 2 ? files[1] : part.substr(0, part.size() - 5);
+  check_outputs({{"the trace to repair", part}}, {{"the repaired trace", out}});
+  if (!repair_trace(part, out, json_report)) {
+    answer.print("{}: is a finished trace, there is nothing to repair; {} is not written\n", part,
+                 out);
+    return ExitCode::kOk;
+  }
+  const TraceSummary trace = read_trace(out);
+  answer.print("{}: {} supersteps, {} cycles\n", out, grouped(trace.totals.supersteps),
+               grouped(trace.totals.cycles));
+  answer.fields() = {{"file", out},
+                     {"supersteps", trace.totals.supersteps},
+                     {"cycles", trace.totals.cycles.value()}};
+  return ExitCode::kOk;
+}
+
+}  // namespace superstep
