@@ -139,6 +139,9 @@ totals of `/summary`, and the launches of a superstep sum to its compute cycles.
 after the other; `/launches` says how its critical tile's time is shared between them. The stream `goes_on` is a word on each
 tile that decides whether another call comes; the host sends it, as 0, with the arguments of the last call.
 
+`superstep trace validate` looks whether a file keeps all this, `superstep trace export` gives it to other viewers
+([exports.md](exports.md)).
+
 What a run takes follows from numbers of the machine file, each with its source: `cost_source` says of each number, and of the
 cycles of each superstep, where it comes from. Attributes of `/summary` add up what rests on assumed or extrapolated numbers.
 Where a trace does not say it, as before format 1.5, and of exchange and compute before 1.7, readers count all as assumed.

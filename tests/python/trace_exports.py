@@ -19,6 +19,7 @@ except ImportError as missing:
     print(f"Skipped: there is no Python package {missing.name}")
     sys.exit(77)
 
+HAS_PROTOC = shutil.which("protoc") is not None
 PARTS = ("exchange", "compute", "sync", "host")
 LOOP = 4  # of /program/step/kind
 RUNS = {
@@ -209,8 +210,8 @@ class Exports(unittest.TestCase):
         return done.stderr
 
     def perfetto(self, run, *words):
-        if shutil.which("protoc") is None:
-            self.skipTest("there is no protoc (protobuf-compiler)")
+        if not HAS_PROTOC:
+            self.skipTest("there is no protoc")
         return Perfetto(self, self.export(run, "perfetto", *words)), Trace(self.at(f"{run}.h5"))
 
     def test_supersteps_and_phases_are_those_of_the_trace(self):
@@ -457,4 +458,6 @@ class Exports(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if not HAS_PROTOC:
+        print("Skipped: traces of Perfetto, because there is no protoc (protobuf-compiler)")
     unittest.main(argv=sys.argv[:1], warnings="ignore")
