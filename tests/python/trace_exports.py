@@ -26,6 +26,7 @@ RUNS = {
     "calls": "models/linear_regression/train_step.mlir -m tiny4 --input models/linear_regression/train.h5 --repeat 3 --trace tile",
     "loop": "models/mandelbrot/mandelbrot.mlir -m small64 --input random:1 --trace tile",
     "loops": "models/kmeans/kmeans.mlir -m tiny4 --input random:1 --trace tile",
+    "nested": "models/eigenvalues/frequencies.mlir -m tiny4 --input random:1 --trace tile",
     "summary": "models/quickstart/affine.mlir -m tiny4 --input random:1 --trace summary",
     "supersteps": "models/quickstart/affine.mlir -m tiny4 --input random:1 --trace superstep",
 }
@@ -235,7 +236,7 @@ class Exports(unittest.TestCase):
                 self.assertEqual([(s.begin, s.end, s.name) for s in shown.slices["Phases",]], phases)
 
     def test_the_program_track_takes_what_its_steps_take(self):
-        for run in ("calls", "loop", "loops"):
+        for run in ("calls", "loop", "loops", "nested"):
             with self.subTest(run=run):
                 shown, trace = self.perfetto(run)
                 cycles = Counter()
@@ -260,11 +261,41 @@ class Exports(unittest.TestCase):
             trips = [s for s in shown.slices["Program",] if s.name.startswith("trip ")]
             # The last round only finds that there are no more trips.
             self.assertEqual([s.name for s in trips], [f"trip {n}" for n in range(trace.column("trip").max() + 1)])
-            trip_of = dict(zip(trace.column("start_cycle"), trace.column("trip")))
-            for leaf in shown.slices["Program",]:
-                inside = [name for name in leaf.path[:-1] if name.startswith("trip ")]
-                if inside and leaf.begin in trip_of and leaf.arguments.get("kind") == "exchange":
-                    self.assertEqual(inside, [f"trip {trip_of[leaf.begin]}"])
+            of_leaf = {leaf.begin: leaf for leaf in shown.slices["Program",] if "step" in leaf.arguments}
+            launches = trace.file["launches"]
+            wrapped = 0
+            for s, step in enumerate(trace.column("exchange_step")):
+                loop = trace.ancestors(step)[-1:]
+                if not loop:
+                    continue
+                trip, at = trace.column("trip")[s], trace.column("start_cycle")[s]
+                rows = [(step, trace.column("exchange_cycles")[s])]
+                mine = launches["superstep"][:] == s
+                for step, cycles in [*rows, *zip(launches["step"][mine], launches["cycles"][mine].astype(int))]:
+                    # What is behind a later step of the loop is of the next trip.
+                    if loop == trace.ancestors(step)[-1:] and step < rows[-1][0]:
+                        trip, wrapped = trip + 1, wrapped + 1
+                    rows.append((step, cycles))
+                    if cycles and loop == trace.ancestors(step)[-1:]:
+                        self.assertIn(f"trip {trip}", of_leaf[at].path, (s, step))
+                    at += cycles
+            self.assertGreater(wrapped, 0)
+
+    def test_a_loop_inside_another_has_its_trips_in_each_trip(self):
+        shown, trace = self.perfetto("nested")
+        inner = [step for step in range(len(trace.names)) if trace.kind[step] == LOOP and trace.ancestors(step)]
+        self.assertEqual(len(inner), 1)
+        (outer,), trips = trace.ancestors(inner[0]), int(trace.trips[inner[0]])
+        self.assertGreater(trips, 1)
+        inside = defaultdict(list)
+        for s in shown.slices["Program",]:
+            if s.name.startswith("trip ") and s.path[-2] == trace.label(inner[0]):
+                inside[s.path[:-1]].append(s.name)
+        rounds = trace.file["summary/step/runs"][inner[0] + 1] // trips
+        self.assertGreater(rounds, 1)
+        around = ("call 0", trace.label(outer))
+        expected = {(*around, f"trip {n}", trace.label(inner[0])): [f"trip {m}" for m in range(trips)] for n in range(rounds)}
+        self.assertEqual(inside, expected)
 
     def test_tiles_do_what_their_profiles_say(self):
         for run, words in (("calls", ("--tiles", "0-1,3")), ("loop", ()), ("loop", ("--tiles", "critical", "--window", "3:60"))):
