@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "sim/trace/schema.h"
@@ -145,6 +146,9 @@ class CsvWriter {
     if (columns_.empty()) refuse(trace, table);
     for (const CsvColumn& column : columns_) {
       const TraceColumn& known = column.column();
+      if (column.width() != columns_.front().width()) {
+        throw std::runtime_error(known.path + " has another length of rows");
+      }
       if (known.grows && known.path.ends_with("/superstep")) superstep_ = &column;
     }
     if (axes_.size() > 1) {

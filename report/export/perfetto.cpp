@@ -184,7 +184,7 @@ class PerfettoExport {
     constexpr std::size_t kMost = 8;
     std::vector<std::pair<std::uint32_t, std::uint64_t>> tiles;
     for (const auto& tile : critical_cycles_) {
-      if (tile.second != 0 && column_of(tile.first)) tiles.push_back(tile);
+      if (tile.second != 0 && column_of(tile.first)) tiles.emplace_back(tile);
     }
     std::ranges::stable_sort(tiles, std::greater(),
                              &std::pair<std::uint32_t, std::uint64_t>::second);
@@ -204,7 +204,7 @@ class PerfettoExport {
       columns.push_back(*column_of(tile));
     }
     const auto column = [&](const auto& table, std::string_view name) {
-      return WideColumn(trace_, table.path_of(name), trace_.rows(table));
+      return WideColumn(trace_, table.path_of(name), trace_.rows(table), used_tiles_.size());
     };
     WideColumn exchange = column(kExchangePhases, "cycles");
     WideColumn compute = column(kComputePhases, "cycles");

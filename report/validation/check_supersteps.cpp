@@ -171,17 +171,17 @@ class SuperstepCheck {
 /// Rules of rows of tiles, and of supersteps that name them.
 class ProfileCheck {
  public:
-  ProfileCheck(const TraceFile& trace, TraceFindings& findings)
+  ProfileCheck(const TraceFile& trace, std::uint64_t tiles, TraceFindings& findings)
       : findings_(findings),
         computes_(trace.rows(kComputePhases)),
         exchanges_(trace.rows(kExchangePhases)),
-        cycles_(trace, kComputePhases.path_of("cycles"), computes_),
-        waits_(trace, kComputePhases.path_of("wait_cycles"), computes_),
-        instructions_(trace, kComputePhases.path_of("instructions"), computes_),
-        moves_(trace, kExchangePhases.path_of("cycles"), exchanges_),
-        idles_(trace, kExchangePhases.path_of("idle_cycles"), exchanges_),
-        sents_(trace, kExchangePhases.path_of("sent_bytes"), exchanges_),
-        receiveds_(trace, kExchangePhases.path_of("received_bytes"), exchanges_) {}
+        cycles_(trace, kComputePhases.path_of("cycles"), computes_, tiles),
+        waits_(trace, kComputePhases.path_of("wait_cycles"), computes_, tiles),
+        instructions_(trace, kComputePhases.path_of("instructions"), computes_, tiles),
+        moves_(trace, kExchangePhases.path_of("cycles"), exchanges_, tiles),
+        idles_(trace, kExchangePhases.path_of("idle_cycles"), exchanges_, tiles),
+        sents_(trace, kExchangePhases.path_of("sent_bytes"), exchanges_, tiles),
+        receiveds_(trace, kExchangePhases.path_of("received_bytes"), exchanges_, tiles) {}
 
   void add(const SuperstepInFile& superstep) {
     const ProfileNumbers& profiles = *superstep.profiles;
@@ -265,7 +265,7 @@ class ProfileCheck {
         known->second.second = std::max(known->second.second, length);
       }
     }
-    const auto [shortest, longest] = known->second;
+    const std::uint64_t shortest = known->second.first, longest = known->second.second;
     const std::uint64_t length = length_of(row);
     length_.check(longest == 0 || (shortest == length && longest == length), at, [&] {
       return fmt::format("has a tile with {} cycles, but its superstep has {}",
@@ -307,8 +307,8 @@ void check_supersteps(const TraceFile& trace, const SoundColumns& sound, TraceFi
   if (sound.has_all(file, kTransfers)) check_order<kTransfers>(trace, first, end, findings);
   std::optional<ProfileCheck> profiles;
   if (trace.has(kProfileNumbers) &&
-      sound.has_all(file, kProfileNumbers, kComputePhases, kExchangePhases)) {
-    profiles.emplace(trace, findings);
+      sound.has_all(file, kProfileNumbers, kComputePhases, kExchangePhases, kUsedTiles)) {
+    profiles.emplace(trace, trace.read(kUsedTiles).size(), findings);
   }
   // Without their columns supersteps cannot be read one by one.
   if (!has_others) return;

@@ -148,6 +148,16 @@ class StructureCheck {
       return fmt::format("{} does not have {} as the dimension scale of its axis {}", column.path,
                          scale, axis);
     });
+    // netCDF looks for it in the group of the data, where later formats have it too.
+    constexpr unsigned kScalesBeside = 2;
+    if (minor_of(root_.format_version) < kScalesBeside) return;
+    const std::string beside =
+        column.path.substr(0, column.path.rfind('/')) + scale.substr(scale.rfind('/'));
+    const bool is_beside = file_.exists(beside) && file_.identity(beside) == file_.identity(scale);
+    findings_.expect(is_beside, [&] {
+      return fmt::format("{} has no scale of its axis {} beside it: {} is not {}", column.path,
+                         axis, beside, scale);
+    });
   }
 
   const Hdf5File& file_;

@@ -69,6 +69,7 @@ DAMAGES = {  # and what is said of each
     "a meaning is gone": (lambda f: f["host/bytes"].attrs.__delitem__("long_name"), "/host/bytes has no long_name"),
     "axes": (lambda f: f["host/bytes"].attrs.modify("axes", np.bytes_("step")), "/host/bytes has axes 'step', not 'transfer'"),
     "a scale is off": (without_scale, "/host/bytes does not have /host/transfer as the dimension scale of its axis transfer"),
+    "no scale is beside it": (lambda f: f.__delitem__("memory/tile"), "/memory/bytes has no scale of its axis tile beside it: /memory/tile is not /machine/tile"),
     "a type": (replaced("host/bytes", data=np.zeros(10)), "/host/bytes has the type f8, not u8"),
     "a length": (replaced("program/step/flops", data=np.zeros(13, "u8")), "/program/step/flops has 13 along step, which others have 14 of"),
     "an axis more": (replaced("program/step/flops", data=np.zeros((14, 2), "u8")), "/program/step/flops has 2 axes, not 1"),

@@ -48,6 +48,7 @@ CHANGES = {
     "one value": lambda file, path: replace(file, path, data=7),
     "no value": lambda file, path: replace(file, path, dtype=h5py.Empty("u4").dtype, shape=None),
     "an axis more": lambda file, path: replace(file, path, data=np.zeros(file[path].shape + (3,), "u4")),
+    "shorter rows": lambda file, path: replace(file, path, data=np.zeros(file[path].shape[:-1] + (1,), "u8")),
     "many rows": larger,
     "other rows": lambda file, path: replace(file, path, data=np.full((3,) + file[path].shape[1:], 77, "u8")),
 }

@@ -70,8 +70,7 @@ std::optional<std::vector<std::uint32_t>> tiles_from(std::string_view text) {
     for (std::uint32_t tile = *first; tile <= *last; ++tile) tiles.push_back(tile);
   }
   std::ranges::sort(tiles);
-  const auto rest = std::ranges::unique(tiles);
-  tiles.erase(rest.begin(), rest.end());
+  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
   if (tiles.empty()) usage_error("--tiles takes tiles as in 0,17,100-107, or critical");
   return tiles;
 }
