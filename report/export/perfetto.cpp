@@ -97,12 +97,14 @@ class PerfettoExport {
     Counter<double> computed(writer_, "Computed", chip, "FLOP/cycle");
     const Track events = writer_.track("Events", chip);
     HostTracks host(writer_, trace_);
+    std::optional<std::uint64_t> begin;
     std::uint64_t end = 0, behind = rows_.count;
     trace_.for_each_superstep(rows_.first, rows_.count, [&](const SuperstepInFile& superstep) {
       if (is_full(superstep.row.number, "supersteps")) return;
       const SuperstepRow& row = superstep.row;
       const std::uint64_t at = row.begin.value();
       const std::uint64_t device = (row.exchange + row.compute + row.sync).value();
+      if (!begin) begin = at;
       end = at + device + row.host.value();
       critical_cycles_[index(row.critical)] += device;
       std::vector<PerfettoFlow> flows = host.arrows_into_superstep();
@@ -123,8 +125,10 @@ class PerfettoExport {
     exchanged.set(end, 0);
     computed.set(end, 0);
     for (const TraceEvent& event : read_events(trace_.hdf5())) {
+      const std::uint64_t at = event.cycle.value();
+      if (request_.window && (at < begin.value_or(end) || at > end)) continue;
       const PerfettoArgument arguments[] = {{"text", event.text}};
-      writer_.instant(events, event.cycle.value(), name_of(event.kind), arguments);
+      writer_.instant(events, at, name_of(event.kind), arguments);
     }
   }
 

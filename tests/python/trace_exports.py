@@ -366,6 +366,16 @@ class Exports(unittest.TestCase):
             transfer = end if source == "Supersteps" else begin
             self.assertTrue(visit.name == "host" and visit.begin <= transfer.begin and transfer.end <= visit.end)
 
+    def test_events_are_instants(self):
+        command = [sys.argv[1], "run", *RUNS["loop"].split(), "--max-supersteps", "50", "-q", "-o", self.at("trap.h5")]
+        self.assertEqual(subprocess.run(command, capture_output=True).returncode, 1)
+        shown, trace = self.perfetto("trap")
+        kinds = {number: kind for kind, number in h5py.check_enum_dtype(trace.file["events/kind"].dtype).items()}
+        expected = [(int(at), kinds[kind]) for at, kind in zip(trace.file["events/cycle"], trace.file["events/kind"])]
+        self.assertEqual([kind for at, kind in expected], ["trap"])
+        self.assertEqual(shown.instants, expected)
+        self.assertEqual(self.perfetto("trap", "--window", "0:10")[0].instants, [])
+
     def test_a_window_is_a_part_of_the_whole(self):
         whole, trace = self.perfetto("calls")
         part, trace = self.perfetto("calls", "--window", "3:7")
