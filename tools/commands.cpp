@@ -11,6 +11,8 @@ constexpr Command kCommands[] = {
     {"compile", "compile a program and show its plan and memory", compile_options, compile_command,
      compile_fields},
     {"report", "show a trace as text or JSON", report_options, report_command, report_fields},
+    {"html", "write a trace, or two to compare, as a page for a browser", html_options,
+     html_command, html_fields},
     {"config", "list, check and print machines", config_options, config_command, config_fields},
     {"asm", "assemble one source file", asm_options, asm_command, asm_fields},
     {"disasm", "show machine words as assembly", disasm_options, disasm_command, disasm_fields},

@@ -1,0 +1,113 @@
+// The frame around the views: navigation, runs, keys, print.
+
+const ORDER = ["summary", "insights", "timeline", "heatmap", "tiles", "flame", "operations", "memory", "prediction", "roofline", "compare", "provenance"];
+const listed = () => ORDER.map((id) => views.find((view) => view.id === id)).filter((view) => view && (view.id !== "compare" || runs.length > 1));
+const KEY_OF_VIEW = "1234567890";
+
+/// Makes a view the first time that it is looked at.
+function build(view) {
+  if (view.section.childElementCount) return;
+  const made = [view.make()].flat(3).filter(Boolean);
+  view.section.append(h("header", {}, h("h2", { id: `title-${view.id}` }, view.title), h("p", {}, view.hint)), ...made);
+}
+function forgetViews() {
+  charts.clear();
+  for (const view of listed()) view.section.replaceChildren();
+}
+function showView() {
+  const view = listed().find((v) => v.id === state.view) || listed()[0];
+  build(view);
+  for (const v of listed()) {
+    v.section.classList.toggle("shown", v === view);
+    if (v === view) v.link.setAttribute("aria-current", "page");
+    else v.link.removeAttribute("aria-current");
+  }
+  document.title = `${view.title} – ${run().report.module || "Superstep"}`;
+}
+function showHead() {
+  const { report, doc } = run();
+  document.getElementById("title").textContent = report.module || doc.file;
+  document.getElementById("subtitle").textContent =
+    `${report.machine}, ${grouped(report.tiles_used)} of ${grouped(report.tiles)} tiles at ${decimal(report.clock_hz / 1e9, 2)} GHz · ${grouped(report.calls)} call${report.calls === 1 ? "" : "s"} · ${report.outcome} · ${doc.file}`;
+  document.getElementById("banner").replaceChildren(...banners());
+  const group = document.getElementById("runs");
+  group.hidden = runs.length < 2;
+  group.replaceChildren(...runs.map((r, i) => h("button", { type: "button", title: r.doc.file, "aria-pressed": i === state.run ? "true" : "false", on: { click: () => choose({ run: i }) } }, `Run ${r.label}`)));
+}
+function makeViews() {
+  const nav = document.getElementById("views"), sections = document.getElementById("sections");
+  let group = "";
+  listed().forEach((view, i) => {
+    if (view.group !== group) nav.append(h("div", { class: "group", "aria-hidden": "true" }, (group = view.group)));
+    view.link = h("a", { href: `#view=${view.id}`, on: { click: (event) => { event.preventDefault(); choose({ view: view.id }); window.scrollTo(0, 0); } } }, view.title,
+      i < KEY_OF_VIEW.length && h("kbd", { "aria-hidden": "true" }, KEY_OF_VIEW[i]));
+    view.section = h("section", { class: "view", id: `view-${view.id}`, "aria-labelledby": `title-${view.id}` });
+    nav.append(view.link);
+    sections.append(view.section);
+  });
+}
+function makeKeys() {
+  const dialog = document.getElementById("keys");
+  const keys = [["1 … 9, 0", "a view"], ["/", "search"], ["← →", "superstep before, next (with Shift: ten)"], ["Home, End", "first, last superstep"], ["+ −", "zoom in, out"],
+                ["Space", "play, pause"], ["c", "the call of this superstep"], ["↑ ↓", "on a map: tile before, next"], ["Enter", "in the flame graph: zoom in"], ["?", "these keys"]];
+  dialog.append(h("h2", { id: "keys-title" }, "Keys"), h("dl", {}, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+    h("button", { type: "button", on: { click: () => dialog.close() } }, "Close"));
+  document.getElementById("help").addEventListener("click", () => dialog.showModal());
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || dialog.open) return;
+    const view = listed()[KEY_OF_VIEW.indexOf(event.key)];
+    if (event.key === "/") document.getElementById("search").focus();
+    else if (event.key === "?") dialog.showModal();
+    else if (view && KEY_OF_VIEW.includes(event.key)) {
+      choose({ view: view.id });
+      announce(view.title);
+    } else if (!run().count || (event.key === " " && event.target.tagName !== "BODY" && event.target.id !== "main") || !["ArrowLeft", "ArrowRight", "+", "-", "=", " ", "c"].includes(event.key) || !timelineKeys(event)) return;
+    event.preventDefault();
+  });
+}
+
+function changed(keys) {
+  if (keys.has("run")) {
+    forgetViews();
+    showHead();
+  }
+  if (keys.has("view") || keys.has("run")) showView();
+  for (const view of listed())
+    if (view.section.childElementCount && view.update && (view.needs || []).some((key) => keys.has(key))) view.update(keys);
+  showDetails();
+  for (const chart of charts) {
+    chart.update();
+    if (["superstep", "from", "to", "tile", "device"].some((key) => keys.has(key)) && chart.refreshTable) chart.refreshTable();
+  }
+}
+
+function start() {
+  const documents = JSON.parse(document.getElementById("documents").textContent);
+  runs = documents.map((doc, i) => new Run(doc, "AB"[i]));
+  state.run = runs.length - 1;
+  makeViews();
+  makeSearch();
+  makeKeys();
+  listeners.add(changed);
+  choose({ ...firstLook(run()), ...fromAddress(location.hash) });
+  showHead();
+  showView();
+  showDetails();
+  window.addEventListener("hashchange", () => choose(fromAddress(location.hash)));
+  window.addEventListener("beforeprint", () => listed().forEach(build));
+  listenToPrinter();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    palette.forget();
+    for (const chart of charts) chart.update();
+  });
+  document.documentElement.dataset.ready = "true";
+}
+/// The superstep with most device cycles; and of a run of many, those around it.
+function firstLook(r) {
+  let superstep = 0;
+  for (let s = 1; s < r.count; ++s) if (r.device(s) > r.device(superstep)) superstep = s;
+  if (r.count <= 64) return { superstep };
+  const from = clamp(superstep - 16, 0, r.count - 32);
+  return { superstep, from, to: from + 32 };
+}
+start();

@@ -1,0 +1,86 @@
+// Elements and numbers as text. What a trace says only ever becomes text nodes and attributes.
+
+function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "on") for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
+    else if (name === "class") element.className = value;
+    else if (name === "value") element.value = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+const grouped = (n) => (Number.isFinite(n) ? Math.round(n).toLocaleString("en-US") : "–");
+const percent = (part, whole, digits = 1) => (whole ? ((100 * part) / whole).toFixed(digits) + " %" : "–");
+const decimal = (n, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "–");
+const signed = (n) => (n > 0 ? "+" : n < 0 ? "−" : "±") + grouped(Math.abs(n));
+
+function scaled(n, units, step) {
+  let unit = 0;
+  while (Math.abs(n) >= step && unit + 1 < units.length) {
+    n /= step;
+    ++unit;
+  }
+  const digits = unit === 0 || Math.abs(n) >= 100 ? 0 : Math.abs(n) >= 10 ? 1 : 2;
+  return `${n.toFixed(digits)} ${units[unit]}`.trim();
+}
+const short = (n) => scaled(n, ["", "k", "M", "G", "T"], 1000);
+const bytes = (n) => scaled(n, ["B", "KiB", "MiB", "GiB"], 1024);
+function time(cycles, clock) {
+  if (!clock) return "";
+  const ns = (cycles / clock) * 1e9;
+  return ns < 1e3 ? scaled(Math.round(ns), ["ns"], 1000) : scaled(ns / 1e3, ["µs", "ms", "s"], 1000);
+}
+
+/// Round numbers from `low` to `high` for an axis, about so many.
+function ticks(low, high, count) {
+  const span = high - low || 1;
+  const rough = span / Math.max(1, count), power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough);
+  const out = [];
+  for (let t = Math.ceil(low / step) * step; t <= high + step * 1e-9; t += step) out.push(t);
+  return out;
+}
+
+/// Rows as comma-separated values (RFC 4180).
+function csv(rows) {
+  const field = (value) => {
+    const text = String(value ?? "");
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return rows.map((row) => row.map(field).join(",")).join("\r\n") + "\r\n";
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = h("textarea", { class: "unseen", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+function download(name, blob) {
+  const url = URL.createObjectURL(blob);
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+/// A binary search: the first index whose value is greater than `x`, minus one.
+function floorIndex(values, x) {
+  let low = 0, high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= x) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+const clamp = (x, low, high) => Math.min(Math.max(x, low), high);

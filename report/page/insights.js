@@ -1,0 +1,13 @@
+// V9: rules that looked at the run, and what they found.
+
+views.push({
+  id: "insights", title: "Insights", group: "Overview",
+  hint: "Rules with numbers: what they found, why, what would help, and how many cycles it might save. Gains are estimates and do not add up.",
+  make() {
+    const found = run().doc.insights;
+    if (!found.length) return h("div", { class: "panel missing" }, "No rule found anything to say about this run.");
+    return found.map((insight) => h("article", { class: "panel insight" }, h("span", { class: "id" }, insight.id), h("h3", {}, insight.text),
+      h("span", { class: "gain" }, insight.gain_cycles ? `up to ${grouped(insight.gain_cycles)} cycles` : ""), insight.evidence && h("p", {}, insight.evidence),
+      insight.advice && h("p", {}, insight.advice)));
+  },
+});

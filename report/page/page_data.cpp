@@ -1,0 +1,265 @@
+#include "report/page/page_data.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "report/page/encoding.h"
+#include "report/report.h"
+#include "sim/trace/schema.h"
+
+namespace superstep {
+namespace {
+
+using nlohmann::ordered_json;
+using Numbers = std::vector<std::uint64_t>;
+
+/// Columns of numbers, in order.
+using NamedNumbers = std::vector<std::pair<std::string, Numbers>>;
+
+ordered_json packed_columns(const NamedNumbers& columns) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [name, numbers] : columns) out[name] = packed(numbers);
+  return out;
+}
+
+template <class T>
+std::uint64_t as_number(const T& value) {
+  return static_cast<std::uint64_t>(value);
+}
+
+/// A whole table: texts as they are, numbers packed.
+template <class Table>
+ordered_json table_columns(const TraceFile& trace, const Table& table) {
+  using Row = typename Table::RowType;
+  ordered_json out = ordered_json::object();
+  const std::vector<Row> rows = trace.read(table);
+  table.for_each_column([&]<class Get>(const Column<Get>& column) {
+    const std::string name(column.name);
+    if constexpr (std::is_same_v<StoredType<Row, Get>, std::string>) {
+      ordered_json texts = ordered_json::array();
+      for (const Row& row : rows) texts.push_back(stored_value(column, row, 0));
+      out[name] = std::move(texts);
+    } else {
+      Numbers numbers;
+      for (const Row& row : rows)
+        numbers.push_back(as_number(stored_value(column, row, numbers.size())));
+      out[name] = packed(numbers);
+    }
+  });
+  return out;
+}
+
+/// What tiles hold: their peaks, and for each category the bytes of all tiles.
+ordered_json memory_columns(const TraceFile& trace) {
+  ordered_json out = table_columns(trace, kTilePeaks);
+  const std::vector<std::string> categories = trace.read_text("/memory/category");
+  out["category"] = categories;
+  out["bytes"] = ordered_json::array();
+  const std::uint64_t tiles = trace.read(kTilePlaces).size();
+  const auto bytes = trace.read_wide<std::uint32_t>("/memory/bytes", 0, tiles);
+  for (std::size_t c = 0; c < categories.size(); ++c) {
+    Numbers of_tiles;
+    for (std::size_t i = c; i < bytes.size(); i += categories.size()) of_tiles.push_back(bytes[i]);
+    out["bytes"].push_back(packed(of_tiles));
+  }
+  return out;
+}
+
+/// The supersteps of a page: those that differ, and which of them each one is.
+struct Supersteps {
+  NamedNumbers each;      ///< columns that have a number of their own in each superstep
+  Numbers row;            ///< of `distinct`, by superstep
+  NamedNumbers distinct;  ///< the other columns
+  Numbers first_launch;   ///< by row of `distinct`, and one more
+  NamedNumbers launches;
+  std::uint64_t total = 0;  ///< that the trace has
+};
+
+constexpr std::string_view kOfEach[] = {"superstep", "start_cycle", "iteration", "trip"};
+
+/// Adds the numbers of a row to those of columns, which get their names from the first row.
+template <class Table>
+void add_row(const Table& table, const typename Table::RowType& row, std::uint64_t number,
+             bool of_each, std::vector<std::pair<std::string_view, std::uint64_t>>& out) {
+  table.for_each_column([&](const auto& column) {
+    if ((std::ranges::find(kOfEach, column.name) != std::end(kOfEach)) == of_each)
+      out.emplace_back(column.name, as_number(stored_value(column, row, number)));
+  });
+}
+
+void append(NamedNumbers& columns,
+            const std::vector<std::pair<std::string_view, std::uint64_t>>& row) {
+  if (columns.empty())
+    for (const auto& [name, number] : row) columns.emplace_back(name, Numbers{});
+  for (std::size_t c = 0; c < row.size(); ++c) columns[c].second.push_back(row[c].second);
+}
+
+Supersteps read_supersteps(const TraceFile& trace, const PageLimits& limits) {
+  Supersteps out;
+  out.total = trace.rows(kSupersteps);
+  out.first_launch.push_back(0);
+  const std::vector<LaunchRow> launches = trace.read(kLaunches);
+  const bool has_profiles = trace.has(kProfileNumbers);
+  std::map<Numbers, std::uint64_t> known;
+  auto launch = launches.begin();
+  const std::uint64_t count = std::min(out.total, limits.supersteps);
+  for (std::uint64_t first = 0; first < count; first += kSuperstepChunk) {
+    const std::uint64_t rows = std::min(count - first, kSuperstepChunk);
+    const std::vector<SuperstepRow> block = trace.read(kSupersteps, first, rows);
+    std::vector<ProfileNumbers> profiles(rows);
+    if (has_profiles) profiles = trace.read(kProfileNumbers, first, rows);
+    for (std::uint64_t i = 0; i < rows && known.size() < limits.distinct; ++i) {
+      std::vector<std::pair<std::string_view, std::uint64_t>> of_each, shared;
+      add_row(kSupersteps, block[i], first + i, true, of_each);
+      add_row(kSupersteps, block[i], first + i, false, shared);
+      if (has_profiles) add_row(kProfileNumbers, profiles[i], first + i, false, shared);
+      const auto begin = std::find_if(launch, launches.end(), [&](const LaunchRow& row) {
+        return row.superstep >= block[i].number;
+      });
+      launch = std::find_if(begin, launches.end(),
+                            [&](const LaunchRow& row) { return row.superstep > block[i].number; });
+      Numbers key;
+      for (const auto& [name, number] : shared) key.push_back(number);
+      for (const LaunchRow& row : std::span(begin, launch))
+        key.insert(key.end(), {row.step, row.cycles, row.runs});
+      const auto [found, is_new] = known.emplace(std::move(key), known.size());
+      append(out.each, of_each);
+      out.row.push_back(found->second);
+      if (!is_new) continue;
+      append(out.distinct, shared);
+      for (const LaunchRow& row : std::span(begin, launch))
+        append(out.launches, {{"step", row.step}, {"cycles", row.cycles}, {"runs", row.runs}});
+      out.first_launch.push_back(out.first_launch.back() +
+                                 static_cast<std::uint64_t>(launch - begin));
+    }
+  }
+  return out;
+}
+
+const Numbers& column(const NamedNumbers& columns, std::string_view name) {
+  static const Numbers kNone;
+  const auto found = std::ranges::find(
+      columns, name, [](const auto& named) -> const auto& { return named.first; });
+  return found == columns.end() ? kNone : found->second;
+}
+
+/// The profiles that supersteps name in a column, those first whose supersteps take longest.
+Numbers profiles_by_cycles(const Supersteps& supersteps, std::string_view name) {
+  const Numbers& profile = column(supersteps.distinct, name);
+  std::map<std::uint64_t, std::uint64_t> cycles;
+  constexpr std::string_view kParts[] = {"exchange_cycles", "compute_cycles", "sync_cycles",
+                                         "host_cycles"};
+  std::vector<const Numbers*> parts;
+  for (const std::string_view part : kParts) parts.push_back(&column(supersteps.distinct, part));
+  for (const std::uint64_t row : supersteps.row) {
+    if (profile[row] == kNoProfile) continue;
+    for (const Numbers* part : parts) cycles[profile[row]] += (*part)[row];
+  }
+  Numbers order;
+  for (const auto& [number, sum] : cycles) order.push_back(number);
+  std::ranges::stable_sort(order, std::greater{}, [&](std::uint64_t p) { return cycles[p]; });
+  return order;
+}
+
+/// Rows of tiles of each profile, by column; null for those that there is no room for.
+ordered_json profile_columns(const TraceFile& trace, const Supersteps& supersteps,
+                             const std::string& group, std::string_view number_column,
+                             const std::vector<std::string>& names, std::uint64_t most_bytes) {
+  ordered_json out = ordered_json::object();
+  const Numbers order = profiles_by_cycles(supersteps, number_column);
+  const std::uint64_t count = order.empty() ? 0 : std::ranges::max(order) + 1;
+  for (const std::string& name : names) out[name] = ordered_json(std::vector<ordered_json>(count));
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t profile : order) {
+    for (const std::string& name : names) {
+      std::string text =
+          packed(trace.read_wide<std::uint64_t>(fmt::format("{}/{}", group, name), profile, 1));
+      bytes += text.size();
+      out[name][profile] = std::move(text);
+    }
+    if (bytes > most_bytes) break;
+  }
+  return out;
+}
+
+template <class... Tables>
+ordered_json tables(const TraceFile& trace, const Tables&... table) {
+  ordered_json out = ordered_json::object();
+  ((out[std::string(table.group)] = table_columns(trace, table)), ...);
+  return out;
+}
+
+/// What each step added up to, by its number.
+ordered_json step_sums(const TraceSummary& summary) {
+  NamedNumbers out;
+  for (const StepTotals& step : summary.steps) {
+    append(out, {{"count", step.count},
+                 {"runs", step.runs},
+                 {"compute_cycles", step.compute.value()},
+                 {"exchange_cycles", step.exchange.value()},
+                 {"sync_cycles", step.sync.value()},
+                 {"host_cycles", step.host.value()},
+                 {"critical_tile", index(step.worst)},
+                 {"tile_cycles", step.tile_cycles},
+                 {"peak_cycles", step.peak_cycles}});
+  }
+  return packed_columns(out);
+}
+
+/// Unit and meaning of every column, by path, so that a page explains its numbers.
+ordered_json meanings() {
+  ordered_json out = ordered_json::object();
+  for (const TraceColumn& described : trace_columns())
+    out[described.path] = {described.unit, described.meaning};
+  return out;
+}
+
+}  // namespace
+
+ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
+  const TraceSummary summary = trace.summary();
+  ordered_json out;
+  out["file"] = trace.path().filename().string();
+  out["format_version"] = summary.format_version;
+  out["level"] = summary.level;
+  out["complete"] = summary.complete;
+  out["workers"] = summary.workers;
+  out["report"] = report_document(summary);
+  out["insights"] = ordered_json::array();
+  out["provenance"] = summary.provenance;
+  out["machine_toml"] = summary.machine_toml;
+  const std::vector<MachineText> text = trace.read(kMachineText);
+  out["machine_origin"] = text.empty() ? "" : text.front().origin;
+  out["meanings"] = meanings();
+  out["tables"] = tables(trace, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps,
+                         kComputeSets, kVertexTypes, kVariables, kStreams, kLiveness);
+  out["tables"]["/memory"] = memory_columns(trace);
+  out["tables"]["step_sums"] = step_sums(summary);
+  const Supersteps supersteps = read_supersteps(trace, limits);
+  out["supersteps_in_trace"] = supersteps.total;
+  out["tables"]["/supersteps"] = packed_columns(supersteps.each);
+  out["tables"]["/supersteps"]["row"] = packed(supersteps.row);
+  out["tables"]["distinct"] = packed_columns(supersteps.distinct);
+  out["tables"]["distinct"]["first_launch"] = packed(supersteps.first_launch);
+  out["tables"]["launches"] = packed_columns(supersteps.launches);
+  out["profiles"] = ordered_json::object();
+  if (trace.has(kComputePhases)) {
+    out["profiles"]["compute"] =
+        profile_columns(trace, supersteps, "/profiles/compute", "compute_profile",
+                        {"cycles", "wait_cycles"}, limits.profile_bytes / 2);
+    out["profiles"]["exchange"] =
+        profile_columns(trace, supersteps, "/profiles/exchange", "exchange_profile",
+                        {"cycles", "sent_bytes", "received_bytes"}, limits.profile_bytes / 2);
+  }
+  return out;
+}
+
+}  // namespace superstep

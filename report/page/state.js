@@ -1,0 +1,57 @@
+// What is chosen: the view, the superstep, the tile, the window of time. It is the hash of the page's address.
+
+const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", device: 1, metric: "compute", map: "memory", weight: "critical" };
+const listeners = new Set();
+let runs = [];
+const run = () => runs[state.run];
+const other = () => runs[1 - state.run];
+
+/// Changes what is chosen and tells every view.
+function choose(change) {
+  const before = { ...state };
+  Object.assign(state, change);
+  state.run = clamp(Math.floor(state.run) || 0, 0, runs.length - 1);
+  state.superstep = clamp(Math.floor(state.superstep) || 0, 0, Math.max(0, run().count - 1));
+  state.tile = clamp(Math.floor(state.tile) || 0, 0, Math.max(0, run().report.tiles - 1));
+  const count = run().count;
+  state.from = clamp(Math.floor(state.from) || 0, 0, Math.max(0, count - 1));
+  state.to = clamp(Math.floor(state.to) || count, Math.min(count, state.from + 1), count);
+  if (change.superstep !== undefined && (state.superstep < state.from || state.superstep >= state.to)) {
+    const width = state.to - state.from;
+    state.from = clamp(state.superstep - Math.floor(width / 2), 0, Math.max(0, count - width));
+    state.to = Math.min(count, state.from + width);
+  }
+  const changed = new Set(Object.keys(state).filter((key) => state[key] !== before[key]));
+  if (!changed.size) return;
+  history.replaceState(null, "", "#" + address());
+  for (const listener of listeners) listener(changed);
+}
+function address() {
+  const parts = [["view", state.view], ["superstep", state.superstep], ["tile", state.tile]];
+  if (runs.length > 1) parts.push(["run", state.run]);
+  if (state.from !== 0 || state.to !== run().count) parts.push(["from", state.from], ["to", state.to]);
+  if (state.operation) parts.push(["operation", state.operation]);
+  if (!state.device) parts.push(["device", 0]);
+  parts.push(["metric", state.metric], ["map", state.map], ["weight", state.weight]);
+  return parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
+}
+/// What an address says; words that are not ours are passed over.
+function fromAddress(hash) {
+  const out = {};
+  for (const part of hash.replace(/^#/, "").split("&")) {
+    const cut = part.indexOf("=");
+    const key = part.slice(0, cut);
+    if (cut < 1 || !Object.hasOwn(state, key)) continue;
+    try {
+      const text = decodeURIComponent(part.slice(cut + 1));
+      out[key] = typeof state[key] === "number" ? Number(text) || 0 : text;
+    } catch { /* no text in UTF-8 */ }
+  }
+  return out;
+}
+/// A sentence for those who do not see what changed.
+function announce(text) { document.getElementById("announce").textContent = text; }
+
+/// What a view shows where the trace lacks what it needs.
+const missing = (what) =>
+  h("div", { class: "panel missing" }, h("p", {}, what), h("p", {}, "Write it with ", h("code", {}, "superstep run … --trace tile -o run.h5"), "."));

@@ -1,0 +1,119 @@
+// V1: totals of the run as cards, and its phases as bars; what happened, and what the compiler chose.
+
+const views = [];
+
+const PHASE_LEGEND = [["Exchange", "exchange"], ["Compute", "compute"], ["Sync", "sync"], ["Host", "host"]];
+
+/// Totals that cards and comparisons show: value and text, and whether more is worse (1), better (-1) or neither (0).
+const TOTALS = [
+  ["Device cycles", (r) => r.cycles.device, grouped, 1, (r, x) => time(r.cycles.device, x.clock)],
+  ["Host cycles", (r) => r.cycles.host, grouped, 1, (r, x) => `${time(r.cycles.host, x.clock)}, ${grouped(r.visits)} visits`],
+  ["Total cycles", (r) => r.cycles.total, grouped, 1, (r, x) => time(r.cycles.total, x.clock)],
+  ["Device cycles a call", (r) => r.cycles.device / Math.max(1, r.calls), grouped, 1, (r) => `${grouped(r.calls)} call${r.calls === 1 ? "" : "s"}`],
+  ["Supersteps", (r) => r.supersteps, grouped, 0, (r) => `${grouped(r.supersteps / Math.max(1, r.calls))} a call`],
+  ["Tile balance", (r) => 100 * r.tile_balance, (n) => decimal(n, 1) + " %", -1, () => "mean over slowest tile"],
+  ["BSP efficiency", (r) => 100 * r.bsp_efficiency, (n) => decimal(n, 1) + " %", -1, () => "tiles' mean compute of device cycles"],
+  ["FLOP per cycle", (r) => r.flops / (r.cycles.device || 1), (n) => grouped(n), -1,
+   (r, x) => `${short((r.flops / (r.cycles.device || 1)) * x.clock)}FLOP/s on the device`],
+  ["Exchanged", (r) => r.exchange_bytes, bytes, 1, (r) => `${grouped(r.exchange_bytes)} B`],
+  ["Over the host link", (r) => r.host_bytes, bytes, 1, (r) => `${grouped(r.host_bytes)} B`],
+  ["Fullest tile", (r) => r.memory.worst_tile_bytes, bytes, 1,
+   (r) => `${percent(r.memory.worst_tile_bytes, r.memory.tile_bytes, 0)} of ${bytes(r.memory.tile_bytes)}, tile ${r.memory.worst_tile}`],
+  ["Instructions", (r) => r.instructions, (n) => short(n), 0, (r) => grouped(r.instructions)],
+];
+const change = (before, now) => (before === 0 ? (now === 0 ? "±0 %" : "new") : `${now >= before ? "+" : "−"}${Math.abs((100 * (now - before)) / before).toFixed(1)} %`);
+const verdict = (difference, worse) => (difference * worse > 0 ? "worse" : difference * worse < 0 ? "better" : "");
+
+function cards() {
+  return h("dl", { class: "cards" }, TOTALS.map(([name, value, text, worse, note]) => {
+    const now = value(run().report);
+    const [big, unit] = text(now).split(" ");
+    const card = h("div", { class: "card" }, h("dt", {}, name), h("dd", { class: "big" }, big, unit && h("small", {}, unit)),
+      h("dd", { class: "sub" }, note(run().report, run())));
+    if (runs.length > 1) {
+      const before = value(other().report);
+      card.append(h("dd", { class: "sub" }, h("span", { class: verdict(now - before, worse) }, change(before, now)), ` to run ${other().label}`));
+    }
+    return card;
+  }));
+}
+
+function drawPhaseBars(pen, width) {
+  const cycles = run().report.cycles;
+  const bar = (top, name, whole, parts) => {
+    pen.text(0, top - 6, name, { fill: "ink", weight: 600, size: 12 });
+    pen.text(width, top - 6, `${grouped(whole)} cycles, ${time(whole, run().clock)}`, { anchor: "end" });
+    let x = 0;
+    for (const part of parts) {
+      const w = whole ? (width * cycles[part]) / whole : 0;
+      pen.rect(x, top, w, 26, { fill: part });
+      const text = percent(cycles[part], whole);
+      if (w > 56) {
+        const box = Math.min(w - 8, 46);
+        pen.rect(x + w / 2 - box / 2, top + 5, box, 16, { fill: "panel", opacity: 0.9 });
+        pen.text(x + w / 2, top + 17, text, { anchor: "middle", fill: "ink", weight: 600, max: box });
+      }
+      x += w;
+    }
+    if (!whole) pen.rect(0, top, width, 26, { stroke: "line" });
+  };
+  bar(22, "On the device", cycles.device, ["exchange", "compute", "sync"]);
+  bar(84, "With the host", cycles.total, PARTS);
+}
+
+function phaseTable() {
+  const { cycles } = run().report;
+  const part = (name, key, device) => ({ name, cycles: cycles[key], device, assumed: cycles[`${key}_assumed`] });
+  const rows = [part("Compute", "compute", true), part("Exchange", "exchange", true), part("Sync", "sync", true),
+                { name: "Device", cycles: cycles.device, device: true, assumed: cycles.compute_assumed + cycles.exchange_assumed + cycles.sync_assumed },
+                part("Host", "host", false),
+                { name: "Total", cycles: cycles.total, device: false,
+                  assumed: cycles.compute_assumed + cycles.exchange_assumed + cycles.sync_assumed + cycles.host_assumed }];
+  return new Table({ caption: "Cycles of the run by part", rows, columns: [
+    { name: "name", title: "Part" },
+    { name: "cycles", title: "Cycles", unit: "cycle", number: true },
+    { name: "time", title: "Time", unit: "µs", number: true, value: (r) => (1e6 * r.cycles) / run().clock, text: (r) => decimal((1e6 * r.cycles) / run().clock, 2) },
+    { name: "ofDevice", title: "Of device", unit: "%", number: true, value: (r) => (r.device ? (100 * r.cycles) / cycles.device : NaN),
+      text: (r) => (r.device && cycles.device ? decimal((100 * r.cycles) / cycles.device, 1) : "") },
+    { name: "ofTotal", title: "Of total", unit: "%", number: true, value: (r) => (100 * r.cycles) / cycles.total,
+      text: (r) => (cycles.total ? decimal((100 * r.cycles) / cycles.total, 1) : "") },
+    { name: "assumed", title: "On assumed numbers", unit: "cycle", number: true },
+  ] });
+}
+
+function assumedNote() {
+  const { cycles } = run().report;
+  const device = cycles.compute_assumed + cycles.exchange_assumed + cycles.sync_assumed;
+  if (device + cycles.host_assumed === 0) return "All cycles rest on numbers of the machine that were measured, published or derived.";
+  return `${grouped(device)} device cycles (${percent(device, cycles.device)}) and ${grouped(cycles.host_assumed)} host cycles ` +
+    `(${percent(cycles.host_assumed, cycles.host)}) rest on assumed or extrapolated numbers of the machine; Provenance says which.`;
+}
+
+function banners() {
+  const { report, doc } = run(), out = [];
+  if (report.outcome !== "ok")
+    out.push(report.outcome === "oom" ? "The program does not fit: this is what its memory would be." : `The run did not end (${report.outcome}): these are its finished supersteps.`);
+  if (report.begins_inside) out.push("The run goes on from a checkpoint: what was before it is not in these numbers.");
+  if (report.trap) out.push(report.trap);
+  for (const event of report.events) if (event.kind !== "trap") out.push(`${event.kind} at cycle ${grouped(event.cycle)}: ${event.text}`);
+  if (doc.supersteps_in_trace > run().count)
+    out.push(`Views of supersteps show the first ${grouped(run().count)} of ${grouped(doc.supersteps_in_trace)}; totals are of all.`);
+  return out.map((text) => h("div", { class: "banner", role: "note" }, text));
+}
+
+views.push({
+  id: "summary", title: "Summary", group: "Overview", hint: "What the run took, with the device first and the host apart.",
+  make() {
+    const phases = new Chart({ title: "Where the cycles go", height: 116, draw: drawPhaseBars, table: phaseTable, legend: legend(PHASE_LEGEND),
+      describe: () => PARTS.map((part) => `${part} ${grouped(run().report.cycles[part])} cycles`).join(", ") });
+    const { plan_events: choices, cycles } = run().report;
+    const predicted = cycles.predicted
+      ? `The compiler predicted ${grouped(cycles.predicted)} device cycles; the run took ${grouped(cycles.device)} (${change(cycles.predicted, cycles.device)}). ` : "";
+    return [cards(), phases.element, h("div", { class: "panel note" }, predicted + assumedNote()),
+      choices.length > 0 && h("div", { class: "panel" }, h("h3", {}, "Choices of the compiler that cost time"), new Table({
+        caption: "In program order", rows: choices, columns: [
+          { name: "operation", title: "Operation", choose: (r) => choose({ view: "operations", operation: r.operation }) },
+          { name: "kind", title: "Kind" }, { name: "reason", title: "What was found" }, { name: "advice", title: "What would help" },
+          { name: "source", title: "Source" }] }).element)];
+  },
+});

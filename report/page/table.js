@@ -1,0 +1,90 @@
+// A table that sorts, filters, turns pages, and copies itself as comma-separated values.
+
+class Table {
+  /// `columns`: {name, title, unit, value(row), text(row), number, choose(row), bar(row), meaning}; `rows` a list or a function.
+  constructor({ caption, columns, rows, sort, descending = true, page = 50, filter = false, chosen, label }) {
+    Object.assign(this, { columns, rows, descending, page, chosen });
+    this.sortBy = columns.find((column) => column.name === sort);
+    this.first = 0;
+    this.words = "";
+    this.head = h("tr");
+    this.body = h("tbody");
+    this.note = h("span", { class: "note", role: "status" });
+    this.turn = h("span", { class: "tools pages" },
+      h("button", { type: "button", class: "quiet", on: { click: () => this.show(this.first - this.page) } }, "‹ Before"),
+      h("button", { type: "button", class: "quiet", on: { click: () => this.show(this.first + this.page) } }, "Next ›"));
+    const search = filter && h("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${label || caption}`,
+                                          on: { input: (event) => { this.words = event.target.value; this.show(0); } } });
+    this.copied = h("button", { type: "button", class: "quiet", on: { click: () => this.copyCsv() } }, "Copy CSV");
+    this.element = h("div", {}, h("div", { class: "table-tools" }, search, this.copied, this.note, this.turn),
+      h("div", { class: "table", tabindex: 0, role: "region", "aria-label": label || caption },
+        h("table", {}, h("caption", {}, caption), h("thead", {}, this.head), this.body)));
+    for (const column of columns) {
+      column.head = h("th", { scope: "col", class: column.number ? "number" : "", title: column.meaning },
+        h("button", { type: "button", on: { click: () => this.sort(column) } }, column.title + (column.unit ? ` (${column.unit})` : "")));
+      this.head.append(column.head);
+    }
+    this.show(0);
+  }
+  value(column, row) { return column.value ? column.value(row) : row[column.name]; }
+  text(column, row) {
+    if (column.text) return column.text(row);
+    const value = this.value(column, row);
+    return column.number ? grouped(value) : String(value ?? "");
+  }
+  sort(column) {
+    this.descending = this.sortBy === column ? !this.descending : Boolean(column.number);
+    this.sortBy = column;
+    this.show(0);
+  }
+  /// Rows that the filter leaves, in order.
+  list() {
+    let rows = typeof this.rows === "function" ? this.rows() : this.rows;
+    if (this.words) {
+      const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
+      rows = rows.filter((row) => {
+        const text = this.columns.map((column) => this.text(column, row)).join(" ").toLowerCase();
+        return words.every((word) => text.includes(word));
+      });
+    }
+    if (!this.sortBy) return rows;
+    const sign = this.descending ? -1 : 1, value = (row) => this.value(this.sortBy, row);
+    const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : (Number.isNaN(a) ? -1 : a) - (Number.isNaN(b) ? -1 : b));
+    return [...rows].sort((a, b) => sign * order(value(a), value(b)));
+  }
+  show(first) {
+    const rows = this.list();
+    this.first = clamp(first, 0, Math.max(0, Math.floor((rows.length - 1) / this.page) * this.page));
+    for (const column of this.columns)
+      column.head.setAttribute("aria-sort", column !== this.sortBy ? "none" : this.descending ? "descending" : "ascending");
+    this.body.replaceChildren(...rows.slice(this.first, this.first + this.page).map((row) => this.line(row)));
+    const last = Math.min(rows.length, this.first + this.page);
+    this.note.textContent = rows.length > this.page ? `${grouped(this.first + 1)}–${grouped(last)} of ${grouped(rows.length)}` : `${grouped(rows.length)} rows`;
+    this.turn.hidden = rows.length <= this.page;
+  }
+  line(row) {
+    const cells = this.columns.map((column, i) => {
+      const text = this.text(column, row);
+      const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : "text" },
+        column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, text) : text);
+      if (column.style) cell.className += " " + column.style(row);
+      if (column.bar) {
+        const bar = h("span", { class: "bar", "aria-hidden": "true" });
+        bar.style.width = `${100 * clamp(column.bar(row), 0, 1)}%`;
+        cell.append(bar);
+      }
+      return cell;
+    });
+    return h("tr", { class: this.chosen && this.chosen(row) ? "chosen" : "" }, cells);
+  }
+  csv() {
+    const plain = (column, row) => (column.number ? this.value(column, row) : this.text(column, row));
+    return csv([this.columns.map((column) => column.title + (column.unit ? ` (${column.unit})` : "")),
+                ...this.list().map((row) => this.columns.map((column) => plain(column, row)))]);
+  }
+  async copyCsv() {
+    await copy(this.csv());
+    this.copied.textContent = "Copied";
+    setTimeout(() => { this.copied.textContent = "Copy CSV"; }, 1500);
+  }
+}
