@@ -1,29 +1,8 @@
 #include "report/plan_events.h"
 
-#include <sstream>
+#include "report/text_table.h"
 
 namespace superstep {
-
-namespace {
-
-/// The words of a text in lines of so many columns, of which those after the first begin with
-/// `indent` blanks.
-std::string filled(const std::string& text, std::size_t indent, std::size_t columns) {
-  std::string out, line;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > columns) {
-      out += line + "\n";
-      line.assign(indent, ' ');
-    } else if (!line.empty()) {
-      line += ' ';
-    }
-    line += word;
-  }
-  return out + line + "\n";
-}
-
-}  // namespace
 
 std::string plan_events_text(std::span<const CompileEvent> events, std::size_t columns) {
   constexpr std::size_t kIndent = 10;

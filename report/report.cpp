@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "report/insights.h"
 #include "report/numbers.h"
 #include "report/places.h"
 #include "report/plan_events.h"
@@ -25,12 +26,13 @@ Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute
 constexpr auto kLeft = TextTable::Align::kLeft;
 constexpr auto kRight = TextTable::Align::kRight;
 
-template <class Cost>
-void add_cycles(OperationTotals& sums, const Cost& cost) {
-  sums.compute += cost.compute;
-  sums.exchange += cost.exchange;
-  sums.sync += cost.sync;
-  sums.host += cost.host;
+/// The name of the group of a step.
+std::string group_of(const StepTotals& step, std::string_view by) {
+  const auto named = [](std::string name) { return name.empty() ? "(none)" : name; };
+  if (by == "opcode") return named(step.info.operation);
+  if (by == "python") return named(step.info.source.python.text());
+  if (by == "source") return named(step.info.source.module.text());
+  return step.operation_name;
 }
 
 /// How near the exchanges' schedules are to the words of their busiest ports.
@@ -74,8 +76,39 @@ std::string assumed_text(const TraceSummary& t) {
                      percent(assumed, t.totals.cycles));
 }
 
+/// What of their compute cycles the tiles issue instructions in. A tile issues at most one
+/// instruction of each pipe a cycle.
+std::string issue_text(const TraceSummary& t) {
+  if (t.tile_cycles == 0 || t.instructions.aux == 0) return {};
+  const auto share = [&](std::uint64_t instructions) {
+    return 100.0 * static_cast<double>(instructions) / static_cast<double>(t.tile_cycles);
+  };
+  return fmt::format(
+      "Issue     main pipe {:.0f} %, auxiliary {:.0f} %, of it AMP {:.0f} % of tiles' compute "
+      "cycles\n",
+      share(t.instructions.main()), share(t.instructions.aux), share(t.instructions.amp));
+}
+
+/// What is worth a look, but for what notes of the compiler say.
+std::string insights_text(const TraceSummary& t, std::size_t columns) {
+  constexpr std::size_t kMost = 3, kIndent = 4;
+  std::string out;
+  std::size_t shown = 0;
+  for (const Insight& insight : insights_of(t)) {
+    const bool is_note = std::ranges::any_of(
+        t.plan_events, [&](const CompileEvent& e) { return name_of(e.kind) == insight.rule; });
+    if (is_note || shown == kMost) continue;
+    if (shown == 0) out = "Worth a look (all: superstep report --view insights)\n";
+    out +=
+        "  " + filled(fmt::format("{}: {}; try: {}", insight.rule, insight.found, insight.advice),
+                      kIndent, columns - 2);
+    ++shown;
+  }
+  return out;
+}
+
 /// Cycles of the run and of its parts.
-std::string parts_text(const TraceSummary& t) {
+std::string parts_text(const TraceSummary& t, const TextStyle& style) {
   const RunTotals& totals = t.totals;
   const Cycles on_device = device(totals);
   const TimeColumn times(totals.cycles, t.clock_hz);
@@ -95,7 +128,15 @@ std::string parts_text(const TraceSummary& t) {
   row("  Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
   row("Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
   row("Total", totals.cycles, false, "");
-  std::string out = table.text() + assumed_text(t);
+  std::string out = table.text();
+  if (on_device.value() != 0) {
+    constexpr std::size_t kMostBar = 60;
+    std::vector<double> shares;
+    for (const Cycles part : {totals.compute, totals.exchange, totals.sync})
+      shares.push_back(percent(part, on_device) / 100);
+    out += "Device    " + phase_bar(shares, std::min(style.columns - 10, kMostBar), style) + "\n";
+  }
+  out += assumed_text(t);
   if (t.calls > 1 && t.outcome == "ok" && !t.begins_inside)
     out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
                        grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
@@ -107,7 +148,7 @@ std::string parts_text(const TraceSummary& t) {
                            ? ""
                            : fmt::format(" (callbacks {})", grouped(t.visits.callbacks)),
                        grouped(totals.host - t.visits.end), grouped(t.visits.end));
-  out += schedule_quality(t);
+  out += schedule_quality(t) + issue_text(t);
   const StepTotals* longest = nullptr;
   for (const StepTotals& step : t.steps)
     if (step.compute.value() != 0 && (!longest || step.compute > longest->compute)) longest = &step;
@@ -138,7 +179,7 @@ std::string top_text(const TraceSummary& t, std::size_t columns) {
   if (operations.empty()) return {};
   const std::size_t shown = std::min(kMost, operations.size());
   OperationTotals rest;
-  for (std::size_t i = shown; i < operations.size(); ++i) add_cycles(rest, operations[i]);
+  for (std::size_t i = shown; i < operations.size(); ++i) add(rest, operations[i]);
   rest.name = fmt::format("{} more", operations.size() - shown);
 
   std::string file;
@@ -157,7 +198,7 @@ std::string top_text(const TraceSummary& t, std::size_t columns) {
                  : TextTable({kLeft, kRight, kRight, kRight, kRight, kRight, kLeft, kLeft});
     if (has_runs) headings.insert(headings.begin() + 1, "runs");
     table.add(with_headings(std::move(headings), has_python, form));
-    const auto add = [&](const OperationTotals& o) {
+    const auto add_row = [&](const OperationTotals& o) {
       std::vector<std::string> row{
           "  " + o.name,      grouped(o.device()),
           grouped(o.compute), grouped(o.exchange),
@@ -165,8 +206,8 @@ std::string top_text(const TraceSummary& t, std::size_t columns) {
       if (has_runs) row.insert(row.begin() + 1, o.runs == 0 ? "" : grouped(o.runs));
       table.add(with_place(std::move(row), o.source, form));
     };
-    std::for_each_n(operations.begin(), shown, add);
-    if (shown < operations.size()) add(rest);
+    std::for_each_n(operations.begin(), shown, add_row);
+    if (shown < operations.size()) add_row(rest);
     return table;
   };
   std::string title = shown < operations.size()
@@ -179,20 +220,29 @@ std::string top_text(const TraceSummary& t, std::size_t columns) {
 
 }  // namespace
 
-std::vector<OperationTotals> operations_of(const TraceSummary& trace) {
+std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::string_view by) {
   std::vector<OperationTotals> operations;
   std::map<std::string, std::size_t> known;
   for (const StepTotals& step : trace.steps) {
     if (step.count == 0) continue;
-    const auto [it, fresh] = known.emplace(step.operation_name, operations.size());
-    if (fresh)
-      operations.push_back(
-          {.name = step.operation_name, .opcode = step.info.operation, .source = step.info.source});
+    const auto [it, fresh] = known.emplace(group_of(step, by), operations.size());
+    if (fresh) {
+      operations.push_back({.name = it->first});
+      if (by == "operation") {
+        operations.back().opcode = step.info.operation;
+        operations.back().source = step.info.source;
+      }
+    }
     OperationTotals& sums = operations[it->second];
-    sums.supersteps += step.count;
-    sums.flops += step.runs * step.info.flops;
+    add(sums, {.supersteps = step.count,
+               .flops = step.runs * step.info.flops,
+               .compute = step.compute,
+               .exchange = step.exchange,
+               .sync = step.sync,
+               .host = step.host,
+               .tile_cycles = step.tile_cycles,
+               .peak_cycles = step.peak_cycles});
     sums.runs = std::max(sums.runs, step.runs);
-    add_cycles(sums, step);
   }
   std::stable_sort(operations.begin(), operations.end(),
                    [](const OperationTotals& a, const OperationTotals& b) {
@@ -201,14 +251,26 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace) {
   return operations;
 }
 
-std::string text_report(const TraceSummary& t, std::size_t columns) {
+void add(OperationTotals& sums, const OperationTotals& other) {
+  sums.supersteps += other.supersteps;
+  sums.flops += other.flops;
+  sums.compute += other.compute;
+  sums.exchange += other.exchange;
+  sums.sync += other.sync;
+  sums.host += other.host;
+  sums.tile_cycles += other.tile_cycles;
+  sums.peak_cycles += other.peak_cycles;
+}
+
+std::string text_report(const TraceSummary& t, const TextStyle& style) {
+  const std::size_t columns = style.columns;
   // Of a program that does not fit nothing ran: there are no cycles.
   const bool ran = t.outcome != "oom";
   std::string out = fmt::format("{} on {} ({}{} tiles, {:.3f} GHz)\n", t.module, t.machine_name,
                                 ran ? fmt::format("{} of ", t.tiles_used) : "", t.tiles,
                                 static_cast<double>(t.clock_hz) / 1e9);
   out += events_text(t);
-  if (ran) out += parts_text(t);
+  if (ran) out += parts_text(t, style);
   std::vector<CompileEvent> shown;
   const auto is_shown = [](CompileEvent::Kind kind) {
     return costs_time(kind) || kind == CompileEvent::Kind::kWideEncoding;
@@ -216,7 +278,7 @@ std::string text_report(const TraceSummary& t, std::size_t columns) {
   std::ranges::copy_if(t.plan_events, std::back_inserter(shown), is_shown, &CompileEvent::kind);
   out += plan_events_text(shown, columns);
   out += worst_tile_text(t, columns);
-  return out + top_text(t, columns);
+  return out + top_text(t, columns) + insights_text(t, columns);
 }
 
 }  // namespace superstep

@@ -8,27 +8,38 @@
 
 #include "isa/program_image.h"
 #include "report/answer_field.h"
+#include "report/text_style.h"
 #include "sim/trace/trace.h"
 
 namespace superstep {
 
-/// Everything that one StableHLO operation, or the code between operations, took.
+/// Everything that one StableHLO operation, or the code between operations, took; or several, added
+/// up by another grouping.
 struct OperationTotals {
-  std::string name, opcode;
-  OpLocation source;
+  std::string name = {}, opcode = {};
+  OpLocation source = {};
   std::uint64_t supersteps = 0, flops = 0;
   std::uint64_t runs = 0;  ///< executions of the step that ran most often
   Cycles compute{}, exchange{}, sync{}, host{};
+  std::uint64_t tile_cycles = 0, peak_cycles = 0;  ///< as StepTotals has them
 
   [[nodiscard]] Cycles device() const { return compute + exchange + sync; }
 };
 
-/// The operations of a run, most device cycles first and equal ones by name.
-[[nodiscard]] std::vector<OperationTotals> operations_of(const TraceSummary& trace);
+/// What steps can be added up by; the names of groups are those of operations, opcodes, places in
+/// Python, places in the module, or `(none)`.
+inline constexpr std::string_view kStepGroupings[] = {"operation", "opcode", "python", "source"};
 
-/// The report of a run as text: cycles by part, balance, memory of the worst tile, top operations;
-/// in lines of so many columns where names allow.
-[[nodiscard]] std::string text_report(const TraceSummary& trace, std::size_t columns);
+/// The operations of a run, or the groups of another of `kStepGroupings`; most device cycles first
+/// and equal ones by name.
+[[nodiscard]] std::vector<OperationTotals> operations_of(const TraceSummary& trace,
+                                                         std::string_view by = "operation");
+/// Adds what the other took, but its runs.
+void add(OperationTotals& sums, const OperationTotals& other);
+
+/// The report of a run as text: cycles by part, balance, memory of the worst tile, top operations,
+/// what is worth a look; in lines of the style's columns where names allow.
+[[nodiscard]] std::string text_report(const TraceSummary& trace, const TextStyle& style);
 
 /// Every field of `report_document`, in its order.
 [[nodiscard]] std::span<const AnswerField> report_fields();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <sstream>
 #include <string_view>
 
 namespace superstep {
@@ -33,10 +34,23 @@ std::size_t output_columns() {
   return size.ws_col;
 }
 
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      i = std::min(text.find('m', i), text.size());
+    } else if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) {
+      ++width;
+    }
+  }
+  return width;
+}
+
 std::vector<std::string> TextTable::lines() const {
   std::vector<std::size_t> widths(columns_.size());
   for (const auto& row : rows_) {
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], display_width(row[c]));
   }
   std::vector<std::string> lines;
   for (const auto& row : rows_) {
@@ -44,8 +58,8 @@ std::vector<std::string> TextTable::lines() const {
     for (std::size_t c = 0; c < row.size(); ++c) {
       const bool is_left = columns_[c] == Align::kLeft;
       line += c == 0 || widths[c] == 0 ? "" : "  ";
-      line += is_left ? fmt::format("{:<{}}", row[c], widths[c])
-                      : fmt::format("{:>{}}", row[c], widths[c]);
+      const std::string blanks(widths[c] - display_width(row[c]), ' ');
+      line += is_left ? row[c] + blanks : blanks + row[c];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
@@ -55,7 +69,7 @@ std::vector<std::string> TextTable::lines() const {
 
 std::size_t TextTable::width() const {
   std::size_t widest = 0;
-  for (const std::string& line : lines()) widest = std::max(widest, line.size());
+  for (const std::string& line : lines()) widest = std::max(widest, display_width(line));
   return widest;
 }
 
@@ -77,6 +91,21 @@ std::string wrapped(const std::vector<std::string>& words, std::size_t indent,
     line += (line.empty() ? begin : "  ") + word;
   }
   return line.empty() ? out : out + line + "\n";
+}
+
+std::string filled(const std::string& text, std::size_t indent, std::size_t columns) {
+  std::string out, line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > columns) {
+      out += line + "\n";
+      line.assign(indent, ' ');
+    } else if (!line.empty()) {
+      line += ' ';
+    }
+    line += word;
+  }
+  return out + line + "\n";
 }
 
 }  // namespace superstep

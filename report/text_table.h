@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
+#include <utility>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace superstep {
@@ -10,11 +11,14 @@ namespace superstep {
 /// Columns that text on standard output may take: $COLUMNS, those of the terminal, or 80.
 [[nodiscard]] std::size_t output_columns();
 
+/// Columns that a text takes on a terminal: characters of UTF-8, without sequences of colour.
+[[nodiscard]] std::size_t display_width(std::string_view text);
+
 /// Rows of text in columns that are as wide as their widest cell.
 class TextTable {
  public:
   enum class Align { kLeft, kRight };
-  explicit TextTable(std::initializer_list<Align> columns) : columns_(columns) {}
+  explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
   /// Cells that are not given are empty.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
@@ -28,6 +32,10 @@ class TextTable {
   std::vector<Align> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// The words of a text in lines of so many columns, of which those after the first begin with
+/// `indent` blanks.
+[[nodiscard]] std::string filled(const std::string& text, std::size_t indent, std::size_t columns);
 
 /// Words behind each other, in lines of so many columns that begin with `indent` blanks.
 [[nodiscard]] std::string wrapped(const std::vector<std::string>& words, std::size_t indent,

@@ -28,14 +28,14 @@ struct Command {
 
 [[nodiscard]] Options run_options();
 ExitCode run_command(const Options& options, Answer& answer);
-/// Those of `run`; `report` has the same but for what only a run knows.
+/// Those of `run`; `report` has the same but for what only a run knows, and its views.
 [[nodiscard]] std::span<const AnswerField> run_fields();
 [[nodiscard]] Options compile_options();
 ExitCode compile_command(const Options& options, Answer& answer);
 [[nodiscard]] std::span<const AnswerField> compile_fields();
 [[nodiscard]] Options report_options();
 ExitCode report_command(const Options& options, Answer& answer);
-[[nodiscard]] std::span<const AnswerField> report_fields();
+[[nodiscard]] std::span<const AnswerField> report_command_fields();
 [[nodiscard]] Options html_options();
 ExitCode html_command(const Options& options, Answer& answer);
 [[nodiscard]] std::span<const AnswerField> html_fields();

@@ -1,20 +1,125 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/error.h"
+#include "report/diff.h"
+#include "report/report.h"
+#include "report/view.h"
 #include "tools/command.h"
 #include "tools/report_answer.h"
 
 namespace superstep {
+namespace {
+
+/// The one of `choices` that an option names.
+template <class Choices, class Name>
+const auto& chosen(const char* option, const std::string& word, const Choices& choices,
+                   const Name& name_of) {
+  const auto found = std::ranges::find(choices, word, name_of);
+  if (found != std::ranges::end(choices)) return *found;
+  std::vector<std::string> names;
+  std::string all;
+  for (const auto& choice : choices) {
+    names.emplace_back(name_of(choice));
+    all += (all.empty() ? "" : ", ") + names.back();
+  }
+  const std::string guess = nearest(word, names);
+  usage_error(fmt::format("--{} has no '{}': {}", option, word,
+                          guess.empty() ? all : "did you mean '" + guess + "'? all are " + all));
+}
+
+TextStyle style_of(const Options& options) {
+  TextStyle style = TextStyle::of_output();
+  const std::string when = options.get("color").value_or("auto");
+  constexpr std::string_view kWhen[] = {"auto", "always", "never"};
+  chosen("color", when, kWhen, [](std::string_view name) { return name; });
+  if (when != "auto") style.has_colour = when == "always";
+  return style;
+}
+
+void show(const std::vector<ViewTable>& tables, std::string_view name, std::uint64_t clock_hz,
+          const Options& options, Answer& answer) {
+  if (answer.is_json()) {
+    answer.fields()["view"] = name;
+    answer.fields()["tables"] = view_document(tables);
+  } else {
+    answer.print("{}", view_text(tables, clock_hz, style_of(options)));
+  }
+}
+
+}  // namespace
+
+std::span<const AnswerField> report_command_fields() {
+  static const std::vector<AnswerField> kFields = [] {
+    const std::span<const AnswerField> report = report_fields();
+    std::vector<AnswerField> all(report.begin(), report.end());
+    all.insert(
+        all.end(),
+        {{"view", "text", "", "--view: its name; diff: diff"},
+         {"tables", "list", "", "--view, diff: its tables, with the numbers of the text"},
+         {"tables[].name", "text", "", ""},
+         {"tables[].title", "text", "", "its heading"},
+         {"tables[].columns", "list", "", ""},
+         {"tables[].columns[].name", "text", "", ""},
+         {"tables[].columns[].unit", "text", "", "of numbers; 1 or empty for plain ones"},
+         {"tables[].rows", "list", "", "a list for each row, a value or null for a column"}});
+    return all;
+  }();
+  return kFields;
+}
 
 Options report_options() {
-  Options options("report RUN.h5 [options]",
-                  "Shows a trace: cycles by part, balance, memory, top operations.",
-                  {"superstep report run.h5", "superstep report run.h5 --json"});
-  options.positionals(1, 1);
+  std::string views, groupings;
+  for (const ReportView& view : report_views())
+    views += fmt::format("{}{}", views.empty() ? "" : ", ", view.name);
+  for (const std::string_view by : kGroupings)
+    groupings += fmt::format("{}{}", groupings.empty() ? "" : ", ", by);
+  static const std::string view_help = "one view of the trace: " + views;
+  static const std::string group_help = "what --view ops adds up by: " + groupings + " (operation)";
+  Options options(
+      "report RUN.h5 [options] | report diff A.h5 B.h5 [options]",
+      "Shows a trace, whole or as one view, or what differs between two.",
+      {"superstep report run.h5", "superstep report run.h5 --view ops --group-by python",
+       "superstep report run.h5 --view steps --match 'dot_general*'",
+       "superstep report diff before.h5 after.h5"});
+  options.value("view", "NAME", view_help.c_str())
+      .value("group-by", "WHAT", group_help.c_str())
+      .value("match", "PATTERN", "only names like this shell pattern")
+      .value("top", "N", "rows of long tables, 0 for all (20)")
+      .value("color", "WHEN", "auto, always or never (auto: on a terminal, without NO_COLOR)")
+      .positionals(1, 3);
   return options;
 }
 
 ExitCode report_command(const Options& options, Answer& answer) {
-  report(read_trace(options.words()[0]), answer);
+  const std::vector<std::string>& words = options.words();
+  const ViewOptions wanted{
+      .top = options.number("top", 0, 1'000'000'000, 20),
+      .match = options.get("match").value_or("*"),
+      .group_by = std::string(chosen("group-by", options.get("group-by").value_or("operation"),
+                                     kGroupings, [](std::string_view name) { return name; }))};
+  if (words[0] == "diff") {
+    if (words.size() != 3) usage_error("report diff takes two traces");
+    if (options.has("view")) usage_error("report diff has one view");
+    const TraceSummary before = read_trace(words[1]), after = read_trace(words[2]);
+    show(diff_tables(before, after, wanted), "diff", after.clock_hz, options, answer);
+    return ExitCode::kOk;
+  }
+  if (words.size() != 1) usage_error("report takes one trace; `report diff` two");
+  const TraceFile file(words[0]);
+  const TraceSummary trace = file.summary();
+  const std::optional<std::string> view = options.get("view");
+  if (!view) {
+    for (const char* option : {"group-by", "match", "top"})
+      if (options.has(option)) usage_error(fmt::format("--{} goes with --view", option));
+    report(trace, answer);
+    return ExitCode::kOk;
+  }
+  const ReportView& chosen_view =
+      chosen("view", *view, report_views(), [](const ReportView& v) { return v.name; });
+  show(chosen_view.tables({file, trace, wanted}), chosen_view.name, trace.clock_hz, options,
+       answer);
   return ExitCode::kOk;
 }
 

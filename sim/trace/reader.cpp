@@ -34,6 +34,9 @@ TraceTotals stored_totals(const Hdf5File& file) {
   totals.visits = {row.visits, row.visit_begin, row.visit_callbacks, row.visit_end};
   totals.run.supersteps = row.supersteps;
   totals.run.worker_instructions = row.instructions;
+  totals.instructions.all = row.instructions;
+  totals.instructions.aux = row.aux_instructions;
+  totals.instructions.amp = row.amp_instructions;
   totals.bytes_exchanged = row.bytes_exchanged;
   totals.host_bytes = row.host_bytes;
   totals.flops = row.flops;

@@ -91,6 +91,8 @@ SummaryRow summary_of(const Hdf5File& part, const TraceTotals& totals, const Tra
   row.visit_end = totals.visits.end;
   row.supersteps = totals.run.supersteps;
   row.instructions = totals.run.worker_instructions;
+  row.aux_instructions = totals.instructions.aux;
+  row.amp_instructions = totals.instructions.amp;
   row.bytes_exchanged = totals.bytes_exchanged;
   row.host_bytes = totals.host_bytes;
   row.flops = totals.flops;

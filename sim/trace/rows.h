@@ -129,7 +129,8 @@ struct SummaryRow {
   AssumedCycles assumed{Cycles(UINT64_MAX), Cycles(UINT64_MAX), Cycles(UINT64_MAX),
                         Cycles(UINT64_MAX)};
   Cycles visit_begin, visit_callbacks, visit_end;
-  std::uint64_t visits = 0, supersteps = 0, instructions = 0;
+  std::uint64_t visits = 0, supersteps = 0, instructions = 0, aux_instructions = 0,
+                amp_instructions = 0;
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0;
   double flop_per_cycle = 0, tile_balance = 1, bsp_efficiency = 0;
   std::uint32_t worst_tile = 0;

@@ -18,7 +18,7 @@ namespace superstep {
 
 constexpr std::string_view kTraceFormat = "superstep-trace";
 /// Readers accept every version with the same major number.
-constexpr std::string_view kTraceVersion = "1.7.0";
+constexpr std::string_view kTraceVersion = "1.8.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
@@ -542,6 +542,12 @@ inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
     Column{"supersteps", &SummaryRow::supersteps, "1", "Number of supersteps."},
     Column{"instructions", &SummaryRow::instructions, "1",
            "Issued by all workers; a bundle counts as two."},
+    Column{"aux_instructions", &SummaryRow::aux_instructions, "1",
+           "Of those, those of the auxiliary pipe."}
+        .since(8),
+    Column{"amp_instructions", &SummaryRow::amp_instructions, "1",
+           "Of the auxiliary ones, those of the AMP units."}
+        .since(8),
     Column{"bytes_exchanged", &SummaryRow::bytes_exchanged, "B",
            "Written to tile memories by exchanges."},
     Column{"host_bytes", &SummaryRow::host_bytes, "B", "Moved over the host link."},

@@ -64,6 +64,7 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   visits.end += row.visit_end;
   run.cycles += row.exchange + row.compute + row.sync + row.host;
   run.worker_instructions += row.worker_instructions.all;
+  instructions += row.worker_instructions;
   ++run.supersteps;
   bytes_exchanged += row.exchange_bytes;
   host_bytes += row.host_bytes;
@@ -147,6 +148,8 @@ void TraceSummary::add_totals(const TraceTotals& sums) {
   exchange_bytes = sums.bytes_exchanged;
   host_bytes = sums.host_bytes;
   flops = sums.flops;
+  instructions = sums.instructions;
+  tile_cycles = sums.compute_sum;
   balance = sums.balance(tiles_used);
   bsp_efficiency = sums.bsp_efficiency(tiles_used);
 }

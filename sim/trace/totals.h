@@ -35,6 +35,7 @@ struct TraceTotals {
   RunTotals run;
   AssumedCycles assumed;
   Visits visits;
+  InstructionCounts instructions;  ///< of the workers
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0, compute_sum = 0, compute_max = 0;
   std::vector<StepSums> steps;
 

@@ -14,6 +14,7 @@
 #include "base/output_file.h"
 #include "base/units.h"
 #include "isa/program_image.h"
+#include "sim/instruction_counts.h"
 #include "sim/run_image.h"
 
 namespace superstep {
@@ -148,6 +149,10 @@ struct TraceSummary {
   Visits visits;
   Cycles predicted;  ///< device cycles of all calls by the compiler; 0 when unknown
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;
+  /// Of the workers: all, auxiliary and AMP; the others are not in a summary, nor are these before
+  /// format 1.8.
+  InstructionCounts instructions;
+  std::uint64_t tile_cycles = 0;  ///< compute cycles added up over tiles
   double balance = 1.0;           ///< mean over maximum of the tiles' compute cycles
   double bsp_efficiency = 0.0;    ///< mean of the tiles' compute cycles over device cycles
   std::vector<StepTotals> steps;  ///< by step number, those that never ran included

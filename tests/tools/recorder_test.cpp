@@ -23,8 +23,8 @@ struct Program {
 };
 
 void expect_equal(const TraceSummary& run, const TraceSummary& file) {
-  EXPECT_EQ(text_report(run, 80), text_report(file, 80));
-  EXPECT_EQ(text_report(run, 200), text_report(file, 200));
+  EXPECT_EQ(text_report(run, {.columns = 80}), text_report(file, {.columns = 80}));
+  EXPECT_EQ(text_report(run, {.columns = 200}), text_report(file, {.columns = 200}));
   EXPECT_EQ(json_report(run), json_report(file));
   EXPECT_EQ(run.machine_toml, file.machine_toml);
   EXPECT_EQ(run.level, file.level);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "report/view.h"
+
+namespace superstep {
+
+/// What differs between two runs: their parts, and their operations by name, or by another
+/// grouping of steps, those first whose device cycles differ most.
+[[nodiscard]] std::vector<ViewTable> diff_tables(const TraceSummary& before,
+                                                 const TraceSummary& after,
+                                                 const ViewOptions& options);
+
+}  // namespace superstep

@@ -1,0 +1,234 @@
+#include "report/insights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "report/numbers.h"
+#include "report/report.h"
+
+namespace superstep {
+namespace {
+
+// Thresholds are [assumed]: where a person would begin to look.
+constexpr double kMuch = 0.10, kMost = 0.20;
+
+double share(Cycles part, Cycles whole) {
+  return whole.value() == 0
+             ? 0
+             : static_cast<double>(part.value()) / static_cast<double>(whole.value());
+}
+
+int percent(double share) { return static_cast<int>(100 * share + 0.5); }
+
+Cycles device(const TraceSummary& t) {
+  return t.totals.exchange + t.totals.compute + t.totals.sync;
+}
+
+/// The step for which `cost` is greatest, and the sum over all.
+struct Costs {
+  const StepTotals* most = nullptr;
+  Cycles of_most, sum;
+};
+template <class Cost>
+Costs costs(const TraceSummary& t, const Cost& cost) {
+  Costs out;
+  for (const StepTotals& step : t.steps) {
+    const Cycles of_step = cost(step);
+    out.sum += of_step;
+    if (of_step > out.of_most) {
+      out.most = &step;
+      out.of_most = of_step;
+    }
+  }
+  return out;
+}
+
+/// What tiles wait for the busiest one, with all work shared evenly among those with a program.
+void find_imbalance(const TraceSummary& t, std::vector<Insight>& insights) {
+  if (t.tiles_used == 0) return;
+  const Costs lost = costs(t, [&](const StepTotals& step) {
+    return Cycles(step.peak_cycles - std::min(step.peak_cycles, step.tile_cycles / t.tiles_used));
+  });
+  const double of_device = share(lost.sum, device(t));
+  if (!lost.most || of_device <= kMuch) return;
+  insights.push_back(
+      {"imbalance",
+       fmt::format("work is uneven: {} % of device cycles tiles wait for the busiest one, most "
+                   "beginning with {} ({} cycles, balance {} %, tile {})",
+                   percent(of_device), lost.most->info.name, grouped(lost.of_most),
+                   percent(lost.most->balance(t.tiles_used)), index(lost.most->worst)),
+       "a larger batch or wider layers give every tile work; a machine with fewer tiles loses "
+       "less (`--set grid.tiles=N`)",
+       lost.most->operation_name, lost.sum});
+}
+
+void find_sync(const TraceSummary& t, std::vector<Insight>& insights) {
+  const Cycles sync = t.totals.sync - t.visits.begin;
+  const double of_device = share(sync, device(t));
+  if (of_device <= kMost || t.totals.supersteps == 0) return;
+  insights.push_back(
+      {"sync-bound",
+       fmt::format("barriers take {} % of device cycles: {} supersteps of {} cycles on average",
+                   percent(of_device), grouped(t.totals.supersteps),
+                   grouped(device(t).value() / t.totals.supersteps)),
+       "more work in each superstep: a larger batch, several steps of a loop in one, fewer "
+       "operations that need all tiles",
+       "", sync});
+}
+
+void find_exchange(const TraceSummary& t, std::vector<Insight>& insights) {
+  const double of_device = share(t.totals.exchange, device(t));
+  if (t.totals.exchange <= t.totals.compute || of_device <= kMost) return;
+  const Costs moved = costs(t, [](const StepTotals& step) { return step.exchange; });
+  insights.push_back(
+      {"exchange-bound",
+       fmt::format("moving words takes {} % of device cycles, computing {} %; {} moves longest ({} "
+                   "cycles)",
+                   percent(of_device), percent(share(t.totals.compute, device(t))),
+                   moved.most->info.name, grouped(moved.of_most)),
+       "see `--view exchange`: smaller types (f16), larger batches for the same weights, fewer "
+       "transposes",
+       moved.most->operation_name, t.totals.exchange - t.totals.compute});
+}
+
+/// Exchanges whose length is not the words of their busiest ports.
+void find_schedule(const TraceSummary& t, std::vector<Insight>& insights) {
+  const Costs lost = costs(t, [](const StepTotals& step) {
+    const Cycles bound(step.runs * step.info.bound_cycles);
+    return step.info.kind == StepInfo::Kind::kExchange && step.exchange > bound
+               ? step.exchange - bound
+               : Cycles();
+  });
+  const double of_device = share(lost.sum, device(t));
+  if (!lost.most || of_device <= kMost) return;
+  insights.push_back(
+      {"latency-bound",
+       fmt::format("{} % of device cycles no busiest port is busy in exchanges: words on their way "
+                   "and ports that wait for one another, most in {} ({} cycles beyond its bound)",
+                   percent(of_device), lost.most->info.name, grouped(lost.of_most)),
+       "exchanges this short cost their latency: fewer and larger ones, as of larger batches",
+       lost.most->operation_name, lost.sum});
+}
+
+void find_host(const TraceSummary& t, std::vector<Insight>& insights) {
+  const Cycles waited = t.totals.host + t.visits.begin;
+  const double of_all = share(waited, t.totals.cycles);
+  if (of_all <= kMost) return;
+  const bool is_callbacks = t.visits.callbacks.value() * 2 > waited.value();
+  insights.push_back(
+      {"host-bound",
+       fmt::format("visits to the host take {} % of all cycles: {} of {} bytes on average{}",
+                   percent(of_all), grouped(t.visits.count),
+                   grouped(t.visits.count == 0 ? 0 : t.host_bytes / t.visits.count),
+                   is_callbacks ? ", most of it waiting for callbacks" : ""),
+       is_callbacks ? "let the host run ahead (`--set host.prefetch=2`)"
+                    : "donate what stays (`jax.jit(f, donate_argnums=...)`), loop on the device "
+                      "(`lax.scan`, infeeds), fetch results less often",
+       "", waited});
+}
+
+void find_memory(const TraceSummary& t, std::vector<Insight>& insights) {
+  if (t.tile_memory_bytes == 0) return;
+  const double full =
+      static_cast<double>(t.worst_tile_bytes) / static_cast<double>(t.tile_memory_bytes);
+  if (full <= 0.9) return;
+  const auto most = std::ranges::max_element(t.worst_tile_memory, {},
+                                             [](const auto& category) { return category.second; });
+  insights.push_back(
+      {"near-full",
+       fmt::format("tile {} has {} of {} in use ({} %), most for {} ({})", index(t.worst_tile),
+                   bytes_text(t.worst_tile_bytes), bytes_text(t.tile_memory_bytes), percent(full),
+                   most->first, bytes_text(most->second)),
+       "see `--view memory`: a smaller batch, f16, recomputing (`jax.checkpoint`)", "", Cycles()});
+}
+
+void find_exchange_code(const TraceSummary& t, std::vector<Insight>& insights) {
+  const auto code = std::ranges::find(t.worst_tile_memory, "exchange_code",
+                                      [](const auto& category) { return category.first; });
+  if (code == t.worst_tile_memory.end() || t.tile_memory_bytes == 0) return;
+  const double of_tile =
+      static_cast<double>(code->second) / static_cast<double>(t.tile_memory_bytes);
+  if (of_tile <= kMost) return;
+  insights.push_back({"exchange-code",
+                      fmt::format("code of exchanges takes {} of tile {} ({} %)",
+                                  bytes_text(code->second), index(t.worst_tile), percent(of_tile)),
+                      "loops (`lax.scan`) share the code of their trips; irregular gathers and "
+                      "transposes need most",
+                      "", Cycles()});
+}
+
+/// Choices of the compiler that cost time, of operations that take some.
+void find_plan(const TraceSummary& t, std::vector<Insight>& insights) {
+  const std::vector<OperationTotals> operations = operations_of(t);
+  for (const CompileEvent& event : t.plan_events) {
+    if (!costs_time(event.kind)) continue;
+    const auto operation = std::ranges::find(operations, event.operation, &OperationTotals::name);
+    if (operation == operations.end() || share(operation->device(), device(t)) <= kMuch) continue;
+    insights.push_back({name_of(event.kind),
+                        fmt::format("{} takes {} % of device cycles: {}", event.operation,
+                                    percent(share(operation->device(), device(t))), event.reason),
+                        event.advice, event.operation, Cycles()});
+  }
+}
+
+void find_prediction(const TraceSummary& t, std::vector<Insight>& insights) {
+  if (t.predicted.value() == 0 || t.outcome != "ok") return;
+  const double off = share(device(t), t.predicted) - 1;
+  if (std::abs(off) <= kMost) return;
+  insights.push_back(
+      {"mispredicted",
+       fmt::format("the compiler predicted {} device cycles, the machine took {} ({:+d} %)",
+                   grouped(t.predicted), grouped(device(t)),
+                   static_cast<int>(100 * off + (off < 0 ? -0.5 : 0.5))),
+       "loops and branches that follow from data are predicted as one trip and the longest arm; "
+       "see `--view bsp`",
+       "", Cycles()});
+}
+
+void find_assumed(const TraceSummary& t, std::vector<Insight>& insights) {
+  const double of_device = share(t.assumed.device(), device(t));
+  if (of_device <= kMost) return;
+  insights.push_back(
+      {"assumed",
+       fmt::format("{} % of device cycles rest on numbers of the machine that are assumed",
+                   percent(of_device)),
+       "`superstep sensitivity PROGRAM` shows what they do to the total", "", Cycles()});
+}
+
+}  // namespace
+
+const std::vector<InsightRule>& insight_rules() {
+  static const std::vector<InsightRule> kRules = {
+      {"imbalance", "tiles wait for the busiest one for more than 10 % of device cycles",
+       find_imbalance},
+      {"sync-bound", "barriers inside the device take more than 20 % of device cycles", find_sync},
+      {"exchange-bound", "exchanges take more than 20 % of device cycles, and more than computing",
+       find_exchange},
+      {"latency-bound",
+       "more than 20 % of device cycles exchanges take longer than the words of their busiest "
+       "ports",
+       find_schedule},
+      {"host-bound", "visits to the host take more than 20 % of all cycles", find_host},
+      {"near-full", "a tile has more than 90 % of its memory in use", find_memory},
+      {"exchange-code", "code of exchanges takes more than 20 % of a tile", find_exchange_code},
+      {"no_amp, slow_route, dropped_plan, small_product",
+       "a choice of the compiler that costs time, in an operation that takes more than 10 % of "
+       "device cycles",
+       find_plan},
+      {"mispredicted", "device cycles differ from the compiler's prediction by more than 20 %",
+       find_prediction},
+      {"assumed", "more than 20 % of device cycles rest on assumed numbers", find_assumed},
+  };
+  return kRules;
+}
+
+std::vector<Insight> insights_of(const TraceSummary& trace) {
+  std::vector<Insight> insights;
+  for (const InsightRule& rule : insight_rules()) rule.find(trace, insights);
+  std::ranges::stable_sort(insights, std::ranges::greater{}, &Insight::cycles);
+  return insights;
+}
+
+}  // namespace superstep

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "report/text_style.h"
+#include "sim/trace/trace.h"
+#include "sim/trace/trace_file.h"
+
+namespace superstep {
+
+/// A cell: nothing, a text, a whole number, a real one, or shares of phases.
+using ViewCell =
+    std::variant<std::monostate, std::string, std::uint64_t, double, std::vector<double>>;
+
+/// One column of a view.
+struct ViewColumn {
+  enum class Form : std::uint8_t {
+    kText,
+    kCount,     ///< whole numbers in groups of three digits
+    kCycles,    ///< likewise
+    kTime,      ///< cycles, which text shows as time and documents leave out
+    kBytes,     ///< likewise, with KiB and MiB in text
+    kShare,     ///< 0 to 1, in text in percent
+    kReal,      ///< with two decimals in text
+    kBar,       ///< a share that text draws and documents leave out
+    kPhaseBar,  ///< shares of phases, likewise
+  };
+  std::string name;  ///< also in documents, with _ for blanks
+  Form form = Form::kText;
+  std::string unit = {};   ///< in documents
+  std::uint8_t extra = 0;  ///< of those that do not fit the width the greatest go first; 0 stays
+};
+
+/// A table of a view; the numbers of text and of documents are the same.
+struct ViewTable {
+  std::string name = {}, title = {};
+  std::vector<ViewColumn> columns = {};
+  std::vector<std::vector<ViewCell>> rows = {};
+  std::vector<std::string> notes = {};  ///< below it, in text
+  bool is_prose = false;                ///< text shows a row as a paragraph
+
+  /// Adds a row, a cell for each column.
+  template <class... Cells>
+  void add(Cells&&... cells) {
+    std::vector<ViewCell>& row = rows.emplace_back();
+    row.reserve(sizeof...(cells));
+    (row.emplace_back(std::forward<Cells>(cells)), ...);
+  }
+};
+
+/// A cell that is empty unless there is something to say.
+template <class T>
+[[nodiscard]] ViewCell cell_if(bool is_there, T value) {
+  ViewCell cell;
+  if (is_there) cell = value;
+  return cell;
+}
+
+/// What of a view is wanted.
+struct ViewOptions {
+  std::size_t top = 20;     ///< rows of long tables; the rest is one row where it adds up
+  std::string match = "*";  ///< a shell pattern of names
+  std::string group_by = "operation";  ///< of `kGroupings`
+};
+/// What operations can be added up by: as steps can, and by call of the program.
+inline constexpr std::string_view kGroupings[] = {"operation", "opcode", "python", "source",
+                                                  "call"};
+
+/// An open trace and what it adds up to.
+struct ViewInput {
+  const TraceFile& file;
+  const TraceSummary& trace;
+  const ViewOptions& options;
+};
+
+/// One view of a trace.
+struct ReportView {
+  std::string_view name, meaning;
+  std::vector<ViewTable> (*tables)(const ViewInput& input);
+};
+/// All but the one that `superstep report` shows when none is named.
+[[nodiscard]] std::span<const ReportView> report_views();
+[[nodiscard]] std::vector<ViewTable> ops_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> steps_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> tiles_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> memory_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> exchange_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> host_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> bsp_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> insights_view(const ViewInput& input);
+
+/// Tables as text.
+[[nodiscard]] std::string view_text(std::span<const ViewTable> tables, std::uint64_t clock_hz,
+                                    const TextStyle& style);
+/// Tables as a document: `{name, title, columns: [{name, unit}], rows: [[...]]}` of each.
+[[nodiscard]] nlohmann::ordered_json view_document(std::span<const ViewTable> tables);
+
+/// Whether a name is meant.
+[[nodiscard]] bool matches(const ViewOptions& options, const std::string& name);
+
+}  // namespace superstep

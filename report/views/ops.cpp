@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+#include "report/report.h"
+#include "report/view.h"
+#include "sim/trace/schema.h"
+
+namespace superstep {
+namespace {
+
+using Form = ViewColumn::Form;
+
+std::vector<OperationTotals> groups_by_call(const ViewInput& input) {
+  std::vector<OperationTotals> calls;
+  const std::uint64_t rows = input.file.rows(kSupersteps);
+  for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
+    const std::uint64_t count = std::min(kSuperstepChunk, rows - first);
+    for (const SuperstepRow& row : input.file.read(kSupersteps, first, count)) {
+      const std::string name = fmt::format("call {}", row.call);
+      if (calls.empty() || calls.back().name != name) calls.push_back({.name = name, .runs = 1});
+      add(calls.back(), {.supersteps = 1,
+                         .flops = row.flops,
+                         .compute = row.compute,
+                         .exchange = row.exchange,
+                         .sync = row.sync,
+                         .host = row.host,
+                         .tile_cycles = row.compute_sum,
+                         .peak_cycles = row.compute_max});
+    }
+  }
+  return calls;
+}
+
+}  // namespace
+
+std::vector<ViewTable> ops_view(const ViewInput& input) {
+  const std::string& by = input.options.group_by;
+  std::vector<OperationTotals> groups =
+      by == "call" ? groups_by_call(input) : operations_of(input.trace, by);
+  std::erase_if(groups,
+                [&](const OperationTotals& group) { return !matches(input.options, group.name); });
+  const RunTotals& totals = input.trace.totals;
+  const double device =
+      static_cast<double>((totals.compute + totals.exchange + totals.sync).value());
+  double longest = 1;
+  for (const OperationTotals& group : groups)
+    longest = std::max(longest, static_cast<double>(group.device().value()));
+  ViewTable table{.name = "operations",
+                  .title = by == "operation" ? "Operations" : "By " + by,
+                  .columns = {{by},
+                              {"cycles", Form::kCycles},
+                              {"time", Form::kTime, "", 5},
+                              {"%", Form::kShare},
+                              {"compute", Form::kCycles, "", 1},
+                              {"exchange", Form::kCycles, "", 1},
+                              {"sync", Form::kCycles, "", 2},
+                              {"host", Form::kCycles, "", 6},
+                              {"runs", Form::kCount, "1", 8},
+                              {"supersteps", Form::kCount, "1", 12},
+                              {"balance", Form::kShare, "1", 7},
+                              {"flop", Form::kCount, "flop", 11},
+                              {"flop/cycle", Form::kReal, "flop/cycle", 9},
+                              {"place", Form::kText, "", 4},
+                              {"phases", Form::kPhaseBar, "", 3}}};
+  const auto add_row = [&](const OperationTotals& group) {
+    const Cycles cycles = group.device();
+    const auto of_device = static_cast<double>(cycles.value());
+    const auto of_longest = [&](Cycles part) {
+      return static_cast<double>(part.value()) / longest;
+    };
+    const double even = static_cast<double>(group.peak_cycles) * input.trace.tiles_used;
+    table.add(
+        group.name, cycles.value(), cycles.value(), device == 0 ? 0 : of_device / device,
+        group.compute.value(), group.exchange.value(), group.sync.value(), group.host.value(),
+        cell_if(group.runs != 0, group.runs), group.supersteps,
+        cell_if(even != 0, static_cast<double>(group.tile_cycles) / even), group.flops,
+        cell_if(of_device != 0, static_cast<double>(group.flops) / of_device),
+        group.source.python.file.empty() ? group.source.module.text() : group.source.python.text(),
+        std::vector<double>{of_longest(group.compute), of_longest(group.exchange),
+                            of_longest(group.sync)});
+  };
+  const std::size_t top = input.options.top == 0 ? groups.size() : input.options.top;
+  const std::size_t shown = std::min(top, groups.size());
+  for (std::size_t i = 0; i < shown; ++i) add_row(groups[i]);
+  if (shown < groups.size()) {
+    OperationTotals rest{.name = fmt::format("{} more", groups.size() - shown)};
+    for (std::size_t i = shown; i < groups.size(); ++i) add(rest, groups[i]);
+    add_row(rest);
+  }
+  if (by == "call" && groups.empty())
+    table.notes.push_back("Calls are in traces of level superstep (`--trace superstep`).");
+  return {std::move(table)};
+}
+
+std::vector<ViewTable> steps_view(const ViewInput& input) {
+  ViewTable table{.name = "steps",
+                  .title = "Steps, in program order",
+                  .columns = {{"superstep", Form::kCount, "1", 4},
+                              {"kind", Form::kText, "", 5},
+                              {"step"},
+                              {"runs", Form::kCount, "1", 3},
+                              {"cycles", Form::kCycles},
+                              {"time", Form::kTime, "", 6},
+                              {"%", Form::kShare},
+                              {"a run", Form::kReal, "cycle", 1},
+                              {"predicted", Form::kCycles, "", 1},
+                              {"bound", Form::kCycles, "", 2},
+                              {"tile", Form::kCount, "1", 7},
+                              {"share", Form::kBar, "", 8}},
+                  .notes = {"A run: cycles of one execution. Predicted: by the code, or the "
+                            "schedule. Bound: words of an exchange's busiest port."}};
+  constexpr std::string_view kKinds[] = {"compute", "exchange", "host", "",
+                                         "loop",    "branch",   "arm"};
+  const RunTotals& totals = input.trace.totals;
+  const auto all = static_cast<double>((totals.compute + totals.exchange + totals.sync).value());
+  std::vector<std::size_t> depth;
+  for (const StepTotals& step : input.trace.steps) {
+    const auto parent = step.info.parent;
+    depth.push_back(parent && *parent < depth.size() ? depth[*parent] + 1 : 0);
+    const bool is_exchange = step.info.kind == StepInfo::Kind::kExchange;
+    if (step.count == 0 && !step.info.is_control()) continue;
+    if (!matches(input.options, step.info.name)) continue;
+    const Cycles cycles = step.compute + step.exchange + step.sync;
+    const double share = all == 0 ? 0 : static_cast<double>(cycles.value()) / all;
+    const auto kind = static_cast<std::size_t>(step.info.kind);
+    const Cycles of_run = is_exchange ? step.exchange : step.compute;
+    table.add(
+        cell_if(step.info.superstep.has_value(), std::uint64_t{step.info.superstep.value_or(0)}),
+        std::string(kind < std::size(kKinds) ? kKinds[kind] : ""),
+        std::string(2 * depth.back(), ' ') + step.info.name, cell_if(step.runs != 0, step.runs),
+        cycles.value(), cycles.value(), share,
+        cell_if(step.runs != 0 && of_run.value() != 0,
+                static_cast<double>(of_run.value()) / static_cast<double>(step.runs)),
+        cell_if(step.info.predicted_cycles != 0, step.info.predicted_cycles),
+        cell_if(step.info.bound_cycles != 0, step.info.bound_cycles),
+        cell_if(step.compute.value() != 0, std::uint64_t{index(step.worst)}), share);
+  }
+  return {std::move(table)};
+}
+
+}  // namespace superstep

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/hdf5_file.h"
+#include "report/text_style.h"
+#include "report/text_table.h"
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+using nlohmann::json;
+
+/// Views of a trace of some calls, of level tile.
+class Views : public ::testing::Test {
+ protected:
+  static std::string trace() {
+    static const std::string path = [] {
+      const std::string file = (scratch_folder() / "views.h5").string();
+      const ProgramRun run = superstep(
+          "run models/linear_regression/train_step.mlir -m small64 --input "
+          "models/linear_regression/train.h5 --repeat 3 --trace tile -q -o " +
+          file);
+      EXPECT_EQ(run.code, 0) << run.err;
+      return file;
+    }();
+    return path;
+  }
+  static json tables(const std::string& words) {
+    const ProgramRun run = superstep("report " + trace() + " --json " + words);
+    EXPECT_EQ(run.code, 0) << run.err;
+    return json::parse(run.out)["tables"];
+  }
+  /// The numbers of a column.
+  static std::vector<double> column(const json& table, const std::string& name) {
+    const json& columns = table["columns"];
+    const auto at = std::ranges::find_if(columns, [&](const json& c) { return c["name"] == name; });
+    EXPECT_NE(at, columns.end()) << name;
+    std::vector<double> values;
+    for (const json& row : table["rows"]) {
+      const json& cell = row[static_cast<std::size_t>(at - columns.begin())];
+      values.push_back(cell.is_null() ? 0 : cell.get<double>());
+    }
+    return values;
+  }
+  static double sum(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
+  }
+  static std::uint64_t attribute(const std::string& name) {
+    const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+    return std::get<std::uint64_t>(file.attribute("/summary", name).value());
+  }
+};
+
+TEST_F(Views, OperationsAddUpToTheDeviceHoweverTheyAreGrouped) {
+  for (const char* by : {"operation", "opcode", "python", "source", "call"}) {
+    for (const char* top : {"0", "2"}) {
+      const json table = tables("--view ops --group-by " + std::string(by) + " --top " + top)[0];
+      EXPECT_EQ(sum(column(table, "cycles")), attribute("device_cycles")) << by << " " << top;
+      EXPECT_EQ(sum(column(table, "compute")), attribute("compute_cycles")) << by << " " << top;
+      EXPECT_EQ(sum(column(table, "host")), attribute("host_cycles")) << by << " " << top;
+    }
+  }
+  EXPECT_EQ(tables("--view ops --group-by call --top 0")[0]["rows"].size(), 3u);
+}
+
+TEST_F(Views, StepsAreThoseOfTheTrace) {
+  const json table = tables("--view steps")[0];
+  const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+  const auto compute = file.read_all<std::uint64_t>("/summary/step/compute_cycles", Hdf5Type::kU64);
+  const auto exchange =
+      file.read_all<std::uint64_t>("/summary/step/exchange_cycles", Hdf5Type::kU64);
+  const auto sync = file.read_all<std::uint64_t>("/summary/step/sync_cycles", Hdf5Type::kU64);
+  std::uint64_t all = 0;
+  for (std::size_t s = 0; s < compute.size(); ++s) all += compute[s] + exchange[s] + sync[s];
+  EXPECT_EQ(sum(column(table, "cycles")), all);
+}
+
+TEST_F(Views, TilesAreSpreadAsTheirProfilesSay) {
+  const json views = tables("--view tiles --top 0");
+  ASSERT_EQ(views.size(), 2u);
+  const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+  const auto used = file.dims("/program/used_tile")[0];
+  const auto cycles = file.read_all<std::uint64_t>("/profiles/compute/cycles", Hdf5Type::kU64);
+  const auto numbers = file.read_all<std::uint32_t>("/supersteps/compute_profile", Hdf5Type::kU32);
+  std::vector<std::uint64_t> sums(used);
+  for (const std::uint32_t profile : numbers)
+    for (std::size_t t = 0; t < used; ++t) sums[t] += cycles[profile * used + t];
+  EXPECT_EQ(column(views[0], "most")[0], static_cast<double>(std::ranges::max(sums)));
+  EXPECT_EQ(column(views[0], "least")[0], static_cast<double>(std::ranges::min(sums)));
+  EXPECT_EQ(sum(column(views[1], "compute_then")),
+            static_cast<double>(attribute("compute_cycles")));
+}
+
+TEST_F(Views, MemoryOfTheWorstTileAddsUp) {
+  const std::vector<double> worst = column(tables("--view memory")[0], "worst_tile");
+  ASSERT_GT(worst.size(), 1u);
+  EXPECT_EQ(sum(worst), 2 * worst.back());
+  EXPECT_EQ(worst.back(), static_cast<double>(attribute("peak_tile_bytes")));
+}
+
+TEST_F(Views, ExchangesAndStreamsAddUp) {
+  EXPECT_EQ(sum(column(tables("--view exchange --top 0")[0], "cycles")),
+            static_cast<double>(attribute("exchange_cycles")));
+  EXPECT_EQ(sum(column(tables("--view host")[0], "bytes")),
+            static_cast<double>(attribute("host_bytes")));
+}
+
+TEST_F(Views, SuperstepsAsBspHasThemAreWorkPlusWordsPlusABarrier) {
+  const json table = tables("--view bsp --top 0")[0];
+  const std::vector<double> w = column(table, "w"), h = column(table, "h_bytes"),
+                            model = column(table, "w_+_g_h_+_l");
+  for (std::size_t i = 0; i < w.size(); ++i)
+    EXPECT_NEAR(model[i], w[i] + h[i] / 4 + 68, 1e-6);  // 4 B a cycle, sync.internal_latency
+}
+
+TEST_F(Views, KeepToTheColumnsThatThereAre) {
+  for (const char* view :
+       {"ops", "steps", "tiles", "memory", "exchange", "host", "bsp", "insights"}) {
+    for (const std::size_t columns : {80u, 132u}) {
+      const ProgramRun run =
+          superstep("report " + trace() + " --view " + view, "COLUMNS=" + std::to_string(columns));
+      ASSERT_EQ(run.code, 0) << run.err;
+      std::istringstream lines(run.out);
+      for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(display_width(line), columns) << view << ": " << line;
+    }
+  }
+}
+
+TEST_F(Views, HaveColourWhereItIsAskedFor) {
+  const auto text = [](const std::string& colour) {
+    return superstep("report " + trace() + " --view ops --color " + colour).out;
+  };
+  EXPECT_NE(text("always").find("\x1b["), std::string::npos);
+  EXPECT_EQ(text("never").find('\x1b'), std::string::npos);
+  EXPECT_EQ(text("auto").find('\x1b'), std::string::npos) << "into a pipe";
+}
+
+TEST_F(Views, AreRefusedByNameWithWhatThereIs) {
+  const ProgramRun view = superstep("report " + trace() + " --view opps");
+  EXPECT_EQ(view.code, 2);
+  EXPECT_NE(view.err.find("did you mean 'ops'?"), std::string::npos) << view.err;
+  EXPECT_EQ(superstep("report " + trace() + " --view ops --group-by nothing").code, 2);
+  EXPECT_EQ(superstep("report " + trace() + " --top 3").code, 2);
+  EXPECT_EQ(superstep("report diff " + trace()).code, 2);
+}
+
+TEST_F(Views, OfTwoRunsSayWhichOperationAndPartMoved) {
+  const std::string slower = (scratch_folder() / "slower.h5").string();
+  ASSERT_EQ(superstep("run models/linear_regression/train_step.mlir -m small64 --input "
+                      "models/linear_regression/train.h5 --repeat 3 -q --set "
+                      "'sync.internal_latency=168 cycles' -o " +
+                      slower)
+                .code,
+            0);
+  const ProgramRun run = superstep("report diff " + trace() + " " + slower + " --top 0 --json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json document = json::parse(run.out)["tables"];
+  const json parts = document[0];
+  const std::vector<double> before = column(parts, "before"), after = column(parts, "after");
+  // Of device, compute, exchange, sync, host and total.
+  EXPECT_EQ(before[1], after[1]);
+  EXPECT_GT(after[3], before[3]);
+  const std::vector<double> was = column(document[1], "before"), is = column(document[1], "after");
+  EXPECT_EQ(sum(is) - sum(was), after[0] - before[0]);
+  // Of a run with itself nothing moves.
+  const ProgramRun same = superstep("report diff " + trace() + " " + trace());
+  EXPECT_NE(same.out.find("No operation moved"), std::string::npos) << same.out;
+}
+
+}  // namespace
+}  // namespace superstep
