@@ -236,6 +236,27 @@ TEST(Products, OfUnequalPartsOfABatchStayInBlocks) {
                      "batching_dims = [0] x [0], contracting_dims = [2] x [1]", "small64");
 }
 
+TEST(Products, OfManyPartsAddRunsOfThemFirst) {
+  // What is added to the result keeps it from staying in blocks.
+  const LoweredProgram program = expect_agrees(
+      "func.func @main(%a: tensor<6000x8xf32>, %b: tensor<6000x8xf32>, %c: tensor<8x8xf32>) -> "
+      "tensor<8x8xf32> {\n"
+      "%d = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<6000x8xf32>, "
+      "tensor<6000x8xf32>) -> tensor<8x8xf32>\n"
+      "%e = stablehlo.add %d, %c : tensor<8x8xf32>\n"
+      "return %e : tensor<8x8xf32>\n}",
+      "small64");
+  EXPECT_TRUE(std::ranges::any_of(
+      program.buffers, [](const Buffer& buffer) { return buffer.name.ends_with(".sums"); }));
+  const ProductPlan plan = plan_product(
+      load_machine("bow"),
+      {.sizes = {1, 9, 8, 25088}, .right_depth_inside = false, .results_per_tile = 16});
+  EXPECT_GT(plan.sums.runs, 1);
+  // Each stage receives far less than all parts of 16 results.
+  EXPECT_LT(std::max(plan.sums.width * plan.sums.parts, 16 * plan.sums.runs),
+            plan.depth_splits * 16 / 4);
+}
+
 TEST(Products, TakeATransposedArgumentAsOtherStrides) {
   const LoweredProgram program = expect_agrees(
       "func.func @main(%a: tensor<40x64xf16>, %b: tensor<40x64xf16>) -> tensor<40x40xf16> {\n"

@@ -125,6 +125,7 @@ ProductProblem ProductLowering::problem() const {
                          .input = product_.input,
                          .result = dtype_,
                          .results_per_tile = result_.per_tile(builder_, values_),
+                         .sums_of_runs_per_tile = result_.kept_per_tile(values_),
                          .result_columns_inside = has_columns_inside_};
   for (const bool is_left : {true, false}) {
     const ProductSide& side = is_left ? product_.left : product_.right;
@@ -148,6 +149,7 @@ ProductProblem ProductLowering::problem_after(const ProductProblem& before) cons
           .left_depth_inside = !before.left_depth_inside,
           .right_depth_inside = nearest(product_.right.depth) <= nearest(product_.right.free),
           .results_per_tile = result_.per_tile(builder_, values_),
+          .sums_of_runs_per_tile = result_.kept_per_tile(values_),
           .result_columns_inside = has_columns_inside_,
           .left_per_tile = before.left_per_tile,
           .right_per_tile = operand_per_tile(product_.right.operand)};

@@ -8,7 +8,7 @@
 
 #include "base/divide.h"
 #include "compiler/cost/costs.h"
-#include "compiler/vertex/add_parts.h"
+#include "compiler/lower/products/product_sums.h"
 #include "compiler/vertex/amp_product.h"
 #include "compiler/vertex/amp_transpose.h"
 #include "compiler/vertex/dense_product.h"
@@ -129,6 +129,7 @@ class Planner {
     next.transposes = comes_transposed(problem_.right_depth_inside, right_is_stored());
     next.arranges = false;
     next.follows = true;
+    next.sums = plan_sums(machine_, costs_, sum_problem(next));
     region0_ = kRegion0Shares[0];
     if (!suits_amp(next) || bytes(next) > good_bytes_) return std::nullopt;
     next.cycles = cycles_of(next);
@@ -225,8 +226,7 @@ class Planner {
         if ((plan.depth_splits - 1) * plan.depth >= sizes_.depth) continue;
       }
       if (!suits_amp(plan)) continue;
-      consider(plan);
-      if (bytes(plan) <= good_bytes_) return;
+      if (consider(plan) <= good_bytes_) return;
     }
   }
 
@@ -248,7 +248,7 @@ class Planner {
       parts = plan.batches * plan.rows * plan.columns * 4;
       parts += parts / plan.depth_splits;
     } else if (plan.depth_splits > 1) {
-      const std::int64_t received = problem_.results_per_tile * plan.depth_splits;
+      const std::int64_t received = plan.sums.received(sum_problem(plan));
       // A run of results that travels alone is a group of columns.
       const std::int64_t runs = received / AmpProduct{.operands = DType::kF32}.channels();
       const bool is_staged = runs > costs_.many_transfers();
@@ -257,29 +257,37 @@ class Planner {
     return plan.batches * plan.rows * plan.columns * 4 + std::max(operands, parts);
   }
 
-  void consider(ProductPlan plan) {
+  /// The bytes of a plan, which is kept if it is the best so far.
+  std::int64_t consider(ProductPlan plan) {
+    plan.sums = plan_sums(machine_, costs_, sum_problem(plan));
     plan.cycles = cycles_of(plan);
-    keep(plan, bytes(plan));
+    const std::int64_t bytes = this->bytes(plan);
+    keep(plan, bytes);
+    return bytes;
   }
 
   [[nodiscard]] std::int64_t cycles_of(const ProductPlan& plan) const {
     const std::int64_t outputs = plan.batches * plan.rows * plan.columns;
     std::int64_t cycles = gather_cycles(plan);
     cycles += plan.on_amp ? amp_cycles(plan) : dense_cycles(plan);
-    std::int64_t per_tile = problem_.results_per_tile;
-    if (keeps_blocks(plan)) {
-      per_tile = divide_up(outputs, plan.depth_splits);
-      if (plan.depth_splits > 1) cycles += costs_.phase() + costs_.moved(outputs);
-    } else {
-      const std::int64_t moved = std::max(per_tile * plan.depth_splits, outputs);
-      // Where rows are neighbours in the result, each result travels alone and is put in its place.
-      cycles += costs_.phase() + (problem_.result_columns_inside
-                                      ? costs_.moved(moved)
-                                      : costs_.port(moved, moved) + costs_.launch());
+    if (!keeps_blocks(plan)) {
+      cycles += plan.sums.cycles;
+    } else if (plan.depth_splits > 1) {
+      cycles +=
+          costs_.phase() + costs_.moved(outputs) +
+          cycles_to_add(machine_, costs_, divide_up(outputs, plan.depth_splits), plan.depth_splits);
     }
-    if (plan.depth_splits > 1) cycles += sum_cycles(per_tile, plan.depth_splits);
     if (plan.on_amp || plan.depth_splits > 1) cycles += convert_cycles_;
     return cycles;
+  }
+
+  [[nodiscard]] SumProblem sum_problem(const ProductPlan& plan) const {
+    return {.results = sizes_.batches * sizes_.rows * sizes_.columns,
+            .parts = plan.depth_splits,
+            .per_tile = problem_.results_per_tile,
+            .at_end = problem_.sums_of_runs_per_tile.value_or(problem_.results_per_tile),
+            .sent = plan.batches * plan.rows * plan.columns,
+            .come_in_runs = problem_.result_columns_inside};
   }
 
   [[nodiscard]] bool keeps_blocks(const ProductPlan& plan) const {
@@ -352,13 +360,6 @@ class Planner {
     if (plan.on_amp && problem_.left_is_there) left = 0;
     if (plan.on_amp && problem_.right_is_there) right = 0;
     return left + right;
-  }
-
-  /// To add partial sums, the last worker's share [derived from the codelet].
-  [[nodiscard]] std::int64_t sum_cycles(std::int64_t sums, std::int64_t parts) const {
-    const std::int64_t workers = machine_.tile.workers;
-    const std::int64_t groups = divide_up(divide_up(sums, vertex::kAddPartsGroup), workers);
-    return costs_.launch(vertex::add_parts_slots(parts, groups));
   }
 
   [[nodiscard]] std::int64_t dense_cycles(const ProductPlan& plan) const {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/dtype.h"
+#include "compiler/lower/products/product_sums.h"
 #include "isa/machine_config.h"
 
 namespace superstep {
@@ -21,6 +22,8 @@ struct ProductPlan {
   bool transposes_rows = false;  ///< AMP: rows of one depth come as neighbours
   bool follows = false;          ///< AMP: rows lie where a product before this one had them
   bool arranges = false;         ///< AMP: weights come with the depth inside, in long runs
+
+  SumPlan sums = {};  ///< of parts of the depth, where results leave their blocks
 
   /// AMP: the rows of a block are padded to a multiple.
   [[nodiscard]] std::int64_t row_unit() const { return rows_inside ? 2 : transposes_rows ? 4 : 1; }
@@ -47,6 +50,8 @@ struct ProductProblem {
   DType input = DType::kF32, result = DType::kF32;
   bool left_depth_inside = true, right_depth_inside = true;  ///< as the operands are stored
   std::int64_t results_per_tile = 32;                        ///< where partial sums are added
+  /// The same of sums of runs of parts, if it is another number.
+  std::optional<std::int64_t> sums_of_runs_per_tile = {};
   bool result_columns_inside = true;  ///< columns are neighbours in the result, not rows
   bool left_in_blocks = false, right_in_blocks = false;  ///< operands may be stored as planned
   bool keeps_blocks = false;                             ///< the result may stay so

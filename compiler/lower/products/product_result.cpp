@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/divide.h"
 #include "compiler/lower/moves/copy_elements.h"
 #include "compiler/lower/reductions/reduce.h"
 #include "compiler/vertex/add_parts.h"
@@ -52,7 +54,7 @@ class Finish {
     } else {
       sums =
           values_.add_temporary(DType::kF32, layout, product_.origin.name, product_.origin.source);
-      time = sum_parts(boxes, multiplied, sums, DType::kF32);
+      time = sum_parts(boxes, {multiplied.products, multiplied.time}, sums, DType::kF32);
     }
     if (dtype() != DType::kF32) sums = convert(sums, type(), time = time.next_round());
     values_.set_stored(result_.target, sums, time);
@@ -86,7 +88,10 @@ class Finish {
     }
     const BufferId sums =
         values_.add_temporary(partial, sums_layout(), product_.origin.name, product_.origin.source);
-    const Time time = sum_parts(boxes, multiplied, sums, partial);
+    const Place products_there{products, multiplied.time};
+    const Time time = product_.plan.sums.runs == 1
+                          ? sum_parts(boxes, products_there, sums, partial)
+                          : sum_in_runs(boxes, products_there, sums, partial);
     if (partial == dtype()) {
       values_.set_stored(result_.target, sums, time);
     } else {
@@ -100,8 +105,10 @@ class Finish {
   /// Where the products of parts of the depth are added.
   [[nodiscard]] LayoutPtr sums_layout() {
     const LayoutPtr assigned = values_.assigned().in_order(result_.target);
-    if (!adds_rows(builder_, type()) || assigned->intervals()[0].count == type().shape.back())
+    if (product_.plan.sums.runs > 1 || !adds_rows(builder_, type()) ||
+        assigned->intervals()[0].count == type().shape.back()) {
       return assigned;
+    }
     const std::int64_t row = type().shape.back(), rows = type().elements() / row;
     // Behind the products, from an even tile on.
     const auto first =
@@ -171,88 +178,130 @@ class Finish {
     return builder_.layouts().with(std::move(intervals));
   }
 
-  /// Adds the products of all parts of the depth: `boxes` copy them to elements of `sums`. These
-  /// lie [parts of the depth][elements] on the tiles of the sums, then are added in ascending order
-  /// of parts.
-  Time sum_parts(const std::vector<std::vector<Box>>& boxes, const Multiplied& multiplied,
-                 BufferId sums, DType partial) {
-    const BufferId products = multiplied.products;
-    const std::int64_t splits = product_.plan.depth_splits;
+  using BoxesByPart = std::vector<std::vector<Box>>;
+
+  /// Adds runs of consecutive parts first, on other tiles, then their sums.
+  Time sum_in_runs(const BoxesByPart& boxes, const Place& products, BufferId sums, DType partial) {
+    const auto& [runs, in_run, width, cycles] = product_.plan.sums;
+    const std::int64_t results = type().elements(), parts = std::ssize(boxes);
+    const std::int64_t tiles = builder_.layouts().tiles();
+    std::vector<Interval> intervals;
+    std::vector<std::int64_t> counts;
+    for (std::int64_t r = 0; r < runs; ++r) {
+      for (std::int64_t first = 0; first < results; first += width) {
+        const std::int64_t tile = (product_.first_tile + std::ssize(intervals)) % tiles;
+        intervals.push_back({r * results + first,
+                             std::min(width, results - first),
+                             {TileId{static_cast<std::uint32_t>(tile)}}});
+        counts.push_back(std::min(in_run, parts - r * in_run));
+      }
+    }
+    BoxesByPart in_runs(static_cast<std::size_t>(in_run));
+    for (std::int64_t p = 0; p < parts; ++p) {
+      for (Box box : boxes[static_cast<std::size_t>(p)]) {
+        box.to += p / in_run * results;
+        in_runs[static_cast<std::size_t>(p % in_run)].push_back(std::move(box));
+      }
+    }
+    const BufferId of_runs =
+        values_.add_temporary(partial, std::make_shared<const Layout>(std::move(intervals)),
+                              product_.origin.name + ".sums", product_.origin.source);
+    const Time time = sum_parts(in_runs, products, of_runs, partial, counts);
+    BoxesByPart of_run;
+    for (std::int64_t r = 0; r < runs; ++r) {
+      of_run.push_back({simplified({r * results, 0, {{results, 1, 1}}})});
+    }
+    return sum_parts(of_run, {of_runs, time}, sums, partial);
+  }
+
+  /// Adds parts: `boxes` copy them to elements of `sums`. These lie [parts][elements] on the tiles
+  /// of the sums, then are added in ascending order of parts: all, or so many on each tile.
+  Time sum_parts(const BoxesByPart& boxes, const Place& products, BufferId sums, DType partial,
+                 std::vector<std::int64_t> counts = {}) {
+    const std::int64_t most = std::ssize(boxes);
     const LayoutPtr layout = builder_.buffer(sums).layout;
+    counts.resize(layout->intervals().size(), most);
     const bool in_groups = partial == DType::kF32 && has_interleaved_memory(builder_.machine());
     const std::int64_t unit = in_groups ? vertex::kAddPartsGroup : 1;
-    const auto pitch = [&](const Interval& interval) {
-      return (interval.count + unit - 1) / unit * unit;
-    };
     std::vector<Interval> intervals;
     std::int64_t begin = 0;
     for (const Interval& interval : layout->intervals()) {
-      intervals.push_back({begin, pitch(interval) * splits, interval.tiles});
+      intervals.push_back({begin, round_up(interval.count, unit) * most, interval.tiles});
       begin = intervals.back().end();
     }
     const BufferId received =
         values_.add_temporary(partial, std::make_shared<const Layout>(intervals),
                               product_.origin.name + ".parts", product_.origin.source);
-    Parts parts{layout, splits};
+    Parts parts{layout, most};
     std::vector<Piece> pieces;
     for (std::uint32_t part = 0; part < boxes.size(); ++part) {
       for (const Box& box : boxes[part]) {
-        pieces.push_back({products, box});
+        pieces.push_back({products.buffer, box});
         parts.of_piece.push_back(part);
       }
     }
-    const Time time = move(builder_, received, parts, pieces, multiplied.time, product_.origin);
+    const Time time = move(builder_, received, parts, pieces, products.time, product_.origin);
     if (in_groups) {
       builder_.mutable_buffer(received).region = Buffer::Region::kInterleaved;
-      add_parts(received, sums, time);
+      add_parts(received, sums, counts, time);
     } else {
-      add_up(received, sums, partial, time);
+      add_up(received, sums, counts, partial, time);
     }
     return time;
   }
 
-  void add_parts(BufferId received, BufferId sums, Time time) {
-    const std::int64_t parts = product_.plan.depth_splits;
-    ComputeSet set{.name = product_.origin.name + ".sum",
-                   .operation = product_.origin.operation,
-                   .source = product_.origin.source,
-                   .codelet = builder_.add_codelet("add parts " + std::to_string(parts),
-                                                   vertex::AddParts{parts}),
-                   .launches = {},
-                   .reads = {received},
-                   .writes = {sums}};
+  [[nodiscard]] ComputeSet sum_set(BufferId received, BufferId sums, std::uint32_t codelet) const {
+    return {.name = product_.origin.name + ".sum",
+            .operation = product_.origin.operation,
+            .source = product_.origin.source,
+            .codelet = codelet,
+            .launches = {},
+            .reads = {received},
+            .writes = {sums}};
+  }
+
+  void add_parts(BufferId received, BufferId sums, const std::vector<std::int64_t>& counts,
+                 Time time) {
+    std::map<std::int64_t, ComputeSet> sets;  // by parts
     const std::int64_t workers = builder_.machine().tile.workers;
-    for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
+    const std::vector<Interval>& intervals = builder_.buffer(sums).layout->intervals();
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+      const Interval& interval = intervals[i];
+      const std::int64_t parts = counts[i];
+      const auto [at, is_new] = sets.try_emplace(parts);
+      ComputeSet& set = at->second;
+      if (is_new) {
+        set = sum_set(
+            received, sums,
+            builder_.add_codelet("add parts " + std::to_string(parts), vertex::AddParts{parts}));
+      }
       const vertex::AddParts::State state{
-          .sums = (interval.count + 1) / 2 * 2, .from = received, .to = sums};
+          .sums = round_up(interval.count, 2), .from = received, .to = sums};
       set.launches.push_back({.tile = interval.tiles[0],
                               .state = state.words(parts, workers),
                               .worker_words = vertex::kAddPartsStateWords});
       set.flops += static_cast<std::uint64_t>(interval.count * (parts - 1));
     }
-    builder_.add_compute(time, std::move(set));
+    for (auto& [parts, set] : sets) builder_.add_compute(time, std::move(set));
   }
 
-  void add_up(BufferId received, BufferId sums, DType dtype, Time time) {
+  void add_up(BufferId received, BufferId sums, const std::vector<std::int64_t>& counts,
+              DType dtype, Time time) {
     const Combine combine = combine_with(vertex::Primitive::kAdd, dtype);
-    ComputeSet set{.name = product_.origin.name + ".sum",
-                   .operation = product_.origin.operation,
-                   .source = product_.origin.source,
-                   .codelet = builder_.add_codelet(combine.key, combine.reduce),
-                   .launches = {},
-                   .reads = {received},
-                   .writes = {sums}};
-    for (const Interval& interval : builder_.buffer(sums).layout->intervals()) {
+    ComputeSet set = sum_set(received, sums, builder_.add_codelet(combine.key, combine.reduce));
+    const std::vector<Interval>& intervals = builder_.buffer(sums).layout->intervals();
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+      const Interval& interval = intervals[i];
       const vertex::Reduce::State state{
           .outer = 1,
-          .reduced = product_.plan.depth_splits,
+          .reduced = counts[i],
           .inner = interval.count,
           .values = {{.constant = static_cast<std::uint32_t>(*combine.identity),
                       .initial = {},
                       .output = StateWord::address(sums),
                       .input = StateWord::address(received)}}};
       set.launches.push_back({interval.tiles[0], state.words()});
-      set.flops += static_cast<std::uint64_t>(interval.count * (product_.plan.depth_splits - 1));
+      set.flops += static_cast<std::uint64_t>(interval.count * (counts[i] - 1));
     }
     builder_.add_compute(time, std::move(set));
   }
@@ -317,8 +366,11 @@ std::optional<BlockedDimensions> ProductResult::dimensions() const {
 
 std::int64_t ProductResult::per_tile(ProgramBuilder& builder, const Values& values) const {
   const TensorType& type = values.type(target);
-  return adds_rows(builder, type) ? type.shape.back()
-                                  : values.assigned().in_order(target)->intervals()[0].count;
+  return adds_rows(builder, type) ? type.shape.back() : kept_per_tile(values);
+}
+
+std::int64_t ProductResult::kept_per_tile(const Values& values) const {
+  return values.assigned().in_order(target)->intervals()[0].count;
 }
 
 void ProductResult::finish(ProgramBuilder& builder, Values& values, const Product& product,

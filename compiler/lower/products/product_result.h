@@ -25,6 +25,8 @@ struct ProductResult {
   [[nodiscard]] std::optional<BlockedDimensions> dimensions() const;
   /// Elements of a tile that adds products of parts of the depth.
   [[nodiscard]] std::int64_t per_tile(ProgramBuilder& builder, const Values& values) const;
+  /// The same where sums of runs of parts are added: where the result is to lie.
+  [[nodiscard]] std::int64_t kept_per_tile(const Values& values) const;
 
   /// Makes the value of products of dtype `partial`, adding those of all parts of the depth.
   void finish(ProgramBuilder& builder, Values& values, const Product& product,
