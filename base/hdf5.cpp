@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -240,6 +241,14 @@ bool is_numbered(std::string_view name, std::string_view prefix) {
 }
 
 }  // namespace
+
+bool TensorNameLess::operator()(std::string_view a, std::string_view b) const {
+  const auto key = [](std::string_view name) {
+    const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+    return std::tuple(name.substr(0, digits), name.size(), name);
+  };
+  return key(a) < key(b);
+}
 
 TensorFile read_tensors(const std::filesystem::path& path, std::string_view prefix,
                         const TensorFilter& wanted) {

@@ -12,9 +12,15 @@
 
 namespace superstep {
 
+/// Orders names by what stands in front of the number at their end, then by that: `result9` before
+/// `result10`.
+struct TensorNameLess {
+  bool operator()(std::string_view a, std::string_view b) const;
+};
+
 /// Named tensors of one file, `arg0`, `result3`, …; f16 is stored as IEEE half, i1 as h5py's
 /// boolean enumeration. Strings and groups of other names are ignored.
-using TensorFile = std::map<std::string, HostTensor>;
+using TensorFile = std::map<std::string, HostTensor, TensorNameLess>;
 
 /// Whether the data of a dataset of this name and type are of use.
 using TensorFilter = std::function<bool(const std::string& name, const TensorType& type)>;

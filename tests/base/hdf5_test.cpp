@@ -122,6 +122,16 @@ TEST(TensorFile, ReadsNoDataOfWhatIsNotWanted) {
   EXPECT_TRUE(file.at("arg0").data.empty());
 }
 
+TEST(TensorFile, NamesAreInTheOrderOfTheirNumbers) {
+  TensorFile file;
+  for (const char* name : {"result10", "b2", "result9", "a", "result2", "7", "b02", "arg11"})
+    file.emplace(name, HostTensor(TensorType{DType::kI8, {1}}));
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : file) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"7", "a", "arg11", "b2", "b02", "result2", "result9",
+                                             "result10"}));
+}
+
 TEST(TensorFile, ListsAreInTheOrderOfNumbers) {
   std::vector<HostTensor> tensors;
   for (std::int64_t k = 0; k < 12; ++k) tensors.emplace_back(TensorType{DType::kI8, {k}});
