@@ -64,13 +64,15 @@ ProgramImage compile_file(const std::string& path, const SourcedMachine& machine
 
 ProgramImage image_of(const Options& options, Answer& answer) {
   const std::string& path = options.words()[0];
-  if (const auto machine = options.get("machine")) {
+  const std::vector<std::string> overrides = options.list("set");
+  ProgramImage image = read_image(path, overrides);
+  const auto machine = options.get("machine");
+  if (machine && load_machine(*machine, overrides) != image.machine) {
     usage_error(
-        fmt::format("'{}' is a compiled program, which has its machine; `superstep compile "
-                    "PROGRAM.mlir -m {} -o FILE` compiles it for another",
-                    path, *machine));
+        fmt::format("'{}' is compiled for {}; `superstep compile PROGRAM.mlir -m {} -o "
+                    "FILE` compiles a program for another machine",
+                    path, image.machine.name, *machine));
   }
-  ProgramImage image = read_image(path, options.list("set"));
   answer.fields()["program_sha256"] = image.info.text_sha256;
   return image;
 }

@@ -114,6 +114,19 @@ TEST_F(ImageCommand, AnImageKeepsItsMachineButForTheHostLink) {
   EXPECT_EQ(slow["program_sha256"], plain["program_sha256"]);
 }
 
+TEST_F(ImageCommand, AnImageMayBeRunOnTheMachineThatItHas) {
+  const std::string affine = "models/quickstart/affine.mlir -m tiny4 -q -o " + image_;
+  ASSERT_EQ(superstep("compile " + affine).code, 0);
+  const std::string run = "run " + image_ + " --input random:1 -q -m ";
+  EXPECT_EQ(superstep(run + "tiny4").code, 0);
+  EXPECT_EQ(superstep(run + "tiny4 --set host.links=2").code, 0);
+  const ProgramRun other = superstep(run + "gc200");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("is compiled for tiny4; `superstep compile PROGRAM.mlir -m gc200"),
+            std::string::npos)
+      << other.err;
+}
+
 TEST_F(ImageCommand, AnImageShowsThePlanOfItsProgram) {
   compile_image();
   const std::string options = " -m tiny4 --set tile.workers=5 -q --json";
