@@ -84,8 +84,10 @@ ordered_json read_baseline(const std::string& path) {
   ordered_json document = ordered_json::parse(read_text_file(path), nullptr, false);
   if (document.is_discarded() || !document.is_object() || document.value("schema", "") != kSchema ||
       !document.contains("benchmarks") || !document["benchmarks"].is_object())
-    throw MalformedInput({{SourceLocation{path, 0, 0},
-                           fmt::format("is no baseline file (JSON with schema {})", kSchema)}});
+    throw MalformedInput(
+        {{SourceLocation{path, 0, 0},
+          fmt::format("is no baseline file: JSON with \"schema\": \"{}\" and \"benchmarks\"",
+                      kSchema)}});
   check_fields(path, "the file", document, {"schema", "benchmarks"});
   for (const auto& [name, entry] : document["benchmarks"].items()) {
     const std::string what = fmt::format("benchmark '{}'", name);

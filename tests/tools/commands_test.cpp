@@ -98,7 +98,7 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
       {"trace repair run.h5", 2, "does not end in .part"},
       {"report none.h5", 74, "No such file or directory"},
       {"report README.md", 7, "is not an HDF5 file"},
-      {"bench README.md", 5, "is no baseline file"},
+      {"bench README.md", 5, "is no baseline file: JSON with \"schema\": \"superstep-baseline/1\""},
   };
   for (const auto& c : kCases) {
     const ProgramRun run = superstep(c.words);
