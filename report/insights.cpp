@@ -125,7 +125,7 @@ void find_host(const TraceSummary& t, std::vector<Insight>& insights) {
                    is_callbacks ? ", most of it waiting for callbacks" : ""),
        is_callbacks ? "let the host run ahead (`--set host.prefetch=2`)"
                     : "donate what stays (`jax.jit(f, donate_argnums=...)`), loop on the device "
-                      "(`lax.scan`, infeeds), fetch results less often",
+                      "(`lax.scan`, infeeds), fetch what it returns less often",
        "", waited});
 }
 

@@ -32,7 +32,7 @@ inline ProgramRun superstep(const std::string& words, const std::string& environ
                             const std::filesystem::path& binary = SUPERSTEP_BINARY) {
   const auto folder = scratch_folder();
   const std::string command = "cd " SUPERSTEP_SOURCE_DIR
-                              " && (env -u COLUMNS XDG_CACHE_HOME=/dev/null " +
+                              " && (env -u COLUMNS XDG_CACHE_HOME=/dev/null LC_ALL=C.UTF-8 " +
                               environment + " " + binary.string() + " " + words + ") >" +
                               (folder / "stdout").string() + " 2>" + (folder / "stderr").string();
   const int status = std::system(command.c_str());

@@ -3,6 +3,7 @@
 #include "tests/tools/program.h"
 #include "report/numbers.h"
 #include "report/report.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {
@@ -135,7 +136,7 @@ TEST(TextReport, PutsTheDeviceFirstAndSaysHowMuchRestsOnAssumedNumbers) {
 TEST(TextReport, FitsTheColumnsThatThereAre) {
   const auto widest = [](const std::string& text) {
     std::size_t columns = 0;
-    for (const std::string& line : lines_of(text)) columns = std::max(columns, line.size());
+    for (const std::string& line : lines_of(text)) columns = std::max(columns, display_width(line));
     return columns;
   };
   const std::string trace = (scratch_folder() / "digits.h5").string();
