@@ -106,8 +106,9 @@ function start() {
 function firstLook(r) {
   let superstep = 0;
   for (let s = 1; s < r.count; ++s) if (r.device(s) > r.device(superstep)) superstep = s;
-  if (r.count <= 64) return { superstep };
+  const tile = r.count ? r.value("critical_tile", superstep) : r.report.memory.worst_tile;
+  if (r.count <= 64) return { superstep, tile };
   const from = clamp(superstep - 16, 0, r.count - 32);
-  return { superstep, from, to: from + 32 };
+  return { superstep, tile, from, to: from + 32 };
 }
 start();

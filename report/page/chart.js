@@ -133,7 +133,8 @@ const PRINT_COLORS = { ink: "#000", soft: "#444", line: "#ccc", strong: "#999", 
 
 /// Round numbers on a vertical axis from 0 to `most`, with lines from `left` to `right`.
 function verticalAxis(pen, { left, right, top, bottom, most, text, count = 4 }) {
-  for (const t of ticks(0, most, count)) {
+  const unit = text === bytes ? 1024 ** Math.floor(Math.log(Math.max(1, most)) / Math.log(1024)) : 1;
+  for (const t of ticks(0, most / unit, count).map((n) => n * unit)) {
     const y = bottom - ((bottom - top) * t) / (most || 1);
     pen.line([[left, y], [right, y]], { stroke: "line" });
     pen.text(left - 6, y + 4, text(t), { anchor: "end" });

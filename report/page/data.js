@@ -60,6 +60,7 @@ class Run {
     this.tileIndex = new Map(Array.from(this.usedTiles, (tile, i) => [tile, i]));
     this.operationNames = this.table("/program/operation").get("name");
     this.steps = this.readSteps();
+    this.memoryByCategory = this.table("/memory").get("bytes").map(unpack);
     this.profiles = {};
     for (const [kind, columns] of Object.entries(doc.profiles))
       for (const [name, rows] of Object.entries(columns)) this.profiles[`${kind}/${name}`] = { rows, known: new Map() };

@@ -91,6 +91,10 @@ function timeScale(width) {
 /// Supersteps of the window, those that share a pixel together: `visit(first, last, x, width)`.
 function forEachColumn(scale, visit) {
   for (let s = state.from; s < state.to;) {
+    if (scale.start[s + 1] === scale.start[s]) {  // a visit to the host, on the device
+      ++s;
+      continue;
+    }
     const x = scale.x(scale.start[s]);
     let last = s + 1;
     while (last < state.to && scale.x(scale.start[last]) < x + 1) ++last;

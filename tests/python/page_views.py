@@ -150,6 +150,58 @@ class Page(unittest.TestCase):
         whole = self.rows("#view-flame figure")[0]
         self.assertEqual(self.number(whole["Critical path (cycle)"]), self.file["summary"].attrs["device_cycles"])
 
+    def test_tiles_of_a_superstep_are_those_of_the_trace(self):
+        supersteps = self.file["supersteps"]
+        for s in (2, 5):
+            self.open("heatmap", superstep=s, tile=0)
+            self.open_tables("heatmap")
+            rows = {row["Tile"]: row for row in self.rows("#view-heatmap figure")}
+            columns = {"Compute (cycle)": "compute/cycles", "Wait for the barrier (cycle)": "compute/wait_cycles", "Exchange (cycle)": "exchange/cycles",
+                       "Sent (B)": "exchange/sent_bytes", "Received (B)": "exchange/received_bytes"}
+            for title, column in columns.items():
+                profile = supersteps[column.split("/")[0] + "_profile"][s]
+                for tile, value in zip(self.file["program/used_tile"], self.file["profiles/" + column][profile]):
+                    self.assertEqual(self.number(rows[str(tile)][title]), value)
+
+    def test_map_adds_up_what_tiles_receive(self):
+        self.open("tiles", map="received")
+        self.open_tables("tiles")
+        profile = self.file["supersteps/exchange_profile"][:]
+        sums = self.file["profiles/exchange/received_bytes"][:][profile].sum(axis=0)
+        found = {int(row["Tile"]): self.number(row["Received in the run (B)"]) for row in self.rows("#view-tiles figure")}
+        self.assertEqual(found, dict(zip(map(int, self.file["program/used_tile"]), map(int, sums))))
+
+    def test_memory_is_that_of_the_trace(self):
+        self.open("memory")
+        self.open_tables("memory")
+        categories = [name.decode() for name in self.file["memory/category"]]
+        for row in self.rows("#view-memory figure"):
+            for name, value in zip(categories, self.file["memory/bytes"][int(row["Tile"])]):
+                self.assertEqual(self.number(row[name.replace("_", " ") + " (B)"]), value)
+        names = ("always_live_bytes", "not_always_live_bytes", "peak_tile_bytes", "peak_tile")
+        for row in self.rows("#view-memory figure:nth-of-type(2)"):
+            found = [self.number(row[title]) for title in ("Always live (B)", "Others (B)", "Fullest tile (B)", "Which")]
+            self.assertEqual(found, [self.file["memory/liveness/" + name][int(row["Step"])] for name in names])
+
+    def test_a_click_on_the_tiles_chooses_tile_and_superstep(self):
+        self.open("heatmap")
+        x, y, width = self.browser.run("(() => { const b = document.querySelector('#view-heatmap canvas').getBoundingClientRect(); return [b.x, b.y, b.width]; })()")
+        self.browser.click(x + width - 12, y + 40)
+        last = len(self.file["supersteps/superstep"]) - 1
+        self.assertIn(f"superstep={last}&tile={self.file['program/used_tile'][0]}", self.browser.run("location.hash"))
+
+    def test_views_say_what_a_trace_lacks(self):
+        for level in ("summary", "superstep"):
+            trace = self.folder / f"{level}.h5"
+            superstep("run", *LINEAR, "--trace", level, "-q", "-o", str(trace))
+            page = self.make(f"{level}.html", trace)
+            for view in self.views() or ["summary"]:
+                self.open(view, page)
+                for colours in self.inked(view):
+                    self.assertGreater(colours, 2)
+            self.open("heatmap", page)
+            self.assertIn("--trace", self.browser.run("document.querySelector('#view-heatmap').textContent"))
+
     def test_keys_and_address_are_the_same_choice(self):
         self.open("timeline", superstep=1)
         self.browser.key("ArrowRight")

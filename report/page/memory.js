@@ -1,0 +1,127 @@
+// V7: what tiles hold, by category, under the limit; and what is live while each step runs.
+
+function memoryOrder() {
+  const tiles = Array.from({ length: run().report.tiles }, (_, tile) => tile), whole = tileTotals();
+  return memoryState.sorted ? tiles.sort((a, b) => whole[b] - whole[a] || a - b) : tiles;
+}
+const memoryState = { sorted: false, step: 0 };
+const categoryBytes = () => run().memoryByCategory;
+function tileTotals() {
+  const sums = new Float64Array(run().report.tiles);
+  for (const values of categoryBytes()) values.forEach((value, tile) => { sums[tile] += value; });
+  return sums;
+}
+const MEMORY = { left: 66, top: 22, bottom: 26 };
+
+function drawMemory(pen, width, height) {
+  const r = run(), parts = categoryBytes(), order = memoryOrder(), whole = tileTotals(), box = { x: MEMORY.left, y: MEMORY.top, w: width - MEMORY.left - 8, h: height - MEMORY.top - MEMORY.bottom };
+  const most = memoryState.limit ? r.limit : Math.max(1, whole.reduce((a, b) => Math.max(a, b), 0)) * 1.08, y = (n) => box.y + box.h - (box.h * Math.min(n, most)) / most;
+  verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most, text: bytes });
+  const columns = Math.min(order.length, Math.floor(box.w)), wide = box.w / columns;
+  for (let c = 0; c < columns; ++c) {
+    let shown = order[Math.floor((c * order.length) / columns)];
+    for (let i = Math.floor((c * order.length) / columns); i < Math.floor(((c + 1) * order.length) / columns); ++i) if (whole[order[i]] > whole[shown]) shown = order[i];
+    let sum = 0;
+    parts.forEach((values, k) => {
+      if (!values[shown]) return;
+      pen.rect(box.x + c * wide, y(sum + values[shown]), wide + (wide < 3 ? 0.3 : -0.6), y(sum) - y(sum + values[shown]), { fill: wide > 4 ? category(k) : category(k).color });
+      sum += values[shown];
+    });
+  }
+  if (r.limit <= most * 1.001) {
+    pen.line([[box.x, y(r.limit)], [box.x + box.w, y(r.limit)]], { stroke: "mark", width: 2, dash: [6, 4] });
+    pen.text(box.x + box.w, y(r.limit) - 5, `limit ${bytes(r.limit)}`, { anchor: "end", fill: "mark" });
+  } else pen.text(box.x + box.w, 14, `fullest ${bytes(whole.reduce((a, b) => Math.max(a, b), 0))} of ${bytes(r.limit)}`, { anchor: "end" });
+  const chosen = order.indexOf(state.tile);
+  pen.line([[box.x + (box.w * (chosen + 0.5)) / order.length, box.y], [box.x + (box.w * (chosen + 0.5)) / order.length, box.y + box.h]], { stroke: "mark" });
+  if (!memoryState.sorted) for (const t of ticks(0, order.length - 1, width / 100)) pen.text(box.x + (box.w * (t + 0.5)) / order.length, height - 8, String(t), { anchor: "middle" });
+  else pen.text(box.x + box.w / 2, height - 8, "tiles, the fullest first", { anchor: "middle" });
+}
+
+/// Tensors that are live while a step runs: those always, and those needed from before it to behind it.
+const isLive = (variable, step) => variable.always_live === 1 || (variable.first_step <= step && (variable.last_step >= step || variable.last_step === 0));
+
+function drawLiveness(pen, width, height) {
+  const table = run().table("/memory/liveness"), always = table.get("always_live_bytes"), others = table.get("not_always_live_bytes"), count = always.length;
+  const box = { x: MEMORY.left, y: MEMORY.top, w: width - MEMORY.left - 8, h: height - MEMORY.top - MEMORY.bottom };
+  if (!count) return;
+  const most = 1.05 * Math.max(...always.map((n, i) => n + others[i])), wide = box.w / count, y = (n) => box.y + box.h - (box.h * n) / (most || 1);
+  verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most, text: bytes });
+  for (let i = 0; i < count; ++i) {
+    pen.rect(box.x + i * wide, y(always[i]), wide + 0.3, y(0) - y(always[i]), { fill: category(0).color });
+    pen.rect(box.x + i * wide, y(always[i] + others[i]), wide + 0.3, y(always[i]) - y(always[i] + others[i]), { fill: category(1) });
+  }
+  pen.rect(box.x + memoryState.step * wide, box.y, Math.max(2, wide), box.h, { stroke: "mark", width: 2 });
+  for (const t of ticks(0, count - 1, Math.min(count, width / 80))) if (t === Math.round(t)) pen.text(box.x + (t + 0.5) * wide, height - 8, String(t), { anchor: "middle" });
+  pen.text(box.x, 14, `step ${memoryState.step}: ${run().stepName(memoryState.step)}, ${bytes(always[memoryState.step] + others[memoryState.step])} over all tiles`, { fill: "ink" });
+}
+function variableTable() {
+  const rows = run().table("/program/variable").rows().filter((variable) => isLive(variable, memoryState.step));
+  return new Table({ caption: `Tensors that are live in step ${memoryState.step}, ${run().stepName(memoryState.step)}`, label: "Live tensors", sort: "bytes", filter: true, page: 25, rows, columns: [
+    { name: "name", title: "Tensor" }, { name: "type", title: "Type" }, number("bytes", "On all tiles", "B"), number("max_tile_bytes", "Most on a tile", "B"), number("tiles", "Tiles"),
+    { name: "always_live", title: "Always", text: (v) => (v.always_live ? "yes" : "") }, number("first_step", "First step"), number("last_step", "Last step"),
+    { name: "source", title: "Source", value: (v) => (v.source_file ? `${v.source_file}:${v.source_line}` : "") }] });
+}
+
+views.push({
+  id: "memory", title: "Memory", group: "Program", hint: "What each tile holds by category; below, what is live while each step of the program runs. Choose a step for its tensors.",
+  make() {
+    const categories = run().table("/memory").get("category"), steps = run().table("/memory/liveness").get("always_live_bytes");
+    memoryState.limit = run().report.memory.worst_tile_bytes > run().limit / 4;
+    memoryState.step = Math.max(0, run().table("/memory/liveness").get("not_always_live_bytes").reduce((best, n, i, all) => (n > all[best] ? i : best), 0));
+    const live = h("div", { class: "panel" });
+    const toStep = (step) => {
+      memoryState.step = clamp(step, 0, Math.max(0, steps.length - 1));
+      live.replaceChildren(variableTable().element);
+      announce(`Step ${memoryState.step}, ${run().stepName(memoryState.step)}`);
+      curve.update();
+    };
+    const check = (text, key) => {
+      const box = h("input", { type: "checkbox", on: { change: (event) => { memoryState[key] = event.target.checked; chart.update(); } } });
+      box.checked = Boolean(memoryState[key]);
+      return h("label", {}, box, text);
+    };
+    const tileAt = (x) => memoryOrder()[Math.floor(((x - MEMORY.left) / (chart.canvas.clientWidth - MEMORY.left - 8)) * run().report.tiles)];
+    const chart = new Chart({
+      title: "Memory of tiles", height: 280, draw: drawMemory, tools: [check("Up to the limit", "limit"), check("Fullest first", "sorted")],
+      legend: legend(categories.map((name, k) => [name.replaceAll("_", " "), category(k)])),
+      describe: () => `Tile ${state.tile} holds ${bytes(tileTotals()[state.tile])} of ${bytes(run().limit)}`,
+      keys(event) {
+        const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!by) return false;
+        choose({ tile: state.tile + by });
+        announce(`Tile ${state.tile}, ${bytes(tileTotals()[state.tile])}`);
+        return true;
+      },
+      at(x) {
+        const tile = tileAt(x);
+        if (tile === undefined) return null;
+        return { text: `Tile ${tile}: ${grouped(tileTotals()[tile])} B\n` + categories.map((name, k) => [name, categoryBytes()[k][tile]]).filter(([, n]) => n).map(([name, n]) => `${name.replaceAll("_", " ")} ${grouped(n)}`).join("\n"), choose: () => choose({ tile }) };
+      },
+      table: () => new Table({ caption: "Bytes of each category on each tile", sort: "whole", rows: Array.from({ length: run().report.tiles }, (_, tile) => tile), chosen: (tile) => tile === state.tile, columns: [
+        number("tile", "Tile", undefined, { value: (tile) => tile, text: String, choose: (tile) => choose({ tile }) }), number("whole", "All", "B", { value: (tile) => tileTotals()[tile] }),
+        ...categories.map((name, k) => number(name, name.replaceAll("_", " "), "B", { value: (tile) => categoryBytes()[k][tile] }))] }),
+    });
+    const curve = new Chart({
+      title: "Live while each step runs", height: 220, draw: drawLiveness, legend: legend([["Always live", category(0)], ["From step to step", category(1)]]),
+      describe: () => `Step ${memoryState.step}. Arrow keys move.`,
+      keys(event) {
+        const to = { ArrowRight: memoryState.step + 1, ArrowLeft: memoryState.step - 1, Home: 0, End: steps.length }[event.key];
+        if (to === undefined) return false;
+        toStep(to);
+        return true;
+      },
+      at(x) {
+        const step = Math.floor(((x - MEMORY.left) / (curve.canvas.clientWidth - MEMORY.left - 8)) * steps.length), table = run().table("/memory/liveness");
+        if (step < 0 || step >= steps.length) return null;
+        return { text: `Step ${step}: ${run().stepName(step)}\nalways live ${grouped(steps[step])} B, others ${grouped(table.get("not_always_live_bytes")[step])} B\nfullest tile ${table.get("peak_tile")[step]}: ${grouped(table.get("peak_tile_bytes")[step])} B`, choose: () => toStep(step) };
+      },
+      table: () => new Table({ caption: "Steps in program order", rows: Array.from(steps, (_, step) => step), columns: [
+        number("step", "Step", undefined, { value: (step) => step, text: String, choose: toStep }), { name: "name", title: "Name", value: (step) => run().stepName(step) },
+        ...[["always_live_bytes", "Always live", "B"], ["not_always_live_bytes", "Others", "B"], ["peak_tile_bytes", "Fullest tile", "B"], ["peak_tile", "Which"]].map(([name, title, unit]) =>
+          number(name, title, unit, { value: (step) => run().table("/memory/liveness").get(name)[step] }))] }),
+    });
+    live.append(variableTable().element);
+    return [chart.element, curve.element, live];
+  },
+});

@@ -1,0 +1,95 @@
+// V4: the chip as it lies: each tile at its row and column, lanes side by side.
+
+const MAPS = {
+  memory: ["Most memory in use", "B", null], compute: ["Compute of the run", "cycles", "compute/cycles"], received: ["Received in the run", "B", "exchange/received_bytes"],
+  sent: ["Sent in the run", "B", "exchange/sent_bytes"], wait: ["Wait in the run", "cycles", "compute/wait_cycles"],
+  "step-compute": ["Compute in the superstep", "cycles", "compute/cycles"], "step-received": ["Received in the superstep", "B", "exchange/received_bytes"],
+  "step-sent": ["Sent in the superstep", "B", "exchange/sent_bytes"], "step-wait": ["Wait in the superstep", "cycles", "compute/wait_cycles"],
+};
+const map = () => MAPS[state.map] || MAPS.memory;
+const sumsOfTiles = new Map();
+
+/// A number for each tile of the chip; NaN where there is none.
+function mapValues() {
+  const r = run(), [, , column] = map(), key = `${state.run} ${column}`;
+  if (!column) return Float64Array.from(r.table("/memory").get("max_live_bytes"));
+  const spread = (values) => {
+    const out = new Float64Array(r.report.tiles).fill(NaN);
+    if (values) r.usedTiles.forEach((tile, i) => { out[tile] = values[i]; });
+    return out;
+  };
+  if (state.map.startsWith("step-")) return spread(r.tiles(column, state.superstep));
+  if (!sumsOfTiles.has(key)) {
+    const sums = new Float64Array(r.usedTiles.length), times = new Map();
+    for (let s = 0; s < r.count; ++s) times.set(r.row[s], [(times.get(r.row[s]) || [0])[0] + 1, s]);
+    for (const [count, s] of times.values()) r.tiles(column, s)?.forEach((value, i) => { sums[i] += count * value; });
+    sumsOfTiles.set(key, spread(sums));
+  }
+  return sumsOfTiles.get(key);
+}
+function mapLayout(width) {
+  const place = run().table("/machine"), most = (name) => place.get(name).reduce((a, b) => Math.max(a, b), 0) + 1;
+  const rows = most("row"), columns = most("column"), lanes = most("lane");
+  const cell = Math.max(3, Math.min(46, (width - 60 - 4 * columns) / (columns * lanes))), tall = Math.max(12, Math.min(46, cell * 1.25));
+  return { rows, columns, lanes, cell, tall, height: 46 + rows * tall + 24, place,
+           x: (tile) => 34 + place.get("column")[tile] * (lanes * cell + 4) + place.get("lane")[tile] * cell, y: (tile) => 40 + place.get("row")[tile] * tall };
+}
+function mapText(tile) {
+  const value = mapValues()[tile];
+  return `${map()[0]}: ${Number.isNaN(value) ? "none" : `${grouped(value)} ${map()[1]}`}`;
+}
+function drawMap(pen, width) {
+  const layout = mapLayout(width), values = mapValues(), tiles = run().report.tiles;
+  let most = 1;
+  for (const value of values) if (value > most) most = value;
+  drawScale(pen, width - 8, map()[0], most, map()[1]);
+  for (let tile = 0; tile < tiles; ++tile) {
+    const x = layout.x(tile), y = layout.y(tile), value = values[tile];
+    if (Number.isNaN(value)) pen.rect(x + 0.5, y + 0.5, layout.cell - 1.5, layout.tall - 1.5, { stroke: "line" });
+    else pen.rect(x, y, layout.cell - 0.7, layout.tall - 0.7, { fill: scaleCss(value / most) });
+    if (layout.cell > 28) pen.text(x + layout.cell / 2, y + layout.tall / 2 + 4, String(tile), { anchor: "middle", fill: Number.isNaN(value) ? "soft" : value / most > 0.5 ? "#000" : "#fff" });
+  }
+  for (let row = 0; row < layout.rows; row += layout.rows > 12 ? 4 : 1) pen.text(28, 40 + row * layout.tall + layout.tall / 2 + 4, String(row), { anchor: "end" });
+  for (let column = 0; column < layout.columns; ++column)
+    pen.text(34 + column * (layout.lanes * layout.cell + 4) + (layout.lanes * layout.cell) / 2, 54 + layout.rows * layout.tall, String(column), { anchor: "middle" });
+  pen.rect(layout.x(state.tile) - 1.5, layout.y(state.tile) - 1.5, layout.cell + 2, layout.tall + 2, { stroke: "mark", width: 2 });
+}
+function mapTable() {
+  const place = run().table("/machine"), values = mapValues();
+  return new Table({ caption: "Tiles of the chip", sort: "value", rows: Array.from(values, (value, tile) => ({ tile, value })), chosen: (row) => row.tile === state.tile, columns: [
+    number("tile", "Tile", undefined, { text: (row) => String(row.tile), choose: (row) => choose({ tile: row.tile }) }),
+    ...["row", "column", "lane"].map((name) => number(name, name[0].toUpperCase() + name.slice(1), undefined, { value: (row) => place.get(name)[row.tile] })),
+    number("value", map()[0], map()[1].replace(/s$/, ""))] });
+}
+
+views.push({
+  id: "tiles", title: "Tile map", group: "Time", needs: ["map"],
+  hint: "The chip as it lies: rows from top to bottom, columns from left to right, the lanes of a column side by side. Play goes through supersteps.",
+  make() {
+    const options = Object.entries(MAPS).filter(([key]) => key === "memory" || run().hasTiles).map(([key, [title]]) => [key, title]);
+    if (!run().hasTiles) state.map = "memory";
+    const move = (event) => {
+      const [rows, lanes] = { ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key] || [0, 0];
+      if (!rows && !lanes) return timelineKeys(event);
+      const place = run().table("/machine"), row = place.get("row")[state.tile] + rows;
+      const next = place.get("row").findIndex((r, t) => r === row && place.get("column")[t] === place.get("column")[state.tile] && place.get("lane")[t] === place.get("lane")[state.tile]);
+      if (next >= 0) choose({ tile: next });
+      announce(`Tile ${state.tile}. ${mapText(state.tile)}`);
+      return true;
+    };
+    const chart = new Chart({
+      title: "The chip", height: (width) => mapLayout(width).height, draw: drawMap, table: mapTable, keys: move,
+      describe: () => `${map()[0]}; tile ${state.tile}: ${mapText(state.tile)}`,
+      at(x, y) {
+        const layout = mapLayout(chart.canvas.clientWidth);
+        for (let tile = 0; tile < run().report.tiles; ++tile)
+          if (x >= layout.x(tile) && x < layout.x(tile) + layout.cell && y >= layout.y(tile) && y < layout.y(tile) + layout.tall)
+            return { text: `Tile ${tile}: row ${layout.place.get("row")[tile]}, column ${layout.place.get("column")[tile]}, lane ${layout.place.get("lane")[tile]}\n${mapText(tile)}`, choose: () => choose({ tile }) };
+        return null;
+      },
+    });
+    const controls = run().count ? stepControls() : h("div", { class: "controls" });
+    controls.prepend(picker("Show", "map", options));
+    return [controls, chart.element, run().hasTiles ? null : missing("What tiles do in supersteps is not in this trace.")];
+  },
+});
