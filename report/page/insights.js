@@ -6,8 +6,8 @@ views.push({
   make() {
     const found = run().doc.insights;
     if (!found.length) return h("div", { class: "panel missing" }, "No rule found anything to say about this run.");
-    return found.map((insight) => h("article", { class: "panel insight" }, h("span", { class: "id" }, insight.id), h("h3", {}, insight.text),
-      h("span", { class: "gain" }, insight.gain_cycles ? `up to ${grouped(insight.gain_cycles)} cycles` : ""), insight.evidence && h("p", {}, insight.evidence),
+    return found.map((insight) => h("article", { class: "panel insight" }, h("span", { class: "id" }, insight.rule), h("h3", {}, insight.found),
+      h("span", { class: "gain" }, insight.cycles ? `up to ${grouped(insight.cycles)} cycles` : ""),
       insight.advice && h("p", {}, insight.advice)));
   },
 });

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/insights.h"
 #include "report/page/encoding.h"
 #include "report/report.h"
 #include "sim/trace/schema.h"
@@ -234,6 +235,12 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["workers"] = summary.workers;
   out["report"] = report_document(summary);
   out["insights"] = ordered_json::array();
+  for (const Insight& insight : insights_of(summary))
+    out["insights"].push_back({{"rule", insight.rule},
+                               {"found", insight.found},
+                               {"advice", insight.advice},
+                               {"operation", insight.operation},
+                               {"cycles", insight.cycles.value()}});
   out["provenance"] = summary.provenance;
   out["machine_toml"] = summary.machine_toml;
   const std::vector<MachineText> text = trace.read(kMachineText);
