@@ -1,5 +1,7 @@
 #include "report/plan_events.h"
 
+#include <fmt/format.h>
+
 #include "report/text_table.h"
 
 namespace superstep {
