@@ -1,0 +1,101 @@
+#include "report/insights.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace superstep {
+namespace {
+
+StepTotals step(const std::string& name, std::uint64_t peak, std::uint64_t of_tiles) {
+  StepTotals out;
+  out.info.name = out.operation_name = name;
+  out.count = out.runs = 1;
+  out.compute = Cycles(peak);
+  out.peak_cycles = peak;
+  out.tile_cycles = of_tiles;
+  return out;
+}
+
+/// A run of 1,000 cycles on four tiles that all compute as long.
+TraceSummary even_run() {
+  TraceSummary t;
+  t.outcome = "ok";
+  t.tiles = t.tiles_used = 4;
+  t.tile_memory_bytes = 1000;
+  t.totals.cycles = t.totals.compute = Cycles(1000);
+  t.totals.supersteps = 2;
+  t.steps = {step("even", 500, 2000), step("uneven", 500, 2000)};
+  return t;
+}
+
+const Insight* found(const std::vector<Insight>& insights, std::string_view rule) {
+  const auto at = std::ranges::find(insights, rule, &Insight::rule);
+  return at == insights.end() ? nullptr : &*at;
+}
+
+TEST(Insights, SayNothingOfAnEvenRun) { EXPECT_TRUE(insights_of(even_run()).empty()); }
+
+TEST(Insights, FindUnevenWorkAndTheStepThatLosesMost) {
+  TraceSummary t = even_run();
+  t.steps[1].tile_cycles = 500;  // one tile of four: 500 cycles in place of 125
+  const std::vector<Insight> insights = insights_of(t);
+  const Insight* imbalance = found(insights, "imbalance");
+  ASSERT_NE(imbalance, nullptr);
+  EXPECT_EQ(imbalance->cycles, Cycles(375));
+  EXPECT_EQ(imbalance->operation, "uneven");
+  t.steps[1].tile_cycles = 1600;  // 100 of 1,000 cycles: no more than a tenth
+  EXPECT_EQ(found(insights_of(t), "imbalance"), nullptr);
+}
+
+TEST(Insights, CountWhatVisitsToTheHostTakeWithTheirBeginnings) {
+  TraceSummary t = even_run();
+  t.totals.host = Cycles(150);
+  t.totals.sync = t.visits.begin = Cycles(150);
+  t.totals.cycles = Cycles(1300);
+  t.visits.count = 2;
+  const std::vector<Insight> insights = insights_of(t);
+  const Insight* host = found(insights, "host-bound");
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->cycles, Cycles(300));
+  EXPECT_EQ(found(insights, "sync-bound"), nullptr) << "beginnings of visits are the host's";
+}
+
+TEST(Insights, FindExchangesThatTakeLongerThanTheWordsOfTheirBusiestPorts) {
+  TraceSummary t = even_run();
+  StepTotals moved = step("moved", 0, 0);
+  moved.info.kind = StepInfo::Kind::kExchange;
+  moved.info.bound_cycles = 100;
+  moved.runs = 2;
+  moved.exchange = Cycles(600);
+  t.steps.push_back(moved);
+  t.totals.exchange = Cycles(600);
+  t.totals.cycles = Cycles(1600);
+  const std::vector<Insight> insights = insights_of(t);
+  ASSERT_NE(found(insights, "latency-bound"), nullptr);
+  EXPECT_EQ(found(insights, "latency-bound")->cycles, Cycles(400));
+  EXPECT_EQ(found(insights, "exchange-bound"), nullptr) << "it computes longer than it moves";
+}
+
+TEST(Insights, FindATileThatIsNearlyFull) {
+  TraceSummary t = even_run();
+  t.worst_tile_memory = {{"codelets", 100}, {"variables", 801}};
+  t.worst_tile_bytes = 901;
+  EXPECT_NE(found(insights_of(t), "near-full"), nullptr);
+  t.worst_tile_bytes = 900;
+  EXPECT_EQ(found(insights_of(t), "near-full"), nullptr);
+}
+
+TEST(Insights, ComeWithMostCyclesFirst) {
+  TraceSummary t = even_run();
+  t.steps[1].tile_cycles = 500;
+  t.totals.host = Cycles(500);
+  t.totals.cycles = Cycles(1500);
+  const std::vector<Insight> insights = insights_of(t);
+  ASSERT_EQ(insights.size(), 2u);
+  EXPECT_EQ(insights[0].rule, "host-bound");
+  EXPECT_EQ(insights[1].rule, "imbalance");
+}
+
+}  // namespace
+}  // namespace superstep
