@@ -94,7 +94,7 @@ class Page(unittest.TestCase):
                 for colours in self.inked(view):
                     self.assertGreater(colours, 3)
 
-    def test_every_chart_has_a_table_and_can_be_saved(self):
+    def test_every_chart_says_what_it_shows_and_offers_to_be_saved(self):
         self.open("summary")
         for view in self.views():
             self.open(view)
