@@ -57,23 +57,20 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Kind> kinds;
   const std::uint64_t rows = input.file.rows(kSupersteps);
   Kind all;
-  for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
-    const std::uint64_t count = std::min(kSuperstepChunk, rows - first);
-    for (const SuperstepRow& row : input.file.read(kSupersteps, first, count)) {
-      if (row.host.value() != 0 || row.visit_begin.value() != 0) continue;
-      const std::uint64_t compute = row.compute.value();
-      const double predicted =
-          static_cast<double>(compute) + machine->g * static_cast<double>(row.h_bytes) + machine->l;
-      const std::uint64_t measured = (row.exchange + row.compute + row.sync).value();
-      for (Kind* kind : {&kinds[{row.step, row.exchange_step}], &all}) {
-        ++kind->count;
-        kind->compute += compute;
-        kind->h_bytes += row.h_bytes;
-        kind->predicted += predicted;
-        kind->measured += measured;
-      }
+  input.file.for_each_row(kSupersteps, [&](const SuperstepRow& row) {
+    if (row.host.value() != 0 || row.visit_begin.value() != 0) return;
+    const std::uint64_t compute = row.compute.value();
+    const double predicted =
+        static_cast<double>(compute) + machine->g * static_cast<double>(row.h_bytes) + machine->l;
+    const std::uint64_t measured = (row.exchange + row.compute + row.sync).value();
+    for (Kind* kind : {&kinds[{row.step, row.exchange_step}], &all}) {
+      ++kind->count;
+      kind->compute += compute;
+      kind->h_bytes += row.h_bytes;
+      kind->predicted += predicted;
+      kind->measured += measured;
     }
-  }
+  });
   const std::vector<StepRow> steps = input.file.read(kSteps);
   const auto name = [&](std::uint32_t step) {
     return step < steps.size() ? steps[step].name : std::string("(none)");

@@ -25,14 +25,11 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
 std::vector<ViewTable> exchange_view(const ViewInput& input) {
   std::vector<Moved> moved(input.trace.steps.size() + 1);
   const std::uint64_t rows = input.file.rows(kSupersteps);
-  for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
-    const std::uint64_t count = std::min(kSuperstepChunk, rows - first);
-    for (const SuperstepRow& row : input.file.read(kSupersteps, first, count)) {
-      Moved& of_step = moved[std::min<std::size_t>(row.exchange_step, moved.size() - 1)];
-      of_step.h_bytes += row.h_bytes;
-      of_step.messages += row.messages;
-    }
-  }
+  input.file.for_each_row(kSupersteps, [&](const SuperstepRow& row) {
+    Moved& of_step = moved[std::min<std::size_t>(row.exchange_step, moved.size() - 1)];
+    of_step.h_bytes += row.h_bytes;
+    of_step.messages += row.messages;
+  });
   ViewTable table{.name = "exchanges",
                   .title = "Exchanges, longest first",
                   .columns = {{"step"},
@@ -82,17 +79,14 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
   const std::vector<StreamRow> streams = input.file.read(kStreams);
   std::vector<OfStream> sums(streams.size());
   const std::uint64_t rows = input.file.rows(kTransfers);
-  for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
-    const std::uint64_t count = std::min(kSuperstepChunk, rows - first);
-    for (const TransferRow& row : input.file.read(kTransfers, first, count)) {
-      if (row.stream >= sums.size()) continue;
-      OfStream& of_stream = sums[row.stream];
-      ++of_stream.transfers;
-      of_stream.bytes += row.bytes;
-      of_stream.packets += row.packets;
-      of_stream.cycles += row.length.value();
-    }
-  }
+  input.file.for_each_row(kTransfers, [&](const TransferRow& row) {
+    if (row.stream >= sums.size()) return;
+    OfStream& of_stream = sums[row.stream];
+    ++of_stream.transfers;
+    of_stream.bytes += row.bytes;
+    of_stream.packets += row.packets;
+    of_stream.cycles += row.length.value();
+  });
   ViewTable table{.name = "streams",
                   .title = "Streams over the host link",
                   .columns = {{"stream"},

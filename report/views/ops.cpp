@@ -14,22 +14,18 @@ using Form = ViewColumn::Form;
 
 std::vector<OperationTotals> groups_by_call(const ViewInput& input) {
   std::vector<OperationTotals> calls;
-  const std::uint64_t rows = input.file.rows(kSupersteps);
-  for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
-    const std::uint64_t count = std::min(kSuperstepChunk, rows - first);
-    for (const SuperstepRow& row : input.file.read(kSupersteps, first, count)) {
-      const std::string name = fmt::format("call {}", row.call);
-      if (calls.empty() || calls.back().name != name) calls.push_back({.name = name, .runs = 1});
-      add(calls.back(), {.supersteps = 1,
-                         .flops = row.flops,
-                         .compute = row.compute,
-                         .exchange = row.exchange,
-                         .sync = row.sync,
-                         .host = row.host,
-                         .tile_cycles = row.compute_sum,
-                         .peak_cycles = row.compute_max});
-    }
-  }
+  input.file.for_each_row(kSupersteps, [&](const SuperstepRow& row) {
+    const std::string name = fmt::format("call {}", row.call);
+    if (calls.empty() || calls.back().name != name) calls.push_back({.name = name, .runs = 1});
+    add(calls.back(), {.supersteps = 1,
+                       .flops = row.flops,
+                       .compute = row.compute,
+                       .exchange = row.exchange,
+                       .sync = row.sync,
+                       .host = row.host,
+                       .tile_cycles = row.compute_sum,
+                       .peak_cycles = row.compute_max});
+  });
   return calls;
 }
 

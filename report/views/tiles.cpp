@@ -97,16 +97,13 @@ std::vector<ViewTable> tiles_view(const ViewInput& input) {
   std::map<std::uint32_t, Critical> critical;
   std::uint64_t all = 0;
   const std::uint64_t rows = input.file.rows(kSupersteps);
-  for (std::uint64_t first = 0; first < rows; first += kSuperstepChunk) {
-    const std::uint64_t count = std::min(kSuperstepChunk, rows - first);
-    for (const SuperstepRow& row : input.file.read(kSupersteps, first, count)) {
-      if (row.compute.value() == 0) continue;
-      Critical& tile = critical[index(row.critical)];
-      ++tile.supersteps;
-      tile.cycles += row.compute.value();
-      all += row.compute.value();
-    }
-  }
+  input.file.for_each_row(kSupersteps, [&](const SuperstepRow& row) {
+    if (row.compute.value() == 0) return;
+    Critical& tile = critical[index(row.critical)];
+    ++tile.supersteps;
+    tile.cycles += row.compute.value();
+    all += row.compute.value();
+  });
   const Sums sums = sums_of_tiles(input.file);
   const std::vector<TileEntry> used = input.file.read(kUsedTiles);
   std::vector<std::pair<std::uint32_t, Critical>> order(critical.begin(), critical.end());

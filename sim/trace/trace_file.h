@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -64,6 +65,16 @@ class TraceFile {
     std::vector<typename Table::RowType> rows;
     guard_trace(path_, [&] { rows = read_table(file_, table); });
     return rows;
+  }
+  /// Calls `visit` with each row of a table that grows, of one axis; some are read at a time.
+  template <class Table, class Visit>
+  void for_each_row(const Table& table, const Visit& visit) const {
+    const std::uint64_t count = rows(table);
+    for (std::uint64_t first = 0; first < count; first += kSuperstepChunk) {
+      for (const auto& row : read(table, first, std::min(kSuperstepChunk, count - first))) {
+        visit(row);
+      }
+    }
   }
   /// `count` rows from `first` of one column of numbers with two axes, one behind the other.
   template <class T>
