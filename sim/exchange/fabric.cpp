@@ -28,10 +28,10 @@ std::vector<PortEvent> FabricPort::events() const {
 
 class Fabric::Impl {
  public:
-  Impl(const MachineConfig& machine, std::uint32_t check_period)
+  Impl(const MachineConfig& machine, std::uint32_t check_period, LatencyLaw law)
       : item_(machine),
         memory_base_(machine.tile.memory_base),
-        resolver_(machine),
+        resolver_(machine, std::move(law)),
         cache_(kMostKeptBytes),
         check_period_(check_period) {}
 
@@ -156,8 +156,8 @@ class Fabric::Impl {
   FabricResult result_;
 };
 
-Fabric::Fabric(const MachineConfig& machine, std::uint32_t check_period)
-    : impl_(std::make_unique<Impl>(machine, check_period)) {}
+Fabric::Fabric(const MachineConfig& machine, std::uint32_t check_period, LatencyLaw law)
+    : impl_(std::make_unique<Impl>(machine, check_period, std::move(law))) {}
 Fabric::~Fabric() = default;
 
 const FabricResult& Fabric::resolve(std::span<const FabricPort> ports) {

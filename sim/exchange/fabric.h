@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -95,14 +96,20 @@ class FabricModel {
   [[nodiscard]] virtual const FabricResult& resolve(std::span<const FabricPort> ports) = 0;
 };
 
+/// Cycles from the send slot of a tile to another tile. Host threads ask side by side; it says the
+/// same whenever it is asked.
+using LatencyLaw = std::function<Cycles(TileId source, TileId destination)>;
+
 /// The fabric of the machine. Schedules are static, and programs loop: it keeps the phases that it
 /// resolved, and when all ports of one are told the same again, each as long after the first event,
 /// only copies the words. Allocates nothing once its buffers suffice.
 class Fabric : public FabricModel {
  public:
   /// `machine` outlives the fabric. Of the phases found kept each `check_period`th is resolved
-  /// again and must come out equal; none when it is 0.
-  explicit Fabric(const MachineConfig& machine, std::uint32_t check_period = 0);
+  /// again and must come out equal; none when it is 0. `law` is in place of the machine's
+  /// latencies; when words are on links of a mesh or ring stays as it is.
+  explicit Fabric(const MachineConfig& machine, std::uint32_t check_period = 0,
+                  LatencyLaw law = {});
   ~Fabric() override;
 
   [[nodiscard]] const FabricResult& resolve(std::span<const FabricPort> ports) override;

@@ -101,8 +101,8 @@ std::optional<FabricFault> gather(UnresolvedPhase& phase, ResolvedPhase& resolve
 
 }  // namespace
 
-PhaseResolver::PhaseResolver(const MachineConfig& machine)
-    : phase_(std::make_unique<UnresolvedPhase>(machine)) {}
+PhaseResolver::PhaseResolver(const MachineConfig& machine, LatencyLaw law)
+    : phase_(std::make_unique<UnresolvedPhase>(machine, std::move(law))) {}
 PhaseResolver::~PhaseResolver() = default;
 
 std::optional<FabricFault> PhaseResolver::resolve(std::span<const FabricPort> ports,

@@ -14,8 +14,8 @@ struct UnresolvedPhase;
 /// Follows the words of phases through muxes and pointers, as intervals of cycles.
 class PhaseResolver {
  public:
-  /// `machine` outlives the resolver.
-  explicit PhaseResolver(const MachineConfig& machine);
+  /// `machine` outlives the resolver; an empty law is the machine's.
+  PhaseResolver(const MachineConfig& machine, LatencyLaw law);
   ~PhaseResolver();
 
   /// Resolves a phase whose cycles count from `begin`; the earliest fault, of the lowest

@@ -6,8 +6,11 @@
 
 namespace superstep {
 
-UnresolvedPhase::UnresolvedPhase(const MachineConfig& described)
-    : machine(described), item(described), last_of_item(item.cycles() - 1) {
+UnresolvedPhase::UnresolvedPhase(const MachineConfig& described, LatencyLaw of_user)
+    : machine(described),
+      law(std::move(of_user)),
+      item(described),
+      last_of_item(item.cycles() - 1) {
   for (std::uint32_t t = 0; t < machine.tiles(); ++t) {
     places.push_back(place_of(machine, TileId{t}));
   }

@@ -60,7 +60,7 @@ struct PortPhase {
 struct UnresolvedPhase {
   static constexpr std::uint32_t kNoPort = std::numeric_limits<std::uint32_t>::max();
 
-  explicit UnresolvedPhase(const MachineConfig& machine);
+  UnresolvedPhase(const MachineConfig& machine, LatencyLaw law);
 
   /// Goes on to another phase, of which nothing is known.
   void begin(std::span<const FabricPort> ports);
@@ -80,6 +80,7 @@ struct UnresolvedPhase {
   }
   [[nodiscard]] std::uint64_t latency(std::uint32_t source_tile,
                                       std::uint32_t destination_tile) const {
+    if (law) return law(TileId{source_tile}, TileId{destination_tile}).value();
     return exchange_latency(machine, places[source_tile], places[destination_tile]).value();
   }
   /// From the cycle in which an item leaves a port to that in which another one has it.
@@ -88,6 +89,7 @@ struct UnresolvedPhase {
   }
 
   const MachineConfig& machine;
+  LatencyLaw law;  ///< empty for the machine's
   ExchangeItem item;
   std::uint64_t last_of_item;  ///< cycles from the first to the last of an item
   std::span<const FabricPort> ports;
