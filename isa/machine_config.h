@@ -27,77 +27,77 @@ enum class FabricKind : std::uint8_t { kCrossbar, kTable, kMesh, kRing };
 enum class BankConflicts : std::uint8_t { kTrap, kStall };
 
 /// A machine as data: everything that the assembler, the compiler and the simulator need to know
-/// about it.
+/// about it. Its numbers come from a machine file (`load_machine`): one that nobody filled in is no
+/// machine.
 struct MachineConfig {
   struct Isa {
-    Encoding encoding = Encoding::kMk2;
+    Encoding encoding{};
 
     bool operator==(const Isa&) const = default;
   };
   struct Grid {
-    std::uint32_t rows = 23;
-    std::uint32_t columns = 16;  ///< the first half lies on one side of the exchange spine
-    std::uint32_t lanes = 4;     ///< tiles at one row and column
-    std::uint32_t spares = 0;    ///< places without a tile, the last ones
+    std::uint32_t rows = 0;
+    std::uint32_t columns = 0;  ///< the first half lies on one side of the exchange spine
+    std::uint32_t lanes = 0;    ///< tiles at one row and column
+    std::uint32_t spares = 0;   ///< places without a tile, the last ones
 
     bool operator==(const Grid&) const = default;
   };
   struct Tile {
-    std::uint32_t workers = 6;
-    std::uint32_t pipeline_depth = 6;  ///< cycles from an instruction of a worker to its next
-    std::uint64_t clock_hz = 1'325'000'000;
-    std::uint32_t memory_base = 0x4c000;
-    std::uint32_t memory_bytes = 0x9c000;
-    std::uint32_t region1_base = 0x80000;  ///< interleaved from here, not executable
-    std::uint32_t region2_bytes = 0;       ///< the last ones: neither
-    std::uint32_t element_bytes = 0x4000;
-    BankConflicts bank_conflicts = BankConflicts::kTrap;
-    std::uint32_t fetch_ahead_bytes = 64;
-    std::uint32_t amp_units = 16;
+    std::uint32_t workers = 0;
+    std::uint32_t pipeline_depth = 0;  ///< cycles from an instruction of a worker to its next
+    std::uint64_t clock_hz = 0;
+    std::uint32_t memory_base = 0;
+    std::uint32_t memory_bytes = 0;
+    std::uint32_t region1_base = 0;   ///< interleaved from here, not executable
+    std::uint32_t region2_bytes = 0;  ///< the last ones: neither
+    std::uint32_t element_bytes = 0;
+    BankConflicts bank_conflicts{};
+    std::uint32_t fetch_ahead_bytes = 0;
+    std::uint32_t amp_units = 0;
 
     bool operator==(const Tile&) const = default;
   };
   /// Worker slots of instructions that take more than one.
   struct Costs {
-    std::uint32_t f32exp = 3, f32ln = 6, f16v2exp = 2, f16v2ln = 2, f32tanh = 5, f32sigm = 5,
-                  f16v2tanh = 1, f16v2sigm = 2, f32div = 3, f32oox = 2, f32oorx = 3, f32sqrt = 4;
-    std::uint32_t taken_branch = 6;    ///< supervisor, cycles
-    std::uint32_t result_latency = 6;  ///< supervisor, cycles until a result can be used
-    std::uint32_t runall = 6;          ///< supervisor, cycles
+    std::uint32_t f32exp = 0, f32ln = 0, f16v2exp = 0, f16v2ln = 0, f32tanh = 0, f32sigm = 0,
+                  f16v2tanh = 0, f16v2sigm = 0, f32div = 0, f32oox = 0, f32oorx = 0, f32sqrt = 0;
+    std::uint32_t taken_branch = 0;    ///< supervisor, cycles
+    std::uint32_t result_latency = 0;  ///< supervisor, cycles until a result can be used
+    std::uint32_t runall = 0;          ///< supervisor, cycles
 
     bool operator==(const Costs&) const = default;
   };
   struct Exchange {
-    FabricKind fabric = FabricKind::kCrossbar;
-    std::uint32_t same_column_latency = 32, same_side_latency = 29, per_column_latency = 6,
-                  cross_east_latency = 42, cross_east_per_column = 7, cross_west_latency = 32,
-                  cross_west_per_column = 5, per_row_latency = 1;
-    std::uint32_t port_latency = 20, hop_latency = 1;  ///< of mesh and ring
-    std::vector<std::uint32_t> table;                  ///< from each column to each column
-    std::uint32_t width_bytes = 4;                     ///< of a port, each cycle
-    std::uint32_t max_send_words = 64;                 ///< of one short send instruction
+    FabricKind fabric{};
+    std::uint32_t same_column_latency = 0, same_side_latency = 0, per_column_latency = 0,
+                  cross_east_latency = 0, cross_east_per_column = 0, cross_west_latency = 0,
+                  cross_west_per_column = 0, per_row_latency = 0;
+    std::uint32_t port_latency = 0, hop_latency = 0;  ///< of mesh and ring
+    std::vector<std::uint32_t> table;                 ///< from each column to each column
+    std::uint32_t width_bytes = 0;                    ///< of a port, each cycle
+    std::uint32_t max_send_words = 0;                 ///< of one short send instruction
 
     bool operator==(const Exchange&) const = default;
   };
   struct Sync {
-    std::uint32_t internal_latency = 68;
+    std::uint32_t internal_latency = 0;
     std::uint32_t per_doubling = 0;  ///< more for each doubling of the tiles
-    std::uint32_t external_latency_ns = 300;
-    std::uint32_t skew_per_row = 1;
-    std::vector<std::uint32_t> column_skew = {0,  4,  9,  14, 19, 24, 29, 34,
-                                              36, 32, 28, 24, 20, 16, 12, 8};
+    std::uint32_t external_latency_ns = 0;
+    std::uint32_t skew_per_row = 0;
+    std::vector<std::uint32_t> column_skew;
 
     bool operator==(const Sync&) const = default;
   };
   struct Host {
-    std::uint64_t bytes_per_second = 27'200'000'000;  ///< each direction
-    std::uint32_t packet_overhead_ns = 10;
-    std::uint32_t phase_latency_ns = 1000;
-    std::uint32_t to_tile_packet_bytes = 1024;
-    std::uint32_t to_host_packet_bytes = 256;
-    std::uint32_t links = 1;                ///< side by side
-    std::uint32_t packets_in_flight = 256;  ///< of each link, in each direction
-    std::uint32_t callback_latency_ns = 60'000;
+    std::uint64_t bytes_per_second = 0;  ///< each direction
+    std::uint32_t packet_overhead_ns = 0;
+    std::uint32_t phase_latency_ns = 0;
+    std::uint32_t to_tile_packet_bytes = 0;
+    std::uint32_t to_host_packet_bytes = 0;
+    std::uint32_t links = 0;              ///< side by side
+    std::uint32_t packets_in_flight = 0;  ///< of each link, in each direction
+    std::uint32_t callback_latency_ns = 0;
     std::uint32_t prefetch = 0;  ///< values of a stream that callbacks make ahead
 
     bool operator==(const Host&) const = default;

@@ -89,6 +89,9 @@ class MachineReader {
   }
 
  private:
+  /// Reads a file alone: no rule is checked.
+  explicit MachineReader(const std::string& machine) { read_file(machine, 0, {}); }
+
   /// What set a key last.
   struct Setting {
     SourceLocation where;
@@ -305,6 +308,7 @@ class MachineReader {
     for_each_key(machine_, [&](const Key& key, auto& field) {
       if (!matches(pattern, key.name)) return;
       is_found = true;
+      if (!set_.contains(key.name)) return;  // a file that extends nothing leaves it out
       using Field = std::remove_reference_t<decltype(field)>;
       if constexpr (std::is_enum_v<Field>) {
         fail(where, fmt::format("'{}' is a name, which has no scale", key.name));
@@ -371,16 +375,17 @@ class MachineReader {
       spares = rows;
       return;
     }
-    const std::uint32_t width = grid.columns * grid.lanes;
+    // At least one: columns that a file should set, and does not, are 0.
+    const std::uint32_t width = std::max(grid.columns * grid.lanes, 1U);
     grid.rows = (*tiles_ + width - 1) / width;
     grid.spares = grid.rows * width - *tiles_;
     rows = spares = tiles_set_;
   }
 
-  /// Laws of the grid were fitted on that of the builtin machines, and say nothing of a larger one.
+  /// Laws of the grid were fitted on that of gc200, and say nothing of a larger one.
   void mark_extrapolated() {
     const MachineConfig::Grid& grid = machine_.grid;
-    constexpr MachineConfig::Grid kFitted;
+    static const MachineConfig::Grid kFitted = MachineReader("gc200").machine_.grid;
     if (grid.rows <= kFitted.rows && grid.columns <= kFitted.columns) return;
     for_each_key(machine_, [&](const Key& key, const auto&) {
       const auto setting = set_.find(key.name);

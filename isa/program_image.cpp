@@ -1,6 +1,24 @@
 #include "isa/program_image.h"
 
+#include <fmt/format.h>
+
 namespace superstep {
+
+std::string stream_name(Stream::Kind kind, std::uint32_t position) {
+  switch (kind) {
+    case Stream::Kind::kArgument:
+      return fmt::format("arg{}", position);
+    case Stream::Kind::kResult:
+      return fmt::format("result{}", position);
+    case Stream::Kind::kInfeed:
+      return fmt::format("infeed{}", position);
+    case Stream::Kind::kOutfeed:
+      return fmt::format("outfeed{}", position);
+    case Stream::Kind::kGoesOn:
+      break;
+  }
+  return "goes_on";
+}
 
 std::optional<std::uint32_t> loop_around(const std::vector<StepInfo>& steps, std::uint32_t step) {
   if (step >= steps.size()) return std::nullopt;

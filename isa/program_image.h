@@ -67,6 +67,10 @@ struct Stream {
   bool operator==(const Stream&) const = default;
 };
 
+/// As files of tensors, traces and messages call a stream: `arg0`, `result0`, `infeed0`, `outfeed0`
+/// or `goes_on`.
+[[nodiscard]] std::string stream_name(Stream::Kind kind, std::uint32_t position);
+
 /// What one visit of the tiles to the host moves: results first, then arguments, each in this
 /// order.
 struct HostPhase {

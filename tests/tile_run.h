@@ -11,6 +11,7 @@
 
 #include "sim/tile/tile.h"
 #include "toolchain/assembler.h"
+#include "tests/gc200.h"
 
 namespace superstep::testing {
 
@@ -29,7 +30,7 @@ inline constexpr const char* kRunAllWorkers =
 /// One tile, with supervisor programs of a test.
 class TileRun {
  public:
-  explicit TileRun(MachineConfig machine = {})
+  explicit TileRun(MachineConfig machine = gc200())
       : machine_(std::move(machine)), code_(machine_), tile_(machine_, TileId{0}, code_) {}
 
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
@@ -76,7 +77,7 @@ class TileRun {
   [[nodiscard]] std::string cause() const { return tile_.fault() ? tile_.fault()->cause : "none"; }
 
  private:
-  MachineConfig machine_;
+  MachineConfig machine_ = gc200();
   CodeStore code_;
   Tile tile_;
 };

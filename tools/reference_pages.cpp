@@ -56,7 +56,7 @@ std::string_view name_of(isa::Source source) {
 std::string slots_of(const isa::Spec& spec, std::string_view mnemonic) {
   if (spec.on_amp) return "16 / `tile.amp_units`";
   if (spec.slots == nullptr) return "1";
-  const MachineConfig::Costs costs;
+  const MachineConfig::Costs costs = load_machine("gc200").costs;
   return fmt::format("{} (`costs.{}`)", costs.*spec.slots, mnemonic);
 }
 
@@ -361,7 +361,8 @@ std::string config_page() {
       "not set from another.\nA file without `extends` sets every key. Quantities carry their "
       "unit: "
       "`\"624 KiB\"`, `\"1.85 GHz\"`, `\"300 ns\"`,\n`\"68 cycles\"`, `\"27.2 GB/s\"`. "
-      "`superstep config show MACHINE` prints a machine with all its keys as such a file.\n\n"
+      "`superstep config show MACHINE` prints a machine with all its keys as such a file.\n"
+      "`schema` is the version of this format; a file that does not say it is of schema 1.\n\n"
       "```toml\n"
       "schema = 1\n"
       "extends = \"builtin:bow\"\n"

@@ -158,7 +158,7 @@ void add_fields(const Outcome& o, Answer& answer) {
   }
 }
 
-/// What a call took until it was stopped, of which more may have run.
+/// What a call took until it was stopped or trapped: all that issued. More may have run.
 CodeletCost cost_until(std::uint64_t cycle, const SlotCounter& counts,
                        const MachineConfig& machine) {
   CodeletCost cost;
@@ -206,7 +206,8 @@ std::span<const AnswerField> run_codelet_fields() {
       {"machine", "text", "", "name of the machine"},
       {"trap", "text", "", "what ended the call, or empty"},
       {"cycles", "integer", "cycle", "of the call"},
-      {"slowest_worker_cycles", "integer", "cycle", "from its first issue to its exit"},
+      {"slowest_worker_cycles", "integer", "cycle",
+       "from its first issue to its exit, or through the last slot that issued before a trap"},
       {"worker_instructions", "integer", "", "of all workers; a bundle counts as two"},
       {"workers", "list", "", "slots of each by what they were used for"},
       {"supervisor", "object", "", "instructions, and cycles waited by reason"},
@@ -292,7 +293,9 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   }
   CodeletCost cost = run.call(spec.kind, entry->address, memory.vertex_state());
   const bool is_stopped = limit.is_reached() || (most_cycles && cost.cycles > *most_cycles);
-  if (is_stopped) cost = cost_until(*most_cycles, counts, machine);
+  if (is_stopped || run.fault()) {
+    cost = cost_until(is_stopped ? *most_cycles : cost.cycles, counts, machine);
+  }
 
   Outcome outcome{spec, code, cost, counts, machine, {}, memory, {}, {}, {}, is_stopped};
   const bool is_interrupted = interrupt.asked() && !is_stopped;

@@ -64,7 +64,7 @@ struct Environment {
     bundles = body;
   }
   void exit(bool) {}
-  void fault(const char*) {}
+  void fault(const std::string&) {}
 
   template <class T>
   T load(U32 at) {

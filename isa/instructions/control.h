@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "isa/instruction.h"
 
 namespace superstep::isa {
@@ -202,13 +204,12 @@ struct Trap {
   static constexpr Spec spec{.syntax = "trap i",
                              .encoding = "4180100i",
                              .pipe = Pipe::kMain,
-                             .summary = "Stops the context with a fault.",
+                             .summary = "Stops the context with a fault that names the number.",
                              .control = Control::kSystem};
   using Operands = List<Imm<'i'>>;
   template <class Env>
   static void execute(Env& env, U32 i) {
-    env.fault("trap instruction");
-    static_cast<void>(i);
+    env.fault("trap instruction " + std::to_string(i));
   }
 };
 

@@ -15,8 +15,9 @@ namespace {
 
 /// Throws MalformedInput for a callback that is none.
 template <class Callback>
-void check_callback(const char* name, std::uint32_t position, const Callback& callback) {
-  if (!callback) throw MalformedInput(fmt::format("the callback of {}{} is empty", name, position));
+void check_callback(Stream::Kind kind, std::uint32_t position, const Callback& callback) {
+  if (callback) return;
+  throw MalformedInput(fmt::format("the callback of {} is empty", stream_name(kind, position)));
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ void Calls::connect_argument(std::uint32_t position, StreamSource source) {
         "arg{} is state that the program keeps between calls: set it once, before the first",
         position));
   }
-  check_callback("arg", position, source);
+  check_callback(Stream::Kind::kArgument, position, source);
   if (arguments_[position] || host_.is_given(Stream::Kind::kArgument, position)) {
     throw MalformedInput(fmt::format("arg{} has a value that was set", position));
   }
@@ -93,52 +94,51 @@ void Calls::connect_argument(std::uint32_t position, StreamSource source) {
 }
 
 void Calls::connect_result(std::uint32_t position, StreamSink sink) {
-  check_stream(Stream::Kind::kResult, position, "result");
-  check_callback("result", position, sink);
+  check_stream(Stream::Kind::kResult, position);
+  check_callback(Stream::Kind::kResult, position, sink);
   host_.connect(Stream::Kind::kResult, position, std::move(sink));
 }
 
 void Calls::feed(std::uint32_t queue, HostTensor value) {
-  const Stream& stream = check_stream(Stream::Kind::kInfeed, queue, "infeed ");
+  const Stream& stream = check_stream(Stream::Kind::kInfeed, queue);
   if (value.type != stream.type) {
     throw MalformedInput(
-        fmt::format("infeed {} takes {}, not {}", queue, stream.type.text(), value.type.text()));
+        fmt::format("infeed{} takes {}, not {}", queue, stream.type.text(), value.type.text()));
   }
-  check_bytes(fmt::format("infeed {}", queue), value.data.size(), value.type);
+  check_bytes(fmt::format("infeed{}", queue), value.data.size(), value.type);
   if (host_.is_connected(Stream::Kind::kInfeed, queue)) {
-    throw MalformedInput(fmt::format("the values of infeed {} are made by its callback", queue));
+    throw MalformedInput(fmt::format("the values of infeed{} are made by its callback", queue));
   }
   host_.feed(queue, std::move(value));
 }
 
 void Calls::connect_infeed(std::uint32_t queue, StreamSource source) {
-  check_stream(Stream::Kind::kInfeed, queue, "infeed ");
-  check_callback("infeed ", queue, source);
+  check_stream(Stream::Kind::kInfeed, queue);
+  check_callback(Stream::Kind::kInfeed, queue, source);
   if (host_.is_given(Stream::Kind::kInfeed, queue)) {
-    throw MalformedInput(fmt::format("infeed {} has values that were fed to it", queue));
+    throw MalformedInput(fmt::format("infeed{} has values that were fed to it", queue));
   }
   host_.connect(Stream::Kind::kInfeed, queue, std::move(source));
 }
 
 std::optional<HostTensor> Calls::take(std::uint32_t queue) {
-  check_stream(Stream::Kind::kOutfeed, queue, "outfeed ");
+  check_stream(Stream::Kind::kOutfeed, queue);
   return host_.take(queue);
 }
 
 void Calls::connect_outfeed(std::uint32_t queue, StreamSink sink) {
-  check_stream(Stream::Kind::kOutfeed, queue, "outfeed ");
-  check_callback("outfeed ", queue, sink);
+  check_stream(Stream::Kind::kOutfeed, queue);
+  check_callback(Stream::Kind::kOutfeed, queue, sink);
   host_.connect(Stream::Kind::kOutfeed, queue, std::move(sink));
 }
 
 /// Throws MalformedInput when the program has no such stream.
-const Stream& Calls::check_stream(Stream::Kind kind, std::uint32_t position,
-                                  const char* name) const {
+const Stream& Calls::check_stream(Stream::Kind kind, std::uint32_t position) const {
   const std::optional<std::size_t> stream = host_.stream_of(kind, position);
   if (stream) return image_.streams[*stream];
   const auto count = std::ranges::count(image_.streams, kind, &Stream::kind);
-  throw MalformedInput(
-      fmt::format("the program has no {}{}; it has {} such streams", name, position, count));
+  throw MalformedInput(fmt::format("the program has no {}; it has {} such streams",
+                                   stream_name(kind, position), count));
 }
 
 void Calls::begin(bool is_last) {

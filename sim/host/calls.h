@@ -61,7 +61,7 @@ class Calls {
 
  private:
   void check_takes(std::uint32_t position) const;
-  const Stream& check_stream(Stream::Kind kind, std::uint32_t position, const char* name) const;
+  const Stream& check_stream(Stream::Kind kind, std::uint32_t position) const;
 
   const ProgramImage& image_;
   HostLink& host_;

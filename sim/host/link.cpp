@@ -142,20 +142,7 @@ void HostLink::read_tiles(std::uint32_t stream, HostTensor& tensor) const {
 }
 
 std::string HostLink::name_of(std::uint32_t stream) const {
-  const Stream& of = image_.streams[stream];
-  switch (of.kind) {
-    case Stream::Kind::kArgument:
-      return fmt::format("arg{}", of.position);
-    case Stream::Kind::kResult:
-      return fmt::format("result{}", of.position);
-    case Stream::Kind::kInfeed:
-      return fmt::format("infeed {}", of.position);
-    case Stream::Kind::kOutfeed:
-      return fmt::format("outfeed {}", of.position);
-    case Stream::Kind::kGoesOn:
-      break;
-  }
-  return "the stream of whether calls go on";
+  return stream_name(image_.streams[stream].kind, image_.streams[stream].position);
 }
 
 void HostLink::handle(const Message& message, MachineOutbox& out) {

@@ -100,7 +100,7 @@ struct SupervisorContext {
   std::uint32_t tile = 0;  ///< $TILE_ID
   ControlValues csrs;
   bool sets_float_state = false;  ///< FP_ICTL, FP_INFMT or FP_ISCL is not 0
-  std::string named_cause;        ///< what `cause` is of, where it names an address
+  std::string named_cause;        ///< what `cause` is of, where it names an address or number
 
   // What each superstep needs, as far as `WorkerLauncher::cold`: many tiles take turns in the
   // caches of a host.

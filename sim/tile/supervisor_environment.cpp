@@ -153,7 +153,7 @@ void SupervisorEnvironment::set_weight(std::uint32_t number, std::uint64_t value
 void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
                                     std::uint32_t stride) {
   if (!exchange_is_over()) return;
-  if (state % 4 != 0) return fault_at(kMisalignedState, state);
+  if (state % 4 != 0) return fault(named_at(kMisalignedState, state));
   if (context_.slots.all_left() > issue_) return fault("runall while workers are running");
   launcher_.run_batch(context_, issue_, entry, state, stride);
   stop_with_workers(issue_);
@@ -162,7 +162,7 @@ void SupervisorEnvironment::run_all(std::uint32_t entry, std::uint32_t state,
 void SupervisorEnvironment::run_one(std::uint32_t entry, std::uint32_t state_offset) {
   if (!exchange_is_over()) return;
   if (state_offset % 4 != 0) {
-    return fault_at(kMisalignedState, context_.port.memory().base() + state_offset);
+    return fault(named_at(kMisalignedState, context_.port.memory().base() + state_offset));
   }
   if (!launcher_.run_single(context_, issue_, entry, state_offset)) {
     return fault("run while every worker is running");

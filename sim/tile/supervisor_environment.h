@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "isa/exchange_ports.h"
 #include "isa/registers.h"
@@ -81,6 +83,12 @@ class SupervisorEnvironment {
     context_.kind = kind;
   }
 
+  void fault(std::string cause) {
+    if (stopped_) return;
+    context_.named_cause = std::move(cause);
+    fault(context_.named_cause.c_str());
+  }
+
   /// A fault, or the words of the exchange are needed first: nothing may be written.
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool taken() const { return taken_; }
@@ -92,11 +100,6 @@ class SupervisorEnvironment {
   /// Whether a program may write, and read back, a control register.
   [[nodiscard]] bool is_writable(std::uint32_t number) const;
   void refuse_csr(std::uint32_t number, const char* cause);
-  void fault_at(const char* problem, std::uint32_t address) {
-    if (stopped_) return;
-    context_.named_cause = named_at(problem, address);
-    fault(context_.named_cause.c_str());
-  }
   /// False when the words that the ports were told to move must come first.
   bool exchange_is_over() {
     if (context_.ports.empty()) return true;
@@ -108,7 +111,7 @@ class SupervisorEnvironment {
   bool reaches_memory(std::uint32_t address) {
     if (stopped_ || !exchange_is_over()) return false;
     if (const char* problem = context_.port.problem<T>(address)) {
-      fault_at(problem, address);
+      fault(named_at(problem, address));
       return false;
     }
     context_.port.open();

@@ -156,7 +156,7 @@ struct WorkerContext {
   std::uint64_t next_cycle = 0;             ///< of the next step, where they run one by one
   std::uint64_t cycle = 0;                  ///< of the last one
   std::uint32_t waits_of_store = 0;         ///< slots in `extra_slots` of one that changed code
-  std::string named_cause;                  ///< what `cause` is of, where it names addresses
+  std::string named_cause;  ///< what `cause` is of, where it names addresses or a number
 
   /// Of a worker that is not running: what the next launch finds, and what can be looked at.
   template <class Archive>

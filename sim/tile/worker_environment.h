@@ -170,6 +170,11 @@ class WorkerEnvironment {
     context_.kind = kind;
   }
 
+  void fault(std::string cause) {
+    context_.named_cause = std::move(cause);
+    fault(context_.named_cause.c_str());
+  }
+
   void refuse_csr(std::uint32_t number, const char* cause) {
     const bool is_known = isa::worker_access(number) == isa::Access::kUnmodelled;
     fault(is_known ? "a control register of workers that is not modelled" : cause,
@@ -249,7 +254,7 @@ class CarefulEnvironment : public WorkerEnvironment {
           addresses.begin(), at, [&](std::uint32_t a) { return element_of(a) == element_of(*at); });
       if (other == at) continue;
       if (!context_.stalls) {
-        return fault_named(
+        return fault(
             named_at("two accesses of one instruction to the same memory element", *other, *at));
       }
       ++waits_;
@@ -266,16 +271,12 @@ class CarefulEnvironment : public WorkerEnvironment {
   template <class T>
   bool may_access(std::uint32_t address, bool writes) {
     if (const char* problem = context_.port.problem<T>(address)) {
-      fault_named(named_at(problem, address));
+      fault(named_at(problem, address));
     } else if (context_.races != nullptr) {
       const char* race = context_.races->access(context_.race_run, pc_, address, sizeof(T), writes);
       if (race != nullptr) fault(race, TrapKind::kRace);
     }
     return !failed_;
-  }
-  void fault_named(std::string cause) {
-    context_.named_cause = std::move(cause);
-    fault(context_.named_cause.c_str());
   }
 
   std::uint32_t waits_ = 0;

@@ -1,7 +1,5 @@
 #include "sim/trace/tables.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -111,27 +109,11 @@ std::vector<CompileEventRow> event_rows(const std::vector<CompileEvent>& events)
   return rows;
 }
 
-std::string name_of(const Stream& stream) {
-  switch (stream.kind) {
-    case Stream::Kind::kArgument:
-      return fmt::format("arg{}", stream.position);
-    case Stream::Kind::kResult:
-      return fmt::format("result{}", stream.position);
-    case Stream::Kind::kInfeed:
-      return fmt::format("infeed{}", stream.position);
-    case Stream::Kind::kOutfeed:
-      return fmt::format("outfeed{}", stream.position);
-    case Stream::Kind::kGoesOn:
-      break;
-  }
-  return "goes_on";
-}
-
 std::vector<StreamRow> stream_rows(const std::vector<Stream>& streams) {
   std::vector<StreamRow> rows;
   for (const Stream& stream : streams) {
     StreamRow& row = rows.emplace_back();
-    row.name = name_of(stream);
+    row.name = stream_name(stream.kind, stream.position);
     row.direction = direction_of(stream);
     row.type = stream.type.text();
     for (const StreamPiece& piece : stream.pieces) row.bytes += piece.bytes;

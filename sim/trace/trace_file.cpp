@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/schema.h"
+#include "sim/trace/trace.h"
 
 namespace superstep {
 namespace {
@@ -19,6 +20,13 @@ UserError damaged(const std::filesystem::path& path, std::string_view why) {
 
 /// Opens a trace, finished or not, and makes sure that it is one of ours.
 Hdf5File open_ours(const std::filesystem::path& path) {
+  const std::filesystem::path part = trace_part(path);
+  if (!std::filesystem::exists(path) && std::filesystem::exists(part)) {
+    throw InputOutputError(path.string(),
+                           fmt::format("is not there, but {} is: the run lasts, or was killed; "
+                                       "that can be read, and repaired by `superstep trace repair`",
+                                       part.string()));
+  }
   const auto open = [&] {
     try {
       return Hdf5File::open(path, Hdf5File::Access::kRead);

@@ -15,6 +15,7 @@
 #include "sim/simulation.h"
 #include "tests/calibration/point.h"
 #include "tests/exchange/row_decoder.h"
+#include "tests/gc200.h"
 #include "tests/sim/programs.h"
 #include "tests/tile_places.h"
 #include "tools/codelet_run.h"
@@ -104,7 +105,7 @@ double triad_bytes_a_cycle(const std::string& loop) {
       "{}\n exitz $mzero\n",
       loop);
   const auto cycles_of = [&](std::uint32_t trips) {
-    CodeletRun run(MachineConfig{});
+    CodeletRun run(gc200());
     const auto put = [&](std::uint32_t address, const auto& values) {
       EXPECT_TRUE(run.write(address, std::as_bytes(std::span(values))));
     };

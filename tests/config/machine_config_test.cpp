@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 
 #include "base/error.h"
 #include "isa/machine_config.h"
@@ -73,12 +74,12 @@ TEST(Builtin, EveryMachineReadsBackFromItsOwnToml) {
   }
 }
 
-TEST(Builtin, DefaultsAreThoseOfGc200) {
-  MachineConfig defaults;
-  const MachineConfig gc200 = load_machine("gc200");
-  defaults.name = gc200.name;
-  defaults.description = gc200.description;
-  EXPECT_EQ(to_toml(defaults), to_toml(gc200));
+TEST(Problems, OfAMachineThatNobodyFilledInAreItsNumbers) {
+  std::set<std::string> keys;
+  for (const BrokenRule& broken : problems(MachineConfig())) keys.insert(broken.keys[0]);
+  for (const char* key : {"grid.rows", "grid.columns", "tile.workers", "tile.memory",
+                          "costs.f32exp", "exchange.width", "host.links"})
+    EXPECT_TRUE(keys.contains(key)) << key;
 }
 
 TEST(Override, ChangesOneKeyAndTakesAUnitWithoutQuotes) {
@@ -453,6 +454,17 @@ TEST_F(MachineFile, OneThatExtendsNothingSetsEveryKey) {
   EXPECT_EQ(error_of(all), "no error");
   all.erase(all.find("lanes = 4\n"), 10);
   EXPECT_TRUE(contains(error_of(all), "it leaves out grid.lanes; extends = \"builtin:gc200\""));
+}
+
+TEST_F(MachineFile, AScaledNumberThatItLeavesOutIsNone) {
+  std::string all = to_toml(load_machine("gc200"));
+  all.replace(all.find("f32exp = 3\n"), 11, "f32exp = { scale = 2 }\n");
+  EXPECT_TRUE(contains(error_of(all), "it leaves out costs.f32exp; extends"));
+}
+
+TEST_F(MachineFile, TilesOfColumnsThatItLeavesOutAreRefusedAsThose) {
+  EXPECT_TRUE(contains(error_of("[grid]\ntiles = 8\nlanes = 4\n"),
+                       "it leaves out isa.encoding, grid.columns, "));
 }
 
 TEST_F(MachineFile, ItsNumbersAreTheUsersUnlessItNamesASource) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "sim/trace/trace.h"
 #include "tests/errors/damage.h"
+#include "tests/gc200.h"
 #include "tests/scratch_folder.h"
 
 /// For LeakSanitizer: HDF5 1.10 does not free an object whose header it cannot decode (below
@@ -30,6 +31,7 @@ struct Traces {
 
 Traces make_traces(TraceLevel level) {
   ProgramImage image;
+  image.machine = gc200();
   image.machine.grid = {1, 1, 2};
   image.machine.sync.column_skew = {4};
   image.entries = {{TileId{0}, 0x4c000}, {TileId{1}, 0x4c000}};

@@ -11,6 +11,7 @@
 
 #include "isa/exchange_ports.h"
 #include "sim/exchange/fabric.h"
+#include "tests/gc200.h"
 
 namespace {
 std::atomic<std::size_t> allocations = 0;
@@ -29,7 +30,7 @@ namespace {
 
 /// Two tiles that send each other four words, in place: through the stage.
 TEST(FabricMemory, APhaseThatRepeatsAllocatesNothing) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.grid = {1, 1, 2};
   const std::uint32_t address = 0x80000;
   std::array<std::vector<std::byte>, 2> memory;

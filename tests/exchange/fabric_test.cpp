@@ -9,6 +9,7 @@
 
 #include "isa/exchange_ports.h"
 #include "isa/timing.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -83,7 +84,7 @@ class FabricTest : public testing::Test {
     return result.fault ? result.fault->cause : "no fault";
   }
 
-  MachineConfig machine_;  // every latency is 32: one row, one column
+  MachineConfig machine_ = gc200();  // every latency is 32: one row, one column
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::vector<PortEvent>> events_;
   std::vector<PortLog> logs_;
@@ -314,6 +315,23 @@ TEST_F(FabricTest, HostSelectionsAndDirectionlessSendsMoveNothing) {
   const FabricResult result = resolve();
   EXPECT_FALSE(result.fault);
   EXPECT_EQ(result.bytes, 0U);
+}
+
+TEST_F(FabricTest, WordsTakeAsLongAsALawOfItsUserSays) {
+  send(0, 1000, kSource, 10);
+  for (const auto& [tile, way] : {std::pair{1U, 40U}, {2U, 7U}}) {
+    mux(tile, 1000 + way, 0);
+    pointer(tile, 1000 + way, kTarget);
+    mux(tile, 1010 + way, kMuxIdle);
+  }
+  const auto law = [](TileId, TileId to) { return to == TileId{1} ? 40_cycles : 7_cycles; };
+  const FabricResult result = Fabric(machine_, 0, law).resolve(ports());
+  ASSERT_FALSE(result.fault) << result.fault->cause;
+  EXPECT_EQ(result.bytes, 80U);
+  for (const std::uint32_t tile : {1U, 2U}) EXPECT_EQ(get(tile, kTarget + 36), 9U);
+  EXPECT_EQ(result.ports[1].last_event, 1050U);
+  EXPECT_EQ(result.ports[2].last_event, 1017U);
+  EXPECT_TRUE(resolve().fault);
 }
 
 TEST_F(FabricTest, APhaseThatRepeatsLaterMovesTheWordsOfItsTime) {

@@ -1,4 +1,5 @@
 #include "sim/exchange/phase_cache.h"
+#include "tests/gc200.h"
 
 #include <gtest/gtest.h>
 
@@ -92,7 +93,7 @@ TEST_F(PhaseCacheTest, TellsPhasesOfOneHashApart) {
 TEST_F(PhaseCacheTest, TellsRowsApartByIdCycleAndPlace) {
   const std::uint32_t delaypic = 0x60000001;  // one event
   const auto code = std::as_bytes(std::span(&delaypic, 1));
-  const ExchangeItem item{MachineConfig{}};
+  const ExchangeItem item{gc200()};
   const PortRow first(1, Encoding::kMk2, item, 0x4c000, code);
   const PortRow second(2, Encoding::kMk2, item, 0x4c000, code);
   ASSERT_TRUE(first.has_events());

@@ -14,12 +14,13 @@
 #include "isa/fabric.h"
 #include "isa/timing.h"
 #include "tests/exchange/row_decoder.h"
+#include "tests/gc200.h"
 
 namespace superstep::test {
 
 /// 64 tiles, as those of the builtin machine `small64`.
 inline MachineConfig small64() {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.grid = {4, 4, 4};
   return machine;
 }

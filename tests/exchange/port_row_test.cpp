@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/exchange/row_decoder.h"
+#include "tests/gc200.h"
 #include "toolchain/assembler.h"
 
 namespace superstep {
@@ -18,7 +19,7 @@ class PortRowTest : public testing::Test {
  protected:
   PortRow row_of(const std::string& assembly, std::uint32_t pc = kPc) {
     words_ = assemble(assembly, "test.S").words_at(pc);
-    return {1, Encoding::kMk2, ExchangeItem(MachineConfig{}), pc, std::as_bytes(std::span(words_))};
+    return {1, Encoding::kMk2, ExchangeItem(gc200()), pc, std::as_bytes(std::span(words_))};
   }
   std::vector<std::uint32_t> words_;  ///< of the last row
 };

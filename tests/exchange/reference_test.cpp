@@ -13,6 +13,7 @@
 #include "compiler/schedule/phases.h"
 #include "tests/exchange/phase_checker.h"
 #include "tests/exchange/reference_schedule.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -106,7 +107,7 @@ std::vector<Transfer> two_grids(const MachineConfig& machine) {
 }
 
 TEST(Collectives, OfOneOperandAreNearTheBoundOfBothTogether) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   const ExchangePhase phase = schedule_exchange(machine, two_grids(machine), all_tiles(machine));
   EXPECT_EQ(phase.bound_cycles, (32U + 46U) * 100U);
   EXPECT_LE(phase.length.value(), phase.bound_cycles * 11 / 10);

@@ -7,13 +7,14 @@
 #include "isa/instructions/exchange.h"
 #include "isa/instructions/supervisor.h"
 #include "sim/exchange/port_event.h"
+#include "tests/gc200.h"
 
 namespace superstep::test {
 
 /// Executes a row's exchange instructions by their records, from `release` on, without a tile.
 class RowDecoder {
  public:
-  explicit RowDecoder(std::uint64_t release, const MachineConfig& machine = {})
+  explicit RowDecoder(std::uint64_t release, const MachineConfig& machine = gc200())
       : cycle_(release), encoding_(machine.isa.encoding), width_(machine.exchange.width_bytes) {}
 
   std::vector<PortEvent> run(const std::vector<std::uint32_t>& code) {

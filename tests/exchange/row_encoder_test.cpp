@@ -6,6 +6,7 @@
 
 #include "isa/exchange_ports.h"
 #include "tests/exchange/row_decoder.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::uint32_t kData = 0x80000;
 std::vector<std::uint32_t> encode_tile(const std::vector<RowSend>& sends,
                                        const std::vector<RowReceive>& receives,
                                        Encoding encoding = Encoding::kMk2) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.isa.encoding = encoding;
   return encode_row(machine, 3, sends, receives);
 }
@@ -48,7 +49,7 @@ PerCycle planned(const std::vector<RowSend>& sends, const std::vector<RowReceive
 PerCycle executed(const std::vector<std::uint32_t>& code, std::size_t cycles, Encoding encoding) {
   PerCycle all{std::vector<std::uint32_t>(cycles), std::vector<std::uint32_t>(cycles, kMuxIdle),
                std::vector<std::uint32_t>(cycles)};
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.isa.encoding = encoding;
   const std::vector<PortEvent> events = test::RowDecoder(0, machine).run(code);
   std::uint32_t mux = kMuxIdle, pointer = 0;

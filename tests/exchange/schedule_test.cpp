@@ -17,6 +17,7 @@
 #include "sim/exchange/fabric.h"
 #include "tests/exchange/phase_checker.h"
 #include "tests/exchange/row_decoder.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -136,7 +137,7 @@ std::vector<Transfer> groups(const MachineConfig& machine, std::uint32_t size,
 }
 
 TEST(ExchangeSchedule, AWordArrivesOneLatencyAfterItsRowsFirstCycle) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.grid = {1, 1, 4};
   const ExchangePhase phase = expect_moves(machine, {{{TileId{0}, kOut}, {{TileId{1}, kIn}}, 20}});
   EXPECT_EQ(phase.bound_cycles, 20U);
@@ -146,7 +147,7 @@ TEST(ExchangeSchedule, AWordArrivesOneLatencyAfterItsRowsFirstCycle) {
 }
 
 TEST(ExchangeSchedule, WaitsForTheReleaseOfBothTiles) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   for (const auto& [s, d] :
        {std::pair{0U, 1471U}, std::pair{1471U, 0U}, std::pair{0U, 740U}, std::pair{740U, 0U}}) {
     const ExchangePhase phase = expect_moves(machine, {{{TileId{s}, kOut}, {{TileId{d}, kIn}}, 5}});
@@ -313,7 +314,7 @@ TEST(ExchangeSchedule, PermutationsOfShortPiecesAreNearTheBound) {
                         Case{64, 16, 1.19}, Case{64, 32, 1.12}, Case{16, 300, 1.075}}) {
     const std::string name = std::to_string(c.count) + " permutations x " + std::to_string(c.words);
     SCOPED_TRACE(name);
-    const ExchangePhase phase = expect_moves({}, permutations({}, c.count, c.words, 1));
+    const ExchangePhase phase = expect_moves(gc200(), permutations(gc200(), c.count, c.words, 1));
     report(name.c_str(), phase);
     EXPECT_EQ(phase.bound_cycles, c.count * c.words);
     EXPECT_LE(ratio(phase), c.most);
@@ -321,12 +322,12 @@ TEST(ExchangeSchedule, PermutationsOfShortPiecesAreNearTheBound) {
 }
 
 TEST(ExchangeSchedule, PermutationsAreFoundInAnyOrder) {
-  std::vector<Transfer> transfers = permutations({}, 16, 64, 1);
+  std::vector<Transfer> transfers = permutations(gc200(), 16, 64, 1);
   std::mt19937 random(9);
   for (std::size_t i = transfers.size() - 1; i > 0; --i) {
     std::swap(transfers[i], transfers[random() % (i + 1)]);
   }
-  const ExchangePhase phase = expect_moves({}, transfers);
+  const ExchangePhase phase = expect_moves(gc200(), transfers);
   report("16 permutations, scrambled", phase);
   EXPECT_LE(ratio(phase), 1.25);
 }
@@ -352,19 +353,19 @@ TEST(ExchangeSchedule, PiecesOfMulticastsFillGaps) {
 }
 
 TEST(ExchangeSchedule, RotatedGroupsAreNearTheBound) {
-  const ExchangePhase phase = expect_moves({}, groups({}, 32, 32));
+  const ExchangePhase phase = expect_moves(gc200(), groups(gc200(), 32, 32));
   report("groups of 32 x 32", phase);
   EXPECT_EQ(phase.bound_cycles, 992U);
   EXPECT_LE(ratio(phase), 1.2);
 }
 
 TEST(ExchangeSchedule, RotatedGroupsInScrambledOrderAreFoundAgain) {
-  std::vector<Transfer> transfers = groups({}, 32, 32);
+  std::vector<Transfer> transfers = groups(gc200(), 32, 32);
   std::mt19937 random(9);
   for (std::size_t i = transfers.size() - 1; i > 0; --i) {
     std::swap(transfers[i], transfers[random() % (i + 1)]);
   }
-  const ExchangePhase phase = expect_moves({}, transfers);
+  const ExchangePhase phase = expect_moves(gc200(), transfers);
   report("the same, scrambled", phase);
   EXPECT_LE(ratio(phase), 1.2);
 }
@@ -372,7 +373,7 @@ TEST(ExchangeSchedule, RotatedGroupsInScrambledOrderAreFoundAgain) {
 TEST(ExchangeSchedule, PartialSumsOfSixtyFourTransfersATileAreNearTheBound) {
   // As a product split 22 times by depth sends them: the 66 tiles with parts of 64 rows of three
   // neighbouring column blocks send each row to the tile that adds it.
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   std::vector<Transfer> transfers;
   for (std::uint32_t tile = 0; tile < 22 * 64; ++tile) {
     const std::uint32_t half = tile / 32 % 2, column = tile % 32 / 3, depth = tile / 64;
@@ -390,7 +391,7 @@ TEST(ExchangeSchedule, PartialSumsOfSixtyFourTransfersATileAreNearTheBound) {
 }
 
 TEST(ExchangeSchedule, SixtyFourTransfersOfManyLengthsATileAreNearTheBound) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   std::mt19937 random(5);
   std::vector<std::uint32_t> sent(machine.tiles()), received(machine.tiles());
   std::vector<Transfer> transfers;
@@ -410,7 +411,7 @@ TEST(ExchangeSchedule, SixtyFourTransfersOfManyLengthsATileAreNearTheBound) {
 }
 
 TEST(ExchangeSchedule, OneToAllAndAllToOneIsNearTheBound) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   std::vector<Transfer> transfers;
   Transfer broadcast{{TileId{0}, kOut}, {}, 512};
   for (std::uint32_t t = 1; t < machine.tiles(); ++t) {

@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/row_encoder.h"
 #include "tests/exchange/row_decoder.h"
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -78,7 +79,7 @@ TEST_F(RepeatedRow, IsDecodedAgainWhenItsWordsWereWritten) {
 }
 
 TEST(TileRow, ATileExecutesARowInExactlyThePlannedCycles) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   std::mt19937 random(21);
   const auto pick = [&](std::uint32_t below) {
     return static_cast<std::uint32_t>(random() % below);

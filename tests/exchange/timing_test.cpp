@@ -6,13 +6,14 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/gc200.h"
 #include "tests/tile_places.h"
 
 namespace superstep {
 namespace {
 
 MachineConfig small(std::uint32_t rows, std::uint32_t columns) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.grid = {rows, columns, 4};
   return machine;
 }
@@ -32,7 +33,7 @@ TEST(TilePlaces, AreEachTakenOnce) {
 }
 
 TEST(TilePlaces, GoUpAColumnInPairsAndComeDownAgain) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   const auto is = [&](std::uint32_t tile, std::uint32_t row, std::uint32_t column,
                       std::uint32_t lane) {
     const TilePlace place = place_of(machine, TileId{tile});
@@ -50,7 +51,7 @@ TEST(TilePlaces, GoUpAColumnInPairsAndComeDownAgain) {
 
 // Half round trips of osmarks/ipu-stack crates/ipu-target/src/topology.rs.
 TEST(ExchangeLatency, IsThePublishedOneAlongRowZero) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   const std::vector<std::uint64_t> expected = {35, 41, 47, 53, 59, 65, 71, 91,
                                                84, 77, 70, 63, 56, 49, 42};
   for (std::uint32_t column = 1; column < 16; ++column) {
@@ -63,14 +64,14 @@ TEST(ExchangeLatency, IsThePublishedOneAlongRowZero) {
 }
 
 TEST(ExchangeLatency, GrowsByOneForARowAtEitherEnd) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   EXPECT_EQ(exchange_latency(machine, TileId{0}, TileId{44}).value(), 32U + 22U);
   EXPECT_EQ(exchange_latency(machine, TileId{44}, TileId{46}).value(), 32U + 44U);
   EXPECT_EQ(exchange_latency(machine, TileId{6}, top_of(machine, 8)).value(), 91U + 3U);
 }
 
 TEST(ExchangeLatency, IsShorterFromTheInnerWestToTheOuterEast) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   EXPECT_EQ(exchange_latency(machine, top_of(machine, 7), top_of(machine, 15)).value(),
             32U + 5U * 7U);
 }
@@ -88,7 +89,7 @@ TEST(ExchangeLatency, TakesHalfTheColumnsOfASmallMachineForEachSide) {
 }
 
 TEST(ReleaseSkew, GrowsWithTheRowAndTheDistanceOfTheColumn) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   EXPECT_EQ(release_skew(machine, TileId{0}).value(), 0U);
   EXPECT_EQ(release_skew(machine, TileId{44}).value(), 22U);
   EXPECT_EQ(release_skew(machine, top_of(machine, 8)).value(), 36U);
@@ -100,7 +101,7 @@ TEST(ReleaseSkew, GrowsWithTheRowAndTheDistanceOfTheColumn) {
 }
 
 TEST(MemoryElements, AreInterleavedByEightBytesInRegionOne) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   EXPECT_EQ(memory_element(machine, 0x4c000), 0U);
   EXPECT_EQ(memory_element(machine, 0x4fffc), 0U);
   EXPECT_EQ(memory_element(machine, 0x50000), 1U);

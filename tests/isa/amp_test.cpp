@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/float16.h"
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -35,7 +36,7 @@ TEST(Amp, F32ProductsLeaveOneBlockAfterTheyEnter) {
   for (const Case& amp : {Case{false, 16}, Case{true, 16}, Case{true, 8}, Case{true, 4}}) {
     const bool wide = amp.wide;
     const std::uint32_t channels = wide ? 16 : 8;
-    MachineConfig machine;
+    MachineConfig machine = gc200();
     machine.tile.amp_units = amp.units;
     TileRun run(machine);
     std::vector<float> weights(128);

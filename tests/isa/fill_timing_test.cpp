@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -53,7 +54,7 @@ const char* const kFill = R"(
 /// and what it left alone, is checked.
 std::uint64_t fill(std::uint32_t size, std::uint32_t offset, std::uint32_t count,
                    std::uint32_t workers = 6) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.workers = workers;
   TileRun run(machine);
   const std::uint32_t value = size == 4 ? 0x11223344U : 0x5566U;

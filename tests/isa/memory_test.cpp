@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "isa/instruction_word.h"
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -51,7 +52,7 @@ TEST(Memory, AnAccessThatTheMachineHasNotIsAFault) {
             "worker 0: execution at 0x80000, which is not executable");
   EXPECT_EQ(cause_of(".int 0x3fffffff"), "worker 0: 0x3fffffff is no instruction");
   EXPECT_EQ(cause_of("sync 3"), "worker 0: `sync 3` on a worker");
-  EXPECT_EQ(cause_of("trap 0"), "worker 0: trap instruction");
+  EXPECT_EQ(cause_of("trap 0"), "worker 0: trap instruction 0");
 }
 
 TEST(Memory, AFaultIsDatedToItsSlot) {
@@ -87,7 +88,7 @@ TEST(Memory, CodeThatIsOverwrittenRunsAsItIsNow) {
 }
 
 TEST(Memory, AnUnusedTileReadsZeroAndKeepsWhatIsWritten) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   TileMemory memory(machine);
   std::uint32_t word = 7;
   EXPECT_TRUE(memory.read(0x4c000, std::as_writable_bytes(std::span(&word, 1))));
@@ -97,7 +98,7 @@ TEST(Memory, AnUnusedTileReadsZeroAndKeepsWhatIsWritten) {
 }
 
 TEST(CodeStore, TilesWithEqualCodeShareOneCopy) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   CodeStore store(machine);
   const Assembly code = assemble("nop\n exitz $mzero", "test.S");
   TileMemory a(machine), b(machine), c(machine);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/tile/slot_counter.h"
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -22,7 +23,7 @@ class TileTiming : public ::testing::TestWithParam<Workers> {
     return std::max(GetParam().count, GetParam().depth);
   }
   [[nodiscard]] static MachineConfig machine() {
-    MachineConfig machine;
+    MachineConfig machine = gc200();
     machine.tile.workers = GetParam().count;
     machine.tile.pipeline_depth = GetParam().depth;
     return machine;
@@ -242,7 +243,7 @@ TEST_P(TileTiming, LoadingCommonWeightsTakesACycleEach) {
 }
 
 TEST(TileCosts, AMatrixInstructionTakesTheMoreSlotsTheFewerUnitsThereAre) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   for (const std::uint32_t units : {16U, 8U, 4U}) {
     machine.tile.amp_units = units;
     TileRun run(machine);
@@ -270,7 +271,7 @@ TEST(TileCosts, ConflictsOfBanksStallWhereTheyDoNotTrap) {
   traps.work_alone(body(0x50100));
   EXPECT_EQ(traps.cause(),
             "two accesses of one instruction to the same memory element, 0x50000 and 0x50100");
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.bank_conflicts = BankConflicts::kStall;
   TileRun stalls(machine), apart(machine);
   const std::uint64_t slots = apart.slots(body(0x54100));
@@ -278,7 +279,7 @@ TEST(TileCosts, ConflictsOfBanksStallWhereTheyDoNotTrap) {
 }
 
 TEST(TileCosts, AWatchedWorkerStallsAsOthersDo) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.bank_conflicts = BankConflicts::kStall;
   // It ends within a pair of elements, so that the load beyond it would stall as well.
   machine.tile.memory_bytes -= 64;
@@ -308,7 +309,7 @@ TEST(TileCosts, AWatchedWorkerStallsAsOthersDo) {
 }
 
 TEST(TileCosts, AreThoseOfTheMachine) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.costs.f32exp = 11;
   machine.costs.f16v2tanh = 3;
   machine.costs.taken_branch = 9;

@@ -1,3 +1,4 @@
+#include "tests/gc200.h"
 #include "tests/poplibs/device.h"
 
 #include <span>
@@ -80,10 +81,10 @@ DeviceResult run_on_tile(const Case& run, const LinkedCode& code, CodeletKind ki
   // Workers that wait for one another wait for ever when each runs to its end.
   constexpr std::size_t kMostPolls = 1000;
   std::size_t polls = 0;
-  CodeletRun tile(MachineConfig(), {.take_turns = engine == Engine::kInTurn,
-                                    .check_races = engine == Engine::kChecked ? RaceChecks::kFirst
-                                                                              : RaceChecks::kNever,
-                                    .interrupted = [&] { return ++polls > kMostPolls; }});
+  CodeletRun tile(
+      gc200(), {.take_turns = engine == Engine::kInTurn,
+                .check_races = engine == Engine::kChecked ? RaceChecks::kFirst : RaceChecks::kNever,
+                .interrupted = [&] { return ++polls > kMostPolls; }});
   tile.load(code);
   for (const Block& block : run.blocks()) {
     if (!tile.write(block.address, std::as_bytes(std::span(block.bytes)))) {

@@ -9,6 +9,7 @@
 
 #include "isa/machine_config.h"
 #include "tools/codelet_run.h"
+#include "tests/gc200.h"
 #include "tests/poplibs/case.h"
 #include "toolchain/linker.h"
 
@@ -32,7 +33,7 @@ class Codelets {
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
 
  private:
-  MachineConfig machine_;
+  MachineConfig machine_ = gc200();
   std::vector<LinkInput> inputs_;
   std::map<std::string, std::size_t> places_;  ///< symbol to input
   std::set<std::string> supervisor_classes_;

@@ -1,3 +1,4 @@
+#include "tests/gc200.h"
 #include "tests/poplibs/harness.h"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ class SlotsObserver : public InstructionObserver {
  public:
   void issued(const IssuedInstruction& instruction) override {
     if (instruction.context == IssuedInstruction::kSupervisor) return;
-    const std::uint64_t slots = instruction.cycles / MachineConfig().tile.workers;
+    const std::uint64_t slots = instruction.cycles / gc200().tile.workers;
     several_ = several_ || slots > 1;
     auto& [times, sum] = workers_[instruction.context][instruction.pc];
     ++times;

@@ -14,13 +14,14 @@
 #include "compiler/ops/op.h"
 #include "compiler/program/blocks.h"
 #include "compiler/passes/passes.h"
+#include "tests/gc200.h"
 #include "tests/program/plan_interpreter.h"
 
 namespace superstep {
 namespace {
 
 MachineConfig machine_of(std::uint32_t rows, std::uint32_t columns) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.name = "test";
   machine.grid = {rows, columns, 4};
   machine.sync.column_skew.assign(columns, 0);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "compiler/image/fit.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -69,7 +70,7 @@ class StorageOfATile : public ::testing::Test {
     return machine_.tile.region1_base + kib * kKiB;
   }
 
-  MachineConfig machine_;
+  MachineConfig machine_ = gc200();
   LoweredProgram program_;
 };
 

@@ -20,6 +20,7 @@
 #include "sim/tile/code_store.h"
 #include "sim/tile/slot_counter.h"
 #include "sim/tile/worker_context.h"
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -45,7 +46,7 @@ enum State : std::uint32_t {
 };
 
 struct Product {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   std::string supervisor;  ///< loads common weights and runs the worker
   Words code;
   std::array<std::uint32_t, kEnd> state{};
@@ -349,7 +350,7 @@ TEST(AmpLine, DoesWhatItsBundlesDo) {
 /// Lines that are executed at once of so many turns of three bundles, which load from one address
 /// on and store from another on: a straight line, or a loop where there are several.
 std::uint64_t lines_of_products(std::uint32_t loads, std::uint32_t stores, std::uint32_t turns,
-                                const MachineConfig& machine = {}) {
+                                const MachineConfig& machine = gc200()) {
   std::string text = "tapack $m4:5, $m0, $m0, $m1\n";
   text += turns == 1 ? "setzi $m15, 0\n" : "rpt $m2, 2\n";
   for (const char* phase : {"0", "1", "2"}) {
@@ -365,7 +366,7 @@ std::uint64_t lines_of_products(std::uint32_t loads, std::uint32_t stores, std::
 }
 
 TEST(AmpLine, IsExecutedAtOnceWhereAllItsAccessesAreAllowed) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   const std::uint32_t region1 = machine.tile.region1_base, end = machine.memory_end();
   const std::uint32_t rows = region1 - 0x4000, sums = region1 + 0x1000;
   for (const std::uint32_t turns : {1U, 5U}) {

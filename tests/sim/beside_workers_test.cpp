@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "tests/gc200.h"
 #include "tests/sim/programs.h"
 #include "tests/tile_run.h"
 
@@ -181,7 +182,7 @@ TEST(BesideWorkers, AReceiveIsATrapUntilTheCycleInWhichTheLastHasLeft) {
 }
 
 TEST(BesideWorkers, StallsThatWereTakenInTurnAreNotTakenAgain) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.bank_conflicts = BankConflicts::kStall;
   std::string codelet =
       "setzi $m0, 0x50000\n ldconst $m1, 0x50100\n tapack $m2:3, $m0, $m1, $mzero\n";

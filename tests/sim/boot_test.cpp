@@ -12,6 +12,7 @@
 #include "sim/tile/memory.h"
 #include "sim/tile/tile.h"
 #include "sim/tile_view.h"
+#include "tests/gc200.h"
 #include "tests/sim/programs.h"
 #include "tests/sim/rest_of_run.h"
 
@@ -25,7 +26,7 @@ std::uint32_t word_of(const TileMemory& memory, std::uint32_t address) {
 TEST(Boot, BytesAreThereForWhoeverReachesThem) {
   const Segment first{{}, kCode, {1, 0, 0, 0, 2, 0, 0, 0}}, over{{}, kCode + 4, {3}};
   const std::array<const Segment*, 2> segments = {&first, &over};
-  TileMemory memory{MachineConfig()};
+  TileMemory memory{gc200()};
   memory.boot(segments);
   EXPECT_TRUE(memory.is_as_at_boot());
   EXPECT_EQ(word_of(memory, kCode), 1U);
@@ -37,8 +38,8 @@ TEST(Boot, BytesAreThereForWhoeverReachesThem) {
 TEST(Boot, WhoReachesOnlyWhatLiesBehindTheSegmentsLeavesTheirCodeWhereItIs) {
   const Segment code{{}, kCode, {1, 0, 0, 0}};
   const std::array<const Segment*, 1> segments = {&code};
-  const HostPages pages = map_host_pages(page_bytes(MachineConfig()));
-  TileMemory memory(MachineConfig(), pages.get());
+  const HostPages pages = map_host_pages(page_bytes(gc200()));
+  TileMemory memory(gc200(), pages.get());
   memory.boot(segments);
   memory.open_code(kCode);
   const std::byte* const shared = memory.place_of_code(kCode);
@@ -211,7 +212,7 @@ ProgramImage ends_with_region0(const std::string& program, std::uint32_t bytes_b
 }
 
 TEST(Boot, ASegmentGoesOnBehindTheExecutableRegion) {
-  ASSERT_EQ(MachineConfig().tile.region1_base, kData);
+  ASSERT_EQ(gc200().tile.region1_base, kData);
   for (const std::uint32_t bytes_before : {0U, 2U, 4U}) {
     SCOPED_TRACE(bytes_before);
     Simulation data(

@@ -48,7 +48,7 @@ TEST(EmbeddingErrors, AValueHasTheBytesOfItsType) {
             "arg0 has 9 B, and tensor<2xi32> is 8 B");
   Simulation fed(feeds());
   EXPECT_EQ(error_of([&] { fed.feed(0, pair_of_bytes(4)); }),
-            "infeed 0 has 4 B, and tensor<2xi32> is 8 B");
+            "infeed0 has 4 B, and tensor<2xi32> is 8 B");
   EXPECT_THROW((void)run_image(increments(), {pair_of_bytes(1)}, {}), MalformedInput);
   RunOptions options;
   options.infeeds[0].type = {DType::kI32, {3, 2}};
@@ -127,8 +127,8 @@ TEST(EmbeddingErrors, NoCallbackIsEmpty) {
   sim.set_argument(0, pair_of(1, 2));
   EXPECT_EQ(sim.call().kind, StopKind::kCall) << "as if nobody had tried";
   Simulation fed(feeds());
-  EXPECT_EQ(error_of([&] { fed.connect_infeed(0, {}); }), "the callback of infeed 0 is empty");
-  EXPECT_EQ(error_of([&] { fed.connect_outfeed(0, {}); }), "the callback of outfeed 0 is empty");
+  EXPECT_EQ(error_of([&] { fed.connect_infeed(0, {}); }), "the callback of infeed0 is empty");
+  EXPECT_EQ(error_of([&] { fed.connect_outfeed(0, {}); }), "the callback of outfeed0 is empty");
 }
 
 /// Gives a result of one port, whoever takes part.

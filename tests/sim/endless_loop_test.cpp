@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep::testing {
@@ -13,7 +14,7 @@ constexpr std::uint64_t kLimit = std::uint64_t{1} << 34;
 constexpr std::uint64_t kLong = std::uint64_t{64} * 64;  ///< cycles of an `f32exp`
 
 MachineConfig slow_machine() {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.pipeline_depth = 64;
   machine.costs.f32exp = 64;
   return machine;

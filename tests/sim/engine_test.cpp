@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/tile/supervisor.h"
+#include "tests/gc200.h"
 #include "tests/sim/programs.h"
 #include "toolchain/assembler.h"
 
@@ -59,7 +60,7 @@ class Program {
   [[nodiscard]] std::uint32_t issue_period() const { return machine_.issue_period(); }
 
  private:
-  MachineConfig machine_;
+  MachineConfig machine_ = gc200();
   CodeStore code_;
   TileMemory memory_;
   Supervisor supervisor_;

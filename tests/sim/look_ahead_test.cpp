@@ -6,6 +6,7 @@
 #include <string>
 
 #include "toolchain/assembler.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -23,7 +24,7 @@ class Code {
   bool meets_workers(std::uint32_t pc = kCode) { return ahead_.from(pc).meets_workers; }
 
  private:
-  TileMemory memory_{MachineConfig()};
+  TileMemory memory_{gc200()};
   LookAhead ahead_{memory_};
 };
 

@@ -11,6 +11,7 @@
 #include "isa/timing.h"
 #include "sim/sync/barrier.h"
 #include "sim/trace/trace.h"
+#include "tests/gc200.h"
 #include "tests/scratch_folder.h"
 #include "tests/sim/programs.h"
 
@@ -36,6 +37,7 @@ TEST(Barrier, OpensOneSyncLatencyAfterTheLastArrival) {
 
 TEST(Barrier, ReleasesATileItsSkewAfterTheOpening) {
   ProgramImage image;
+  image.machine = gc200();
   image.machine.grid = {1, 2, 1};
   image.machine.sync.column_skew = {0, 9};
   add_program(image, 0, "sync 3\n sync 4\n");
@@ -123,6 +125,7 @@ TEST(Exchange, IsIdleForATileInItsCyclesWithoutAWord) {
 
 TEST(Exchange, OfASuperstepAddsUpHowFarItsWordsGo) {
   ProgramImage image = one_transfer("");
+  image.machine = gc200();
   image.machine.grid = {2, 1, 1};
   image.machine.sync.skew_per_row = 0;
   image.machine.exchange.per_row_latency = 0;
@@ -326,7 +329,7 @@ TEST(Steps, OfALoopWithoutABarrierHaveTheCyclesOfAllItsRounds) {
     rounds.push_back(three[step].cycles - two[step].cycles);
     EXPECT_EQ(nine[step].cycles, two[step].cycles + 7 * rounds[step]);
   }
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   EXPECT_EQ(rounds[1] - rounds[0], 10 * machine.tile.workers + machine.costs.taken_branch);
 }
 

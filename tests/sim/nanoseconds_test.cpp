@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "isa/timing.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
 
 TEST(Nanoseconds, AreCyclesRoundedUp) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.clock_hz = 1'000'000;
   EXPECT_EQ(cycles_of_ns(machine, 0), Cycles(0));
   EXPECT_EQ(cycles_of_ns(machine, 1), Cycles(1));
@@ -15,7 +16,7 @@ TEST(Nanoseconds, AreCyclesRoundedUp) {
 }
 
 TEST(Nanoseconds, AreExactAtTheFastestClock) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.clock_hz = 100'000'000'000;
   EXPECT_EQ(cycles_of_ns(machine, 500'000'000), Cycles(50'000'000'000));
   EXPECT_EQ(cycles_of_ns(machine, 999'999'999), Cycles(99'999'999'900));

@@ -3,13 +3,14 @@
 #include <vector>
 
 #include "sim/host/packets.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
 
 /// A host whose numbers are whole cycles: 4 bytes, 10 a packet, and 100 of latency.
 MachineConfig round_numbers() {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.clock_hz = 1'000'000'000;
   machine.host.bytes_per_second = 4'000'000'000;
   machine.host.packet_overhead_ns = 10;
@@ -57,7 +58,7 @@ TEST(Packets, WaitForAPlaceThatIsFreeAgainALatencyAfterAPacketsEnd) {
 }
 
 TEST(Packets, OfABuiltinMachineNeverWaitForAPlace) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   const std::vector<std::uint32_t> smallest(1000, 4);
   const Ends ends = ends_of(machine, smallest);
   machine.host.packets_in_flight = 1000;

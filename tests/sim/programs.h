@@ -9,6 +9,7 @@
 #include "isa/program_image.h"
 #include "sim/run_image.h"
 #include "toolchain/assembler.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 
@@ -19,6 +20,7 @@ constexpr std::uint32_t kData = 0x80000;
 /// after it opens.
 inline ProgramImage image_of(std::uint32_t tiles) {
   ProgramImage image;
+  image.machine = gc200();
   image.machine.name = "row";
   const std::uint32_t lanes = std::min(tiles, 4U), rows = (tiles + lanes - 1) / lanes;
   image.machine.grid = {rows, 1, lanes, rows * lanes - tiles};

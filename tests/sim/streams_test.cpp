@@ -163,7 +163,7 @@ TEST(Streams, AnOutfeedWhoseCallbackThrowsIsALocatedTrap) {
   sim.connect_outfeed(0, [](std::span<const std::byte>) { throw std::runtime_error("disk full"); });
   const Stop stop = sim.run();
   ASSERT_EQ(stop.kind, StopKind::kTrap);
-  EXPECT_EQ(stop.trap->cause, "the callback of outfeed 0 fails: disk full");
+  EXPECT_EQ(stop.trap->cause, "the callback of outfeed0 fails: disk full");
   EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
   EXPECT_EQ(stop.trap->pc, kCode + 20) << "the sync that began the visit";
   EXPECT_THROW(sim.connect_outfeed(1, nullptr), MalformedInput);
@@ -201,7 +201,7 @@ TEST(Streams, AnInfeedWhoseCallbackThrowsOrRunsDryIsALocatedTrap) {
     EXPECT_EQ(stop.trap->kind, TrapKind::kHost);
     EXPECT_EQ(stop.trap->pc, kCode + 4) << "the sync at which the tile asks for it";
     const char* const cause =
-        throws ? "the callback of infeed 0 fails: no more files" : "infeed 0 runs dry";
+        throws ? "the callback of infeed0 fails: no more files" : "infeed0 runs dry";
     EXPECT_NE(stop.trap->cause.find(cause), std::string::npos) << stop.trap->cause;
     EXPECT_TRUE(sim.take(0)) << "the first value came back before";
     EXPECT_EQ(sim.run().kind, StopKind::kTrap);
@@ -266,7 +266,7 @@ TEST(Streams, AnEmptyInfeedIsALocatedTrap) {
   const Stop stop = sim.run();
   ASSERT_EQ(stop.kind, StopKind::kTrap);
   EXPECT_EQ(stop.trap->pc, kCode + 4);
-  EXPECT_NE(stop.trap->cause.find("infeed 0 is empty"), std::string::npos) << stop.trap->cause;
+  EXPECT_NE(stop.trap->cause.find("infeed0 is empty"), std::string::npos) << stop.trap->cause;
   EXPECT_TRUE(sim.take(0)) << "the first value came back before";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/gc200.h"
 #include "tests/sim/programs.h"
 
 namespace superstep {
@@ -12,6 +13,7 @@ constexpr std::uint32_t kWords = 4;  ///< that each tile gives back
 /// Programs of named tiles of a whole chip; each tile gives the first words of its kData back.
 class NamedTiles {
  public:
+  NamedTiles() { image_.machine = gc200(); }
   void add(std::uint32_t tile, const std::string& body) {
     add_program(image_, tile,
                 "sync 4\n sync 4\n setzi $m9, 0x80000\n" + body +

@@ -15,6 +15,7 @@
 #include "base/output_file.h"
 #include "isa/sync_zones.h"
 #include "sim/trace/schema.h"
+#include "tests/gc200.h"
 #include "tests/scratch_folder.h"
 
 namespace superstep {
@@ -23,6 +24,7 @@ namespace {
 /// Two tiles, two steps: an exchange and a compute set.
 ProgramImage two_steps() {
   ProgramImage image;
+  image.machine = gc200();
   image.machine.name = "two";
   image.machine.grid = {1, 2, 1};
   image.machine.sync.column_skew = {0, 4};
@@ -413,6 +415,14 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
     const auto part = std::filesystem::path(path.string() + ".part");
     write_and_die(path, level, 2 * kSuperstepChunk + 10);
     EXPECT_FALSE(std::filesystem::exists(path));
+    try {
+      (void)read_trace(path);
+      FAIL() << "is there";
+    } catch (const InputOutputError& error) {
+      EXPECT_NE(std::string(error.what()).find("is not there, but " + part.string() + " is"),
+                std::string::npos)
+          << error.what();
+    }
     const TraceSummary left = read_trace(part);
     EXPECT_FALSE(left.complete);
     EXPECT_EQ(left.outcome, "running");

@@ -9,6 +9,7 @@
 
 #include "isa/timing.h"
 #include "sim/exchange/fabric.h"
+#include "tests/gc200.h"
 #include "tests/sim/call_programs.h"
 
 namespace superstep {
@@ -94,7 +95,7 @@ class WordFabric : public FabricModel {
     return ports[0].memory.data();
   }
 
-  MachineConfig machine_;
+  MachineConfig machine_ = gc200();
   FabricResult result_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/gc200.h"
 #include "tests/tile_run.h"
 
 namespace superstep {
@@ -19,7 +20,7 @@ using testing::TileRun;
 
 /// A codelet that ran on one worker: ahead, and step by step.
 struct Both {
-  explicit Both(std::string_view codelet, const MachineConfig& machine = {})
+  explicit Both(std::string_view codelet, const MachineConfig& machine = gc200())
       : ahead(machine), in_turn(machine) {
     in_turn.tile().take_turns();
     for (TileRun* run : {&ahead, &in_turn}) {
@@ -76,7 +77,7 @@ TEST(WorkerTurns, AFillThatComesToCodeFaults) {
 }
 
 TEST(WorkerTurns, AStoreOverCodeThatStallsFaultsInItsSlot) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.bank_conflicts = BankConflicts::kStall;
   // Loads and stores in one element: each turn stalls, and the fourth stores over the codelet.
   Both both(

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -29,7 +30,7 @@ std::vector<std::uint8_t> bytes_of(std::initializer_list<std::uint32_t> words) {
 
 LinkedCode linked(const std::vector<LinkInput>& inputs, const std::vector<std::string>& entries,
                   std::uint32_t address = 0x4c000) {
-  return link(inputs, entries, MachineConfig{}, address, kLimit);
+  return link(inputs, entries, gc200(), address, kLimit);
 }
 
 std::vector<std::string> errors(const std::vector<LinkInput>& inputs,
@@ -152,7 +153,7 @@ TEST(Link, CodeThatDoesNotFitSaysSo) {
   object.sections = {{".text", "ax", 4, std::vector<std::uint8_t>(64)}};
   object.symbols = {defined("entry", 0)};
   EXPECT_THROW((void)link(std::vector<LinkInput>{{"a.o", object}},
-                          std::vector<std::string>{"entry"}, MachineConfig{}, 0x4c000, 0x4c03f),
+                          std::vector<std::string>{"entry"}, gc200(), 0x4c000, 0x4c03f),
                DoesNotFit);
 }
 

@@ -4,6 +4,7 @@
 
 #include "toolchain/assembler.h"
 #include "sim/tile/slot_counter.h"
+#include "tests/gc200.h"
 
 namespace superstep {
 namespace {
@@ -15,7 +16,7 @@ const CodeletOptions kInTurn{.take_turns = true};
 class Called {
  public:
   explicit Called(const std::string& text, CodeletOptions options = {})
-      : run(MachineConfig(), std::move(options)) {
+      : run(gc200(), std::move(options)) {
     const std::vector<std::uint32_t> words = assemble(text, "test.S").words_at(kCode);
     EXPECT_TRUE(run.write(kCode, std::as_bytes(std::span(words))));
   }

@@ -210,6 +210,17 @@ TEST(RunCodelet, WorkersHaveTheSlotsThatTheyUsedBeforeATrap) {
   EXPECT_EQ(json["workers"][0]["slots"], json["workers"][0]["instructions"]);
 }
 
+TEST(RunCodelet, WhatATrapEndsHasTheSlotsAndInstructionsOfItsWorkers) {
+  // One slot each, of six cycles; the last one is the trap.
+  const ProgramRun run =
+      run_spec("entry = \"c\"\n", "c: nop\n nop\n nop\n trap 3\n exitz $mzero\n", " --json");
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_TRUE(json["trap"].get<std::string>().ends_with(": trap instruction 3")) << json["trap"];
+  EXPECT_EQ(json["workers"][0]["slots"], 4);
+  EXPECT_EQ(json["slowest_worker_cycles"], 4 * 6);
+  EXPECT_EQ(json["worker_instructions"], 4);
+}
+
 TEST(RunCodelet, ATrapNamesTheLineOfItsSource) {
   const auto trap_of = [](const std::string& assembly) {
     const ProgramRun run = run_spec("entry = \"c\"\nkind = \"multivertex\"\n", assembly);

@@ -6,6 +6,7 @@
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/copy_plan.h"
 #include "compiler/vertex/timing_analysis.h"
+#include "tests/gc200.h"
 #include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
@@ -135,7 +136,7 @@ TEST(CopyBoxes, RandomBoxesWithAnyStrides) {
 }
 
 TEST(CopyBoxes, RunsTakeTwoSlotsAPair) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   const Codelet code = copy_boxes(machine, 4);
   const auto words = [&](std::uint32_t n, std::uint32_t from_stride) {
     const std::vector<std::uint32_t> state{

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/gc200.h"
 #include "tests/vertex/vertex_run.h"
 
 namespace superstep::vertex {
@@ -20,7 +21,7 @@ std::int64_t simulated(Reduce reduce, std::int64_t width, std::int64_t depth, bo
   const DType dtype = reduce.dtypes[0];
   reduce.rows = in_rows && can_reduce_rows(reduce.expression, reduce.outputs, reduce.dtypes,
                                            static_cast<std::uint64_t>(depth));
-  VertexRun tile(MachineConfig().tile.workers);
+  VertexRun tile(gc200().tile.workers);
   const auto word = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
   const std::vector<std::uint32_t> state{word(in_rows ? width : 1),
                                          word(depth),
@@ -32,7 +33,7 @@ std::int64_t simulated(Reduce reduce, std::int64_t width, std::int64_t depth, bo
 }
 
 TEST(ReduceCosts, AreTheSimulatedCyclesOfTheLaunchesAndWhatALaunchCosts) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   const Costs costs(machine);
   std::size_t cut = 0;
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "toolchain/assembler.h"
+#include "tests/gc200.h"
 
 namespace superstep::vertex {
 namespace {
@@ -14,11 +15,11 @@ WorkerTiming timing_of(std::string_view text, const std::vector<std::uint32_t>& 
   Codelet codelet;
   codelet.words = assembly.words;
   codelet.relocations = assembly.relocations;
-  return TimingAnalysis(MachineConfig(), codelet).worker(state, kState, kState);
+  return TimingAnalysis(gc200(), codelet).worker(state, kState, kState);
 }
 
 TEST(TimingAnalysis, ABundleIsOneSlotAndADivisionAsManyAsTheMachineSays) {
-  const std::uint64_t division = MachineConfig().costs.f32div;
+  const std::uint64_t division = gc200().costs.f32div;
   EXPECT_EQ(timing_of("{ nop ; f32div $a0, $a1, $a2 }\nf32div $a0, $a1, $a2\nexitz $mzero").slots,
             2 * division + 1);
 }
@@ -30,7 +31,7 @@ TEST(TimingAnalysis, RepeatsTakeTheirCountFromTheState) {
     { ld32step $a0, $mzero, $m1+=, 1 ; fnop }
     { nop ; f32exp $a0, $a0 }
     exitz $mzero)";
-  const std::uint64_t body = 1 + MachineConfig().costs.f32exp;
+  const std::uint64_t body = 1 + gc200().costs.f32exp;
   EXPECT_EQ(timing_of(text, {7, 0}).slots, 3);
   EXPECT_EQ(timing_of(text, {7, 1000}).slots, 3 + 1000 * body);
 }
@@ -143,7 +144,7 @@ TEST(TimingAnalysis, SubroutinesComeBack) {
 }
 
 TEST(TimingAnalysis, TheLastWorkerEndsALaunch) {
-  const MachineConfig machine;
+  const MachineConfig machine = gc200();
   const std::vector<WorkerTiming> workers{{.slots = 10}, {.slots = 12}, {.slots = 3}};
   EXPECT_EQ(launch_cycles(machine, workers), machine.costs.runall + 1 + 12 * machine.tile.workers);
 }

@@ -1,3 +1,4 @@
+#include "tests/gc200.h"
 #include "tests/vertex/vertex_run.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ const std::vector<std::byte> kGuard(8, std::byte{0xa5});
 }  // namespace
 
 MachineConfig machine_with(std::uint32_t workers) {
-  MachineConfig machine;
+  MachineConfig machine = gc200();
   machine.tile.workers = workers;
   return machine;
 }
