@@ -31,13 +31,14 @@ class Browser:
         self.process = subprocess.Popen(["bash", "-c", shell], pass_fds=(to_child, from_child), stdout=self.log, stderr=self.log)
         os.close(to_child)
         os.close(from_child)
-        self.number, self.rest, self.events = 0, b"", []
+        self.number, self.opened, self.rest, self.events = 0, 0, b"", []
         self.session = None
         targets = self.send("Target.getTargets")["targetInfos"]
         page = next(target for target in targets if target["type"] == "page")
         self.session = self.send("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
+        self.send("Page.setLifecycleEventsEnabled", enabled=True)
         self.size(width, height)
 
     def close(self):
@@ -62,6 +63,17 @@ class Browser:
                 return answer["result"]
             self.events.append(answer)
 
+    def event(self, method, **parameters):
+        """Waits for an event with these parameters, also one that has come already, and answers all of them."""
+        def is_it(event):
+            return event.get("method") == method and parameters.items() <= event["params"].items()
+        found = next(filter(is_it, self.events), None)
+        while found is None:
+            self.events.append(self.receive())
+            found = self.events[-1] if is_it(self.events[-1]) else None
+        self.events.remove(found)
+        return found["params"]
+
     def receive(self, seconds=60):
         end = time.monotonic() + seconds
         while b"\0" not in self.rest:
@@ -77,12 +89,12 @@ class Browser:
     def size(self, width, height, scale=1):
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
 
-    def open(self, path, fragment="", ready="document.documentElement?.dataset.ready === 'true'"):
-        """Opens a file; answers after how many seconds it is ready."""
+    def open(self, path, fragment=""):
+        """Opens a file anew; answers after how many seconds it has loaded, with its script run."""
         begin = time.monotonic()
-        self.send("Page.navigate", url="about:blank")
-        self.send("Page.navigate", url=f"file://{os.path.abspath(path)}{fragment}")
-        self.wait(ready)
+        self.opened += 1  # a question before the fragment, else another fragment would be the same document
+        loader = self.send("Page.navigate", url=f"file://{os.path.abspath(path)}?{self.opened}{fragment}")["loaderId"]
+        self.event("Page.lifecycleEvent", loaderId=loader, name="load")
         return time.monotonic() - begin
 
     def run(self, expression):
@@ -92,13 +104,6 @@ class Browser:
             details = answer["exceptionDetails"]
             raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
         return answer["result"].get("value")
-
-    def wait(self, condition, seconds=30):
-        end = time.monotonic() + seconds
-        while not self.run(condition):
-            if time.monotonic() > end:
-                raise TimeoutError(f"never became true: {condition}")
-            time.sleep(0.02)
 
     def frame(self):
         """Waits until what was asked for is drawn."""
