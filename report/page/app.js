@@ -1,6 +1,6 @@
 // The frame around the views: navigation, runs, keys, print.
 
-const ORDER = ["summary", "insights", "timeline", "heatmap", "tiles", "flame", "operations", "memory", "prediction", "roofline", "compare", "provenance"];
+const ORDER = ["compare", "summary", "insights", "timeline", "heatmap", "tiles", "flame", "operations", "memory", "roofline", "prediction", "provenance"];
 const listed = () => ORDER.map((id) => views.find((view) => view.id === id)).filter((view) => view && (view.id !== "compare" || runs.length > 1));
 const KEY_OF_VIEW = "1234567890";
 
@@ -22,13 +22,15 @@ function showView() {
     if (v === view) v.link.setAttribute("aria-current", "page");
     else v.link.removeAttribute("aria-current");
   }
+  const nav = document.getElementById("views");  // which scrolls where it is a row
+  nav.scrollLeft = view.link.offsetLeft - (nav.clientWidth - view.link.offsetWidth) / 2;
   document.title = `${view.title} – ${run().report.module || "Superstep"}`;
 }
 function showHead() {
   const { report, doc } = run();
   document.getElementById("title").textContent = report.module || doc.file;
   document.getElementById("subtitle").textContent =
-    `${report.machine}, ${grouped(report.tiles_used)} of ${grouped(report.tiles)} tiles at ${decimal(report.clock_hz / 1e9, 2)} GHz · ${grouped(report.calls)} call${report.calls === 1 ? "" : "s"} · ${report.outcome} · ${doc.file}`;
+    `${report.machine}, ${grouped(report.tiles_used)} of ${grouped(report.tiles)} tiles at ${decimal(report.clock_hz / 1e9, 2)} GHz · ${counted(report.calls, "call")} · ${report.outcome} · ${doc.file}`;
   document.getElementById("banner").replaceChildren(...banners());
   const group = document.getElementById("runs");
   group.hidden = runs.length < 2;
@@ -89,7 +91,7 @@ function start() {
   makeSearch();
   makeKeys();
   listeners.add(changed);
-  choose({ ...firstLook(run()), ...fromAddress(location.hash) });
+  choose({ view: listed()[0].id, ...firstLook(run()), ...fromAddress(location.hash) });
   showHead();
   showView();
   showDetails();

@@ -16,7 +16,10 @@ function h(tag, attributes = {}, ...children) {
 const grouped = (n) => (Number.isFinite(n) ? Math.round(n).toLocaleString("en-US") : "–");
 const percent = (part, whole, digits = 1) => (whole ? ((100 * part) / whole).toFixed(digits) + " %" : "–");
 const decimal = (n, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "–");
+const counted = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 const signed = (n) => (n > 0 ? "+" : n < 0 ? "−" : "±") + grouped(Math.abs(n));
+
+const fileName = (path) => path.replace(/^.*\//, "");
 
 function scaled(n, units, step) {
   let unit = 0;

@@ -6,9 +6,9 @@ function memoryOrder() {
 }
 const memoryState = { sorted: false, step: 0 };
 const categoryBytes = () => run().memoryByCategory;
-function tileTotals() {
-  const sums = new Float64Array(run().report.tiles);
-  for (const values of categoryBytes()) values.forEach((value, tile) => { sums[tile] += value; });
+function tileTotals(r = run()) {
+  const sums = new Float64Array(r.report.tiles);
+  for (const values of r.memoryByCategory) values.forEach((value, tile) => { sums[tile] += value; });
   return sums;
 }
 const MEMORY = { left: 66, top: 22, bottom: 26 };

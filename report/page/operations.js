@@ -26,14 +26,14 @@ function operationsTable() {
       { name: "name", title: "Operation", choose: (row) => choose({ operation: row.name === state.operation ? "" : row.name }) },
       number("device", "Device", "cycle", { bar: (row) => row.device / most }),
       number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
-      ...(before ? [number("delta", `Δ to ${other().label}`, "cycle", { value: delta, text: (row) => (before.has(row.name) ? signed(delta(row)) : "new"), style: (row) => verdict(delta(row), 1) })] : []),
+      ...(before ? [number("delta", `Δ to ${other().label}`, "cycle", { value: delta, text: (row) => MARKS[verdict(delta(row), 1)] + (before.has(row.name) ? signed(delta(row)) : `only ${run().label}`), style: (row) => verdict(delta(row), 1) })] : []),
       number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"),
-      number("host_cycles", "Host", "cycle"), number("supersteps", "Supersteps"), number("runs", "Runs"), number("work", "Work", "tile cycle"),
+      number("host_cycles", "Host", "cycle"), number("supersteps", "Supersteps", undefined, { detail: true }), number("runs", "Runs"), number("work", "Work", "tile cycle", { detail: true }),
       number("balance", "Balance", "%", { value: (row) => 100 * row.balance, text: (row) => (Number.isNaN(row.balance) ? "–" : decimal(100 * row.balance, 0)),
              meaning: "Mean over most compute cycles of the tiles, of the supersteps that begin with its steps" }),
-      number("bytes", "Exchanged", "B"), number("flops", "FLOP"),
+      number("bytes", "Exchanged", "B"), number("flops", "FLOP", undefined, { detail: true }),
       number("rate", "FLOP/cycle", undefined, { text: (row) => (row.flops ? decimal(row.rate, 1) : "–") }),
-      { name: "opcode", title: "StableHLO" }, { name: "source", title: "Module" }, { name: "python", title: "Python" },
+      { name: "opcode", title: "StableHLO", detail: true }, { name: "source", title: "Module", detail: true }, { name: "python", title: "Python", text: (row) => fileName(row.python) },
     ],
   });
 }

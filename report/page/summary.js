@@ -7,13 +7,13 @@ const PHASE_LEGEND = [["Exchange", "exchange"], ["Compute", "compute"], ["Sync",
 /// Totals that cards and comparisons show: value and text, and whether more is worse (1), better (-1) or neither (0).
 const TOTALS = [
   ["Device cycles", (r) => r.cycles.device, grouped, 1, (r, x) => time(r.cycles.device, x.clock)],
-  ["Host cycles", (r) => r.cycles.host, grouped, 1, (r, x) => `${time(r.cycles.host, x.clock)}, ${grouped(r.visits)} visits`],
+  ["Host cycles", (r) => r.cycles.host, grouped, 1, (r, x) => `${time(r.cycles.host, x.clock)}, ${counted(r.visits, "visit")}`],
   ["Total cycles", (r) => r.cycles.total, grouped, 1, (r, x) => time(r.cycles.total, x.clock)],
-  ["Device cycles a call", (r) => r.cycles.device / Math.max(1, r.calls), grouped, 1, (r) => `${grouped(r.calls)} call${r.calls === 1 ? "" : "s"}`],
+  ["Device cycles a call", (r) => r.cycles.device / Math.max(1, r.calls), grouped, 1, (r) => counted(r.calls, "call")],
   ["Supersteps", (r) => r.supersteps, grouped, 0, (r) => `${grouped(r.supersteps / Math.max(1, r.calls))} a call`],
   ["Tile balance", (r) => 100 * r.tile_balance, (n) => decimal(n, 1) + " %", -1, () => "mean over slowest tile"],
   ["BSP efficiency", (r) => 100 * r.bsp_efficiency, (n) => decimal(n, 1) + " %", -1, () => "tiles' mean compute of device cycles"],
-  ["FLOP per cycle", (r) => r.flops / (r.cycles.device || 1), (n) => grouped(n), -1,
+  ["FLOP per cycle", (r) => r.flops / (r.cycles.device || 1), (n) => (n < 100 ? decimal(n, 2) : grouped(n)), -1,
    (r, x) => `${short((r.flops / (r.cycles.device || 1)) * x.clock)}FLOP/s on the device`],
   ["Exchanged", (r) => r.exchange_bytes, bytes, 1, (r) => `${grouped(r.exchange_bytes)} B`],
   ["Over the host link", (r) => r.host_bytes, bytes, 1, (r) => `${grouped(r.host_bytes)} B`],
@@ -22,7 +22,10 @@ const TOTALS = [
   ["Instructions", (r) => r.instructions, (n) => short(n), 0, (r) => grouped(r.instructions)],
 ];
 const change = (before, now) => (before === 0 ? (now === 0 ? "±0 %" : "new") : `${now >= before ? "+" : "−"}${Math.abs((100 * (now - before)) / before).toFixed(1)} %`);
+/// Of a difference: worse, better or neither, where more is worse (1) or better (-1); and the sign that says it without colour.
 const verdict = (difference, worse) => (difference * worse > 0 ? "worse" : difference * worse < 0 ? "better" : "");
+const MARKS = { worse: "✗ ", better: "✓ ", "": "" };
+const marked = (text, difference, worse) => h("span", { class: verdict(difference, worse) }, MARKS[verdict(difference, worse)] + text);
 
 function cards() {
   return h("dl", { class: "cards" }, TOTALS.map(([name, value, text, worse, note]) => {
@@ -32,33 +35,36 @@ function cards() {
       h("dd", { class: "sub" }, note(run().report, run())));
     if (runs.length > 1) {
       const before = value(other().report);
-      card.append(h("dd", { class: "sub" }, h("span", { class: verdict(now - before, worse) }, change(before, now)), ` to run ${other().label}`));
+      card.append(h("dd", { class: "sub" }, marked(change(before, now), now - before, worse), ` to run ${other().label}`));
     }
     return card;
   }));
 }
 
-function drawPhaseBars(pen, width) {
-  const cycles = run().report.cycles;
-  const bar = (top, name, whole, parts) => {
-    pen.text(0, top - 6, name, { fill: "ink", weight: 600, size: 12 });
-    pen.text(width, top - 6, `${grouped(whole)} cycles, ${time(whole, run().clock)}`, { anchor: "end" });
-    let x = 0;
-    for (const part of parts) {
-      const w = whole ? (width * cycles[part]) / whole : 0;
-      pen.rect(x, top, w, 26, { fill: part });
-      const text = percent(cycles[part], whole);
-      if (w > 56) {
-        const box = Math.min(w - 8, 46);
-        pen.rect(x + w / 2 - box / 2, top + 5, box, 16, { fill: "panel", opacity: 0.9 });
-        pen.text(x + w / 2, top + 17, text, { anchor: "middle", fill: "ink", weight: 600, max: box });
-      }
-      x += w;
+const DEVICE_PARTS = ["exchange", "compute", "sync"];
+
+/// Parts of a whole of cycles as a bar; `longest` cycles fill the width.
+function drawPhaseBar(pen, width, top, name, r, parts, longest) {
+  const { cycles } = r.report, whole = parts.reduce((sum, part) => sum + cycles[part], 0);
+  pen.text(0, top - 6, name, { fill: "ink", weight: 600, size: 12 });
+  pen.text(width, top - 6, `${grouped(whole)} cycles, ${time(whole, r.clock)}`, { anchor: "end" });
+  let x = 0;
+  for (const part of parts) {
+    const w = longest ? (width * cycles[part]) / longest : 0;
+    pen.rect(x, top, w, 26, { fill: part });
+    if (w > 56) {
+      const box = Math.min(w - 8, 46);
+      pen.rect(x + w / 2 - box / 2, top + 5, box, 16, { fill: "panel", opacity: 0.9 });
+      pen.text(x + w / 2, top + 17, percent(cycles[part], whole), { anchor: "middle", fill: "ink", weight: 600, max: box });
     }
-    if (!whole) pen.rect(0, top, width, 26, { stroke: "line" });
-  };
-  bar(22, "On the device", cycles.device, ["exchange", "compute", "sync"]);
-  bar(84, "With the host", cycles.total, PARTS);
+    x += w;
+  }
+  if (!whole) pen.rect(0, top, width, 26, { stroke: "line" });
+}
+function drawPhaseBars(pen, width) {
+  const { cycles } = run().report;
+  drawPhaseBar(pen, width, 22, "On the device", run(), DEVICE_PARTS, cycles.device);
+  drawPhaseBar(pen, width, 84, "With the host", run(), PARTS, cycles.total);
 }
 
 function phaseTable() {

@@ -13,8 +13,8 @@ function trafficOf(s) {
   return trafficByRow.get(key);
 }
 
-const axisStart = () => (state.device ? run().deviceStart : run().wholeStart);
-const shownParts = () => (state.device ? ["exchange", "compute", "sync"] : PARTS);
+const axisStart = (r = run()) => (state.device ? r.deviceStart : r.wholeStart);
+const shownParts = () => (state.device ? DEVICE_PARTS : PARTS);
 
 function zoomTo(from, to) {
   const count = run().count;
@@ -190,25 +190,30 @@ function superstepText(s) {
     `critical tile ${r.value("critical_tile", s)}`;
 }
 
-function drawOverview(pen, width, height) {
-  const start = axisStart(), span = start[run().count] || 1, x = (cycle) => (width * cycle) / span;
+/// All supersteps of a run in a lane, those that share a pixel by their sums.
+function drawRun(pen, r, { left, width, top, tall }) {
+  const start = axisStart(r), span = start[r.count] || 1, x = (cycle) => (width * cycle) / span;
   const columns = Math.max(1, Math.floor(width));
   let s = 0;
-  for (let column = 0; column < columns && s < run().count; ++column) {
+  for (let column = 0; column < columns && s < r.count; ++column) {
     const sums = shownParts().map(() => 0);
     do {
-      shownParts().forEach((part, i) => { sums[i] += run().value(`${part}_cycles`, s); });
+      shownParts().forEach((part, i) => { sums[i] += r.value(`${part}_cycles`, s); });
       ++s;
-    } while (s < run().count && x(start[s]) < column + 1);
+    } while (s < r.count && x(start[s]) < column + 1);
     const whole = sums.reduce((a, b) => a + b, 0) || 1;
-    let y = 4;
+    let y = top;
     const next = Math.min(columns, Math.max(column + 1, Math.ceil(x(start[s]))));
     sums.forEach((sum, i) => {
-      pen.rect(column, y, next - column, ((height - 8) * sum) / whole, { fill: fillOf(shownParts()[i]).color });
-      y += ((height - 8) * sum) / whole;
+      pen.rect(left + column, y, next - column, (tall * sum) / whole, { fill: fillOf(shownParts()[i]).color });
+      y += (tall * sum) / whole;
     });
     column = next - 1;
   }
+}
+function drawOverview(pen, width, height) {
+  const start = axisStart(), x = (cycle) => (width * cycle) / (start[run().count] || 1);
+  drawRun(pen, run(), { left: 0, width, top: 4, tall: height - 8 });
   const left = x(start[state.from]), right = x(start[state.to]);
   pen.rect(0, 4, left, height - 8, { fill: "ground", opacity: 0.75 });
   pen.rect(right, 4, width - right, height - 8, { fill: "ground", opacity: 0.75 });

@@ -1,11 +1,13 @@
 """Looks at the page of a trace in Chromium: page_views.py SUPERSTEP, from the top of the repository."""
 
+import collections
 import json
 import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 import browser
@@ -20,7 +22,8 @@ if browser.program() is None:
     print("Skipped: there is no chromium (apt-get install --no-install-recommends chromium)")
     sys.exit(77)
 
-LINEAR = ["models/linear_regression/train_step.mlir", "-m", "tiny4", "--input", "models/linear_regression/train.h5", "--repeat", "3"]
+MODULE = "models/linear_regression/train_step.mlir"
+LINEAR = [MODULE, "-m", "tiny4", "--input", "models/linear_regression/train.h5", "--repeat", "3"]
 PARTS = ("exchange", "compute", "sync", "host")
 
 
@@ -37,12 +40,19 @@ class Page(unittest.TestCase):
         superstep("run", *LINEAR, "--trace", "tile", "-q", "-o", str(cls.trace))
         cls.page = cls.make("run.html", cls.trace)
         cls.file = h5py.File(cls.trace)
+        # Another run: one operation is another one, and barriers take longer.
+        program = cls.folder / "after.mlir"
+        program.write_text(Path(MODULE).read_text().replace("%9 = stablehlo.divide", "%9 = stablehlo.multiply"))
+        superstep("run", str(program), *LINEAR[1:], "--set", "sync.internal_latency=200 cycles", "--trace", "tile", "-q", "-o", str(cls.folder / "after.h5"))
+        cls.both = cls.make("both.html", cls.trace, cls.folder / "after.h5")
+        cls.after = h5py.File(cls.folder / "after.h5")
         cls.browser = browser.Browser()
 
     @classmethod
     def tearDownClass(cls):
         cls.browser.close()
         cls.file.close()
+        cls.after.close()
         cls.temporary.cleanup()
 
     @classmethod
@@ -75,7 +85,12 @@ class Page(unittest.TestCase):
         self.browser.frame()
 
     def number(self, text):
-        return int(re.sub(r"[^0-9-]", "", text))
+        """A number of a table, also a signed one; marks and groups of digits are passed over."""
+        return float(re.sub(r"[^0-9.-]", "", text.replace("−", "-")))
+
+    def panel(self, view, label):
+        """Rows of the table with a label."""
+        return self.rows(f"#view-{view} [role=region][aria-label={json.dumps(label)}]")
 
     def inked(self, view):
         """Of each canvas of a view, how many colours it has."""
@@ -182,6 +197,133 @@ class Page(unittest.TestCase):
         for row in self.rows("#view-memory figure:nth-of-type(2)"):
             found = [self.number(row[title]) for title in ("Always live (B)", "Others (B)", "Fullest tile (B)", "Which")]
             self.assertEqual(found, [self.file["memory/liveness/" + name][int(row["Step"])] for name in names])
+
+    def test_predictions_of_steps_stand_beside_what_critical_tiles_took(self):
+        steps, launches, supersteps = (self.file[name] for name in ("program/step", "launches", "supersteps"))
+        runs, cycles = collections.Counter(), collections.Counter()
+        for step, of_step, times in zip(launches["step"], launches["cycles"], launches["runs"]):
+            if times:
+                runs[step] += times
+                cycles[step] += of_step
+        for step, of_step in zip(supersteps["exchange_step"], supersteps["exchange_cycles"]):
+            if steps["kind"][step] == 1:
+                runs[step] += 1
+                cycles[step] += of_step
+        expected = collections.Counter()
+        for step, predicted in enumerate(steps["predicted_cycles"]):
+            if steps["kind"][step] in (0, 1) and predicted and runs[step]:
+                expected[steps["name"][step].decode(), int(runs[step]), int(predicted), int(cycles[step]) - int(predicted * runs[step])] += 1
+        self.open("prediction")
+        rows = [row for row in self.panel("prediction", "Predicted steps") if row["Compared"] != "0"]
+        found = collections.Counter((row["Step"], *(self.number(row[name]) for name in ("Compared", "Predicted (cycle)", "In the run (cycle)"))) for row in rows)
+        self.assertEqual(found, expected)
+        beyond = [abs(self.number(row["In the run (cycle)"])) for row in rows]
+        self.assertEqual(beyond, sorted(beyond, reverse=True))
+        self.assertIn(f"Farthest off: {rows[0]['Step']},", self.browser.run("document.querySelector('#view-prediction .note').textContent"))
+
+    def test_bsp_predicts_work_bytes_and_a_barrier(self):
+        supersteps = {name: self.file["supersteps/" + name][:].astype(float) for name in ("compute_cycles", "exchange_cycles", "sync_cycles", "host_cycles", "visit_begin_cycles", "h_bytes")}
+        parameters = dict(zip(self.file["machine/parameter/name"], self.file["machine/parameter/value"]))
+        inside = (supersteps["host_cycles"] == 0) & (supersteps["visit_begin_cycles"] == 0)
+        predicted = supersteps["compute_cycles"] + supersteps["h_bytes"] / parameters[b"exchange.width"] + parameters[b"sync.internal_latency"]
+        measured = supersteps["compute_cycles"] + supersteps["exchange_cycles"] + supersteps["sync_cycles"]
+        self.open("prediction")
+        rows = self.panel("prediction", "Supersteps by BSP")
+        self.assertEqual(sum(self.number(row["Times"]) for row in rows), inside.sum())
+        total = sum(self.number(row["Times"]) * self.number(row["Predicted (cycle)"]) for row in rows)
+        self.assertAlmostEqual(total, predicted[inside].sum(), delta=0.1 * inside.sum())  # a mean has one digit behind the point
+        self.assertAlmostEqual(sum(self.number(row["In the run (cycle)"]) for row in rows), (measured - predicted)[inside].sum(), delta=len(rows))
+
+    def test_the_roofline_has_arithmetic_and_exchanged_bytes_of_operations(self):
+        operations, steps = self.file["program/operation"], self.file["program/step"]
+        moved = collections.Counter()
+        for step, times in collections.Counter(self.file["supersteps/exchange_step"][:]).items():
+            moved[operations["name"][steps["operation"][step]].decode()] += int(steps["exchange_bytes"][step]) * times
+        flops = {name.decode(): int(of_call) * int(LINEAR[-1]) for name, of_call in zip(operations["name"], operations["flops"]) if of_call}
+        beside = {o["name"] for o in json.loads(self.file["summary/json"][0])["operations"] if not o["compute_cycles"] + o["exchange_cycles"] + o["sync_cycles"]}
+        self.open("roofline")
+        rows = self.panel("roofline", "Operations under the roofline")
+        self.assertEqual({row["Operation"] for row in rows}, set(flops) - beside)
+        for row in rows:
+            name = row["Operation"]
+            self.assertEqual((self.number(row["FLOP"]), self.number(row["Exchanged (B)"])), (flops[name], moved[name]))
+            self.assertAlmostEqual(self.number(row["FLOP/cycle"]), flops[name] / self.number(row["Device (cycle)"]), delta=0.01)
+            self.assertEqual(row["FLOP/B"] == "no exchange", moved[name] == 0)
+
+    def test_two_runs_are_compared(self):
+        before, after = (json.loads(file["summary/json"][0]) for file in (self.file, self.after))
+        self.open("compare", self.both)
+        self.assertEqual(self.browser.run("document.querySelector('section.shown').id"), "view-compare")
+        totals = {row["Total"]: row for row in self.panel("compare", "Totals of both runs")}
+        for name, report in (("A", before), ("B", after)):
+            self.assertEqual(self.number(totals["Device cycles"][name]), report["cycles"]["device"])
+            self.assertEqual(self.number(totals["Supersteps"][name]), report["supersteps"])
+        self.assertEqual(self.number(totals["Device cycles"]["B − A"]), after["cycles"]["device"] - before["cycles"]["device"])
+        self.assertEqual(totals["Device cycles"]["Verdict"], "✗ worse")
+        self.assertEqual(totals["Supersteps"]["Verdict"], "")
+        self.assertTrue(all(colours > 3 for colours in self.inked("compare")))
+
+        device = [{o["name"]: o["compute_cycles"] + o["exchange_cycles"] + o["sync_cycles"] for o in report["operations"]} for report in (before, after)]
+        rows = {row["Operation"]: row for row in self.panel("compare", "Operations, what moved most first")}
+        self.assertEqual(set(rows), set(device[0]) | set(device[1]))
+        moved = []
+        for name, row in rows.items():
+            a, b = (of_run.get(name) for of_run in device)
+            moved.append(abs((b or 0) - (a or 0)))
+            self.assertEqual(self.number(row["B − A (cycle)"]), (b or 0) - (a or 0))
+            self.assertEqual(row["B − A (cycle)"][0] in "✗✓", (a or 0) != (b or 0))
+            self.assertEqual((row["Device A (cycle)"] == "–", row["Device B (cycle)"] == "–"), (a is None, b is None))
+            if a is None or b is None:
+                self.assertEqual(row["B − A (%)"], "only B" if a is None else "only A")
+        self.assertEqual(moved, sorted(moved, reverse=True))
+        self.assertEqual([sum(row["B − A (%)"] == f"only {run}" for row in rows.values()) for run in "AB"], [1, 1])
+
+        rows = {row["Category"]: row for row in self.panel("compare", "Categories on all tiles, what moved most first")}
+        for run, file in (("A", self.file), ("B", self.after)):
+            for name, of_tiles in zip(file["memory/category"], file["memory/bytes"][:].T):
+                self.assertEqual(self.number(rows[name.decode().replace("_", " ")][f"All tiles {run} (B)"]), of_tiles.sum())
+
+    def test_other_views_show_the_run_that_is_chosen_and_what_moved(self):
+        for run, (file, mark) in enumerate(((self.file, "✓"), (self.after, "✗"))):
+            self.open("summary", self.both, run=run)
+            card = self.browser.run("document.querySelector('#view-summary .card').innerText").split("\n")
+            self.assertEqual(self.number(card[1]), file["summary"].attrs["device_cycles"])
+            self.assertTrue(card[3].startswith(mark), card)
+
+    def test_no_view_is_wider_than_a_narrow_window_or_a_printed_page(self):
+        try:
+            for width, medium in ((400, "screen"), (703, "print")):  # 703: A4 within its margins
+                self.browser.size(width, 900)
+                self.browser.send("Emulation.setEmulatedMedia", media=medium)
+                for view in self.views() or ["summary"]:
+                    self.open(view, self.both)
+                    if medium == "print":
+                        self.browser.run("window.dispatchEvent(new Event('beforeprint'))")
+                    wide = self.browser.run("""[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 &&
+                      !e.closest('.table, #views, .canvas, .unseen')).map((e) => e.outerHTML.slice(0, 100))""" if medium == "screen" else
+                      """[...document.querySelectorAll('th, td, svg, h2, p')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 100))""")
+                    self.assertEqual((width, view, wide), (width, view, []))
+                    if medium == "print":
+                        break  # all views are there
+            self.assertEqual(self.browser.run("[...document.querySelectorAll('section.view')].filter((s) => !s.checkVisibility() || !s.textContent).length"), 0)
+            self.assertTrue(self.browser.run("[...document.querySelectorAll('figure .drawing')].every((d) => d.querySelector('svg'))"))
+        finally:
+            self.browser.send("Emulation.setEmulatedMedia", media="")
+            self.browser.size(1440, 900)
+
+    def test_a_chart_is_saved_as_svg_and_as_png(self):
+        self.browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.folder), eventsEnabled=True)
+        self.open("timeline")
+        for kind in ("SVG", "PNG"):
+            self.browser.run(f"document.querySelector('[aria-label=\"Save Phases and traffic as {kind}\"]').click()")
+            self.browser.event("Browser.downloadProgress", state="completed")
+        drawing = xml.etree.ElementTree.parse(self.folder / "phases-and-traffic.svg").getroot()
+        self.assertEqual(drawing.tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertIn("Phases", [text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")])
+        image = (self.folder / "phases-and-traffic.png").read_bytes()
+        self.assertEqual((image[:8], image[12:16]), (b"\x89PNG\r\n\x1a\n", b"IHDR"))
+        width, height = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))
+        self.assertEqual((width, height), tuple(self.browser.run("(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])(document.querySelector('#view-timeline canvas'))")))
 
     def test_a_click_on_the_tiles_chooses_tile_and_superstep(self):
         self.open("heatmap")

@@ -1,0 +1,128 @@
+// V10: two runs, the first before and the second after: what moved, by how much, and whether it got worse.
+
+/// Rows of both runs by name: {name, a, b}, where one of the two may be missing.
+function paired(before, after, name = (row) => row.name) {
+  const rows = new Map();
+  for (const [side, list] of [["a", before], ["b", after]])
+    for (const row of list) rows.set(name(row), { name: name(row), ...rows.get(name(row)), [side]: row });
+  return [...rows.values()];
+}
+const moved = (row, value) => (row.b ? value(row.b) : 0) - (row.a ? value(row.a) : 0);
+const onlyIn = (row) => (row.a && row.b ? "" : `only ${row.a ? "A" : "B"}`);
+
+/// Columns of both runs, of what moved and by how much of what it was; `text` says a value, more is worse (1), better (-1) or neither (0).
+function pairColumns(title, unit, value, worse = 1, text = grouped) {
+  const of = (side) => ({ value: (row) => (row[side] ? value(row[side]) : NaN), text: (row) => (row[side] ? text(value(row[side])) : "–") });
+  const style = (row) => verdict(moved(row, value), worse);
+  const relative = (row) => (row.a && row.b && value(row.a) ? (100 * moved(row, value)) / value(row.a) : NaN);
+  return [number("a", `${title} A`, unit, of("a")), number("b", `${title} B`, unit, of("b")),
+          number("moved", "B − A", unit, { value: (row) => moved(row, value), style, text: (row) => MARKS[style(row)] + (text === grouped ? signed(moved(row, value)) : signedText(moved(row, value), text)) }),
+          number("relative", "B − A", "%", { value: relative, style, text: (row) => (Number.isNaN(relative(row)) ? onlyIn(row) || "–" : signedText(relative(row), (n) => decimal(n, 1))) })];
+}
+const signedText = (n, text) => (n < 0 ? "−" : n > 0 ? "+" : "±") + text(Math.abs(n));
+const movedColumn = (title, unit, value, extra) =>
+  number(title, `Δ ${title}`, unit, { ...extra, value: (row) => moved(row, value), text: (row) => (moved(row, value) ? signed(moved(row, value)) : ""), style: (row) => verdict(moved(row, value), 1) });
+
+function totalsTable() {
+  const rows = TOTALS.map(([name, value, text, worse]) => ({ name, text, worse, a: value(runs[0].report), b: value(runs[1].report) }));
+  const sign = (row) => verdict(row.b - row.a, row.worse);
+  return new Table({ caption: "Totals", label: "Totals of both runs", rows, columns: [
+    { name: "name", title: "Total" }, number("a", "A", undefined, { text: (row) => row.text(row.a) }), number("b", "B", undefined, { text: (row) => row.text(row.b) }),
+    number("moved", "B − A", undefined, { value: (row) => row.b - row.a, text: (row) => (row.b === row.a ? "±0" : signedText(row.b - row.a, row.text)), style: sign }),
+    number("relative", "B − A", "%", { value: (row) => (100 * (row.b - row.a)) / row.a, text: (row) => change(row.a, row.b), style: sign }),
+    { name: "verdict", title: "Verdict", value: (row) => (row.worse ? MARKS[sign(row)] + (sign(row) || "same") : ""), style: sign }] });
+}
+/// What moved most among pairs, as bars to both sides: worse with a triangle, better with a circle, hollow where only one run has it.
+function movesChart(title, pairs, value, unit) {
+  const rows = pairs.filter((row) => moved(row, value)).sort((p, q) => Math.abs(moved(q, value)) - Math.abs(moved(p, value))).slice(0, 12);
+  const most = Math.max(1, ...rows.map((row) => Math.abs(moved(row, value))));
+  return new Chart({
+    title, height: 20 + 24 * Math.max(1, rows.length),
+    describe: () => rows.slice(0, 3).map((row) => `${row.name} ${signed(moved(row, value))} ${unit}${onlyIn(row) && `, ${onlyIn(row)}`}`).join("; ") || "nothing moved",
+    legend: legend([["Worse in B", "bad", "triangle"], ["Better in B", "good", "circle"]]),
+    draw(pen, width) {
+      const names = Math.min(190, width * 0.32), room = (width - names) / 2 - 76, middle = names + (width - names) / 2;
+      if (!rows.length) pen.text(0, 20, "Nothing moved.", { size: 13 });
+      rows.forEach((row, i) => {
+        const by = moved(row, value), y = 10 + 24 * i, w = (room * Math.abs(by)) / most, fill = by > 0 ? "bad" : "good", tip = middle + Math.sign(by) * w;
+        pen.text(0, y + 14, row.name, { fill: "ink", max: names - 8, size: 12 });
+        pen.rect(Math.min(middle, tip), y + 3, Math.max(1, w), 15, onlyIn(row) ? { stroke: fill, width: 1.5 } : { fill, opacity: 0.75 });
+        pen.line(SHAPES[by > 0 ? "triangle" : "circle"](5).map(([dx, dy]) => [tip + Math.sign(by) * 9 + dx, y + 10.5 + dy]), { fill, stroke: null });
+        pen.text(tip + Math.sign(by) * 18, y + 14.5, signed(by) + (onlyIn(row) && ` ${onlyIn(row)}`), { fill: "ink", anchor: by > 0 ? "start" : "end" });
+      });
+      pen.line([[middle, 8], [middle, 12 + 24 * Math.max(1, rows.length)]], { stroke: "strong" });
+    },
+  });
+}
+
+/// Phases of both runs on one scale of cycles, and the supersteps in them where both traces have some.
+function drawBothRuns(pen, width) {
+  const parts = shownParts(), whole = (r) => parts.reduce((sum, part) => sum + r.report.cycles[part], 0), longest = Math.max(...runs.map(whole));
+  runs.forEach((r, i) => {
+    drawPhaseBar(pen, width, 22 + 92 * i, `Run ${r.label}, ${r.doc.file}`, r, parts, longest);
+    if (r.count) drawRun(pen, r, { left: 0, width: (width * axisStart(r)[r.count]) / longest, top: 52 + 92 * i, tall: 26 });
+  });
+}
+/// Steps of a run by kind and name, those of one name added up.
+function stepsByName(r) {
+  const out = new Map();
+  for (const step of r.steps) {
+    const { count, compute_cycles, exchange_cycles, sync_cycles } = step.sums, name = `${step.name} (${step.kindName})`;
+    const sum = out.get(name) || { name, count: 0, compute_cycles: 0, exchange_cycles: 0, sync_cycles: 0, device: 0 };
+    out.set(name, { name, count: sum.count + count, compute_cycles: sum.compute_cycles + compute_cycles, exchange_cycles: sum.exchange_cycles + exchange_cycles,
+                    sync_cycles: sum.sync_cycles + sync_cycles, device: sum.device + compute_cycles + exchange_cycles + sync_cycles });
+  }
+  return [...out.values()];
+}
+const deviceOf = (row) => row.device;
+function pairsTable(caption, pairs, columns, value) {
+  return new Table({ caption, label: caption, sort: "size", filter: true, page: 25, columns,
+    rows: pairs.sort((p, q) => Math.abs(moved(q, value)) - Math.abs(moved(p, value)) || p.name.localeCompare(q.name)) });
+}
+const partsMoved = () => ["compute", "exchange", "sync"].map((part) => movedColumn(part, "cycle", (row) => row[`${part}_cycles`]));
+
+/// Bytes of a category on all tiles and on the tile with most of it.
+const categoriesOf = (r) => r.table("/memory").get("category").map((name, k) => ({
+  name: name.replaceAll("_", " "), all: r.memoryByCategory[k].reduce((a, b) => a + b, 0), most: r.memoryByCategory[k].reduce((a, b) => Math.max(a, b), 0) }));
+function drawBothMemories(pen, width, height) {
+  const box = { x: MEMORY.left, y: 8, w: width - MEMORY.left - 8, h: height - 8 - MEMORY.bottom }, tiles = Math.max(...runs.map((r) => r.report.tiles));
+  const totals = runs.map((r) => tileTotals(r)), most = 1.08 * Math.max(1, ...totals.map((values) => values.reduce((a, b) => Math.max(a, b), 0)));
+  verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most, text: bytes });
+  totals.forEach((values, i) => {
+    const columns = Math.min(tiles, Math.floor(box.w)), points = [];
+    for (let c = 0; c < columns; ++c) {
+      const first = Math.floor((c * tiles) / columns), last = Math.min(values.length, Math.floor(((c + 1) * tiles) / columns));
+      if (first >= values.length) break;
+      const y = box.y + box.h - (box.h * values.slice(first, Math.max(last, first + 1)).reduce((a, b) => Math.max(a, b), 0)) / most;
+      points.push([box.x + (box.w * c) / columns, y], [box.x + (box.w * (c + 1)) / columns, y]);
+    }
+    pen.line(points, { stroke: i ? "in" : "exchange", width: 2, dash: i ? [] : [5, 3] });
+  });
+  for (const t of ticks(0, tiles - 1, width / 100)) if (t === Math.round(t)) pen.text(box.x + (box.w * (t + 0.5)) / tiles, height - 8, String(t), { anchor: "middle" });
+}
+
+views.push({
+  id: "compare", title: "Compare", group: "Two runs", needs: ["device"],
+  hint: "Run A, the first trace, is before; run B is after. ✗ is worse, ✓ is better; what has neither sign has no better or worse. The other views show the run that is chosen above.",
+  make() {
+    const [a, b] = runs, panel = (title, table) => h("div", { class: "panel" }, h("h3", {}, title), table.element);
+    const operations = paired(operationRows(a), operationRows(b)), steps = paired(stepsByName(a), stepsByName(b)), memory = paired(categoriesOf(a), categoriesOf(b));
+    const tensors = paired(...runs.map((r) => r.table("/program/variable").rows()), (row) => `${row.name}: ${row.type}`);
+    const alone = [["A", "b"], ["B", "a"]].map(([label, side]) => `only ${label} has ${counted(operations.filter((row) => !row[side]).length, "operation")}`);
+    return [
+      h("div", { class: "banner", role: "note" }, `A is ${a.doc.file}: ${a.report.machine}, ${counted(a.report.calls, "call")}. B is ${b.doc.file}: ${b.report.machine}, ${counted(b.report.calls, "call")}. ` +
+        `The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}; ${alone.join(", ")}.`),
+      panel("Totals", totalsTable()),
+      new Chart({ title: "Both runs on one scale", height: 182, draw: drawBothRuns, legend: legend(PHASE_LEGEND),
+        describe: () => runs.map((r) => `run ${r.label} ${grouped(r.report.cycles.device)} device cycles`).join(", ") }).element,
+      movesChart("Operations that moved most", operations, deviceOf, "device cycles").element,
+      panel("Operations", pairsTable("Operations, what moved most first", operations, [{ name: "name", title: "Operation", choose: (row) => choose({ view: "operations", operation: row.name }) },
+        ...pairColumns("Device", "cycle", deviceOf), ...partsMoved(), movedColumn("work", "tile cycle", (row) => row.work, { detail: true }), movedColumn("exchanged", "B", (row) => row.bytes, { detail: true })], deviceOf)),
+      panel("Steps", pairsTable("Steps, what moved most first", steps, [{ name: "name", title: "Step" }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved()], deviceOf)),
+      new Chart({ title: "Memory of both runs by tile", height: 200, draw: drawBothMemories, legend: legend([["Run A, dashed", "exchange"], ["Run B", "in"]]),
+        describe: () => runs.map((r) => `run ${r.label} holds ${bytes(r.report.memory.worst_tile_bytes)} on its fullest tile`).join(", ") }).element,
+      panel("Memory", pairsTable("Categories on all tiles, what moved most first", memory, [{ name: "name", title: "Category" }, ...pairColumns("All tiles", "B", (row) => row.all),
+        movedColumn("most on a tile", "B", (row) => row.most)], (row) => row.all)),
+      panel("Tensors", pairsTable("Tensors, what moved most first", tensors, [{ name: "name", title: "Tensor" }, ...pairColumns("All tiles", "B", (row) => row.bytes)], (row) => row.bytes))];
+  },
+});

@@ -1,0 +1,93 @@
+// V8: what the compiler predicted for each step, and what BSP's formula predicts for supersteps, beside what they took.
+
+/// Steps with a prediction, those first that took most cycles more or less than it: exchanges, and steps as critical tiles ran them.
+function predictedSteps() {
+  const r = run(), ran = r.steps.map((step) => (step.kindName === "exchange" ? { runs: step.sums.runs, cycles: step.sums.exchange_cycles } : { runs: 0, cycles: 0 })), times = new Map();
+  r.row.forEach((row, s) => { times.set(row, [(times.get(row) || [0])[0] + 1, s]); });
+  for (const [count, s] of times.values())
+    for (const launch of r.launches(s))
+      if (launch.runs) {
+        ran[launch.step].runs += count * launch.runs;
+        ran[launch.step].cycles += count * launch.cycles;
+      }
+  return r.steps.filter((step) => step.predicted_cycles && ["compute", "exchange"].includes(step.kindName)).map((step) => {
+    const { runs, cycles } = ran[step.number];
+    return { step: step.number, name: step.name, kind: step.kindName, executed: step.sums.runs, runs, predicted: step.predicted_cycles, measured: runs ? cycles / runs : NaN,
+             beyond: cycles - step.predicted_cycles * runs };
+  }).filter((step) => step.executed).sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
+}
+
+/// Supersteps between the same steps, and w + g h + l beside their cycles; those of visits to the host apart.
+function bspKinds() {
+  const r = run(), kinds = new Map(), width = r.parameter("exchange.width"), l = r.parameter("sync.internal_latency");
+  if (!width || l === null) return [];
+  for (let s = 0; s < r.count; ++s) {
+    if (r.value("host_cycles", s) || r.value("visit_begin_cycles", s)) continue;
+    const step = r.value("step", s), exchange = r.value("exchange_step", s), key = `${step} ${exchange}`;
+    if (!kinds.has(key)) kinds.set(key, { first: s, computes: r.stepName(step), exchanges: r.stepName(exchange), times: 0, w: 0, h: 0, predicted: 0, measured: 0 });
+    const kind = kinds.get(key), w = r.value("compute_cycles", s), h = r.value("h_bytes", s);
+    ++kind.times;
+    kind.w += w;
+    kind.h += h;
+    kind.predicted += w + h / width + l;
+    kind.measured += r.device(s);
+  }
+  return [...kinds.values()].map((kind) => ({ ...kind, name: kind.computes, beyond: kind.measured - kind.predicted, w: kind.w / kind.times, h: kind.h / kind.times,
+    predicted: kind.predicted / kind.times, measured: kind.measured / kind.times,
+  })).sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
+}
+
+/// Predicted against measured: on the line they are equal.
+function predictionChart(title, rows, marks, point) {
+  const values = rows.flatMap((row) => [row.predicted, row.measured]).filter((n) => n > 0), low = Math.min(...values) / 1.6, high = Math.max(...values) * 1.6;
+  return scatterChart({
+    title, legend: legend(marks), x: "Predicted (cycles)", y: "Measured (cycles)", lines: [{ name: "as predicted", from: [low, low], to: [high, high], dash: [6, 4], bounds: true }],
+    points: rows.filter((row) => row.measured > 0 && row.predicted > 0).map((row) => ({ name: row.name, x: row.predicted, y: row.measured, weight: Math.abs(row.beyond),
+      text: `${row.name}\npredicted ${grouped(row.predicted)}, measured ${grouped(row.measured)} cycles\n${signed(row.beyond)} cycles in the run`, ...point(row) })),
+  });
+}
+const mean = (n) => (n === Math.round(n) ? grouped(n) : decimal(n, 1));
+const off = (row) => (100 * (row.measured - row.predicted)) / row.predicted;
+const predictionColumns = () => [
+  number("predicted", "Predicted", "cycle", { text: (row) => mean(row.predicted) }), number("measured", "Measured", "cycle", { text: (row) => mean(row.measured) }),
+  number("off", "Off", "%", { value: off, text: (row) => (Number.isNaN(row.measured) ? "–" : `${off(row) < 0 ? "−" : "+"}${decimal(Math.abs(off(row)), 1)}`) }),
+  number("beyond", "In the run", "cycle", { text: (row) => signed(row.beyond), meaning: "Measured less predicted cycles of all its runs" })];
+
+/// The farthest from its prediction, in a sentence.
+function worstPredicted(rows, what) {
+  const [worst] = rows, known = rows.filter((row) => !Number.isNaN(row.measured));
+  if (!known.length) return `No ${what} can be compared.`;
+  if (!Math.round(worst.beyond)) return `All ${grouped(known.length)} ${what} took what was predicted, to the cycle.`;
+  return `Farthest off: ${worst.name}, predicted ${mean(worst.predicted)} and measured ${mean(worst.measured)} cycles a time, ${signed(worst.beyond)} cycles in the run. ` +
+    `${grouped(known.filter((row) => Math.abs(row.beyond) < 0.5).length)} of ${grouped(known.length)} ${what} took what was predicted, to the cycle.`;
+}
+
+views.push({
+  id: "prediction", title: "Prediction", group: "Trust",
+  hint: "What the compiler predicted for each step, and what BSP's w + g h + l says of supersteps, beside what they took. On the dashed line both are equal; the larger a point the more cycles it is off in the run.",
+  make() {
+    const without = tableWhenSuperstep("Predictions are compared with supersteps, which this trace does not have.");
+    if (without) return without;
+    const r = run(), steps = predictedSteps(), beside = steps.filter((step) => !step.runs).length, kinds = bspKinds(), out = [];
+    if (!steps.length) out.push(h("div", { class: "panel missing" }, "This trace has no predictions of steps: no compiler made its program."));
+    else {
+      const toOperation = (row) => choose({ view: "operations", operation: r.steps[row.step].operationName });
+      out.push(h("div", { class: "panel note" }, `${worstPredicted(steps, "steps")} A prediction is of the tile that takes longest for the step, what is measured of the critical tile of its superstep` +
+          (beside ? `; ${counted(beside, "step")} ran only beside longer ones on other tiles.` : ".")),
+        predictionChart("Steps, by the compiler", steps, [["Compute step", "compute", "circle"], ["Exchange step", "exchange", "square"]],
+          (row) => ({ shape: row.kind === "compute" ? "circle" : "square", fill: row.kind, choose: () => toOperation(row) })).element,
+        h("div", { class: "panel" }, new Table({ caption: "Steps, those first that are farthest off in the run", filter: true, page: 25, label: "Predicted steps", rows: steps, columns: [
+          { name: "name", title: "Step", choose: toOperation }, { name: "kind", title: "Kind" }, number("executed", "Runs"), number("runs", "Compared"), ...predictionColumns()] }).element));
+    }
+    if (kinds.length) {
+      const toSuperstep = (row) => choose({ view: "timeline", superstep: row.first });
+      out.push(h("div", { class: "panel note" }, `${worstPredicted(kinds, "kinds of supersteps")} g is ${decimal(1 / r.parameter("exchange.width"), 2)} cycles a byte (exchange.width), ` +
+          `l ${grouped(r.parameter("sync.internal_latency"))} cycles (sync.internal_latency). BSP does not know that words take time on the way, that ports wait for one another, and how far tiles are from the barrier.`),
+        predictionChart("Supersteps, by w + g h + l", kinds, [["Supersteps between the same steps", "sync", "diamond"]], (row) => ({ shape: "diamond", fill: "sync", choose: () => toSuperstep(row) })).element,
+        h("div", { class: "panel" }, new Table({ caption: "Supersteps between the same steps, those first that are farthest off in the run", filter: true, page: 25, label: "Supersteps by BSP", rows: kinds, columns: [
+          { name: "computes", title: "Computes", choose: toSuperstep }, { name: "exchanges", title: "Exchanges" }, number("times", "Times"), number("w", "w", "cycle", { text: (row) => mean(row.w) }),
+          number("h", "h", "B", { text: (row) => mean(row.h) }), ...predictionColumns()] }).element));
+    }
+    return out;
+  },
+});

@@ -1,0 +1,91 @@
+// Points on two logarithmic axes, for predictions and the roofline.
+
+const SCATTER = { left: 70, right: 16, top: 16, bottom: 42 };
+
+/// Powers of ten from `low` to `high`, with 2 and 5 times them where there are few.
+function decades(low, high) {
+  const out = [], first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
+  for (let power = first; power <= last; ++power)
+    for (const factor of last - first > 3 ? [1] : [1, 2, 5]) if (factor * 10 ** power >= low && factor * 10 ** power <= high) out.push(factor * 10 ** power);
+  return out;
+}
+const axisText = (n) => (n >= 1000 ? rounded(short(n)) : String(+n.toPrecision(3)));
+
+/// A chart of `points`: {name, x, y, weight, shape, fill, text, choose}, the first ones with their names beside them, and of
+/// `lines`: {name, from, to, dash}, each from one [x, y] to another. `x` and `y` name the axes.
+function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5, ...spec }) {
+  const all = points.concat(lines.flatMap((line) => (line.bounds ? [{ x: line.from[0], y: line.from[1] }, { x: line.to[0], y: line.to[1] }] : [])));
+  const range = (of) => {
+    const values = all.map(of), low = Math.min(...values), high = Math.max(...values);
+    return [low / 1.6, high * 1.6];
+  };
+  const [left, right] = range((p) => p.x), [bottom, top] = range((p) => p.y), heaviest = Math.max(...points.map((p) => p.weight));
+  const place = (width) => {
+    const box = { x: SCATTER.left, y: SCATTER.top, w: width - SCATTER.left - SCATTER.right, h: height - SCATTER.top - SCATTER.bottom };
+    const along = (n, low, high) => Math.log(n / low) / Math.log(high / low);
+    return { box, x: (n) => box.x + box.w * along(n, left, right), y: (n) => box.y + box.h * (1 - along(n, bottom, top)) };
+  };
+  const radius = (point) => 4 + 9 * Math.sqrt(point.weight / (heaviest || 1));
+  let cursor = -1;
+  function draw(pen, width) {
+    const at = place(width), { box } = at, labels = [];
+    const label = (px, py, text, anchor, style) => {
+      measure.font = `${style.weight || 400} 11px ${FONT}`;
+      const w = measure.measureText(text).width, from = anchor === "end" ? px - w : px;
+      if (from < box.x || from + w > box.x + box.w || labels.some((l) => from < l.to + 4 && from + w > l.from - 4 && Math.abs(py - l.y) < 13)) return false;
+      labels.push({ from, to: from + w, y: py });
+      pen.text(px, py, text, { anchor, ...style });
+      return true;
+    };
+    let free = -Infinity;
+    for (const t of decades(left, right)) {
+      pen.line([[at.x(t), box.y], [at.x(t), box.y + box.h]], { stroke: "line" });
+      if (at.x(t) < free) continue;
+      pen.text(at.x(t), box.y + box.h + 16, axisText(t), { anchor: "middle" });
+      free = at.x(t) + 42;
+    }
+    for (const t of decades(bottom, top)) {
+      pen.line([[box.x, at.y(t)], [box.x + box.w, at.y(t)]], { stroke: "line" });
+      pen.text(box.x - 6, at.y(t) + 4, axisText(t), { anchor: "end" });
+    }
+    pen.text(box.x + box.w / 2, height - 6, x, { anchor: "middle", fill: "ink" });
+    pen.text(13, box.y + box.h / 2, y, { anchor: "middle", fill: "ink", turn: true });
+    pen.clip(box.x, box.y, box.w, box.h, () => {
+      for (const line of lines) {
+        pen.line([line.from, line.to].map(([px, py]) => [at.x(px), at.y(py)]), { stroke: "ink", width: 1.3, dash: line.dash || [] });
+        const [px, py] = line.label || line.to;
+        if (line.name) label(Math.min(at.x(px), box.x + box.w) - 6, Math.max(at.y(py), box.y + 8) - 5, line.name, "end", { fill: "ink" });
+      }
+      [...points].reverse().forEach((point) => {
+        pen.line(SHAPES[point.shape](radius(point)).map(([dx, dy]) => [at.x(point.x) + dx, at.y(point.y) + dy]), { fill: point.fill, stroke: "panel", width: 1.2, opacity: 0.85 });
+      });
+      points.slice(0, named).forEach((point) => {
+        const r = radius(point) + 4, style = { fill: "ink", weight: 600 };
+        label(at.x(point.x) + r, at.y(point.y) + 4, point.name, "start", style) || label(at.x(point.x) - r, at.y(point.y) + 4, point.name, "end", style);
+      });
+      const chosen = points[cursor];
+      if (chosen) pen.line([...SHAPES.circle(radius(chosen) + 4), SHAPES.circle(radius(chosen) + 4)[0]].map(([dx, dy]) => [at.x(chosen.x) + dx, at.y(chosen.y) + dy]), { stroke: "mark", width: 2 });
+    });
+  }
+  const chart = new Chart({
+    title, height, draw, ...spec,
+    describe: () => (points[cursor] ? points[cursor].text.replaceAll("\n", "; ") : `${points.length} points. Arrow keys go from one to the next.`),
+    at(px, py) {
+      const where = place(chart.canvas.clientWidth), distance = (p) => Math.hypot(where.x(p.x) - px, where.y(p.y) - py) - radius(p);
+      const near = points.filter((p) => distance(p) < 4).sort((a, b) => distance(a) - distance(b))[0];
+      return near && { text: near.text, choose: near.choose };
+    },
+    keys(event) {
+      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === "Enter" && points[cursor]?.choose) points[cursor].choose();
+      else if (!by) return false;
+      else {
+        cursor = clamp(cursor + by, 0, points.length - 1);
+        announce(points[cursor].text.replaceAll("\n", "; "));
+        chart.update();
+      }
+      return true;
+    },
+  });
+  return chart;
+}
