@@ -122,14 +122,17 @@ class Chart {
 function listenToPrinter() {
   const draw = () => {
     palette.known = new Map(Object.entries(PRINT_COLORS));
-    for (const chart of charts) chart.print.replaceChildren(chart.drawing(980));
+    for (const chart of charts) chart.print.replaceChildren(chart.drawing(720));
     palette.forget();
   };
   window.addEventListener("beforeprint", draw);
   window.addEventListener("afterprint", () => { for (const chart of charts) chart.print.replaceChildren(); });
 }
 const PRINT_COLORS = { ink: "#000", soft: "#444", line: "#ccc", strong: "#999", panel: "#fff", ground: "#fff", accent: "#1255cc", compute: "#0072b2",
-                       exchange: "#e69f00", sync: "#cc79a7", host: "#009e73", mark: "#d1362f", out: "#56a0d8", in: "#7a5195", "accent-soft": "#eef3ff" };
+                       exchange: "#e69f00", sync: "#cc79a7", host: "#009e73", mark: "#d1362f", out: "#56a0d8", in: "#7a5195", "accent-soft": "#eef3ff", good: "#00704f", bad: "#a8320a" };
+
+/// A round number without its zeros: 40 KiB, not 40.0.
+const rounded = (text) => text.replace(/\.0+ /, " ");
 
 /// Round numbers on a vertical axis from 0 to `most`, with lines from `left` to `right`.
 function verticalAxis(pen, { left, right, top, bottom, most, text, count = 4 }) {
@@ -137,6 +140,6 @@ function verticalAxis(pen, { left, right, top, bottom, most, text, count = 4 }) 
   for (const t of ticks(0, most / unit, count).map((n) => n * unit)) {
     const y = bottom - ((bottom - top) * t) / (most || 1);
     pen.line([[left, y], [right, y]], { stroke: "line" });
-    pen.text(left - 6, y + 4, text(t), { anchor: "end" });
+    pen.text(left - 6, y + 4, rounded(text(t)), { anchor: "end" });
   }
 }

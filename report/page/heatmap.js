@@ -86,7 +86,7 @@ function drawTileRow(pen, width, height) {
   }
   const top = most.reduce((a, b) => Math.max(a, b), 1), y = (n) => box.y + box.h - (box.h * n) / top, w = box.w / count;
   verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most: top, text: (n) => short(n), count: 3 });
-  pen.text(box.x, 16, `Tile ${state.tile}: ${metric()[0].toLowerCase()} (${unit}); the line is the tile with most`, { fill: "ink" });
+  pen.text(box.x, 16, `Tile ${state.tile}: ${metric()[0].toLowerCase()} (${unit}); the line is the tile with most`, { fill: "ink", max: box.w });
   own.forEach((n, i) => {
     const critical = r.value("critical_tile", state.from + i) === state.tile;
     pen.rect(box.x + i * w, y(n), Math.max(0.8, w - (w > 4 ? 1 : 0)), box.y + box.h - y(n), { fill: critical ? "mark" : "compute" });

@@ -1,7 +1,7 @@
 // A table that sorts, filters, turns pages, and copies itself as comma-separated values.
 
 class Table {
-  /// `columns`: {name, title, unit, value(row), text(row), number, choose(row), bar(row), meaning}; `rows` a list or a function.
+  /// `columns`: {name, title, unit, value(row), text(row), number, choose(row), bar(row), meaning, detail: not in print}; `rows` a list or a function.
   constructor({ caption, columns, rows, sort, descending = true, page = 50, filter = false, chosen, label }) {
     Object.assign(this, { columns, rows, descending, page, chosen });
     this.sortBy = columns.find((column) => column.name === sort);
@@ -20,7 +20,7 @@ class Table {
       h("div", { class: "table", tabindex: 0, role: "region", "aria-label": label || caption },
         h("table", {}, h("caption", {}, caption), h("thead", {}, this.head), this.body)));
     for (const column of columns) {
-      column.head = h("th", { scope: "col", class: column.number ? "number" : "", title: column.meaning },
+      column.head = h("th", { scope: "col", class: (column.number ? "number" : "") + (column.detail ? " detail" : ""), title: column.meaning },
         h("button", { type: "button", on: { click: () => this.sort(column) } }, column.title + (column.unit ? ` (${column.unit})` : "")));
       this.head.append(column.head);
     }
@@ -65,9 +65,10 @@ class Table {
   line(row) {
     const cells = this.columns.map((column, i) => {
       const text = this.text(column, row);
-      const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : "text" },
+      const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : text.length <= 40 ? "text short" : "text" },
         column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, text) : text);
       if (column.style) cell.className += " " + column.style(row);
+      if (column.detail) cell.className += " detail";
       if (column.bar) {
         const bar = h("span", { class: "bar", "aria-hidden": "true" });
         bar.style.width = `${100 * clamp(column.bar(row), 0, 1)}%`;
