@@ -124,15 +124,10 @@ class Browser:
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left", clickCount=1)
         self.frame()
 
-    def screenshot(self, path, whole=False):
-        image = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(image["data"]))
-
-    def pdf(self, path):
-        document = self.send("Page.printToPDF", printBackground=True)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(document["data"]))
+    def screenshot(self, clip=None):
+        """A PNG of what is seen, or of a rectangle of the page."""
+        image = self.send("Page.captureScreenshot", format="png", **({"clip": clip, "captureBeyondViewport": True} if clip else {}))
+        return base64.b64decode(image["data"])
 
     def complaints(self):
         """Errors of the console, exceptions, and requests to anywhere but the file, since the last time."""

@@ -11,6 +11,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import browser
+import page_guide
 
 try:
     import h5py
@@ -178,6 +179,25 @@ class Page(unittest.TestCase):
                 for tile, value in zip(self.file["program/used_tile"], self.file["profiles/" + column][profile]):
                     self.assertEqual(self.number(rows[str(tile)][title]), value)
 
+    def test_a_spike_in_a_long_run_is_seen(self):
+        trace = self.folder / "long.h5"
+        superstep("run", *LINEAR[:-1], "1500", "--trace", "tile", "-q", "-o", str(trace))
+        with h5py.File(trace, "r+") as file:
+            profile = file["supersteps/compute_profile"][:]
+            once = next(row for row in range(len(file["profiles/compute/cycles"])) if (profile == row).sum() == 1)
+            file["profiles/compute/cycles"][once, 2] = 10**6
+            count, spike = len(profile), int(np.argmax(profile == once))
+        self.assertGreater(count, 4096)
+        self.open("heatmap", self.make("long.html", trace), **{"from": 0, "to": count, "superstep": count // 2})
+        yellow, width = self.browser.run("""(() => {
+          const canvas = document.querySelector('#view-heatmap canvas'), width = canvas.width - 60, { data } = canvas.getContext('2d').getImageData(52, 34, width, 360);
+          const places = [];
+          for (let i = 0; i < data.length; i += 4) if (data[i] === 255 && data[i + 1] === 233 && data[i + 2] === 69) places.push((i / 4) % width);
+          return [places, width];
+        })()""")
+        self.assertGreater(len(yellow), 40)  # a tile of four is a quarter as high as the chart
+        self.assertLessEqual({abs(x - spike * width / count) < 2 for x in yellow}, {True})
+
     def test_map_adds_up_what_tiles_receive(self):
         self.open("tiles", map="received")
         self.open_tables("tiles")
@@ -324,6 +344,21 @@ class Page(unittest.TestCase):
         self.assertEqual((image[:8], image[12:16]), (b"\x89PNG\r\n\x1a\n", b"IHDR"))
         width, height = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))
         self.assertEqual((width, height), tuple(self.browser.run("(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])(document.querySelector('#view-timeline canvas'))")))
+
+    def test_the_guide_says_what_the_page_shows(self):
+        page_guide.run_commands(sys.argv[1], self.folder / "guide")
+        shown = set()
+        for file, fragment, picture, text in page_guide.sections():
+            self.browser.open(self.folder / "guide" / file, fragment)
+            view = self.browser.run("document.querySelector('section.shown').id")
+            shown.add(view)
+            self.open_tables(view[5:])
+            found = self.browser.run("document.querySelector('section.shown').textContent + document.getElementById('selection').textContent")
+            for number in re.findall(r"\d{1,3}(?:,\d{3})+|\d+\.\d+(?= %)", text):
+                self.assertTrue(number in found, f"{number} is not in {view}")
+            self.assertTrue((page_guide.GUIDE.parent / picture).exists())
+        self.open("compare", self.both)
+        self.assertEqual(shown, {"view-" + view for view in self.views()})
 
     def test_a_click_on_the_tiles_chooses_tile_and_superstep(self):
         self.open("heatmap")
