@@ -4,7 +4,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -107,41 +106,28 @@ Supersteps read_supersteps(const TraceFile& trace, const PageLimits& limits) {
   Supersteps out;
   out.total = trace.rows(kSupersteps);
   out.first_launch.push_back(0);
-  const std::vector<LaunchRow> launches = trace.read(kLaunches);
-  const bool has_profiles = trace.has(kProfileNumbers);
   std::map<Numbers, std::uint64_t> known;
-  auto launch = launches.begin();
-  const std::uint64_t count = std::min(out.total, limits.supersteps);
-  for (std::uint64_t first = 0; first < count; first += kSuperstepChunk) {
-    const std::uint64_t rows = std::min(count - first, kSuperstepChunk);
-    const std::vector<SuperstepRow> block = trace.read(kSupersteps, first, rows);
-    std::vector<ProfileNumbers> profiles(rows);
-    if (has_profiles) profiles = trace.read(kProfileNumbers, first, rows);
-    for (std::uint64_t i = 0; i < rows && known.size() < limits.distinct; ++i) {
-      std::vector<std::pair<std::string_view, std::uint64_t>> of_each, shared;
-      add_row(kSupersteps, block[i], first + i, true, of_each);
-      add_row(kSupersteps, block[i], first + i, false, shared);
-      if (has_profiles) add_row(kProfileNumbers, profiles[i], first + i, false, shared);
-      const auto begin = std::find_if(launch, launches.end(), [&](const LaunchRow& row) {
-        return row.superstep >= block[i].number;
-      });
-      launch = std::find_if(begin, launches.end(),
-                            [&](const LaunchRow& row) { return row.superstep > block[i].number; });
-      Numbers key;
-      for (const auto& [name, number] : shared) key.push_back(number);
-      for (const LaunchRow& row : std::span(begin, launch))
-        key.insert(key.end(), {row.step, row.cycles, row.runs});
-      const auto [found, is_new] = known.emplace(std::move(key), known.size());
-      append(out.each, of_each);
-      out.row.push_back(found->second);
-      if (!is_new) continue;
-      append(out.distinct, shared);
-      for (const LaunchRow& row : std::span(begin, launch))
-        append(out.launches, {{"step", row.step}, {"cycles", row.cycles}, {"runs", row.runs}});
-      out.first_launch.push_back(out.first_launch.back() +
-                                 static_cast<std::uint64_t>(launch - begin));
-    }
-  }
+  const auto add = [&](const SuperstepInFile& superstep) {
+    if (known.size() == limits.distinct) return;
+    const std::uint64_t number = out.row.size();
+    std::vector<std::pair<std::string_view, std::uint64_t>> of_each, shared;
+    add_row(kSupersteps, superstep.row, number, true, of_each);
+    add_row(kSupersteps, superstep.row, number, false, shared);
+    if (superstep.profiles) add_row(kProfileNumbers, *superstep.profiles, number, false, shared);
+    Numbers key;
+    for (const auto& [name, value] : shared) key.push_back(value);
+    for (const LaunchRow& row : superstep.launches)
+      key.insert(key.end(), {row.step, row.cycles, row.runs});
+    const auto [found, is_new] = known.emplace(std::move(key), known.size());
+    append(out.each, of_each);
+    out.row.push_back(found->second);
+    if (!is_new) return;
+    append(out.distinct, shared);
+    for (const LaunchRow& row : superstep.launches)
+      append(out.launches, {{"step", row.step}, {"cycles", row.cycles}, {"runs", row.runs}});
+    out.first_launch.push_back(out.first_launch.back() + superstep.launches.size());
+  };
+  trace.for_each_superstep(0, std::min(out.total, limits.supersteps), add);
   return out;
 }
 
