@@ -74,24 +74,25 @@ function drawHeat(pen, width, height) {
   }
 }
 
-/// What one tile does in the supersteps of the window, against the slowest.
+/// What one tile does in the supersteps of the window, against the slowest; the greatest of those that share a pixel.
 function drawTileRow(pen, width, height) {
   const r = run(), box = heatBox(width, height), count = state.to - state.from, used = r.tileIndex.get(state.tile), [, unit, column] = metric();
   if (used === undefined) return pen.text(box.x, 50, `Tile ${state.tile} has no program.`, { size: 13 });
-  const own = [], most = [];
+  const columns = Math.min(count, Math.floor(box.w)), own = new Float64Array(columns), most = new Float64Array(columns), critical = new Set();
   for (let s = state.from; s < state.to; ++s) {
-    const values = r.tiles(column, s);
-    own.push(values ? values[used] : 0);
-    most.push(values ? values.reduce((a, b) => Math.max(a, b), 0) : 0);
+    const values = r.tiles(column, s), c = Math.floor(((s - state.from) * columns) / count);
+    if (r.value("critical_tile", s) === state.tile) critical.add(c);
+    if (!values) continue;
+    own[c] = Math.max(own[c], values[used]);
+    most[c] = values.reduce((a, b) => Math.max(a, b), most[c]);
   }
-  const top = most.reduce((a, b) => Math.max(a, b), 1), y = (n) => box.y + box.h - (box.h * n) / top, w = box.w / count;
+  const top = most.reduce((a, b) => Math.max(a, b), 1), y = (n) => box.y + box.h - (box.h * n) / top, w = box.w / columns;
   verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most: top, text: (n) => short(n), count: 3 });
   pen.text(box.x, 16, `Tile ${state.tile}: ${metric()[0].toLowerCase()} (${unit}); the line is the tile with most`, { fill: "ink", max: box.w });
   own.forEach((n, i) => {
-    const critical = r.value("critical_tile", state.from + i) === state.tile;
-    pen.rect(box.x + i * w, y(n), Math.max(0.8, w - (w > 4 ? 1 : 0)), box.y + box.h - y(n), { fill: critical ? "mark" : "compute" });
+    pen.rect(box.x + i * w, y(n), Math.max(0.8, w - (w > 4 ? 1 : 0)), box.y + box.h - y(n), { fill: critical.has(i) ? "mark" : "compute" });
   });
-  pen.line(most.flatMap((n, i) => [[box.x + i * w, y(n)], [box.x + (i + 1) * w, y(n)]]), { stroke: "ink", width: 1.2 });
+  pen.line(Array.from(most).flatMap((n, i) => [[box.x + i * w, y(n)], [box.x + (i + 1) * w, y(n)]]), { stroke: "ink", width: 1.2 });
 }
 
 function tileTable() {

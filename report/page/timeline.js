@@ -83,22 +83,24 @@ const LANES = { phases: [30, 64], steps: [102, 22], traffic: [150, 120] };
 
 /// Cycle of the axis at a place, and back.
 function timeScale(width) {
-  const start = axisStart(), low = start[state.from], high = start[state.to], span = high - low || 1, left = 52, right = width - 8;
+  const start = axisStart(), low = start[state.from], high = start[state.to], span = high - low || 1, left = 58, right = width - 8;
   return { start, low, high, left, right, x: (cycle) => left + ((right - left) * (cycle - low)) / span,
            cycle: (x) => low + (span * (x - left)) / (right - left) };
 }
 
-/// Supersteps of the window, those that share a pixel together: `visit(first, last, x, width)`.
+/// Supersteps of the window, those within one pixel together: `visit(first, last, x, width)`.
 function forEachColumn(scale, visit) {
   for (let s = state.from; s < state.to;) {
     if (scale.start[s + 1] === scale.start[s]) {  // a visit to the host, on the device
       ++s;
       continue;
     }
-    const x = scale.x(scale.start[s]);
+    const x = scale.x(scale.start[s]), pixel = Math.floor(x);
     let last = s + 1;
-    while (last < state.to && scale.x(scale.start[last]) < x + 1) ++last;
-    visit(s, last, x, scale.x(scale.start[last]) - x);
+    while (last < state.to && scale.x(scale.start[last + 1]) < pixel + 1) ++last;
+    const end = scale.x(scale.start[last]);
+    if (last - s === 1) visit(s, last, x, end - x);
+    else visit(s, last, pixel, 1);
     s = last;
   }
 }
