@@ -35,13 +35,13 @@ function totalsTable() {
 /// What moved most among pairs, as bars to both sides: worse with a triangle, better with a circle, hollow where only one run has it.
 function movesChart(title, pairs, value, unit) {
   const rows = pairs.filter((row) => moved(row, value)).sort((p, q) => Math.abs(moved(q, value)) - Math.abs(moved(p, value))).slice(0, 12);
-  const most = Math.max(1, ...rows.map((row) => Math.abs(moved(row, value))));
+  const most = Math.max(1, ...rows.map((row) => Math.abs(moved(row, value)))), beside = rows.some(onlyIn) ? 112 : 76;
   return new Chart({
     title, height: 20 + 24 * Math.max(1, rows.length),
     describe: () => rows.slice(0, 3).map((row) => `${row.name} ${signed(moved(row, value))} ${unit}${onlyIn(row) && `, ${onlyIn(row)}`}`).join("; ") || "nothing moved",
     legend: legend([["Worse in B", "bad", "triangle"], ["Better in B", "good", "circle"]]),
     draw(pen, width) {
-      const names = Math.min(190, width * 0.32), room = (width - names) / 2 - 76, middle = names + (width - names) / 2;
+      const names = Math.min(190, width * 0.32), room = Math.max(10, (width - names) / 2 - beside), middle = names + (width - names) / 2;
       if (!rows.length) pen.text(0, 20, "Nothing moved.", { size: 13 });
       rows.forEach((row, i) => {
         const by = moved(row, value), y = 10 + 24 * i, w = (room * Math.abs(by)) / most, fill = by > 0 ? "bad" : "good", tip = middle + Math.sign(by) * w;
@@ -110,6 +110,7 @@ views.push({
     const tensors = paired(...runs.map((r) => r.table("/program/variable").rows()), (row) => `${row.name}: ${row.type}`);
     const alone = [["A", "b"], ["B", "a"]].map(([label, side]) => `only ${label} has ${counted(operations.filter((row) => !row[side]).length, "operation")}`);
     return [
+      runs.filter((r) => r.report.outcome !== "ok").map((r) => h("div", { class: "banner", role: "note" }, `Run ${r.label} did not end (${r.report.outcome}): its numbers are of what there was.`)),
       h("div", { class: "banner", role: "note" }, `A is ${a.doc.file}: ${a.report.machine}, ${counted(a.report.calls, "call")}. B is ${b.doc.file}: ${b.report.machine}, ${counted(b.report.calls, "call")}. ` +
         `The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}; ${alone.join(", ")}.`),
       panel("Totals", totalsTable()),

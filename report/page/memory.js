@@ -15,7 +15,7 @@ const MEMORY = { left: 66, top: 22, bottom: 26 };
 
 function drawMemory(pen, width, height) {
   const r = run(), parts = categoryBytes(), order = memoryOrder(), whole = tileTotals(), box = { x: MEMORY.left, y: MEMORY.top, w: width - MEMORY.left - 8, h: height - MEMORY.top - MEMORY.bottom };
-  const most = memoryState.limit ? r.limit : Math.max(1, whole.reduce((a, b) => Math.max(a, b), 0)) * 1.08, y = (n) => box.y + box.h - (box.h * Math.min(n, most)) / most;
+  const fullest = whole.reduce((a, b) => Math.max(a, b), 1), most = 1.08 * (memoryState.limit ? Math.max(r.limit, fullest) : fullest), y = (n) => box.y + box.h - (box.h * Math.min(n, most)) / most;
   verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most, text: bytes });
   const columns = Math.min(order.length, Math.floor(box.w)), wide = box.w / columns;
   for (let c = 0; c < columns; ++c) {
@@ -28,13 +28,12 @@ function drawMemory(pen, width, height) {
       sum += values[shown];
     });
   }
-  if (r.limit <= most * 1.001) {
-    pen.line([[box.x, y(r.limit)], [box.x + box.w, y(r.limit)]], { stroke: "mark", width: 2, dash: [6, 4] });
-    pen.text(box.x + box.w, y(r.limit) - 5, `limit ${bytes(r.limit)}`, { anchor: "end", fill: "mark" });
-  } else pen.text(box.x + box.w, 14, `fullest ${bytes(whole.reduce((a, b) => Math.max(a, b), 0))} of ${bytes(r.limit)}`, { anchor: "end" });
+  if (r.limit <= most)
+    for (const [stroke, width] of [["panel", 4], ["mark", 2]]) pen.line([[box.x, y(r.limit)], [box.x + box.w, y(r.limit)]], { stroke, width, dash: stroke === "mark" ? [6, 4] : [] });
+  pen.text(box.x + box.w, 14, r.limit <= most ? `dashed: limit ${bytes(r.limit)}; fullest ${bytes(fullest)}` : `fullest ${bytes(fullest)} of ${bytes(r.limit)}`, { anchor: "end", fill: "ink" });
   const chosen = order.indexOf(state.tile);
   pen.line([[box.x + (box.w * (chosen + 0.5)) / order.length, box.y], [box.x + (box.w * (chosen + 0.5)) / order.length, box.y + box.h]], { stroke: "mark" });
-  if (!memoryState.sorted) for (const t of ticks(0, order.length - 1, width / 100)) pen.text(box.x + (box.w * (t + 0.5)) / order.length, height - 8, String(t), { anchor: "middle" });
+  if (!memoryState.sorted) for (const t of ticks(0, order.length - 1, width / 100)) t === Math.round(t) && pen.text(box.x + (box.w * (t + 0.5)) / order.length, height - 8, String(t), { anchor: "middle" });
   else pen.text(box.x + box.w / 2, height - 8, "tiles, the fullest first", { anchor: "middle" });
 }
 

@@ -367,6 +367,20 @@ class Page(unittest.TestCase):
         last = len(self.file["supersteps/superstep"]) - 1
         self.assertIn(f"superstep={last}&tile={self.file['program/used_tile'][0]}", self.browser.run("location.hash"))
 
+    def test_what_does_not_fit_is_shown_with_its_memory(self):
+        trace = self.folder / "large.h5"
+        run = subprocess.run([sys.argv[1], "run", "models/mnist_mlp/train_step.mlir", "-m", "tiny4", "--input", "random:1", "-q", "-o", str(trace)], capture_output=True)
+        self.assertNotEqual(run.returncode, 0)
+        page = self.make("large.html", trace)
+        with h5py.File(trace) as file:
+            sums = file["memory/bytes"][:].sum(axis=1)
+        self.open("memory", page)
+        self.assertIn("does not fit", self.browser.run("document.getElementById('banner').textContent"))
+        self.open_tables("memory")
+        self.assertEqual({int(row["Tile"]): self.number(row["All (B)"]) for row in self.rows("#view-memory figure")}, dict(enumerate(sums)))
+        for view in self.views():
+            self.open(view, page)
+
     def test_views_say_what_a_trace_lacks(self):
         for level in ("summary", "superstep"):
             trace = self.folder / f"{level}.h5"
