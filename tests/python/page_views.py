@@ -241,6 +241,16 @@ class Page(unittest.TestCase):
         self.assertEqual(beyond, sorted(beyond, reverse=True))
         self.assertIn(f"Farthest off: {rows[0]['Step']},", self.browser.run("document.querySelector('#view-prediction .note').textContent"))
 
+    def test_keys_go_from_point_to_point(self):
+        self.open("prediction")
+        self.browser.run("document.querySelector('#view-prediction canvas').focus()")
+        for row in self.panel("prediction", "Predicted steps")[:2]:
+            self.browser.key("ArrowRight")
+            said = self.browser.run("document.getElementById('announce').textContent")
+            self.assertTrue(said.startswith(f"{row['Step']}; predicted {row['Predicted (cycle)']}, measured"), said)
+        self.browser.key("Enter")
+        self.assertEqual(self.browser.run("document.querySelector('section.shown').id"), "view-operations")
+
     def test_bsp_predicts_work_bytes_and_a_barrier(self):
         supersteps = {name: self.file["supersteps/" + name][:].astype(float) for name in ("compute_cycles", "exchange_cycles", "sync_cycles", "host_cycles", "visit_begin_cycles", "h_bytes")}
         parameters = dict(zip(self.file["machine/parameter/name"], self.file["machine/parameter/value"]))
