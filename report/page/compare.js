@@ -1,27 +1,30 @@
 // V10: two runs, the first before and the second after: what moved, by how much, and whether it got worse.
 
 /// Rows of both runs by name: {name, a, b}, where one of the two may be missing.
-function paired(before, after, name = (row) => row.name) {
+function paired(before, after) {
   const rows = new Map();
   for (const [side, list] of [["a", before], ["b", after]])
-    for (const row of list) rows.set(name(row), { name: name(row), ...rows.get(name(row)), [side]: row });
+    for (const row of list) rows.set(row.name, { name: row.name, ...rows.get(row.name), [side]: row });
   return [...rows.values()];
 }
 const moved = (row, value) => (row.b ? value(row.b) : 0) - (row.a ? value(row.a) : 0);
 const onlyIn = (row) => (row.a && row.b ? "" : `only ${row.a ? "A" : "B"}`);
 
-/// Columns of both runs, of what moved and by how much of what it was; `text` says a value, more is worse (1), better (-1) or neither (0).
-function pairColumns(title, unit, value, worse = 1, text = grouped) {
-  const of = (side) => ({ value: (row) => (row[side] ? value(row[side]) : NaN), text: (row) => (row[side] ? text(value(row[side])) : "–") });
-  const style = (row) => verdict(moved(row, value), worse);
-  const relative = (row) => (row.a && row.b && value(row.a) ? (100 * moved(row, value)) / value(row.a) : NaN);
+/// Columns of both runs, of what moved and by how much of what it was; more is worse.
+function pairColumns(title, unit, value) {
+  const of = (side) => ({ value: (row) => (row[side] ? value(row[side]) : NaN) });
+  const by = (row) => moved(row, value), style = (row) => verdict(by(row), 1);
+  const relative = (row) => (row.a && row.b && value(row.a) ? (100 * by(row)) / value(row.a) : NaN);
+  const relativeText = (row) => (Number.isNaN(relative(row)) ? onlyIn(row) || "–" : signedText(relative(row), (n) => decimal(n, 1)));
   return [number("a", `${title} A`, unit, of("a")), number("b", `${title} B`, unit, of("b")),
-          number("moved", "B − A", unit, { value: (row) => moved(row, value), style, text: (row) => MARKS[style(row)] + (text === grouped ? signed(moved(row, value)) : signedText(moved(row, value), text)) }),
-          number("relative", "B − A", "%", { value: relative, style, text: (row) => (Number.isNaN(relative(row)) ? onlyIn(row) || "–" : signedText(relative(row), (n) => decimal(n, 1))) })];
+          number("moved", "B − A", unit, { value: by, style, text: (row) => MARKS[style(row)] + signed(by(row)) }),
+          number("relative", "B − A", "%", { value: relative, style, text: relativeText })];
 }
 const signedText = (n, text) => (n < 0 ? "−" : n > 0 ? "+" : "±") + text(Math.abs(n));
-const movedColumn = (title, unit, value, extra) =>
-  number(title, `Δ ${title}`, unit, { ...extra, value: (row) => moved(row, value), text: (row) => (moved(row, value) ? signed(moved(row, value)) : ""), style: (row) => verdict(moved(row, value), 1) });
+function movedColumn(title, unit, value, extra) {
+  const by = (row) => moved(row, value);
+  return number(title, `Δ ${title}`, unit, { ...extra, value: by, text: (row) => (by(row) ? signed(by(row)) : ""), style: (row) => verdict(by(row), 1) });
+}
 
 function totalsTable() {
   const rows = TOTALS.map(([name, value, text, worse]) => ({ name, text, worse, a: value(runs[0].report), b: value(runs[1].report) }));
@@ -63,21 +66,23 @@ function drawBothRuns(pen, width) {
     if (r.count) drawRun(pen, r, { left: 0, width: (width * axisStart(r)[r.count]) / longest, top: 52 + 92 * i, tall: 26 });
   });
 }
-/// Steps of a run by kind and name, those of one name added up.
-function stepsByName(r) {
-  const out = new Map();
-  for (const step of r.steps) {
-    const { count, compute_cycles, exchange_cycles, sync_cycles } = step.sums, name = `${step.name} (${step.kindName})`;
-    const sum = out.get(name) || { name, count: 0, compute_cycles: 0, exchange_cycles: 0, sync_cycles: 0, device: 0 };
-    out.set(name, { name, count: sum.count + count, compute_cycles: sum.compute_cycles + compute_cycles, exchange_cycles: sum.exchange_cycles + exchange_cycles,
-                    sync_cycles: sum.sync_cycles + sync_cycles, device: sum.device + compute_cycles + exchange_cycles + sync_cycles });
+/// Rows with numbers, those of one name added up.
+function addedUp(rows) {
+  const sums = new Map();
+  for (const row of rows) {
+    const sum = sums.get(row.name);
+    sums.set(row.name, sum ? Object.fromEntries(Object.entries(row).map(([key, n]) => [key, key === "name" ? n : sum[key] + n])) : row);
   }
-  return [...out.values()];
+  return [...sums.values()];
 }
+const stepsByName = (r) => addedUp(r.steps.map(({ name, kindName, sums: { compute_cycles, exchange_cycles, sync_cycles } }) => ({
+  name: `${name} (${kindName})`, compute_cycles, exchange_cycles, sync_cycles, device: compute_cycles + exchange_cycles + sync_cycles })));
+const tensorsByName = (r) => addedUp(r.table("/program/variable").rows().map((row) => ({ name: `${row.name}: ${row.type}`, bytes: row.bytes })));
 const deviceOf = (row) => row.device;
-function pairsTable(caption, pairs, columns, value) {
-  return new Table({ caption, label: caption, sort: "size", filter: true, page: 25, columns,
-    rows: pairs.sort((p, q) => Math.abs(moved(q, value)) - Math.abs(moved(p, value)) || p.name.localeCompare(q.name)) });
+/// Pairs as a table, those first that moved most.
+function pairsTable(what, pairs, value, columns) {
+  const caption = `${what}, what moved most first`, by = (row) => Math.abs(moved(row, value));
+  return new Table({ caption, label: caption, filter: true, page: 25, columns, rows: pairs.sort((p, q) => by(q) - by(p) || p.name.localeCompare(q.name)) });
 }
 const partsMoved = () => ["compute", "exchange", "sync"].map((part) => movedColumn(part, "cycle", (row) => row[`${part}_cycles`]));
 
@@ -101,29 +106,37 @@ function drawBothMemories(pen, width, height) {
   for (const t of ticks(0, tiles - 1, width / 100)) if (t === Math.round(t)) pen.text(box.x + (box.w * (t + 0.5)) / tiles, height - 8, String(t), { anchor: "middle" });
 }
 
+/// Which runs these are, and what makes comparing them hard.
+function runNotes(operations) {
+  const note = (text) => h("div", { class: "banner", role: "note" }, text), [a, b] = runs;
+  const which = (r) => `${r.label} is ${r.doc.file}: ${r.report.machine}, ${counted(r.report.calls, "call")}.`;
+  const alone = (label, side) => `only ${label} has ${counted(operations.filter((row) => !row[side]).length, "operation")}`;
+  return [
+    ...runs.filter((r) => r.report.outcome !== "ok").map((r) => note(`Run ${r.label} did not end (${r.report.outcome}): its numbers are of what there was.`)),
+    note(`${which(a)} ${which(b)} The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}; ${alone("A", "b")}, ${alone("B", "a")}.`)];
+}
+
 views.push({
   id: "compare", title: "Compare", group: "Two runs", needs: ["device"],
   hint: "Run A, the first trace, is before; run B is after. ✗ is worse, ✓ is better; what has neither sign has no better or worse. The other views show the run that is chosen above.",
   make() {
-    const [a, b] = runs, panel = (title, table) => h("div", { class: "panel" }, h("h3", {}, title), table.element);
-    const operations = paired(operationRows(a), operationRows(b)), steps = paired(stepsByName(a), stepsByName(b)), memory = paired(categoriesOf(a), categoriesOf(b));
-    const tensors = paired(...runs.map((r) => r.table("/program/variable").rows()), (row) => `${row.name}: ${row.type}`);
-    const alone = [["A", "b"], ["B", "a"]].map(([label, side]) => `only ${label} has ${counted(operations.filter((row) => !row[side]).length, "operation")}`);
+    const panel = (title, table) => h("div", { class: "panel" }, h("h3", {}, title), table.element), onAll = (row) => row.all, size = (row) => row.bytes;
+    const operations = paired(...runs.map(operationRows)), steps = paired(...runs.map(stepsByName)), memory = paired(...runs.map(categoriesOf));
+    const tensors = paired(...runs.map(tensorsByName)), toOperation = (row) => choose({ view: "operations", operation: row.name });
     return [
-      runs.filter((r) => r.report.outcome !== "ok").map((r) => h("div", { class: "banner", role: "note" }, `Run ${r.label} did not end (${r.report.outcome}): its numbers are of what there was.`)),
-      h("div", { class: "banner", role: "note" }, `A is ${a.doc.file}: ${a.report.machine}, ${counted(a.report.calls, "call")}. B is ${b.doc.file}: ${b.report.machine}, ${counted(b.report.calls, "call")}. ` +
-        `The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}; ${alone.join(", ")}.`),
+      runNotes(operations),
       panel("Totals", totalsTable()),
       new Chart({ title: "Both runs on one scale", height: 182, draw: drawBothRuns, legend: legend(PHASE_LEGEND),
         describe: () => runs.map((r) => `run ${r.label} ${grouped(r.report.cycles.device)} device cycles`).join(", ") }).element,
       movesChart("Operations that moved most", operations, deviceOf, "device cycles").element,
-      panel("Operations", pairsTable("Operations, what moved most first", operations, [{ name: "name", title: "Operation", choose: (row) => choose({ view: "operations", operation: row.name }) },
-        ...pairColumns("Device", "cycle", deviceOf), ...partsMoved(), movedColumn("work", "tile cycle", (row) => row.work, { detail: true }), movedColumn("exchanged", "B", (row) => row.bytes, { detail: true })], deviceOf)),
-      panel("Steps", pairsTable("Steps, what moved most first", steps, [{ name: "name", title: "Step" }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved()], deviceOf)),
+      panel("Operations", pairsTable("Operations", operations, deviceOf, [
+        { name: "name", title: "Operation", choose: toOperation }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved(),
+        movedColumn("work", "tile cycle", (row) => row.work, { detail: true }), movedColumn("exchanged", "B", size, { detail: true })])),
+      panel("Steps", pairsTable("Steps", steps, deviceOf, [{ name: "name", title: "Step" }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved()])),
       new Chart({ title: "Memory of both runs by tile", height: 200, draw: drawBothMemories, legend: legend([["Run A, dashed", "exchange"], ["Run B", "in"]]),
         describe: () => runs.map((r) => `run ${r.label} holds ${bytes(r.report.memory.worst_tile_bytes)} on its fullest tile`).join(", ") }).element,
-      panel("Memory", pairsTable("Categories on all tiles, what moved most first", memory, [{ name: "name", title: "Category" }, ...pairColumns("All tiles", "B", (row) => row.all),
-        movedColumn("most on a tile", "B", (row) => row.most)], (row) => row.all)),
-      panel("Tensors", pairsTable("Tensors, what moved most first", tensors, [{ name: "name", title: "Tensor" }, ...pairColumns("All tiles", "B", (row) => row.bytes)], (row) => row.bytes))];
+      panel("Memory", pairsTable("Categories on all tiles", memory, onAll, [
+        { name: "name", title: "Category" }, ...pairColumns("All tiles", "B", onAll), movedColumn("most on a tile", "B", (row) => row.most)])),
+      panel("Tensors", pairsTable("Tensors", tensors, size, [{ name: "name", title: "Tensor" }, ...pairColumns("All tiles", "B", size)]))];
   },
 });

@@ -41,7 +41,7 @@ function bspKinds() {
 function predictionChart(title, rows, marks, point) {
   const values = rows.flatMap((row) => [row.predicted, row.measured]).filter((n) => n > 0), low = Math.min(...values) / 1.6, high = Math.max(...values) * 1.6;
   return scatterChart({
-    title, legend: legend(marks), x: "Predicted (cycles)", y: "Measured (cycles)", lines: [{ name: "as predicted", from: [low, low], to: [high, high], dash: [6, 4], bounds: true }],
+    title, legend: legend(marks), x: "Predicted (cycles)", y: "Measured (cycles)", lines: [{ name: "as predicted", from: [low, low], to: [high, high], dash: [6, 4] }],
     points: rows.filter((row) => row.measured > 0 && row.predicted > 0).map((row) => ({ name: row.name, x: row.predicted, y: row.measured, weight: Math.abs(row.beyond),
       text: `${row.name}\npredicted ${grouped(row.predicted)}, measured ${grouped(row.measured)} cycles\n${signed(row.beyond)} cycles in the run`, ...point(row) })),
   });
@@ -62,32 +62,41 @@ function worstPredicted(rows, what) {
     `${grouped(known.filter((row) => Math.abs(row.beyond) < 0.5).length)} of ${grouped(known.length)} ${what} took what was predicted, to the cycle.`;
 }
 
+function stepsPanel(steps) {
+  const toOperation = (row) => choose({ view: "operations", operation: run().steps[row.step].operationName }), beside = steps.filter((step) => !step.runs).length;
+  const point = (row) => ({ shape: row.kind === "compute" ? "circle" : "square", fill: row.kind, choose: () => toOperation(row) });
+  const table = new Table({ caption: "Steps, those first that are farthest off in the run", label: "Predicted steps", filter: true, page: 25, rows: steps, columns: [
+    { name: "name", title: "Step", choose: toOperation }, { name: "kind", title: "Kind" }, number("executed", "Runs"), number("runs", "Compared"), ...predictionColumns()] });
+  return [
+    h("div", { class: "panel note" }, `${worstPredicted(steps, "steps")} A prediction is of the tile that takes longest for the step, ` +
+      `what is measured of the critical tile of its superstep${beside ? `; ${counted(beside, "step")} ran only beside longer ones on other tiles` : ""}.`),
+    predictionChart("Steps, by the compiler", steps, [["Compute step", "compute", "circle"], ["Exchange step", "exchange", "square"]], point).element,
+    h("div", { class: "panel" }, table.element)];
+}
+function kindsPanel(kinds) {
+  const toSuperstep = (row) => choose({ view: "timeline", superstep: row.first }), columns = [
+    { name: "computes", title: "Computes", choose: toSuperstep }, { name: "exchanges", title: "Exchanges" }, number("times", "Times"),
+    number("w", "w", "cycle", { text: (row) => mean(row.w) }), number("h", "h", "B", { text: (row) => mean(row.h) }), ...predictionColumns()];
+  const table = new Table({ caption: "Supersteps between the same steps, those first that are farthest off in the run", label: "Supersteps by BSP", filter: true, page: 25,
+                            rows: kinds, columns });
+  return [
+    h("div", { class: "panel note" }, `${worstPredicted(kinds, "kinds of supersteps")} g is ${decimal(1 / run().parameter("exchange.width"), 2)} cycles a byte ` +
+      `(exchange.width), l ${grouped(run().parameter("sync.internal_latency"))} cycles (sync.internal_latency). BSP does not know that words take time on the way, ` +
+      "that ports wait for one another, and how far tiles are from the barrier."),
+    predictionChart("Supersteps, by w + g h + l", kinds, [["Supersteps between the same steps", "sync", "diamond"]],
+      (row) => ({ shape: "diamond", fill: "sync", choose: () => toSuperstep(row) })).element,
+    h("div", { class: "panel" }, table.element)];
+}
+
 views.push({
   id: "prediction", title: "Prediction", group: "Trust",
-  hint: "What the compiler predicted for each step, and what BSP's w + g h + l says of supersteps, beside what they took. On the dashed line both are equal; the larger a point the more cycles it is off in the run.",
+  hint: "What the compiler predicted for each step, and what BSP's w + g h + l says of supersteps, beside what they took. On the dashed line both are equal; " +
+    "the larger a point the more cycles it is off in the run.",
   make() {
     const without = tableWhenSuperstep("Predictions are compared with supersteps, which this trace does not have.");
     if (without) return without;
-    const r = run(), steps = predictedSteps(), beside = steps.filter((step) => !step.runs).length, kinds = bspKinds(), out = [];
-    if (!steps.length) out.push(h("div", { class: "panel missing" }, "This trace has no predictions of steps: no compiler made its program."));
-    else {
-      const toOperation = (row) => choose({ view: "operations", operation: r.steps[row.step].operationName });
-      out.push(h("div", { class: "panel note" }, `${worstPredicted(steps, "steps")} A prediction is of the tile that takes longest for the step, what is measured of the critical tile of its superstep` +
-          (beside ? `; ${counted(beside, "step")} ran only beside longer ones on other tiles.` : ".")),
-        predictionChart("Steps, by the compiler", steps, [["Compute step", "compute", "circle"], ["Exchange step", "exchange", "square"]],
-          (row) => ({ shape: row.kind === "compute" ? "circle" : "square", fill: row.kind, choose: () => toOperation(row) })).element,
-        h("div", { class: "panel" }, new Table({ caption: "Steps, those first that are farthest off in the run", filter: true, page: 25, label: "Predicted steps", rows: steps, columns: [
-          { name: "name", title: "Step", choose: toOperation }, { name: "kind", title: "Kind" }, number("executed", "Runs"), number("runs", "Compared"), ...predictionColumns()] }).element));
-    }
-    if (kinds.length) {
-      const toSuperstep = (row) => choose({ view: "timeline", superstep: row.first });
-      out.push(h("div", { class: "panel note" }, `${worstPredicted(kinds, "kinds of supersteps")} g is ${decimal(1 / r.parameter("exchange.width"), 2)} cycles a byte (exchange.width), ` +
-          `l ${grouped(r.parameter("sync.internal_latency"))} cycles (sync.internal_latency). BSP does not know that words take time on the way, that ports wait for one another, and how far tiles are from the barrier.`),
-        predictionChart("Supersteps, by w + g h + l", kinds, [["Supersteps between the same steps", "sync", "diamond"]], (row) => ({ shape: "diamond", fill: "sync", choose: () => toSuperstep(row) })).element,
-        h("div", { class: "panel" }, new Table({ caption: "Supersteps between the same steps, those first that are farthest off in the run", filter: true, page: 25, label: "Supersteps by BSP", rows: kinds, columns: [
-          { name: "computes", title: "Computes", choose: toSuperstep }, { name: "exchanges", title: "Exchanges" }, number("times", "Times"), number("w", "w", "cycle", { text: (row) => mean(row.w) }),
-          number("h", "h", "B", { text: (row) => mean(row.h) }), ...predictionColumns()] }).element));
-    }
-    return out;
+    const steps = predictedSteps(), kinds = bspKinds();
+    return [steps.length ? stepsPanel(steps) : h("div", { class: "panel missing" }, "This trace has no predictions of steps: no compiler made its program."),
+            kinds.length > 0 && kindsPanel(kinds)];
   },
 });

@@ -12,9 +12,9 @@ function decades(low, high) {
 const axisText = (n) => (n >= 1000 ? rounded(short(n)) : String(+n.toPrecision(3)));
 
 /// A chart of `points`: {name, x, y, weight, shape, fill, text, choose}, the first ones with their names beside them, and of
-/// `lines`: {name, from, to, dash}, each from one [x, y] to another. `x` and `y` name the axes.
+/// `lines`: {name, from, to, dash}, each from one [x, y] to another, with its name at the end. `x` and `y` name the axes.
 function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5, ...spec }) {
-  const all = points.concat(lines.flatMap((line) => (line.bounds ? [{ x: line.from[0], y: line.from[1] }, { x: line.to[0], y: line.to[1] }] : [])));
+  const all = points.concat(lines.flatMap((line) => [line.from, line.to].map(([px, py]) => ({ x: px, y: py }))));
   const range = (of) => {
     const values = all.map(of), low = Math.min(...values), high = Math.max(...values);
     return [low / 1.6, high * 1.6];
@@ -53,18 +53,18 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
     pen.clip(box.x, box.y, box.w, box.h, () => {
       for (const line of lines) {
         pen.line([line.from, line.to].map(([px, py]) => [at.x(px), at.y(py)]), { stroke: "ink", width: 1.3, dash: line.dash || [] });
-        const [px, py] = line.label || line.to;
-        if (line.name) label(Math.min(at.x(px), box.x + box.w) - 6, Math.max(at.y(py), box.y + 8) - 5, line.name, "end", { fill: "ink" });
+        label(at.x(line.to[0]) - 6, at.y(line.to[1]) - 5, line.name, "end", { fill: "ink" });
       }
-      [...points].reverse().forEach((point) => {
-        pen.line(SHAPES[point.shape](radius(point)).map(([dx, dy]) => [at.x(point.x) + dx, at.y(point.y) + dy]), { fill: point.fill, stroke: "panel", width: 1.2, opacity: 0.85 });
-      });
+      const around = (point, shape) => shape.map(([dx, dy]) => [at.x(point.x) + dx, at.y(point.y) + dy]);
+      for (const point of [...points].reverse())
+        pen.line(around(point, SHAPES[point.shape](radius(point))), { fill: point.fill, stroke: "panel", width: 1.2, opacity: 0.85 });
       points.slice(0, named).forEach((point) => {
         const r = radius(point) + 4, style = { fill: "ink", weight: 600 };
         label(at.x(point.x) + r, at.y(point.y) + 4, point.name, "start", style) || label(at.x(point.x) - r, at.y(point.y) + 4, point.name, "end", style);
       });
-      const chosen = points[cursor];
-      if (chosen) pen.line([...SHAPES.circle(radius(chosen) + 4), SHAPES.circle(radius(chosen) + 4)[0]].map(([dx, dy]) => [at.x(chosen.x) + dx, at.y(chosen.y) + dy]), { stroke: "mark", width: 2 });
+      if (!points[cursor]) return;
+      const ring = around(points[cursor], SHAPES.circle(radius(points[cursor]) + 4));
+      pen.line([...ring, ring[0]], { stroke: "mark", width: 2 });
     });
   }
   const chart = new Chart({

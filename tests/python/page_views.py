@@ -313,6 +313,13 @@ class Page(unittest.TestCase):
             for name, of_tiles in zip(file["memory/category"], file["memory/bytes"][:].T):
                 self.assertEqual(self.number(rows[name.decode().replace("_", " ")][f"All tiles {run} (B)"]), of_tiles.sum())
 
+        for label, column, sums in (("Tensors", "All tiles", [file["program/variable/bytes"][:].sum() for file in (self.file, self.after)]),
+                                    ("Steps", "Device", [report["cycles"]["device"] for report in (before, after)])):
+            rows = self.panel("compare", f"{label}, what moved most first")
+            unit = {"Tensors": "B", "Steps": "cycle"}[label]
+            for run, whole in zip("AB", sums):
+                self.assertEqual(sum(self.number(row[f"{column} {run} ({unit})"]) for row in rows if row[f"{column} {run} ({unit})"] != "–"), whole)
+
     def test_other_views_show_the_run_that_is_chosen_and_what_moved(self):
         for run, (file, mark) in enumerate(((self.file, "✓"), (self.after, "✗"))):
             self.open("summary", self.both, run=run)
