@@ -46,7 +46,7 @@ function predictionChart(title, rows, marks, point) {
       text: `${row.name}\npredicted ${grouped(row.predicted)}, measured ${grouped(row.measured)} cycles\n${signed(row.beyond)} cycles in the run`, ...point(row) })),
   });
 }
-const mean = (n) => (n === Math.round(n) ? grouped(n) : decimal(n, 1));
+const mean = (n) => (Number.isFinite(n) ? n.toLocaleString("en-US", { maximumFractionDigits: 1 }) : "–");
 const off = (row) => (100 * (row.measured - row.predicted)) / row.predicted;
 const predictionColumns = () => [
   number("predicted", "Predicted", "cycle", { text: (row) => mean(row.predicted) }), number("measured", "Measured", "cycle", { text: (row) => mean(row.measured) }),

@@ -17,7 +17,7 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
   const all = points.concat(lines.flatMap((line) => [line.from, line.to].map(([px, py]) => ({ x: px, y: py }))));
   const range = (of) => {
     const values = all.map(of), low = Math.min(...values), high = Math.max(...values);
-    return [low / 1.6, high * 1.6];
+    return [low / 1.6, high * 2.5];
   };
   const [left, right] = range((p) => p.x), [bottom, top] = range((p) => p.y), heaviest = Math.max(...points.map((p) => p.weight));
   const place = (width) => {
