@@ -110,10 +110,11 @@ function drawBothMemories(pen, width, height) {
 function runNotes(operations) {
   const note = (text) => h("div", { class: "banner", role: "note" }, text), [a, b] = runs;
   const which = (r) => `${r.label} is ${r.doc.file}: ${r.report.machine}, ${counted(r.report.calls, "call")}.`;
-  const alone = (label, side) => `only ${label} has ${counted(operations.filter((row) => !row[side]).length, "operation")}`;
+  const lacking = (side) => operations.filter((row) => !row[side]).length;
   return [
     ...runs.filter((r) => r.report.outcome !== "ok").map((r) => note(`Run ${r.label} did not end (${r.report.outcome}): its numbers are of what there was.`)),
-    note(`${which(a)} ${which(b)} The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}; ${alone("A", "b")}, ${alone("B", "a")}.`)];
+    note(`${which(a)} ${which(b)} The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}. ` +
+      `Of ${counted(operations.length, "operation")} ${grouped(lacking("b"))} are only in A, ${grouped(lacking("a"))} only in B.`)];
 }
 
 views.push({
