@@ -1,6 +1,8 @@
 #include "compiler/lower/elementwise.h"
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -69,27 +71,22 @@ std::string expression_key(const vertex::Expression& expression,
   return key;
 }
 
-/// Where an op runs: where its result is wanted, else where the operand lies that is there last, so
-/// that those which are there early move while others compute.
-LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
-  const ValueId result = op.results[0];
+/// Where ops run: where the last one's result is wanted, else where the operand lies that is there
+/// last, so that those which are there early move while others compute.
+LayoutPtr ElementwiseFusion::layout_for(const std::vector<const Op*>& ops) {
+  const ValueId result = ops.back()->results[0];
   if (values_.assigned().is_fixed(result)) return values_.assigned().of(result);
   LayoutPtr best;
   Time latest;
-  std::vector<ValueId> operands = op.operands;
-  for (const ValueId operand : op.operands) {
-    const auto waiting = waiting_.find(operand);
-    if (waiting == waiting_.end()) continue;
-    const std::vector<ValueId>& its = waiting->second->operands;
-    operands.insert(operands.end(), its.begin(), its.end());
-  }
-  for (const ValueId operand : operands) {
-    if (values_.elements(operand) != values_.elements(result)) continue;
-    const LayoutPtr layout = values_.layout(operand);
-    if (!layout || layout == builder_.layouts().everywhere()) continue;
-    if (best && values_.time(operand) <= latest) continue;
-    best = layout;
-    latest = values_.time(operand);
+  for (const Op* op : ops | std::views::reverse) {
+    for (const ValueId operand : op->operands) {
+      if (values_.elements(operand) != values_.elements(result)) continue;
+      const LayoutPtr layout = values_.layout(operand);
+      if (!layout || layout == builder_.layouts().everywhere()) continue;
+      if (best && values_.time(operand) <= latest) continue;
+      best = layout;
+      latest = values_.time(operand);
+    }
   }
   return best ? best : values_.assigned().of(result);
 }
@@ -97,7 +94,8 @@ LayoutPtr ElementwiseFusion::layout_for(const Op& op) {
 std::vector<const Op*> ElementwiseFusion::with_waiting(const Op& op) {
   std::vector<const Op*> ops;
   for (const ValueId operand : op.operands) {
-    if (const auto waiting = waiting_.extract(operand)) ops.push_back(waiting.mapped());
+    const auto waiting = waiting_.extract(operand);
+    if (waiting) std::ranges::copy(with_waiting(*waiting.mapped()), std::back_inserter(ops));
   }
   ops.push_back(&op);
   return ops;
@@ -105,8 +103,8 @@ std::vector<const Op*> ElementwiseFusion::with_waiting(const Op& op) {
 
 void ElementwiseFusion::add(const Op& op) {
   const std::int64_t elements = values_.elements(op.results[0]);
-  const LayoutPtr layout = layout_for(op);
   const std::vector<const Op*> ops = with_waiting(op);
+  const LayoutPtr layout = layout_for(ops);
   Time time;
   std::vector<ValueId> fused, inside;
   for (const Op* one : ops) {

@@ -47,10 +47,10 @@ class ElementwiseFusion {
     std::vector<const Op*> ops;
   };
 
-  [[nodiscard]] LayoutPtr layout_for(const Op& op);
+  [[nodiscard]] LayoutPtr layout_for(const std::vector<const Op*>& ops);
   /// The time of ops that could run from `time` on; those of their unit run with them.
   Time with_unit(const std::vector<const Op*>& ops, const LayoutPtr& layout, Time time);
-  /// The ops that have waited for `op`, then `op`.
+  /// The ops that have waited for `op`, each after those that have waited for it, then `op`.
   std::vector<const Op*> with_waiting(const Op& op);
   /// The group of that time and layout.
   Group& group(Time time, const LayoutPtr& layout);

@@ -195,7 +195,8 @@ class GraphLowering {
 
   /// Whether users had better compute a result themselves: booleans take a byte, which neither
   /// vertices nor exchanges handle well, and one that follows from a single value, as where it is
-  /// compared with a constant or itself, takes no more than what is kept for others anyway.
+  /// compared with a constant or itself, takes no more than what is kept for others anyway, or for
+  /// several such results.
   [[nodiscard]] bool is_cheaper_than_its_result(const Op& op) const {
     const ValueId result = op.results[0];
     if (values_.type(result).dtype != DType::kI1) return false;
@@ -208,10 +209,15 @@ class GraphLowering {
              values_.elements(user->results[0]) == values_.elements(result);
     };
     const auto keeps = [&](const Op* user) { return user == nullptr || !is_elementwise(*user); };
+    const auto is_boolean = [&](const Op* user) {
+      return user != nullptr && values_.type(user->results[0]).dtype == DType::kI1;
+    };
     const auto& users = users_[index(result)];
+    const auto& others = users_[index(operand)];
     return !users.empty() && std::ranges::all_of(users, computes) &&
-           std::ranges::any_of(users_[index(operand)], keeps) && values_.root(operand) == operand &&
-           !values_.constant(operand) && values_.elements(operand) > 1;
+           (std::ranges::any_of(others, keeps) || std::ranges::count_if(others, is_boolean) > 1) &&
+           values_.root(operand) == operand && !values_.constant(operand) &&
+           values_.elements(operand) > 1;
   }
 
   /// Whether an op makes wider elements for one reduction only.

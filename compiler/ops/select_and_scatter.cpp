@@ -142,7 +142,13 @@ class Places {
   template <class OfFlag>
   [[nodiscard]] Tensor by_flag(const std::vector<bool>& flags, DType dtype, OfFlag of_flag) const {
     HostTensor tensor(TensorType{dtype, flag_shape()});
-    for (std::size_t i = 0; i < flags.size(); ++i) write_int(tensor, i, of_flag(flags[i]));
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+      if (is_float(dtype)) {
+        write_float(tensor, i, of_flag(flags[i]));
+      } else {
+        write_int(tensor, i, of_flag(flags[i]));
+      }
+    }
     Shape shape;
     Indices dimensions;
     for (std::size_t d = 0; d < counts_.size(); ++d) {
@@ -168,6 +174,14 @@ class Places {
   Tensor padded_;
 };
 
+/// The dtype of the numbers of so many places of windows over elements of `operand`: vertices
+/// choose among floats two or four at a time.
+DType dtype_of_numbers(DType operand, std::int64_t places) {
+  const bool are_exact = (operand == DType::kF32 && places <= 1 << 24) ||
+                         (operand == DType::kF16 && places <= 1 << 11);
+  return are_exact ? operand : DType::kI32;
+}
+
 bool any(const std::vector<bool>& flags) { return std::ranges::find(flags, true) != flags.end(); }
 bool all(const std::vector<bool>& flags) { return std::ranges::find(flags, false) == flags.end(); }
 
@@ -176,7 +190,9 @@ Tensor selected_places(const Graph& region, const Places& places) {
   Indices place(places.sizes().size());
   Tensor selected = places.values(place);
   std::vector<bool> held = places.holds(place);
-  Tensor number = places.by_flag(held, DType::kI32, [](bool holds) { return holds ? 0 : -1; });
+  const DType dtype =
+      dtype_of_numbers(selected.dtype(), TensorType{DType::kI1, places.sizes()}.elements());
+  Tensor number = places.by_flag(held, dtype, [](bool holds) { return holds ? 0 : -1; });
   const auto flags = [&](const std::vector<bool>& list) {
     return places.by_flag(list, DType::kI1, [](bool flag) { return flag ? 1 : 0; });
   };
@@ -283,7 +299,7 @@ class Scattering {
     const auto at = [&](Tensor x, Tensor padding) {
       return move == none && high == none ? x : pad(x, padding, move, high, none);
     };
-    const Tensor nowhere = numbers_.builder->number(DType::kI32, -1);
+    const Tensor nowhere = numbers_.builder->number(numbers_.dtype(), -1);
     return moved_.emplace(move, std::pair(at(numbers_, nowhere), at(source_, initial_)))
         .first->second;
   }

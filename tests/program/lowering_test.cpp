@@ -133,6 +133,23 @@ func.func @main(%x: tensor<12x16xf32>, %w: tensor<16x8xf32>, %g: tensor<12x8xf32
   }
 }
 
+// Comparisons wait for those that use them, and what follows from one of two masks for its own
+// user.
+TEST_P(Lowering, MasksOfMasksAreComputedWhereTheyAreUsed) {
+  const std::string of_two = " : (tensor<70xf32>, tensor<70xf32>) -> tensor<70xi1>";
+  check("%x: tensor<70xf32>, %y: tensor<70xf32>", "tensor<70xf32>",
+        R"(%cst = stablehlo.constant dense<0.0> : tensor<f32>
+           %zero = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<70xf32>
+           %finite = stablehlo.is_finite %x : (tensor<70xf32>) -> tensor<70xi1>
+           %above = stablehlo.compare GT, %x, %zero, FLOAT)" +
+            of_two + R"(
+           %below = stablehlo.not %above : tensor<70xi1>
+           %a = stablehlo.select %below, %y, %x : tensor<70xi1>, tensor<70xf32>
+           %both = stablehlo.and %above, %finite : tensor<70xi1>
+           %b = stablehlo.select %both, %a, %y : tensor<70xi1>, tensor<70xf32>
+           return %b : tensor<70xf32>)");
+}
+
 // The reduction may convert the mask itself: then no vertex would compute what waits for its user.
 TEST_P(Lowering, CountsAMaskOfWhatIsKept) {
   check(
@@ -572,6 +589,30 @@ TEST(LoweredModel, ScatteredElementsArePackedWhereverInTheDestinationTheyLie) {
       ASSERT_EQ(found.get<float>(static_cast<std::size_t>(straight_at + i)),
                 arguments[1].get<float>(static_cast<std::size_t>(i)));
     }
+  }
+}
+
+TEST(LoweredModel, TheGradientOfMaxPoolingStoresNeitherMasksNorNumbersOfPlaces) {
+  const std::string text = R"(
+func.func @main(%x: tensor<4x8x8x6xf32>, %dy: tensor<4x4x4x6xf32>, %zero: tensor<f32>)
+    -> tensor<4x8x8x6xf32> {
+  %dx = "stablehlo.select_and_scatter"(%x, %dy, %zero) <{
+      window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %is_greater = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %is_greater : tensor<i1>
+    }, {
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+    }) : (tensor<4x8x8x6xf32>, tensor<4x4x4x6xf32>, tensor<f32>) -> tensor<4x8x8x6xf32>
+  return %dx : tensor<4x8x8x6xf32>
+})";
+  expect_plan_computes(text, machine_of(1, 2));
+  const LoweredProgram program =
+      lower(simplified_module(import_stablehlo(text, "t.mlir")), machine_of(1, 2));
+  for (const Buffer& buffer : program.buffers) {
+    EXPECT_EQ(buffer.type.dtype, DType::kF32) << buffer.name;
   }
 }
 
