@@ -49,9 +49,14 @@ double zeta(double s, double q) {
   if (!is_whole(s)) return kNaN;
   // The terms with negative bases are a part of the sum from their smallest size on.
   const long double size = -static_cast<long double>(q), rest = size - std::floor(size);
-  const long double sign = is_whole(s / 2.0) ? 1 : -1;
-  return static_cast<double>(sign * (zeta_sum(s, rest) - zeta_sum(s, size + 1)) +
-                             zeta_sum(s, 1 - rest));
+  const long double forward = zeta_sum(s, 1 - rest), beyond = zeta_sum(s, size + 1);
+  const long double back = zeta_sum(s, rest) - beyond;
+  if (is_whole(s / 2.0)) return static_cast<double>(forward + back);
+  // Half way between integers what is common cancels; where both are infinite the base that is
+  // nearer to 0 tells.
+  if (rest == 0.5) return static_cast<double>(beyond);
+  if (std::isinf(forward) && std::isinf(back)) return rest < 0.5 ? -kInfinity : kInfinity;
+  return static_cast<double>(forward - back);
 }
 std::int64_t no_integers(DType, std::int64_t, std::int64_t) { return 0; }
 
@@ -107,11 +112,10 @@ Tensor zeta_formula(Tensor s, Tensor q) {
   const Tensor forward = part_of_stack(sums, 0);
   const Tensor beyond = part_of_stack(sums, 2), back = part_of_stack(sums, 1) - beyond;
   const Tensor none = q.like(kNaN), infinity = q.like(kInfinity);
-  // Where both are infinite the base that is nearer to 0 tells; half way between integers they are
-  // the same.
-  const Tensor nearer = select(rest < 0.5, -back, select(rest == 0.5, beyond, forward));
+  // As in the reference above.
   const Tensor are_infinite = (forward == kInfinity) & (back == kInfinity);
-  const Tensor odd = select(are_infinite, nearer, forward - back);
+  const Tensor nearer = select(rest < 0.5, -back, forward);
+  const Tensor odd = select(rest == 0.5, beyond, select(are_infinite, nearer, forward - back));
   const Tensor both = select(is_even(s), forward + back, odd);
   const Tensor of_negative = select(is_integer(s), both, none);
   const Tensor of_pole = select(is_even(s), infinity, none);

@@ -34,6 +34,20 @@ OpCase binary(const std::string& op, const std::string& what, DType dtype,
   return {op, what, {vector_of(dtype, x), vector_of(dtype, y)}, {}, {vector_of(dtype, z)}, ulp, {}};
 }
 
+/// Of odd orders and negative bases, where terms on both sides of 0 have different signs.
+void add_odd_zeta(std::vector<OpCase>& cases) {
+  for (const DType dtype : {kF16, kF32, kF64}) {
+    // Terms of this order are beyond the range of long double too; f16 has no such odd number.
+    const double large = dtype == kF16 ? 1001 : 582765;
+    cases.push_back(binary("chlo.zeta", "OfOddOrders" + std::string(name_of(dtype)), dtype,
+                           {1001, 1001, large, large, large, 3, 5, 41},
+                           {-2.25, -2.75, -2.359375, -2.640625, -2.5, -0.5, -1.5, -2.5},
+                           {-kInf, kInf, -kInf, kInf, 0, 0.4143983221171599978,
+                            0.013073166646113806807, 4.9342907361777567013e-23},
+                           4));
+  }
+}
+
 /// Of numbers of f32, expected for it and for f64.
 void add_gamma(std::vector<OpCase>& cases) {
   for (const DType dtype : {kF32, kF64}) {
@@ -254,6 +268,7 @@ std::vector<OpCase> special_function_cases() {
             1),
   };
   add_gamma(cases);
+  add_odd_zeta(cases);
   return cases;
 }
 
