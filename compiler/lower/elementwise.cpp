@@ -8,6 +8,7 @@
 
 #include "compiler/ops/emit_graph.h"
 #include "compiler/ops/op.h"
+#include "compiler/vertex/fold_constants.h"
 #include "compiler/vertex/worker_code.h"
 
 namespace superstep {
@@ -329,6 +330,7 @@ void ElementwiseFusion::emit(const Group& part) {
     }
   }
   if (outputs.empty()) return;
+  vertex::Folded folded = vertex::fold_constants(expression, outputs);
   std::uint32_t narrowest = 4;
   for (const BufferId buffer : set.writes) {
     narrowest = std::min(narrowest, builder_.buffer(buffer).element_bytes);
@@ -336,12 +338,12 @@ void ElementwiseFusion::emit(const Group& part) {
   for (const Input& in : inputs) {
     narrowest = std::min(narrowest, builder_.buffer(in.buffer).element_bytes);
   }
-  for (const vertex::Expression::Step& step : expression.steps()) {
+  for (const vertex::Expression::Step& step : folded.expression.steps()) {
     if (!is_float(step.dtype)) continue;
     narrowest = std::min(narrowest, static_cast<std::uint32_t>(size_of(step.dtype)));
   }
   std::vector<vertex::Access> accesses;
-  std::string key = "elementwise " + expression_key(expression, outputs);
+  std::string key = "elementwise " + expression_key(folded.expression, folded.outputs);
   for (Input& in : inputs) {
     set.reads.push_back(in.buffer);
     in.access = aligned(in.access, in.period, *part.layout);
@@ -357,7 +359,8 @@ void ElementwiseFusion::emit(const Group& part) {
   set.source = origin.source;
   set.flops = static_cast<std::uint64_t>(part.layout->elements()) * part.ops.size();
   set.codelet = builder_.add_codelet(
-      key, vertex::Elementwise{std::move(expression), std::move(outputs), std::move(accesses)});
+      key, vertex::Elementwise{std::move(folded.expression), std::move(folded.outputs),
+                               std::move(accesses)});
   for (const Interval& interval : part.layout->intervals()) {
     vertex::Elementwise::State state{.elements = interval.count, .outputs = {}, .inputs = {}};
     for (const BufferId buffer : set.writes) state.outputs.push_back(StateWord::address(buffer));
