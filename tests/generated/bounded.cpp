@@ -235,7 +235,7 @@ constexpr std::array kRules = {
     RuleOf{"stablehlo.bitcast_convert", bound_exact},
     RuleOf{"stablehlo.broadcast", bound_expanded},
     RuleOf{"stablehlo.broadcast_in_dim", bound_movement},
-    RuleOf{"stablehlo.cholesky", bound_factors},
+    RuleOf{"stablehlo.cholesky", bound_cholesky},
     RuleOf{"stablehlo.collective_broadcast", bound_movement},
     RuleOf{"stablehlo.collective_permute", bound_movement},
     RuleOf{"stablehlo.collective_reduce", bound_movement},

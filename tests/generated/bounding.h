@@ -55,6 +55,8 @@ BoundedResults bound_fft(const Op& op, std::span<const Bounded> operands,
 /// Factors of matrices and solutions of systems, far from singular ones.
 BoundedResults bound_factors(const Op& op, std::span<const Bounded> operands,
                              std::vector<HostTensor> values);
+BoundedResults bound_cholesky(const Op& op, std::span<const Bounded> operands,
+                              std::vector<HostTensor> values);
 BoundedResults bound_call(const Op& op, std::span<const Bounded> operands,
                           std::vector<HostTensor> values);
 BoundedResults bound_batch_norm(const Op& op, std::span<const Bounded> operands,

@@ -85,6 +85,14 @@ double least_pivot(const HostTensor& matrices) {
   return size;
 }
 
+/// Whether no pivot of a Cholesky factor is as small as roundings: else it is chance whether tiles
+/// find it above 0.
+bool has_clear_pivots(const HostTensor& a, const HostTensor& factor) {
+  const double n = static_cast<double>(a.type.shape.back());
+  const double least = std::pow(least_pivot(factor), 2);
+  return least > roundoff(a.type.dtype, 32 * (n + 1)) * greatest(a);
+}
+
 /// The last reflector of a complex matrix that is not taller than wide has but an imaginary part to
 /// take away. Where that rounds to 0 there is none, and the sign of its row of R is another.
 void free_last_reflectors(std::vector<Bounded>& factors) {
@@ -170,12 +178,21 @@ BoundedResults bound_factors(const Op&, std::span<const Bounded> operands,
   return bound_by_size(operands, std::move(values), 1);
 }
 
+BoundedResults bound_cholesky(const Op& op, std::span<const Bounded> operands,
+                              std::vector<HostTensor> values) {
+  if (!has_clear_pivots(operands[0].value, values[0])) return std::nullopt;
+  return bound_factors(op, operands, std::move(values));
+}
+
 BoundedResults bound_call(const Op& op, std::span<const Bounded> operands,
                           std::vector<HostTensor> values) {
   if (!are_exact(operands)) return std::nullopt;
   const auto& name = std::get<std::string>(op.attributes.at("call_target_name"));
   const auto* const call = std::ranges::find(kCalls, name, &Call::name);
   if (call == kCalls.end()) return std::nullopt;
+  if (name == "lapack_spotrf_ffi" && !has_clear_pivots(operands[0].value, values[0])) {
+    return std::nullopt;
+  }
   std::vector<HostTensor> kept = values;
   if (name == "Sharding" || name == "ApproxTopK") {
     std::vector<Bounded> results;
