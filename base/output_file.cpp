@@ -159,6 +159,14 @@ void remove_temporary_files() {
 
 fs::path lock_beside(const fs::path& path) { return link_target(path) += ".lock"; }
 
+bool is_locked(const fs::path& path) {
+  const int file = open(lock_beside(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return false;
+  const bool is_held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  return is_held;
+}
+
 FileLock::FileLock(const fs::path& path) : lock_(lock_beside(path)) {
   // Who ends the process waits until it is known whose the file is.
   const std::scoped_lock lock(temporary_mutex);

@@ -47,6 +47,9 @@ void remove_temporary_files();
 /// The file that carries the lock of `path`.
 [[nodiscard]] std::filesystem::path lock_beside(const std::filesystem::path& path);
 
+/// Whether a process has the lock of `path`.
+[[nodiscard]] bool is_locked(const std::filesystem::path& path);
+
 /// The right to write one file, held by one process at a time. It ends with the process, however
 /// that ends; `lock_beside(path)`, an empty file, is removed by those who end in order.
 class FileLock {

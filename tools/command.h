@@ -39,6 +39,8 @@ ExitCode report_command(const Options& options, Answer& answer);
 [[nodiscard]] Options html_options();
 ExitCode html_command(const Options& options, Answer& answer);
 [[nodiscard]] std::span<const AnswerField> html_fields();
+[[nodiscard]] Options watch_options();
+ExitCode watch_command(const Options& options, Answer& answer);
 [[nodiscard]] Options bench_options();
 ExitCode bench_command(const Options& options, Answer& answer);
 [[nodiscard]] std::span<const AnswerField> bench_fields();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/report.h"
 #include "tools/command.h"
 
 namespace superstep {
@@ -12,6 +13,8 @@ constexpr Command kCommands[] = {
      compile_fields},
     {"report", "show a trace, whole or as one view, or what differs between two", report_options,
      report_command, report_command_fields},
+    {"watch", "follow a run by its trace, and show its report when it ends", watch_options,
+     watch_command, report_fields},
     {"html", "write a trace, or two to compare, as a page for a browser", html_options,
      html_command, html_fields},
     {"config", "list, check and print machines", config_options, config_command, config_fields},

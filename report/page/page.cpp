@@ -45,20 +45,23 @@ std::string inert(std::string text) {
 
 }  // namespace
 
-std::string page_html(const std::vector<nlohmann::ordered_json>& documents) {
+std::string page_html(const std::vector<nlohmann::ordered_json>& documents,
+                      std::optional<std::chrono::seconds> again) {
   const PageSources sources = page_sources();
   const std::string policy = fmt::format(
       "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; "
       "form-action 'none'",
       hash_source(sources.script), hash_source(sources.style));
+  const std::string refresh =
+      again ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", again->count()) : "";
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{}"
       "<title>Superstep report</title>\n<style>{}</style>\n</head>\n<body>\n{}\n"
       "<script type=\"application/json\" id=\"documents\">{}</script>\n<script>{}</script>\n"
       "</body>\n</html>\n",
-      policy, sources.style, sources.body, inert(json_text(documents)), sources.script);
+      policy, refresh, sources.style, sources.body, inert(json_text(documents)), sources.script);
 }
 
 }  // namespace superstep

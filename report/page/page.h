@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +10,8 @@ namespace superstep {
 
 /// A report as one HTML file that needs nothing else: one run, or two to compare, each a
 /// `page_document`. Its policy (CSP) allows its own script and style, by their hashes, and nothing
-/// from elsewhere; what the documents hold is data.
-[[nodiscard]] std::string page_html(const std::vector<nlohmann::ordered_json>& documents);
+/// from elsewhere; what the documents hold is data. A browser reads the file anew after `again`.
+[[nodiscard]] std::string page_html(const std::vector<nlohmann::ordered_json>& documents,
+                                    std::optional<std::chrono::seconds> again = {});
 
 }  // namespace superstep

@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "isa/machine_config.h"
+#include "sim/trace/trace.h"
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+/// A program of one tile and one step.
+ProgramImage one_step() {
+  ProgramImage image;
+  image.machine = load_machine("tiny4");
+  image.entries = {{TileId{0}, image.machine.tile.memory_base}};
+  image.info.module = "watched";
+  image.info.steps = {{.kind = StepInfo::Kind::kHost, .name = "host", .source = {}},
+                      {.name = "add.1", .source = {}, .superstep = 0}};
+  image.info.step_memory.resize(2);
+  return image;
+}
+
+SuperstepRecord superstep_number(std::uint64_t number, std::vector<TilePhase>& tiles) {
+  tiles = {{.compute = Cycles(7)}};
+  SuperstepRecord record;
+  record.number = number;
+  record.step = 1;
+  record.compute = Cycles(7);
+  record.shares = {{1, 7}};
+  record.tiles = tiles;
+  return record;
+}
+
+/// `superstep watch WORDS` while this process does something else.
+class Watcher {
+ public:
+  explicit Watcher(const std::string& words)
+      : out_(popen(("LC_ALL=C.UTF-8 " SUPERSTEP_BINARY " watch " + words + " 2>&1").c_str(), "r")) {
+  }
+
+  /// The next line of both its streams; blocks until it is there, empty at the end.
+  std::string line() {
+    std::array<char, 4096> text{};
+    return fgets(text.data(), text.size(), out_) != nullptr ? text.data() : "";
+  }
+  std::string rest() {
+    std::string all;
+    for (std::string next = line(); !next.empty(); next = line()) all += next;
+    return all;
+  }
+  int code() {
+    const int status = pclose(out_);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  FILE* out_;
+};
+
+TEST(Watch, FollowsARunAndEndsWithItsReport) {
+  const std::filesystem::path path = scratch_folder() / "watched.h5";
+  const std::filesystem::path page = scratch_folder() / "watched.html";
+  TraceWriter writer(path, {}, one_step(), {});
+  std::vector<TilePhase> tiles;
+  for (std::uint64_t s = 0; s < 4; ++s) writer.on_superstep(superstep_number(s, tiles));
+  Watcher watcher(path.string() + " -o " + page.string());
+  const std::string so_far = watcher.line();
+  EXPECT_NE(so_far.find("4 supersteps, 28 device cycles"), std::string::npos) << so_far;
+  EXPECT_NE(text_of(page).find("http-equiv=\"refresh\""), std::string::npos);
+  for (std::uint64_t s = 4; s < 9; ++s) writer.on_superstep(superstep_number(s, tiles));
+  RunResult result;
+  writer.finish(result);
+  const std::string rest = watcher.rest();
+  EXPECT_EQ(watcher.code(), 0) << rest;
+  const ProgramRun whole = superstep("report " + path.string());
+  EXPECT_NE(rest.find(whole.out), std::string::npos) << rest << whole.out;
+  EXPECT_EQ(text_of(page).find("http-equiv=\"refresh\""), std::string::npos);
+}
+
+TEST(Watch, OfARunThatWasKilledSaysWhatItLeft) {
+  const std::filesystem::path path = scratch_folder() / "killed.h5";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    TraceWriter writer(path, {}, one_step(), {});
+    std::vector<TilePhase> tiles;
+    for (std::uint64_t s = 0; s < 4; ++s) writer.on_superstep(superstep_number(s, tiles));
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  const std::string part = path.string() + ".part";
+  for (const std::string& name : {path.string(), part}) {
+    const ProgramRun run = superstep("watch " + name);
+    EXPECT_EQ(run.code, 7);
+    EXPECT_NE(run.err.find(part + ": the run was killed; `superstep trace repair`"),
+              std::string::npos)
+        << run.err;
+    EXPECT_EQ(run.out, superstep("report " + part).out);
+  }
+}
+
+TEST(Watch, OfAFinishedRunIsItsReportAndOfNoneAnError) {
+  const std::filesystem::path path = scratch_folder() / "ended.h5";
+  TraceWriter writer(path, {}, one_step(), {});
+  std::vector<TilePhase> tiles;
+  writer.on_superstep(superstep_number(0, tiles));
+  writer.finish({});
+  EXPECT_EQ(superstep("watch " + path.string()).out, superstep("report " + path.string()).out);
+  EXPECT_EQ(superstep("watch " + (scratch_folder() / "none.h5").string()).code, 74);
+}
+
+}  // namespace
+}  // namespace superstep
