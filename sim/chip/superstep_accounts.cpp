@@ -157,8 +157,8 @@ void SuperstepAccounts::name_steps(std::size_t critical) {
   if (trips != sync_trips_.end()) record_.trip = trips->second;
 }
 
-/// Shares the critical tile's compute cycles among its steps, from each launch to the next one of
-/// another step. What comes before the first belongs to it.
+/// Shares the critical tile's compute cycles among its steps: each ends where its workers have left
+/// and a launch of another step is next. What comes before the first belongs to it.
 void SuperstepAccounts::share_compute(std::size_t critical) {
   const TileArray& tiles = chip_.tiles();
   const TileLaunches& launches = tiles.work(critical).launches;

@@ -64,7 +64,7 @@ class Tile::Impl {
   std::optional<TileFault> fault_;
 };
 
-void TileLaunches::add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t issue,
+void TileLaunches::add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t begin,
                        std::uint64_t trips) {
   const auto is_here = [&](const TileLaunch& place) {
     return place.pc == pc && place.calls_step == calls_step;
@@ -81,11 +81,11 @@ void TileLaunches::add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t
   if (next < places.size() ? !is_here(places[next]) : may_be_known) {
     next = static_cast<std::size_t>(std::ranges::find_if(places, is_here) - places.begin());
   }
-  if (!places.empty()) places[last_place].cycles += issue - last_cycle;
-  if (next == places.size()) places.push_back({.pc = pc, .calls_step = calls_step, .cycle = issue});
+  if (!places.empty()) places[last_place].cycles += begin - last_cycle;
+  if (next == places.size()) places.push_back({.pc = pc, .calls_step = calls_step, .cycle = begin});
   ++places[next].runs;
   last_place = next;
-  last_cycle = issue;
+  last_cycle = begin;
   last_trips = trips;
 }
 

@@ -54,8 +54,8 @@ struct TileStop {
 struct TileLaunch {
   std::uint32_t pc = 0;
   std::uint32_t calls_step = 0;  ///< of the marked calls that were open
-  std::uint64_t cycle = 0;       ///< when it issued first
-  std::uint64_t cycles = 0;      ///< from there, and later issues, to the next launch of another pc
+  std::uint64_t cycle = 0;       ///< when it began first
+  std::uint64_t cycles = 0;      ///< from there, and later, to the next launch of another pc
   std::uint64_t runs = 0;        ///< trips of loops in which it launched
 };
 
@@ -76,8 +76,8 @@ struct TileLaunches {
     first_cycle = last_exit_cycle = 0;
     places.clear();
   }
-  /// A launch at cycle `issue`, after so many trips of loops.
-  void add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t issue, std::uint64_t trips);
+  /// A launch that begins at cycle `begin`, after so many trips of loops.
+  void add(std::uint32_t pc, std::uint32_t calls_step, std::uint64_t begin, std::uint64_t trips);
 };
 
 /// One tile: memory, worker contexts and supervisor. Runs alone from sync to sync; different tiles

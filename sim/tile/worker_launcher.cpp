@@ -216,7 +216,10 @@ SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
     launches_.first_cycle = issue;
   }
   ++launches_.count;
-  launches_.add(supervisor.pc, supervisor.calls.step(), issue, supervisor.loops.all());
+  // What the supervisor does behind other workers is for this launch: it loads weights.
+  const std::uint64_t begin =
+      launches_.places.empty() ? issue : std::min(issue, supervisor.slots.all_left());
+  launches_.add(supervisor.pc, supervisor.calls.step(), begin, supervisor.loops.all());
   if (supervisor.slots.all_left() <= issue) {
     for (const auto& [path, code] : first_times_) path->checked = code;
     checked_.insert(first_times_.begin(), first_times_.end());

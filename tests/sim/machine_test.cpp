@@ -329,8 +329,42 @@ TEST(Steps, OfALoopWithoutABarrierHaveTheCyclesOfAllItsRounds) {
     rounds.push_back(three[step].cycles - two[step].cycles);
     EXPECT_EQ(nine[step].cycles, two[step].cycles + 7 * rounds[step]);
   }
+  // The branch leads to the first step.
   const MachineConfig machine = gc200();
-  EXPECT_EQ(rounds[1] - rounds[0], 10 * machine.tile.workers + machine.costs.taken_branch);
+  EXPECT_EQ(rounds[1] - rounds[0], 10 * machine.tile.workers - machine.costs.taken_branch);
+}
+
+/// The shares of two steps, before the second of which the supervisor loads so many weights.
+std::vector<ComputeShare> shares_with_weights(int loads) {
+  ProgramImage image = image_of(1);
+  add_program(image, 0,
+              R"(
+    setzi $m1, codelet
+    setzi $m2, 0x80000
+    put $CCCSLOAD, $m2
+    runall $m1, $m15, 0
+    sync 2
+    .rept )" + std::to_string(loads) +
+                  R"(
+    ld64putcs 0
+    .endr
+    runall $m1, $m15, 0
+    sync 2
+    sync 4
+  codelet:
+    exitz $m15)");
+  image.info.steps.resize(2);
+  const auto words = static_cast<std::uint32_t>(loads);
+  image.marks = {{TileId{0}, kCode + 12, 0}, {TileId{0}, kCode + 20 + 4 * words, 1}};
+  return record(image).supersteps[0].shares;
+}
+
+TEST(Steps, HaveTheCyclesInWhichTheirWeightsAreLoadedBehindTheWorkersOfOthers) {
+  const std::vector<ComputeShare> none = shares_with_weights(0), ten = shares_with_weights(10);
+  ASSERT_EQ(none.size(), 2U);
+  ASSERT_EQ(ten.size(), 2U);
+  EXPECT_EQ(ten[0].cycles, none[0].cycles);
+  EXPECT_EQ(ten[1].cycles, none[1].cycles + 10);
 }
 
 // Both tiles leave the barrier in cycle 72. The `run` of tile 0 waits for its address until 79, its
