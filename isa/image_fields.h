@@ -66,6 +66,12 @@ constexpr auto fields_of(const OpLocation*) {
   return std::tuple{ImageField{"module", &OpLocation::module},
                     ImageField{"python", &OpLocation::python}};
 }
+constexpr auto fields_of(const FusedOperation*) {
+  return std::tuple{ImageField{"name", &FusedOperation::name},
+                    ImageField{"operation", &FusedOperation::operation},
+                    ImageField{"source", &FusedOperation::source},
+                    ImageField{"formula_steps", &FusedOperation::formula_steps}};
+}
 constexpr auto fields_of(const StepInfo*) {
   return std::tuple{ImageField{"kind", &StepInfo::kind},
                     ImageField{"name", &StepInfo::name},
@@ -81,7 +87,8 @@ constexpr auto fields_of(const StepInfo*) {
                     ImageField{"predicted_cycles", &StepInfo::predicted_cycles},
                     ImageField{"vertices", &StepInfo::vertices},
                     ImageField{"tiles", &StepInfo::tiles},
-                    ImageField{"vertex_types", &StepInfo::vertex_types}};
+                    ImageField{"vertex_types", &StepInfo::vertex_types},
+                    ImageField{"fused", &StepInfo::fused}};
 }
 constexpr auto fields_of(const VertexTypeInfo*) {
   return std::tuple{ImageField{"name", &VertexTypeInfo::name},

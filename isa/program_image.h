@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "isa/compile_event.h"
 #include "isa/machine_config.h"
+#include "isa/fused_operation.h"
 #include "isa/op_location.h"
 
 namespace superstep {
@@ -128,6 +129,9 @@ struct StepInfo {
   std::uint32_t vertices = 0;          ///< compute: launches on all tiles
   std::uint32_t tiles = 0;             ///< compute: tiles that launch
   std::vector<std::uint32_t> vertex_types = {};  ///< compute: indices into `vertex_types`
+  /// Compute: the operations that are fused in it, in order; empty: one, whose name it has. A step
+  /// of several has the name of the last.
+  std::vector<FusedOperation> fused = {};
 
   /// Whether it does nothing but execute other steps.
   [[nodiscard]] bool is_control() const { return kind >= Kind::kLoop; }

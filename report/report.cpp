@@ -26,13 +26,58 @@ Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute
 constexpr auto kLeft = TextTable::Align::kLeft;
 constexpr auto kRight = TextTable::Align::kRight;
 
-/// The name of the group of a step.
-std::string group_of(const StepTotals& step, std::string_view by) {
+/// The name of the group of an operation.
+std::string group_of(const FusedOperation& operation, std::string_view by) {
   const auto named = [](std::string name) { return name.empty() ? "(none)" : name; };
-  if (by == "opcode") return named(step.info.operation);
-  if (by == "python") return named(step.info.source.python.text());
-  if (by == "source") return named(step.info.source.module.text());
-  return step.operation_name;
+  if (by == "opcode") return named(operation.operation);
+  if (by == "python") return named(operation.source.python.text());
+  if (by == "source") return named(operation.source.module.text());
+  return operation.name;
+}
+
+/// Steps of the formulas of all.
+std::uint64_t formula_steps_of(const std::vector<FusedOperation>& operations) {
+  std::uint64_t steps = 0;
+  for (const FusedOperation& operation : operations) steps += operation.formula_steps;
+  return steps;
+}
+
+/// The operations that a step is booked on, one of each group: those that are fused in it, but for
+/// groups by operation, where they have the name of the last.
+std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_view by) {
+  if (by == "operation" || formula_steps_of(step.info.fused) == 0)
+    return {{step.operation_name, step.info.operation, step.info.source, 1}};
+  std::vector<FusedOperation> operations;
+  for (const FusedOperation& fused : step.info.fused) {
+    const auto known =
+        std::ranges::find(operations, group_of(fused, by),
+                          [&](const FusedOperation& other) { return group_of(other, by); });
+    if (known == operations.end()) {
+      operations.push_back(fused);
+    } else {
+      known->formula_steps += fused.formula_steps;
+    }
+  }
+  return operations;
+}
+
+/// What a step took from `begin` to `end` of `whole`; parts of one step add up to it, but that each
+/// has its supersteps and runs.
+OperationTotals part_of(const StepTotals& step, std::uint64_t begin, std::uint64_t end,
+                        std::uint64_t whole) {
+  const auto until = [&](std::uint64_t number, std::uint64_t place) {
+    return static_cast<std::uint64_t>(static_cast<__uint128_t>(number) * place / whole);
+  };
+  const auto part = [&](std::uint64_t number) { return until(number, end) - until(number, begin); };
+  const auto cycles = [&](Cycles number) { return Cycles(part(number.value())); };
+  return {.supersteps = step.count,
+          .flops = part(step.runs * step.info.flops),
+          .compute = cycles(step.compute),
+          .exchange = cycles(step.exchange),
+          .sync = cycles(step.sync),
+          .host = cycles(step.host),
+          .tile_cycles = part(step.tile_cycles),
+          .peak_cycles = part(step.peak_cycles)};
 }
 
 /// How near the exchanges' schedules are to the words of their busiest ports.
@@ -225,24 +270,23 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::strin
   std::map<std::string, std::size_t> known;
   for (const StepTotals& step : trace.steps) {
     if (step.count == 0) continue;
-    const auto [it, fresh] = known.emplace(group_of(step, by), operations.size());
-    if (fresh) {
-      operations.push_back({.name = it->first});
-      if (by == "operation") {
-        operations.back().opcode = step.info.operation;
-        operations.back().source = step.info.source;
+    const std::vector<FusedOperation> computed = operations_of(step, by);
+    const std::uint64_t whole = formula_steps_of(computed);
+    std::uint64_t begin = 0;
+    for (const FusedOperation& operation : computed) {
+      const auto [it, fresh] = known.emplace(group_of(operation, by), operations.size());
+      if (fresh) {
+        operations.push_back({.name = it->first});
+        if (by == "operation") {
+          operations.back().opcode = operation.operation;
+          operations.back().source = operation.source;
+        }
       }
+      OperationTotals& sums = operations[it->second];
+      add(sums, part_of(step, begin, begin + operation.formula_steps, whole));
+      sums.runs = std::max(sums.runs, step.runs);
+      begin += operation.formula_steps;
     }
-    OperationTotals& sums = operations[it->second];
-    add(sums, {.supersteps = step.count,
-               .flops = step.runs * step.info.flops,
-               .compute = step.compute,
-               .exchange = step.exchange,
-               .sync = step.sync,
-               .host = step.host,
-               .tile_cycles = step.tile_cycles,
-               .peak_cycles = step.peak_cycles});
-    sums.runs = std::max(sums.runs, step.runs);
   }
   std::stable_sort(operations.begin(), operations.end(),
                    [](const OperationTotals& a, const OperationTotals& b) {

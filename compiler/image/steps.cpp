@@ -164,7 +164,8 @@ class StepNumbering {
            .flops = set.flops,
            .vertices = static_cast<std::uint32_t>(set.launches.size()),
            .tiles = tiles_of(set),
-           .vertex_types = vertex_types_of(set, library_)},
+           .vertex_types = vertex_types_of(set, library_),
+           .fused = origin.fused},
           ++point_);
     }
   }

@@ -28,14 +28,17 @@ constexpr std::size_t kMostCodeOfWholeUnits = 16384;
 /// Two elements a turn, some two instructions a step [measured on stablehlo.power: 14.7].
 constexpr std::size_t kBytesPerStep = 16;
 
-/// Code that an op's formula takes, about.
-std::size_t code_bytes(const Op& op, const Graph& graph) {
-  const vertex::Expression expression = expression_of(op, graph);
+/// Steps of a formula that compute.
+std::size_t computing_steps(const vertex::Expression& expression) {
   const auto is_computed = [](const vertex::Expression::Step& step) {
     return !step.operands.empty();
   };
-  return kBytesPerStep *
-         static_cast<std::size_t>(std::ranges::count_if(expression.steps(), is_computed));
+  return static_cast<std::size_t>(std::ranges::count_if(expression.steps(), is_computed));
+}
+
+/// Code that an op's formula takes, about.
+std::size_t code_bytes(const Op& op, const Graph& graph) {
+  return kBytesPerStep * computing_steps(expression_of(op, graph));
 }
 
 /// The number of the op on f64 that an op was a part of; -1: none.
@@ -286,6 +289,7 @@ void ElementwiseFusion::emit(const Group& part) {
   std::map<Input, vertex::Node> input_nodes;
   std::map<std::pair<DType, std::uint64_t>, vertex::Node> constants;
   std::vector<Input> inputs;
+  std::vector<FusedOperation> fused;
   const auto input_node = [&](const Input& input, DType dtype) {
     const auto [at, is_new] = input_nodes.try_emplace(input, vertex::Node{});
     if (is_new) {
@@ -316,7 +320,11 @@ void ElementwiseFusion::emit(const Group& part) {
       }
     }
     const auto* lowering = lowering_as<ElementwiseLowering>(*op, graph_);
+    const std::size_t before = computing_steps(expression);
     const std::vector<vertex::Node> results = lowering->emit(*op, graph_, expression, operands);
+    const Origin one = values_.origin(*op);
+    fused.push_back({one.name, one.operation, one.source,
+                     static_cast<std::uint32_t>(computing_steps(expression) - before)});
     for (std::size_t i = 0; i < results.size(); ++i) nodes[op->results[i]] = results[i];
   }
   ComputeSet set;
@@ -357,6 +365,7 @@ void ElementwiseFusion::emit(const Group& part) {
   set.name = origin.name;
   set.operation = origin.operation;
   set.source = origin.source;
+  if (fused.size() > 1) set.fused = std::move(fused);
   set.flops = static_cast<std::uint64_t>(part.layout->elements()) * part.ops.size();
   set.codelet = builder_.add_codelet(
       key, vertex::Elementwise{std::move(folded.expression), std::move(folded.outputs),

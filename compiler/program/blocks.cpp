@@ -105,7 +105,7 @@ SuperstepOrigins origins_of(const Superstep& superstep) {
     if (names.size() > 1) origins.exchange.name += " +" + std::to_string(names.size() - 1);
   }
   for (const ComputeSet& set : superstep.computes) {
-    origins.computes.push_back({set.name, set.operation, set.source});
+    origins.computes.push_back({set.name, set.operation, set.source, set.fused});
   }
   return origins;
 }

@@ -18,6 +18,7 @@
 #include "compiler/vertex/vertex.h"
 #include "compiler/vertex/vertex_state.h"
 #include "isa/compile_event.h"
+#include "isa/fused_operation.h"
 #include "isa/op_location.h"
 
 namespace superstep {
@@ -77,6 +78,7 @@ struct ComputeSet {
   std::string name;
   std::string operation;
   OpLocation source;
+  std::vector<FusedOperation> fused = {};  ///< where there are several, in order
   std::uint32_t codelet = 0;  ///< index into LoweredProgram::codelets
   std::vector<Launch> launches;
   std::uint64_t flops = 0;
@@ -124,6 +126,7 @@ struct Origin {
   std::string name;
   std::string operation;
   OpLocation source;
+  std::vector<FusedOperation> fused = {};  ///< in it, where they are several
 };
 
 /// How a report names the steps of a superstep.

@@ -25,6 +25,7 @@ constexpr CsvTable kTables[] = {
     {"transfers", "transfer"},
     {"steps", "step"},
     {"operations", "operation"},
+    {"fused", "fused"},
     {"compute_sets", "compute_set"},
     {"vertex_types", "vertex_type"},
     {"variables", "variable"},

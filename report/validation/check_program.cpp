@@ -81,6 +81,13 @@ void check_program_tables(ProgramTables& program) {
       types.below(i, of_sets[i], std::max<std::uint64_t>(known, 1), "vertex types");
     }
   }
+  if (program.has(kFusedOperations)) {
+    TraceRule& of_steps = findings.rule(kFusedOperations.path_of("step"));
+    const std::vector<FusedOperationRow> fused = program.trace.read(kFusedOperations);
+    for (std::uint64_t f = 0; f < fused.size(); ++f) {
+      of_steps.below(f, fused[f].step, program.steps.size(), "steps");
+    }
+  }
   if (program.has(kVariables) && !program.steps.empty()) {
     TraceRule& first = findings.rule(kVariables.path_of("first_step"));
     TraceRule& last = findings.rule(kVariables.path_of("last_step"));

@@ -29,6 +29,17 @@ std::vector<OperationTotals> groups_by_call(const ViewInput& input) {
   return calls;
 }
 
+/// What a step computes and for which part of its formula, where it is several operations.
+std::string text_of(const std::vector<FusedOperation>& fused) {
+  double whole = 0;
+  for (const FusedOperation& operation : fused) whole += operation.formula_steps;
+  std::string text;
+  for (const FusedOperation& operation : fused)
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", operation.name,
+                        whole == 0 ? 0 : 100 * operation.formula_steps / whole);
+  return text;
+}
+
 }  // namespace
 
 std::vector<ViewTable> ops_view(const ViewInput& input) {
@@ -104,9 +115,11 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
                               {"predicted", Form::kCycles, "", 1},
                               {"bound", Form::kCycles, "", 2},
                               {"tile", Form::kCount, "1", 7},
-                              {"share", Form::kBar, "", 8}},
+                              {"share", Form::kBar, "", 8},
+                              {"operations", Form::kText, "", 9}},
                   .notes = {"A run: cycles of one execution. Predicted: by the code, or the "
-                            "schedule. Bound: words of an exchange's busiest port."}};
+                            "schedule. Bound: words of an exchange's busiest port. Operations: "
+                            "those that are fused in a step, by steps of their formulas."}};
   constexpr std::string_view kKinds[] = {"compute", "exchange", "host", "",
                                          "loop",    "branch",   "arm"};
   const RunTotals& totals = input.trace.totals;
@@ -131,7 +144,8 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
                 static_cast<double>(of_run.value()) / static_cast<double>(step.runs)),
         cell_if(step.info.predicted_cycles != 0, step.info.predicted_cycles),
         cell_if(step.info.bound_cycles != 0, step.info.bound_cycles),
-        cell_if(step.compute.value() != 0, std::uint64_t{index(step.worst)}), share);
+        cell_if(step.compute.value() != 0, std::uint64_t{index(step.worst)}), share,
+        text_of(step.info.fused));
   }
   return {std::move(table)};
 }

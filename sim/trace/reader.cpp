@@ -55,6 +55,12 @@ TraceTotals stored_totals(const Hdf5File& file) {
 std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& totals) {
   const std::vector<OperationRow> operations = read_table(file, kOperations);
   std::vector<StepRow> rows = read_table(file, kSteps);
+  // Traces before format 1.9 have none.
+  if (file.exists(kFusedOperations.path_of("step"))) {
+    for (FusedOperationRow& row : read_table(file, kFusedOperations)) {
+      if (row.step < rows.size()) rows[row.step].fused.push_back(std::move(row));
+    }
+  }
   std::vector<StepTotals> steps;
   for (std::size_t s = 0; s < rows.size(); ++s) {
     const StepSums& sums = totals.steps[s];

@@ -37,6 +37,11 @@ struct StepRow : StepInfo {
   std::uint32_t operation_number = 0;
 };
 
+/// One row of /program/fused.
+struct FusedOperationRow : FusedOperation {
+  std::uint32_t step = 0;
+};
+
 /// One row of /program/variable.
 struct VariableRow : TensorInfo {
   std::string type_text;

@@ -53,7 +53,7 @@ constexpr TracePlot kPlots[] = {
 std::span<const TraceColumn> trace_columns() {
   static const std::vector<TraceColumn> columns =
       columns_of(kMachineText, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps,
-                 kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams,
+                 kFusedOperations, kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams,
                  kMemoryCategories, kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages,
                  kSupersteps, kProfileNumbers, kLaunches, kComputeProfiles, kComputePhases,
                  kExchangeProfiles, kExchangePhases, kTransfers, kEvents, kReport, kStepSums);

@@ -18,7 +18,7 @@ namespace superstep {
 
 constexpr std::string_view kTraceFormat = "superstep-trace";
 /// Readers accept every version with the same major number.
-constexpr std::string_view kTraceVersion = "1.8.0";
+constexpr std::string_view kTraceVersion = "1.9.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
@@ -131,6 +131,37 @@ inline constexpr auto kSteps = fixed_table<StepRow>(
            "Cycles of an exchange by its schedule, of a compute step by its code on the tile that "
            "takes longest, of a trip of a loop, of an arm, of the longest arm of a branch; 0 for "
            "one that only ever runs beside another, and for the host."});
+
+inline constexpr auto kFusedOperations = fixed_table<FusedOperationRow>(
+    "/program/fused", "fused", TraceLevel::kSummary,
+    Column{"step", &FusedOperationRow::step, "1",
+           "Compute step that computes several operations; those of one step follow one another."}
+        .since(9),
+    Column{"name", &FusedOperationRow::name, "", "Name of one of them."}.since(9),
+    Column{"hlo_opcode", &FusedOperationRow::operation, "", "StableHLO operation."}.since(9),
+    Column{"source_file",
+           member(&FusedOperationRow::source, &OpLocation::module, &SourceLocation::file), "",
+           "Its file, or empty."}
+        .since(9),
+    Column{"source_line",
+           member(&FusedOperationRow::source, &OpLocation::module, &SourceLocation::line), "1",
+           "Its line, 0 when unknown."}
+        .since(9),
+    Column{"source_column",
+           member(&FusedOperationRow::source, &OpLocation::module, &SourceLocation::column), "1",
+           "Its column, 0 when unknown."}
+        .since(9),
+    Column{"python_file",
+           member(&FusedOperationRow::source, &OpLocation::python, &SourceLocation::file), "",
+           "File of the Python line that it was traced from, or empty."}
+        .since(9),
+    Column{"python_line",
+           member(&FusedOperationRow::source, &OpLocation::python, &SourceLocation::line), "1",
+           "That line, 0 when unknown."}
+        .since(9),
+    Column{"formula_steps", &FusedOperationRow::formula_steps, "1",
+           "Steps of its formula: reports share the cycles of the step by them."}
+        .since(9));
 
 inline constexpr auto kComputeSets = fixed_table<StepInfo>(
     "/program/compute_set", "compute_set", TraceLevel::kSummary,
@@ -368,8 +399,10 @@ inline constexpr auto kLaunches = growing_table<LaunchRow>(
     Column{"superstep", &LaunchRow::superstep, "1", "Superstep; rows ascend by it."},
     Column{"step", &LaunchRow::step, "1", "Step that the critical tile launches."},
     Column{"cycles", &LaunchRow::cycles, "cycle",
-           "Compute cycles of the critical tile from its launches of the step, in all rounds of a "
-           "loop, to those of others: those of a superstep sum to its compute cycles."},
+           "Compute cycles of the critical tile for its launches of the step, in all rounds of a "
+           "loop, from where workers of others have left, as its supervisor loads weights before "
+           "a launch (before 1.9 from the launch): those of a superstep sum to its compute "
+           "cycles."},
     Column{
         "runs", &LaunchRow::runs, "1",
         "How often it launches the step in the superstep, in which loops may go round. 0, and no "

@@ -84,6 +84,17 @@ std::vector<StepRow> step_rows(const std::vector<StepInfo>& steps,
   return rows;
 }
 
+std::vector<FusedOperationRow> fused_rows(const std::vector<StepInfo>& steps) {
+  std::vector<FusedOperationRow> rows;
+  for (std::uint32_t s = 0; s < steps.size(); ++s) {
+    for (const FusedOperation& operation : steps[s].fused) {
+      rows.push_back({operation, s});
+      rows.back().source = shown(operation.source);
+    }
+  }
+  return rows;
+}
+
 std::vector<StepInfo> compute_sets_of(const ProgramInfo& info) {
   std::vector<StepInfo> sets;
   std::ranges::copy_if(info.steps, std::back_inserter(sets),
@@ -270,6 +281,7 @@ void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions&
   const TraceOperations operations = operations_of(steps);
   write_table(file, kOperations, operation_rows(image.info, steps, operations));
   write_table(file, kSteps, step_rows(steps, operations));
+  write_table(file, kFusedOperations, fused_rows(steps));
   write_table(file, kComputeSets, compute_sets_of(image.info));
   write_table(file, kVertexTypes, image.info.vertex_types);
   write_table(file, kVariables, variable_rows(image.info.tensors));

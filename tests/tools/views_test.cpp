@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -145,6 +147,37 @@ TEST_F(Views, AreRefusedByNameWithWhatThereIs) {
   EXPECT_EQ(superstep("report " + trace() + " --view ops --group-by nothing").code, 2);
   EXPECT_EQ(superstep("report " + trace() + " --top 3").code, 2);
   EXPECT_EQ(superstep("report diff " + trace()).code, 2);
+}
+
+TEST_F(Views, ShareAFusedStepByTheFormulasOfItsOperations) {
+  const std::filesystem::path module = scratch_folder() / "fused.mlir";
+  std::ofstream(module) << R"(func.func @main(%a: tensor<4096xf32>) -> tensor<4096xf32> {
+  %0 = stablehlo.multiply %a, %a : tensor<4096xf32>
+  %1 = stablehlo.negate %0 : tensor<4096xf32>
+  %2 = stablehlo.multiply %1, %a : tensor<4096xf32>
+  return %2 : tensor<4096xf32>
+})";
+  const std::string file = (scratch_folder() / "fused.h5").string();
+  ASSERT_EQ(superstep("run " + module.string() + " -m tiny4 -q -o " + file).code, 0);
+  const auto table = [&](const std::string& words) {
+    return json::parse(superstep("report " + file + " --json " + words).out)["tables"][0];
+  };
+  const json steps = table("--view steps");
+  std::vector<std::string> operations;
+  for (const json& row : steps["rows"]) operations.push_back(row.back());
+  EXPECT_NE(std::ranges::find(operations, "multiply.1 33 %, negate.2 33 %, multiply.3 33 %"),
+            operations.end())
+      << steps;
+  const json opcodes = table("--view ops --group-by opcode --top 0");
+  double multiply = 0, negate = 0;
+  const std::vector<double> compute = column(opcodes, "compute");
+  for (std::size_t i = 0; i < compute.size(); ++i) {
+    const std::string opcode = opcodes["rows"][i][0];
+    if (opcode == "stablehlo.multiply") multiply = compute[i];
+    if (opcode == "stablehlo.negate") negate = compute[i];
+  }
+  EXPECT_GT(negate, 0);
+  EXPECT_NEAR(multiply, 2 * negate, 2);
 }
 
 TEST_F(Views, OfTwoRunsSayWhichOperationAndPartMoved) {
