@@ -41,6 +41,17 @@ std::size_t code_bytes(const Op& op, const Graph& graph) {
   return kBytesPerStep * computing_steps(expression_of(op, graph));
 }
 
+/// Adds one op to those that a step computes. What an op of the module became is one, and has the
+/// name of the last.
+void add_fused(std::vector<FusedOperation>& fused, Origin op, std::uint32_t formula_steps) {
+  const auto known = op.source.module.line == 0
+                         ? fused.end()
+                         : std::ranges::find(fused, op.source, &FusedOperation::source);
+  if (known != fused.end()) formula_steps += known->formula_steps;
+  FusedOperation& one = known != fused.end() ? *known : fused.emplace_back();
+  one = {std::move(op.name), std::move(op.operation), std::move(op.source), formula_steps};
+}
+
 /// The number of the op on f64 that an op was a part of; -1: none.
 std::int64_t unit_of(const Op& op) {
   const auto unit = op.attributes.find("unit");
@@ -322,9 +333,8 @@ void ElementwiseFusion::emit(const Group& part) {
     const auto* lowering = lowering_as<ElementwiseLowering>(*op, graph_);
     const std::size_t before = computing_steps(expression);
     const std::vector<vertex::Node> results = lowering->emit(*op, graph_, expression, operands);
-    const Origin one = values_.origin(*op);
-    fused.push_back({one.name, one.operation, one.source,
-                     static_cast<std::uint32_t>(computing_steps(expression) - before)});
+    const auto steps = static_cast<std::uint32_t>(computing_steps(expression) - before);
+    add_fused(fused, values_.origin(*op), steps);
     for (std::size_t i = 0; i < results.size(); ++i) nodes[op->results[i]] = results[i];
   }
   ComputeSet set;
