@@ -14,6 +14,11 @@ template <class Part, class Value>
 struct ImageField {
   const char* name;
   Value Part::*member;
+  unsigned minor = 0;  ///< of the format 1.x that brought it: files of earlier ones lack it
+
+  [[nodiscard]] constexpr ImageField since(unsigned version) const {
+    return {name, member, version};
+  }
 };
 template <class Part, class Value>
 ImageField(const char*, Value Part::*) -> ImageField<Part, Value>;
@@ -94,6 +99,10 @@ constexpr auto fields_of(const VertexTypeInfo*) {
   return std::tuple{ImageField{"name", &VertexTypeInfo::name},
                     ImageField{"code_bytes", &VertexTypeInfo::code_bytes}};
 }
+constexpr auto fields_of(const CodeletPlace*) {
+  return std::tuple{ImageField{"tiles", &CodeletPlace::tiles}, ImageField{"pc", &CodeletPlace::pc},
+                    ImageField{"vertex_type", &CodeletPlace::vertex_type}};
+}
 constexpr auto fields_of(const ExchangeMessage*) {
   return std::tuple{ImageField{"source_tile", &ExchangeMessage::source_tile},
                     ImageField{"destination_tile", &ExchangeMessage::destination_tile},
@@ -142,6 +151,7 @@ constexpr auto fields_of(const ProgramInfo*) {
                     ImageField{"memory", &ProgramInfo::memory},
                     ImageField{"tensors", &ProgramInfo::tensors},
                     ImageField{"vertex_types", &ProgramInfo::vertex_types},
+                    ImageField{"codelets", &ProgramInfo::codelets}.since(1),
                     ImageField{"step_memory", &ProgramInfo::step_memory},
                     ImageField{"tile_peaks", &ProgramInfo::tile_peaks},
                     ImageField{"exchanges", &ProgramInfo::exchanges},

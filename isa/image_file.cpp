@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/format_version.h"
 #include "base/hdf5_file.h"
 #include "base/output_file.h"
 #include "base/sha256.h"
@@ -184,7 +185,8 @@ class ImageWriter {
 /// Gives what an ImageWriter put. Throws std::runtime_error for datasets that do not go together.
 class ImageReader {
  public:
-  explicit ImageReader(const Hdf5File& file) : file_(file) {}
+  /// A file of format 1.`minor`.
+  ImageReader(const Hdf5File& file, unsigned minor) : file_(file), minor_(minor) {}
 
   [[nodiscard]] std::vector<std::string> texts(const std::string& path) {
     std::vector<std::string> texts = file_.read_text(path);
@@ -196,6 +198,7 @@ class ImageReader {
   void take(const std::string& path, const std::vector<Value*>& rows) {
     if constexpr (ImagePart<Value>) {
       for_each_field<Value>([&](const auto& field) {
+        if (field.minor > minor_) return;
         std::vector<decltype(&(rows[0]->*field.member))> values;
         for (Value* row : rows) values.push_back(&(row->*field.member));
         take(path + "/" + field.name, values);
@@ -285,6 +288,7 @@ class ImageReader {
   }
 
   const Hdf5File& file_;
+  unsigned minor_;
   ContentDigest digest_;
 };
 
@@ -340,10 +344,10 @@ SourcedMachine read_machine(const std::string& text, const std::filesystem::path
 
 ProgramImage read_image_of(const Hdf5File& file, const std::filesystem::path& path,
                            const std::vector<std::string>& overrides) {
-  const std::string foreign =
-      why_foreign(file.text_attribute("/", "format"), file.text_attribute("/", "format_version"));
+  const std::string version = file.text_attribute("/", "format_version");
+  const std::string foreign = why_foreign(file.text_attribute("/", "format"), version);
   if (!foreign.empty()) throw MalformedInput({{{path.string(), 0, 0}, foreign}});
-  ImageReader reader(file);
+  ImageReader reader(file, minor_of(version));
   const std::vector<std::string> machine = reader.texts(kMachine);
   if (machine.size() != 1) throw std::runtime_error("there is not one machine");
   ProgramImage image;

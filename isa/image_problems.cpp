@@ -306,6 +306,15 @@ class ImageCheck {
       }
       return {};
     });
+    each("info/codelets", info_.codelets, [&](const CodeletPlace& place, std::size_t) {
+      std::string wrong =
+          index_problem("vertex type", place.vertex_type, info_.vertex_types.size());
+      for (const TileId tile : place.tiles) {
+        if (wrong.empty()) wrong = entry_problem(tile);
+      }
+      if (wrong.empty() && !std::ranges::is_sorted(place.tiles)) wrong = "its tiles do not ascend";
+      return wrong;
+    });
     each("info/exchanges", info_.exchanges, [&](const ExchangeInfo& exchange, std::size_t) {
       std::string wrong = index_problem("step", exchange.step, steps.size());
       for (const ExchangeMessage& message : exchange.messages) {

@@ -146,6 +146,15 @@ struct VertexTypeInfo {
   bool operator==(const VertexTypeInfo&) const = default;
 };
 
+/// Where the code of a codelet begins on tiles.
+struct CodeletPlace {
+  std::vector<TileId> tiles;  ///< ascending
+  std::uint32_t pc = 0;
+  std::uint32_t vertex_type = 0;  ///< index into `vertex_types`
+
+  bool operator==(const CodeletPlace&) const = default;
+};
+
 /// Words that an exchange moves from one tile to another without a break.
 struct ExchangeMessage {
   std::uint32_t source_tile = 0, destination_tile = 0;
@@ -215,6 +224,7 @@ struct ProgramInfo {
   std::vector<MemoryCategory> memory;
   std::vector<TensorInfo> tensors;
   std::vector<VertexTypeInfo> vertex_types;
+  std::vector<CodeletPlace> codelets;
   std::vector<StepMemory> step_memory;  ///< by step
   std::vector<TilePeak> tile_peaks;     ///< by tile of the machine
   std::vector<ExchangeInfo> exchanges;  ///< only if the compiler was asked for them

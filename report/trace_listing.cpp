@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/format_version.h"
 #include "report/text_table.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/table_file.h"

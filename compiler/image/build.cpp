@@ -88,6 +88,7 @@ class Builder {
     phases_ = {};  // their rows are in the tiles' programs
     if (progress) progress("describe steps and memory");
     image_.segments = segments_of(program_, tiles_, *states_, library_, storage);
+    image_.info.codelets = codelet_places(tiles_);
     describe_memory(storage);
     predict_call();
     finish();

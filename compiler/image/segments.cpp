@@ -38,6 +38,20 @@ std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
 
 }  // namespace
 
+std::vector<CodeletPlace> codelet_places(std::span<const TileProgram> tiles) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<TileId>> tiles_by_place;
+  for (const TileProgram& t : tiles) {
+    for (std::uint32_t c = 0; c < t.codelets.size(); ++c) {
+      if (t.codelets[c] != 0) tiles_by_place[{c, t.codelets[c]}].push_back(t.tile);
+    }
+  }
+  std::vector<CodeletPlace> places;
+  for (auto& [place, of_tiles] : tiles_by_place) {
+    places.push_back({std::move(of_tiles), place.second, place.first});
+  }
+  return places;
+}
+
 std::vector<Segment> segments_of(const LoweredProgram& program, std::span<const TileProgram> tiles,
                                  BufferId states, const CodeletLibrary& library,
                                  const Storage& storage) {

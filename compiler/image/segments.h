@@ -11,6 +11,9 @@
 
 namespace superstep {
 
+/// Where the codelets of a program are.
+[[nodiscard]] std::vector<CodeletPlace> codelet_places(std::span<const TileProgram> tiles);
+
 /// What boot writes: codelets, vertex states, supervisor programs, constants.
 [[nodiscard]] std::vector<Segment> segments_of(const LoweredProgram& program,
                                                std::span<const TileProgram> tiles, BufferId states,

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/format_version.h"
 #include "report/validation/checks.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/table_file.h"

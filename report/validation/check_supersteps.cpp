@@ -3,6 +3,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/format_version.h"
 #include "report/validation/checks.h"
 #include "sim/trace/table_file.h"
 #include "sim/trace/wide_column.h"

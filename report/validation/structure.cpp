@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/format_version.h"
 #include "sim/trace/table_file.h"
 
 namespace superstep {

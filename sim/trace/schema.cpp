@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 namespace superstep {
@@ -85,15 +84,6 @@ std::string_view scale_of(std::string_view axis) {
   if (axis == "one" || axis.find(' ') != std::string_view::npos) return {};
   const auto first = std::ranges::find(trace_columns(), axis, &TraceColumn::axes);
   return first == trace_columns().end() ? std::string_view() : first->path;
-}
-
-unsigned minor_of(std::string_view version) {
-  const std::size_t dot = version.find('.');
-  unsigned minor = 0;
-  if (dot != std::string_view::npos) {
-    std::from_chars(version.data() + dot + 1, version.data() + version.size(), minor);
-  }
-  return minor;
 }
 
 bool is_of_end(std::string_view path) {

@@ -603,8 +603,6 @@ inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
 /// The dimension scale of an axis, by path; empty for an axis of one, and for several axes.
 [[nodiscard]] std::string_view scale_of(std::string_view axis);
 
-/// The minor number of a version: 7 of `1.7.0`; 0 where there is none.
-[[nodiscard]] unsigned minor_of(std::string_view version);
 /// Whether a dataset or a group is made when the run ends.
 [[nodiscard]] bool is_of_end(std::string_view path);
 

@@ -33,6 +33,7 @@ class Difference {
     list("info.memory", a.info.memory, b.info.memory);
     list("info.tensors", a.info.tensors, b.info.tensors);
     list("info.vertex_types", a.info.vertex_types, b.info.vertex_types);
+    list("info.codelets", a.info.codelets, b.info.codelets);
     list("info.step_memory", a.info.step_memory, b.info.step_memory);
     list("info.tile_peaks", a.info.tile_peaks, b.info.tile_peaks);
     list("info.exchanges", a.info.exchanges, b.info.exchanges);
