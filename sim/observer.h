@@ -7,11 +7,11 @@
 #include "base/units.h"
 #include "sim/superstep_record.h"
 #include "sim/tile/instruction_observer.h"
+#include "sim/tile/worker_run.h"
 
 namespace superstep {
 
-/// The tiles whose instructions an observer sees, and in which supersteps. Only these tiles leave
-/// the fast engine, and only then.
+/// The tiles that an observer sees, and in which supersteps.
 struct Watch {
   std::vector<TileId> tiles = {};
   std::uint64_t first_superstep = 0;
@@ -19,6 +19,10 @@ struct Watch {
   /// Each instruction as its tile issues it, in the order of InstructionObserver: nothing is kept
   /// until the superstep ends. Tiles run side by side, so an observer watches one so.
   bool as_issued = false;
+  /// Their instructions: only these tiles leave the fast engine, and only then.
+  bool instructions = true;
+  /// What their workers do from launch to exit.
+  bool worker_runs = false;
 };
 
 /// Sees a simulation as it runs: one call after the other, in order of time and on the thread that
@@ -33,6 +37,9 @@ class Observer {
   /// Before `on_superstep` of the superstep that they belong to, by cycle, then by tile, unless
   /// they are wanted as issued; those of a superstep that ends in a trap as well.
   virtual void on_instruction(TileId /*tile*/, const IssuedInstruction& /*instruction*/) {}
+  /// Before `on_superstep` of the superstep that they belong to, by tile, then by first issue, then
+  /// by worker.
+  virtual void on_worker_run(TileId /*tile*/, const WorkerRun& /*run*/) {}
   /// A superstep that took time has ended.
   virtual void on_superstep(const SuperstepRecord& /*record*/) {}
   /// So many calls of the program are done: their results are there.

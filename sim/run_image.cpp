@@ -134,6 +134,7 @@ Simulation begin_run(const ProgramImage& image, const std::vector<HostTensor>& a
 
 RunResult finish_run(Simulation simulation, const std::vector<HostTensor>& arguments,
                      const RunOptions& options) {
+  if (options.observer != nullptr) simulation.observe(*options.observer);
   FeedTable feeds(simulation, options.infeeds);
   RepeatedCalls calls(simulation, arguments, options);
   Stop stop;

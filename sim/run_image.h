@@ -23,6 +23,7 @@ namespace superstep {
 struct RunOptions : SimulationOptions {
   std::uint32_t calls = 1;
   std::function<void(const SuperstepRecord&)> on_superstep;
+  Observer* observer = nullptr;  ///< sees each superstep before `on_superstep`
   std::function<void(std::uint32_t calls_done)> on_call;
   /// Values of infeeds by position, one after the other: the first axis counts visits.
   FeedTensors infeeds = {};

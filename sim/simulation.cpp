@@ -13,9 +13,9 @@
 #include "sim/chip/tile_pages.h"
 #include "sim/exchange/checked_fabric.h"
 #include "sim/host/calls.h"
-#include "sim/instruction_feed.h"
 #include "sim/look_inside.h"
 #include "sim/task_arena.h"
+#include "sim/watch_feed.h"
 
 namespace superstep {
 
@@ -407,7 +407,7 @@ class Simulation::Impl {
   bool is_broken_ = false;         ///< by an exception
   Chip chip_;
   Calls calls_;
-  InstructionFeed feed_;
+  WatchFeed feed_;
   LookInside look_;
   std::optional<Cycles> inside_;  ///< where it stands, if not at an opening
   std::optional<Found> found_;    ///< in the superstep that goes on

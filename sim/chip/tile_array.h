@@ -37,6 +37,7 @@ struct TileWork {
   std::uint64_t busy_cycles = 0;   ///< likewise
   std::uint32_t calls_step = 0;    ///< of the marked calls that are open
   TileLaunches launches;
+  std::vector<WorkerRun> runs;  ///< of these launches, where they are noted
 };
 
 /// The tiles of a chip that have a program, as one process: from an opening to their next stops

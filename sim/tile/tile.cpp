@@ -110,6 +110,8 @@ void Tile::set_engine(Engine& engine) { impl_->supervisor_.launcher().set_engine
 
 void Tile::observe(InstructionObserver* observer) { impl_->supervisor_.observe(observer); }
 
+void Tile::note_runs(bool notes) { impl_->supervisor_.launcher().note_runs(notes); }
+
 void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor_.poll(interrupted); }
 
 void Tile::boot(std::uint32_t pc) {
@@ -170,6 +172,7 @@ void Tile::mark_loops(std::vector<LoopTrips::Mark> loops, std::optional<std::uin
 const LoopTrips& Tile::loops() const { return impl_->supervisor_.context().loops; }
 std::uint32_t Tile::calls_step() const { return impl_->supervisor_.context().calls.step(); }
 const TileLaunches& Tile::launches() const { return impl_->supervisor_.launcher().launches(); }
+std::span<const WorkerRun> Tile::runs() const { return impl_->supervisor_.launcher().runs(); }
 std::optional<TileFault> Tile::fault() const { return impl_->fault_; }
 
 std::uint32_t Tile::supervisor_pc() const { return impl_->supervisor_.context().pc; }

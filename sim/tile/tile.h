@@ -20,6 +20,7 @@
 #include "sim/tile/memory.h"
 #include "sim/state_archive.h"
 #include "sim/tile/race_finder.h"
+#include "sim/tile/worker_run.h"
 #include "sim/tile/worker_view.h"
 #include "sim/trap.h"
 
@@ -111,6 +112,9 @@ class Tile {
   /// From now on `observer`, which outlives the tile, sees each instruction; none when null.
   void observe(InstructionObserver* observer);
 
+  /// From now on the runs of its workers are noted, or no longer. It waits at a sync.
+  void note_runs(bool notes);
+
   /// Contexts that run for long ask `interrupted`, which outlives the tile, whether to stop.
   void poll(const std::function<bool()>& interrupted);
 
@@ -155,6 +159,8 @@ class Tile {
   [[nodiscard]] std::uint64_t worker_busy_cycles(std::uint32_t worker) const;
   /// Of the last `run`.
   [[nodiscard]] const TileLaunches& launches() const;
+  /// The same, where they are noted.
+  [[nodiscard]] std::span<const WorkerRun> runs() const;
   [[nodiscard]] std::optional<TileFault> fault() const;
 
   /// A supervisor register ($m0 to $m15), for tests and diagnosis.

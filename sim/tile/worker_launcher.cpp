@@ -75,7 +75,11 @@ bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) 
     const std::uint64_t slots = (issued - running.first_cycle) / machine_.issue_period();
     if (meter_.gives_up(worker, running.step, slots)) running.step = nullptr;
   }
-  if (running.step != nullptr) return true;
+  if (running.step != nullptr) {
+    if (runs_ != nullptr) [[unlikely]]
+      runs_->pause(worker.id, instructions());
+    return true;
+  }
   // A fault is dated to the slot of its instruction.
   const bool faulted = worker.stop == WorkerContext::Stop::kFault;
   end(supervisor, running, faulted ? issued : worker.next_cycle);
@@ -205,6 +209,8 @@ void WorkerLauncher::end(SupervisorContext& supervisor, const Running& running,
   launches_.last_exit_cycle = std::max(launches_.last_exit_cycle, left);
   busy_cycles_ += left - running.first_cycle;
   busy_cycles_of_.at(worker.id) += left - running.first_cycle;
+  if (runs_ != nullptr) [[unlikely]]
+    runs_->end(worker.id, left, instructions());
 }
 
 SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
@@ -264,6 +270,10 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue,
   const std::uint64_t first_cycle = begin(supervisor, issue, worker, vertex_base);
   Running running{&worker, &path, issue, first_cycle, entry};
   supervisor.slots.start(worker.id, first_cycle);
+  if (runs_ != nullptr) [[unlikely]] {
+    runs_->begin({worker.id, entry, supervisor.pc, supervisor.calls.step(), issue, first_cycle},
+                 instructions());
+  }
   if (in_turn_ || path.meets_workers || !running_.empty()) [[unlikely]] {
     if (worker.moded) leave_float_mode();
     if (running_.empty()) last_issued_ = issue;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "sim/tile/worker_codes.h"
 #include "sim/tile/worker_context.h"
 #include "sim/tile/worker_meter.h"
+#include "sim/tile/worker_runs.h"
 #include "sim/tile/worker_view.h"
 
 namespace superstep {
@@ -85,6 +87,15 @@ class WorkerLauncher {
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
   void observe(InstructionObserver* observer) { observer_ = observer; }
 
+  /// From now on the runs of workers are noted, or no longer. No worker is running.
+  void note_runs(bool notes) {
+    runs_ = notes ? std::make_unique<WorkerRuns>(machine_.tile.workers) : nullptr;
+  }
+  /// Those that were noted since `clear_launches`.
+  [[nodiscard]] std::span<const WorkerRun> runs() const {
+    return runs_ == nullptr ? std::span<const WorkerRun>() : runs_->done();
+  }
+
   /// The common weights of the tile.
   [[nodiscard]] Weights& weights() {
     if (weights_ == nullptr) weights_ = std::make_unique<Weights>();
@@ -102,7 +113,9 @@ class WorkerLauncher {
   [[nodiscard]] std::uint64_t busy_cycles(std::uint32_t id) const { return busy_cycles_of_.at(id); }
   [[nodiscard]] const TileLaunches& launches() const { return launches_; }
   void clear_launches() {
-    if (launches_.count != 0) launches_.clear();
+    if (launches_.count == 0) return;
+    launches_.clear();
+    if (runs_ != nullptr) runs_->clear();
   }
   /// Behind what a supervisor needs of them in each superstep.
   [[nodiscard]] const std::byte* cold() const {
@@ -194,6 +207,7 @@ class WorkerLauncher {
   std::set<CheckedLaunch> checked_;
   std::vector<CheckedLaunch> first_times_;  ///< until these and those beside them have left
   InstructionObserver* observer_ = nullptr;
+  std::unique_ptr<WorkerRuns> runs_;  ///< where somebody looks at them
   bool interrupted_ = false;
   bool in_turn_ = false, in_turn_beside_replay_ = false;
   std::uint64_t busy_cycles_ = 0;
@@ -205,8 +219,8 @@ template <class Archive>
 void WorkerLauncher::state(Archive& archive) {
   auto& [running, stop_cycle, host_mode, launches, contexts, common_weights, machine, memory, codes,
          meter, interpreter, engine, engine_otherwise, steps, last_turn, last_issued, ahead,
-         which_races, races, races_beside_replay, checked, first_times, observer, is_interrupted,
-         in_turn, in_turn_otherwise, busy, busy_of, first_fault] = *this;
+         which_races, races, races_beside_replay, checked, first_times, observer, noted_runs,
+         is_interrupted, in_turn, in_turn_otherwise, busy, busy_of, first_fault] = *this;
   archive(weights());
   for (WorkerContext& worker : workers()) archive(worker);
   archive(codes, meter, steps, last_turn, last_issued, busy, busy_of);

@@ -1,4 +1,4 @@
-#include "sim/instruction_feed.h"
+#include "sim/watch_feed.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace superstep {
 
-void InstructionFeed::add(Observer& observer) {
+void WatchFeed::add(Observer& observer) {
   Watcher watcher{&observer, observer.watch()};
   if (watcher.watch.tiles.empty()) return;
   if (watcher.watch.as_issued && watcher.watch.tiles.size() > 1) {
@@ -18,6 +18,7 @@ void InstructionFeed::add(Observer& observer) {
         fmt::format("as issued an observer sees one tile, not {}: tiles run at the same time",
                     watcher.watch.tiles.size()));
   }
+  std::ranges::sort(watcher.watch.tiles);
   for (const TileId tile : watcher.watch.tiles) {
     const std::optional<std::size_t> entry = tiles_.entry_of(tile);
     if (!entry) {
@@ -31,23 +32,31 @@ void InstructionFeed::add(Observer& observer) {
   watchers_.push_back(std::move(watcher));
 }
 
-void InstructionFeed::open(std::uint64_t superstep) {
+void WatchFeed::open(std::uint64_t superstep) {
+  bool has_changed = false;
   for (Watcher& watcher : watchers_) {
-    watcher.is_open =
+    const bool is_open =
         superstep >= watcher.watch.first_superstep && superstep <= watcher.watch.last_superstep;
+    has_changed = has_changed || is_open != watcher.is_open;
+    watcher.is_open = is_open;
   }
+  if (!has_changed) return;
   for (Watched& watched : watched_) {
     const TileId tile = tiles_.id(watched.entry);
     std::vector<Observer*> as_issued;
-    bool keeps = false;
+    bool keeps = false, notes_runs = false;
     for (const Watcher& watcher : watchers_) {
-      if (!watcher.is_open || std::ranges::count(watcher.watch.tiles, tile) == 0) continue;
+      if (!watcher.sees(tile)) continue;
+      notes_runs = notes_runs || watcher.watch.worker_runs;
+      if (!watcher.watch.instructions) continue;
       if (watcher.watch.as_issued) {
         as_issued.push_back(watcher.observer);
       } else {
         keeps = true;
       }
     }
+    if (notes_runs != watched.notes_runs) tiles_.tile(watched.entry).note_runs(notes_runs);
+    watched.notes_runs = notes_runs;
     watched.log->wanted_by(std::move(as_issued), keeps);
     if (watched.log->is_wanted() == watched.is_attached) continue;
     watched.is_attached = watched.log->is_wanted();
@@ -55,13 +64,35 @@ void InstructionFeed::open(std::uint64_t superstep) {
   }
 }
 
-void InstructionFeed::attach() {
+void WatchFeed::attach() {
   for (const Watched& watched : watched_) {
     if (watched.is_attached) tiles_.tile(watched.entry).observe(watched.log.get());
   }
 }
 
-void InstructionFeed::deliver(std::optional<Cycles> trap) {
+void WatchFeed::deliver(std::optional<Cycles> trap) {
+  deliver_instructions(trap);
+  // Those of a superstep that is not whole are not.
+  if (!trap) deliver_runs();
+}
+
+void WatchFeed::deliver_runs() {
+  for (const Watched& watched : watched_) {
+    const TileWork& work = tiles_.work(watched.entry);
+    if (!watched.notes_runs || work.launches.count == 0) continue;
+    std::vector<WorkerRun> runs = work.runs;
+    std::ranges::sort(runs, {},
+                      [](const WorkerRun& run) { return std::tuple(run.begin, run.worker); });
+    for (const Watcher& watcher : watchers_) {
+      if (!watcher.watch.worker_runs || !watcher.sees(tiles_.id(watched.entry))) continue;
+      for (const WorkerRun& run : runs) {
+        watcher.observer->on_worker_run(tiles_.id(watched.entry), run);
+      }
+    }
+  }
+}
+
+void WatchFeed::deliver_instructions(std::optional<Cycles> trap) {
   struct Issued {
     TileId tile;
     const IssuedInstruction* instruction;
@@ -77,9 +108,9 @@ void InstructionFeed::deliver(std::optional<Cycles> trap) {
     return std::tuple(issued.instruction->cycle, issued.tile);
   });
   for (const Watcher& watcher : watchers_) {
-    if (!watcher.is_open || watcher.watch.as_issued) continue;
+    if (!watcher.watch.instructions || watcher.watch.as_issued) continue;
     for (const Issued& issued : all) {
-      if (std::ranges::count(watcher.watch.tiles, issued.tile) == 0) continue;
+      if (!watcher.sees(issued.tile)) continue;
       watcher.observer->on_instruction(issued.tile, *issued.instruction);
     }
   }

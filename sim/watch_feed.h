@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,11 +12,11 @@
 
 namespace superstep {
 
-/// Brings the instructions of watched tiles to their observers, superstep by superstep.
-class InstructionFeed {
+/// Brings what observers watch of tiles to them, superstep by superstep.
+class WatchFeed {
  public:
   /// `tiles` outlives the feed.
-  explicit InstructionFeed(TileArray& tiles) : tiles_(tiles) {}
+  explicit WatchFeed(TileArray& tiles) : tiles_(tiles) {}
 
   /// Throws MalformedInput when it watches a tile without a program, or several as issued.
   void add(Observer& observer);
@@ -27,6 +28,9 @@ class InstructionFeed {
   void deliver(std::optional<Cycles> trap = std::nullopt);
 
  private:
+  void deliver_instructions(std::optional<Cycles> trap);
+  void deliver_runs();
+
   /// Hands on what a tile issues to those who want it so, and keeps it for the others.
   class Log : public InstructionObserver {
    public:
@@ -53,11 +57,16 @@ class InstructionFeed {
     std::size_t entry = 0;
     std::unique_ptr<Log> log;
     bool is_attached = false;
+    bool notes_runs = false;
   };
   struct Watcher {
     Observer* observer = nullptr;
-    Watch watch;
+    Watch watch;           ///< its tiles ascend
     bool is_open = false;  ///< in the superstep that goes on
+
+    [[nodiscard]] bool sees(TileId tile) const {
+      return is_open && std::ranges::binary_search(watch.tiles, tile);
+    }
   };
 
   TileArray& tiles_;
