@@ -33,6 +33,7 @@
 #include "tools/results.h"
 #include "tools/signals.h"
 #include "tools/tensors.h"
+#include "tools/windows.h"
 
 namespace superstep {
 namespace {
@@ -92,6 +93,7 @@ std::string date_now() {
 /// What the command line asks for, and what it asks to compare with.
 struct Request {
   TraceLevel level = TraceLevel::kSuperstep;
+  TraceWindow window;
   ToleranceOptions tolerances;
   std::vector<std::string> overrides;
   std::optional<TensorFile> expected;
@@ -117,14 +119,36 @@ std::vector<NamedFile> inputs_of(const Options& options) {
   return inputs;
 }
 
+/// Which rows a trace keeps at its lowest levels.
+TraceWindow window_of(const Options& options, TraceLevel level) {
+  TraceWindow window;
+  for (const char* name : {"trace-supersteps", "trace-tiles", "trace-ops"}) {
+    if (options.has(name) && level < TraceLevel::kVertex) {
+      usage_error(fmt::format("--{} is for --trace vertex", name));
+    }
+  }
+  if (const auto supersteps = options.get("trace-supersteps")) {
+    const SuperstepWindow found = supersteps_of("--trace-supersteps", *supersteps);
+    window.first_superstep = found.first;
+    window.end_superstep = found.end;
+  }
+  if (const auto tiles = options.get("trace-tiles")) {
+    std::vector<TileId>& kept = window.tiles.emplace();
+    for (const std::uint32_t tile : tiles_of("--trace-tiles", *tiles)) kept.push_back(TileId{tile});
+  }
+  window.operations = options.get("trace-ops").value_or("");
+  return window;
+}
+
 Request request_of(const Options& options) {
   const auto level = trace_level(options.get("trace").value_or("superstep"));
   if (!level) {
-    usage_error(
-        fmt::format("--trace takes summary, superstep or tile, found '{}'; -o names the file",
-                    *options.get("trace")));
+    usage_error(fmt::format(
+        "--trace takes summary, superstep, tile or vertex, found '{}'; -o names the file",
+        *options.get("trace")));
   }
   Request request{.level = *level,
+                  .window = window_of(options, *level),
                   .tolerances = {tolerance(options, "rtol"), tolerance(options, "atol")},
                   .overrides = options.list("set"),
                   .expected = {},
@@ -230,6 +254,7 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   trace_options.begin = simulation.call_place();
   std::optional<TraceWriter> trace;
   if (request.trace) trace.emplace(*request.trace, trace_options, image, provenance);
+  if (trace) run.observer = trace->observer();
   RunRecorder totals_only(image, trace_options);
   const RunRecorder& recorder = trace ? trace->recorder() : totals_only;
   std::uint32_t calls_done = 0;
@@ -380,7 +405,10 @@ Options run_options() {
              "write outfeed0, outfeed1, … there, however the run ends; from a checkpoint on those "
              "of later visits")
       .value("trace-file,o", "FILE", "write the trace there")
-      .value("trace", "LEVEL", "what it keeps: summary, superstep or tile (superstep)")
+      .value("trace", "LEVEL", "what it keeps: summary, superstep, tile or vertex (superstep)")
+      .value("trace-supersteps", "A:B", "below tile only supersteps A to B - 1")
+      .value("trace-tiles", "LIST", "below tile only these, as in 0,17,100-107")
+      .value("trace-ops", "PATTERN", "below tile only operations like this shell pattern")
       .value(
           "expect", "FILE",
           "compare with result0, result1, … of this file; from a checkpoint on with those of the "
@@ -429,6 +457,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
   const Provenance provenance = provenance_of(options, run.threads);
   const TraceOptions trace_options{
       .level = request.trace ? request.level : TraceLevel::kSummary,
+      .window = request.window,
       .calls = run.calls,
       .lock = request.lock,
       .sources = machine.sources,
@@ -449,7 +478,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
             write_memory_trace(*request.trace, trace_options, machine.machine, memory, provenance);
           }
         },
-        {.keep_exchange_plan = trace_options.level == TraceLevel::kTile},
+        {.keep_exchange_plan = trace_options.level >= TraceLevel::kTile},
         options.has("no-cache") ? ImageCache() : ImageCache::of_user(),
         // What does not fit is said before a program is compiled.
         [&](const Module& module) { load(signature_of(module)); });
@@ -461,6 +490,9 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (request.outfeed && feed_queues(image, Stream::Kind::kOutfeed).empty())
     usage_error("--outfeed names a file, but the program has no outfeed");
   check_host_memory(image, run.calls);
+  if (const std::string why = window_problem(request.window, image); !why.empty()) {
+    throw UserError(ExitCode::kUsage, {{{program, 0, 0}, why}});
+  }
   const RunOutcome ran =
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);
   const RunResult& result = ran.result;

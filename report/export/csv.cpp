@@ -39,6 +39,7 @@ constexpr CsvTable kTables[] = {
     {"messages", "message"},
     {"compute_profiles", "compute_profile used_tile"},
     {"exchange_profiles", "exchange_profile used_tile"},
+    {"vertices", "vertex"},
 };
 
 const CsvTable& table_named(const std::string& name) {
@@ -163,7 +164,7 @@ class CsvWriter {
   void write(const std::optional<SuperstepWindow>& window) {
     if (window && superstep_ == nullptr) {
       throw UserError(ExitCode::kUsage,
-                      "--window is for the tables supersteps, launches and transfers");
+                      "--window is for tables whose rows are of supersteps, as launches");
     }
     std::string head;
     if (axes_.size() > 1) {

@@ -12,6 +12,7 @@
 #include "report/export/host_tracks.h"
 #include "report/export/perfetto_writer.h"
 #include "report/export/program_track.h"
+#include "report/export/worker_tracks.h"
 #include "report/numbers.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/schema.h"
@@ -213,9 +214,12 @@ class PerfettoExport {
     WideColumn exchange = column(kExchangePhases, "cycles");
     WideColumn compute = column(kComputePhases, "cycles");
     WideColumn wait = column(kComputePhases, "wait_cycles");
+    std::optional<WorkerTracks> workers;
+    if (trace_.has(kVertices)) workers.emplace(writer_, trace_, tree_, rows_.first, tiles, tracks);
     trace_.for_each_superstep(rows_.first, rows_.count, [&](const SuperstepInFile& superstep) {
       const ProfileNumbers& profiles = *superstep.profiles;
       if (is_full(superstep.row.number, "tiles")) return;
+      if (workers) workers->add(superstep.row.number);
       // Behind the size limit of the trace there are none.
       if (profiles.compute >= trace_.rows(kComputePhases) ||
           profiles.exchange >= trace_.rows(kExchangePhases)) {

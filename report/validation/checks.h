@@ -15,6 +15,8 @@ void check_values(const TraceFile& trace, const SoundColumns& sound, TraceFindin
 void check_program(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
 /// Supersteps, their launches, transfers and rows of tiles.
 void check_supersteps(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
+/// What workers did, against the rows of tiles.
+void check_vertices(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
 /// The summary, against what it sums up.
 void check_summary(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
 

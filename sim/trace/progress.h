@@ -12,7 +12,8 @@
 namespace superstep {
 
 /// Rows by axis that every column along it has in an open trace. Of an unfinished one whole
-/// supersteps, with the tile profiles that they refer to, and the launches and transfers of those.
+/// supersteps, with the tile profiles that they refer to, and the rows of other tables that are of
+/// those.
 [[nodiscard]] std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& file);
 
 /// Totals of the whole supersteps of an open trace that has them.

@@ -6,6 +6,7 @@
 
 #include "isa/program_image.h"
 #include "sim/superstep_record.h"
+#include "sim/tile/worker_run.h"
 #include "sim/trace/cost_source.h"
 #include "sim/trace/trace.h"
 
@@ -91,6 +92,15 @@ struct LaunchRow : ComputeShare {
   std::uint64_t superstep = 0;
 };
 
+/// One row of /vertices.
+struct VertexRow : WorkerRun {
+  std::uint64_t superstep = 0;
+  std::uint32_t tile = 0;
+  std::uint32_t step = 0, operation = 0;
+  std::optional<std::uint32_t> vertex_type = {};
+  std::uint64_t length = 0;
+};
+
 /// One row of /host.
 struct TransferRow {
   std::uint64_t superstep = 0;
@@ -112,6 +122,8 @@ struct StepSums {
 /// The attributes of the root.
 struct RootRow {
   std::string format, format_version, level;
+  std::uint64_t window_first = 0, window_end = UINT64_MAX;
+  std::string window_tiles, window_operations;
   bool complete = false;
   std::string outcome;
   std::string module, machine;

@@ -50,12 +50,12 @@ constexpr TracePlot kPlots[] = {
 }  // namespace
 
 std::span<const TraceColumn> trace_columns() {
-  static const std::vector<TraceColumn> columns =
-      columns_of(kMachineText, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps,
-                 kFusedOperations, kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams,
-                 kMemoryCategories, kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages,
-                 kSupersteps, kProfileNumbers, kLaunches, kComputeProfiles, kComputePhases,
-                 kExchangeProfiles, kExchangePhases, kTransfers, kEvents, kReport, kStepSums);
+  static const std::vector<TraceColumn> columns = columns_of(
+      kMachineText, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps, kFusedOperations,
+      kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams, kMemoryCategories,
+      kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages, kSupersteps, kProfileNumbers,
+      kLaunches, kComputeProfiles, kComputePhases, kExchangeProfiles, kExchangePhases, kVertices,
+      kTransfers, kEvents, kReport, kStepSums);
   return columns;
 }
 
@@ -97,14 +97,14 @@ std::string_view name_of(TraceEvent::Kind kind) {
 }
 
 std::optional<TraceLevel> trace_level(std::string_view name) {
-  for (const TraceLevel level : {kSummary, kSuperstep, kTile}) {
+  for (const TraceLevel level : {kSummary, kSuperstep, kTile, kVertex}) {
     if (name == name_of(level)) return level;
   }
   return std::nullopt;
 }
 
 std::string_view name_of(TraceLevel level) {
-  constexpr std::string_view kNames[] = {"summary", "superstep", "tile"};
+  constexpr std::string_view kNames[] = {"summary", "superstep", "tile", "vertex"};
   return kNames[static_cast<std::size_t>(level)];
 }
 
@@ -121,13 +121,17 @@ A level holds those before it. While a run lasts its data is in `RUN.h5.part`, f
 of two up to 64, then every 64, and every 1,024 after 4,096) and open to SWMR readers; `superstep report` and
 `superstep trace repair` read it after the run was killed, at any level. The next run of the same `-o` replaces it: repair
 first what is to be kept. `RUN.h5.lock` keeps other writers away while the run lasts. The finished file does not depend on
-the number of host threads. When the file reaches its size limit (2 GiB), the rows of tiles end, `/events` says so, and all
-else goes on.
+the number of host threads. When the file reaches its size limit (2 GiB), the rows of tiles and of their workers end, `/events`
+says so, and all else goes on. Levels below tile are flushed as well whenever there are 262,144 rows more.
 
 Cycles add up: exchange, compute, sync and host cycles of a superstep are the whole of it, those of all supersteps are the
 totals of `/summary`, and the launches of a superstep sum to its compute cycles. A superstep may compute several steps one
 after the other; `/launches` says how its critical tile's time is shared between them. The stream `goes_on` is a word on each
 tile that decides whether another call comes; the host sends it, as 0, with the arguments of the last call.
+
+At level vertex `/vertices` has what each worker does from launch to exit. A window says of which supersteps, tiles and
+operations (`run --trace-supersteps A:B --trace-tiles LIST --trace-ops PATTERN`); no other rows are there, and all other tables
+are as without one. A launch of all workers is a row for each of them, with one launch_cycle.
 
 `superstep trace validate` looks whether a file keeps all this, `superstep trace export` gives it to other viewers
 ([exports.md](exports.md)).
@@ -158,7 +162,7 @@ Attributes of `/provenance` (with `config_origin`) are all that may differ betwe
 
 | not there | because |
 |---|---|
-| `/vertices`, `/instructions` | they belong to the levels vertex and instruction, which do not exist yet |
+| `/instructions` | they belong to the level instruction, which does not exist yet |
 | positions of tiles in space | no source gives them; row, column and lane are all that timing depends on, and logical numbers are the only ones |
 | reasons of waiting | tiles wait for nothing but the barrier: `wait_cycles` |
 | mean compute cycles | `compute_cycles_sum` is exact; by the length of `program/used_tile` it is the mean |

@@ -22,6 +22,8 @@ constexpr std::string_view kTraceVersion = "1.9.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
+/// The same of levels below tile, of which a superstep may have many.
+constexpr std::uint64_t kDetailChunk = 16384;
 /// Rows of all tiles of a Mk2 are less than the 1 MiB of chunks that HDF5 keeps at hand.
 constexpr std::uint64_t kProfileChunk = 64;
 /// A superstep without a tile profile: the trace reached its size limit.
@@ -460,6 +462,49 @@ inline constexpr auto kExchangePhases = growing_table<TilePhase>(
            "Likewise times the columns from its tile."}
         .since(5));
 
+inline constexpr auto kVertices = growing_table<VertexRow>(
+    "/vertices", "vertex", TraceLevel::kVertex,
+    Column{"vertex", RowNumber<std::uint64_t>{}, "1",
+           "Number of the row: what one worker does from launch to exit."}
+        .since(9),
+    Column{"superstep", &VertexRow::superstep, "1",
+           "Its superstep; rows ascend by it, then by tile, start_cycle and worker."}
+        .since(9),
+    Column{"tile", &VertexRow::tile, "1", "Tile of the worker."}.since(9),
+    Column{"worker", &VertexRow::worker, "1", "Number of the worker on its tile."}.since(9),
+    Column{"step", &VertexRow::step, "1", "Step that launches it."}.since(9),
+    Column{"operation", &VertexRow::operation, "1", "Row of /program/operation, of its step."}
+        .since(9),
+    Column{"vertex_type", &VertexRow::vertex_type, "1",
+           "Row of /program/vertex_type, or -1 where the program does not say."}
+        .since(9),
+    Column{"launch_cycle", &VertexRow::launch, "cycle",
+           "When the supervisor issued its launch, which may be one of all workers."}
+        .since(9),
+    Column{"start_cycle", &VertexRow::begin, "cycle", "Its first issue."}.since(9),
+    Column{"cycles", &VertexRow::length, "cycle",
+           "From there to its exit: those of a tile in a superstep sum to its worker_busy."}
+        .since(9),
+    Column{"instructions", member(&VertexRow::instructions, &InstructionCounts::all), "1",
+           "That it issued; a bundle counts as two. Those of a tile in a superstep sum to those of "
+           "its profile, and so do those of each class."}
+        .since(9),
+    Column{"aux_instructions", member(&VertexRow::instructions, &InstructionCounts::aux), "1",
+           "Of its instructions, those of the auxiliary pipe; all others are of the main pipe."}
+        .since(9),
+    Column{"amp_instructions", member(&VertexRow::instructions, &InstructionCounts::amp), "1",
+           "Of the auxiliary ones, those of the AMP units."}
+        .since(9),
+    Column{"load_instructions", member(&VertexRow::instructions, &InstructionCounts::loads), "1",
+           "Of the main ones, those that load; some also store."}
+        .since(9),
+    Column{"store_instructions", member(&VertexRow::instructions, &InstructionCounts::stores), "1",
+           "Of the main ones, those that store; some also load."}
+        .since(9),
+    Column{"branch_instructions", member(&VertexRow::instructions, &InstructionCounts::branches),
+           "1", "Of the main ones, branches, taken or not."}
+        .since(9));
+
 inline constexpr auto kTransfers = growing_table<TransferRow>(
     "/host", "transfer", TraceLevel::kSuperstep,
     Column{"transfer", RowNumber<std::uint64_t>{}, "1", "Number of the transfer."},
@@ -513,7 +558,19 @@ inline constexpr auto kRootAttributes = attributes_of<RootRow>(
     "/", Column{"format", &RootRow::format, "", "superstep-trace"},
     Column{"format_version", &RootRow::format_version, "",
            "Version of this schema; readers accept the same major number."},
-    Column{"level", &RootRow::level, "", "summary, superstep or tile."},
+    Column{"level", &RootRow::level, "", "summary, superstep, tile or vertex."},
+    Column{"window_first_superstep", &RootRow::window_first, "1",
+           "Levels below tile: of the first superstep whose rows are kept."}
+        .since(9),
+    Column{"window_end_superstep", &RootRow::window_end, "1",
+           "That behind the last one; 2^64 - 1 where it is not bounded."}
+        .since(9),
+    Column{"window_tiles", &RootRow::window_tiles, "",
+           "Tiles whose rows are kept, as in 0,17,100-107; empty: all."}
+        .since(9),
+    Column{"window_operations", &RootRow::window_operations, "",
+           "Shell pattern of the names of operations whose rows are kept; empty: all."}
+        .since(9),
     Column{"complete", &RootRow::complete, "1",
            "1 in a finished file, 0 in one that is being written or was cut off."},
     Column{"outcome", &RootRow::outcome, "",

@@ -16,6 +16,7 @@ void describe(Hdf5File& file, const TraceColumn& column) {
 
 /// Rows of a chunk of so many rows, 0 for a dataset in one piece.
 std::uint64_t chunk_rows_of(const TraceColumn& column, std::uint64_t rows) {
+  if (column.grows && column.level >= TraceLevel::kVertex) return kDetailChunk;
   if (column.grows) return column.is_profile() ? kProfileChunk : kSuperstepChunk;
   // Long tables are worth compressing.
   constexpr std::uint64_t kLong = 4096;

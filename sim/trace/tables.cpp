@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/number_ranges.h"
 #include "base/sha256.h"
 #include "isa/timing.h"
 #include "sim/host/feeds.h"
@@ -211,12 +212,27 @@ std::uint64_t callback_cycles(const ProgramImage& image, std::uint64_t calls) {
   return alone * callback + beside - std::min(beside, calls * image.info.predicted_cycles);
 }
 
+/// Empty for all.
+std::string tiles_text(const TraceWindow& window) {
+  std::vector<std::uint32_t> tiles;
+  for (const TileId tile : window.tiles.value_or(std::vector<TileId>())) {
+    tiles.push_back(index(tile));
+  }
+  return ranges_of(tiles);
+}
+
 RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
   const MachineConfig& machine = image.machine;
   RootRow root;
   root.format = kTraceFormat;
   root.format_version = kTraceVersion;
   root.level = name_of(options.level);
+  if (options.level >= TraceLevel::kVertex) {
+    root.window_first = options.window.first_superstep;
+    root.window_end = options.window.end_superstep;
+    root.window_tiles = tiles_text(options.window);
+    root.window_operations = options.window.operations;
+  }
   root.outcome = "running";
   root.module = image.info.module;
   root.machine = machine.name;
@@ -288,7 +304,7 @@ void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions&
   write_table(file, kCompileEvents, event_rows(image.info.events));
   write_table(file, kStreams, stream_rows(image.streams));
   write_memory(file, image);
-  if (options.level == TraceLevel::kTile) write_exchanges(file, image.info);
+  if (options.level >= TraceLevel::kTile) write_exchanges(file, image.info);
 }
 
 }  // namespace superstep

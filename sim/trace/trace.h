@@ -20,9 +20,9 @@
 namespace superstep {
 
 /// How much of a run its trace keeps; each level holds the one before it.
-enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile };
+enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile, kVertex };
 
-/// The level of a name, `summary`, `superstep` or `tile`; empty for any other.
+/// The level of a name, `summary`, `superstep`, `tile` or `vertex`; empty for any other.
 [[nodiscard]] std::optional<TraceLevel> trace_level(std::string_view name);
 [[nodiscard]] std::string_view name_of(TraceLevel level);
 
@@ -35,12 +35,29 @@ struct TraceTotals;
 /// Makes the text of /summary/json.
 using TraceReport = std::function<std::string(const TraceSummary&)>;
 
+/// Where a trace keeps what levels below tile add.
+struct TraceWindow {
+  std::uint64_t first_superstep = 0;
+  std::uint64_t end_superstep = UINT64_MAX;       ///< not included
+  std::optional<std::vector<TileId>> tiles = {};  ///< all with a program without one
+  std::string operations = {};  ///< shell pattern of their names; all where it is empty
+
+  [[nodiscard]] bool is_everything() const {
+    return first_superstep == 0 && end_superstep == UINT64_MAX && !tiles && operations.empty();
+  }
+};
+
+/// Why nothing that the program does can be in a window; empty when something may.
+[[nodiscard]] std::string window_problem(const TraceWindow& window, const ProgramImage& image);
+
 /// What a trace keeps of a run.
 struct TraceOptions {
   TraceLevel level = TraceLevel::kSuperstep;
+  TraceWindow window = {};
   std::uint32_t calls = 1;              ///< of the program that end in the run, for the record
   CallPlace begin = CallPlace::kBegin;  ///< of the run, which may go on from a checkpoint
-  /// Once the file is as large as this, tile profiles end and everything else goes on.
+  /// Once the file is as large as this, what level tile and those below add ends, and everything
+  /// else goes on.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
   std::shared_ptr<FileLock> lock = {};  ///< of the file, from who has it; else the writer takes it
   MachineSources sources = {};          ///< of the image's machine
@@ -63,6 +80,8 @@ class TraceWriter {
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
+  /// Sees what levels below tile add, and goes to RunOptions::observer; null at other levels.
+  [[nodiscard]] Observer* observer();
   /// To be called from RunOptions::on_superstep.
   void on_superstep(const SuperstepRecord& record);
   /// What the run added up to so far; also after a superstep that could not be written.

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/output_file.h"
+#include "sim/trace/detail_rows.h"
 #include "sim/trace/recorder.h"
 #include "sim/trace/repack.h"
 #include "sim/trace/schema.h"
@@ -98,6 +99,7 @@ struct TraceWriter::State {
   GrowingTable<kSupersteps> supersteps;
   GrowingTable<kProfileNumbers> profile_numbers;
   GrowingTable<kLaunches> launches;
+  GrowingTable<kVertices> vertices;
   GrowingTable<kTransfers> transfers;
   GrowingTable<kEvents> events;
   Profiles<kComputeProfiles, kComputePhases> compute_profiles;
@@ -105,7 +107,9 @@ struct TraceWriter::State {
   std::vector<std::uint64_t> profiles_by_step;
   std::vector<std::uint8_t> direction_by_stream;
   std::vector<TilePeak> tile_peaks;  ///< by tile of the machine
-  bool keeps_profiles;
+  std::optional<DetailRows> detail;  ///< at levels below tile
+  std::uint64_t detail_in_file = 0;  ///< rows
+  bool keeps_tiles;                  ///< what level tile and those below it add
   bool is_warned = false;
 
   State(std::filesystem::path p, const TraceOptions& o, const ProgramImage& image)
@@ -119,7 +123,8 @@ struct TraceWriter::State {
         file(Hdf5File::create(unfinished.temporary(), part)),
         profiles_by_step(recorder.steps().size()),
         tile_peaks(image.info.tile_peaks),
-        keeps_profiles(o.level == TraceLevel::kTile) {
+        keeps_tiles(o.level >= TraceLevel::kTile) {
+    if (o.level >= TraceLevel::kVertex) detail.emplace(image, o.window);
     for (const Stream& stream : image.streams) {
       direction_by_stream.push_back(direction_of(stream));
     }
@@ -133,6 +138,20 @@ struct TraceWriter::State {
   /// While the run lasts every level keeps supersteps, so that a killed one can be summed up.
   [[nodiscard]] bool keeps(const TraceColumn& column) const {
     return column.level <= std::max(options.level, TraceLevel::kSuperstep);
+  }
+
+  /// Rows of levels below tile, of the superstep of a number.
+  void add_detail(std::uint64_t number) {
+    for (const VertexRow& row : detail->take(number)) {
+      if (keeps_tiles) vertices.add(row);
+    }
+  }
+
+  void warn_if_window_is_empty() {
+    if (!detail || !keeps_tiles || options.window.is_everything() || vertices.rows() > 0) return;
+    add_event(TraceEvent::Kind::kWarning, recorder.totals().run.cycles, -1,
+              fmt::format("no worker ran in the window of the trace; the run has {} supersteps",
+                          recorder.totals().run.supersteps));
   }
 
   void add_event(TraceEvent::Kind kind, Cycles cycle, std::int32_t tile, const std::string& text) {
@@ -171,8 +190,11 @@ struct TraceWriter::State {
   }
 
   /// Often while there is little, so that a run that is killed early leaves something; by the
-  /// number of supersteps only, so that the file does not depend on the host.
+  /// number of supersteps and rows only, so that the file does not depend on the host.
   [[nodiscard]] bool flush_is_due() const {
+    // There may be many rows of one superstep.
+    constexpr std::uint64_t kMostPending = std::uint64_t{1} << 18;
+    if (vertices.rows() - detail_in_file >= kMostPending) return true;
     if (rows <= 64) return std::has_single_bit(rows);
     if (rows <= 4 * kSuperstepChunk) return rows % 64 == 0;
     return rows % kSuperstepChunk == 0;
@@ -183,13 +205,15 @@ struct TraceWriter::State {
     compute_profiles.flush(file, used_tiles);
     exchange_profiles.flush(file, used_tiles);
     flush_events();
+    vertices.flush(file);
+    detail_in_file = vertices.rows();
     launches.flush(file);
     transfers.flush(file);
     profile_numbers.flush(file);
     supersteps.flush(file);
     file.flush();
-    if (!keeps_profiles || std::filesystem::file_size(part) < options.max_bytes) return;
-    keeps_profiles = false;
+    if (!keeps_tiles || std::filesystem::file_size(part) < options.max_bytes) return;
+    keeps_tiles = false;
     add_event(TraceEvent::Kind::kLimit, recorder.totals().run.cycles, -1,
               fmt::format("the file has its limit of {} B: no more rows of tiles, most are of {}",
                           options.max_bytes, most_varied_step()));
@@ -244,11 +268,12 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
                          .start = record.begin + transfer.begin,
                          .length = transfer.end - transfer.begin});
   }
-  if (state.options.level == TraceLevel::kTile) {
+  if (state.detail) state.add_detail(record.number);
+  if (state.options.level >= TraceLevel::kTile) {
     SUPERSTEP_CHECK(record.tiles != nullptr && record.tiles->size() == state.used_tiles,
                     "a superstep without its tiles");
     ProfileNumbers numbers{kNoProfile, kNoProfile};
-    if (state.keeps_profiles) {
+    if (state.keeps_tiles) {
       numbers.compute = state.profile(*record.tiles, state.compute_profiles, record.step);
       numbers.exchange =
           state.profile(*record.tiles, state.exchange_profiles, record.exchange_step);
@@ -259,6 +284,8 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
   ++state.rows;
   if (state.flush_is_due()) state.flush();
 }
+
+Observer* TraceWriter::observer() { return state_->detail ? &*state_->detail : nullptr; }
 
 const RunRecorder& TraceWriter::recorder() const { return state_->recorder; }
 
@@ -271,6 +298,7 @@ void TraceWriter::finish(const RunResult& result, const Provenance& provenance) 
     end.trap_kind = name_of(result.trap->kind);
   }
   state_->recorder.finish(result);
+  state_->warn_if_window_is_empty();
   state_->close(end);
 }
 

@@ -16,6 +16,7 @@ except ImportError as missing:
     sys.exit(77)
 
 OK, DAMAGED = 0, 7
+LEVELS = ("vertex", "tile", "superstep", "summary")
 RUN = "models/linear_regression/train_step.mlir -m tiny4 --input models/linear_regression/train.h5 --repeat 3"
 
 
@@ -60,6 +61,13 @@ def swapped_launches(file):
     for name in ("superstep", "step", "cycles", "runs"):
         column = file["launches"][name]
         column[1], column[3] = column[3], column[1]
+
+
+def shortened(file, rows):
+    """Without the last rows of the vertices, those of a whole tile."""
+    for column in file["vertices"].values():
+        if column.shape[0] > rows and column.name.startswith("/vertices/"):
+            column.resize((column.shape[0] - rows,))
 
 
 DAMAGES = {  # and what is said of each
@@ -141,12 +149,31 @@ DAMAGES = {  # and what is said of each
     "the report": (lambda f: f["summary/json"].__setitem__(0, b"{}"), "/summary/json is no report"),
 }
 
+VERTEX_DAMAGES = {
+    "order of vertices": (element("vertices/superstep", 150, 2), "/vertices/superstep["),
+    "a vertex of no superstep": (element("vertices/superstep", -1, 99), "is behind the last superstep"),
+    "a tile": (element("vertices/tile", 0, 9), "/vertices/tile[0] is 9, which has no program"),
+    "a worker": (element("vertices/worker", 3, 6), "/vertices/worker[3] is 6, but there are 6 workers"),
+    "a step of a vertex": (element("vertices/step", 3, 99), "/vertices/step[3] is 99, but there are 14 steps"),
+    "an operation of a vertex": (more("vertices/operation", 3), "/vertices/operation[3] is 3, but that of its step is 2"),
+    "a codelet": (element("vertices/vertex_type", 3, 99), "/vertices/vertex_type[3] is 99, but there are "),
+    "a late launch": (element("vertices/launch_cycle", 3, 10**6), "/vertices/launch_cycle[3] is 1000000, not between"),
+    "an early launch": (element("vertices/launch_cycle", 3, 0), "/vertices/launch_cycle[3] is 0, not between"),
+    "order of workers": (element("vertices/start_cycle", 3, 1969), "/vertices/start_cycle[3] is 1969, of worker 3 of tile 0, not behind"),
+    "a busy worker": (element("vertices/cycles", 0, 210), "/vertices/start_cycle[6] is 2168, but its worker runs another vertex until 2178"),
+    "a long vertex": (element("vertices/cycles", 3, 9999), "but its tile is done at "),
+    "cycles of a vertex": (element("vertices/cycles", 3, 132), "/vertices/cycles[0] and those behind it of its tile sum to "),
+    "instructions of a vertex": (more("vertices/instructions", 3), "/vertices/instructions[0] and those behind it of its tile sum to "),
+    "loads of a vertex": (more("vertices/load_instructions", 3), "/vertices/load_instructions[0] and those behind it"),
+    "workers that are left out": (lambda f: shortened(f, 9), "/supersteps/instructions["),
+}
+
 
 class DamagedTraces(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        for level in ("tile", "superstep", "summary"):
+        for level in LEVELS:
             command = [sys.argv[1], "run", *RUN.split(), "--trace", level, "-q", "-o", cls.at(level)]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
@@ -158,8 +185,8 @@ class DamagedTraces(unittest.TestCase):
     def at(cls, name):
         return str(Path(cls.folder.name) / f"{name}.h5")
 
-    def validate(self, *damages):
-        shutil.copy(self.at("tile"), self.at("damaged"))
+    def validate(self, *damages, level="tile"):
+        shutil.copy(self.at(level), self.at("damaged"))
         with h5py.File(self.at("damaged"), "r+") as file:
             for damage in damages:
                 damage(file)
@@ -171,11 +198,12 @@ class DamagedTraces(unittest.TestCase):
         return done.returncode, done.stderr
 
     def test_each_damage_is_found_where_it_is(self):
-        for what, (damage, said) in DAMAGES.items():
-            with self.subTest(what=what):
-                code, errors = self.validate(damage)
-                self.assertEqual(code, DAMAGED, errors)
-                self.assertIn(said, errors)
+        for level, damages in (("tile", DAMAGES), ("vertex", VERTEX_DAMAGES)):
+            for what, (damage, said) in damages.items():
+                with self.subTest(what=what):
+                    code, errors = self.validate(damage, level=level)
+                    self.assertEqual(code, DAMAGED, errors)
+                    self.assertIn(said, errors)
 
     def test_all_damages_are_found_at_once(self):
         chosen = ["a unit", "a parent", "a critical tile", "order of transfers", "supersteps"]
@@ -191,7 +219,7 @@ class DamagedTraces(unittest.TestCase):
         self.assertIn("/supersteps/critical_tile[3] is 4, but there are 4 tiles; and 4 rows more are wrong", self.validate(damage)[1])
 
     def test_what_is_in_order_stays_so_at_every_level_and_after_a_kill(self):
-        for level in ("tile", "superstep", "summary"):
+        for level in LEVELS:
             self.assertEqual(self.answer(self.at(level)), (OK, ""), level)
 
         def killed(file):
@@ -203,7 +231,8 @@ class DamagedTraces(unittest.TestCase):
             # Columns are written one after the other.
             file["supersteps/flops"].resize((9,))
 
-        self.assertEqual(self.validate(killed), (OK, ""))
+        for level in ("tile", "vertex"):
+            self.assertEqual(self.validate(killed, level=level), (OK, ""), level)
 
     def test_an_older_format_has_what_it_had(self):
         # The numbers of this one were made up: they do not add up.

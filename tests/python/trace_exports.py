@@ -27,6 +27,7 @@ RUNS = {
     "loop": "models/mandelbrot/mandelbrot.mlir -m small64 --input random:1 --trace tile",
     "loops": "models/kmeans/kmeans.mlir -m tiny4 --input random:1 --trace tile",
     "nested": "models/eigenvalues/frequencies.mlir -m tiny4 --input random:1 --trace tile",
+    "workers": "models/linear_regression/train_step.mlir -m tiny4 --input random:1 --repeat 3 --trace vertex",
     "summary": "models/quickstart/affine.mlir -m tiny4 --input random:1 --trace summary",
     "supersteps": "models/quickstart/affine.mlir -m tiny4 --input random:1 --trace superstep",
 }
@@ -301,7 +302,7 @@ class Exports(unittest.TestCase):
         for run, words in (("calls", ("--tiles", "0-1,3")), ("loop", ()), ("loop", ("--tiles", "critical", "--window", "3:60"))):
             with self.subTest(run=run, words=words):
                 shown, trace = self.perfetto(run, *words)
-                tiles = [int(track[1][5:]) for track in shown.slices if track[0] == "Tiles"]
+                tiles = [int(track[1][5:]) for track in shown.slices if track[0] == "Tiles" and len(track) == 2]
                 first, end = (3, 60) if "3:60" in words else (0, len(trace.column("step")))
                 critical = Counter()
                 for s in range(first, end):
@@ -325,6 +326,29 @@ class Exports(unittest.TestCase):
                                 expected.append((at, at + int(values[row, column]), name))
                                 at = expected[-1][1]
                     self.assertEqual([(s.begin, s.end, s.name) for s in shown.slices["Tiles", f"Tile {tile}"]], expected)
+
+    def test_workers_do_what_the_vertices_say(self):
+        for words in (("--tiles", "0,2"), ("--tiles", "1", "--window", "4:9")):
+            with self.subTest(words=words):
+                shown, trace = self.perfetto("workers", *words)
+                first, end = (4, 9) if "4:9" in words else (0, 10**9)
+                vertices = {name: column[:] for name, column in trace.file["vertices"].items()}
+                steps, types = trace.file["program/step/name"][:], trace.file["program/vertex_type/name"][:]
+                expected = defaultdict(list)
+                for i in range(len(vertices["vertex"])):
+                    row = {name: int(column[i]) for name, column in vertices.items()}
+                    if str(row["tile"]) in words[1].split(",") and first <= row["superstep"] < end:
+                        track = "Tiles", f"Tile {row['tile']}", f"Worker {row['worker']}"
+                        begin = row["start_cycle"]
+                        what = steps[row["step"]].decode(), types[row["vertex_type"]].decode()
+                        expected[track].append((begin, begin + row["cycles"], *what, row["instructions"]))
+                self.assertTrue(expected)
+                found = {
+                    track: [(s.begin, s.end, s.name, s.arguments["vertex_type"], s.arguments["instructions"]) for s in slices]
+                    for track, slices in shown.slices.items()
+                    if track[-1].startswith("Worker")
+                }
+                self.assertEqual(found, expected)
 
     def test_counters_hold_between_their_changes(self):
         shown, trace = self.perfetto("calls")
@@ -446,7 +470,7 @@ class Exports(unittest.TestCase):
                         self.assertEqual(places[name], (file, int(line)))
 
     def test_tables_are_the_columns_of_the_trace(self):
-        for run, (table, axes) in ((run, item) for run in ("calls", "loops") for item in TABLES.items()):
+        for run, (table, axes) in [(run, item) for run in ("calls", "loops") for item in TABLES.items()] + [("workers", ("vertices", "vertex"))]:
             with self.subTest(run=run, table=table):
                 with open(self.export(run, "csv", "--table", table), newline="") as file:
                     head, *rows = csv.reader(file)

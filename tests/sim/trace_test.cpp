@@ -80,14 +80,31 @@ SuperstepRecord superstep(std::uint64_t k, std::vector<TilePhase>& tiles) {
   return record;
 }
 
+constexpr TraceLevel kLevels[] = {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile,
+                                  TraceLevel::kVertex};
+
+/// Gives the writer superstep `k`, in which workers of each tile run.
+void add_superstep(TraceWriter& writer, std::uint64_t k) {
+  for (const std::uint32_t tile : {0U, 1U}) {
+    if (writer.observer() == nullptr) break;
+    for (const std::uint32_t worker : {0U, 1U}) {
+      const std::uint64_t begin = 100 * k + 12 + worker;
+      writer.observer()->on_worker_run(
+          TileId{tile},
+          {.worker = worker, .launch = 100 * k + 10, .begin = begin, .end = begin + 6});
+    }
+  }
+  std::vector<TilePhase> tiles;
+  writer.on_superstep(superstep(k, tiles));
+}
+
 void write(const std::filesystem::path& path, TraceLevel level, std::uint64_t supersteps,
            const std::string& host) {
   TraceWriter writer(
       path,
       {.level = level, .calls = 3, .report = [](const TraceSummary&) { return std::string("{}"); }},
       two_steps(), {{"host", host}});
-  std::vector<TilePhase> tiles;
-  for (std::uint64_t k = 0; k < supersteps; ++k) writer.on_superstep(superstep(k, tiles));
+  for (std::uint64_t k = 0; k < supersteps; ++k) add_superstep(writer, k);
   writer.finish({}, {{"wall_seconds", 1.5}});
 }
 
@@ -115,7 +132,7 @@ std::string refusal_of(const std::filesystem::path& path) {
 }
 
 TEST(Trace, EveryLevelHoldsTheSameTotals) {
-  for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
+  for (const TraceLevel level : kLevels) {
     const auto path = scratch_folder() / "level.h5";
     write(path, level, 10, "a");
     EXPECT_FALSE(std::filesystem::exists(path.string() + ".part"));
@@ -173,7 +190,7 @@ std::string type_of(const Hdf5File& file, const std::string& dataset) {
 }
 
 TEST(Trace, EveryDatasetIsInTheSchemaWithItsTypeUnitAxesAndScales) {
-  for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
+  for (const TraceLevel level : kLevels) {
     const auto path = scratch_folder() / "schema.h5";
     write(path, level, 5000, "a");
     const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
@@ -400,8 +417,7 @@ void write_and_die(const std::filesystem::path& path, TraceLevel level, std::uin
   ASSERT_GE(child, 0);
   if (child == 0) {
     TraceWriter writer(path, {.level = level}, two_steps(), {});
-    std::vector<TilePhase> tiles;
-    for (std::uint64_t k = 0; k < supersteps; ++k) writer.on_superstep(superstep(k, tiles));
+    for (std::uint64_t k = 0; k < supersteps; ++k) add_superstep(writer, k);
     kill(getpid(), SIGKILL);
   }
   int status = 0;
@@ -410,7 +426,7 @@ void write_and_die(const std::filesystem::path& path, TraceLevel level, std::uin
 }
 
 TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
-  for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
+  for (const TraceLevel level : kLevels) {
     const auto path = scratch_folder() / "killed.h5";
     const auto part = std::filesystem::path(path.string() + ".part");
     write_and_die(path, level, 2 * kSuperstepChunk + 10);
@@ -436,6 +452,11 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
     expect_totals(trace, 2 * kSuperstepChunk);
     const Hdf5File file = Hdf5File::open(mended, Hdf5File::Access::kRead);
     EXPECT_EQ(file.exists("/supersteps/step"), level != TraceLevel::kSummary);
+    ASSERT_EQ(file.exists("/vertices/vertex"), level >= TraceLevel::kVertex);
+    if (level < TraceLevel::kVertex) continue;
+    const auto of = file.read_all<std::uint64_t>("/vertices/superstep", Hdf5Type::kU64);
+    ASSERT_EQ(of.size(), 4 * 2 * kSuperstepChunk) << "of whole supersteps";
+    EXPECT_EQ(of.back(), 2 * kSuperstepChunk - 1);
   }
 }
 

@@ -73,7 +73,7 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
       {"run x.mlir -m tiny4 --repeat -4", 2, "--repeat takes a whole number"},
       {"run x.mlir --check-races often", 2, "--check-races takes always, first or never"},
       {"run-codelet x.toml --check-races often", 2, "--check-races takes always, first or never"},
-      {"run x.mlir --trace everything", 2, "--trace takes summary, superstep or tile"},
+      {"run x.mlir --trace everything", 2, "--trace takes summary, superstep, tile"},
       {"run", 2, "usage: superstep run PROGRAM [options]"},
       {"run a.mlir b.mlir", 2, "unexpected word 'b.mlir'"},
       {"config shwo bow", 2, "did you mean 'show'?"},

@@ -55,6 +55,7 @@ void expect_one_summary(const Program& program, TraceLevel level, End end) {
   std::uint64_t supersteps = 0;
   RunOptions run;
   run.calls = program.calls;
+  run.observer = writer.observer();
   run.on_superstep = [&](const SuperstepRecord& record) {
     writer.on_superstep(record);
     alone.add(record);
@@ -82,7 +83,7 @@ TEST(RunRecorder, SaysWhatTheTraceSays) {
                               {"models/digits_mlp/train_step.mlir", "small64", 3}};
   for (const Program& program : programs) {
     for (const TraceLevel level :
-         {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile}) {
+         {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile, TraceLevel::kVertex}) {
       for (const End end : {End::kOk, End::kTrap, End::kInterrupted})
         expect_one_summary(program, level, end);
     }

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "base/output_file.h"
 #include "report/export/format.h"
 #include "tools/outputs.h"
 #include "tools/trace/verbs.h"
+#include "tools/windows.h"
 
 namespace superstep {
 namespace {
@@ -21,58 +21,6 @@ const ExportFormat& format_named(const std::string& name) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
   }
   usage_error(fmt::format("there is no format '{}'; there are {}", name, known));
-}
-
-/// A whole number, or empty.
-template <class T>
-std::optional<T> number_from(std::string_view text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-SuperstepWindow window_from(std::string_view text) {
-  const auto refuse = [&]() {
-    usage_error(fmt::format("--window takes A:B, supersteps A to B - 1, not '{}'", text));
-  };
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) refuse();
-  SuperstepWindow window;
-  const auto read = [&](std::string_view part, std::uint64_t& out) {
-    if (part.empty()) return;
-    const auto number = number_from<std::uint64_t>(part);
-    if (!number) refuse();
-    out = *number;
-  };
-  read(text.substr(0, colon), window.first);
-  read(text.substr(colon + 1), window.end);
-  if (window.first >= window.end) refuse();
-  return window;
-}
-
-/// `0,17,100-107`, ascending and each once; empty for `critical`.
-std::optional<std::vector<std::uint32_t>> tiles_from(std::string_view text) {
-  constexpr std::uint32_t kMost = 65535;
-  if (text == "critical") return std::nullopt;
-  std::vector<std::uint32_t> tiles;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-    const std::size_t dash = item.find('-');
-    const auto first = number_from<std::uint32_t>(item.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : number_from<std::uint32_t>(item.substr(dash + 1));
-    if (!first || !last || *first > *last || *last > kMost) {
-      usage_error(
-          fmt::format("--tiles takes tiles as in 0,17,100-107, or critical, not '{}'", text));
-    }
-    for (std::uint32_t tile = *first; tile <= *last; ++tile) tiles.push_back(tile);
-  }
-  std::ranges::sort(tiles);
-  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-  if (tiles.empty()) usage_error("--tiles takes tiles as in 0,17,100-107, or critical");
-  return tiles;
 }
 
 StackWeight weight_from(const std::string& text) {
@@ -90,8 +38,11 @@ ExportRequest request_from(const Options& options, const ExportFormat& format) {
     }
   }
   ExportRequest request;
-  if (const auto window = options.get("window")) request.window = window_from(*window);
-  if (const auto tiles = options.get("tiles")) request.tiles = tiles_from(*tiles);
+  if (const auto window = options.get("window"))
+    request.window = supersteps_of("--window", *window);
+  if (const auto tiles = options.get("tiles"); tiles && *tiles != "critical") {
+    request.tiles = tiles_of("--tiles", *tiles, ", or critical");
+  }
   if (const auto weight = options.get("weight")) request.weight = weight_from(*weight);
   if (const auto table = options.get("table")) request.table = *table;
   return request;

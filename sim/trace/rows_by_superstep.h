@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sim/trace/schema.h"
+#include "sim/trace/table_file.h"
+
+namespace superstep {
+
+/// Rows of a table that ascend by their superstep, those of one after those of the one before.
+template <const auto& kTable>
+class RowsBySuperstep {
+  using Row = typename std::remove_cvref_t<decltype(kTable)>::RowType;
+  static constexpr std::uint64_t kBlock =
+      kTable.level >= TraceLevel::kVertex ? kDetailChunk : kSuperstepChunk;
+
+ public:
+  /// Of so many rows, those from the first of a superstep on. The file outlives it.
+  RowsBySuperstep(const Hdf5File& file, std::uint64_t rows, std::uint64_t superstep)
+      : file_(file), rows_(rows) {
+    const std::string column = kTable.path_of("superstep");
+    std::uint64_t end = rows;
+    while (next_ < end) {
+      const std::uint64_t middle = next_ + (end - next_) / 2;
+      if (read_numbers<std::uint64_t>(file, column, middle, 1).front() < superstep) {
+        next_ = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+  }
+
+  /// The row that `of` gives next.
+  [[nodiscard]] std::uint64_t next() const { return next_; }
+  /// Those of a superstep behind the last one that was asked for; valid until the next call.
+  std::span<const Row> of(std::uint64_t superstep) {
+    found_.clear();
+    for (; next_ < rows_; ++next_) {
+      if (next_ >= first_ + block_.size()) {
+        first_ = next_;
+        block_ = read_rows(file_, kTable, first_, std::min(kBlock, rows_ - first_));
+      }
+      const Row& row = block_[next_ - first_];
+      if (row.superstep > superstep) break;
+      if (row.superstep == superstep) found_.push_back(row);
+    }
+    return found_;
+  }
+
+ private:
+  const Hdf5File& file_;
+  std::uint64_t rows_;
+  std::uint64_t next_ = 0;
+  std::uint64_t first_ = 0;  ///< row of the block
+  std::vector<Row> block_, found_;
+};
+
+}  // namespace superstep

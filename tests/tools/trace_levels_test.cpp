@@ -1,0 +1,140 @@
+// Levels below tile, and the windows of their rows.
+
+#include <map>
+
+#include "base/hdf5_file.h"
+#include "sim/trace/trace_file.h"
+#include "sim/trace/schema.h"
+#include "tests/tools/program.h"
+
+namespace superstep {
+namespace {
+
+constexpr const char* kRun =
+    "run models/linear_regression/train_step.mlir -m tiny4 --input random:1 --repeat 3 -q ";
+
+/// A trace of three calls of linear_regression on tiny4.
+std::filesystem::path traced(const std::string& name, const std::string& options) {
+  const std::filesystem::path path = scratch_folder() / (name + ".h5");
+  const ProgramRun run = superstep(kRun + options + " -o " + path.string());
+  EXPECT_EQ(run.code, 0) << run.err;
+  const ProgramRun valid = superstep("trace validate " + path.string());
+  EXPECT_EQ(valid.code, 0) << valid.err;
+  return path;
+}
+
+std::vector<VertexRow> vertices_of(const std::filesystem::path& path) {
+  return TraceFile(path).read(kVertices);
+}
+
+bool operator==(const VertexRow& a, const VertexRow& b) {
+  bool is_equal = true;
+  kVertices.for_each_column([&](const auto& column) {
+    is_equal = is_equal && stored_value(column, a, 0) == stored_value(column, b, 0);
+  });
+  return is_equal;
+}
+
+void expect_equal(const std::vector<VertexRow>& a, const std::vector<VertexRow>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i] == b[i]) << i;
+}
+
+/// All values of the columns that a level has, but for those that say how the run was made.
+std::map<std::string, std::vector<std::byte>> values_of(const std::filesystem::path& path,
+                                                        TraceLevel level) {
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  std::map<std::string, std::vector<std::byte>> values;
+  for (const TraceColumn& column : trace_columns()) {
+    if (column.level > level || column.type == Hdf5Type::kText) continue;
+    const std::vector<std::uint64_t> dims = file.dims(column.path);
+    std::uint64_t bytes = size_of(column.type);
+    for (const std::uint64_t length : dims) bytes *= length;
+    std::vector<std::byte>& of_column = values[column.path];
+    of_column.resize(bytes);
+    if (bytes != 0) file.read_rows(column.path, column.type, 0, dims[0], of_column);
+  }
+  return values;
+}
+
+TEST(TraceLevels, HoldThoseBeforeThem) {
+  const auto tile = traced("tile", "--trace tile");
+  const auto vertex = traced("vertex", "--trace vertex");
+  EXPECT_EQ(values_of(vertex, TraceLevel::kTile), values_of(tile, TraceLevel::kTile));
+  EXPECT_FALSE(vertices_of(vertex).empty());
+  EXPECT_FALSE(TraceFile(tile).has(kVertices));
+}
+
+TEST(TraceLevels, AreTheSameForAnyNumberOfThreads) {
+  EXPECT_EQ(values_of(traced("one", "--trace vertex --threads 1"), TraceLevel::kVertex),
+            values_of(traced("two", "--trace vertex --threads 2"), TraceLevel::kVertex));
+}
+
+TEST(TraceLevels, ChangeNoResult) {
+  const auto results = [](const std::string& options) {
+    const auto folder = scratch_folder();
+    const ProgramRun run = superstep(kRun + options + " --output " + (folder / "r.h5").string());
+    EXPECT_EQ(run.code, 0) << run.err;
+    return text_of(folder / "r.h5");
+  };
+  const std::string plain = results("");
+  EXPECT_EQ(results("--trace vertex -o " + (scratch_folder() / "t.h5").string()), plain);
+}
+
+TEST(TraceWindows, KeepTheRowsThatAreInside) {
+  const std::vector<VertexRow> all = vertices_of(traced("all", "--trace vertex"));
+  const auto expect_rows = [&](const std::string& options, const auto& is_inside) {
+    std::vector<VertexRow> expected;
+    std::ranges::copy_if(all, std::back_inserter(expected), is_inside);
+    ASSERT_FALSE(expected.empty());
+    ASSERT_LT(expected.size(), all.size());
+    expect_equal(vertices_of(traced("some", "--trace vertex " + options)), expected);
+  };
+  expect_rows("--trace-supersteps 3:6",
+              [](const VertexRow& row) { return row.superstep >= 3 && row.superstep < 6; });
+  expect_rows("--trace-supersteps :4", [](const VertexRow& row) { return row.superstep < 4; });
+  expect_rows("--trace-tiles 1,3", [](const VertexRow& row) { return row.tile % 2 == 1; });
+  const std::vector<OperationRow> operations =
+      TraceFile(traced("tile", "--trace tile")).read(kOperations);
+  const auto is_reduce = [&](const VertexRow& row) {
+    return operations[row.operation].name.starts_with("reduce.");
+  };
+  expect_rows("--trace-ops 'reduce.*'", is_reduce);
+  expect_rows(
+      "--trace-ops 'reduce.*' --trace-tiles 0-2 --trace-supersteps 5:",
+      [&](const VertexRow& row) { return is_reduce(row) && row.tile < 3 && row.superstep >= 5; });
+}
+
+TEST(TraceWindows, WhereNothingCanBeAreRefused) {
+  const auto refused = [](const std::string& options) {
+    const auto path = scratch_folder() / "none.h5";
+    const ProgramRun run = superstep(kRun + options + " -o " + path.string());
+    EXPECT_EQ(run.code, 2);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    return run.err;
+  };
+  EXPECT_NE(refused("--trace vertex --trace-tiles 0,7")
+                .find("train_step.mlir: error: has no program on tile 7"),
+            std::string::npos);
+  EXPECT_NE(refused("--trace vertex --trace-ops 'dot*'").find("has no operation like 'dot*'"),
+            std::string::npos);
+  EXPECT_NE(refused("--trace vertex --trace-supersteps 4:4")
+                .find("--trace-supersteps takes A:B, supersteps A to B - 1, not '4:4'"),
+            std::string::npos);
+  EXPECT_NE(refused("--trace vertex --trace-tiles 1-x").find("--trace-tiles takes tiles as in"),
+            std::string::npos);
+  EXPECT_NE(refused("--trace tile --trace-tiles 1").find("--trace-tiles is for --trace vertex"),
+            std::string::npos);
+}
+
+TEST(TraceWindows, ThatNoSuperstepCameToAreAWarning) {
+  const ProgramRun run = superstep(kRun + std::string("--trace vertex --trace-supersteps 99: -o ") +
+                                   (scratch_folder() / "late.h5").string());
+  EXPECT_EQ(run.code, 0);
+  EXPECT_NE((run.out + run.err).find("no worker ran in the window of the trace; the run has 11"),
+            std::string::npos)
+      << run.out << run.err;
+}
+
+}  // namespace
+}  // namespace superstep
